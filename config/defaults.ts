@@ -1,0 +1,41 @@
+import type { Address, ProfileConfig } from "./config.ts";
+
+// What runs when the config does not say otherwise. Every name here is a built-in type.
+
+export const DEFAULT_LISTEN: Address = { host: "127.0.0.1", port: 8080 };
+export const DEFAULT_ADMIN: Address = { host: "127.0.0.1", port: 9090 };
+
+/** Put in front of a profile that lists no filter. */
+export const DEFAULT_FILTERS: readonly string[] = ["ready", "serves-model"];
+/** Put at the end of a profile that lists no picker. */
+export const DEFAULT_PICKER = "max-score";
+/** Added where nobody wrote a profile and no scorer is listed. */
+export const DEFAULT_SCORER = "outstanding-work";
+
+/** The profile of a config that lists no profile and no plugin. */
+export const DEFAULT_PROFILE: ProfileConfig = {
+  name: "default",
+  plugins: [
+    ...DEFAULT_FILTERS.map((pluginRef) => ({ pluginRef })),
+    { pluginRef: DEFAULT_SCORER, weight: 1 },
+    { pluginRef: DEFAULT_PICKER },
+  ],
+};
+
+/** Always on; an entry of the same type takes the place of one of them. The passthrough parser runs only where it is listed. */
+export const DEFAULT_PARSERS: readonly string[] = [
+  "completions",
+  "chat-completions",
+  "responses",
+  "embeddings",
+  "messages",
+  "generate",
+];
+export const DEFAULT_SOURCES: readonly string[] = ["model-list"];
+export const DEFAULT_OBSERVERS: readonly string[] = ["access-log"];
+
+/** Types whose parameters are other parts of the config, and which parts. */
+export const CONFIGURED_ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  ["static", "spec.pool.endpoints"],
+  ["model-rewrite", "documents of kind InferenceModelRewrite"],
+]);

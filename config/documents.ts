@@ -1,0 +1,188 @@
+import { Composer, type Document, isAlias, isMap, isScalar, isSeq, LineCounter, Parser } from "yaml";
+import { type Complain, type Finding, type Path, type Position, type Problem, problemAt, quoted } from "./problems.ts";
+
+/** One YAML or JSON document as plain data that still knows where each value stood. */
+export interface ConfigDocument {
+  readonly file: string;
+  readonly value: unknown;
+  /** Where a path leads; one that leads nowhere stands for the deepest node that exists on it. */
+  readonly positionOf: (path: Path, part?: "value" | "key") => Position;
+  /** Notes a problem at the place that a path leads to. */
+  readonly complain: Complain;
+}
+
+type Token = Parameters<Composer["next"]>[0];
+type Node = Document.Parsed["contents"];
+type NodePair = { readonly key: Node; readonly value: Node };
+
+/** Offsets of a container's entries in the text. */
+type Entries = Map<string | number, { readonly key: number; readonly value: number }>;
+
+interface Converted {
+  readonly value: unknown;
+  /** Nodes in it, aliases counted as what they stand for. */
+  readonly size: number;
+  readonly offset: number;
+}
+
+const DEEPEST = 64;
+const MOST_ALIASED_NODES = 100_000;
+
+/** Takes a text apart into its documents; those with errors are left out, and the errors noted. JSON is YAML too. */
+export function readDocuments(file: string, text: string, problems: Problem[]): readonly ConfigDocument[] {
+  const lines = new LineCounter();
+  const positionAt = (offset: number): Position => {
+    const { line, col } = lines.linePos(offset);
+    return { file, line, column: col };
+  };
+  const complainAt: ComplainAt = (offset, finding) => problems.push(problemAt(positionAt(offset), [], finding));
+  const tokens = [...new Parser(lines.addNewLine).parse(text)];
+  const tooDeep = firstTokenBelow(tokens, DEEPEST);
+  if (tooDeep !== undefined) {
+    complainAt(tooDeep.offset, { found: `more than ${DEEPEST} levels of nesting`, wanted: "a flatter document" });
+    return [];
+  }
+  return compose(tokens, complainAt).flatMap((document) => {
+    const before = problems.length;
+    const located = new Locator(document.contents, complainAt);
+    if (problems.length > before) return [];
+    const positionOf = (path: Path, part: "value" | "key" = "value") => positionAt(located.offsetOf(path, part));
+    const complain: Complain = (path, finding, part) => problems.push(problemAt(positionOf(path, part), path, finding));
+    return [{ file, value: located.value, positionOf, complain }];
+  });
+}
+
+type ComplainAt = (offset: number, finding: Finding) => void;
+
+/** Documents without syntax errors and with anything in them. */
+function compose(tokens: readonly Token[], complainAt: ComplainAt): readonly Document.Parsed[] {
+  // Duplicate keys are found while locating: the library compares each key with each other one.
+  const composer = new Composer({ schema: "core", prettyErrors: false, uniqueKeys: false });
+  const documents = [...composer.compose(tokens)];
+  const faults = documents.length === 0 ? [composer.streamInfo()] : documents;
+  for (const { errors, warnings } of faults) {
+    for (const { pos, message, code } of [...errors, ...warnings]) {
+      const hint = code === "TAB_AS_INDENT" ? "Indent with spaces." : "";
+      complainAt(pos[0], { found: `invalid YAML: ${message}`, hint });
+    }
+  }
+  return documents.filter(({ contents, errors, warnings }) => contents !== null && errors.length + warnings.length === 0);
+}
+
+/** The library recurses on what it composes, so depth is bounded before, without recursion. */
+function firstTokenBelow(tokens: readonly Token[], depth: number): Token | undefined {
+  let level: Token[] = tokens.flatMap((token) => (token.type === "document" && token.value ? [token.value] : []));
+  for (let reached = 0; reached < depth; reached++) {
+    level = level.flatMap((token) =>
+      ("items" in token ? token.items : []).flatMap(({ key, value }) => [key, value].filter((child) => !!child)),
+    );
+  }
+  return level[0];
+}
+
+/** Turns nodes into plain data and remembers the offset of every entry. */
+class Locator {
+  readonly #complainAt: ComplainAt;
+  readonly #entriesOf = new WeakMap<object, Entries>();
+  /** What each anchor stands for so far; undefined while its own node is being read. */
+  readonly #anchors = new Map<string, Converted | undefined>();
+  readonly #root: Converted;
+  #aliasedNodes = 0;
+
+  constructor(contents: Node, complainAt: ComplainAt) {
+    this.#complainAt = complainAt;
+    this.#root = this.#convert(contents, 0);
+  }
+
+  get value(): unknown {
+    return this.#root.value;
+  }
+
+  /** Where the node at the end of a path starts, or the deepest one that exists on it. */
+  offsetOf(path: Path, part: "value" | "key"): number {
+    let offset = this.#root.offset;
+    let container = this.#root.value;
+    for (const [index, step] of path.entries()) {
+      if (!isContainer(container)) return offset;
+      const entry = this.#entriesOf.get(container)?.get(step);
+      if (entry === undefined) return offset;
+      offset = index === path.length - 1 ? entry[part] : entry.value;
+      container = container[step];
+    }
+    return offset;
+  }
+
+  #convert(node: Node, offsetIfNull: number): Converted {
+    if (node === null) return { value: null, size: 1, offset: offsetIfNull };
+    if (isAlias(node)) return this.#resolve(node.source, node.range[0]);
+    if (node.anchor !== undefined) this.#anchors.set(node.anchor, undefined);
+    const converted = this.#convertOwn(node);
+    if (node.anchor !== undefined) this.#anchors.set(node.anchor, converted);
+    return converted;
+  }
+
+  #convertOwn(node: NonNullable<Node>): Converted {
+    const offset = node.range[0];
+    if (isMap(node)) return this.#convertMap(node.items as readonly NodePair[], offset);
+    if (isSeq(node)) return this.#convertList(node.items as readonly Node[], offset);
+    return { value: isScalar(node) ? node.value : null, size: 1, offset };
+  }
+
+  #convertMap(pairs: readonly NodePair[], offset: number): Converted {
+    const entries: Entries = new Map();
+    const values = new Map<string, unknown>();
+    let size = 1;
+    for (const pair of pairs) {
+      const keyOffset = pair.key?.range[0] ?? offset;
+      const key = this.#readKey(pair.key, keyOffset);
+      if (entries.has(key))
+        this.#complainAt(keyOffset, { found: `the key ${quoted(key)} a second time`, wanted: "each key once" });
+      const child = this.#convert(pair.value, keyOffset);
+      entries.set(key, { key: keyOffset, value: pair.value?.range[0] ?? keyOffset });
+      values.set(key, child.value);
+      size += child.size;
+    }
+    const value = Object.fromEntries(values);
+    this.#entriesOf.set(value, entries);
+    return { value, size, offset };
+  }
+
+  #convertList(items: readonly Node[], offset: number): Converted {
+    const children = items.map((item) => this.#convert(item, offset));
+    const value = children.map((child) => child.value);
+    const offsets = items.map((item) => item?.range[0] ?? offset);
+    this.#entriesOf.set(value, new Map(offsets.map((at, index) => [index, { key: at, value: at }])));
+    return { value, size: children.reduce((sum, child) => sum + child.size, 1), offset };
+  }
+
+  #readKey(key: Node, offset: number): string {
+    if (isScalar(key) && typeof key.value === "string") return key.value;
+    if (isScalar(key) && key.value !== null) return key.source;
+    this.#complainAt(offset, { found: "a key that is not text", wanted: "a plain name before the colon" });
+    return "";
+  }
+
+  #resolve(anchor: string, offset: number): Converted {
+    const nothing: Converted = { value: null, size: 1, offset };
+    const target = this.#anchors.get(anchor);
+    if (target === undefined) {
+      const isInside = this.#anchors.has(anchor);
+      const found = `the alias *${anchor} ${isInside ? "inside what it stands for" : `without an anchor &${anchor} above it`}`;
+      this.#complainAt(offset, { found });
+      return nothing;
+    }
+    const wasWithin = this.#aliasedNodes <= MOST_ALIASED_NODES;
+    this.#aliasedNodes += target.size;
+    if (this.#aliasedNodes <= MOST_ALIASED_NODES) return target;
+    if (wasWithin)
+      this.#complainAt(offset, {
+        found: `aliases that stand for more than ${MOST_ALIASED_NODES} values`,
+        wanted: "fewer of them",
+      });
+    return nothing;
+  }
+}
+
+function isContainer(value: unknown): value is Record<string | number, unknown> {
+  return typeof value === "object" && value !== null;
+}

@@ -1,0 +1,64 @@
+import type { Definition } from "../core/plugin.ts";
+import { CONFIGURED_ELSEWHERE } from "./defaults.ts";
+import { type JsonSchema, jsonSchemaOf } from "./json-schema.ts";
+import type { Registry } from "./plugins.ts";
+import { rewriteDocument } from "./rewrite-schema.ts";
+import { routerDocument } from "./schema.ts";
+
+/** Config files as JSON Schema (draft 7, which editors read), with the options of every plugin type in the registry. */
+export function editorSchema(registry: Registry): JsonSchema {
+  const types = [...registry.values()]
+    .filter(({ type }) => !CONFIGURED_ELSEWHERE.has(type))
+    .sort((a, b) => (a.type < b.type ? -1 : 1));
+  return {
+    $schema: "http://json-schema.org/draft-07/schema#",
+    title: "Signalbox config",
+    anyOf: [{ $ref: "#/definitions/Router" }, { $ref: "#/definitions/InferenceModelRewrite" }],
+    definitions: {
+      Router: withPlugins(documentSchema(routerDocument), types),
+      InferenceModelRewrite: documentSchema(rewriteDocument),
+    },
+  };
+}
+
+function documentSchema(schema: Parameters<typeof jsonSchemaOf>[0]): JsonSchema {
+  return withoutDialect(jsonSchemaOf(schema) ?? {});
+}
+
+/** Names the plugin types where a type is written, and the options of each where its parameters are. */
+function withPlugins(router: JsonSchema, types: readonly Definition[]): JsonSchema {
+  const inProfile = types.filter(({ kind }) => kind === "filter" || kind === "scorer" || kind === "picker");
+  const typed = edit(router, ["properties", "spec", "properties", "plugins", "items"], (entry) => ({
+    ...edit(entry, ["properties", "type"], (type) => ({ ...type, anyOf: types.map(named) })),
+    allOf: types.map(({ type, options }) => ({
+      if: { required: ["type"], properties: { type: { const: type } } },
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+      then: { properties: { parameters: documentSchema(options) } },
+    })),
+  }));
+  const refs = [
+    "properties",
+    "spec",
+    "properties",
+    "profiles",
+    "items",
+    "properties",
+    "plugins",
+    "items",
+    "properties",
+    "pluginRef",
+  ];
+  return edit(typed, refs, (ref) => ({ ...ref, anyOf: [...inProfile.map(named), { type: "string" }] }));
+}
+
+const named = ({ type, kind, summary }: Definition): JsonSchema => ({ const: type, description: `${kind}: ${summary}` });
+
+/** A copy in which the node at the end of `path` is changed. */
+function edit(schema: JsonSchema, [first, ...rest]: readonly string[], change: (node: JsonSchema) => JsonSchema): JsonSchema {
+  if (first === undefined) return change(schema);
+  return { ...schema, [first]: edit(schema[first] as JsonSchema, rest, change) };
+}
+
+function withoutDialect({ $schema: _, ...schema }: JsonSchema): JsonSchema {
+  return schema;
+}

@@ -1,0 +1,124 @@
+import type { OptionSchema, SchemaIssue } from "../core/options.ts";
+import { didYouMean } from "./did-you-mean.ts";
+import { keysAt } from "./json-schema.ts";
+import { type Complain, describe, type Finding, type Path, quoted } from "./problems.ts";
+
+/** An issue with what zod adds to the standard; other schema libraries leave it out. */
+export interface DetailedIssue extends SchemaIssue {
+  readonly code?: string;
+  readonly keys?: readonly string[];
+  readonly expected?: string;
+  readonly values?: readonly unknown[];
+  readonly origin?: string;
+  readonly minimum?: number | bigint;
+  readonly maximum?: number | bigint;
+  readonly errors?: readonly (readonly DetailedIssue[])[];
+}
+
+interface Subject {
+  readonly schema: OptionSchema<unknown>;
+  /** What was validated, and where in the document it stands. */
+  readonly value: unknown;
+  readonly base: Path;
+  readonly complain: Complain;
+}
+
+/** Says of each issue what was found and wanted, at the node it is about. */
+export function complainOfIssues(issues: readonly DetailedIssue[], subject: Subject): void {
+  for (const issue of issues) complainOfIssue(issue, stepsOf(issue), subject);
+}
+
+/** The path of an issue as plain keys and indexes. */
+export function stepsOf(issue: SchemaIssue): Path {
+  return (issue.path ?? []).map((step) => {
+    const key = typeof step === "object" ? step.key : step;
+    return typeof key === "symbol" ? String(key) : key;
+  });
+}
+
+function complainOfIssue(issue: DetailedIssue, steps: Path, subject: Subject): void {
+  const path = [...subject.base, ...steps];
+  if (issue.code === "unrecognized_keys") {
+    const known = keysAt(subject.schema, steps);
+    for (const key of issue.keys ?? []) subject.complain([...path, key], unknownKey(key, known), "key");
+    return;
+  }
+  const branch = issue.code === "invalid_union" ? likeliestBranch(issue.errors ?? []) : undefined;
+  if (branch !== undefined) {
+    for (const inner of branch) complainOfIssue(inner, [...steps, ...stepsOf(inner)], subject);
+    return;
+  }
+  const value = valueAt(subject.value, steps);
+  const found = value === undefined && steps.length > 0 ? `no ${quoted(String(steps.at(-1)))}` : describe(value);
+  subject.complain(path, { found, wanted: wantedBy(issue), hint: hintFor(issue, value) });
+}
+
+function unknownKey(key: string, known: readonly string[]): Finding {
+  const wanted = known.length === 0 ? "no key of that name" : `one of: ${known.join(", ")}`;
+  return { found: `the unknown key ${quoted(key)}`, wanted, hint: didYouMean(key, known) };
+}
+
+/** The branch of a union whose own type fitted, so that only something inside it is wrong. */
+function likeliestBranch(branches: readonly (readonly DetailedIssue[])[]): readonly DetailedIssue[] | undefined {
+  return branches.find((issues) => issues.length > 0 && issues.every((issue) => isInside(issue)));
+}
+
+function isInside(issue: DetailedIssue): boolean {
+  return (issue.path ?? []).length > 0 || issue.code === "unrecognized_keys";
+}
+
+function valueAt(root: unknown, steps: Path): unknown {
+  let value = root;
+  for (const step of steps) {
+    const isThere = typeof value === "object" && value !== null && Object.hasOwn(value, step);
+    value = isThere ? (value as Record<string | number, unknown>)[step] : undefined;
+  }
+  return value;
+}
+
+function hintFor(issue: DetailedIssue, value: unknown): string {
+  if (issue.expected === "string" && (typeof value === "number" || typeof value === "boolean")) return "Put it in quotes.";
+  if (typeof value !== "string") return "";
+  if (issue.expected === "number" || issue.expected === "int")
+    return value.trim() !== "" && Number.isFinite(Number(value)) ? "Remove the quotes." : "";
+  return issue.code === "invalid_value" ? didYouMean(value, (issue.values ?? []).map(String)) : "";
+}
+
+const TYPE_WORDS: Readonly<Record<string, string>> = {
+  string: "text",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  array: "a list",
+  tuple: "a list",
+  object: "a mapping",
+  record: "a mapping",
+};
+
+/** What would be right: the schema's own words where it has some, else ours. */
+function wantedBy(issue: DetailedIssue): string {
+  const isStockWording = /^(Invalid|Too |Unrecognized)/.test(issue.message);
+  if (!isStockWording) return issue.message;
+  switch (issue.code) {
+    case "invalid_type":
+      return TYPE_WORDS[issue.expected ?? ""] ?? `${issue.expected}`;
+    case "invalid_value":
+      return oneOf((issue.values ?? []).map(describe));
+    case "too_small":
+      return `at least ${issue.minimum}${unitOf(issue, issue.minimum)}`;
+    case "too_big":
+      return `at most ${issue.maximum}${unitOf(issue, issue.maximum)}`;
+    case "invalid_union":
+      return oneOf((issue.errors ?? []).flatMap((branch) => branch.slice(0, 1).map(wantedBy)));
+    default:
+      return `something else (${issue.message})`;
+  }
+}
+
+const oneOf = (words: readonly string[]) => [...new Set(words)].join(" or ");
+
+function unitOf(issue: DetailedIssue, count: number | bigint | undefined): string {
+  if (issue.origin === "array" || issue.origin === "set") return count === 1 ? " item" : " items";
+  if (issue.origin === "string") return count === 1 ? " character" : " characters";
+  return "";
+}

@@ -1,0 +1,44 @@
+import type { OptionSchema } from "../core/options.ts";
+
+/** A JSON Schema node, as far as anyone here looks into it. */
+export interface JsonSchema {
+  readonly [keyword: string]: unknown;
+}
+
+type Convertible = { readonly jsonSchema?: { readonly input: (options: { target: string }) => JsonSchema } };
+
+/** What a schema accepts, as JSON Schema draft 7 (which editors read); undefined where its library can't say. */
+export function jsonSchemaOf(schema: OptionSchema<unknown>): JsonSchema | undefined {
+  try {
+    return (schema["~standard"] as Convertible).jsonSchema?.input({ target: "draft-07" });
+  } catch {
+    return undefined;
+  }
+}
+
+/** The keys a mapping at `path` may have, as far as the schema names them. */
+export function keysAt(schema: OptionSchema<unknown>, path: readonly PropertyKey[]): readonly string[] {
+  const root = jsonSchemaOf(schema);
+  let nodes = root === undefined ? [] : alternatives(root);
+  for (const step of path) {
+    nodes = nodes.flatMap((node) => {
+      const next =
+        typeof step === "number" ? node["items"] : (asSchema(node["properties"])?.[String(step)] ?? node["additionalProperties"]);
+      const child = asSchema(next);
+      return child === undefined ? [] : alternatives(child);
+    });
+  }
+  return [...new Set(nodes.flatMap((node) => Object.keys(asSchema(node["properties"]) ?? {})))];
+}
+
+function alternatives(node: JsonSchema): readonly JsonSchema[] {
+  const branches = ["anyOf", "oneOf", "allOf"].flatMap((keyword) => {
+    const list = node[keyword];
+    return Array.isArray(list) ? (list as readonly JsonSchema[]) : [];
+  });
+  return [node, ...branches.flatMap(alternatives)];
+}
+
+function asSchema(value: unknown): JsonSchema | undefined {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonSchema) : undefined;
+}

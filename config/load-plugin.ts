@@ -1,0 +1,106 @@
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { isAbsolute, join, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import type { Definition, PluginKind } from "../core/plugin.ts";
+
+const KINDS: Readonly<Record<PluginKind, true>> = {
+  parser: true,
+  rewriter: true,
+  filter: true,
+  scorer: true,
+  picker: true,
+  discovery: true,
+  source: true,
+  observer: true,
+};
+
+/** Codes by which Node says that it can't run this TypeScript by itself. */
+const NEEDS_TSX = new Set([
+  "ERR_UNKNOWN_FILE_EXTENSION",
+  "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX",
+  "ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING",
+]);
+
+/**
+ * Loads a plugin from a file (relative to `baseDir`) or from a package that is installed there. Throws an Error whose message
+ * says what to do.
+ */
+export async function loadPluginModule(from: string, baseDir: string): Promise<Definition> {
+  const url = locate(from, baseDir);
+  const module = await importPlugin(url);
+  return checkDefinition(module);
+}
+
+function locate(from: string, baseDir: string): string {
+  if (from.startsWith("file:")) return urlOfFile(fileURLToPath(from));
+  if (from.startsWith(".") || isAbsolute(from)) return urlOfFile(resolve(baseDir, from));
+  if (/^[a-z][a-z0-9+.-]*:/i.test(from))
+    throw new Error("A plugin is a file or an installed package: write ./file.ts or a package name.");
+  try {
+    return pathToFileURL(createRequire(join(resolve(baseDir), "config.js")).resolve(from)).href;
+  } catch {
+    // A package without a CommonJS entry: the runtime looks for it beside Signalbox.
+    return from;
+  }
+}
+
+function urlOfFile(path: string): string {
+  if (!existsSync(path)) throw new Error(`There is no file ${path}: a path is relative to the config file.`);
+  return pathToFileURL(path).href;
+}
+
+async function importPlugin(url: string): Promise<unknown> {
+  try {
+    return await import(url);
+  } catch (error) {
+    if (!NEEDS_TSX.has(codeOf(error))) throw new Error(importFailure(error), { cause: error });
+  }
+  const tsx = await import("tsx/esm/api").catch((error: unknown) => {
+    throw new Error("This Node can't run its TypeScript: npm i tsx, or compile it to .js.", { cause: error });
+  });
+  try {
+    return await tsx.tsImport(url, import.meta.url);
+  } catch (error) {
+    throw new Error(importFailure(error), { cause: error });
+  }
+}
+
+function importFailure(error: unknown): string {
+  const code = codeOf(error);
+  if (code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND")
+    return `${firstLine(error)}: check the path, or install the package.`;
+  return `It fails while loading: ${firstLine(error)}.`;
+}
+
+function firstLine(error: unknown): string {
+  const text = error instanceof Error ? `${error.name === "Error" ? "" : `${error.name}: `}${error.message}` : String(error);
+  return (text.split("\n")[0] ?? "").replace(/\.$/, "");
+}
+
+function codeOf(error: unknown): string {
+  return typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";
+}
+
+/** The default export of a module, if it is a plugin. */
+function checkDefinition(module: unknown): Definition {
+  const exported = defaultOf(module);
+  // What tsx makes of a file outside an ES module package keeps its exports one level deeper.
+  const plugin = defaultOf(exported) ?? exported;
+  if (typeof plugin !== "object" || plugin === null) throw new Error(`It has no plugin as its default export: ${EXPORT_ONE}`);
+  const { kind, type, create, options } = plugin as Partial<Definition>;
+  if (typeof kind !== "string" || !Object.hasOwn(KINDS, kind))
+    throw new Error(`Its default export has no known kind: ${EXPORT_ONE}`);
+  if (typeof type !== "string" || type === "")
+    throw new Error('Its default export has no type: give it a name such as type: "my-scorer".');
+  if (typeof create !== "function") throw new Error("Its default export has no create function: add create(options, host).");
+  if (typeof options?.["~standard"]?.validate !== "function")
+    throw new Error("Its options are no Standard Schema: write options: z.strictObject({ … }).");
+  return plugin as Definition;
+}
+
+function defaultOf(value: unknown): unknown {
+  return typeof value === "object" && value !== null && "default" in value ? value.default : undefined;
+}
+
+const EXPORT_ONE = "write export default defineScorer({ … }), or defineFilter, definePicker and so on.";

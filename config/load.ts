@@ -1,0 +1,118 @@
+import type { Definition } from "../core/plugin.ts";
+import type { RouterConfig } from "./config.ts";
+import { type ConfigDocument, readDocuments } from "./documents.ts";
+import { type ConfigText, readFiles } from "./files.ts";
+import { allInstances } from "./instances.ts";
+import type { Registry } from "./plugins.ts";
+import type { EndpointEntry } from "./pool.ts";
+import { inReadingOrder, type Path, type Problem, problemAt } from "./problems.ts";
+import { fit, type Resource, sortByKind } from "./resources.ts";
+import { rewriteDocument } from "./rewrite-schema.ts";
+import { readRewrites } from "./rewrites.ts";
+import { readRouter } from "./router.ts";
+import { type RouterDocument, routerDocument } from "./schema.ts";
+
+/** A config that can run, with the type of each of its instances. */
+export interface LoadedConfig {
+  readonly config: RouterConfig;
+  /** By the name of the entry in `config.plugins`. */
+  readonly definitions: ReadonlyMap<string, Definition>;
+  readonly problems?: undefined;
+}
+
+/** A config that can't run, and everything that is wrong with it. */
+export interface RefusedConfig {
+  readonly problems: readonly Problem[];
+  readonly config?: undefined;
+}
+
+/** Reads files and folders; `urls` are endpoints given beside them, with which no Router document is needed. */
+export async function loadConfig(
+  paths: readonly string[],
+  registry: Registry,
+  urls: readonly string[] = [],
+): Promise<LoadedConfig | RefusedConfig> {
+  const problems: Problem[] = [];
+  const texts = await readFiles(paths, problems);
+  return read(texts, registry, urls, problems);
+}
+
+/** Like loadConfig, from texts that are at hand already. */
+export function loadTexts(
+  texts: readonly ConfigText[],
+  registry: Registry,
+  urls: readonly string[] = [],
+): Promise<LoadedConfig | RefusedConfig> {
+  return read(texts, registry, urls, []);
+}
+
+async function read(
+  texts: readonly ConfigText[],
+  registry: Registry,
+  urls: readonly string[],
+  problems: Problem[],
+): Promise<LoadedConfig | RefusedConfig> {
+  const documents = sortByKind(texts.flatMap(({ file, text }) => readDocuments(file, text, problems)));
+  if (documents.Router.length === 0 && urls.length === 0 && problems.length === 0) problems.push(noRouter(texts));
+  refuseSecondRouter(documents.Router);
+  const resource = routerResource(documents.Router, urls);
+  const router = resource && (await readRouter(resource, registry, endpointsOf(urls, problems)));
+
+  const resources = documents.InferenceModelRewrite.flatMap((document) => fit(document, rewriteDocument, () => undefined) ?? []);
+  const rewrites = readRewrites(resources, router?.isPoolKnown ? router.config.pool.name : undefined);
+
+  if (problems.length > 0 || router === undefined) {
+    const files = texts.map(({ file }) => file);
+    return { problems: inReadingOrder(problems, files) };
+  }
+  const settled = { ...router.config, rewrites };
+  const instances = allInstances(settled, router.listed, registry);
+  return {
+    config: { ...settled, plugins: instances.map(({ entry }) => entry) },
+    definitions: new Map(instances.map(({ entry, definition }) => [entry.name, definition])),
+  };
+}
+
+/** The Router document; an empty one where endpoints on the command line are the whole config. */
+function routerResource([document]: readonly ConfigDocument[], urls: readonly string[]): Resource<RouterDocument> | undefined {
+  if (document !== undefined) return fit(document, routerDocument, sectionOf);
+  return urls.length > 0 ? EMPTY_ROUTER : undefined;
+}
+
+const EMPTY_ROUTER: Resource<RouterDocument> = {
+  file: "",
+  document: { apiVersion: "signalbox/v1", kind: "Router", spec: {} },
+  positionOf: () => ({ file: "", line: 0, column: 0 }),
+  complain: () => {},
+  broken: new Set(),
+};
+
+function refuseSecondRouter([first, ...others]: readonly ConfigDocument[]): void {
+  for (const { complain } of others) {
+    complain(["kind"], {
+      found: `a second Router document (the first is in ${first?.file})`,
+      wanted: "one in all files together",
+    });
+  }
+}
+
+function noRouter(texts: readonly ConfigText[]): Problem {
+  const files = texts.map(({ file }) => file).join(", ");
+  const finding = {
+    found: "no document of kind Router",
+    wanted: "one with spec.pool.endpoints, or endpoint URLs on the command line",
+  };
+  return problemAt({ file: files || "config", line: 0, column: 0 }, [], finding);
+}
+
+function endpointsOf(urls: readonly string[], problems: Problem[]): readonly EndpointEntry[] {
+  return urls.map((url, index) => ({
+    spec: { url },
+    complain: (_path, finding) => problems.push(problemAt({ file: `URL ${index + 1}`, line: 0, column: 0 }, [], finding)),
+  }));
+}
+
+/** A Router's sections are checked apart, so that a mistake in one hides none in another. */
+function sectionOf([first, section]: Path): string | undefined {
+  return first === "spec" && typeof section === "string" ? section : undefined;
+}

@@ -1,0 +1,166 @@
+import { dirname } from "node:path";
+import type { Definition } from "../core/plugin.ts";
+import type { PluginEntry } from "./config.ts";
+import { CONFIGURED_ELSEWHERE } from "./defaults.ts";
+import { didYouMean } from "./did-you-mean.ts";
+import { complainOfIssues } from "./issues.ts";
+import { loadPluginModule } from "./load-plugin.ts";
+import { type Path, quoted } from "./problems.ts";
+import type { Resource } from "./resources.ts";
+import type { PluginSpec } from "./schema.ts";
+
+export type Registry = ReadonlyMap<string, Definition>;
+
+/** One instance and the type it is of. */
+export interface Instance {
+  readonly entry: PluginEntry;
+  readonly definition: Definition;
+  /** Where the document lists it; empty for a default. */
+  readonly path: Path;
+}
+
+/** What the config lists under `plugins`. */
+export interface ListedPlugins {
+  readonly instances: ReadonlyMap<string, Instance>;
+  /** Names of entries that have a problem; what refers to one of them has none of its own. */
+  readonly brokenNames: ReadonlySet<string>;
+  /** True when a broken entry may have had any name. */
+  readonly hasNamelessBroken: boolean;
+}
+
+type Place = Pick<Resource<unknown>, "file" | "positionOf" | "complain">;
+
+/** Finds or loads each entry's type and validates its parameters. */
+export async function readPlugins(entries: readonly PluginSpec[], registry: Registry, place: Place): Promise<ListedPlugins> {
+  const instances = new Map<string, Instance>();
+  const brokenNames = new Set<string>();
+  let hasNamelessBroken = false;
+  for (const [index, spec] of entries.entries()) {
+    const path = ["spec", "plugins", index];
+    const definition = await definitionOf(spec, path, registry, place);
+    const name = spec.name ?? definition?.type ?? spec.type;
+    const instance = definition && name !== undefined ? instanceOf(name, definition, spec, path, place) : undefined;
+    if (name === undefined) hasNamelessBroken = true;
+    else if (instance === undefined) brokenNames.add(name);
+    else if (isNameFree(instance, instances, registry, place)) instances.set(name, instance);
+  }
+  return { instances, brokenNames, hasNamelessBroken };
+}
+
+async function definitionOf(
+  { type, from }: PluginSpec,
+  path: Path,
+  registry: Registry,
+  { file, complain }: Place,
+): Promise<Definition | undefined> {
+  if (type !== undefined && from !== undefined) {
+    complain(
+      [...path, "from"],
+      { found: "both type and from", wanted: "type for a built-in plugin, or from for a module" },
+      "key",
+    );
+    return undefined;
+  }
+  if (from !== undefined) {
+    return loadPluginModule(from, dirname(file)).catch((error: Error) => {
+      complain([...path, "from"], { found: `the module ${quoted(from)}, which can't be used`, hint: error.message });
+      return undefined;
+    });
+  }
+  if (type === undefined) {
+    complain(path, { found: 'neither "type" nor "from"', wanted: "type for a built-in plugin, or from for a module" });
+    return undefined;
+  }
+  const elsewhere = CONFIGURED_ELSEWHERE.get(type);
+  if (elsewhere !== undefined) {
+    complain([...path, "type"], {
+      found: `the plugin type ${quoted(type)}, which runs by itself`,
+      wanted: `${elsewhere} instead`,
+    });
+    return undefined;
+  }
+  const definition = registry.get(type);
+  if (definition === undefined) {
+    complain([...path, "type"], {
+      found: `the unknown plugin type ${quoted(type)}`,
+      wanted: "a built-in type",
+      hint: typeHint(type, registry),
+    });
+  }
+  return definition;
+}
+
+function typeHint(type: string, registry: Registry): string {
+  if (/^\.|\/|\.[cm]?[jt]s$/.test(type)) return "A module of your own is loaded by from.";
+  return didYouMean(type, registry.keys()) || `The types are: ${[...registry.keys()].join(", ")}.`;
+}
+
+function instanceOf(name: string, definition: Definition, spec: PluginSpec, path: Path, place: Place): Instance | undefined {
+  const value = spec.parameters ?? {};
+  const result = validate(definition, value);
+  if (result.issues !== undefined) {
+    complainOfIssues(result.issues, {
+      schema: definition.options,
+      value,
+      base: [...path, "parameters"],
+      complain: place.complain,
+    });
+    return undefined;
+  }
+  const entry = { name, type: definition.type, from: spec.from, parameters: result.value, position: place.positionOf(path) };
+  return { entry, definition, path };
+}
+
+function isNameFree(
+  { entry, definition, path }: Instance,
+  others: ReadonlyMap<string, Instance>,
+  registry: Registry,
+  { complain }: Place,
+): boolean {
+  const { name, type } = entry;
+  const builtIn = registry.get(name);
+  if (builtIn !== undefined && builtIn !== definition) {
+    complain([...path, "name"], { found: `the name ${quoted(name)}, which is a built-in type`, wanted: "a name of its own" });
+    return false;
+  }
+  if (others.has(name)) {
+    complain([...path, "name"], {
+      found: `the plugin name ${quoted(name)} a second time`,
+      wanted: "a name of its own for each entry",
+    });
+    return false;
+  }
+  const twin = [...others.values()].find((other) => other.definition === definition);
+  if (twin === undefined || definition.kind !== "parser") return true;
+  complain(path, {
+    found: `the parser ${quoted(type)} a second time, beside ${quoted(twin.entry.name)}`,
+    wanted: "one for each API",
+  });
+  return false;
+}
+
+/** An instance that no file lists, under the name of its type. Throws when a built-in does not take what is given. */
+export function unlistedInstance(definition: Definition, parameters: unknown): Instance {
+  const { type } = definition;
+  const result = validate(definition, parameters);
+  if (result.issues !== undefined)
+    throw new Error(`The plugin type "${type}" refuses its parameters: ${result.issues[0]?.message}`);
+  return { entry: { name: type, type, from: undefined, parameters: result.value, position: undefined }, definition, path: [] };
+}
+
+/** True when a type can be used without parameters. */
+export function needsNoParameters(definition: Definition): boolean {
+  return validate(definition, {}).issues === undefined;
+}
+
+function validate(definition: Definition, value: unknown) {
+  const result = definition.options["~standard"].validate(value);
+  if (!(result instanceof Promise)) return result;
+  result.catch(() => {});
+  return { issues: [{ message: "options that are validated without waiting: the plugin's schema is asynchronous" }] };
+}
+
+/** The listed instances of a built-in type. */
+export function listedOfType(type: string, { instances }: ListedPlugins): readonly Instance[] {
+  return [...instances.values()].filter(({ entry }) => entry.type === type && entry.from === undefined);
+}

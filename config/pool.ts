@@ -1,0 +1,90 @@
+import type { EndpointSpec } from "../core/endpoint.ts";
+import { parseEndpointUrl } from "../core/endpoint-url.ts";
+import { PROBE_DEFAULTS, type ProbeSpec, type Probes } from "../core/readiness/probes.ts";
+import type { Complain, Finding } from "./problems.ts";
+import { quoted } from "./problems.ts";
+import type { PoolSpec, ProbeSeconds } from "./schema.ts";
+
+/** An endpoint before it is checked, and where it stands. */
+export interface EndpointEntry {
+  readonly spec: {
+    readonly url: string;
+    readonly name?: string | undefined;
+    readonly labels?: Readonly<Record<string, string>> | undefined;
+  };
+  /** Paths start at the endpoint. */
+  readonly complain: Complain;
+}
+
+/** Endpoints with names and whole addresses; each name and each address once. */
+export function readEndpoints(entries: readonly EndpointEntry[]): readonly EndpointSpec[] {
+  const names = new Map<string, string>();
+  const urls = new Set<string>();
+  return entries.flatMap(({ spec, complain }) => {
+    const parsed = readUrl(spec.url);
+    if ("found" in parsed) {
+      complain(["url"], parsed);
+      return [];
+    }
+    if (urls.has(parsed.href))
+      complain(["url"], { found: `the endpoint ${quoted(parsed.href)} a second time`, wanted: "each once" });
+    urls.add(parsed.href);
+    const name = spec.name ?? nameFor(parsed);
+    const owner = names.get(name);
+    if (owner !== undefined && owner !== parsed.href) complain(["name"], secondName(name, owner));
+    names.set(name, parsed.href);
+    return [{ name, url: parsed.href, labels: spec.labels ?? {} }];
+  });
+}
+
+function secondName(name: string, owner: string): Finding {
+  return { found: `the name ${quoted(name)}, which ${owner} has already`, wanted: "a name of its own for each endpoint" };
+}
+
+function readUrl(text: string): ReturnType<typeof parseEndpointUrl> | Finding {
+  try {
+    return parseEndpointUrl(text);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { found: "a URL that can't be used", hint: `${reason}${suggestion(text)}` };
+  }
+}
+
+/** The same address with the scheme that was left out, if that was all. */
+function suggestion(text: string): string {
+  // Text before an "@" may be a password, which no message repeats.
+  if (text.includes("://") || text.includes("@")) return "";
+  try {
+    return ` Did you mean ${quoted(parseEndpointUrl(`http://${text}`).href)}?`;
+  } catch {
+    return "";
+  }
+}
+
+/** "gpu1-8000" for http://gpu1:8000. */
+function nameFor({ hostname, port, basePath }: { hostname: string; port: number; basePath: string }): string {
+  return `${hostname}-${port}${basePath}`.replace(/[^A-Za-z0-9._-]+/g, "-").replace(/^[^A-Za-z0-9]+/, "");
+}
+
+/** Probes of the config, over the recommended ones. */
+export function readProbes(probes: PoolSpec["probes"]): Probes {
+  return {
+    startup: readProbe(probes?.startup, PROBE_DEFAULTS.startup),
+    liveness: readProbe(probes?.liveness, PROBE_DEFAULTS.liveness),
+    readiness: readProbe(probes?.readiness, PROBE_DEFAULTS.readiness),
+  };
+}
+
+function readProbe(probe: ProbeSeconds | undefined, defaults: ProbeSpec): ProbeSpec {
+  return {
+    path: probe?.path ?? defaults.path,
+    initialDelayMs: milliseconds(probe?.initialDelaySeconds) ?? defaults.initialDelayMs,
+    periodMs: milliseconds(probe?.periodSeconds) ?? defaults.periodMs,
+    timeoutMs: milliseconds(probe?.timeoutSeconds) ?? defaults.timeoutMs,
+    failureThreshold: probe?.failureThreshold ?? defaults.failureThreshold,
+  };
+}
+
+function milliseconds(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : Math.round(seconds * 1000);
+}

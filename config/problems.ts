@@ -1,0 +1,92 @@
+/** A place in a config file; line and column count from 1, and 0 stands for the file as a whole. */
+export interface Position {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** One thing that is wrong with the config, and what would be right. */
+export interface Problem extends Position {
+  /** Where in the document: "spec.pool.endpoints[0].url"; "" where there is no such place. */
+  readonly path: string;
+  readonly found: string;
+  /** "" where `found` says it all. */
+  readonly wanted: string;
+  /** A whole sentence, or "". */
+  readonly hint: string;
+}
+
+/** Keys and list indexes from a document's root to a node. */
+export type Path = readonly (string | number)[];
+
+/** What is wrong, without the place. */
+export interface Finding {
+  readonly found: string;
+  readonly wanted?: string;
+  readonly hint?: string;
+}
+
+/** Notes a problem at a node, or at the key that leads to it. */
+export type Complain = (path: Path, finding: Finding, part?: "value" | "key") => void;
+
+const MOST_SHOWN = 50;
+
+export function problemAt(position: Position, path: Path, finding: Finding): Problem {
+  const { file, line, column } = position;
+  return {
+    file,
+    line,
+    column,
+    path: pathText(path),
+    found: finding.found,
+    wanted: finding.wanted ?? "",
+    hint: finding.hint ?? "",
+  };
+}
+
+/** `file:line:column  path  message`, on one line. */
+export function formatProblem(problem: Problem): string {
+  const place = problem.line === 0 ? problem.file : `${problem.file}:${problem.line}:${problem.column}`;
+  const wanted = problem.wanted === "" ? "" : `; wanted ${problem.wanted}`;
+  const hint = problem.hint === "" ? "" : ` ${problem.hint}`;
+  return [place, problem.path, `found ${problem.found}${wanted}.${hint}`].filter((part) => part !== "").join("  ");
+}
+
+/** All of them in reading order, one per line, and how many there are. */
+export function formatProblems(problems: readonly Problem[]): string {
+  const lines = problems.slice(0, MOST_SHOWN).map(formatProblem);
+  if (problems.length > MOST_SHOWN) lines.push(`… and ${problems.length - MOST_SHOWN} more`);
+  lines.push(problems.length === 1 ? "1 problem" : `${problems.length} problems`);
+  return lines.join("\n");
+}
+
+/** Sorted by line within each file; the files stay in the order they were read. */
+export function inReadingOrder(problems: readonly Problem[], files: readonly string[]): readonly Problem[] {
+  const rank = new Map(files.map((file, index) => [file, index]));
+  const rankOf = (problem: Problem) => rank.get(problem.file) ?? -1;
+  return [...problems].sort((a, b) => rankOf(a) - rankOf(b) || a.line - b.line || a.column - b.column);
+}
+
+/** A value from the file as a message shows it: short, on one line, unmistakable. */
+export function describe(value: unknown): string {
+  if (value === null || value === undefined) return "nothing";
+  if (typeof value === "string") return quoted(value);
+  if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
+  if (typeof value === "object") return "a mapping";
+  return String(value);
+}
+
+/** In double quotes, cut to a length that fits a line. */
+export function quoted(text: string): string {
+  return JSON.stringify(text.length > 80 ? `${text.slice(0, 79)}…` : text);
+}
+
+function pathText(path: Path): string {
+  return path.map(stepText).join("");
+}
+
+function stepText(step: string | number, index: number): string {
+  if (typeof step === "number") return `[${step}]`;
+  if (!/^[\w$-]+$/.test(step)) return `[${quoted(step)}]`;
+  return index === 0 ? step : `.${step}`;
+}

@@ -1,0 +1,113 @@
+import type { z } from "../core/options.ts";
+import { didYouMean } from "./did-you-mean.ts";
+import type { ConfigDocument } from "./documents.ts";
+import { complainOfIssues, type DetailedIssue, stepsOf } from "./issues.ts";
+import { type Complain, describe, type Path, quoted } from "./problems.ts";
+import { REWRITE_VERSIONS } from "./rewrite-schema.ts";
+
+/** A document that fits its schema, with the place it came from. */
+export interface Resource<Document> {
+  readonly file: string;
+  readonly document: Document;
+  readonly positionOf: ConfigDocument["positionOf"];
+  readonly complain: Complain;
+  /** Sections left out because something in them is wrong, which has been said. */
+  readonly broken: ReadonlySet<string>;
+}
+
+export type Kind = "Router" | "InferenceModelRewrite";
+
+const VERSIONS: Readonly<Record<Kind, readonly string[]>> = {
+  Router: ["signalbox/v1"],
+  InferenceModelRewrite: REWRITE_VERSIONS,
+};
+const KINDS = Object.keys(VERSIONS) as readonly Kind[];
+
+/** The documents by kind, lists (as a cluster exports them) taken apart; what is of no known kind is complained of. */
+export function sortByKind(documents: readonly ConfigDocument[]): Readonly<Record<Kind, readonly ConfigDocument[]>> {
+  const sorted: Record<Kind, ConfigDocument[]> = { Router: [], InferenceModelRewrite: [] };
+  for (const document of documents.flatMap(itemsOf)) {
+    const kind = kindOf(document);
+    if (kind !== undefined) sorted[kind].push(document);
+  }
+  return sorted;
+}
+
+function itemsOf(document: ConfigDocument): readonly ConfigDocument[] {
+  const { value, positionOf, complain } = document;
+  if (!isMapping(value) || value["kind"] !== "List" || !Array.isArray(value["items"])) return [document];
+  return value["items"].map((item: unknown, index) => ({
+    ...document,
+    value: item,
+    positionOf: (path, part) => positionOf(["items", index, ...path], part),
+    complain: (path, finding, part) => complain(["items", index, ...path], finding, part),
+  }));
+}
+
+function kindOf({ value, complain }: ConfigDocument): Kind | undefined {
+  if (!isMapping(value)) {
+    complain([], { found: describe(value), wanted: "a mapping with apiVersion, kind and spec" });
+    return undefined;
+  }
+  const kind = KINDS.find((known) => known === value["kind"]);
+  if (kind === undefined) {
+    complain(["kind"], {
+      ...foundOf(value["kind"], "kind"),
+      wanted: KINDS.join(" or "),
+      hint: didYouMean(String(value["kind"]), KINDS),
+    });
+    return undefined;
+  }
+  const version = value["apiVersion"];
+  if (typeof version === "string" && VERSIONS[kind].includes(version)) return kind;
+  const wanted = VERSIONS[kind].join(" or ");
+  complain(["apiVersion"], { ...foundOf(version, "apiVersion"), wanted, hint: didYouMean(String(version), VERSIONS[kind]) });
+  return undefined;
+}
+
+const foundOf = (value: unknown, key: string) => ({ found: value === undefined ? `no ${quoted(key)}` : describe(value) });
+
+/**
+ * Holds a document against its schema. Unknown keys, and sections (as `sectionOf` names them) with something wrong inside,
+ * are complained of and left out, so that the rest can still be checked. Undefined when nothing usable is left.
+ */
+export function fit<Document>(
+  { file, value, positionOf, complain }: ConfigDocument,
+  schema: z.ZodType<Document>,
+  sectionOf: (steps: Path) => string | undefined,
+): Resource<Document> | undefined {
+  const first = schema.safeParse(value);
+  if (first.success) return { file, document: first.data, positionOf, complain, broken: new Set() };
+  const issues: readonly DetailedIssue[] = first.error.issues;
+  complainOfIssues(issues, { schema, value, base: [], complain });
+  const rest = structuredClone(value);
+  const broken = new Set<string>();
+  for (const issue of issues) {
+    const steps = stepsOf(issue);
+    if (issue.code === "unrecognized_keys") {
+      for (const key of issue.keys ?? []) removeAt(rest, [...steps, key]);
+      continue;
+    }
+    const section = sectionOf(steps);
+    if (section === undefined) return undefined;
+    broken.add(section);
+    removeAt(rest, ["spec", section]);
+  }
+  const second = schema.safeParse(rest);
+  return second.success ? { file, document: second.data, positionOf, complain, broken } : undefined;
+}
+
+function removeAt(root: unknown, path: Path): void {
+  let container = root;
+  for (const step of path.slice(0, -1)) container = isContainer(container) ? container[step] : undefined;
+  const last = path.at(-1);
+  if (isContainer(container) && last !== undefined) delete container[last];
+}
+
+function isContainer(value: unknown): value is Record<string | number, unknown> {
+  return typeof value === "object" && value !== null;
+}
+
+function isMapping(value: unknown): value is Record<string, unknown> {
+  return isContainer(value) && !Array.isArray(value);
+}

@@ -1,0 +1,72 @@
+import { z } from "../core/options.ts";
+import { lineOfText, whole } from "./schema.ts";
+
+// The shape of an InferenceModelRewrite: the reference's resource, with two keys of our own at the end of a rule.
+
+export const REWRITE_VERSIONS = ["llm-d.ai/v1alpha2", "inference.networking.x-k8s.io/v1alpha2"] as const;
+const POOL_GROUPS = ["inference.networking.k8s.io", "inference.networking.x-k8s.io"] as const;
+
+const metadata = z.looseObject({
+  name: lineOfText.describe("Name of the resource; unique within its namespace."),
+  namespace: lineOfText.optional(),
+  creationTimestamp: z.iso
+    .datetime({ offset: true, error: "a time such as 2026-01-31T12:00:00Z" })
+    .nullable()
+    .describe("Of two rules that match alike, the older resource's decides.")
+    .optional(),
+});
+
+const poolRef = z.strictObject({
+  group: z.enum(POOL_GROUPS).describe(`API group of the pool. Default ${POOL_GROUPS[0]}.`).optional(),
+  kind: z.literal("InferencePool").optional(),
+  name: lineOfText.describe("Name of the pool: spec.pool.name of the Router document."),
+});
+
+const match = z.strictObject({
+  model: z.strictObject({
+    type: z.literal("Exact").describe("The only way of matching, and the default.").optional(),
+    value: lineOfText.describe("The model name that the client asks for."),
+  }),
+});
+
+const target = z.strictObject({
+  modelRewrite: lineOfText.describe("The model or adapter name that is sent on."),
+  weight: whole(0, 1_000_000)
+    .describe("Share of the traffic relative to the other targets; 0 is listed but drained. On every target or on none.")
+    .optional(),
+});
+
+const rule = z.strictObject({
+  matches: z.array(match).describe("Any of them matches. Left out or empty: the rule matches every request.").optional(),
+  targets: z.array(target).min(1).describe("What the model name stands for."),
+  sticky: z
+    .strictObject({
+      header: z
+        .string()
+        .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "a header name")
+        .describe("Requests with the same value of this header get the same target."),
+    })
+    .describe("Keeps a client on one target. Signalbox only.")
+    .optional(),
+  onUnavailable: z
+    .enum(["refuse", "redistribute"])
+    .describe(
+      "When no ready replica serves the drawn target: answer 503, or draw among the others. Default refuse. Signalbox only.",
+    )
+    .optional(),
+});
+
+/** A document of kind InferenceModelRewrite. */
+export const rewriteDocument = z.strictObject({
+  apiVersion: z.enum(REWRITE_VERSIONS),
+  kind: z.literal("InferenceModelRewrite"),
+  metadata,
+  spec: z.strictObject({
+    poolRef,
+    rules: z.array(rule).describe("Rules that match a model name come before rules that match everything."),
+  }),
+  status: z.unknown().describe("Ignored.").optional(),
+});
+
+export type RewriteDocument = z.infer<typeof rewriteDocument>;
+export type RewriteDocumentRule = z.infer<typeof rule>;

@@ -1,0 +1,91 @@
+import type { RewriteRule, RewriteTarget } from "../core/rewrite-rule.ts";
+import { didYouMean } from "./did-you-mean.ts";
+import { type Path, quoted } from "./problems.ts";
+import type { Resource } from "./resources.ts";
+import type { RewriteDocument, RewriteDocumentRule } from "./rewrite-schema.ts";
+
+type RewriteResource = Resource<RewriteDocument>;
+
+/**
+ * All rules of all resources in the order they are asked: rules for named models before rules for every model, then the older
+ * resource, then its name, then the place in its list. Resources without a creationTimestamp come after those with one, in file
+ * order. `pool` is undefined where the Router document did not say it in a usable way.
+ */
+export function readRewrites(resources: readonly RewriteResource[], pool: string | undefined): readonly RewriteRule[] {
+  refuseDuplicates(resources);
+  if (pool !== undefined) for (const resource of resources) checkPool(resource, pool);
+  const rules = [...resources].sort(byAge).flatMap((resource) => rulesOf(resource, nameOf(resource, resources)));
+  return [...rules.filter(({ models }) => models.length > 0), ...rules.filter(({ models }) => models.length === 0)];
+}
+
+function refuseDuplicates(resources: readonly RewriteResource[]): void {
+  const files = new Map<string, string>();
+  for (const { file, document, complain } of resources) {
+    const { namespace, name } = document.metadata;
+    const key = JSON.stringify([namespace ?? "default", name]);
+    const first = files.get(key);
+    if (first !== undefined) {
+      const found = `the InferenceModelRewrite ${quoted(name)} a second time (the first is in ${first})`;
+      complain(["metadata", "name"], { found, wanted: "each resource once" });
+    }
+    files.set(key, first ?? file);
+  }
+}
+
+function checkPool({ document, complain }: RewriteResource, pool: string): void {
+  const { name } = document.spec.poolRef;
+  if (name === pool) return;
+  complain(["spec", "poolRef", "name"], {
+    found: `${quoted(name)}, which is not this router's pool`,
+    wanted: quoted(pool),
+    hint: didYouMean(name, [pool]) || "The pool's name is spec.pool.name of the Router document.",
+  });
+}
+
+/** Array.sort is stable, so what compares equal stays in file order. */
+function byAge({ document: { metadata: a } }: RewriteResource, { document: { metadata: b } }: RewriteResource): number {
+  if (!a.creationTimestamp || !b.creationTimestamp) return Number(!a.creationTimestamp) - Number(!b.creationTimestamp);
+  return Date.parse(a.creationTimestamp) - Date.parse(b.creationTimestamp) || compareText(a.name, b.name);
+}
+
+const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+
+/** The resource's name; with its namespace where another namespace has the same name. */
+function nameOf({ document: { metadata } }: RewriteResource, resources: readonly RewriteResource[]): string {
+  const isShared = resources.some(
+    ({ document }) => document.metadata.name === metadata.name && document.metadata.namespace !== metadata.namespace,
+  );
+  return isShared ? `${metadata.namespace ?? "default"}/${metadata.name}` : metadata.name;
+}
+
+function rulesOf(resource: RewriteResource, name: string): readonly RewriteRule[] {
+  return resource.document.spec.rules.map((rule, index) => {
+    const path = ["spec", "rules", index, "targets"];
+    checkWeights(rule.targets, path, resource);
+    return {
+      name: `${name}/${index}`,
+      models: [...new Set((rule.matches ?? []).map(({ model }) => model.value))],
+      targets: rule.targets.map(targetOf),
+      stickyHeader: rule.sticky?.header.toLowerCase() ?? "",
+      onUnavailable: rule.onUnavailable ?? "refuse",
+    };
+  });
+}
+
+type Targets = RewriteDocumentRule["targets"];
+
+function targetOf({ modelRewrite, weight }: Targets[number]): RewriteTarget {
+  return { name: modelRewrite, weight: weight ?? 1 };
+}
+
+function checkWeights(targets: Targets, path: Path, { complain }: RewriteResource): void {
+  const bare = targets.findIndex(({ weight }) => weight === undefined);
+  if (bare !== -1 && targets.some(({ weight }) => weight !== undefined)) {
+    complain([...path, bare], {
+      found: "a target without a weight beside one with",
+      wanted: "a weight on every target, or on none",
+    });
+  } else if (targets.every(({ weight }) => weight === 0)) {
+    complain(path, { found: "only weights of 0", wanted: "at least one weight above 0" });
+  }
+}

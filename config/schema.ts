@@ -1,0 +1,157 @@
+import { isIP } from "node:net";
+import { z } from "../core/options.ts";
+import { DEFAULT_LIMITS, type Limits } from "../core/settings.ts";
+import { MAX_SLOTS } from "../core/state/load.ts";
+
+// The shape of a Router document. The editor schema is made from the same declarations, so each key says what it means.
+
+const LARGEST_BUFFER = 2 ** 30;
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const LONGEST_TIMER_SECONDS = Math.floor(LONGEST_TIMER_MS / 1000);
+
+/** A whole number within bounds; the bounds are in the message. */
+export function whole(min: number, max: number) {
+  const wanted = `a whole number from ${min} to ${max}`;
+  return z.int(wanted).min(min, wanted).max(max, wanted);
+}
+
+/** Text with at least one character and none that would break a header or a log line. */
+export const lineOfText = z.string().regex(/^[^\x00-\x1f\x7f]+$/, "text on one line, without control characters");
+
+const seconds = (min: number) => {
+  const wanted =
+    min > 0
+      ? `a number of seconds above 0, at most ${LONGEST_TIMER_SECONDS}`
+      : `a number of seconds from 0 to ${LONGEST_TIMER_SECONDS}`;
+  return z.number(wanted).min(min, wanted).max(LONGEST_TIMER_SECONDS, wanted);
+};
+
+const instanceName = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/,
+    'a name of letters, digits, ".", "_" and "-", at most 128, with a letter or digit first',
+  );
+
+const address = z.strictObject({
+  host: z
+    .string()
+    .refine(
+      (host) => isIP(host) !== 0 || /^[A-Za-z0-9_.-]+$/.test(host),
+      "a host name or IP address, without scheme, port or brackets",
+    )
+    .describe("Host name or IP address to listen on; 0.0.0.0 for every network. Default 127.0.0.1.")
+    .optional(),
+  port: whole(0, 65535).describe("TCP port; 0 takes any free one.").optional(),
+});
+
+const probe = z.strictObject({
+  path: z
+    .string()
+    .regex(/^\/[\x21-\x7e]*$/, 'a path that starts with "/"')
+    .describe("Asked with GET; status 200 is success.")
+    .optional(),
+  initialDelaySeconds: seconds(0).describe("Wait before the first scheduled try.").optional(),
+  periodSeconds: seconds(0.001).describe("Time between tries.").optional(),
+  timeoutSeconds: seconds(0.001).describe("How long one try may take.").optional(),
+  failureThreshold: whole(1, 1_000_000).describe("Failures in a row that count as failed.").optional(),
+});
+
+const endpoint = z.strictObject({
+  url: lineOfText.describe("Address of the replica, such as http://gpu1:8000; a path is put before every API path."),
+  name: instanceName.describe("What messages, metrics and headers call it. Default: made from host and port.").optional(),
+  labels: z.record(z.string(), z.string()).describe("Free labels, for filters that select by label.").optional(),
+});
+
+const pool = z.strictObject({
+  name: lineOfText.describe('What poolRef.name of an InferenceModelRewrite points at. Default "default".').optional(),
+  endpoints: z.array(endpoint).max(MAX_SLOTS).describe("The replicas.").optional(),
+  probes: z
+    .strictObject({
+      startup: probe.describe("Until it succeeds once, the replica gets no traffic.").optional(),
+      liveness: probe.describe("Whether the server process answers.").optional(),
+      readiness: probe.describe("Whether the replica can serve its models now.").optional(),
+    })
+    .describe("How replicas are checked; what is left out has the recommended value.")
+    .optional(),
+});
+
+const plugin = z.strictObject({
+  type: z.string().describe("A built-in plugin type. Either this or `from`.").optional(),
+  from: lineOfText
+    .describe("A module with your own plugin: ./file.ts (relative to this file) or a package. Either this or `type`.")
+    .optional(),
+  name: instanceName.describe("What profiles call this instance. Default: its type.").optional(),
+  parameters: z.unknown().describe("Options of the plugin.").optional(),
+});
+
+const WANTED_WEIGHT = "a number from 0 to 1000000";
+const profileWeight = z.number(WANTED_WEIGHT).min(0, WANTED_WEIGHT).max(1_000_000, WANTED_WEIGHT);
+
+const profileRef = z.strictObject({
+  pluginRef: z.string().describe("Name of an entry in `plugins`, or a built-in type to use with its defaults."),
+  weight: profileWeight.describe("How much a scorer counts beside the others. Default 1.").optional(),
+});
+
+const profile = z.strictObject({
+  name: instanceName.describe('Default "default".').optional(),
+  plugins: z.array(profileRef).describe("Filters in the order they run, scorers, one picker.").optional(),
+});
+
+const bytes = (min: number, max = LARGEST_BUFFER) => whole(min, max);
+const milliseconds = whole(1, LONGEST_TIMER_MS);
+
+const limit = (name: keyof Limits, schema: z.ZodType<number>, meaning: string) =>
+  schema.describe(`${meaning} Default ${DEFAULT_LIMITS[name]}.`).exactOptional();
+
+const limits = z.strictObject({
+  headBytes: limit("headBytes", bytes(1024, 1024 * 1024), "Largest request or response head, all lines together."),
+  headerCount: limit("headerCount", whole(1, 10_000), "Most header lines in a head."),
+  bodyBytes: limit("bodyBytes", bytes(1), "Largest request body."),
+  bodyDepth: limit("bodyDepth", whole(1, 10_000), "Deepest nesting of a JSON body."),
+  headTimeoutMs: limit("headTimeoutMs", milliseconds, "From the first byte of a request head to its last."),
+  bodyTimeoutMs: limit("bodyTimeoutMs", milliseconds, "From the end of the head to the end of the body."),
+  idleTimeoutMs: limit("idleTimeoutMs", milliseconds, "How long a client connection may stay open without a request."),
+  writeTimeoutMs: limit("writeTimeoutMs", milliseconds, "How long a client may leave what is written to it unread."),
+  connectTimeoutMs: limit("connectTimeoutMs", milliseconds, "Opening a connection to a replica, TLS included."),
+  responseTimeoutMs: limit("responseTimeoutMs", milliseconds, "From the request's last byte sent to the response's head."),
+  streamIdleTimeoutMs: limit("streamIdleTimeoutMs", milliseconds, "Longest silence inside a response."),
+  upstreamIdleTimeoutMs: limit("upstreamIdleTimeoutMs", milliseconds, "How long an unused connection to a replica is kept."),
+  upstreamConnections: limit("upstreamConnections", whole(1, 65_535), "Connections to one replica at once."),
+  clientConnections: limit("clientConnections", whole(1, 1_000_000), "Client connections at once; beyond it, accepting pauses."),
+  retries: limit("retries", whole(0, 100), "Extra tries on other replicas after the first."),
+  drainTimeoutMs: limit("drainTimeoutMs", whole(0, LONGEST_TIMER_MS), "How long a stop waits for requests under way."),
+} satisfies Record<keyof Limits, z.ZodType>);
+
+export const routerSpec = z.strictObject({
+  listen: address.describe("Where clients connect. Default 127.0.0.1:8080.").optional(),
+  admin: z
+    .union([z.literal(false), address])
+    .describe("Where metrics, status and the admin API are. Default 127.0.0.1:9090; false turns it off.")
+    .optional(),
+  pool: pool.describe("The replicas that requests are routed to.").optional(),
+  plugins: z
+    .array(plugin)
+    .describe("Plugin instances with parameters of their own; anything left out gets a sensible default.")
+    .optional(),
+  profiles: z.array(profile).describe("How an endpoint is chosen: one profile.").optional(),
+  limits: limits.describe("Bounds on time and size.").optional(),
+  responseHeaders: z.boolean().describe("Whether answers name the endpoint and the model that served. Default true.").optional(),
+});
+
+/** A document of kind Router. */
+export const routerDocument = z.strictObject({
+  $schema: z.string().describe("For editors; ignored.").optional(),
+  apiVersion: z.literal("signalbox/v1"),
+  kind: z.literal("Router"),
+  metadata: z.looseObject({}).describe("Ignored.").optional(),
+  spec: routerSpec,
+});
+
+export type RouterDocument = z.infer<typeof routerDocument>;
+export type RouterSpec = z.infer<typeof routerSpec>;
+export type AddressSpec = z.infer<typeof address>;
+export type PoolSpec = z.infer<typeof pool>;
+export type ProfileSpec = z.infer<typeof profile>;
+export type PluginSpec = z.infer<typeof plugin>;
+export type ProbeSeconds = z.infer<typeof probe>;

@@ -1,0 +1,80 @@
+import type { Span } from "../request.ts";
+import { wordsUnder } from "./string-run.ts";
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const MINUS = 0x2d;
+const DIGIT_9 = 0x39;
+const CAPITAL_E = 0x45;
+const LETTER_E = 0x65;
+const LETTER_F = 0x66;
+
+/** How many numbers a scanned array holds, in nested arrays too; 0 where it holds anything else. */
+export function countNumbers(bytes: Uint8Array, span: Span): number {
+  const commas = commasOfFlatList(bytes, span[0] + 1, span[1] - 1);
+  return commas > 0 ? commas + 1 : countOneByOne(bytes, span);
+}
+
+/** The commas of a list like "17,4,2026"; NaN or 0 where it is not as simple. Four bytes at a time, as these lists are prompts of token ids. */
+function commasOfFlatList(bytes: Uint8Array, from: number, end: number): number {
+  const words = wordsUnder(bytes);
+  const base = bytes.byteOffset;
+  const first = (base + from + 3) >>> 2;
+  const last = (base + end) >>> 2;
+  if (first > last) return 0;
+  let commas = flatCommas(bytes, from, first * 4 - base) + flatCommas(bytes, last * 4 - base, end);
+  for (let index = first; index < last; index++) {
+    const word = words[index]!;
+    if (!isFlatWord(word)) return Number.NaN;
+    commas += commasInWord(word);
+  }
+  return commas;
+}
+
+/** For the bytes before the first whole word and after the last; NaN where one of them is not flat. */
+function flatCommas(bytes: Uint8Array, from: number, end: number): number {
+  let commas = 0;
+  for (let at = from; at < end; at++) {
+    if (bytes[at]! >= 0x40 || bytes[at] === QUOTE) return Number.NaN;
+    if (bytes[at] === COMMA) commas++;
+  }
+  return commas;
+}
+
+/** No byte from 0x40 on (brackets, letters) and no quote. */
+function isFlatWord(word: number): boolean {
+  return (word & 0xc0c0c0c0) === 0 && zeroBytes(word ^ 0x22222222) === 0;
+}
+
+function commasInWord(word: number): number {
+  return Math.imul(zeroBytes(word ^ 0x2c2c2c2c) >>> 7, 0x01010101) >>> 24;
+}
+
+/** The top bit of each byte that is 0, for bytes below 0x80: adding 0x7f sets it in all others. */
+function zeroBytes(word: number): number {
+  return ~(word + 0x7f7f7f7f) & 0x80808080;
+}
+
+function countOneByOne(bytes: Uint8Array, span: Span): number {
+  let count = 0;
+  let at = span[0];
+  while (at < span[1]) {
+    const byte = bytes[at]!;
+    if (byte >= MINUS && byte <= DIGIT_9) {
+      at = mantissaEnd(bytes, at + 1);
+      count++;
+    } else if (byte === LETTER_E || byte === CAPITAL_E) {
+      at = mantissaEnd(bytes, at + 2); // the exponent of a number counted before; it may begin with a plus
+    } else if (byte === QUOTE || byte >= LETTER_F) {
+      return 0;
+    } else at++;
+  }
+  return count;
+}
+
+/** Index after a run of digits, points and minus signs; the array's bracket ends the last one. */
+function mantissaEnd(bytes: Uint8Array, from: number): number {
+  let at = from;
+  while (bytes[at]! >= MINUS && bytes[at]! <= DIGIT_9) at++;
+  return at;
+}

@@ -1,0 +1,32 @@
+import type { Span } from "../request.ts";
+
+const BACKSLASH = 0x5c;
+/** Up to this many bytes a loop is faster than a call into the decoder. */
+const SHORT_BYTES = 64;
+const STRICT_UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** The text of a scanned JSON string whose span includes its quotes; undefined where its bytes are not UTF-8. */
+export function decodeString(bytes: Uint8Array, span: Span): string | undefined {
+  const start = span[0] + 1;
+  const end = span[1] - 1;
+  if (isShortAscii(bytes, start, end)) return asciiText(bytes, start, end);
+  try {
+    const text = STRICT_UTF8.decode(bytes.subarray(start, end));
+    return text.includes("\\") ? (JSON.parse(`"${text}"`) as string) : text;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The text of bytes below 0x80. */
+export function asciiText(bytes: Uint8Array, start: number, end: number): string {
+  let text = "";
+  for (let at = start; at < end; at++) text += String.fromCharCode(bytes[at]!);
+  return text;
+}
+
+function isShortAscii(bytes: Uint8Array, start: number, end: number): boolean {
+  if (end - start > SHORT_BYTES) return false;
+  for (let at = start; at < end; at++) if (bytes[at]! >= 0x80 || bytes[at] === BACKSLASH) return false;
+  return true;
+}

@@ -1,0 +1,59 @@
+import type { Span } from "../request.ts";
+import { duplicateKey } from "./invalid-json.ts";
+
+/** Longest spelling of one UTF-16 unit in a JSON string: \u0000. */
+const MAX_BYTES_PER_UNIT = 6;
+const BACKSLASH = 0x5c;
+const UTF8 = new TextDecoder();
+
+/** Where a body has the keys it is searched for. */
+export class NotedKeys {
+  readonly #keys: readonly string[];
+  readonly #spans: (Span | undefined)[] = [];
+  /** Index of the key whose value has not ended; -1 where there is none. */
+  #open = -1;
+
+  constructor(keys: readonly string[]) {
+    this.#keys = keys;
+  }
+
+  spanOf(key: string): Span | undefined {
+    const index = this.#keys.indexOf(key);
+    if (index < 0) throw new Error(`The key "${key}" was not noted; name it in the parser's keys.`);
+    return this.#spans[index];
+  }
+
+  /** A top-level key ended; its JSON string lies in [start, end), quotes included. */
+  keyEnded(bytes: Uint8Array, start: number, end: number): void {
+    this.#open = matchKey(this.#keys, bytes, start, end);
+    if (this.#open >= 0 && this.#spans[this.#open] !== undefined) throw duplicateKey(this.#keys[this.#open]!, start);
+  }
+
+  /** That key's value ended. */
+  valueEnded(start: number, end: number): void {
+    if (this.#open >= 0) this.#spans[this.#open] = [start, end];
+  }
+}
+
+/** Index of the key, however it is spelled; -1 where it is none of them. */
+function matchKey(keys: readonly string[], bytes: Uint8Array, start: number, end: number): number {
+  for (let index = 0; index < keys.length; index++) if (isSpelledOut(keys[index]!, bytes, start + 1, end - 1)) return index;
+  return isPlainAscii(bytes, start, end) ? -1 : matchDecoded(keys, bytes, start, end);
+}
+
+function isSpelledOut(key: string, bytes: Uint8Array, start: number, end: number): boolean {
+  if (key.length !== end - start) return false;
+  for (let at = 0; at < key.length; at++) if (key.charCodeAt(at) !== bytes[start + at]) return false;
+  return true;
+}
+
+function isPlainAscii(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (bytes[at]! >= 0x80 || bytes[at] === BACKSLASH) return false;
+  return true;
+}
+
+function matchDecoded(keys: readonly string[], bytes: Uint8Array, start: number, end: number): number {
+  const longest = keys.reduce((most, key) => Math.max(most, key.length), 0);
+  if (end - start > longest * MAX_BYTES_PER_UNIT + 2) return -1;
+  return keys.indexOf(JSON.parse(UTF8.decode(bytes.subarray(start, end))) as string);
+}

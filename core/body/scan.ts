@@ -1,0 +1,299 @@
+import type { Span } from "../request.ts";
+import { malformed, notAnObject, tooDeep, trailing, truncated } from "./invalid-json.ts";
+import type { KeySpans } from "./json-body.ts";
+import { NotedKeys } from "./noted-keys.ts";
+import { afterNumberByte, digitsEnd, integerRunEnd, isWholeNumber, NUMBER_START, type NumberState } from "./number-run.ts";
+import { contentEnd, isEscapeLetter, isHexDigit, shortRunEnd, wordsUnder } from "./string-run.ts";
+
+// What comes next between tokens …
+const BODY = 0;
+const FIRST_KEY = 1;
+const KEY = 2;
+const AFTER_KEY = 3;
+const VALUE = 4;
+const FIRST_ITEM = 5;
+const AFTER_VALUE = 6;
+const BODY_END = 7;
+// … and the tokens that a chunk boundary may cut.
+const STRING = 8;
+const ESCAPE = 9;
+const LITERAL = 10;
+const NUMBER = 11;
+
+// Bytes, declared here because V8 reads an imported constant through five loads.
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const MINUS = 0x2d;
+const DIGIT_0 = 0x30;
+const DIGIT_9 = 0x39;
+const COLON = 0x3a;
+const OPEN_ARRAY = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_ARRAY = 0x5d;
+const LETTER_F = 0x66;
+const LETTER_N = 0x6e;
+const LETTER_T = 0x74;
+const LETTER_U = 0x75;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+/** Strings shorter than this never pay for a view of words. */
+const SHORT_STRING = 16;
+const NO_WORDS = new Int32Array(0);
+
+/**
+ * Walks a body once, as its bytes arrive, and notes where the values of the given top-level keys lie.
+ * It takes exactly one object of RFC 8259 JSON. Bytes of 0x80 and above pass inside strings unchecked, as the body goes on unchanged:
+ * whether they are UTF-8 is judged where a string is decoded. After a throw a scanner is spent.
+ */
+export class BodyScanner implements KeySpans {
+  readonly #noted: NotedKeys;
+  readonly #maxDepth: number;
+  #state = BODY;
+  #at = 0;
+  #depth = 0;
+  /** One bit for each of the innermost 16 containers, 1 = array; those further out wait in `#outerArrays`. */
+  #arrays = 0;
+  readonly #outerArrays: number[] = [];
+  #isKey = false;
+  #hexLeft = 0;
+  #number: NumberState = NUMBER_START;
+  #literal = "";
+  #literalLeft = 0;
+  /** Where the latest key or value of the top level begins. */
+  #begin = 0;
+  #words: Int32Array = NO_WORDS;
+
+  constructor(keys: readonly string[], maxDepth: number) {
+    this.#noted = new NotedKeys(keys);
+    this.#maxDepth = maxDepth;
+  }
+
+  spanOf(key: string): Span | undefined {
+    return this.#noted.spanOf(key);
+  }
+
+  /** Scans from where it stopped up to `end`; `bytes` may be another buffer each time, as long as it begins with the same content. */
+  push(bytes: Uint8Array, end: number): void {
+    let at = this.#at;
+    while (at < end) at = this.#state < STRING ? this.#between(bytes, at, end) : this.#resume(bytes, at, end);
+    this.#at = at;
+  }
+
+  /** Scans what is left and declares the end. */
+  finish(bytes: Uint8Array, end: number): void {
+    this.push(bytes, end);
+    if (this.#state !== BODY_END) throw truncated(end, this.#state !== BODY);
+  }
+
+  #resume(bytes: Uint8Array, at: number, end: number): number {
+    if (this.#state === LITERAL) return this.#literalRest(bytes, at, end);
+    if (this.#state === NUMBER) return this.#numberRest(bytes, at, end);
+    return this.#stringRest(bytes, at, end);
+  }
+
+  /** Everything outside tokens; returns where a token was cut, or `end`. */
+  #between(bytes: Uint8Array, from: number, end: number): number {
+    let at = from;
+    while (at < end) {
+      const byte = bytes[at]!;
+      if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) {
+        at++;
+        continue;
+      }
+      switch (this.#state) {
+        case AFTER_VALUE:
+          this.#afterValue(bytes, at);
+          at++;
+          break;
+        case FIRST_KEY:
+        case KEY:
+          at = this.#key(bytes, at, end);
+          break;
+        case AFTER_KEY:
+          if (byte !== COLON) throw malformed(bytes, at);
+          this.#state = VALUE;
+          at++;
+          break;
+        case VALUE:
+        case FIRST_ITEM:
+          at = this.#value(bytes, at, end);
+          break;
+        case BODY:
+          if (byte !== OPEN_OBJECT) throw notAnObject(bytes, at);
+          this.#open(at, 0);
+          at++;
+          break;
+        default:
+          throw trailing(at);
+      }
+    }
+    return at;
+  }
+
+  #afterValue(bytes: Uint8Array, at: number): void {
+    const byte = bytes[at];
+    const isInArray = (this.#arrays & 1) === 1;
+    if (byte === COMMA) this.#state = isInArray ? VALUE : KEY;
+    else if (byte === (isInArray ? CLOSE_ARRAY : CLOSE_OBJECT)) this.#close(at + 1);
+    else throw malformed(bytes, at);
+  }
+
+  #key(bytes: Uint8Array, at: number, end: number): number {
+    if (bytes[at] !== QUOTE) {
+      if (this.#state === KEY || bytes[at] !== CLOSE_OBJECT) throw malformed(bytes, at);
+      this.#close(at + 1);
+      return at + 1;
+    }
+    if (this.#depth === 1) this.#begin = at;
+    this.#isKey = true;
+    return this.#string(bytes, at + 1, end);
+  }
+
+  #value(bytes: Uint8Array, at: number, end: number): number {
+    const byte = bytes[at]!;
+    if (this.#depth === 1) this.#begin = at;
+    if (byte >= DIGIT_0 && byte <= DIGIT_9) return this.#digits(bytes, at, end);
+    switch (byte) {
+      case QUOTE:
+        this.#isKey = false;
+        return this.#string(bytes, at + 1, end);
+      case OPEN_OBJECT:
+        this.#open(at, 0);
+        return at + 1;
+      case OPEN_ARRAY:
+        this.#open(at, 1);
+        return at + 1;
+      case CLOSE_ARRAY:
+        if (this.#state !== FIRST_ITEM) throw malformed(bytes, at);
+        this.#close(at + 1);
+        return at + 1;
+      case MINUS:
+        return this.#startNumber(bytes, at + 1, end);
+      case LETTER_T:
+        return this.#startLiteral(bytes, at, end, "true");
+      case LETTER_F:
+        return this.#startLiteral(bytes, at, end, "false");
+      case LETTER_N:
+        return this.#startLiteral(bytes, at, end, "null");
+      default:
+        throw malformed(bytes, at);
+    }
+  }
+
+  #string(bytes: Uint8Array, from: number, end: number): number {
+    this.#state = STRING;
+    const shortEnd = Math.min(end, from + SHORT_STRING);
+    const at = shortRunEnd(bytes, from, shortEnd);
+    if (at < shortEnd && bytes[at] === QUOTE) return this.#stringEnd(bytes, at);
+    return this.#stringRest(bytes, at, end);
+  }
+
+  #stringRest(bytes: Uint8Array, from: number, end: number): number {
+    let at = from;
+    while (at < end) {
+      if (this.#state !== STRING) this.#escapeByte(bytes, at);
+      else {
+        if (this.#words.buffer !== bytes.buffer) this.#words = wordsUnder(bytes);
+        at = contentEnd(bytes, this.#words, at, end);
+        if (at === end) return at;
+        if (bytes[at] === QUOTE) return this.#stringEnd(bytes, at);
+        if (bytes[at] !== BACKSLASH) throw malformed(bytes, at);
+        this.#state = ESCAPE;
+      }
+      at++;
+    }
+    return at;
+  }
+
+  /** One byte of an escape that is wrong, or cut by a chunk boundary. */
+  #escapeByte(bytes: Uint8Array, at: number): void {
+    const byte = bytes[at]!;
+    const isHex = this.#hexLeft > 0;
+    if (isHex ? !isHexDigit(byte) : byte !== LETTER_U && !isEscapeLetter(byte)) throw malformed(bytes, at);
+    if (isHex) this.#hexLeft--;
+    else if (byte === LETTER_U) this.#hexLeft = 4;
+    if (this.#hexLeft === 0) this.#state = STRING;
+  }
+
+  #stringEnd(bytes: Uint8Array, at: number): number {
+    if (!this.#isKey) this.#valueEnd(at + 1);
+    else {
+      this.#state = AFTER_KEY;
+      if (this.#depth === 1) this.#noted.keyEnded(bytes, this.#begin, at + 1);
+    }
+    return at + 1;
+  }
+
+  #digits(bytes: Uint8Array, at: number, end: number): number {
+    const isNextItem = this.#state === VALUE && (this.#arrays & 1) === 1;
+    const runEnd = isNextItem ? integerRunEnd(bytes, at, end) : at;
+    return runEnd > at ? runEnd : this.#startNumber(bytes, at, end);
+  }
+
+  #startNumber(bytes: Uint8Array, at: number, end: number): number {
+    this.#state = NUMBER;
+    this.#number = NUMBER_START;
+    return this.#numberRest(bytes, at, end);
+  }
+
+  #numberRest(bytes: Uint8Array, from: number, end: number): number {
+    let state = this.#number;
+    let at = from;
+    while (at < end) {
+      const byte = bytes[at]!;
+      const next = afterNumberByte(state, byte);
+      if (next === 0) {
+        if (!isWholeNumber(state)) throw malformed(bytes, at);
+        this.#valueEnd(at);
+        return at;
+      }
+      at = next === state ? digitsEnd(bytes, at, end) : at + 1;
+      state = next;
+    }
+    this.#number = state;
+    return at;
+  }
+
+  #startLiteral(bytes: Uint8Array, at: number, end: number, literal: string): number {
+    this.#state = LITERAL;
+    this.#literal = literal;
+    this.#literalLeft = literal.length;
+    return this.#literalRest(bytes, at, end);
+  }
+
+  #literalRest(bytes: Uint8Array, from: number, end: number): number {
+    const literal = this.#literal;
+    let left = this.#literalLeft;
+    let at = from;
+    for (; at < end && left > 0; at++, left--) {
+      if (bytes[at] !== literal.charCodeAt(literal.length - left)) throw malformed(bytes, at);
+    }
+    this.#literalLeft = left;
+    if (left === 0) this.#valueEnd(at);
+    return at;
+  }
+
+  #open(at: number, isArray: 0 | 1): void {
+    if (this.#depth >= this.#maxDepth) throw tooDeep(at, this.#maxDepth);
+    if (this.#depth > 0 && this.#depth % 16 === 0) {
+      this.#outerArrays.push(this.#arrays);
+      this.#arrays = 0;
+    }
+    this.#arrays = (this.#arrays << 1) | isArray;
+    this.#depth++;
+    this.#state = isArray === 1 ? FIRST_ITEM : FIRST_KEY;
+  }
+
+  #close(end: number): void {
+    this.#depth--;
+    this.#arrays = this.#depth > 0 && this.#depth % 16 === 0 ? this.#outerArrays.pop()! : this.#arrays >> 1;
+    if (this.#depth === 0) this.#state = BODY_END;
+    else this.#valueEnd(end);
+  }
+
+  #valueEnd(end: number): void {
+    this.#state = AFTER_VALUE;
+    if (this.#depth === 1) this.#noted.valueEnded(this.#begin, end);
+  }
+}

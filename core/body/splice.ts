@@ -1,0 +1,39 @@
+import type { Span } from "../request.ts";
+import { decodeString } from "./json-string.ts";
+
+/** Targets come from a config; the bounds are for those that a client made up. */
+const MAX_CACHED_NAMES = 1024;
+const MAX_CACHED_LENGTH = 256;
+const UTF8 = new TextEncoder();
+const cache = new Map<string, Uint8Array>();
+
+/** The JSON string of a name, quotes included. */
+export function encodeName(target: string): Uint8Array {
+  const known = cache.get(target);
+  if (known !== undefined) return known;
+  const encoded = UTF8.encode(JSON.stringify(target));
+  if (target.length > MAX_CACHED_LENGTH) return encoded;
+  if (cache.size >= MAX_CACHED_NAMES) cache.clear();
+  cache.set(target, encoded);
+  return encoded;
+}
+
+/**
+ * The body with its model replaced, as parts to be sent one after the other; no byte of the body is copied.
+ * A body that names the target already, however it is spelled ("meta-llama\/Llama"), comes back as it is.
+ */
+export function spliceModel(body: Uint8Array, span: Span, target: string): readonly Uint8Array[] {
+  const encoded = encodeName(target);
+  if (isSameName(body, span, target, encoded)) return [body];
+  return [body.subarray(0, span[0]), encoded, body.subarray(span[1])];
+}
+
+function isSameName(body: Uint8Array, span: Span, target: string, encoded: Uint8Array): boolean {
+  return hasBytesAt(body, span, encoded) || decodeString(body, span) === target;
+}
+
+function hasBytesAt(body: Uint8Array, span: Span, wanted: Uint8Array): boolean {
+  if (span[1] - span[0] !== wanted.length) return false;
+  for (let at = 0; at < wanted.length; at++) if (body[span[0] + at] !== wanted[at]) return false;
+  return true;
+}

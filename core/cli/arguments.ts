@@ -1,0 +1,51 @@
+import { parseArgs } from "node:util";
+import { UsageError } from "./usage.ts";
+
+export interface StartArguments {
+  readonly urls: readonly string[];
+  readonly files: readonly string[];
+  readonly host: string | undefined;
+  readonly port: number | undefined;
+  readonly adminPort: number | undefined;
+}
+
+export function readStartArguments(argv: readonly string[]): StartArguments {
+  const { values, positionals } = parse(argv, {
+    file: { type: "string", short: "f", multiple: true },
+    host: { type: "string" },
+    port: { type: "string" },
+    "admin-port": { type: "string" },
+  });
+  return {
+    urls: positionals,
+    files: (values["file"] as string[] | undefined) ?? [],
+    host: values["host"] as string | undefined,
+    port: readPort("--port", values["port"]),
+    adminPort: readPort("--admin-port", values["admin-port"]),
+  };
+}
+
+export function readCheckArguments(argv: readonly string[]): readonly string[] {
+  const { values, positionals } = parse(argv, { file: { type: "string", short: "f", multiple: true } });
+  const files = [...((values["file"] as string[] | undefined) ?? []), ...positionals];
+  if (files.length === 0) throw new UsageError("Name the files to check: signalbox check -f signalbox.yaml");
+  return files;
+}
+
+type Options = Readonly<Record<string, { readonly type: "string"; readonly short?: string; readonly multiple?: boolean }>>;
+
+function parse(argv: readonly string[], options: Options) {
+  try {
+    return parseArgs({ args: [...argv], options, allowPositionals: true, strict: true });
+  } catch (thrown) {
+    const message = thrown instanceof Error ? thrown.message : String(thrown);
+    throw new UsageError(`${message.split(". To specify")[0]}; "signalbox --help" lists the switches.`);
+  }
+}
+
+function readPort(name: string, value: unknown): number | undefined {
+  if (typeof value !== "string") return undefined;
+  const port = Number(value);
+  if (/^\d+$/.test(value) && port <= 65_535) return port;
+  throw new UsageError(`${name} wants a number from 0 to 65535, not "${value}".`);
+}

@@ -1,0 +1,10 @@
+import { checkConfig } from "../../config/check.ts";
+import type { Definition } from "../plugin.ts";
+import { readCheckArguments } from "./arguments.ts";
+
+/** `signalbox check`: prints every problem, or what the files set up. */
+export async function check(argv: readonly string[], registry: ReadonlyMap<string, Definition>): Promise<number> {
+  const { text, isValid } = await checkConfig(readCheckArguments(argv), registry);
+  process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
+  return isValid ? 0 : 1;
+}

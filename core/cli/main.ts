@@ -1,0 +1,34 @@
+#!/usr/bin/env node
+import { builtIns } from "../../plugins/registry.ts";
+import { USAGE, UsageError } from "./usage.ts";
+
+/** Runs one command and returns its exit code. Commands load what they need only when they are called. */
+async function main(argv: readonly string[]): Promise<number> {
+  const [command, ...rest] = argv;
+  switch (command) {
+    case "start":
+      return (await import("./start.ts")).start(rest, builtIns);
+    case "check":
+      return (await import("./check.ts")).check(rest, builtIns);
+    case "mock":
+      return (await import("./mock.ts")).mock(rest);
+    case undefined:
+    case "help":
+    case "--help":
+    case "-h":
+      process.stdout.write(USAGE);
+      return command === undefined ? 2 : 0;
+    default:
+      throw new UsageError(`There is no command "${command}"; "signalbox --help" lists them.`);
+  }
+}
+
+main(process.argv.slice(2)).then(
+  (code) => {
+    process.exitCode = code;
+  },
+  (thrown: unknown) => {
+    process.stderr.write(`signalbox: ${thrown instanceof Error ? thrown.message : String(thrown)}\n`);
+    process.exitCode = thrown instanceof UsageError ? 2 : 1;
+  },
+);

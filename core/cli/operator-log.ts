@@ -1,0 +1,15 @@
+import type { Log, LogFields } from "../log.ts";
+
+/** Messages for the operator on the standard error: sentences on a terminal, JSON lines elsewhere. */
+export function operatorLog(isTerminal: boolean, write: (text: string) => void): Log {
+  const say = (level: string, message: string, fields: LogFields = {}) => {
+    if (!isTerminal) return write(`${JSON.stringify({ time: new Date().toISOString(), level, message, ...fields })}\n`);
+    const details = Object.entries(fields).map(([key, value]) => ` ${key}=${JSON.stringify(value)}`);
+    write(`${level === "info" ? "" : `${level}: `}${message}${details.join("")}\n`);
+  };
+  return {
+    info: (message, fields) => say("info", message, fields),
+    warn: (message, fields) => say("warning", message, fields),
+    error: (message, fields) => say("error", message, fields),
+  };
+}

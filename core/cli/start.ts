@@ -1,0 +1,103 @@
+import { existsSync } from "node:fs";
+import type { Address } from "../../config/config.ts";
+import { type LoadedConfig, loadConfig, loadTexts, type RefusedConfig } from "../../config/load.ts";
+import { formatProblems } from "../../config/problems.ts";
+import { systemClock } from "../clock.ts";
+import type { Definition } from "../plugin.ts";
+import { replyWithError } from "../error-reply.ts";
+import { type Router, runRouter } from "../router.ts";
+import { startWireServer } from "../wire/server.ts";
+import { readStartArguments, type StartArguments } from "./arguments.ts";
+import { type Demo, startDemo } from "./demo.ts";
+import { operatorLog } from "./operator-log.ts";
+import { stopSignal } from "./stop-signal.ts";
+
+const DEFAULT_FILE = "signalbox.yaml";
+/** How long the first line waits for a replica, so that what it says can be tried at once. */
+const FIRST_PROBE_MS = 1_500;
+
+/** `signalbox start`: runs the router until a signal; returns the exit code. */
+export async function start(argv: readonly string[], registry: ReadonlyMap<string, Definition>): Promise<number> {
+  const asked = readStartArguments(argv);
+  const files = asked.files.length === 0 && asked.urls.length === 0 && existsSync(DEFAULT_FILE) ? [DEFAULT_FILE] : asked.files;
+  const demo = files.length === 0 && asked.urls.length === 0 ? await startDemo() : undefined;
+  try {
+    const loaded = demo
+      ? await loadTexts([{ file: "demo", text: demo.configText }], registry)
+      : await loadConfig(files, registry, asked.urls);
+    if (loaded.problems !== undefined) return refuse(loaded);
+    return await run(loaded, asked, demo);
+  } finally {
+    await demo?.close();
+  }
+}
+
+function refuse({ problems }: RefusedConfig): number {
+  process.stderr.write(`${formatProblems(problems)}\nNothing was started.\n`);
+  return 1;
+}
+
+async function run(loaded: LoadedConfig, asked: StartArguments, demo: Demo | undefined): Promise<number> {
+  const { listen, settings } = loaded.config;
+  const log = operatorLog(process.stderr.isTTY === true, (text) => process.stderr.write(text));
+  // A fault in one request's code must not end everybody's streams; it is logged, and its own request times out.
+  process.on("uncaughtException", (error) => log.error("A fault inside the router", { cause: error.stack ?? String(error) }));
+  const router = runRouter(loaded, {
+    clock: systemClock,
+    random: Math.random,
+    log,
+    print: (line) => process.stdout.write(`${line}\n`),
+    isTerminal: process.stdout.isTTY === true,
+  });
+  const address = { host: asked.host ?? listen.host, port: asked.port ?? listen.port };
+  try {
+    const server = await startWireServer({
+      ...address,
+      limits: settings.limits,
+      clock: systemClock,
+      start: router.start,
+      refuse: (reply, error) => replyWithError(reply, error, "openai", "none"),
+    });
+    await router.whenReady(FIRST_PROBE_MS);
+    const url = `http://${hostInUrl(address.host)}:${server.port}`;
+    process.stdout.write(demo ? demoGreeting(url) : greeting(url, router));
+    await stopSignal();
+    log.info("Stopping: requests under way are finished first", { connections: server.connections });
+    await server.drain(settings.limits.drainTimeoutMs);
+    return 0;
+  } catch (thrown) {
+    throw portError(thrown, address);
+  } finally {
+    router.close();
+  }
+}
+
+function greeting(url: string, router: Router): string {
+  const { endpoints, pool, served } = router.snapshot;
+  const ready = endpoints.filter((endpoint) => endpoint.phase === "ready").length;
+  const models = [...served].slice(0, 8).join(", ") || "none yet";
+  return `Signalbox is listening on ${url} for the pool "${pool}": ${ready} of ${endpoints.length} replicas ready, models: ${models}\n`;
+}
+
+function demoGreeting(url: string): string {
+  return `Signalbox is listening on ${url} with a demo pool: three mock replicas in this process, model "demo", 90/10 rewrite of "food-review".
+Try it:
+
+  curl ${url}/v1/chat/completions -H 'Content-Type: application/json' -d '{"model":"food-review","messages":[{"role":"user","content":"Was the soup any good?"}]}'
+
+For your own replicas: npm start -- http://gpu1:8000 http://gpu2:8000
+`;
+}
+
+function hostInUrl(host: string): string {
+  if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
+  return host.includes(":") ? `[${host}]` : host;
+}
+
+function portError(thrown: unknown, { host, port }: Address): unknown {
+  const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
+  if (code === "EADDRINUSE") return new Error(`${host}:${port} is in use; stop what listens there or choose another with --port.`);
+  if (code === "EACCES") return new Error(`${host}:${port} may not be listened on; choose a port above 1023 with --port.`);
+  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") return new Error(`${host} is not an address of this machine; check --host.`);
+  return thrown;
+}

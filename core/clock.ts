@@ -1,0 +1,26 @@
+/** Time, handed in wherever it is needed, so that a test can move it by hand. */
+export interface Clock {
+  /** Milliseconds on a clock that never jumps; only differences mean anything. */
+  now(): number;
+  /** Milliseconds since 1970, for what people read. */
+  wall(): number;
+  /** Calls `run` once after `ms`; the returned function cancels it. */
+  after(ms: number, run: () => void): () => void;
+  /** Calls `run` every `ms`; the returned function stops it. Never keeps the process alive. */
+  every(ms: number, run: () => void): () => void;
+}
+
+/** The clock of the machine. */
+export const systemClock: Clock = {
+  now: () => performance.now(),
+  wall: () => Date.now(),
+  after(ms, run) {
+    const timer = setTimeout(run, ms);
+    return () => clearTimeout(timer);
+  },
+  every(ms, run) {
+    const timer = setInterval(run, ms);
+    timer.unref?.();
+    return () => clearInterval(timer);
+  },
+};

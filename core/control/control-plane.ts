@@ -1,0 +1,76 @@
+import type { LoadedConfig } from "../../config/load.ts";
+import type { Endpoint } from "../endpoint.ts";
+import type { PageFetch } from "../readiness/page.ts";
+import { Prober } from "../readiness/prober.ts";
+import { type Snapshot, servedModels } from "../snapshot.ts";
+import { EndpointTable } from "../state/endpoint-table.ts";
+import type { LoadTable } from "../state/load.ts";
+import { type BuiltProgram, buildProgram, type PluginWorld } from "./program.ts";
+
+export interface ControlPlaneOptions {
+  readonly loaded: LoadedConfig;
+  readonly world: PluginWorld;
+  readonly load: LoadTable;
+  readonly get: PageFetch;
+  /** Another process stands behind this slot, or none any more. */
+  readonly replaced: (slot: number) => void;
+  /** Something a decision reads has changed. */
+  readonly publish: (snapshot: Snapshot) => void;
+}
+
+/** Builds snapshots from the config, discovery and probes; publishes a first one, without endpoints, at once. */
+export class ControlPlane {
+  readonly built: BuiltProgram;
+  readonly #options: ControlPlaneOptions;
+  readonly #stopping = new AbortController();
+  readonly #table: EndpointTable;
+  readonly #prober: Prober;
+
+  constructor(options: ControlPlaneOptions) {
+    const { loaded, world, load } = options;
+    this.#options = options;
+    this.built = buildProgram(loaded, world, this.#stopping.signal);
+    this.#table = new EndpointTable({
+      load,
+      log: world.log,
+      changed: (endpoints) => this.#publish(endpoints),
+      replaced: options.replaced,
+    });
+    this.#prober = new Prober({
+      ...world,
+      load,
+      get: options.get,
+      probes: loaded.config.pool.probes,
+      sources: this.built.sources.map(({ plugin }) => plugin),
+      changed: (name, health) => this.#table.probed(name, health),
+    });
+    this.#publish([]);
+  }
+
+  /** Begins discovery and probing. */
+  start(): void {
+    // Each discovery has its own list; together they are the pool.
+    const lists = new Map(this.built.discoveries.map(({ name }) => [name, [] as Parameters<EndpointTable["discovered"]>[0]]));
+    for (const { name, plugin } of this.built.discoveries) {
+      plugin.start((specs) => {
+        lists.set(name, specs);
+        this.#table.discovered([...lists.values()].flat());
+        this.#prober.watch(this.#table.endpoints);
+      });
+    }
+  }
+
+  /** A routed request could not connect to the endpoint. */
+  connectFailed(endpoint: Endpoint): void {
+    this.#prober.connectFailed(endpoint);
+  }
+
+  stop(): void {
+    this.#stopping.abort();
+    this.#prober.stop();
+  }
+
+  #publish(endpoints: readonly Endpoint[]): void {
+    this.#options.publish({ ...this.built.program, endpoints, served: servedModels(endpoints) });
+  }
+}

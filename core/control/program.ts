@@ -1,0 +1,81 @@
+import type { LoadedConfig } from "../../config/load.ts";
+import type { Clock } from "../clock.ts";
+import type { Log } from "../log.ts";
+import type { Discovery, PluginHost, PluginKind, PluginKinds, PrefixSettings, Random, Source } from "../plugin.ts";
+import type { Named, Profile, Program, WeightedScorer } from "../snapshot.ts";
+
+/** What plugins get from the process that runs them. */
+export interface PluginWorld {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly print: (line: string) => void;
+  readonly isTerminal: boolean;
+}
+
+/** Live plugins made from a config. */
+export interface BuiltProgram {
+  readonly program: Program;
+  readonly discoveries: readonly Named<Discovery>[];
+  readonly sources: readonly Named<Source>[];
+  /** Settings of the prefix index; undefined when no plugin reads prefixes. */
+  readonly prefixSettings: PrefixSettings | undefined;
+}
+
+export const PREFIX_DEFAULTS: PrefixSettings = { blockBytes: 256, maxBytes: 64 * 1024 * 1024 };
+
+/** Makes every instance of the config; throws an Error that names the instance when one can't be made. */
+export function buildProgram({ config, definitions }: LoadedConfig, world: PluginWorld, signal: AbortSignal): BuiltProgram {
+  const prefixRequests: Partial<PrefixSettings>[] = [];
+  const instances = config.plugins.map((entry) => {
+    const definition = definitions.get(entry.name);
+    if (definition === undefined) throw new Error(`The plugin "${entry.name}" has no definition`);
+    const host: PluginHost = { ...world, name: entry.name, signal, usePrefixIndex: (settings) => prefixRequests.push(settings) };
+    const plugin = definition.create(entry.parameters, host);
+    return { kind: definition.kind, name: entry.name, type: entry.type, plugin };
+  });
+
+  const ofKind = <Kind extends PluginKind>(kind: Kind): Named<PluginKinds[Kind]>[] =>
+    // The kind tells which contract the instance has; the compiler can't follow that through the list.
+    instances.filter((instance) => instance.kind === kind) as unknown as Named<PluginKinds[Kind]>[];
+
+  const parsers = ofKind("parser");
+  const program: Program = {
+    pool: config.pool.name,
+    routes: new Map(parsers.flatMap((parser) => parser.plugin.routes.map(({ method, path }) => [`${method} ${path}`, parser] as const))),
+    rewriters: ofKind("rewriter"),
+    profile: buildProfile(config.profile, ofKind),
+    observers: ofKind("observer"),
+    settings: config.settings,
+    startedAtS: Math.floor(world.clock.wall() / 1000),
+  };
+  return { program, discoveries: ofKind("discovery"), sources: ofKind("source"), prefixSettings: mergePrefixSettings(prefixRequests) };
+}
+
+function buildProfile(
+  profile: LoadedConfig["config"]["profile"],
+  ofKind: <Kind extends PluginKind>(kind: Kind) => Named<PluginKinds[Kind]>[],
+): Profile {
+  const named = <Plugin>(all: readonly Named<Plugin>[]) =>
+    profile.plugins.flatMap((ref) => all.filter((instance) => instance.name === ref.pluginRef));
+  const weightOf = (name: string) => profile.plugins.find((ref) => ref.pluginRef === name)?.weight ?? 1;
+  const scorers: WeightedScorer[] = named(ofKind("scorer")).map((scorer) => ({ ...scorer, weight: weightOf(scorer.name) }));
+  const [picker] = named(ofKind("picker"));
+  if (picker === undefined) throw new Error(`The profile "${profile.name}" has no picker`);
+  return { name: profile.name, filters: named(ofKind("filter")), scorers, picker };
+}
+
+/** One index serves all who read it, so they must agree. */
+function mergePrefixSettings(requests: readonly Partial<PrefixSettings>[]): PrefixSettings | undefined {
+  if (requests.length === 0) return undefined;
+  return {
+    blockBytes: agreed("blockBytes", requests),
+    maxBytes: agreed("maxBytes", requests),
+  };
+}
+
+function agreed(key: keyof PrefixSettings, requests: readonly Partial<PrefixSettings>[]): number {
+  const values = new Set(requests.map((request) => request[key]).filter((value) => value !== undefined));
+  if (values.size > 1) throw new Error(`Two plugins ask for different ${key} (${[...values].join(", ")}): there is one prefix index, so give it once`);
+  return [...values][0] ?? PREFIX_DEFAULTS[key];
+}

@@ -1,0 +1,26 @@
+import type { Clock } from "./clock.ts";
+import type { Endpoint } from "./endpoint.ts";
+import type { Log } from "./log.ts";
+import type { Random } from "./plugin.ts";
+import type { Snapshot } from "./snapshot.ts";
+import type { LoadTable } from "./state/load.ts";
+import type { PrefixIndex } from "./state/prefix-index.ts";
+import type { UpstreamPool } from "./wire/upstream-pool.ts";
+
+/** Everything a request touches. It reads snapshots and changes counters; it never builds or waits for either. */
+export interface DataPlane {
+  /** The newest snapshot; a request takes one and keeps it. */
+  readonly snapshot: Snapshot;
+  readonly load: LoadTable;
+  /** Absent when no plugin reads prefixes. */
+  readonly prefixIndex: PrefixIndex | undefined;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** The connections to an endpoint. */
+  poolOf(endpoint: Endpoint): UpstreamPool;
+  /** A request could not connect there: the prober should know before its next turn. */
+  connectFailed(endpoint: Endpoint): void;
+  /** A request id that no other request of this process has. */
+  nextRequestId(): string;
+}

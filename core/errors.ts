@@ -1,0 +1,100 @@
+/** Which API's error shape a client expects. */
+export type Dialect = "openai" | "responses" | "anthropic";
+
+/** Every error the router itself can answer with: status, kind in each dialect, and whether trying again can help. */
+const CATALOGUE = {
+  bad_request: [400, "invalid_request_error", false],
+  invalid_json: [400, "invalid_request_error", false],
+  missing_model: [400, "invalid_request_error", false],
+  invalid_value: [400, "invalid_request_error", false],
+  model_not_found: [404, "not_found_error", false],
+  unknown_path: [404, "not_found_error", false],
+  method_not_allowed: [405, "invalid_request_error", false],
+  request_timeout: [408, "timeout_error", true],
+  body_too_large: [413, "request_too_large", false],
+  unsupported_media_type: [415, "invalid_request_error", false],
+  expectation_failed: [417, "invalid_request_error", false],
+  saturated: [429, "rate_limit_error", true],
+  head_too_large: [431, "invalid_request_error", false],
+  plugin_fault: [500, "api_error", false],
+  internal_error: [500, "api_error", false],
+  not_implemented: [501, "invalid_request_error", false],
+  upstream_unreachable: [502, "api_error", true],
+  upstream_reset: [502, "api_error", false],
+  upstream_invalid: [502, "api_error", false],
+  no_ready_endpoint: [503, "overloaded_error", true],
+  target_unavailable: [503, "overloaded_error", true],
+  shutting_down: [503, "overloaded_error", true],
+  upstream_timeout: [504, "timeout_error", false],
+  version_not_supported: [505, "invalid_request_error", false],
+} as const satisfies Record<string, readonly [number, string, boolean]>;
+
+export type ErrorCode = keyof typeof CATALOGUE;
+
+/** Marks our errors across copies of this module: a plugin may have been loaded with a copy of its own. */
+const BRAND = Symbol.for("signalbox.RouterError");
+
+/** An answer the client may see. The message is one sentence that names the fix and never quotes the request. */
+export class RouterError extends Error {
+  readonly [BRAND] = true;
+  readonly code: ErrorCode;
+  /** Seconds for a Retry-After header; 0 means none. */
+  readonly retryAfterS: number;
+  /** Methods for an Allow header (405 only). */
+  readonly allow: string;
+
+  constructor(code: ErrorCode, message: string, extra: { retryAfterS?: number; allow?: string; cause?: unknown } = {}) {
+    super(message, extra.cause === undefined ? undefined : { cause: extra.cause });
+    this.name = "RouterError";
+    this.code = code;
+    this.retryAfterS = extra.retryAfterS ?? 0;
+    this.allow = extra.allow ?? "";
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return typeof value === "object" && value !== null && BRAND in value;
+  }
+
+  get status(): number {
+    return CATALOGUE[this.code][0];
+  }
+
+  /** False where a client's automatic retry can only repeat the failure. */
+  get isRetryable(): boolean {
+    return CATALOGUE[this.code][2];
+  }
+}
+
+/** Anything thrown, as an error a client may see; what is not ours becomes a 500 that tells nothing. */
+export function asRouterError(thrown: unknown): RouterError {
+  if (thrown instanceof RouterError) return thrown;
+  return new RouterError("internal_error", "The router failed on this request; its log has the cause.", { cause: thrown });
+}
+
+/** The JSON body of an error in the called API's own shape. */
+export function errorBody(error: RouterError, dialect: Dialect, requestId: string): string {
+  if (dialect === "anthropic") return JSON.stringify(anthropicError(error, requestId));
+  return JSON.stringify({ error: openaiError(error) });
+}
+
+/** The server-sent event that ends a broken stream in the called API's own shape. */
+export function errorEvent(error: RouterError, dialect: Dialect, requestId: string): string {
+  if (dialect === "anthropic") return `event: error\ndata: ${JSON.stringify(anthropicError(error, requestId))}\n\n`;
+  if (dialect === "responses") {
+    const inner = openaiError(error);
+    return `event: error\ndata: ${JSON.stringify({ type: "error", code: inner.code, message: inner.message, param: null, error: inner })}\n\n`;
+  }
+  return `data: ${JSON.stringify({ error: openaiError(error) })}\n\n`;
+}
+
+function openaiError(error: RouterError) {
+  return { message: error.message, type: CATALOGUE[error.code][1], param: null, code: error.code };
+}
+
+function anthropicError(error: RouterError, requestId: string) {
+  return {
+    type: "error",
+    error: { type: CATALOGUE[error.code][1], message: error.message, code: error.code },
+    request_id: requestId,
+  };
+}

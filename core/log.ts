@@ -1,0 +1,11 @@
+/** Messages for the operator. Never a prompt, a key or a body. */
+export interface Log {
+  info(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
+}
+
+export type LogFields = Readonly<Record<string, string | number | boolean>>;
+
+/** For embedders and tests that want no output. */
+export const silentLog: Log = { info() {}, warn() {}, error() {} };

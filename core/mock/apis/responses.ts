@@ -1,0 +1,158 @@
+import type { Call, Choice, GenerationApi, Reply, StreamScript } from "../call.ts";
+import { namedEvent, textOf, usageOf } from "../call.ts";
+import type { JsonObject } from "../fields.ts";
+import { cacheSalt, flag, optionalLimit, optionalString, required } from "../fields.ts";
+import { invalidField, Problem } from "../problem.ts";
+import type { Token } from "../tokens.ts";
+import { tokenize } from "../tokens.ts";
+import { conversationTokens } from "./conversation.ts";
+
+/** POST /v1/responses. */
+export const responses: GenerationApi = {
+  path: "/v1/responses",
+  isAnthropic: false,
+  hasTokenIdsOnly: false,
+  read,
+  answer: (reply) => responseObject(reply, true),
+  stream,
+};
+
+/** Nothing is stored, so no earlier response is ever found. */
+export function responseNotFound(id: string): Problem {
+  const extra = { param: "response_id" };
+  return new Problem(404, "invalid_request_error", `Response with id '${id}' not found.`, extra);
+}
+
+function read(body: JsonObject): Call {
+  const instructions = optionalString(body, "instructions") ?? "";
+  const prompt = [...tokenize(instructions), ...inputTokens(required(body, "input"))];
+  const earlier = optionalString(body, "previous_response_id");
+  if (earlier !== undefined) throw responseNotFound(earlier);
+  return {
+    prompts: [prompt],
+    samples: 1,
+    maxTokens: optionalLimit(body, "max_output_tokens"),
+    limitName: "max_output_tokens",
+    defaultMaxTokens: undefined,
+    isStream: flag(body, "stream"),
+    hasUsage: true,
+    hasRunningUsage: false,
+    cacheSalt: cacheSalt(body),
+    body,
+  };
+}
+
+function inputTokens(input: unknown): number[] {
+  if (typeof input === "string") return conversationTokens([{ role: "user", content: input }], "body.input");
+  if (Array.isArray(input)) return conversationTokens(input, "body.input");
+  throw invalidField("string_type", "body.input", "Input should be a valid string", input);
+}
+
+function responseObject(reply: Reply, isOver: boolean): unknown {
+  const { body } = reply.call;
+  const choice = reply.choices[0];
+  const isCut = isOver && choice?.finish === "length";
+  return {
+    id: `resp_${reply.itemId}`,
+    created_at: reply.createdS,
+    incomplete_details: isCut ? { reason: "max_output_tokens" } : null,
+    instructions: body["instructions"] ?? null,
+    metadata: body["metadata"] ?? null,
+    model: reply.model,
+    object: "response",
+    output: isOver && choice ? [messageItem(reply, choice, "completed")] : [],
+    parallel_tool_calls: true,
+    temperature: body["temperature"] ?? 1,
+    tool_choice: "none",
+    tools: [],
+    top_p: body["top_p"] ?? 1,
+    background: false,
+    max_output_tokens: reply.call.maxTokens ?? null,
+    previous_response_id: null,
+    service_tier: "auto",
+    status: isOver ? (isCut ? "incomplete" : "completed") : "in_progress",
+    text: null,
+    truncation: "disabled",
+    usage: isOver ? responseUsage(reply) : null,
+    user: null,
+    ...UNUSED_FIELDS,
+  };
+}
+
+/** Fields vLLM always sends and the mock has nothing to say about. */
+const UNUSED_FIELDS = {
+  max_tool_calls: null,
+  prompt: null,
+  reasoning: null,
+  top_logprobs: null,
+  presence_penalty: 0,
+  frequency_penalty: 0,
+  kv_transfer_params: null,
+  ec_transfer_params: null,
+  input_messages: null,
+  output_messages: null,
+};
+
+const NO_TURNS = { input_tokens_per_turn: [], cached_tokens_per_turn: [] };
+
+function responseUsage(reply: Reply) {
+  const usage = usageOf(reply);
+  return {
+    input_tokens: usage.prompt,
+    input_tokens_details: { cached_tokens: usage.cached, cache_write_tokens: usage.created, ...NO_TURNS },
+    output_tokens: usage.completion,
+    output_tokens_details: {
+      reasoning_tokens: 0,
+      tool_output_tokens: 0,
+      output_tokens_per_turn: [],
+      tool_output_tokens_per_turn: [],
+    },
+    total_tokens: usage.prompt + usage.completion,
+  };
+}
+
+function messageItem(reply: Reply, choice: Choice, status: "completed" | "in_progress") {
+  const content = status === "completed" ? [textPart(textOf(choice))] : [];
+  return { id: `msg_${reply.itemId}`, content, role: "assistant", status, type: "message", phase: null };
+}
+
+const textPart = (text: string) => ({ annotations: [], text, type: "output_text", logprobs: null });
+
+function stream(reply: Reply): StreamScript {
+  let sequenceNumber = 0;
+  let isItemAdded = false;
+  const place = { content_index: 0, item_id: `msg_${reply.itemId}`, output_index: 0 };
+  const event = (type: string, value: object) => namedEvent({ ...value, sequence_number: sequenceNumber++, type });
+
+  function added(choice: Choice): string[] {
+    if (isItemAdded) return [];
+    isItemAdded = true;
+    return [
+      event("response.output_item.added", { item: messageItem(reply, choice, "in_progress"), output_index: 0 }),
+      event("response.content_part.added", { ...place, part: { ...textPart(""), logprobs: [] } }),
+    ];
+  }
+
+  function done(choice: Choice): string[] {
+    const text = textOf(choice);
+    return [
+      event("response.output_text.done", { ...place, logprobs: [], text }),
+      event("response.content_part.done", { ...place, part: textPart(text) }),
+      event("response.output_item.done", { item: messageItem(reply, choice, "completed"), output_index: 0 }),
+    ];
+  }
+
+  return {
+    // Unlike the first token, these two do not wait for the prompt.
+    opening: () => [
+      event("response.created", { response: responseObject(reply, false) }),
+      event("response.in_progress", { response: responseObject(reply, false) }),
+    ],
+    token: (choice: Choice, token: Token, isLast: boolean) => [
+      ...added(choice),
+      event("response.output_text.delta", { ...place, delta: token.text, logprobs: [] }),
+      ...(isLast ? done(choice) : []),
+    ],
+    closing: () => [event("response.completed", { response: responseObject(reply, true) })],
+  };
+}

@@ -1,0 +1,201 @@
+import { setImmediate } from "node:timers";
+import type { KvLease } from "./kv-cache.ts";
+import { KvCache } from "./kv-cache.ts";
+import type { MockSettings } from "./options.ts";
+
+/** Prompt tokens one step works off at most, shared by all prompts under way. */
+const CHUNK_TOKENS = 2048;
+/** An engine that fell further behind than this starts counting anew instead of hurrying after the clock. */
+const MAX_LAG_MS = 1000;
+
+/** One prompt to compute and the number of tokens wanted in return. */
+export interface Sequence {
+  readonly prompt: readonly number[];
+  readonly replyTokens: number;
+  /** Adapter and salt: prefixes are shared only within one. */
+  readonly cacheKey: string;
+  readonly adapter: string;
+  admitted(cachedTokens: number): void;
+  /** One more token of the reply. */
+  token(): void;
+  /** Prompt and reply are complete. */
+  finished(): void;
+}
+
+/** What the engine has done so far; only ever grows. */
+export interface EngineTotals {
+  prefixQueries: number;
+  prefixHits: number;
+  promptTokens: number;
+  generatedTokens: number;
+  aborted: number;
+}
+
+interface Job {
+  readonly sequence: Sequence;
+  lease: KvLease | undefined;
+  promptLeft: number;
+  replyLeft: number;
+  isOver: boolean;
+}
+
+/**
+ * The latency of one replica: requests are admitted in order while blocks are free, each step works off a chunk of
+ * prompt and yields one token for every request past its prompt. With a time scale of 0 a step takes one turn of the event loop.
+ */
+export class Engine {
+  readonly totals: EngineTotals = { prefixQueries: 0, prefixHits: 0, promptTokens: 0, generatedTokens: 0, aborted: 0 };
+  readonly cache: KvCache;
+  readonly #settings: MockSettings;
+  readonly #waiting: Job[] = [];
+  #running: Job[] = [];
+  #isStepping = false;
+  #isClosed = false;
+  /** When the current step ends on the clock. */
+  #dueMs = 0;
+  #cancelStep: () => void = () => {};
+  /** Told when a request starts or leaves, so that metrics can note which adapters are in use. */
+  onChange: () => void = () => {};
+
+  constructor(settings: MockSettings) {
+    this.#settings = settings;
+    this.cache = new KvCache(settings.kvTokens, settings.blockTokens);
+  }
+
+  get running(): number {
+    return this.#running.length;
+  }
+
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** Adapters with any request in the engine. */
+  get adapters(): string[] {
+    const names = [...this.#running, ...this.#waiting].map((job) => job.sequence.adapter).filter((name) => name !== "");
+    return [...new Set(names)].sort();
+  }
+
+  /** Queues a sequence; the returned function aborts it and frees what it holds. */
+  submit(sequence: Sequence): () => void {
+    const job: Job = { sequence, lease: undefined, promptLeft: 0, replyLeft: sequence.replyTokens, isOver: false };
+    this.#waiting.push(job);
+    this.onChange();
+    this.#start();
+    return () => this.#abort(job);
+  }
+
+  /** Stops for good; nothing is told any more. */
+  close(): void {
+    this.#isClosed = true;
+    this.#cancelStep();
+    this.#waiting.length = 0;
+    this.#running = [];
+  }
+
+  #abort(job: Job): void {
+    if (job.isOver) return;
+    this.totals.aborted += 1;
+    const place = this.#waiting.indexOf(job);
+    if (place >= 0) this.#waiting.splice(place, 1);
+    this.#leave(job);
+  }
+
+  #leave(job: Job): void {
+    job.isOver = true;
+    this.#running = this.#running.filter((other) => other !== job);
+    if (job.lease) this.cache.release(job.lease);
+    this.onChange();
+  }
+
+  #start(): void {
+    if (this.#isStepping || this.#isClosed) return;
+    this.#isStepping = true;
+    this.#dueMs = this.#settings.clock.now();
+    // The first step begins in a later turn, so that requests that came together are admitted together.
+    this.#later(0, () => this.#step());
+  }
+
+  #step(): void {
+    this.#admit();
+    if (this.#running.length === 0) {
+      this.#isStepping = false;
+      return;
+    }
+    const decoding = this.#running.filter((job) => job.promptLeft === 0);
+    const shares = this.#prefillShares();
+    const prefillTokens = shares.reduce((sum, share) => sum + share.tokens, 0);
+    const { prefillTokensPerS, decodeStepMs, decodePerRequestMs } = this.#settings;
+    const decodeMs = decoding.length > 0 ? decodeStepMs + decodePerRequestMs * decoding.length : 0;
+    this.#later((prefillTokens / prefillTokensPerS) * 1000 + decodeMs, () => {
+      for (const { job, tokens } of shares) this.#prefilled(job, tokens);
+      for (const job of decoding) this.#emit(job);
+      this.#step();
+    });
+  }
+
+  #admit(): void {
+    while (this.#running.length < this.#settings.maxRunning) {
+      const job = this.#waiting[0];
+      if (!job) return;
+      const { prompt, replyTokens, cacheKey } = job.sequence;
+      job.lease = this.cache.reserve(prompt, replyTokens, cacheKey);
+      if (!job.lease) return;
+      this.#waiting.shift();
+      job.promptLeft = Math.max(1, prompt.length - job.lease.cachedTokens);
+      this.totals.prefixQueries += prompt.length;
+      this.totals.prefixHits += job.lease.cachedTokens;
+      this.#running.push(job);
+      this.onChange();
+      job.sequence.admitted(job.lease.cachedTokens);
+    }
+  }
+
+  #prefillShares(): { readonly job: Job; readonly tokens: number }[] {
+    let left = CHUNK_TOKENS;
+    const shares: { job: Job; tokens: number }[] = [];
+    for (const job of this.#running) {
+      if (left === 0) break;
+      const tokens = Math.min(job.promptLeft, left);
+      if (tokens === 0) continue;
+      left -= tokens;
+      shares.push({ job, tokens });
+    }
+    return shares;
+  }
+
+  #prefilled(job: Job, tokens: number): void {
+    if (job.isOver) return;
+    job.promptLeft -= tokens;
+    if (job.promptLeft > 0) return;
+    if (job.lease) this.cache.publish(job.lease);
+    this.totals.promptTokens += job.sequence.prompt.length;
+    this.#emit(job);
+  }
+
+  /** One token, and the end after the last. */
+  #emit(job: Job): void {
+    if (job.isOver) return;
+    if (job.replyLeft > 0) {
+      job.replyLeft -= 1;
+      this.totals.generatedTokens += 1;
+      job.sequence.token();
+    }
+    // The one who took the token may have left.
+    if (job.isOver || job.replyLeft > 0) return;
+    this.#leave(job);
+    job.sequence.finished();
+  }
+
+  #later(ms: number, run: () => void): void {
+    const { clock, timeScale } = this.#settings;
+    const nowMs = clock.now();
+    this.#dueMs = Math.max(this.#dueMs, nowMs - MAX_LAG_MS) + ms * timeScale;
+    const waitMs = this.#dueMs - nowMs;
+    const runUnlessClosed = () => {
+      if (!this.#isClosed) run();
+    };
+    if (timeScale === 0 || waitMs <= 0) setImmediate(runUnlessClosed);
+    else this.#cancelStep = clock.after(waitMs, runUnlessClosed);
+  }
+}

@@ -1,0 +1,115 @@
+import type { Call, Choice, GenerationApi, Reply } from "./call.ts";
+import type { Exchange } from "./exchange.ts";
+import { randomHex } from "./exchange.ts";
+import { optionalInteger, optionalString, parseBody } from "./fields.ts";
+import { badRequest, Problem } from "./problem.ts";
+import type { ReplicaState } from "./state.ts";
+import { byteTokensOf, hashNumbers, hashText, madeUpTokens, type Token, tokensOf } from "./tokens.ts";
+
+/** Answers one request of a generation API, as a whole or as a stream. Throws a Problem before anything was sent. */
+export function generateAnswer(api: GenerationApi, exchange: Exchange, state: ReplicaState): void {
+  const reply = replyTo(api, exchange, state);
+  const script = reply.call.isStream ? api.stream(reply) : undefined;
+  if (script) {
+    exchange.openStream();
+    exchange.events(script.opening());
+  }
+  let open = reply.choices.length;
+  const startedMs = state.settings.clock.now();
+  const cancels = reply.choices.map((choice) =>
+    state.engine.submit({
+      prompt: choice.prompt,
+      replyTokens: choice.tokens.length,
+      cacheKey: `${reply.model}\n${reply.call.cacheSalt}`,
+      adapter: reply.model === state.settings.model ? "" : reply.model,
+      admitted(cachedTokens) {
+        choice.cachedTokens = cachedTokens;
+      },
+      token() {
+        const token = choice.tokens[choice.sent];
+        choice.sent += 1;
+        if (choice.sent === 1) state.metrics.firstToken(state.settings.clock.now() - startedMs);
+        if (script && token) exchange.events(script.token(choice, token, choice.sent === choice.tokens.length));
+      },
+      finished() {
+        state.metrics.finished(choice.finish);
+        open -= 1;
+        if (open > 0) return;
+        if (script) exchange.endStream(script.closing());
+        else exchange.json(200, api.answer(reply));
+      },
+    }),
+  );
+  exchange.onEnd(() => {
+    for (const cancel of cancels) cancel();
+  });
+}
+
+function replyTo(api: GenerationApi, exchange: Exchange, state: ReplicaState): Reply {
+  const { settings } = state;
+  const body = parseBody(exchange.record.body);
+  const call = api.read(body);
+  const model = state.adapters.resolve(optionalString(body, "model"));
+  checkLength(call, settings.maxModelTokens);
+  const choices: Choice[] = [];
+  for (const prompt of call.prompts) {
+    for (let sample = 0; sample < call.samples; sample++) {
+      const index = choices.length;
+      const output = outputOf(api, exchange, state, call, model, prompt, sample);
+      choices.push({ index, prompt, ...output, sent: 0, cachedTokens: 0 });
+    }
+  }
+  return {
+    id: exchange.clientId ?? randomHex(16),
+    itemId: randomHex(16),
+    createdS: Math.floor(settings.clock.wall() / 1000),
+    model,
+    blockTokens: settings.blockTokens,
+    call,
+    choices,
+  };
+}
+
+function checkLength(call: Call, maxModelTokens: number): void {
+  const { maxTokens, limitName } = call;
+  if (limitName !== undefined && maxTokens !== undefined && maxTokens > maxModelTokens) {
+    const message = `${limitName}=${maxTokens} cannot be greater than max_model_len=${maxModelTokens}. Please request fewer output tokens.`;
+    throw new Problem(400, "BadRequestError", `${message} (parameter=${limitName}, value=${maxTokens})`, { param: limitName });
+  }
+  const longest = Math.max(...call.prompts.map((prompt) => prompt.length));
+  if (longest + 1 > maxModelTokens) {
+    throw badRequest(
+      `This model's maximum context length is ${maxModelTokens} tokens, but the prompt has ${longest}.`,
+      "input_tokens",
+    );
+  }
+}
+
+/** The whole reply, known from the start: the same request to the same model gets the same one. */
+function outputOf(
+  api: GenerationApi,
+  exchange: Exchange,
+  { settings }: ReplicaState,
+  call: Call,
+  model: string,
+  prompt: readonly number[],
+  sample: number,
+): { readonly tokens: readonly Token[]; readonly finish: Choice["finish"] } {
+  const room = settings.maxModelTokens - prompt.length;
+  if (settings.isEcho) {
+    const text = echoOf(exchange);
+    const tokens = api.hasTokenIdsOnly ? byteTokensOf(text) : tokensOf(text);
+    return { tokens: tokens.slice(0, room), finish: tokens.length > room ? "length" : "stop" };
+  }
+  const most = Math.min(call.maxTokens ?? call.defaultMaxTokens ?? room, room);
+  const natural = Math.max(settings.replyTokens, optionalInteger(call.body, "min_tokens") ?? 0);
+  const count = call.body["ignore_eos"] === true ? most : Math.min(most, natural);
+  const seed = hashNumbers(prompt, hashText(`${model}\n${optionalInteger(call.body, "seed") ?? 0}\n${sample}`, 0x811c9dc5));
+  return { tokens: madeUpTokens(seed, count), finish: count === most ? "length" : "stop" };
+}
+
+/** What arrived, as JSON: proof for a test of what a proxy in front has sent. */
+function echoOf({ record }: Exchange): string {
+  const { method, path, headers, body } = record;
+  return JSON.stringify({ method, path, headers, body: body.toString("utf8") });
+}

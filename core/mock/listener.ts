@@ -1,0 +1,95 @@
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { createServer } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import type { Clock } from "../clock.ts";
+
+/** What is known of a connection; `uses` counts its requests. */
+export interface Connection {
+  readonly number: number;
+  uses: number;
+  cancelIdle: () => void;
+}
+
+export type OnRequest = (request: IncomingMessage, response: ServerResponse, connection: Connection) => void;
+
+export interface ListenerSettings {
+  readonly host: string;
+  readonly keepAliveMs: number;
+  readonly clock: Clock;
+}
+
+/** The open or closed door of a replica: one port for its whole life, which can be shut and opened again. */
+export class Listener {
+  readonly #settings: ListenerSettings;
+  readonly #onRequest: OnRequest;
+  readonly #connections = new WeakMap<Socket, Connection>();
+  readonly #servers = new Set<Server>();
+  #current: Server | undefined;
+  #count = 0;
+  #port = 0;
+
+  constructor(settings: ListenerSettings, onRequest: OnRequest) {
+    this.#settings = settings;
+    this.#onRequest = onRequest;
+  }
+
+  get port(): number {
+    return this.#port;
+  }
+
+  /** Listens on the port, or on the one it had before. */
+  async open(port = this.#port): Promise<void> {
+    if (this.#current) return;
+    const server = createServer((request, response) => this.#accept(request, response));
+    this.#current = server;
+    this.#servers.add(server);
+    // Every time limit of the runtime's own is off: they differ, and a fault may want a silent connection.
+    Object.assign(server, { keepAliveTimeout: 0, requestTimeout: 0, headersTimeout: 0, timeout: 0 });
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(port, this.#settings.host, resolve);
+    });
+    this.#port = (server.address() as AddressInfo).port;
+  }
+
+  /** Refuses new connections and closes idle ones; requests under way go on. */
+  shut(): Promise<void> {
+    const server = this.#current;
+    if (!server) return Promise.resolve();
+    this.#current = undefined;
+    server.close(() => this.#servers.delete(server));
+    server.closeIdleConnections();
+    return Promise.resolve();
+  }
+
+  /** Ends every connection. */
+  async close(): Promise<void> {
+    await this.shut();
+    for (const server of this.#servers) server.closeAllConnections();
+  }
+
+  #accept(request: IncomingMessage, response: ServerResponse): void {
+    const connection = this.#connectionOf(request.socket);
+    connection.cancelIdle();
+    connection.uses += 1;
+    response.on("close", () => this.#idle(request.socket, connection));
+    this.#onRequest(request, response, connection);
+  }
+
+  #connectionOf(socket: Socket): Connection {
+    const known = this.#connections.get(socket);
+    if (known) return known;
+    const connection: Connection = { number: ++this.#count, uses: 0, cancelIdle: () => {} };
+    this.#connections.set(socket, connection);
+    // A connection may break at any time; what was open on it learns so from its response.
+    socket.on("error", () => {});
+    socket.on("close", () => connection.cancelIdle());
+    return connection;
+  }
+
+  #idle(socket: Socket, connection: Connection): void {
+    const { keepAliveMs, clock } = this.#settings;
+    if (keepAliveMs === 0 || socket.destroyed) return;
+    connection.cancelIdle = clock.after(keepAliveMs, () => socket.destroy());
+  }
+}

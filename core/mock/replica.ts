@@ -1,0 +1,81 @@
+import { Adapters } from "./adapters.ts";
+import { Engine } from "./engine.ts";
+import { FaultSwitch } from "./faults.ts";
+import { Listener } from "./listener.ts";
+import { Metrics } from "./metrics.ts";
+import type { MockOptions } from "./options.ts";
+import { settingsOf } from "./options.ts";
+import { API_PATHS } from "./routes.ts";
+import { Seen } from "./seen.ts";
+import { serve } from "./serve.ts";
+import type { ReplicaState } from "./state.ts";
+
+/** A running mock replica. */
+export interface MockReplica {
+  readonly url: string;
+  readonly port: number;
+  /** What is in the engine now. */
+  readonly load: { readonly running: number; readonly waiting: number; readonly kvUsage: number };
+  readonly faults: FaultSwitch;
+  readonly seen: Seen;
+  close(): Promise<void>;
+}
+
+/** Starts a replica that speaks the interface of a vLLM server, computes nothing and takes as long as a real one. */
+export async function startMockReplica(options: MockOptions): Promise<MockReplica> {
+  const settings = settingsOf(options);
+  const engine = new Engine(settings);
+  const metrics = new Metrics(settings, engine);
+  engine.onChange = () => metrics.adaptersChanged();
+  const listener = new Listener(settings, (request, response, connection) => {
+    void serve(state, { request, response, connection });
+  });
+  let cancelReopen = () => {};
+  /** Shuts the door for good, for a time, or opens it again. */
+  async function refuse(value: true | number | undefined): Promise<void> {
+    cancelReopen();
+    if (value === undefined) return listener.open();
+    await listener.shut();
+    // Whoever took the port meanwhile keeps it; this replica then stays refused.
+    if (value !== true) cancelReopen = settings.clock.after(value, () => void listener.open().catch(() => {}));
+  }
+  const state: ReplicaState = {
+    settings,
+    engine,
+    metrics,
+    adapters: new Adapters(settings.model, settings.adapters, settings.availableAdapters, settings.isEmbedding),
+    faults: new FaultSwitch(API_PATHS, refuse),
+    seen: new Seen(settings.seenLimit),
+    isLoaded: settings.loadingMs === 0,
+  };
+  await listener.open(settings.port);
+  await state.faults.apply(settings.faults).catch(async (error: unknown) => {
+    await listener.close();
+    throw error;
+  });
+  const cancelLoading = startLoading(state);
+  return {
+    url: `http://${settings.host.includes(":") ? `[${settings.host}]` : settings.host}:${listener.port}`,
+    port: listener.port,
+    get load() {
+      return { running: engine.running, waiting: engine.waiting, kvUsage: engine.cache.usage };
+    },
+    faults: state.faults,
+    seen: state.seen,
+    async close() {
+      cancelLoading();
+      cancelReopen();
+      engine.close();
+      await listener.close();
+    },
+  };
+}
+
+function startLoading(state: ReplicaState): () => void {
+  const { loadingMs, whileLoading, clock } = state.settings;
+  if (state.isLoaded) return () => {};
+  if (whileLoading === "refused") void state.faults.set("refuse", loadingMs);
+  return clock.after(loadingMs, () => {
+    state.isLoaded = true;
+  });
+}

@@ -1,0 +1,74 @@
+import { answerControl } from "./control.ts";
+import type { ExchangeParts } from "./exchange.ts";
+import { Exchange } from "./exchange.ts";
+import type { Faults, StatusFault } from "./faults.ts";
+import { Problem, problemBody } from "./problem.ts";
+import type { Route } from "./routes.ts";
+import { findRoute } from "./routes.ts";
+import { Seen } from "./seen.ts";
+import type { ReplicaState } from "./state.ts";
+
+/** Reads one request, lets the faults strike that are meant for it, and answers. */
+export async function serve(
+  state: ReplicaState,
+  parts: Pick<ExchangeParts, "request" | "response" | "connection">,
+): Promise<void> {
+  const path = (parts.request.url ?? "/").split("?")[0] ?? "/";
+  const { clock } = state.settings;
+  if (path.startsWith("/mock/")) {
+    const exchange = new Exchange({ ...parts, path, clock, faults: {}, seen: new Seen(1) });
+    if (await exchange.readBody()) await answerControl(exchange, state);
+    return;
+  }
+  const faults = state.faults.claim(path);
+  const exchange = new Exchange({ ...parts, path, clock, faults, seen: state.seen });
+  if (faults.resetOnReuse && parts.connection.uses > 1) {
+    exchange.cut(true);
+    return;
+  }
+  if (!(await exchange.readBody())) return;
+  const { slowMs } = faults;
+  if (slowMs !== undefined) await new Promise<void>((resolve) => clock.after(slowMs, resolve));
+  if (!strikes(faults, exchange)) answer(exchange, state);
+}
+
+/** The faults that leave no proper answer; true when one did. */
+function strikes(faults: Partial<Faults>, exchange: Exchange): boolean {
+  if (faults.hang) return true;
+  if (faults.reset) exchange.cut(true);
+  else if (faults.malformedHead) exchange.sendRaw("HTTP/1.1 2x0 Fine\r\nno colon here\r\n\r\n");
+  else return false;
+  return true;
+}
+
+function answer(exchange: Exchange, state: ReplicaState): void {
+  const route = findRoute(exchange.record.path, state.settings.isEmbedding);
+  const isAnthropic = route?.isAnthropic ?? false;
+  const { status } = exchange.faults;
+  try {
+    if (status !== undefined) answerStatus(exchange, typeof status === "number" ? { status } : status, isAnthropic);
+    else if (route) answerRoute(exchange, state, route);
+    else exchange.json(404, { detail: "Not Found" });
+  } catch (error) {
+    exchange.problem(error instanceof Problem ? error : new Problem(500, "InternalServerError", String(error)), isAnthropic);
+  }
+}
+
+function answerRoute(exchange: Exchange, state: ReplicaState, route: Route): void {
+  const { method, path } = exchange.record;
+  const handler = route.methods[method];
+  if (!handler) {
+    exchange.json(405, { detail: "Method Not Allowed" }, { allow: Object.keys(route.methods).join(", ") });
+    return;
+  }
+  const isLoading = exchange.faults.loading || !state.isLoaded;
+  if (isLoading && path !== "/health") throw new Problem(503, "ServiceUnavailableError", "The model is still loading.");
+  handler(exchange, state);
+}
+
+function answerStatus(exchange: Exchange, { status, retryAfterS, body }: StatusFault, isAnthropic: boolean): void {
+  const type = status === 429 ? "RateLimitError" : "InternalServerError";
+  const problem = new Problem(status, type, `A fault makes this replica answer ${status}.`);
+  const headers = retryAfterS === undefined ? {} : { "retry-after": String(retryAfterS) };
+  exchange.json(status, body ?? problemBody(problem, isAnthropic), headers);
+}

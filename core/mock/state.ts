@@ -1,0 +1,18 @@
+import type { Adapters } from "./adapters.ts";
+import type { Engine } from "./engine.ts";
+import type { FaultSwitch } from "./faults.ts";
+import type { Metrics } from "./metrics.ts";
+import type { MockSettings } from "./options.ts";
+import type { Seen } from "./seen.ts";
+
+/** Everything a route of the mock replica works with. */
+export interface ReplicaState {
+  readonly settings: MockSettings;
+  readonly adapters: Adapters;
+  readonly engine: Engine;
+  readonly metrics: Metrics;
+  readonly faults: FaultSwitch;
+  readonly seen: Seen;
+  /** False while the model loads. */
+  isLoaded: boolean;
+}

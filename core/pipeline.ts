@@ -1,0 +1,56 @@
+import type { DataPlane } from "./data-plane.ts";
+import type { Decision } from "./decision.ts";
+import type { Endpoint } from "./endpoint.ts";
+import type { Incoming } from "./incoming.ts";
+import type { Random } from "./plugin.ts";
+import type { Reply } from "./reply.ts";
+import type { InferenceRequest } from "./request.ts";
+import type { Snapshot } from "./snapshot.ts";
+import { filter } from "./stages/filter.ts";
+import { type Ending, Forwarding } from "./stages/forward.ts";
+import { parse } from "./stages/parse.ts";
+import { pick } from "./stages/pick.ts";
+import { rewrite } from "./stages/rewrite.ts";
+import { score } from "./stages/score.ts";
+import type { Load } from "./state/load.ts";
+
+/** What one request becomes on its way. */
+export interface Routed {
+  readonly request: InferenceRequest;
+  readonly decision: Decision;
+  readonly forwarding: Forwarding | undefined;
+}
+
+/** parse → filter → score → pick → rewrite → forward. Throws RouterError for a request that can't be understood. */
+export function route(incoming: Incoming, snapshot: Snapshot, plane: DataPlane, reply: Reply, ended: (ending: Ending) => void): Routed {
+  const request = parse(incoming, snapshot, plane.prefixIndex);
+  const decision = decide(request, snapshot, plane.load, plane.random);
+  if (decision.refusal !== undefined) return { request, decision, forwarding: undefined };
+  const draft = rewrite(request, incoming);
+  const forwarding = new Forwarding({ request, draft, decision, snapshot }, plane, reply, ended);
+  forwarding.tryNext();
+  return { request, decision, forwarding };
+}
+
+/** Chooses, and says why. The same inputs always give the same decision; nothing else re-implements it. */
+export function decide(request: InferenceRequest, snapshot: Snapshot, load: Load, random: Random): Decision {
+  const { profile, endpoints } = snapshot;
+  const { candidates, dropped, refusal } = filter(request, profile.filters, endpoints, load);
+  const { columns, totals, faults } = score(request, profile.scorers, candidates, load);
+  const order: readonly Endpoint[] = refusal === undefined ? pick(profile.picker, candidates, totals, random) : [];
+  return {
+    requestId: request.id,
+    profile: profile.name,
+    model: request.model,
+    target: request.target,
+    rule: request.rule,
+    endpoints,
+    dropped,
+    candidates,
+    scores: columns,
+    totals,
+    order,
+    refusal,
+    faults,
+  };
+}

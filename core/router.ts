@@ -1,0 +1,100 @@
+import type { LoadedConfig } from "../config/load.ts";
+import { ControlPlane } from "./control/control-plane.ts";
+import type { PluginWorld } from "./control/program.ts";
+import type { DataPlane } from "./data-plane.ts";
+import { intake } from "./intake.ts";
+import type { RequestStarter } from "./reply.ts";
+import { requestIds } from "./request-ids.ts";
+import type { Snapshot } from "./snapshot.ts";
+import { LoadTable } from "./state/load.ts";
+import { PrefixIndex } from "./state/prefix-index.ts";
+import { getPage } from "./wire/fetch-page.ts";
+import { UpstreamPools } from "./wire/upstream-pools.ts";
+
+/** A router without a listener: hosts (the wire server, the fetch face) feed it requests. */
+export interface Router {
+  readonly start: RequestStarter;
+  /** What decisions read right now. */
+  readonly snapshot: Snapshot;
+  readonly load: LoadTable;
+  /** Resolves true once an endpoint is ready, false when none is after `timeoutMs`. */
+  whenReady(timeoutMs: number): Promise<boolean>;
+  /** Ends probes and every connection to a replica; requests under way break off. */
+  close(): void;
+}
+
+/** Puts data plane and control plane together and starts probing. Throws when a plugin can't be made. */
+export function runRouter(loaded: LoadedConfig, world: PluginWorld): Router {
+  const { limits } = loaded.config.settings;
+  const load = new LoadTable();
+  const pools = new UpstreamPools(limits, world.clock);
+  const waiting = new Set<() => void>();
+  let snapshot: Snapshot | undefined;
+  let prefixIndex: PrefixIndex | undefined;
+
+  const control = new ControlPlane({
+    loaded,
+    world,
+    load,
+    get: (url, path, timeoutMs, maxBytes, signal) => getPage(url, path, { timeoutMs, maxBytes, signal }),
+    replaced(slot) {
+      prefixIndex?.forget(slot);
+      pools.closeIdle(slot);
+    },
+    publish(next) {
+      pools.follow(next.endpoints);
+      snapshot = next;
+      if (isReady(next)) for (const wake of [...waiting]) wake();
+    },
+  });
+  const { prefixSettings } = control.built;
+  if (prefixSettings !== undefined) prefixIndex = new PrefixIndex(prefixSettings);
+
+  const current = (): Snapshot => {
+    if (snapshot === undefined) throw new TypeError("The control plane publishes its first snapshot before anything reads one");
+    return snapshot;
+  };
+  const plane: DataPlane = {
+    get snapshot() {
+      return current();
+    },
+    load,
+    prefixIndex,
+    clock: world.clock,
+    random: world.random,
+    log: world.log,
+    poolOf: (endpoint) => pools.of(endpoint),
+    connectFailed: (endpoint) => control.connectFailed(endpoint),
+    nextRequestId: requestIds(world.random),
+  };
+  control.start();
+
+  return {
+    start: intake(plane),
+    get snapshot() {
+      return current();
+    },
+    load,
+    whenReady(timeoutMs) {
+      if (isReady(current())) return Promise.resolve(true);
+      return new Promise((resolve) => {
+        const settle = (isInTime: boolean) => {
+          waiting.delete(wake);
+          cancel();
+          resolve(isInTime);
+        };
+        const wake = () => settle(true);
+        const cancel = world.clock.after(timeoutMs, () => settle(false));
+        waiting.add(wake);
+      });
+    },
+    close() {
+      control.stop();
+      pools.close();
+    },
+  };
+}
+
+function isReady(snapshot: Snapshot): boolean {
+  return snapshot.endpoints.some((endpoint) => endpoint.phase === "ready");
+}

@@ -1,0 +1,61 @@
+/** What the config's `spec` sets beside plugins and endpoints. Every limit is finite; times are in milliseconds, sizes in bytes. */
+export interface Settings {
+  readonly limits: Limits;
+  /** Whether answers carry x-signalbox-endpoint and x-signalbox-model. */
+  readonly hasRoutingHeaders: boolean;
+}
+
+export interface Limits {
+  /** Largest request or response head, all lines together. */
+  readonly headBytes: number;
+  readonly headerCount: number;
+  /** Largest request body. */
+  readonly bodyBytes: number;
+  /** Deepest nesting of a JSON body. */
+  readonly bodyDepth: number;
+  /** From the first byte of a request head (or a new connection's start) to its last. */
+  readonly headTimeoutMs: number;
+  /** From the end of the head to the end of the body. */
+  readonly bodyTimeoutMs: number;
+  /** A client connection that has no request under way. */
+  readonly idleTimeoutMs: number;
+  /** A client that does not take what is written to it. */
+  readonly writeTimeoutMs: number;
+  /** Opening a connection to a replica, TLS included. */
+  readonly connectTimeoutMs: number;
+  /** From the request's last byte sent to the response's head. */
+  readonly responseTimeoutMs: number;
+  /** Silence inside a response. */
+  readonly streamIdleTimeoutMs: number;
+  /** A pooled connection to a replica; under the replica's own 5 s. */
+  readonly upstreamIdleTimeoutMs: number;
+  /** Connections to one replica at once. */
+  readonly upstreamConnections: number;
+  /** Client connections at once; beyond it, accepting pauses. */
+  readonly clientConnections: number;
+  /** Extra tries after the first. */
+  readonly retries: number;
+  /** How long a stop waits for requests under way. */
+  readonly drainTimeoutMs: number;
+}
+
+export const DEFAULT_LIMITS: Limits = {
+  headBytes: 32 * 1024,
+  headerCount: 128,
+  bodyBytes: 32 * 1024 * 1024,
+  bodyDepth: 256,
+  headTimeoutMs: 20_000,
+  bodyTimeoutMs: 60_000,
+  idleTimeoutMs: 75_000,
+  writeTimeoutMs: 60_000,
+  connectTimeoutMs: 1_000,
+  responseTimeoutMs: 600_000,
+  streamIdleTimeoutMs: 600_000,
+  upstreamIdleTimeoutMs: 3_000,
+  upstreamConnections: 4_096,
+  clientConnections: 16_384,
+  retries: 2,
+  drainTimeoutMs: 25_000,
+};
+
+export const DEFAULT_SETTINGS: Settings = { limits: DEFAULT_LIMITS, hasRoutingHeaders: true };

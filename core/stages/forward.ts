@@ -1,0 +1,239 @@
+import type { DataPlane } from "../data-plane.ts";
+import type { Attempt, Decision } from "../decision.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { errorEvent, type RouterError } from "../errors.ts";
+import type { Reply } from "../reply.ts";
+import type { InferenceRequest } from "../request.ts";
+import type { Snapshot } from "../snapshot.ts";
+import { Claim } from "../state/claim.ts";
+import { responseLines } from "../wire/forwarded-headers.ts";
+import type { Framing } from "../wire/framing.ts";
+import type { Head } from "../wire/head.ts";
+import type { ResponseReader, UpstreamConnection, UpstreamFailure } from "../wire/upstream-connection.ts";
+import { EventBoundary } from "./event-boundary.ts";
+import type { Draft } from "./rewrite.ts";
+import { allSaturated, stopping, upstreamError } from "./upstream-error.ts";
+
+/** How an answer ended: as a whole, without its client, broken off after its head, or with an error before it. */
+export type Ending = "complete" | "client-left" | "broken" | RouterError;
+
+/** Head and body up to this size go out in one write. */
+const GATHER_BYTES = 64 * 1024;
+
+/**
+ * Carries one request to a replica and its answer back, bytes as they come. It tries the picks in order as long as it is
+ * certain that no replica has worked on the request.
+ */
+export class Forwarding implements ResponseReader {
+  readonly attempts: Attempt[] = [];
+  /** Status the client got; 0 before. */
+  status = 0;
+  responseBytes = 0;
+  /** When the first body byte came, on the router's clock; NaN before. */
+  firstByteAtMs = Number.NaN;
+
+  readonly #request: InferenceRequest;
+  readonly #draft: Draft;
+  readonly #decision: Decision;
+  readonly #snapshot: Snapshot;
+  readonly #plane: DataPlane;
+  readonly #reply: Reply;
+  readonly #ended: (ending: Ending) => void;
+  readonly #boundary = new EventBoundary();
+  #next = 0;
+  #retriesLeft: number;
+  #claim: Claim | undefined;
+  #connection: UpstreamConnection | undefined;
+  #isEventStream = false;
+  #isOver = false;
+
+  constructor(
+    routed: { request: InferenceRequest; draft: Draft; decision: Decision; snapshot: Snapshot },
+    plane: DataPlane,
+    reply: Reply,
+    ended: (ending: Ending) => void,
+  ) {
+    this.#request = routed.request;
+    this.#draft = routed.draft;
+    this.#decision = routed.decision;
+    this.#snapshot = routed.snapshot;
+    this.#plane = plane;
+    this.#reply = reply;
+    this.#ended = ended;
+    this.#retriesLeft = routed.snapshot.settings.limits.retries;
+  }
+
+  /** Sends to the next pick that has a connection to spare. */
+  tryNext(): void {
+    const { order } = this.#decision;
+    while (this.#next < order.length) {
+      const endpoint = order[this.#next]!;
+      this.#next += 1;
+      // What must not be delivered twice never goes out on a connection that the replica may just be closing.
+      if (this.#sendTo(endpoint, !this.#request.isRepeatable)) return;
+      this.attempts.push({ endpoint: endpoint.name, result: "saturated" });
+    }
+    this.#refuse(allSaturated());
+  }
+
+  #sendTo(endpoint: Endpoint, isFresh: boolean): boolean {
+    const connection = this.#plane.poolOf(endpoint).take(isFresh);
+    if (connection === undefined) return false;
+    this.#connection = connection;
+    this.#claim = new Claim(this.#request, endpoint, this.#plane.load, this.#plane.prefixIndex);
+    const { filters, scorers } = this.#snapshot.profile;
+    for (const { plugin } of filters) plugin.chosen?.(this.#request, endpoint);
+    for (const { plugin } of scorers) plugin.chosen?.(this.#request, endpoint);
+    connection.send(this.#draft.method, requestParts(this.#draft, endpoint), this);
+    return true;
+  }
+
+  // The answer, as the replica's connection reads it.
+
+  head(head: Head, framing: Framing): void {
+    this.#note(head.status);
+    if (isOverload(head.status) && this.#hasSpare()) {
+      this.#connection?.destroy();
+      return this.#retry();
+    }
+    if (head.status >= 400) this.#claim?.withdraw();
+    this.status = head.status;
+    this.#isEventStream = head.get("content-type")?.toLowerCase().startsWith("text/event-stream") ?? false;
+    const length = framing.kind === "length" ? framing.length : -1;
+    this.#reply.start(head.status, head.reason, responseLines(head) + this.#ownLines(), length);
+  }
+
+  body(chunk: Buffer, spans: ArrayLike<number>, spanCount: number, isVerbatim: boolean): void {
+    if (Number.isNaN(this.firstByteAtMs)) {
+      this.firstByteAtMs = this.#plane.clock.now();
+      this.#claim?.firstByte();
+    }
+    for (let i = 0; i < spanCount; i++) this.responseBytes += spans[2 * i + 1]! - spans[2 * i]!;
+    if (this.#isEventStream) this.#boundary.read(chunk, spans, spanCount);
+    if (!this.#reply.write(chunk, spans, spanCount, isVerbatim)) this.#connection?.pause();
+  }
+
+  readDone(): void {
+    if (!this.#isOver) this.#reply.flush();
+  }
+
+  end(isVerbatimEnd: boolean): void {
+    this.#finish("complete", () => this.#reply.end(isVerbatimEnd));
+  }
+
+  failed(failure: UpstreamFailure): void {
+    this.#note(failure);
+    this.#connection = undefined;
+    if (this.#reply.hasStarted) return this.#breakOff(upstreamError(failure));
+    if (failure === "stale") return this.#retryStale();
+    const isUnsent = failure === "connect-failed" || failure === "connect-timeout";
+    if (isUnsent && this.#claim !== undefined) this.#plane.connectFailed(this.#claim.endpoint);
+    if (isUnsent && this.#hasSpare()) return this.#retry();
+    this.#refuse(upstreamError(failure));
+  }
+
+  // What the client's side does.
+
+  drained(): void {
+    this.#connection?.resume();
+  }
+
+  clientGone(): void {
+    this.#note("aborted");
+    this.#finish("client-left", () => this.#connection?.destroy());
+  }
+
+  /** The router stops by force. */
+  stop(): void {
+    if (this.#reply.hasStarted) this.#breakOff(stopping());
+    else this.#refuse(stopping());
+  }
+
+  // Ways on and out.
+
+  #hasSpare(): boolean {
+    return this.#retriesLeft > 0 && this.#next < this.#decision.order.length;
+  }
+
+  #retry(): void {
+    this.#retriesLeft -= 1;
+    this.#dropClaim();
+    this.tryNext();
+  }
+
+  /**
+   * A kept-alive connection that dies before a byte of the answer had almost always been closed by the replica before it
+   * saw the request. The same replica gets it once more on a fresh connection, where the same end would be a real failure.
+   */
+  #retryStale(): void {
+    const endpoint = this.#claim?.endpoint;
+    this.#dropClaim();
+    if (endpoint !== undefined && this.#sendTo(endpoint, true)) return;
+    this.#refuse(allSaturated());
+  }
+
+  #dropClaim(): void {
+    this.#claim?.withdraw();
+    this.#claim?.release();
+    this.#claim = undefined;
+  }
+
+  #refuse(error: RouterError): void {
+    this.#claim?.withdraw();
+    this.#finish(error, () => this.#connection?.destroy());
+  }
+
+  /** The answer had begun: the client must see that it is not complete. */
+  #breakOff(error: RouterError): void {
+    const { id, dialect } = this.#request;
+    this.#finish("broken", () => {
+      this.#connection?.destroy();
+      this.#reply.abort(this.#isEventStream ? this.#boundary.closing() + errorEvent(error, dialect, id) : "");
+    });
+  }
+
+  #finish(ending: Ending, close: () => void): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#claim?.release();
+    close();
+    this.#connection = undefined;
+    this.#ended(ending);
+  }
+
+  #note(result: Attempt["result"]): void {
+    this.attempts.push({ endpoint: this.#claim?.endpoint.name ?? "", result });
+  }
+
+  #ownLines(): string {
+    const { id, target } = this.#request;
+    const ids = `x-request-id: ${id}\r\nrequest-id: ${id}\r\n`;
+    if (!this.#snapshot.settings.hasRoutingHeaders) return ids;
+    const model = target === "" ? "" : `x-signalbox-model: ${headerText(target)}\r\n`;
+    return `${ids}x-signalbox-endpoint: ${headerText(this.#claim?.endpoint.name ?? "")}\r\n${model}`;
+  }
+}
+
+/** The request as written to `endpoint`: one buffer where it is small, else head and body parts. */
+function requestParts(draft: Draft, endpoint: Endpoint): readonly (string | Uint8Array)[] {
+  const { url } = endpoint;
+  const head = `${draft.method} ${url.basePath}${draft.target} HTTP/1.1\r\nHost: ${url.hostHeader}\r\n${draft.lines}\r\n`;
+  if (draft.bodyBytes > GATHER_BYTES) return [head, ...draft.body];
+  const gathered = Buffer.allocUnsafe(head.length + draft.bodyBytes);
+  let at = gathered.write(head, 0, "latin1");
+  for (const part of draft.body) {
+    gathered.set(part, at);
+    at += part.length;
+  }
+  return [gathered];
+}
+
+/** Names from outside may hold anything; header values may not. */
+function headerText(text: string): string {
+  return /^[\x21-\x7e]*$/.test(text) ? text : encodeURIComponent(text);
+}
+
+/** A replica that says it can't take the request has not worked on it. */
+function isOverload(status: number): boolean {
+  return status === 503 || status === 429;
+}

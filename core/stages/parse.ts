@@ -1,0 +1,43 @@
+import { RouterError } from "../errors.ts";
+import type { TargetDraw } from "../plugin.ts";
+import type { Incoming } from "../incoming.ts";
+import type { InferenceRequest, ParsedBody } from "../request.ts";
+import type { Snapshot } from "../snapshot.ts";
+import type { PrefixIndex } from "../state/prefix-index.ts";
+import { NO_PREFIX } from "../state/prefix-match.ts";
+
+/**
+ * Reads what the body asks for and draws the target: filters and scorers must see the final name, since which replica has
+ * the adapter and whose cache holds the prompt depend on it.
+ */
+export function parse(incoming: Incoming, snapshot: Snapshot, prefixIndex: PrefixIndex | undefined): InferenceRequest {
+  const { parser, head, body } = incoming;
+  const parsed = parser.plugin.parse(body);
+  const draw = drawTarget(parsed, incoming, snapshot);
+  const target = draw?.target ?? parsed.model;
+  const key = { api: parser.type, target, cacheSalt: parsed.cacheSalt };
+  return {
+    ...parsed,
+    id: incoming.id,
+    api: parser.type,
+    path: incoming.path,
+    dialect: parser.plugin.dialect,
+    headers: head,
+    body: body.bytes,
+    target,
+    rule: draw?.rule ?? "",
+    prefix: prefixIndex?.match(key, body.bytes, parsed.promptSpans, parsed.promptTokens) ?? NO_PREFIX,
+  };
+}
+
+function drawTarget(parsed: ParsedBody, incoming: Incoming, snapshot: Snapshot): TargetDraw | undefined {
+  if (parsed.modelSpan[0] < 0) return undefined;
+  const asked = { model: parsed.model, headers: incoming.head, served: snapshot.served };
+  for (const { name, plugin } of snapshot.rewriters) {
+    const draw = plugin.draw(asked);
+    if (draw === undefined) continue;
+    if (draw.target === "") throw new RouterError("plugin_fault", `The rewriter "${name}" drew an empty target; fix the plugin.`);
+    return draw;
+  }
+  return undefined;
+}

@@ -1,0 +1,31 @@
+import { spliceModel } from "../body/splice.ts";
+import type { Incoming } from "../incoming.ts";
+import type { InferenceRequest } from "../request.ts";
+import { requestLines } from "../wire/forwarded-headers.ts";
+
+/** What will be sent, apart from where it goes. */
+export interface Draft {
+  readonly method: string;
+  /** Path and query as they came. */
+  readonly target: string;
+  /** Complete header lines, framing included; the Host line is the endpoint's. */
+  readonly lines: string;
+  /** The body: the original bytes, or the original with the target's name spliced in. */
+  readonly body: readonly Uint8Array[];
+  readonly bodyBytes: number;
+}
+
+/** Writes the target into the body and makes the header lines. */
+export function rewrite(request: InferenceRequest, incoming: Incoming): Draft {
+  const { head, method, path, query } = incoming;
+  const hasModel = request.modelSpan[0] >= 0;
+  const body = hasModel ? spliceModel(request.body, request.modelSpan, request.target) : [request.body];
+  let bodyBytes = 0;
+  for (const part of body) bodyBytes += part.length;
+  const hasBody = bodyBytes > 0 || method === "POST" || method === "PUT" || method === "PATCH";
+  const lines =
+    `${requestLines(head)}Accept-Encoding: identity\r\nX-Request-Id: ${request.id}\r\n` +
+    (incoming.peer === "" ? "" : `X-Forwarded-For: ${incoming.peer}\r\n`) +
+    (hasBody ? `Content-Length: ${bodyBytes}\r\n` : "");
+  return { method, target: query === "" ? path : `${path}?${query}`, lines, body, bodyBytes };
+}

@@ -1,0 +1,57 @@
+import type { Fault, ScorerColumn } from "../decision.ts";
+import type { Endpoint } from "../endpoint.ts";
+import type { InferenceRequest } from "../request.ts";
+import type { WeightedScorer } from "../snapshot.ts";
+import type { Load } from "../state/load.ts";
+
+export interface Scored {
+  readonly columns: readonly ScorerColumn[];
+  /** Weighted mean of the opinions on each candidate; 0 where nobody has one. */
+  readonly totals: Float64Array;
+  readonly faults: readonly Fault[];
+}
+
+/** Asks every scorer. One that breaks its contract has no opinion on this request, and that is recorded. */
+export function score(
+  request: InferenceRequest,
+  scorers: readonly WeightedScorer[],
+  candidates: readonly Endpoint[],
+  load: Load,
+): Scored {
+  const columns: ScorerColumn[] = [];
+  const faults: Fault[] = [];
+  const totals = new Float64Array(candidates.length);
+  const weights = new Float64Array(candidates.length);
+  for (const scorer of scorers) {
+    try {
+      const values = scorer.plugin.score(request, candidates, load);
+      if (values === null) continue;
+      checkValues(values, candidates.length);
+      columns.push({ scorer: scorer.name, weight: scorer.weight, values });
+      addColumn(values, scorer.weight, totals, weights);
+    } catch (thrown) {
+      faults.push({ plugin: scorer.name, message: thrown instanceof Error ? thrown.message : String(thrown) });
+    }
+  }
+  for (let i = 0; i < totals.length; i++) {
+    if (weights[i]! > 0) totals[i]! /= weights[i]!;
+  }
+  return { columns, totals, faults };
+}
+
+function checkValues(values: ArrayLike<number | null>, wanted: number): void {
+  if (values.length !== wanted) throw new RangeError(`Returned ${values.length} scores for ${wanted} candidates`);
+  for (let i = 0; i < wanted; i++) {
+    const value = values[i]!;
+    if (value !== null && !(value >= 0 && value <= 1)) throw new RangeError(`Score ${value} is not in [0, 1]`);
+  }
+}
+
+function addColumn(values: ArrayLike<number | null>, weight: number, totals: Float64Array, weights: Float64Array): void {
+  for (let i = 0; i < totals.length; i++) {
+    const value = values[i]!;
+    if (value === null) continue;
+    totals[i]! += weight * value;
+    weights[i]! += weight;
+  }
+}

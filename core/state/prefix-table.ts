@@ -1,0 +1,172 @@
+import { MAX_SLOTS } from "./load.ts";
+
+// One entry says: the endpoint in this slot holds the prefix with this hash. Entries live in one buffer that is sized once from
+// the memory bound; the system commits its pages as they are first used, so an index costs what it holds. Nothing moves and
+// nothing is rehashed, so no request pays for growth; and the buffer may be a SharedArrayBuffer. Entry 0 means "none".
+
+// Words of one entry.
+const KEY = 0;
+const HIGH = 1;
+/** Next entry of the same bucket, or of the free list. */
+const NEXT = 2;
+export const PARENT = 3;
+export const OLDER = 4;
+export const NEWER = 5;
+/** Entries of the same slot whose prefix is one block longer. */
+export const CHILDREN = 6;
+/** When a prompt that ends here was last sent; 0 for an entry that stands in no list. */
+export const STAMP = 7;
+const WORDS = 8;
+
+/** Each entry also has two bytes for its block's tokens. */
+const ENTRY_BYTES = 4 * WORDS + 2;
+const MIN_ENTRIES = 256;
+/** Entries that word offsets can address. */
+const MAX_ENTRIES = 2 ** 27;
+
+// Counters at the start of the buffer.
+const FREE = 0;
+const FRESH = 1;
+const COUNT = 2;
+const TICK = 3;
+const COUNTERS = 4;
+
+const SLOT_NUMBERS = ["oldest", "newest", "oldestStamp", "tokens", "capacity", "entries"] as const;
+const FIXED_BYTES = 4 * (COUNTERS + SLOT_NUMBERS.length * MAX_SLOTS);
+
+/** The entries of all slots, found by hash and slot. */
+export class PrefixTable {
+  readonly bytes: number;
+  readonly maxEntries: number;
+  /** The words of every entry; those of entry `e` start at `at(e)`. */
+  readonly words: Int32Array;
+  readonly #tokens: Uint16Array;
+  readonly #counters: Int32Array;
+  readonly #slots: readonly Int32Array[];
+  readonly #buckets: Int32Array;
+  readonly #mask: number;
+
+  constructor(maxBytes: number) {
+    const { entries, buckets } = layout(maxBytes);
+    this.maxEntries = entries;
+    this.bytes = FIXED_BYTES + 4 * buckets + (entries + 1) * ENTRY_BYTES;
+    const buffer = new ArrayBuffer(this.bytes);
+    let offset = 0;
+    const carve = (length: number) => {
+      const words = new Int32Array(buffer, offset, length);
+      offset += words.byteLength;
+      return words;
+    };
+    this.#counters = carve(COUNTERS);
+    this.#counters[FRESH] = 1;
+    this.#slots = SLOT_NUMBERS.map(() => carve(MAX_SLOTS));
+    this.#buckets = carve(buckets);
+    this.#mask = buckets - 1;
+    this.words = carve((entries + 1) * WORDS);
+    this.#tokens = new Uint16Array(buffer, offset, entries + 1);
+  }
+
+  get count(): number {
+    return this.#counters[COUNT]!;
+  }
+
+  get isFull(): boolean {
+    return this.count === this.maxEntries;
+  }
+
+  /** One number for every slot. */
+  slotNumbers(name: (typeof SLOT_NUMBERS)[number]): Int32Array {
+    return this.#slots[SLOT_NUMBERS.indexOf(name)]!;
+  }
+
+  /** A number for "now", later than all before it; never 0. Ages are differences, so that it may wrap around. */
+  tick(): number {
+    const next = (this.#counters[TICK]! + 1) | 0;
+    this.#counters[TICK] = next === 0 ? 1 : next;
+    return this.#counters[TICK]!;
+  }
+
+  age(stamp: number): number {
+    return (this.#counters[TICK]! - stamp) >>> 0;
+  }
+
+  at(entry: number): number {
+    return entry * WORDS;
+  }
+
+  tokens(entry: number): number {
+    return this.#tokens[entry]!;
+  }
+
+  /** The entry of a hash in a slot. A block's slots are neighbours in the bucket array: one cache line answers for sixteen. */
+  find(low: number, high: number, slot: number): number {
+    const words = this.words;
+    const key = (low + slot) | 0;
+    let entry = this.#buckets[key & this.#mask]!;
+    while (entry !== 0) {
+      const at = entry * WORDS;
+      if (words[at] === key && words[at + HIGH] === high) return entry;
+      entry = words[at + NEXT]!;
+    }
+    return 0;
+  }
+
+  /** Enters a hash that is not there yet; there must be room. */
+  add(low: number, high: number, slot: number, parent: number, tokens: number): number {
+    const entry = this.#take();
+    const words = this.words;
+    const at = entry * WORDS;
+    const key = (low + slot) | 0;
+    words[at + KEY] = key;
+    words[at + HIGH] = high;
+    words[at + NEXT] = this.#buckets[key & this.#mask]!;
+    words[at + PARENT] = parent;
+    words[at + OLDER] = 0;
+    words[at + NEWER] = 0;
+    words[at + CHILDREN] = 0;
+    words[at + STAMP] = 0;
+    this.#tokens[entry] = tokens;
+    this.#buckets[key & this.#mask] = entry;
+    this.#counters[COUNT]!++;
+    return entry;
+  }
+
+  remove(entry: number): void {
+    const words = this.words;
+    const at = entry * WORDS;
+    const bucket = words[at + KEY]! & this.#mask;
+    const first = this.#buckets[bucket]!;
+    if (first === entry) this.#buckets[bucket] = words[at + NEXT]!;
+    else words[this.#before(entry, first) * WORDS + NEXT] = words[at + NEXT]!;
+    words[at + NEXT] = this.#counters[FREE]!;
+    this.#counters[FREE] = entry;
+    this.#counters[COUNT]!--;
+  }
+
+  #before(entry: number, first: number): number {
+    let before = first;
+    while (this.words[before * WORDS + NEXT] !== entry) before = this.words[before * WORDS + NEXT]!;
+    return before;
+  }
+
+  #take(): number {
+    const free = this.#counters[FREE]!;
+    if (free !== 0) {
+      this.#counters[FREE] = this.words[free * WORDS + NEXT]!;
+      return free;
+    }
+    return this.#counters[FRESH]!++;
+  }
+}
+
+/** The most entries that fit beside their buckets, at least one bucket for each. */
+function layout(maxBytes: number): { entries: number; buckets: number } {
+  let best = { entries: 0, buckets: 0 };
+  for (let buckets = MIN_ENTRIES; buckets <= MAX_ENTRIES; buckets *= 2) {
+    const fitting = Math.floor((maxBytes - FIXED_BYTES - 4 * buckets) / ENTRY_BYTES) - 1;
+    const entries = Math.min(fitting, buckets);
+    if (entries > best.entries) best = { entries, buckets };
+  }
+  if (best.entries < MIN_ENTRIES) throw new RangeError("maxBytes of the prefix index must be at least 65536");
+  return best;
+}

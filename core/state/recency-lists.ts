@@ -1,0 +1,69 @@
+import { NEWER, OLDER, type PrefixTable, STAMP } from "./prefix-table.ts";
+
+/** One doubly linked list of entries per slot, from the least to the most recently used. */
+export class RecencyLists {
+  readonly #table: PrefixTable;
+  readonly #words: Int32Array;
+  readonly #oldest: Int32Array;
+  readonly #newest: Int32Array;
+  /** Stamp of each slot's oldest, side by side so that the oldest of all is quickly found. */
+  readonly #oldestStamp: Int32Array;
+
+  constructor(table: PrefixTable) {
+    this.#table = table;
+    this.#words = table.words;
+    this.#oldest = table.slotNumbers("oldest");
+    this.#newest = table.slotNumbers("newest");
+    this.#oldestStamp = table.slotNumbers("oldestStamp");
+  }
+
+  /** The slot's least recently used entry; 0 when its list is empty. */
+  oldest(slot: number): number {
+    return this.#oldest[slot]!;
+  }
+
+  oldestStamp(slot: number): number {
+    return this.#oldestStamp[slot]!;
+  }
+
+  /** When the entry was last used; 0 when it stands in no list. */
+  stamp(entry: number): number {
+    return this.#words[this.#table.at(entry) + STAMP]!;
+  }
+
+  /** Lists an entry that stands in no list. */
+  addNewest(slot: number, entry: number, stamp: number): void {
+    this.#words[this.#table.at(entry) + STAMP] = stamp;
+    this.#join(slot, this.#newest[slot]!, entry);
+    this.#join(slot, entry, 0);
+  }
+
+  remove(slot: number, entry: number): void {
+    const at = this.#table.at(entry);
+    this.#words[at + STAMP] = 0;
+    this.#join(slot, this.#words[at + OLDER]!, this.#words[at + NEWER]!);
+  }
+
+  /** Gives a listed entry's place to one that stands in no list. */
+  replace(slot: number, entry: number, other: number): void {
+    const words = this.#words;
+    const at = this.#table.at(entry);
+    words[this.#table.at(other) + STAMP] = words[at + STAMP]!;
+    words[at + STAMP] = 0;
+    this.#join(slot, words[at + OLDER]!, other);
+    this.#join(slot, other, words[at + NEWER]!);
+  }
+
+  /** Makes two entries neighbours; 0 stands for the end of the list. */
+  #join(slot: number, older: number, newer: number): void {
+    if (older !== 0) this.#words[this.#table.at(older) + NEWER] = newer;
+    else this.#setOldest(slot, newer);
+    if (newer !== 0) this.#words[this.#table.at(newer) + OLDER] = older;
+    else this.#newest[slot] = older;
+  }
+
+  #setOldest(slot: number, entry: number): void {
+    this.#oldest[slot] = entry;
+    this.#oldestStamp[slot] = entry === 0 ? 0 : this.stamp(entry);
+  }
+}

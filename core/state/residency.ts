@@ -1,0 +1,185 @@
+import { CHILDREN, PARENT, PrefixTable } from "./prefix-table.ts";
+import { RecencyLists } from "./recency-lists.ts";
+
+// What each endpoint is believed to hold, forgotten in the order its engine would: least recently used first, a prompt's tail
+// before its head. So an endpoint that holds a block holds all blocks before it, and its longest match is a binary search.
+// Sending a prompt again need not touch its blocks one by one: only the entry where a prompt ended stands in its slot's list;
+// whatever leads up to it is as recent as that. When an entry goes, its parent takes its place in the list.
+
+/** A hashed prompt. */
+export interface Chain {
+  readonly blocks: number;
+  /** Two words per block. */
+  readonly hashes: Int32Array;
+  /** Tokens of the block with this index, at least 1. */
+  tokensIn(block: number): number;
+}
+
+/** What one `admit` added, so that it can be taken back. */
+export interface Admission {
+  readonly slot: number;
+  /** Blocks that were there before. */
+  readonly from: number;
+  readonly stamp: number;
+}
+
+export interface SlotResidency {
+  readonly slot: number;
+  readonly entries: number;
+  readonly tokens: number;
+  readonly capacityTokens: number;
+}
+
+export class Residency {
+  readonly table: PrefixTable;
+  readonly #lists: RecencyLists;
+  readonly #tokens: Int32Array;
+  readonly #capacity: Int32Array;
+  readonly #entries: Int32Array;
+  /** Slots from here on never held anything. */
+  #slotsUsed = 0;
+  /** Who gave way last: it goes on giving while its oldest is from the same moment. */
+  #victim = 0;
+  #victimStamp = 0;
+
+  constructor(maxBytes: number, capacityTokens: number) {
+    this.table = new PrefixTable(maxBytes);
+    this.#lists = new RecencyLists(this.table);
+    this.#tokens = this.table.slotNumbers("tokens");
+    this.#capacity = this.table.slotNumbers("capacity").fill(capacityTokens);
+    this.#entries = this.table.slotNumbers("entries");
+  }
+
+  get slotsUsed(): number {
+    return this.#slotsUsed;
+  }
+
+  /** Leading blocks the slot holds. A right guess costs two look-ups, whatever the length. */
+  depth(chain: Chain, slot: number, guess: number): number {
+    let held = 0;
+    let open = chain.blocks;
+    if (guess < open) {
+      if (this.#entryOf(chain, guess, slot) !== 0) held = guess + 1;
+      else open = guess;
+    }
+    if (open === guess && open > 0) {
+      if (this.#entryOf(chain, open - 1, slot) !== 0) return open;
+      open--;
+    }
+    while (held < open) {
+      const middle = (held + open) >>> 1;
+      if (this.#entryOf(chain, middle, slot) !== 0) held = middle + 1;
+      else open = middle;
+    }
+    return held;
+  }
+
+  /** The slot's endpoint is sent the prompt and will hold all of it. `guess` is its depth, if nothing changed since. */
+  admit(chain: Chain, slot: number, guess: number): Admission {
+    const lists = this.#lists;
+    const from = this.depth(chain, slot, guess);
+    const stamp = this.table.tick();
+    let last = from === 0 ? 0 : this.#entryOf(chain, from - 1, slot);
+    if (last !== 0 && lists.stamp(last) !== 0) lists.remove(slot, last);
+    this.#slotsUsed = Math.max(this.#slotsUsed, slot + 1);
+    for (let block = from; block < chain.blocks; block++) {
+      const entry = this.#add(chain, block, slot, last);
+      if (entry === 0) break;
+      last = entry;
+    }
+    if (last !== 0) lists.addNewest(slot, last, stamp);
+    this.#trim(slot);
+    return { slot, from, stamp };
+  }
+
+  /** Takes back what an admission added and no later prompt used. */
+  withdraw(chain: Chain, admission: Admission): void {
+    let depth = this.depth(chain, admission.slot, chain.blocks);
+    for (; depth > admission.from; depth--) {
+      const entry = this.#entryOf(chain, depth - 1, admission.slot);
+      if (this.#children(entry) !== 0 || this.#lists.stamp(entry) !== admission.stamp) return;
+      this.#drop(admission.slot, entry);
+    }
+  }
+
+  forget(slot: number): void {
+    while (this.#lists.oldest(slot) !== 0) this.#drop(slot, this.#lists.oldest(slot));
+  }
+
+  setCapacity(slot: number, tokens: number): void {
+    this.#capacity[slot] = tokens;
+    this.#trim(slot);
+  }
+
+  slots(): readonly SlotResidency[] {
+    return Array.from({ length: this.#slotsUsed }, (_, slot) => ({
+      slot,
+      entries: this.#entries[slot]!,
+      tokens: this.#tokens[slot]!,
+      capacityTokens: this.#capacity[slot]!,
+    })).filter((residency) => residency.entries > 0);
+  }
+
+  #entryOf(chain: Chain, block: number, slot: number): number {
+    return this.table.find(chain.hashes[2 * block]!, chain.hashes[2 * block + 1]!, slot);
+  }
+
+  /** Adds one block behind `parent`; 0 when memory is full of nothing but the prompt itself. */
+  #add(chain: Chain, block: number, slot: number, parent: number): number {
+    if (this.table.isFull && !this.#makeRoom()) return 0;
+    const tokens = chain.tokensIn(block);
+    const entry = this.table.add(chain.hashes[2 * block]!, chain.hashes[2 * block + 1]!, slot, parent, tokens);
+    if (parent !== 0) this.table.words[this.table.at(parent) + CHILDREN]!++;
+    this.#tokens[slot]! += tokens;
+    this.#entries[slot]!++;
+    return entry;
+  }
+
+  #trim(slot: number): void {
+    while (this.#tokens[slot]! > this.#capacity[slot]!) this.#drop(slot, this.#lists.oldest(slot));
+  }
+
+  /** Frees an entry: the least recently used of all slots. */
+  #makeRoom(): boolean {
+    const lists = this.#lists;
+    while (this.table.isFull) {
+      if (lists.oldestStamp(this.#victim) !== this.#victimStamp) this.#findVictim();
+      const entry = lists.oldest(this.#victim);
+      if (entry === 0) return false;
+      this.#drop(this.#victim, entry);
+    }
+    return true;
+  }
+
+  #findVictim(): void {
+    let oldestAge = -1;
+    for (let slot = 0; slot < this.#slotsUsed; slot++) {
+      if (this.#lists.oldest(slot) === 0) continue;
+      const age = this.table.age(this.#lists.oldestStamp(slot));
+      if (age <= oldestAge) continue;
+      oldestAge = age;
+      this.#victim = slot;
+      this.#victimStamp = this.#lists.oldestStamp(slot);
+    }
+  }
+
+  /** Drops a listed entry: out of the list if a longer prefix still needs it, else altogether. */
+  #drop(slot: number, entry: number): void {
+    if (this.#children(entry) !== 0) {
+      this.#lists.remove(slot, entry);
+      return;
+    }
+    const parent = this.table.words[this.table.at(entry) + PARENT]!;
+    if (parent !== 0) this.table.words[this.table.at(parent) + CHILDREN]!--;
+    // A parent that is listed already was sent later than this entry.
+    if (parent !== 0 && this.#lists.stamp(parent) === 0) this.#lists.replace(slot, entry, parent);
+    else this.#lists.remove(slot, entry);
+    this.#tokens[slot]! -= this.table.tokens(entry);
+    this.#entries[slot]!--;
+    this.table.remove(entry);
+  }
+
+  #children(entry: number): number {
+    return this.table.words[this.table.at(entry) + CHILDREN]!;
+  }
+}

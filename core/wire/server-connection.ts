@@ -1,0 +1,275 @@
+import type { Socket } from "node:net";
+import { asRouterError, type ErrorCode, RouterError } from "../errors.ts";
+import type { Reply, RequestReceiver, RequestStarter } from "../reply.ts";
+import type { Limits } from "../settings.ts";
+import { ChunkedDecoder } from "./chunked.ts";
+import type { Deadlines, Timed } from "./deadlines.ts";
+import { checkHost, isKeptAlive, requestFraming } from "./framing.ts";
+import { type Head, HeadParser, WireError } from "./head.ts";
+import { ServerReply } from "./server-reply.ts";
+
+/** What all connections of one server share. */
+export interface ServerShared {
+  readonly limits: Limits;
+  readonly deadlines: Deadlines;
+  readonly connections: Set<ServerConnection>;
+  readonly isDraining: boolean;
+  readonly start: RequestStarter;
+  readonly refuse: (reply: Reply, error: RouterError) => void;
+}
+
+/** Where a connection is between two requests. Each state has its own deadline. */
+type State =
+  | "idle" // no byte of a request yet
+  | "head" // some bytes of a head
+  | "body" // head handed on, body arriving
+  | "answer" // request complete, answer under way
+  | "linger" // answer sent before the request was read to its end: what still comes is thrown away
+  | "closed";
+
+/** After an early answer: how long and how much is still read, so that the answer is not lost to a reset. */
+const LINGER_MS = 2_000;
+
+/** One client connection: bytes in, requests out, one at a time. */
+export class ServerConnection implements Timed {
+  readonly #socket: Socket;
+  readonly #shared: ServerShared;
+  readonly #parser: HeadParser;
+  readonly #peer: string;
+  #decoder: ChunkedDecoder | undefined;
+  #state: State = "idle";
+  #deadlineMs: number;
+  #bodyLeft = 0;
+  #receiver: RequestReceiver | undefined;
+  #reply: ServerReply | undefined;
+  /** Bytes that came before their turn (pipelining); the socket is paused while there are any. */
+  #held: Buffer | undefined;
+
+  constructor(socket: Socket, shared: ServerShared) {
+    this.#socket = socket;
+    this.#shared = shared;
+    this.#parser = new HeadParser("request", shared.limits);
+    this.#peer = socket.remoteAddress ?? "";
+    this.#deadlineMs = shared.deadlines.nowMs + shared.limits.headTimeoutMs;
+    shared.deadlines.add(this);
+    socket.on("data", (chunk: Buffer) => this.#read(chunk));
+    socket.on("drain", () => this.#drained());
+    // A client that closes its sending side has left: waiting for a half-open reader would hide real disconnects.
+    socket.on("end", () => this.#ended());
+    socket.on("error", () => socket.destroy());
+    socket.on("close", () => this.#closed());
+  }
+
+  sweep(nowMs: number): void {
+    if (nowMs < this.#deadlineMs) return;
+    switch (this.#state) {
+      case "head":
+        return this.#refuse("request_timeout", "The request head took too long; send it in one piece.");
+      case "body":
+        return this.#refuse("request_timeout", "The request body took too long; send it faster or make it smaller.");
+      case "answer":
+        // Only a client that does not read has a deadline here; see #setWriteDeadline.
+        this.#socket.resetAndDestroy();
+        return;
+      default:
+        this.#socket.destroy();
+    }
+  }
+
+  /** The server stops: an idle connection gets a last chance, a busy one closes after its answer. */
+  beginDrain(idleMs: number): void {
+    if (this.#state === "idle") this.#deadlineMs = Math.min(this.#deadlineMs, this.#shared.deadlines.nowMs + idleMs);
+  }
+
+  /** Ends whatever is under way; a started answer is not ended cleanly. */
+  cut(): void {
+    if (this.#receiver === undefined) this.#socket.destroy();
+    else this.#receiver.stop();
+  }
+
+  #read(chunk: Buffer): void {
+    if (this.#state === "linger" || this.#state === "closed") return;
+    if (this.#state === "answer") {
+      this.#hold(chunk);
+      return;
+    }
+    this.#consume(chunk);
+  }
+
+  #consume(chunk: Buffer): void {
+    let at = 0;
+    try {
+      while (at < chunk.length) {
+        if (this.#state === "idle" || this.#state === "head") at = this.#readHead(chunk, at);
+        else if (this.#state === "body") at = this.#readBody(chunk, at);
+        else {
+          if (this.#state === "answer") this.#hold(at === 0 ? chunk : chunk.subarray(at));
+          return;
+        }
+      }
+    } catch (thrown) {
+      this.#refuseBroken(thrown);
+    }
+  }
+
+  /** Returns where to go on in `chunk`. */
+  #readHead(chunk: Buffer, start: number): number {
+    if (this.#state === "idle") {
+      this.#state = "head";
+      this.#deadlineMs = this.#shared.deadlines.nowMs + this.#shared.limits.headTimeoutMs;
+    }
+    const end = this.#parser.push(chunk, start);
+    if (end < 0) return chunk.length;
+    this.#begin(this.#parser.head);
+    return end;
+  }
+
+  #begin(head: Head): void {
+    checkHost(head);
+    const framing = requestFraming(head);
+    const { deadlines, limits, isDraining, start } = this.#shared;
+    const isKept = isKeptAlive(head) && head.minor === 1 && !isDraining;
+    const reply = new ServerReply(this.#socket, head, isKept, this);
+    this.#reply = reply;
+    this.#bodyLeft = framing.kind === "length" ? framing.length : 0;
+    this.#state = framing.kind === "none" || (framing.kind === "length" && framing.length === 0) ? "answer" : "body";
+    if (framing.kind === "chunked") {
+      this.#decoder ??= new ChunkedDecoder();
+      this.#decoder.reset();
+    }
+    this.#deadlineMs = this.#state === "body" ? deadlines.nowMs + limits.bodyTimeoutMs : Number.POSITIVE_INFINITY;
+    const expectation = head.get("expect");
+    if (expectation !== undefined && expectation.toLowerCase() !== "100-continue") {
+      this.#shared.refuse(reply, new RouterError("expectation_failed", "Only the expectation 100-continue is supported."));
+      return;
+    }
+    const receiver = start(head, framing.kind === "chunked" ? -1 : framing.length, reply, this.#peer);
+    // The starter may have answered at once.
+    if (this.#reply !== reply) return;
+    this.#receiver = receiver;
+    if (this.#state === "answer") return receiver.bodyEnd();
+    // RFC 9110 10.1.1: the body may come, now that nothing in the head speaks against it.
+    if (expectation !== undefined && head.minor === 1) this.#socket.write("HTTP/1.1 100 Continue\r\n\r\n", "latin1");
+  }
+
+  #readBody(chunk: Buffer, start: number): number {
+    const decoder = this.#decoder;
+    if (this.#bodyLeft > 0) {
+      const end = Math.min(chunk.length, start + this.#bodyLeft);
+      this.#bodyLeft -= end - start;
+      this.#receiver?.body(chunk, start, end);
+      if (this.#bodyLeft === 0) this.#bodyComplete();
+      return end;
+    }
+    if (decoder === undefined) throw new TypeError("A body without framing");
+    decoder.push(chunk, start);
+    for (let i = 0; i < decoder.spanCount && this.#state === "body"; i++) {
+      this.#receiver?.body(chunk, decoder.spans[2 * i]!, decoder.spans[2 * i + 1]!);
+    }
+    if (!decoder.isDone) return chunk.length;
+    if (this.#state === "body") this.#bodyComplete();
+    return decoder.end;
+  }
+
+  #bodyComplete(): void {
+    // An early answer has put the connection to linger already.
+    if (this.#state !== "body") return;
+    this.#state = "answer";
+    this.#deadlineMs = Number.POSITIVE_INFINITY;
+    this.#receiver?.bodyEnd();
+  }
+
+  #hold(chunk: Buffer): void {
+    this.#held = this.#held === undefined ? chunk : Buffer.concat([this.#held, chunk]);
+    this.#socket.pause();
+  }
+
+  #drained(): void {
+    if (this.#state === "answer") this.#deadlineMs = Number.POSITIVE_INFINITY;
+    this.#receiver?.drained();
+  }
+
+  /** The reply has bytes the client does not take. */
+  awaitDrain(): void {
+    this.#deadlineMs = this.#shared.deadlines.nowMs + this.#shared.limits.writeTimeoutMs;
+  }
+
+  /** The answer is fully handed to the socket. */
+  answered(isKept: boolean): void {
+    this.#receiver = undefined;
+    this.#reply = undefined;
+    const { deadlines, limits, isDraining } = this.#shared;
+    if (this.#state === "body" || this.#state === "head") {
+      this.#state = "linger";
+      this.#deadlineMs = deadlines.nowMs + LINGER_MS;
+      this.#socket.end();
+      return;
+    }
+    if (!isKept) {
+      this.#state = "linger";
+      this.#deadlineMs = deadlines.nowMs + limits.writeTimeoutMs;
+      this.#socket.end();
+      return;
+    }
+    this.#parser.reset();
+    this.#state = "idle";
+    this.#deadlineMs = deadlines.nowMs + (isDraining ? 0 : limits.idleTimeoutMs);
+    if (this.#held !== undefined) this.#takeHeld(this.#held);
+  }
+
+  /** The answer was broken off; the connection ends with what is already written. */
+  broken(): void {
+    this.#receiver = undefined;
+    this.#reply = undefined;
+    this.#state = "linger";
+    this.#deadlineMs = this.#shared.deadlines.nowMs + LINGER_MS;
+  }
+
+  #takeHeld(held: Buffer): void {
+    this.#held = undefined;
+    this.#socket.resume();
+    // Not at once: an answer that ends inside its own start would otherwise nest one request in the other.
+    queueMicrotask(() => this.#read(held));
+  }
+
+  #refuseBroken(thrown: unknown): void {
+    if (thrown instanceof WireError) return this.#refuse(REFUSALS[thrown.code], thrown.message);
+    const error = asRouterError(thrown);
+    this.#refuse(error.code, error.message);
+  }
+
+  #refuse(code: ErrorCode, message: string): void {
+    const receiver = this.#receiver;
+    this.#receiver = undefined;
+    receiver?.clientGone();
+    if (this.#state === "closed" || this.#state === "linger") return;
+    if (this.#reply?.hasStarted) return this.#reply.abort("");
+    this.#state = "body";
+    this.#reply = new ServerReply(this.#socket, undefined, false, this);
+    this.#shared.refuse(this.#reply, new RouterError(code, message));
+  }
+
+  #ended(): void {
+    this.#socket.destroy();
+  }
+
+  #closed(): void {
+    if (this.#state === "closed") return;
+    this.#state = "closed";
+    this.#shared.deadlines.delete(this);
+    this.#shared.connections.delete(this);
+    const receiver = this.#receiver;
+    this.#receiver = undefined;
+    this.#reply?.detach();
+    this.#held = undefined;
+    receiver?.clientGone();
+  }
+}
+
+const REFUSALS: Record<WireError["code"], ErrorCode> = {
+  bad_head: "bad_request",
+  bad_framing: "bad_request",
+  head_too_large: "head_too_large",
+  bad_version: "version_not_supported",
+  not_implemented: "not_implemented",
+};

@@ -1,0 +1,58 @@
+import type { EndpointUrl } from "../endpoint.ts";
+import type { Limits } from "../settings.ts";
+import type { Deadlines } from "./deadlines.ts";
+import { type ConnectionOwner, UpstreamConnection } from "./upstream-connection.ts";
+
+/** The connections to one replica: bounded, the most recently used idle one first. */
+export class UpstreamPool implements ConnectionOwner {
+  readonly url: EndpointUrl;
+  readonly limits: Limits;
+  readonly deadlines: Deadlines;
+  goneSinceMs = Number.POSITIVE_INFINITY;
+  readonly #idle: UpstreamConnection[] = [];
+  readonly #open = new Set<UpstreamConnection>();
+
+  constructor(url: EndpointUrl, limits: Limits, deadlines: Deadlines) {
+    this.url = url;
+    this.limits = limits;
+    this.deadlines = deadlines;
+  }
+
+  /** A connection to send on, or undefined at the limit. `isFresh` refuses one that has carried a request before. */
+  take(isFresh: boolean): UpstreamConnection | undefined {
+    if (!isFresh) {
+      const kept = this.#idle.pop();
+      if (kept !== undefined) return kept;
+    } else if (this.#open.size >= this.limits.upstreamConnections) {
+      // An idle one makes room: the limit counts connections, not requests.
+      this.#idle[0]?.destroy();
+    }
+    if (this.#open.size >= this.limits.upstreamConnections) return undefined;
+    const connection = new UpstreamConnection(this);
+    this.#open.add(connection);
+    return connection;
+  }
+
+  idle(connection: UpstreamConnection): void {
+    this.#idle.push(connection);
+  }
+
+  closed(connection: UpstreamConnection): void {
+    this.#open.delete(connection);
+    const at = this.#idle.lastIndexOf(connection);
+    if (at >= 0) this.#idle.splice(at, 1);
+  }
+
+  /** The replica was restarted: what is kept alive belongs to the old process. */
+  closeIdle(): void {
+    for (const connection of [...this.#idle]) connection.destroy();
+  }
+
+  close(): void {
+    for (const connection of [...this.#open]) connection.destroy();
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+}

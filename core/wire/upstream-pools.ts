@@ -1,0 +1,58 @@
+import type { Clock } from "../clock.ts";
+import type { Endpoint } from "../endpoint.ts";
+import type { Limits } from "../settings.ts";
+import { Deadlines, sweepPeriodMs } from "./deadlines.ts";
+import { UpstreamPool } from "./upstream-pool.ts";
+
+/** The connection pools, one per endpoint, kept while the endpoint is listed under the same address. */
+export class UpstreamPools {
+  readonly #limits: Limits;
+  readonly #clock: Clock;
+  readonly #deadlines: Deadlines;
+  readonly #pools = new Map<number, UpstreamPool>();
+
+  constructor(limits: Limits, clock: Clock) {
+    this.#limits = limits;
+    this.#clock = clock;
+    const { connectTimeoutMs, responseTimeoutMs, streamIdleTimeoutMs, upstreamIdleTimeoutMs } = limits;
+    this.#deadlines = new Deadlines(
+      clock,
+      sweepPeriodMs([connectTimeoutMs, responseTimeoutMs, streamIdleTimeoutMs, upstreamIdleTimeoutMs]),
+    );
+  }
+
+  of(endpoint: Endpoint): UpstreamPool {
+    const known = this.#pools.get(endpoint.slot);
+    if (known !== undefined && known.url.href === endpoint.url.href) return known;
+    known?.closeIdle();
+    const pool = new UpstreamPool(endpoint.url, this.#limits, this.#deadlines);
+    this.#pools.set(endpoint.slot, pool);
+    return pool;
+  }
+
+  /** Takes over which replicas are gone: silence on them ends a stream that would otherwise be waited for. */
+  follow(endpoints: readonly Endpoint[]): void {
+    const listed = new Set<number>();
+    for (const endpoint of endpoints) {
+      listed.add(endpoint.slot);
+      const pool = this.#pools.get(endpoint.slot);
+      if (pool === undefined) continue;
+      if (endpoint.phase === "ready") pool.goneSinceMs = Number.POSITIVE_INFINITY;
+      else pool.goneSinceMs = Math.min(pool.goneSinceMs, this.#clock.now());
+    }
+    for (const [slot, pool] of this.#pools) {
+      if (listed.has(slot)) continue;
+      pool.closeIdle();
+      this.#pools.delete(slot);
+    }
+  }
+
+  closeIdle(slot: number): void {
+    this.#pools.get(slot)?.closeIdle();
+  }
+
+  close(): void {
+    for (const pool of this.#pools.values()) pool.close();
+    this.#deadlines.close();
+  }
+}

@@ -1,0 +1,54 @@
+import { RouterError } from "../../core/errors.ts";
+import { z } from "../../core/options.ts";
+import { defineFilter } from "../../core/plugin.ts";
+
+const key = z.string().min(1);
+const expression = z.discriminatedUnion("operator", [
+  z.strictObject({ key, operator: z.enum(["In", "NotIn"]), values: z.array(z.string()).min(1) }),
+  z.strictObject({ key, operator: z.enum(["Exists", "DoesNotExist"]), values: z.array(z.string()).max(0).default([]) }),
+]);
+
+/** A Kubernetes label selector; all its conditions must hold, and an empty one keeps everybody. */
+const options = z.strictObject({
+  matchLabels: z.record(key, z.string()).default({}),
+  matchExpressions: z.array(expression).default([]),
+});
+
+type Labels = Readonly<Record<string, string>>;
+
+export default defineFilter({
+  type: "label-selector",
+  summary: "Keeps endpoints whose labels match a selector.",
+  options,
+  create({ matchLabels, matchExpressions }, host) {
+    const conditions = [
+      ...Object.entries(matchLabels).map(([key, value]) => holds({ key, operator: "In", values: [value] })),
+      ...matchExpressions.map(holds),
+    ];
+    return {
+      filter: (_request, candidates) => candidates.filter(({ labels }) => conditions.every((condition) => condition(labels))),
+      refuse: () =>
+        new RouterError(
+          "no_ready_endpoint",
+          `No ready replica has the labels that the filter "${host.name}" selects; label one in the config, or change the selector.`,
+          { retryAfterS: 1 },
+        ),
+    };
+  },
+});
+
+/** One condition as a test on labels. A label that is absent is not in any list, so NotIn holds for it. */
+function holds({ key, operator, values }: z.output<typeof expression>): (labels: Labels) => boolean {
+  const isPresent = (labels: Labels) => Object.hasOwn(labels, key);
+  const isListed = (labels: Labels) => isPresent(labels) && values.includes(labels[key]!);
+  switch (operator) {
+    case "In":
+      return isListed;
+    case "NotIn":
+      return (labels) => !isListed(labels);
+    case "Exists":
+      return isPresent;
+    case "DoesNotExist":
+      return (labels) => !isPresent(labels);
+  }
+}

@@ -1,0 +1,24 @@
+import type { Endpoint, Phase } from "../../core/endpoint.ts";
+import { RouterError } from "../../core/errors.ts";
+import { z } from "../../core/options.ts";
+import { defineFilter } from "../../core/plugin.ts";
+
+export default defineFilter({
+  type: "ready",
+  summary: "Keeps endpoints that are ready.",
+  options: z.strictObject({}),
+  create: () => ({
+    filter: (_request, candidates) => candidates.filter((endpoint) => endpoint.phase === "ready"),
+    refuse: (_request, endpoints) => new RouterError("no_ready_endpoint", whyNobody(endpoints), { retryAfterS: 1 }),
+  }),
+});
+
+function whyNobody(endpoints: readonly Endpoint[]): string {
+  if (endpoints.length === 0) return "The pool has no replicas; add one to its endpoints in the config.";
+  const counts = `${count(endpoints, "starting")} starting, ${count(endpoints, "not-ready")} not ready`;
+  return `No replica of the pool is ready (${counts}); try again shortly, and look at the replicas' own logs if this lasts.`;
+}
+
+function count(endpoints: readonly Endpoint[], phase: Phase): number {
+  return endpoints.filter((endpoint) => endpoint.phase === phase).length;
+}

@@ -1,0 +1,77 @@
+import type { RequestRecord } from "../../core/decision.ts";
+import { z } from "../../core/options.ts";
+import { defineObserver } from "../../core/plugin.ts";
+
+const MAX_LENGTH = 256;
+const MAX_ATTEMPTS = 16;
+
+/** Control characters, line and paragraph separators, and marks that turn the direction of text: none may reach a terminal. */
+const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+export default defineObserver({
+  type: "access-log",
+  summary: "Prints one line per request: JSON, or for people when the output is a terminal.",
+  options: z.strictObject({}),
+  create: (_options, host) => ({
+    finished: (record) => host.print(host.isTerminal ? readableLine(record) : jsonLine(record)),
+  }),
+});
+
+function jsonLine(record: RequestRecord): string {
+  return JSON.stringify({
+    time: new Date(record.wallMs).toISOString(),
+    id: clean(record.id),
+    method: clean(record.method),
+    path: cleanPath(record.path),
+    status: record.status,
+    ending: record.ending,
+    error: record.errorCode,
+    ...routing(record),
+    attempts: record.attempts.slice(0, MAX_ATTEMPTS).map(({ endpoint, result }) => ({ endpoint: clean(endpoint), result })),
+    durationMs: rounded(record.durationMs),
+    firstByteMs: Number.isNaN(record.firstByteMs) ? null : rounded(record.firstByteMs),
+    requestBytes: record.requestBytes,
+    responseBytes: record.responseBytes,
+  });
+}
+
+function readableLine(record: RequestRecord): string {
+  const { model, target, endpoint } = routing(record);
+  const words = [
+    new Date(record.wallMs).toISOString().slice(11, 23),
+    record.status === 0 ? "---" : String(record.status),
+    clean(record.method),
+    cleanPath(record.path),
+    model === target ? model : `${model} -> ${target}`,
+    endpoint === "" ? "" : `on ${endpoint}`,
+    `${rounded(record.durationMs)} ms`,
+    Number.isNaN(record.firstByteMs) ? "" : `(first byte ${rounded(record.firstByteMs)} ms)`,
+    record.attempts.length > 1 ? `${record.attempts.length} attempts` : "",
+    record.ending === "complete" ? "" : record.ending,
+    record.errorCode,
+  ];
+  return words.filter((word) => word !== "").join(" ");
+}
+
+/** What was asked for, what it became, and who answered last. */
+function routing({ request, decision, attempts }: RequestRecord) {
+  return {
+    model: clean(decision?.model ?? request?.model ?? ""),
+    target: clean(decision?.target ?? request?.target ?? ""),
+    rule: clean(decision?.rule ?? request?.rule ?? ""),
+    endpoint: clean(attempts.at(-1)?.endpoint ?? ""),
+  };
+}
+
+/** A query may hold a key, so it stays out. */
+function cleanPath(path: string): string {
+  return clean(path.split("?", 1)[0]!);
+}
+
+function clean(text: string): string {
+  return text.slice(0, MAX_LENGTH).replace(UNPRINTABLE, "?");
+}
+
+function rounded(ms: number): number {
+  return Math.round(ms * 10) / 10;
+}

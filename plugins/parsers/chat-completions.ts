@@ -1,0 +1,17 @@
+import { z } from "../../core/options.ts";
+import { defineParser } from "../../core/plugin.ts";
+import { jsonParser } from "./shared-fields.ts";
+
+/** Chat templates put the tools in front of the conversation, so the tools come first here too. */
+export default defineParser({
+  type: "chat-completions",
+  summary: "Reads chat requests (/v1/chat/completions).",
+  options: z.strictObject({}),
+  create: () =>
+    jsonParser({
+      paths: ["/v1/chat/completions"],
+      dialect: "openai",
+      promptKeys: ["tools", "messages"],
+      limitKeys: ["max_completion_tokens", "max_tokens"],
+    }),
+});

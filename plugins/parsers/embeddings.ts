@@ -1,0 +1,11 @@
+import { z } from "../../core/options.ts";
+import { defineParser } from "../../core/plugin.ts";
+import { jsonParser } from "./shared-fields.ts";
+
+/** The input takes the same four shapes as a completion's prompt. */
+export default defineParser({
+  type: "embeddings",
+  summary: "Reads embedding requests (/v1/embeddings).",
+  options: z.strictObject({}),
+  create: () => jsonParser({ paths: ["/v1/embeddings"], dialect: "openai", promptKeys: ["input"], limitKeys: [] }),
+});

@@ -1,0 +1,55 @@
+import type { JsonBody } from "../../core/body/json-body.ts";
+import { z } from "../../core/options.ts";
+import { defineParser } from "../../core/plugin.ts";
+import type { Span } from "../../core/request.ts";
+import { jsonParser } from "./shared-fields.ts";
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+/** A system block that begins so holds a hash of the request; engines drop it, and it would make every prefix unique. */
+const BILLING_HEADER = new TextEncoder().encode('"x-anthropic-billing-header');
+
+export default defineParser({
+  type: "messages",
+  summary: "Reads message requests (/v1/messages) and their token counts.",
+  options: z.strictObject({}),
+  create() {
+    const parser = jsonParser({
+      paths: ["/v1/messages", "/v1/messages/count_tokens"],
+      dialect: "anthropic",
+      promptKeys: ["tools", "system", "messages"],
+      limitKeys: ["max_tokens"],
+    });
+    return {
+      ...parser,
+      parse(body) {
+        const parsed = parser.parse(body);
+        if (body.kind("system") !== "array") return parsed;
+        const system = body.span("system")!;
+        const promptSpans = parsed.promptSpans.flatMap((span) =>
+          span[0] === system[0] ? withoutBillingHeader(body, span) : [span],
+        );
+        return { ...parsed, promptSpans };
+      },
+    };
+  },
+});
+
+/** The span without the string that is a billing header: what comes before it and what comes after. */
+function withoutBillingHeader(body: JsonBody, span: Span): readonly Span[] {
+  const bytes = Buffer.from(body.bytes.buffer, body.bytes.byteOffset, span[1]);
+  const start = bytes.indexOf(BILLING_HEADER, span[0]);
+  if (start === -1 || bytes[start - 1] === BACKSLASH) return [span];
+  const end = endOfString(bytes, start);
+  return [
+    [span[0], start],
+    [end, span[1]],
+  ];
+}
+
+/** The index after the closing quote of the string that begins at `start`. */
+function endOfString(bytes: Uint8Array, start: number): number {
+  let at = start + 1;
+  while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
+  return Math.min(at + 1, bytes.length);
+}

@@ -1,0 +1,23 @@
+import { z } from "../../core/options.ts";
+import { defineParser } from "../../core/plugin.ts";
+import { jsonParser } from "./shared-fields.ts";
+
+/** A response is stored unless the request says no, so a second delivery would leave a second one behind. */
+export default defineParser({
+  type: "responses",
+  summary: "Reads requests for responses (/v1/responses).",
+  options: z.strictObject({}),
+  create() {
+    const parser = jsonParser({
+      paths: ["/v1/responses"],
+      dialect: "responses",
+      promptKeys: ["instructions", "tools", "input"],
+      limitKeys: ["max_output_tokens"],
+    });
+    return {
+      ...parser,
+      keys: [...parser.keys, "store"],
+      parse: (body) => ({ ...parser.parse(body), isRepeatable: body.kind("store") === "false" }),
+    };
+  },
+});

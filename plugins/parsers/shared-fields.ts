@@ -1,0 +1,78 @@
+import type { JsonBody } from "../../core/body/json-body.ts";
+import type { Dialect } from "../../core/errors.ts";
+import { RouterError } from "../../core/errors.ts";
+import type { Parser } from "../../core/plugin.ts";
+import type { ParsedBody, Span } from "../../core/request.ts";
+
+/** What tells one JSON API from another. */
+export interface JsonApi {
+  readonly paths: readonly string[];
+  readonly dialect: Dialect;
+  /** Keys that hold the prompt, in the order the engine reads them. */
+  readonly promptKeys: readonly string[];
+  /** Keys that limit the generated tokens; the first that is set counts. */
+  readonly limitKeys: readonly string[];
+}
+
+/** Prompt bytes that make one token, about right for English and code; other scripts take nearer to 3. */
+const BYTES_PER_TOKEN = 4;
+const MINUS = 0x2d;
+
+/** A parser of a JSON body with `model`, `stream`, `cache_salt`, and the keys of `api`. */
+export function jsonParser(api: JsonApi): Parser {
+  return {
+    routes: api.paths.map((path) => ({ method: "POST", path })),
+    dialect: api.dialect,
+    keys: ["model", "stream", "cache_salt", ...api.promptKeys, ...api.limitKeys],
+    parse: (body) => readFields(body, api),
+  };
+}
+
+function readFields(body: JsonBody, api: JsonApi): ParsedBody {
+  const modelSpan = body.span("model");
+  const model = body.kind("model") === "string" ? body.text("model") : undefined;
+  if (modelSpan === undefined || model === undefined || model === "") throw missingModel();
+  const promptKeys = api.promptKeys.filter((key) => isPrompt(body, key));
+  return {
+    model,
+    modelSpan,
+    isStream: body.flag("stream"),
+    promptSpans: promptKeys.map((key) => body.span(key)!),
+    promptTokens: promptKeys.reduce((sum, key) => sum + estimateTokens(body, key), 0),
+    maxOutputTokens: outputLimit(body, api.limitKeys),
+    cacheSalt: body.text("cache_salt") ?? "",
+    isRepeatable: true,
+  };
+}
+
+function missingModel(): RouterError {
+  return new RouterError(
+    "missing_model",
+    'Set "model" to the name of a model or adapter; GET /v1/models lists those served here.',
+  );
+}
+
+function isPrompt(body: JsonBody, key: string): boolean {
+  const kind = body.kind(key);
+  return kind === "string" || kind === "array" || kind === "object";
+}
+
+/** Token ids are counted; text, with the JSON around it, is its bytes by four. */
+function estimateTokens(body: JsonBody, key: string): number {
+  return body.countElements(key) || spanTokens(body.span(key)!);
+}
+
+/** Estimated tokens in a span of text. */
+function spanTokens(span: Span): number {
+  return Math.ceil((span[1] - span[0]) / BYTES_PER_TOKEN);
+}
+
+function outputLimit(body: JsonBody, keys: readonly string[]): number {
+  for (const key of keys) {
+    const span = body.span(key);
+    if (span === undefined || body.kind(key) === "null") continue;
+    // Some engines take a negative limit for "no limit".
+    return body.bytes[span[0]] === MINUS ? 0 : body.count(key);
+  }
+  return 0;
+}

@@ -1,0 +1,44 @@
+import type { Endpoint } from "../../core/endpoint.ts";
+import type { Random } from "../../core/plugin.ts";
+
+/** Up to this many, inserting each in its place beats a call into the engine's sort. */
+const INSERT_AT_MOST = 16;
+
+/** The candidates by descending key; equal keys come in random order. */
+export function descendingOrder(candidates: readonly Endpoint[], keys: ArrayLike<number>, random: Random): readonly Endpoint[] {
+  if (candidates.length < 2) return candidates;
+  const order = sortedIndexes(keys, candidates.length);
+  shuffleTies(order, keys, random);
+  return order.map((index) => candidates[index]!);
+}
+
+function sortedIndexes(keys: ArrayLike<number>, count: number): number[] {
+  const order: number[] = [];
+  for (let index = 0; index < count; index++) order.push(index);
+  if (count > INSERT_AT_MOST) return order.sort((a, b) => keys[b]! - keys[a]! || 0);
+  for (let next = 1; next < count; next++) {
+    let place = next;
+    for (; place > 0 && keys[order[place - 1]!]! < keys[next]!; place--) order[place] = order[place - 1]!;
+    order[place] = next;
+  }
+  return order;
+}
+
+function shuffleTies(order: number[], keys: ArrayLike<number>, random: Random): void {
+  for (let start = 0; start < order.length; ) {
+    let end = start + 1;
+    while (end < order.length && keys[order[end]!] === keys[order[start]!]) end++;
+    shuffle(order, start, end, random);
+    start = end;
+  }
+}
+
+/** Fisher-Yates over order[start, end). */
+function shuffle(order: number[], start: number, end: number, random: Random): void {
+  for (let last = end - 1; last > start; last--) {
+    const other = start + Math.floor(random() * (last - start + 1));
+    const moved = order[last]!;
+    order[last] = order[other]!;
+    order[other] = moved;
+  }
+}

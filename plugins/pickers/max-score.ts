@@ -1,0 +1,10 @@
+import { z } from "../../core/options.ts";
+import { definePicker } from "../../core/plugin.ts";
+import { descendingOrder } from "./descending-order.ts";
+
+export default definePicker({
+  type: "max-score",
+  summary: "Picks the highest total; equal totals in random order.",
+  options: z.strictObject({}),
+  create: () => ({ pick: descendingOrder }),
+});

@@ -1,0 +1,15 @@
+import { z } from "../../core/options.ts";
+import { definePicker } from "../../core/plugin.ts";
+import { descendingOrder } from "./descending-order.ts";
+
+export default definePicker({
+  type: "random",
+  summary: "Picks at random, whatever the totals.",
+  options: z.strictObject({}),
+  create: () => ({
+    pick(candidates, _totals, random) {
+      const allEqual = candidates.map(() => 0);
+      return descendingOrder(candidates, allEqual, random);
+    },
+  }),
+});

@@ -1,0 +1,71 @@
+import { z } from "../../core/options.ts";
+import type { TargetQuestion } from "../../core/plugin.ts";
+import { defineRewriter } from "../../core/plugin.ts";
+import type { RewriteRule, RewriteTarget } from "../../core/rewrite-rule.ts";
+import { drawShare, targetAt } from "./share-draw.ts";
+import { stickyPosition } from "./sticky-position.ts";
+
+const target = z.strictObject({ name: z.string().min(1), weight: z.int().min(0).max(1_000_000) });
+
+const rule = z.strictObject({
+  name: z.string().min(1),
+  models: z.array(z.string().min(1)),
+  targets: z
+    .array(target)
+    .min(1)
+    .refine((targets) => targets.some(({ weight }) => weight > 0), { error: "At least one target needs a weight above 0" }),
+  stickyHeader: z.string().toLowerCase().default(""),
+  onUnavailable: z.enum(["refuse", "redistribute"]).default("refuse"),
+});
+
+const options = z.strictObject({
+  /** In order of precedence: the first rule that has the model, or has no models at all, decides. */
+  rules: z.array(rule),
+});
+
+export default defineRewriter({
+  type: "model-rewrite",
+  summary: "Maps the model a client asks for to weighted targets.",
+  options,
+  create({ rules }) {
+    const drawTarget = rules.map(targetDrawer);
+    const clientModels = [...new Set(rules.flatMap(({ models }) => models))];
+    const firstGeneric = rules.findIndex(({ models }) => models.length === 0);
+    const firstExact = new Map<string, number>();
+    for (const model of clientModels) {
+      firstExact.set(
+        model,
+        rules.findIndex(({ models }) => models.length === 0 || models.includes(model)),
+      );
+    }
+    return {
+      clientModels,
+      draw(asked) {
+        // A request that names no model has nowhere to write a target.
+        if (asked.model === "") return undefined;
+        const index = firstExact.get(asked.model) ?? firstGeneric;
+        if (index === -1) return undefined;
+        return { target: drawTarget[index]!(asked), rule: rules[index]!.name };
+      },
+    };
+  },
+});
+
+/** One rule with the counter of its draws. */
+function targetDrawer(rule: RewriteRule): (asked: TargetQuestion) => string {
+  let draws = 0;
+  return ({ headers, served }) => {
+    const targets = eligibleTargets(rule, served);
+    const weights = targets.map(({ weight }) => weight);
+    const pin = rule.stickyHeader === "" ? undefined : headers.get(rule.stickyHeader);
+    const index = pin ? targetAt(weights, stickyPosition(rule.name, pin)) : drawShare(weights, draws++);
+    return targets[index]!.name;
+  };
+}
+
+/** With "redistribute", the targets that are served; all of them where that leaves nobody. */
+function eligibleTargets({ targets, onUnavailable }: RewriteRule, served: ReadonlySet<string>): readonly RewriteTarget[] {
+  if (onUnavailable === "refuse") return targets;
+  const available = targets.filter(({ name, weight }) => weight > 0 && served.has(name));
+  return available.length > 0 ? available : targets;
+}

@@ -1,0 +1,14 @@
+import { z } from "../../core/options.ts";
+import { defineScorer } from "../../core/plugin.ts";
+
+/** score = 1 - KV-cache utilization, as scraped; no opinion where it is not known. */
+export default defineScorer({
+  type: "kv-cache-utilization",
+  summary: "Prefers the endpoint with the most free KV cache.",
+  options: z.strictObject({}),
+  create: () => ({ score: (_request, candidates, load) => candidates.map(({ slot }) => freeShare(load.kvUsage[slot]!)) }),
+});
+
+function freeShare(usage: number): number | null {
+  return Number.isFinite(usage) ? Math.min(1, Math.max(0, 1 - usage)) : null;
+}

@@ -1,0 +1,24 @@
+import { z } from "../../core/options.ts";
+import { defineScorer } from "../../core/plugin.ts";
+
+/** Settings of the router's prefix index; what is left out keeps the index's own default. */
+const options = z.strictObject({
+  blockBytes: z.int().min(16).max(65_536).exactOptional(),
+  maxBytes: z.int().min(65_536).max(Number.MAX_SAFE_INTEGER).exactOptional(),
+});
+
+/** score = leading prompt blocks believed cached there / blocks of the prompt. */
+export default defineScorer({
+  type: "prefix-cache",
+  summary: "Prefers the endpoint that holds the longest part of the prompt in its cache.",
+  options,
+  create(settings, host) {
+    host.usePrefixIndex(settings);
+    return {
+      score({ prefix }, candidates) {
+        if (prefix.blocks === 0) return null;
+        return candidates.map(({ slot }) => Math.min(1, prefix.matchedFraction(slot)));
+      },
+    };
+  },
+});

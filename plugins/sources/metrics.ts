@@ -1,0 +1,94 @@
+import { z } from "../../core/options.ts";
+import type { EndpointFacts } from "../../core/plugin.ts";
+import { defineSource } from "../../core/plugin.ts";
+import type { SampleLabels } from "./prometheus-text.ts";
+import { readSamples } from "./prometheus-text.ts";
+
+const ENGINES = ["vllm", "sglang", "trtllm", "triton", "llamacpp"] as const;
+
+const options = z.strictObject({
+  periodMs: z.int().min(50).max(3_600_000).default(1_000),
+  /** Whose series to look for; "auto" takes whichever are there. */
+  engine: z.enum(["auto", ...ENGINES]).default("auto"),
+});
+
+interface Series {
+  readonly engine: (typeof ENGINES)[number];
+  readonly fact: "waiting" | "running" | "kvUsage";
+  readonly name: string;
+  /** A label and the value it must have. */
+  readonly only?: readonly [label: string, value: string];
+}
+
+/** Where each engine says what; for a fact that several series give, the earlier one counts. */
+const SERIES: readonly Series[] = [
+  { engine: "vllm", fact: "waiting", name: "vllm:num_requests_waiting" },
+  { engine: "vllm", fact: "running", name: "vllm:num_requests_running" },
+  { engine: "vllm", fact: "kvUsage", name: "vllm:kv_cache_usage_perc" },
+  { engine: "vllm", fact: "kvUsage", name: "vllm:gpu_cache_usage_perc" },
+  { engine: "sglang", fact: "waiting", name: "sglang:num_queue_reqs" },
+  { engine: "sglang", fact: "running", name: "sglang:num_running_reqs" },
+  { engine: "sglang", fact: "kvUsage", name: "sglang:token_usage" },
+  { engine: "trtllm", fact: "waiting", name: "trtllm_num_requests_waiting" },
+  { engine: "trtllm", fact: "running", name: "trtllm_num_requests_running" },
+  { engine: "trtllm", fact: "kvUsage", name: "trtllm_kv_cache_utilization" },
+  { engine: "triton", fact: "waiting", name: "nv_trt_llm_request_metrics", only: ["request_type", "waiting"] },
+  { engine: "triton", fact: "running", name: "nv_trt_llm_request_metrics", only: ["request_type", "scheduled"] },
+  { engine: "triton", fact: "kvUsage", name: "nv_trt_llm_kv_cache_block_metrics", only: ["kv_cache_block_type", "fraction"] },
+  // Triton's nv_inference_exec_count counts all executions ever, so without TensorRT-LLM it has no series for running.
+  { engine: "triton", fact: "waiting", name: "nv_inference_pending_request_count" },
+  { engine: "llamacpp", fact: "waiting", name: "llamacpp:requests_deferred" },
+  { engine: "llamacpp", fact: "running", name: "llamacpp:requests_processing" },
+];
+
+export default defineSource({
+  type: "metrics",
+  summary: "Reads queue depth, running requests and KV-cache utilization from a replica's Prometheus page (/metrics).",
+  options,
+  create({ periodMs, engine }) {
+    const series = SERIES.filter((one) => engine === "auto" || one.engine === engine);
+    const names = new Set(series.map(({ name }) => name));
+    return { path: "/metrics", periodMs, read: (page) => readFacts(page, series, names) };
+  },
+});
+
+/** One series' samples, one for each engine process behind the replica's port. */
+interface Tally {
+  sum: number;
+  count: number;
+}
+
+function readFacts(page: string, series: readonly Series[], names: ReadonlySet<string>): EndpointFacts {
+  const tallies = series.map((): Tally => ({ sum: 0, count: 0 }));
+  readSamples(
+    page,
+    (name) => names.has(name),
+    (name, labels, value) => {
+      if (!Number.isFinite(value) || value < 0) return;
+      for (let index = 0; index < series.length; index++) {
+        if (series[index]!.name === name && hasLabel(labels, series[index]!.only)) add(tallies[index]!, value);
+      }
+    },
+  );
+  const facts: { -readonly [Fact in Series["fact"]]?: number } = {};
+  for (let index = 0; index < series.length; index++) {
+    const { fact } = series[index]!;
+    const { sum, count } = tallies[index]!;
+    if (count > 0) facts[fact] ??= fact === "kvUsage" ? Math.min(1, sum / count) : sum;
+  }
+  if (Object.keys(facts).length === 0) throw new Error(NOTHING_KNOWN);
+  return facts;
+}
+
+const NOTHING_KNOWN =
+  "The metrics page has no series of vLLM, SGLang, TensorRT-LLM, Triton or llama.cpp that counts requests; " +
+  "start the engine with its metrics on (SGLang --enable-metrics, llama.cpp --metrics), or take the metrics source out of the config";
+
+function hasLabel(labels: SampleLabels, only: Series["only"]): boolean {
+  return only === undefined || labels.get(only[0]) === only[1];
+}
+
+function add(tally: Tally, value: number): void {
+  tally.sum += value;
+  tally.count += 1;
+}

@@ -1,0 +1,49 @@
+import { z } from "../../core/options.ts";
+import { defineSource } from "../../core/plugin.ts";
+
+const options = z.strictObject({
+  periodMs: z.int().min(100).max(3_600_000).default(5_000),
+});
+
+/** No replica serves more, and what each request reads stays small. */
+const MAX_MODELS = 10_000;
+const MAX_NAME_LENGTH = 512;
+
+export default defineSource({
+  type: "model-list",
+  summary: "Reads which models and adapters a replica serves (/v1/models).",
+  options,
+  create: ({ periodMs }) => ({
+    path: "/v1/models",
+    periodMs,
+    read: (page) => ({ models: modelNames(parsePage(page)) }),
+  }),
+});
+
+function parsePage(page: string): unknown {
+  try {
+    return JSON.parse(page);
+  } catch (cause) {
+    throw new Error(`The model list is not JSON; ${WANTED}`, { cause });
+  }
+}
+
+const WANTED = 'the replica must answer GET /v1/models with {"data": [{"id": "NAME"}]}';
+
+function modelNames(list: unknown): readonly string[] {
+  const data = isRecord(list) ? list["data"] : undefined;
+  if (!Array.isArray(data)) throw new Error(`The model list has no "data" array; ${WANTED}`);
+  if (data.length > MAX_MODELS) throw new Error(`The model list has ${data.length} entries; at most ${MAX_MODELS} are read`);
+  return [...new Set(data.map(modelName))];
+}
+
+function modelName(entry: unknown): string {
+  const id = isRecord(entry) ? entry["id"] : undefined;
+  if (typeof id !== "string" || id === "") throw new Error(`The model list has an entry without an "id"; ${WANTED}`);
+  if (id.length > MAX_NAME_LENGTH) throw new Error(`The model list has a name longer than ${MAX_NAME_LENGTH} characters`);
+  return id;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}

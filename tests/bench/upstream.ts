@@ -1,0 +1,131 @@
+/**
+ * The fixed upstream: model servers that answer with the same bytes each time, without looking into a body, so that they cost
+ * far less than any proxy in front of them. Started by main.ts, which sets the pace of streams; ends when main.ts is gone.
+ */
+import { Buffer } from "node:buffer";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import { ASKED_MODEL, TARGETS } from "./requests.ts";
+
+export const UPSTREAM_COUNT = 8;
+/** In each event of a stream once, and nowhere else: whoever counts events counts these. */
+export const EVENT_MARK = 0x7e;
+
+export interface Pace {
+  readonly events: number;
+  readonly intervalMs: number;
+}
+
+const HEAD_LIMIT_BYTES = 64 * 1024;
+/** Only a body this small is asked whether it wants a stream. */
+const STREAM_REQUEST_BYTES = 8 * 1024;
+const STREAM_FLAG = /"stream":\s*true/;
+
+let pace: Pace = { events: 100, intervalMs: 10 };
+
+const unary = answer(
+  JSON.stringify({
+    id: "chatcmpl-0123456789",
+    object: "chat.completion",
+    model: TARGETS[0],
+    choices: [{ index: 0, message: { role: "assistant", content: "A fair place with good soup. ".repeat(28) }, finish_reason: "stop" }],
+    usage: { prompt_tokens: 1000, completion_tokens: 200, total_tokens: 1200 },
+  }),
+);
+const models = answer(
+  JSON.stringify({
+    object: "list",
+    data: [...TARGETS, ASKED_MODEL].map((id) => ({ id, root: id, object: "model", owned_by: "vllm", max_model_len: 1_000_000 })),
+  }),
+);
+const pages: readonly (readonly [path: string, page: Buffer])[] = [
+  ["/v1/models", models],
+  ["/health", answer("{}")],
+  ["/version", answer('{"version":"0.11.0"}')],
+  ["/load", answer('{"server_load":0}')],
+  ["/v1/loads", answer('{"loads":[]}')],
+];
+const missing = answer('{"error":"not here"}', "404 Not Found");
+
+const event = chunk(
+  `data: {"id":"chatcmpl-0123456789","object":"chat.completion.chunk","model":"${TARGETS[0]}","choices":[{"index":0,"delta":{"content":" word~"},"finish_reason":null}]}\n\n`,
+);
+const firstEvent = Buffer.concat([
+  Buffer.from("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nCache-Control: no-cache\r\nTransfer-Encoding: chunked\r\n\r\n"),
+  event,
+]);
+const lastEvent = Buffer.concat([event, chunk("data: [DONE]\n\n"), Buffer.from("0\r\n\r\n")]);
+
+function answer(body: string, status = "200 OK"): Buffer {
+  return Buffer.from(`HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+}
+
+function chunk(data: string): Buffer {
+  return Buffer.from(`${Buffer.byteLength(data).toString(16)}\r\n${data}\r\n`);
+}
+
+/** Answers the requests of one connection: a head, then so many bytes of body, again and again. */
+function serve(socket: Socket): void {
+  let head = "";
+  let bodyLeft = 0;
+  let isSmall = false;
+  let isStream = false;
+  socket.setNoDelay(true);
+  socket.on("error", () => socket.destroy());
+  socket.on("data", (bytes: Buffer) => {
+    let at = 0;
+    while (at < bytes.length) {
+      if (bodyLeft === 0) {
+        const wasBytes = head.length;
+        head += bytes.latin1Slice(at);
+        const end = head.indexOf("\r\n\r\n");
+        if (end < 0 && head.length > HEAD_LIMIT_BYTES) return socket.destroy();
+        if (end < 0) return;
+        at += end + 4 - wasBytes;
+        head = head.slice(0, end);
+        if (/\r\ntransfer-encoding:/i.test(head)) throw new Error("A proxy sent a chunked body; the bench upstream wants a content-length.");
+        bodyLeft = Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0);
+        isSmall = bodyLeft <= STREAM_REQUEST_BYTES;
+        isStream = false;
+      }
+      const end = Math.min(bytes.length, at + bodyLeft);
+      if (isSmall && end > at && STREAM_FLAG.test(bytes.latin1Slice(at, end))) isStream = true;
+      bodyLeft -= end - at;
+      at = end;
+      if (bodyLeft > 0) continue;
+      if (isStream) stream(socket);
+      else socket.write(head.startsWith("POST ") ? unary : page(head));
+      head = "";
+    }
+  });
+}
+
+function page(head: string): Buffer {
+  const path = head.split(" ", 2)[1]?.split("?", 1)[0];
+  return pages.find(([known]) => known === path)?.[1] ?? missing;
+}
+
+/** An interval that has fallen behind doesn't catch up: each event stays a write of its own. */
+function stream(socket: Socket): void {
+  let left = pace.events - 1;
+  socket.write(firstEvent);
+  const timer = setInterval(() => {
+    left--;
+    socket.write(left === 0 ? lastEvent : event);
+    if (left === 0) clearInterval(timer);
+  }, pace.intervalMs);
+  socket.once("close", () => clearInterval(timer));
+}
+
+async function listen(): Promise<number> {
+  const server = createServer({ noDelay: true }, serve);
+  await new Promise<void>((resolve) => server.listen({ host: "127.0.0.1", port: 0, backlog: 4096 }, resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+if (process.send !== undefined) {
+  process.on("disconnect", () => process.exit());
+  process.on("message", (message: Pace) => {
+    pace = message;
+  });
+  process.send(await Promise.all(Array.from({ length: UPSTREAM_COUNT }, listen)));
+}

@@ -1,0 +1,30 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { RouterError } from "../../core/errors.ts";
+import { builtInsOf, situations } from "./pools.ts";
+
+for (const [type, create] of builtInsOf("filter")) {
+  describe(`the filter ${type}`, () => {
+    it("keeps some of the candidates, in their order", () => {
+      for (const { name, request, candidates, load } of situations()) {
+        const kept = create().filter(request, candidates, load);
+        const stayed = new Set(kept);
+        assert.deepEqual(
+          kept.map((endpoint) => endpoint.name),
+          candidates.filter((endpoint) => stayed.has(endpoint)).map((endpoint) => endpoint.name),
+          name,
+        );
+      }
+    });
+
+    it("refuses in a sentence that shows no address", () => {
+      for (const { name, request, candidates } of situations()) {
+        const error = create().refuse?.(request, candidates);
+        if (error === undefined) continue;
+        assert.ok(error instanceof RouterError, name);
+        assert.match(error.message, /^[A-Z].{20,600}\.$/, name);
+        assert.doesNotMatch(error.message, /127\.0\.0\.1/, name);
+      }
+    });
+  });
+}

@@ -1,0 +1,23 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { builtInsOf, situations } from "./pools.ts";
+
+for (const [type, create] of builtInsOf("scorer")) {
+  describe(`the scorer ${type}`, () => {
+    it("gives one number in [0, 1] or null for each candidate, or null for all", () => {
+      for (const { name, request, candidates, load } of situations()) {
+        const scores = create().score(request, candidates, load);
+        if (scores === null) continue;
+        assert.equal(scores.length, candidates.length, name);
+        for (const score of Array.from(scores)) assert.ok(score === null || (score >= 0 && score <= 1), `${name}: ${score}`);
+      }
+    });
+
+    it("gives the same answer again", () => {
+      const scorer = create();
+      for (const { name, request, candidates, load } of situations()) {
+        assert.deepEqual(scorer.score(request, candidates, load), scorer.score(request, candidates, load), name);
+      }
+    });
+  });
+}

@@ -1,0 +1,123 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import fc from "fast-check";
+import { Lease, LoadTable, MAX_SLOTS } from "../../../core/state/load.ts";
+
+const sum = (numbers: ArrayLike<number>) => Array.from(numbers).reduce((total, each) => total + each, 0);
+
+describe("a lease", () => {
+  const rows: readonly (readonly [string, readonly ("firstByte" | "release")[], inFlight: number, prefillTokens: number])[] = [
+    ["held", [], 1, 700],
+    ["first byte: the prompt is worked off", ["firstByte"], 1, 0],
+    ["first byte twice counts once", ["firstByte", "firstByte"], 1, 0],
+    ["released before a first byte", ["release"], 0, 0],
+    ["released after the first byte", ["firstByte", "release"], 0, 0],
+    ["released twice counts once", ["release", "release"], 0, 0],
+    ["a first byte after the release", ["release", "firstByte"], 0, 0],
+  ];
+  for (const [name, steps, inFlight, prefillTokens] of rows) {
+    test(name, () => {
+      const table = new LoadTable();
+      const lease = new Lease(table, 5, 700);
+      for (const step of steps) lease[step]();
+      assert.equal(table.inFlight[5], inFlight);
+      assert.equal(table.prefillTokens[5], prefillTokens);
+      assert.equal(sum(table.inFlight), inFlight, "no other slot is touched");
+    });
+  }
+
+  test("all counters return to zero, whatever the order; none is ever below zero", () => {
+    const step = fc.record({
+      lease: fc.nat(20),
+      slot: fc.nat(3),
+      tokens: fc.nat(200_000),
+      what: fc.constantFrom("firstByte" as const, "release" as const),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+        const table = new LoadTable();
+        const leases = new Map<number, Lease>();
+        for (const { lease, slot, tokens, what } of steps) {
+          const held = leases.get(lease);
+          if (held === undefined) leases.set(lease, new Lease(table, slot, tokens));
+          else held[what]();
+          assert.ok([0, 1, 2, 3].every((each) => table.inFlight[each]! >= 0 && table.prefillTokens[each]! >= 0));
+        }
+        for (const lease of leases.values()) lease.release();
+        assert.equal(sum(table.inFlight), 0);
+        assert.equal(sum(table.prefillTokens), 0);
+      }),
+    );
+  });
+});
+
+describe("slots", () => {
+  test("a name keeps its slot; others get their own", () => {
+    const table = new LoadTable();
+    assert.deepEqual([table.slotOf("a"), table.slotOf("b"), table.slotOf("a")], [0, 1, 0]);
+  });
+
+  test("a retired slot is reused once idle, and its scraped values are unknown again", () => {
+    const table = new LoadTable();
+    const slot = table.slotOf("a");
+    table.scraped(slot, { waiting: 3, running: 2, kvUsage: 0.5 }, 100);
+    const lease = new Lease(table, slot, 10);
+    table.retire("a");
+    assert.equal(table.slotOf("b"), 1);
+    lease.release();
+    assert.equal(table.slotOf("c"), slot);
+    assert.ok([table.waiting, table.running, table.kvUsage, table.scrapedAtMs].every((column) => Number.isNaN(column[slot])));
+  });
+
+  test("a name that comes back while its old requests run gets another slot", () => {
+    const table = new LoadTable();
+    const lease = new Lease(table, table.slotOf("a"), 10);
+    table.retire("a");
+    assert.equal(table.slotOf("a"), 1);
+    lease.release();
+    assert.equal(sum(table.inFlight), 0);
+  });
+
+  test("retiring an unknown name is nothing", () => {
+    const table = new LoadTable();
+    table.retire("a");
+    assert.equal(table.slotOf("b"), 0);
+  });
+
+  test("two names never share a slot, whatever comes and goes", () => {
+    const step = fc.record({ name: fc.nat(30), isThere: fc.boolean() });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 100 }), (steps) => {
+        const table = new LoadTable();
+        const listed = new Map<number, number>();
+        for (const { name, isThere } of steps) {
+          if (isThere) listed.set(name, table.slotOf(`r${name}`));
+          else {
+            table.retire(`r${name}`);
+            listed.delete(name);
+          }
+          assert.equal(new Set(listed.values()).size, listed.size);
+        }
+      }),
+    );
+  });
+
+  test("beyond the last slot: an error that names the fix", () => {
+    const table = new LoadTable();
+    for (let i = 0; i < MAX_SLOTS; i++) table.slotOf(`r${i}`);
+    assert.throws(() => table.slotOf("one more"), { name: "RangeError", message: /split the pool/ });
+  });
+});
+
+describe("scraped values", () => {
+  test("are unknown until a page was read, and a value left out is unknown", () => {
+    const table = new LoadTable();
+    assert.ok(Number.isNaN(table.waiting[0]) && Number.isNaN(table.scrapedAtMs[0]));
+    table.scraped(0, { waiting: 3, kvUsage: 0.5 }, 100);
+    table.scraped(0, { waiting: 4 }, 200);
+    assert.deepEqual([table.waiting[0], table.scrapedAtMs[0]], [4, 200]);
+    assert.ok(Number.isNaN(table.kvUsage[0]));
+    table.forgetScrape(0);
+    assert.ok(Number.isNaN(table.waiting[0]) && Number.isNaN(table.scrapedAtMs[0]));
+  });
+});

@@ -1,0 +1,136 @@
+import assert from "node:assert/strict";
+import { describe, it, test } from "node:test";
+import type { Decision, RequestRecord } from "../../../core/decision.ts";
+import accessLog from "../../../plugins/observers/access-log.ts";
+import { makeRequest } from "../../support/endpoints.ts";
+import { createPlugin, makeHost } from "../../support/plugins.ts";
+
+const decision: Decision = {
+  requestId: "r1",
+  profile: "default",
+  model: "food",
+  target: "food-v2",
+  rule: "food-review/0",
+  endpoints: [],
+  dropped: [],
+  candidates: [],
+  scores: [],
+  totals: [],
+  order: [],
+  refusal: undefined,
+  faults: [],
+};
+
+const record: RequestRecord = {
+  request: makeRequest({ model: "food", target: "food-v2" }),
+  decision,
+  attempts: [
+    { endpoint: "gpu1", result: "connect-failed" },
+    { endpoint: "gpu2", result: 200 },
+  ],
+  id: "r1",
+  method: "POST",
+  path: "/v1/chat/completions",
+  status: 200,
+  errorCode: "",
+  ending: "complete",
+  wallMs: Date.UTC(2025, 0, 2, 3, 4, 5, 678),
+  durationMs: 812.345,
+  firstByteMs: 101.96,
+  requestBytes: 420,
+  responseBytes: 1999,
+};
+
+function lineOf(record: RequestRecord, isTerminal: boolean): string {
+  const lines: string[] = [];
+  createPlugin(accessLog, {}, makeHost({ isTerminal, print: (line) => lines.push(line) })).finished(record);
+  assert.equal(lines.length, 1);
+  return lines[0]!;
+}
+
+test("a line of JSON", () => {
+  assert.deepEqual(JSON.parse(lineOf(record, false)), {
+    time: "2025-01-02T03:04:05.678Z",
+    id: "r1",
+    method: "POST",
+    path: "/v1/chat/completions",
+    status: 200,
+    ending: "complete",
+    error: "",
+    model: "food",
+    target: "food-v2",
+    rule: "food-review/0",
+    endpoint: "gpu2",
+    attempts: [
+      { endpoint: "gpu1", result: "connect-failed" },
+      { endpoint: "gpu2", result: 200 },
+    ],
+    durationMs: 812.3,
+    firstByteMs: 102,
+    requestBytes: 420,
+    responseBytes: 1999,
+  });
+});
+
+describe("a line for people", () => {
+  const unread = { request: undefined, decision: undefined, attempts: [], firstByteMs: Number.NaN };
+  const cases: readonly [name: string, changes: Partial<RequestRecord>, line: string][] = [
+    [
+      "a rewritten request",
+      {},
+      "03:04:05.678 200 POST /v1/chat/completions food -> food-v2 on gpu2 812.3 ms (first byte 102 ms) 2 attempts",
+    ],
+    [
+      "one that was refused unread",
+      { ...unread, status: 400, errorCode: "invalid_json" },
+      "03:04:05.678 400 POST /v1/chat/completions 812.3 ms invalid_json",
+    ],
+    [
+      "a client that left",
+      { ...unread, status: 0, ending: "client-left" },
+      "03:04:05.678 --- POST /v1/chat/completions 812.3 ms client-left",
+    ],
+  ];
+  for (const [name, changes, line] of cases) it(name, () => assert.equal(lineOf({ ...record, ...changes }, true), line));
+});
+
+test("without a decision the request still says what was asked for", () => {
+  assert.equal(JSON.parse(lineOf({ ...record, decision: undefined }, false)).model, "food");
+});
+
+test("no first byte is null", () => {
+  assert.equal(JSON.parse(lineOf({ ...record, firstByteMs: Number.NaN }, false)).firstByteMs, null);
+});
+
+describe("hostile values", () => {
+  const nasty = "\u001b[2J\r\nfake 200\u0000\u007f\u009b\u2028\u202e\u2066end".padEnd(10_000, "x");
+  const hostile: RequestRecord = {
+    ...record,
+    id: nasty,
+    method: nasty,
+    path: nasty,
+    decision: { ...decision, model: nasty, target: nasty, rule: nasty },
+    attempts: new Array(1000).fill({ endpoint: nasty, result: 200 }),
+  };
+
+  for (const isTerminal of [false, true]) {
+    it(isTerminal ? "reach no terminal" : "reach no log", () => {
+      const line = lineOf(hostile, isTerminal);
+      assert.doesNotMatch(line, /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/);
+      assert.doesNotMatch(line, /\\u00|\\[nrbft]/);
+      assert.doesNotMatch(line, /x{257}/);
+      assert.ok(line.length < 20 * 300 + 16 * 300);
+    });
+  }
+
+  it("a query stays out of the line", () => {
+    for (const isTerminal of [false, true])
+      assert.doesNotMatch(lineOf({ ...record, path: "/v1/models?key=secret" }, isTerminal), /secret/);
+  });
+
+  it("the prompt never shows", () => {
+    const body = new TextEncoder().encode('{"model":"food","prompt":"PRIVATE"}');
+    const request = makeRequest({ model: "food", body, promptSpans: [[25, 34]], cacheSalt: "PRIVATE" });
+    for (const isTerminal of [false, true]) assert.doesNotMatch(lineOf({ ...record, request }, isTerminal), /PRIVATE/);
+  });
+});

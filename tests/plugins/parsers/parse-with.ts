@@ -1,0 +1,18 @@
+import { readJsonBody } from "../../../core/body/json-body.ts";
+import type { Definition } from "../../../core/plugin.ts";
+import type { ParsedBody } from "../../../core/request.ts";
+import { createPlugin } from "../../support/plugins.ts";
+
+export interface Parsed extends ParsedBody {
+  /** The text of each prompt span. */
+  readonly prompts: readonly string[];
+}
+
+/** What the parser reads out of a JSON text. */
+export function parseWith<Options>(definition: Definition<"parser", Options>, json: string): Parsed {
+  const parser = createPlugin(definition);
+  const bytes = new TextEncoder().encode(json);
+  const parsed = parser.parse(readJsonBody(bytes, parser.keys, 64));
+  const prompts = parsed.promptSpans.map(([start, end]) => new TextDecoder().decode(bytes.subarray(start, end)));
+  return { ...parsed, prompts };
+}

@@ -1,0 +1,149 @@
+import assert from "node:assert/strict";
+import { describe, it, test } from "node:test";
+import type { Rewriter } from "../../../core/plugin.ts";
+import modelRewrite from "../../../plugins/rewriters/model-rewrite.ts";
+import { makeHeaders } from "../../support/endpoints.ts";
+import { createPlugin, issuesOf } from "../../support/plugins.ts";
+
+interface Asked {
+  readonly model?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly served?: readonly string[];
+}
+
+const drawFrom = (rewriter: Rewriter, { model = "food", headers = {}, served = ["v1", "v2", "v3"] }: Asked = {}) =>
+  rewriter.draw({ model, headers: makeHeaders(headers), served: new Set(served) });
+
+/** How often each target is drawn in 20 requests. */
+function draw20(rewriter: Rewriter, asked?: Asked): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (let round = 0; round < 20; round++) {
+    const target = drawFrom(rewriter, asked)!.target;
+    counts[target] = (counts[target] ?? 0) + 1;
+  }
+  return counts;
+}
+
+const target = (name: string, weight = 1) => ({ name, weight });
+const split = { name: "split/0", models: ["food"], targets: [target("v1", 90), target("v2", 10)] };
+
+describe("which rule", () => {
+  const exact = { name: "exact/0", models: ["food", "drink"], targets: [target("v1")] };
+  const generic = { name: "generic/0", models: [], targets: [target("v2")] };
+  const later = { name: "later/0", models: ["food", "late"], targets: [target("v3")] };
+  const cases: readonly [rules: readonly object[], model: string, drawn: object | undefined][] = [
+    [[exact], "food", { target: "v1", rule: "exact/0" }],
+    [[exact], "drink", { target: "v1", rule: "exact/0" }],
+    [[exact], "other", undefined],
+    [[], "food", undefined],
+    [[exact, later], "food", { target: "v1", rule: "exact/0" }],
+    [[exact, later], "late", { target: "v3", rule: "later/0" }],
+    [[exact, generic], "other", { target: "v2", rule: "generic/0" }],
+    [[exact, generic, later], "late", { target: "v2", rule: "generic/0" }],
+    [[generic], "", undefined],
+  ];
+  for (const [rules, model, drawn] of cases) {
+    it(`${rules.map((rule) => (rule as { name: string }).name).join(", ") || "none"}: ${JSON.stringify(model)}`, () => {
+      assert.deepEqual(drawFrom(createPlugin(modelRewrite, { rules }), { model }), drawn);
+    });
+  }
+
+  it("what was drawn is not asked again", () => {
+    const chain = [
+      { name: "a", models: ["food"], targets: [target("drink")] },
+      { name: "b", models: ["drink"], targets: [target("v1")] },
+    ];
+    assert.deepEqual(drawFrom(createPlugin(modelRewrite, { rules: chain })), { target: "drink", rule: "a" });
+  });
+});
+
+test("client models are the names of all rules, once each", () => {
+  const rules = [split, { ...split, models: ["food", "drink"] }, { ...split, models: [] }];
+  assert.deepEqual(createPlugin(modelRewrite, { rules }).clientModels, ["food", "drink"]);
+});
+
+describe("shares over 20 requests", () => {
+  it("90/10", () => assert.deepEqual(draw20(createPlugin(modelRewrite, { rules: [split] })), { v1: 18, v2: 2 }));
+
+  it("0/100", () => {
+    const rules = [{ ...split, targets: [target("v1", 0), target("v2", 100)] }];
+    assert.deepEqual(draw20(createPlugin(modelRewrite, { rules })), { v2: 20 });
+  });
+
+  it("each rule counts for itself", () => {
+    const rewriter = createPlugin(modelRewrite, { rules: [split, { ...split, name: "other/0", models: ["drink"] }] });
+    const counts = { v1: 0, v2: 0 };
+    for (let round = 0; round < 20; round++) {
+      drawFrom(rewriter, { model: "drink" });
+      counts[drawFrom(rewriter)!.target as "v1" | "v2"] += 1;
+    }
+    assert.deepEqual(counts, { v1: 18, v2: 2 });
+  });
+});
+
+describe("a target that nobody serves", () => {
+  const three = { ...split, targets: [target("v1", 50), target("v2", 30), target("v3", 20)] };
+  const cases: readonly [onUnavailable: string, served: readonly string[], counts: object][] = [
+    ["refuse", ["v1"], { v1: 10, v2: 6, v3: 4 }],
+    ["redistribute", ["v1", "v2", "v3"], { v1: 10, v2: 6, v3: 4 }],
+    ["redistribute", ["v2", "v3"], { v2: 12, v3: 8 }],
+    ["redistribute", ["v3", "other"], { v3: 20 }],
+    ["redistribute", [], { v1: 10, v2: 6, v3: 4 }],
+  ];
+  for (const [onUnavailable, served, counts] of cases) {
+    it(`${onUnavailable}, served: ${served.join(", ") || "nothing"}`, () => {
+      const rewriter = createPlugin(modelRewrite, { rules: [{ ...three, onUnavailable }] });
+      assert.deepEqual(draw20(rewriter, { served }), counts);
+    });
+  }
+
+  it("a drained target does not come back because it is the only one served", () => {
+    const rules = [{ ...split, targets: [target("v1", 0), target("v2", 5)], onUnavailable: "redistribute" }];
+    assert.deepEqual(draw20(createPlugin(modelRewrite, { rules }), { served: ["v1"] }), { v2: 20 });
+  });
+});
+
+describe("a sticky header", () => {
+  const sticky = (weights: readonly [number, number]) =>
+    createPlugin(modelRewrite, {
+      rules: [{ ...split, stickyHeader: "X-User", targets: [target("v1", weights[0]), target("v2", weights[1])] }],
+    });
+  const targetOf = (rewriter: Rewriter, user: number) => drawFrom(rewriter, { headers: { "x-user": `user-${user}` } })!.target;
+  const users = Array.from({ length: 1000 }, (_, user) => user);
+
+  it("keeps a value on its target, in every router", () => {
+    const [one, other] = [sticky([90, 10]), sticky([90, 10])];
+    for (const user of users) assert.equal(targetOf(one, user), targetOf(other, user));
+    for (const user of users) assert.equal(targetOf(one, user), targetOf(other, user));
+  });
+
+  it("keeps the shares over many values", () => {
+    const rewriter = sticky([90, 10]);
+    const toV2 = users.filter((user) => targetOf(rewriter, user) === "v2").length;
+    assert.ok(Math.abs(toV2 - 100) < 30, `${toV2}`);
+  });
+
+  it("moves nobody back when a share grows", () => {
+    const [before, after] = [sticky([90, 10]), sticky([50, 50])];
+    for (const user of users) if (targetOf(before, user) === "v2") assert.equal(targetOf(after, user), "v2");
+  });
+
+  it("leaves requests without it, or with an empty one, to the exact draw", () => {
+    const rewriter = sticky([90, 10]);
+    assert.deepEqual(draw20(rewriter), { v1: 18, v2: 2 });
+    assert.deepEqual(draw20(rewriter, { headers: { "x-user": "" } }), { v1: 18, v2: 2 });
+  });
+});
+
+describe("rules that can't be meant", () => {
+  const wrong: readonly object[] = [
+    {},
+    { rules: [{ ...split, targets: [] }] },
+    { rules: [{ ...split, targets: [target("v1", 0)] }] },
+    { rules: [{ ...split, targets: [target("v1", 1.5)] }] },
+    { rules: [{ ...split, targets: [target("v1", -1)] }] },
+    { rules: [{ ...split, targets: [target("", 1)] }] },
+    { rules: [{ ...split, onUnavailable: "wait" }] },
+  ];
+  for (const parameters of wrong) it(JSON.stringify(parameters), () => assert.ok(issuesOf(modelRewrite, parameters).length > 0));
+});

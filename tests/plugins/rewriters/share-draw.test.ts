@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import { drawShare, targetAt } from "../../../plugins/rewriters/share-draw.ts";
+
+/** How often each target is drawn in draws [start, start + length). */
+function countDraws(weights: readonly number[], start: number, length: number): readonly number[] {
+  const counts = weights.map(() => 0);
+  for (let n = start; n < start + length; n++) counts[drawShare(weights, n)]! += 1;
+  return counts;
+}
+
+describe("20 draws in a row, wherever they start", () => {
+  const cases: readonly [weights: readonly number[], counts: readonly number[]][] = [
+    [
+      [90, 10],
+      [18, 2],
+    ],
+    [
+      [10, 90],
+      [2, 18],
+    ],
+    [
+      [50, 50],
+      [10, 10],
+    ],
+    [
+      [0, 100],
+      [0, 20],
+    ],
+    [[100], [20]],
+    [
+      [50, 30, 20],
+      [10, 6, 4],
+    ],
+    [
+      [1, 1, 1, 1],
+      [5, 5, 5, 5],
+    ],
+    [
+      [0, 1, 0, 3, 0],
+      [0, 5, 0, 15, 0],
+    ],
+  ];
+  for (const [weights, counts] of cases) {
+    it(`${weights.join("/")} give ${counts.join("/")}`, () => {
+      for (let start = 0; start < 120; start++) assert.deepEqual(countDraws(weights, start, 20), counts, `from ${start}`);
+    });
+  }
+});
+
+describe("any weights", () => {
+  const weightsOf = (max: number) =>
+    fc.array(fc.nat(max), { minLength: 1, maxLength: 6 }).filter((weights) => weights.some((weight) => weight > 0));
+  const seeded = { seed: 4711, numRuns: 300 };
+  const sumOf = (weights: readonly number[]) => weights.reduce((sum, weight) => sum + weight, 0);
+
+  it("are exact over as many draws in a row as they sum to", () => {
+    const exact = fc.property(weightsOf(40), fc.nat(1_000_000_000), (weights, start) => {
+      assert.deepEqual(countDraws(weights, start, sumOf(weights)), weights);
+    });
+    fc.assert(exact, seeded);
+  });
+
+  it("are exact over the shorter run that a common divisor allows", () => {
+    const exact = fc.property(weightsOf(8), fc.integer({ min: 2, max: 1000 }), fc.nat(1_000_000), (weights, divisor, start) => {
+      const scaled = weights.map((weight) => weight * divisor);
+      assert.deepEqual(countDraws(scaled, start, sumOf(weights)), weights);
+    });
+    fc.assert(exact, seeded);
+  });
+
+  it("never stray further than half a draw for the first target", () => {
+    const close = fc.property(weightsOf(40), fc.nat(200), (weights, length) => {
+      const share = weights[0]! / sumOf(weights);
+      assert.ok(Math.abs(countDraws(weights, 0, length)[0]! - length * share) <= 0.5 + 1e-9);
+    });
+    fc.assert(close, seeded);
+  });
+
+  it("stay exact at the largest weights and late in the count", () => {
+    const weights = [1_000_000, 999_999, 1];
+    const start = Number.MAX_SAFE_INTEGER - 3_000_000;
+    assert.deepEqual(countDraws(weights, start, 2_000_000), weights);
+  });
+
+  it("that are all 0 are refused", () => {
+    assert.throws(() => drawShare([0, 0], 0), RangeError);
+    assert.throws(() => targetAt([0, 0], 0.5), RangeError);
+  });
+});
+
+it("a counter that starts anew does not begin with the rarest target", () => {
+  assert.equal(drawShare([90, 10], 0), 0);
+  assert.equal(drawShare([10, 90], 0), 1);
+  assert.equal(drawShare([999_999, 1], 0), 0);
+});
+
+describe("targetAt", () => {
+  const cases: readonly [weights: readonly number[], position: number, index: number][] = [
+    [[90, 10], 0, 0],
+    [[90, 10], 0.8999, 0],
+    [[90, 10], 0.9, 1],
+    [[0, 100], 0, 1],
+    [[1, 0, 1], 0.5, 2],
+    [[5, 0], 1 - 2 ** -32, 0],
+    [[1_000_000, 1], 1 - 2 ** -32, 1],
+  ];
+  for (const [weights, position, index] of cases) {
+    it(`${weights.join("/")} at ${position}`, () => assert.equal(targetAt(weights, position), index));
+  }
+});

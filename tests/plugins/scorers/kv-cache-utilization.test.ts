@@ -1,0 +1,10 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import kvCacheUtilization from "../../../plugins/scorers/kv-cache-utilization.ts";
+import { makeEndpoints, makeLoad, makeRequest } from "../../support/endpoints.ts";
+import { createPlugin } from "../../support/plugins.ts";
+
+test("the free share, and no opinion where it is not known", () => {
+  const load = makeLoad(5, { kvUsage: [0, 0.25, 1, Number.NaN, 1.01] });
+  assert.deepEqual(createPlugin(kvCacheUtilization).score(makeRequest(), makeEndpoints(5), load), [1, 0.75, 0, null, 0]);
+});

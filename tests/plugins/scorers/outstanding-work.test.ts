@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { describe, it, test } from "node:test";
+import outstandingWork from "../../../plugins/scorers/outstanding-work.ts";
+import { makeEndpoints, makeLoad, makePrefix, makeRequest } from "../../support/endpoints.ts";
+import { createPlugin, makeHost } from "../../support/plugins.ts";
+
+interface Case {
+  readonly name: string;
+  readonly parameters?: object;
+  readonly promptTokens?: number;
+  readonly prefillTokens?: readonly number[];
+  readonly inFlight?: readonly number[];
+  /** Blocks of 16 tokens that each endpoint holds, of 100. */
+  readonly matched?: readonly number[];
+  readonly scores: readonly number[];
+}
+
+const cases: readonly Case[] = [
+  { name: "idle: all equal", promptTokens: 500, scores: [1, 1, 1] },
+  { name: "prompt tokens on the way", prefillTokens: [0, 2048, 6144], scores: [1, 0.5, 0.25] },
+  { name: "only the difference to the best counts", prefillTokens: [10_000, 12_048, 16_144], scores: [1, 0.5, 0.25] },
+  { name: "cached prompt is no work", promptTokens: 2048, matched: [100, 0, 50], scores: [1, 2048 / 3648, 2048 / 2848] },
+  {
+    name: "more believed cached than there is prompt",
+    promptTokens: 100,
+    matched: [100, 0, 0],
+    scores: [1, 2048 / 2148, 2048 / 2148],
+  },
+  { name: "a request in flight weighs 64 tokens", inFlight: [0, 1, 32], scores: [1, 2048 / 2112, 0.5] },
+  { name: "its weight can be set", parameters: { decodeWeight: 2048 }, inFlight: [0, 1, 3], scores: [1, 0.5, 0.25] },
+  { name: "nor need it weigh anything", parameters: { decodeWeight: 0 }, inFlight: [0, 1, 3], scores: [1, 1, 1] },
+  { name: "the scale can be set", parameters: { scaleTokens: 100 }, prefillTokens: [0, 100, 300], scores: [1, 0.5, 0.25] },
+  {
+    name: "a cached prefix outweighs a short queue",
+    promptTokens: 1600,
+    matched: [0, 100, 0],
+    prefillTokens: [0, 1000, 0],
+    scores: [2048 / 2648, 1, 2048 / 2648],
+  },
+  { name: "but not a long one", promptTokens: 1600, matched: [0, 100, 0], prefillTokens: [0, 3648, 0], scores: [1, 0.5, 1] },
+];
+
+describe("outstanding-work", () => {
+  for (const { name, parameters, promptTokens = 0, prefillTokens, inFlight, matched = [], scores } of cases) {
+    it(name, () => {
+      const load = makeLoad(3, { ...(prefillTokens && { prefillTokens }), ...(inFlight && { inFlight }) });
+      const request = makeRequest({ promptTokens, prefix: makePrefix(100, 16, matched) });
+      assert.deepEqual(createPlugin(outstandingWork, parameters).score(request, makeEndpoints(3), load), scores);
+    });
+  }
+});
+
+test("it asks for the prefix index, with no settings of its own", () => {
+  const asked: object[] = [];
+  createPlugin(outstandingWork, {}, makeHost({ usePrefixIndex: (settings) => asked.push(settings) }));
+  assert.deepEqual(asked, [{}]);
+});

@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { describe, it, test } from "node:test";
+import type { EndpointFacts } from "../../../core/plugin.ts";
+import metrics from "../../../plugins/sources/metrics.ts";
+import { createPlugin, issuesOf } from "../../support/plugins.ts";
+
+const VLLM = `# HELP vllm:num_requests_running Number of requests in model execution batches.
+# TYPE vllm:num_requests_running gauge
+vllm:num_requests_running{engine="0",model_name="tiny"} 3.0
+# TYPE vllm:num_requests_waiting gauge
+vllm:num_requests_waiting{engine="0",model_name="tiny"} 2.0
+vllm:num_requests_waiting_by_reason{engine="0",model_name="tiny",reason="capacity"} 40.0
+# TYPE vllm:kv_cache_usage_perc gauge
+vllm:kv_cache_usage_perc{engine="0",model_name="tiny"} 0.25
+vllm:cache_config_info{block_size="32",extra="{\\"a\\": 1, \\"b\\": \\"x,y\\"}",engine="0"} 1.0
+vllm:prompt_tokens_created{engine="0"} 1.7627e+09
+vllm:time_to_first_token_seconds_bucket{engine="0",le="+Inf",model_name="tiny"} 12.0
+`;
+const TWO_ENGINES = `vllm:num_requests_running{engine="0"} 3
+vllm:num_requests_running{engine="1"} 4
+vllm:num_requests_waiting{engine="0"} 0
+vllm:num_requests_waiting{engine="1"} 5
+vllm:kv_cache_usage_perc{engine="0"} 0.2
+vllm:kv_cache_usage_perc{engine="1"} 0.6
+`;
+const SGLANG = `sglang:num_running_reqs{model_name="m",tp_rank="0"} 7.0
+sglang:num_queue_reqs{model_name="m",tp_rank="0"} 1.0
+sglang:token_usage{model_name="m",tp_rank="0"} 0.5
+sglang:cache_hit_rate{model_name="m"} 0.9
+`;
+const TRTLLM = "trtllm_num_requests_running 1\ntrtllm_num_requests_waiting 2\ntrtllm_kv_cache_utilization 0.75\n";
+const TRITON_LLM = `nv_inference_pending_request_count{model="m"} 90
+nv_inference_exec_count{model="m"} 12345
+nv_trt_llm_request_metrics{model="m",request_type="waiting"} 4
+nv_trt_llm_request_metrics{model="m",request_type="scheduled"} 6
+nv_trt_llm_request_metrics{model="m",request_type="max"} 99
+nv_trt_llm_kv_cache_block_metrics{kv_cache_block_type="fraction",model="m"} 0.125
+nv_trt_llm_kv_cache_block_metrics{kv_cache_block_type="tokens_per",model="m"} 64
+`;
+const TRITON =
+  'nv_inference_pending_request_count{model="a"} 2\nnv_inference_pending_request_count{model="b"} 3\nnv_inference_exec_count{model="a"} 9\n';
+const LLAMACPP = "llamacpp:requests_processing 2\nllamacpp:requests_deferred 1\nllamacpp:prompt_tokens_total 500\n";
+
+describe("what each engine's page says", () => {
+  const cases: readonly [name: string, page: string, facts: EndpointFacts, engine: string][] = [
+    ["vLLM", VLLM, { waiting: 2, running: 3, kvUsage: 0.25 }, "vllm"],
+    ["vLLM with two engines behind one port", TWO_ENGINES, { waiting: 5, running: 7, kvUsage: 0.4 }, "vllm"],
+    ["older vLLM", "vllm:gpu_cache_usage_perc 0.5\n", { kvUsage: 0.5 }, "vllm"],
+    ["vLLM that has both names", "vllm:gpu_cache_usage_perc 0.9\nvllm:kv_cache_usage_perc 0.1\n", { kvUsage: 0.1 }, "vllm"],
+    ["SGLang", SGLANG, { waiting: 1, running: 7, kvUsage: 0.5 }, "sglang"],
+    ["trtllm-serve", TRTLLM, { waiting: 2, running: 1, kvUsage: 0.75 }, "trtllm"],
+    ["Triton with TensorRT-LLM", TRITON_LLM, { waiting: 4, running: 6, kvUsage: 0.125 }, "triton"],
+    ["Triton with other models", TRITON, { waiting: 5 }, "triton"],
+    ["llama.cpp", LLAMACPP, { waiting: 1, running: 2 }, "llamacpp"],
+    [
+      "values that are no counts",
+      "vllm:num_requests_waiting NaN\nvllm:num_requests_running +Inf\nvllm:kv_cache_usage_perc 0.5\n",
+      { kvUsage: 0.5 },
+      "vllm",
+    ],
+    ["a share above 1", "sglang:token_usage 1.02\n", { kvUsage: 1 }, "sglang"],
+  ];
+  for (const [name, page, facts, engine] of cases) {
+    it(name, () => {
+      assert.deepEqual(createPlugin(metrics).read(page), facts);
+      assert.deepEqual(createPlugin(metrics, { engine }).read(page), facts);
+    });
+  }
+});
+
+test("a named engine hears no other", () => {
+  assert.throws(() => createPlugin(metrics, { engine: "sglang" }).read(VLLM), /no series of vLLM, SGLang/);
+});
+
+test("a page without a known series says how to get one", () => {
+  for (const page of ["", "<html>", "go_goroutines 7\n", "vllm:num_requests_waiting NaN\n"]) {
+    assert.throws(() => createPlugin(metrics).read(page), /start the engine with its metrics on/);
+  }
+});
+
+test("where and how often", () => {
+  const { path, periodMs } = createPlugin(metrics);
+  assert.deepEqual([path, periodMs], ["/metrics", 1000]);
+  assert.equal(issuesOf(metrics, { engine: "vLLM" }).length, 1);
+});

@@ -1,0 +1,80 @@
+/**
+ * Runs the whole test suite on every runtime that `npm ci` brought, or on those named: `npm test -- deno bun`.
+ * SIGNALBOX_NODES may name more Node binaries, separated by ":". `npm test -- node tests/core/body` narrows the files.
+ */
+import { spawn } from "node:child_process";
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { delimiter, join } from "node:path";
+
+interface Runtime {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+const root = join(import.meta.dirname ?? ".", "..");
+const BIN = join(root, "node_modules", ".bin");
+
+function runtimes(): Runtime[] {
+  const nodes = [process.execPath, ...(process.env["SIGNALBOX_NODES"] ?? "").split(delimiter).filter(Boolean)];
+  return [
+    ...nodes.map((command, index) => ({
+      name: index === 0 ? "node" : `node:${command}`,
+      command,
+      args: ["--import", "tsx", "--test", "--test-reporter", "spec", "--test-concurrency", "2"],
+    })),
+    { name: "deno", command: join(BIN, "deno"), args: ["test", "-A", "--no-check", "--quiet", "--no-lock"] },
+    { name: "bun", command: join(BIN, "bun"), args: ["test", "--timeout", "30000", "--isolate"] },
+  ];
+}
+
+function testFiles(place: string): string[] {
+  if (statSync(place).isFile()) return [place];
+  return readdirSync(place, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".test.ts"))
+    .map((name) => join(place, name))
+    .sort();
+}
+
+/** Runs one runtime over the files; true when it passed and ran at least one test. */
+function run(runtime: Runtime, files: readonly string[]): Promise<boolean> {
+  return new Promise((resolve) => {
+    const child = spawn(runtime.command, [...runtime.args, ...files], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+    let output = "";
+    const keep = (chunk: Buffer) => {
+      output += chunk.toString();
+    };
+    child.stdout.on("data", keep);
+    child.stderr.on("data", keep);
+    child.on("close", (code) => {
+      const passed = passedTests(output);
+      const isGood = code === 0 && passed > 0;
+      if (!isGood) console.log(output);
+      console.log(`${runtime.name}: ${passed} passed, ${isGood ? 0 : Math.max(1, failedTests(output))} failed`);
+      resolve(isGood);
+    });
+  });
+}
+
+const passedTests = (output: string) => countOf(output, [/^ℹ pass (\d+)$/m, /\| (\d+) passed/, /^ok \| (\d+)/m, /^\s*(\d+) pass$/m]);
+const failedTests = (output: string) => countOf(output, [/^ℹ fail (\d+)$/m, /\| (\d+) failed/, /^\s*(\d+) fail$/m]);
+
+function countOf(output: string, patterns: readonly RegExp[]): number {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are control characters
+  const plain = output.replace(/\u001b\[[0-9;]*m/g, "");
+  for (const pattern of patterns) {
+    const found = pattern.exec(plain);
+    if (found) return Number(found[1]);
+  }
+  return 0;
+}
+
+const names = process.argv.slice(2).filter((word) => !existsSync(join(root, word)));
+const places = process.argv.slice(2).filter((word) => existsSync(join(root, word)));
+const files = (places.length > 0 ? places : ["tests"]).flatMap((place) => testFiles(join(root, place)));
+let allGood = files.length > 0;
+for (const runtime of runtimes()) {
+  if (names.length > 0 && !names.some((name) => runtime.name.startsWith(name))) continue;
+  allGood = (await run(runtime, files)) && allGood;
+}
+process.exitCode = allGood ? 0 : 1;

@@ -1,0 +1,100 @@
+import type { Endpoint } from "../../core/endpoint.ts";
+import type { HeaderView, InferenceRequest } from "../../core/request.ts";
+import type { Load } from "../../core/state/load.ts";
+import type { PrefixMatch } from "../../core/state/prefix-match.ts";
+import { NO_PREFIX } from "../../core/state/prefix-match.ts";
+
+/** A ready endpoint "e0", "e1" … by its slot, serving "base". */
+export function makeEndpoint(
+  slot: number,
+  overrides: Partial<Omit<Endpoint, "models">> & { models?: readonly string[] } = {},
+): Endpoint {
+  const port = 8000 + slot;
+  return {
+    name: `e${slot}`,
+    slot,
+    url: {
+      href: `http://127.0.0.1:${port}`,
+      hostname: "127.0.0.1",
+      port,
+      isTls: false,
+      hostHeader: `127.0.0.1:${port}`,
+      basePath: "",
+    },
+    labels: {},
+    phase: "ready",
+    ...overrides,
+    models: new Set(overrides.models ?? ["base"]),
+  };
+}
+
+/** Endpoints in the slots 0 … count - 1. */
+export function makeEndpoints(count: number): readonly Endpoint[] {
+  return Array.from({ length: count }, (_, slot) => makeEndpoint(slot));
+}
+
+/** A chat request for "base" whose prompt nobody holds. */
+export function makeRequest(overrides: Partial<InferenceRequest> = {}): InferenceRequest {
+  return {
+    model: "base",
+    modelSpan: [9, 15],
+    isStream: false,
+    promptSpans: [],
+    promptTokens: 0,
+    maxOutputTokens: 0,
+    cacheSalt: "",
+    isRepeatable: true,
+    id: "request-1",
+    api: "chat-completions",
+    path: "/v1/chat/completions",
+    dialect: "openai",
+    headers: makeHeaders({}),
+    body: new Uint8Array(0),
+    target: overrides.model ?? "base",
+    rule: "",
+    prefix: NO_PREFIX,
+    ...overrides,
+  };
+}
+
+/** Headers by their lower-case names. */
+export function makeHeaders(headers: Readonly<Record<string, string>>): HeaderView {
+  return { get: (name) => headers[name] };
+}
+
+/** The match of a prompt of which the endpoint in slot n holds `matched[n]` blocks, all of one size. */
+export function makePrefix(blocks: number, tokensPerBlock: number, matched: readonly number[]): PrefixMatch {
+  const matchedBlocks = (slot: number) => matched[slot] ?? 0;
+  return {
+    blocks,
+    matchedBlocks,
+    matchedTokens: (slot) => matchedBlocks(slot) * tokensPerBlock,
+    matchedFraction: (slot) => (blocks === 0 ? 0 : matchedBlocks(slot) / blocks),
+  };
+}
+
+/** Load numbers by slot; what is left out is 0 where the router knows it itself, and unknown where it is scraped. */
+export function makeLoad(slots: number, numbers: Partial<Load> = {}): Load {
+  const idle = new Array<number>(slots).fill(0);
+  const unknown = new Array<number>(slots).fill(Number.NaN);
+  return {
+    inFlight: idle,
+    prefillTokens: idle,
+    waiting: unknown,
+    running: unknown,
+    kvUsage: unknown,
+    scrapedAtMs: unknown,
+    ...numbers,
+  };
+}
+
+/** A repeatable stand-in for Math.random (mulberry32). */
+export function seededRandom(seed: number): () => number {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let bits = Math.imul(state ^ (state >>> 15), state | 1);
+    bits = (bits + Math.imul(bits ^ (bits >>> 7), bits | 61)) ^ bits;
+    return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
