@@ -10,11 +10,12 @@ export function didYouMean(word: string, candidates: Iterable<string>): string {
 
 function closestTo(word: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
-  let bestDistance = Math.min(word.length, Math.max(1, Math.floor(word.length / 3)) + 1);
+  let bestDistance = Number.POSITIVE_INFINITY;
   for (const candidate of candidates) {
     if (word.length > LONGEST_COMPARED || candidate.length > LONGEST_COMPARED) continue;
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
-    if (distance >= bestDistance) continue;
+    const isClose = distance < word.length && distance <= Math.max(1, Math.max(word.length, candidate.length) / 3);
+    if (!isClose || distance >= bestDistance) continue;
     best = candidate;
     bestDistance = distance;
   }

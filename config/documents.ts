@@ -45,7 +45,7 @@ export function readDocuments(file: string, text: string, problems: Problem[]): 
   return compose(tokens, complainAt).flatMap((document) => {
     const before = problems.length;
     const located = new Locator(document.contents, complainAt);
-    if (problems.length > before) return [];
+    if (problems.length > before || located.value === null) return [];
     const positionOf = (path: Path, part: "value" | "key" = "value") => positionAt(located.offsetOf(path, part));
     const complain: Complain = (path, finding, part) => problems.push(problemAt(positionOf(path, part), path, finding));
     return [{ file, value: located.value, positionOf, complain }];
@@ -54,7 +54,7 @@ export function readDocuments(file: string, text: string, problems: Problem[]): 
 
 type ComplainAt = (offset: number, finding: Finding) => void;
 
-/** Documents without syntax errors and with anything in them. */
+/** The documents without syntax errors; the errors of the others are noted. */
 function compose(tokens: readonly Token[], complainAt: ComplainAt): readonly Document.Parsed[] {
   // Duplicate keys are found while locating: the library compares each key with each other one.
   const composer = new Composer({ schema: "core", prettyErrors: false, uniqueKeys: false });
@@ -66,7 +66,7 @@ function compose(tokens: readonly Token[], complainAt: ComplainAt): readonly Doc
       complainAt(pos[0], { found: `invalid YAML: ${message}`, hint });
     }
   }
-  return documents.filter(({ contents, errors, warnings }) => contents !== null && errors.length + warnings.length === 0);
+  return documents.filter(({ errors, warnings }) => errors.length + warnings.length === 0);
 }
 
 /** The library recurses on what it composes, so depth is bounded before, without recursion. */

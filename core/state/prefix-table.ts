@@ -1,8 +1,9 @@
 import { MAX_SLOTS } from "./load.ts";
 
 // One entry says: the endpoint in this slot holds the prefix with this hash. Entries live in one buffer that is sized once from
-// the memory bound; the system commits its pages as they are first used, so an index costs what it holds. Nothing moves and
-// nothing is rehashed, so no request pays for growth; and the buffer may be a SharedArrayBuffer. Entry 0 means "none".
+// the memory bound; the system commits its pages as they are first used, so an index costs what it holds. It grows by linear
+// hashing, one bucket per entry, so that no request pays for a rehash. The buffer may be a SharedArrayBuffer, and all that
+// lookups need is in it. Entry 0 means "none".
 
 // Words of one entry.
 const KEY = 0;
@@ -18,8 +19,8 @@ export const CHILDREN = 6;
 export const STAMP = 7;
 const WORDS = 8;
 
-/** Each entry also has two bytes for its block's tokens. */
-const ENTRY_BYTES = 4 * WORDS + 2;
+/** Each entry also has a bucket, and two bytes for its block's tokens. */
+const ENTRY_BYTES = 4 * WORDS + 4 + 2;
 const MIN_ENTRIES = 256;
 /** Entries that word offsets can address. */
 const MAX_ENTRIES = 2 ** 27;
@@ -28,8 +29,9 @@ const MAX_ENTRIES = 2 ** 27;
 const FREE = 0;
 const FRESH = 1;
 const COUNT = 2;
-const TICK = 3;
-const COUNTERS = 4;
+const BUCKETS = 3;
+const TICK = 4;
+const COUNTERS = 5;
 
 const SLOT_NUMBERS = ["oldest", "newest", "oldestStamp", "tokens", "capacity", "entries"] as const;
 const FIXED_BYTES = 4 * (COUNTERS + SLOT_NUMBERS.length * MAX_SLOTS);
@@ -44,12 +46,12 @@ export class PrefixTable {
   readonly #counters: Int32Array;
   readonly #slots: readonly Int32Array[];
   readonly #buckets: Int32Array;
-  readonly #mask: number;
 
   constructor(maxBytes: number) {
-    const { entries, buckets } = layout(maxBytes);
-    this.maxEntries = entries;
-    this.bytes = FIXED_BYTES + 4 * buckets + (entries + 1) * ENTRY_BYTES;
+    const rows = Math.min(MAX_ENTRIES, Math.floor((maxBytes - FIXED_BYTES) / ENTRY_BYTES));
+    this.maxEntries = rows - 1;
+    if (!(this.maxEntries >= MIN_ENTRIES)) throw new RangeError("maxBytes of the prefix index must be at least 65536");
+    this.bytes = FIXED_BYTES + rows * ENTRY_BYTES;
     const buffer = new ArrayBuffer(this.bytes);
     let offset = 0;
     const carve = (length: number) => {
@@ -59,11 +61,11 @@ export class PrefixTable {
     };
     this.#counters = carve(COUNTERS);
     this.#counters[FRESH] = 1;
+    this.#counters[BUCKETS] = 1;
     this.#slots = SLOT_NUMBERS.map(() => carve(MAX_SLOTS));
-    this.#buckets = carve(buckets);
-    this.#mask = buckets - 1;
-    this.words = carve((entries + 1) * WORDS);
-    this.#tokens = new Uint16Array(buffer, offset, entries + 1);
+    this.#buckets = carve(rows);
+    this.words = carve(rows * WORDS);
+    this.#tokens = new Uint16Array(buffer, offset, rows);
   }
 
   get count(): number {
@@ -102,7 +104,7 @@ export class PrefixTable {
   find(low: number, high: number, slot: number): number {
     const words = this.words;
     const key = (low + slot) | 0;
-    let entry = this.#buckets[key & this.#mask]!;
+    let entry = this.#buckets[this.#bucketOf(key)]!;
     while (entry !== 0) {
       const at = entry * WORDS;
       if (words[at] === key && words[at + HIGH] === high) return entry;
@@ -119,28 +121,56 @@ export class PrefixTable {
     const key = (low + slot) | 0;
     words[at + KEY] = key;
     words[at + HIGH] = high;
-    words[at + NEXT] = this.#buckets[key & this.#mask]!;
     words[at + PARENT] = parent;
     words[at + OLDER] = 0;
     words[at + NEWER] = 0;
     words[at + CHILDREN] = 0;
     words[at + STAMP] = 0;
     this.#tokens[entry] = tokens;
-    this.#buckets[key & this.#mask] = entry;
     this.#counters[COUNT]!++;
+    if (this.count > this.#counters[BUCKETS]!) this.#splitBucket();
+    this.#chain(entry);
     return entry;
   }
 
   remove(entry: number): void {
     const words = this.words;
     const at = entry * WORDS;
-    const bucket = words[at + KEY]! & this.#mask;
+    const bucket = this.#bucketOf(words[at + KEY]!);
     const first = this.#buckets[bucket]!;
     if (first === entry) this.#buckets[bucket] = words[at + NEXT]!;
     else words[this.#before(entry, first) * WORDS + NEXT] = words[at + NEXT]!;
     words[at + NEXT] = this.#counters[FREE]!;
     this.#counters[FREE] = entry;
     this.#counters[COUNT]!--;
+  }
+
+  /** Buckets are numbered by as many low bits as there are buckets, one bit less for those not yet split. */
+  #bucketOf(key: number): number {
+    const buckets = this.#counters[BUCKETS]!;
+    const mask = 0xffffffff >>> Math.clz32(buckets);
+    const bucket = key & mask;
+    return bucket < buckets ? bucket : bucket & (mask >>> 1);
+  }
+
+  #chain(entry: number): void {
+    const at = entry * WORDS;
+    const bucket = this.#bucketOf(this.words[at + KEY]!);
+    this.words[at + NEXT] = this.#buckets[bucket]!;
+    this.#buckets[bucket] = entry;
+  }
+
+  /** Opens one more bucket and deals the entries of the one it is split from. */
+  #splitBucket(): void {
+    const opened = this.#counters[BUCKETS]!++;
+    const split = opened & (0x7fffffff >>> Math.clz32(opened));
+    let entry = this.#buckets[split]!;
+    this.#buckets[split] = 0;
+    while (entry !== 0) {
+      const next = this.words[entry * WORDS + NEXT]!;
+      this.#chain(entry);
+      entry = next;
+    }
   }
 
   #before(entry: number, first: number): number {
@@ -157,16 +187,4 @@ export class PrefixTable {
     }
     return this.#counters[FRESH]!++;
   }
-}
-
-/** The most entries that fit beside their buckets, at least one bucket for each. */
-function layout(maxBytes: number): { entries: number; buckets: number } {
-  let best = { entries: 0, buckets: 0 };
-  for (let buckets = MIN_ENTRIES; buckets <= MAX_ENTRIES; buckets *= 2) {
-    const fitting = Math.floor((maxBytes - FIXED_BYTES - 4 * buckets) / ENTRY_BYTES) - 1;
-    const entries = Math.min(fitting, buckets);
-    if (entries > best.entries) best = { entries, buckets };
-  }
-  if (best.entries < MIN_ENTRIES) throw new RangeError("maxBytes of the prefix index must be at least 65536");
-  return best;
 }

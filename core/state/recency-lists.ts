@@ -31,8 +31,9 @@ export class RecencyLists {
     return this.#words[this.#table.at(entry) + STAMP]!;
   }
 
-  /** Lists an entry that stands in no list. */
-  addNewest(slot: number, entry: number, stamp: number): void {
+  /** Puts an entry at the newest end, wherever it was. */
+  moveNewest(slot: number, entry: number, stamp: number): void {
+    if (this.stamp(entry) !== 0) this.remove(slot, entry);
     this.#words[this.#table.at(entry) + STAMP] = stamp;
     this.#join(slot, this.#newest[slot]!, entry);
     this.#join(slot, entry, 0);

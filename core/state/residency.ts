@@ -76,19 +76,22 @@ export class Residency {
 
   /** The slot's endpoint is sent the prompt and will hold all of it. `guess` is its depth, if nothing changed since. */
   admit(chain: Chain, slot: number, guess: number): Admission {
-    const lists = this.#lists;
     const from = this.depth(chain, slot, guess);
     const stamp = this.table.tick();
-    let last = from === 0 ? 0 : this.#entryOf(chain, from - 1, slot);
-    if (last !== 0 && lists.stamp(last) !== 0) lists.remove(slot, last);
     this.#slotsUsed = Math.max(this.#slotsUsed, slot + 1);
+    const held = from === 0 ? 0 : this.#entryOf(chain, from - 1, slot);
+    let last = held;
+    // Counted as a child, the prompt itself keeps what is held from being dropped to make room for the rest.
+    if (held !== 0) this.#countChild(held, 1);
+    this.#trim(slot, tokensFrom(chain, from));
     for (let block = from; block < chain.blocks; block++) {
       const entry = this.#add(chain, block, slot, last);
       if (entry === 0) break;
       last = entry;
     }
-    if (last !== 0) lists.addNewest(slot, last, stamp);
-    this.#trim(slot);
+    if (held !== 0) this.#countChild(held, -1);
+    if (last !== 0) this.#lists.moveNewest(slot, last, stamp);
+    this.#trim(slot, 0);
     return { slot, from, stamp };
   }
 
@@ -108,7 +111,7 @@ export class Residency {
 
   setCapacity(slot: number, tokens: number): void {
     this.#capacity[slot] = tokens;
-    this.#trim(slot);
+    this.#trim(slot, 0);
   }
 
   slots(): readonly SlotResidency[] {
@@ -129,14 +132,16 @@ export class Residency {
     if (this.table.isFull && !this.#makeRoom()) return 0;
     const tokens = chain.tokensIn(block);
     const entry = this.table.add(chain.hashes[2 * block]!, chain.hashes[2 * block + 1]!, slot, parent, tokens);
-    if (parent !== 0) this.table.words[this.table.at(parent) + CHILDREN]!++;
+    if (parent !== 0) this.#countChild(parent, 1);
     this.#tokens[slot]! += tokens;
     this.#entries[slot]!++;
     return entry;
   }
 
-  #trim(slot: number): void {
-    while (this.#tokens[slot]! > this.#capacity[slot]!) this.#drop(slot, this.#lists.oldest(slot));
+  /** Drops the least recently used until `room` tokens fit in, or nothing listed is left. */
+  #trim(slot: number, room: number): void {
+    const limit = this.#capacity[slot]! - room;
+    while (this.#tokens[slot]! > limit && this.#lists.oldest(slot) !== 0) this.#drop(slot, this.#lists.oldest(slot));
   }
 
   /** Frees an entry: the least recently used of all slots. */
@@ -170,7 +175,7 @@ export class Residency {
       return;
     }
     const parent = this.table.words[this.table.at(entry) + PARENT]!;
-    if (parent !== 0) this.table.words[this.table.at(parent) + CHILDREN]!--;
+    if (parent !== 0) this.#countChild(parent, -1);
     // A parent that is listed already was sent later than this entry.
     if (parent !== 0 && this.#lists.stamp(parent) === 0) this.#lists.replace(slot, entry, parent);
     else this.#lists.remove(slot, entry);
@@ -182,4 +187,15 @@ export class Residency {
   #children(entry: number): number {
     return this.table.words[this.table.at(entry) + CHILDREN]!;
   }
+
+  #countChild(entry: number, change: 1 | -1): void {
+    this.table.words[this.table.at(entry) + CHILDREN]! += change;
+  }
+}
+
+/** Tokens from that block to the end. */
+function tokensFrom(chain: Chain, first: number): number {
+  let tokens = 0;
+  for (let block = first; block < chain.blocks; block++) tokens += chain.tokensIn(block);
+  return tokens;
 }

@@ -14,7 +14,6 @@ export default defineFilter({
 });
 
 function whyNobody(endpoints: readonly Endpoint[]): string {
-  if (endpoints.length === 0) return "The pool has no replicas; add one to its endpoints in the config.";
   const counts = `${count(endpoints, "starting")} starting, ${count(endpoints, "not-ready")} not ready`;
   return `No replica of the pool is ready (${counts}); try again shortly, and look at the replicas' own logs if this lasts.`;
 }

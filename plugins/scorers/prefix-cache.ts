@@ -7,7 +7,7 @@ const options = z.strictObject({
   maxBytes: z.int().min(65_536).max(Number.MAX_SAFE_INTEGER).exactOptional(),
 });
 
-/** score = leading prompt blocks believed cached there / blocks of the prompt. */
+/** score = the share of the prompt's blocks, by length, that is believed cached there. */
 export default defineScorer({
   type: "prefix-cache",
   summary: "Prefers the endpoint that holds the longest part of the prompt in its cache.",
@@ -17,7 +17,7 @@ export default defineScorer({
     return {
       score({ prefix }, candidates) {
         if (prefix.blocks === 0) return null;
-        return candidates.map(({ slot }) => Math.min(1, prefix.matchedFraction(slot)));
+        return candidates.map(({ slot }) => prefix.matchedFraction(slot));
       },
     };
   },

@@ -1,6 +1,6 @@
 /**
  * What the prefix index costs a decision, in microseconds: hash, longest match on every endpoint, admission to one.
- * `cold`: a prompt nobody holds, into an index with other things in it. `hit`: a conversation's next turn, held by one endpoint,
+ * `cold`: a prompt nobody holds, into full caches. `hit`: a conversation's next turn, held by one endpoint,
  * with its first 2 KB held by all.
  *
  *     node --import tsx tests/bench/prefix-index.ts     deno run -A tests/bench/prefix-index.ts     bun tests/bench/prefix-index.ts
@@ -13,7 +13,9 @@ const LENGTHS = [4_096, 65_536, 512_000];
 const ENDPOINTS = [8, 100];
 const SHARED_BYTES = 2_048;
 const GROWTH_BYTES = 1_024;
-const WARMUP_PROMPTS = 2_000;
+const FILL_BYTES = 16_384;
+/** Prompts per endpoint that fill its cache. */
+const FILL_PROMPTS = 130;
 const MEASURE_MS = 400;
 const ROUNDS = 5;
 
@@ -39,7 +41,9 @@ function decide(index: PrefixIndex, endpoints: number, prompt: Uint8Array, bytes
 
 function filledIndex(endpoints: number): PrefixIndex {
   const index = new PrefixIndex({ blockBytes: 256, maxBytes: 64 * 2 ** 20 });
-  for (let prompt = 0; prompt < WARMUP_PROMPTS; prompt++) decide(index, endpoints, makePrompt(16_384), 16_384, prompt % endpoints);
+  for (let prompt = 0; prompt < FILL_PROMPTS * endpoints; prompt++) {
+    decide(index, endpoints, makePrompt(FILL_BYTES), FILL_BYTES, prompt % endpoints);
+  }
   return index;
 }
 

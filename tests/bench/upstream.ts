@@ -4,17 +4,9 @@
  */
 import { Buffer } from "node:buffer";
 import { type AddressInfo, createServer, type Socket } from "node:net";
-import { ASKED_MODEL, TARGETS } from "./requests.ts";
+import { ASKED_MODEL, EVENT_MARK, type Pace, TARGETS } from "./traffic.ts";
 
-export const UPSTREAM_COUNT = 8;
-/** In each event of a stream once, and nowhere else: whoever counts events counts these. */
-export const EVENT_MARK = 0x7e;
-
-export interface Pace {
-  readonly events: number;
-  readonly intervalMs: number;
-}
-
+const UPSTREAM_COUNT = 8;
 const HEAD_LIMIT_BYTES = 64 * 1024;
 /** Only a body this small is asked whether it wants a stream. */
 const STREAM_REQUEST_BYTES = 8 * 1024;
@@ -47,7 +39,7 @@ const pages: readonly (readonly [path: string, page: Buffer])[] = [
 const missing = answer('{"error":"not here"}', "404 Not Found");
 
 const event = chunk(
-  `data: {"id":"chatcmpl-0123456789","object":"chat.completion.chunk","model":"${TARGETS[0]}","choices":[{"index":0,"delta":{"content":" word~"},"finish_reason":null}]}\n\n`,
+  `data: {"id":"chatcmpl-0123456789","object":"chat.completion.chunk","model":"${TARGETS[0]}","choices":[{"index":0,"delta":{"content":" word${String.fromCharCode(EVENT_MARK)}"},"finish_reason":null}]}\n\n`,
 );
 const firstEvent = Buffer.concat([
   Buffer.from("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nCache-Control: no-cache\r\nTransfer-Encoding: chunked\r\n\r\n"),
@@ -122,10 +114,8 @@ async function listen(): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-if (process.send !== undefined) {
-  process.on("disconnect", () => process.exit());
-  process.on("message", (message: Pace) => {
-    pace = message;
-  });
-  process.send(await Promise.all(Array.from({ length: UPSTREAM_COUNT }, listen)));
-}
+process.on("disconnect", () => process.exit());
+process.on("message", (message: Pace) => {
+  pace = message;
+});
+process.send?.(await Promise.all(Array.from({ length: UPSTREAM_COUNT }, listen)));

@@ -17,7 +17,3 @@ test("the refusal counts who is on the way", () => {
   assert.match(error.message, /2 starting, 1 not ready/);
   assert.match(error.message, /try again shortly/);
 });
-
-test("an empty pool is named as such", () => {
-  assert.match(filter.refuse!(makeRequest(), []).message, /has no replicas; add one/);
-});

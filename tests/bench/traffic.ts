@@ -15,6 +15,15 @@ export interface BodyShape {
   readonly hasDenseEscapes?: boolean;
 }
 
+/** How the upstream streams. */
+export interface Pace {
+  readonly events: number;
+  readonly intervalMs: number;
+}
+
+/** In each event of a stream once, and nowhere else: whoever counts events counts these. */
+export const EVENT_MARK = 0x7e;
+
 /** What clients ask for; the router makes it one of TARGETS. */
 export const ASKED_MODEL = "food-review";
 export const TARGETS: readonly string[] = ["food-review-v1", "food-review-v2"];

@@ -1,0 +1,152 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { ClientConnection } from "./client-connection.ts";
+import { cpuMicros } from "./process-cpu.ts";
+import { quantile } from "./quantile.ts";
+import { type BodyShape, chatMessage, type Message, renumber } from "./traffic.ts";
+
+/** As many requests as N connections get through, one after the other on each: CPU time per request. */
+export interface ClosedLoopJob {
+  readonly kind: "closed-loop";
+  readonly port: number;
+  readonly pids: readonly number[];
+  readonly connections: number;
+  readonly bodyBytes: number;
+  readonly warmUpMs: number;
+  readonly durationMs: number;
+}
+
+export interface ClosedLoopResult {
+  readonly requests: number;
+  readonly failures: number;
+  readonly cpuMicrosPerRequest: number;
+  readonly requestsPerSecond: number;
+}
+
+/** Requests at a fixed rate, whatever the answers do: added latency. */
+export interface OpenLoopJob {
+  readonly kind: "open-loop";
+  readonly port: number;
+  readonly bodyBytes: number;
+  readonly ratePerSecond: number;
+  readonly durationMs: number;
+  /** Beside them one connection sends bodies of this size, dense with escapes. */
+  readonly besideBodyBytes?: number;
+}
+
+export interface OpenLoopResult {
+  readonly p50Micros: number;
+  readonly p99Micros: number;
+  readonly maxMicros: number;
+  readonly failures: number;
+}
+
+const LAST_ANSWER_MS = 5_000;
+const BESIDE_PAUSE_MS = 25;
+/** Timers are a millisecond coarse; what is left of a wait is spun. */
+const SPIN_MS = 1.5;
+const MAX_CONNECTIONS = 256;
+
+let nextNumber = 1;
+
+/** Connects, warms up, then counts answers and the proxy's CPU time over the same span. */
+export async function closedLoop(job: ClosedLoopJob): Promise<ClosedLoopResult> {
+  let requests = 0;
+  let failures = 0;
+  let isOver = false;
+  const connections = Array.from({ length: job.connections }, () => new ClientConnection(job.port));
+  for (const [conversation, connection] of connections.entries()) {
+    const message = chatMessage({ bytes: job.bodyBytes, conversation });
+    const next = () =>
+      sendNext(connection, message, (status) => {
+        if (status === 200) requests++;
+        else failures++;
+        // A proxy that refuses everything must not be asked in a tight loop.
+        if (!isOver) status === 200 ? next() : setTimeout(next, 1);
+      });
+    next();
+  }
+  await sleep(job.warmUpMs);
+  const before = { requests, cpu: cpuMicros(job.pids), ms: performance.now() };
+  await sleep(job.durationMs);
+  const answered = requests - before.requests;
+  const result = {
+    requests: answered,
+    failures,
+    cpuMicrosPerRequest: (cpuMicros(job.pids) - before.cpu) / answered,
+    requestsPerSecond: (answered * 1000) / (performance.now() - before.ms),
+  };
+  isOver = true;
+  for (const connection of connections) connection.close();
+  return result;
+}
+
+/** Each latency counts from when the request was due, so that a stall shows in every request that it held up. */
+export async function openLoop(job: OpenLoopJob): Promise<OpenLoopResult> {
+  const beside = job.besideBodyBytes === undefined ? undefined : keepSending(job.port, job.besideBodyBytes);
+  const latencies: number[] = [];
+  const message = chatMessage({ bytes: job.bodyBytes, conversation: 0 });
+  const idle: ClientConnection[] = [];
+  const all: ClientConnection[] = [];
+  let failures = 0;
+  const total = Math.floor((job.ratePerSecond * job.durationMs) / 1000);
+  const startMs = performance.now() + 50;
+  for (let index = 0; index < total; index++) {
+    const dueMs = startMs + (index * 1000) / job.ratePerSecond;
+    await until(dueMs);
+    const connection = idle.pop() ?? opened(all, job.port);
+    if (connection === undefined) {
+      failures++;
+      continue;
+    }
+    sendNext(connection, message, (status) => {
+      latencies.push((performance.now() - dueMs) * 1000);
+      if (status !== 200) failures++;
+      idle.push(connection);
+    });
+  }
+  const endMs = performance.now() + LAST_ANSWER_MS;
+  while (latencies.length + failures < total && performance.now() < endMs) await sleep(5);
+  failures = Math.max(failures, total - latencies.length);
+  for (const connection of all) connection.close();
+  beside?.close();
+  // The first requests open their connections.
+  const sorted = latencies.slice(Math.min(20, latencies.length >> 1)).sort((a, b) => a - b);
+  return { p50Micros: quantile(sorted, 0.5), p99Micros: quantile(sorted, 0.99), maxMicros: sorted.at(-1) ?? Number.NaN, failures };
+}
+
+function opened(all: ClientConnection[], port: number): ClientConnection | undefined {
+  if (all.length === MAX_CONNECTIONS) return undefined;
+  const connection = new ClientConnection(port);
+  all.push(connection);
+  return connection;
+}
+
+/** One connection that sends large bodies with a pause between them. */
+function keepSending(port: number, bytes: number): { close(): void } {
+  const connection = new ClientConnection(port);
+  const shape: BodyShape = { bytes, conversation: 1, hasDenseEscapes: true };
+  const message = chatMessage(shape);
+  let timer: NodeJS.Timeout | undefined;
+  const next = () =>
+    sendNext(connection, message, () => {
+      timer = setTimeout(next, BESIDE_PAUSE_MS);
+    });
+  next();
+  return {
+    close() {
+      clearTimeout(timer);
+      connection.close();
+    },
+  };
+}
+
+function sendNext(connection: ClientConnection, message: Message, answered: (status: number) => void): void {
+  renumber(message, nextNumber++);
+  connection.send(message.bytes, answered);
+}
+
+async function until(dueMs: number): Promise<void> {
+  const waitMs = dueMs - performance.now();
+  if (waitMs > SPIN_MS + 1) await sleep(waitMs - SPIN_MS);
+  while (performance.now() < dueMs) await new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,125 @@
+/**
+ * Measures what a request and a stream cost in this router and in other proxies, side by side in one run:
+ * `npm run bench -- [--quick] [--only node24,nginx] [--repeats N] [--profile]`. CPU time of the proxy's processes comes first;
+ * requests per second mean little where proxy, load and upstream share a few cores.
+ */
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { type Bench, type Cell, cells, FULL, QUICK } from "./cells.ts";
+import { type Driver, type Subject, startDriver, startProxy, startUpstream, stopAll, stopSubject, type Upstream } from "./processes.ts";
+import { profile } from "./profile.ts";
+import { isInstalled, type Proxy, proxies, root } from "./proxies.ts";
+import { DIRECT, type Run, save, table } from "./report.ts";
+
+const SETTLE_MS = 1_500;
+/** What a cell and the end of a run may still take once the time is up. */
+const RESERVE_MS = 15_000;
+
+const { values } = parseArgs({
+  options: {
+    quick: { type: "boolean", default: false },
+    only: { type: "string" },
+    repeats: { type: "string" },
+    profile: { type: "boolean", default: false },
+  },
+});
+const size = values.quick ? QUICK : FULL;
+const repeats = Math.max(1, Number(values.repeats ?? (values.quick ? 1 : 3)) || 1);
+const endMs = performance.now() + size.limitMs;
+const notes: string[] = [];
+
+type Sampled = Record<string, Record<string, number>>;
+
+function note(line: string): void {
+  notes.push(line);
+  console.log(line);
+}
+
+/** Those asked for by name, or those that run by default; without what isn't installed here. */
+function chosenProxies(): readonly Proxy[] {
+  const names = values.only?.split(",");
+  const unknown = names?.filter((name) => !proxies().some((proxy) => proxy.name === name)) ?? [];
+  if (unknown.length > 0) throw new Error(`No proxy is called ${unknown.join(", ")}; there are ${proxies().map(({ name }) => name).join(", ")}.`);
+  const wanted = proxies().filter((proxy) => (names === undefined ? proxy.isDefault : names.includes(proxy.name)));
+  for (const { name, program } of wanted.filter((proxy) => !isInstalled(proxy))) note(`${name} is left out: ${program} is not installed.`);
+  return wanted.filter(isInstalled);
+}
+
+/** Starts all afresh, takes each cell through all of them in an order that moves on, and stops them. */
+async function oneRepeat(index: number, chosen: readonly Proxy[], upstream: Upstream, driver: Driver): Promise<Sampled> {
+  const direct: Subject = { name: DIRECT, port: upstream.ports[0]!, pids: [] };
+  const started = await Promise.all(chosen.map((proxy) => tryStart(proxy, upstream)));
+  const subjects = [direct, ...started.filter((subject) => subject !== undefined)];
+  await sleep(SETTLE_MS);
+  const samples: Sampled = Object.fromEntries(subjects.map(({ name }) => [name, {}]));
+  for (const [turn, cell] of cells.entries()) {
+    for (const subject of rotated(subjects, index + turn)) {
+      if (subject === direct && !cell.hasDirect) continue;
+      if (performance.now() > endMs - RESERVE_MS) {
+        note(`The time is up: repeat ${index + 1} ends before "${cell.name}" of ${subject.name}.`);
+        return endRepeat(subjects, samples);
+      }
+      await sample(cell, { upstream, driver, size }, subject, samples[subject.name]!);
+    }
+    console.log(`repeat ${index + 1}: ${cell.name}`);
+  }
+  return endRepeat(subjects, samples);
+}
+
+async function endRepeat(subjects: readonly Subject[], samples: Sampled): Promise<Sampled> {
+  await Promise.all(subjects.map(stopSubject));
+  return samples;
+}
+
+async function tryStart(proxy: Proxy, upstream: Upstream): Promise<Subject | undefined> {
+  try {
+    return await startProxy(proxy, upstream.ports);
+  } catch (error) {
+    note(`${proxy.name} is left out: ${error instanceof Error ? error.message : String(error)}`);
+    return undefined;
+  }
+}
+
+/** Adds what the cell measured; losses of several cells add up. */
+async function sample(cell: Cell, bench: Bench, subject: Subject, samples: Record<string, number>): Promise<void> {
+  for (const [key, value] of Object.entries(await cell.measure(bench, subject))) {
+    samples[key] = key === "lost" || key === "failures" ? (samples[key] ?? 0) + value : value;
+  }
+}
+
+function rotated<T>(list: readonly T[], by: number): readonly T[] {
+  const start = by % list.length;
+  return [...list.slice(start), ...list.slice(0, start)];
+}
+
+async function main(): Promise<void> {
+  const chosen = chosenProxies();
+  const upstream = await startUpstream();
+  const driver = startDriver();
+  if (values.profile) return profile(chosen, upstream, driver);
+  const run: Run[number][] = [];
+  let longestMs = 0;
+  for (let index = 0; index < repeats; index++) {
+    const beginMs = performance.now();
+    if (beginMs + longestMs > endMs - RESERVE_MS) {
+      note(`The time allows ${index} of ${repeats} repeats.`);
+      break;
+    }
+    run.push(await oneRepeat(index, chosen, upstream, driver));
+    longestMs = Math.max(longestMs, performance.now() - beginMs);
+  }
+  const shown = table(run, chosen.map(({ name }) => name));
+  console.log(`\n${shown}\n\nSaved as ${save(join(root, ".cache", "bench"), run, shown, notes)}`);
+}
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.once(signal, () => void stopAll().finally(() => process.exit(130)));
+}
+main()
+  .catch((error: unknown) => {
+    console.error(error instanceof Error ? error.message : error);
+    process.exitCode = 1;
+  })
+  .finally(stopAll)
+  .finally(() => process.exit());

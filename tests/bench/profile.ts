@@ -1,0 +1,77 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { closedLoop } from "./cells.ts";
+import { type Driver, type Subject, startProxy, stopSubject, type Upstream } from "./processes.ts";
+import { type Proxy, root, router } from "./proxies.ts";
+
+/** The part of a .cpuprofile that is read. */
+interface CpuProfile {
+  readonly nodes: readonly { readonly id: number; readonly callFrame: CallFrame }[];
+  readonly samples: readonly number[];
+  readonly timeDeltas: readonly number[];
+}
+
+interface CallFrame {
+  readonly functionName: string;
+  readonly url: string;
+  readonly lineNumber: number;
+}
+
+const LOAD_MS = 6_000;
+const TOP = 10;
+const PACE = { events: 200, intervalMs: 10 };
+
+/** Runs our router under the runtime's own profiler (Node and Bun have one) and prints where its time goes. */
+export async function profile(chosen: readonly Proxy[], upstream: Upstream, driver: Driver): Promise<void> {
+  for (const { name, program } of chosen.filter((proxy) => /^node|^bun/.test(proxy.name))) {
+    await printTop(name, program, "4 KB requests", upstream, (subject) => driver.run(closedLoop(subject, 4 * 1024, 0, LOAD_MS)));
+    upstream.setPace(PACE);
+    await printTop(name, program, "chunks of 100 streams", upstream, ({ port, pids }) =>
+      driver.run({ kind: "streams", port, pids, streams: 100, rounds: 3, rampMs: 100, ...PACE }),
+    );
+  }
+}
+
+async function printTop(name: string, program: string, what: string, upstream: Upstream, load: (subject: Subject) => Promise<unknown>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-profile-"));
+  try {
+    const switches = ["--cpu-prof", `--cpu-prof-dir=${folder}`, ...(needsTsx(name) ? ["--import", "tsx"] : [])];
+    const subject = await startProxy(router(name, program, switches), upstream.ports);
+    await load(subject);
+    await stopSubject(subject);
+    const [file] = readdirSync(folder);
+    if (file === undefined) throw new Error(`${name} wrote no profile.`);
+    const lines = topLines(JSON.parse(readFileSync(join(folder, file), "utf8")) as CpuProfile);
+    console.log(`\n${name}, ${what}: share of self time\n${lines.join("\n")}`);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Where the runtime reads TypeScript itself, the lines of a profile are those of the source. */
+const needsTsx = (name: string) => /^node(18|20|22)?$/.test(name);
+
+function topLines({ nodes, samples, timeDeltas }: CpuProfile): readonly string[] {
+  const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]));
+  const selfMicros = new Map<string, number>();
+  let total = 0;
+  for (const [index, id] of samples.entries()) {
+    const frame = frames.get(id);
+    if (frame === undefined || frame.functionName === "(idle)") continue;
+    const place = placeOf(frame);
+    const micros = timeDeltas[index] ?? 0;
+    selfMicros.set(place, (selfMicros.get(place) ?? 0) + micros);
+    total += micros;
+  }
+  const ranked = [...selfMicros].sort(([, a], [, b]) => b - a).slice(0, TOP);
+  return ranked.map(([place, micros]) => `${((100 * micros) / total).toFixed(1).padStart(5)} %  ${place}`);
+}
+
+function placeOf({ functionName, url, lineNumber }: CallFrame): string {
+  const name = functionName || "(anonymous)";
+  if (url === "") return name;
+  const path = url.startsWith("file:") ? relative(root, fileURLToPath(url)) : url;
+  return `${name}  ${path}:${lineNumber + 1}`;
+}

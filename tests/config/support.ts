@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import type { RouterConfig } from "../../config/config.ts";
+import { type LoadedConfig, loadTexts } from "../../config/load.ts";
+import { formatProblem } from "../../config/problems.ts";
+import { z } from "../../core/options.ts";
+import { type Definition, defineDiscovery, type PluginKind } from "../../core/plugin.ts";
+
+const anything = z.looseObject({});
+const neverMade = () => {
+  throw new Error("Loading a config makes no plugin");
+};
+
+function fake(kind: PluginKind, type: string, options: z.ZodType = z.strictObject({})): Definition {
+  return { kind, type, summary: `A ${kind}.`, options, create: neverMade };
+}
+
+const cacheOptions = z.strictObject({
+  blockBytes: z.int().min(16).default(256),
+  hash: z.enum(["xxh64", "murmur"]).default("xxh64"),
+  tiers: z.array(z.strictObject({ name: z.string(), share: z.number() })).default([]),
+});
+
+/** Types by the names of the real defaults, and a few to play with; none of them can be made. */
+export const registry: ReadonlyMap<string, Definition> = new Map(
+  [
+    ...["completions", "chat-completions", "responses", "embeddings", "messages", "generate"].map((type) =>
+      fake("parser", type, anything),
+    ),
+    fake("parser", "passthrough", z.strictObject({ paths: z.array(z.string()) })),
+    fake("rewriter", "model-rewrite", anything),
+    fake("filter", "ready"),
+    fake("filter", "serves-model"),
+    fake("filter", "label-selector", z.strictObject({ matchLabels: z.record(z.string(), z.string()) })),
+    fake("scorer", "outstanding-work"),
+    fake("scorer", "queue"),
+    fake("scorer", "prefix-cache", cacheOptions),
+    fake("picker", "max-score"),
+    fake("picker", "random"),
+    fake("discovery", "static", anything),
+    defineDiscovery({ type: "dns", summary: "Asks DNS.", options: z.strictObject({ host: z.string() }), create: neverMade }),
+    fake("source", "model-list", anything),
+    fake("observer", "access-log", anything),
+  ].map((definition) => [definition.type, definition]),
+);
+
+/** A Router document around lines of its spec; the first of them is line 4. */
+export function router(spec: string): string {
+  return `apiVersion: signalbox/v1\nkind: Router\nspec:\n${spec}`;
+}
+
+/** A spec that needs nothing else. */
+export const POOL = "  pool: { name: llama, endpoints: [{ url: http://gpu1:8000 }] }\n";
+
+export async function loaded(text: string, urls: readonly string[] = []): Promise<LoadedConfig> {
+  const result = await loadTexts([{ file: "a.yaml", text }], registry, urls);
+  if (result.problems !== undefined) assert.fail(result.problems.map(formatProblem).join("\n"));
+  return result;
+}
+
+export async function configOf(text: string, urls: readonly string[] = []): Promise<RouterConfig> {
+  return (await loaded(text, urls)).config;
+}
+
+/** What is wrong with some texts, as lines; a single text is called "a.yaml", and its lines start with the position. */
+export async function problemsOf(
+  texts: string | Readonly<Record<string, string>>,
+  urls: readonly string[] = [],
+): Promise<readonly string[]> {
+  const named = typeof texts === "string" ? { "a.yaml": texts } : texts;
+  const result = await loadTexts(
+    Object.entries(named).map(([file, text]) => ({ file, text })),
+    registry,
+    urls,
+  );
+  const lines = (result.problems ?? []).map(formatProblem);
+  return typeof texts === "string" ? lines.map((line) => line.replace(/^a\.yaml:/, "")) : lines;
+}

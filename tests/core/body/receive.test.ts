@@ -1,0 +1,96 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { BodyBuffer } from "../../../core/body/receive.ts";
+
+const MIB = 1024 * 1024;
+const bytesOf = (length: number): Uint8Array => Uint8Array.from({ length }, (_, n) => n % 251);
+
+/** Feeds a body in chunks that lie inside larger buffers. */
+function receive(body: Uint8Array, declared: number, chunkBytes: number, maxBytes = 64 * MIB): BodyBuffer {
+  const buffer = new BodyBuffer(declared, maxBytes);
+  for (let at = 0; at < body.length; at += chunkBytes) {
+    const part = body.subarray(at, at + chunkBytes);
+    const chunk = new Uint8Array(part.length + 7);
+    chunk.set(part, 3);
+    buffer.append(chunk, 3, 3 + part.length);
+  }
+  return buffer;
+}
+
+describe("a body comes together", () => {
+  const sizes = [0, 1, 5, 1000, 65_536, 200_000];
+  for (const size of sizes) {
+    for (const chunkBytes of [1, 7, 4096, 65_536, 300_000].filter((bytes) => size / bytes < 2000)) {
+      test(`${size} bytes in chunks of ${chunkBytes}`, () => {
+        const body = bytesOf(size);
+        for (const declared of [size, -1]) {
+          const buffer = receive(body, declared, chunkBytes);
+          assert.equal(buffer.length, size);
+          assert.ok(Buffer.from(buffer.bytes).equals(body));
+        }
+      });
+    }
+  }
+});
+
+test("a body in one chunk is not copied", () => {
+  const chunk = bytesOf(100);
+  for (const declared of [60, -1]) {
+    const buffer = new BodyBuffer(declared, 1000);
+    buffer.append(chunk, 20, 80);
+    assert.equal(buffer.bytes.buffer, chunk.buffer);
+    assert.deepEqual(buffer.bytes, chunk.subarray(20, 80));
+  }
+});
+
+test("a chunk it kept is never written to", () => {
+  const chunk = bytesOf(100);
+  const before = chunk.slice();
+  const buffer = new BodyBuffer(-1, 1000);
+  buffer.append(chunk, 10, 20);
+  buffer.append(chunk, 30, 40);
+  assert.deepEqual(chunk, before);
+  assert.deepEqual(buffer.bytes, Uint8Array.from([...chunk.subarray(10, 20), ...chunk.subarray(30, 40)]));
+});
+
+test("empty chunks change nothing", () => {
+  const buffer = new BodyBuffer(-1, 10);
+  buffer.append(bytesOf(4), 2, 2);
+  assert.equal(buffer.length, 0);
+  buffer.append(bytesOf(4), 0, 4);
+  buffer.append(bytesOf(4), 1, 1);
+  assert.deepEqual(buffer.bytes, bytesOf(4));
+});
+
+describe("memory", () => {
+  const piece = bytesOf(1000);
+  const capacityAfter = (declared: number, appends: number, maxBytes = 64 * MIB): number => {
+    const buffer = new BodyBuffer(declared, maxBytes);
+    for (let n = 0; n < appends; n++) buffer.append(piece, 0, piece.length);
+    return buffer.storage.length;
+  };
+  const cases: Record<string, { declared: number; appends: number; maxBytes?: number; capacity: number }> = {
+    "a declared length is allocated at once": { declared: 500_000, appends: 2, capacity: 500_000 },
+    "a huge declared length is not": { declared: 32 * MIB, appends: 2, capacity: MIB },
+    "it grows as the bytes come": { declared: 32 * MIB, appends: 1049, capacity: 2 * 1049 * 1000 },
+    "and ends at what was declared": { declared: 1_500_000, appends: 1049, capacity: 1_500_000 },
+    "an undeclared length doubles": { declared: -1, appends: 5, capacity: 10_000 },
+    "but not beyond the limit": { declared: -1, appends: 2, maxBytes: 2500, capacity: 2500 },
+  };
+  for (const [name, { declared, appends, maxBytes, capacity }] of Object.entries(cases)) {
+    test(name, () => assert.equal(capacityAfter(declared, appends, maxBytes), capacity));
+  }
+
+  test("what it allocates lies on a word", () => {
+    const buffer = receive(bytesOf(5000), 5000, 999);
+    assert.equal(buffer.storage.byteOffset % 4, 0);
+  });
+});
+
+describe("the limit", () => {
+  const tooLarge = { code: "body_too_large", message: "The body is larger than the limit of 100 bytes; send a shorter one." };
+  test("a declared length over it", () => assert.throws(() => new BodyBuffer(101, 100), tooLarge));
+  test("a declared length at it", () => assert.equal(receive(bytesOf(100), 100, 30, 100).length, 100));
+  test("one chunk over it", () => assert.throws(() => receive(bytesOf(101), -1, 200, 100), tooLarge));
+  test("many chunks over it", () => assert.throws(() => receive(bytesOf(101), -1, 10, 100), tooLarge));
+});

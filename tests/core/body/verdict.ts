@@ -1,0 +1,67 @@
+import { BodyScanner } from "../../../core/body/scan.ts";
+import { RouterError } from "../../../core/errors.ts";
+
+export const KEYS = ["model", "stream", "max_tokens", "prompt"] as const;
+const GARBAGE = '"\\\u0000}]1,'.repeat(8);
+
+/** What a scan comes to: "ok" and the noted values' text, or the error's code and sentence. */
+export interface Verdict {
+  readonly code: string;
+  readonly message: string;
+  readonly spans: Readonly<Record<string, readonly [number, number]>>;
+}
+
+export const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+/** Scans a body in pieces that end at `cuts`; each piece comes in another buffer, at another alignment, with garbage after it. */
+export function verdict(body: Uint8Array, cuts: readonly number[] = [], maxDepth = 64): Verdict {
+  const scanner = new BodyScanner(KEYS, maxDepth);
+  try {
+    cuts.forEach((cut, index) => {
+      scanner.push(inLargerBuffer(body, cut, index), cut);
+    });
+    scanner.finish(inLargerBuffer(body, body.length, cuts.length), body.length);
+  } catch (thrown) {
+    if (!(thrown instanceof RouterError)) throw thrown;
+    return { code: thrown.code, message: thrown.message, spans: {} };
+  }
+  const spans: Record<string, readonly [number, number]> = {};
+  for (const key of KEYS) {
+    const span = scanner.spanOf(key);
+    if (span !== undefined) spans[key] = span;
+  }
+  return { code: "ok", message: "", spans };
+}
+
+/** At most `limit` places to cut a body, evenly spread, without its two ends. */
+export function cutsOf(body: Uint8Array, limit: number): number[] {
+  const step = Math.max(1, Math.ceil(body.length / limit));
+  const cuts: number[] = [];
+  for (let cut = 1; cut < body.length; cut += step) cuts.push(cut);
+  return cuts;
+}
+
+function inLargerBuffer(body: Uint8Array, length: number, index: number): Uint8Array {
+  const offset = index % 4;
+  const buffer = new Uint8Array(offset + length + GARBAGE.length);
+  buffer.set(body.subarray(0, length), offset);
+  buffer.set(utf8(GARBAGE), offset + length);
+  return buffer.subarray(offset);
+}
+
+/** The value a span points at, as JSON.parse sees it. */
+export function parsedSpan(body: Uint8Array, span: readonly [number, number]): unknown {
+  return JSON.parse(new TextDecoder().decode(body.subarray(span[0], span[1])));
+}
+
+/**
+ * What JSON.parse makes of a body: undefined where it refuses it. Bytes that are not UTF-8 are read as U+FFFD, so inside strings they
+ * pass and elsewhere they do not: the scanner's own rule.
+ */
+export function parsed(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { ignoreBOM: true }).decode(body)) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,317 @@
+import assert from "node:assert/strict";
+import type { Socket } from "node:net";
+import { after, describe, it } from "node:test";
+import { exchange, openClient, postBytes, readAnswer } from "../support/raw-client.ts";
+import { outstanding, startTestRouter, type TestRouter, type TestRouterOptions, waitUntil } from "../support/router.ts";
+import {
+  chunkOf,
+  jsonAnswer,
+  LAST_CHUNK,
+  type Script,
+  type ScriptedReplica,
+  STREAM_HEAD,
+  startScriptedReplica,
+} from "../support/scripted-replica.ts";
+
+const CHAT = "/v1/chat/completions";
+const chatBody = (extra = "") => `{"model":"m","messages":[{"role":"user","content":"hello"}]${extra}}`;
+const post = (path = CHAT, body = chatBody(), lines = "") => postBytes(path, body, lines);
+const OK = jsonAnswer('{"object":"chat.completion","model":"m"}');
+
+/** Starts replicas with the given scripts and a router over them; both end after the test file. */
+async function setUp(scripts: readonly Script[], options: TestRouterOptions = {}): Promise<{ router: TestRouter; replicas: ScriptedReplica[] }> {
+  const replicas = await Promise.all(scripts.map((script) => startScriptedReplica(script)));
+  const router = await startTestRouter(
+    replicas.map(({ url }) => url),
+    options,
+  );
+  after(async () => {
+    await router.close();
+    await Promise.all(replicas.map((replica) => replica.close()));
+  });
+  return { router, replicas };
+}
+
+const answerOk: Script = (_request, socket) => void socket.write(OK);
+
+async function assertIdle(router: TestRouter): Promise<void> {
+  await waitUntil(() => outstanding(router.router).inFlight === 0);
+  assert.deepEqual(outstanding(router.router), { inFlight: 0, prefillTokens: 0 });
+}
+
+describe("a replica that can't be connected to", () => {
+  it("costs no request: another replica serves it", async () => {
+    const { router, replicas } = await setUp([answerOk, answerOk, answerOk]);
+    const dead = replicas[0]!;
+    await dead.refuse();
+    for (const socket of dead.sockets) socket.destroy();
+    for (let i = 0; i < 50; i++) assert.equal(readAnswer(await exchange(router.port, post())).status, 200);
+    await assertIdle(router);
+  });
+
+  it("answers 502 or 503 in the API's shape when there is no other", async () => {
+    const { router, replicas } = await setUp([answerOk]);
+    await replicas[0]!.refuse();
+    for (const socket of replicas[0]!.sockets) socket.destroy();
+    const first = readAnswer(await exchange(router.port, post("/v1/messages", chatBody(',"max_tokens":5'))));
+    assert.equal(first.status, 502);
+    assert.equal(first.json["type"], "error");
+    const second = readAnswer(await exchange(router.port, post()));
+    assert.equal(second.status, 503);
+    assert.match(second.head, /retry-after: \d/i);
+    await assertIdle(router);
+  });
+
+  it("is used again once it listens again", async () => {
+    const { router, replicas } = await setUp([answerOk]);
+    await replicas[0]!.refuse();
+    for (const socket of replicas[0]!.sockets) socket.destroy();
+    await exchange(router.port, post());
+    await replicas[0]!.listenAgain();
+    await waitUntil(() => router.router.snapshot.endpoints.every((endpoint) => endpoint.phase === "ready"));
+    assert.equal(readAnswer(await exchange(router.port, post())).status, 200);
+  });
+});
+
+describe("a replica that fails after it got the request", () => {
+  it("reset on a fresh connection: 502 and exactly one delivery", async () => {
+    const { router, replicas } = await setUp([(_request, socket) => socket.resetAndDestroy(), (_request, socket) => socket.resetAndDestroy()]);
+    const answer = readAnswer(await exchange(router.port, post()));
+    assert.equal(answer.status, 502);
+    assert.equal((answer.json["error"] as { code: string }).code, "upstream_reset");
+    assert.equal(replicas[0]!.requests.length + replicas[1]!.requests.length, 1);
+    await assertIdle(router);
+  });
+
+  it("closed kept-alive connections lose nothing", async () => {
+    let closeAfterMs = 0;
+    const { router, replicas } = await setUp([
+      (_request, socket) => {
+        socket.write(OK);
+        setTimeout(() => socket.end(), closeAfterMs);
+      },
+    ]);
+    for (const delayMs of [0, 1, 2, 5]) {
+      closeAfterMs = delayMs;
+      const client = await openClient(router.port);
+      for (let i = 0; i < 60; i++) {
+        const before = client.received.length;
+        client.send(post());
+        const received = await client.until((text) => text.length > before && text.slice(before).endsWith('"model":"m"}'));
+        assert.match(received.slice(before), /^HTTP\/1.1 200 /);
+        await new Promise((resolve) => setTimeout(resolve, delayMs));
+      }
+      client.destroy();
+    }
+    assert.ok(replicas[0]!.requests.length >= 240);
+    await assertIdle(router);
+  });
+
+  it("headers that never come: 504 and the upstream connection is closed", async () => {
+    const { router, replicas } = await setUp([() => {}], { spec: "  limits: { responseTimeoutMs: 200 }" });
+    const answer = readAnswer(await exchange(router.port, post()));
+    assert.equal(answer.status, 504);
+    assert.equal(replicas[0]!.requests.length, 1);
+    await waitUntil(() => replicas[0]!.sockets.size === 0);
+    await assertIdle(router);
+  });
+
+  it("503 from one replica goes to another; the last one's own 503 is passed on", async () => {
+    const busy: Script = (_request, socket) => void socket.write(jsonAnswer('{"error":{"message":"full"}}', "503 Service Unavailable", "Retry-After: 7\r\n"));
+    const { router } = await setUp([busy, answerOk]);
+    for (let i = 0; i < 10; i++) assert.equal(readAnswer(await exchange(router.port, post())).status, 200);
+    const { router: alone } = await setUp([busy]);
+    const answer = readAnswer(await exchange(alone.port, post()));
+    assert.equal(answer.status, 503);
+    assert.match(answer.head, /retry-after: 7/i);
+    assert.deepEqual(answer.json, { error: { message: "full" } });
+  });
+
+  it("429 of the only replica is passed on unchanged", async () => {
+    const { router } = await setUp([
+      (_request, socket) => void socket.write(jsonAnswer('{"error":"slow down"}', "429 Too Many Requests", "Retry-After: 7\r\n")),
+    ]);
+    const answer = readAnswer(await exchange(router.port, post()));
+    assert.equal(answer.status, 429);
+    assert.match(answer.head, /retry-after: 7/i);
+  });
+});
+
+describe("a stream that breaks", () => {
+  const event = (n: number) => `data: {"n":${n}}\n\n`;
+  const broken = (finish: (socket: Socket) => void): Script => (_request, socket) => {
+    socket.write(STREAM_HEAD + chunkOf(event(1)) + chunkOf(event(2)));
+    setTimeout(() => finish(socket), 20);
+  };
+  const cases: readonly { name: string; script: Script; path?: string; open: string; error: RegExp }[] = [
+    { name: "between events, by FIN", script: broken((s) => s.end()), open: event(2), error: /data: \{"error":/ },
+    { name: "between events, by RST", script: broken((s) => s.resetAndDestroy()), open: event(2), error: /data: \{"error":/ },
+    {
+      name: "inside an event",
+      script: broken((s) => s.end(chunkOf('data: {"n":3'))),
+      open: 'data: {"n":3',
+      error: /\n\ndata: \{"error":/,
+    },
+    {
+      name: "inside a chunk",
+      script: broken((s) => s.end("20\r\ndata: {")),
+      open: "data: {",
+      error: /\n\ndata: \{"error":/,
+    },
+    { name: "by bytes that are no chunk", script: broken((s) => s.write("zz\r\n")), open: event(2), error: /data: \{"error":/ },
+    {
+      name: "on the messages API",
+      path: "/v1/messages",
+      script: broken((s) => s.end()),
+      open: event(2),
+      error: /event: error\r?\ndata: \{"type":"error"/,
+    },
+    {
+      name: "on the responses API",
+      path: "/v1/responses",
+      script: broken((s) => s.end()),
+      open: event(2),
+      error: /event: error\r?\ndata: \{"type":"error"/,
+    },
+  ];
+  for (const { name, script, path, open, error } of cases) {
+    it(`${name}: error event, no clean end`, async () => {
+      const { router } = await setUp([script]);
+      const client = await openClient(router.port);
+      const body = path === "/v1/responses" ? '{"model":"m","input":"x","stream":true}' : chatBody(',"stream":true,"max_tokens":9');
+      client.send(post(path ?? CHAT, body));
+      const received = await client.closed();
+      const text = dechunk(received);
+      assert.ok(text.body.startsWith(event(1) + event(2)), text.body);
+      assert.ok(text.body.includes(open));
+      assert.match(text.body, error);
+      assert.ok(!text.isComplete, "the chunked body must not be ended");
+      assert.ok(!text.body.includes("[DONE]"));
+      await assertIdle(router);
+    });
+  }
+
+  it("silence beyond the limit ends it too", async () => {
+    const { router, replicas } = await setUp([(_request, socket) => void socket.write(STREAM_HEAD + chunkOf(event(1)))], {
+      spec: "  limits: { streamIdleTimeoutMs: 200 }",
+    });
+    const client = await openClient(router.port);
+    client.send(post(CHAT, chatBody(',"stream":true')));
+    const text = dechunk(await client.closed());
+    assert.match(text.body, /data: \{"error":/);
+    assert.ok(!text.isComplete);
+    await waitUntil(() => replicas[0]!.sockets.size === 0);
+  });
+
+  it("a body shorter than its Content-Length closes the client's connection", async () => {
+    const { router } = await setUp([(_request, socket) => void socket.end("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n0123456789")]);
+    const client = await openClient(router.port);
+    client.send(post());
+    const received = await client.closed();
+    assert.match(received, /Content-Length: 100/i);
+    assert.ok(received.endsWith("0123456789"));
+  });
+});
+
+describe("a client that leaves", () => {
+  const stages: readonly { name: string; script: Script }[] = [
+    { name: "before the head", script: () => {} },
+    { name: "before the first token", script: (_request, socket) => void socket.write(STREAM_HEAD) },
+    { name: "in mid-stream", script: (_request, socket) => void socket.write(STREAM_HEAD + chunkOf("data: {}\n\n")) },
+  ];
+  for (const { name, script } of stages) {
+    for (const way of ["destroy", "half-close"] as const) {
+      it(`${name} (${way}) closes the upstream connection and frees every counter`, async () => {
+        const { router, replicas } = await setUp([script]);
+        const client = await openClient(router.port);
+        client.send(post(CHAT, chatBody(',"stream":true')));
+        await waitUntil(() => replicas[0]!.requests.length === 1);
+        if (name === "in mid-stream") await client.until((received) => received.includes("data: {}"));
+        if (way === "destroy") client.destroy();
+        else client.socket.end();
+        await waitUntil(() => replicas[0]!.sockets.size === 0);
+        await assertIdle(router);
+        assert.equal(router.log.at(-1)?.ending, "client-left");
+      });
+    }
+  }
+});
+
+describe("hostile answers", () => {
+  const refused: readonly { name: string; answer: string }[] = [
+    { name: "two lengths", answer: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nabc" },
+    { name: "the same length twice", answer: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nab" },
+    { name: "length and chunked", answer: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" },
+    { name: "unknown coding", answer: "HTTP/1.1 200 OK\r\nTransfer-Encoding: foo\r\n\r\nab" },
+    { name: "bare LF", answer: "HTTP/1.1 200 OK\nContent-Length: 2\n\nab" },
+    { name: "obs-fold", answer: "HTTP/1.1 200 OK\r\nA: b\r\n c\r\nContent-Length: 2\r\n\r\nab" },
+    { name: "NUL in a header", answer: "HTTP/1.1 200 OK\r\nA: b\0c\r\nContent-Length: 2\r\n\r\nab" },
+    { name: "status 099", answer: "HTTP/1.1 099 Odd\r\nContent-Length: 2\r\n\r\nab" },
+    { name: "101 unasked", answer: "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n" },
+    { name: "fifty interim answers", answer: "HTTP/1.1 100 Continue\r\n\r\n".repeat(50) },
+    { name: "a 100 KB header", answer: `HTTP/1.1 200 OK\r\nA: ${"b".repeat(100_000)}\r\nContent-Length: 0\r\n\r\n` },
+    { name: "a thousand headers", answer: `HTTP/1.1 200 OK\r\n${"A: b\r\n".repeat(1000)}Content-Length: 0\r\n\r\n` },
+    { name: "not HTTP", answer: "SSH-2.0-OpenSSH\r\n\r\n" },
+    { name: "HTTP/2", answer: "HTTP/2 200 OK\r\nContent-Length: 0\r\n\r\n" },
+  ];
+  for (const { name, answer } of refused) {
+    it(`${name}: 502, and the connection is not used again`, async () => {
+      const { router, replicas } = await setUp([(_request, socket) => void socket.write(answer, "latin1")]);
+      const result = readAnswer(await exchange(router.port, post()));
+      assert.equal(result.status, 502);
+      assert.equal((result.json["error"] as { code: string }).code, "upstream_invalid");
+      await waitUntil(() => replicas[0]!.sockets.size === 0);
+      await assertIdle(router);
+    });
+  }
+
+  it("a second answer on an idle connection reaches nobody", async () => {
+    const { router, replicas } = await setUp([
+      (request, socket) => {
+        socket.write(OK);
+        if (request.index === 0) setTimeout(() => socket.write(jsonAnswer('{"poison":true}')), 10);
+      },
+    ]);
+    await exchange(router.port, post());
+    await waitUntil(() => replicas[0]!.sockets.size === 0);
+    const second = readAnswer(await exchange(router.port, post()));
+    assert.equal(second.json["poison"], undefined);
+    assert.equal(second.status, 200);
+  });
+
+  it("an answer that ends with the connection is passed on as chunks", async () => {
+    const { router } = await setUp([(_request, socket) => void socket.end("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\nhello")]);
+    const text = dechunk(await exchange(router.port, post()));
+    assert.equal(text.body, "hello");
+    assert.ok(text.isComplete);
+  });
+
+  it("interim answers are passed over, extensions and trailers dropped", async () => {
+    const { router } = await setUp([
+      (_request, socket) =>
+        void socket.write(
+          "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-T\r\n\r\n5;a=b\r\nhello\r\n0\r\nX-T: 1\r\n\r\n",
+        ),
+    ]);
+    const answer = await exchange(router.port, post());
+    const text = dechunk(answer);
+    assert.equal(text.body, "hello");
+    assert.ok(text.isComplete);
+    assert.ok(!/x-t|a=b/i.test(answer));
+  });
+});
+
+/** Takes a chunked answer apart; `isComplete` says whether its last chunk came. */
+function dechunk(received: string): { body: string; isComplete: boolean } {
+  let at = received.indexOf("\r\n\r\n") + 4;
+  let body = "";
+  while (at < received.length) {
+    const lineEnd = received.indexOf("\r\n", at);
+    const size = Number.parseInt(received.slice(at, lineEnd), 16);
+    if (size === 0) return { body, isComplete: received.slice(lineEnd) === "\r\n\r\n" };
+    body += received.slice(lineEnd + 2, lineEnd + 2 + size);
+    at = lineEnd + 2 + size + 2;
+  }
+  return { body, isComplete: false };
+}
+void LAST_CHUNK;

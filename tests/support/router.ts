@@ -1,0 +1,93 @@
+import { loadTexts } from "../../config/load.ts";
+import { systemClock } from "../../core/clock.ts";
+import { replyWithError } from "../../core/error-reply.ts";
+import { silentLog } from "../../core/log.ts";
+import { type Router, runRouter } from "../../core/router.ts";
+import { startWireServer, type WireServer } from "../../core/wire/server.ts";
+import { builtIns } from "../../plugins/registry.ts";
+
+export interface TestRouter {
+  readonly url: string;
+  readonly port: number;
+  readonly router: Router;
+  readonly server: WireServer;
+  /** Lines the access log wrote. */
+  readonly log: readonly AccessLine[];
+  close(): Promise<void>;
+}
+
+/** One line of the access log. */
+export interface AccessLine {
+  readonly id: string;
+  readonly path: string;
+  readonly status: number;
+  readonly ending: string;
+  readonly error: string;
+  readonly model: string;
+  readonly target: string;
+  readonly endpoint: string;
+  readonly attempts: readonly { readonly endpoint: string; readonly result: number | string }[];
+}
+
+export interface TestRouterOptions {
+  /** Lines below `spec:`, indented by two. */
+  readonly spec?: string;
+  /** Further documents. */
+  readonly documents?: string;
+  /** Wait until this many replicas are ready; default all. */
+  readonly ready?: number;
+}
+
+/** A whole router on a free port over the given replicas. */
+export async function startTestRouter(urls: readonly string[], options: TestRouterOptions = {}): Promise<TestRouter> {
+  const text = `apiVersion: signalbox/v1\nkind: Router\nspec:\n  listen: { port: 0 }\n  admin: false\n${options.spec ?? ""}\n${options.documents ?? ""}`;
+  const loaded = await loadTexts([{ file: "test.yaml", text }], builtIns, urls);
+  if (loaded.problems !== undefined) throw new Error(loaded.problems.map((problem) => JSON.stringify(problem)).join("\n"));
+  const log: AccessLine[] = [];
+  const router = runRouter(loaded, {
+    clock: systemClock,
+    random: Math.random,
+    log: silentLog,
+    print: (line) => log.push(JSON.parse(line) as AccessLine),
+    isTerminal: false,
+  });
+  const server = await startWireServer({
+    host: "127.0.0.1",
+    port: 0,
+    limits: loaded.config.settings.limits,
+    clock: systemClock,
+    start: router.start,
+    refuse: (reply, error) => replyWithError(reply, error, "openai", "none"),
+  });
+  await waitUntil(() => readyCount(router) >= (options.ready ?? urls.length));
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    port: server.port,
+    router,
+    server,
+    log,
+    async close() {
+      await server.drain(0);
+      router.close();
+    },
+  };
+}
+
+export function readyCount(router: Router): number {
+  return router.snapshot.endpoints.filter((endpoint) => endpoint.phase === "ready").length;
+}
+
+/** Polls until `isTrue`, at most `timeoutMs`: for what other processes and sockets do in their own time. */
+export async function waitUntil(isTrue: () => boolean, timeoutMs = 10_000): Promise<void> {
+  const start = performance.now();
+  while (!isTrue()) {
+    if (performance.now() - start > timeoutMs) throw new Error(`Not true within ${timeoutMs} ms: ${isTrue}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+/** Requests in flight and unanswered prompt tokens over all endpoints: both 0 when nothing is under way. */
+export function outstanding(router: Router): { inFlight: number; prefillTokens: number } {
+  const sum = (numbers: ArrayLike<number>) => Array.from(numbers).reduce((total, value) => total + value, 0);
+  return { inFlight: sum(router.load.inFlight), prefillTokens: sum(router.load.prefillTokens) };
+}
