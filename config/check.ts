@@ -1,8 +1,8 @@
 import type { Definition } from "../core/plugin.ts";
 import type { RewriteRule } from "../core/rewrite-rule.ts";
 import type { Address, RouterConfig } from "./config.ts";
+import type { Registry } from "./instances.ts";
 import { type LoadedConfig, loadConfig } from "./load.ts";
-import type { Registry } from "./plugins.ts";
 import { formatProblems } from "./problems.ts";
 
 const MOST_ROWS = 12;

@@ -1,7 +1,7 @@
 import type { Definition } from "../core/plugin.ts";
 import { CONFIGURED_ELSEWHERE } from "./defaults.ts";
+import type { Registry } from "./instances.ts";
 import { type JsonSchema, jsonSchemaOf } from "./json-schema.ts";
-import type { Registry } from "./plugins.ts";
 import { rewriteDocument } from "./rewrite-schema.ts";
 import { routerDocument } from "./schema.ts";
 

@@ -1,7 +1,50 @@
+import type { SchemaResult } from "../core/options.ts";
 import type { Definition } from "../core/plugin.ts";
-import type { RouterConfig } from "./config.ts";
+import type { PluginEntry, RouterConfig } from "./config.ts";
 import { DEFAULT_OBSERVERS, DEFAULT_PARSERS, DEFAULT_SOURCES } from "./defaults.ts";
-import { type Instance, type ListedPlugins, listedOfType, type Registry, unlistedInstance } from "./plugins.ts";
+import type { Path } from "./problems.ts";
+
+export type Registry = ReadonlyMap<string, Definition>;
+
+/** One instance and the type it is of. */
+export interface Instance {
+  readonly entry: PluginEntry;
+  readonly definition: Definition;
+  /** Where the document lists it; empty for a default. */
+  readonly path: Path;
+}
+
+/** What the config lists under `plugins`. */
+export interface ListedPlugins {
+  readonly instances: ReadonlyMap<string, Instance>;
+  /** Names of entries that have a problem; what refers to one of them has none of its own. */
+  readonly brokenNames: ReadonlySet<string>;
+  /** True when a broken entry may have had any name. */
+  readonly hasNamelessBroken: boolean;
+}
+
+/** The listed instances of a built-in type. */
+export function listedOfType(type: string, { instances }: ListedPlugins): readonly Instance[] {
+  return [...instances.values()].filter(({ entry }) => entry.type === type && entry.from === undefined);
+}
+
+/** What a plugin's schema says of its parameters, or why it can't say it now. */
+export function validateOptions({ options }: Definition, value: unknown): SchemaResult<unknown> | { readonly fault: string } {
+  try {
+    const result = options["~standard"].validate(value);
+    if (!(result instanceof Promise)) return result;
+    result.catch(() => {});
+    return { fault: "its schema is asynchronous" };
+  } catch (error) {
+    return { fault: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** True when a type can be used without parameters. */
+export function needsNoParameters(definition: Definition): boolean {
+  const result = validateOptions(definition, {});
+  return !("fault" in result) && result.issues === undefined;
+}
 
 /**
  * Every instance the config amounts to. The default parsers come first, so that a listed one of another type wins a path that
@@ -12,7 +55,7 @@ export function allInstances(
   listed: ListedPlugins,
   registry: Registry,
 ): readonly Instance[] {
-  const unlisted = (type: string, parameters: unknown = {}) => unlistedInstance(builtIn(type, registry), parameters);
+  const unlisted = (type: string, parameters: unknown = {}) => unlistedInstance(type, registry, parameters);
   const missing = (types: readonly string[]) => types.filter((type) => listedOfType(type, listed).length === 0);
   const { endpoints } = config.pool;
   const ofProfile = config.profile.plugins.map(({ pluginRef }) => pluginRef).filter((name) => !listed.instances.has(name));
@@ -26,8 +69,12 @@ export function allInstances(
   ];
 }
 
-function builtIn(type: string, registry: Registry): Definition {
+/** An instance that no file lists, under the name of its type. Throws when the registry has no such type that takes this. */
+function unlistedInstance(type: string, registry: Registry, parameters: unknown): Instance {
   const definition = registry.get(type);
   if (definition === undefined) throw new Error(`The registry has no plugin type "${type}", which is on by default`);
-  return definition;
+  const result = validateOptions(definition, parameters);
+  if ("fault" in result || result.issues !== undefined)
+    throw new Error(`The plugin type "${type}" does not take the parameters it is given by default`);
+  return { entry: { name: type, type, from: undefined, parameters: result.value, position: undefined }, definition, path: [] };
 }

@@ -54,7 +54,7 @@ async function importPlugin(url: string): Promise<unknown> {
   try {
     return await import(url);
   } catch (error) {
-    if (!NEEDS_TSX.has(codeOf(error))) throw new Error(importFailure(error), { cause: error });
+    if (!NEEDS_TSX.has(codeOf(error))) throw new Error(importFailure(error, url), { cause: error });
   }
   const tsx = await import("tsx/esm/api").catch((error: unknown) => {
     throw new Error("This Node can't run its TypeScript: npm i tsx, or compile it to .js.", { cause: error });
@@ -62,15 +62,16 @@ async function importPlugin(url: string): Promise<unknown> {
   try {
     return await tsx.tsImport(url, import.meta.url);
   } catch (error) {
-    throw new Error(importFailure(error), { cause: error });
+    throw new Error(importFailure(error, url), { cause: error });
   }
 }
 
-function importFailure(error: unknown): string {
-  const code = codeOf(error);
-  if (code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND")
-    return `${firstLine(error)}: check the path, or install the package.`;
-  return `It fails while loading: ${firstLine(error)}.`;
+function importFailure(error: unknown, url: string): string {
+  // A file was seen to exist, so what is missing there is something that it imports.
+  const isMissing = !url.startsWith("file:") && /MODULE_NOT_FOUND$/.test(codeOf(error));
+  return isMissing
+    ? `${firstLine(error)}: install the package, or write ./file.ts for a file.`
+    : `It fails while loading: ${firstLine(error)}.`;
 }
 
 function firstLine(error: unknown): string {

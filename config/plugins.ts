@@ -1,32 +1,13 @@
 import { dirname } from "node:path";
 import type { Definition } from "../core/plugin.ts";
-import type { PluginEntry } from "./config.ts";
 import { CONFIGURED_ELSEWHERE } from "./defaults.ts";
 import { didYouMean } from "./did-you-mean.ts";
+import { type Instance, type ListedPlugins, type Registry, validateOptions } from "./instances.ts";
 import { complainOfIssues } from "./issues.ts";
 import { loadPluginModule } from "./load-plugin.ts";
 import { type Path, quoted } from "./problems.ts";
 import type { Resource } from "./resources.ts";
 import type { PluginSpec } from "./schema.ts";
-
-export type Registry = ReadonlyMap<string, Definition>;
-
-/** One instance and the type it is of. */
-export interface Instance {
-  readonly entry: PluginEntry;
-  readonly definition: Definition;
-  /** Where the document lists it; empty for a default. */
-  readonly path: Path;
-}
-
-/** What the config lists under `plugins`. */
-export interface ListedPlugins {
-  readonly instances: ReadonlyMap<string, Instance>;
-  /** Names of entries that have a problem; what refers to one of them has none of its own. */
-  readonly brokenNames: ReadonlySet<string>;
-  /** True when a broken entry may have had any name. */
-  readonly hasNamelessBroken: boolean;
-}
 
 type Place = Pick<Resource<unknown>, "file" | "positionOf" | "complain">;
 
@@ -96,18 +77,19 @@ function typeHint(type: string, registry: Registry): string {
 }
 
 function instanceOf(name: string, definition: Definition, spec: PluginSpec, path: Path, place: Place): Instance | undefined {
+  const { type, options: schema } = definition;
+  const { complain } = place;
   const value = spec.parameters ?? {};
-  const result = validate(definition, value);
-  if (result.issues !== undefined) {
-    complainOfIssues(result.issues, {
-      schema: definition.options,
-      value,
-      base: [...path, "parameters"],
-      complain: place.complain,
-    });
+  const result = validateOptions(definition, value);
+  if ("fault" in result) {
+    complain(path, { found: `options of ${quoted(type)} that can't be validated: ${result.fault}` });
     return undefined;
   }
-  const entry = { name, type: definition.type, from: spec.from, parameters: result.value, position: place.positionOf(path) };
+  if (result.issues !== undefined) {
+    complainOfIssues(result.issues, { schema, value, base: [...path, "parameters"], complain });
+    return undefined;
+  }
+  const entry = { name, type, from: spec.from, parameters: result.value, position: place.positionOf(path) };
   return { entry, definition, path };
 }
 
@@ -130,37 +112,12 @@ function isNameFree(
     });
     return false;
   }
+  if (definition.kind !== "parser") return true;
   const twin = [...others.values()].find((other) => other.definition === definition);
-  if (twin === undefined || definition.kind !== "parser") return true;
+  if (twin === undefined) return true;
   complain(path, {
     found: `the parser ${quoted(type)} a second time, beside ${quoted(twin.entry.name)}`,
     wanted: "one for each API",
   });
   return false;
-}
-
-/** An instance that no file lists, under the name of its type. Throws when a built-in does not take what is given. */
-export function unlistedInstance(definition: Definition, parameters: unknown): Instance {
-  const { type } = definition;
-  const result = validate(definition, parameters);
-  if (result.issues !== undefined)
-    throw new Error(`The plugin type "${type}" refuses its parameters: ${result.issues[0]?.message}`);
-  return { entry: { name: type, type, from: undefined, parameters: result.value, position: undefined }, definition, path: [] };
-}
-
-/** True when a type can be used without parameters. */
-export function needsNoParameters(definition: Definition): boolean {
-  return validate(definition, {}).issues === undefined;
-}
-
-function validate(definition: Definition, value: unknown) {
-  const result = definition.options["~standard"].validate(value);
-  if (!(result instanceof Promise)) return result;
-  result.catch(() => {});
-  return { issues: [{ message: "options that are validated without waiting: the plugin's schema is asynchronous" }] };
-}
-
-/** The listed instances of a built-in type. */
-export function listedOfType(type: string, { instances }: ListedPlugins): readonly Instance[] {
-  return [...instances.values()].filter(({ entry }) => entry.type === type && entry.from === undefined);
 }

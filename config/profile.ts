@@ -2,7 +2,7 @@ import type { Definition, PluginKind } from "../core/plugin.ts";
 import type { ProfileConfig, ProfileRef } from "./config.ts";
 import { DEFAULT_FILTERS, DEFAULT_PICKER, DEFAULT_PROFILE, DEFAULT_SCORER } from "./defaults.ts";
 import { didYouMean } from "./did-you-mean.ts";
-import { type ListedPlugins, listedOfType, needsNoParameters, type Registry } from "./plugins.ts";
+import { type ListedPlugins, listedOfType, needsNoParameters, type Registry } from "./instances.ts";
 import { type Complain, type Path, quoted } from "./problems.ts";
 import type { ProfileSpec } from "./schema.ts";
 

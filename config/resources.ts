@@ -15,7 +15,7 @@ export interface Resource<Document> {
   readonly broken: ReadonlySet<string>;
 }
 
-export type Kind = "Router" | "InferenceModelRewrite";
+type Kind = "Router" | "InferenceModelRewrite";
 
 const VERSIONS: Readonly<Record<Kind, readonly string[]>> = {
   Router: ["signalbox/v1"],

@@ -1,7 +1,8 @@
 import { DEFAULT_LIMITS } from "../core/settings.ts";
 import type { Address, RouterConfig } from "./config.ts";
 import { DEFAULT_ADMIN, DEFAULT_LISTEN } from "./defaults.ts";
-import { type ListedPlugins, type Registry, readPlugins } from "./plugins.ts";
+import type { ListedPlugins, Registry } from "./instances.ts";
+import { readPlugins } from "./plugins.ts";
 import { type EndpointEntry, readEndpoints, readProbes } from "./pool.ts";
 import type { Complain } from "./problems.ts";
 import { readProfile } from "./profile.ts";

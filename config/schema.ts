@@ -123,7 +123,7 @@ const limits = z.strictObject({
   drainTimeoutMs: limit("drainTimeoutMs", whole(0, LONGEST_TIMER_MS), "How long a stop waits for requests under way."),
 } satisfies Record<keyof Limits, z.ZodType>);
 
-export const routerSpec = z.strictObject({
+const routerSpec = z.strictObject({
   listen: address.describe("Where clients connect. Default 127.0.0.1:8080.").optional(),
   admin: z
     .union([z.literal(false), address])

@@ -1,4 +1,4 @@
-/** Writes the editor schema of the built-in plugins: node --import tsx config/write-schema.ts */
+/** Writes the editor schema of the built-in plugins: node --import tsx config/write-schema.ts && npx biome format --write config */
 import { writeFileSync } from "node:fs";
 import { builtIns } from "../plugins/registry.ts";
 import { editorSchema } from "./editor-schema.ts";

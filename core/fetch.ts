@@ -1,83 +1,84 @@
-import type { LoadedConfig } from "../config/load.ts";
-import type { PluginWorld } from "./control/program.ts";
+import { loadConfig, loadTexts } from "../config/load.ts";
+import { formatProblems, type Problem } from "../config/problems.ts";
+import { builtIns } from "../plugins/registry.ts";
 import { systemClock } from "./clock.ts";
+import type { PluginWorld } from "./control/program.ts";
+import { exchange, type FetchExchange } from "./fetch-exchange.ts";
 import { silentLog } from "./log.ts";
-import { FetchReply } from "./fetch-reply.ts";
-import type { RequestReceiver } from "./reply.ts";
+import type { Definition } from "./plugin.ts";
 import { runRouter } from "./router.ts";
-import { HeadParser } from "./wire/head.ts";
+import { Deadlines, sweepPeriodMs } from "./wire/deadlines.ts";
+
+/** Where a router's config comes from; what `listen` and `admin` say in it has no meaning here. */
+export interface RouterOptions extends Partial<PluginWorld> {
+  /** Config files, and folders of them. */
+  readonly files?: readonly string[];
+  /** The config itself, as YAML or JSON; instead of files. Paths in it start at the working directory. */
+  readonly text?: string;
+  /** Addresses of replicas, beside those of the config or without any. */
+  readonly urls?: readonly string[];
+  /** Plugin types of your own, which the config names like built-in ones. */
+  readonly plugins?: readonly Definition[];
+}
 
 /** The router as a Web-standard handler, for Hono, Deno.serve, Bun.serve and their like. */
 export interface FetchRouter {
-  /** Routes one request. Never rejects: what goes wrong is an error answer in the called API's own shape. */
+  /**
+   * Routes one request. Never rejects: what goes wrong is an error answer in the called API's own shape. An answer that
+   * breaks off fails its body; an aborted request gets status 499, which nobody is left to read.
+   */
   fetch(request: Request): Promise<Response>;
   /** Resolves true once an endpoint is ready, false when none is after `timeoutMs`. */
   whenReady(timeoutMs: number): Promise<boolean>;
-  /** Ends probes and the connections to the replicas. */
+  /** Ends requests under way with an error, then probes and connections; call it once the host takes no more requests. */
   close(): void;
 }
 
-/** Starts the same router that the standalone proxy runs, without a listener of its own. */
-export function createRouter(loaded: LoadedConfig, world: Partial<PluginWorld> = {}): FetchRouter {
-  const router = runRouter(loaded, {
-    clock: systemClock,
-    random: Math.random,
-    log: silentLog,
-    print: () => {},
-    isTerminal: false,
-    ...world,
-  });
+/** A config that can't run. The message lists every problem with its place. */
+export class ConfigError extends Error {
+  readonly problems: readonly Problem[];
+
+  constructor(problems: readonly Problem[]) {
+    super(formatProblems(problems));
+    this.name = "ConfigError";
+    this.problems = problems;
+  }
+}
+
+/** Starts the router that the standalone proxy runs, without a listener. Rejects with a ConfigError where the config can't run. */
+export async function createRouter(options: RouterOptions): Promise<FetchRouter> {
+  const { files, text, urls = [], plugins = [], ...given } = options;
+  if (files !== undefined && text !== undefined) throw new TypeError("Give the config as files or as text, not both.");
+  const registry = withOwn(plugins);
+  const loaded =
+    text === undefined
+      ? await loadConfig(files ?? [], registry, urls)
+      : await loadTexts([{ file: "text", text }], registry, urls);
+  if (loaded.problems !== undefined) throw new ConfigError(loaded.problems);
+
+  const world = { clock: systemClock, random: Math.random, log: silentLog, print: () => {}, isTerminal: false, ...given };
+  const router = runRouter(loaded, world);
+  const { limits } = loaded.config.settings;
+  const deadlines = new Deadlines(world.clock, sweepPeriodMs([limits.bodyTimeoutMs, limits.writeTimeoutMs]));
+  const shared = { start: router.start, limits, clock: world.clock, deadlines, open: new Set<FetchExchange>(), isClosed: false };
   return {
-    fetch: (request) => answer(request, router.start),
+    fetch: (request) => exchange(request, shared),
     whenReady: router.whenReady,
-    close: router.close,
+    close() {
+      shared.isClosed = true;
+      for (const one of [...shared.open]) one.stop();
+      deadlines.close();
+      router.close();
+    },
   };
 }
 
-/** Host names and headers were checked by the host already: the head only has to be taken apart once more. */
-const HEAD_LIMITS = { headBytes: 256 * 1024, headerCount: 1024 };
-
-function answer(request: Request, start: ReturnType<typeof runRouter>["start"]): Promise<Response> {
-  return new Promise((resolve) => {
-    const reply = new FetchReply(request.method, resolve);
-    const parser = new HeadParser("request", HEAD_LIMITS);
-    const bytes = Buffer.from(headText(request), "latin1");
-    try {
-      parser.push(bytes, 0);
-    } catch {
-      resolve(new Response("Bad request", { status: 400 }));
-      return;
-    }
-    const length = request.headers.get("content-length");
-    const bodyLength = request.body === null ? 0 : length !== null && /^\d+$/.test(length) ? Number(length) : -1;
-    const receiver = start(parser.head, bodyLength, reply, "");
-    reply.receiver = receiver;
-    request.signal.addEventListener("abort", () => receiver.clientGone(), { once: true });
-    void takeBody(request, receiver, reply);
-  });
-}
-
-function headText(request: Request): string {
-  const { host, pathname, search } = new URL(request.url);
-  let text = `${request.method} ${pathname}${search} HTTP/1.1\r\nhost: ${host}\r\n`;
-  for (const [name, value] of request.headers) if (name !== "host") text += `${name}: ${value}\r\n`;
-  return `${text}\r\n`;
-}
-
-async function takeBody(request: Request, receiver: RequestReceiver, reply: FetchReply): Promise<void> {
-  try {
-    const reader = request.body?.getReader();
-    while (reader !== undefined) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      receiver.body(value, 0, value.length);
-      if (reply.hasStarted) {
-        await reader.cancel();
-        return;
-      }
-    }
-    if (!reply.hasStarted) receiver.bodyEnd();
-  } catch {
-    receiver.clientGone();
+function withOwn(plugins: readonly Definition[]): ReadonlyMap<string, Definition> {
+  const registry = new Map(builtIns);
+  for (const plugin of plugins) {
+    if (registry.has(plugin.type))
+      throw new TypeError(`There is a plugin type "${plugin.type}" already; give yours another name.`);
+    registry.set(plugin.type, plugin);
   }
+  return registry;
 }

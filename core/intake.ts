@@ -13,7 +13,8 @@ import type { Named, Snapshot } from "./snapshot.ts";
 import type { Ending } from "./stages/forward.ts";
 import { stopping } from "./stages/upstream-error.ts";
 import { splitTarget } from "./wire/framing.ts";
-import type { Head } from "./wire/head.ts";
+import { type Head, WireError } from "./wire/head.ts";
+import { refusalOf } from "./wire/refusal.ts";
 
 /** Takes requests in for a data plane: whatever happens to one, it ends in exactly one record. */
 export function intake(plane: DataPlane): RequestStarter {
@@ -98,12 +99,11 @@ class RequestIntake implements RequestReceiver {
     if (this.#parser === undefined) return this.#answerWithoutParser();
     this.#dialect = this.#parser.plugin.dialect;
     const { limits } = this.#snapshot.settings;
-    if (bodyLength > limits.bodyBytes) throw tooLarge(limits.bodyBytes);
+    this.#body = new BodyBuffer(bodyLength, limits.bodyBytes);
     if (this.#parser.plugin.keys.length > 0) {
       checkContentType(this.#head);
       this.#scanner = new BodyScanner(this.#parser.plugin.keys, limits.bodyDepth);
     }
-    this.#body = new BodyBuffer(bodyLength, limits.bodyBytes);
   }
 
   #answerWithoutParser(): void {
@@ -120,13 +120,13 @@ class RequestIntake implements RequestReceiver {
     const body = this.#body;
     if (body === undefined) return;
     body.append(chunk, start, end);
-    this.#scanner?.push(body.bytes, body.length);
+    this.#scanner?.push(body.storage, body.length);
   }
 
   #route(): void {
     const { parser, body } = { parser: this.#parser, body: this.#body };
     if (parser === undefined || body === undefined) return;
-    this.#scanner?.finish(body.bytes, body.length);
+    this.#scanner?.finish(body.storage, body.length);
     const incoming = {
       id: this.#id,
       head: this.#head,
@@ -135,7 +135,7 @@ class RequestIntake implements RequestReceiver {
       query: this.#query,
       peer: this.#peer,
       parser,
-      body: new JsonBody(body.bytes, body.length, this.#scanner ?? NO_KEYS),
+      body: new JsonBody(body.storage, body.length, this.#scanner ?? NO_KEYS),
     };
     // Forwarding may end inside `route` already; what it ended with is handled once `#routed` is known.
     let early: (() => void) | undefined;
@@ -163,7 +163,7 @@ class RequestIntake implements RequestReceiver {
     try {
       step();
     } catch (thrown) {
-      const error = asRouterError(thrown);
+      const error = thrown instanceof WireError ? refusalOf(thrown) : asRouterError(thrown);
       if (error.code === "internal_error") this.#plane.log.error("A request failed inside the router", { id: this.#id, cause: String(error.cause) });
       this.#refuse(error);
     }
@@ -221,10 +221,6 @@ function checkContentType(head: Head): void {
   if (encoding !== "identity") {
     throw new RouterError("unsupported_media_type", "Send the body without Content-Encoding: compressed requests are not supported.");
   }
-}
-
-function tooLarge(limit: number): RouterError {
-  return new RouterError("body_too_large", `The body is over the limit of ${limit} bytes; send less or raise limits.bodyBytes.`);
 }
 
 function allowedMethods(path: string, snapshot: Snapshot): string {

@@ -23,7 +23,7 @@ export interface Sequence {
 }
 
 /** What the engine has done so far; only ever grows. */
-export interface EngineTotals {
+interface EngineTotals {
   prefixQueries: number;
   prefixHits: number;
   promptTokens: number;
@@ -54,7 +54,7 @@ export class Engine {
   /** When the current step ends on the clock. */
   #dueMs = 0;
   #cancelStep: () => void = () => {};
-  /** Told when a request starts or leaves, so that metrics can note which adapters are in use. */
+  /** Told when a request enters, starts or leaves. */
   onChange: () => void = () => {};
 
   constructor(settings: MockSettings) {

@@ -9,8 +9,8 @@ import type { OpenRecord, Seen } from "./seen.ts";
 /** A request body beyond this is refused, so that no test can fill the memory by accident. */
 const MAX_BODY_BYTES = 512 * 1024 * 1024;
 
-/** How long a head that was sent without a body gets to leave before the connection is cut. */
-const FLUSH_MS = 5;
+/** How long what was written gets to arrive before a cut: a head alone is not reported as sent, and a reset takes back what is unread. */
+const FLUSH_MS = 10;
 
 export interface ExchangeParts {
   readonly request: IncomingMessage;
@@ -34,6 +34,7 @@ export class Exchange {
   #isSilent = false;
   #isDoomed = false;
   #end: () => void = () => {};
+  #onSent: () => void = () => {};
 
   constructor(parts: ExchangeParts) {
     this.#parts = parts;
@@ -58,7 +59,7 @@ export class Exchange {
     return this.record.outcome !== "open" || this.#isSilent || this.#isDoomed;
   }
 
-  /** Called once when the answer is complete or the connection gone. */
+  /** Called when the answer is complete, broken off or wanted by nobody any more; perhaps more than once. */
   onEnd(run: () => void): void {
     this.#end = run;
     if (this.record.outcome !== "open") run();
@@ -78,7 +79,7 @@ export class Exchange {
       return false;
     } finally {
       this.record.body = Buffer.concat(chunks);
-      this.#parts.seen.bodyArrived(bytes);
+      this.#parts.seen.bodyArrived(this.record);
     }
     return !this.isOver;
   }
@@ -126,14 +127,11 @@ export class Exchange {
   cut(isReset: boolean): false {
     this.#isDoomed = true;
     this.record.outcome = "cut";
-    const { socket } = this.#parts.request;
-    const strike = () => {
-      if (isReset) socket.resetAndDestroy();
-      else socket.destroy();
-    };
-    if (this.#unsent === 0 && this.#parts.response.headersSent) this.#parts.clock.after(FLUSH_MS, strike);
-    else if (this.#unsent === 0) strike();
-    else this.#onSent = strike;
+    this.#end();
+    const strike = () => this.#strike(isReset);
+    if (!this.#parts.response.headersSent) strike();
+    else if (this.#unsent > 0 && !isReset) this.#onSent = strike;
+    else this.#parts.clock.after(FLUSH_MS, strike);
     return false;
   }
 
@@ -144,7 +142,11 @@ export class Exchange {
     this.#parts.request.socket.end(text);
   }
 
-  #onSent: () => void = () => {};
+  #strike(isReset: boolean): void {
+    const { socket } = this.#parts.request;
+    if (isReset) socket.resetAndDestroy();
+    else socket.destroy();
+  }
 
   #head(status: number, headers: Readonly<Record<string, string>>): void {
     const { request, response } = this.#parts;

@@ -2,9 +2,12 @@ import type { Call, Choice, GenerationApi, Reply } from "./call.ts";
 import type { Exchange } from "./exchange.ts";
 import { randomHex } from "./exchange.ts";
 import { optionalInteger, optionalString, parseBody } from "./fields.ts";
-import { badRequest, Problem } from "./problem.ts";
+import type { MockSettings } from "./options.ts";
+import { Problem } from "./problem.ts";
 import type { ReplicaState } from "./state.ts";
-import { byteTokensOf, hashNumbers, hashText, madeUpTokens, type Token, tokensOf } from "./tokens.ts";
+import { byteTokensOf, hashNumbers, hashText, madeUpTokens, tokensOf } from "./tokens.ts";
+
+type Output = Pick<Choice, "tokens" | "finish">;
 
 /** Answers one request of a generation API, as a whole or as a stream. Throws a Problem before anything was sent. */
 export function generateAnswer(api: GenerationApi, exchange: Exchange, state: ReplicaState): void {
@@ -50,13 +53,15 @@ function replyTo(api: GenerationApi, exchange: Exchange, state: ReplicaState): R
   const body = parseBody(exchange.record.body);
   const call = api.read(body);
   const model = state.adapters.resolve(optionalString(body, "model"));
-  checkLength(call, settings.maxModelTokens);
+  checkLimit(call, settings.maxModelTokens);
+  checkPrompts(call.prompts, settings.maxModelTokens);
   const choices: Choice[] = [];
   for (const prompt of call.prompts) {
     for (let sample = 0; sample < call.samples; sample++) {
-      const index = choices.length;
-      const output = outputOf(api, exchange, state, call, model, prompt, sample);
-      choices.push({ index, prompt, ...output, sent: 0, cachedTokens: 0 });
+      const output = settings.isEcho
+        ? echoOutput(api, exchange, settings.maxModelTokens - prompt.length)
+        : madeUpOutput(call, settings, model, prompt, sample);
+      choices.push({ index: choices.length, prompt, ...output, sent: 0, cachedTokens: 0 });
     }
   }
   return {
@@ -70,37 +75,25 @@ function replyTo(api: GenerationApi, exchange: Exchange, state: ReplicaState): R
   };
 }
 
-function checkLength(call: Call, maxModelTokens: number): void {
-  const { maxTokens, limitName } = call;
-  if (limitName !== undefined && maxTokens !== undefined && maxTokens > maxModelTokens) {
-    const message = `${limitName}=${maxTokens} cannot be greater than max_model_len=${maxModelTokens}. Please request fewer output tokens.`;
-    throw new Problem(400, "BadRequestError", `${message} (parameter=${limitName}, value=${maxTokens})`, { param: limitName });
-  }
-  const longest = Math.max(...call.prompts.map((prompt) => prompt.length));
-  if (longest + 1 > maxModelTokens) {
-    throw badRequest(
-      `This model's maximum context length is ${maxModelTokens} tokens, but the prompt has ${longest}.`,
-      "input_tokens",
-    );
-  }
+function checkLimit({ maxTokens, limitName }: Call, maxModelTokens: number): void {
+  if (limitName === undefined || maxTokens === undefined || maxTokens <= maxModelTokens) return;
+  const message = `${limitName}=${maxTokens} cannot be greater than max_model_len=${maxModelTokens}. Please request fewer output tokens.`;
+  throw new Problem(400, "BadRequestError", `${message} (parameter=${limitName}, value=${maxTokens})`, { param: limitName });
+}
+
+/** Refuses prompts the model cannot take; one of them would block the engine for ever. */
+export function checkPrompts(prompts: readonly (readonly number[])[], maxModelTokens: number): void {
+  if (prompts.every((prompt) => prompt.length < maxModelTokens)) return;
+  const message =
+    `This model's maximum context length is ${maxModelTokens} tokens. However, your prompt contains at least ` +
+    `${maxModelTokens + 1} input tokens, which exceeds this limit even without any output tokens. ` +
+    `Please reduce the length of the input prompt. (parameter=input_tokens, value=${maxModelTokens + 1})`;
+  throw new Problem(400, "BadRequestError", message, { param: "input_tokens" });
 }
 
 /** The whole reply, known from the start: the same request to the same model gets the same one. */
-function outputOf(
-  api: GenerationApi,
-  exchange: Exchange,
-  { settings }: ReplicaState,
-  call: Call,
-  model: string,
-  prompt: readonly number[],
-  sample: number,
-): { readonly tokens: readonly Token[]; readonly finish: Choice["finish"] } {
+function madeUpOutput(call: Call, settings: MockSettings, model: string, prompt: readonly number[], sample: number): Output {
   const room = settings.maxModelTokens - prompt.length;
-  if (settings.isEcho) {
-    const text = echoOf(exchange);
-    const tokens = api.hasTokenIdsOnly ? byteTokensOf(text) : tokensOf(text);
-    return { tokens: tokens.slice(0, room), finish: tokens.length > room ? "length" : "stop" };
-  }
   const most = Math.min(call.maxTokens ?? call.defaultMaxTokens ?? room, room);
   const natural = Math.max(settings.replyTokens, optionalInteger(call.body, "min_tokens") ?? 0);
   const count = call.body["ignore_eos"] === true ? most : Math.min(most, natural);
@@ -109,7 +102,9 @@ function outputOf(
 }
 
 /** What arrived, as JSON: proof for a test of what a proxy in front has sent. */
-function echoOf({ record }: Exchange): string {
+function echoOutput(api: GenerationApi, { record }: Exchange, room: number): Output {
   const { method, path, headers, body } = record;
-  return JSON.stringify({ method, path, headers, body: body.toString("utf8") });
+  const text = JSON.stringify({ method, path, headers, body: body.toString("utf8") });
+  const tokens = api.hasTokenIdsOnly ? byteTokensOf(text) : tokensOf(text);
+  return { tokens: tokens.slice(0, room), finish: tokens.length > room ? "length" : "stop" };
 }

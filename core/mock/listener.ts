@@ -10,9 +10,9 @@ export interface Connection {
   cancelIdle: () => void;
 }
 
-export type OnRequest = (request: IncomingMessage, response: ServerResponse, connection: Connection) => void;
+type OnRequest = (request: IncomingMessage, response: ServerResponse, connection: Connection) => void;
 
-export interface ListenerSettings {
+interface ListenerSettings {
   readonly host: string;
   readonly keepAliveMs: number;
   readonly clock: Clock;
@@ -45,26 +45,28 @@ export class Listener {
     this.#servers.add(server);
     // Every time limit of the runtime's own is off: they differ, and a fault may want a silent connection.
     Object.assign(server, { keepAliveTimeout: 0, requestTimeout: 0, headersTimeout: 0, timeout: 0 });
-    await new Promise<void>((resolve, reject) => {
-      server.once("error", reject);
-      server.listen(port, this.#settings.host, resolve);
-    });
+    try {
+      await listening(server, port, this.#settings.host);
+    } catch (error) {
+      this.#current = undefined;
+      this.#servers.delete(server);
+      throw error;
+    }
     this.#port = (server.address() as AddressInfo).port;
   }
 
   /** Refuses new connections and closes idle ones; requests under way go on. */
-  shut(): Promise<void> {
+  shut(): void {
     const server = this.#current;
-    if (!server) return Promise.resolve();
+    if (!server) return;
     this.#current = undefined;
     server.close(() => this.#servers.delete(server));
     server.closeIdleConnections();
-    return Promise.resolve();
   }
 
   /** Ends every connection. */
-  async close(): Promise<void> {
-    await this.shut();
+  close(): void {
+    this.shut();
     for (const server of this.#servers) server.closeAllConnections();
   }
 
@@ -92,4 +94,11 @@ export class Listener {
     if (keepAliveMs === 0 || socket.destroyed) return;
     connection.cancelIdle = clock.after(keepAliveMs, () => socket.destroy());
   }
+}
+
+function listening(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, resolve);
+  });
 }

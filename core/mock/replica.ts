@@ -26,7 +26,6 @@ export async function startMockReplica(options: MockOptions): Promise<MockReplic
   const settings = settingsOf(options);
   const engine = new Engine(settings);
   const metrics = new Metrics(settings, engine);
-  engine.onChange = () => metrics.adaptersChanged();
   const listener = new Listener(settings, (request, response, connection) => {
     void serve(state, { request, response, connection });
   });
@@ -35,7 +34,7 @@ export async function startMockReplica(options: MockOptions): Promise<MockReplic
   async function refuse(value: true | number | undefined): Promise<void> {
     cancelReopen();
     if (value === undefined) return listener.open();
-    await listener.shut();
+    listener.shut();
     // Whoever took the port meanwhile keeps it; this replica then stays refused.
     if (value !== true) cancelReopen = settings.clock.after(value, () => void listener.open().catch(() => {}));
   }
@@ -48,9 +47,13 @@ export async function startMockReplica(options: MockOptions): Promise<MockReplic
     seen: new Seen(settings.seenLimit),
     isLoaded: settings.loadingMs === 0,
   };
+  engine.onChange = () => {
+    metrics.adaptersChanged();
+    state.seen.changed();
+  };
   await listener.open(settings.port);
-  await state.faults.apply(settings.faults).catch(async (error: unknown) => {
-    await listener.close();
+  await state.faults.apply(settings.faults).catch((error: unknown) => {
+    listener.close();
     throw error;
   });
   const cancelLoading = startLoading(state);
@@ -66,7 +69,7 @@ export async function startMockReplica(options: MockOptions): Promise<MockReplic
       cancelLoading();
       cancelReopen();
       engine.close();
-      await listener.close();
+      listener.close();
     },
   };
 }

@@ -9,13 +9,13 @@ import type { GenerationApi } from "./call.ts";
 import type { Exchange } from "./exchange.ts";
 import { randomHex } from "./exchange.ts";
 import { optionalString, parseBody, requiredList } from "./fields.ts";
-import { generateAnswer } from "./generation.ts";
+import { checkPrompts, generateAnswer } from "./generation.ts";
 import { Problem, wrongContentType } from "./problem.ts";
 import type { ReplicaState } from "./state.ts";
 import { tokenize } from "./tokens.ts";
 
 /** Answers one request, now or later. Throws a Problem before anything was sent. */
-export type Handler = (exchange: Exchange, state: ReplicaState) => void;
+type Handler = (exchange: Exchange, state: ReplicaState) => void;
 
 /** What one path offers, by method. */
 export interface Route {
@@ -81,7 +81,8 @@ function requireJson(exchange: Exchange): Exchange {
 function generation(api: GenerationApi): Handler {
   return (exchange, state) => {
     if (api === generate && !state.settings.hasGenerate) {
-      throw new Problem(403, "Forbidden", "The token-id API is disabled on this server; start it with --enable-scale-out.");
+      const hint = "Restart vllm serve with --enable-scale-out to enable them.";
+      throw new Problem(403, "PermissionDeniedError", `Scale-out endpoints are disabled. ${hint}`);
     }
     generateAnswer(api, exchange, state);
   };
@@ -134,6 +135,7 @@ function embed(exchange: Exchange, state: ReplicaState): void {
   const body = bodyOf(exchange);
   const call = readEmbeddings(body);
   const { settings } = state;
+  checkPrompts(call.prompts, settings.maxModelTokens);
   // Pooling answers under the base name whatever was asked for.
   state.adapters.resolve(optionalString(body, "model"));
   let open = call.prompts.length;

@@ -37,7 +37,7 @@ export class Seen {
     return this.#requests.findLast((request) => path === undefined || request.path === path);
   }
 
-  /** Fulfilled as soon as the requests pass the test, rejected when they do not within the time. */
+  /** Fulfilled as soon as the test passes, asked at every change of a request or of the engine's load; rejected after the time. */
   until(isMet: (requests: readonly SeenRequest[]) => boolean, timeoutMs = 5000): Promise<void> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(
@@ -68,13 +68,14 @@ export class Seen {
     this.changed();
   }
 
-  /** For the replica: a body is complete. */
-  bodyArrived(bytes: number): void {
-    this.#bytes += bytes;
+  /** For the replica: the body of a request is complete. */
+  bodyArrived(request: SeenRequest): void {
+    // It may have been forgotten meanwhile.
+    if (this.#requests.includes(request)) this.#bytes += request.body.length;
     this.changed();
   }
 
-  /** For the replica: tells those who wait, and forgets the oldest beyond the limits. */
+  /** For the replica: something changed. Forgets the oldest beyond the limits and asks those who wait. */
   changed(): void {
     while (this.#requests.length > this.#limit || (this.#bytes > MAX_BYTES && this.#requests.length > 1)) {
       this.#bytes -= this.#requests.shift()?.body.length ?? 0;

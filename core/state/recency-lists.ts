@@ -31,9 +31,8 @@ export class RecencyLists {
     return this.#words[this.#table.at(entry) + STAMP]!;
   }
 
-  /** Puts an entry at the newest end, wherever it was. */
-  moveNewest(slot: number, entry: number, stamp: number): void {
-    if (this.stamp(entry) !== 0) this.remove(slot, entry);
+  /** Lists an entry that stands in no list. */
+  addNewest(slot: number, entry: number, stamp: number): void {
     this.#words[this.#table.at(entry) + STAMP] = stamp;
     this.#join(slot, this.#newest[slot]!, entry);
     this.#join(slot, entry, 0);
@@ -45,14 +44,21 @@ export class RecencyLists {
     this.#join(slot, this.#words[at + OLDER]!, this.#words[at + NEWER]!);
   }
 
-  /** Gives a listed entry's place to one that stands in no list. */
-  replace(slot: number, entry: number, other: number): void {
+  /** Takes a listed entry out and gives its place to another, unless that has a later one already. */
+  handOver(slot: number, entry: number, heir: number): void {
     const words = this.#words;
+    const stamp = this.stamp(entry);
+    const heirStamp = this.stamp(heir);
+    if (heirStamp !== 0 && this.#table.age(heirStamp) <= this.#table.age(stamp)) {
+      this.remove(slot, entry);
+      return;
+    }
+    if (heirStamp !== 0) this.remove(slot, heir);
     const at = this.#table.at(entry);
-    words[this.#table.at(other) + STAMP] = words[at + STAMP]!;
     words[at + STAMP] = 0;
-    this.#join(slot, words[at + OLDER]!, other);
-    this.#join(slot, other, words[at + NEWER]!);
+    words[this.#table.at(heir) + STAMP] = stamp;
+    this.#join(slot, words[at + OLDER]!, heir);
+    this.#join(slot, heir, words[at + NEWER]!);
   }
 
   /** Makes two entries neighbours; 0 stands for the end of the list. */

@@ -90,7 +90,8 @@ export class Residency {
       last = entry;
     }
     if (held !== 0) this.#countChild(held, -1);
-    if (last !== 0) this.#lists.moveNewest(slot, last, stamp);
+    if (held !== 0 && this.#lists.stamp(held) !== 0) this.#lists.remove(slot, held);
+    if (last !== 0) this.#lists.addNewest(slot, last, stamp);
     this.#trim(slot, 0);
     return { slot, from, stamp };
   }
@@ -148,7 +149,7 @@ export class Residency {
   #makeRoom(): boolean {
     const lists = this.#lists;
     while (this.table.isFull) {
-      if (lists.oldestStamp(this.#victim) !== this.#victimStamp) this.#findVictim();
+      if (lists.oldest(this.#victim) === 0 || lists.oldestStamp(this.#victim) !== this.#victimStamp) this.#findVictim();
       const entry = lists.oldest(this.#victim);
       if (entry === 0) return false;
       this.#drop(this.#victim, entry);
@@ -176,8 +177,7 @@ export class Residency {
     }
     const parent = this.table.words[this.table.at(entry) + PARENT]!;
     if (parent !== 0) this.#countChild(parent, -1);
-    // A parent that is listed already was sent later than this entry.
-    if (parent !== 0 && this.#lists.stamp(parent) === 0) this.#lists.replace(slot, entry, parent);
+    if (parent !== 0) this.#lists.handOver(slot, entry, parent);
     else this.#lists.remove(slot, entry);
     this.#tokens[slot]! -= this.table.tokens(entry);
     this.#entries[slot]!--;

@@ -6,6 +6,7 @@ import { ChunkedDecoder } from "./chunked.ts";
 import type { Deadlines, Timed } from "./deadlines.ts";
 import { checkHost, isKeptAlive, requestFraming } from "./framing.ts";
 import { type Head, HeadParser, WireError } from "./head.ts";
+import { refusalOf } from "./refusal.ts";
 import { ServerReply } from "./server-reply.ts";
 
 /** What all connections of one server share. */
@@ -233,8 +234,7 @@ export class ServerConnection implements Timed {
   }
 
   #refuseBroken(thrown: unknown): void {
-    if (thrown instanceof WireError) return this.#refuse(REFUSALS[thrown.code], thrown.message);
-    const error = asRouterError(thrown);
+    const error = thrown instanceof WireError ? refusalOf(thrown) : asRouterError(thrown);
     this.#refuse(error.code, error.message);
   }
 
@@ -265,11 +265,3 @@ export class ServerConnection implements Timed {
     receiver?.clientGone();
   }
 }
-
-const REFUSALS: Record<WireError["code"], ErrorCode> = {
-  bad_head: "bad_request",
-  bad_framing: "bad_request",
-  head_too_large: "head_too_large",
-  bad_version: "version_not_supported",
-  not_implemented: "not_implemented",
-};

@@ -30,26 +30,29 @@ export interface Bench {
 
 /** How much of each is done. */
 export interface Size {
-  readonly unaryMs: number;
+  /** Of the requests of a cell, this share is made. */
+  readonly share: number;
   readonly latencyMs: number;
   readonly streamRounds: number;
   readonly manyStreamEvents: number;
   readonly limitMs: number;
 }
 
-export const FULL: Size = { unaryMs: 1_500, latencyMs: 3_000, streamRounds: 3, manyStreamEvents: 100, limitMs: 600_000 };
-export const QUICK: Size = { unaryMs: 600, latencyMs: 1_200, streamRounds: 1, manyStreamEvents: 40, limitMs: 90_000 };
+export const FULL: Size = { share: 1, latencyMs: 3_000, streamRounds: 3, manyStreamEvents: 100, limitMs: 600_000 };
+export const QUICK: Size = { share: 1 / 3, latencyMs: 1_000, streamRounds: 1, manyStreamEvents: 20, limitMs: 90_000 };
 
-export const BODIES: readonly (readonly [label: string, bytes: number])[] = [
-  ["1 KB", 1024],
-  ["4 KB", 4 * 1024],
-  ["64 KB", 64 * 1024],
-  ["1 MB", 1024 * 1024],
+const BODIES: readonly (readonly [label: string, bytes: number, requests: number])[] = [
+  ["1 KB", 1024, 12_000],
+  ["4 KB", 4 * 1024, 12_000],
+  ["64 KB", 64 * 1024, 3_000],
+  ["1 MB", 1024 * 1024, 300],
 ];
 const CONNECTIONS = 16;
+const WARM_UP_REQUESTS = 6_000;
+const LONGEST_UNARY_MS = 4_000;
 const LATENCY: Pick<OpenLoopJob, "kind" | "ratePerSecond"> = { kind: "open-loop", ratePerSecond: 200 };
 const FEW = { streams: 100, rampMs: 200, intervalMs: 10 };
-const MANY = { streams: 2_000, rampMs: 1_500, intervalMs: 100 };
+const MANY = { streams: 2_000, rampMs: 1_000, intervalMs: 100 };
 
 export const figures: readonly Figure[] = [
   ...BODIES.map(([label]) => cpu(`request ${label}`, `CPU us per request, ${label}`)),
@@ -77,7 +80,7 @@ export const cells: readonly Cell[] = [
   { name: "100 streams", hasDirect: true, measure: fewStreams },
   { name: "latency", hasDirect: true, measure: latency },
   { name: "latency beside 1 MB bodies", hasDirect: true, measure: latencyBeside },
-  ...BODIES.map(([label, bytes]) => unary(label, bytes)),
+  ...BODIES.map(([label, bytes, requests]) => unary(label, bytes, requests)),
 ];
 
 /** Compiled code and open connections are what a long-running proxy has. */
@@ -85,7 +88,7 @@ async function warmUp(bench: Bench, subject: Subject): Promise<Samples> {
   const pace = { events: 100, intervalMs: 4 };
   bench.upstream.setPace(pace);
   await bench.driver.run({ ...job(subject), kind: "streams", streams: 50, rounds: 1, rampMs: 50, ...pace });
-  await bench.driver.run(closedLoop(subject, 4 * 1024, 0, 500));
+  await bench.driver.run(closedLoop(subject, 4 * 1024, WARM_UP_REQUESTS * bench.size.share, 0));
   return {};
 }
 
@@ -114,24 +117,44 @@ async function latency({ driver, size }: Bench, { port }: Subject): Promise<Samp
 }
 
 async function latencyBeside({ driver, size }: Bench, { port }: Subject): Promise<Samples> {
-  const result = await driver.run({ ...LATENCY, port, bodyBytes: 1024, besideBodyBytes: 1024 * 1024, durationMs: size.latencyMs });
+  const result = await driver.run({
+    ...LATENCY,
+    port,
+    bodyBytes: 1024,
+    besideBodyBytes: 1024 * 1024,
+    durationMs: size.latencyMs,
+  });
   return { "beside p99": result.p99Micros, failures: result.failures };
 }
 
-function unary(label: string, bytes: number): Cell {
+function unary(label: string, bytes: number, requests: number): Cell {
   return {
     name: `${label} requests`,
     hasDirect: false,
     async measure({ driver, size }, subject) {
-      const result = await driver.run(closedLoop(subject, bytes, 300, size.unaryMs));
+      const result = await driver.run(closedLoop(subject, bytes, requests * size.share * 0.25, requests * size.share));
       return { [`request ${label}`]: result.cpuMicrosPerRequest, failures: result.failures };
     },
   };
 }
 
-/** As many requests as 16 connections get through. */
-export function closedLoop(subject: Subject, bodyBytes: number, warmUpMs: number, durationMs: number) {
-  return { ...job(subject), kind: "closed-loop" as const, connections: CONNECTIONS, bodyBytes, warmUpMs, durationMs };
+/** Requests over 16 connections, some of them before the count begins. */
+export function closedLoop(
+  subject: Subject,
+  bodyBytes: number,
+  warmUpRequests: number,
+  requests: number,
+  limitMs = LONGEST_UNARY_MS,
+) {
+  return {
+    ...job(subject),
+    kind: "closed-loop" as const,
+    connections: CONNECTIONS,
+    bodyBytes,
+    warmUpRequests,
+    requests,
+    limitMs,
+  };
 }
 
 const job = ({ port, pids }: Subject) => ({ port, pids });

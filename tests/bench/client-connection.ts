@@ -1,4 +1,4 @@
-import { Buffer } from "node:buffer";
+import type { Buffer } from "node:buffer";
 import { connect, type Socket } from "node:net";
 
 /** What came back: the status, or 0 when the connection broke before the answer was whole. */
@@ -48,14 +48,16 @@ export class ClientConnection {
   #receive(bytes: Buffer): void {
     let bodyBytes = bytes.length;
     if (this.#bodyLeft === 0) {
-      this.#head += bytes.latin1Slice();
+      this.#head += bytes.toString("latin1");
       const end = this.#head.indexOf("\r\n\r\n");
       if (end < 0) return;
       bodyBytes = this.#head.length - end - 4;
       this.#readHead(this.#head.slice(0, end));
     }
     if (this.#bodyLeft === Number.POSITIVE_INFINITY) {
-      this.#tail = (this.#tail + bytes.latin1Slice(Math.max(0, bytes.length - CHUNKED_END.length))).slice(-CHUNKED_END.length);
+      this.#tail = (this.#tail + bytes.toString("latin1", Math.max(0, bytes.length - CHUNKED_END.length))).slice(
+        -CHUNKED_END.length,
+      );
       if (this.#tail === CHUNKED_END) this.#finish(this.#status);
       return;
     }

@@ -1,4 +1,4 @@
-import type { Buffer } from "node:buffer";
+import { Buffer } from "node:buffer";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { cpuMicros, residentBytes } from "./process-cpu.ts";
@@ -85,12 +85,12 @@ function oneStream(job: StreamsJob, message: Message, index: number, longestMs: 
     });
     const deadline = setTimeout(() => socket.destroy(), longestMs);
     socket.on("data", (bytes: Buffer) => {
-      if (tail === "" && bytes.latin1Slice(0, OK.length) !== OK) return socket.destroy();
+      if (tail === "" && bytes.toString("latin1", 0, OK.length) !== OK) socket.destroy();
       const marks = countMarks(bytes);
       if (events === 0 && marks > 0) firstEvent(job, tally, startMs);
       events += marks;
       tally.received += marks;
-      tail = (tail + bytes.latin1Slice(Math.max(0, bytes.length - END.length))).slice(-END.length);
+      tail = (tail + bytes.toString("latin1", Math.max(0, bytes.length - END.length))).slice(-END.length);
       if (tail === END) socket.destroy();
     });
     socket.on("error", () => socket.destroy());

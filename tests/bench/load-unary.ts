@@ -11,8 +11,10 @@ export interface ClosedLoopJob {
   readonly pids: readonly number[];
   readonly connections: number;
   readonly bodyBytes: number;
-  readonly warmUpMs: number;
-  readonly durationMs: number;
+  readonly warmUpRequests: number;
+  readonly requests: number;
+  /** Both parts end after this long, however many requests they got through. */
+  readonly limitMs: number;
 }
 
 export interface ClosedLoopResult {
@@ -50,34 +52,46 @@ let nextNumber = 1;
 
 /** Connects, warms up, then counts answers and the proxy's CPU time over the same span. */
 export async function closedLoop(job: ClosedLoopJob): Promise<ClosedLoopResult> {
-  let requests = 0;
-  let failures = 0;
-  let isOver = false;
+  const count = { answered: 0, failures: 0, isOver: false };
   const connections = Array.from({ length: job.connections }, () => new ClientConnection(job.port));
   for (const [conversation, connection] of connections.entries()) {
-    const message = chatMessage({ bytes: job.bodyBytes, conversation });
-    const next = () =>
-      sendNext(connection, message, (status) => {
-        if (status === 200) requests++;
-        else failures++;
-        // A proxy that refuses everything must not be asked in a tight loop.
-        if (!isOver) status === 200 ? next() : setTimeout(next, 1);
-      });
-    next();
+    keepAsking(connection, chatMessage({ bytes: job.bodyBytes, conversation }), count);
   }
-  await sleep(job.warmUpMs);
-  const before = { requests, cpu: cpuMicros(job.pids), ms: performance.now() };
-  await sleep(job.durationMs);
-  const answered = requests - before.requests;
-  const result = {
-    requests: answered,
-    failures,
-    cpuMicrosPerRequest: (cpuMicros(job.pids) - before.cpu) / answered,
-    requestsPerSecond: (answered * 1000) / (performance.now() - before.ms),
-  };
-  isOver = true;
+  await until(() => count.answered >= job.warmUpRequests, job.limitMs);
+  const before = { answered: count.answered, cpu: cpuMicros(job.pids), ms: performance.now() };
+  await until(() => count.answered >= before.answered + job.requests, job.limitMs);
+  const requests = count.answered - before.answered;
+  const cpuMicrosPerRequest = (cpuMicros(job.pids) - before.cpu) / requests;
+  count.isOver = true;
   for (const connection of connections) connection.close();
-  return result;
+  return {
+    requests,
+    failures: count.failures,
+    cpuMicrosPerRequest,
+    requestsPerSecond: (requests * 1000) / (performance.now() - before.ms),
+  };
+}
+
+/** The next request as soon as one is answered; a proxy that refuses is not asked in a tight loop. */
+function keepAsking(
+  connection: ClientConnection,
+  message: Message,
+  count: { answered: number; failures: number; readonly isOver: boolean },
+): void {
+  const next = () => sendNext(connection, message, answered);
+  const answered = (status: number) => {
+    if (status === 200) count.answered++;
+    else count.failures++;
+    if (count.isOver) return;
+    if (status === 200) next();
+    else setTimeout(next, 10);
+  };
+  next();
+}
+
+async function until(isReached: () => boolean, limitMs: number): Promise<void> {
+  const endMs = performance.now() + limitMs;
+  while (!isReached() && performance.now() < endMs) await sleep(2);
 }
 
 /** Each latency counts from when the request was due, so that a stall shows in every request that it held up. */
@@ -92,7 +106,7 @@ export async function openLoop(job: OpenLoopJob): Promise<OpenLoopResult> {
   const startMs = performance.now() + 50;
   for (let index = 0; index < total; index++) {
     const dueMs = startMs + (index * 1000) / job.ratePerSecond;
-    await until(dueMs);
+    await due(dueMs);
     const connection = idle.pop() ?? opened(all, job.port);
     if (connection === undefined) {
       failures++;
@@ -111,7 +125,12 @@ export async function openLoop(job: OpenLoopJob): Promise<OpenLoopResult> {
   beside?.close();
   // The first requests open their connections.
   const sorted = latencies.slice(Math.min(20, latencies.length >> 1)).sort((a, b) => a - b);
-  return { p50Micros: quantile(sorted, 0.5), p99Micros: quantile(sorted, 0.99), maxMicros: sorted.at(-1) ?? Number.NaN, failures };
+  return {
+    p50Micros: quantile(sorted, 0.5),
+    p99Micros: quantile(sorted, 0.99),
+    maxMicros: sorted.at(-1) ?? Number.NaN,
+    failures,
+  };
 }
 
 function opened(all: ClientConnection[], port: number): ClientConnection | undefined {
@@ -145,7 +164,7 @@ function sendNext(connection: ClientConnection, message: Message, answered: (sta
   connection.send(message.bytes, answered);
 }
 
-async function until(dueMs: number): Promise<void> {
+async function due(dueMs: number): Promise<void> {
   const waitMs = dueMs - performance.now();
   if (waitMs > SPIN_MS + 1) await sleep(waitMs - SPIN_MS);
   while (performance.now() < dueMs) await new Promise((resolve) => setImmediate(resolve));

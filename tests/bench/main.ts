@@ -7,14 +7,23 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { type Bench, type Cell, cells, FULL, QUICK } from "./cells.ts";
-import { type Driver, type Subject, startDriver, startProxy, startUpstream, stopAll, stopSubject, type Upstream } from "./processes.ts";
+import {
+  type Driver,
+  type Subject,
+  startDriver,
+  startProxy,
+  startUpstream,
+  stopAll,
+  stopSubject,
+  type Upstream,
+} from "./processes.ts";
 import { profile } from "./profile.ts";
-import { isInstalled, type Proxy, proxies, root } from "./proxies.ts";
+import { type Contender, contenders, isInstalled, root } from "./proxies.ts";
 import { DIRECT, type Run, save, table } from "./report.ts";
 
 const SETTLE_MS = 1_500;
 /** What a cell and the end of a run may still take once the time is up. */
-const RESERVE_MS = 15_000;
+const RESERVE_MS = 6_000;
 
 const { values } = parseArgs({
   options: {
@@ -37,17 +46,23 @@ function note(line: string): void {
 }
 
 /** Those asked for by name, or those that run by default; without what isn't installed here. */
-function chosenProxies(): readonly Proxy[] {
+function chosenProxies(): readonly Contender[] {
   const names = values.only?.split(",");
-  const unknown = names?.filter((name) => !proxies().some((proxy) => proxy.name === name)) ?? [];
-  if (unknown.length > 0) throw new Error(`No proxy is called ${unknown.join(", ")}; there are ${proxies().map(({ name }) => name).join(", ")}.`);
-  const wanted = proxies().filter((proxy) => (names === undefined ? proxy.isDefault : names.includes(proxy.name)));
-  for (const { name, program } of wanted.filter((proxy) => !isInstalled(proxy))) note(`${name} is left out: ${program} is not installed.`);
+  const unknown = names?.filter((name) => !contenders().some((proxy) => proxy.name === name)) ?? [];
+  if (unknown.length > 0)
+    throw new Error(
+      `No proxy is called ${unknown.join(", ")}; there are ${contenders()
+        .map(({ name }) => name)
+        .join(", ")}.`,
+    );
+  const wanted = contenders().filter((proxy) => (names === undefined ? proxy.isDefault : names.includes(proxy.name)));
+  for (const { name, program } of wanted.filter((proxy) => !isInstalled(proxy)))
+    note(`${name} is left out: ${program} is not installed.`);
   return wanted.filter(isInstalled);
 }
 
 /** Starts all afresh, takes each cell through all of them in an order that moves on, and stops them. */
-async function oneRepeat(index: number, chosen: readonly Proxy[], upstream: Upstream, driver: Driver): Promise<Sampled> {
+async function oneRepeat(index: number, chosen: readonly Contender[], upstream: Upstream, driver: Driver): Promise<Sampled> {
   const direct: Subject = { name: DIRECT, port: upstream.ports[0]!, pids: [] };
   const started = await Promise.all(chosen.map((proxy) => tryStart(proxy, upstream)));
   const subjects = [direct, ...started.filter((subject) => subject !== undefined)];
@@ -72,7 +87,7 @@ async function endRepeat(subjects: readonly Subject[], samples: Sampled): Promis
   return samples;
 }
 
-async function tryStart(proxy: Proxy, upstream: Upstream): Promise<Subject | undefined> {
+async function tryStart(proxy: Contender, upstream: Upstream): Promise<Subject | undefined> {
   try {
     return await startProxy(proxy, upstream.ports);
   } catch (error) {
@@ -109,7 +124,10 @@ async function main(): Promise<void> {
     run.push(await oneRepeat(index, chosen, upstream, driver));
     longestMs = Math.max(longestMs, performance.now() - beginMs);
   }
-  const shown = table(run, chosen.map(({ name }) => name));
+  const shown = table(
+    run,
+    chosen.map(({ name }) => name),
+  );
   console.log(`\n${shown}\n\nSaved as ${save(join(root, ".cache", "bench"), run, shown, notes)}`);
 }
 

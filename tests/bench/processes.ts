@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ClientConnection } from "./client-connection.ts";
 import type { Job, ResultOf } from "./load.ts";
 import { processTree } from "./process-cpu.ts";
-import { type Proxy, root } from "./proxies.ts";
+import { type Contender, root } from "./proxies.ts";
 import { chatMessage, type Pace } from "./traffic.ts";
 
 /** A proxy, or nothing at all ("direct"), ready to take traffic. */
@@ -60,14 +60,18 @@ export function startDriver(): Driver {
 }
 
 /** Starts the proxy and waits until it answers a request; throws with the end of its output when it does not. */
-export async function startProxy(proxy: Proxy, upstreamPorts: readonly number[]): Promise<Subject> {
+export async function startProxy(proxy: Contender, upstreamPorts: readonly number[]): Promise<Subject> {
   const [port, sidePort] = (await freePorts(2)) as [number, number];
   const place = { port, sidePort, upstreamPorts, folder: join(folder, `${proxy.name}-${port}`) };
   const { command, args, files, env } = proxy.launch(place);
   mkdirSync(place.folder);
   for (const [name, content] of Object.entries(files ?? {})) writeFileSync(join(place.folder, name), content);
   const path = `${process.env["PATH"] ?? ""}:/usr/sbin:/usr/local/sbin`;
-  const child = spawn(command, args, { cwd: root, env: { ...process.env, PATH: path, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(command, args, {
+    cwd: root,
+    env: { ...process.env, PATH: path, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   watch(child);
   let log = "";
   const keep = (bytes: unknown) => {

@@ -4,11 +4,13 @@ import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { closedLoop } from "./cells.ts";
 import { type Driver, type Subject, startProxy, stopSubject, type Upstream } from "./processes.ts";
-import { type Proxy, root, router } from "./proxies.ts";
+import { type Contender, root, router } from "./proxies.ts";
 
 /** The part of a .cpuprofile that is read. */
 interface CpuProfile {
   readonly nodes: readonly { readonly id: number; readonly callFrame: CallFrame }[];
+  /** Microseconds on the clock of process.hrtime, or since 1970. */
+  readonly startTime: number;
   readonly samples: readonly number[];
   readonly timeDeltas: readonly number[];
 }
@@ -19,14 +21,18 @@ interface CallFrame {
   readonly lineNumber: number;
 }
 
-const LOAD_MS = 6_000;
+const INTERVAL_MICROS = 200;
+const REQUESTS = 40_000;
+const LOAD_MS = 15_000;
 const TOP = 10;
 const PACE = { events: 200, intervalMs: 10 };
 
 /** Runs our router under the runtime's own profiler (Node and Bun have one) and prints where its time goes. */
-export async function profile(chosen: readonly Proxy[], upstream: Upstream, driver: Driver): Promise<void> {
+export async function profile(chosen: readonly Contender[], upstream: Upstream, driver: Driver): Promise<void> {
   for (const { name, program } of chosen.filter((proxy) => /^node|^bun/.test(proxy.name))) {
-    await printTop(name, program, "4 KB requests", upstream, (subject) => driver.run(closedLoop(subject, 4 * 1024, 0, LOAD_MS)));
+    await printTop(name, program, "4 KB requests", upstream, (subject) =>
+      driver.run(closedLoop(subject, 4 * 1024, 0, REQUESTS, LOAD_MS)),
+    );
     upstream.setPace(PACE);
     await printTop(name, program, "chunks of 100 streams", upstream, ({ port, pids }) =>
       driver.run({ kind: "streams", port, pids, streams: 100, rounds: 3, rampMs: 100, ...PACE }),
@@ -34,16 +40,28 @@ export async function profile(chosen: readonly Proxy[], upstream: Upstream, driv
   }
 }
 
-async function printTop(name: string, program: string, what: string, upstream: Upstream, load: (subject: Subject) => Promise<unknown>): Promise<void> {
+async function printTop(
+  name: string,
+  program: string,
+  what: string,
+  upstream: Upstream,
+  load: (subject: Subject) => Promise<unknown>,
+): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-profile-"));
   try {
-    const switches = ["--cpu-prof", `--cpu-prof-dir=${folder}`, ...(needsTsx(name) ? ["--import", "tsx"] : [])];
+    const switches = [
+      "--cpu-prof",
+      `--cpu-prof-interval=${INTERVAL_MICROS}`,
+      `--cpu-prof-dir=${folder}`,
+      ...(needsTsx(name) ? ["--import", "tsx"] : []),
+    ];
     const subject = await startProxy(router(name, program, switches), upstream.ports);
+    const from = { monotonic: Number(process.hrtime.bigint() / 1000n), wall: Date.now() * 1000 };
     await load(subject);
     await stopSubject(subject);
     const [file] = readdirSync(folder);
     if (file === undefined) throw new Error(`${name} wrote no profile.`);
-    const lines = topLines(JSON.parse(readFileSync(join(folder, file), "utf8")) as CpuProfile);
+    const lines = topLines(JSON.parse(readFileSync(join(folder, file), "utf8")) as CpuProfile, from);
     console.log(`\n${name}, ${what}: share of self time\n${lines.join("\n")}`);
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -53,11 +71,19 @@ async function printTop(name: string, program: string, what: string, upstream: U
 /** Where the runtime reads TypeScript itself, the lines of a profile are those of the source. */
 const needsTsx = (name: string) => /^node(18|20|22)?$/.test(name);
 
-function topLines({ nodes, samples, timeDeltas }: CpuProfile): readonly string[] {
+/** The places with the most samples of their own, from a time on: starting up is not what is asked about. */
+function topLines(
+  { nodes, startTime, samples, timeDeltas }: CpuProfile,
+  from: { monotonic: number; wall: number },
+): readonly string[] {
   const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]));
   const selfMicros = new Map<string, number>();
+  const fromMicros = startTime > from.wall / 2 ? from.wall : from.monotonic;
   let total = 0;
+  let now = startTime;
   for (const [index, id] of samples.entries()) {
+    now += timeDeltas[index] ?? 0;
+    if (now < fromMicros) continue;
     const frame = frames.get(id);
     if (frame === undefined || frame.functionName === "(idle)") continue;
     const place = placeOf(frame);

@@ -19,7 +19,7 @@ export interface Launch {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-export interface Proxy {
+export interface Contender {
   readonly name: string;
   /** The program; it is looked for before the run, in the PATH unless it is a path. */
   readonly program: string;
@@ -30,15 +30,15 @@ export interface Proxy {
 
 export const root = join(import.meta.dirname, "..", "..");
 const BIN = join(root, "node_modules", ".bin");
-const CLI = join("core", "cli", "main.ts");
+const ROUTER = join("tests", "bench", "quiet-router.ts");
 const PEERS = process.env["SIGNALBOX_PEERS"] ?? "";
 
 /** All that can be measured, nginx first: the others are told as multiples of it. */
-export function proxies(): readonly Proxy[] {
+export function contenders(): readonly Contender[] {
   return [...packaged, ...ours(), ...peers];
 }
 
-const packaged: readonly Proxy[] = [
+const packaged: readonly Contender[] = [
   {
     name: "nginx",
     program: "nginx",
@@ -62,7 +62,7 @@ const packaged: readonly Proxy[] = [
 ];
 
 /** Our router on each runtime; SIGNALBOX_NODES names other Node binaries than the one that runs this. */
-function ours(): readonly Proxy[] {
+function ours(): readonly Contender[] {
   const [firstNode] = (process.env["SIGNALBOX_NODES"] ?? "").split(":").filter(Boolean);
   return [
     router(nodeName(firstNode), firstNode ?? process.execPath, ["--import", "tsx"]),
@@ -78,21 +78,21 @@ function nodeName(path: string | undefined): string {
 }
 
 /** The router on one runtime, with these switches of the runtime. */
-export function router(name: string, program: string, switches: readonly string[]): Proxy {
+export function router(name: string, program: string, switches: readonly string[]): Contender {
   return {
     name,
     program,
     isDefault: true,
     launch: (place) => ({
       command: program,
-      args: [...switches, CLI, "start", "-f", join(place.folder, "router.yaml")],
-      files: { "router.yaml": routerConfig(place), "no-log.mjs": NO_LOG },
+      args: [...switches, ROUTER, "-f", join(place.folder, "router.yaml")],
+      files: { "router.yaml": routerConfig(place) },
       env: { NODE_ENV: "production" },
     }),
   };
 }
 
-const peers: readonly Proxy[] = [
+const peers: readonly Contender[] = [
   {
     name: "envoy",
     program: join(PEERS, "bin", "envoy"),
@@ -112,7 +112,15 @@ const peers: readonly Proxy[] = [
       args: [
         "launch",
         ...rustRouterArgs(place),
-        ...["--health-check-interval-secs", "1", "--disable-tokenizer-autoload", "--prometheus-host", "127.0.0.1", "--log-level", "error"],
+        ...[
+          "--health-check-interval-secs",
+          "1",
+          "--disable-tokenizer-autoload",
+          "--prometheus-host",
+          "127.0.0.1",
+          "--log-level",
+          "error",
+        ],
       ],
     }),
   },
@@ -128,7 +136,7 @@ const peers: readonly Proxy[] = [
 ];
 
 /** Whether the proxy's program is here. */
-export function isInstalled({ program }: Proxy): boolean {
+export function isInstalled({ program }: Contender): boolean {
   if (program.includes("/")) return existsSync(program);
   const folders = [...(process.env["PATH"] ?? "").split(":"), "/usr/sbin", "/usr/local/sbin"];
   return folders.some((folder) => existsSync(join(folder, program)));
@@ -178,6 +186,7 @@ defaults
   timeout client 60s
   timeout server 60s
   timeout http-keep-alive 60s
+  option http-no-delay
   http-reuse always
 frontend clients
   bind 127.0.0.1:${port} backlog 4096
@@ -200,8 +209,6 @@ spec:
 ${upstreamPorts.map((upstream) => `      - { url: "http://127.0.0.1:${upstream}" }`).join("\n")}
     probes:
       startup: { initialDelaySeconds: 0, periodSeconds: 1 }
-  plugins:
-    - { from: ./no-log.mjs, name: no-log }
   profiles:
     - name: default
       plugins:
@@ -218,15 +225,6 @@ spec:
       targets: [ { modelRewrite: ${TARGETS[0]}, weight: 90 }, { modelRewrite: ${TARGETS[1]}, weight: 10 } ]
 `;
 
-/** Takes the place of the access log. */
-const NO_LOG = `
-export default {
-  kind: "observer", type: "access-log", summary: "Prints nothing.",
-  options: { "~standard": { version: 1, vendor: "bench", validate: (value) => ({ value }) } },
-  create: () => ({}),
-};
-`;
-
 function rustRouterArgs({ port, sidePort, upstreamPorts }: Place): readonly string[] {
   return [
     ...["--host", "127.0.0.1", "--port", String(port), "--policy", "cache_aware"],
@@ -241,10 +239,15 @@ function envoyConfig({ port, upstreamPorts }: Place) {
     "@type": "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager",
     stat_prefix: "bench",
     route_config: {
-      virtual_hosts: [{ name: "all", domains: ["*"], routes: [{ match: { prefix: "/" }, route: { cluster: "replicas", timeout: "0s" } }] }],
+      virtual_hosts: [
+        { name: "all", domains: ["*"], routes: [{ match: { prefix: "/" }, route: { cluster: "replicas", timeout: "0s" } }] },
+      ],
     },
     http_filters: [
-      { name: "envoy.filters.http.router", typed_config: { "@type": "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router" } },
+      {
+        name: "envoy.filters.http.router",
+        typed_config: { "@type": "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router" },
+      },
     ],
   };
   const endpoints = upstreamPorts.map((upstream) => ({ endpoint: { address: address(upstream) } }));

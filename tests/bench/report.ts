@@ -28,17 +28,19 @@ const pad = (text: string, width: number, column: number) => (column === 0 ? tex
 
 /** The median over the repeats; ratios are taken inside of each repeat, then their median. */
 function cellText(figure: Figure, run: Run, subject: string): string {
-  const values = run.map((repeat) => (valueOf(figure, repeat, subject) ?? Number.NaN) * figure.scale);
+  const values = run.map((repeat) => (figureOf(figure, repeat, subject) ?? Number.NaN) * figure.scale);
   const value = median(values);
   if (Number.isNaN(value)) return "-";
   const digits = Math.abs(value) < 100 && !Number.isInteger(value) ? 1 : 0;
   const text = value.toFixed(digits);
   if (figure.against !== "ratio") return text;
-  const ratio = median(run.map((repeat) => (valueOf(figure, repeat, subject) ?? Number.NaN) / (valueOf(figure, repeat, REFERENCE) ?? Number.NaN)));
+  const ratio = median(
+    run.map((repeat) => (figureOf(figure, repeat, subject) ?? Number.NaN) / (figureOf(figure, repeat, REFERENCE) ?? Number.NaN)),
+  );
   return Number.isNaN(ratio) ? text : `${text} (${ratio.toFixed(2)}x)`;
 }
 
-function valueOf({ key, against }: Figure, repeat: Readonly<Record<string, Samples>>, subject: string): number | undefined {
+function figureOf({ key, against }: Figure, repeat: Readonly<Record<string, Samples>>, subject: string): number | undefined {
   const value = repeat[subject]?.[key];
   if (against !== "added" || value === undefined) return value;
   const direct = repeat[DIRECT]?.[key];

@@ -33,7 +33,7 @@ const SYSTEM =
   'You review restaurants for a city guide.\nBe fair, be brief, and quote the guest ("like this").\nNever name a guest.\n' +
   "Answer in the guest's language; prices stay in €.\n";
 const LINES: readonly string[] = [
-  "The soup came late, and it was cold; the waiter said \"that's how it is done here\".\n",
+  'The soup came late, and it was cold; the waiter said "that\'s how it is done here".\n',
   "On the second evening we ordered the menu of the house: five courses, all of them worth the walk.\n",
   "\tTable 4, by the window, is where you want to sit. Ask for Zoë, she knows the wines.\n",
   "We paid 64 € for two, which is little for what it was, and came back the week after with friends.\n",
@@ -50,7 +50,7 @@ export function chatMessage(shape: BodyShape): Message {
 
 /** Writes a number into the message, so that no two prompts are the same. */
 export function renumber({ bytes, numberAt }: Message, number: number): void {
-  bytes.latin1Write(String(number % 1e8).padStart(NUMBER.length, "0"), numberAt, NUMBER.length);
+  bytes.write(String(number % 1e8).padStart(NUMBER.length, "0"), numberAt, "latin1");
 }
 
 /** The first 60 percent are the conversation so far, the number begins the rest. */

@@ -10,6 +10,7 @@ const UPSTREAM_COUNT = 8;
 const HEAD_LIMIT_BYTES = 64 * 1024;
 /** Only a body this small is asked whether it wants a stream. */
 const STREAM_REQUEST_BYTES = 8 * 1024;
+const UNSIZED = "A proxy sent a body without content-length; the upstream of the bench wants one.";
 const STREAM_FLAG = /"stream":\s*true/;
 
 let pace: Pace = { events: 100, intervalMs: 10 };
@@ -19,7 +20,9 @@ const unary = answer(
     id: "chatcmpl-0123456789",
     object: "chat.completion",
     model: TARGETS[0],
-    choices: [{ index: 0, message: { role: "assistant", content: "A fair place with good soup. ".repeat(28) }, finish_reason: "stop" }],
+    choices: [
+      { index: 0, message: { role: "assistant", content: "A fair place with good soup. ".repeat(28) }, finish_reason: "stop" },
+    ],
     usage: { prompt_tokens: 1000, completion_tokens: 200, total_tokens: 1200 },
   }),
 );
@@ -42,53 +45,77 @@ const event = chunk(
   `data: {"id":"chatcmpl-0123456789","object":"chat.completion.chunk","model":"${TARGETS[0]}","choices":[{"index":0,"delta":{"content":" word${String.fromCharCode(EVENT_MARK)}"},"finish_reason":null}]}\n\n`,
 );
 const firstEvent = Buffer.concat([
-  Buffer.from("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nCache-Control: no-cache\r\nTransfer-Encoding: chunked\r\n\r\n"),
+  Buffer.from(
+    "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nCache-Control: no-cache\r\nTransfer-Encoding: chunked\r\n\r\n",
+  ),
   event,
 ]);
 const lastEvent = Buffer.concat([event, chunk("data: [DONE]\n\n"), Buffer.from("0\r\n\r\n")]);
 
 function answer(body: string, status = "200 OK"): Buffer {
-  return Buffer.from(`HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+  return Buffer.from(
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
 }
 
 function chunk(data: string): Buffer {
   return Buffer.from(`${Buffer.byteLength(data).toString(16)}\r\n${data}\r\n`);
 }
 
-/** Answers the requests of one connection: a head, then so many bytes of body, again and again. */
-function serve(socket: Socket): void {
-  let head = "";
-  let bodyLeft = 0;
-  let isSmall = false;
-  let isStream = false;
-  socket.setNoDelay(true);
-  socket.on("error", () => socket.destroy());
-  socket.on("data", (bytes: Buffer) => {
+/** Reads the requests of one connection, a head and then so many bytes of body, and answers each. */
+class Connection {
+  readonly #socket: Socket;
+  #head = "";
+  #isInBody = false;
+  #bodyLeft = 0;
+  #isSmall = false;
+  #wantsStream = false;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+  }
+
+  receive(bytes: Buffer): void {
     let at = 0;
-    while (at < bytes.length) {
-      if (bodyLeft === 0) {
-        const wasBytes = head.length;
-        head += bytes.latin1Slice(at);
-        const end = head.indexOf("\r\n\r\n");
-        if (end < 0 && head.length > HEAD_LIMIT_BYTES) return socket.destroy();
-        if (end < 0) return;
-        at += end + 4 - wasBytes;
-        head = head.slice(0, end);
-        if (/\r\ntransfer-encoding:/i.test(head)) throw new Error("A proxy sent a chunked body; the bench upstream wants a content-length.");
-        bodyLeft = Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0);
-        isSmall = bodyLeft <= STREAM_REQUEST_BYTES;
-        isStream = false;
-      }
-      const end = Math.min(bytes.length, at + bodyLeft);
-      if (isSmall && end > at && STREAM_FLAG.test(bytes.latin1Slice(at, end))) isStream = true;
-      bodyLeft -= end - at;
-      at = end;
-      if (bodyLeft > 0) continue;
-      if (isStream) stream(socket);
-      else socket.write(head.startsWith("POST ") ? unary : page(head));
-      head = "";
-    }
-  });
+    while (at < bytes.length) at = this.#isInBody ? this.#readBody(bytes, at) : this.#readHead(bytes, at);
+  }
+
+  #readHead(bytes: Buffer, at: number): number {
+    const heldBytes = this.#head.length;
+    this.#head += bytes.toString("latin1", at);
+    const end = this.#head.indexOf("\r\n\r\n");
+    if (end < 0 && this.#head.length > HEAD_LIMIT_BYTES) this.#socket.destroy();
+    if (end < 0) return bytes.length;
+    this.#head = this.#head.slice(0, end);
+    if (/\r\ntransfer-encoding:/i.test(this.#head)) throw new Error(UNSIZED);
+    this.#bodyLeft = Number(/\r\ncontent-length: *(\d+)/i.exec(this.#head)?.[1] ?? 0);
+    this.#isSmall = this.#bodyLeft <= STREAM_REQUEST_BYTES;
+    this.#wantsStream = false;
+    this.#isInBody = this.#bodyLeft > 0;
+    if (!this.#isInBody) this.#answer();
+    return at + end + 4 - heldBytes;
+  }
+
+  #readBody(bytes: Buffer, at: number): number {
+    const end = Math.min(bytes.length, at + this.#bodyLeft);
+    if (this.#isSmall && STREAM_FLAG.test(bytes.toString("latin1", at, end))) this.#wantsStream = true;
+    this.#bodyLeft -= end - at;
+    this.#isInBody = this.#bodyLeft > 0;
+    if (!this.#isInBody) this.#answer();
+    return end;
+  }
+
+  #answer(): void {
+    if (this.#wantsStream) stream(this.#socket);
+    else this.#socket.write(this.#head.startsWith("POST ") ? unary : page(this.#head));
+    this.#head = "";
+  }
+}
+
+function serve(socket: Socket): void {
+  const connection = new Connection(socket);
+  socket.on("error", () => socket.destroy());
+  socket.on("data", (bytes: Buffer) => connection.receive(bytes));
 }
 
 function page(head: string): Buffer {

@@ -257,7 +257,7 @@ describe("plugins", () => {
     [
       "a name twice",
       plugins("type: queue, name: x", "type: prefix-cache, name: x"),
-      ['7:34  spec.plugins[1].name  found the plugin name "x" a second time; wanted a name of its own for each entry.'],
+      ['7:35  spec.plugins[1].name  found the plugin name "x" a second time; wanted a name of its own for each entry.'],
     ],
     [
       "a type twice without names",
@@ -267,7 +267,7 @@ describe("plugins", () => {
     [
       "the name of another type",
       plugins("type: queue, name: random"),
-      ['6:26  spec.plugins[0].name  found the name "random", which is a built-in type; wanted a name of its own.'],
+      ['6:28  spec.plugins[0].name  found the name "random", which is a built-in type; wanted a name of its own.'],
     ],
     [
       "two of one parser",
@@ -289,37 +289,37 @@ describe("plugins", () => {
     [
       "a wrong parameter",
       plugins("type: prefix-cache, parameters: { blockBytes: many }"),
-      ['6:53  spec.plugins[0].parameters.blockBytes  found "many"; wanted a whole number.'],
+      ['6:55  spec.plugins[0].parameters.blockBytes  found "many"; wanted a number.'],
     ],
     [
       "a parameter out of bounds",
       plugins("type: prefix-cache, parameters: { blockBytes: 1 }"),
-      ["6:53  spec.plugins[0].parameters.blockBytes  found 1; wanted at least 16."],
+      ["6:55  spec.plugins[0].parameters.blockBytes  found 1; wanted at least 16."],
     ],
     [
       "an unknown parameter",
       plugins("type: prefix-cache, parameters: { blokBytes: 64 }"),
       [
-        '6:41  spec.plugins[0].parameters.blokBytes  found the unknown key "blokBytes"; wanted one of: blockBytes, hash, tiers. Did you mean "blockBytes"?',
+        '6:43  spec.plugins[0].parameters.blokBytes  found the unknown key "blokBytes"; wanted one of: blockBytes, hash, tiers. Did you mean "blockBytes"?',
       ],
     ],
     [
       "an unknown parameter deep inside",
       plugins("type: prefix-cache, parameters: { tiers: [{ name: a, shar: 1, share: 1 }] }"),
       [
-        '6:60  spec.plugins[0].parameters.tiers[0].shar  found the unknown key "shar"; wanted one of: name, share. Did you mean "share"?',
+        '6:62  spec.plugins[0].parameters.tiers[0].shar  found the unknown key "shar"; wanted one of: name, share. Did you mean "share"?',
       ],
     ],
     [
       "a mistyped choice",
       plugins("type: prefix-cache, parameters: { hash: xxh46 }"),
-      ['6:47  spec.plugins[0].parameters.hash  found "xxh46"; wanted "xxh64" or "murmur". Did you mean "xxh64"?'],
+      ['6:49  spec.plugins[0].parameters.hash  found "xxh46"; wanted "xxh64" or "murmur". Did you mean "xxh64"?'],
     ],
     ["a missing parameter", plugins("type: dns"), ['6:7  spec.plugins[0].parameters.host  found no "host"; wanted text.']],
     [
       "parameters that are a list",
       plugins("type: queue, parameters: [1]"),
-      ["6:32  spec.plugins[0].parameters  found a list; wanted a mapping."],
+      ["6:34  spec.plugins[0].parameters  found a list; wanted a mapping."],
     ],
   ]);
 });

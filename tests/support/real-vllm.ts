@@ -22,7 +22,7 @@ export interface RealVllm {
 
 const BASE = "tiny";
 const ADAPTERS = ["food-review-v1", "food-review-v2"];
-const START_LIMIT_MS = 180_000;
+const START_LIMIT_MS = 400_000;
 const STOP_LIMIT_MS = 20_000;
 /** Output kept to explain a failed start. */
 const LOG_CHARS = 4000;

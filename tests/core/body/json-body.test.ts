@@ -42,7 +42,9 @@ const VALUES: Record<string, readonly [kind: string, text: unknown, flag: unknow
   "[[1,2],[3],[]]": ["array", "text", "flag", "count", 3],
   "[[1,22,333,4444,55555],[666666]]": ["array", "text", "flag", "count", 6],
   '["1,2","3"]': ["array", "text", "flag", "count", 0],
-  '[1,22,333,4444,"5,6"]': ["array", "text", "flag", "count", 0],
+  '[1,22,333,"5,6",4444,55555]': ["array", "text", "flag", "count", 0],
+  "[1,22,333,4444,true,55555,666666]": ["array", "text", "flag", "count", 0],
+  "[[1,22,333],[],[4444,55555]]": ["array", "text", "flag", "count", 5],
   "[true,null,false]": ["array", "text", "flag", "count", 0],
   '[{"a":1}]': ["array", "text", "flag", "count", 0],
 };

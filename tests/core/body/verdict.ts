@@ -2,7 +2,8 @@ import { BodyScanner } from "../../../core/body/scan.ts";
 import { RouterError } from "../../../core/errors.ts";
 
 export const KEYS = ["model", "stream", "max_tokens", "prompt"] as const;
-const GARBAGE = '"\\\u0000}]1,'.repeat(8);
+/** What a scanner must not see: it would end, bend or go on with any token. */
+const GARBAGE = ['"\\\u0000}]1', "0000000000000000", ",,,,,,,,"];
 
 /** What a scan comes to: "ok" and the noted values' text, or the error's code and sentence. */
 export interface Verdict {
@@ -43,9 +44,10 @@ export function cutsOf(body: Uint8Array, limit: number): number[] {
 
 function inLargerBuffer(body: Uint8Array, length: number, index: number): Uint8Array {
   const offset = index % 4;
-  const buffer = new Uint8Array(offset + length + GARBAGE.length);
+  const garbage = utf8(GARBAGE[length % GARBAGE.length]!);
+  const buffer = new Uint8Array(offset + length + garbage.length);
   buffer.set(body.subarray(0, length), offset);
-  buffer.set(utf8(GARBAGE), offset + length);
+  buffer.set(garbage, offset + length);
   return buffer.subarray(offset);
 }
 

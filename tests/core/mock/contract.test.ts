@@ -9,7 +9,8 @@ const NAMES = { base: "tiny", adapters: ["food-review-v1", "food-review-v2"], ad
 const DEPLOYMENTS: readonly { name: string; options: MockOptions; rows: ReturnType<typeof assertionsFor> }[] = [
   {
     name: "generation",
-    options: { model: NAMES.base, adapters: NAMES.adapters, timeScale: 0 },
+    // Slow enough that a stream of thousands of tokens is still running when it is left.
+    options: { model: NAMES.base, adapters: NAMES.adapters, timeScale: 0.1 },
     rows: assertionsFor("any", "engine", "generate", "generate-engine"),
   },
   {

@@ -36,8 +36,8 @@ async function waitFor(isSo: () => Promise<boolean>): Promise<void> {
   }
 }
 
-async function cachedTokens(baseUrl: string, model: string, prompt: string): Promise<number> {
-  const answer = await postJson(baseUrl, "/v1/completions", { model, prompt, max_tokens: 1 });
+async function cachedTokens(baseUrl: string, body: Json): Promise<number> {
+  const answer = await postJson(baseUrl, "/v1/completions", { ...body, max_tokens: 1 });
   const details = object(object(answer["usage"], "usage")["prompt_tokens_details"], "prompt_tokens_details");
   return count(details["cached_tokens"], "cached_tokens");
 }
@@ -133,9 +133,10 @@ export const engineRows: readonly ReplicaAssertion[] = [
     needs: "generate-engine",
     async run(baseUrl, names) {
       const prompt = `${Math.random()} ${LONG_PROMPT}`;
-      for (const model of targets(names)) {
-        assert.equal(await cachedTokens(baseUrl, model, prompt), 0);
-        assert.ok((await cachedTokens(baseUrl, model, prompt)) > 0);
+      const bodies: readonly Json[] = targets(names).map((model) => ({ model, prompt }));
+      for (const body of [...bodies, { model: names.base, prompt, cache_salt: "s" }]) {
+        assert.equal(await cachedTokens(baseUrl, body), 0);
+        assert.ok((await cachedTokens(baseUrl, body)) > 0);
       }
     },
   },

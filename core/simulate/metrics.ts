@@ -1,0 +1,143 @@
+/** What a simulation measured; times in seconds. */
+export interface Metrics {
+  /** Share of all prompt tokens that were found in a replica's cache. */
+  readonly hitRatio: number;
+  readonly ttftSeconds: Percentiles;
+  readonly interTokenSeconds: { readonly p50: number; readonly p99: number };
+  /** Share of the completed requests whose first token came within two seconds. */
+  readonly shareUnder2Seconds: number;
+  /** Most requests in flight on one replica over the mean of all, averaged over decisions; 1 is even. */
+  readonly imbalance: number;
+  /** Share of the time that a replica computes, averaged over replicas. */
+  readonly utilization: number;
+  /** Share of the requests that got their whole answer. */
+  readonly completionRatio: number;
+  /** Decisions in which a plugin broke its contract. */
+  readonly faultyDecisions: number;
+}
+
+export interface Percentiles {
+  readonly mean: number;
+  readonly p50: number;
+  readonly p90: number;
+  readonly p99: number;
+}
+
+const FAST_MS = 2_000;
+
+/** Collects what happens in a simulation. */
+export class Recorder {
+  readonly #firstTokenMs: number[] = [];
+  readonly #interTokenMs = new LogHistogram();
+  #promptTokens = 0;
+  #cachedTokens = 0;
+  #completed = 0;
+  #decisions = 0;
+  #imbalanceSum = 0;
+  #faultyDecisions = 0;
+
+  decided(inFlight: ArrayLike<number>, replicas: number, isFaulty: boolean): void {
+    let most = 0;
+    let sum = 0;
+    for (let slot = 0; slot < replicas; slot++) {
+      sum += inFlight[slot]!;
+      if (inFlight[slot]! > most) most = inFlight[slot]!;
+    }
+    this.#decisions += 1;
+    this.#imbalanceSum += sum === 0 ? 1 : (most * replicas) / sum;
+    if (isFaulty) this.#faultyDecisions += 1;
+  }
+
+  firstToken(waitedMs: number, promptTokens: number, cachedTokens: number): void {
+    this.#firstTokenMs.push(waitedMs);
+    this.#promptTokens += promptTokens;
+    this.#cachedTokens += cachedTokens;
+  }
+
+  decoded(tokens: number, stepMs: number): void {
+    this.#interTokenMs.add(stepMs, tokens);
+  }
+
+  completed(): void {
+    this.#completed += 1;
+  }
+
+  metrics(requests: number, utilization: number): Metrics {
+    const waitedMs = Float64Array.from(this.#firstTokenMs).sort();
+    const fast = waitedMs.findIndex((ms) => ms > FAST_MS);
+    return {
+      hitRatio: ratio(this.#cachedTokens, this.#promptTokens),
+      ttftSeconds: {
+        mean:
+          ratio(
+            waitedMs.reduce((sum, ms) => sum + ms, 0),
+            waitedMs.length,
+          ) / 1000,
+        p50: quantile(waitedMs, 0.5) / 1000,
+        p90: quantile(waitedMs, 0.9) / 1000,
+        p99: quantile(waitedMs, 0.99) / 1000,
+      },
+      interTokenSeconds: { p50: this.#interTokenMs.quantile(0.5) / 1000, p99: this.#interTokenMs.quantile(0.99) / 1000 },
+      shareUnder2Seconds: ratio(fast < 0 ? waitedMs.length : fast, waitedMs.length),
+      imbalance: ratio(this.#imbalanceSum, this.#decisions),
+      utilization,
+      completionRatio: ratio(this.#completed, requests),
+      faultyDecisions: this.#faultyDecisions,
+    };
+  }
+}
+
+/** The mean of each number over several runs. */
+export function meanOf(runs: readonly Metrics[]): Metrics {
+  const mean = (read: (run: Metrics) => number) =>
+    ratio(
+      runs.reduce((sum, run) => sum + read(run), 0),
+      runs.length,
+    );
+  return {
+    hitRatio: mean((run) => run.hitRatio),
+    ttftSeconds: {
+      mean: mean((run) => run.ttftSeconds.mean),
+      p50: mean((run) => run.ttftSeconds.p50),
+      p90: mean((run) => run.ttftSeconds.p90),
+      p99: mean((run) => run.ttftSeconds.p99),
+    },
+    interTokenSeconds: { p50: mean((run) => run.interTokenSeconds.p50), p99: mean((run) => run.interTokenSeconds.p99) },
+    shareUnder2Seconds: mean((run) => run.shareUnder2Seconds),
+    imbalance: mean((run) => run.imbalance),
+    utilization: mean((run) => run.utilization),
+    completionRatio: mean((run) => run.completionRatio),
+    faultyDecisions: mean((run) => run.faultyDecisions),
+  };
+}
+
+const ratio = (part: number, whole: number) => (whole === 0 ? 0 : part / whole);
+
+/** The smallest value that so many of the sorted ones do not exceed. */
+function quantile(sorted: Float64Array, share: number): number {
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;
+}
+
+/** Half a percent a bin. */
+const BIN_RATIO = Math.log(1.005);
+
+/** Counts values in bins of equal ratio: exact to half a percent, whatever their number. */
+class LogHistogram {
+  readonly #counts = new Map<number, number>();
+  #total = 0;
+
+  add(value: number, count: number): void {
+    const bin = Math.round(Math.log(value) / BIN_RATIO);
+    this.#counts.set(bin, (this.#counts.get(bin) ?? 0) + count);
+    this.#total += count;
+  }
+
+  quantile(share: number): number {
+    let left = share * this.#total;
+    for (const [bin, count] of [...this.#counts].sort(([a], [b]) => a - b)) {
+      left -= count;
+      if (left <= 0) return Math.exp(bin * BIN_RATIO);
+    }
+    return 0;
+  }
+}

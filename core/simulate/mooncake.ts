@@ -1,0 +1,40 @@
+import { BlockIds, numberIn, Prompt, TraceError, type TraceFormat, type TraceRequest } from "./trace.ts";
+
+const BLOCK_TOKENS = 512;
+export const MAX_TIME_MS = 1e12;
+export const MAX_PROMPT_TOKENS = 2 ** 24;
+export const MAX_OUTPUT_TOKENS = 2 ** 20;
+/** What requests ask for where the trace has no names. */
+const MODEL = "simulated";
+
+const startOf = (block: number) => block * BLOCK_TOKENS;
+
+/** Mooncake's open traces: {timestamp in ms, input_length, output_length, hash_ids of 512-token blocks, the last one partial}. */
+export function mooncakeFormat(): TraceFormat {
+  const ids = new BlockIds();
+  return {
+    hasPrefixes: () => true,
+    request(line): TraceRequest {
+      const tokens = Math.ceil(numberIn(line, "input_length", 1, MAX_PROMPT_TOKENS));
+      return {
+        atMs: numberIn(line, "timestamp", 0, MAX_TIME_MS),
+        prompt: new Prompt(tokens, blocksOf(line["hash_ids"], Math.ceil(tokens / BLOCK_TOKENS), ids), startOf),
+        outputTokens: Math.max(1, Math.ceil(numberIn(line, "output_length", 0, MAX_OUTPUT_TOKENS))),
+        model: MODEL,
+      };
+    },
+  };
+}
+
+function blocksOf(names: unknown, wanted: number, ids: BlockIds): Int32Array {
+  if (!Array.isArray(names) || names.length !== wanted) {
+    throw new TraceError(`"hash_ids" must list one id for each ${BLOCK_TOKENS} tokens of input_length: ${wanted}`);
+  }
+  const blocks = Int32Array.from(names, (name: unknown) => {
+    if (typeof name !== "number" && typeof name !== "string") throw new TraceError(`"hash_ids" must be numbers or strings`);
+    return ids.of(name);
+  });
+  if (new Set(blocks).size !== wanted)
+    throw new TraceError(`"hash_ids" must differ: each stands for all the prompt up to its block`);
+  return blocks;
+}

@@ -1,0 +1,12 @@
+import type { Random } from "../plugin.ts";
+
+/** A repeatable stand-in for Math.random (mulberry32). */
+export function seededRandom(seed: number): Random {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let bits = Math.imul(state ^ (state >>> 15), state | 1);
+    bits = (bits + Math.imul(bits ^ (bits >>> 7), bits | 61)) ^ bits;
+    return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,58 @@
+import { JsonBody } from "../body/json-body.ts";
+import type { Random } from "../plugin.ts";
+import type { InferenceRequest, ParsedBody } from "../request.ts";
+import type { Snapshot } from "../snapshot.ts";
+import { parse } from "../stages/parse.ts";
+import type { PrefixIndex } from "../state/prefix-index.ts";
+import { Head } from "../wire/head.ts";
+import { PromptWriter } from "./prompt-bytes.ts";
+import type { Trace, TraceRequest } from "./trace.ts";
+
+const PATH = "/v1/completions";
+const START_LINE = `POST ${PATH} HTTP/1.1\r\n`;
+const HEAD = new Head(`${START_LINE}\r\n`, { method: "POST", target: PATH, status: 0, minor: 1, length: START_LINE.length }, []);
+
+/** Makes of a trace's requests what the router's parse stage makes of a client's: the body is the prompt and nothing else. */
+export class RequestMaker {
+  readonly #writer: PromptWriter;
+  readonly #tokenError: number;
+  readonly #random: Random;
+
+  constructor(trace: Trace, tokenError: number, random: Random) {
+    this.#writer = new PromptWriter(trace.requests.reduce((most, { prompt }) => Math.max(most, prompt.tokens), 0));
+    this.#tokenError = tokenError;
+    this.#random = random;
+  }
+
+  /** The request's body lasts until the next call. */
+  make(traced: TraceRequest, index: number, snapshot: Snapshot, prefixIndex: PrefixIndex | undefined): InferenceRequest {
+    const bytes = this.#writer.write(traced.prompt);
+    const parsed: ParsedBody = {
+      model: traced.model,
+      modelSpan: [0, 0],
+      isStream: true,
+      promptSpans: [[0, bytes.length]],
+      promptTokens: this.#believed(traced.prompt.tokens),
+      maxOutputTokens: 0,
+      cacheSalt: "",
+      isRepeatable: true,
+    };
+    const incoming = {
+      id: `simulated-${index}`,
+      head: HEAD,
+      method: "POST",
+      path: PATH,
+      query: "",
+      peer: "",
+      parser: { name: "trace", type: "completions", plugin: { routes: [], dialect: "openai", keys: [], parse: () => parsed } },
+      body: new JsonBody(bytes, bytes.length, { spanOf: () => undefined }),
+    } as const;
+    return parse(incoming, snapshot, prefixIndex);
+  }
+
+  /** The router's estimate of a token count. */
+  #believed(tokens: number): number {
+    if (this.#tokenError === 0) return tokens;
+    return Math.max(1, Math.round(tokens * (1 + this.#tokenError * (2 * this.#random() - 1))));
+  }
+}

@@ -1,0 +1,175 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { ConfigError, createRouter } from "../../core/fetch.ts";
+import type { Log } from "../../core/log.ts";
+import { type MockReplica, startMockReplica } from "../../core/mock/replica.ts";
+import { z } from "../../core/options.ts";
+import { defineScorer } from "../../core/plugin.ts";
+import {
+  answerOk,
+  CHAT,
+  chatBody,
+  errorOf,
+  postRequest,
+  setUpFetch,
+  startFetchRouter,
+  type TestFetchRouter,
+} from "../support/fetch-router.ts";
+import { waitUntil } from "../support/router.ts";
+import { chunkOf, STREAM_HEAD } from "../support/scripted-replica.ts";
+
+describe("createRouter", () => {
+  it("takes addresses alone", async () => {
+    const { replica } = await setUpFetch(answerOk);
+    const router = await createRouter({ urls: [replica.url] });
+    assert.equal(await router.whenReady(10_000), true);
+    assert.equal((await router.fetch(postRequest(CHAT, chatBody()))).status, 200);
+    router.close();
+  });
+
+  it("says when nothing is ready in time", async () => {
+    const router = await createRouter({ urls: ["http://127.0.0.1:9"] });
+    assert.equal(await router.whenReady(1), false);
+    router.close();
+  });
+
+  it("refuses a broken config with every problem and its place", async () => {
+    const text = "apiVersion: signalbox/v1\nkind: Router\nspec:\n  pol: {}\n  limits: { retries: -1 }\n";
+    await assert.rejects(createRouter({ text }), (error: unknown) => {
+      assert.ok(error instanceof ConfigError);
+      assert.match(error.message, /^text:4:3 .*did you mean "pool"/im);
+      assert.match(error.message, /^text:5:\d+ .*retries/m);
+      assert.ok(error.problems.length >= 2);
+      return true;
+    });
+    await assert.rejects(createRouter({}), /no document of kind Router/);
+    await assert.rejects(createRouter({ files: ["/nowhere/signalbox.yaml"] }), /signalbox\.yaml/);
+    await assert.rejects(createRouter({ files: [], text }), /not both/);
+  });
+
+  it("runs plugins that are handed in", async () => {
+    let asked = 0;
+    const mine = defineScorer({
+      type: "mine",
+      summary: "Counts its calls.",
+      options: z.strictObject({ by: z.int() }),
+      create: ({ by }) => ({
+        score(_request, candidates) {
+          asked += by;
+          return candidates.map(() => 1);
+        },
+      }),
+    });
+    const { replica } = await setUpFetch(answerOk);
+    const spec = "plugins: [ { type: mine, parameters: { by: 5 } } ]\n  profiles: [ { plugins: [ { pluginRef: mine } ] } ]";
+    const router = await createRouter({
+      text: `apiVersion: signalbox/v1\nkind: Router\nspec:\n  ${spec}\n`,
+      urls: [replica.url],
+      plugins: [mine],
+    });
+    await router.whenReady(10_000);
+    await router.fetch(postRequest(CHAT, chatBody()));
+    assert.equal(asked, 5);
+    router.close();
+    await assert.rejects(createRouter({ urls: [replica.url], plugins: [{ ...mine, type: "queue" }] }), /"queue" already/);
+  });
+
+  it("ends what is under way when it is closed, and takes nothing more", async () => {
+    const { router, replica } = await setUpFetch((request, socket) => {
+      if (request.body.includes("stream")) socket.write(STREAM_HEAD + chunkOf("data: {}\n\n"));
+    });
+    const streamed = await router.fetch(postRequest(CHAT, chatBody(',"stream":true')));
+    const waiting = router.fetch(postRequest(CHAT, chatBody()));
+    await waitUntil(() => replica.requests.length === 2);
+    router.close();
+    assert.equal((await errorOf(await waiting)).code, "shutting_down");
+    await assert.rejects(streamed.text(), /broke off/);
+    assert.equal((await errorOf(await router.fetch(postRequest(CHAT, chatBody())))).code, "shutting_down");
+    await waitUntil(() => replica.sockets.size === 0);
+  });
+});
+
+describe("the fetch face over a mock replica", () => {
+  const calls: readonly { path: string; body: string; object: string; stream?: RegExp }[] = [
+    { path: "/v1/completions", body: '"prompt":"hi","max_tokens":3', object: "text_completion", stream: /data: \[DONE\]\n\n$/ },
+    {
+      path: CHAT,
+      body: '"messages":[{"role":"user","content":"hi"}],"max_tokens":3',
+      object: "chat.completion",
+      stream: /data: \[DONE\]\n\n$/,
+    },
+    {
+      path: "/v1/responses",
+      body: '"input":"hi","max_output_tokens":3',
+      object: "response",
+      stream: /response\.(completed|incomplete)/,
+    },
+    {
+      path: "/v1/messages",
+      body: '"messages":[{"role":"user","content":"hi"}],"max_tokens":3',
+      object: "message",
+      stream: /"type":"message_stop"\}\n\n$/,
+    },
+    { path: "/inference/v1/generate", body: '"token_ids":[1,2,3],"sampling_params":{"max_tokens":3}', object: "" },
+    { path: "/v1/embeddings", body: '"input":"hi"', object: "list" },
+  ];
+  let router: TestFetchRouter;
+  let replicas: readonly MockReplica[] = [];
+  before(async () => {
+    const options = { model: "m", timeScale: 0 };
+    replicas = await Promise.all([startMockReplica(options), startMockReplica({ ...options, model: "e", isEmbedding: true })]);
+    router = await startFetchRouter(replicas.map(({ url }) => url));
+  });
+  after(async () => {
+    router.close();
+    await Promise.all(replicas.map((replica) => replica.close()));
+  });
+
+  for (const { path, body, object, stream } of calls) {
+    const model = path === "/v1/embeddings" ? "e" : "m";
+    it(`answers ${path}`, async () => {
+      const response = await router.fetch(postRequest(path, `{"model":"${model}",${body}}`));
+      assert.equal(response.status, 200);
+      assert.equal(response.headers.get("x-signalbox-model"), model);
+      assert.match(response.headers.get("x-signalbox-endpoint") ?? "", /^127\.0\.0\.1-\d+$/);
+      const answer = (await response.json()) as Record<string, unknown>;
+      assert.equal(answer["object"] ?? answer["type"] ?? "", object);
+    });
+    if (stream === undefined) continue;
+    it(`streams ${path}`, async () => {
+      const response = await router.fetch(postRequest(path, `{"model":"${model}",${body},"stream":true}`));
+      assert.match(response.headers.get("content-type") ?? "", /^text\/event-stream/);
+      assert.match(await response.text(), stream);
+    });
+  }
+
+  it("lists the models of all replicas", async () => {
+    const { data } = (await (await router.fetch(new Request("http://router/v1/models"))).json()) as { data: { id: string }[] };
+    assert.deepEqual(data.map(({ id }) => id).sort(), ["e", "m"]);
+  });
+});
+
+describe("an address or header the wire would refuse", () => {
+  const { log, lines } = recordingLog();
+  it("is an error answer in the same words", async () => {
+    const { router } = await setUpFetch(answerOk, { log });
+    const refused: readonly { request: Request; status: number; message: RegExp }[] = [
+      { request: new Request("http://router/a|b"), status: 400, message: /target is not valid/ },
+      { request: new Request("foo:bar"), status: 400, message: /begins with a slash/ },
+      { request: new Request(`http://router/${"a".repeat(40_000)}`), status: 431, message: /too large/ },
+      { request: new Request("http://router/", { headers: { "x-a": "b\x01c" } }), status: 400, message: /control character/ },
+    ];
+    for (const { request, status, message } of refused) {
+      const error = await errorOf(await router.fetch(request));
+      assert.equal(error.status, status, request.url.slice(0, 40));
+      assert.match(error.message, message);
+    }
+    assert.deepEqual(lines, []);
+  });
+});
+
+function recordingLog(): { log: Log; lines: string[] } {
+  const lines: string[] = [];
+  const keep = (message: string) => void lines.push(message);
+  return { log: { info: keep, warn: keep, error: keep }, lines };
+}

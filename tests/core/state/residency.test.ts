@@ -1,0 +1,211 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { type Admission, type Chain, Residency } from "../../../core/state/residency.ts";
+
+// A plain model of the same rules: per slot a map of held blocks with the moment each was last used.
+
+interface Block {
+  readonly depth: number;
+  readonly tokens: number;
+  usedAt: number;
+}
+
+interface ModelAdmission {
+  readonly slot: number;
+  readonly from: number;
+  readonly at: number;
+}
+
+const SLOTS = 5;
+const STEPS = 120;
+/** Room for 267 entries. */
+const SMALLEST_BYTES = 34_816;
+const TOKENS = [1, 3, 2, 5];
+
+class Model {
+  readonly slots = Array.from({ length: SLOTS }, () => new Map<string, Block>());
+  readonly capacity: number[];
+  readonly maxEntries: number;
+  now = 0;
+
+  constructor(maxEntries: number, capacity: number) {
+    this.maxEntries = maxEntries;
+    this.capacity = new Array(SLOTS).fill(capacity);
+  }
+
+  depth(path: string, slot: number): number {
+    let depth = 0;
+    while (depth < path.length && this.slots[slot]!.has(path.slice(0, depth + 1))) depth++;
+    return depth;
+  }
+
+  admit(path: string, slot: number): ModelAdmission {
+    const from = this.depth(path, slot);
+    const at = ++this.now;
+    for (let depth = 1; depth <= from; depth++) this.slots[slot]!.get(path.slice(0, depth))!.usedAt = at;
+    let room = 0;
+    for (let block = from; block < path.length; block++) room += tokensIn(block);
+    while (this.tokens(slot) + room > this.capacity[slot]! && this.evict([slot], at)) {}
+    for (let block = from; block < path.length; block++) {
+      if (this.entries() === this.maxEntries && !this.evict(this.slots.keys(), at)) break;
+      this.slots[slot]!.set(path.slice(0, block + 1), { depth: block, tokens: tokensIn(block), usedAt: at });
+    }
+    this.trim(slot);
+    return { slot, from, at };
+  }
+
+  withdraw(path: string, admission: ModelAdmission): void {
+    const held = this.slots[admission.slot]!;
+    for (let depth = this.depth(path, admission.slot); depth > admission.from; depth--) {
+      const key = path.slice(0, depth);
+      const isNeeded = [...held.keys()].some((other) => other.length === depth + 1 && other.startsWith(key));
+      if (isNeeded || held.get(key)!.usedAt !== admission.at) return;
+      held.delete(key);
+    }
+  }
+
+  trim(slot: number): void {
+    while (this.tokens(slot) > this.capacity[slot]! && this.evict([slot], Number.POSITIVE_INFINITY)) {}
+  }
+
+  /** Removes the block used least recently before that moment, the deepest of one path. */
+  evict(slots: Iterable<number>, before: number): boolean {
+    let victim: { slot: number; key: string; block: Block } | undefined;
+    for (const slot of slots) {
+      for (const [key, block] of this.slots[slot]!) {
+        if (block.usedAt >= before) continue;
+        const isOlder = victim === undefined || block.usedAt < victim.block.usedAt;
+        if (isOlder || (block.usedAt === victim!.block.usedAt && block.depth > victim!.block.depth)) victim = { slot, key, block };
+      }
+    }
+    if (victim !== undefined) this.slots[victim.slot]!.delete(victim.key);
+    return victim !== undefined;
+  }
+
+  tokens(slot: number): number {
+    let tokens = 0;
+    for (const block of this.slots[slot]!.values()) tokens += block.tokens;
+    return tokens;
+  }
+
+  entries(): number {
+    return this.slots.reduce((sum, held) => sum + held.size, 0);
+  }
+}
+
+const tokensIn = (block: number) => TOKENS[block % TOKENS.length]!;
+
+/** A prompt is a word; each of its beginnings has its own hash. */
+function makeChain(path: string): Chain {
+  const hashes = new Int32Array(2 * path.length);
+  let low = 1;
+  let high = 2;
+  for (let block = 0; block < path.length; block++) {
+    low = Math.imul(low ^ path.charCodeAt(block), 0x9e3779b1) ^ (low >>> 15);
+    high = (Math.imul(high + path.charCodeAt(block), 0x85ebca6b) + low) | 0;
+    hashes[2 * block] = low;
+    hashes[2 * block + 1] = high;
+  }
+  return { blocks: path.length, hashes, tokensIn };
+}
+
+type Step =
+  | { readonly kind: "admit"; readonly path: string; readonly slot: number; readonly guess: number }
+  | { readonly kind: "withdraw"; readonly back: number }
+  | { readonly kind: "forget"; readonly slot: number }
+  | { readonly kind: "capacity"; readonly slot: number; readonly tokens: number };
+
+const slots = fc.nat({ max: SLOTS - 1 });
+/** Long beginnings in common, then short tails, as conversations have. */
+const paths = (tail: number) =>
+  fc
+    .tuple(fc.constantFrom("", "aaaaaaaa", "aaaabbbb", "cc"), fc.string({ unit: fc.constantFrom("a", "b", "c"), maxLength: tail, size: "max" }))
+    .map(([head, rest]) => head + rest);
+
+function steps(tail: number, capacity: number): fc.Arbitrary<Step[]> {
+  const admit = fc.record({ kind: fc.constant("admit" as const), path: paths(tail), slot: slots, guess: fc.nat({ max: 20 }) });
+  const withdraw = fc.record({ kind: fc.constant("withdraw" as const), back: fc.nat({ max: 4 }) });
+  const forget = fc.record({ kind: fc.constant("forget" as const), slot: slots });
+  const resize = fc.record({ kind: fc.constant("capacity" as const), slot: slots, tokens: fc.nat({ max: capacity }) });
+  return fc.array(
+    fc.oneof({ weight: 12, arbitrary: admit }, { weight: 3, arbitrary: withdraw }, forget, resize),
+    { maxLength: STEPS, size: "max" },
+  );
+}
+
+/** Runs the steps on both and compares everything visible after each. */
+function compare(all: readonly Step[], capacity: number): void {
+  const residency = new Residency(SMALLEST_BYTES, capacity);
+  const model = new Model(residency.table.maxEntries, capacity);
+  const admitted: { path: string; ours: Admission; theirs: ModelAdmission }[] = [];
+  const seen = new Set<string>();
+  for (const step of all) {
+    if (step.kind === "admit") {
+      seen.add(step.path);
+      const guess = Math.min(step.guess, step.path.length);
+      const ours = residency.admit(makeChain(step.path), step.slot, guess);
+      const theirs = model.admit(step.path, step.slot);
+      assert.equal(ours.from, theirs.from);
+      admitted.push({ path: step.path, ours, theirs });
+    } else if (step.kind === "withdraw") {
+      const [claim] = admitted.splice(Math.max(0, admitted.length - 1 - step.back), 1);
+      if (claim === undefined) continue;
+      residency.withdraw(makeChain(claim.path), claim.ours);
+      model.withdraw(claim.path, claim.theirs);
+    } else if (step.kind === "forget") {
+      residency.forget(step.slot);
+      model.slots[step.slot]!.clear();
+    } else {
+      residency.setCapacity(step.slot, step.tokens);
+      model.capacity[step.slot] = step.tokens;
+      model.trim(step.slot);
+    }
+    assertSame(residency, model);
+  }
+  for (const path of seen) assertHeldPrefix(residency, model, path);
+}
+
+function assertSame(residency: Residency, model: Model): void {
+  assert.equal(residency.table.count, model.entries());
+  const sizes = model.slots.map((held, slot) => ({ slot, entries: held.size, tokens: model.tokens(slot) }));
+  const ours = residency.slots().map(({ slot, entries, tokens }) => ({ slot, entries, tokens }));
+  assert.deepEqual(
+    ours,
+    sizes.filter(({ entries }) => entries > 0),
+  );
+}
+
+/** The same depth from every guess, and block by block: what is held has no gap. */
+function assertHeldPrefix(residency: Residency, model: Model, path: string): void {
+  const chain = makeChain(path);
+  for (let slot = 0; slot < SLOTS; slot++) {
+    const depth = model.depth(path, slot);
+    for (let guess = 0; guess <= path.length; guess++) assert.equal(residency.depth(chain, slot, guess), depth);
+    for (let block = 0; block < path.length; block++) {
+      const isHeld = residency.table.find(chain.hashes[2 * block]!, chain.hashes[2 * block + 1]!, slot) !== 0;
+      assert.equal(isHeld, block < depth);
+    }
+  }
+}
+
+test("equals the plain model while slots are trimmed to their capacity", () => {
+  fc.assert(
+    fc.property(steps(6, 60), (all) => compare(all, 40)),
+    { numRuns: 150, interruptAfterTimeLimit: 20_000 },
+  );
+});
+
+test("equals the plain model when memory runs out before capacity", () => {
+  fc.assert(
+    fc.property(steps(40, 100_000), (all) => compare(all, 1_000_000)),
+    { numRuns: 60, interruptAfterTimeLimit: 20_000 },
+  );
+});
+
+test("equals the plain model when one prompt is larger than memory", () => {
+  const { maxEntries } = new Residency(SMALLEST_BYTES, 1).table;
+  const long = "d".repeat(maxEntries + 50);
+  const all = ["ab", long, "ab", `${long}e`, "c"].map((path, slot): Step => ({ kind: "admit", path, slot, guess: 0 }));
+  compare(all, 1_000_000);
+});

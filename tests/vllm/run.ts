@@ -1,0 +1,22 @@
+/** Runs every `*.vllm.ts` here against the real vLLM that SIGNALBOX_VLLM names; says so loudly when there is none. */
+import { spawn } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { vllmDir } from "../support/real-vllm.ts";
+
+const here = import.meta.dirname ?? ".";
+
+function run(file: string): Promise<number> {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, ["--import", "tsx", "--test", "--test-reporter", "spec", join(here, file)], { stdio: "inherit" });
+    child.on("close", (code) => resolve(code ?? 1));
+  });
+}
+
+if (vllmDir() === undefined) {
+  console.log("SKIPPED: no real vLLM was tested. Set SIGNALBOX_VLLM to a folder with venv/bin/vllm and model/ (see CONTRIBUTING.md).");
+} else {
+  for (const file of readdirSync(here).filter((name) => name.endsWith(".vllm.ts")).sort()) {
+    process.exitCode = Math.max(Number(process.exitCode ?? 0), await run(file));
+  }
+}
