@@ -15,7 +15,7 @@ export async function checkConfig(paths: readonly string[], registry: Registry):
 }
 
 /** A config on one screen. */
-function summary({ config, definitions }: LoadedConfig): string {
+function summary({ config, definitions, unneeded }: LoadedConfig): string {
   const { listen, admin, pool, profile, rewrites } = config;
   const endpoints = pool.endpoints.map(({ name, url, labels }) =>
     [name, url, ...Object.entries(labels).map(([key, value]) => `${key}=${value}`)].join("  "),
@@ -27,6 +27,7 @@ function summary({ config, definitions }: LoadedConfig): string {
     ...section(`profile   ${profile.name}`, profileRows(config, definitions)),
     ...section(`rewrites  ${counted(rewrites.length, "rule")}`, rewrites.map(ruleText)),
     ...unusedRows(config, definitions),
+    ...(unneeded.length === 0 ? [] : [`unneeded  ${unneeded.join(", ")}: the router does their job by itself`]),
   ];
   return sections.join("\n");
 }

@@ -8,7 +8,7 @@ import type { Position } from "./problems.ts";
 export interface RouterConfig {
   readonly listen: Address;
   /** Undefined when the admin port is off. */
-  readonly admin: Address | undefined;
+  readonly admin: AdminAddress | undefined;
   readonly pool: PoolConfig;
   /** Every instance that runs: the listed ones in file order, then the defaults that nobody listed. Names are unique. */
   readonly plugins: readonly PluginEntry[];
@@ -21,6 +21,11 @@ export interface RouterConfig {
 export interface Address {
   readonly host: string;
   readonly port: number;
+}
+
+export interface AdminAddress extends Address {
+  /** Names with a dot that it may be asked by, beside its host. */
+  readonly hosts: readonly string[];
 }
 
 export interface PoolConfig {

@@ -10,14 +10,14 @@ export const DEFAULT_FILTERS: readonly string[] = ["ready", "serves-model"];
 /** Put at the end of a profile that lists no picker. */
 export const DEFAULT_PICKER = "max-score";
 /** Added where nobody wrote a profile and no scorer is listed. */
-export const DEFAULT_SCORER = "outstanding-work";
+export const DEFAULT_SCORERS: readonly (readonly [type: string, weight: number])[] = [["outstanding-work", 1]];
 
 /** The profile of a config that lists no profile and no plugin. */
 export const DEFAULT_PROFILE: ProfileConfig = {
   name: "default",
   plugins: [
     ...DEFAULT_FILTERS.map((pluginRef) => ({ pluginRef })),
-    { pluginRef: DEFAULT_SCORER, weight: 1 },
+    ...DEFAULT_SCORERS.map(([pluginRef, weight]) => ({ pluginRef, weight })),
     { pluginRef: DEFAULT_PICKER },
   ],
 };
@@ -31,8 +31,8 @@ export const DEFAULT_PARSERS: readonly string[] = [
   "messages",
   "generate",
 ];
-export const DEFAULT_SOURCES: readonly string[] = ["model-list"];
-export const DEFAULT_OBSERVERS: readonly string[] = ["access-log"];
+export const DEFAULT_SOURCES: readonly string[] = ["model-list", "metrics"];
+export const DEFAULT_OBSERVERS: readonly string[] = ["access-log", "request-metrics", "decisions"];
 
 /** Types whose parameters are other parts of the config, and which parts. */
 export const CONFIGURED_ELSEWHERE: ReadonlyMap<string, string> = new Map([

@@ -1,5 +1,6 @@
 import type { Definition } from "../core/plugin.ts";
 import { CONFIGURED_ELSEWHERE } from "./defaults.ts";
+import { pickerDocument } from "./endpoint-picker/schema.ts";
 import type { Registry } from "./instances.ts";
 import { type JsonSchema, jsonSchemaOf } from "./json-schema.ts";
 import { rewriteDocument } from "./rewrite-schema.ts";
@@ -7,16 +8,18 @@ import { routerDocument } from "./schema.ts";
 
 /** Config files as JSON Schema (draft 7, which editors read), with the options of every plugin type in the registry. */
 export function editorSchema(registry: Registry): JsonSchema {
-  const types = [...registry.values()]
-    .filter(({ type }) => !CONFIGURED_ELSEWHERE.has(type))
-    .sort((a, b) => (a.type < b.type ? -1 : 1));
+  const types = [...registry]
+    .filter(([, { type }]) => !CONFIGURED_ELSEWHERE.has(type))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, definition]) => ({ ...definition, type: name }));
   return {
     $schema: "http://json-schema.org/draft-07/schema#",
     title: "Signalbox config",
-    anyOf: [{ $ref: "#/definitions/Router" }, { $ref: "#/definitions/InferenceModelRewrite" }],
+    anyOf: ["Router", "InferenceModelRewrite", "EndpointPickerConfig"].map((kind) => ({ $ref: `#/definitions/${kind}` })),
     definitions: {
       Router: withPlugins(documentSchema(routerDocument), types),
       InferenceModelRewrite: documentSchema(rewriteDocument),
+      EndpointPickerConfig: documentSchema(pickerDocument),
     },
   };
 }

@@ -2,16 +2,23 @@ import type { SchemaResult } from "../core/options.ts";
 import type { Definition } from "../core/plugin.ts";
 import type { PluginEntry, RouterConfig } from "./config.ts";
 import { DEFAULT_OBSERVERS, DEFAULT_PARSERS, DEFAULT_SOURCES } from "./defaults.ts";
-import type { Path } from "./problems.ts";
+import type { Complain, Path } from "./problems.ts";
 
+/** Types by the names a config may call them by; a key that is not its definition's `type` is a name of the reference router. */
 export type Registry = ReadonlyMap<string, Definition>;
+
+/** The types under their own names. */
+export function ownTypes(registry: Registry): readonly Definition[] {
+  return [...registry].filter(([name, { type }]) => name === type).map(([, definition]) => definition);
+}
 
 /** One instance and the type it is of. */
 export interface Instance {
   readonly entry: PluginEntry;
   readonly definition: Definition;
-  /** Where the document lists it; empty for a default. */
+  /** Where its document lists it; empty for a default. */
   readonly path: Path;
+  readonly complain: Complain;
 }
 
 /** What the config lists under `plugins`. */
@@ -21,6 +28,8 @@ export interface ListedPlugins {
   readonly brokenNames: ReadonlySet<string>;
   /** True when a broken entry may have had any name. */
   readonly hasNamelessBroken: boolean;
+  /** Types that run by default, but not here. */
+  readonly withoutDefaults: ReadonlySet<string>;
 }
 
 /** The listed instances of a built-in type. */
@@ -56,7 +65,8 @@ export function allInstances(
   registry: Registry,
 ): readonly Instance[] {
   const unlisted = (type: string, parameters: unknown = {}) => unlistedInstance(type, registry, parameters);
-  const missing = (types: readonly string[]) => types.filter((type) => listedOfType(type, listed).length === 0);
+  const missing = (types: readonly string[]) =>
+    types.filter((type) => listedOfType(type, listed).length === 0 && !listed.withoutDefaults.has(type));
   const { endpoints } = config.pool;
   const ofProfile = config.profile.plugins.map(({ pluginRef }) => pluginRef).filter((name) => !listed.instances.has(name));
   return [
@@ -70,11 +80,13 @@ export function allInstances(
 }
 
 /** An instance that no file lists, under the name of its type. Throws when the registry has no such type that takes this. */
-function unlistedInstance(type: string, registry: Registry, parameters: unknown): Instance {
-  const definition = registry.get(type);
-  if (definition === undefined) throw new Error(`The registry has no plugin type "${type}", which is on by default`);
+function unlistedInstance(name: string, registry: Registry, parameters: unknown): Instance {
+  const definition = registry.get(name);
+  if (definition === undefined) throw new Error(`The registry has no plugin type "${name}", which is on by default`);
+  const { type } = definition;
   const result = validateOptions(definition, parameters);
   if ("fault" in result || result.issues !== undefined)
     throw new Error(`The plugin type "${type}" does not take the parameters it is given by default`);
-  return { entry: { name: type, type, from: undefined, parameters: result.value, position: undefined }, definition, path: [] };
+  const entry = { name, type, from: undefined, parameters: result.value, position: undefined };
+  return { entry, definition, path: [], complain: () => {} };
 }

@@ -1,6 +1,8 @@
 import type { Definition } from "../core/plugin.ts";
 import type { RouterConfig } from "./config.ts";
 import { type ConfigDocument, readDocuments } from "./documents.ts";
+import { readPicker } from "./endpoint-picker/read.ts";
+import { pickerDocument } from "./endpoint-picker/schema.ts";
 import { type ConfigText, readFiles } from "./files.ts";
 import { allInstances, type Registry } from "./instances.ts";
 import type { EndpointEntry } from "./pool.ts";
@@ -16,6 +18,8 @@ export interface LoadedConfig {
   readonly config: RouterConfig;
   /** By the name of the entry in `config.plugins`. */
   readonly definitions: ReadonlyMap<string, Definition>;
+  /** Names in an EndpointPickerConfig whose job the router does anyway. */
+  readonly unneeded: readonly string[];
   readonly problems?: undefined;
 }
 
@@ -52,10 +56,15 @@ async function read(
   problems: Problem[],
 ): Promise<LoadedConfig | RefusedConfig> {
   const documents = sortByKind(texts.flatMap(({ file, text }) => readDocuments(file, text, problems)));
-  if (documents.Router.length === 0 && urls.length === 0 && problems.length === 0) problems.push(noRouter(texts));
-  refuseSecondRouter(documents.Router);
-  const resource = routerResource(documents.Router, urls);
-  const router = resource && (await readRouter(resource, registry, endpointsOf(urls, problems)));
+  refuseSecond("Router", documents.Router);
+  refuseSecond("EndpointPickerConfig", documents.EndpointPickerConfig);
+  const [pickerSource] = documents.EndpointPickerConfig;
+  const pickerResource = pickerSource && fit(pickerSource, pickerDocument, pickerSectionOf);
+  const picker = pickerResource && (await readPicker(pickerResource, problems));
+  const endpoints = [...(picker?.endpoints ?? []), ...endpointsOf(urls, problems)];
+  if (documents.Router.length === 0 && endpoints.length === 0 && problems.length === 0) problems.push(noRouter(texts));
+  const resource = routerResource(documents.Router, endpoints.length > 0);
+  const router = resource && (await readRouter(resource, registry, endpoints, picker));
 
   const resources = documents.InferenceModelRewrite.flatMap((document) => fit(document, rewriteDocument, () => undefined) ?? []);
   const rewrites = readRewrites(resources, router?.isPoolKnown ? router.config.pool.name : undefined);
@@ -69,13 +78,14 @@ async function read(
   return {
     config: { ...settled, plugins: instances.map(({ entry }) => entry) },
     definitions: new Map(instances.map(({ entry, definition }) => [entry.name, definition])),
+    unneeded: picker?.unneeded ?? [],
   };
 }
 
-/** The Router document; an empty one where endpoints on the command line are the whole config. */
-function routerResource([document]: readonly ConfigDocument[], urls: readonly string[]): Resource<RouterDocument> | undefined {
-  if (document !== undefined) return fit(document, routerDocument, sectionOf);
-  return urls.length > 0 ? EMPTY_ROUTER : undefined;
+/** The Router document; an empty one where endpoints come from elsewhere. */
+function routerResource([document]: readonly ConfigDocument[], hasEndpoints: boolean): Resource<RouterDocument> | undefined {
+  if (document !== undefined) return fit(document, routerDocument, routerSectionOf);
+  return hasEndpoints ? EMPTY_ROUTER : undefined;
 }
 
 const EMPTY_ROUTER: Resource<RouterDocument> = {
@@ -86,10 +96,10 @@ const EMPTY_ROUTER: Resource<RouterDocument> = {
   broken: new Set(),
 };
 
-function refuseSecondRouter([first, ...others]: readonly ConfigDocument[]): void {
+function refuseSecond(kind: string, [first, ...others]: readonly ConfigDocument[]): void {
   for (const { complain } of others) {
     complain(["kind"], {
-      found: `a second Router document (the first is in ${first?.file})`,
+      found: `a second ${kind} document (the first is in ${first?.file})`,
       wanted: "one in all files together",
     });
   }
@@ -111,7 +121,11 @@ function endpointsOf(urls: readonly string[], problems: Problem[]): readonly End
   }));
 }
 
-/** A Router's sections are checked apart, so that a mistake in one hides none in another. */
-function sectionOf([first, section]: Path): string | undefined {
-  return first === "spec" && typeof section === "string" ? section : undefined;
+/** Sections are checked apart, so that a mistake in one hides none in another. */
+function routerSectionOf([first, section]: Path): Path | undefined {
+  return first === "spec" && typeof section === "string" ? [first, section] : undefined;
+}
+
+function pickerSectionOf([section]: Path): Path | undefined {
+  return section === undefined || section === "apiVersion" || section === "kind" ? undefined : [section];
 }

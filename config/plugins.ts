@@ -2,28 +2,37 @@ import { dirname } from "node:path";
 import type { Definition } from "../core/plugin.ts";
 import { CONFIGURED_ELSEWHERE } from "./defaults.ts";
 import { didYouMean } from "./did-you-mean.ts";
-import { type Instance, type ListedPlugins, type Registry, validateOptions } from "./instances.ts";
+import { type Instance, type ListedPlugins, ownTypes, type Registry, validateOptions } from "./instances.ts";
 import { complainOfIssues } from "./issues.ts";
 import { loadPluginModule } from "./load-plugin.ts";
 import { type Path, quoted } from "./problems.ts";
+import { REFUSED_TYPES } from "./refused-types.ts";
 import type { Resource } from "./resources.ts";
 import type { PluginSpec } from "./schema.ts";
 
-type Place = Pick<Resource<unknown>, "file" | "positionOf" | "complain">;
+export type Place = Pick<Resource<unknown>, "file" | "positionOf" | "complain">;
+
+/** An entry before it is checked, and where it stands. */
+export interface PluginSource {
+  readonly spec: PluginSpec;
+  readonly path: Path;
+  readonly place: Place;
+}
+
+export type ReadPlugins = Omit<ListedPlugins, "withoutDefaults">;
 
 /** Finds or loads each entry's type and validates its parameters. */
-export async function readPlugins(entries: readonly PluginSpec[], registry: Registry, place: Place): Promise<ListedPlugins> {
+export async function readPlugins(sources: readonly PluginSource[], registry: Registry): Promise<ReadPlugins> {
   const instances = new Map<string, Instance>();
   const brokenNames = new Set<string>();
   let hasNamelessBroken = false;
-  for (const [index, spec] of entries.entries()) {
-    const path = ["spec", "plugins", index];
+  for (const { spec, path, place } of sources) {
     const definition = await definitionOf(spec, path, registry, place);
-    const name = spec.name ?? definition?.type ?? spec.type;
+    const name = spec.name ?? spec.type ?? definition?.type;
     const instance = definition && name !== undefined ? instanceOf(name, definition, spec, path, place) : undefined;
     if (name === undefined) hasNamelessBroken = true;
     else if (instance === undefined) brokenNames.add(name);
-    else if (isNameFree(instance, instances, registry, place)) instances.set(name, instance);
+    else if (isNameFree(instance, instances, registry)) instances.set(name, instance);
   }
   return { instances, brokenNames, hasNamelessBroken };
 }
@@ -62,18 +71,25 @@ async function definitionOf(
   }
   const definition = registry.get(type);
   if (definition === undefined) {
-    complain([...path, "type"], {
-      found: `the unknown plugin type ${quoted(type)}`,
-      wanted: "a built-in type",
-      hint: typeHint(type, registry),
-    });
+    const instead = REFUSED_TYPES.get(type);
+    complain(
+      [...path, "type"],
+      instead === undefined
+        ? { found: `the unknown plugin type ${quoted(type)}`, wanted: "a built-in type", hint: typeHint(type, registry) }
+        : { found: `the plugin type ${quoted(type)} of the reference router, which is not here`, hint: instead },
+    );
   }
   return definition;
 }
 
 function typeHint(type: string, registry: Registry): string {
   if (/^\.|\/|\.[cm]?[jt]s$/.test(type)) return "A module of your own is loaded by from.";
-  return didYouMean(type, registry.keys()) || `The types are: ${[...registry.keys()].join(", ")}.`;
+  return (
+    didYouMean(type, registry.keys()) ||
+    `The types are: ${ownTypes(registry)
+      .map((definition) => definition.type)
+      .join(", ")}.`
+  );
 }
 
 function instanceOf(name: string, definition: Definition, spec: PluginSpec, path: Path, place: Place): Instance | undefined {
@@ -90,18 +106,18 @@ function instanceOf(name: string, definition: Definition, spec: PluginSpec, path
     return undefined;
   }
   const entry = { name, type, from: spec.from, parameters: result.value, position: place.positionOf(path) };
-  return { entry, definition, path };
+  return { entry, definition, path, complain };
 }
 
 function isNameFree(
-  { entry, definition, path }: Instance,
+  { entry, definition, path, complain }: Instance,
   others: ReadonlyMap<string, Instance>,
   registry: Registry,
-  { complain }: Place,
 ): boolean {
   const { name, type } = entry;
   const builtIn = registry.get(name);
-  if (builtIn !== undefined && builtIn !== definition) {
+  // A type under the reference's name is the same type with other parameters.
+  if (builtIn !== undefined && (entry.from !== undefined || builtIn.type !== type)) {
     complain([...path, "name"], { found: `the name ${quoted(name)}, which is a built-in type`, wanted: "a name of its own" });
     return false;
   }

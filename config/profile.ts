@@ -1,56 +1,76 @@
 import type { Definition, PluginKind } from "../core/plugin.ts";
 import type { ProfileConfig, ProfileRef } from "./config.ts";
-import { DEFAULT_FILTERS, DEFAULT_PICKER, DEFAULT_PROFILE, DEFAULT_SCORER } from "./defaults.ts";
+import { DEFAULT_FILTERS, DEFAULT_PICKER, DEFAULT_PROFILE, DEFAULT_SCORERS } from "./defaults.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import { type ListedPlugins, listedOfType, needsNoParameters, type Registry } from "./instances.ts";
 import { type Complain, type Path, quoted } from "./problems.ts";
-import type { ProfileSpec } from "./schema.ts";
 
-/** A reference whose plugin was found, and where it stands. */
-interface FoundRef {
-  readonly name: string;
-  readonly kind: PluginKind;
+/** A profile as a document has it, and what its kind of document fills in. */
+export interface ProfileSource {
+  /** Undefined where the document lists none: then the listed plugins make one. */
+  readonly profile: ProfileEntry | undefined;
+  readonly complain: Complain;
+  /** Where that document lists its plugins. */
+  readonly pluginsAt: string;
+  readonly defaults: ProfileDefaults;
+}
+
+export interface ProfileEntry {
+  readonly name: string | undefined;
+  readonly refs: readonly RefEntry[];
+}
+
+export interface RefEntry {
+  readonly pluginRef: string;
   readonly weight: number | undefined;
   readonly path: Path;
 }
 
-interface Surroundings {
-  readonly listed: ListedPlugins;
-  readonly registry: Registry;
+export interface ProfileDefaults {
+  /** The default filters stand in front of every profile, or only of one that lists no filter. */
+  readonly filters: "always" | "instead";
+  /** Added where no profile and no scorer is listed. */
+  readonly scorers: readonly (readonly [type: string, weight: number])[];
+  /** Whether a listed picker serves a profile that names none. */
+  readonly takesListedPicker: boolean;
+}
+
+/** What fills in a Router's profile. */
+export const ROUTER_DEFAULTS: ProfileDefaults = { filters: "instead", scorers: DEFAULT_SCORERS, takesListedPicker: false };
+
+/** A reference whose plugin was found, and where it stands. */
+interface FoundRef {
+  readonly name: string;
+  readonly definition: Definition;
+  readonly weight: number | undefined;
+  readonly path: Path;
   readonly complain: Complain;
 }
 
-/** The profile with what it leaves out filled in; without a profile, the listed plugins make one. */
-export function readProfile(profiles: readonly ProfileSpec[], surroundings: Surroundings): ProfileConfig {
-  const { listed, complain } = surroundings;
-  if (profiles.length > 1) complain(["spec", "profiles", 1], { found: `${profiles.length} profiles`, wanted: "exactly one" });
-  const [profile] = profiles;
-  if (profile === undefined) {
-    const refs = refsToListed(listed);
-    refuseSecondPicker(refs, complain);
-    return { name: DEFAULT_PROFILE.name, plugins: complete(refs, listed, true) };
-  }
-  const refs = (profile.plugins ?? []).flatMap((ref, index) =>
-    resolve(ref, ["spec", "profiles", 0, "plugins", index], surroundings),
-  );
-  refuseRepeats(refs, complain);
-  refuseSecondPicker(refs, complain);
-  return { name: profile.name ?? DEFAULT_PROFILE.name, plugins: complete(refs, listed, false) };
+interface Surroundings {
+  readonly source: ProfileSource;
+  readonly listed: ListedPlugins;
+  readonly registry: Registry;
+}
+
+/** The profile with what it leaves out filled in. */
+export function readProfile(source: ProfileSource, listed: ListedPlugins, registry: Registry): ProfileConfig {
+  const surroundings = { source, listed, registry };
+  const { profile } = source;
+  const refs = profile === undefined ? refsToListed(listed) : profile.refs.flatMap((ref) => resolve(ref, surroundings));
+  refuseRepeats(refs);
+  refuseSecondPicker(refs);
+  return { name: profile?.name ?? DEFAULT_PROFILE.name, plugins: complete(refs, surroundings) };
 }
 
 function refsToListed({ instances }: ListedPlugins): readonly FoundRef[] {
-  return [...instances.values()].flatMap(({ entry: { name }, definition: { kind }, path }) =>
-    isProfileKind(kind) ? [{ name, kind, weight: undefined, path }] : [],
+  return [...instances.values()].flatMap(({ entry: { name }, definition, path, complain }) =>
+    isProfileKind(definition.kind) ? [{ name, definition, weight: undefined, path, complain }] : [],
   );
 }
 
-function resolve(
-  ref: { readonly pluginRef: string; readonly weight?: number | undefined },
-  path: Path,
-  surroundings: Surroundings,
-): readonly FoundRef[] {
-  const { pluginRef: name, weight } = ref;
-  const { complain } = surroundings;
+function resolve({ pluginRef: name, weight, path }: RefEntry, surroundings: Surroundings): readonly FoundRef[] {
+  const { complain } = surroundings.source;
   const definition = definitionOf(name, [...path, "pluginRef"], surroundings);
   if (definition === undefined) return [];
   const { kind } = definition;
@@ -69,7 +89,7 @@ function resolve(
       "key",
     );
   }
-  return [{ name, kind, weight, path }];
+  return [{ name, definition, weight, path, complain }];
 }
 
 function isProfileKind(kind: PluginKind): boolean {
@@ -77,7 +97,8 @@ function isProfileKind(kind: PluginKind): boolean {
 }
 
 /** The plugin a name refers to; undefined, and said, when there is none. */
-function definitionOf(name: string, path: Path, { listed, registry, complain }: Surroundings): Definition | undefined {
+function definitionOf(name: string, path: Path, { source, listed, registry }: Surroundings): Definition | undefined {
+  const { complain, pluginsAt } = source;
   const instance = listed.instances.get(name);
   if (instance !== undefined) return instance.definition;
   if (listed.hasNamelessBroken || listed.brokenNames.has(name)) return undefined;
@@ -87,12 +108,12 @@ function definitionOf(name: string, path: Path, { listed, registry, complain }: 
     const hint = didYouMean(name, [...names, ...registry.keys()]);
     complain(path, {
       found: `${quoted(name)}, which no plugin is called`,
-      wanted: "the name of an entry in spec.plugins, or a built-in type",
+      wanted: `the name of an entry in ${pluginsAt}, or a built-in type`,
       hint,
     });
     return undefined;
   }
-  const [namesake] = listedOfType(name, listed);
+  const [namesake] = listedOfType(definition.type, listed);
   if (namesake !== undefined) {
     complain(path, {
       found: `the type ${quoted(name)}, which is listed under another name`,
@@ -103,38 +124,51 @@ function definitionOf(name: string, path: Path, { listed, registry, complain }: 
   if (needsNoParameters(definition)) return definition;
   complain(path, {
     found: `${quoted(name)} without the parameters it needs`,
-    wanted: "an entry in spec.plugins that gives them",
+    wanted: `an entry in ${pluginsAt} that gives them`,
   });
   return undefined;
 }
 
-function refuseRepeats(refs: readonly FoundRef[], complain: Complain): void {
+function refuseRepeats(refs: readonly FoundRef[]): void {
   const seen = new Set<string>();
-  for (const { name, path } of refs) {
+  for (const { name, path, complain } of refs) {
     if (seen.has(name))
       complain([...path, "pluginRef"], { found: `${quoted(name)} a second time`, wanted: "each plugin once in a profile" });
     seen.add(name);
   }
 }
 
-function refuseSecondPicker(refs: readonly FoundRef[], complain: Complain): void {
-  const [first, second] = refs.filter(({ kind }) => kind === "picker");
+function refuseSecondPicker(refs: readonly FoundRef[]): void {
+  const [first, second] = refs.filter(({ definition }) => definition.kind === "picker");
   if (first === undefined || second === undefined) return;
-  complain(second.path, { found: `a second picker, ${quoted(second.name)}, beside ${quoted(first.name)}`, wanted: "one picker" });
+  second.complain(second.path, {
+    found: `a second picker, ${quoted(second.name)}, beside ${quoted(first.name)}`,
+    wanted: "one picker",
+  });
 }
 
-/** Filters in front and a picker at the end where none is listed, and a scorer if asked for. */
-function complete(refs: readonly FoundRef[], listed: ListedPlugins, needsScorer: boolean): readonly ProfileRef[] {
-  const has = (kind: PluginKind) => refs.some((ref) => ref.kind === kind);
-  const filters = has("filter") ? [] : DEFAULT_FILTERS;
-  const scorers = has("scorer") || !needsScorer ? [] : [DEFAULT_SCORER];
-  const pickers = has("picker") ? [] : [DEFAULT_PICKER];
+/** Filters in front and a picker at the end where they are missing, and scorers where nobody wrote a profile. */
+function complete(refs: readonly FoundRef[], { source, listed }: Surroundings): readonly ProfileRef[] {
+  const { profile, defaults } = source;
+  const has = (kind: PluginKind) => refs.some(({ definition }) => definition.kind === kind);
+  const hasType = (type: string) => refs.some(({ definition }) => definition.type === type);
+  const needsFilters = defaults.filters === "always" || !has("filter");
+  const filters = needsFilters ? DEFAULT_FILTERS.filter((type) => !hasType(type)) : [];
+  const scorers = profile !== undefined || has("scorer") ? [] : defaults.scorers;
+  const picker = has("picker") ? [] : [defaultPicker(defaults, listed)];
   return [
     ...filters.map((type) => ({ pluginRef: nameOfType(type, listed) })),
-    ...refs.map(({ name, kind, weight }) => (kind === "scorer" ? { pluginRef: name, weight: weight ?? 1 } : { pluginRef: name })),
-    ...scorers.map((type) => ({ pluginRef: nameOfType(type, listed), weight: 1 })),
-    ...pickers.map((type) => ({ pluginRef: nameOfType(type, listed) })),
+    ...refs.map(({ name, definition: { kind }, weight }) =>
+      kind === "scorer" ? { pluginRef: name, weight: weight ?? 1 } : { pluginRef: name },
+    ),
+    ...scorers.map(([type, weight]) => ({ pluginRef: nameOfType(type, listed), weight })),
+    ...picker.map((pluginRef) => ({ pluginRef })),
   ];
+}
+
+function defaultPicker({ takesListedPicker }: ProfileDefaults, listed: ListedPlugins): string {
+  const pickers = [...listed.instances.values()].filter(({ definition }) => definition.kind === "picker");
+  return (takesListedPicker ? pickers[0]?.entry.name : undefined) ?? nameOfType(DEFAULT_PICKER, listed);
 }
 
 /** What the config calls a plugin of this type; the type itself where it lists none. */

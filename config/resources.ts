@@ -1,6 +1,7 @@
 import type { z } from "../core/options.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import type { ConfigDocument } from "./documents.ts";
+import { PICKER_VERSIONS } from "./endpoint-picker/schema.ts";
 import { complainOfIssues, type DetailedIssue, stepsOf } from "./issues.ts";
 import { type Complain, describe, type Path, quoted } from "./problems.ts";
 import { REWRITE_VERSIONS } from "./rewrite-schema.ts";
@@ -15,17 +16,18 @@ export interface Resource<Document> {
   readonly broken: ReadonlySet<string>;
 }
 
-type Kind = "Router" | "InferenceModelRewrite";
+type Kind = "Router" | "InferenceModelRewrite" | "EndpointPickerConfig";
 
 const VERSIONS: Readonly<Record<Kind, readonly string[]>> = {
   Router: ["signalbox/v1"],
   InferenceModelRewrite: REWRITE_VERSIONS,
+  EndpointPickerConfig: PICKER_VERSIONS,
 };
 const KINDS = Object.keys(VERSIONS) as readonly Kind[];
 
 /** The documents by kind, lists (as a cluster exports them) taken apart; what is of no known kind is complained of. */
 export function sortByKind(documents: readonly ConfigDocument[]): Readonly<Record<Kind, readonly ConfigDocument[]>> {
-  const sorted: Record<Kind, ConfigDocument[]> = { Router: [], InferenceModelRewrite: [] };
+  const sorted: Record<Kind, ConfigDocument[]> = { Router: [], InferenceModelRewrite: [], EndpointPickerConfig: [] };
   for (const document of documents.flatMap(itemsOf)) {
     const kind = kindOf(document);
     if (kind !== undefined) sorted[kind].push(document);
@@ -68,13 +70,13 @@ function kindOf({ value, complain }: ConfigDocument): Kind | undefined {
 const foundOf = (value: unknown, key: string) => ({ found: value === undefined ? `no ${quoted(key)}` : describe(value) });
 
 /**
- * Holds a document against its schema. Unknown keys, and sections (as `sectionOf` names them) with something wrong inside,
- * are complained of and left out, so that the rest can still be checked. Undefined when nothing usable is left.
+ * Holds a document against its schema. Unknown keys, and sections with something wrong inside (`sectionOf` leads to them), are
+ * complained of and left out, so that the rest can still be checked. Undefined when nothing usable is left.
  */
 export function fit<Document>(
   { file, value, positionOf, complain }: ConfigDocument,
   schema: z.ZodType<Document>,
-  sectionOf: (steps: Path) => string | undefined,
+  sectionOf: (steps: Path) => Path | undefined,
 ): Resource<Document> | undefined {
   const first = schema.safeParse(value);
   if (first.success) return { file, document: first.data, positionOf, complain, broken: new Set() };
@@ -90,8 +92,8 @@ export function fit<Document>(
     }
     const section = sectionOf(steps);
     if (section === undefined) return undefined;
-    broken.add(section);
-    removeAt(rest, ["spec", section]);
+    broken.add(String(section.at(-1)));
+    removeAt(rest, section);
   }
   const second = schema.safeParse(rest);
   return second.success ? { file, document: second.data, positionOf, complain, broken } : undefined;

@@ -1,13 +1,14 @@
 import { DEFAULT_LIMITS } from "../core/settings.ts";
-import type { Address, RouterConfig } from "./config.ts";
+import type { Address, AdminAddress, RouterConfig } from "./config.ts";
 import { DEFAULT_ADMIN, DEFAULT_LISTEN } from "./defaults.ts";
+import type { PickerParts } from "./endpoint-picker/read.ts";
 import type { ListedPlugins, Registry } from "./instances.ts";
 import { readPlugins } from "./plugins.ts";
 import { type EndpointEntry, readEndpoints, readProbes } from "./pool.ts";
 import type { Complain } from "./problems.ts";
-import { readProfile } from "./profile.ts";
+import { type ProfileSource, ROUTER_DEFAULTS, readProfile } from "./profile.ts";
 import type { Resource } from "./resources.ts";
-import type { AddressSpec, RouterDocument, RouterSpec } from "./schema.ts";
+import type { AddressSpec, AdminAddressSpec, RouterDocument, RouterSpec } from "./schema.ts";
 
 /** What a Router document says, apart from the instances that run by default. */
 export interface RouterParts {
@@ -17,29 +18,56 @@ export interface RouterParts {
   readonly isPoolKnown: boolean;
 }
 
-/** Reads a Router document together with endpoints that come from elsewhere. */
+/** Reads a Router document together with endpoints that come from elsewhere, and with the reference's config if there is one. */
 export async function readRouter(
   resource: Resource<RouterDocument>,
   registry: Registry,
   moreEndpoints: readonly EndpointEntry[],
+  picker: PickerParts | undefined,
 ): Promise<RouterParts> {
   const { document, complain, broken } = resource;
   const { spec } = document;
-  const listed = await readPlugins(spec.plugins ?? [], registry, resource);
-  const known = broken.has("plugins") ? { ...listed, hasNamelessBroken: true } : listed;
+  const sources = (spec.plugins ?? []).map((plugin, index) => ({
+    spec: plugin,
+    path: ["spec", "plugins", index],
+    place: resource,
+  }));
+  const read = await readPlugins([...sources, ...(picker?.plugins ?? [])], registry);
+  const listed = { ...read, withoutDefaults: picker?.withoutDefaults ?? new Set<string>() };
+  const known = broken.has("plugins") || picker?.isBroken ? { ...listed, hasNamelessBroken: true } : listed;
   const endpoints = [...endpointsOf(spec, complain), ...moreEndpoints];
   if (endpoints.length === 0 && !broken.has("pool")) refuseEmptyPool(known, complain);
   const listen = readAddress(spec.listen, DEFAULT_LISTEN);
-  const admin = spec.admin === false ? undefined : readAddress(spec.admin, DEFAULT_ADMIN);
+  const admin = spec.admin === false ? undefined : readAdmin(spec.admin);
   if (admin !== undefined) refuseSharedPort(listen, admin, complain);
+  if (picker !== undefined && spec.profiles !== undefined) refuseProfilesTwice(complain);
   const config = {
     listen,
     admin,
     pool: { name: spec.pool?.name ?? "default", endpoints: readEndpoints(endpoints), probes: readProbes(spec.pool?.probes) },
-    profile: readProfile(spec.profiles ?? [], { listed: known, registry, complain }),
+    profile: readProfile(picker?.profile ?? profileOf(spec, complain), known, registry),
     settings: { limits: { ...DEFAULT_LIMITS, ...spec.limits }, hasRoutingHeaders: spec.responseHeaders ?? true },
   };
   return { config, listed, isPoolKnown: !broken.has("pool") };
+}
+
+function profileOf({ profiles = [] }: RouterSpec, complain: Complain): ProfileSource {
+  if (profiles.length > 1) complain(["spec", "profiles", 1], { found: `${profiles.length} profiles`, wanted: "exactly one" });
+  const [profile] = profiles;
+  const refs = (profile?.plugins ?? []).map(({ pluginRef, weight }, index) => ({
+    pluginRef,
+    weight,
+    path: ["spec", "profiles", 0, "plugins", index],
+  }));
+  return { profile: profile && { name: profile.name, refs }, complain, pluginsAt: "spec.plugins", defaults: ROUTER_DEFAULTS };
+}
+
+function refuseProfilesTwice(complain: Complain): void {
+  complain(
+    ["spec", "profiles"],
+    { found: "profiles beside those of an EndpointPickerConfig", wanted: "schedulingProfiles there, or profiles here" },
+    "key",
+  );
 }
 
 function endpointsOf(spec: RouterSpec, complain: Complain): readonly EndpointEntry[] {
@@ -57,6 +85,10 @@ function refuseEmptyPool({ instances, hasNamelessBroken, brokenNames }: ListedPl
 
 function readAddress(spec: AddressSpec | undefined, defaults: Address): Address {
   return { host: spec?.host ?? defaults.host, port: spec?.port ?? defaults.port };
+}
+
+function readAdmin(spec: AdminAddressSpec | undefined): AdminAddress {
+  return { ...readAddress(spec, DEFAULT_ADMIN), hosts: spec?.hosts ?? [] };
 }
 
 const EVERY_NETWORK = new Set(["0.0.0.0", "::"]);

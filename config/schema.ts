@@ -26,7 +26,8 @@ const seconds = (min: number) => {
   return z.number(wanted).min(min, wanted).max(LONGEST_TIMER_SECONDS, wanted);
 };
 
-const instanceName = z
+/** What an instance, an endpoint or a profile may be called. */
+export const instanceName = z
   .string()
   .regex(
     /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/,
@@ -43,6 +44,14 @@ const address = z.strictObject({
     .describe("Host name or IP address to listen on; 0.0.0.0 for every network. Default 127.0.0.1.")
     .optional(),
   port: whole(0, 65535).describe("TCP port; 0 takes any free one.").optional(),
+});
+
+const adminAddress = z.strictObject({
+  ...address.shape,
+  hosts: z
+    .array(z.string().regex(/^[A-Za-z0-9_.-]+$/, "a host name, without scheme and port"))
+    .describe("Names with a dot that the admin port may be asked by, beside its host. IP addresses and localhost always are.")
+    .optional(),
 });
 
 const probe = z.strictObject({
@@ -86,7 +95,7 @@ const plugin = z.strictObject({
 });
 
 const WANTED_WEIGHT = "a number from 0 to 1000000";
-const profileWeight = z.number(WANTED_WEIGHT).min(0, WANTED_WEIGHT).max(1_000_000, WANTED_WEIGHT);
+export const profileWeight = z.number(WANTED_WEIGHT).min(0, WANTED_WEIGHT).max(1_000_000, WANTED_WEIGHT);
 
 const profileRef = z.strictObject({
   pluginRef: z.string().describe("Name of an entry in `plugins`, or a built-in type to use with its defaults."),
@@ -126,8 +135,8 @@ const limits = z.strictObject({
 const routerSpec = z.strictObject({
   listen: address.describe("Where clients connect. Default 127.0.0.1:8080.").optional(),
   admin: z
-    .union([z.literal(false), address])
-    .describe("Where metrics, status and the admin API are. Default 127.0.0.1:9090; false turns it off.")
+    .union([z.literal(false), adminAddress])
+    .describe("Where the status page and the metrics are. Default 127.0.0.1:9090; false turns it off.")
     .optional(),
   pool: pool.describe("The replicas that requests are routed to.").optional(),
   plugins: z
@@ -151,6 +160,7 @@ export const routerDocument = z.strictObject({
 export type RouterDocument = z.infer<typeof routerDocument>;
 export type RouterSpec = z.infer<typeof routerSpec>;
 export type AddressSpec = z.infer<typeof address>;
+export type AdminAddressSpec = z.infer<typeof adminAddress>;
 export type PoolSpec = z.infer<typeof pool>;
 export type ProfileSpec = z.infer<typeof profile>;
 export type PluginSpec = z.infer<typeof plugin>;

@@ -36,6 +36,8 @@ export interface ScorerColumn {
   readonly scorer: string;
   readonly weight: number;
   readonly values: ArrayLike<number | null>;
+  /** How much each value counted beside the weight; absent when all counted fully. */
+  readonly voices?: ArrayLike<number>;
 }
 
 export interface Fault {
@@ -56,6 +58,8 @@ export interface RequestRecord {
   readonly decision: Decision | undefined;
   readonly attempts: readonly Attempt[];
   readonly id: string;
+  /** Type of the parser that serves the path; "" where none does. */
+  readonly api: string;
   readonly method: string;
   readonly path: string;
   /** Status sent to the client; 0 when it left before one was sent. */

@@ -13,8 +13,13 @@ export function replyWithError(reply: Reply, error: RouterError, dialect: Dialec
 
 /** Answers with a small JSON document. */
 export function replyWithJson(reply: Reply, status: number, lines: string, json: string): void {
-  const body = Buffer.from(json);
-  reply.start(status, REASONS[status] ?? "", `content-type: application/json\r\n${lines}`, body.length);
+  replyWithText(reply, status, `content-type: application/json\r\n${lines}`, json);
+}
+
+/** Answers with a text; its type is among the header lines. */
+export function replyWithText(reply: Reply, status: number, lines: string, text: string): void {
+  const body = Buffer.from(text);
+  reply.start(status, REASONS[status] ?? "", lines, body.length);
   reply.write(body, [0, body.length], 1, false);
   reply.end();
 }
@@ -29,6 +34,7 @@ const REASONS: Readonly<Record<number, string>> = {
   413: "Content Too Large",
   415: "Unsupported Media Type",
   417: "Expectation Failed",
+  421: "Misdirected Request",
   429: "Too Many Requests",
   431: "Request Header Fields Too Large",
   500: "Internal Server Error",

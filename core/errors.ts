@@ -92,9 +92,11 @@ function openaiError(error: RouterError) {
 }
 
 function anthropicError(error: RouterError, requestId: string) {
+  const { code, message } = error;
+  // The code twice: for people who expect it where OpenAI has it, and where Anthropic's own packages read it.
   return {
     type: "error",
-    error: { type: CATALOGUE[error.code][1], message: error.message, code: error.code },
+    error: { type: CATALOGUE[code][1], message, code, details: { error_code: code } },
     request_id: requestId,
   };
 }

@@ -2,15 +2,13 @@ import type { Clock } from "./clock.ts";
 import { replyWithError } from "./error-reply.ts";
 import { asRouterError, RouterError } from "./errors.ts";
 import { FetchReply, type FetchReplyOwner } from "./fetch-reply.ts";
-import type { RequestReceiver, RequestStarter } from "./reply.ts";
+import { LAST_WORDS_MS, type RequestReceiver, type RequestStarter } from "./reply.ts";
 import type { Limits } from "./settings.ts";
 import { stopping } from "./stages/upstream-error.ts";
 import type { Deadlines, Timed } from "./wire/deadlines.ts";
-import { type Head, HeadParser, WireError } from "./wire/head.ts";
+import { type Head, HeadParser } from "./wire/head.ts";
+import { WireError } from "./wire/wire-error.ts";
 import { refusalOf } from "./wire/refusal.ts";
-
-/** How long a host may take to send the last bytes of a broken answer before it hears that the answer is broken. */
-const SEND_MS = 50;
 
 /** What the exchanges of one router share. */
 export interface FetchShared {
@@ -101,7 +99,7 @@ export class FetchExchange implements Timed, FetchReplyOwner {
   }
 
   later(run: () => void): void {
-    this.#shared.clock.after(SEND_MS, run);
+    this.#shared.clock.after(LAST_WORDS_MS, run);
   }
 
   #start(): void {
@@ -144,7 +142,9 @@ export class FetchExchange implements Timed, FetchReplyOwner {
   /** Nobody waits for the answer any more. */
   #leave(reason: unknown): void {
     this.left();
-    this.#reply.fail(reason);
+    // A host whose client has left cancels the body by itself, just after this signal; an error would fill its log.
+    if (this.#reply.hasStarted) this.later(() => this.#reply.fail(reason));
+    else this.#reply.fail(reason);
   }
 }
 

@@ -16,7 +16,7 @@ export interface FetchReplyOwner {
   left(): void;
   /** Nothing more will be written. */
   over(): void;
-  /** Calls `run` once the host has had time to send what it took. */
+  /** Calls `run` once the host had time to send what it took. */
   later(run: () => void): void;
 }
 
@@ -145,8 +145,7 @@ export class FetchReply implements Reply {
 
 /** The spans in one piece: a view of one span, a copy of several, which costs less than a reader's turn for each. */
 function bytesOf(chunk: Uint8Array, spans: ArrayLike<number>, spanCount: number): Uint8Array<ArrayBuffer> {
-  // Not subarray: a Buffer's would be a Buffer, whose slice and toString are not those of the Uint8Array a reader expects.
-  if (spanCount === 1) return new Uint8Array(chunk.buffer as ArrayBuffer, chunk.byteOffset + spans[0]!, spans[1]! - spans[0]!);
+  // A copy: the chunk is overwritten with the next read. And not a Buffer's slice, whose methods are not a Uint8Array's.
   let length = 0;
   for (let i = 0; i < spanCount; i++) length += spans[2 * i + 1]! - spans[2 * i]!;
   const bytes = new Uint8Array(length);

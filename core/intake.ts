@@ -9,11 +9,13 @@ import { answerLocally } from "./local-routes.ts";
 import { type Routed, route } from "./pipeline.ts";
 import type { Parser } from "./plugin.ts";
 import type { Reply, RequestReceiver, RequestStarter } from "./reply.ts";
+import { forgetBody } from "./request.ts";
 import type { Named, Snapshot } from "./snapshot.ts";
 import type { Ending } from "./stages/forward.ts";
 import { stopping } from "./stages/upstream-error.ts";
-import { splitTarget } from "./wire/framing.ts";
-import { type Head, WireError } from "./wire/head.ts";
+import type { Head } from "./wire/head.ts";
+import { splitTarget } from "./wire/target.ts";
+import { WireError } from "./wire/wire-error.ts";
 import { refusalOf } from "./wire/refusal.ts";
 
 /** Takes requests in for a data plane: whatever happens to one, it ends in exactly one record. */
@@ -43,6 +45,7 @@ class RequestIntake implements RequestReceiver {
   #parser: Named<Parser> | undefined;
   #dialect: Dialect = "openai";
   #body: BodyBuffer | undefined;
+  #bodyBytes = 0;
   #scanner: BodyScanner | undefined;
   #bodyEndedAtMs = Number.NaN;
   #routed: Routed | undefined;
@@ -63,9 +66,14 @@ class RequestIntake implements RequestReceiver {
     this.#guard(() => this.#checkHead(bodyLength));
   }
 
-  body(chunk: Uint8Array, start: number, end: number): void {
-    if (this.#isOver) return;
-    this.#guard(() => this.#take(chunk, start, end));
+  body(chunk: Uint8Array, start: number, end: number): boolean {
+    if (this.#isOver) return true;
+    try {
+      return this.#take(chunk, start, end);
+    } catch (thrown) {
+      this.#failed(thrown);
+      return false;
+    }
   }
 
   bodyEnd(): void {
@@ -116,11 +124,13 @@ class RequestIntake implements RequestReceiver {
     throw new RouterError("method_not_allowed", `Use ${allowed} for this path.`, { allow: allowed });
   }
 
-  #take(chunk: Uint8Array, start: number, end: number): void {
+  #take(chunk: Uint8Array, start: number, end: number): boolean {
     const body = this.#body;
-    if (body === undefined) return;
-    body.append(chunk, start, end);
+    if (body === undefined) return true;
+    const isCopied = body.append(chunk, start, end);
+    this.#bodyBytes = body.length;
     this.#scanner?.push(body.storage, body.length);
+    return isCopied;
   }
 
   #route(): void {
@@ -163,10 +173,14 @@ class RequestIntake implements RequestReceiver {
     try {
       step();
     } catch (thrown) {
-      const error = thrown instanceof WireError ? refusalOf(thrown) : asRouterError(thrown);
-      if (error.code === "internal_error") this.#plane.log.error("A request failed inside the router", { id: this.#id, cause: String(error.cause) });
-      this.#refuse(error);
+      this.#failed(thrown);
     }
+  }
+
+  #failed(thrown: unknown): void {
+    const error = thrown instanceof WireError ? refusalOf(thrown) : asRouterError(thrown);
+    if (error.code === "internal_error") this.#plane.log.error("A request failed inside the router", { id: this.#id, cause: String(error.cause) });
+    this.#refuse(error);
   }
 
   #refuse(error: RouterError): void {
@@ -178,6 +192,7 @@ class RequestIntake implements RequestReceiver {
   #finish(ending: RequestRecord["ending"], status: number, errorCode: string): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#releaseBody();
     const { observers } = this.#snapshot;
     if (observers.length === 0) return;
     const record = this.#record(ending, status, errorCode);
@@ -190,6 +205,13 @@ class RequestIntake implements RequestReceiver {
     }
   }
 
+  /** Records outlive requests; bodies must not, and their memory serves the next one. */
+  #releaseBody(): void {
+    const request = this.#routed?.request;
+    if (request !== undefined) forgetBody(request);
+    if (this.#routed === undefined || this.#routed.forwarding?.isBodyFree === true) this.#body?.release();
+  }
+
   #record(ending: RequestRecord["ending"], status: number, errorCode: string): RequestRecord {
     const { clock } = this.#plane;
     const forwarding = this.#routed?.forwarding;
@@ -198,6 +220,7 @@ class RequestIntake implements RequestReceiver {
       decision: this.#routed?.decision,
       attempts: forwarding?.attempts ?? [],
       id: this.#id,
+      api: this.#parser?.type ?? "",
       method: this.#head.method,
       path: this.#path,
       status,
@@ -206,7 +229,7 @@ class RequestIntake implements RequestReceiver {
       wallMs: clock.wall(),
       durationMs: clock.now() - this.#startedAtMs,
       firstByteMs: (forwarding?.firstByteAtMs ?? Number.NaN) - this.#bodyEndedAtMs,
-      requestBytes: this.#body?.length ?? 0,
+      requestBytes: this.#bodyBytes,
       responseBytes: forwarding?.responseBytes ?? 0,
     };
   }

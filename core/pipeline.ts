@@ -27,7 +27,8 @@ export function route(incoming: Incoming, snapshot: Snapshot, plane: DataPlane, 
   const decision = decide(request, snapshot, plane.load, plane.random);
   if (decision.refusal !== undefined) return { request, decision, forwarding: undefined };
   const draft = rewrite(request, incoming);
-  const forwarding = new Forwarding({ request, draft, decision, snapshot }, plane, reply, ended);
+  const openingEvents = incoming.parser.plugin.openingEvents ?? 0;
+  const forwarding = new Forwarding({ request, draft, decision, snapshot, openingEvents }, plane, reply, ended);
   forwarding.tryNext();
   return { request, decision, forwarding };
 }

@@ -1,12 +1,14 @@
+import type { JsonBody } from "./body/json-body.ts";
 import type { Clock } from "./clock.ts";
-import type { Endpoint, EndpointSpec } from "./endpoint.ts";
 import type { RequestRecord } from "./decision.ts";
+import type { Endpoint, EndpointSpec } from "./endpoint.ts";
 import type { Dialect, RouterError } from "./errors.ts";
 import type { Log } from "./log.ts";
 import type { OptionSchema } from "./options.ts";
 import type { HeaderView, InferenceRequest, ParsedBody } from "./request.ts";
-import type { JsonBody } from "./body/json-body.ts";
-import type { Load } from "./state/load.ts";
+import type { RewriteRule } from "./rewrite-rule.ts";
+import type { RouterView } from "./router-view.ts";
+import type { AdapterUse, Load, ScrapedValues } from "./state/load.ts";
 
 // The contracts, in the order a request meets them. A plugin is a plain object made by a typed factory; `define…` below ties
 // the factory to its type name and its options. Everything on the request's path is synchronous.
@@ -18,6 +20,8 @@ export interface Parser {
   readonly dialect: Dialect;
   /** Top-level keys whose spans it wants; empty means the body is not looked at. */
   readonly keys: readonly string[];
+  /** Events that a stream begins with before the prompt is worked off; without it, none. */
+  readonly openingEvents?: number;
   /** Throws RouterError for a body that can't be routed. */
   parse(body: JsonBody): ParsedBody;
 }
@@ -31,6 +35,8 @@ export interface Route {
 export interface Rewriter {
   /** Names a client may ask for that no replica lists itself. */
   readonly clientModels: readonly string[];
+  /** What it goes by, for people to see. */
+  readonly rules?: readonly RewriteRule[];
   draw(asked: TargetQuestion): TargetDraw | undefined;
 }
 
@@ -54,7 +60,11 @@ export interface Filter {
   refuse?(request: InferenceRequest, endpoints: readonly Endpoint[]): RouterError;
   /** Called once the request goes to `endpoint`. */
   chosen?(request: InferenceRequest, endpoint: Endpoint): void;
+  /** A header line for the answer that `endpoint` gives. */
+  responseHeader?(request: InferenceRequest, endpoint: Endpoint): ResponseHeader;
 }
+
+export type ResponseHeader = readonly [name: string, value: string];
 
 /** How good is each candidate? */
 export interface Scorer {
@@ -63,7 +73,12 @@ export interface Scorer {
    * A fault (a throw, a wrong length, a number outside the range) counts as no opinion and is recorded.
    */
   score(request: InferenceRequest, candidates: readonly Endpoint[], load: Load): ArrayLike<number | null> | null;
+  /** How much its opinion on one candidate counts, in [0, 1]; without it, fully. What is read from old pages speaks softly. */
+  voice?(endpoint: Endpoint, load: Load): number;
+  /** A filter that comes with it and runs at its place in the profile. */
+  readonly asFilter?: Filter;
   chosen?(request: InferenceRequest, endpoint: Endpoint): void;
+  responseHeader?(request: InferenceRequest, endpoint: Endpoint): ResponseHeader;
 }
 
 /** In which order are they tried? Best first; the rest are spares. Never empty for a non-empty list. */
@@ -80,20 +95,34 @@ export interface Discovery {
 export interface Source {
   readonly path: string;
   readonly periodMs: number;
+  /** The pause while the replica has no request in flight; without it, `periodMs`. */
+  readonly idlePeriodMs?: number;
   /** Facts from a page that came with status 200. Throws on a page it can't read. */
   read(page: string): EndpointFacts;
 }
 
-export interface EndpointFacts {
+export interface EndpointFacts extends ScrapedValues {
   readonly models?: readonly string[];
-  readonly waiting?: number;
-  readonly running?: number;
-  readonly kvUsage?: number;
+  /** Those of the models that are adapters. */
+  readonly adapters?: readonly string[];
+  readonly adapterUse?: AdapterUse;
+  /** Tokens that the KV cache holds. */
+  readonly kvCapacityTokens?: number;
 }
 
 /** What happened? Plain data after the fact; a throw is logged and changes nothing. */
 export interface Observer {
   finished(record: RequestRecord): void;
+  /** What it shows on the admin port. */
+  readonly pages?: readonly ObserverPage[];
+}
+
+export interface ObserverPage {
+  /** "/metrics", say; no other observer's page has it. */
+  readonly path: string;
+  readonly contentType: string;
+  /** The page as it is now. Asking for it changes nothing. */
+  render(view: RouterView, query: URLSearchParams): string;
 }
 
 /** A number in [0, 1). */
@@ -153,10 +182,19 @@ export interface Definition<Kind extends PluginKind = PluginKind, Options = unkn
 type Declared<Kind extends PluginKind, Options> = Omit<Definition<Kind, Options>, "kind">;
 
 export const defineParser = <O>(plugin: Declared<"parser", O>): Definition<"parser", O> => ({ kind: "parser", ...plugin });
-export const defineRewriter = <O>(plugin: Declared<"rewriter", O>): Definition<"rewriter", O> => ({ kind: "rewriter", ...plugin });
+export const defineRewriter = <O>(plugin: Declared<"rewriter", O>): Definition<"rewriter", O> => ({
+  kind: "rewriter",
+  ...plugin,
+});
 export const defineFilter = <O>(plugin: Declared<"filter", O>): Definition<"filter", O> => ({ kind: "filter", ...plugin });
 export const defineScorer = <O>(plugin: Declared<"scorer", O>): Definition<"scorer", O> => ({ kind: "scorer", ...plugin });
 export const definePicker = <O>(plugin: Declared<"picker", O>): Definition<"picker", O> => ({ kind: "picker", ...plugin });
-export const defineDiscovery = <O>(plugin: Declared<"discovery", O>): Definition<"discovery", O> => ({ kind: "discovery", ...plugin });
+export const defineDiscovery = <O>(plugin: Declared<"discovery", O>): Definition<"discovery", O> => ({
+  kind: "discovery",
+  ...plugin,
+});
 export const defineSource = <O>(plugin: Declared<"source", O>): Definition<"source", O> => ({ kind: "source", ...plugin });
-export const defineObserver = <O>(plugin: Declared<"observer", O>): Definition<"observer", O> => ({ kind: "observer", ...plugin });
+export const defineObserver = <O>(plugin: Declared<"observer", O>): Definition<"observer", O> => ({
+  kind: "observer",
+  ...plugin,
+});

@@ -25,9 +25,16 @@ export interface Reply {
   abort(lastWords: string): void;
 }
 
+/**
+ * How long the last words of a broken answer stay readable before its connection ends: clients drop what they have not read
+ * yet as soon as they see that the answer is incomplete.
+ */
+export const LAST_WORDS_MS = 50;
+
 /** What a host calls as one request goes on. `clientGone` may come at any time, and is then the last call. */
 export interface RequestReceiver {
-  body(chunk: Uint8Array, start: number, end: number): void;
+  /** Returns true when the bytes are not needed any more once it returns. */
+  body(chunk: Uint8Array, start: number, end: number): boolean;
   bodyEnd(): void;
   clientGone(): void;
   /** The client takes bytes again after `write` returned false. */

@@ -36,7 +36,7 @@ export interface InferenceRequest extends ParsedBody {
   readonly path: string;
   readonly dialect: Dialect;
   readonly headers: HeaderView;
-  /** The whole body as it came. */
+  /** The whole body as it came; empty once the request has ended. */
   readonly body: Uint8Array;
   /** The model name that will be sent on; drawn once, before filters run. */
   readonly target: string;
@@ -44,4 +44,11 @@ export interface InferenceRequest extends ParsedBody {
   readonly rule: string;
   /** How much of the prompt each endpoint is believed to hold already. */
   readonly prefix: PrefixMatch;
+}
+
+const NOTHING = new Uint8Array(0);
+
+/** Lets go of a body whose request has ended. */
+export function forgetBody(request: InferenceRequest): void {
+  (request as { body: Uint8Array }).body = NOTHING;
 }

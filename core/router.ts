@@ -5,6 +5,7 @@ import type { DataPlane } from "./data-plane.ts";
 import { intake } from "./intake.ts";
 import type { RequestStarter } from "./reply.ts";
 import { requestIds } from "./request-ids.ts";
+import type { RouterView } from "./router-view.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { LoadTable } from "./state/load.ts";
 import { PrefixIndex } from "./state/prefix-index.ts";
@@ -17,6 +18,8 @@ export interface Router {
   /** What decisions read right now. */
   readonly snapshot: Snapshot;
   readonly load: LoadTable;
+  /** For pages that show the router. */
+  readonly view: RouterView;
   /** Resolves true once an endpoint is ready, false when none is after `timeoutMs`. */
   whenReady(timeoutMs: number): Promise<boolean>;
   /** Ends probes and every connection to a replica; requests under way break off. */
@@ -41,6 +44,7 @@ export function runRouter(loaded: LoadedConfig, world: PluginWorld): Router {
       prefixIndex?.forget(slot);
       pools.closeIdle(slot);
     },
+    capacityKnown: (slot, tokens) => prefixIndex?.setCapacity(slot, tokens),
     publish(next) {
       pools.follow(next.endpoints);
       snapshot = next;
@@ -67,6 +71,18 @@ export function runRouter(loaded: LoadedConfig, world: PluginWorld): Router {
     connectFailed: (endpoint) => control.connectFailed(endpoint),
     nextRequestId: requestIds(world.random),
   };
+  const view: RouterView = {
+    clock: world.clock,
+    get snapshot() {
+      return current();
+    },
+    load,
+    get prefixIndex() {
+      return prefixIndex?.stats();
+    },
+    connectionsTo: (endpoint) => pools.connectionsTo(endpoint),
+    probeFailure: (endpoint) => control.probeFailure(endpoint),
+  };
   control.start();
 
   return {
@@ -75,6 +91,7 @@ export function runRouter(loaded: LoadedConfig, world: PluginWorld): Router {
       return current();
     },
     load,
+    view,
     whenReady(timeoutMs) {
       if (isReady(current())) return Promise.resolve(true);
       return new Promise((resolve) => {

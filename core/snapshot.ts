@@ -1,5 +1,6 @@
 import type { Endpoint } from "./endpoint.ts";
-import type { Filter, Observer, Parser, Picker, Rewriter, Scorer } from "./plugin.ts";
+import type { Filter, Observer, Parser, Picker, ResponseHeader, Rewriter, Scorer } from "./plugin.ts";
+import type { InferenceRequest } from "./request.ts";
 import type { Settings } from "./settings.ts";
 
 /** Everything immutable that a decision reads. A request keeps the one it started with. */
@@ -28,6 +29,8 @@ export interface Profile {
   readonly filters: readonly Named<Filter>[];
   readonly scorers: readonly WeightedScorer[];
   readonly picker: Named<Picker>;
+  /** What those plugins add to an answer's head; empty for most profiles. */
+  readonly responseHeaders: readonly ((request: InferenceRequest, endpoint: Endpoint) => ResponseHeader)[];
 }
 
 export interface WeightedScorer extends Named<Scorer> {

@@ -90,6 +90,8 @@ export function makeLoad(slots: number, numbers: Partial<Load> = {}): Load {
     running: unknown,
     kvUsage: unknown,
     scrapedAtMs: unknown,
+    freshness: new Array<number>(slots).fill(1),
+    adapters: [],
     ...numbers,
   };
 }

@@ -1,9 +1,16 @@
 import type { Definition } from "../core/plugin.ts";
 import staticEndpoints from "./discovery/static.ts";
+import byLabel from "./filters/by-label.ts";
+import concurrency from "./filters/concurrency.ts";
 import labelSelector from "./filters/label-selector.ts";
+import prefixCacheAffinity from "./filters/prefix-cache-affinity.ts";
 import ready from "./filters/ready.ts";
 import servesModel from "./filters/serves-model.ts";
+import sessionAffinityFilter from "./filters/session-affinity-filter.ts";
+import utilization from "./filters/utilization.ts";
 import accessLog from "./observers/access-log.ts";
+import decisions from "./observers/decisions.ts";
+import requestMetrics from "./observers/request-metrics.ts";
 import chatCompletions from "./parsers/chat-completions.ts";
 import completions from "./parsers/completions.ts";
 import embeddings from "./parsers/embeddings.ts";
@@ -12,16 +19,24 @@ import messages from "./parsers/messages.ts";
 import passthrough from "./parsers/passthrough.ts";
 import responses from "./parsers/responses.ts";
 import maxScore from "./pickers/max-score.ts";
+import powerOfTwo from "./pickers/power-of-two.ts";
 import random from "./pickers/random.ts";
 import roundRobin from "./pickers/round-robin.ts";
 import weightedRandom from "./pickers/weighted-random.ts";
+import { referenceDefinitions } from "./reference-names.ts";
 import modelRewrite from "./rewriters/model-rewrite.ts";
 import activeRequest from "./scorers/active-request.ts";
+import contextLengthAware from "./scorers/context-length-aware.ts";
 import kvCacheUtilization from "./scorers/kv-cache-utilization.ts";
+import loadAware from "./scorers/load-aware.ts";
+import loraAffinity from "./scorers/lora-affinity.ts";
+import noHitLru from "./scorers/no-hit-lru.ts";
 import outstandingWork from "./scorers/outstanding-work.ts";
 import prefixCache from "./scorers/prefix-cache.ts";
 import queue from "./scorers/queue.ts";
 import running from "./scorers/running.ts";
+import sessionAffinityScorer from "./scorers/session-affinity-scorer.ts";
+import tokenLoad from "./scorers/token-load.ts";
 import metrics from "./sources/metrics.ts";
 import modelList from "./sources/model-list.ts";
 
@@ -37,21 +52,42 @@ const definitions: readonly Definition[] = [
   ready,
   servesModel,
   labelSelector,
+  byLabel,
+  sessionAffinityFilter,
+  prefixCacheAffinity,
+  utilization,
+  concurrency,
   outstandingWork,
   prefixCache,
   queue,
   running,
   kvCacheUtilization,
   activeRequest,
+  loadAware,
+  tokenLoad,
+  loraAffinity,
+  noHitLru,
+  sessionAffinityScorer,
+  contextLengthAware,
   maxScore,
   weightedRandom,
   random,
   roundRobin,
+  powerOfTwo,
   staticEndpoints,
   modelList,
   metrics,
   accessLog,
+  requestMetrics,
+  decisions,
 ];
 
-/** Every built-in plugin by its type; a type is unique across all kinds. */
-export const builtIns: ReadonlyMap<string, Definition> = new Map(definitions.map((definition) => [definition.type, definition]));
+const own = new Map(definitions.map((definition) => [definition.type, definition]));
+
+/**
+ * Every built-in plugin by the names that a config may call it by. A type has one name of our own, unique across all kinds:
+ * the definition's `type` and its file's name. Where the reference router has a plugin that does the same job, the reference's
+ * name for it (`plugins/reference-names.ts`) is a second key: same plugin, with the reference's parameters. So a key that is
+ * not its definition's type is one of those, and an instance made by it has our type.
+ */
+export const builtIns: ReadonlyMap<string, Definition> = new Map([...own, ...referenceDefinitions(own)]);

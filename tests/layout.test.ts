@@ -47,7 +47,7 @@ const RULES: readonly { readonly name: string; readonly isBound: (each: Import) 
 
 const CONTRACTS = new Set(
   ["plugin", "request", "endpoint", "decision", "errors", "options", "clock", "log", "rewrite-rule", "body/json-body"]
-    .concat(["state/load", "state/prefix-match"])
+    .concat(["state/load", "state/prefix-match", "router-view", "decision-report"])
     .map((name) => `core/${name}.ts`),
 );
 const ENTRY_POINTS = new Set(["core/cli/main.ts", "core/fetch.ts"]);
@@ -55,7 +55,6 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   zod: ["core/options.ts"],
   yaml: ["config/documents.ts"],
   "xxhash-wasm": ["core/state/hash.ts"],
-  "itty-router": ["core/admin/routes.ts"],
   "tsx/esm/api": ["config/load-plugin.ts"],
 };
 

@@ -10,8 +10,14 @@ async function main(argv: readonly string[]): Promise<number> {
       return (await import("./start.ts")).start(rest, builtIns);
     case "check":
       return (await import("./check.ts")).check(rest, builtIns);
+    case "status":
+      return (await import("./status.ts")).status(rest);
+    case "explain":
+      return (await import("./explain.ts")).explain(rest);
     case "mock":
       return (await import("./mock.ts")).mock(rest);
+    case "simulate":
+      return (await import("./simulate.ts")).simulate(rest, builtIns);
     case undefined:
     case "help":
     case "--help":

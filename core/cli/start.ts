@@ -1,15 +1,16 @@
 import { existsSync } from "node:fs";
-import type { Address } from "../../config/config.ts";
 import { type LoadedConfig, loadConfig, loadTexts, type RefusedConfig } from "../../config/load.ts";
 import { formatProblems } from "../../config/problems.ts";
 import { systemClock } from "../clock.ts";
-import type { Definition } from "../plugin.ts";
 import { replyWithError } from "../error-reply.ts";
+import type { Definition } from "../plugin.ts";
 import { type Router, runRouter } from "../router.ts";
 import { startWireServer } from "../wire/server.ts";
 import { readStartArguments, type StartArguments } from "./arguments.ts";
 import { type Demo, startDemo } from "./demo.ts";
+import { type OpenAdmin, openAdmin } from "./open-admin.ts";
 import { operatorLog } from "./operator-log.ts";
+import { portError, urlOf } from "./ports.ts";
 import { stopSignal } from "./stop-signal.ts";
 
 const DEFAULT_FILE = "signalbox.yaml";
@@ -26,7 +27,7 @@ export async function start(argv: readonly string[], registry: ReadonlyMap<strin
       ? await loadTexts([{ file: "demo", text: demo.configText }], registry)
       : await loadConfig(files, registry, asked.urls);
     if (loaded.problems !== undefined) return refuse(loaded);
-    return await run(loaded, asked, demo);
+    return await run(loaded, asked, demo, sourcesOf(files, asked.urls, demo));
   } finally {
     await demo?.close();
   }
@@ -37,7 +38,16 @@ function refuse({ problems }: RefusedConfig): number {
   return 1;
 }
 
-async function run(loaded: LoadedConfig, asked: StartArguments, demo: Demo | undefined): Promise<number> {
+function sourcesOf(files: readonly string[], urls: readonly string[], demo: Demo | undefined): readonly string[] {
+  return [...files, ...(urls.length > 0 ? ["the command line"] : []), ...(demo ? ["the demo"] : [])];
+}
+
+async function run(
+  loaded: LoadedConfig,
+  asked: StartArguments,
+  demo: Demo | undefined,
+  sources: readonly string[],
+): Promise<number> {
   const { listen, settings } = loaded.config;
   const log = operatorLog(process.stderr.isTTY === true, (text) => process.stderr.write(text));
   // A fault in one request's code must not end everybody's streams; it is logged, and its own request times out.
@@ -50,6 +60,7 @@ async function run(loaded: LoadedConfig, asked: StartArguments, demo: Demo | und
     isTerminal: process.stdout.isTTY === true,
   });
   const address = { host: asked.host ?? listen.host, port: asked.port ?? listen.port };
+  let admin: OpenAdmin | undefined;
   try {
     const server = await startWireServer({
       ...address,
@@ -57,17 +68,24 @@ async function run(loaded: LoadedConfig, asked: StartArguments, demo: Demo | und
       clock: systemClock,
       start: router.start,
       refuse: (reply, error) => replyWithError(reply, error, "openai", "none"),
+    }).catch((thrown) => {
+      throw portError(thrown, address, { port: "--port", host: "--host" });
     });
+    admin = await openAdmin(loaded.config.admin, asked.adminPort, { router, server, settings, sources, log }).catch(
+      async (thrown) => {
+        await server.drain(0);
+        throw thrown;
+      },
+    );
     await router.whenReady(FIRST_PROBE_MS);
-    const url = `http://${hostInUrl(address.host)}:${server.port}`;
-    process.stdout.write(demo ? demoGreeting(url) : greeting(url, router));
+    const url = urlOf(address.host, server.port);
+    process.stdout.write((demo ? demoGreeting(url) : greeting(url, router)) + (admin?.greeting ?? ""));
     await stopSignal();
     log.info("Stopping: requests under way are finished first", { connections: server.connections });
     await server.drain(settings.limits.drainTimeoutMs);
     return 0;
-  } catch (thrown) {
-    throw portError(thrown, address);
   } finally {
+    await admin?.close();
     router.close();
   }
 }
@@ -87,17 +105,4 @@ Try it:
 
 For your own replicas: npm start -- http://gpu1:8000 http://gpu2:8000
 `;
-}
-
-function hostInUrl(host: string): string {
-  if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
-  return host.includes(":") ? `[${host}]` : host;
-}
-
-function portError(thrown: unknown, { host, port }: Address): unknown {
-  const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
-  if (code === "EADDRINUSE") return new Error(`${host}:${port} is in use; stop what listens there or choose another with --port.`);
-  if (code === "EACCES") return new Error(`${host}:${port} may not be listened on; choose a port above 1023 with --port.`);
-  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") return new Error(`${host} is not an address of this machine; check --host.`);
-  return thrown;
 }

@@ -14,6 +14,8 @@ export interface ControlPlaneOptions {
   readonly get: PageFetch;
   /** Another process stands behind this slot, or none any more. */
   readonly replaced: (slot: number) => void;
+  /** How many tokens the KV cache behind this slot holds; undefined when that is not known any more. */
+  readonly capacityKnown: (slot: number, tokens: number | undefined) => void;
   /** Something a decision reads has changed. */
   readonly publish: (snapshot: Snapshot) => void;
 }
@@ -40,6 +42,7 @@ export class ControlPlane {
       ...world,
       load,
       get: options.get,
+      capacityKnown: options.capacityKnown,
       probes: loaded.config.pool.probes,
       sources: this.built.sources.map(({ plugin }) => plugin),
       changed: (name, health) => this.#table.probed(name, health),
@@ -63,6 +66,12 @@ export class ControlPlane {
   /** A routed request could not connect to the endpoint. */
   connectFailed(endpoint: Endpoint): void {
     this.#prober.connectFailed(endpoint);
+  }
+
+  /** What the endpoint's last probe failed with; "" after a success. */
+  probeFailure(endpoint: Endpoint): string {
+    const health = this.#prober.healthOf(endpoint);
+    return health?.readinessFailure || health?.livenessFailure || "";
   }
 
   stop(): void {

@@ -1,4 +1,5 @@
 import type { LoadedConfig } from "../../config/load.ts";
+import { checkPages } from "../admin/pages.ts";
 import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
 import type { Discovery, PluginHost, PluginKind, PluginKinds, PrefixSettings, Random, Source } from "../plugin.ts";
@@ -40,29 +41,41 @@ export function buildProgram({ config, definitions }: LoadedConfig, world: Plugi
     instances.filter((instance) => instance.kind === kind) as unknown as Named<PluginKinds[Kind]>[];
 
   const parsers = ofKind("parser");
+  const observers = ofKind("observer");
+  checkPages(observers);
   const program: Program = {
     pool: config.pool.name,
-    routes: new Map(parsers.flatMap((parser) => parser.plugin.routes.map(({ method, path }) => [`${method} ${path}`, parser] as const))),
+    routes: new Map(
+      parsers.flatMap((parser) => parser.plugin.routes.map(({ method, path }) => [`${method} ${path}`, parser] as const)),
+    ),
     rewriters: ofKind("rewriter"),
     profile: buildProfile(config.profile, ofKind),
-    observers: ofKind("observer"),
+    observers,
     settings: config.settings,
     startedAtS: Math.floor(world.clock.wall() / 1000),
   };
-  return { program, discoveries: ofKind("discovery"), sources: ofKind("source"), prefixSettings: mergePrefixSettings(prefixRequests) };
+  return {
+    program,
+    discoveries: ofKind("discovery"),
+    sources: ofKind("source"),
+    prefixSettings: mergePrefixSettings(prefixRequests),
+  };
 }
 
 function buildProfile(
   profile: LoadedConfig["config"]["profile"],
   ofKind: <Kind extends PluginKind>(kind: Kind) => Named<PluginKinds[Kind]>[],
 ): Profile {
-  const named = <Plugin>(all: readonly Named<Plugin>[]) =>
+  const inOrder = <Plugin>(all: readonly Named<Plugin>[]) =>
     profile.plugins.flatMap((ref) => all.filter((instance) => instance.name === ref.pluginRef));
   const weightOf = (name: string) => profile.plugins.find((ref) => ref.pluginRef === name)?.weight ?? 1;
-  const scorers: WeightedScorer[] = named(ofKind("scorer")).map((scorer) => ({ ...scorer, weight: weightOf(scorer.name) }));
-  const [picker] = named(ofKind("picker"));
+  const scorers: WeightedScorer[] = inOrder(ofKind("scorer")).map((scorer) => ({ ...scorer, weight: weightOf(scorer.name) }));
+  const halves = scorers.flatMap(({ name, type, plugin }) => (plugin.asFilter ? [{ name, type, plugin: plugin.asFilter }] : []));
+  const filters = inOrder([...ofKind("filter"), ...halves]);
+  const [picker] = inOrder(ofKind("picker"));
   if (picker === undefined) throw new Error(`The profile "${profile.name}" has no picker`);
-  return { name: profile.name, filters: named(ofKind("filter")), scorers, picker };
+  const responseHeaders = [...filters, ...scorers].flatMap(({ plugin }) => plugin.responseHeader?.bind(plugin) ?? []);
+  return { name: profile.name, filters, scorers, picker, responseHeaders };
 }
 
 /** One index serves all who read it, so they must agree. */
@@ -76,6 +89,9 @@ function mergePrefixSettings(requests: readonly Partial<PrefixSettings>[]): Pref
 
 function agreed(key: keyof PrefixSettings, requests: readonly Partial<PrefixSettings>[]): number {
   const values = new Set(requests.map((request) => request[key]).filter((value) => value !== undefined));
-  if (values.size > 1) throw new Error(`Two plugins ask for different ${key} (${[...values].join(", ")}): there is one prefix index, so give it once`);
+  if (values.size > 1)
+    throw new Error(
+      `Two plugins ask for different ${key} (${[...values].join(", ")}): there is one prefix index, so give it once`,
+    );
   return [...values][0] ?? PREFIX_DEFAULTS[key];
 }

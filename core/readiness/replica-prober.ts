@@ -8,6 +8,7 @@ import type { ProbeSpec, Probes } from "./probes.ts";
 import { NEW_REPLICA, type ProbeEvent, type ProbeFailure, type ReplicaHealth, reduce } from "./reducer.ts";
 import { BACKOFF_START_MS, jittered, roundPauseMs, startupWindowMs } from "./schedule.ts";
 import { SourceFacts, type SourceGroup } from "./source-facts.ts";
+import { SourceReader } from "./source-reader.ts";
 
 /** What all replicas' probers share. */
 export interface ProberHost {
@@ -16,6 +17,8 @@ export interface ProberHost {
   readonly get: PageFetch;
   readonly probes: Probes;
   readonly load: LoadTable;
+  /** How many tokens a replica's KV cache holds; undefined when that is not known any more. */
+  readonly capacityKnown?: (slot: number, tokens: number | undefined) => void;
 }
 
 export interface ProbeTarget {
@@ -44,7 +47,7 @@ export class ReplicaProber {
   readonly #facts: SourceFacts;
   readonly #rounds: Loop;
   readonly #liveness: Loop;
-  readonly #sources: readonly Loop[];
+  readonly #sources: readonly SourceReader[];
   readonly #stopping = new AbortController();
   readonly #startedAtMs: number;
   #health: ReplicaHealth;
@@ -63,15 +66,12 @@ export class ReplicaProber {
     this.#changed = changed;
     this.#health = known ?? NEW_REPLICA;
     this.#startedAtMs = host.clock.now();
-    this.#facts = new SourceFacts(host.load, target.slot);
+    this.#facts = new SourceFacts(host.load, target.slot, (tokens) => host.capacityKnown?.(target.slot, tokens));
     this.#probeGroup = groups.find((group) => group.path === host.probes.readiness.path);
     this.#rounds = new Loop(host.clock, () => this.#round());
     this.#liveness = new Loop(host.clock, () => this.#livenessRound());
     const own = groups.filter((group) => group !== this.#probeGroup);
-    this.#sources = own.map((group) => {
-      const loop: Loop = new Loop(host.clock, () => this.#sourceRound(group, loop));
-      return loop;
-    });
+    this.#sources = own.map((group) => this.#readerOf(group));
     this.#rounds.next(0);
     if (this.#health.phase === "ready") this.#entered();
   }
@@ -90,7 +90,7 @@ export class ReplicaProber {
 
   stop(): void {
     this.#stopping.abort();
-    for (const loop of [this.#rounds, this.#liveness, ...this.#sources]) loop.stop();
+    for (const part of [this.#rounds, this.#liveness, ...this.#sources]) part.stop();
     this.#facts.forgetAll();
   }
 
@@ -137,19 +137,15 @@ export class ReplicaProber {
     return this.#jittered(liveness.periodMs);
   }
 
-  /** Pages are read only in service; out of it the loop goes on until what they said has become unknown. */
-  async #sourceRound(group: SourceGroup, loop: Loop): Promise<number> {
-    const { clock } = this.#host;
-    const isInService = this.#health.phase === "ready";
-    if (isInService) {
-      const { failure, body } = await this.#ask({ path: group.path }, this.#host.probes.readiness.timeoutMs, SOURCE_BODY_BYTES);
-      if (this.#stopping.signal.aborted) return 0;
-      if (failure === undefined) this.#facts.read(group, body, clock.now());
-      this.#tell(this.#modelsEvents());
-    }
-    this.#facts.forgetStale(group, clock.now());
-    if (!isInService && !this.#facts.hasNumbers(group)) loop.stop();
-    return this.#jittered(group.periodMs);
+  #readerOf(group: SourceGroup): SourceReader {
+    return new SourceReader({
+      ...this.#host,
+      slot: this.target.slot,
+      group,
+      facts: this.#facts,
+      ask: () => this.#ask({ path: group.path }, this.#host.probes.readiness.timeoutMs, SOURCE_BODY_BYTES),
+      told: () => this.#tell(this.#modelsEvents()),
+    });
   }
 
   #modelsEvents(): ProbeEvent[] {
@@ -172,14 +168,20 @@ export class ReplicaProber {
     this.#health = events.reduce((health, event) => reduce(health, event, this.#host.probes), before);
     if (this.#health === before) return;
     if (this.#health.phase === "ready" && before.phase !== "ready") this.#entered();
-    if (this.#health.phase !== "ready" && before.phase === "ready") this.#liveness.stop();
+    if (this.#health.phase !== "ready" && before.phase === "ready") this.#left();
     this.#changed(this.#health);
   }
 
   /** The replica is in service now. */
   #entered(): void {
     this.#liveness.next(this.#jittered(this.#host.probes.liveness.periodMs));
-    for (const loop of this.#sources) loop.next(0);
+    for (const source of this.#sources) source.start();
+  }
+
+  #left(): void {
+    this.#liveness.stop();
+    for (const source of this.#sources) source.stop();
+    this.#facts.forgetNumbers();
   }
 
   #jittered(ms: number): number {

@@ -1,5 +1,95 @@
-import { BlockIds, numberIn, Prompt, type TraceFormat, type TraceRequest } from "./trace.ts";
+import { blockEnds } from "../state/prefix-blocks.ts";
+import {
+  BlockIds,
+  type BlockStart,
+  MAX_OUTPUT_TOKENS,
+  MAX_PROMPT_TOKENS,
+  numberIn,
+  Prompt,
+  TraceError,
+  type TraceFormat,
+  type TraceLine,
+  type TraceRequest,
+} from "./trace.ts";
+
+const BYTES_PER_TOKEN = 4;
+/** What one token of a streamed answer takes with the JSON around it, about. */
+const BYTES_PER_EVENT = 240;
+/** JSON around an answer that comes as a whole, about. */
+const ENVELOPE_BYTES = 400;
+/** Hexadecimal digits for a block in `prefixHashes`. */
+const HASH_DIGITS = 8;
+const MAX_DURATION_MS = 1e9;
+
+/**
+ * A router's own access log. With the observer's parameter `replay: true` it holds what a replay needs; without it, prompts
+ * are as long as their requests' bytes suggest and have nothing in common.
+ */
 export function accessLogFormat(): TraceFormat {
   const ids = new BlockIds();
-  return { hasPrefixes: () => false, request: () => undefined as TraceRequest | undefined };
+  let startOf: BlockStart | undefined;
+  return {
+    hasPrefixes: () => startOf !== undefined,
+    request(line): TraceRequest | undefined {
+      if (!isServed(line)) return undefined;
+      if (typeof line["prefixHashes"] === "string") startOf ??= growingBlocks(numberIn(line, "prefixBlockTokens", 1, 65_536));
+      return {
+        atMs: timeOf(line) - numberIn(line, "durationMs", 0, MAX_DURATION_MS),
+        prompt: promptOf(line, startOf, ids),
+        outputTokens: outputTokens(line),
+        model: String(line["model"]),
+      };
+    },
+  };
+}
+
+/** Only a request that a replica answered tells how long its answer was. */
+function isServed({ method, status, model }: TraceLine): boolean {
+  return (
+    method === "POST" && typeof status === "number" && status >= 200 && status < 300 && typeof model === "string" && model !== ""
+  );
+}
+
+function timeOf({ time }: TraceLine): number {
+  const wallMs = typeof time === "string" ? Date.parse(time) : Number.NaN;
+  if (Number.isFinite(wallMs)) return wallMs;
+  throw new TraceError(`"time" must be a date like 2030-01-01T00:00:00.000Z`);
+}
+
+/** The blocks of the router's prefix index, whose first ones have that many tokens and later ones more. */
+function growingBlocks(firstTokens: number): BlockStart {
+  // At eight units a block, the schedule is the index's own, whatever the size of its first block.
+  const ends = blockEnds(8, Math.ceil((8 * MAX_PROMPT_TOKENS) / firstTokens));
+  return (block) => (block === 0 ? 0 : Math.round(((ends[block - 1] ?? Number.POSITIVE_INFINITY) / 8) * firstTokens));
+}
+
+/** The logged blocks, and what no block covers as one block more that is like no other. */
+function promptOf(line: TraceLine, startOf: BlockStart | undefined, ids: BlockIds): Prompt {
+  const tokens = promptTokens(line);
+  const hashes = startOf === undefined ? [] : hashesOf(line["prefixHashes"]);
+  const hashedTokens = startOf?.(hashes.length) ?? 0;
+  const blocks = hashes.map((hash) => ids.of(hash));
+  if (tokens > hashedTokens) blocks.push(ids.fresh());
+  const starts: BlockStart = (block) => (block > hashes.length ? tokens : (startOf?.(block) ?? 0));
+  return new Prompt(Math.max(tokens, hashedTokens), Int32Array.from(blocks), starts);
+}
+
+function promptTokens(line: TraceLine): number {
+  if (line["promptTokens"] !== undefined) return Math.max(1, Math.ceil(numberIn(line, "promptTokens", 0, MAX_PROMPT_TOKENS)));
+  return Math.max(1, Math.ceil(numberIn(line, "requestBytes", 0, BYTES_PER_TOKEN * MAX_PROMPT_TOKENS) / BYTES_PER_TOKEN));
+}
+
+function hashesOf(text: unknown): readonly string[] {
+  if (text === undefined) return [];
+  if (typeof text !== "string" || text.length % HASH_DIGITS !== 0) {
+    throw new TraceError(`"prefixHashes" must be ${HASH_DIGITS} hexadecimal digits for each block`);
+  }
+  return text.match(/.{8}/g) ?? [];
+}
+
+function outputTokens(line: TraceLine): number {
+  if (line["outputTokens"] !== undefined) return Math.max(1, Math.ceil(numberIn(line, "outputTokens", 0, MAX_OUTPUT_TOKENS)));
+  const bytes = numberIn(line, "responseBytes", 0, BYTES_PER_EVENT * MAX_OUTPUT_TOKENS);
+  const tokens = line["stream"] === false ? (bytes - ENVELOPE_BYTES) / BYTES_PER_TOKEN : bytes / BYTES_PER_EVENT;
+  return Math.min(MAX_OUTPUT_TOKENS, Math.max(1, Math.ceil(tokens)));
 }

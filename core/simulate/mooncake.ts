@@ -1,9 +1,16 @@
-import { BlockIds, numberIn, Prompt, TraceError, type TraceFormat, type TraceRequest } from "./trace.ts";
+import {
+  BlockIds,
+  MAX_OUTPUT_TOKENS,
+  MAX_PROMPT_TOKENS,
+  numberIn,
+  Prompt,
+  TraceError,
+  type TraceFormat,
+  type TraceRequest,
+} from "./trace.ts";
 
 const BLOCK_TOKENS = 512;
-export const MAX_TIME_MS = 1e12;
-export const MAX_PROMPT_TOKENS = 2 ** 24;
-export const MAX_OUTPUT_TOKENS = 2 ** 20;
+const MAX_TIME_MS = 1e12;
 /** What requests ask for where the trace has no names. */
 const MODEL = "simulated";
 

@@ -1,10 +1,11 @@
 import { accessLogFormat } from "./access-log.ts";
 import { mooncakeFormat } from "./mooncake.ts";
-import { type Trace, TraceError, type TraceFormat, type TraceRequest } from "./trace.ts";
+import { type Trace, TraceError, type TraceFormat, type TraceLine, type TraceRequest } from "./trace.ts";
 
 /** Longer than any line that the formats can need; a file without line ends must not fill memory. */
-const MAX_LINE_CHARS = 32 * 1024 * 1024;
+const MAX_LINE_CHARS = 4 * 1024 * 1024;
 const MAX_REQUESTS = 5_000_000;
+const WANTED = "a trace has lines like Mooncake's, with timestamp and hash_ids, or those of the router's access log";
 
 /** Reads a trace from pieces of its text, one JSON object a line; which format it is, the first line tells. */
 export class TraceReader {
@@ -31,7 +32,7 @@ export class TraceReader {
     this.#take(this.#rest);
     const requests = this.#requests.sort((a, b) => a.atMs - b.atMs);
     const [first] = requests;
-    if (first === undefined) throw new TraceError(`${this.#name} has no request to replay`);
+    if (first === undefined) throw new TraceError(`${this.#name} has no request to replay: ${WANTED}.`);
     return {
       name: this.#name,
       requests: requests.map((request) => ({ ...request, atMs: request.atMs - first.atMs })),
@@ -42,11 +43,16 @@ export class TraceReader {
 
   #take(text: string): void {
     this.#line += 1;
-    if (text.trim() === "") return;
-    if (this.#requests.length === MAX_REQUESTS) throw this.#problem(`a trace may have ${MAX_REQUESTS} requests; cut it into parts`);
+    // A router's output may begin with a greeting.
+    if (!text.startsWith("{")) {
+      if (text.trim() !== "") this.#skippedLines += 1;
+      return;
+    }
+    if (this.#requests.length === MAX_REQUESTS)
+      throw this.#problem(`a trace may have ${MAX_REQUESTS} requests; cut it into parts`);
     const line = this.#parse(text);
     this.#format ??= formatOf(line);
-    if (this.#format === undefined) throw this.#problem(`wanted "timestamp" (Mooncake) or "time" (a router's access log)`);
+    if (this.#format === undefined) throw this.#problem(WANTED);
     try {
       const request = this.#format.request(line);
       if (request === undefined) this.#skippedLines += 1;
@@ -56,14 +62,13 @@ export class TraceReader {
     }
   }
 
-  #parse(text: string): Readonly<Record<string, unknown>> {
+  #parse(text: string): TraceLine {
     try {
-      const value: unknown = JSON.parse(text);
-      if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+      // What begins with a brace and parses is an object.
+      return JSON.parse(text) as TraceLine;
     } catch {
-      // Said below.
+      throw this.#problem("the line is not complete JSON");
     }
-    throw this.#problem("wanted a JSON object");
   }
 
   #problem(message: string): TraceError {
@@ -71,7 +76,7 @@ export class TraceReader {
   }
 }
 
-function formatOf(line: Readonly<Record<string, unknown>>): TraceFormat | undefined {
+function formatOf(line: TraceLine): TraceFormat | undefined {
   if ("timestamp" in line) return mooncakeFormat();
   if ("time" in line) return accessLogFormat();
   return undefined;

@@ -35,6 +35,8 @@ export class Job {
   cachedTokens = 0;
   /** Prompt tokens still to be worked off, once it has begun. */
   prefillLeft = 0;
+  /** Whether a part of its prompt was in a step. */
+  isBegun = false;
 
   constructor(request: TraceRequest) {
     this.request = request;
@@ -91,8 +93,13 @@ export class Replica {
     return this.#prefilling;
   }
 
-  get running(): number {
-    return this.#prefilling.length + this.#decoding.size;
+  /** Requests of which no token was computed yet: what engines count as waiting. */
+  get untouched(): number {
+    return this.#waiting.length + this.#prefilling.filter((job) => !job.isBegun).length;
+  }
+
+  get size(): number {
+    return this.#waiting.length + this.#prefilling.length + this.#decoding.size;
   }
 
   /** Queues a request; false when the replica could never hold it. */
@@ -120,7 +127,7 @@ export class Replica {
   }
 
   #admit(): void {
-    while (this.#waiting.length > 0 && this.running < this.#model.maxRunning) {
+    while (this.#waiting.length > 0 && this.#prefilling.length + this.#decoding.size < this.#model.maxRunning) {
       const job = this.#waiting[0]!;
       const { prompt, outputTokens } = job.request;
       const held = this.cache.take(prompt, outputTokens);
@@ -140,6 +147,7 @@ export class Replica {
       if (left === 0) break;
       const tokens = Math.min(left, job.prefillLeft);
       job.prefillLeft -= tokens;
+      job.isBegun = true;
       left -= tokens;
     }
     return this.#model.chunkTokens - left;

@@ -29,6 +29,6 @@ export function scrape(
 }
 
 /** The lines of vLLM's page that tell how busy it is. */
-function metricsPage({ running, waiting, cache }: Replica): string {
-  return `vllm:num_requests_running ${running}\nvllm:num_requests_waiting ${waiting.length}\nvllm:kv_cache_usage_perc ${cache.usage}\n`;
+function metricsPage({ size, untouched, cache }: Replica): string {
+  return `vllm:num_requests_running ${size - untouched}\nvllm:num_requests_waiting ${untouched}\nvllm:kv_cache_usage_perc ${cache.usage}\n`;
 }

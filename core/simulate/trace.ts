@@ -16,6 +16,9 @@ export interface TraceRequest {
   readonly model: string;
 }
 
+export const MAX_PROMPT_TOKENS = 2 ** 24;
+export const MAX_OUTPUT_TOKENS = 2 ** 20;
+
 /** Where the blocks of any prompt of a trace begin, in tokens. */
 export type BlockStart = (block: number) => number;
 
@@ -66,14 +69,19 @@ export class BlockIds {
 /** A line that can't be read; the message says what would be right. */
 export class TraceError extends Error {}
 
-/** How one kind of trace is read; undefined stands for a line that is to be left out. */
+/** One line of a trace file. */
+export type TraceLine = Readonly<Record<string, unknown>>;
+
+/** How one kind of trace is read. */
 export interface TraceFormat {
-  readonly hasPrefixes: () => boolean;
-  request(line: Readonly<Record<string, unknown>>): TraceRequest | undefined;
+  /** Whether any line so far told which prompts began alike. */
+  hasPrefixes(): boolean;
+  /** Undefined for a line that is no request to replay. */
+  request(line: TraceLine): TraceRequest | undefined;
 }
 
 /** A number from a line of a trace, within bounds. */
-export function numberIn(line: Readonly<Record<string, unknown>>, key: string, min: number, max: number): number {
+export function numberIn(line: TraceLine, key: string, min: number, max: number): number {
   const value = line[key];
   if (typeof value === "number" && value >= min && value <= max) return value;
   throw new TraceError(`"${key}" must be a number from ${min} to ${max}`);

@@ -17,9 +17,6 @@ import { allSaturated, stopping, upstreamError } from "./upstream-error.ts";
 /** How an answer ended: as a whole, without its client, broken off after its head, or with an error before it. */
 export type Ending = "complete" | "client-left" | "broken" | RouterError;
 
-/** Head and body up to this size go out in one write. */
-const GATHER_BYTES = 64 * 1024;
-
 /**
  * Carries one request to a replica and its answer back, bytes as they come. It tries the picks in order as long as it is
  * certain that no replica has worked on the request.
@@ -31,6 +28,8 @@ export class Forwarding implements ResponseReader {
   responseBytes = 0;
   /** When the first body byte came, on the router's clock; NaN before. */
   firstByteAtMs = Number.NaN;
+  /** True once it is certain that no socket holds bytes of the request's body any more. */
+  isBodyFree = false;
 
   readonly #request: InferenceRequest;
   readonly #draft: Draft;
@@ -39,16 +38,17 @@ export class Forwarding implements ResponseReader {
   readonly #plane: DataPlane;
   readonly #reply: Reply;
   readonly #ended: (ending: Ending) => void;
-  readonly #boundary = new EventBoundary();
+  readonly #boundary: EventBoundary;
   #next = 0;
   #retriesLeft: number;
   #claim: Claim | undefined;
   #connection: UpstreamConnection | undefined;
   #isEventStream = false;
+  #isPromptWorkedOff = false;
   #isOver = false;
 
   constructor(
-    routed: { request: InferenceRequest; draft: Draft; decision: Decision; snapshot: Snapshot },
+    routed: { request: InferenceRequest; draft: Draft; decision: Decision; snapshot: Snapshot; openingEvents: number },
     plane: DataPlane,
     reply: Reply,
     ended: (ending: Ending) => void,
@@ -60,6 +60,7 @@ export class Forwarding implements ResponseReader {
     this.#plane = plane;
     this.#reply = reply;
     this.#ended = ended;
+    this.#boundary = new EventBoundary(routed.openingEvents);
     this.#retriesLeft = routed.snapshot.settings.limits.retries;
   }
 
@@ -84,7 +85,7 @@ export class Forwarding implements ResponseReader {
     const { filters, scorers } = this.#snapshot.profile;
     for (const { plugin } of filters) plugin.chosen?.(this.#request, endpoint);
     for (const { plugin } of scorers) plugin.chosen?.(this.#request, endpoint);
-    connection.send(this.#draft.method, requestParts(this.#draft, endpoint), this);
+    connection.send(this.#draft.method, requestHead(this.#draft, endpoint), this.#draft.body, this);
     return true;
   }
 
@@ -104,12 +105,13 @@ export class Forwarding implements ResponseReader {
   }
 
   body(chunk: Buffer, spans: ArrayLike<number>, spanCount: number, isVerbatim: boolean): void {
-    if (Number.isNaN(this.firstByteAtMs)) {
-      this.firstByteAtMs = this.#plane.clock.now();
-      this.#claim?.firstByte();
-    }
+    if (Number.isNaN(this.firstByteAtMs)) this.firstByteAtMs = this.#plane.clock.now();
     for (let i = 0; i < spanCount; i++) this.responseBytes += spans[2 * i + 1]! - spans[2 * i]!;
     if (this.#isEventStream) this.#boundary.read(chunk, spans, spanCount);
+    if (!this.#isPromptWorkedOff && (!this.#isEventStream || this.#boundary.isOpeningOver)) {
+      this.#isPromptWorkedOff = true;
+      this.#claim?.firstByte();
+    }
     if (!this.#reply.write(chunk, spans, spanCount, isVerbatim)) this.#connection?.pause();
   }
 
@@ -118,6 +120,7 @@ export class Forwarding implements ResponseReader {
   }
 
   end(isVerbatimEnd: boolean): void {
+    this.isBodyFree = this.attempts.length === 1 && this.#connection?.hasSentAll === true;
     this.#finish("complete", () => this.#reply.end(isVerbatimEnd));
   }
 
@@ -207,25 +210,30 @@ export class Forwarding implements ResponseReader {
 
   #ownLines(): string {
     const { id, target } = this.#request;
-    const ids = `x-request-id: ${id}\r\nrequest-id: ${id}\r\n`;
-    if (!this.#snapshot.settings.hasRoutingHeaders) return ids;
-    const model = target === "" ? "" : `x-signalbox-model: ${headerText(target)}\r\n`;
-    return `${ids}x-signalbox-endpoint: ${headerText(this.#claim?.endpoint.name ?? "")}\r\n${model}`;
+    const { settings, profile } = this.#snapshot;
+    let lines = `x-request-id: ${id}\r\nrequest-id: ${id}\r\n`;
+    if (settings.hasRoutingHeaders) {
+      const model = target === "" ? "" : `x-signalbox-model: ${headerText(target)}\r\n`;
+      lines += `x-signalbox-endpoint: ${headerText(this.#claim?.endpoint.name ?? "")}\r\n${model}`;
+    }
+    for (const headerOf of profile.responseHeaders) lines += pluginLine(headerOf, this.#request, this.#claim?.endpoint);
+    return lines;
   }
 }
 
-/** The request as written to `endpoint`: one buffer where it is small, else head and body parts. */
-function requestParts(draft: Draft, endpoint: Endpoint): readonly (string | Uint8Array)[] {
-  const { url } = endpoint;
-  const head = `${draft.method} ${url.basePath}${draft.target} HTTP/1.1\r\nHost: ${url.hostHeader}\r\n${draft.lines}\r\n`;
-  if (draft.bodyBytes > GATHER_BYTES) return [head, ...draft.body];
-  const gathered = Buffer.allocUnsafe(head.length + draft.bodyBytes);
-  let at = gathered.write(head, 0, "latin1");
-  for (const part of draft.body) {
-    gathered.set(part, at);
-    at += part.length;
-  }
-  return [gathered];
+/** The request's head as written to `endpoint`. */
+function requestHead(draft: Draft, { url }: Endpoint): string {
+  return `${draft.method} ${url.basePath}${draft.target} HTTP/1.1\r\nHost: ${url.hostHeader}\r\n${draft.lines}\r\n`;
+}
+
+function pluginLine(
+  headerOf: Snapshot["profile"]["responseHeaders"][number],
+  request: InferenceRequest,
+  endpoint: Endpoint | undefined,
+): string {
+  if (endpoint === undefined) return "";
+  const [name, value] = headerOf(request, endpoint);
+  return `${name}: ${headerText(value)}\r\n`;
 }
 
 /** Names from outside may hold anything; header values may not. */

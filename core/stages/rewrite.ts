@@ -12,7 +12,6 @@ export interface Draft {
   readonly lines: string;
   /** The body: the original bytes, or the original with the target's name spliced in. */
   readonly body: readonly Uint8Array[];
-  readonly bodyBytes: number;
 }
 
 /** Writes the target into the body and makes the header lines. */
@@ -27,5 +26,5 @@ export function rewrite(request: InferenceRequest, incoming: Incoming): Draft {
     `${requestLines(head)}Accept-Encoding: identity\r\nX-Request-Id: ${request.id}\r\n` +
     (incoming.peer === "" ? "" : `X-Forwarded-For: ${incoming.peer}\r\n`) +
     (hasBody ? `Content-Length: ${bodyBytes}\r\n` : "");
-  return { method, target: query === "" ? path : `${path}?${query}`, lines, body, bodyBytes };
+  return { method, target: query === "" ? path : `${path}?${query}`, lines, body };
 }

@@ -1,5 +1,6 @@
 import type { Fault, ScorerColumn } from "../decision.ts";
 import type { Endpoint } from "../endpoint.ts";
+import type { Scorer } from "../plugin.ts";
 import type { InferenceRequest } from "../request.ts";
 import type { WeightedScorer } from "../snapshot.ts";
 import type { Load } from "../state/load.ts";
@@ -27,8 +28,9 @@ export function score(
       const values = scorer.plugin.score(request, candidates, load);
       if (values === null) continue;
       checkValues(values, candidates.length);
-      columns.push({ scorer: scorer.name, weight: scorer.weight, values });
-      addColumn(values, scorer.weight, totals, weights);
+      const voices = softVoices(scorer.plugin, candidates, load);
+      columns.push({ scorer: scorer.name, weight: scorer.weight, values, ...(voices && { voices }) });
+      addColumn(values, scorer.weight, voices, totals, weights);
     } catch (thrown) {
       faults.push({ plugin: scorer.name, message: thrown instanceof Error ? thrown.message : String(thrown) });
     }
@@ -47,11 +49,32 @@ function checkValues(values: ArrayLike<number | null>, wanted: number): void {
   }
 }
 
-function addColumn(values: ArrayLike<number | null>, weight: number, totals: Float64Array, weights: Float64Array): void {
+/** How much each opinion counts; undefined when all count fully. */
+function softVoices(scorer: Scorer, candidates: readonly Endpoint[], load: Load): Float64Array | undefined {
+  if (scorer.voice === undefined) return undefined;
+  let voices: Float64Array | undefined;
+  for (let i = 0; i < candidates.length; i++) {
+    const voice = scorer.voice(candidates[i]!, load);
+    if (voice === 1) continue;
+    if (!(voice >= 0 && voice <= 1)) throw new RangeError(`Voice ${voice} is not in [0, 1]`);
+    voices ??= new Float64Array(candidates.length).fill(1);
+    voices[i] = voice;
+  }
+  return voices;
+}
+
+function addColumn(
+  values: ArrayLike<number | null>,
+  weight: number,
+  voices: Float64Array | undefined,
+  totals: Float64Array,
+  weights: Float64Array,
+): void {
   for (let i = 0; i < totals.length; i++) {
     const value = values[i]!;
     if (value === null) continue;
-    totals[i]! += weight * value;
-    weights[i]! += weight;
+    const heard = voices === undefined ? weight : weight * voices[i]!;
+    totals[i]! += heard * value;
+    weights[i]! += heard;
   }
 }

@@ -15,6 +15,32 @@ export interface Load {
   readonly kvUsage: ArrayLike<number>;
   /** When the scraped values were read, on the router's clock; NaN for never. */
   readonly scrapedAtMs: ArrayLike<number>;
+  /** How much the scraped values still count, in [0, 1]: 1 while pages come in time, then less and less; 0 without any. */
+  readonly freshness: ArrayLike<number>;
+  /** Which adapters each endpoint has, as far as its own pages tell; undefined where they tell nothing. */
+  readonly adapters: readonly (AdapterFacts | undefined)[];
+}
+
+/** What a replica's pages tell of its adapters. */
+export interface AdapterFacts {
+  /** Those of its models that are adapters; undefined while no list tells them from base models. */
+  readonly names?: ReadonlySet<string> | undefined;
+  /** Those with a request under way; undefined while no metrics page tells. */
+  readonly use?: AdapterUse | undefined;
+}
+
+export interface AdapterUse {
+  readonly running: ReadonlySet<string>;
+  readonly waiting: ReadonlySet<string>;
+  /** Adapters that can run at the same time. */
+  readonly max: number;
+}
+
+/** What a metrics page says; a value left out is unknown. */
+export interface ScrapedValues {
+  readonly waiting?: number;
+  readonly running?: number;
+  readonly kvUsage?: number;
 }
 
 /** Endpoints a router can know at once; a slot is reused after its endpoint is gone and idle. */
@@ -28,6 +54,8 @@ export class LoadTable implements Load {
   readonly running: Float64Array;
   readonly kvUsage: Float64Array;
   readonly scrapedAtMs: Float64Array;
+  readonly freshness: Float64Array;
+  readonly adapters: (AdapterFacts | undefined)[];
   readonly #slots = new Map<string, number>();
   readonly #retired = new Set<number>();
 
@@ -38,6 +66,8 @@ export class LoadTable implements Load {
     this.running = new Float64Array(MAX_SLOTS).fill(Number.NaN);
     this.kvUsage = new Float64Array(MAX_SLOTS).fill(Number.NaN);
     this.scrapedAtMs = new Float64Array(MAX_SLOTS).fill(Number.NaN);
+    this.freshness = new Float64Array(MAX_SLOTS);
+    this.adapters = new Array<AdapterFacts | undefined>(MAX_SLOTS).fill(undefined);
   }
 
   /** The slot of a named endpoint, taken now if it has none. */
@@ -58,16 +88,27 @@ export class LoadTable implements Load {
     this.#retired.add(slot);
   }
 
-  /** Writes what a metrics page said; a value left out is unknown. */
-  scraped(slot: number, values: { waiting?: number; running?: number; kvUsage?: number }, nowMs: number): void {
+  /** Writes what the metrics pages say now; they count fully until `fade`. */
+  scraped(slot: number, values: ScrapedValues, nowMs: number): void {
     this.waiting[slot] = values.waiting ?? Number.NaN;
     this.running[slot] = values.running ?? Number.NaN;
     this.kvUsage[slot] = values.kvUsage ?? Number.NaN;
     this.scrapedAtMs[slot] = nowMs;
+    this.freshness[slot] = Number.isNaN(nowMs) ? 0 : 1;
+  }
+
+  /** Pages stay away: what the last one said counts only so much. */
+  fade(slot: number, freshness: number): void {
+    this.freshness[slot] = freshness;
+  }
+
+  knowAdapters(slot: number, facts: AdapterFacts | undefined): void {
+    this.adapters[slot] = facts;
   }
 
   forgetScrape(slot: number): void {
     this.scraped(slot, {}, Number.NaN);
+    this.knowAdapters(slot, undefined);
   }
 
   #freeSlot(): number {

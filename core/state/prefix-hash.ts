@@ -1,9 +1,10 @@
 import type { Span } from "../request.ts";
 
 // A prompt's blocks are hashed in one running pass: the hash of block n covers every byte up to its end, so equal hashes mean
-// equal prefixes. Four 32-bit lanes take eight bytes a step; each word enters two lanes, differently turned, so that a change
-// has to cancel in 64 bits at once. Two multipliers and the start come from a secret, so collisions can't be prepared.
-// Measured against XXH64 in WebAssembly, called per block: 1.3 to 1.5 times as fast at 4 KB, even at 64 KB, and without BigInt.
+// equal prefixes. Each step takes eight bytes, as two words: one for the lanes a and b, one for c and d. The multiplied lane
+// depends on the secret, and its companion sums it up, so what cancels in one remains in the other. Start and multipliers
+// come from the secret, so that prompts that collide can't simply be prepared elsewhere. Measured against XXH64 in WebAssembly,
+// called per block: faster at 4 KB, even at 64 KB, half as fast at 500 KB (6 GB/s), without BigInt, start-up or copies.
 
 /** Words of a secret. */
 export const SECRET_WORDS = 6;
@@ -16,6 +17,8 @@ export interface PrefixKey {
 }
 
 const STEP_BYTES = 8;
+/** Of a key's longer texts only that much and the length count: a client may send a salt of megabytes. */
+const MAX_TEXT_UNITS = 1_024;
 /** Bits of the multipliers that the secret decides; the others keep them odd and well mixed. */
 const SECRET_BITS = 0x33cc33cc;
 
@@ -70,7 +73,8 @@ export class PrefixHasher {
 
   #takeText(text: string): void {
     this.#takeWords(text.length, 0);
-    for (let at = 0; at < text.length; at += 4) this.#takeWords(twoUnits(text, at), twoUnits(text, at + 2));
+    const units = Math.min(text.length, MAX_TEXT_UNITS);
+    for (let at = 0; at < units; at += 4) this.#takeWords(twoUnits(text, at), twoUnits(text, at + 2));
   }
 
   #takeSpans(body: Uint8Array, spans: readonly Span[]): void {
@@ -144,10 +148,8 @@ export class PrefixHasher {
 
   /** Folds the four lanes into the block's 64 bits, so that every bit depends on all of them; the lanes run on. */
   #finishBlock(a: number, b: number, c: number, d: number): void {
-    let low = (a + Math.imul(c, 0xcc9e2d51)) | 0;
-    let high = (b + Math.imul(d, 0x1b873593)) | 0;
-    low = Math.imul(low ^ (low >>> 16), 0x85ebca6b);
-    high = Math.imul(high ^ (high >>> 15), 0x2c1b3c6d);
+    let low = (scramble(a, 0xcc9e2d51) + scramble(c, 0x85ebca6b)) | 0;
+    let high = (scramble(b, 0x1b873593) + scramble(d, 0x2c1b3c6d)) | 0;
     low = (low + high) | 0;
     high ^= (low << 13) | (low >>> 19);
     low = Math.imul(low ^ (low >>> 13), 0xc2b2ae35);
@@ -159,6 +161,11 @@ export class PrefixHasher {
     this.#block++;
     if (!this.#isDone) this.#bytesLeft = this.#ends[this.#block]! - this.#ends[this.#block - 1]!;
   }
+}
+
+function scramble(lane: number, odd: number): number {
+  const product = Math.imul(lane ^ (lane >>> 15), odd);
+  return product ^ (product >>> 16);
 }
 
 function twoUnits(text: string, at: number): number {

@@ -38,12 +38,14 @@ export class PrefixIndex {
   readonly #ends: Int32Array;
   readonly #hasher: PrefixHasher;
   readonly #residency: Residency;
+  readonly #defaultCapacity: number;
 
   constructor(settings: PrefixIndexSettings) {
     const maxPromptTokens = settings.maxPromptTokens ?? DEFAULT_MAX_PROMPT_TOKENS;
     this.#ends = blockEnds(settings.blockBytes, maxPromptTokens * BYTES_PER_TOKEN);
     this.#hasher = new PrefixHasher(settings.secret ?? crypto.getRandomValues(new Uint32Array(SECRET_WORDS)));
-    this.#residency = new Residency(settings.maxBytes, capacity(settings.defaultCapacityTokens ?? DEFAULT_CAPACITY_TOKENS));
+    this.#defaultCapacity = capacity(settings.defaultCapacityTokens ?? DEFAULT_CAPACITY_TOKENS);
+    this.#residency = new Residency(settings.maxBytes, this.#defaultCapacity);
   }
 
   /** Hashes the prompt once; the answer is asked by scorers and handed back to `admit`. */
@@ -51,7 +53,7 @@ export class PrefixIndex {
     const bytes = promptBytes(spans);
     const blocks = wholeBlocks(this.#ends, bytes);
     const hashes = this.#hasher.hash(key, body, spans, this.#ends, blocks);
-    const tokensPerByte = promptTokens > 0 ? promptTokens / bytes : 1 / BYTES_PER_TOKEN;
+    const tokensPerByte = promptTokens > 0 && bytes > 0 ? promptTokens / bytes : 1 / BYTES_PER_TOKEN;
     return new PromptPrefix(this.#residency, hashes, this.#ends, tokensPerByte);
   }
 
@@ -70,9 +72,10 @@ export class PrefixIndex {
     this.#residency.forget(slot);
   }
 
-  /** How many tokens the endpoint's cache holds. */
-  setCapacity(slot: number, tokens: number): void {
-    this.#residency.setCapacity(slot, capacity(tokens));
+  /** How many tokens the endpoint's cache holds; the default where that is not known. */
+  setCapacity(slot: number, tokens: number | undefined): void {
+    const isKnown = tokens !== undefined && !Number.isNaN(tokens);
+    this.#residency.setCapacity(slot, isKnown ? capacity(tokens) : this.#defaultCapacity);
   }
 
   stats(): PrefixIndexStats {

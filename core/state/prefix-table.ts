@@ -113,7 +113,7 @@ export class PrefixTable {
     return 0;
   }
 
-  /** Enters a hash that is not there yet; there must be room. */
+  /** Enters a hash that is not there yet, without children and in no list; there must be room. */
   add(low: number, high: number, slot: number, parent: number, tokens: number): number {
     const entry = this.#take();
     const words = this.words;
@@ -122,10 +122,6 @@ export class PrefixTable {
     words[at + KEY] = key;
     words[at + HIGH] = high;
     words[at + PARENT] = parent;
-    words[at + OLDER] = 0;
-    words[at + NEWER] = 0;
-    words[at + CHILDREN] = 0;
-    words[at + STAMP] = 0;
     this.#tokens[entry] = tokens;
     this.#counters[COUNT]!++;
     if (this.count > this.#counters[BUCKETS]!) this.#splitBucket();
@@ -133,6 +129,7 @@ export class PrefixTable {
     return entry;
   }
 
+  /** Frees an entry that has neither children nor a place in a list. */
   remove(entry: number): void {
     const words = this.words;
     const at = entry * WORDS;

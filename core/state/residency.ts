@@ -101,7 +101,7 @@ export class Residency {
     let depth = this.depth(chain, admission.slot, chain.blocks);
     for (; depth > admission.from; depth--) {
       const entry = this.#entryOf(chain, depth - 1, admission.slot);
-      if (this.#children(entry) !== 0 || this.#lists.stamp(entry) !== admission.stamp) return;
+      if (this.#lists.stamp(entry) !== admission.stamp) return;
       this.#drop(admission.slot, entry);
     }
   }
@@ -171,7 +171,7 @@ export class Residency {
 
   /** Drops a listed entry: out of the list if a longer prefix still needs it, else altogether. */
   #drop(slot: number, entry: number): void {
-    if (this.#children(entry) !== 0) {
+    if (this.table.words[this.table.at(entry) + CHILDREN] !== 0) {
       this.#lists.remove(slot, entry);
       return;
     }
@@ -182,10 +182,6 @@ export class Residency {
     this.#tokens[slot]! -= this.table.tokens(entry);
     this.#entries[slot]!--;
     this.table.remove(entry);
-  }
-
-  #children(entry: number): number {
-    return this.table.words[this.table.at(entry) + CHILDREN]!;
   }
 
   #countChild(entry: number, change: 1 | -1): void {

@@ -23,10 +23,14 @@ export function getPage(url: EndpointUrl, path: string, options: PageOptions): P
     if (signal?.aborted) throw stopped();
     const reader = new PageReader(options.maxBytes);
     let isConnected = false;
-    const socket = openSocket(url, () => {
-      isConnected = true;
-      socket.write(request, "latin1");
-    });
+    const socket = openSocket(
+      url,
+      () => {
+        isConnected = true;
+        socket.write(request, "latin1");
+      },
+      (chunk) => attempt(() => reader.push(chunk)),
+    );
     const timer = setTimeout(() => fail(new PageError("timeout", "The answer took too long")), options.timeoutMs);
     const abort = () => fail(stopped());
 
@@ -52,7 +56,6 @@ export function getPage(url: EndpointUrl, path: string, options: PageOptions): P
     };
 
     signal?.addEventListener("abort", abort);
-    socket.on("data", (chunk: Buffer) => attempt(() => reader.push(chunk)));
     socket.once("end", () => attempt(() => reader.ended()));
     socket.on("error", (error) => fail(socketError(error, isConnected)));
     socket.once("close", () => fail(new PageError("reset", "The connection was closed before the answer was complete")));
@@ -131,7 +134,7 @@ class PageReader {
   #keep(part: Buffer): void {
     this.#bytes += part.length;
     if (this.#bytes > this.#maxBytes) throw this.#tooLarge();
-    if (part.length > 0) this.#parts.push(part);
+    if (part.length > 0) this.#parts.push(Buffer.from(part));
   }
 
   #tooLarge(): PageError {

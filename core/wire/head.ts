@@ -3,8 +3,6 @@ import { headerId, idOfName, startsWithName } from "./header-names.ts";
 import { trimmed } from "./octets.ts";
 import { WireError } from "./wire-error.ts";
 
-export { WireError };
-
 export type HeadKind = "request" | "response";
 export interface HeadLimits {
   readonly headBytes: number;

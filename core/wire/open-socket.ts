@@ -2,9 +2,27 @@ import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import type { EndpointUrl } from "../endpoint.ts";
 
-/** Starts a connection to a replica; `opened` is called once bytes may be written, TLS included. */
-export function openSocket({ hostname, port, isTls }: EndpointUrl, opened: () => void): Socket {
-  if (!isTls) return connectTcp({ host: hostname, port, noDelay: true }, opened);
+/** One buffer for the reads of all connections: each read is used up before the next one begins. */
+const READ_BYTES = 64 * 1024;
+const shared = Buffer.allocUnsafeSlow(READ_BYTES);
+
+/**
+ * Starts a connection to a replica. `opened` is called once bytes may be written, TLS included; `read` gets each read's bytes,
+ * which are overwritten once it returns.
+ */
+export function openSocket({ hostname, port, isTls }: EndpointUrl, opened: () => void, read: (chunk: Buffer) => void): Socket {
+  if (isTls) return openTls(hostname, port, opened).on("data", read);
+  const onread = {
+    buffer: shared,
+    callback(bytes: number, buffer: Uint8Array) {
+      read((buffer as Buffer).subarray(0, bytes));
+      return true;
+    },
+  };
+  return connectTcp({ host: hostname, port, noDelay: true, onread }, opened);
+}
+
+function openTls(hostname: string, port: number, opened: () => void): Socket {
   // An address is not a server name (RFC 6066 3).
   const name = isIP(hostname) === 0 ? { servername: hostname } : {};
   return connectTls({ host: hostname, port, ...name, ALPNProtocols: ["http/1.1"] }, opened);

@@ -1,17 +1,22 @@
 import type { Socket } from "node:net";
+import type { Clock } from "../clock.ts";
 import { asRouterError, type ErrorCode, RouterError } from "../errors.ts";
-import type { Reply, RequestReceiver, RequestStarter } from "../reply.ts";
+import { LAST_WORDS_MS, type Reply, type RequestReceiver, type RequestStarter } from "../reply.ts";
 import type { Limits } from "../settings.ts";
 import { ChunkedDecoder } from "./chunked.ts";
 import type { Deadlines, Timed } from "./deadlines.ts";
-import { checkHost, isKeptAlive, requestFraming } from "./framing.ts";
-import { type Head, HeadParser, WireError } from "./head.ts";
+import { isKeptAlive, requestFraming } from "./framing.ts";
+import { freeRead } from "./free-read.ts";
+import { type Head, HeadParser } from "./head.ts";
 import { refusalOf } from "./refusal.ts";
 import { ServerReply } from "./server-reply.ts";
+import { checkHost } from "./target.ts";
+import { WireError } from "./wire-error.ts";
 
 /** What all connections of one server share. */
 export interface ServerShared {
   readonly limits: Limits;
+  readonly clock: Clock;
   readonly deadlines: Deadlines;
   readonly connections: Set<ServerConnection>;
   readonly isDraining: boolean;
@@ -28,6 +33,9 @@ type State =
   | "linger" // answer sent before the request was read to its end: what still comes is thrown away
   | "closed";
 
+/** Bytes held before their turn while the socket still reads on: a paused one would not tell that its client has left. */
+const MOST_HELD_BYTES = 64 * 1024;
+
 /** After an early answer: how long and how much is still read, so that the answer is not lost to a reset. */
 const LINGER_MS = 2_000;
 
@@ -43,7 +51,7 @@ export class ServerConnection implements Timed {
   #bodyLeft = 0;
   #receiver: RequestReceiver | undefined;
   #reply: ServerReply | undefined;
-  /** Bytes that came before their turn (pipelining); the socket is paused while there are any. */
+  /** Bytes that came before their turn (pipelining). */
   #held: Buffer | undefined;
 
   constructor(socket: Socket, shared: ServerShared) {
@@ -158,7 +166,8 @@ export class ServerConnection implements Timed {
     if (this.#bodyLeft > 0) {
       const end = Math.min(chunk.length, start + this.#bodyLeft);
       this.#bodyLeft -= end - start;
-      this.#receiver?.body(chunk, start, end);
+      const isDone = this.#receiver?.body(chunk, start, end) ?? true;
+      if (isDone && end === chunk.length) freeRead(chunk);
       if (this.#bodyLeft === 0) this.#bodyComplete();
       return end;
     }
@@ -182,7 +191,7 @@ export class ServerConnection implements Timed {
 
   #hold(chunk: Buffer): void {
     this.#held = this.#held === undefined ? chunk : Buffer.concat([this.#held, chunk]);
-    this.#socket.pause();
+    if (this.#held.length > MOST_HELD_BYTES) this.#socket.pause();
   }
 
   #drained(): void {
@@ -224,6 +233,12 @@ export class ServerConnection implements Timed {
     this.#reply = undefined;
     this.#state = "linger";
     this.#deadlineMs = this.#shared.deadlines.nowMs + LINGER_MS;
+  }
+
+  later(run: () => void): void {
+    this.#shared.clock.after(LAST_WORDS_MS, () => {
+      if (this.#state !== "closed") run();
+    });
   }
 
   #takeHeld(held: Buffer): void {

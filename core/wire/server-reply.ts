@@ -1,9 +1,7 @@
 import type { Socket } from "node:net";
 import type { Reply } from "../reply.ts";
 import type { Head } from "./head.ts";
-
-/** Up to this size, head, framing and data are copied together into one write: a copy is cheaper than a system call. */
-const GATHER_BYTES = 32 * 1024;
+import { takeScratch, writeScratch } from "./scratch.ts";
 
 /** How the client learns where the body ends (RFC 9112 6.3). */
 type BodyMode = "none" | "length" | "chunked" | "close";
@@ -13,6 +11,8 @@ export interface ReplyOwner {
   awaitDrain(): void;
   answered(isKept: boolean): void;
   broken(): void;
+  /** Calls `run` once the client had time to read what was written. */
+  later(run: () => void): void;
 }
 
 /** Writes one answer to a client connection. */
@@ -79,14 +79,19 @@ export class ServerReply implements Reply {
     this.flush();
     this.#isOpen = false;
     this.#owner.broken();
-    // Without its last chunk or its full length the answer is visibly broken; only a body that ends with the connection needs a reset.
-    if (this.#mode !== "close") this.#socket.end();
-    else this.#socket.write("", () => this.#socket.resetAndDestroy());
+    if (lastWords === "") this.#breakOff();
+    else this.#owner.later(() => this.#breakOff());
   }
 
   /** The socket is gone. */
   detach(): void {
     this.#isOpen = false;
+  }
+
+  /** Without its last chunk or its full length the answer is visibly broken; only a body that ends with the connection needs a reset. */
+  #breakOff(): void {
+    if (this.#mode !== "close") this.#socket.end();
+    else this.#socket.write("", () => this.#socket.resetAndDestroy());
   }
 
   #modeFor(status: number, length: number): BodyMode {
@@ -95,35 +100,25 @@ export class ServerReply implements Reply {
     return this.#minor === 1 ? "chunked" : "close";
   }
 
-  /** One write for prefix, spans and suffix together where that is small enough, else one corked group. */
+  /**
+   * One write for prefix, spans and suffix together. Always a copy up to one read's size: `chunk` belongs to its reader, who
+   * overwrites it with the next read.
+   */
   #send(prefix: string, chunk: Uint8Array, spans: ArrayLike<number>, spanCount: number, suffix: string): boolean {
     const isWhole = spans === WHOLE;
     const before = this.#pending + prefix;
     this.#pending = "";
-    if (before === "" && suffix === "" && spanCount === 1) {
-      return this.#note(this.#socket.write(isWhole ? chunk : slice(chunk, spans[0]!, spans[1]!)));
-    }
     const bytes = isWhole ? chunk.length : spanBytes(spans, spanCount);
-    if (bytes > GATHER_BYTES) return this.#note(this.#sendCorked(before, chunk, isWhole ? [0, bytes] : spans, spanCount, suffix));
-    const gathered = Buffer.allocUnsafe(before.length + bytes + suffix.length);
-    let at = gathered.write(before, 0, "latin1");
+    const gathered = takeScratch(before.length + bytes + suffix.length);
+    let at = before === "" ? 0 : gathered.write(before, 0, "latin1");
     for (let i = 0; i < spanCount; i++) {
       const start = isWhole ? 0 : spans[2 * i]!;
       const end = isWhole ? bytes : spans[2 * i + 1]!;
       gathered.set(slice(chunk, start, end), at);
       at += end - start;
     }
-    gathered.write(suffix, at, "latin1");
-    return this.#note(this.#socket.write(gathered));
-  }
-
-  #sendCorked(before: string, chunk: Uint8Array, spans: ArrayLike<number>, spanCount: number, suffix: string): boolean {
-    this.#socket.cork();
-    let hasRoom = this.#socket.write(before, "latin1");
-    for (let i = 0; i < spanCount; i++) hasRoom = this.#socket.write(slice(chunk, spans[2 * i]!, spans[2 * i + 1]!));
-    if (suffix !== "") hasRoom = this.#socket.write(suffix, "latin1");
-    this.#socket.uncork();
-    return hasRoom;
+    if (suffix !== "") at += gathered.write(suffix, at, "latin1");
+    return this.#note(writeScratch(this.#socket, gathered, at));
   }
 
   #note(hasRoom: boolean): boolean {

@@ -1,11 +1,11 @@
 import type { Socket } from "node:net";
-import type { EndpointUrl } from "../endpoint.ts";
 import type { Limits } from "../settings.ts";
 import { ChunkedDecoder } from "./chunked.ts";
 import type { Deadlines, Timed } from "./deadlines.ts";
 import { type Framing, isKeptAlive, responseFraming } from "./framing.ts";
-import { type Head, HeadParser, WireError } from "./head.ts";
-import { openSocket } from "./open-socket.ts";
+import { type Head, HeadParser } from "./head.ts";
+import { GATHER_BYTES, takeScratch, writeScratch } from "./scratch.ts";
+import { WireError } from "./wire-error.ts";
 
 /** Why a response will not come, or not to its end. */
 export type UpstreamFailure =
@@ -20,7 +20,10 @@ export type UpstreamFailure =
 /** What a response calls on its reader. After `end` or `failed` nothing more comes. */
 export interface ResponseReader {
   head(head: Head, framing: Framing): void;
-  /** Body bytes as [start, end) pairs into `chunk`; see ChunkedDecoder for `isVerbatim`. */
+  /**
+   * Body bytes as [start, end) pairs into `chunk`, which is overwritten once this returns: copy what must stay.
+   * See ChunkedDecoder for `isVerbatim`.
+   */
   body(chunk: Buffer, spans: ArrayLike<number>, spanCount: number, isVerbatim: boolean): void;
   /** `isVerbatimEnd`: the last `body` call carried the end of the chunked framing. */
   end(isVerbatimEnd: boolean): void;
@@ -31,11 +34,12 @@ export interface ResponseReader {
 
 /** What a connection asks of the pool it belongs to. */
 export interface ConnectionOwner {
-  readonly url: EndpointUrl;
   readonly limits: Limits;
   readonly deadlines: Deadlines;
   /** When the replica was declared gone; Infinity while it is not. */
   readonly goneSinceMs: number;
+  /** Starts a connection to the replica; see openSocket. */
+  open(opened: () => void, read: (chunk: Buffer) => void): Socket;
   /** The connection may carry another request. */
   idle(connection: UpstreamConnection): void;
   closed(connection: UpstreamConnection): void;
@@ -68,32 +72,34 @@ export class UpstreamConnection implements Timed {
   #hasAnswerBytes = false;
   #interim = 0;
   /** Written as soon as the connection is open. */
-  #unsent: readonly (string | Uint8Array)[] | undefined;
+  #unsent: { readonly head: string; readonly body: readonly Uint8Array[] } | undefined;
 
   constructor(owner: ConnectionOwner) {
     this.#owner = owner;
     this.#deadlineMs = owner.deadlines.nowMs + owner.limits.connectTimeoutMs;
     this.#lastReadMs = owner.deadlines.nowMs;
     owner.deadlines.add(this);
-    this.#socket = openSocket(owner.url, () => this.#connected());
-    this.#socket.on("data", (chunk: Buffer) => this.#read(chunk));
+    this.#socket = owner.open(
+      () => this.#connected(),
+      (chunk) => this.#read(chunk),
+    );
     this.#socket.on("end", () => this.#ended());
     this.#socket.on("error", () => this.#broken());
     this.#socket.on("close", () => this.#broken());
   }
 
-  /** Sends one request. `parts` go out as they are; strings are latin1. */
-  send(method: string, parts: readonly (string | Uint8Array)[], reader: ResponseReader): void {
+  /** Sends one request: its head (latin1) and the parts of its body, which must not change before it is answered. */
+  send(method: string, head: string, body: readonly Uint8Array[], reader: ResponseReader): void {
     this.#reader = reader;
     this.#method = method;
     this.#hasAnswerBytes = false;
     this.#interim = 0;
     if (this.#state === "connecting") {
-      this.#unsent = parts;
+      this.#unsent = { head, body };
       return;
     }
     this.#isReused = true;
-    this.#write(parts);
+    this.#write(head, body);
   }
 
   pause(): void {
@@ -103,6 +109,11 @@ export class UpstreamConnection implements Timed {
   resume(): void {
     this.#lastReadMs = this.#owner.deadlines.nowMs;
     this.#socket.resume();
+  }
+
+  /** False while bytes of the request still wait to be taken by the kernel. */
+  get hasSentAll(): boolean {
+    return this.#socket.writableLength === 0;
   }
 
   /** Ends the connection and whatever it carries, without a word to the reader. */
@@ -132,28 +143,37 @@ export class UpstreamConnection implements Timed {
     if (this.#state !== "connecting") return;
     this.#state = "idle";
     this.#deadlineMs = Number.POSITIVE_INFINITY;
-    const parts = this.#unsent;
+    const unsent = this.#unsent;
     this.#unsent = undefined;
-    if (parts !== undefined) this.#write(parts);
+    if (unsent !== undefined) this.#write(unsent.head, unsent.body);
   }
 
-  #write(parts: readonly (string | Uint8Array)[]): void {
+  #write(head: string, body: readonly Uint8Array[]): void {
     const { deadlines, limits } = this.#owner;
     this.#state = "waiting";
     this.#lastReadMs = deadlines.nowMs;
     this.#deadlineMs = deadlines.nowMs + limits.responseTimeoutMs;
-    if (parts.length === 1) {
-      this.#socket.write(parts[0]!);
-      return;
-    }
-    this.#socket.cork();
-    for (const part of parts) this.#writePart(part);
-    this.#socket.uncork();
+    let bytes = head.length;
+    for (const part of body) bytes += part.length;
+    if (bytes <= GATHER_BYTES) this.#writeGathered(head, body, bytes);
+    else this.#writeParts(head, body);
   }
 
-  #writePart(part: string | Uint8Array): void {
-    if (typeof part === "string") this.#socket.write(part, "latin1");
-    else if (part.length > 0) this.#socket.write(part);
+  #writeGathered(head: string, body: readonly Uint8Array[], bytes: number): void {
+    const gathered = takeScratch(bytes);
+    let at = gathered.write(head, 0, "latin1");
+    for (const part of body) {
+      gathered.set(part, at);
+      at += part.length;
+    }
+    writeScratch(this.#socket, gathered, at);
+  }
+
+  #writeParts(head: string, body: readonly Uint8Array[]): void {
+    this.#socket.cork();
+    this.#socket.write(head, "latin1");
+    for (const part of body) if (part.length > 0) this.#socket.write(part);
+    this.#socket.uncork();
   }
 
   #read(chunk: Buffer): void {

@@ -1,6 +1,8 @@
+import type { Socket } from "node:net";
 import type { EndpointUrl } from "../endpoint.ts";
 import type { Limits } from "../settings.ts";
 import type { Deadlines } from "./deadlines.ts";
+import { openSocket } from "./open-socket.ts";
 import { type ConnectionOwner, UpstreamConnection } from "./upstream-connection.ts";
 
 /** The connections to one replica: bounded, the most recently used idle one first. */
@@ -31,6 +33,10 @@ export class UpstreamPool implements ConnectionOwner {
     const connection = new UpstreamConnection(this);
     this.#open.add(connection);
     return connection;
+  }
+
+  open(opened: () => void, read: (chunk: Buffer) => void): Socket {
+    return openSocket(this.url, opened, read);
   }
 
   idle(connection: UpstreamConnection): void {

@@ -47,6 +47,11 @@ export class UpstreamPools {
     }
   }
 
+  /** Open connections to the endpoint, busy and idle. */
+  connectionsTo(endpoint: Endpoint): number {
+    return this.#pools.get(endpoint.slot)?.size ?? 0;
+  }
+
   closeIdle(slot: number): void {
     this.#pools.get(slot)?.closeIdle();
   }

@@ -17,6 +17,8 @@ export default defineParser({
     return {
       ...parser,
       keys: [...parser.keys, "store"],
+      // response.created and response.in_progress come at once.
+      openingEvents: 2,
       parse: (body) => ({ ...parser.parse(body), isRepeatable: body.kind("store") === "false" }),
     };
   },

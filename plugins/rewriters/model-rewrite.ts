@@ -40,6 +40,7 @@ export default defineRewriter({
     }
     return {
       clientModels,
+      rules,
       draw(asked) {
         // A request that names no model has nowhere to write a target.
         if (asked.model === "") return undefined;

@@ -1,12 +1,16 @@
 import { z } from "../../core/options.ts";
 import { defineScorer } from "../../core/plugin.ts";
+import { scrapedVoice } from "./scraped-voice.ts";
 
 /** score = 1 - KV-cache utilization, as scraped; no opinion where it is not known. */
 export default defineScorer({
   type: "kv-cache-utilization",
   summary: "Prefers the endpoint with the most free KV cache.",
   options: z.strictObject({}),
-  create: () => ({ score: (_request, candidates, load) => candidates.map(({ slot }) => freeShare(load.kvUsage[slot]!)) }),
+  create: () => ({
+    score: (_request, candidates, load) => candidates.map(({ slot }) => freeShare(load.kvUsage[slot]!)),
+    voice: scrapedVoice,
+  }),
 });
 
 function freeShare(usage: number): number | null {

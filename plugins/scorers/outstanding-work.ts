@@ -1,6 +1,6 @@
 import { z } from "../../core/options.ts";
 import { defineScorer } from "../../core/plugin.ts";
-import type { InferenceRequest } from "../../core/request.ts";
+import { uncachedTokens } from "./uncached-tokens.ts";
 
 const options = z.strictObject({
   /** Prompt tokens that one request in flight weighs: a generation slows the engine's next step a little. */
@@ -35,8 +35,3 @@ export default defineScorer({
     };
   },
 });
-
-/** Prompt tokens that the endpoint in this slot would have to work off. */
-function uncachedTokens({ prefix, promptTokens }: InferenceRequest, slot: number): number {
-  return Math.max(0, promptTokens - prefix.matchedTokens(slot));
-}

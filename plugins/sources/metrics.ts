@@ -1,13 +1,18 @@
 import { z } from "../../core/options.ts";
 import type { EndpointFacts } from "../../core/plugin.ts";
 import { defineSource } from "../../core/plugin.ts";
+import { EngineFactsReader } from "./engine-facts.ts";
 import type { SampleLabels } from "./prometheus-text.ts";
 import { readSamples } from "./prometheus-text.ts";
 
 const ENGINES = ["vllm", "sglang", "trtllm", "triton", "llamacpp"] as const;
 
 const options = z.strictObject({
+  path: z.string().startsWith("/").default("/metrics"),
+  /** While the replica has requests in flight. */
   periodMs: z.int().min(50).max(3_600_000).default(1_000),
+  /** While it has none. */
+  idlePeriodMs: z.int().min(50).max(3_600_000).default(5_000),
   /** Whose series to look for; "auto" takes whichever are there. */
   engine: z.enum(["auto", ...ENGINES]).default("auto"),
 });
@@ -43,12 +48,15 @@ const SERIES: readonly Series[] = [
 
 export default defineSource({
   type: "metrics",
-  summary: "Reads queue depth, running requests and KV-cache utilization from a replica's Prometheus page (/metrics).",
+  summary: "Reads a replica's Prometheus page: queue depth, running requests, KV-cache use and size, adapters in use.",
   options,
-  create({ periodMs, engine }) {
+  create({ path, periodMs, idlePeriodMs, engine }) {
     const series = SERIES.filter((one) => engine === "auto" || one.engine === engine);
-    const names = new Set(series.map(({ name }) => name));
-    return { path: "/metrics", periodMs, read: (page) => readFacts(page, series, names) };
+    const names: SeriesNames = {
+      counts: new Set(series.map(({ name }) => name)),
+      facts: new Set(EngineFactsReader.namesOf(engine)),
+    };
+    return { path, periodMs, idlePeriodMs, read: (page) => readFacts(page, series, names) };
   },
 });
 
@@ -58,13 +66,20 @@ interface Tally {
   count: number;
 }
 
-function readFacts(page: string, series: readonly Series[], names: ReadonlySet<string>): EndpointFacts {
+interface SeriesNames {
+  readonly counts: ReadonlySet<string>;
+  readonly facts: ReadonlySet<string>;
+}
+
+function readFacts(page: string, series: readonly Series[], names: SeriesNames): EndpointFacts {
   const tallies = series.map((): Tally => ({ sum: 0, count: 0 }));
+  const engineFacts = new EngineFactsReader();
   readSamples(
     page,
-    (name) => names.has(name),
+    (name) => names.counts.has(name) || names.facts.has(name),
     (name, labels, value) => {
       if (!Number.isFinite(value) || value < 0) return;
+      if (names.facts.has(name)) engineFacts.note(name, labels, value);
       for (let index = 0; index < series.length; index++) {
         if (series[index]!.name === name && hasLabel(labels, series[index]!.only)) add(tallies[index]!, value);
       }
@@ -77,7 +92,7 @@ function readFacts(page: string, series: readonly Series[], names: ReadonlySet<s
     if (count > 0) facts[fact] ??= fact === "kvUsage" ? Math.min(1, sum / count) : sum;
   }
   if (Object.keys(facts).length === 0) throw new Error(NOTHING_KNOWN);
-  return facts;
+  return { ...facts, ...engineFacts.facts() };
 }
 
 const NOTHING_KNOWN =

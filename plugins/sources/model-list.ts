@@ -16,7 +16,13 @@ export default defineSource({
   create: ({ periodMs }) => ({
     path: "/v1/models",
     periodMs,
-    read: (page) => ({ models: modelNames(parsePage(page)) }),
+    read(page) {
+      const cards = modelCards(parsePage(page));
+      const models = [...new Set(cards.map(modelName))];
+      // Only a list that names parents tells adapters from base models.
+      if (!cards.some((card) => isRecord(card) && "parent" in card)) return { models };
+      return { models, adapters: [...new Set(cards.filter(hasParent).map(modelName))] };
+    },
   }),
 });
 
@@ -30,11 +36,15 @@ function parsePage(page: string): unknown {
 
 const WANTED = 'the replica must answer GET /v1/models with {"data": [{"id": "NAME"}]}';
 
-function modelNames(list: unknown): readonly string[] {
+function modelCards(list: unknown): readonly unknown[] {
   const data = isRecord(list) ? list["data"] : undefined;
   if (!Array.isArray(data)) throw new Error(`The model list has no "data" array; ${WANTED}`);
   if (data.length > MAX_MODELS) throw new Error(`The model list has ${data.length} entries; at most ${MAX_MODELS} are read`);
-  return [...new Set(data.map(modelName))];
+  return data;
+}
+
+function hasParent(card: unknown): boolean {
+  return isRecord(card) && typeof card["parent"] === "string" && card["parent"] !== "";
 }
 
 function modelName(entry: unknown): string {

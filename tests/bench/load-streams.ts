@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { cpuMicros, residentBytes } from "./process-cpu.ts";
+import { cpuMicrosSince, cpuNow, residentBytes } from "./process-cpu.ts";
 import { quantile } from "./quantile.ts";
 import { chatMessage, EVENT_MARK, type Message, renumber } from "./traffic.ts";
 
@@ -46,9 +46,9 @@ const END = "0\r\n\r\n";
 export async function streams(job: StreamsJob): Promise<StreamsResult> {
   const tally: Tally = { received: 0, firstEvents: 0, residentWhenOpen: 0, firstEventMicros: [] };
   const residentBefore = residentBytes(job.pids);
-  const cpuBefore = cpuMicros(job.pids);
+  const cpuBefore = cpuNow(job.pids);
   for (let round = 0; round < job.rounds; round++) await oneRound(job, tally);
-  const cpu = cpuMicros(job.pids) - cpuBefore;
+  const cpu = cpuMicrosSince(cpuBefore);
   const sorted = tally.firstEventMicros.sort((a, b) => a - b);
   return {
     received: tally.received,

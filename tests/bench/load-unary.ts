@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ClientConnection } from "./client-connection.ts";
-import { cpuMicros } from "./process-cpu.ts";
+import { cpuMicrosSince, cpuNow } from "./process-cpu.ts";
 import { quantile } from "./quantile.ts";
 import { type BodyShape, chatMessage, type Message, renumber } from "./traffic.ts";
 
@@ -58,10 +58,10 @@ export async function closedLoop(job: ClosedLoopJob): Promise<ClosedLoopResult> 
     keepAsking(connection, chatMessage({ bytes: job.bodyBytes, conversation }), count);
   }
   await until(() => count.answered >= job.warmUpRequests, job.limitMs);
-  const before = { answered: count.answered, cpu: cpuMicros(job.pids), ms: performance.now() };
+  const before = { answered: count.answered, cpu: cpuNow(job.pids), ms: performance.now() };
   await until(() => count.answered >= before.answered + job.requests, job.limitMs);
   const requests = count.answered - before.answered;
-  const cpuMicrosPerRequest = (cpuMicros(job.pids) - before.cpu) / requests;
+  const cpuMicrosPerRequest = cpuMicrosSince(before.cpu) / requests;
   count.isOver = true;
   for (const connection of connections) connection.close();
   return {

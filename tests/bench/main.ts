@@ -47,17 +47,14 @@ function note(line: string): void {
 
 /** Those asked for by name, or those that run by default; without what isn't installed here. */
 function chosenProxies(): readonly Contender[] {
-  const names = values.only?.split(",");
-  const unknown = names?.filter((name) => !contenders().some((proxy) => proxy.name === name)) ?? [];
-  if (unknown.length > 0)
-    throw new Error(
-      `No proxy is called ${unknown.join(", ")}; there are ${contenders()
-        .map(({ name }) => name)
-        .join(", ")}.`,
-    );
-  const wanted = contenders().filter((proxy) => (names === undefined ? proxy.isDefault : names.includes(proxy.name)));
-  for (const { name, program } of wanted.filter((proxy) => !isInstalled(proxy)))
-    note(`${name} is left out: ${program} is not installed.`);
+  const all = contenders();
+  const known = all.map(({ name }) => name);
+  const asked = values.only?.split(",");
+  const unknown = asked?.filter((name) => !known.includes(name)) ?? [];
+  if (unknown.length > 0) throw new Error(`No proxy is called ${unknown.join(", ")}; there are ${known.join(", ")}.`);
+  const wanted = all.filter(({ name, isDefault }) => asked?.includes(name) ?? isDefault);
+  const missing = wanted.filter((proxy) => !isInstalled(proxy));
+  for (const { name, program } of missing) note(`${name} is left out: ${program} is not installed.`);
   return wanted.filter(isInstalled);
 }
 
@@ -124,10 +121,8 @@ async function main(): Promise<void> {
     run.push(await oneRepeat(index, chosen, upstream, driver));
     longestMs = Math.max(longestMs, performance.now() - beginMs);
   }
-  const shown = table(
-    run,
-    chosen.map(({ name }) => name),
-  );
+  const names = chosen.map(({ name }) => name);
+  const shown = table(run, names);
   console.log(`\n${shown}\n\nSaved as ${save(join(root, ".cache", "bench"), run, shown, notes)}`);
 }
 

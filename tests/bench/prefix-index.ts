@@ -78,7 +78,8 @@ for (const endpoints of ENDPOINTS) {
       (prompt) => decide(index, endpoints, prompt, bytes, nextSlot()),
     );
     const conversations = Array.from({ length: 64 }, () => makePrompt(bytes));
-    conversations.forEach((prompt, number) => decide(index, endpoints, prompt, bytes - GROWTH_BYTES, number % endpoints));
+    for (const [number, prompt] of conversations.entries())
+      decide(index, endpoints, prompt, bytes - GROWTH_BYTES, number % endpoints);
     let turn = 0;
     const hit = measure(
       () => conversations[turn++ % conversations.length]!,

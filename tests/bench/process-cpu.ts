@@ -15,9 +15,18 @@ export function processTree(root: number): readonly number[] {
   return tree;
 }
 
-/** CPU time, user and system, that these processes have used so far, in microseconds. */
-export function cpuMicros(pids: readonly number[]): number {
-  return pids.reduce((sum, pid) => sum + (threadsMicros(pid) ?? ticksMicros(pid)), 0);
+/** CPU time, user and system, that each process had used at some moment, in microseconds. */
+export type CpuMoment = ReadonlyMap<number, number>;
+
+export function cpuNow(pids: readonly number[]): CpuMoment {
+  return new Map(pids.map((pid) => [pid, usedMicros(pid)]));
+}
+
+/** What they have used since then; a process that has ended since counts for nothing. */
+export function cpuMicrosSince(moment: CpuMoment): number {
+  let micros = 0;
+  for (const [pid, before] of moment) micros += Math.max(0, usedMicros(pid) - before);
+  return micros;
 }
 
 /** Resident memory of these processes, in bytes. */
@@ -27,6 +36,8 @@ export function residentBytes(pids: readonly number[]): number {
     return sum + Number(resident?.[1] ?? 0) * 1024;
   }, 0);
 }
+
+const usedMicros = (pid: number) => threadsMicros(pid) ?? ticksMicros(pid);
 
 /** The scheduler's own count, in nanoseconds: a short run needs better than ticks. */
 function threadsMicros(pid: number): number | undefined {

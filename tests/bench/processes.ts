@@ -30,7 +30,7 @@ export interface Driver {
 const READY_MS = 30_000;
 const STOP_MS = 4_000;
 const LONGEST_JOB_MS = 60_000;
-const LOG_BYTES = 4_000;
+const LOG_LINES = 6;
 
 const running = new Set<ChildProcess>();
 const folder = mkdtempSync(join(tmpdir(), "signalbox-bench-"));
@@ -75,7 +75,7 @@ export async function startProxy(proxy: Contender, upstreamPorts: readonly numbe
   watch(child);
   let log = "";
   const keep = (bytes: unknown) => {
-    log = (log + String(bytes)).slice(-LOG_BYTES);
+    log = (log + String(bytes)).split("\n").slice(-LOG_LINES).join("\n");
   };
   child.stdout.on("data", keep);
   child.stderr.on("data", keep);

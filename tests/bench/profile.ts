@@ -29,7 +29,9 @@ const PACE = { events: 200, intervalMs: 10 };
 
 /** Runs our router under the runtime's own profiler (Node and Bun have one) and prints where its time goes. */
 export async function profile(chosen: readonly Contender[], upstream: Upstream, driver: Driver): Promise<void> {
-  for (const { name, program } of chosen.filter((proxy) => /^node|^bun/.test(proxy.name))) {
+  const profiled = chosen.filter(({ name }) => /^node|^bun/.test(name));
+  if (profiled.length === 0) throw new Error("Nothing to profile: only the router on Node and on Bun can be.");
+  for (const { name, program } of profiled) {
     await printTop(name, program, "4 KB requests", upstream, (subject) =>
       driver.run(closedLoop(subject, 4 * 1024, 0, REQUESTS, LOAD_MS)),
     );

@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { cpus } from "node:os";
+import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { type Figure, figures, type Samples } from "./cells.ts";
 import { median } from "./quantile.ts";
@@ -51,10 +51,12 @@ function figureOf({ key, against }: Figure, repeat: Readonly<Record<string, Samp
 export function save(folder: string, run: Run, shown: string, notes: readonly string[]): string {
   mkdirSync(folder, { recursive: true });
   const time = new Date().toISOString();
-  const machine = { cpu: cpus()[0]?.model ?? "", cores: cpus().length };
+  const machine = { cpu: cpus()[0]?.model ?? "", cores: cpus().length, loadAverage: loadavg()[1]! };
   const path = join(folder, `proxies-${time.slice(0, 19).replaceAll(":", "-")}`);
   writeFileSync(`${path}.json`, `${JSON.stringify({ time, machine, notes, run }, null, 2)}\n`);
-  const about = `Measured ${time} on ${machine.cores} cores (${machine.cpu}); median of ${run.length}, multiples of nginx in the same run.`;
+  const about =
+    `Measured ${time} on ${machine.cores} cores (${machine.cpu}), load average ${machine.loadAverage.toFixed(1)}; ` +
+    `medians of ${run.length}, multiples of nginx in the same run. Where other work kept the cores busy, trust the ratios and not the latencies.`;
   writeFileSync(`${path}.md`, `# Proxies side by side\n\n${about}\n\n${shown}\n\n${notes.map((note) => `- ${note}\n`).join("")}`);
   return `${path}.md`;
 }

@@ -29,7 +29,7 @@ const unary = answer(
 const models = answer(
   JSON.stringify({
     object: "list",
-    data: [...TARGETS, ASKED_MODEL].map((id) => ({ id, root: id, object: "model", owned_by: "vllm", max_model_len: 1_000_000 })),
+    data: [ASKED_MODEL, ...TARGETS].map((id) => ({ id, root: id, object: "model", owned_by: "vllm", max_model_len: 1_000_000 })),
   }),
 );
 const pages: readonly (readonly [path: string, page: Buffer])[] = [

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { RouterConfig } from "../../config/config.ts";
+import { DEFAULT_OBSERVERS } from "../../config/defaults.ts";
 import { type LoadedConfig, loadTexts } from "../../config/load.ts";
 import { formatProblem } from "../../config/problems.ts";
 import { z } from "../../core/options.ts";
@@ -39,7 +40,8 @@ export const registry: ReadonlyMap<string, Definition> = new Map(
     fake("discovery", "static", anything),
     defineDiscovery({ type: "dns", summary: "Asks DNS.", options: z.strictObject({ host: z.string() }), create: neverMade }),
     fake("source", "model-list", anything),
-    fake("observer", "access-log", anything),
+    fake("source", "metrics", anything),
+    ...DEFAULT_OBSERVERS.map((type) => fake("observer", type, anything)),
   ].map((definition) => [definition.type, definition]),
 );
 

@@ -1,7 +1,8 @@
+import { ownTypes } from "../../config/instances.ts";
 import type { Endpoint } from "../../core/endpoint.ts";
 import type { Definition, PluginKind, PluginKinds } from "../../core/plugin.ts";
 import type { InferenceRequest } from "../../core/request.ts";
-import type { Load } from "../../core/state/load.ts";
+import type { AdapterFacts, Load } from "../../core/state/load.ts";
 import { builtIns } from "../../plugins/registry.ts";
 import { makeEndpoint, makeLoad, makePrefix, makeRequest, seededRandom } from "../support/endpoints.ts";
 import { deepFreeze } from "../support/freeze.ts";
@@ -17,14 +18,15 @@ export interface Situation {
 
 /** Built-ins whose options have no default, and options for them. */
 const REQUIRED_OPTIONS: Readonly<Record<string, unknown>> = {
+  "by-label": { label: "zone", validValues: ["a"] },
   passthrough: { routes: [{ method: "POST", path: "/v1/rerank" }] },
 };
 
-/** Every built-in of a kind, by its type. */
+/** Every built-in of a kind, by its type; the reference's names for them make the same plugins. */
 export function builtInsOf<Kind extends PluginKind>(
   kind: Kind,
 ): readonly (readonly [type: string, create: () => PluginKinds[Kind]])[] {
-  return [...builtIns.values()]
+  return ownTypes(builtIns)
     .filter((definition): definition is Definition<Kind> => definition.kind === kind)
     .map((definition) => [definition.type, () => createPlugin(definition, REQUIRED_OPTIONS[definition.type] ?? {})]);
 }
@@ -61,6 +63,8 @@ function loads(count: number, random: () => number): Readonly<Record<string, Loa
       running: numbers(upTo(256)),
       kvUsage: numbers(random),
       scrapedAtMs: numbers(upTo(1000)),
+      freshness: numbers(random),
+      adapters: numbers(random).map((chance) => (chance < 0.3 ? undefined : someAdapters(chance))),
     }),
     "some scraped": makeLoad(count, {
       waiting: numbers(sometimes(upTo(50))),
@@ -76,12 +80,18 @@ function loads(count: number, random: () => number): Readonly<Record<string, Loa
   };
 }
 
+function someAdapters(chance: number): AdapterFacts {
+  const running = new Set(chance < 0.6 ? ["base"] : ["adapter", "another"]);
+  const names = chance < 0.8 ? new Set(["adapter"]) : undefined;
+  return { names, use: chance < 0.5 ? undefined : { running, waiting: new Set(["waiting"]), max: 3 } };
+}
+
 function someEndpoint(slot: number, random: () => number): Endpoint {
   const phase = random() < 0.7 ? "ready" : random() < 0.5 ? "starting" : "not-ready";
   return makeEndpoint(slot, {
     phase,
     models: random() < 0.7 ? ["base", "adapter"] : [],
-    labels: { zone: random() < 0.5 ? "a" : "b" },
+    labels: { zone: random() < 0.5 ? "a" : "b", "llm-d.ai/context-length-range": random() < 0.5 ? "0-4000" : "none" },
   });
 }
 
@@ -90,7 +100,7 @@ function someRequest(count: number, random: () => number): InferenceRequest {
   const matched = Array.from({ length: count }, () => Math.floor(random() * (blocks + 1)));
   const prefix = makePrefix(blocks, 16, matched);
   return makeRequest({
-    target: random() < 0.8 ? "base" : "nobody's",
+    target: random() < 0.4 ? "base" : random() < 0.7 ? "adapter" : "nobody's",
     promptTokens: Math.floor(random() * 10_000),
     prefix,
     body: new Uint8Array(64),

@@ -13,6 +13,15 @@ for (const [type, create] of builtInsOf("scorer")) {
       }
     });
 
+    it("speaks with a voice in [0, 1]", () => {
+      for (const { name, candidates, load } of situations()) {
+        for (const endpoint of candidates) {
+          const voice = create().voice?.(endpoint, load) ?? 1;
+          assert.ok(voice >= 0 && voice <= 1, `${name}: ${voice}`);
+        }
+      }
+    });
+
     it("gives the same answer again", () => {
       const scorer = create();
       for (const { name, request, candidates, load } of situations()) {

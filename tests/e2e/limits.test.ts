@@ -30,7 +30,7 @@ before(async () => {
     responseTimeoutMs: ${LIMIT_MS}
     streamIdleTimeoutMs: ${LIMIT_MS}
     upstreamIdleTimeoutMs: ${LIMIT_MS}
-    bodyBytes: 10000`,
+    bodyBytes: 500000`,
   });
 });
 after(async () => {
@@ -95,8 +95,8 @@ describe("bad requests are answered at once, in the API's shape, and reach no re
     },
     { name: "an unknown path", sent: postBytes("/v1/nothing", BODY), status: 404, code: "unknown_path" },
     { name: "another method", sent: `GET ${CHAT} HTTP/1.1\r\nHost: x\r\n\r\n`, status: 405, code: "method_not_allowed" },
-    { name: "a body over the limit", sent: postBytes(CHAT, `{"model":"m","x":"${"y".repeat(20_000)}"}`), status: 413, code: "body_too_large" },
-    { name: "a chunked body over the limit", sent: chunkedHead() + chunkOf(`{"x":"${"y".repeat(20_000)}`), status: 413, code: "body_too_large" },
+    { name: "a body over the limit", sent: postBytes(CHAT, `{"model":"m","x":"${"y".repeat(600_000)}"}`), status: 413, code: "body_too_large" },
+    { name: "a chunked body over the limit", sent: chunkedHead() + chunkOf(`{"x":"${"y".repeat(600_000)}`), status: 413, code: "body_too_large" },
     {
       name: "another content type",
       sent: postBytes(CHAT, BODY).replace("application/json", "text/plain"),
@@ -140,6 +140,33 @@ describe("ordinary HTTP", () => {
     client.destroy();
   });
 
+  for (const { name, bytes } of [
+    { name: "a small request", bytes: 10 },
+    { name: "a request that is larger than what is held of it", bytes: 200_000 },
+  ]) {
+    it(`keeps the order of ${name} that comes in pieces while the one before is being answered`, async () => {
+      behaviour = "hang";
+      const before = replica.requests.length;
+      const client = await openClient(router.port);
+      client.send(postBytes(CHAT, BODY));
+      await waitUntil(() => replica.requests.length === before + 1);
+      behaviour = "answer";
+      const body = `{"model":"m","a":"${"a".repeat(bytes)}","b":"${"b".repeat(bytes)}"}`;
+      const second = postBytes(CHAT, body);
+      for (let part = 0; part < 4; part++) {
+        client.send(second.slice(Math.floor((second.length * part) / 4), Math.floor((second.length * (part + 1)) / 4)));
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+      const received = await client.until((text) => text.endsWith('{"ok":true}'));
+      assert.deepEqual(
+        received.split("HTTP/1.1 ").slice(1).map((answer) => answer.slice(0, 3)),
+        ["504", "200"],
+      );
+      assert.equal(replica.requests.at(-1)!.body.toString(), body);
+      client.destroy();
+    });
+  }
+
   it("asks for the body of a request that expects it", async () => {
     const client = await openClient(router.port);
     const [head, body] = [postBytes(CHAT, BODY, "Expect: 100-continue\r\n").slice(0, -BODY.length), BODY];
@@ -151,7 +178,7 @@ describe("ordinary HTTP", () => {
   });
 
   it("does not ask for a body that it would refuse", async () => {
-    const head = `POST ${CHAT} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99999\r\nExpect: 100-continue\r\n\r\n`;
+    const head = `POST ${CHAT} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 999999\r\nExpect: 100-continue\r\n\r\n`;
     assert.match(await exchange(router.port, head), /^HTTP\/1.1 413 /);
   });
 

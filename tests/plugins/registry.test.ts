@@ -3,7 +3,9 @@ import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { describe, it, test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { ownTypes } from "../../config/instances.ts";
 import type { Definition, PluginKind } from "../../core/plugin.ts";
+import { REFERENCE_NAMES } from "../../plugins/reference-names.ts";
 import { builtIns } from "../../plugins/registry.ts";
 import { issuesOf } from "../support/plugins.ts";
 
@@ -39,15 +41,16 @@ describe("every plugin file", () => {
   }
 });
 
-test("nothing else is registered", async () => {
+test("nothing else is registered but the reference's names", async () => {
   const definitions = await Promise.all(files.map(definitionIn));
-  assert.equal(builtIns.size, definitions.filter((definition) => definition !== undefined).length);
+  assert.equal(ownTypes(builtIns).length, definitions.filter((definition) => definition !== undefined).length);
+  assert.equal(builtIns.size, ownTypes(builtIns).length + Object.keys(REFERENCE_NAMES).length);
 });
 
-const NEED_PARAMETERS = ["model-rewrite", "passthrough", "static"];
+const NEED_PARAMETERS = ["by-label", "model-rewrite", "passthrough", "static"];
 
 describe("every built-in", () => {
-  for (const definition of builtIns.values()) {
+  for (const definition of ownTypes(builtIns)) {
     it(`${definition.type} has a one-sentence summary`, () => assert.match(definition.summary, /^[A-Z][^\n]{10,120}\.$/));
 
     const doesNeed = NEED_PARAMETERS.includes(definition.type);

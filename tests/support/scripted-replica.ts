@@ -28,6 +28,8 @@ export interface ScriptedReplica {
   listenAgain(): Promise<void>;
 }
 
+const PROBE = /^GET \S*\/(v1\/models|health|metrics) /;
+
 /** A replica that does what a script says, on plain sockets: it shares no code with the router. */
 export async function startScriptedReplica(script: Script, models: readonly string[] = ["m"]): Promise<ScriptedReplica> {
   const requests: ReceivedRequest[] = [];
@@ -43,7 +45,7 @@ export async function startScriptedReplica(script: Script, models: readonly stri
       held = Buffer.concat([held, chunk]);
       for (let taken = takeRequest(held); taken !== undefined; taken = takeRequest(held)) {
         held = taken.rest;
-        if (taken.startLine.startsWith("GET ")) {
+        if (PROBE.test(taken.startLine)) {
           const body = taken.startLine.includes("/v1/models") ? modelList : "{}";
           socket.write(jsonAnswer(body));
           continue;
@@ -88,7 +90,7 @@ function takeRequest(held: Buffer) {
   const head = held.toString("latin1", 0, headEnd + 4);
   const [startLine = "", ...lines] = head.trimEnd().split("\r\n");
   const headers = new Map(
-    lines.map((line) => [line.slice(0, line.indexOf(":")).toLowerCase(), line.slice(line.indexOf(":") + 1).trim()] as const),
+    lines.map((line) => [line.slice(0, line.indexOf(":")).toLowerCase(), line.slice(line.indexOf(":") + 1).replace(/^[ \t]+|[ \t]+$/g, "")] as const),
   );
   const bodyEnd = headEnd + 4 + Number(headers.get("content-length") ?? 0);
   if (held.length < bodyEnd) return undefined;

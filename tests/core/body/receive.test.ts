@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { BodyBuffer } from "../../../core/body/receive.ts";
 
-const MIB = 1024 * 1024;
+const KIB = 1024;
+const MIB = 1024 * KIB;
 const bytesOf = (length: number): Uint8Array => Uint8Array.from({ length }, (_, n) => n % 251);
 
 /** Feeds a body in chunks that lie inside larger buffers. */
@@ -64,22 +65,41 @@ test("empty chunks change nothing", () => {
 
 describe("memory", () => {
   const piece = bytesOf(1000);
-  const capacityAfter = (declared: number, appends: number, maxBytes = 64 * MIB): number => {
-    const buffer = new BodyBuffer(declared, maxBytes);
+  const capacityAfter = (declared: number, appends: number): number => {
+    const buffer = new BodyBuffer(declared, 64 * MIB);
     for (let n = 0; n < appends; n++) buffer.append(piece, 0, piece.length);
     return buffer.storage.length;
   };
-  const cases: Record<string, { declared: number; appends: number; maxBytes?: number; capacity: number }> = {
-    "a declared length is allocated at once": { declared: 500_000, appends: 2, capacity: 500_000 },
+  const cases: Record<string, { declared: number; appends: number; capacity: number }> = {
+    "a declared length is allocated at once": { declared: 500_000, appends: 2, capacity: 512 * KIB },
     "a huge declared length is not": { declared: 32 * MIB, appends: 2, capacity: MIB },
-    "it grows as the bytes come": { declared: 32 * MIB, appends: 1049, capacity: 2 * 1049 * 1000 },
-    "and ends at what was declared": { declared: 1_500_000, appends: 1049, capacity: 1_500_000 },
-    "an undeclared length doubles": { declared: -1, appends: 5, capacity: 10_000 },
-    "but not beyond the limit": { declared: -1, appends: 2, maxBytes: 2500, capacity: 2500 },
+    "it grows as the bytes come": { declared: 32 * MIB, appends: 1049, capacity: 4 * MIB },
+    "but not beyond the next size": { declared: 1_500_000, appends: 1049, capacity: 2 * MIB },
+    "an undeclared length begins small": { declared: -1, appends: 5, capacity: 64 * KIB },
+    "and doubles": { declared: -1, appends: 66, capacity: 256 * KIB },
+    "more than the largest size is as large as asked for": { declared: 9_000_000, appends: 5000, capacity: 8_390_000 },
   };
-  for (const [name, { declared, appends, maxBytes, capacity }] of Object.entries(cases)) {
-    test(name, () => assert.equal(capacityAfter(declared, appends, maxBytes), capacity));
+  for (const [name, { declared, appends, capacity }] of Object.entries(cases)) {
+    test(name, () => assert.equal(capacityAfter(declared, appends), capacity));
   }
+
+  test("what was released serves the next body", () => {
+    const first = receive(bytesOf(100_000), 100_000, 30_000);
+    const { storage } = first;
+    first.release();
+    assert.equal(first.length, 0);
+    const next = receive(bytesOf(90_000), 90_000, 30_000);
+    assert.equal(next.storage, storage);
+    assert.ok(Buffer.from(next.bytes).equals(bytesOf(90_000)));
+  });
+
+  test("what was kept and not copied is not given away", () => {
+    const chunk = bytesOf(100_000);
+    const kept = receive(chunk, 100_000, 100_000);
+    const { storage } = kept;
+    kept.release();
+    assert.notEqual(receive(bytesOf(100_000), 100_000, 30_000).storage, storage);
+  });
 
   test("what it allocates lies on a word", () => {
     const buffer = receive(bytesOf(5000), 5000, 999);

@@ -8,7 +8,7 @@ import { Prober, type ProberOptions } from "../../../core/readiness/prober.ts";
 import { PROBE_DEFAULTS } from "../../../core/readiness/probes.ts";
 import type { ReplicaHealth } from "../../../core/readiness/reducer.ts";
 import type { ProbeTarget } from "../../../core/readiness/replica-prober.ts";
-import { LoadTable } from "../../../core/state/load.ts";
+import { Lease, LoadTable } from "../../../core/state/load.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 
 /** What a replica answers on one path: a body with 200, a status, a failure, or nothing until the timeout. */
@@ -285,21 +285,118 @@ describe("sources", () => {
   });
 
   for (const bad of [500, 404, "reset", "too-large", "not a page"] as const) {
-    test(`a metrics page that fails (${bad}) makes the numbers unknown after three periods and changes no phase`, async () => {
+    test(`a metrics page that fails (${bad}): its numbers fade from two periods on, are forgotten after five, and change no phase`, async () => {
       const { answers, clock, load, prober, phase } = await inService({ sources: [modelList, metrics] }, withMetrics);
       answers.set("a", { ...withMetrics, "/metrics": bad });
-      await clock.advance(2_000);
-      assert.equal(load.waiting[0], 3);
-      await clock.advance(1_000);
+      const voices: number[] = [];
+      for (let period = 1; period <= 5; period++) {
+        await clock.advance(1_000);
+        voices.push(load.freshness[0]!);
+      }
+      assert.deepEqual(
+        voices.map((voice) => voice.toFixed(2)),
+        ["1.00", "1.00", "0.67", "0.33", "0.00"],
+      );
       assert.ok(Number.isNaN(load.waiting[0]));
       assert.ok(Number.isNaN(load.scrapedAtMs[0]));
       assert.equal(phase("a"), "ready");
-      answers.set("a", withMetrics);
-      await clock.advance(1_000);
-      assert.equal(load.waiting[0], 3);
       prober.stop();
     });
   }
+
+  test("a page that comes back counts fully at once", async () => {
+    const { answers, clock, load, prober } = await inService({ sources: [modelList, metrics] }, withMetrics);
+    answers.set("a", { ...withMetrics, "/metrics": 500 });
+    await clock.advance(3_000);
+    answers.set("a", withMetrics);
+    await clock.advance(1_000);
+    assert.deepEqual([load.waiting[0], load.freshness[0]], [3, 1]);
+    prober.stop();
+  });
+
+  test("while a page hangs its numbers fade too, and no second one is asked for", async () => {
+    const world = await inService({ sources: [modelList, metrics] }, withMetrics);
+    world.answers.set("a", { ...withMetrics, "/metrics": "timeout" });
+    await world.clock.advance(3_000);
+    assert.ok(Math.abs(world.load.freshness[0]! - 2 / 3) < 1e-9);
+    await world.clock.advance(2_000);
+    assert.ok(Number.isNaN(world.load.waiting[0]));
+    assert.equal(world.mostOpen(), 1);
+    world.prober.stop();
+  });
+
+  const lazy: Source = { ...metrics, idlePeriodMs: 5_000 };
+  const pagesSince = (calls: readonly Call[], sinceMs: number) =>
+    calls.filter(({ path, atMs }) => path === "/metrics" && atMs > sinceMs).map(({ atMs }) => atMs - sinceMs);
+
+  test("an idle replica's page is read once an idle period; a busy one's every period, and once more when it is done", async () => {
+    const { calls, clock, load, prober } = await inService({ sources: [modelList, lazy] }, withMetrics);
+    await clock.advance(20_000);
+    assert.deepEqual(pagesSince(calls, 0), [5_000, 10_000, 15_000, 20_000]);
+    const lease = new Lease(load, 0, 10);
+    await clock.advance(3_000);
+    assert.deepEqual(pagesSince(calls, 20_000), [1_000, 2_000, 3_000]);
+    lease.release();
+    await clock.advance(7_000);
+    assert.deepEqual(pagesSince(calls, 23_000), [1_000, 6_000]);
+    assert.equal(load.freshness[0], 1, "however long a page need not come, it does not fade");
+    prober.stop();
+  });
+
+  test("an idle replica whose page fails is asked every period until its numbers are forgotten", async () => {
+    const { answers, calls, clock, load, prober } = await inService({ sources: [modelList, lazy] }, withMetrics);
+    answers.set("a", { ...withMetrics, "/metrics": 500 });
+    await clock.advance(20_000);
+    assert.deepEqual(pagesSince(calls, 0), [5_000, 6_000, 7_000, 8_000, 9_000, 14_000, 19_000]);
+    assert.ok(Number.isNaN(load.waiting[0]));
+    prober.stop();
+  });
+
+  for (const missing of [404, 501, "not a page"] as const) {
+    test(`a replica without such a page (${missing}) is asked once a minute, even when busy`, async () => {
+      const { calls, clock, load, prober } = await inService({ sources: [modelList, lazy] }, { ...UP, "/metrics": missing });
+      const lease = new Lease(load, 0, 10);
+      await clock.advance(120_000);
+      assert.deepEqual(pagesSince(calls, 0), [60_000, 120_000]);
+      assert.equal(load.freshness[0], 0);
+      lease.release();
+      prober.stop();
+    });
+  }
+
+  test("pages of a hundred replicas are not asked for in step", async () => {
+    let draws = 0;
+    const { answers, calls, clock, prober } = setup({ sources: [modelList, lazy], random: () => (draws++ % 97) / 97 });
+    const targets = Array.from({ length: 100 }, (_, slot) => target(`r${slot}`, slot));
+    for (const { name } of targets) answers.set(name, withMetrics);
+    prober.watch(targets);
+    await clock.advance(60_000);
+    const moments = pagesSince(calls, 0);
+    assert.ok(moments.length >= 1_100 && moments.length <= 1_400, `${moments.length}`);
+    assert.ok(new Set(moments).size > 500);
+    prober.stop();
+  });
+
+  test("adapters and the size of the cache reach those who ask", async () => {
+    const capacities: (readonly [number, number | undefined])[] = [];
+    const list: Source = { ...modelList, read: () => ({ models: ["base", "a1"], adapters: ["a1"] }) };
+    const use = { running: new Set(["a1"]), waiting: new Set<string>(), max: 2 };
+    const page: Source = { ...metrics, read: (text) => ({ ...metrics.read(text), adapterUse: use, kvCapacityTokens: 4_096 }) };
+    const { answers, clock, load, prober } = await inService(
+      { sources: [list, page], capacityKnown: (slot, tokens) => capacities.push([slot, tokens]) },
+      withMetrics,
+    );
+    await clock.advance(3_000);
+    assert.deepEqual(load.adapters[0], { names: new Set(["a1"]), use });
+    assert.deepEqual(capacities, [[0, 4_096]], "told once, not with every page");
+    answers.set("a", { ...withMetrics, "/metrics": 500 });
+    await clock.advance(6_000);
+    assert.deepEqual(load.adapters[0], { names: new Set(["a1"]), use: undefined });
+    assert.deepEqual(capacities, [[0, 4_096]], "a cache does not shrink because a page stays away");
+    prober.stop();
+    assert.equal(load.adapters[0], undefined);
+    assert.deepEqual(capacities.at(-1), [0, undefined], "the slot may get another replica");
+  });
 
   test("sources of one page share the fetch and put their numbers together", async () => {
     const part = (name: "waiting" | "running"): Source => ({ path: "/metrics", periodMs: 1_000, read: () => ({ [name]: 7 }) });
@@ -310,12 +407,25 @@ describe("sources", () => {
     prober.stop();
   });
 
-  test("out of service no metrics page is fetched, and its numbers become unknown", async () => {
+  test("one source that can't read the page does not make the others' numbers old", async () => {
+    const broken: Source = {
+      ...metrics,
+      read: () => {
+        throw new Error("not mine");
+      },
+    };
+    const { clock, load, prober } = await inService({ sources: [modelList, broken, metrics] }, withMetrics);
+    await clock.advance(10_000);
+    assert.deepEqual([load.waiting[0], load.freshness[0]], [3, 1]);
+    prober.stop();
+  });
+
+  test("out of service no metrics page is fetched, and its numbers are unknown at once", async () => {
     const { answers, clock, load, paths, prober } = await inService({ sources: [modelList, metrics] }, withMetrics);
     answers.set("a", DOWN);
     prober.connectFailed(target("a"));
-    await clock.advance(3_000);
     assert.ok(Number.isNaN(load.waiting[0]));
+    await clock.advance(3_000);
     assert.equal(paths(1).includes("/metrics"), false);
     prober.stop();
   });

@@ -120,4 +120,26 @@ describe("scraped values", () => {
     table.forgetScrape(0);
     assert.ok(Number.isNaN(table.waiting[0]) && Number.isNaN(table.scrapedAtMs[0]));
   });
+
+  test("count fully when they are new, less as they fade, and for nothing when there are none", () => {
+    const table = new LoadTable();
+    assert.equal(table.freshness[0], 0);
+    table.scraped(0, { waiting: 3 }, 100);
+    assert.equal(table.freshness[0], 1);
+    table.fade(0, 0.5);
+    assert.deepEqual([table.waiting[0], table.freshness[0]], [3, 0.5]);
+    table.scraped(0, { waiting: 3 }, 200);
+    assert.equal(table.freshness[0], 1);
+    table.forgetScrape(0);
+    assert.equal(table.freshness[0], 0);
+  });
+
+  test("what is known of adapters goes with the endpoint", () => {
+    const table = new LoadTable();
+    const slot = table.slotOf("a");
+    table.knowAdapters(slot, { names: new Set(["a1"]) });
+    table.retire("a");
+    assert.equal(table.slotOf("b"), slot);
+    assert.equal(table.adapters[slot], undefined);
+  });
 });

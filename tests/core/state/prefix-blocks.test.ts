@@ -17,7 +17,10 @@ describe("block ends", () => {
         assert.ok(size <= Math.max(sizes[0]!, ends[index]! / 32), "a block is at most 1/32 of what it ends");
       }
       assert.ok(ends.at(-1)! <= 4 * MIB);
-      assert.deepEqual([...blockEnds(blockBytes, MIB)], ends.filter((end) => end <= MIB));
+      assert.deepEqual(
+        [...blockEnds(blockBytes, MIB)],
+        ends.filter((end) => end <= MIB),
+      );
     });
   }
 
@@ -28,7 +31,8 @@ describe("block ends", () => {
   });
 
   test("refuse a length that is none", () => {
-    for (const blockBytes of [0, -1, Number.NaN]) assert.throws(() => blockEnds(blockBytes, MIB), /blockBytes must be at least 1/);
+    for (const blockBytes of [0, -1, Number.NaN])
+      assert.throws(() => blockEnds(blockBytes, MIB), /blockBytes must be at least 1/);
   });
 });
 

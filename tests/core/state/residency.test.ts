@@ -76,7 +76,8 @@ class Model {
       for (const [key, block] of this.slots[slot]!) {
         if (block.usedAt >= before) continue;
         const isOlder = victim === undefined || block.usedAt < victim.block.usedAt;
-        if (isOlder || (block.usedAt === victim!.block.usedAt && block.depth > victim!.block.depth)) victim = { slot, key, block };
+        if (isOlder || (block.usedAt === victim!.block.usedAt && block.depth > victim!.block.depth))
+          victim = { slot, key, block };
       }
     }
     if (victim !== undefined) this.slots[victim.slot]!.delete(victim.key);
@@ -120,7 +121,10 @@ const slots = fc.nat({ max: SLOTS - 1 });
 /** Long beginnings in common, then short tails, as conversations have. */
 const paths = (tail: number) =>
   fc
-    .tuple(fc.constantFrom("", "aaaaaaaa", "aaaabbbb", "cc"), fc.string({ unit: fc.constantFrom("a", "b", "c"), maxLength: tail, size: "max" }))
+    .tuple(
+      fc.constantFrom("", "aaaaaaaa", "aaaabbbb", "cc"),
+      fc.string({ unit: fc.constantFrom("a", "b", "c"), maxLength: tail, size: "max" }),
+    )
     .map(([head, rest]) => head + rest);
 
 function steps(tail: number, capacity: number): fc.Arbitrary<Step[]> {
@@ -128,10 +132,10 @@ function steps(tail: number, capacity: number): fc.Arbitrary<Step[]> {
   const withdraw = fc.record({ kind: fc.constant("withdraw" as const), back: fc.nat({ max: 4 }) });
   const forget = fc.record({ kind: fc.constant("forget" as const), slot: slots });
   const resize = fc.record({ kind: fc.constant("capacity" as const), slot: slots, tokens: fc.nat({ max: capacity }) });
-  return fc.array(
-    fc.oneof({ weight: 12, arbitrary: admit }, { weight: 3, arbitrary: withdraw }, forget, resize),
-    { maxLength: STEPS, size: "max" },
-  );
+  return fc.array(fc.oneof({ weight: 12, arbitrary: admit }, { weight: 3, arbitrary: withdraw }, forget, resize), {
+    maxLength: STEPS,
+    size: "max",
+  });
 }
 
 /** Runs the steps on both and compares everything visible after each. */

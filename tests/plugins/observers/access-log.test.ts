@@ -29,6 +29,7 @@ const record: RequestRecord = {
     { endpoint: "gpu2", result: 200 },
   ],
   id: "r1",
+  api: "chat-completions",
   method: "POST",
   path: "/v1/chat/completions",
   status: 200,

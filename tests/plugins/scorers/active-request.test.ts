@@ -12,6 +12,11 @@ describe("active-request", () => {
     [{ idleThreshold: 2 }, [1, 2, 8], [1, 1, 0]],
     [{ idleThreshold: 2 }, [1, 2, 2], [1, 1, 1]],
     [{ maxBusyScore: 0.5 }, [0, 5, 10], [1, 0.25, 0]],
+    [{}, [3, 0, 6], [0.5, 1, 0]],
+    [{}, [4, 0, 1], [0, 1, 0.75]],
+    [{ idleThreshold: 0, maxBusyScore: 0 }, [1, 0, 0], [0, 1, 1]],
+    [{ idleThreshold: 1, maxBusyScore: 0.5 }, [1, 2, 0], [1, 0, 1]],
+    [{}, [3, 11, 11], [8 / 11, 0, 0]],
   ];
   for (const [parameters, inFlight, scores] of cases) {
     it(`${JSON.stringify(parameters)} ${inFlight.join(", ")}`, () => {

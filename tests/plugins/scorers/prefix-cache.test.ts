@@ -10,6 +10,11 @@ test("the share of the prompt that is cached", () => {
   assert.deepEqual(scorer.score(request, makeEndpoints(3), makeLoad(3)), [1, 0.25, 0]);
 });
 
+test("the reference's case: 5 and 2 of 10 blocks", () => {
+  const request = makeRequest({ prefix: makePrefix(10, 16, [5, 2]) });
+  assert.deepEqual(createPlugin(prefixCache).score(request, makeEndpoints(2), makeLoad(2)), [0.5, 0.2]);
+});
+
 test("no opinion on a prompt too short to index", () => {
   assert.equal(createPlugin(prefixCache).score(makeRequest(), makeEndpoints(3), makeLoad(3)), null);
 });

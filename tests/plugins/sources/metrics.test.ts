@@ -68,6 +68,61 @@ describe("what each engine's page says", () => {
   }
 });
 
+const running = "vllm:num_requests_running 1\n";
+const adapterLine = (runs: string, waits: string, value: number) =>
+  `vllm:lora_requests_info{max_lora="2",running_lora_adapters="${runs}",waiting_lora_adapters="${waits}"} ${value}\n`;
+
+describe("adapters in use", () => {
+  const cases: readonly [name: string, lines: string, running: readonly string[], waiting: readonly string[]][] = [
+    [
+      "the newest series counts, wherever it stands",
+      adapterLine("a", "", 5) + adapterLine("b, c", "d", 7.5) + adapterLine("", "", 6),
+      ["b", "c"],
+      ["d"],
+    ],
+    ["none in use", adapterLine("", "", 9), [], []],
+  ];
+  for (const [name, lines, runs, waits] of cases) {
+    it(name, () => {
+      const { adapterUse } = createPlugin(metrics).read(running + lines);
+      assert.deepEqual(adapterUse, { running: new Set(runs), waiting: new Set(waits), max: 2 });
+    });
+  }
+
+  it("no such series", () => assert.equal(createPlugin(metrics).read(running).adapterUse, undefined));
+});
+
+describe("the size of the KV cache", () => {
+  const vllm = (labels: string) => `${running}vllm:cache_config_info{${labels}} 1\n`;
+  const sglang = "sglang:num_running_reqs 1\n";
+  const cases: readonly [name: string, page: string, tokens: number | undefined][] = [
+    ["as vLLM says it", vllm('block_size="16",kv_cache_size_tokens="100000",num_gpu_blocks="6250"'), 100_000],
+    ["blocks by their size", vllm('block_size="16",num_gpu_blocks="6250"'), 100_000],
+    [
+      "two engines behind one port",
+      vllm('block_size="16",engine="0",num_gpu_blocks="10"') + vllm('block_size="16",engine="1",num_gpu_blocks="20"'),
+      480,
+    ],
+    ["not known yet", vllm('block_size="16",num_gpu_blocks="None"'), undefined],
+    ["none", vllm('block_size="16",num_gpu_blocks="0"'), undefined],
+    ["SGLang", `${sglang}sglang:cache_config_info{num_pages="512",page_size="64"} 1.0\n`, 32_768],
+    ["trtllm-serve", `${TRTLLM}trtllm_kv_cache_tokens_per_block 32\ntrtllm_kv_cache_max_blocks 1000\n`, 32_000],
+    [
+      "Triton with TensorRT-LLM",
+      `${TRITON_LLM}nv_trt_llm_kv_cache_block_metrics{kv_cache_block_type="max",model="m"} 500\n`,
+      32_000,
+    ],
+    ["not said", LLAMACPP, undefined],
+  ];
+  for (const [name, page, tokens] of cases)
+    it(name, () => assert.equal(createPlugin(metrics).read(page).kvCapacityTokens, tokens));
+
+  it("of another engine is not heard", () => {
+    const page = `${sglang}${vllm('block_size="16",num_gpu_blocks="6250"')}`;
+    assert.deepEqual(createPlugin(metrics, { engine: "sglang" }).read(page), { running: 1 });
+  });
+});
+
 test("a named engine hears no other", () => {
   assert.throws(() => createPlugin(metrics, { engine: "sglang" }).read(VLLM), /no series of vLLM, SGLang/);
 });
@@ -79,7 +134,8 @@ test("a page without a known series says how to get one", () => {
 });
 
 test("where and how often", () => {
-  const { path, periodMs } = createPlugin(metrics);
-  assert.deepEqual([path, periodMs], ["/metrics", 1000]);
+  const { path, periodMs, idlePeriodMs } = createPlugin(metrics);
+  assert.deepEqual([path, periodMs, idlePeriodMs], ["/metrics", 1000, 5000]);
+  assert.equal(createPlugin(metrics, { path: "/prometheus" }).path, "/prometheus");
   assert.equal(issuesOf(metrics, { engine: "vLLM" }).length, 1);
 });

@@ -30,6 +30,25 @@ describe("the names", () => {
   for (const [name, page, models] of cases) it(name, () => assert.deepEqual(read(page), models));
 });
 
+describe("which of them are adapters", () => {
+  const cases: readonly [name: string, cards: readonly object[], adapters: readonly string[] | undefined][] = [
+    [
+      "those with a parent",
+      [
+        { id: "tiny", parent: null },
+        { id: "a", parent: "tiny" },
+        { id: "b", parent: "tiny" },
+      ],
+      ["a", "b"],
+    ],
+    ["none, where none has one", [{ id: "tiny", parent: null }], []],
+    ["not known, where the list says nothing of parents", [{ id: "tiny" }], undefined],
+  ];
+  for (const [name, data, adapters] of cases) {
+    it(name, () => assert.deepEqual(source.read(JSON.stringify({ data })).adapters, adapters));
+  }
+});
+
 describe("a page of another shape is refused with the shape that is wanted", () => {
   const pages = [
     "",

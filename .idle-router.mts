@@ -1,0 +1,18 @@
+import { loadTexts } from "./config/load.ts";
+import { systemClock } from "./core/clock.ts";
+import { silentLog } from "./core/log.ts";
+import { runRouter } from "./core/router.ts";
+import { builtIns } from "./plugins/registry.ts";
+const ports = JSON.parse(process.argv[2]!) as number[];
+const spec = process.argv[3] ?? "";
+const loaded = await loadTexts([{ file: "x", text: `apiVersion: signalbox/v1\nkind: Router\nspec: { admin: false ${spec} }\n` }], builtIns, ports.map((p) => `http://127.0.0.1:${p}`));
+if (loaded.problems) throw new Error(JSON.stringify(loaded.problems));
+const router = runRouter(loaded, { clock: systemClock, random: Math.random, log: silentLog, print: () => {}, isTerminal: false });
+await new Promise((r) => setTimeout(r, 6000));
+const before = process.cpuUsage();
+const t = performance.now();
+await new Promise((r) => setTimeout(r, 20000));
+const used = process.cpuUsage(before);
+console.log("core", ((used.user + used.system) / 1000 / (performance.now() - t)).toFixed(4), "fresh", [...router.load.freshness].filter((f) => f === 1).length, "cap", router.view.prefixIndex?.slots.length);
+router.close();
+process.exit(0);

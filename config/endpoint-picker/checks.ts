@@ -1,0 +1,91 @@
+import { didYouMean } from "../did-you-mean.ts";
+import { describe, type Path, quoted } from "../problems.ts";
+import { type Entry, type PickerResource, referredTo, refuseReference } from "./entries.ts";
+import { BUILT_IN_JOBS, FEATURE_GATES, REFUSED_KEYS, REFUSED_PARSER_PARAMETERS, SOURCE_TYPES } from "./types.ts";
+
+/** Complains of all that the document asks for and that neither a plugin nor the router itself does. */
+export function checkUnsupported(entries: readonly Entry[], resource: PickerResource): void {
+  checkGates(resource);
+  checkKeys(resource);
+  checkSources(entries, resource);
+  checkHandlers(entries, resource);
+  for (const entry of entries) {
+    const job = Object.hasOwn(BUILT_IN_JOBS, entry.type) ? BUILT_IN_JOBS[entry.type] : undefined;
+    if (job !== undefined) checkParameters(entry, job.parameters ?? [], job.refused ?? {}, resource);
+    if (entry.role === "parser") checkParameters(entry, [], REFUSED_PARSER_PARAMETERS, resource);
+  }
+}
+
+function checkGates({ document, complain }: PickerResource): void {
+  for (const [index, gate] of (document.featureGates ?? []).entries()) {
+    const [name = "", value = "true"] = gate.split("=").map((part) => part.trim());
+    const state = Object.hasOwn(FEATURE_GATES, name) ? FEATURE_GATES[name] : undefined;
+    const path = ["featureGates", index];
+    if (state === undefined) {
+      const names = Object.keys(FEATURE_GATES);
+      complain(path, {
+        found: `the unknown feature gate ${quoted(name)}`,
+        wanted: names.join(" or "),
+        hint: didYouMean(name, names),
+      });
+    } else if (!/^(true|false)$/i.test(value)) {
+      complain(path, { found: describe(gate), wanted: `"${name}=true" or "${name}=false"` });
+    } else if ((value.toLowerCase() === "true") !== (state.is === "on")) {
+      complain(path, { found: describe(gate), hint: state.why });
+    }
+  }
+}
+
+function checkKeys({ document, complain }: PickerResource): void {
+  for (const [section, keys] of Object.entries(REFUSED_KEYS)) {
+    const given = document[section as keyof typeof REFUSED_KEYS] ?? {};
+    for (const [key, hint] of Object.entries(keys)) {
+      if (Object.hasOwn(given, key))
+        complain([section, key], { found: `the key ${quoted(key)}, which has no meaning here`, hint }, "key");
+    }
+  }
+}
+
+function checkSources(entries: readonly Entry[], resource: PickerResource): void {
+  for (const [index, { pluginRef, extractors = [] }] of (resource.document.dataLayer?.sources ?? []).entries()) {
+    const path = ["dataLayer", "sources", index];
+    const { type, role } = referredTo(pluginRef, entries);
+    if (!SOURCE_TYPES.has(type) && role !== "source") {
+      refuseReference(pluginRef, path, [...SOURCE_TYPES].join(" or "), entries, resource);
+    }
+    for (const [at, extractor] of extractors.entries()) {
+      if (referredTo(extractor.pluginRef, entries).role === "extractor") continue;
+      refuseReference(extractor.pluginRef, [...path, "extractors", at], "an extractor", entries, resource);
+    }
+  }
+}
+
+function checkHandlers(entries: readonly Entry[], { complain }: PickerResource): void {
+  const [, second] = entries.filter(({ role }) => role === "profile handler");
+  if (second !== undefined) complain(second.path, { found: "a second profile handler", wanted: "one, or none" });
+}
+
+/** A mapping's keys: some are accepted, some refused with a reason (but for `false`, which asks for nothing), the rest unknown. */
+function checkParameters(
+  { parameters, path }: Entry,
+  accepted: readonly string[],
+  refused: Readonly<Record<string, string>>,
+  { complain }: PickerResource,
+): void {
+  if (parameters === undefined || parameters === null) return;
+  if (typeof parameters !== "object" || Array.isArray(parameters)) {
+    complain([...path, "parameters"], { found: describe(parameters), wanted: "a mapping" });
+    return;
+  }
+  for (const [key, value] of Object.entries(parameters)) {
+    const at: Path = [...path, "parameters", key];
+    if (accepted.includes(key)) continue;
+    if (!Object.hasOwn(refused, key)) {
+      const known = [...accepted, ...Object.keys(refused)];
+      const wanted = known.length === 0 ? "no parameters" : `one of: ${known.join(", ")}`;
+      complain(at, { found: `the unknown key ${quoted(key)}`, wanted, hint: didYouMean(key, known) }, "key");
+    } else if (value !== false) {
+      complain(at, { found: describe(value), wanted: refused[key]! });
+    }
+  }
+}

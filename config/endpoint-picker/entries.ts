@@ -1,0 +1,61 @@
+import { type Path, quoted } from "../problems.ts";
+import type { Resource } from "../resources.ts";
+import type { PickerDocument } from "./schema.ts";
+import { BUILT_IN_JOBS, FILE_DISCOVERY, PARSER_TYPES } from "./types.ts";
+
+export type PickerResource = Resource<PickerDocument>;
+
+/** An entry of `plugins`. */
+export interface Entry {
+  readonly name: string;
+  readonly type: string;
+  readonly parameters: unknown;
+  readonly path: Path;
+  /** What it is, where it becomes no plugin instance of ours. */
+  readonly role: string | undefined;
+}
+
+export function readEntries({ document, complain }: PickerResource): readonly Entry[] {
+  const seen = new Map<string, Entry>();
+  return (document.plugins ?? []).map(({ type, name = type, parameters }, index) => {
+    const entry: Entry = { name, type, parameters, path: ["plugins", index], role: roleOf(type) };
+    const other = seen.get(name);
+    seen.set(name, entry);
+    // Of two that become instances, the second is refused with the instances.
+    if (other !== undefined && (entry.role !== undefined || other.role !== undefined)) {
+      complain([...entry.path, name === type ? "type" : "name"], {
+        found: `the plugin name ${quoted(name)} a second time`,
+        wanted: "a name of its own for each entry",
+      });
+    }
+    return entry;
+  });
+}
+
+function roleOf(type: string): string | undefined {
+  if (Object.hasOwn(BUILT_IN_JOBS, type)) return BUILT_IN_JOBS[type]?.role;
+  if (Object.hasOwn(PARSER_TYPES, type)) return "parser";
+  return type === FILE_DISCOVERY ? "discovery" : undefined;
+}
+
+/** What a reference leads to: an entry, or a type that needs none. */
+export function referredTo(name: string, entries: readonly Entry[]): Pick<Entry, "name" | "type" | "role"> {
+  return entries.find((entry) => entry.name === name) ?? { name, type: name, role: roleOf(name) };
+}
+
+/** Complains of a reference to something of another kind. */
+export function refuseReference(
+  name: string,
+  path: Path,
+  wanted: string,
+  entries: readonly Entry[],
+  { complain }: PickerResource,
+): void {
+  const { role, type } = referredTo(name, entries);
+  const isListed = entries.some((entry) => entry.name === name);
+  const what = role === undefined ? `of type ${quoted(type)}` : `a ${role}`;
+  complain([...path, "pluginRef"], {
+    found: isListed ? `${quoted(name)}, which is ${what}` : `${quoted(name)}, which no plugin is called`,
+    wanted,
+  });
+}

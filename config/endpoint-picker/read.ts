@@ -1,0 +1,155 @@
+import { z } from "../../core/options.ts";
+import { complainOfIssues } from "../issues.ts";
+import type { PluginSource } from "../plugins.ts";
+import type { EndpointEntry } from "../pool.ts";
+import type { Problem } from "../problems.ts";
+import type { ProfileDefaults, ProfileEntry, ProfileSource } from "../profile.ts";
+import { checkUnsupported } from "./checks.ts";
+import { type Entry, type PickerResource, readEntries, referredTo, refuseReference } from "./entries.ts";
+import { readEndpointsFile } from "./file-discovery.ts";
+import { chooseParsers } from "./parsers.ts";
+import {
+  CONCURRENCY_DETECTOR,
+  DEFAULT_SCORERS,
+  DETECTOR_TYPES,
+  FILE_DISCOVERY,
+  METRICS_SOURCE,
+  PASSTHROUGH_PARSER,
+  UTILIZATION_DETECTOR,
+} from "./types.ts";
+
+/** What an EndpointPickerConfig says, in our terms. */
+export interface PickerParts {
+  readonly plugins: readonly PluginSource[];
+  readonly profile: ProfileSource;
+  /** Types that run by default, but not by this document. */
+  readonly withoutDefaults: ReadonlySet<string>;
+  readonly endpoints: readonly EndpointEntry[];
+  /** Names of entries whose job the router does anyway. */
+  readonly unneeded: readonly string[];
+  /** True when the list of plugins has a problem that left it out. */
+  readonly isBroken: boolean;
+}
+
+/** Readiness and model names are a cluster's business to the reference; here these filters know them, so they always run. */
+const PICKER_DEFAULTS: ProfileDefaults = { filters: "always", scorers: DEFAULT_SCORERS, takesListedPicker: true };
+
+/** Puts the reference's config into the terms of ours; what has no meaning here is complained of by name. */
+export async function readPicker(resource: PickerResource, problems: Problem[]): Promise<PickerParts> {
+  const { document, complain, broken } = resource;
+  const entries = readEntries(resource);
+  checkUnsupported(entries, resource);
+  const parsers = chooseParsers(entries, resource);
+  const detector = detectorOf(entries, resource);
+  const profile = profileOf(entries, detector, resource);
+  const isMetricsWanted = document.dataLayer?.injectDefaults !== false || entries.some(({ type }) => type === METRICS_SOURCE);
+  return {
+    plugins: [...sourcesOf(entries, detector, resource), ...parsers.passthrough],
+    profile: { profile, complain, pluginsAt: "plugins", defaults: PICKER_DEFAULTS },
+    withoutDefaults: new Set([...parsers.left, ...(isMetricsWanted ? [] : ["metrics"])]),
+    endpoints: await discover(entries, resource, problems),
+    unneeded: entries.filter(isUnneeded).map(({ name }) => name),
+    isBroken: broken.has("plugins"),
+  };
+}
+
+function isUnneeded({ role, type }: Entry): boolean {
+  return role !== undefined && role !== "discovery" && type !== PASSTHROUGH_PARSER;
+}
+
+/** Name of the detector that guards the pool; undefined when none is named. */
+function detectorOf(entries: readonly Entry[], resource: PickerResource): string | undefined {
+  const { flowControl, saturationDetector } = resource.document;
+  const inFlowControl = flowControl?.saturationDetector;
+  const detector = inFlowControl ?? saturationDetector;
+  if (detector === undefined) return undefined;
+  const name = detector.pluginRef ?? UTILIZATION_DETECTOR;
+  if (DETECTOR_TYPES.has(referredTo(name, entries).type)) return name;
+  const path = inFlowControl === undefined ? ["saturationDetector"] : ["flowControl", "saturationDetector"];
+  refuseReference(name, path, [...DETECTOR_TYPES].join(" or "), entries, resource);
+  return undefined;
+}
+
+function profileOf(entries: readonly Entry[], detector: string | undefined, resource: PickerResource): ProfileEntry | undefined {
+  const { document, complain } = resource;
+  const profiles = document.schedulingProfiles ?? [];
+  const [profile] = profiles;
+  if (profile === undefined) return undefined;
+  if (profiles.length > 1) {
+    complain(["schedulingProfiles", 1], {
+      found: `${profiles.length} profiles`,
+      wanted: "exactly one",
+      hint: "Prefill and decode are not served apart here.",
+    });
+  }
+  const refs = profile.plugins.flatMap(({ pluginRef, weight }, index) => {
+    const path = ["schedulingProfiles", 0, "plugins", index];
+    if (referredTo(pluginRef, entries).role === undefined) return [{ pluginRef, weight: weight ?? undefined, path }];
+    refuseReference(pluginRef, path, "a filter, scorer or picker", entries, resource);
+    return [];
+  });
+  const isGuarded = detector === undefined || refs.some(({ pluginRef }) => pluginRef === detector);
+  const guard = isGuarded ? [] : [{ pluginRef: detector, weight: undefined, path: ["saturationDetector"] }];
+  return { name: profile.name, refs: [...guard, ...refs] };
+}
+
+/** Entries that become instances, under the reference's type names, and a detector that is only referred to. */
+function sourcesOf(entries: readonly Entry[], detector: string | undefined, resource: PickerResource): readonly PluginSource[] {
+  const inProfile = new Set(resource.document.schedulingProfiles?.[0]?.plugins.map(({ pluginRef }) => pluginRef));
+  const listed = entries.filter(({ role }) => role === undefined);
+  const unlisted = detector === undefined || listed.some(({ name }) => name === detector) ? [] : [detector];
+  return [
+    ...listed.map(({ name, type, parameters, path }) => {
+      const isOnlyGuard = type === CONCURRENCY_DETECTOR && name === detector && !inProfile.has(name);
+      return { spec: { name, type, parameters: isOnlyGuard ? keeping(parameters) : parameters }, path, place: resource };
+    }),
+    ...unlisted.map((type) => ({
+      spec: { type, parameters: type === CONCURRENCY_DETECTOR ? keeping({}) : {} },
+      path: ["saturationDetector"],
+      place: resource,
+    })),
+  ];
+}
+
+/** The reference's detector holds back nobody but the sheddable: when all are full, traffic goes on. */
+function keeping(parameters: unknown): unknown {
+  if (parameters === undefined || parameters === null) return { whenAllFull: "keep" };
+  return typeof parameters === "object" ? { whenAllFull: "keep", ...parameters } : parameters;
+}
+
+const discoveryParameters = z.strictObject({
+  path: z.string().min(1),
+  watchFile: z.literal(false, "false: the file is read when the router starts").optional(),
+});
+
+async function discover(
+  entries: readonly Entry[],
+  resource: PickerResource,
+  problems: Problem[],
+): Promise<readonly EndpointEntry[]> {
+  const discovery = resource.document.dataLayer?.discovery;
+  if (discovery === undefined) return [];
+  const path = ["dataLayer", "discovery"];
+  const entry = entries.find(({ name, type }) => name === discovery.pluginRef && type === FILE_DISCOVERY);
+  if (entry === undefined) {
+    refuseReference(discovery.pluginRef, path, "a file-discovery", entries, resource);
+    return [];
+  }
+  const value = entry.parameters ?? {};
+  const parameters = discoveryParameters.safeParse(value);
+  if (!parameters.success) {
+    complainOfIssues(parameters.error.issues, {
+      schema: discoveryParameters,
+      value,
+      base: [...entry.path, "parameters"],
+      complain: resource.complain,
+    });
+    return [];
+  }
+  const before = problems.length;
+  const endpoints = await readEndpointsFile(parameters.data.path, resource.file, problems);
+  if (endpoints.length === 0 && problems.length === before) {
+    resource.complain([...entry.path, "parameters", "path"], { found: "a file without endpoints", wanted: "at least one in it" });
+  }
+  return endpoints;
+}

@@ -1,0 +1,75 @@
+import { z } from "../../core/options.ts";
+import { instanceName, profileWeight } from "../schema.ts";
+
+// The shape of an EndpointPickerConfig: the reference router's own config file. Keys that can't be honoured are named here
+// too, so that they are refused by what they are and not as unknown.
+
+export const PICKER_VERSIONS = ["llm-d.ai/v1alpha1", "llm-d.ai/v1", "inference.networking.x-k8s.io/v1alpha1"] as const;
+
+const pluginRef = z.strictObject({ pluginRef: z.string().describe("Name of an entry in `plugins`.") });
+const refused = z.unknown().describe("Refused, with a sentence that says what to use.").optional();
+
+const plugin = z.strictObject({
+  type: z.string().describe("One of the reference's plugin types, or one of Signalbox's."),
+  name: instanceName.describe("What profiles call this instance. Default: its type.").optional(),
+  parameters: z.unknown().describe("The reference's parameters of that type.").optional(),
+});
+
+const profileRef = z.strictObject({
+  pluginRef: z.string().describe("Name of an entry in `plugins`."),
+  weight: profileWeight.nullable().describe("How much a scorer counts beside the others. Default 1.").optional(),
+});
+
+const saturationDetector = z
+  .strictObject({ pluginRef: z.string().describe("Name of an entry in `plugins`. Default utilization-detector.").optional() })
+  .describe("Keeps traffic away from full replicas, as long as another is left.");
+
+const flowControl = z.strictObject({
+  saturationDetector: saturationDetector.optional(),
+  maxBytes: refused,
+  maxRequests: refused,
+  defaultRequestTTL: refused,
+  noEndpointRequestTTL: refused,
+  defaultPriorityBand: refused,
+  defaultNegativePriorityBand: refused,
+  priorityBands: refused,
+  usageLimitPolicyPluginRef: refused,
+  enableEviction: refused,
+});
+
+const dataLayer = z.strictObject({
+  injectDefaults: z.boolean().describe("Whether replicas' metrics are read when no source is listed. Default true.").optional(),
+  sources: z
+    .array(
+      z.strictObject({
+        pluginRef: z.string().describe("Name of a metrics-data-source or models-data-source."),
+        extractors: z.array(pluginRef).describe("Built in; named for completeness.").optional(),
+      }),
+    )
+    .optional(),
+  discovery: pluginRef.describe("Name of a file-discovery that lists the endpoints.").optional(),
+  peerDiscovery: refused,
+  crossReplicaSyncerPluginRef: refused,
+  crossReplicaSyncInterval: refused,
+});
+
+/** A document of kind EndpointPickerConfig. */
+export const pickerDocument = z.strictObject({
+  apiVersion: z.enum(PICKER_VERSIONS),
+  kind: z.literal("EndpointPickerConfig"),
+  featureGates: z.array(z.string()).describe('Names, each alone or with "=true" or "=false".').optional(),
+  plugins: z.array(plugin).describe("Plugin instances.").optional(),
+  schedulingProfiles: z
+    .array(z.strictObject({ name: instanceName, plugins: z.array(profileRef) }))
+    .describe("How an endpoint is chosen: one profile. Default: the listed plugins, or queue, KV cache and prefix.")
+    .optional(),
+  dataLayer: dataLayer.optional(),
+  flowControl: flowControl.optional(),
+  requestHandler: z
+    .strictObject({ parsers: z.array(pluginRef).describe("Which APIs are served. Default: all of them.").optional() })
+    .optional(),
+  saturationDetector: saturationDetector.optional(),
+  parser: pluginRef.describe("Like requestHandler.parsers with one entry.").optional(),
+});
+
+export type PickerDocument = z.infer<typeof pickerDocument>;

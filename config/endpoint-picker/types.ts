@@ -1,0 +1,104 @@
+/** A type of the reference that needs no plugin here, because the router does its job anyway. */
+export interface BuiltInJob {
+  readonly role: "profile handler" | "producer" | "source" | "extractor" | "responder";
+  /** Parameters that are accepted; they say how the reference does it. */
+  readonly parameters?: readonly string[];
+  /** Parameters that can't be honoured. */
+  readonly refused?: Readonly<Record<string, string>>;
+}
+
+const NO_TOKENIZER = "nothing here: prompts are hashed as bytes, so no tokenizer is asked";
+
+export const BUILT_IN_JOBS: Readonly<Record<string, BuiltInJob>> = {
+  "single-profile-handler": { role: "profile handler" },
+  "approx-prefix-cache-producer": {
+    role: "producer",
+    parameters: ["autoTune", "blockSizeTokens", "maxPrefixBlocksToMatch", "maxPrefixTokensToMatch", "lruCapacityPerServer"],
+  },
+  "token-producer": {
+    role: "producer",
+    parameters: ["modelName", "estimate"],
+    refused: { vllm: NO_TOKENIZER, udsTokenizer: NO_TOKENIZER, udsTokenizerConfig: NO_TOKENIZER },
+  },
+  "inflight-load-producer": {
+    role: "producer",
+    parameters: ["prefixMatchInfoProducerName"],
+    refused: { addEstimatedOutputTokens: "nothing here: only prompt tokens count, until the first byte of the answer" },
+  },
+  "endpoint-notification-source": { role: "source" },
+  "core-metrics-extractor": {
+    role: "extractor",
+    refused: { engineConfigs: "nothing here: the series of every engine are known; a metrics source's `engine` narrows them" },
+  },
+  "models-data-extractor": { role: "extractor" },
+  "models-responder": { role: "responder" },
+};
+
+export const SOURCE_TYPES: ReadonlySet<string> = new Set(["metrics-data-source", "models-data-source"]);
+export const METRICS_SOURCE = "metrics-data-source";
+export const FILE_DISCOVERY = "file-discovery";
+export const UTILIZATION_DETECTOR = "utilization-detector";
+export const CONCURRENCY_DETECTOR = "concurrency-detector";
+export const DETECTOR_TYPES: ReadonlySet<string> = new Set([UTILIZATION_DETECTOR, CONCURRENCY_DETECTOR]);
+export const PASSTHROUGH_PARSER = "passthrough-parser";
+
+/** Parsers of the reference, and those of ours that do the same. */
+export const PARSER_TYPES: Readonly<Record<string, readonly string[]>> = {
+  "openai-parser": ["completions", "chat-completions", "responses", "embeddings"],
+  "anthropic-parser": ["messages"],
+  "vllmhttp-parser": ["generate"],
+  [PASSTHROUGH_PARSER]: [],
+};
+
+/** Inference paths of model servers: what the passthrough parser forwards, unless a parser of their own is chosen. */
+export const PATHS_BY_PARSER: Readonly<Record<string, readonly string[]>> = {
+  completions: ["/v1/completions"],
+  "chat-completions": ["/v1/chat/completions"],
+  responses: ["/v1/responses"],
+  embeddings: ["/v1/embeddings"],
+  messages: ["/v1/messages", "/v1/messages/count_tokens"],
+  generate: ["/inference/v1/generate"],
+};
+export const OTHER_PATHS: readonly string[] = [
+  ...["/tokenize", "/detokenize", "/pooling", "/classify", "/score", "/v1/score", "/rerank", "/v1/rerank", "/v2/rerank"],
+  ...["/v1/audio/transcriptions", "/v1/audio/translations", "/generate"],
+];
+
+/** Profile of a config that lists neither profiles nor scorers. */
+export const DEFAULT_SCORERS: readonly (readonly [type: string, weight: number])[] = [
+  ["queue-scorer", 2],
+  ["kv-cache-utilization-scorer", 2],
+  ["prefix-cache-scorer", 3],
+];
+
+const NO_QUEUE =
+  "Requests are not queued here: a full pool answers 429 by concurrency-detector as a filter, and `limits` bound the rest.";
+
+/** Gates of features that are always there, or never. */
+export const FEATURE_GATES: Readonly<Record<string, { readonly is: "on" | "off"; readonly why: string }>> = {
+  dataLayer: { is: "on", why: "Replicas are always probed here; dataLayer.injectDefaults: false leaves out their metrics." },
+  prepareDataPlugins: { is: "on", why: "What plugins read is always made ready here." },
+  flowControl: { is: "off", why: NO_QUEUE },
+};
+
+const NO_PEERS = "Routers here don't share what they know: leave it out.";
+
+/** Keys of a section that can't be honoured, and what to do instead. */
+export const REFUSED_KEYS = {
+  flowControl: {
+    maxBytes: NO_QUEUE,
+    maxRequests: NO_QUEUE,
+    defaultRequestTTL: NO_QUEUE,
+    noEndpointRequestTTL: NO_QUEUE,
+    defaultPriorityBand: NO_QUEUE,
+    defaultNegativePriorityBand: NO_QUEUE,
+    priorityBands: NO_QUEUE,
+    usageLimitPolicyPluginRef: NO_QUEUE,
+    enableEviction: NO_QUEUE,
+  },
+  dataLayer: { peerDiscovery: NO_PEERS, crossReplicaSyncerPluginRef: NO_PEERS, crossReplicaSyncInterval: NO_PEERS },
+} as const;
+
+export const REFUSED_PARSER_PARAMETERS: Readonly<Record<string, string>> = {
+  propagatePriority: "nothing here: bodies are not changed but for the model",
+};

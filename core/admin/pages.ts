@@ -1,0 +1,38 @@
+import type { Observer, ObserverPage } from "../plugin.ts";
+import type { Named } from "../snapshot.ts";
+
+/** Paths that the admin port serves itself. */
+export const OWN_PATHS: readonly string[] = ["/", "/page.css", "/page.js", "/status"];
+
+const PATH = /^\/[A-Za-z0-9._~/-]*$/;
+
+type Observers = readonly Named<Observer>[];
+
+/** Throws where two would answer for one path. */
+export function checkPages(observers: Observers): void {
+  const owners = new Map<string, string>();
+  for (const { name, plugin } of observers) {
+    for (const { path } of plugin.pages ?? []) {
+      const owner = owners.get(path);
+      if (owner !== undefined)
+        throw new Error(`The observers "${owner}" and "${name}" both have the page ${path}: take one of them out of the config`);
+      if (OWN_PATHS.includes(path))
+        throw new Error(`The observer "${name}" has the page ${path}, which the admin port has itself: give it another path`);
+      if (!PATH.test(path)) throw new Error(`The observer "${name}" has a page whose path is not like /name: correct it`);
+      owners.set(path, name);
+    }
+  }
+}
+
+export function findPage(observers: Observers, path: string): ObserverPage | undefined {
+  for (const { plugin } of observers) {
+    const page = plugin.pages?.find((each) => each.path === path);
+    if (page !== undefined) return page;
+  }
+  return undefined;
+}
+
+/** Every path that answers, for messages. */
+export function pagePaths(observers: Observers): readonly string[] {
+  return ["/", "/status", ...observers.flatMap(({ plugin }) => plugin.pages?.map(({ path }) => path) ?? [])];
+}

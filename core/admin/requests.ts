@@ -1,0 +1,93 @@
+import { replyWithText } from "../error-reply.ts";
+import type { Log } from "../log.ts";
+import type { ObserverPage } from "../plugin.ts";
+import type { RequestReceiver, RequestStarter } from "../reply.ts";
+import type { RouterView } from "../router-view.ts";
+import type { Head } from "../wire/head.ts";
+import { splitTarget } from "../wire/target.ts";
+import type { HostRule } from "./allowed-hosts.ts";
+import { findPage, pagePaths } from "./pages.ts";
+import { type StatusExtras, statusOf } from "./status.ts";
+
+/** The page for people, as texts. */
+export interface PageFiles {
+  readonly html: string;
+  readonly css: string;
+  readonly js: string;
+}
+
+export interface AdminSite extends StatusExtras {
+  readonly view: RouterView;
+  readonly files: PageFiles;
+  readonly log: Log;
+}
+
+/** On every answer: nothing is stored, guessed, framed, or loaded from elsewhere, and no other site may read it. */
+const SECURITY_LINES = [
+  "cache-control: no-store",
+  "x-content-type-options: nosniff",
+  "cross-origin-resource-policy: same-origin",
+  "referrer-policy: no-referrer",
+  "content-security-policy: default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "",
+].join("\r\n");
+
+/** Everything is answered when the head is there; no request has a body that anybody reads. */
+const DONE: RequestReceiver = { body: () => true, bodyEnd() {}, clientGone() {}, drained() {}, stop() {} };
+
+/** Answers what is asked of the admin port. It shows and changes nothing: what the router obeys is in its config files. */
+export function adminRequests(site: AdminSite, isAllowed: HostRule): RequestStarter {
+  return (head, _bodyLength, reply) => {
+    const { status, lines, text } = answerTo(head, site, isAllowed);
+    replyWithText(reply, status, `${lines}${SECURITY_LINES}`, text);
+    return DONE;
+  };
+}
+
+interface Answer {
+  readonly status: number;
+  readonly lines: string;
+  readonly text: string;
+}
+
+function answerTo(head: Head, site: AdminSite, isAllowed: HostRule): Answer {
+  if (!isAllowed(head.get("host"))) return refusal(421, "unknown_host", UNKNOWN_HOST);
+  const { path, query } = splitTarget(head.target);
+  const { observers } = site.view.snapshot;
+  const page = ownPage(site, path) ?? findPage(observers, path);
+  if (page === undefined)
+    return refusal(404, "unknown_path", `There is no such page; there are ${pagePaths(observers).join(", ")}.`);
+  if (head.method !== "GET" && head.method !== "HEAD")
+    return refusal(405, "method_not_allowed", "Use GET: the admin port only shows things.", "allow: GET, HEAD\r\n");
+  try {
+    const text = page.render(site.view, new URLSearchParams(query));
+    return { status: 200, lines: `content-type: ${page.contentType}\r\n`, text };
+  } catch (thrown) {
+    site.log.error("A page of the admin port could not be drawn", { path, cause: String(thrown) });
+    return refusal(500, "page_failed", "This page could not be drawn; the router's log has the cause.");
+  }
+}
+
+type Page = Pick<ObserverPage, "contentType" | "render">;
+
+function ownPage(site: AdminSite, path: string): Page | undefined {
+  switch (path) {
+    case "/":
+      return { contentType: "text/html; charset=utf-8", render: () => site.files.html };
+    case "/page.css":
+      return { contentType: "text/css; charset=utf-8", render: () => site.files.css };
+    case "/page.js":
+      return { contentType: "text/javascript; charset=utf-8", render: () => site.files.js };
+    case "/status":
+      return { contentType: "application/json", render: (view) => JSON.stringify(statusOf(view, site)) };
+    default:
+      return undefined;
+  }
+}
+
+const UNKNOWN_HOST =
+  "The admin port is not known under this host name: ask by IP address or localhost, or list the name under spec.admin.hosts.";
+
+function refusal(status: number, code: string, message: string, lines = ""): Answer {
+  return { status, lines: `content-type: application/json\r\n${lines}`, text: JSON.stringify({ error: { code, message } }) };
+}

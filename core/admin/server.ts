@@ -1,0 +1,37 @@
+import type { Clock } from "../clock.ts";
+import { replyWithError } from "../error-reply.ts";
+import type { Limits } from "../settings.ts";
+import { startWireServer } from "../wire/server.ts";
+import { allowedHosts } from "./allowed-hosts.ts";
+import { type AdminSite, adminRequests } from "./requests.ts";
+
+export interface AdminOptions extends AdminSite {
+  readonly host: string;
+  readonly port: number;
+  /** Names with a dot that it may be asked by, beside its host. */
+  readonly hosts: readonly string[];
+  readonly limits: Limits;
+  readonly clock: Clock;
+}
+
+export interface AdminServer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** A scraper and some open pages; more is a mistake or an attack. */
+const MAX_CONNECTIONS = 128;
+
+/** Serves the pages of the admin port; rejects when the address can't be had. */
+export async function startAdmin(options: AdminOptions): Promise<AdminServer> {
+  const { host, port, hosts, limits, clock } = options;
+  const server = await startWireServer({
+    host,
+    port,
+    limits: { ...limits, clientConnections: MAX_CONNECTIONS },
+    clock,
+    start: adminRequests(options, allowedHosts([host, ...hosts])),
+    refuse: (reply, error) => replyWithError(reply, error, "openai", "none"),
+  });
+  return { port: server.port, close: () => server.drain(0) };
+}

@@ -1,0 +1,38 @@
+/**
+ * Buffers for bodies that come in several pieces, used again and again: fresh memory for each would make the garbage
+ * collector the most expensive part of a large request.
+ */
+const SMALLEST = 64 * 1024;
+const LARGEST = 4 * 1024 * 1024;
+/** Idle memory kept, all sizes together. */
+const MOST_IDLE_BYTES = 32 * 1024 * 1024;
+
+const idle = new Map<number, Uint8Array[]>();
+let idleBytes = 0;
+
+/** A buffer of at least `bytes` bytes with undefined content. */
+export function takeStorage(bytes: number): Uint8Array {
+  const size = sizeClass(bytes);
+  const kept = idle.get(size)?.pop();
+  if (kept === undefined) return new Uint8Array(Buffer.allocUnsafeSlow(size).buffer);
+  idleBytes -= size;
+  return kept;
+}
+
+/** Gives back a buffer from `takeStorage` that nothing reads or writes any more. */
+export function returnStorage(storage: Uint8Array): void {
+  const size = storage.length;
+  if (size > LARGEST || idleBytes + size > MOST_IDLE_BYTES) return;
+  const list = idle.get(size);
+  if (list === undefined) idle.set(size, [storage]);
+  else list.push(storage);
+  idleBytes += size;
+}
+
+/** Powers of two, so that sizes meet again; a body above the largest gets exactly what it needs. */
+function sizeClass(bytes: number): number {
+  if (bytes > LARGEST) return bytes;
+  let size = SMALLEST;
+  while (size < bytes) size *= 2;
+  return size;
+}

@@ -1,0 +1,33 @@
+import type { EndpointUrl } from "../endpoint.ts";
+import { PageError } from "../readiness/page.ts";
+import { getPage } from "../wire/fetch-page.ts";
+
+const TIMEOUT_MS = 5_000;
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** Characters that could steer a terminal; names from outside may hold them. */
+const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/** One JSON page of a running router, its texts fit for a terminal. Rejects with an Error that says what to do. */
+export async function askAdmin(admin: EndpointUrl, path: string): Promise<unknown> {
+  const { status, body } = await getPage(admin, path, { timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES }).catch((thrown) => {
+    throw new Error(`${failure(thrown)} at ${admin.href}; start the router, or name its admin port with --admin URL.`);
+  });
+  if (status === 404) throw new Error(`The router at ${admin.href} has no page ${path.split("?")[0]}: its config leaves it out.`);
+  const document = readJson(body);
+  if (status === 200 && document !== undefined) return document;
+  throw new Error(`What listens at ${admin.href} is not a router's admin port; name it with --admin URL.`);
+}
+
+function failure(thrown: unknown): string {
+  if (!(thrown instanceof PageError)) throw thrown;
+  return thrown.reason === "refused" ? "Nobody listens" : `${thrown.message.replace(/\.$/, "")}:`;
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text, (_key, value: unknown) => (typeof value === "string" ? value.replace(UNPRINTABLE, "?") : value));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,73 @@
+import type { CandidateReport, DecisionReport } from "../decision-report.ts";
+import { readExplainArguments } from "./arguments.ts";
+import { askAdmin } from "./ask-admin.ts";
+import { type Alignment, table } from "./table.ts";
+
+/** `signalbox explain`: why a request went where it went. */
+export async function explain(argv: readonly string[]): Promise<number> {
+  const { admin, isJson, words } = readExplainArguments(argv);
+  const [id = ""] = words;
+  // It is our own router's page.
+  const { decisions } = (await askAdmin(admin, `/decisions?id=${encodeURIComponent(id)}`)) as { decisions: DecisionReport[] };
+  if (decisions.length === 0) {
+    process.stderr.write("The router remembers no such request: it keeps the last few, once they have ended.\n");
+    return 1;
+  }
+  process.stdout.write(isJson ? `${JSON.stringify(decisions, undefined, 2)}\n` : decisions.map(decisionText).join("\n"));
+  return 0;
+}
+
+/** One decision for people. */
+export function decisionText(report: DecisionReport): string {
+  const facts = [
+    ["request", `${report.id}, ${report.api}, ended ${report.time}`],
+    ["outcome", outcomeText(report)],
+    ["model", modelText(report)],
+    ["prompt", `about ${whole(report.promptTokens)} tokens, ${whole(report.requestBytes)} bytes`],
+    ...report.dropped.map(({ filter, endpoints }) => ["dropped", `by ${filter}: ${endpoints.join(", ")}`]),
+    ...report.faults.map(({ plugin, message }) => ["fault", `${plugin} had no say: ${message}`]),
+    ["why", report.why],
+    ["tried", report.attempts.map(({ endpoint, result }) => `${endpoint} (${result})`).join(", then ") || "nobody"],
+  ];
+  return `${[...table(["left", "left"], facts), ...candidateLines(report)].join("\n")}\n`;
+}
+
+function outcomeText({ status, ending, errorCode, durationMs, firstByteMs }: DecisionReport): string {
+  const words = [
+    status === 0 ? "no answer" : `status ${status}`,
+    ending === "complete" ? "" : ending,
+    errorCode,
+    `after ${milliseconds(durationMs)}`,
+    firstByteMs === null ? "" : `first byte after ${milliseconds(firstByteMs)}`,
+  ];
+  return words.filter((word) => word !== "").join(", ");
+}
+
+function modelText({ model, target, rule }: DecisionReport): string {
+  if (rule !== "") return `${model} -> ${target}, by the rule ${rule}`;
+  return model === "" ? "none was read" : model;
+}
+
+/** A row for each candidate, in the order in which they were to be tried; a column for each scorer. */
+function candidateLines({ candidates, scorers, poolSize }: DecisionReport): readonly string[] {
+  if (candidates.length === 0) return [];
+  const titles = scorers.map(({ name, weight }) => `${name} x ${weight}`);
+  const rows = candidates.map((candidate) => [
+    candidate.endpoint,
+    ...candidate.scores.map((_, index) => scoreText(candidate, index)),
+    candidate.total.toFixed(3),
+  ]);
+  const alignments: Alignment[] = ["left", ...scorers.map((): Alignment => "right"), "right"];
+  const title = `${candidates.length} of ${poolSize} replicas could serve it:`;
+  return ["", title, ...table(alignments, [["replica", ...titles, "total"], ...rows])];
+}
+
+function scoreText({ scores, voices }: CandidateReport, index: number): string {
+  const score = scores[index];
+  if (score === null || score === undefined) return "-";
+  const voice = voices[index] ?? 1;
+  return voice === 1 ? score.toFixed(3) : `${score.toFixed(3)} (${Math.round(voice * 100)}% heard)`;
+}
+
+const whole = (value: number) => Math.round(value).toLocaleString("en-US");
+const milliseconds = (ms: number) => (ms < 10_000 ? `${Math.round(ms * 10) / 10} ms` : `${(ms / 1000).toFixed(1)} s`);

@@ -1,0 +1,72 @@
+import { readFileSync } from "node:fs";
+import type { AdminAddress } from "../../config/config.ts";
+import { DEFAULT_ADMIN } from "../../config/defaults.ts";
+import type { PageFiles } from "../admin/requests.ts";
+import { startAdmin } from "../admin/server.ts";
+import { systemClock } from "../clock.ts";
+import type { Log } from "../log.ts";
+import type { Router } from "../router.ts";
+import type { Settings } from "../settings.ts";
+import type { WireServer } from "../wire/server.ts";
+import { portError, urlOf } from "./ports.ts";
+
+export interface OpenAdmin {
+  /** What the first lines say of it. */
+  readonly greeting: string;
+  close(): Promise<void>;
+}
+
+interface Shown {
+  readonly router: Router;
+  readonly server: WireServer;
+  readonly settings: Settings;
+  readonly sources: readonly string[];
+  readonly log: Log;
+}
+
+/** Opens the admin port where the config has it; a port asked for on the command line opens it in any case. */
+export async function openAdmin(
+  configured: AdminAddress | undefined,
+  askedPort: number | undefined,
+  { router, server, settings, sources, log }: Shown,
+): Promise<OpenAdmin | undefined> {
+  if (configured === undefined && askedPort === undefined) return undefined;
+  const { host, port, hosts } = {
+    ...DEFAULT_ADMIN,
+    hosts: [],
+    ...configured,
+    ...(askedPort === undefined ? {} : { port: askedPort }),
+  };
+  const admin = await startAdmin({
+    host,
+    port,
+    hosts,
+    limits: settings.limits,
+    clock: systemClock,
+    view: router.view,
+    files: readPageFiles(),
+    sources,
+    clientConnections: () => server.connections,
+    log,
+  }).catch((thrown) => {
+    throw portError(
+      thrown,
+      { host, port },
+      { port: "--admin-port (admin: false in the config goes without)", host: "spec.admin.host" },
+    );
+  });
+  if (!isLoopback(host))
+    log.warn("The admin port is open to the network: whoever reaches it sees models, replicas and decisions", { host });
+  const url = urlOf(host, admin.port);
+  return { greeting: `Status page: ${url}/  Metrics: ${url}/metrics\n`, close: admin.close };
+}
+
+/** The page for people, as it lies beside the code that serves it. */
+export function readPageFiles(): PageFiles {
+  const read = (name: string) => readFileSync(new URL(`../admin/page/${name}`, import.meta.url), "utf8");
+  return { html: read("page.html"), css: read("page.css"), js: read("page.js") };
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || host.startsWith("127.");
+}

@@ -1,0 +1,28 @@
+import type { Address } from "../../config/config.ts";
+
+/** Where a person reaches what listens there. */
+export function urlOf(host: string, port: number): string {
+  return `http://${hostInUrl(host)}:${port}`;
+}
+
+function hostInUrl(host: string): string {
+  if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
+  return host.includes(":") ? `[${host}]` : host;
+}
+
+/** What is to be changed where an address can't be had. */
+export interface PortFixes {
+  readonly port: string;
+  readonly host: string;
+}
+
+/** Why an address can't be listened on, and what to do; anything else as it came. */
+export function portError(thrown: unknown, { host, port }: Address, fixes: PortFixes): unknown {
+  const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
+  if (code === "EADDRINUSE")
+    return new Error(`${host}:${port} is in use; stop what listens there or choose another with ${fixes.port}.`);
+  if (code === "EACCES") return new Error(`${host}:${port} may not be listened on; choose a port above 1023 with ${fixes.port}.`);
+  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
+    return new Error(`${host} is not an address of this machine; check ${fixes.host}.`);
+  return thrown;
+}

@@ -1,0 +1,112 @@
+import { parseArgs } from "node:util";
+import { DEFAULT_MODEL } from "../simulate/replica.ts";
+import type { SimulationSettings } from "../simulate/simulation.ts";
+import { MAX_SLOTS } from "../state/load.ts";
+import { UsageError } from "./usage.ts";
+
+export const SIMULATE_HELP = `Usage: signalbox simulate TRACE... [-f CONFIG]... [options]
+
+Replays recorded traffic against modelled replicas: every request is decided by the router's own code and the config's
+plugins. Says how much is found in caches and how long clients wait for the first token. Without -f the default config runs.
+
+TRACE is a file of lines like Mooncake's open traces (timestamp in ms, input_length, output_length, hash_ids), or the
+access log of a router whose access-log plugin has the parameter "replay: true"; both may be compressed (.gz).
+
+  -f, --file FILE      a config to simulate; several run side by side
+  --replicas N         how many replicas (default 8)
+  --kv-tokens N        tokens that a replica's KV cache holds (default 524288)
+  --prefill-tps N      prompt tokens that a replica works off in a second (default 8000)
+  --speeds A,B,...     how fast each replica is, where 1 is as above and 0.5 takes twice as long (default 1 for all)
+  --slow N:SPEED       the same for the Nth replica only; may be given several times
+  --time-scale X       multiplies the times between requests: below 1 is more load (default 1)
+  --token-error X      how far off the router's token counts may be: 0.3 is 30 % both ways (default 0)
+  --seed N             first seed of everything random (default 1)
+  --seeds N            runs each config with so many seeds and shows the mean (default 1)
+  --json               prints the results as JSON
+  --save FILE          writes the results as JSON
+  --svg FILE           draws the times to first token
+  --help               shows this text
+`;
+
+export interface SimulateArguments {
+  readonly traces: readonly string[];
+  readonly files: readonly string[];
+  readonly settings: SimulationSettings;
+  readonly seeds: number;
+  readonly isJson: boolean;
+  readonly saveFile: string | undefined;
+  readonly svgFile: string | undefined;
+}
+
+const SWITCHES = {
+  file: { type: "string", short: "f", multiple: true, default: [] as string[] },
+  replicas: { type: "string", default: "8" },
+  "kv-tokens": { type: "string", default: String(DEFAULT_MODEL.kvTokens) },
+  "prefill-tps": { type: "string", default: String(DEFAULT_MODEL.prefillTokensPerS) },
+  speeds: { type: "string", default: "" },
+  slow: { type: "string", multiple: true, default: [] as string[] },
+  "time-scale": { type: "string", default: "1" },
+  "token-error": { type: "string", default: "0" },
+  seed: { type: "string", default: "1" },
+  seeds: { type: "string", default: "1" },
+  json: { type: "boolean", default: false },
+  save: { type: "string" },
+  svg: { type: "string" },
+  help: { type: "boolean", short: "h", default: false },
+} as const;
+
+/** Undefined when only the help text is wanted. */
+export function readSimulateArguments(argv: readonly string[]): SimulateArguments | undefined {
+  const { values, positionals } = parse(argv);
+  if (values.help) return undefined;
+  if (positionals.length === 0) throw new UsageError("Name the trace to replay: signalbox simulate trace.jsonl.gz");
+  const whole = (name: WholeSwitch, min: number, max: number) => numberOf(`--${name}`, values[name], min, max, true);
+  const replicas = whole("replicas", 1, MAX_SLOTS);
+  return {
+    traces: positionals,
+    files: values.file,
+    settings: {
+      replicas,
+      model: { ...DEFAULT_MODEL, kvTokens: whole("kv-tokens", 1_024, 1e9), prefillTokensPerS: whole("prefill-tps", 1, 1e9) },
+      speeds: speedsOf(values.speeds, values.slow, replicas),
+      timeScale: numberOf("--time-scale", values["time-scale"], 0.000_001, 1e6),
+      seed: whole("seed", 0, 1e9),
+      tokenError: numberOf("--token-error", values["token-error"], 0, 1),
+    },
+    seeds: whole("seeds", 1, 1_000),
+    isJson: values.json,
+    saveFile: values.save,
+    svgFile: values.svg,
+  };
+}
+
+type WholeSwitch = "replicas" | "kv-tokens" | "prefill-tps" | "seed" | "seeds";
+
+function parse(argv: readonly string[]) {
+  try {
+    return parseArgs({ args: [...argv], options: SWITCHES, allowPositionals: true, strict: true });
+  } catch (thrown) {
+    const message = thrown instanceof Error ? thrown.message : String(thrown);
+    throw new UsageError(`${message.split(". To specify")[0]}; "signalbox simulate --help" lists the switches.`);
+  }
+}
+
+function speedsOf(list: string, slow: readonly string[], replicas: number): readonly number[] {
+  const listed = list === "" ? [] : list.split(",").map((text) => speedOf("--speeds", text));
+  if (listed.length > replicas)
+    throw new UsageError(`--speeds lists ${listed.length} speeds for ${replicas} replicas; add --replicas ${listed.length}.`);
+  const speeds = Array.from({ length: replicas }, (_, index) => listed[index] ?? 1);
+  for (const text of slow) {
+    const [place = "", speed = ""] = text.split(":", 2);
+    speeds[numberOf("--slow", place, 1, replicas, true) - 1] = speedOf("--slow", speed);
+  }
+  return speeds;
+}
+
+const speedOf = (name: string, text: string) => numberOf(name, text, 0.001, 1_000);
+
+function numberOf(name: string, text: string, min: number, max: number, isWhole = false): number {
+  const value = text.trim() === "" ? Number.NaN : Number(text);
+  if (value >= min && value <= max && (!isWhole || Number.isInteger(value))) return value;
+  throw new UsageError(`${name} wants a ${isWhole ? "whole " : ""}number from ${min} to ${max}, not "${text}".`);
+}

@@ -1,0 +1,87 @@
+import { writeFileSync } from "node:fs";
+import { basename } from "node:path";
+import { loadConfig, loadTexts } from "../../config/load.ts";
+import { formatProblems } from "../../config/problems.ts";
+import type { Definition } from "../plugin.ts";
+import { chart } from "../simulate/chart.ts";
+import { report } from "../simulate/report.ts";
+import { type NamedConfig, type Progress, runAll } from "../simulate/run.ts";
+import type { Trace } from "../simulate/trace.ts";
+import { readSimulateArguments, SIMULATE_HELP } from "./simulate-arguments.ts";
+import { readTraceFile } from "./trace-file.ts";
+
+type Registry = ReadonlyMap<string, Definition>;
+
+/** Simulated replicas take the place of the pool; a config without endpoints is given this one to be complete. */
+const ANY_URL = "http://127.0.0.1:8000";
+const BAR_CELLS = 30;
+
+/** `signalbox simulate`: replays traces under one or more configs and shows how they did. */
+export async function simulate(argv: readonly string[], registry: Registry): Promise<number> {
+  const asked = readSimulateArguments(argv);
+  if (asked === undefined) {
+    process.stdout.write(SIMULATE_HELP);
+    return 0;
+  }
+  const configs = asked.files.length === 0 ? await defaultConfig(registry) : await readConfigs(asked.files, registry);
+  if (configs === undefined) return 1;
+  const traces: Trace[] = [];
+  for (const path of asked.traces) traces.push(await readTraceFile(path));
+
+  const bar = progressBar();
+  const runs = runAll(traces, configs, asked.settings, asked.seeds, bar.show);
+  bar.clear();
+
+  const json = `${JSON.stringify({ runs, settings: { ...asked.settings, seeds: asked.seeds } }, undefined, 2)}\n`;
+  process.stdout.write(asked.isJson ? json : report(traces, runs, asked.settings, asked.seeds));
+  if (asked.saveFile !== undefined) writeFileSync(asked.saveFile, json);
+  if (asked.svgFile !== undefined) writeFileSync(asked.svgFile, chart(runs));
+  return 0;
+}
+
+async function defaultConfig(registry: Registry): Promise<readonly NamedConfig[] | undefined> {
+  const loaded = await loadTexts([], registry, [ANY_URL]);
+  return loaded.problems === undefined ? [{ name: "default", loaded }] : undefined;
+}
+
+/** Every config under its file's name; undefined after telling what is wrong with them. */
+async function readConfigs(files: readonly string[], registry: Registry): Promise<readonly NamedConfig[] | undefined> {
+  const configs: NamedConfig[] = [];
+  let isRefused = false;
+  for (const file of files) {
+    const strict = await loadConfig([file], registry);
+    const relaxed = strict.problems === undefined ? strict : await loadConfig([file], registry, [ANY_URL]);
+    const loaded = relaxed.problems === undefined ? relaxed : strict;
+    if (loaded.problems === undefined) configs.push({ name: nameOf(file, files), loaded });
+    else {
+      process.stderr.write(`${formatProblems(loaded.problems)}\n`);
+      isRefused = true;
+    }
+  }
+  if (isRefused) process.stderr.write("Nothing was simulated.\n");
+  return isRefused ? undefined : configs;
+}
+
+/** The file's name without its ending, if that tells it from the others. */
+function nameOf(file: string, files: readonly string[]): string {
+  const short = (path: string) => basename(path).replace(/\.(ya?ml|json)$/, "");
+  return files.filter((other) => short(other) === short(file)).length === 1 ? short(file) : file;
+}
+
+/** One line on a terminal's standard error, and nothing elsewhere. */
+function progressBar(): { readonly show: Progress; readonly clear: () => void } {
+  if (process.stderr.isTTY !== true) return { show: () => {}, clear: () => {} };
+  let shown = "";
+  return {
+    show(name, share) {
+      const done = Math.round(share * BAR_CELLS);
+      const line = `[${"#".repeat(done)}${".".repeat(BAR_CELLS - done)}] ${Math.round(share * 100)}%  ${name}`;
+      if (line === shown) return;
+      shown = line;
+      process.stderr.write(`\r\x1b[K${line.slice(0, (process.stderr.columns ?? 80) - 1)}`);
+    },
+    clear() {
+      process.stderr.write("\r\x1b[K");
+    },
+  };
+}

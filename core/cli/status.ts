@@ -1,0 +1,81 @@
+import type { EndpointStatus, RewriteStatus, Status } from "../admin/status.ts";
+import { readStatusArguments } from "./arguments.ts";
+import { askAdmin } from "./ask-admin.ts";
+import { type Alignment, table } from "./table.ts";
+
+/** `signalbox status`: a running router on one screen. */
+export async function status(argv: readonly string[]): Promise<number> {
+  const { admin, isJson } = readStatusArguments(argv);
+  // It is our own router's page.
+  const now = (await askAdmin(admin, "/status")) as Status;
+  process.stdout.write(isJson ? `${JSON.stringify(now, undefined, 2)}\n` : statusText(now));
+  return now.endpoints.some(({ phase }) => phase === "ready") ? 0 : 1;
+}
+
+const MODELS_SHOWN = 4;
+
+const COLUMNS: readonly (readonly [title: string, alignment: Alignment, cell: (endpoint: EndpointStatus) => string])[] = [
+  ["replica", "left", ({ name }) => name],
+  ["phase", "left", phaseText],
+  ["in flight", "right", ({ inFlight }) => String(inFlight)],
+  ["prefill tokens", "right", ({ prefillTokens }) => whole(prefillTokens)],
+  ["waiting", "right", ({ waiting }) => scraped(waiting)],
+  ["running", "right", ({ running }) => scraped(running)],
+  ["KV cache", "right", ({ kvUsage }) => (kvUsage === null ? "-" : percent(kvUsage))],
+  ["connections", "right", ({ connections }) => String(connections)],
+  ["models", "left", ({ models }) => modelsText(models)],
+];
+
+/** The table of replicas and what stands around it. */
+export function statusText(now: Status): string {
+  const ready = now.endpoints.filter(({ phase }) => phase === "ready").length;
+  const rows = now.endpoints.map((endpoint) => COLUMNS.map(([, , cell]) => cell(endpoint)));
+  const lines = [
+    `Pool "${now.pool}": ${ready} of ${now.endpoints.length} replicas ready, up ${duration(now.uptimeS)}, config: ${now.sources.join(", ")}`,
+    ...now.warnings.map((warning) => `! ${warning}`),
+    "",
+    ...table(
+      COLUMNS.map(([, alignment]) => alignment),
+      [COLUMNS.map(([title]) => title), ...rows],
+    ),
+    ...(now.rewrites.length > 0 ? ["", "rewrites", ...now.rewrites.map((rule) => `  ${ruleText(rule)}`)] : []),
+    "",
+    profileText(now),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+function phaseText({ phase, failure }: EndpointStatus): string {
+  return phase === "ready" || failure === "" ? phase : `${phase} (${failure})`;
+}
+
+function modelsText(models: readonly string[]): string {
+  const hidden = models.length - MODELS_SHOWN;
+  return models.slice(0, MODELS_SHOWN).join(", ") + (hidden > 0 ? ` and ${hidden} more` : "");
+}
+
+function ruleText({ name, models, targets }: RewriteStatus): string {
+  const parts = targets.map((target) => {
+    const serving = target.readyEndpoints === 0 ? "on no ready replica" : `on ${target.readyEndpoints}`;
+    return `${target.name} ${percent(target.share)} ${serving}`;
+  });
+  return `${models.join(", ") || "every model"} -> ${parts.join(", ")}  (${name})`;
+}
+
+function profileText({ profile }: Status): string {
+  const filters = profile.filters.map(({ name }) => name).join(", ");
+  const scorers = profile.scorers.map(({ name, weight }) => `${name} x ${weight}`).join(", ");
+  return `profile ${profile.name}: filters ${filters || "none"}; scorers ${scorers || "none"}; picker ${profile.picker.name}`;
+}
+
+const whole = (value: number) => Math.round(value).toLocaleString("en-US");
+const scraped = (value: number | null) => (value === null ? "-" : whole(value));
+const percent = (share: number) => `${Math.round(share * 1000) / 10}%`;
+
+function duration(seconds: number): string {
+  if (seconds < 120) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 120) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} days`;
+}

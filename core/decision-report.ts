@@ -1,0 +1,129 @@
+import type { Attempt, Decision, Fault, RequestRecord } from "./decision.ts";
+import type { Endpoint } from "./endpoint.ts";
+
+/** A request that has ended, without its body and headers: what may be kept for a while. */
+export interface EndedRequest extends Omit<RequestRecord, "request" | "decision"> {
+  readonly isStream: boolean;
+  readonly promptTokens: number;
+  /** Undefined for a request that could not be understood. */
+  readonly decision: Choice | undefined;
+  readonly refusal: Refusal | undefined;
+}
+
+export interface Refusal {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Why a request went where it went, as the admin port tells it: plain JSON. */
+export interface DecisionReport {
+  readonly id: string;
+  /** When it ended, in ISO 8601. */
+  readonly time: string;
+  readonly api: string;
+  readonly status: number;
+  readonly ending: RequestRecord["ending"];
+  readonly errorCode: string;
+  readonly durationMs: number;
+  /** Null where no byte came. */
+  readonly firstByteMs: number | null;
+  readonly requestBytes: number;
+  readonly responseBytes: number;
+  readonly isStream: boolean;
+  readonly promptTokens: number;
+  readonly profile: string;
+  readonly model: string;
+  readonly target: string;
+  readonly rule: string;
+  /** The same in a sentence. */
+  readonly why: string;
+  readonly poolSize: number;
+  readonly dropped: readonly { readonly filter: string; readonly endpoints: readonly string[] }[];
+  readonly scorers: readonly { readonly name: string; readonly weight: number }[];
+  /** In the order in which they were to be tried. */
+  readonly candidates: readonly CandidateReport[];
+  readonly refusal: Refusal | null;
+  readonly faults: readonly Fault[];
+  readonly attempts: readonly Attempt[];
+}
+
+export interface CandidateReport {
+  readonly endpoint: string;
+  readonly total: number;
+  /** One for each of the scorers; null = no opinion. */
+  readonly scores: readonly (number | null)[];
+  /** How much each score counted beside its scorer's weight, in [0, 1]. */
+  readonly voices: readonly number[];
+}
+
+export function reportOf(ended: EndedRequest): DecisionReport {
+  const { decision } = ended;
+  return {
+    id: ended.id,
+    time: new Date(ended.wallMs).toISOString(),
+    api: ended.api,
+    status: ended.status,
+    ending: ended.ending,
+    errorCode: ended.errorCode,
+    durationMs: ended.durationMs,
+    firstByteMs: Number.isNaN(ended.firstByteMs) ? null : ended.firstByteMs,
+    requestBytes: ended.requestBytes,
+    responseBytes: ended.responseBytes,
+    isStream: ended.isStream,
+    promptTokens: ended.promptTokens,
+    profile: decision?.profile ?? "",
+    model: decision?.model ?? "",
+    target: decision?.target ?? "",
+    rule: decision?.rule ?? "",
+    why: whyOf(ended),
+    poolSize: decision?.endpoints.length ?? 0,
+    dropped: (decision?.dropped ?? []).map(({ filter, endpoints }) => ({ filter, endpoints: endpoints.map(({ name }) => name) })),
+    scorers: (decision?.scores ?? []).map(({ scorer, weight }) => ({ name: scorer, weight })),
+    candidates: decision === undefined ? [] : candidatesOf(decision),
+    refusal: ended.refusal ?? null,
+    faults: decision?.faults ?? [],
+    attempts: ended.attempts,
+  };
+}
+
+type Choice = Omit<Decision, "refusal">;
+
+/** Those that a picker left out come last. */
+function candidatesOf(choice: Choice): readonly CandidateReport[] {
+  const { candidates, scores } = choice;
+  const places = new Map(choice.order.map((endpoint, place) => [endpoint, place]));
+  const placeOf = (index: number) => places.get(candidates[index]!) ?? candidates.length;
+  return [...candidates.keys()]
+    .sort((one, other) => placeOf(one) - placeOf(other))
+    .map((index) => ({
+      endpoint: candidates[index]!.name,
+      total: choice.totals[index] ?? 0,
+      scores: scores.map(({ values }) => values[index] ?? null),
+      voices: scores.map(({ voices }) => voices?.[index] ?? 1),
+    }));
+}
+
+function whyOf({ decision, refusal, errorCode, attempts }: EndedRequest): string {
+  if (refusal !== undefined) return refusal.message;
+  if (decision === undefined) return errorCode === "" ? "It ended before it was routed." : "It could not be routed as it came.";
+  const [pick] = decision.order;
+  if (pick === undefined) return "The picker chose nobody.";
+  const tried = attempts.filter(({ endpoint }, index) => endpoint !== attempts[index + 1]?.endpoint);
+  const detours = tried.slice(0, -1).map(({ endpoint, result }) => `${endpoint} (${result})`);
+  return `${pickSentence(decision, pick)}${detours.length === 0 ? "" : ` It went on after ${detours.join(", ")}.`}`;
+}
+
+function pickSentence({ candidates, totals, scores, endpoints }: Choice, pick: Endpoint): string {
+  if (candidates.length === 1)
+    return `${pick.name} was the only candidate${endpoints.length === 1 ? "" : ` of ${endpoints.length}`}.`;
+  if (scores.length === 0) return `${pick.name} was picked; no scorer had an opinion.`;
+  const total = totals[candidates.indexOf(pick)] ?? 0;
+  const others = candidates.flatMap((candidate, index) => (candidate === pick ? [] : [totals[index] ?? 0]));
+  const best = Math.max(...others);
+  if (best > total) return `${pick.name} was picked with ${shown(total)}; the best had ${shown(best)}.`;
+  const equals = others.filter((other) => other === total).length;
+  if (equals > 0) return `${pick.name} was picked out of ${equals + 1} that were best alike (${shown(total)}).`;
+  return `${pick.name} was best with ${shown(total)}; the next had ${shown(best)}.`;
+}
+
+const shown = (score: number) => score.toFixed(3);

@@ -1,0 +1,60 @@
+import type { Run } from "./run.ts";
+import type { SimulationSettings } from "./simulation.ts";
+import type { Trace } from "./trace.ts";
+
+const COLUMNS: readonly (readonly [title: string, cell: (run: Run) => string])[] = [
+  ["hits", (run) => percent(run.hitRatio)],
+  ["TTFT mean", (run) => seconds(run.ttftSeconds.mean)],
+  ["p50", (run) => seconds(run.ttftSeconds.p50)],
+  ["p90", (run) => seconds(run.ttftSeconds.p90)],
+  ["p99", (run) => seconds(run.ttftSeconds.p99)],
+  ["<= 2 s", (run) => percent(run.shareUnder2Seconds)],
+  ["ITL p99", (run) => `${(run.interTokenSeconds.p99 * 1000).toFixed(0)} ms`],
+  ["imbalance", (run) => run.imbalance.toFixed(2)],
+  ["busy", (run) => percent(run.utilization)],
+  ["completed", (run) => percent(run.completionRatio)],
+];
+
+/** What was simulated, a table with a row for each run, and what to mind when reading it. */
+export function report(traces: readonly Trace[], runs: readonly Run[], settings: SimulationSettings, seeds: number): string {
+  const rows = [
+    ["", ...COLUMNS.map(([title]) => title)],
+    ...runs.map((run) => [run.name, ...COLUMNS.map(([, cell]) => cell(run))]),
+  ];
+  return `${[...traces.map(traceLine), settingsLine(settings, seeds), "", ...aligned(rows), ...notes(traces, runs)].join("\n")}\n`;
+}
+
+function traceLine({ name, requests, skippedLines }: Trace): string {
+  const minutes = (requests.at(-1)?.atMs ?? 0) / 60_000;
+  const skipped = skippedLines === 0 ? "" : `, ${whole(skippedLines)} other lines skipped`;
+  return `${name}: ${whole(requests.length)} requests in ${minutes.toFixed(1)} minutes${skipped}`;
+}
+
+function settingsLine({ replicas, model, timeScale, seed }: SimulationSettings, seeds: number): string {
+  const seedText = seeds === 1 ? `seed ${seed}` : `mean of the seeds ${seed} to ${seed + seeds - 1}`;
+  const { kvTokens, prefillTokensPerS } = model;
+  return `${replicas} replicas of ${whole(kvTokens)} KV tokens at ${whole(prefillTokensPerS)} tokens/s, time scale ${timeScale}, ${seedText}`;
+}
+
+function notes(traces: readonly Trace[], runs: readonly Run[]): readonly string[] {
+  const blind = traces.filter((trace) => !trace.hasPrefixes).map(({ name }) => name);
+  const faulty = runs.filter((run) => run.faultyDecisions > 0).map(({ name }) => name);
+  const all: string[] = [];
+  if (blind.length > 0) {
+    all.push(`${blind.join(", ")} does not say which prompts began alike, so nothing is ever found in a cache;`);
+    all.push(`record the access log with the parameter "replay: true" to see what prefix-aware routing gains.`);
+  }
+  if (faulty.length > 0) all.push(`A plugin broke its contract in ${faulty.join(", ")}: those decisions were made without it.`);
+  return all.length === 0 ? [] : ["", ...all];
+}
+
+/** Names to the left, numbers to the right. */
+function aligned(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  return rows.map((row) => row.map((cell, column) => pad(cell, widths[column]!, column === 0)).join("  "));
+}
+
+const pad = (cell: string, width: number, isName: boolean) => (isName ? cell.padEnd(width) : cell.padStart(width));
+const percent = (share: number) => `${(share * 100).toFixed(1)}%`;
+const seconds = (value: number) => `${value.toFixed(2)} s`;
+const whole = (value: number) => value.toLocaleString("en-US");

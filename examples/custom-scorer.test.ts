@@ -1,0 +1,25 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createPlugin, makeEndpoint, makeLoad, makeRequest } from "../core/test-kit.ts";
+import labelPreference from "./custom-scorer.ts";
+
+const candidates = [
+  makeEndpoint(0, { labels: { gpu: "h100" } }),
+  makeEndpoint(1, { labels: { gpu: "a100" } }),
+  makeEndpoint(2, { labels: { gpu: "l4" } }),
+  makeEndpoint(3),
+];
+
+test("scores by the label, and gives 0 where it knows nothing", () => {
+  const scorer = createPlugin(labelPreference, { scores: { h100: 1, a100: 0.5 } });
+  assert.deepEqual(scorer.score(makeRequest(), candidates, makeLoad(4)), [1, 0.5, 0, 0]);
+});
+
+test("takes another label", () => {
+  const scorer = createPlugin(labelPreference, { label: "zone", scores: { near: 1 } });
+  assert.deepEqual(scorer.score(makeRequest(), candidates, makeLoad(4)), [0, 0, 0, 0]);
+});
+
+test("refuses scores outside 0 to 1", () => {
+  assert.throws(() => createPlugin(labelPreference, { scores: { h100: 7 } }));
+});

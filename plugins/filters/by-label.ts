@@ -1,0 +1,34 @@
+import { RouterError } from "../../core/errors.ts";
+import { z } from "../../core/options.ts";
+import { defineFilter } from "../../core/plugin.ts";
+
+const options = z
+  .strictObject({
+    label: z.string().min(1),
+    validValues: z.array(z.string()).default([]),
+    /** Whether an endpoint without the label stays. */
+    allowsNoLabel: z.boolean().default(false),
+  })
+  .refine(({ validValues, allowsNoLabel }) => validValues.length > 0 || allowsNoLabel, {
+    path: ["validValues"],
+    message: "at least one value, or allowsNoLabel: true",
+  });
+
+export default defineFilter({
+  type: "by-label",
+  summary: "Keeps endpoints whose label has one of the listed values.",
+  options,
+  create({ label, validValues, allowsNoLabel }, host) {
+    const valid = new Set(validValues);
+    return {
+      filter: (_request, candidates) =>
+        candidates.filter(({ labels }) => (Object.hasOwn(labels, label) ? valid.has(labels[label]!) : allowsNoLabel)),
+      refuse: () =>
+        new RouterError(
+          "no_ready_endpoint",
+          `No ready replica has the label that the filter "${host.name}" asks for; label one in the config, or change the filter.`,
+          { retryAfterS: 1 },
+        ),
+    };
+  },
+});

@@ -1,0 +1,31 @@
+import type { Endpoint } from "../../core/endpoint.ts";
+import { z } from "../../core/options.ts";
+import type { ResponseHeader } from "../../core/plugin.ts";
+import type { InferenceRequest } from "../../core/request.ts";
+
+/** Options of both session-affinity plugins. */
+export const sessionOptions = z.strictObject({
+  /** Carries the token: answers bring it, and the client sends it with its next request. */
+  headerName: z
+    .string()
+    .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "a header name")
+    .transform((name) => name.toLowerCase())
+    .default("x-session-token"),
+});
+
+/** The candidate that the request's token stands for; undefined without a token, or when that one is no candidate. */
+export function sessionEndpoint(
+  { headers }: InferenceRequest,
+  headerName: string,
+  candidates: readonly Endpoint[],
+): Endpoint | undefined {
+  const token = headers.get(headerName);
+  if (token === undefined || token === "") return undefined;
+  const asked = Buffer.from(token, "base64").toString("utf8");
+  return candidates.find(({ name }) => name === asked);
+}
+
+/** The header that brings the client back to this endpoint: its name in base64, which any client may see. */
+export function sessionHeader(headerName: string, { name }: Endpoint): ResponseHeader {
+  return [headerName, Buffer.from(name, "utf8").toString("base64")];
+}

@@ -1,0 +1,28 @@
+import { z } from "../../core/options.ts";
+import { defineFilter } from "../../core/plugin.ts";
+
+const options = z.strictObject({
+  /** Requests waiting in a replica's own queue. */
+  queueDepthThreshold: z.int().min(1).max(1_000_000).default(5),
+  kvCacheUtilThreshold: z.number().gt(0).max(1).default(0.8),
+  /** Both thresholds are raised by this share. */
+  headroom: z.number().min(0).max(100).default(0),
+});
+
+/** Drops endpoints whose scraped queue or KV cache has reached its limit. One whose numbers are not known stays; so do all when all are full. */
+export default defineFilter({
+  type: "utilization",
+  summary: "Drops endpoints whose own queue or KV cache is full, as long as another is left.",
+  options,
+  create({ queueDepthThreshold, kvCacheUtilThreshold, headroom }) {
+    const mostWaiting = queueDepthThreshold * (1 + headroom);
+    const mostUsage = kvCacheUtilThreshold * (1 + headroom);
+    return {
+      filter(_request, candidates, load) {
+        // Comparisons with NaN are false, so what is not known drops nobody.
+        const kept = candidates.filter(({ slot }) => !(load.waiting[slot]! >= mostWaiting || load.kvUsage[slot]! >= mostUsage));
+        return kept.length === 0 ? candidates : kept;
+      },
+    };
+  },
+});

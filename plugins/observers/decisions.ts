@@ -1,0 +1,85 @@
+import type { Decision, RequestRecord } from "../../core/decision.ts";
+import { type EndedRequest, reportOf } from "../../core/decision-report.ts";
+import { z } from "../../core/options.ts";
+import { defineObserver } from "../../core/plugin.ts";
+
+const options = z.strictObject({
+  /** How many requests are remembered. */
+  size: z.int().min(1).max(10_000).default(256),
+});
+
+/** Nothing is served under a longer name, and a body full of name is not worth its memory. */
+const MAX_NAME = 512;
+
+export default defineObserver({
+  type: "decisions",
+  summary: "Remembers why the last requests went where they went and shows it at /decisions.",
+  options,
+  create({ size }) {
+    const ring: EndedRequest[] = [];
+    let next = 0;
+    return {
+      finished(record) {
+        // Probes of the router itself would push everything else out.
+        if (record.api === "") return;
+        ring[next] = keep(record);
+        next = (next + 1) % size;
+      },
+      pages: [
+        {
+          path: "/decisions",
+          contentType: "application/json",
+          render(_view, query) {
+            const latestFirst = [...ring.slice(next), ...ring.slice(0, next)].reverse();
+            const asked = query.get("id");
+            const found = asked === null ? latestFirst : latestFirst.filter(({ id }) => id === asked);
+            return JSON.stringify({ decisions: found.slice(0, limitOf(query, size)).map(reportOf) });
+          },
+        },
+      ],
+    };
+  },
+});
+
+/**
+ * The decision is kept as it is and made readable only when somebody asks. Whatever leads to a body or a header is left behind;
+ * an error would, by way of its stack.
+ */
+function keep(record: RequestRecord): EndedRequest {
+  const { request, decision } = record;
+  const refusal = decision?.refusal;
+  return {
+    id: record.id,
+    api: record.api,
+    method: record.method,
+    path: record.path,
+    status: record.status,
+    errorCode: record.errorCode,
+    ending: record.ending,
+    wallMs: record.wallMs,
+    durationMs: record.durationMs,
+    firstByteMs: record.firstByteMs,
+    requestBytes: record.requestBytes,
+    responseBytes: record.responseBytes,
+    attempts: record.attempts,
+    isStream: request?.isStream ?? false,
+    promptTokens: request?.promptTokens ?? 0,
+    decision: decision && withoutBallast(decision),
+    refusal: refusal && { code: refusal.code, message: refusal.message },
+  };
+}
+
+function withoutBallast(decision: Decision): EndedRequest["decision"] {
+  if (decision.refusal === undefined && decision.model.length <= MAX_NAME && decision.target.length <= MAX_NAME) return decision;
+  const { refusal, ...rest } = decision;
+  return { ...rest, model: shortName(rest.model), target: shortName(rest.target) };
+}
+
+function shortName(name: string): string {
+  return name.length <= MAX_NAME ? name : `(a name of ${name.length} characters)`;
+}
+
+function limitOf(query: URLSearchParams, size: number): number {
+  const limit = Number(query.get("limit") ?? size);
+  return Number.isInteger(limit) && limit >= 0 ? limit : size;
+}

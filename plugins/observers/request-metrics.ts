@@ -1,0 +1,91 @@
+import type { Attempt, RequestRecord } from "../../core/decision.ts";
+import { z } from "../../core/options.ts";
+import { defineObserver } from "../../core/plugin.ts";
+import type { RouterView } from "../../core/router-view.ts";
+import { CounterFamily } from "./counter-family.ts";
+import { EXPOSITION_TYPE } from "./exposition.ts";
+import { HistogramFamily } from "./histogram-family.ts";
+import { stateGauges } from "./state-gauges.ts";
+
+const options = z.strictObject({
+  /** Most series of one counter; what would come on top is counted together under "other". */
+  maxSeries: z.int().min(16).max(1_000_000).default(10_000),
+});
+
+const DURATION_BOUNDS_S = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60, 120, 300, 600];
+const FIRST_BYTE_BOUNDS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60];
+
+/** Stands where there is no API, endpoint or status. */
+const NONE = "none";
+
+export default defineObserver({
+  type: "request-metrics",
+  summary: "Counts requests and shows them with the state of the pool as Prometheus text at /metrics.",
+  options,
+  create({ maxSeries }) {
+    const families = makeFamilies(maxSeries);
+    return {
+      finished: (record) => count(families, record),
+      pages: [{ path: "/metrics", contentType: EXPOSITION_TYPE, render: (view) => page(families, view) }],
+    };
+  },
+});
+
+type Families = ReturnType<typeof makeFamilies>;
+
+/** Every label value comes from the config, from the replicas or from the router itself: no client can make a series. */
+function makeFamilies(maxSeries: number) {
+  const counter = (name: string, help: string, ...labels: readonly string[]) =>
+    new CounterFamily(`signalbox_${name}_total`, help, labels, maxSeries);
+  return {
+    requests: counter("requests", REQUESTS_HELP, "api", "endpoint", "status"),
+    errors: counter("request_errors", "Requests that the router answered or broke off with an error of its own.", "code"),
+    attempts: counter("attempts", "Tries at endpoints; an answer that begins and breaks counts as both.", "endpoint", "result"),
+    rewrites: counter("rewrite", "Requests whose model name a rewrite rule turned into a target.", "rule", "target"),
+    clientLeft: counter("client_left", "Requests whose client left before the answer was complete."),
+    broken: counter("stream_broken", "Answers that broke off after their head was sent."),
+    requestBytes: counter("request_bytes", "Bytes of request bodies.", "api"),
+    responseBytes: counter("response_bytes", "Bytes of answer bodies that came from replicas.", "api"),
+    durations: new HistogramFamily("signalbox_request_duration_seconds", DURATION_HELP, "api", DURATION_BOUNDS_S),
+    firstBytes: new HistogramFamily("signalbox_time_to_first_byte_seconds", FIRST_BYTE_HELP, "api", FIRST_BYTE_BOUNDS_S),
+  };
+}
+
+const REQUESTS_HELP = "Requests that have ended, by the endpoint that was tried last and the class of the status.";
+const DURATION_HELP = "From the first byte of a request to the end of its answer.";
+const FIRST_BYTE_HELP = "From the last byte of a request to the first body byte of its answer.";
+
+function count(families: Families, record: RequestRecord): void {
+  const { attempts, decision } = record;
+  const api = record.api === "" ? NONE : record.api;
+  const last = attempts.length === 0 ? "" : attempts[attempts.length - 1]!.endpoint;
+  families.requests.add(1, api, last === "" ? NONE : last, statusClass(record.status));
+  if (record.errorCode !== "") families.errors.add(1, record.errorCode);
+  for (const { endpoint, result } of attempts) families.attempts.add(1, endpoint === "" ? NONE : endpoint, resultText(result));
+  if (decision !== undefined && decision.rule !== "") families.rewrites.add(1, decision.rule, decision.target);
+  if (record.ending === "client-left") families.clientLeft.add(1);
+  if (record.ending === "broken") families.broken.add(1);
+  if (record.api === "") return;
+  families.requestBytes.add(record.requestBytes, api);
+  families.responseBytes.add(record.responseBytes, api);
+  families.durations.observe(record.durationMs / 1000, api);
+  if (!Number.isNaN(record.firstByteMs)) families.firstBytes.observe(record.firstByteMs / 1000, api);
+}
+
+function page(families: Families, view: RouterView): string {
+  const names = new Set(view.snapshot.endpoints.map(({ name }) => name)).add(NONE);
+  families.requests.makeRoom("endpoint", names);
+  families.attempts.makeRoom("endpoint", names);
+  const texts = Object.values(families).map((family) => family.text());
+  return texts.join("") + stateGauges(view);
+}
+
+const CLASSES = [NONE, "1xx", "2xx", "3xx", "4xx", "5xx"] as const;
+
+function statusClass(status: number): string {
+  return CLASSES[Math.floor(status / 100)] ?? NONE;
+}
+
+function resultText(result: Attempt["result"]): string {
+  return typeof result === "number" ? statusClass(result) : result;
+}

@@ -1,0 +1,124 @@
+import type { OptionSchema, SchemaIssue } from "../core/options.ts";
+import type { Definition } from "../core/plugin.ts";
+
+/** What a name of the reference router's catalogue stands for here. */
+interface ReferenceName {
+  /** Our type, which does the same job. */
+  readonly type: string;
+  /** Parameters of the reference that describe parts of it which are built otherwise here: accepted, and without effect. */
+  readonly unneeded?: readonly string[];
+  /** Parameters that can't be honoured, and what to do instead. */
+  readonly refused?: Readonly<Record<string, string>>;
+  /** Our parameters, where the reference's type has none of its own. */
+  readonly preset?: Readonly<Record<string, unknown>>;
+}
+
+const ROLE_LABEL = "llm-d.ai/role";
+
+const role = (validValues: readonly string[], allowsNoLabel = false): ReferenceName => ({
+  type: "by-label",
+  preset: { label: ROLE_LABEL, validValues, allowsNoLabel },
+});
+
+/** Every candidate is in the order, so there are as many spares as `limits.retries` wants. */
+const picker = (type: string): ReferenceName => ({ type, unneeded: ["maxNumOfEndpoints"] });
+
+/** There is one prefix index and one load table, so there is nothing to name. */
+const PRODUCER_NAMES = ["prefixMatchInfoProducerName", "inFlightLoadProducerName"];
+
+/** The reference's index is sized by these; ours by each replica's own KV cache. */
+const INDEX_SIZES = [
+  "autoTune",
+  "blockSize",
+  "blockSizeTokens",
+  "maxPrefixBlocksToMatch",
+  "maxPrefixTokensToMatch",
+  "lruCapacityPerServer",
+];
+
+const PAGE_OF_URL: Readonly<Record<string, string>> = {
+  scheme: "no scheme: it is that of each endpoint's url",
+  insecureSkipVerify: "no insecureSkipVerify: certificates are checked here as they are for requests",
+};
+
+/** Types that keep their name (session-affinity-scorer, context-length-aware …) are not listed. */
+export const REFERENCE_NAMES: Readonly<Record<string, ReferenceName>> = {
+  "queue-scorer": { type: "queue" },
+  "running-requests-size-scorer": { type: "running" },
+  "kv-cache-utilization-scorer": { type: "kv-cache-utilization" },
+  "load-aware-scorer": { type: "load-aware" },
+  "active-request-scorer": { type: "active-request", unneeded: ["requestTimeout"] },
+  "token-load-scorer": { type: "token-load", unneeded: PRODUCER_NAMES },
+  "lora-affinity-scorer": { type: "lora-affinity" },
+  "prefix-cache-scorer": { type: "prefix-cache", unneeded: [...PRODUCER_NAMES, ...INDEX_SIZES] },
+  "no-hit-lru-scorer": { type: "no-hit-lru", unneeded: [...PRODUCER_NAMES, "prefixPluginType", "prefixPluginName"] },
+  "label-selector-filter": { type: "label-selector" },
+  "by-label-selector": { type: "label-selector" },
+  "decode-filter": role(["decode", "prefill-decode", "both", "encode-prefill-decode"], true),
+  "prefill-filter": role(["prefill", "encode-prefill", "prefill-decode", "both", "encode-prefill-decode"]),
+  "encode-filter": role(["encode", "encode-prefill", "encode-prefill-decode"]),
+  "prefix-cache-affinity-filter": { type: "prefix-cache-affinity", unneeded: PRODUCER_NAMES },
+  "utilization-detector": { type: "utilization", unneeded: ["metricsStalenessThreshold"] },
+  "concurrency-detector": { type: "concurrency" },
+  "max-score-picker": picker("max-score"),
+  "random-picker": picker("random"),
+  "weighted-random-picker": picker("weighted-random"),
+  "metrics-data-source": { type: "metrics", refused: PAGE_OF_URL },
+  "models-data-source": { type: "model-list", refused: { ...PAGE_OF_URL, path: "no path: it is /v1/models" } },
+};
+
+/** Our definitions under the reference's names; what they make is the same plugin. */
+export function referenceDefinitions(own: ReadonlyMap<string, Definition>): readonly (readonly [string, Definition])[] {
+  return Object.entries(REFERENCE_NAMES).map(([name, reference]) => {
+    const definition = own.get(reference.type);
+    if (definition === undefined) throw new Error(`There is no plugin type "${reference.type}" for "${name}" to stand for`);
+    return [name, { ...definition, options: referenceOptions(definition.options, reference) }];
+  });
+}
+
+/** Zod describes itself so; `config/json-schema.ts` reads it for editors and for the keys that messages name. */
+interface Described {
+  readonly jsonSchema?: { readonly input: (options: { target: string }) => Readonly<Record<string, unknown>> };
+}
+
+function referenceOptions(own: OptionSchema<unknown>, reference: ReferenceName): OptionSchema<unknown> {
+  const { unneeded = [], refused = {}, preset } = reference;
+  if (unneeded.length === 0 && Object.keys(refused).length === 0 && preset === undefined) return own;
+  const { validate } = own["~standard"];
+  const described = (own["~standard"] as Described).jsonSchema;
+  const jsonSchema = described && {
+    input(options: { target: string }) {
+      const schema = preset === undefined ? described.input(options) : { type: "object", additionalProperties: false };
+      const known = (schema["properties"] ?? {}) as Readonly<Record<string, unknown>>;
+      return { ...schema, properties: { ...known, ...Object.fromEntries(unneeded.map((key) => [key, {}])) } };
+    },
+  };
+  return {
+    "~standard": {
+      version: 1,
+      vendor: "signalbox",
+      validate(value) {
+        if (typeof value !== "object" || value === null || Array.isArray(value)) return validate(value);
+        const given = Object.entries(value as Readonly<Record<string, unknown>>).filter(([key]) => !unneeded.includes(key));
+        const issues = refusals(given, refused, preset !== undefined);
+        if (issues.length > 0) return { issues };
+        return validate(preset ?? Object.fromEntries(given));
+      },
+      ...(jsonSchema && { jsonSchema }),
+    },
+  };
+}
+
+/** What is wrong with the parameters before ours are looked at. */
+function refusals(
+  given: readonly (readonly [string, unknown])[],
+  refused: Readonly<Record<string, string>>,
+  takesNone: boolean,
+): readonly SchemaIssue[] {
+  const named: SchemaIssue[] = given.flatMap(([key]) =>
+    Object.hasOwn(refused, key) ? [{ message: refused[key]!, path: [key] }] : [],
+  );
+  if (!takesNone || given.length === 0) return named;
+  const unknown = { message: "Unrecognized keys", path: [], code: "unrecognized_keys", keys: given.map(([key]) => key) };
+  return [...named, unknown];
+}

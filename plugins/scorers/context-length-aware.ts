@@ -1,0 +1,61 @@
+import type { Endpoint } from "../../core/endpoint.ts";
+import { RouterError } from "../../core/errors.ts";
+import { z } from "../../core/options.ts";
+import { defineScorer } from "../../core/plugin.ts";
+import { contains, type LengthRange, rangeOf } from "./length-range.ts";
+
+const options = z.strictObject({
+  /** Its value is a range of prompt lengths in tokens, "min-max". */
+  label: z.string().min(1).default("llm-d.ai/context-length-range"),
+  /** Whether endpoints whose range does not hold the prompt are dropped, and not only liked less. */
+  enableFiltering: z.boolean().default(false),
+});
+
+/**
+ * In range: 0.3 + 0.7 x (0.7 / (1 + width / 10000) + 0.3 x headroom / width), 1 for a range of one length; out of range:
+ * 0.3 / (1 + distance / 1000). Without the label 0.5, with an unreadable one 0. The prompt's length is the router's estimate.
+ */
+export default defineScorer({
+  type: "context-length-aware",
+  summary: "Prefers endpoints labelled for prompts of this length, the tightest range first.",
+  options,
+  create({ label, enableFiltering }) {
+    /** Ranges by endpoint: labels don't change under an endpoint. */
+    const ranges = new WeakMap<Endpoint, LengthRange>();
+    const lengthsOf = (endpoint: Endpoint): LengthRange => {
+      let range = ranges.get(endpoint);
+      if (range === undefined) {
+        range = rangeOf(endpoint.labels, label);
+        ranges.set(endpoint, range);
+      }
+      return range;
+    };
+    return {
+      score: ({ promptTokens }, candidates) => candidates.map((endpoint) => fit(promptTokens, lengthsOf(endpoint))),
+      ...(enableFiltering && {
+        asFilter: {
+          filter: ({ promptTokens }, candidates) => candidates.filter((endpoint) => contains(lengthsOf(endpoint), promptTokens)),
+          refuse: () =>
+            new RouterError(
+              "no_ready_endpoint",
+              "No ready replica is labelled for a prompt of this length; change its length, or a replica's range in the config.",
+              { retryAfterS: 1 },
+            ),
+        },
+      }),
+    };
+  },
+});
+
+function fit(tokens: number, range: LengthRange): number {
+  if (range === "any") return 0.5;
+  if (range === "unreadable") return 0;
+  const { min, max } = range;
+  if (tokens < min) return outside(min - tokens);
+  if (tokens > max) return outside(tokens - max);
+  const width = max - min;
+  if (width === 0) return 1;
+  return 0.3 + 0.7 * (0.7 / (1 + width / 10_000) + (0.3 * (max - tokens)) / width);
+}
+
+const outside = (distance: number) => 0.3 / (1 + distance / 1000);

@@ -1,0 +1,23 @@
+import { z } from "../../core/options.ts";
+import { defineScorer } from "../../core/plugin.ts";
+import { scrapedVoice } from "./scraped-voice.ts";
+
+const options = z.strictObject({
+  /** A queue of this length, or a longer one, scores 0. */
+  threshold: z.int().min(1).max(1_000_000).default(128),
+});
+
+/** score = 0.5 without a queue, else 0.5 x (1 - min(q, threshold) / threshold), q = requests waiting, as scraped. */
+export default defineScorer({
+  type: "load-aware",
+  summary: "Prefers endpoints without a queue of their own, then shorter queues, on a fixed scale.",
+  options,
+  create: ({ threshold }) => ({
+    score: (_request, candidates, load) =>
+      candidates.map(({ slot }) => {
+        const waiting = load.waiting[slot]!;
+        return Number.isNaN(waiting) ? null : 0.5 * (1 - Math.min(waiting, threshold) / threshold);
+      }),
+    voice: scrapedVoice,
+  }),
+});

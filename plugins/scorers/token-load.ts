@@ -1,0 +1,25 @@
+import { z } from "../../core/options.ts";
+import { defineScorer } from "../../core/plugin.ts";
+import { uncachedTokens } from "./uncached-tokens.ts";
+
+const options = z.strictObject({
+  /** So many tokens, or more, score 0. */
+  queueThresholdTokens: z.int().min(1).max(1_000_000_000_000).default(4_194_304),
+});
+
+/** score = 1 - min(t, threshold) / threshold, t = prompt tokens sent there and not yet answered + this prompt's tokens not cached there. */
+export default defineScorer({
+  type: "token-load",
+  summary: "Prefers the endpoint with the fewest prompt tokens to work off, on a fixed scale.",
+  options,
+  create({ queueThresholdTokens }, host) {
+    host.usePrefixIndex({});
+    return {
+      score: (request, candidates, load) =>
+        candidates.map(({ slot }) => {
+          const tokens = load.prefillTokens[slot]! + uncachedTokens(request, slot);
+          return 1 - Math.min(tokens, queueThresholdTokens) / queueThresholdTokens;
+        }),
+    };
+  },
+});

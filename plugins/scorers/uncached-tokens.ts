@@ -1,0 +1,6 @@
+import type { InferenceRequest } from "../../core/request.ts";
+
+/** Prompt tokens that the endpoint in this slot would have to work off. */
+export function uncachedTokens({ prefix, promptTokens }: InferenceRequest, slot: number): number {
+  return Math.max(0, promptTokens - prefix.matchedTokens(slot));
+}

@@ -1,0 +1,84 @@
+import type { EndpointFacts } from "../../core/plugin.ts";
+import type { SampleLabels } from "./prometheus-text.ts";
+
+/** Facts that a metrics page keeps in labels, or that several of its series make together. */
+export type EngineFacts = Pick<EndpointFacts, "adapterUse" | "kvCapacityTokens">;
+
+const ADAPTERS = "vllm:lora_requests_info";
+const VLLM_CACHE = "vllm:cache_config_info";
+const SGLANG_CACHE = "sglang:cache_config_info";
+
+/** Series that give a block's tokens and the number of blocks, by engine. */
+const CACHE_PARTS: Readonly<Record<string, { readonly tokensPer: string; readonly blocks: string }>> = {
+  trtllm: { tokensPer: "trtllm_kv_cache_tokens_per_block", blocks: "trtllm_kv_cache_max_blocks" },
+  triton: { tokensPer: "nv_trt_llm_kv_cache_block_metrics/tokens_per", blocks: "nv_trt_llm_kv_cache_block_metrics/max" },
+};
+
+const NAMES: Readonly<Record<string, readonly string[]>> = {
+  vllm: [ADAPTERS, VLLM_CACHE],
+  sglang: [SGLANG_CACHE],
+  trtllm: Object.values(CACHE_PARTS["trtllm"]!),
+  triton: ["nv_trt_llm_kv_cache_block_metrics"],
+};
+
+/** Gathers those facts from the samples of one page. */
+export class EngineFactsReader {
+  /** The newest adapter series: vLLM leaves old combinations on the page, and each one's value is its time. */
+  #adapters: { readonly labels: SampleLabels; readonly atS: number } | undefined;
+  /** Summed over the engine processes behind the port. */
+  #cacheTokens = 0;
+  readonly #parts = new Map<string, number>();
+
+  /** Names of the series it reads; of every engine for "auto". */
+  static namesOf(engine: string): readonly string[] {
+    return engine === "auto" ? Object.values(NAMES).flat() : (NAMES[engine] ?? []);
+  }
+
+  note(name: string, labels: SampleLabels, value: number): void {
+    if (name === ADAPTERS) {
+      if (this.#adapters === undefined || value > this.#adapters.atS) this.#adapters = { labels, atS: value };
+    } else if (name === VLLM_CACHE) {
+      this.#cacheTokens += count(labels, "kv_cache_size_tokens") || count(labels, "block_size") * count(labels, "num_gpu_blocks");
+    } else if (name === SGLANG_CACHE) {
+      this.#cacheTokens += count(labels, "page_size") * count(labels, "num_pages");
+    } else {
+      const part = labels.get("kv_cache_block_type");
+      this.#parts.set(part === undefined ? name : `${name}/${part}`, value);
+    }
+  }
+
+  facts(): EngineFacts {
+    const kvCapacityTokens = this.#cacheTokens || this.#productOfParts();
+    const adapterUse = this.#adapterUse();
+    return { ...(kvCapacityTokens > 0 && { kvCapacityTokens }), ...(adapterUse && { adapterUse }) };
+  }
+
+  #adapterUse(): EngineFacts["adapterUse"] {
+    if (this.#adapters === undefined) return undefined;
+    const { labels } = this.#adapters;
+    return {
+      running: adapterNames(labels, "running_lora_adapters"),
+      waiting: adapterNames(labels, "waiting_lora_adapters"),
+      max: count(labels, "max_lora"),
+    };
+  }
+
+  #productOfParts(): number {
+    for (const { tokensPer, blocks } of Object.values(CACHE_PARTS)) {
+      const tokens = (this.#parts.get(tokensPer) ?? 0) * (this.#parts.get(blocks) ?? 0);
+      if (tokens > 0) return tokens;
+    }
+    return 0;
+  }
+}
+
+/** A label's number; 0 where there is none ("None" is what Python writes). */
+function count(labels: SampleLabels, label: string): number {
+  const number = Number(labels.get(label));
+  return Number.isFinite(number) && number > 0 ? number : 0;
+}
+
+function adapterNames(labels: SampleLabels, label: string): ReadonlySet<string> {
+  const names = (labels.get(label) ?? "").split(",").map((name) => name.trim());
+  return new Set(names.filter((name) => name !== ""));
+}

@@ -1,0 +1,370 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, it, test } from "node:test";
+import { checkConfig } from "../../../config/check.ts";
+import { DEFAULT_PARSERS } from "../../../config/defaults.ts";
+import { loadConfig } from "../../../config/load.ts";
+import { builtIns } from "../../../plugins/registry.ts";
+import { loaded, picker, shown } from "./support.ts";
+
+/** Runs in front of every profile: the reference leaves these two questions to the cluster. */
+const FRONT = ["ready", "serves-model"];
+
+interface Sample {
+  readonly name: string;
+  readonly keys: string;
+  /** The profile after the two filters in front. */
+  readonly profile: readonly string[];
+}
+
+const SAMPLES: readonly Sample[] = [
+  {
+    name: "nothing at all: the reference's own defaults",
+    keys: "",
+    profile: ["queue-scorer 2", "kv-cache-utilization-scorer 2", "prefix-cache-scorer 3", "max-score"],
+  },
+  {
+    name: "the recommended baseline",
+    keys: `plugins:
+- type: queue-scorer
+- type: kv-cache-utilization-scorer
+- type: prefix-cache-scorer
+- type: no-hit-lru-scorer
+- type: max-score-picker
+- type: single-profile-handler
+schedulingProfiles:
+- name: default
+  plugins:
+  - { pluginRef: queue-scorer, weight: 2 }
+  - { pluginRef: kv-cache-utilization-scorer, weight: 2 }
+  - { pluginRef: prefix-cache-scorer, weight: 3.0 }
+  - { pluginRef: no-hit-lru-scorer, weight: 2 }
+  - { pluginRef: max-score-picker }
+`,
+    profile: [
+      "queue-scorer 2",
+      "kv-cache-utilization-scorer 2",
+      "prefix-cache-scorer 3",
+      "no-hit-lru-scorer 2",
+      "max-score-picker",
+    ],
+  },
+  {
+    name: "a role, a prefix cache with the sizes of its index, names of its own",
+    keys: `plugins:
+- { type: approx-prefix-cache-producer, parameters: { maxPrefixTokensToMatch: 4096, lruCapacityPerServer: 31250, autoTune: false } }
+- { type: prefix-cache-scorer, name: cache }
+- { type: decode-filter }
+- { type: max-score-picker, parameters: { maxNumOfEndpoints: 2 } }
+schedulingProfiles:
+- name: decode
+  plugins: [ { pluginRef: decode-filter }, { pluginRef: max-score-picker }, { pluginRef: cache, weight: 2 } ]
+`,
+    profile: ["decode-filter", "max-score-picker", "cache 2"],
+  },
+  {
+    name: "weights and the picker left out",
+    keys: `plugins: [ { type: lora-affinity-scorer }, { type: random-picker, name: dice }, { type: queue-scorer } ]
+schedulingProfiles: [ { name: default, plugins: [ { pluginRef: queue-scorer }, { pluginRef: lora-affinity-scorer, weight: null } ] } ]
+`,
+    profile: ["queue-scorer 1", "lora-affinity-scorer 1", "dice"],
+  },
+  {
+    name: "no profile: what is listed makes one",
+    keys: "plugins: [ { type: load-aware-scorer, parameters: { threshold: 10 } }, { type: weighted-random-picker } ]\n",
+    profile: ["load-aware-scorer 1", "weighted-random-picker"],
+  },
+  {
+    name: "no profile and no scorer: the default ones join what is listed",
+    keys: "plugins: [ { type: label-selector-filter, parameters: { matchLabels: { gpu: h100 } } } ]\n",
+    profile: ["label-selector-filter", "queue-scorer 2", "kv-cache-utilization-scorer 2", "prefix-cache-scorer 3", "max-score"],
+  },
+  {
+    name: "the newer guide",
+    keys: `plugins:
+- { type: prefix-cache-affinity-filter, parameters: { peakPrefillThroughput: 20000, prefixMatchInfoProducerName: approx-prefix-cache-producer } }
+- { type: token-load-scorer, parameters: { inFlightLoadProducerName: inflight-load-producer } }
+- { type: inflight-load-producer, parameters: { addEstimatedOutputTokens: false } }
+- { type: token-producer, parameters: { modelName: some/model } }
+schedulingProfiles: [ { name: default, plugins: [ { pluginRef: prefix-cache-affinity-filter }, { pluginRef: token-load-scorer } ] } ]
+`,
+    profile: ["prefix-cache-affinity-filter", "token-load-scorer 1", "max-score"],
+  },
+  {
+    name: "a detector that is also a filter",
+    keys: `plugins: [ { type: concurrency-detector, name: bound, parameters: { maxConcurrency: 7 } }, { type: active-request-scorer } ]
+schedulingProfiles: [ { name: default, plugins: [ { pluginRef: active-request-scorer }, { pluginRef: bound } ] } ]
+flowControl: { saturationDetector: { pluginRef: bound } }
+`,
+    profile: ["active-request-scorer 1", "bound", "max-score"],
+  },
+  {
+    name: "a detector that is only referred to, in the older place",
+    keys: `plugins: [ { type: active-request-scorer } ]
+schedulingProfiles: [ { name: default, plugins: [ { pluginRef: active-request-scorer } ] } ]
+saturationDetector: {}
+`,
+    profile: ["utilization-detector", "active-request-scorer 1", "max-score"],
+  },
+];
+
+describe("a config of the reference", () => {
+  for (const { name, keys, profile } of SAMPLES) {
+    it(name, async () => {
+      const { config } = await loaded(picker(keys));
+      assert.deepEqual(shown(config.profile.plugins), [...FRONT, ...profile]);
+    });
+  }
+
+  for (const version of ["llm-d.ai/v1alpha1", "llm-d.ai/v1", "inference.networking.x-k8s.io/v1alpha1"]) {
+    it(`as ${version}`, async () => {
+      const { config } = await loaded(picker("", version));
+      assert.equal(config.profile.plugins.length, 6);
+    });
+  }
+
+  it("keeps the profile's name, its plugins' names, and makes instances of our types", async () => {
+    const { config, definitions } = await loaded(picker(SAMPLES[2]!.keys));
+    assert.equal(config.profile.name, "decode");
+    assert.deepEqual(
+      ["cache", "decode-filter", "max-score-picker"].map((name) => definitions.get(name)?.type),
+      ["prefix-cache", "by-label", "max-score"],
+    );
+    assert.deepEqual(config.plugins.find(({ name }) => name === "decode-filter")?.parameters, {
+      label: "llm-d.ai/role",
+      validValues: ["decode", "prefill-decode", "both", "encode-prefill-decode"],
+      allowsNoLabel: true,
+    });
+  });
+
+  it("a detector that only guards holds nobody back when all are full; as a filter it does", async () => {
+    const ofBound = async (keys: string) =>
+      (await loaded(picker(keys))).config.plugins.find(({ type }) => type === "concurrency")?.parameters as {
+        whenAllFull: string;
+      };
+    const guard =
+      "plugins: [ { type: concurrency-detector } ]\nflowControl: { saturationDetector: { pluginRef: concurrency-detector } }\n";
+    assert.equal((await ofBound(guard)).whenAllFull, "keep");
+    assert.equal((await ofBound(SAMPLES[7]!.keys)).whenAllFull, "refuse");
+  });
+
+  it("feature gates that only say what is so", async () => {
+    await loaded(picker("featureGates: [ dataLayer, prepareDataPlugins=true, flowControl=false ]\n"));
+  });
+});
+
+describe("which APIs are served", () => {
+  const cases: readonly [name: string, keys: string, parsers: readonly string[]][] = [
+    ["all, without a choice", "", DEFAULT_PARSERS],
+    ["all, with an empty one", "requestHandler: { parsers: [] }\n", DEFAULT_PARSERS],
+    [
+      "OpenAI's",
+      "plugins: [ { type: openai-parser, name: openai } ]\nrequestHandler: { parsers: [ { pluginRef: openai } ] }\n",
+      ["completions", "chat-completions", "responses", "embeddings"],
+    ],
+    ["Anthropic's, in the older place", "parser: { pluginRef: anthropic-parser }\n", ["messages"]],
+    [
+      "two of them",
+      "requestHandler: { parsers: [ { pluginRef: vllmhttp-parser }, { pluginRef: anthropic-parser } ] }\n",
+      ["messages", "generate"],
+    ],
+  ];
+  for (const [name, keys, parsers] of cases) {
+    it(name, async () => {
+      const { config, definitions } = await loaded(picker(keys));
+      const names = config.plugins.map((entry) => entry.name).filter((each) => definitions.get(each)?.kind === "parser");
+      assert.deepEqual(names, parsers);
+    });
+  }
+
+  it("passthrough forwards what no chosen parser reads", async () => {
+    const keys =
+      "plugins: [ { type: passthrough-parser } ]\nrequestHandler: { parsers: [ { pluginRef: anthropic-parser }, { pluginRef: passthrough-parser } ] }\n";
+    const { config, unneeded } = await loaded(picker(keys));
+    const entry = config.plugins.find(({ type }) => type === "passthrough");
+    const paths = (entry!.parameters as { routes: { path: string }[] }).routes.map(({ path }) => path);
+    assert.ok(["/v1/chat/completions", "/v1/rerank", "/tokenize"].every((path) => paths.includes(path)));
+    assert.ok(!paths.includes("/v1/messages"));
+    assert.deepEqual(unneeded, []);
+  });
+});
+
+describe("the data layer", () => {
+  const sources = async (keys: string) =>
+    (await loaded(picker(keys))).config.plugins.filter(({ type }) => type === "metrics" || type === "model-list");
+
+  it("reads models and metrics", async () => {
+    assert.deepEqual(
+      (await sources("")).map(({ name }) => name),
+      ["model-list", "metrics"],
+    );
+  });
+
+  it("takes a source of its own, with its path", async () => {
+    const keys = `plugins: [ { type: metrics-data-source, parameters: { path: /m } }, { type: core-metrics-extractor }, { type: models-data-source } ]
+dataLayer:
+  injectDefaults: false
+  sources:
+  - { pluginRef: metrics-data-source, extractors: [ { pluginRef: core-metrics-extractor } ] }
+  - { pluginRef: models-data-source, extractors: [ { pluginRef: models-data-extractor } ] }
+`;
+    const found = await sources(keys);
+    assert.deepEqual(
+      found.map(({ name, type }) => [name, type]),
+      [
+        ["metrics-data-source", "metrics"],
+        ["models-data-source", "model-list"],
+      ],
+    );
+    assert.equal((found[0]!.parameters as { path: string }).path, "/m");
+  });
+
+  it("leaves metrics alone where it is told to", async () => {
+    assert.deepEqual(
+      (await sources("dataLayer: { injectDefaults: false }\n")).map(({ name }) => name),
+      ["model-list"],
+    );
+  });
+});
+
+describe("beside a Router document", () => {
+  const ROUTER = `---
+apiVersion: signalbox/v1
+kind: Router
+spec:
+  listen: { port: 1234 }
+  pool: { name: llama, endpoints: [ { url: "http://gpu7:8000", labels: { gpu: h100 } } ] }
+`;
+
+  it("pool and address come from there, the profile from here; plugins of both may be named", async () => {
+    const keys = `plugins: [ { type: queue-scorer } ]
+schedulingProfiles: [ { name: p, plugins: [ { pluginRef: queue-scorer, weight: 2 }, { pluginRef: mine } ] } ]
+`;
+    const { config } = await loaded(`${picker(keys)}${ROUTER}  plugins: [ { type: outstanding-work, name: mine } ]\n`, []);
+    assert.deepEqual([config.listen.port, config.pool.name, config.pool.endpoints[0]?.name], [1234, "llama", "gpu7-8000"]);
+    assert.deepEqual(shown(config.profile.plugins), [...FRONT, "queue-scorer 2", "mine 1", "max-score"]);
+  });
+
+  it("a default of ours that is listed there with parameters is the one that runs", async () => {
+    const { config } = await loaded(
+      `${picker("")}${ROUTER}  plugins: [ { type: serves-model, name: served, parameters: { unlisted: forward } } ]\n`,
+      [],
+    );
+    assert.deepEqual(shown(config.profile.plugins).slice(0, 2), ["ready", "served"]);
+  });
+
+  it("rewrites work as ever", async () => {
+    const rewrite = `---
+apiVersion: llm-d.ai/v1alpha2
+kind: InferenceModelRewrite
+metadata: { name: food }
+spec: { poolRef: { name: llama }, rules: [ { matches: [ { model: { value: food } } ], targets: [ { modelRewrite: v1 } ] } ] }
+`;
+    const { config } = await loaded(`${picker("")}${ROUTER}${rewrite}`, []);
+    assert.equal(config.rewrites.length, 1);
+  });
+});
+
+describe("the reference's names in a Router document", () => {
+  const router = (spec: string) => `apiVersion: signalbox/v1\nkind: Router\nspec:\n${spec}`;
+
+  it("work as types, with the reference's parameters", async () => {
+    const { config } = await loaded(
+      router(`  plugins: [ { type: queue-scorer }, { type: no-hit-lru-scorer, name: lru, parameters: { lruSize: 9 } } ]
+  profiles: [ { plugins: [ { pluginRef: queue-scorer, weight: 2 }, { pluginRef: lru }, { pluginRef: token-load-scorer } ] } ]
+`),
+    );
+    assert.deepEqual(shown(config.profile.plugins), [...FRONT, "queue-scorer 2", "lru 1", "token-load-scorer 1", "max-score"]);
+    const types = config.plugins
+      .filter(({ name }) => ["queue-scorer", "lru", "token-load-scorer"].includes(name))
+      .map(({ type }) => type);
+    assert.deepEqual(types, ["queue", "no-hit-lru", "token-load"]);
+  });
+
+  it("take a default's place as our own names do", async () => {
+    const { config } = await loaded(
+      router("  plugins: [ { type: metrics-data-source, name: m, parameters: { periodMs: 200 } } ]\n"),
+    );
+    assert.deepEqual(
+      config.plugins.filter(({ type }) => type === "metrics").map(({ name }) => name),
+      ["m"],
+    );
+  });
+});
+
+describe("files", () => {
+  let folder = "";
+  const write = (name: string, text: string) => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), "signalbox-picker-"));
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  const DISCOVERY = `plugins: [ { type: file-discovery, parameters: { path: endpoints.yaml } } ]
+dataLayer: { discovery: { pluginRef: file-discovery } }
+`;
+
+  it("file-discovery lists the endpoints, and no Router document is needed", async () => {
+    write(
+      "endpoints.yaml",
+      `endpoints:
+- { name: vllm-0, address: "10.0.0.1", port: "8000" }
+- { name: vllm-1, namespace: other, address: "::1", port: 8001, labels: { gpu: h100 } }
+`,
+    );
+    const { config, problems } = await loadConfig([write("config.yaml", picker(DISCOVERY))], builtIns);
+    assert.equal(problems, undefined);
+    assert.deepEqual(config?.pool.endpoints, [
+      { name: "vllm-0", url: "http://10.0.0.1:8000", labels: {} },
+      { name: "other.vllm-1", url: "http://[::1]:8001", labels: { gpu: "h100" } },
+    ]);
+  });
+
+  it("what is wrong there is said there", async () => {
+    const list = write(
+      "endpoints.yaml",
+      'endpoints:\n- { name: a, address: "10.0.0.1", port: "99999" }\n- { name: b, address: "x y", port: 1 }\n',
+    );
+    const { problems = [] } = await loadConfig([write("config.yaml", picker(DISCOVERY))], builtIns);
+    assert.deepEqual(
+      problems.map(({ file, line, path }) => [file, line, path]),
+      [[list, 2, "endpoints[0].port"]],
+    );
+    write(
+      "endpoints.yaml",
+      'endpoints:\n- { name: a, address: "10.0.0.1", port: "8000" }\n- { name: b, address: "x y", port: 1 }\n',
+    );
+    const second = await loadConfig([write("config.yaml", picker(DISCOVERY))], builtIns);
+    assert.deepEqual(
+      second.problems?.map(({ file, line, path }) => [file, line, path]),
+      [[list, 3, "endpoints[1].address"]],
+    );
+  });
+
+  it("check shows what runs and what needs nothing", async () => {
+    const file = write(
+      "shown.yaml",
+      picker(`plugins: [ { type: queue-scorer }, { type: single-profile-handler }, { type: openai-parser } ]
+schedulingProfiles: [ { name: default, plugins: [ { pluginRef: queue-scorer, weight: 2 } ] } ]
+---
+apiVersion: signalbox/v1
+kind: Router
+spec: { pool: { endpoints: [ { url: "http://gpu1:8000" } ] } }
+`),
+    );
+    const { text, isValid } = await checkConfig([file], builtIns);
+    assert.ok(isValid);
+    assert.match(text, /scorer {2}queue-scorer \(queue\) {2}weight 2\n {10}picker {2}max-score\n/);
+    assert.match(text, /^unneeded {2}single-profile-handler, openai-parser: the router does their job by itself$/m);
+  });
+});
+
+test("a list of a cluster may hold one", async () => {
+  const text = `apiVersion: v1\nkind: List\nitems:\n- apiVersion: llm-d.ai/v1\n  kind: EndpointPickerConfig\n  plugins: []\n`;
+  assert.equal((await loaded(text)).config.profile.plugins.length, 6);
+});

@@ -1,0 +1,211 @@
+import assert from "node:assert/strict";
+import { describe, it, test } from "node:test";
+import { REFUSED_TYPES } from "../../../config/refused-types.ts";
+import { builtIns } from "../../../plugins/registry.ts";
+import { picker, problemsOf } from "./support.ts";
+
+const NOT_HERE = (type: string) => `found the plugin type "${type}" of the reference router, which is not here.`;
+const NO_QUEUE =
+  "Requests are not queued here: a full pool answers 429 by concurrency-detector as a filter, and `limits` bound the rest.";
+const NO_TOKENIZER = "nothing here: prompts are hashed as bytes, so no tokenizer is asked.";
+
+describe("what can't be honoured is refused by name, at its place", () => {
+  const cases: readonly [name: string, keys: string, problems: readonly string[]][] = [
+    [
+      "disaggregation",
+      `plugins:
+- type: disagg-profile-handler
+- type: prefill-filter
+schedulingProfiles:
+- { name: prefill, plugins: [ { pluginRef: prefill-filter } ] }
+- { name: decode, plugins: [] }
+`,
+      [
+        `4:9  plugins[0].type  ${NOT_HERE("disagg-profile-handler")} Prefill and decode are not served apart here: give each replica the whole request, and list one profile.`,
+        "8:3  schedulingProfiles[1]  found 2 profiles; wanted exactly one. Prefill and decode are not served apart here.",
+      ],
+    ],
+    [
+      "a precise index and its tokenizer",
+      `plugins:
+- type: token-producer
+  parameters: { modelName: m, vllm: { url: "http://render" } }
+- type: precise-prefix-cache-producer
+  parameters: { tokenProcessorConfig: { blockSize: 16 } }
+`,
+      [
+        `5:37  plugins[0].parameters.vllm  found a mapping; wanted ${NO_TOKENIZER}`,
+        `6:9  plugins[1].type  ${NOT_HERE("precise-prefix-cache-producer")} What a replica has cached is known here from what was sent there: use prefix-cache-scorer alone.`,
+      ],
+    ],
+    [
+      "flow control",
+      `featureGates: [ flowControl ]
+flowControl:
+  maxBytes: 1Gi
+  priorityBands: [ { priority: 100 } ]
+  saturationDetector: { pluginRef: utilization-detector }
+`,
+      [
+        `3:17  featureGates[0]  found "flowControl". ${NO_QUEUE}`,
+        `5:3  flowControl.maxBytes  found the key "maxBytes", which has no meaning here. ${NO_QUEUE}`,
+        `6:3  flowControl.priorityBands  found the key "priorityBands", which has no meaning here. ${NO_QUEUE}`,
+      ],
+    ],
+    [
+      "feature gates",
+      "featureGates: [ dataLayer=false, flowControll, prepareDataPlugins=maybe ]\n",
+      [
+        `3:17  featureGates[0]  found "dataLayer=false". Replicas are always probed here; dataLayer.injectDefaults: false leaves out their metrics.`,
+        `3:34  featureGates[1]  found the unknown feature gate "flowControll"; wanted dataLayer or prepareDataPlugins or flowControl. Did you mean "flowControl"?`,
+        `3:48  featureGates[2]  found "prepareDataPlugins=maybe"; wanted "prepareDataPlugins=true" or "prepareDataPlugins=false".`,
+      ],
+    ],
+    [
+      "parameters",
+      `plugins:
+- { type: single-profile-handler, parameters: { x: 1 } }
+- { type: openai-parser, parameters: { propagatePriority: true } }
+- { type: inflight-load-producer, parameters: { addEstimatedOutputTokens: true } }
+- { type: approx-prefix-cache-producer, parameters: { lruCapacityPerServr: 5 } }
+- { type: metrics-data-source, parameters: { scheme: https } }
+- { type: models-responder, parameters: [] }
+- { type: prefix-cache-affinity-filter, parameters: { ttftSource: latencyPredictor } }
+`,
+      [
+        `4:49  plugins[0].parameters.x  found the unknown key "x"; wanted no parameters.`,
+        "5:59  plugins[1].parameters.propagatePriority  found true; wanted nothing here: bodies are not changed but for the model.",
+        "6:75  plugins[2].parameters.addEstimatedOutputTokens  found true; wanted nothing here: only prompt tokens count, until the first byte of the answer.",
+        `7:55  plugins[3].parameters.lruCapacityPerServr  found the unknown key "lruCapacityPerServr"; wanted one of: autoTune, blockSizeTokens, maxPrefixBlocksToMatch, maxPrefixTokensToMatch, lruCapacityPerServer. Did you mean "lruCapacityPerServer"?`,
+        `8:54  plugins[4].parameters.scheme  found "https"; wanted no scheme: it is that of each endpoint's url.`,
+        "9:41  plugins[5].parameters  found an empty list; wanted a mapping.",
+        `10:67  plugins[6].parameters.ttftSource  found "latencyPredictor"; wanted prefillThroughput: there is no latency predictor here.`,
+      ],
+    ],
+    [
+      "the data layer",
+      `plugins: [ { type: file-discovery, parameters: { path: x.yaml, watchFile: true } }, { type: queue-scorer } ]
+dataLayer:
+  peerDiscovery: { pluginRef: x }
+  discovery: { pluginRef: file-discovery }
+  sources:
+  - { pluginRef: queue-scorer }
+  - { pluginRef: metrics-data-source, extractors: [ { pluginRef: nobody } ] }
+`,
+      [
+        "3:75  plugins[0].parameters.watchFile  found true; wanted false: the file is read when the router starts.",
+        `5:3  dataLayer.peerDiscovery  found the key "peerDiscovery", which has no meaning here. Routers here don't share what they know: leave it out.`,
+        `8:18  dataLayer.sources[0].pluginRef  found "queue-scorer", which is of type "queue-scorer"; wanted metrics-data-source or models-data-source.`,
+        `9:66  dataLayer.sources[1].extractors[0].pluginRef  found "nobody", which no plugin is called; wanted an extractor.`,
+      ],
+    ],
+    [
+      "references to something else",
+      `plugins: [ { type: single-profile-handler, name: h }, { type: queue-scorer }, { type: vllmgrpc-parser } ]
+schedulingProfiles: [ { name: default, plugins: [ { pluginRef: h }, { pluginRef: quue-scorer }, { pluginRef: token-producer } ] } ]
+requestHandler: { parsers: [ { pluginRef: vllmgrpc-parser }, { pluginRef: queue-scorer }, { pluginRef: openai } ] }
+saturationDetector: { pluginRef: queue-scorer }
+dataLayer: { discovery: { pluginRef: nobody } }
+`,
+      [
+        `3:87  plugins[2].type  ${NOT_HERE("vllmgrpc-parser")} Only HTTP APIs are read: use openai-parser, anthropic-parser, vllmhttp-parser, or passthrough-parser.`,
+        `4:64  schedulingProfiles[0].plugins[0].pluginRef  found "h", which is a profile handler; wanted a filter, scorer or picker.`,
+        `4:82  schedulingProfiles[0].plugins[1].pluginRef  found "quue-scorer", which no plugin is called; wanted the name of an entry in plugins, or a built-in type. Did you mean "queue-scorer"?`,
+        `4:110  schedulingProfiles[0].plugins[2].pluginRef  found "token-producer", which no plugin is called; wanted a filter, scorer or picker.`,
+        `5:75  requestHandler.parsers[1].pluginRef  found "queue-scorer", which is of type "queue-scorer"; wanted a parser.`,
+        `5:104  requestHandler.parsers[2].pluginRef  found "openai", which no plugin is called; wanted a parser.`,
+        `6:34  saturationDetector.pluginRef  found "queue-scorer", which is of type "queue-scorer"; wanted utilization-detector or concurrency-detector.`,
+        `7:38  dataLayer.discovery.pluginRef  found "nobody", which no plugin is called; wanted a file-discovery.`,
+      ],
+    ],
+    [
+      "names twice, handlers twice, pickers twice",
+      `plugins:
+- { type: queue-scorer, name: a }
+- { type: prefix-cache-scorer, name: a }
+- { type: single-profile-handler }
+- { type: single-profile-handler }
+- { type: max-score-picker }
+- { type: random-picker }
+schedulingProfiles: [ { name: default, plugins: [ { pluginRef: max-score-picker }, { pluginRef: random-picker } ] } ]
+`,
+      [
+        `5:38  plugins[1].name  found the plugin name "a" a second time; wanted a name of its own for each entry.`,
+        "7:3  plugins[3]  found a second profile handler; wanted one, or none.",
+        `7:11  plugins[3].type  found the plugin name "single-profile-handler" a second time; wanted a name of its own for each entry.`,
+        `10:84  schedulingProfiles[0].plugins[1]  found a second picker, "random-picker", beside "max-score-picker"; wanted one picker.`,
+      ],
+    ],
+    [
+      "keys and shapes; a broken section hides no mistake in another",
+      `plugns: []
+plugins: [ { parameters: { a: 1 } } ]
+schedulingProfiles: [ { plugins: [ { pluginRef: x } ] } ]
+featureGates: [ nope ]
+`,
+      [
+        `3:1  plugns  found the unknown key "plugns"; wanted one of: apiVersion, kind, featureGates, plugins, schedulingProfiles, dataLayer, flowControl, requestHandler, saturationDetector, parser. Did you mean "plugins"?`,
+        `4:12  plugins[0].type  found no "type"; wanted text.`,
+        `5:23  schedulingProfiles[0].name  found no "name"; wanted text.`,
+        `6:17  featureGates[0]  found the unknown feature gate "nope"; wanted dataLayer or prepareDataPlugins or flowControl.`,
+      ],
+    ],
+  ];
+  for (const [name, keys, problems] of cases) {
+    it(name, async () => assert.deepEqual(await problemsOf(picker(keys)), problems));
+  }
+});
+
+test("every refused type says what to use, and is none that we have", async () => {
+  for (const [type, instead] of REFUSED_TYPES) {
+    assert.equal(builtIns.has(type), false, type);
+    const [problem, ...others] = await problemsOf(picker(`plugins: [ { type: ${type} } ]\n`));
+    assert.equal(problem, `3:20  plugins[0].type  ${NOT_HERE(type)} ${instead}`);
+    assert.deepEqual(others, []);
+  }
+});
+
+test("a refused type says so in a Router document too", async () => {
+  const text = "apiVersion: signalbox/v1\nkind: Router\nspec:\n  plugins: [ { type: latency-scorer } ]\n";
+  assert.deepEqual(await problemsOf(text), [
+    `4:22  spec.plugins[0].type  ${NOT_HERE("latency-scorer")} There is no latency predictor here: use token-load-scorer, or outstanding-work.`,
+  ]);
+});
+
+describe("documents together", () => {
+  const ROUTER = "---\napiVersion: signalbox/v1\nkind: Router\nspec:\n";
+
+  it("profiles in both", async () => {
+    const problems = await problemsOf(`${picker("plugins: []\n")}${ROUTER}  profiles: [ { plugins: [] } ]\n`);
+    assert.deepEqual(problems, [
+      "8:3  spec.profiles  found profiles beside those of an EndpointPickerConfig; wanted schedulingProfiles there, or profiles here.",
+    ]);
+  });
+
+  it("two of them", async () => {
+    assert.deepEqual(await problemsOf(`${picker("")}---\n${picker("")}`), [
+      "5:7  kind  found a second EndpointPickerConfig document (the first is in a.yaml); wanted one in all files together.",
+    ]);
+  });
+
+  it("one name in both", async () => {
+    const text = `${picker("plugins: [ { type: queue-scorer, name: q } ]\n")}${ROUTER}  plugins: [ { type: running, name: q } ]\n`;
+    assert.deepEqual(await problemsOf(text), [
+      '3:40  plugins[0].name  found the plugin name "q" a second time; wanted a name of its own for each entry.',
+    ]);
+  });
+
+  it("no endpoints anywhere", async () => {
+    assert.deepEqual(await problemsOf(picker(""), []), [
+      "a.yaml  found no document of kind Router; wanted one with spec.pool.endpoints, or endpoint URLs on the command line.",
+    ]);
+  });
+
+  it("another version", async () => {
+    const [problem] = await problemsOf(picker("", "llm-d.ai/v2"));
+    assert.equal(
+      problem,
+      '1:13  apiVersion  found "llm-d.ai/v2"; wanted llm-d.ai/v1alpha1 or llm-d.ai/v1 or inference.networking.x-k8s.io/v1alpha1. Did you mean "llm-d.ai/v1"?',
+    );
+  });
+});

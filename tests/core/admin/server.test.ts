@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import type { AdminServer } from "../../../core/admin/server.ts";
+import { readPageFiles } from "../../../core/cli/open-admin.ts";
+import type { Observer } from "../../../core/plugin.ts";
+import { askFor, startTestAdmin } from "../../support/admin.ts";
+import { makeSnapshot, makeView } from "../../support/view.ts";
+
+const observer: Observer = {
+  finished() {},
+  pages: [
+    { path: "/hello", contentType: "text/plain", render: (view, query) => `${view.snapshot.pool} says ${query.get("word") ?? "nothing"}` },
+    {
+      path: "/broken",
+      contentType: "text/plain",
+      render: () => {
+        throw new Error("PRIVATE");
+      },
+    },
+  ],
+};
+
+const logged: string[] = [];
+const log = { info() {}, warn() {}, error: (message: string) => void logged.push(message) };
+let admin: AdminServer;
+before(async () => {
+  const snapshot = makeSnapshot([], { observers: [{ name: "mine", type: "mine", plugin: observer }] });
+  admin = await startTestAdmin(makeView([], { snapshot }), { log, hosts: ["box.example.org"] });
+});
+after(() => admin.close());
+
+const ask = (path: string, options: Parameters<typeof askFor>[2] = {}) => askFor(admin.port, path, options);
+
+describe("pages", () => {
+  const files = readPageFiles();
+  const cases: readonly [path: string, contentType: string, body: string | RegExp][] = [
+    ["/", "text/html; charset=utf-8", files.html],
+    ["/page.css", "text/css; charset=utf-8", files.css],
+    ["/page.js", "text/javascript; charset=utf-8", files.js],
+    ["/status", "application/json", /^\{"time":.*"pool":"llama".*\}$/],
+    ["/hello", "text/plain", "llama says nothing"],
+    ["/hello?word=%C3%A9+1", "text/plain", "llama says é 1"],
+    ["http://localhost/hello", "text/plain", "llama says nothing"],
+  ];
+  for (const [path, contentType, body] of cases) {
+    it(`GET ${path}`, async () => {
+      const answer = await ask(path);
+      assert.equal(answer.status, 200);
+      assert.match(answer.head.toLowerCase(), new RegExp(`^content-type: ${contentType}\\r?$`, "m"));
+      if (typeof body === "string") assert.equal(answer.body, body);
+      else assert.match(answer.body, body);
+    });
+  }
+
+  it("HEAD has the length and no body", async () => {
+    const answer = await ask("/hello", { method: "HEAD" });
+    assert.equal(answer.status, 200);
+    assert.match(answer.head, /^Content-Length: 18\r?$/m);
+    assert.equal(answer.body, "");
+  });
+
+  it("loads nothing from elsewhere", () => {
+    for (const text of Object.values(files)) assert.doesNotMatch(text.replaceAll("http://www.w3.org/2000/svg", ""), /https?:\/\/|\/\/[a-z]+\.[a-z]|@import/);
+    assert.doesNotMatch(files.html, / on[a-z]+=| style=|<script>|<style>/);
+    assert.doesNotMatch(files.js, /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b/);
+  });
+});
+
+describe("what is refused", () => {
+  const cases: readonly [name: string, path: string, options: Parameters<typeof askFor>[2], status: number, code: string][] = [
+    ["an unknown page", "/nope", {}, 404, "unknown_path"],
+    ["a page of the other port", "/v1/models", {}, 404, "unknown_path"],
+    ["a path that climbs", "/../page.css", {}, 404, "unknown_path"],
+    ["POST", "/status", { method: "POST" }, 405, "method_not_allowed"],
+    ["DELETE", "/hello", { method: "DELETE" }, 405, "method_not_allowed"],
+    ["a CORS preflight", "/status", { method: "OPTIONS", lines: "Host: localhost\r\nOrigin: http://evil.example\r\n" }, 405, "method_not_allowed"],
+    ["a name that is not ours", "/status", { lines: "Host: evil.example\r\n" }, 421, "unknown_host"],
+    ["a name that is not ours, even on no page", "/nope", { lines: "Host: evil.example:9090\r\n" }, 421, "unknown_host"],
+    ["a page that fails", "/broken", {}, 500, "page_failed"],
+  ];
+  for (const [name, path, options, status, code] of cases) {
+    it(name, async () => {
+      const answer = await ask(path, options);
+      assert.equal(answer.status, status);
+      const { error } = JSON.parse(answer.body) as { error: { code: string; message: string } };
+      assert.equal(error.code, code);
+      assert.match(error.message, /^[A-Z].*\.$/);
+      assert.doesNotMatch(answer.body, /PRIVATE|evil/);
+      assert.equal(/^allow: GET, HEAD\r?$/im.test(answer.head), status === 405);
+    });
+  }
+
+  it("a page's fault is in the log", async () => {
+    logged.length = 0;
+    await ask("/broken");
+    assert.deepEqual(logged, ["A page of the admin port could not be drawn"]);
+  });
+
+  it("a body on a GET is read past", async () => {
+    const answer = await ask("/hello", { lines: "Host: localhost\r\nContent-Length: 0\r\n" });
+    assert.equal(answer.status, 200);
+  });
+});
+
+describe("every answer", () => {
+  for (const path of ["/", "/status", "/hello", "/nope"]) {
+    it(`${path} is safe in a browser`, async () => {
+      const { head } = await ask(path);
+      assert.match(head, /^content-security-policy: default-src 'none'; script-src 'self'; .*frame-ancestors 'none'\r?$/m);
+      assert.match(head, /^x-content-type-options: nosniff\r?$/m);
+      assert.match(head, /^cross-origin-resource-policy: same-origin\r?$/m);
+      assert.match(head, /^cache-control: no-store\r?$/m);
+      assert.doesNotMatch(head, /access-control/i);
+    });
+  }
+});
+
+describe("names it is asked by", () => {
+  for (const host of ["localhost", `127.0.0.1:9090`, "[::1]:1", "box", "box.example.org:80"]) {
+    it(host, async () => assert.equal((await ask("/hello", { lines: `Host: ${host}\r\n` })).status, 200));
+  }
+});

@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import { describe, it, test } from "node:test";
+import { statusOf } from "../../../core/admin/status.ts";
+import { DEFAULT_LIMITS } from "../../../core/settings.ts";
+import { makeEndpoint, makeLoad } from "../../support/endpoints.ts";
+import { FakeClock } from "../../support/fake-clock.ts";
+import { makeRule, makeSnapshot, makeView, showsRules } from "../../support/view.ts";
+
+const extras = { sources: ["signalbox.yaml"], clientConnections: () => 7 };
+const endpoints = [
+  makeEndpoint(0, { models: ["base", "v1"], labels: { gpu: "h100" } }),
+  makeEndpoint(1, { phase: "not-ready", models: ["base", "v2"] }),
+];
+
+test("the router and its pool at one moment", async () => {
+  const clock = new FakeClock();
+  await clock.advance(90_500);
+  const view = makeView(endpoints, {
+    clock,
+    snapshot: makeSnapshot(endpoints, { rewriters: [showsRules([makeRule("food/0", { v1: 90, v2: 10 })])] }),
+    load: makeLoad(2, {
+      inFlight: [3, 0],
+      prefillTokens: [700, 0],
+      waiting: [1, Number.NaN],
+      running: [2, Number.NaN],
+      kvUsage: [0.5, Number.NaN],
+      scrapedAtMs: [90_000, Number.NaN],
+      freshness: [1, 0],
+    }),
+    prefixIndex: { entries: 10, maxEntries: 100, bytes: 4096, slots: [] },
+    connectionsTo: ({ slot }) => slot + 4,
+    probeFailure: ({ slot }) => (slot === 1 ? "refused" : ""),
+  });
+  const status = statusOf(view, extras);
+  assert.deepEqual(JSON.parse(JSON.stringify(status)), {
+    time: "2030-01-01T00:01:30.500Z",
+    startedAt: "2030-01-01T00:00:00.000Z",
+    uptimeS: 90,
+    pool: "llama",
+    sources: ["signalbox.yaml"],
+    clientConnections: 7,
+    warnings: [
+      'No ready replica serves "v2", a target of the rewrite food/0: its requests get 503. Load it or set its weight to 0.',
+    ],
+    endpoints: [
+      {
+        name: "e0",
+        url: "http://127.0.0.1:8000",
+        phase: "ready",
+        failure: "",
+        labels: { gpu: "h100" },
+        models: ["base", "v1"],
+        inFlight: 3,
+        prefillTokens: 700,
+        connections: 4,
+        waiting: 1,
+        running: 2,
+        kvUsage: 0.5,
+        scrapedAgoMs: 500,
+        freshness: 1,
+      },
+      {
+        name: "e1",
+        url: "http://127.0.0.1:8001",
+        phase: "not-ready",
+        failure: "refused",
+        labels: {},
+        models: ["base", "v2"],
+        inFlight: 0,
+        prefillTokens: 0,
+        connections: 5,
+        waiting: null,
+        running: null,
+        kvUsage: null,
+        scrapedAgoMs: null,
+        freshness: 0,
+      },
+    ],
+    profile: { name: "default", filters: [], scorers: [], picker: { name: "max-score", type: "max-score" } },
+    rewrites: [
+      {
+        name: "food/0",
+        models: ["food-review"],
+        targets: [
+          { name: "v1", weight: 90, share: 0.9, readyEndpoints: 1 },
+          { name: "v2", weight: 10, share: 0.1, readyEndpoints: 0 },
+        ],
+        stickyHeader: "",
+        onUnavailable: "refuse",
+      },
+    ],
+    prefixIndex: { entries: 10, maxEntries: 100, bytes: 4096 },
+    limits: DEFAULT_LIMITS,
+  });
+});
+
+describe("warnings", () => {
+  const cases: readonly [name: string, pool: typeof endpoints, rules: Parameters<typeof showsRules>[0], warnings: readonly RegExp[]][] = [
+    ["none where all is well", [endpoints[0]!], [makeRule("food/0", { v1: 1 })], []],
+    ["none of a drained target", [endpoints[0]!], [makeRule("food/0", { v1: 1, v2: 0 })], []],
+    ["an empty pool", [], [], [/^The pool has no replicas: add some/]],
+    ["nobody ready, and nothing that follows from it", [endpoints[1]!], [makeRule("food/0", { v1: 1 })], [/^No replica is ready/]],
+    [
+      "a target that gives way",
+      [endpoints[0]!],
+      [makeRule("food/0", { v1: 1, v2: 1 }, { onUnavailable: "redistribute" })],
+      [/"v2".*its requests go to its other targets\./],
+    ],
+  ];
+  for (const [name, pool, rules, wanted] of cases) {
+    it(name, () => {
+      const view = makeView(pool, { snapshot: makeSnapshot(pool, { rewriters: [showsRules(rules)] }), load: makeLoad(2) });
+      const { warnings } = statusOf(view, extras);
+      assert.equal(warnings.length, wanted.length);
+      for (const [index, pattern] of wanted.entries()) assert.match(warnings[index]!, pattern);
+    });
+  }
+});

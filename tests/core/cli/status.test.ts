@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Status } from "../../../core/admin/status.ts";
+import { statusText } from "../../../core/cli/status.ts";
+import { DEFAULT_LIMITS } from "../../../core/settings.ts";
+
+const gpu1: Status["endpoints"][number] = {
+  name: "gpu-1",
+  url: "http://gpu1:8000",
+  phase: "ready",
+  failure: "",
+  labels: {},
+  models: ["base", "v1", "v2", "v3", "v4", "v5"],
+  inFlight: 3,
+  prefillTokens: 12_345,
+  connections: 4,
+  waiting: 0,
+  running: 3,
+  kvUsage: 0.456,
+  scrapedAgoMs: 400,
+  freshness: 1,
+};
+const unknown = { waiting: null, running: null, kvUsage: null, scrapedAgoMs: null, freshness: 0 };
+
+const status: Status = {
+  time: "2030-01-01T00:00:00.000Z",
+  startedAt: "2030-01-01T00:00:00.000Z",
+  uptimeS: 8_000,
+  pool: "llama",
+  sources: ["signalbox.yaml", "rewrites.yaml"],
+  clientConnections: 7,
+  warnings: ["Something is amiss."],
+  endpoints: [
+    gpu1,
+    { ...gpu1, ...unknown, name: "gpu-2", phase: "not-ready", failure: "refused", models: [], inFlight: 0, prefillTokens: 0, connections: 0 },
+  ],
+  profile: {
+    name: "default",
+    filters: [
+      { name: "ready", type: "ready" },
+      { name: "mine", type: "label-selector" },
+    ],
+    scorers: [{ name: "outstanding-work", type: "outstanding-work", weight: 2 }],
+    picker: { name: "max-score", type: "max-score" },
+  },
+  rewrites: [
+    {
+      name: "food/0",
+      models: ["food"],
+      stickyHeader: "",
+      onUnavailable: "refuse",
+      targets: [
+        { name: "v1", weight: 90, share: 0.9, readyEndpoints: 1 },
+        { name: "v9", weight: 10, share: 0.1, readyEndpoints: 0 },
+      ],
+    },
+    { name: "all/0", models: [], stickyHeader: "", onUnavailable: "refuse", targets: [{ name: "base", weight: 1, share: 1, readyEndpoints: 1 }] },
+  ],
+  prefixIndex: null,
+  limits: DEFAULT_LIMITS,
+};
+
+test("a router on one screen", () => {
+  assert.equal(
+    statusText(status),
+    `Pool "llama": 1 of 2 replicas ready, up 2 h 13 min, config: signalbox.yaml, rewrites.yaml
+! Something is amiss.
+
+replica  phase                in flight  prefill tokens  waiting  running  KV cache  connections  models
+gpu-1    ready                        3          12,345        0        3     45.6%            4  base, v1, v2, v3 and 2 more
+gpu-2    not-ready (refused)          0               0        -        -         -            0
+
+rewrites
+  food -> v1 90% on 1, v9 10% on no ready replica  (food/0)
+  every model -> base 100% on 1  (all/0)
+
+profile default: filters ready, mine; scorers outstanding-work x 2; picker max-score
+`,
+  );
+});
+
+test("one at rest, just started", () => {
+  assert.equal(
+    statusText({ ...status, uptimeS: 5, warnings: [], endpoints: [], rewrites: [], profile: { ...status.profile, filters: [], scorers: [] } }),
+    `Pool "llama": 0 of 0 replicas ready, up 5 s, config: signalbox.yaml, rewrites.yaml
+
+replica  phase  in flight  prefill tokens  waiting  running  KV cache  connections  models
+
+profile default: filters none; scorers none; picker max-score
+`,
+  );
+});

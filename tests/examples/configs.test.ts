@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
+import { after, describe, it } from "node:test";
+import { loadConfig } from "../../config/load.ts";
+import { formatProblems } from "../../config/problems.ts";
+import { createRouter, type FetchRouter } from "../../core/fetch.ts";
+import { type MockReplica, startMockReplica } from "../../core/mock/replica.ts";
+import { builtIns } from "../../plugins/registry.ts";
+import { CHAT, postRequest } from "../support/fetch-router.ts";
+import { examplePath, exampleText } from "./example-files.ts";
+
+const PHASES = readdirSync(examplePath("canary")).filter((name) => /^\d/.test(name));
+
+describe("every example config can run", () => {
+  const configs = [
+    ["quickstart.yaml"],
+    ["prefix-aware.yaml"],
+    ["custom-scorer.yaml"],
+    ...PHASES.map((phase) => ["canary/router.yaml", `canary/${phase}`]),
+  ];
+  for (const names of configs) {
+    it(names.join(" and "), async () => {
+      const { problems } = await loadConfig(names.map(examplePath), builtIns);
+      assert.equal(problems && formatProblems(problems), undefined);
+    });
+  }
+
+  it("none is left out", () => {
+    const files = readdirSync(examplePath("."), { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".yaml"));
+    const tried = [...new Set(configs.flat()), "deploy/kubernetes.yaml"];
+    assert.deepEqual(files.map((name) => name.replaceAll("\\", "/")).sort(), tried.sort());
+  });
+});
+
+/** Two mock replicas, and a router over them as an example config has it; all end with the test. */
+async function start(...names: readonly string[]): Promise<{ router: FetchRouter; replicas: readonly MockReplica[] }> {
+  const options = { model: "base", adapters: ["food-review-v1", "food-review-v2"], timeScale: 0 };
+  const replicas = await Promise.all([startMockReplica(options), startMockReplica(options)]);
+  const urls = replicas.map(({ url }) => url);
+  const router = await createRouter({ text: names.map((name) => exampleText(name, urls)).join("\n---\n") });
+  after(async () => {
+    router.close();
+    await Promise.all(replicas.map((replica) => replica.close()));
+  });
+  await router.whenReady(10_000);
+  return { router, replicas };
+}
+
+async function ask(router: FetchRouter, model: string, prompt: string): Promise<Response> {
+  const body = JSON.stringify({ model, messages: [{ role: "user", content: prompt }], max_tokens: 1 });
+  const response = await router.fetch(postRequest(CHAT, body));
+  assert.equal(response.status, 200);
+  await response.text();
+  return response;
+}
+
+describe("canary/", () => {
+  const shares: Readonly<Record<string, readonly [v1: number, v2: number]>> = {
+    "1-baseline.yaml": [20, 0],
+    "2-split-90-10.yaml": [18, 2],
+    "3-split-50-50.yaml": [10, 10],
+    "4-cutover.yaml": [0, 20],
+  };
+  assert.deepEqual(Object.keys(shares), PHASES.sort());
+  for (const [phase, [v1, v2]] of Object.entries(shares)) {
+    it(`${phase}: of 20 requests ${v1} go to version 1 and ${v2} to version 2`, async () => {
+      const { router } = await start("canary/router.yaml", `canary/${phase}`);
+      const served = { "food-review-v1": 0, "food-review-v2": 0 };
+      for (let i = 0; i < 20; i++) {
+        const response = await ask(router, "food-review", `Review ${i}`);
+        served[response.headers.get("x-signalbox-model") as keyof typeof served] += 1;
+      }
+      assert.deepEqual(served, { "food-review-v1": v1, "food-review-v2": v2 });
+    });
+  }
+});
+
+describe("quickstart.yaml", () => {
+  it("serves what the replicas serve", async () => {
+    const { router } = await start("quickstart.yaml");
+    await ask(router, "base", "Hello");
+  });
+});
+
+describe("prefix-aware.yaml", () => {
+  it("keeps each conversation on the replica that has seen its beginning", async () => {
+    const { router } = await start("prefix-aware.yaml");
+    for (const topic of ["soup", "bread", "wine"]) {
+      const beginning = `Let us talk about ${topic}. `.repeat(200);
+      const endpoints = new Set<string | null>();
+      for (let turn = 0; turn < 6; turn++) {
+        const response = await ask(router, "base", beginning + "And then? ".repeat(turn * 30));
+        endpoints.add(response.headers.get("x-signalbox-endpoint"));
+      }
+      assert.equal(endpoints.size, 1, topic);
+    }
+  });
+});

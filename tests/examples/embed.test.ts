@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import OpenAI from "openai";
+import { type MockReplica, startMockReplica } from "../../core/mock/replica.ts";
+import { createApp } from "../../examples/embed-hono.ts";
+import { serveNatively } from "../support/native-server.ts";
+
+const messages = [{ role: "user" as const, content: "Was the soup any good?" }];
+let replica: MockReplica;
+before(async () => {
+  replica = await startMockReplica({ model: "m", timeScale: 0 });
+});
+after(() => replica.close());
+
+async function textOf(client: OpenAI): Promise<string> {
+  const whole = await client.chat.completions.create({ model: "m", messages, max_tokens: 20 });
+  let text = "";
+  for await (const chunk of await client.chat.completions.create({ model: "m", messages, max_tokens: 20, stream: true })) {
+    text += chunk.choices[0]?.delta.content ?? "";
+  }
+  assert.equal(text, whole.choices[0]?.message.content);
+  return text;
+}
+
+describe("embed-hono.ts", () => {
+  let app: Awaited<ReturnType<typeof createApp>>;
+  before(async () => {
+    app = await createApp([replica.url], "secret");
+  });
+  after(() => app.close());
+
+  it("works without a listener: the SDK calls it as its fetch", async () => {
+    const client = new OpenAI({
+      baseURL: "http://app/v1",
+      apiKey: "secret",
+      maxRetries: 0,
+      fetch: async (input, init) => app.fetch(new Request(input, init)),
+    });
+    assert.ok(await textOf(client));
+    await assert.rejects(client.chat.completions.create({ model: "nobody", messages }), OpenAI.NotFoundError);
+  });
+
+  it("works under this runtime's own server", async () => {
+    const server = await serveNatively((request) => app.fetch(request));
+    after(() => server.close());
+    const client = new OpenAI({ baseURL: `http://127.0.0.1:${server.port}/v1`, apiKey: "secret", maxRetries: 0 });
+    assert.ok(await textOf(client));
+  });
+
+  it("keeps its own paths and its own door", async () => {
+    assert.match(await (await app.fetch(new Request("http://app/"))).text(), /Hello/);
+    assert.equal((await app.fetch(new Request("http://app/v1/models"))).status, 401);
+  });
+});
+
+describe("embed-deno-serve.ts", () => {
+  it("serves, and finishes what is under way", async (t) => {
+    if (!("Deno" in globalThis)) {
+      t.skip("only Deno has Deno.serve");
+      return;
+    }
+    const { serve } = await import("../../examples/embed-deno-serve.ts");
+    const server = await serve([replica.url], 0);
+    const client = new OpenAI({ baseURL: `http://127.0.0.1:${server.port}/v1`, apiKey: "unused", maxRetries: 0 });
+    assert.ok(await textOf(client));
+    await server.close();
+  });
+});

@@ -1,0 +1,18 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const root = join(import.meta.dirname ?? ".", "..", "..");
+
+/** Absolute path of a file below examples/. */
+export function examplePath(name: string): string {
+  return join(root, "examples", name);
+}
+
+/** Text of an example, its made-up replicas replaced by real ones in their order. */
+export function exampleText(name: string, urls: readonly string[] = []): string {
+  let text = readFileSync(examplePath(name), "utf8");
+  urls.forEach((url, index) => {
+    text = text.replaceAll(`http://gpu${index + 1}:8000`, url);
+  });
+  return text;
+}

@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { describe, it, test } from "node:test";
+import type { RequestRecord } from "../../../core/decision.ts";
+import type { DecisionReport } from "../../../core/decision-report.ts";
+import { RouterError } from "../../../core/errors.ts";
+import decisions from "../../../plugins/observers/decisions.ts";
+import { makeRequest } from "../../support/endpoints.ts";
+import { createPlugin } from "../../support/plugins.ts";
+import { makeDecision, makeRecord } from "../../support/records.ts";
+import { makeView } from "../../support/view.ts";
+
+function shownAfter(records: readonly Partial<RequestRecord>[], query = "", parameters: unknown = {}): readonly DecisionReport[] {
+  const observer = createPlugin(decisions, parameters);
+  for (const record of records) observer.finished(makeRecord(record));
+  const [page] = observer.pages ?? [];
+  assert.equal(page?.path, "/decisions");
+  const text = page.render(makeView(), new URLSearchParams(query));
+  return (JSON.parse(text) as { decisions: DecisionReport[] }).decisions;
+}
+
+const numbered = (count: number) => Array.from({ length: count }, (_, index) => ({ id: `r${index}` }));
+
+describe("which are shown", () => {
+  const cases: readonly [name: string, records: readonly Partial<RequestRecord>[], query: string, ids: readonly string[]][] = [
+    ["none yet", [], "", []],
+    ["the latest first", numbered(3), "", ["r2", "r1", "r0"]],
+    ["as many as asked for", numbered(3), "limit=2", ["r2", "r1"]],
+    ["all where the limit is none", numbered(3), "limit=-1", ["r2", "r1", "r0"]],
+    ["only so many", numbered(6), "", ["r5", "r4", "r3", "r2"]],
+    ["only so many, after several rounds", numbered(11), "", ["r10", "r9", "r8", "r7"]],
+    ["the one asked for", numbered(6), "id=r4", ["r4"]],
+    ["both of one id", [{ id: "a" }, { id: "b" }, { id: "a" }], "id=a", ["a", "a"]],
+    ["one that was forgotten", numbered(6), "id=r1", []],
+    ["no probes of the router", [{ id: "a" }, { id: "b", api: "", decision: undefined }], "", ["a"]],
+    ["what could not be understood", [{ id: "a", decision: undefined, request: undefined, status: 400 }], "", ["a"]],
+  ];
+  for (const [name, records, query, ids] of cases) {
+    it(name, () =>
+      assert.deepEqual(
+        shownAfter(records, query, { size: 4 }).map(({ id }) => id),
+        ids,
+      ),
+    );
+  }
+});
+
+test("neither prompt nor headers are kept", () => {
+  const body = new TextEncoder().encode('{"model":"base","prompt":"PRIVATE"}');
+  const request = makeRequest({ body, cacheSalt: "PRIVATE", headers: { get: () => "PRIVATE" } });
+  assert.doesNotMatch(JSON.stringify(shownAfter([{ request }])), /PRIVATE/);
+});
+
+test("a name as long as a body is not kept", () => {
+  const model = "x".repeat(1_000_000);
+  const [shown] = shownAfter([{ decision: makeDecision({ model, target: model }) }]);
+  assert.equal(shown?.model, "(a name of 1000000 characters)");
+  assert.equal(shown?.target, "(a name of 1000000 characters)");
+});
+
+test("a refusal is kept as code and message", () => {
+  const refusal = new RouterError("no_ready_endpoint", "Nobody is ready.", { cause: new Error("PRIVATE") });
+  const [shown] = shownAfter([{ decision: makeDecision({ refusal, order: [], candidates: [] }) }]);
+  assert.deepEqual(shown?.refusal, { code: "no_ready_endpoint", message: "Nobody is ready." });
+  assert.doesNotMatch(JSON.stringify(shown), /PRIVATE/);
+});

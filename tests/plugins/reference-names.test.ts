@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import { describe, it, test } from "node:test";
+import { REFERENCE_NAMES } from "../../plugins/reference-names.ts";
+import { builtIns } from "../../plugins/registry.ts";
+import { issuesOf } from "../support/plugins.ts";
+
+/** What our schema makes of the reference's parameters. */
+function optionsOf(name: string, parameters: unknown): unknown {
+  const result = builtIns.get(name)!.options["~standard"].validate(parameters);
+  if (result instanceof Promise || result.issues !== undefined) return "refused";
+  return result.value;
+}
+
+/** The scheduling plugins and sources of the reference, and ours. */
+const CATALOGUE: readonly (readonly [name: string, type: string, kind: string])[] = [
+  ["queue-scorer", "queue", "scorer"],
+  ["running-requests-size-scorer", "running", "scorer"],
+  ["kv-cache-utilization-scorer", "kv-cache-utilization", "scorer"],
+  ["load-aware-scorer", "load-aware", "scorer"],
+  ["active-request-scorer", "active-request", "scorer"],
+  ["token-load-scorer", "token-load", "scorer"],
+  ["lora-affinity-scorer", "lora-affinity", "scorer"],
+  ["prefix-cache-scorer", "prefix-cache", "scorer"],
+  ["no-hit-lru-scorer", "no-hit-lru", "scorer"],
+  ["session-affinity-scorer", "session-affinity-scorer", "scorer"],
+  ["context-length-aware", "context-length-aware", "scorer"],
+  ["session-affinity-filter", "session-affinity-filter", "filter"],
+  ["label-selector-filter", "label-selector", "filter"],
+  ["by-label-selector", "label-selector", "filter"],
+  ["by-label", "by-label", "filter"],
+  ["decode-filter", "by-label", "filter"],
+  ["prefill-filter", "by-label", "filter"],
+  ["encode-filter", "by-label", "filter"],
+  ["prefix-cache-affinity-filter", "prefix-cache-affinity", "filter"],
+  ["utilization-detector", "utilization", "filter"],
+  ["concurrency-detector", "concurrency", "filter"],
+  ["max-score-picker", "max-score", "picker"],
+  ["random-picker", "random", "picker"],
+  ["weighted-random-picker", "weighted-random", "picker"],
+  ["metrics-data-source", "metrics", "source"],
+  ["models-data-source", "model-list", "source"],
+];
+
+test("every name of the catalogue is there, as the plugin that does its job", () => {
+  assert.deepEqual(
+    CATALOGUE.map(([name]) => [name, builtIns.get(name)?.type, builtIns.get(name)?.kind]),
+    CATALOGUE,
+  );
+  for (const name of Object.keys(REFERENCE_NAMES))
+    assert.ok(
+      CATALOGUE.some(([listed]) => listed === name),
+      name,
+    );
+});
+
+test("a reference name makes the same plugin", () => {
+  for (const [name, type] of CATALOGUE) assert.equal(builtIns.get(name)?.create, builtIns.get(type)?.create);
+});
+
+describe("parameters", () => {
+  const cases: readonly [name: string, parameters: unknown, ours: unknown][] = [
+    ["active-request-scorer", { idleThreshold: 2, requestTimeout: "30s" }, { idleThreshold: 2, maxBusyScore: 1 }],
+    ["prefix-cache-scorer", { prefixMatchInfoProducerName: "approx-prefix-cache-producer", blockSizeTokens: 64 }, {}],
+    ["no-hit-lru-scorer", { lruSize: 2048, prefixPluginName: "x" }, { lruSize: 2048 }],
+    ["token-load-scorer", { queueThresholdTokens: 7, inFlightLoadProducerName: "x" }, { queueThresholdTokens: 7 }],
+    ["max-score-picker", { maxNumOfEndpoints: 3 }, {}],
+    [
+      "utilization-detector",
+      { queueDepthThreshold: 9, metricsStalenessThreshold: "200ms" },
+      { queueDepthThreshold: 9, kvCacheUtilThreshold: 0.8, headroom: 0 },
+    ],
+    ["metrics-data-source", { path: "/prometheus" }, { path: "/prometheus", periodMs: 1000, idlePeriodMs: 5000, engine: "auto" }],
+    [
+      "decode-filter",
+      {},
+      { label: "llm-d.ai/role", validValues: ["decode", "prefill-decode", "both", "encode-prefill-decode"], allowsNoLabel: true },
+    ],
+  ];
+  for (const [name, parameters, ours] of cases) {
+    it(`of ${name}`, () => assert.deepEqual(optionsOf(name, parameters), ours));
+  }
+
+  const refused: readonly [name: string, parameters: unknown, path: readonly unknown[], message: RegExp][] = [
+    ["metrics-data-source", { scheme: "https" }, ["scheme"], /that of each endpoint's url/],
+    ["metrics-data-source", { insecureSkipVerify: true }, ["insecureSkipVerify"], /as they are for requests/],
+    ["models-data-source", { path: "/x" }, ["path"], /it is \/v1\/models/],
+    ["queue-scorer", { threshold: 1 }, [], /Unrecognized/],
+    ["decode-filter", { label: "x" }, [], /Unrecognized/],
+    ["max-score-picker", { maxNumOfEndpoint: 1 }, [], /Unrecognized/],
+    ["no-hit-lru-scorer", { lruSize: "2048" }, ["lruSize"], /number/],
+    ["max-score-picker", [], [], /object/],
+    ["max-score-picker", "x", [], /object/],
+  ];
+  for (const [name, parameters, path, message] of refused) {
+    it(`of ${name} that are refused: ${JSON.stringify(parameters)}`, () => {
+      const [issue, ...others] = issuesOf(builtIns.get(name)!, parameters);
+      assert.deepEqual([issue?.path, others.length], [path, 0]);
+      assert.match(issue?.message ?? "", message);
+    });
+  }
+});

@@ -1,0 +1,41 @@
+import { type AdminOptions, type AdminServer, startAdmin } from "../../core/admin/server.ts";
+import { readPageFiles } from "../../core/cli/open-admin.ts";
+import { systemClock } from "../../core/clock.ts";
+import { silentLog } from "../../core/log.ts";
+import type { RouterView } from "../../core/router-view.ts";
+import { DEFAULT_LIMITS } from "../../core/settings.ts";
+import { exchange } from "./raw-client.ts";
+
+/** The admin port of a router, on a free port. */
+export function startTestAdmin(view: RouterView, options: Partial<AdminOptions> = {}): Promise<AdminServer> {
+  return startAdmin({
+    host: "127.0.0.1",
+    port: 0,
+    hosts: [],
+    limits: DEFAULT_LIMITS,
+    clock: systemClock,
+    view,
+    files: readPageFiles(),
+    sources: ["test.yaml"],
+    clientConnections: () => 0,
+    log: silentLog,
+    ...options,
+  });
+}
+
+export interface AdminAnswer {
+  readonly status: number;
+  readonly head: string;
+  readonly body: string;
+}
+
+/** One request on a connection of its own. */
+export async function askFor(port: number, path: string, { method = "GET", lines = "Host: localhost\r\n" } = {}): Promise<AdminAnswer> {
+  const answer = await exchange(port, `${method} ${path} HTTP/1.1\r\n${lines}Connection: close\r\n\r\n`);
+  const headEnd = answer.indexOf("\r\n\r\n");
+  return {
+    status: Number(/^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1] ?? 0),
+    head: answer.slice(0, headEnd),
+    body: Buffer.from(answer.slice(headEnd + 4), "latin1").toString("utf8"),
+  };
+}

@@ -1,0 +1,197 @@
+import type { Socket } from "node:net";
+import type { DataPlane } from "../../core/data-plane.ts";
+import type { Endpoint } from "../../core/endpoint.ts";
+import { replyWithError } from "../../core/error-reply.ts";
+import { intake } from "../../core/intake.ts";
+import { silentLog } from "../../core/log.ts";
+import { Deadlines } from "../../core/wire/deadlines.ts";
+import { ServerConnection, type ServerShared } from "../../core/wire/server-connection.ts";
+import { UpstreamPool } from "../../core/wire/upstream-pool.ts";
+import { type CleanRequest, takeCleanRequest } from "./clean-request.ts";
+import { FakeClock } from "./fake-clock.ts";
+import { asSocket, FakeSocket } from "./fake-socket.ts";
+import { outstanding, type TestRouter } from "./router.ts";
+import { jsonAnswer } from "./scripted-replica.ts";
+
+/** What the replica in memory does with a request: bytes that arrive in these reads, then perhaps the connection's end. */
+export interface MemoryAnswer {
+  readonly pieces: readonly Buffer[];
+  readonly ending?: "end" | "reset" | undefined;
+}
+
+/** Everything there was to see at both ends of one exchange. */
+export interface Exchange {
+  /** What the client received, as latin1. */
+  readonly received: string;
+  /** The router ended the client's connection. */
+  readonly isClosed: boolean;
+  /** What the replica parsed, by its own strict parser. */
+  readonly requests: readonly CleanRequest[];
+  /** Connections to the replica that may carry another request. */
+  readonly keptUpstream: number;
+}
+
+/** "burst": the pieces arrive one after the other at once. "paced": everything settles after each of them. */
+export type Pace = "burst" | "paced";
+
+const OK: MemoryAnswer = { pieces: [Buffer.from(jsonAnswer('{"ok":true}'))] };
+/** More turns than any exchange needs. */
+const MAX_TURNS = 1000;
+
+/**
+ * The whole way of a request through a running router, with its snapshot and its plugins, but over sockets in memory on both
+ * sides: the test says what each read brings, and nothing waits for a clock or a kernel.
+ */
+export class MemoryRouter {
+  answer: (request: CleanRequest) => MemoryAnswer = () => OK;
+  readonly #shared: ServerShared;
+  readonly #router: TestRouter;
+  readonly #pool: UpstreamPool;
+  readonly #replica = new MemoryReplica((request) => this.answer(request));
+
+  constructor(router: TestRouter) {
+    const { snapshot, load } = router.router;
+    const { limits } = snapshot.settings;
+    const clock = new FakeClock();
+    const deadlines = new Deadlines(clock, 250);
+    const pool = new MemoryPool(snapshot.endpoints[0]!, limits, deadlines, this.#replica);
+    const plane: DataPlane = {
+      snapshot: { ...snapshot, observers: [] },
+      load,
+      prefixIndex: undefined,
+      clock,
+      random: () => 0.5,
+      log: silentLog,
+      poolOf: () => pool,
+      connectFailed() {},
+      // Always the same, so that answers can be compared as they are.
+      nextRequestId: () => "req-1",
+    };
+    this.#router = router;
+    this.#pool = pool;
+    this.#shared = {
+      limits,
+      clock,
+      deadlines,
+      connections: new Set(),
+      isDraining: false,
+      start: intake(plane),
+      refuse: (reply, error) => replyWithError(reply, error, "openai", "none"),
+    };
+  }
+
+  /** Opens a connection, sends the pieces, each as one read, and waits until nothing happens any more. */
+  async exchange(pieces: readonly Buffer[], pace: Pace = "burst"): Promise<Exchange> {
+    const client = new FakeSocket();
+    this.#shared.connections.add(new ServerConnection(asSocket(client), this.#shared));
+    for (const piece of pieces) {
+      client.receive(piece);
+      if (pace === "paced") await this.#settle(client);
+    }
+    await this.#settle(client);
+    const exchange = {
+      received: client.takeWritten().toString("latin1"),
+      isClosed: client.isEnded || client.destroyed,
+      requests: this.#replica.takeRequests(),
+      keptUpstream: this.#pool.size,
+    };
+    client.destroy();
+    this.#pool.close();
+    await this.#settle(client);
+    const { inFlight, prefillTokens } = outstanding(this.#router.router);
+    if (inFlight !== 0 || prefillTokens !== 0) throw new Error(`${inFlight} requests and ${prefillTokens} tokens are still counted`);
+    return exchange;
+  }
+
+  async #settle(client: FakeSocket): Promise<void> {
+    let idleTurns = 0;
+    let seen = -1;
+    for (let turn = 0; idleTurns < 2; turn++) {
+      if (turn === MAX_TURNS) throw new Error("The exchange does not come to an end");
+      await undefined;
+      this.#replica.turn();
+      const activity = client.bytesWritten + this.#replica.activity;
+      idleTurns = activity === seen ? idleTurns + 1 : 0;
+      seen = activity;
+    }
+  }
+}
+
+class MemoryPool extends UpstreamPool {
+  readonly #replica: MemoryReplica;
+
+  constructor(endpoint: Endpoint, limits: ServerShared["limits"], deadlines: Deadlines, replica: MemoryReplica) {
+    super(endpoint.url, limits, deadlines);
+    this.#replica = replica;
+  }
+
+  override open(opened: () => void, read: (chunk: Buffer) => void): Socket {
+    const socket = this.#replica.open(opened);
+    socket.on("data", (chunk: Buffer) => {
+      const lent = Buffer.from(chunk);
+      read(lent);
+      // A real connection reads the next bytes into the same memory.
+      lent.fill("X");
+    });
+    return asSocket(socket);
+  }
+}
+
+interface MemoryConnection {
+  readonly socket: FakeSocket;
+  opened: (() => void) | undefined;
+  held: Buffer;
+}
+
+/** Takes requests apart by its own strict parser, keeps them, and answers as told. */
+class MemoryReplica {
+  activity = 0;
+  readonly #answer: (request: CleanRequest) => MemoryAnswer;
+  #connections: MemoryConnection[] = [];
+  #requests: CleanRequest[] = [];
+
+  constructor(answer: (request: CleanRequest) => MemoryAnswer) {
+    this.#answer = answer;
+  }
+
+  open(opened: () => void): FakeSocket {
+    const socket = new FakeSocket();
+    this.#connections.push({ socket, opened, held: Buffer.alloc(0) });
+    return socket;
+  }
+
+  /** The requests since the last call; throws when a connection ended inside one. */
+  takeRequests(): CleanRequest[] {
+    const requests = this.#requests;
+    this.#requests = [];
+    return requests;
+  }
+
+  /** Does what falls due: opens connections, reads, answers. */
+  turn(): void {
+    for (const connection of this.#connections) {
+      const { opened } = connection;
+      connection.opened = undefined;
+      if (opened !== undefined) this.activity++;
+      opened?.();
+      this.#read(connection);
+    }
+    this.#connections = this.#connections.filter(({ socket, held }) => !socket.destroyed || held.length > 0);
+  }
+
+  #read(connection: MemoryConnection): void {
+    const written = connection.socket.takeWritten();
+    if (written.length === 0) return;
+    this.activity += written.length;
+    connection.held = Buffer.concat([connection.held, written]);
+    for (let taken = takeCleanRequest(connection.held); taken !== undefined; taken = takeCleanRequest(connection.held)) {
+      connection.held = taken.rest;
+      this.#requests.push(taken.request);
+      const { pieces, ending } = this.#answer(taken.request);
+      for (const piece of pieces) connection.socket.receive(piece);
+      if (ending === "end") connection.socket.receiveEnd();
+      if (ending === "reset") connection.socket.receiveReset();
+    }
+    if (connection.held.length > 0) throw new Error("The router wrote something that is no whole request");
+  }
+}
