@@ -11,7 +11,7 @@ export function editorSchema(registry: Registry): JsonSchema {
   const types = [...registry]
     .filter(([, { type }]) => !CONFIGURED_ELSEWHERE.has(type))
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, definition]) => ({ ...definition, type: name }));
+    .map(([name, definition]) => (name === definition.type ? definition : underReferenceName(name, definition)));
   return {
     $schema: "http://json-schema.org/draft-07/schema#",
     title: "Signalbox config",
@@ -22,6 +22,10 @@ export function editorSchema(registry: Registry): JsonSchema {
       EndpointPickerConfig: documentSchema(pickerDocument),
     },
   };
+}
+
+function underReferenceName(name: string, definition: Definition): Definition {
+  return { ...definition, type: name, summary: `${definition.summary} The reference's name for ${definition.type}.` };
 }
 
 function documentSchema(schema: Parameters<typeof jsonSchemaOf>[0]): JsonSchema {

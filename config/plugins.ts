@@ -10,7 +10,7 @@ import { REFUSED_TYPES } from "./refused-types.ts";
 import type { Resource } from "./resources.ts";
 import type { PluginSpec } from "./schema.ts";
 
-export type Place = Pick<Resource<unknown>, "file" | "positionOf" | "complain">;
+type Place = Pick<Resource<unknown>, "file" | "positionOf" | "complain">;
 
 /** An entry before it is checked, and where it stands. */
 export interface PluginSource {

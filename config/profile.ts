@@ -20,7 +20,7 @@ export interface ProfileEntry {
   readonly refs: readonly RefEntry[];
 }
 
-export interface RefEntry {
+interface RefEntry {
   readonly pluginRef: string;
   readonly weight: number | undefined;
   readonly path: Path;

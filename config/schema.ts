@@ -162,6 +162,5 @@ export type RouterSpec = z.infer<typeof routerSpec>;
 export type AddressSpec = z.infer<typeof address>;
 export type AdminAddressSpec = z.infer<typeof adminAddress>;
 export type PoolSpec = z.infer<typeof pool>;
-export type ProfileSpec = z.infer<typeof profile>;
 export type PluginSpec = z.infer<typeof plugin>;
 export type ProbeSeconds = z.infer<typeof probe>;

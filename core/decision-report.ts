@@ -10,7 +10,7 @@ export interface EndedRequest extends Omit<RequestRecord, "request" | "decision"
   readonly refusal: Refusal | undefined;
 }
 
-export interface Refusal {
+interface Refusal {
   readonly code: string;
   readonly message: string;
 }

@@ -7,8 +7,8 @@ import type { Limits } from "./settings.ts";
 import { stopping } from "./stages/upstream-error.ts";
 import type { Deadlines, Timed } from "./wire/deadlines.ts";
 import { type Head, HeadParser } from "./wire/head.ts";
-import { WireError } from "./wire/wire-error.ts";
 import { refusalOf } from "./wire/refusal.ts";
+import { WireError } from "./wire/wire-error.ts";
 
 /** What the exchanges of one router share. */
 export interface FetchShared {

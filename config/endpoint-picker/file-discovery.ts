@@ -2,10 +2,13 @@ import { dirname, resolve } from "node:path";
 import { z } from "../../core/options.ts";
 import { readDocuments } from "../documents.ts";
 import { readFiles } from "../files.ts";
+import { complainOfIssues } from "../issues.ts";
 import type { EndpointEntry } from "../pool.ts";
 import type { Complain, Problem } from "../problems.ts";
 import { fit } from "../resources.ts";
 import { lineOfText } from "../schema.ts";
+import { type Entry, type PickerResource, refuseReference } from "./entries.ts";
+import { FILE_DISCOVERY } from "./types.ts";
 
 const port = z
   .union([z.string(), z.number()])
@@ -26,13 +29,41 @@ const endpointsFile = z.strictObject({
 
 type FileEndpoint = z.infer<typeof endpointsFile>["endpoints"][number];
 
-/** Reads the endpoints file of a file-discovery; a relative path starts at the config file. */
-export async function readEndpointsFile(
-  path: string,
-  configFile: string,
+const parameters = z.strictObject({
+  path: z.string().min(1),
+  watchFile: z.literal(false, "false: the file is read when the router starts").optional(),
+});
+
+/** The endpoints of the file-discovery that the document names; none where it names none. */
+export async function discoverEndpoints(
+  entries: readonly Entry[],
+  resource: PickerResource,
   problems: Problem[],
 ): Promise<readonly EndpointEntry[]> {
-  const texts = await readFiles([resolve(dirname(configFile), path)], problems);
+  const discovery = resource.document.dataLayer?.discovery;
+  if (discovery === undefined) return [];
+  const entry = entries.find(({ name, type }) => name === discovery.pluginRef && type === FILE_DISCOVERY);
+  if (entry === undefined) {
+    refuseReference(discovery.pluginRef, ["dataLayer", "discovery"], "a file-discovery", entries, resource);
+    return [];
+  }
+  const value = entry.parameters ?? {};
+  const base = [...entry.path, "parameters"];
+  const { complain, file } = resource;
+  const read = parameters.safeParse(value);
+  if (!read.success) {
+    complainOfIssues(read.error.issues, { schema: parameters, value, base, complain });
+    return [];
+  }
+  const before = problems.length;
+  const endpoints = await readEndpointsFile(resolve(dirname(file), read.data.path), problems);
+  const isEmpty = endpoints.length === 0 && problems.length === before;
+  if (isEmpty) complain([...base, "path"], { found: "a file without endpoints", wanted: "at least one in it" });
+  return endpoints;
+}
+
+async function readEndpointsFile(path: string, problems: Problem[]): Promise<readonly EndpointEntry[]> {
+  const texts = await readFiles([path], problems);
   return texts
     .flatMap(({ file, text }) => readDocuments(file, text, problems))
     .flatMap((document) => {

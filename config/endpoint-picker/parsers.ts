@@ -1,5 +1,6 @@
 import { DEFAULT_PARSERS } from "../defaults.ts";
 import type { PluginSource } from "../plugins.ts";
+import { REFUSED_TYPES } from "../refused-types.ts";
 import { type Entry, type PickerResource, referredTo, refuseReference } from "./entries.ts";
 import { OTHER_PATHS, PARSER_TYPES, PASSTHROUGH_PARSER, PATHS_BY_PARSER } from "./types.ts";
 
@@ -20,9 +21,8 @@ export function chooseParsers(entries: readonly Entry[], resource: PickerResourc
   const chosen = refs.filter(({ pluginRef, path }) => {
     const { role, type } = referredTo(pluginRef, entries);
     // A type that is refused where it is listed needs no second complaint.
-    const isListed = type !== pluginRef || entries.some((entry) => entry.name === pluginRef);
-    if (role !== "parser" && !(isListed && type.endsWith("-parser")))
-      refuseReference(pluginRef, path, "a parser", entries, resource);
+    const isRefused = REFUSED_TYPES.has(type) && entries.some((entry) => entry.name === pluginRef);
+    if (role !== "parser" && !isRefused) refuseReference(pluginRef, path, "a parser", entries, resource);
     return role === "parser";
   });
   const types = chosen.map(({ pluginRef }) => referredTo(pluginRef, entries).type);

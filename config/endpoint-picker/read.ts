@@ -1,18 +1,15 @@
-import { z } from "../../core/options.ts";
-import { complainOfIssues } from "../issues.ts";
 import type { PluginSource } from "../plugins.ts";
 import type { EndpointEntry } from "../pool.ts";
 import type { Problem } from "../problems.ts";
 import type { ProfileDefaults, ProfileEntry, ProfileSource } from "../profile.ts";
 import { checkUnsupported } from "./checks.ts";
 import { type Entry, type PickerResource, readEntries, referredTo, refuseReference } from "./entries.ts";
-import { readEndpointsFile } from "./file-discovery.ts";
+import { discoverEndpoints } from "./file-discovery.ts";
 import { chooseParsers } from "./parsers.ts";
 import {
   CONCURRENCY_DETECTOR,
   DEFAULT_SCORERS,
   DETECTOR_TYPES,
-  FILE_DISCOVERY,
   METRICS_SOURCE,
   PASSTHROUGH_PARSER,
   UTILIZATION_DETECTOR,
@@ -47,7 +44,7 @@ export async function readPicker(resource: PickerResource, problems: Problem[]):
     plugins: [...sourcesOf(entries, detector, resource), ...parsers.passthrough],
     profile: { profile, complain, pluginsAt: "plugins", defaults: PICKER_DEFAULTS },
     withoutDefaults: new Set([...parsers.left, ...(isMetricsWanted ? [] : ["metrics"])]),
-    endpoints: await discover(entries, resource, problems),
+    endpoints: await discoverEndpoints(entries, resource, problems),
     unneeded: entries.filter(isUnneeded).map(({ name }) => name),
     isBroken: broken.has("plugins"),
   };
@@ -115,41 +112,4 @@ function sourcesOf(entries: readonly Entry[], detector: string | undefined, reso
 function keeping(parameters: unknown): unknown {
   if (parameters === undefined || parameters === null) return { whenAllFull: "keep" };
   return typeof parameters === "object" ? { whenAllFull: "keep", ...parameters } : parameters;
-}
-
-const discoveryParameters = z.strictObject({
-  path: z.string().min(1),
-  watchFile: z.literal(false, "false: the file is read when the router starts").optional(),
-});
-
-async function discover(
-  entries: readonly Entry[],
-  resource: PickerResource,
-  problems: Problem[],
-): Promise<readonly EndpointEntry[]> {
-  const discovery = resource.document.dataLayer?.discovery;
-  if (discovery === undefined) return [];
-  const path = ["dataLayer", "discovery"];
-  const entry = entries.find(({ name, type }) => name === discovery.pluginRef && type === FILE_DISCOVERY);
-  if (entry === undefined) {
-    refuseReference(discovery.pluginRef, path, "a file-discovery", entries, resource);
-    return [];
-  }
-  const value = entry.parameters ?? {};
-  const parameters = discoveryParameters.safeParse(value);
-  if (!parameters.success) {
-    complainOfIssues(parameters.error.issues, {
-      schema: discoveryParameters,
-      value,
-      base: [...entry.path, "parameters"],
-      complain: resource.complain,
-    });
-    return [];
-  }
-  const before = problems.length;
-  const endpoints = await readEndpointsFile(parameters.data.path, resource.file, problems);
-  if (endpoints.length === 0 && problems.length === before) {
-    resource.complain([...entry.path, "parameters", "path"], { found: "a file without endpoints", wanted: "at least one in it" });
-  }
-  return endpoints;
 }

@@ -2,7 +2,7 @@ import type { Observer, ObserverPage } from "../plugin.ts";
 import type { Named } from "../snapshot.ts";
 
 /** Paths that the admin port serves itself. */
-export const OWN_PATHS: readonly string[] = ["/", "/page.css", "/page.js", "/status"];
+const OWN_PATHS: readonly string[] = ["/", "/page.css", "/page.js", "/status"];
 
 const PATH = /^\/[A-Za-z0-9._~/-]*$/;
 

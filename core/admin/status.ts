@@ -42,7 +42,7 @@ export interface EndpointStatus {
   readonly freshness: number;
 }
 
-export interface ProfileStatus {
+interface ProfileStatus {
   readonly name: string;
   readonly filters: readonly PluginName[];
   readonly scorers: readonly (PluginName & { readonly weight: number })[];
@@ -58,7 +58,7 @@ export interface RewriteStatus extends RewriteRule {
   readonly targets: readonly TargetStatus[];
 }
 
-export interface TargetStatus {
+interface TargetStatus {
   readonly name: string;
   readonly weight: number;
   /** Of the rule's requests, in [0, 1]. */

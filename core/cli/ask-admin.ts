@@ -11,17 +11,18 @@ const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-
 /** One JSON page of a running router, its texts fit for a terminal. Rejects with an Error that says what to do. */
 export async function askAdmin(admin: EndpointUrl, path: string): Promise<unknown> {
   const { status, body } = await getPage(admin, path, { timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES }).catch((thrown) => {
-    throw new Error(`${failure(thrown)} at ${admin.href}; start the router, or name its admin port with --admin URL.`);
+    throw new Error(`${whyNoPage(thrown, admin)}; start the router, or name its admin port with --admin URL.`);
   });
-  if (status === 404) throw new Error(`The router at ${admin.href} has no page ${path.split("?")[0]}: its config leaves it out.`);
   const document = readJson(body);
   if (status === 200 && document !== undefined) return document;
-  throw new Error(`What listens at ${admin.href} is not a router's admin port; name it with --admin URL.`);
+  throw new Error(`What listens at ${admin.href} is no router's admin port; name that with --admin URL.`);
 }
 
-function failure(thrown: unknown): string {
+function whyNoPage(thrown: unknown, { href }: EndpointUrl): string {
   if (!(thrown instanceof PageError)) throw thrown;
-  return thrown.reason === "refused" ? "Nobody listens" : `${thrown.message.replace(/\.$/, "")}:`;
+  return thrown.reason === "refused"
+    ? `Nobody listens at ${href}`
+    : `No answer came from ${href} (${thrown.message.toLowerCase()})`;
 }
 
 function readJson(text: string): unknown {

@@ -16,13 +16,15 @@ export interface PortFixes {
   readonly host: string;
 }
 
+/** The second is what Deno says for the first. */
+const NOT_OURS: ReadonlySet<string> = new Set(["EADDRNOTAVAIL", "EINVAL", "ENOTFOUND"]);
+
 /** Why an address can't be listened on, and what to do; anything else as it came. */
 export function portError(thrown: unknown, { host, port }: Address, fixes: PortFixes): unknown {
   const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
   if (code === "EADDRINUSE")
     return new Error(`${host}:${port} is in use; stop what listens there or choose another with ${fixes.port}.`);
   if (code === "EACCES") return new Error(`${host}:${port} may not be listened on; choose a port above 1023 with ${fixes.port}.`);
-  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
-    return new Error(`${host} is not an address of this machine; check ${fixes.host}.`);
+  if (NOT_OURS.has(code)) return new Error(`${host} is not an address of this machine; check ${fixes.host}.`);
   return thrown;
 }

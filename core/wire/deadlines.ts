@@ -6,18 +6,28 @@ export interface Timed {
   sweep(nowMs: number): void;
 }
 
+/** A sweep that comes later than this many periods after the last counts as one that came then. */
+const MOST_PERIODS = 2;
+
 /**
  * One timer for all sockets instead of one per request: each keeps its own deadline as a number and compares it on every
  * sweep. Deadlines are therefore met up to one period late.
  */
 export class Deadlines {
-  /** The time of the last sweep: free to read, at most one period old. */
+  /**
+   * The time of the last sweep: free to read, at most one period old. Time in which the process stood still does not count:
+   * what the peers sent meanwhile has not been read yet, so it must not look like silence.
+   */
   nowMs: number;
   readonly #members = new Set<Timed>();
   readonly #stop: () => void;
+  readonly #periodMs: number;
+  #sweptAtMs: number;
 
   constructor(clock: Clock, periodMs: number) {
-    this.nowMs = clock.now();
+    this.#periodMs = periodMs;
+    this.#sweptAtMs = clock.now();
+    this.nowMs = this.#sweptAtMs;
     this.#stop = clock.every(periodMs, () => this.#sweep(clock.now()));
   }
 
@@ -34,9 +44,10 @@ export class Deadlines {
     this.#members.clear();
   }
 
-  #sweep(nowMs: number): void {
-    this.nowMs = nowMs;
-    for (const member of this.#members) member.sweep(nowMs);
+  #sweep(clockMs: number): void {
+    this.nowMs += Math.min(clockMs - this.#sweptAtMs, MOST_PERIODS * this.#periodMs);
+    this.#sweptAtMs = clockMs;
+    for (const member of this.#members) member.sweep(this.nowMs);
   }
 }
 

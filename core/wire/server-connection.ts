@@ -123,14 +123,17 @@ export class ServerConnection implements Timed {
 
   /** Returns where to go on in `chunk`. */
   #readHead(chunk: Buffer, start: number): number {
-    if (this.#state === "idle") {
+    const end = this.#parser.push(chunk, start);
+    if (end >= 0) {
+      this.#begin(this.#parser.head);
+      return end;
+    }
+    // An empty line before a request is not the request's beginning.
+    if (this.#state === "idle" && this.#parser.hasStarted) {
       this.#state = "head";
       this.#deadlineMs = this.#shared.deadlines.nowMs + this.#shared.limits.headTimeoutMs;
     }
-    const end = this.#parser.push(chunk, start);
-    if (end < 0) return chunk.length;
-    this.#begin(this.#parser.head);
-    return end;
+    return chunk.length;
   }
 
   #begin(head: Head): void {
@@ -243,9 +246,12 @@ export class ServerConnection implements Timed {
 
   #takeHeld(held: Buffer): void {
     this.#held = undefined;
-    this.#socket.resume();
     // Not at once: an answer that ends inside its own start would otherwise nest one request in the other.
-    queueMicrotask(() => this.#read(held));
+    queueMicrotask(() => {
+      // In this turn, so that what comes next comes after what was held.
+      this.#socket.resume();
+      this.#read(held);
+    });
   }
 
   #refuseBroken(thrown: unknown): void {

@@ -7,13 +7,11 @@ import { UpstreamPool } from "./upstream-pool.ts";
 /** The connection pools, one per endpoint, kept while the endpoint is listed under the same address. */
 export class UpstreamPools {
   readonly #limits: Limits;
-  readonly #clock: Clock;
   readonly #deadlines: Deadlines;
   readonly #pools = new Map<number, UpstreamPool>();
 
   constructor(limits: Limits, clock: Clock) {
     this.#limits = limits;
-    this.#clock = clock;
     const { connectTimeoutMs, responseTimeoutMs, streamIdleTimeoutMs, upstreamIdleTimeoutMs } = limits;
     this.#deadlines = new Deadlines(
       clock,
@@ -38,7 +36,7 @@ export class UpstreamPools {
       const pool = this.#pools.get(endpoint.slot);
       if (pool === undefined) continue;
       if (endpoint.phase === "ready") pool.goneSinceMs = Number.POSITIVE_INFINITY;
-      else pool.goneSinceMs = Math.min(pool.goneSinceMs, this.#clock.now());
+      else pool.goneSinceMs = Math.min(pool.goneSinceMs, this.#deadlines.nowMs);
     }
     for (const [slot, pool] of this.#pools) {
       if (listed.has(slot)) continue;

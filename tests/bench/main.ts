@@ -107,6 +107,7 @@ function rotated<T>(list: readonly T[], by: number): readonly T[] {
 
 async function main(): Promise<void> {
   const chosen = chosenProxies();
+  if (chosen.length === 0) throw new Error("None of them is installed, so there is nothing to measure.");
   const upstream = await startUpstream();
   const driver = startDriver();
   if (values.profile) return profile(chosen, upstream, driver);
@@ -126,11 +127,17 @@ async function main(): Promise<void> {
   console.log(`\n${shown}\n\nSaved as ${save(join(root, ".cache", "bench"), run, shown, notes)}`);
 }
 
+let isInterrupted = false;
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  process.once(signal, () => void stopAll().finally(() => process.exit(130)));
+  process.once(signal, () => {
+    isInterrupted = true;
+    process.exitCode = 130;
+    void stopAll().finally(() => process.exit());
+  });
 }
 main()
   .catch((error: unknown) => {
+    if (isInterrupted) return;
     console.error(error instanceof Error ? error.message : error);
     process.exitCode = 1;
   })

@@ -9,7 +9,7 @@ describe("a config with nothing but a pool", () => {
   test("has every default", async () => {
     const { config, definitions } = await loaded(router(POOL));
     assert.deepEqual(config.listen, { host: "127.0.0.1", port: 8080 });
-    assert.deepEqual(config.admin, { host: "127.0.0.1", port: 9090 });
+    assert.deepEqual(config.admin, { host: "127.0.0.1", port: 9090, hosts: [] });
     assert.deepEqual(config.pool, {
       name: "llama",
       endpoints: [{ name: "gpu1-8000", url: "http://gpu1:8000", labels: {} }],
@@ -44,6 +44,11 @@ describe("a config with nothing but a pool", () => {
       ["gpu1-8000", "gpu9-1"],
     );
   });
+});
+
+test("the admin port knows the names it is given", async () => {
+  const config = await configOf(router(`${POOL}  admin: { hosts: [box.example.org] }\n`));
+  assert.deepEqual(config.admin, { host: "127.0.0.1", port: 9090, hosts: ["box.example.org"] });
 });
 
 test("every key of a Router is read", async () => {

@@ -23,13 +23,21 @@ describe("documents", () => {
     ],
     ["a list", "- 1\n", ["1:1  found a list; wanted a mapping with apiVersion, kind and spec."]],
     ["a word", "\nhello\n", ['2:1  found "hello"; wanted a mapping with apiVersion, kind and spec.']],
-    ["no kind", "apiVersion: signalbox/v1\nspec: {}\n", ['1:1  kind  found no "kind"; wanted Router or InferenceModelRewrite or EndpointPickerConfig.']],
+    [
+      "no kind",
+      "apiVersion: signalbox/v1\nspec: {}\n",
+      ['1:1  kind  found no "kind"; wanted Router or InferenceModelRewrite or EndpointPickerConfig.'],
+    ],
     [
       "a mistyped kind",
       "apiVersion: signalbox/v1\nkind: Ruoter\n",
       ['2:7  kind  found "Ruoter"; wanted Router or InferenceModelRewrite or EndpointPickerConfig. Did you mean "Router"?'],
     ],
-    ["another kind", "apiVersion: v1\nkind: Pod\n", ['2:7  kind  found "Pod"; wanted Router or InferenceModelRewrite or EndpointPickerConfig.']],
+    [
+      "another kind",
+      "apiVersion: v1\nkind: Pod\n",
+      ['2:7  kind  found "Pod"; wanted Router or InferenceModelRewrite or EndpointPickerConfig.'],
+    ],
     [
       "another version",
       "apiVersion: signalbox/v2\nkind: Router\nspec: {}\n",
@@ -104,7 +112,7 @@ describe("values of the wrong shape", () => {
     [
       "one branch of a union",
       router(`${POOL}  admin: { prot: 1 }\n`),
-      ['5:12  spec.admin.prot  found the unknown key "prot"; wanted one of: host, port. Did you mean "port"?'],
+      ['5:12  spec.admin.prot  found the unknown key "prot"; wanted one of: host, port, hosts. Did you mean "port"?'],
     ],
     [
       "a missing key",

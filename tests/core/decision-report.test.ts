@@ -96,7 +96,11 @@ describe("why", () => {
       ),
       "e1 was best with 1.000; the next had 0.500. It went on after e1 (connect-failed), e0 (503).",
     ],
-    ["a refusal", ended({ order: [] }, { refusal: { code: "no_ready_endpoint", message: "Nobody is ready." } }), "Nobody is ready."],
+    [
+      "a refusal",
+      ended({ order: [] }, { refusal: { code: "no_ready_endpoint", message: "Nobody is ready." } }),
+      "Nobody is ready.",
+    ],
     ["a body that can't be read", ended(undefined, { errorCode: "invalid_json" }), "It could not be routed as it came."],
     ["a client that left early", ended(undefined, { ending: "client-left" }), "It ended before it was routed."],
   ];

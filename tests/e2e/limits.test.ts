@@ -144,7 +144,8 @@ describe("ordinary HTTP", () => {
     { name: "a small request", bytes: 10 },
     { name: "a request that is larger than what is held of it", bytes: 200_000 },
   ]) {
-    it(`keeps the order of ${name} that comes in pieces while the one before is being answered`, async () => {
+    const what = `keeps the order of ${name} that comes in pieces while the one before is being answered`;
+    it(what, { timeout: WITHIN_MS }, async () => {
       behaviour = "hang";
       const before = replica.requests.length;
       const client = await openClient(router.port);

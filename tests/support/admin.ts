@@ -30,7 +30,11 @@ export interface AdminAnswer {
 }
 
 /** One request on a connection of its own. */
-export async function askFor(port: number, path: string, { method = "GET", lines = "Host: localhost\r\n" } = {}): Promise<AdminAnswer> {
+export async function askFor(
+  port: number,
+  path: string,
+  { method = "GET", lines = "Host: localhost\r\n" } = {},
+): Promise<AdminAnswer> {
   const answer = await exchange(port, `${method} ${path} HTTP/1.1\r\n${lines}Connection: close\r\n\r\n`);
   const headEnd = answer.indexOf("\r\n\r\n");
   return {

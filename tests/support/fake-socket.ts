@@ -28,11 +28,11 @@ export class FakeSocket extends EventEmitter {
     return this.#isPaused;
   }
 
-  /** Bytes arrive as one read, at once unless the router has paused. */
+  /** Bytes arrive as one read, in memory of its own, at once unless the router has paused. */
   receive(bytes: Buffer): void {
     if (this.destroyed) return;
     if (this.#isPaused || this.#arrived.length > 0) this.#arrived.push(bytes);
-    else this.emit("data", bytes);
+    else this.emit("data", Buffer.from(bytes));
   }
 
   /** The other side ends its half; both ends are then closed, as no half-open connections are allowed. */
@@ -97,7 +97,7 @@ export class FakeSocket extends EventEmitter {
   uncork(): void {}
 
   #deliver(): void {
-    while (this.#arrived.length > 0 && !this.#isPaused && !this.destroyed) this.emit("data", this.#arrived.shift());
+    while (this.#arrived.length > 0 && !this.#isPaused && !this.destroyed) this.emit("data", Buffer.from(this.#arrived.shift()!));
     if (!this.#isEndComing || this.#isPaused || this.destroyed) return;
     this.#isEndComing = false;
     this.emit("end");

@@ -4,13 +4,14 @@ import type { Endpoint } from "../../core/endpoint.ts";
 import { replyWithError } from "../../core/error-reply.ts";
 import { intake } from "../../core/intake.ts";
 import { silentLog } from "../../core/log.ts";
+import type { Load } from "../../core/state/load.ts";
 import { Deadlines } from "../../core/wire/deadlines.ts";
 import { ServerConnection, type ServerShared } from "../../core/wire/server-connection.ts";
 import { UpstreamPool } from "../../core/wire/upstream-pool.ts";
 import { type CleanRequest, takeCleanRequest } from "./clean-request.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { asSocket, FakeSocket } from "./fake-socket.ts";
-import { outstanding, type TestRouter } from "./router.ts";
+import type { TestRouter } from "./router.ts";
 import { jsonAnswer } from "./scripted-replica.ts";
 
 /** What the replica in memory does with a request: bytes that arrive in these reads, then perhaps the connection's end. */
@@ -44,17 +45,21 @@ const MAX_TURNS = 1000;
  */
 export class MemoryRouter {
   answer: (request: CleanRequest) => MemoryAnswer = () => OK;
+  /** What all deadlines go by. */
+  readonly clock = new FakeClock();
   readonly #shared: ServerShared;
-  readonly #router: TestRouter;
+  readonly #load: Load;
+  readonly #slot: number;
   readonly #pool: UpstreamPool;
   readonly #replica = new MemoryReplica((request) => this.answer(request));
 
   constructor(router: TestRouter) {
     const { snapshot, load } = router.router;
     const { limits } = snapshot.settings;
-    const clock = new FakeClock();
+    const { clock } = this;
     const deadlines = new Deadlines(clock, 250);
-    const pool = new MemoryPool(snapshot.endpoints[0]!, limits, deadlines, this.#replica);
+    const endpoint = snapshot.endpoints[0]!;
+    const pool = new MemoryPool(endpoint, limits, deadlines, this.#replica);
     const plane: DataPlane = {
       snapshot: { ...snapshot, observers: [] },
       load,
@@ -67,7 +72,8 @@ export class MemoryRouter {
       // Always the same, so that answers can be compared as they are.
       nextRequestId: () => "req-1",
     };
-    this.#router = router;
+    this.#load = load;
+    this.#slot = endpoint.slot;
     this.#pool = pool;
     this.#shared = {
       limits,
@@ -80,37 +86,50 @@ export class MemoryRouter {
     };
   }
 
-  /** Opens a connection, sends the pieces, each as one read, and waits until nothing happens any more. */
-  async exchange(pieces: readonly Buffer[], pace: Pace = "burst"): Promise<Exchange> {
+  /** The router's end of a new client connection. */
+  connect(): FakeSocket {
     const client = new FakeSocket();
     this.#shared.connections.add(new ServerConnection(asSocket(client), this.#shared));
+    return client;
+  }
+
+  /** Opens a connection, sends the pieces, each as one read, and waits until nothing happens any more. */
+  async exchange(pieces: readonly Buffer[], pace: Pace = "burst"): Promise<Exchange> {
+    const client = this.connect();
     for (const piece of pieces) {
       client.receive(piece);
-      if (pace === "paced") await this.#settle(client);
+      if (pace === "paced") await this.settle([client]);
     }
-    await this.#settle(client);
+    await this.settle([client]);
     const exchange = {
       received: client.takeWritten().toString("latin1"),
       isClosed: client.isEnded || client.destroyed,
-      requests: this.#replica.takeRequests(),
+      requests: this.takeRequests(),
       keptUpstream: this.#pool.size,
     };
     client.destroy();
     this.#pool.close();
-    await this.#settle(client);
-    const { inFlight, prefillTokens } = outstanding(this.#router.router);
+    await this.settle([client]);
+    const [inFlight, prefillTokens] = [this.#load.inFlight[this.#slot], this.#load.prefillTokens[this.#slot]];
     if (inFlight !== 0 || prefillTokens !== 0) throw new Error(`${inFlight} requests and ${prefillTokens} tokens are still counted`);
     return exchange;
   }
 
-  async #settle(client: FakeSocket): Promise<void> {
+  /** What the replica parsed since the last call. */
+  takeRequests(): CleanRequest[] {
+    return this.#replica.takeRequests();
+  }
+
+  /** Waits until nothing happens any more. */
+  async settle(clients: readonly FakeSocket[]): Promise<void> {
     let idleTurns = 0;
     let seen = -1;
     for (let turn = 0; idleTurns < 2; turn++) {
       if (turn === MAX_TURNS) throw new Error("The exchange does not come to an end");
       await undefined;
       this.#replica.turn();
-      const activity = client.bytesWritten + this.#replica.activity;
+      let activity = this.#replica.activity;
+      for (const client of clients) activity += client.bytesWritten;
       idleTurns = activity === seen ? idleTurns + 1 : 0;
       seen = activity;
     }
@@ -160,7 +179,6 @@ class MemoryReplica {
     return socket;
   }
 
-  /** The requests since the last call; throws when a connection ended inside one. */
   takeRequests(): CleanRequest[] {
     const requests = this.#requests;
     this.#requests = [];

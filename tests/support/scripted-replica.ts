@@ -19,6 +19,8 @@ export interface ScriptedReplica {
   readonly url: string;
   readonly port: number;
   readonly requests: readonly ReceivedRequest[];
+  /** Bytes after the last whole request, on all connections together. */
+  readonly unreadBytes: number;
   /** Connections open now, probes included. */
   readonly sockets: ReadonlySet<Socket>;
   close(): Promise<void>;
@@ -34,6 +36,7 @@ const PROBE = /^GET \S*\/(v1\/models|health|metrics) /;
 export async function startScriptedReplica(script: Script, models: readonly string[] = ["m"]): Promise<ScriptedReplica> {
   const requests: ReceivedRequest[] = [];
   const sockets = new Set<Socket>();
+  let unreadBytes = 0;
   const modelList = JSON.stringify({ object: "list", data: models.map((id) => ({ id, object: "model", created: 1, owned_by: "test" })) });
   const server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket);
@@ -42,6 +45,7 @@ export async function startScriptedReplica(script: Script, models: readonly stri
     let held: Buffer = Buffer.alloc(0);
     let indexOnConnection = 0;
     socket.on("data", (chunk: Buffer) => {
+      unreadBytes -= held.length;
       held = Buffer.concat([held, chunk]);
       for (let taken = takeRequest(held); taken !== undefined; taken = takeRequest(held)) {
         held = taken.rest;
@@ -55,6 +59,7 @@ export async function startScriptedReplica(script: Script, models: readonly stri
         requests.push(request);
         script(request, socket);
       }
+      unreadBytes += held.length;
     });
   });
   const port = await listen(server, 0);
@@ -62,6 +67,9 @@ export async function startScriptedReplica(script: Script, models: readonly stri
     url: `http://127.0.0.1:${port}`,
     port,
     requests,
+    get unreadBytes() {
+      return unreadBytes;
+    },
     sockets,
     refuse: () => new Promise((resolve) => server.close(() => resolve()).unref() && queueMicrotask(resolve)),
     listenAgain: async () => void (await listen(server, port)),

@@ -49,7 +49,11 @@ export function showsRules(rules: readonly RewriteRule[]): Snapshot["rewriters"]
 }
 
 /** An exact rule over weighted targets. */
-export function makeRule(name: string, targets: Readonly<Record<string, number>>, overrides: Partial<RewriteRule> = {}): RewriteRule {
+export function makeRule(
+  name: string,
+  targets: Readonly<Record<string, number>>,
+  overrides: Partial<RewriteRule> = {},
+): RewriteRule {
   return {
     name,
     models: ["food-review"],

@@ -21,8 +21,13 @@ export interface Transcript {
 
 export const LIMITS = { headBytes: 32 * 1024, headerCount: 128 };
 
-/** What head parser, framing and chunked decoder together make of one connection's bytes. Anything thrown but WireError passes through. */
-export function transcribe(kind: HeadKind, pieces: readonly Buffer[], hasNoBodies = false): Transcript {
+/** What head parser, framing and chunked decoder together make of one connection's bytes. `check` may refuse a head. Anything thrown but WireError passes through. */
+export function transcribe(
+  kind: HeadKind,
+  pieces: readonly Buffer[],
+  hasNoBodies = false,
+  check: (head: Head) => void = () => {},
+): Transcript {
   const messages: Message[] = [];
   const parser = new HeadParser(kind, LIMITS);
   const decoder = new ChunkedDecoder();
@@ -39,6 +44,7 @@ export function transcribe(kind: HeadKind, pieces: readonly Buffer[], hasNoBodie
   };
   const begin = (head: Head) => {
     messages.push({ start: startLine(kind, head), headers: headersOf(head), body: "", isComplete: false });
+    check(head);
     const framing = kind === "request" ? requestFraming(head) : responseFraming(head, "POST");
     isKept = isKeptAlive(head);
     left = framing.length;

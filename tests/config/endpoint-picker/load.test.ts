@@ -346,6 +346,15 @@ dataLayer: { discovery: { pluginRef: file-discovery } }
     );
   });
 
+  it("an empty list is a mistake", async () => {
+    write("endpoints.yaml", "endpoints: []\n");
+    const { problems = [] } = await loadConfig([write("config.yaml", picker(DISCOVERY))], builtIns);
+    assert.deepEqual(
+      problems.map(({ path, found }) => [path, found]),
+      [["plugins[0].parameters.path", "a file without endpoints"]],
+    );
+  });
+
   it("check shows what runs and what needs nothing", async () => {
     const file = write(
       "shown.yaml",

@@ -5,7 +5,16 @@ import { allowedHosts } from "../../../core/admin/allowed-hosts.ts";
 const isAllowed = allowedHosts(["0.0.0.0", "Router.example.org"]);
 
 describe("a Host header that is answered", () => {
-  const hosts = ["localhost", "localhost:9090", "LOCALHOST:1", "127.0.0.1", "127.0.0.1:9090", "10.1.2.3:80", "[::1]", "[::1]:9090"].concat([
+  const hosts = [
+    "localhost",
+    "localhost:9090",
+    "LOCALHOST:1",
+    "127.0.0.1",
+    "127.0.0.1:9090",
+    "10.1.2.3:80",
+    "[::1]",
+    "[::1]:9090",
+  ].concat([
     "[fe80::1]:9090",
     "[::ffff:127.0.0.1]:9090",
     "signalbox:9090",
@@ -18,14 +27,14 @@ describe("a Host header that is answered", () => {
 });
 
 describe("a Host header that is not", () => {
-  const hosts = ["", ":9090", "evil.example", "evil.example:9090", "127.0.0.1.evil.example", "localhost.evil.example", "sub.router.example.org"].concat([
-    "router.example.org.",
-    "127.0.0.1.",
-    "1.2.3",
-    "[::1",
-    "[evil.example]",
-    "evil.example:80:90",
-    "::1",
-  ]);
+  const hosts = [
+    "",
+    ":9090",
+    "evil.example",
+    "evil.example:9090",
+    "127.0.0.1.evil.example",
+    "localhost.evil.example",
+    "sub.router.example.org",
+  ].concat(["router.example.org.", "127.0.0.1.", "1.2.3", "[::1", "[evil.example]", "evil.example:80:90", "::1"]);
   for (const host of hosts) it(host === "" ? "an empty one" : host, () => assert.equal(isAllowed(host), false));
 });

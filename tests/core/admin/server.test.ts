@@ -9,7 +9,11 @@ import { makeSnapshot, makeView } from "../../support/view.ts";
 const observer: Observer = {
   finished() {},
   pages: [
-    { path: "/hello", contentType: "text/plain", render: (view, query) => `${view.snapshot.pool} says ${query.get("word") ?? "nothing"}` },
+    {
+      path: "/hello",
+      contentType: "text/plain",
+      render: (view, query) => `${view.snapshot.pool} says ${query.get("word") ?? "nothing"}`,
+    },
     {
       path: "/broken",
       contentType: "text/plain",
@@ -60,7 +64,8 @@ describe("pages", () => {
   });
 
   it("loads nothing from elsewhere", () => {
-    for (const text of Object.values(files)) assert.doesNotMatch(text.replaceAll("http://www.w3.org/2000/svg", ""), /https?:\/\/|\/\/[a-z]+\.[a-z]|@import/);
+    for (const text of Object.values(files))
+      assert.doesNotMatch(text.replaceAll("http://www.w3.org/2000/svg", ""), /https?:\/\/|\/\/[a-z]+\.[a-z]|@import/);
     assert.doesNotMatch(files.html, / on[a-z]+=| style=|<script>|<style>/);
     assert.doesNotMatch(files.js, /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b/);
   });
@@ -73,7 +78,13 @@ describe("what is refused", () => {
     ["a path that climbs", "/../page.css", {}, 404, "unknown_path"],
     ["POST", "/status", { method: "POST" }, 405, "method_not_allowed"],
     ["DELETE", "/hello", { method: "DELETE" }, 405, "method_not_allowed"],
-    ["a CORS preflight", "/status", { method: "OPTIONS", lines: "Host: localhost\r\nOrigin: http://evil.example\r\n" }, 405, "method_not_allowed"],
+    [
+      "a CORS preflight",
+      "/status",
+      { method: "OPTIONS", lines: "Host: localhost\r\nOrigin: http://evil.example\r\n" },
+      405,
+      "method_not_allowed",
+    ],
     ["a name that is not ours", "/status", { lines: "Host: evil.example\r\n" }, 421, "unknown_host"],
     ["a name that is not ours, even on no page", "/nope", { lines: "Host: evil.example:9090\r\n" }, 421, "unknown_host"],
     ["a page that fails", "/broken", {}, 500, "page_failed"],

@@ -95,11 +95,21 @@ test("the router and its pool at one moment", async () => {
 });
 
 describe("warnings", () => {
-  const cases: readonly [name: string, pool: typeof endpoints, rules: Parameters<typeof showsRules>[0], warnings: readonly RegExp[]][] = [
+  const cases: readonly [
+    name: string,
+    pool: typeof endpoints,
+    rules: Parameters<typeof showsRules>[0],
+    warnings: readonly RegExp[],
+  ][] = [
     ["none where all is well", [endpoints[0]!], [makeRule("food/0", { v1: 1 })], []],
     ["none of a drained target", [endpoints[0]!], [makeRule("food/0", { v1: 1, v2: 0 })], []],
     ["an empty pool", [], [], [/^The pool has no replicas: add some/]],
-    ["nobody ready, and nothing that follows from it", [endpoints[1]!], [makeRule("food/0", { v1: 1 })], [/^No replica is ready/]],
+    [
+      "nobody ready, and nothing that follows from it",
+      [endpoints[1]!],
+      [makeRule("food/0", { v1: 1 })],
+      [/^No replica is ready/],
+    ],
     [
       "a target that gives way",
       [endpoints[0]!],

@@ -32,7 +32,17 @@ const status: Status = {
   warnings: ["Something is amiss."],
   endpoints: [
     gpu1,
-    { ...gpu1, ...unknown, name: "gpu-2", phase: "not-ready", failure: "refused", models: [], inFlight: 0, prefillTokens: 0, connections: 0 },
+    {
+      ...gpu1,
+      ...unknown,
+      name: "gpu-2",
+      phase: "not-ready",
+      failure: "refused",
+      models: [],
+      inFlight: 0,
+      prefillTokens: 0,
+      connections: 0,
+    },
   ],
   profile: {
     name: "default",
@@ -54,7 +64,13 @@ const status: Status = {
         { name: "v9", weight: 10, share: 0.1, readyEndpoints: 0 },
       ],
     },
-    { name: "all/0", models: [], stickyHeader: "", onUnavailable: "refuse", targets: [{ name: "base", weight: 1, share: 1, readyEndpoints: 1 }] },
+    {
+      name: "all/0",
+      models: [],
+      stickyHeader: "",
+      onUnavailable: "refuse",
+      targets: [{ name: "base", weight: 1, share: 1, readyEndpoints: 1 }],
+    },
   ],
   prefixIndex: null,
   limits: DEFAULT_LIMITS,
@@ -81,7 +97,14 @@ profile default: filters ready, mine; scorers outstanding-work x 2; picker max-s
 
 test("one at rest, just started", () => {
   assert.equal(
-    statusText({ ...status, uptimeS: 5, warnings: [], endpoints: [], rewrites: [], profile: { ...status.profile, filters: [], scorers: [] } }),
+    statusText({
+      ...status,
+      uptimeS: 5,
+      warnings: [],
+      endpoints: [],
+      rewrites: [],
+      profile: { ...status.profile, filters: [], scorers: [] },
+    }),
     `Pool "llama": 0 of 0 replicas ready, up 5 s, config: signalbox.yaml, rewrites.yaml
 
 replica  phase  in flight  prefill tokens  waiting  running  KV cache  connections  models

@@ -14,7 +14,11 @@ describe("a counter", () => {
     family.add(2, "a", "b", "c");
     family.add(1, "a", "b", "d");
     family.add(1, "b", "a", "c");
-    assert.deepEqual(samples(family), ['a_total{x="a",y="b",z="c"} 3', 'a_total{x="a",y="b",z="d"} 1', 'a_total{x="b",y="a",z="c"} 1']);
+    assert.deepEqual(samples(family), [
+      'a_total{x="a",y="b",z="c"} 3',
+      'a_total{x="a",y="b",z="d"} 1',
+      'a_total{x="b",y="a",z="c"} 1',
+    ]);
   });
 
   it("counts what would be one series too many together", () => {

@@ -14,7 +14,9 @@ function samplesAfter(records: Iterable<Partial<RequestRecord>>, parameters: unk
   const metrics = createPlugin(requestMetrics, parameters);
   for (const record of records) metrics.finished(makeRecord(record));
   const text = metrics.pages?.[0]?.render(view, new URLSearchParams()) ?? "";
-  return text.split("\n").filter((line) => /^signalbox_(?!endpoint|prefix|start|rewrite_target)/.test(line) && !/_bucket|\} 0$|l 0$/.test(line));
+  return text
+    .split("\n")
+    .filter((line) => /^signalbox_(?!endpoint|prefix|start|rewrite_target)/.test(line) && !/_bucket|\} 0$|l 0$/.test(line));
 }
 
 const CHAT = 'api="chat-completions"';
@@ -110,7 +112,8 @@ test("a name that a client makes up makes no series", () => {
 });
 
 test("endpoints that come and go do not grow the page without end", () => {
-  const records = (count: number) => Array.from({ length: count }, (_, index) => ({ attempts: [{ endpoint: `pod-${index}`, result: 200 }] }));
+  const records = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({ attempts: [{ endpoint: `pod-${index}`, result: 200 }] }));
   assert.ok(samplesAfter(records(1000), { maxSeries: 16 }).length < 50);
   const lines = samplesAfter(records(8), { maxSeries: 16 }, makeView([makeEndpoint(0, { name: "pod-7" })]));
   assert.deepEqual(lines.slice(0, 2), [

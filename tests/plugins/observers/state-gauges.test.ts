@@ -9,11 +9,20 @@ const endpoints = [makeEndpoint(0, { models: ["base", "v1"] }), makeEndpoint(1, 
 test("the pool as gauges", () => {
   const view = makeView(endpoints, {
     snapshot: makeSnapshot(endpoints, { rewriters: [showsRules([makeRule("food/0", { v1: 90, v2: 10 })])] }),
-    load: makeLoad(2, { inFlight: [3, 0], prefillTokens: [700, 0], waiting: [1, 5], running: [2, 5], kvUsage: [0.5, 0.5], freshness: [0.3, 0] }),
+    load: makeLoad(2, {
+      inFlight: [3, 0],
+      prefillTokens: [700, 0],
+      waiting: [1, 5],
+      running: [2, 5],
+      kvUsage: [0.5, 0.5],
+      freshness: [0.3, 0],
+    }),
     prefixIndex: { entries: 10, maxEntries: 100, bytes: 4096, slots: [] },
     connectionsTo: ({ slot }) => slot + 4,
   });
-  const samples = stateGauges(view).split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  const samples = stateGauges(view)
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("#"));
   assert.deepEqual(samples, [
     'signalbox_endpoint_ready{endpoint="e0"} 1',
     'signalbox_endpoint_ready{endpoint="e1"} 0',

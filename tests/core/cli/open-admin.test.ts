@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { askAdmin } from "../../../core/cli/ask-admin.ts";
+import { type OpenAdmin, openAdmin } from "../../../core/cli/open-admin.ts";
+import { parseEndpointUrl } from "../../../core/endpoint-url.ts";
+import { silentLog } from "../../../core/log.ts";
+import { DEFAULT_SETTINGS } from "../../../core/settings.ts";
+import { startTestRouter, type TestRouter } from "../../support/router.ts";
+import { type ScriptedReplica, startScriptedReplica } from "../../support/scripted-replica.ts";
+
+let replica: ScriptedReplica;
+let router: TestRouter;
+before(async () => {
+  replica = await startScriptedReplica(() => {});
+  router = await startTestRouter([replica.url]);
+});
+after(async () => {
+  await router.close();
+  await replica.close();
+});
+
+const warnings: string[] = [];
+const open = (configured: Parameters<typeof openAdmin>[0], askedPort: number | undefined): Promise<OpenAdmin | undefined> => {
+  warnings.length = 0;
+  const log = { ...silentLog, warn: (message: string) => void warnings.push(message) };
+  return openAdmin(configured, askedPort, { ...router, settings: DEFAULT_SETTINGS, sources: ["test.yaml"], log });
+};
+const urlIn = (admin: OpenAdmin | undefined) => /Status page: (http:\S+)\/ /.exec(admin?.greeting ?? "")?.[1] ?? "";
+const address = (port: number, host = "127.0.0.1") => ({ host, port, hosts: [] });
+
+describe("where the admin port is", () => {
+  it("nowhere when the config has it off", async () => assert.equal(await open(undefined, undefined), undefined));
+
+  it("where the command line wants it, even then", async () => {
+    const admin = await open(undefined, 0);
+    assert.match(urlIn(admin), /^http:\/\/127\.0\.0\.1:\d+$/);
+    await admin?.close();
+  });
+
+  it("at the command line's port on the config's host", async () => {
+    const admin = await open(address(1, "localhost"), 0);
+    assert.match(urlIn(admin), /^http:\/\/localhost:\d+$/);
+    assert.deepEqual(warnings, []);
+    await admin?.close();
+  });
+
+  it("on every network only with a warning", async () => {
+    const admin = await open(address(0, "0.0.0.0"), undefined);
+    assert.equal(warnings.length, 1);
+    await admin?.close();
+  });
+});
+
+describe("a port that can't be had", () => {
+  it("in use: names the switch", async () => {
+    await assert.rejects(
+      open(address(router.port), undefined),
+      /^Error: 127\.0\.0\.1:\d+ is in use; .* another with --admin-port/,
+    );
+  });
+
+  it("on a host of somebody else: names the key", async () => {
+    await assert.rejects(
+      open(address(0, "192.0.2.1"), undefined),
+      /^Error: 192\.0\.2\.1 is not an address of this machine; check spec\.admin\.host/,
+    );
+  });
+});
+
+describe("asking it from the command line", () => {
+  it("brings a page's JSON, fit for a terminal", async () => {
+    const admin = await open(address(0), undefined);
+    const status = (await askAdmin(parseEndpointUrl(urlIn(admin)), "/status")) as { sources: string[] };
+    assert.deepEqual(status.sources, ["test.yaml"]);
+    await admin?.close();
+  });
+
+  it("says so when nobody listens", async () => {
+    const admin = await open(address(0), undefined);
+    await admin?.close();
+    await assert.rejects(
+      askAdmin(parseEndpointUrl(urlIn(admin)), "/status"),
+      /^Error: Nobody listens at http:.*; start the router, or name .* --admin URL\.$/,
+    );
+  });
+
+  it("says so when it is another port", async () => {
+    await assert.rejects(
+      askAdmin(parseEndpointUrl(router.url), "/status"),
+      /is no router's admin port; name that with --admin URL\.$/,
+    );
+  });
+});

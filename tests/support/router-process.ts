@@ -1,0 +1,76 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onThisRuntime } from "./own-runtime.ts";
+
+/** `signalbox start` as a process of its own, on the runtime that runs the test. */
+export interface RouterProcess {
+  readonly port: number;
+  /** Resident memory in bytes. */
+  readonly residentBytes: number;
+  kill(signal: NodeJS.Signals): void;
+  /** Its exit code, or the signal that ended it, and when that was. */
+  readonly exited: Promise<{ readonly code: number | string; readonly atMs: number }>;
+}
+
+const MAIN = join(import.meta.dirname ?? ".", "..", "..", "core", "cli", "main.ts");
+const START_MS = 30_000;
+
+export interface RouterProcessOptions {
+  /** Lines below `spec:`, indented by two. */
+  readonly spec?: string;
+  /** Most file descriptors the process may have. */
+  readonly openFiles?: number;
+}
+
+/** Resolves once it listens and its replicas have been probed. */
+export async function startRouterProcess(urls: readonly string[], options: RouterProcessOptions = {}): Promise<RouterProcess> {
+  const { command, args } = onThisRuntime(MAIN);
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
+  const file = join(folder, "signalbox.yaml");
+  writeFileSync(file, `apiVersion: signalbox/v1\nkind: Router\nspec:\n  admin: false\n${options.spec ?? ""}\n`);
+  const words = [command, ...args, "start", "--port", "0", "-f", file, ...urls];
+  // With a limit, the shell sets it and becomes the router.
+  const [program = command, ...rest] =
+    options.openFiles === undefined ? words : ["/bin/sh", "-c", `ulimit -n ${options.openFiles} && exec "$0" "$@"`, ...words];
+  const child = spawn(program, rest, { stdio: ["ignore", "pipe", "pipe"] });
+  const exited = new Promise<{ code: number | string; atMs: number }>((resolve) => {
+    child.once("exit", (code, signal) => resolve({ code: code ?? signal ?? "", atMs: performance.now() }));
+  });
+  const port = await listeningPort(child).finally(() => rmSync(folder, { recursive: true }));
+  return {
+    port,
+    get residentBytes() {
+      const status = readFileSync(`/proc/${child.pid}/status`, "utf8");
+      return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
+    },
+    // Not child.kill, after which Deno takes every end for the signal's doing.
+    kill(signal) {
+      if (child.exitCode === null && child.signalCode === null) process.kill(child.pid!, signal);
+    },
+    exited,
+  };
+}
+
+/** Reads the first line it prints; what comes after is read and thrown away, so that no pipe fills up. */
+function listeningPort(child: ChildProcess): Promise<number> {
+  return new Promise((resolve, reject) => {
+    let output = "";
+    const fail = () => reject(new Error(`The router's process did not start:\n${output}`));
+    const timer = setTimeout(() => {
+      child.kill("SIGKILL");
+      fail();
+    }, START_MS);
+    child.once("exit", fail);
+    const read = (chunk: Buffer) => {
+      if (output.length < 10_000) output += chunk.toString();
+      const port = /listening on http:\/\/[^ ]+:(\d+)/.exec(output)?.[1];
+      if (port === undefined) return;
+      clearTimeout(timer);
+      resolve(Number(port));
+    };
+    child.stdout?.on("data", read);
+    child.stderr?.on("data", read);
+  });
+}
