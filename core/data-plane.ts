@@ -5,6 +5,7 @@ import type { Random } from "./plugin.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { LoadTable } from "./state/load.ts";
 import type { PrefixIndex } from "./state/prefix-index.ts";
+import type { TokenScale } from "./state/token-scale.ts";
 import type { UpstreamPool } from "./wire/upstream-pool.ts";
 
 /** Everything a request touches. It reads snapshots and changes counters; it never builds or waits for either. */
@@ -14,6 +15,8 @@ export interface DataPlane {
   readonly load: LoadTable;
   /** Absent when no plugin reads prefixes. */
   readonly prefixIndex: PrefixIndex | undefined;
+  /** Corrects estimates of prompt lengths. */
+  readonly tokenScale: TokenScale;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;

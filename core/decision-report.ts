@@ -31,6 +31,7 @@ export interface DecisionReport {
   readonly responseBytes: number;
   readonly isStream: boolean;
   readonly promptTokens: number;
+  readonly cache: CacheReport | null;
   readonly profile: string;
   readonly model: string;
   readonly target: string;
@@ -45,6 +46,13 @@ export interface DecisionReport {
   readonly refusal: Refusal | null;
   readonly faults: readonly Fault[];
   readonly attempts: readonly Attempt[];
+}
+
+/** What of the prompt was believed cached at the endpoint, and what its replica says was; null where one is not known. */
+export interface CacheReport {
+  readonly predictedTokens: number | null;
+  readonly reportedTokens: number | null;
+  readonly reportedPromptTokens: number | null;
 }
 
 export interface CandidateReport {
@@ -71,6 +79,7 @@ export function reportOf(ended: EndedRequest): DecisionReport {
     responseBytes: ended.responseBytes,
     isStream: ended.isStream,
     promptTokens: ended.promptTokens,
+    cache: cacheOf(ended),
     profile: decision?.profile ?? "",
     model: decision?.model ?? "",
     target: decision?.target ?? "",
@@ -85,6 +94,17 @@ export function reportOf(ended: EndedRequest): DecisionReport {
     attempts: ended.attempts,
   };
 }
+
+function cacheOf({ usage, predictedTokens }: EndedRequest): CacheReport | null {
+  if (usage === undefined && predictedTokens === undefined) return null;
+  return {
+    predictedTokens: predictedTokens ?? null,
+    reportedTokens: known(usage?.cachedTokens),
+    reportedPromptTokens: known(usage?.promptTokens),
+  };
+}
+
+const known = (count = Number.NaN) => (Number.isNaN(count) ? null : count);
 
 type Choice = Omit<Decision, "refusal">;
 

@@ -52,6 +52,14 @@ export interface Attempt {
   readonly result: number | UpstreamFailure | "aborted" | "saturated";
 }
 
+/** What a replica reports at the end of an answer; NaN where it does not say. */
+export interface Usage {
+  readonly promptTokens: number;
+  readonly outputTokens: number;
+  /** Prompt tokens that came out of its cache. */
+  readonly cachedTokens: number;
+}
+
 /** Everything an observer learns when a request has ended. */
 export interface RequestRecord {
   readonly request: InferenceRequest | undefined;
@@ -73,4 +81,8 @@ export interface RequestRecord {
   readonly firstByteMs: number;
   readonly requestBytes: number;
   readonly responseBytes: number;
+  /** Absent where the answer was not complete or reports nothing. */
+  readonly usage?: Usage | undefined;
+  /** Prompt tokens that the router believed cached at the endpoint it sent the request to; absent without a prefix index. */
+  readonly predictedTokens?: number | undefined;
 }

@@ -231,6 +231,8 @@ class RequestIntake implements RequestReceiver {
       firstByteMs: (forwarding?.firstByteAtMs ?? Number.NaN) - this.#bodyEndedAtMs,
       requestBytes: this.#bodyBytes,
       responseBytes: forwarding?.responseBytes ?? 0,
+      usage: forwarding?.usage,
+      predictedTokens: forwarding?.predictedTokens,
     };
   }
 }

@@ -153,6 +153,8 @@ export interface PrefixSettings {
   readonly blockBytes: number;
   /** Memory bound of the whole index. */
   readonly maxBytes: number;
+  /** Whether generated text takes room in the replicas' caches. */
+  readonly countGenerated: boolean;
 }
 
 export interface PluginKinds {

@@ -42,6 +42,8 @@ export interface InferenceRequest extends ParsedBody {
   readonly target: string;
   /** Name of the rewrite rule that drew the target; "" where no rule matched. */
   readonly rule: string;
+  /** `promptTokens` as the parser estimated it, before reports of the replicas corrected it. */
+  readonly parsedTokens: number;
   /** How much of the prompt each endpoint is believed to hold already. */
   readonly prefix: PrefixMatch;
 }

@@ -9,6 +9,7 @@ import type { RouterView } from "./router-view.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { LoadTable } from "./state/load.ts";
 import { PrefixIndex } from "./state/prefix-index.ts";
+import { TokenScale } from "./state/token-scale.ts";
 import { getPage } from "./wire/fetch-page.ts";
 import { UpstreamPools } from "./wire/upstream-pools.ts";
 
@@ -29,7 +30,7 @@ export interface Router {
 /** Puts data plane and control plane together and starts probing. Throws when a plugin can't be made. */
 export function runRouter(loaded: LoadedConfig, world: PluginWorld): Router {
   const { limits } = loaded.config.settings;
-  const load = new LoadTable();
+  const load = new LoadTable(world.clock);
   const pools = new UpstreamPools(limits, world.clock);
   const waiting = new Set<() => void>();
   let snapshot: Snapshot | undefined;
@@ -64,6 +65,7 @@ export function runRouter(loaded: LoadedConfig, world: PluginWorld): Router {
     },
     load,
     prefixIndex,
+    tokenScale: new TokenScale(),
     clock: world.clock,
     random: world.random,
     log: world.log,

@@ -47,6 +47,7 @@ export function makeRequest(overrides: Partial<InferenceRequest> = {}): Inferenc
     isStream: false,
     promptSpans: [],
     promptTokens: 0,
+    parsedTokens: overrides.promptTokens ?? 0,
     maxOutputTokens: 0,
     cacheSalt: "",
     isRepeatable: true,
@@ -86,6 +87,8 @@ export function makeLoad(slots: number, numbers: Partial<Load> = {}): Load {
   return {
     inFlight: idle,
     prefillTokens: idle,
+    remainingPrefill: (slot) => (numbers.prefillTokens ?? idle)[slot] ?? 0,
+    prefillRate: () => 8,
     waiting: unknown,
     running: unknown,
     kvUsage: unknown,

@@ -4,10 +4,10 @@ import { loadConfig, loadTexts } from "../../config/load.ts";
 import { formatProblems } from "../../config/problems.ts";
 import type { Definition } from "../plugin.ts";
 import { chart } from "../simulate/chart.ts";
-import { report } from "../simulate/report.ts";
 import { type NamedConfig, type Progress, runAll } from "../simulate/run.ts";
 import type { Trace } from "../simulate/trace.ts";
 import { readSimulateArguments, SIMULATE_HELP } from "./simulate-arguments.ts";
+import { report } from "./simulate-report.ts";
 import { readTraceFile } from "./trace-file.ts";
 
 type Registry = ReadonlyMap<string, Definition>;

@@ -23,7 +23,7 @@ export interface BuiltProgram {
   readonly prefixSettings: PrefixSettings | undefined;
 }
 
-export const PREFIX_DEFAULTS: PrefixSettings = { blockBytes: 256, maxBytes: 64 * 1024 * 1024 };
+export const PREFIX_DEFAULTS: PrefixSettings = { blockBytes: 256, maxBytes: 64 * 1024 * 1024, countGenerated: false };
 
 /** Makes every instance of the config; throws an Error that names the instance when one can't be made. */
 export function buildProgram({ config, definitions }: LoadedConfig, world: PluginWorld, signal: AbortSignal): BuiltProgram {
@@ -84,10 +84,11 @@ function mergePrefixSettings(requests: readonly Partial<PrefixSettings>[]): Pref
   return {
     blockBytes: agreed("blockBytes", requests),
     maxBytes: agreed("maxBytes", requests),
+    countGenerated: agreed("countGenerated", requests),
   };
 }
 
-function agreed(key: keyof PrefixSettings, requests: readonly Partial<PrefixSettings>[]): number {
+function agreed<Key extends keyof PrefixSettings>(key: Key, requests: readonly Partial<PrefixSettings>[]): PrefixSettings[Key] {
   const values = new Set(requests.map((request) => request[key]).filter((value) => value !== undefined));
   if (values.size > 1)
     throw new Error(

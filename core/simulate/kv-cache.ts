@@ -26,6 +26,11 @@ export class KvCache {
     this.#capacity = Math.floor(capacityTokens / blockTokens);
   }
 
+  /** Tokens that fit into it. */
+  get tokens(): number {
+    return this.#capacity * this.#blockTokens;
+  }
+
   /** Share of the cache that requests use now; what is only kept for later counts as free. */
   get usage(): number {
     return this.#capacity === 0 ? 0 : this.#pinned / this.#capacity;

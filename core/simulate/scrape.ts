@@ -1,34 +1,42 @@
 import type { Random, Source } from "../plugin.ts";
-import { groupSources, SourceFacts } from "../readiness/source-facts.ts";
+import { groupSources, SourceFacts, type SourceGroup } from "../readiness/source-facts.ts";
 import type { LoadTable } from "../state/load.ts";
+import type { PrefixIndex } from "../state/prefix-index.ts";
 import type { EventQueue } from "./events.ts";
 import type { Replica } from "./replica.ts";
 
-/** The page that simulated replicas have; what other pages say does not change during a simulation. */
-const METRICS_PATH = "/metrics";
+export interface ScrapeOptions {
+  readonly sources: readonly Source[];
+  readonly replicas: readonly Replica[];
+  readonly load: LoadTable;
+  readonly prefixIndex: PrefixIndex | undefined;
+  readonly queue: EventQueue;
+  readonly random: Random;
+}
 
-/** Has the config's sources read every replica's metrics page, as often as they ask for and not all at once. */
-export function scrape(
-  sources: readonly Source[],
-  replicas: readonly Replica[],
-  load: LoadTable,
-  queue: EventQueue,
-  random: Random,
-): void {
-  const group = groupSources(sources, { path: "", periodMs: 0 }).find(({ path }) => path === METRICS_PATH);
-  if (group === undefined) return;
+/**
+ * Has the config's sources read every replica's metrics page: at once, as the router does with a replica that comes into
+ * service, and then as often as they ask for, not all replicas at the same time.
+ */
+export function scrape({ sources, replicas, load, prefixIndex, queue, random }: ScrapeOptions): void {
+  const groups = groupSources(sources, { path: "", periodMs: 0 });
   replicas.forEach((replica, slot) => {
-    const facts = new SourceFacts(load, slot);
-    const read = () => void facts.read(group, metricsPage(replica), queue.now());
-    read();
-    queue.after(random() * group.periodMs, () => {
-      read();
-      queue.every(group.periodMs, read);
-    });
+    const facts = new SourceFacts(load, slot, (tokens) => prefixIndex?.setCapacity(slot, tokens));
+    const read = (group: SourceGroup) => facts.read(group, metricsPage(replica), queue.now());
+    // Other pages, such as the list of models, say nothing that would change.
+    for (const group of groups.filter(read)) {
+      queue.after(random() * group.periodMs, () => void queue.every(group.periodMs, () => void read(group)));
+    }
   });
 }
 
-/** The lines of vLLM's page that tell how busy it is. */
+/** The lines of vLLM's page that tell how busy it is and how large its cache. */
 function metricsPage({ size, untouched, cache }: Replica): string {
-  return `vllm:num_requests_running ${size - untouched}\nvllm:num_requests_waiting ${untouched}\nvllm:kv_cache_usage_perc ${cache.usage}\n`;
+  return [
+    `vllm:num_requests_running ${size - untouched}`,
+    `vllm:num_requests_waiting ${untouched}`,
+    `vllm:kv_cache_usage_perc ${cache.usage}`,
+    `vllm:cache_config_info{kv_cache_size_tokens="${cache.tokens}"} 1`,
+    "",
+  ].join("\n");
 }

@@ -4,15 +4,15 @@ import type { Endpoint } from "../endpoint.ts";
 import { parseEndpointUrl } from "../endpoint-url.ts";
 import { silentLog } from "../log.ts";
 import { decide } from "../pipeline.ts";
-import type { Random } from "../plugin.ts";
+import type { PrefixSettings, Random } from "../plugin.ts";
 import { type Snapshot, servedModels } from "../snapshot.ts";
 import { Claim } from "../state/claim.ts";
 import { LoadTable } from "../state/load.ts";
 import { SECRET_WORDS } from "../state/prefix-hash.ts";
 import { PrefixIndex } from "../state/prefix-index.ts";
+import { seededRandom } from "../test-kit.ts";
 import { EventQueue } from "./events.ts";
 import { type Metrics, Recorder } from "./metrics.ts";
-import { seededRandom } from "./random.ts";
 import { Job, Replica, type ReplicaModel } from "./replica.ts";
 import { RequestMaker } from "./request-maker.ts";
 import { scrape } from "./scrape.ts";
@@ -40,7 +40,7 @@ export class Simulation {
   readonly #settings: SimulationSettings;
   readonly #queue = new EventQueue();
   readonly #random: Random;
-  readonly #load = new LoadTable();
+  readonly #load = new LoadTable(this.#queue);
   readonly #prefixIndex: PrefixIndex | undefined;
   readonly #snapshot: Snapshot;
   readonly #maker: RequestMaker;
@@ -59,16 +59,17 @@ export class Simulation {
     const { program, sources, prefixSettings } = buildProgram(loaded, world, this.#stopping.signal);
     const endpoints = makeEndpoints(trace, loaded, settings.replicas, this.#load);
     this.#snapshot = { ...program, endpoints, served: servedModels(endpoints) };
-    if (prefixSettings !== undefined) this.#prefixIndex = makePrefixIndex(prefixSettings, settings, endpoints);
+    if (prefixSettings !== undefined) this.#prefixIndex = makePrefixIndex(prefixSettings, settings.seed);
     this.#maker = new RequestMaker(trace, settings.tokenError, seededRandom(settings.seed ^ 0x5eed));
     this.replicas = endpoints.map((_, index) => this.#makeReplica(settings.speeds[index] ?? 1));
-    scrape(
-      sources.map(({ plugin }) => plugin),
-      this.replicas,
-      this.#load,
-      this.#queue,
-      seededRandom(settings.seed ^ 0x5c4a9e),
-    );
+    scrape({
+      sources: sources.map(({ plugin }) => plugin),
+      replicas: this.replicas,
+      load: this.#load,
+      prefixIndex: this.#prefixIndex,
+      queue: this.#queue,
+      random: seededRandom(settings.seed ^ 0x5c4a9e),
+    });
   }
 
   /** Runs to the last answer. `progress` is told the share of requests that are over. */
@@ -93,8 +94,8 @@ export class Simulation {
   }
 
   #route(traced: TraceRequest, index: number): void {
-    const request = this.#maker.make(traced, index, this.#snapshot, this.#prefixIndex);
-    const decision = decide(request, this.#snapshot, this.#load, this.#random);
+    const request = this.#maker.make(traced, index, this.#world);
+    const decision = decide(request, this.#world.snapshot, this.#load, this.#random);
     const [endpoint] = decision.order;
     if (endpoint !== undefined) this.#send(traced, request, endpoint);
     else this.#open -= 1;
@@ -147,15 +148,9 @@ function makeEndpoints(trace: Trace, { config }: LoadedConfig, count: number, lo
   });
 }
 
-/** The index as the router has it once it knows how much each replica's cache holds. */
-function makePrefixIndex(
-  prefixSettings: ConstructorParameters<typeof PrefixIndex>[0],
-  settings: SimulationSettings,
-  endpoints: readonly Endpoint[],
-): PrefixIndex {
-  const random = seededRandom(settings.seed ^ 0x1de8);
+/** The router's own index; its secret is drawn from the seed, so that a run can be repeated. */
+function makePrefixIndex(prefixSettings: PrefixSettings, seed: number): PrefixIndex {
+  const random = seededRandom(seed ^ 0x1de8);
   const secret = Array.from({ length: SECRET_WORDS }, () => Math.floor(random() * 2 ** 32));
-  const prefixIndex = new PrefixIndex({ ...prefixSettings, secret });
-  for (const { slot } of endpoints) prefixIndex.setCapacity(slot, settings.model.kvTokens);
-  return prefixIndex;
+  return new PrefixIndex({ ...prefixSettings, secret });
 }

@@ -1,5 +1,5 @@
 import type { DataPlane } from "../data-plane.ts";
-import type { Attempt, Decision } from "../decision.ts";
+import type { Attempt, Decision, Usage } from "../decision.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { errorEvent, type RouterError } from "../errors.ts";
 import type { Reply } from "../reply.ts";
@@ -13,6 +13,7 @@ import type { ResponseReader, UpstreamConnection, UpstreamFailure } from "../wir
 import { EventBoundary } from "./event-boundary.ts";
 import type { Draft } from "./rewrite.ts";
 import { allSaturated, stopping, upstreamError } from "./upstream-error.ts";
+import { UsageTap } from "./usage-tap.ts";
 
 /** How an answer ended: as a whole, without its client, broken off after its head, or with an error before it. */
 export type Ending = "complete" | "client-left" | "broken" | RouterError;
@@ -28,6 +29,8 @@ export class Forwarding implements ResponseReader {
   responseBytes = 0;
   /** When the first body byte came, on the router's clock; NaN before. */
   firstByteAtMs = Number.NaN;
+  /** What the replica reported once its answer was complete. */
+  usage: Usage | undefined;
   /** True once it is certain that no socket holds bytes of the request's body any more. */
   isBodyFree = false;
 
@@ -39,6 +42,7 @@ export class Forwarding implements ResponseReader {
   readonly #reply: Reply;
   readonly #ended: (ending: Ending) => void;
   readonly #boundary: EventBoundary;
+  readonly #tap: UsageTap | undefined;
   #next = 0;
   #retriesLeft: number;
   #claim: Claim | undefined;
@@ -61,6 +65,7 @@ export class Forwarding implements ResponseReader {
     this.#reply = reply;
     this.#ended = ended;
     this.#boundary = new EventBoundary(routed.openingEvents);
+    if (routed.request.promptSpans.length > 0) this.#tap = new UsageTap();
     this.#retriesLeft = routed.snapshot.settings.limits.retries;
   }
 
@@ -89,6 +94,11 @@ export class Forwarding implements ResponseReader {
     return true;
   }
 
+  /** Prompt tokens believed cached where it was last sent; undefined without a prefix index. */
+  get predictedTokens(): number | undefined {
+    return this.#plane.prefixIndex && this.#claim?.predictedTokens;
+  }
+
   // The answer, as the replica's connection reads it.
 
   head(head: Head, framing: Framing): void {
@@ -112,6 +122,7 @@ export class Forwarding implements ResponseReader {
       this.#isPromptWorkedOff = true;
       this.#claim?.firstByte();
     }
+    this.#tap?.read(chunk, spans, spanCount);
     if (!this.#reply.write(chunk, spans, spanCount, isVerbatim)) this.#connection?.pause();
   }
 
@@ -121,6 +132,7 @@ export class Forwarding implements ResponseReader {
 
   end(isVerbatimEnd: boolean): void {
     this.isBodyFree = this.attempts.length === 1 && this.#connection?.hasSentAll === true;
+    if (this.status < 300) this.#report(this.#tap?.finish());
     this.#finish("complete", () => this.#reply.end(isVerbatimEnd));
   }
 
@@ -198,10 +210,19 @@ export class Forwarding implements ResponseReader {
   #finish(ending: Ending, close: () => void): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#tap?.close();
     this.#claim?.release();
     close();
     this.#connection = undefined;
     this.#ended(ending);
+  }
+
+  #report(usage: Usage | undefined): void {
+    if (usage === undefined || this.#isOver) return;
+    const { api, parsedTokens } = this.#request;
+    this.usage = usage;
+    this.#plane.tokenScale.learn(api, parsedTokens, usage.promptTokens);
+    if (usage.outputTokens > 0) this.#claim?.generated(usage.outputTokens);
   }
 
   #note(result: Attempt["result"]): void {

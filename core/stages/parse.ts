@@ -5,19 +5,28 @@ import type { InferenceRequest, ParsedBody } from "../request.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { PrefixIndex } from "../state/prefix-index.ts";
 import { NO_PREFIX } from "../state/prefix-match.ts";
+import type { TokenScale } from "../state/token-scale.ts";
 
 /**
  * Reads what the body asks for and draws the target: filters and scorers must see the final name, since which replica has
  * the adapter and whose cache holds the prompt depend on it.
  */
-export function parse(incoming: Incoming, snapshot: Snapshot, prefixIndex: PrefixIndex | undefined): InferenceRequest {
+export function parse(
+  incoming: Incoming,
+  snapshot: Snapshot,
+  prefixIndex: PrefixIndex | undefined,
+  tokenScale?: TokenScale,
+): InferenceRequest {
   const { parser, head, body } = incoming;
   const parsed = parser.plugin.parse(body);
   const draw = drawTarget(parsed, incoming, snapshot);
   const target = draw?.target ?? parsed.model;
   const key = { api: parser.type, target, cacheSalt: parsed.cacheSalt };
+  const promptTokens = tokenScale?.scaled(parser.type, parsed.promptTokens) ?? parsed.promptTokens;
   return {
     ...parsed,
+    promptTokens,
+    parsedTokens: parsed.promptTokens,
     id: incoming.id,
     api: parser.type,
     path: incoming.path,
@@ -26,7 +35,7 @@ export function parse(incoming: Incoming, snapshot: Snapshot, prefixIndex: Prefi
     body: body.bytes,
     target,
     rule: draw?.rule ?? "",
-    prefix: prefixIndex?.match(key, body.bytes, parsed.promptSpans, parsed.promptTokens) ?? NO_PREFIX,
+    prefix: prefixIndex?.match(key, body.bytes, parsed.promptSpans, promptTokens) ?? NO_PREFIX,
   };
 }
 

@@ -6,6 +6,8 @@ import type { PrefixIndex } from "./prefix-index.ts";
 /** What one attempt claims of one endpoint: its share of the load, and that the prompt will be in its cache. */
 export class Claim {
   readonly endpoint: Endpoint;
+  /** Prompt tokens believed to be in its cache. */
+  readonly predictedTokens: number;
   readonly #request: InferenceRequest;
   readonly #prefixIndex: PrefixIndex | undefined;
   readonly #lease: Lease;
@@ -14,17 +16,24 @@ export class Claim {
   constructor(request: InferenceRequest, endpoint: Endpoint, load: LoadTable, prefixIndex: PrefixIndex | undefined) {
     const { prefix, promptTokens } = request;
     // Whole numbers, so that a million sums leave no residue.
-    const uncachedTokens = Math.max(0, Math.round(promptTokens - prefix.matchedTokens(endpoint.slot)));
+    const predictedTokens = prefix.matchedTokens(endpoint.slot);
+    const uncachedTokens = Math.max(0, Math.round(promptTokens - predictedTokens));
+    this.predictedTokens = predictedTokens;
     this.endpoint = endpoint;
     this.#request = request;
     this.#prefixIndex = prefixIndex;
-    this.#lease = new Lease(load, endpoint.slot, uncachedTokens);
+    this.#lease = new Lease(load, endpoint.slot, { tokens: uncachedTokens, hasFirstByte: request.isStream });
     prefixIndex?.admit(prefix, endpoint.slot);
   }
 
   /** The first byte of the answer's body came: the prompt has been worked off. */
   firstByte(): void {
     this.#lease.firstByte();
+  }
+
+  /** The answer is complete: so many tokens came after the prompt, in the same cache. */
+  generated(tokens: number): void {
+    this.#prefixIndex?.generated(this.#request.prefix, this.endpoint.slot, tokens);
   }
 
   /** The replica did not work on the prompt: what was believed of its cache is taken back. */

@@ -1,3 +1,6 @@
+import { type Clock, systemClock } from "../clock.ts";
+import { PrefillQueue, type PrefillWork } from "./prefill-queue.ts";
+
 /**
  * The live numbers of every endpoint, one typed array per number, indexed by slot.
  * What the router knows itself is exact; scraped values are NaN until a page was read.
@@ -7,6 +10,10 @@ export interface Load {
   readonly inFlight: ArrayLike<number>;
   /** Prompt tokens sent and not yet answered by a first byte, minus those believed cached. */
   readonly prefillTokens: ArrayLike<number>;
+  /** The same, less what the endpoint will have worked off by now at its measured speed. */
+  remainingPrefill(slot: number): number;
+  /** Prompt tokens the endpoint works off in a millisecond, measured. */
+  prefillRate(slot: number): number;
   /** Requests waiting in the replica's own queue, scraped. */
   readonly waiting: ArrayLike<number>;
   /** Requests running in the replica, scraped. */
@@ -56,10 +63,13 @@ export class LoadTable implements Load {
   readonly scrapedAtMs: Float64Array;
   readonly freshness: Float64Array;
   readonly adapters: (AdapterFacts | undefined)[];
+  readonly #clock: Pick<Clock, "now">;
+  readonly #queues: PrefillQueue[] = [];
   readonly #slots = new Map<string, number>();
   readonly #retired = new Set<number>();
 
-  constructor() {
+  constructor(clock: Pick<Clock, "now"> = systemClock) {
+    this.#clock = clock;
     this.inFlight = new Int32Array(MAX_SLOTS);
     this.prefillTokens = new Float64Array(MAX_SLOTS);
     this.waiting = new Float64Array(MAX_SLOTS).fill(Number.NaN);
@@ -76,8 +86,35 @@ export class LoadTable implements Load {
     if (known !== undefined) return known;
     const slot = this.#freeSlot();
     this.#slots.set(name, slot);
+    this.#queues[slot] = new PrefillQueue(this.#usualRate());
     this.forgetScrape(slot);
     return slot;
+  }
+
+  remainingPrefill(slot: number): number {
+    return this.#queues[slot]?.remaining(this.#clock.now()) ?? 0;
+  }
+
+  prefillRate(slot: number): number {
+    return this.#queueOf(slot).rate;
+  }
+
+  /** A request was sent. */
+  begin(slot: number, work: PrefillWork): void {
+    this.inFlight[slot]! += 1;
+    this.prefillTokens[slot]! += work.tokens;
+    this.#queueOf(slot).add(work, this.#clock.now());
+  }
+
+  /** Its prompt needs no more work; `isWorkedOff` says whether the endpoint has done it. */
+  endPrefill(slot: number, work: PrefillWork, isWorkedOff: boolean): void {
+    this.prefillTokens[slot]! -= work.tokens;
+    this.#queueOf(slot).remove(work, this.#clock.now(), isWorkedOff);
+  }
+
+  /** The request ended. */
+  end(slot: number): void {
+    this.inFlight[slot]! -= 1;
   }
 
   /** Gives the slot back once its last request has ended. */
@@ -111,6 +148,17 @@ export class LoadTable implements Load {
     this.knowAdapters(slot, undefined);
   }
 
+  #queueOf(slot: number): PrefillQueue {
+    this.#queues[slot] ??= new PrefillQueue(this.#usualRate());
+    return this.#queues[slot];
+  }
+
+  /** The mean speed of those that were measured: the best guess for one that was not. */
+  #usualRate(): number | undefined {
+    const measured = this.#queues.filter((queue) => queue?.isMeasured);
+    return measured.length === 0 ? undefined : measured.reduce((sum, queue) => sum + queue.rate, 0) / measured.length;
+  }
+
   #freeSlot(): number {
     const used = new Set(this.#slots.values());
     for (let slot = 0; slot < MAX_SLOTS; slot++) {
@@ -130,28 +178,33 @@ export class LoadTable implements Load {
 export class Lease {
   readonly #table: LoadTable;
   readonly #slot: number;
-  #prefillTokens: number;
+  readonly #work: PrefillWork;
+  #isPrefilling = true;
   #isHeld = true;
 
-  constructor(table: LoadTable, slot: number, prefillTokens: number) {
+  constructor(table: LoadTable, slot: number, work: PrefillWork) {
     this.#table = table;
     this.#slot = slot;
-    this.#prefillTokens = prefillTokens;
-    table.inFlight[slot]! += 1;
-    table.prefillTokens[slot]! += prefillTokens;
+    this.#work = work;
+    table.begin(slot, work);
   }
 
   /** The first response byte came: the prompt has been worked off. */
   firstByte(): void {
-    this.#table.prefillTokens[this.#slot]! -= this.#prefillTokens;
-    this.#prefillTokens = 0;
+    this.#endPrefill(true);
   }
 
   /** The request ended, however it ended. */
   release(): void {
     if (!this.#isHeld) return;
     this.#isHeld = false;
-    this.firstByte();
-    this.#table.inFlight[this.#slot]! -= 1;
+    this.#endPrefill(false);
+    this.#table.end(this.#slot);
+  }
+
+  #endPrefill(isWorkedOff: boolean): void {
+    if (!this.#isPrefilling) return;
+    this.#isPrefilling = false;
+    this.#table.endPrefill(this.#slot, this.#work, isWorkedOff);
   }
 }

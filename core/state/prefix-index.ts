@@ -13,6 +13,8 @@ export interface PrefixIndexSettings {
   readonly defaultCapacityTokens?: number;
   /** Longest part of a prompt that is hashed, at four bytes a token. */
   readonly maxPromptTokens?: number;
+  /** Whether generated text takes room in the caches; without it, only prompts do. */
+  readonly countGenerated?: boolean;
   /** Six random 32-bit words; a test gives its own. */
   readonly secret?: ArrayLike<number>;
 }
@@ -39,12 +41,14 @@ export class PrefixIndex {
   readonly #hasher: PrefixHasher;
   readonly #residency: Residency;
   readonly #defaultCapacity: number;
+  readonly #countsGenerated: boolean;
 
   constructor(settings: PrefixIndexSettings) {
     const maxPromptTokens = settings.maxPromptTokens ?? DEFAULT_MAX_PROMPT_TOKENS;
     this.#ends = blockEnds(settings.blockBytes, maxPromptTokens * BYTES_PER_TOKEN);
     this.#hasher = new PrefixHasher(settings.secret ?? crypto.getRandomValues(new Uint32Array(SECRET_WORDS)));
     this.#defaultCapacity = capacity(settings.defaultCapacityTokens ?? DEFAULT_CAPACITY_TOKENS);
+    this.#countsGenerated = settings.countGenerated ?? false;
     this.#residency = new Residency(settings.maxBytes, this.#defaultCapacity);
   }
 
@@ -65,6 +69,12 @@ export class PrefixIndex {
   /** The request failed before it was worked on: what it added is taken back, unless a later request used it. */
   withdraw(prefix: PrefixMatch, slot: number): void {
     if (prefix instanceof PromptPrefix) prefix.withdraw(slot);
+  }
+
+  /** The answer to a prompt that slot holds is complete: so many tokens more are in the cache, behind it. */
+  generated(prefix: PrefixMatch, slot: number, tokens: number): void {
+    if (this.#countsGenerated && prefix instanceof PromptPrefix)
+      this.#residency.extend(prefix, slot, Math.min(MAX_BLOCK_TOKENS, tokens));
   }
 
   /** The replica restarted, or the slot has a new one: it holds nothing. */

@@ -30,6 +30,9 @@ export interface SlotResidency {
   readonly capacityTokens: number;
 }
 
+/** Turns the hash of a prompt's last block into that of the text generated after it. */
+const GENERATED = [0x47656e65, 0x72617465] as const;
+
 export class Residency {
   readonly table: PrefixTable;
   readonly #lists: RecencyLists;
@@ -41,6 +44,7 @@ export class Residency {
   /** Who gave way last: it goes on giving while its oldest is from the same moment. */
   #victim = 0;
   #victimStamp = 0;
+  #hasGenerated = false;
 
   constructor(maxBytes: number, capacityTokens: number) {
     this.table = new PrefixTable(maxBytes);
@@ -77,6 +81,8 @@ export class Residency {
   /** The slot's endpoint is sent the prompt and will hold all of it. `guess` is its depth, if nothing changed since. */
   admit(chain: Chain, slot: number, guess: number): Admission {
     const from = this.depth(chain, slot, guess);
+    // A longer prompt repeats what was generated after its beginning.
+    if (this.#hasGenerated && from > 0 && from < chain.blocks) this.#dropGenerated(chain, from - 1, slot);
     const stamp = this.table.tick();
     this.#slotsUsed = Math.max(this.#slotsUsed, slot + 1);
     const held = from === 0 ? 0 : this.#entryOf(chain, from - 1, slot);
@@ -94,6 +100,26 @@ export class Residency {
     if (last !== 0) this.#lists.addNewest(slot, last, stamp);
     this.#trim(slot, 0);
     return { slot, from, stamp };
+  }
+
+  /** Text was generated after a prompt. It takes room until it is the least recently used, or a longer prompt has it inside. */
+  extend(chain: Chain, slot: number, tokens: number): void {
+    const last = chain.blocks - 1;
+    if (last < 0 || this.#entryOf(chain, last, slot) === 0) return;
+    this.#hasGenerated = true;
+    this.#dropGenerated(chain, last, slot);
+    const parent = this.#entryOf(chain, last, slot);
+    this.#countChild(parent, 1);
+    this.#trim(slot, tokens);
+    if (this.table.isFull && !this.#makeRoom()) {
+      this.#countChild(parent, -1);
+      return;
+    }
+    const entry = this.table.add(...generatedHash(chain, last), slot, parent, tokens);
+    this.#tokens[slot]! += tokens;
+    this.#entries[slot]!++;
+    this.#lists.addNewest(slot, entry, this.table.tick());
+    this.#trim(slot, 0);
   }
 
   /** Takes back what an admission added and no later prompt used. */
@@ -126,6 +152,11 @@ export class Residency {
 
   #entryOf(chain: Chain, block: number, slot: number): number {
     return this.table.find(chain.hashes[2 * block]!, chain.hashes[2 * block + 1]!, slot);
+  }
+
+  #dropGenerated(chain: Chain, block: number, slot: number): void {
+    const entry = this.table.find(...generatedHash(chain, block), slot);
+    if (entry !== 0) this.#drop(slot, entry);
   }
 
   /** Adds one block behind `parent`; 0 when memory is full of nothing but the prompt itself. */
@@ -187,6 +218,10 @@ export class Residency {
   #countChild(entry: number, change: 1 | -1): void {
     this.table.words[this.table.at(entry) + CHILDREN]! += change;
   }
+}
+
+function generatedHash(chain: Chain, block: number): readonly [low: number, high: number] {
+  return [chain.hashes[2 * block]! ^ GENERATED[0], chain.hashes[2 * block + 1]! ^ GENERATED[1]];
 }
 
 /** Tokens from that block to the end. */

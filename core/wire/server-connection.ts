@@ -36,8 +36,11 @@ type State =
 /** Bytes held before their turn while the socket still reads on: a paused one would not tell that its client has left. */
 const MOST_HELD_BYTES = 64 * 1024;
 
-/** After an early answer: how long and how much is still read, so that the answer is not lost to a reset. */
+/** After an early answer: how long it is still read, so that the answer is not lost to a reset. */
 const LINGER_MS = 2_000;
+
+/** While the server stops: how long an idle connection may still bring a request that was on its way. */
+const LAST_CHANCE_MS = 500;
 
 /** One client connection: bytes in, requests out, one at a time. */
 export class ServerConnection implements Timed {
@@ -86,8 +89,13 @@ export class ServerConnection implements Timed {
   }
 
   /** The server stops: an idle connection gets a last chance, a busy one closes after its answer. */
-  beginDrain(idleMs: number): void {
-    if (this.#state === "idle") this.#deadlineMs = Math.min(this.#deadlineMs, this.#shared.deadlines.nowMs + idleMs);
+  beginDrain(): void {
+    const { nowMs } = this.#shared.deadlines;
+    if (this.#state === "idle") this.#deadlineMs = Math.min(this.#deadlineMs, nowMs + LAST_CHANCE_MS);
+  }
+
+  get isLast(): boolean {
+    return this.#shared.isDraining;
   }
 
   /** Ends whatever is under way; a started answer is not ended cleanly. */
@@ -139,9 +147,8 @@ export class ServerConnection implements Timed {
   #begin(head: Head): void {
     checkHost(head);
     const framing = requestFraming(head);
-    const { deadlines, limits, isDraining, start } = this.#shared;
-    const isKept = isKeptAlive(head) && head.minor === 1 && !isDraining;
-    const reply = new ServerReply(this.#socket, head, isKept, this);
+    const { deadlines, limits, start } = this.#shared;
+    const reply = new ServerReply(this.#socket, head, isKeptAlive(head) && head.minor === 1, this);
     this.#reply = reply;
     this.#bodyLeft = framing.kind === "length" ? framing.length : 0;
     this.#state = framing.kind === "none" || (framing.kind === "length" && framing.length === 0) ? "answer" : "body";
@@ -221,13 +228,19 @@ export class ServerConnection implements Timed {
     if (!isKept) {
       this.#state = "linger";
       this.#deadlineMs = deadlines.nowMs + limits.writeTimeoutMs;
-      this.#socket.end();
+      this.#socket.end(() => this.#sentLast());
       return;
     }
     this.#parser.reset();
     this.#state = "idle";
-    this.#deadlineMs = deadlines.nowMs + (isDraining ? 0 : limits.idleTimeoutMs);
+    this.#deadlineMs = deadlines.nowMs + (isDraining ? LAST_CHANCE_MS : limits.idleTimeoutMs);
     if (this.#held !== undefined) this.#takeHeld(this.#held);
+  }
+
+  /** The kernel has all of the last answer: what is left to wait for is the client's own end. */
+  #sentLast(): void {
+    const { deadlines, isDraining } = this.#shared;
+    this.#deadlineMs = Math.min(this.#deadlineMs, deadlines.nowMs + (isDraining ? LAST_CHANCE_MS : LINGER_MS));
   }
 
   /** The answer was broken off; the connection ends with what is already written. */

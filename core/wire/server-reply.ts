@@ -8,6 +8,8 @@ type BodyMode = "none" | "length" | "chunked" | "close";
 
 /** What the reply tells its connection. */
 export interface ReplyOwner {
+  /** The connection ends after this answer, whatever the client would like. */
+  readonly isLast: boolean;
   awaitDrain(): void;
   answered(isKept: boolean): void;
   broken(): void;
@@ -22,7 +24,7 @@ export class ServerReply implements Reply {
   readonly #owner: ReplyOwner;
   readonly #method: string;
   readonly #minor: number;
-  readonly #isKept: boolean;
+  #isKept: boolean;
   #mode: BodyMode = "none";
   #isOpen = true;
   /** The head, until the first body bytes go out with it. */
@@ -40,6 +42,7 @@ export class ServerReply implements Reply {
     if (!this.#isOpen || this.hasStarted) return;
     this.hasStarted = true;
     this.#mode = this.#modeFor(status, length);
+    if (this.#owner.isLast) this.#isKept = false;
     let head = `HTTP/1.1 ${status} ${reason}\r\n${lines}`;
     if (this.#mode === "chunked") head += "Transfer-Encoding: chunked\r\n";
     else if (length >= 0 && status !== 204 && status !== 304) head += `Content-Length: ${length}\r\n`;

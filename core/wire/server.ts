@@ -27,8 +27,8 @@ export interface WireServer {
   drain(timeoutMs: number): Promise<void>;
 }
 
-/** How long an idle connection may still bring a request that was on its way when a drain began. */
-const DRAIN_IDLE_MS = 500;
+/** When a drain begins: how long connections that the kernel has already taken, with their requests, are still accepted. */
+const LAST_ACCEPT_MS = 100;
 
 /** Listens and serves HTTP/1.1; rejects when the address can't be had. */
 export function startWireServer(options: WireServerOptions): Promise<WireServer> {
@@ -46,8 +46,9 @@ export function startWireServer(options: WireServerOptions): Promise<WireServer>
 
   const drain = async (timeoutMs: number): Promise<void> => {
     shared.isDraining = true;
+    if (timeoutMs > 0) await new Promise<void>((resolve) => clock.after(LAST_ACCEPT_MS, resolve));
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    for (const connection of connections) connection.beginDrain(DRAIN_IDLE_MS);
+    for (const connection of connections) connection.beginDrain();
     const cancel = clock.after(timeoutMs, () => {
       for (const connection of connections) connection.cut();
     });

@@ -9,6 +9,8 @@ export class UpstreamPools {
   readonly #limits: Limits;
   readonly #deadlines: Deadlines;
   readonly #pools = new Map<number, UpstreamPool>();
+  /** Of endpoints that are listed no more, or elsewhere: kept until their last connection has ended. */
+  readonly #retired = new Set<UpstreamPool>();
 
   constructor(limits: Limits, clock: Clock) {
     this.#limits = limits;
@@ -22,7 +24,7 @@ export class UpstreamPools {
   of(endpoint: Endpoint): UpstreamPool {
     const known = this.#pools.get(endpoint.slot);
     if (known !== undefined && known.url.href === endpoint.url.href) return known;
-    known?.closeIdle();
+    if (known !== undefined) this.#retire(known);
     const pool = new UpstreamPool(endpoint.url, this.#limits, this.#deadlines);
     this.#pools.set(endpoint.slot, pool);
     return pool;
@@ -40,9 +42,10 @@ export class UpstreamPools {
     }
     for (const [slot, pool] of this.#pools) {
       if (listed.has(slot)) continue;
-      pool.closeIdle();
+      this.#retire(pool);
       this.#pools.delete(slot);
     }
+    for (const pool of this.#retired) if (pool.size === 0) this.#retired.delete(pool);
   }
 
   /** Open connections to the endpoint, busy and idle. */
@@ -55,7 +58,12 @@ export class UpstreamPools {
   }
 
   close(): void {
-    for (const pool of this.#pools.values()) pool.close();
+    for (const pool of [...this.#pools.values(), ...this.#retired]) pool.close();
     this.#deadlines.close();
+  }
+
+  #retire(pool: UpstreamPool): void {
+    pool.closeIdle();
+    this.#retired.add(pool);
   }
 }

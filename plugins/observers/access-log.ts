@@ -32,6 +32,7 @@ function jsonLine(record: RequestRecord): string {
     firstByteMs: Number.isNaN(record.firstByteMs) ? null : rounded(record.firstByteMs),
     requestBytes: record.requestBytes,
     responseBytes: record.responseBytes,
+    ...reported(record),
   });
 }
 
@@ -61,6 +62,21 @@ function routing({ request, decision, attempts }: RequestRecord) {
     rule: clean(decision?.rule ?? request?.rule ?? ""),
     endpoint: clean(attempts.at(-1)?.endpoint ?? ""),
   };
+}
+
+/** What the replica counted; left out where it does not say. */
+function reported({ usage, predictedTokens }: RequestRecord) {
+  if (usage === undefined) return {};
+  return {
+    promptTokens: known(usage.promptTokens),
+    outputTokens: known(usage.outputTokens),
+    cachedTokens: known(usage.cachedTokens),
+    predictedCachedTokens: known(usage.cachedTokens) === undefined ? undefined : predictedTokens,
+  };
+}
+
+function known(count: number): number | undefined {
+  return Number.isNaN(count) ? undefined : count;
 }
 
 /** A query may hold a key, so it stays out. */

@@ -61,6 +61,8 @@ function keep(record: RequestRecord): EndedRequest {
     firstByteMs: record.firstByteMs,
     requestBytes: record.requestBytes,
     responseBytes: record.responseBytes,
+    usage: record.usage,
+    predictedTokens: record.predictedTokens,
     attempts: record.attempts,
     isStream: request?.isStream ?? false,
     promptTokens: request?.promptTokens ?? 0,

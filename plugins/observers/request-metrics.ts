@@ -46,6 +46,11 @@ function makeFamilies(maxSeries: number) {
     broken: counter("stream_broken", "Answers that broke off after their head was sent."),
     requestBytes: counter("request_bytes", "Bytes of request bodies.", "api"),
     responseBytes: counter("response_bytes", "Bytes of answer bodies that came from replicas.", "api"),
+    outputTokens: counter("output_tokens", "Generated tokens, as replicas report them.", "api"),
+    promptTokens: counter("prefix_prompt_tokens", "Prompt tokens of answers that report what was cached of them.", "endpoint"),
+    cachedTokens: counter("prefix_reported_tokens", "Prompt tokens that came out of the replica's cache, as it reports them.", "endpoint"),
+    predictedTokens: counter("prefix_predicted_tokens", "What the router believed of the same prompts.", "endpoint"),
+    errorTokens: counter("prefix_error_tokens", "How far the two were apart, request by request, added up.", "endpoint"),
     durations: new HistogramFamily("signalbox_request_duration_seconds", DURATION_HELP, "api", DURATION_BOUNDS_S),
     firstBytes: new HistogramFamily("signalbox_time_to_first_byte_seconds", FIRST_BYTE_HELP, "api", FIRST_BYTE_BOUNDS_S),
   };
@@ -69,13 +74,30 @@ function count(families: Families, record: RequestRecord): void {
   families.requestBytes.add(record.requestBytes, api);
   families.responseBytes.add(record.responseBytes, api);
   families.durations.observe(record.durationMs / 1000, api);
+  countTokens(families, record, api, last);
   if (!Number.isNaN(record.firstByteMs)) families.firstBytes.observe(record.firstByteMs / 1000, api);
+}
+
+function countTokens(families: Families, { usage, predictedTokens }: RequestRecord, api: string, endpoint: string): void {
+  if (usage === undefined) return;
+  const { promptTokens, outputTokens, cachedTokens } = usage;
+  if (!Number.isNaN(outputTokens)) families.outputTokens.add(outputTokens, api);
+  if (Number.isNaN(promptTokens) || Number.isNaN(cachedTokens)) return;
+  families.promptTokens.add(promptTokens, endpoint);
+  families.cachedTokens.add(cachedTokens, endpoint);
+  if (predictedTokens === undefined) return;
+  families.predictedTokens.add(predictedTokens, endpoint);
+  families.errorTokens.add(Math.abs(predictedTokens - cachedTokens), endpoint);
 }
 
 function page(families: Families, view: RouterView): string {
   const names = new Set(view.snapshot.endpoints.map(({ name }) => name)).add(NONE);
   families.requests.makeRoom("endpoint", names);
   families.attempts.makeRoom("endpoint", names);
+  families.promptTokens.makeRoom("endpoint", names);
+  families.cachedTokens.makeRoom("endpoint", names);
+  families.predictedTokens.makeRoom("endpoint", names);
+  families.errorTokens.makeRoom("endpoint", names);
   const texts = Object.values(families).map((family) => family.text());
   return texts.join("") + stateGauges(view);
 }

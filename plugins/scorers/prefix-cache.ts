@@ -4,6 +4,8 @@ import { defineScorer } from "../../core/plugin.ts";
 /** Settings of the router's prefix index; what is left out keeps the index's own default. */
 const options = z.strictObject({
   blockBytes: z.int().min(16).max(65_536).exactOptional(),
+  /** Counts generated text as part of what a cache holds, where answers report its length. */
+  countGenerated: z.boolean().exactOptional(),
   maxBytes: z.int().min(65_536).max(Number.MAX_SAFE_INTEGER).exactOptional(),
 });
 

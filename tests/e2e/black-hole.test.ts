@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { startBlackHole } from "../support/black-hole.ts";
+import { openFiles } from "../support/process-usage.ts";
 import { exchange, readAnswer } from "../support/raw-client.ts";
 import { startTestRouter, waitUntil } from "../support/router.ts";
 import { answerOk, assertIdle, chatPost } from "../support/scripted-pool.ts";
@@ -39,11 +40,13 @@ describe("a replica that neither accepts nor refuses connections", () => {
       hole.close();
     });
     await hole.swallow();
+    const filesBefore = openFiles();
     const answer = readAnswer(await exchange(router.port, chatPost()));
     assert.equal(answer.status, 502);
     assert.equal((answer.json["error"] as { code: string }).code, "upstream_unreachable");
     await assertIdle(router);
     await waitUntil(() => router.log.length === 1);
     assert.equal(router.log[0]!.attempts[0]!.result, "connect-timeout");
+    await waitUntil(() => openFiles() <= filesBefore);
   });
 });

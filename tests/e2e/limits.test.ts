@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { exchange, openClient, postBytes, type RawClient, readAnswer } from "../support/raw-client.ts";
+import { exchange, isWholeAnswer, openClient, postBytes, type RawClient, readAnswer } from "../support/raw-client.ts";
 import { outstanding, startTestRouter, type TestRouter, waitUntil } from "../support/router.ts";
 import { chunkOf, jsonAnswer, type ScriptedReplica, STREAM_HEAD, startScriptedReplica } from "../support/scripted-replica.ts";
 
@@ -13,13 +13,16 @@ const WITHIN_MS = 10_000;
 let replica: ScriptedReplica;
 let router: TestRouter;
 /** What the replica does with the next request. */
-let behaviour: "answer" | "hang" | "stream-then-silence" | "flood" = "answer";
+let behaviour: "answer" | "hang" | "stream-then-silence" | "flood" | "say" = "answer";
+/** What it says when told to, before it falls silent. */
+let said = "";
 
 before(async () => {
   replica = await startScriptedReplica((_request, socket) => {
     if (behaviour === "answer") socket.write(jsonAnswer('{"ok":true}'));
     if (behaviour === "stream-then-silence") socket.write(STREAM_HEAD + chunkOf("data: {}\n\n"));
     if (behaviour === "flood") flood(socket);
+    if (behaviour === "say") socket.write(said);
   });
   router = await startTestRouter([replica.url], {
     spec: `  limits:
@@ -68,12 +71,36 @@ describe("a connection that stops at some state ends within that state's limit",
       assert.deepEqual(outstanding(router.router), { inFlight: 0, prefillTokens: 0 });
     });
   }
+});
 
-  it("connections kept to a replica end before the replica would end them", async () => {
-    behaviour = "answer";
-    await exchange(router.port, postBytes(CHAT, BODY));
-    await waitUntil(() => replica.sockets.size === 0, WITHIN_MS);
-  });
+describe("a connection to a replica that stops at some state ends within that state's limit", () => {
+  const states: readonly { readonly name: string; readonly said: string; readonly status: number; readonly isWhole?: boolean }[] = [
+    { name: "nothing said", said: "", status: 504 },
+    { name: "half a head", said: "HTTP/1.1 200 OK\r\nContent-", status: 504 },
+    { name: "an interim answer only", said: "HTTP/1.1 100 Continue\r\n\r\n", status: 504 },
+    { name: "a head without its body", said: "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n", status: 200 },
+    { name: "a part of a body with a length", said: "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345", status: 200 },
+    { name: "a head of a stream", said: STREAM_HEAD, status: 200 },
+    { name: "half a chunk", said: `${STREAM_HEAD}20\r\ndata: `, status: 200 },
+    { name: "all but the last chunk", said: `${STREAM_HEAD}${chunkOf("data: {}\n\n")}`, status: 200 },
+    { name: "all but the end of the last chunk", said: `${STREAM_HEAD}${chunkOf("data: {}\n\n")}0\r\n`, status: 200 },
+    { name: "a body that ends with the connection", said: "HTTP/1.1 200 OK\r\n\r\n12345", status: 200 },
+    { name: "idle after an answer", said: jsonAnswer("{}"), status: 200, isWhole: true },
+  ];
+  for (const state of states) {
+    it(state.name, { timeout: WITHIN_MS }, async () => {
+      behaviour = "say";
+      said = state.said;
+      const client = await openClient(router.port);
+      client.send(postBytes(CHAT, BODY));
+      const received = await (state.isWhole ? client.until(isWholeAnswer) : client.closed());
+      assert.equal(readStatus(received), state.status);
+      if (state.status === 200) assert.equal(isWholeAnswer(received), state.isWhole ?? false);
+      await waitUntil(() => replica.sockets.size === 0, WITHIN_MS);
+      assert.deepEqual(outstanding(router.router), { inFlight: 0, prefillTokens: 0 });
+      client.destroy();
+    });
+  }
 });
 
 describe("bad requests are answered at once, in the API's shape, and reach no replica", () => {

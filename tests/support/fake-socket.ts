@@ -66,8 +66,9 @@ export class FakeSocket extends EventEmitter {
     return true;
   }
 
-  end(): void {
+  end(ended?: () => void): void {
     this.isEnded = true;
+    if (ended !== undefined) queueMicrotask(ended);
   }
 
   destroy(): void {

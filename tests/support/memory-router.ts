@@ -5,6 +5,7 @@ import { replyWithError } from "../../core/error-reply.ts";
 import { intake } from "../../core/intake.ts";
 import { silentLog } from "../../core/log.ts";
 import type { Load } from "../../core/state/load.ts";
+import { TokenScale } from "../../core/state/token-scale.ts";
 import { Deadlines } from "../../core/wire/deadlines.ts";
 import { ServerConnection, type ServerShared } from "../../core/wire/server-connection.ts";
 import { UpstreamPool } from "../../core/wire/upstream-pool.ts";
@@ -64,6 +65,7 @@ export class MemoryRouter {
       snapshot: { ...snapshot, observers: [] },
       load,
       prefixIndex: undefined,
+      tokenScale: new TokenScale(),
       clock,
       random: () => 0.5,
       log: silentLog,

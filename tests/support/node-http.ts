@@ -18,9 +18,13 @@ export interface NodeVerdict {
 
 /** A connection in memory: the other side's bytes are pushed into it. */
 class MemoryDuplex extends Duplex {
+  /** What was written to the other side, as latin1. */
+  written = "";
+
   override _read(): void {}
 
-  override _write(_chunk: unknown, _encoding: string, done: () => void): void {
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.written += chunk.toString("latin1");
     done();
   }
 }
@@ -38,22 +42,24 @@ export async function nodeRequests(pieces: readonly Buffer[]): Promise<NodeVerdi
     isRefused = true;
   });
   const socket = new MemoryDuplex();
-  let isAnswered = false;
   socket.on("error", () => {});
   server.emit("connection", socket);
   for (const piece of pieces) {
-    socket.push(piece);
+    if (!socket.destroyed) socket.push(piece);
     await settled();
   }
-  await settled();
-  isAnswered ||= socket.destroyed;
-  const messages = read.filter(({ source }) => source.complete).map(({ message }) => message);
+  const complete = read.filter(({ source }) => source.complete).map(({ message }) => message);
+  // Without a Host the server answers by itself, in its place; a tunnel it just ends.
+  const refusedAt = socket.written.indexOf("HTTP/1.1 400 ");
+  const answered = socket.written.slice(0, refusedAt < 0 ? undefined : refusedAt).split("HTTP/1.1 200 ").length - 1;
+  const messages = refusedAt < 0 ? complete : complete.slice(0, answered);
+  isRefused ||= refusedAt >= 0 || (socket.destroyed && answered === 0);
   socket.destroy();
   server.close();
   return { messages, isRefused };
 }
 
-/** What a strict `node:http` client makes of the bytes that answer a POST; `isEnded` says that the connection then ends. */
+/** What a strict `node:http` client makes of the bytes that answer a POST, after which the connection ends. */
 export async function nodeResponse(pieces: readonly Buffer[]): Promise<NodeVerdict> {
   const read: { readonly message: NodeMessage; readonly source: IncomingMessage }[] = [];
   let isRefused = false;
@@ -73,6 +79,7 @@ export async function nodeResponse(pieces: readonly Buffer[]): Promise<NodeVerdi
     socket.push(piece);
     await settled();
   }
+  if (!socket.destroyed) socket.push(null);
   await settled();
   const messages = read.filter(({ source }) => source.complete).map(({ message }) => message);
   request.destroy();

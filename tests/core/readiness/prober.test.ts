@@ -333,7 +333,7 @@ describe("sources", () => {
     const { calls, clock, load, prober } = await inService({ sources: [modelList, lazy] }, withMetrics);
     await clock.advance(20_000);
     assert.deepEqual(pagesSince(calls, 0), [5_000, 10_000, 15_000, 20_000]);
-    const lease = new Lease(load, 0, 10);
+    const lease = new Lease(load, 0, { tokens: 10, hasFirstByte: true });
     await clock.advance(3_000);
     assert.deepEqual(pagesSince(calls, 20_000), [1_000, 2_000, 3_000]);
     lease.release();
@@ -355,7 +355,7 @@ describe("sources", () => {
   for (const missing of [404, 501, "not a page"] as const) {
     test(`a replica without such a page (${missing}) is asked once a minute, even when busy`, async () => {
       const { calls, clock, load, prober } = await inService({ sources: [modelList, lazy] }, { ...UP, "/metrics": missing });
-      const lease = new Lease(load, 0, 10);
+      const lease = new Lease(load, 0, { tokens: 10, hasFirstByte: true });
       await clock.advance(120_000);
       assert.deepEqual(pagesSince(calls, 0), [60_000, 120_000]);
       assert.equal(load.freshness[0], 0);

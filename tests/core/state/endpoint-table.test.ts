@@ -113,7 +113,7 @@ describe("slots", () => {
   test("are not reused while a request is under way", () => {
     const { table, load } = setup();
     table.discovered([spec("a")]);
-    const lease = new Lease(load, 0, 100);
+    const lease = new Lease(load, 0, { tokens: 100, hasFirstByte: true });
     table.discovered([spec("b")]);
     assert.equal(table.endpoints[0]?.slot, 1);
     lease.release();

@@ -3,6 +3,7 @@ import { describe, test } from "node:test";
 import fc from "fast-check";
 import { Lease, LoadTable, MAX_SLOTS } from "../../../core/state/load.ts";
 
+const work = (tokens: number) => ({ tokens, hasFirstByte: true });
 const sum = (numbers: ArrayLike<number>) => Array.from(numbers).reduce((total, each) => total + each, 0);
 
 describe("a lease", () => {
@@ -18,7 +19,7 @@ describe("a lease", () => {
   for (const [name, steps, inFlight, prefillTokens] of rows) {
     test(name, () => {
       const table = new LoadTable();
-      const lease = new Lease(table, 5, 700);
+      const lease = new Lease(table, 5, work(700));
       for (const step of steps) lease[step]();
       assert.equal(table.inFlight[5], inFlight);
       assert.equal(table.prefillTokens[5], prefillTokens);
@@ -39,7 +40,7 @@ describe("a lease", () => {
         const leases = new Map<number, Lease>();
         for (const { lease, slot, tokens, what } of steps) {
           const held = leases.get(lease);
-          if (held === undefined) leases.set(lease, new Lease(table, slot, tokens));
+          if (held === undefined) leases.set(lease, new Lease(table, slot, work(tokens)));
           else held[what]();
           assert.ok([0, 1, 2, 3].every((each) => table.inFlight[each]! >= 0 && table.prefillTokens[each]! >= 0));
         }
@@ -61,7 +62,7 @@ describe("slots", () => {
     const table = new LoadTable();
     const slot = table.slotOf("a");
     table.scraped(slot, { waiting: 3, running: 2, kvUsage: 0.5 }, 100);
-    const lease = new Lease(table, slot, 10);
+    const lease = new Lease(table, slot, work(10));
     table.retire("a");
     assert.equal(table.slotOf("b"), 1);
     lease.release();
@@ -71,7 +72,7 @@ describe("slots", () => {
 
   test("a name that comes back while its old requests run gets another slot", () => {
     const table = new LoadTable();
-    const lease = new Lease(table, table.slotOf("a"), 10);
+    const lease = new Lease(table, table.slotOf("a"), work(10));
     table.retire("a");
     assert.equal(table.slotOf("a"), 1);
     lease.release();

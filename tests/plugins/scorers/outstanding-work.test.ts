@@ -26,10 +26,10 @@ const cases: readonly Case[] = [
     matched: [100, 0, 0],
     scores: [1, 2048 / 2148, 2048 / 2148],
   },
-  { name: "a request in flight weighs 64 tokens", inFlight: [0, 1, 32], scores: [1, 2048 / 2112, 0.5] },
-  { name: "its weight can be set", parameters: { decodeWeight: 2048 }, inFlight: [0, 1, 3], scores: [1, 0.5, 0.25] },
-  { name: "nor need it weigh anything", parameters: { decodeWeight: 0 }, inFlight: [0, 1, 3], scores: [1, 1, 1] },
-  { name: "the scale can be set", parameters: { scaleTokens: 100 }, prefillTokens: [0, 100, 300], scores: [1, 0.5, 0.25] },
+  { name: "a request in flight weighs 8 ms", inFlight: [0, 1, 32], scores: [1, 2048 / 2112, 0.5] },
+  { name: "its weight can be set", parameters: { decodeMs: 256 }, inFlight: [0, 1, 3], scores: [1, 0.5, 0.25] },
+  { name: "nor need it weigh anything", parameters: { decodeMs: 0 }, inFlight: [0, 1, 3], scores: [1, 1, 1] },
+  { name: "the scale can be set", parameters: { scaleMs: 12.5 }, prefillTokens: [0, 100, 300], scores: [1, 0.5, 0.25] },
   {
     name: "a cached prefix outweighs a short queue",
     promptTokens: 1600,
@@ -45,9 +45,29 @@ describe("outstanding-work", () => {
     it(name, () => {
       const load = makeLoad(3, { ...(prefillTokens && { prefillTokens }), ...(inFlight && { inFlight }) });
       const request = makeRequest({ promptTokens, prefix: makePrefix(100, 16, matched) });
-      assert.deepEqual(createPlugin(outstandingWork, parameters).score(request, makeEndpoints(3), load), scores);
+      assert.deepEqual(
+        Array.from(createPlugin(outstandingWork, parameters).score(request, makeEndpoints(3), load) ?? []),
+        scores,
+      );
     });
   }
+});
+
+test("a slow endpoint's work weighs more: half the speed, twice the wait", () => {
+  const load = makeLoad(2, { prefillTokens: [2048, 1024], prefillRate: (slot) => [8, 4][slot]! });
+  const request = makeRequest({ promptTokens: 2048 });
+  // 512 ms against (1024 + 2048) / 4 = 768 ms.
+  assert.deepEqual(Array.from(createPlugin(outstandingWork).score(request, makeEndpoints(2), load) ?? []), [1, 0.5]);
+});
+
+test("the best score is 1, whatever rounding does", () => {
+  const load = makeLoad(8, {
+    prefillTokens: [0.1, 1e9 + 0.3, 7.7, 12_345.678, 1e15, 3, 1 / 3, 2 / 7],
+    prefillRate: (slot) => 7.3 + slot / 9,
+  });
+  const scores = Array.from(createPlugin(outstandingWork).score(makeRequest({ promptTokens: 77 }), makeEndpoints(8), load) ?? []);
+  assert.ok(scores.every((score) => score !== null && score > 0 && score <= 1));
+  assert.equal(Math.max(...scores.map(Number)), 1);
 });
 
 test("it asks for the prefix index, with no settings of its own", () => {

@@ -1,6 +1,7 @@
-import type { Run } from "./run.ts";
-import type { SimulationSettings } from "./simulation.ts";
-import type { Trace } from "./trace.ts";
+import type { Run } from "../simulate/run.ts";
+import type { SimulationSettings } from "../simulate/simulation.ts";
+import type { Trace } from "../simulate/trace.ts";
+import { table } from "./table.ts";
 
 const COLUMNS: readonly (readonly [title: string, cell: (run: Run) => string])[] = [
   ["hits", (run) => percent(run.hitRatio)],
@@ -21,7 +22,7 @@ export function report(traces: readonly Trace[], runs: readonly Run[], settings:
     ["", ...COLUMNS.map(([title]) => title)],
     ...runs.map((run) => [run.name, ...COLUMNS.map(([, cell]) => cell(run))]),
   ];
-  return `${[...traces.map(traceLine), settingsLine(settings, seeds), "", ...aligned(rows), ...notes(traces, runs)].join("\n")}\n`;
+  return `${[...traces.map(traceLine), settingsLine(settings, seeds), "", ...table(alignments, rows), ...notes(traces, runs)].join("\n")}\n`;
 }
 
 function traceLine({ name, requests, skippedLines }: Trace): string {
@@ -48,13 +49,6 @@ function notes(traces: readonly Trace[], runs: readonly Run[]): readonly string[
   return all.length === 0 ? [] : ["", ...all];
 }
 
-/** Names to the left, numbers to the right. */
-function aligned(rows: readonly (readonly string[])[]): readonly string[] {
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
-  return rows.map((row) => row.map((cell, column) => pad(cell, widths[column]!, column === 0)).join("  "));
-}
-
-const pad = (cell: string, width: number, isName: boolean) => (isName ? cell.padEnd(width) : cell.padStart(width));
 const percent = (share: number) => `${(share * 100).toFixed(1)}%`;
 const seconds = (value: number) => `${value.toFixed(2)} s`;
 const whole = (value: number) => value.toLocaleString("en-US");

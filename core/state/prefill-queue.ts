@@ -1,0 +1,83 @@
+/** Prompt work sent to one endpoint and not yet answered. */
+export interface PrefillWork {
+  readonly tokens: number;
+  /** True where the first byte of the answer says that the prompt is done; a whole answer comes much later. */
+  readonly hasFirstByte: boolean;
+}
+
+/** Tokens per millisecond before anything was measured. */
+const DEFAULT_RATE = 8;
+/** What is believed of the speed at first weighs as much as so many measured tokens. */
+const PRIOR_TOKENS = 20_000;
+/** After so many tokens an older measurement counts half. */
+const HALF_LIFE_TOKENS = 200_000;
+
+/**
+ * How far an endpoint is with the prompts it was sent. Engines work prompts off in the order they came, so the first in line
+ * is taken to shrink with time at the endpoint's measured speed: tokens answered by a first byte per time in which there was
+ * something to work on.
+ */
+export class PrefillQueue {
+  readonly #work: PrefillWork[] = [];
+  #tokens = 0;
+  /** When the first in line came to be worked on. */
+  #headSinceMs = 0;
+  /** When the last measurement ended, or work came after none. */
+  #markMs = 0;
+  #measuredTokens = PRIOR_TOKENS;
+  #measuredMs: number;
+
+  /** `rate` is what to believe at first, in tokens per millisecond. */
+  constructor(rate = DEFAULT_RATE) {
+    this.#measuredMs = PRIOR_TOKENS / rate;
+  }
+
+  /** Prompt tokens it works off in a millisecond. */
+  get rate(): number {
+    return this.#measuredTokens / this.#measuredMs;
+  }
+
+  get isMeasured(): boolean {
+    return this.#measuredTokens !== PRIOR_TOKENS;
+  }
+
+  add(work: PrefillWork, nowMs: number): void {
+    if (this.#work.length === 0) {
+      this.#headSinceMs = nowMs;
+      this.#markMs = nowMs;
+    }
+    this.#work.push(work);
+    this.#tokens += work.tokens;
+  }
+
+  /** Its first byte came, or it ended without one. */
+  remove(work: PrefillWork, nowMs: number, isWorkedOff: boolean): void {
+    const at = this.#work.indexOf(work);
+    if (at < 0) return;
+    if (at === 0) this.#headSinceMs = nowMs;
+    this.#work.splice(at, 1);
+    this.#tokens -= work.tokens;
+    if (isWorkedOff && work.hasFirstByte) this.#measure(work.tokens, nowMs);
+  }
+
+  /** Tokens still to be worked off. */
+  remaining(nowMs: number): number {
+    const { rate } = this;
+    for (let head = this.#work[0]; head !== undefined; head = this.#work[0]) {
+      const done = (nowMs - this.#headSinceMs) * rate;
+      if (head.hasFirstByte || done < head.tokens) return this.#tokens - Math.min(done, head.tokens);
+      // Nothing will say when this one is done, so time does.
+      this.#work.shift();
+      this.#tokens -= head.tokens;
+      this.#headSinceMs += head.tokens / rate;
+    }
+    return 0;
+  }
+
+  #measure(tokens: number, nowMs: number): void {
+    const keep = 0.5 ** (tokens / HALF_LIFE_TOKENS);
+    this.#measuredTokens = this.#measuredTokens * keep + tokens;
+    this.#measuredMs = this.#measuredMs * keep + nowMs - this.#markMs;
+    this.#markMs = nowMs;
+  }
+}

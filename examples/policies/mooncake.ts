@@ -1,0 +1,26 @@
+import { z } from "../../core/options.ts";
+import { defineScorer } from "../../core/plugin.ts";
+import { uncachedTokens } from "../../plugins/scorers/uncached-tokens.ts";
+import { cheapestFirst } from "./cheapest-first.ts";
+
+/**
+ * The scheduling of Mooncake's Conductor (FAST'25, algorithm 1) as far as a router can follow it: the earliest first token wins,
+ * time in the queue + time for the part of the prompt that is not cached there. Prompt tokens stand for both times here, as all
+ * replicas are taken to be equally fast.
+ *
+ * Mooncake also weighs copying cached blocks from another replica, which needs engines that share a cache, and refuses requests
+ * whose first token would come too late.
+ */
+export default defineScorer({
+  type: "mooncake",
+  summary: "Prefers the endpoint whose prompt work outstanding, with this prompt's uncached part, is least.",
+  options: z.strictObject({}),
+  create(_options, host) {
+    host.usePrefixIndex({});
+    return {
+      score(request, candidates, load) {
+        return cheapestFirst(candidates.map(({ slot }) => load.prefillTokens[slot]! + uncachedTokens(request, slot)));
+      },
+    };
+  },
+});

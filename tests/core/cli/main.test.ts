@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+import { onThisRuntime } from "../../support/own-runtime.ts";
+
+const root = join(import.meta.dirname ?? ".", "..", "..", "..");
+const MAIN = join(root, "core", "cli", "main.ts");
+const folder = mkdtempSync(join(tmpdir(), "signalbox-cli-"));
+const children = new Set<ChildProcess>();
+after(() => {
+  for (const child of children) child.kill("SIGKILL");
+  rmSync(folder, { recursive: true });
+});
+
+interface Running {
+  readonly child: ChildProcess;
+  readonly output: { out: string; err: string };
+  readonly ended: Promise<number | null>;
+}
+
+/** The program on the runtime that runs this test. */
+function signalbox(...argv: string[]): Running {
+  const { command, args } = onThisRuntime(MAIN);
+  const child = spawn(command, [...args, ...argv], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+  children.add(child);
+  const output = { out: "", err: "" };
+  child.stdout.on("data", (chunk: Buffer) => {
+    output.out += chunk.toString();
+  });
+  child.stderr.on("data", (chunk: Buffer) => {
+    output.err += chunk.toString();
+  });
+  const ended = new Promise<number | null>((resolve) => {
+    child.on("close", (code) => {
+      children.delete(child);
+      resolve(code);
+    });
+  });
+  return { child, output, ended };
+}
+
+async function until(isTrue: () => boolean): Promise<void> {
+  for (let waited = 0; !isTrue() && waited < 15_000; waited += 20) await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.ok(isTrue());
+}
+
+describe("the command line", () => {
+  it("start without anything runs a demo, and its curl line works as printed", { timeout: 30_000 }, async () => {
+    const { child, output, ended } = signalbox("start", "--port", "0", "--admin-port", "0");
+    await until(() => output.out.includes("Try it:"));
+    assert.match(output.out.split("\n")[0] ?? "", /demo pool/);
+    const [, url = "", body = ""] = /curl (\S+) -H 'Content-Type: application\/json' -d '(.*)'/.exec(output.out) ?? [];
+    const answer = await fetch(url, { method: "POST", headers: { "Content-Type": "application/json" }, body });
+    assert.equal(answer.status, 200);
+    assert.match(((await answer.json()) as { model: string }).model, /^food-review-v[12]$/);
+    process.kill(child.pid!, "SIGTERM");
+    assert.equal(await ended, 0);
+  });
+
+  it("mock runs one replica", { timeout: 30_000 }, async () => {
+    const { child, output, ended } = signalbox("mock", "--port", "0", "--model", "m1");
+    await until(() => output.out.includes("http://"));
+    const [url = ""] = /http:\S+/.exec(output.out) ?? [];
+    const list = (await (await fetch(`${url}/v1/models`)).json()) as { data: { id: string }[] };
+    assert.deepEqual(
+      list.data.map(({ id }) => id),
+      ["m1"],
+    );
+    process.kill(child.pid!, "SIGTERM");
+    assert.equal(await ended, 0);
+  });
+
+  const bad = join(folder, "bad.yaml");
+  writeFileSync(
+    bad,
+    "apiVersion: signalbox/v1\nkind: Router\nspec:\n  pool: { endpoints: [ { url: nonsense } ] }\n  lisen: {}\n",
+  );
+  const refusals: readonly { argv: readonly string[]; code: number; says: RegExp }[] = [
+    { argv: ["start", "-f", bad, "--port", "0"], code: 1, says: /bad\.yaml:5:3 .*listen[\s\S]*Nothing was started/ },
+    { argv: ["start", "-f", "absent.yaml"], code: 1, says: /no such file/ },
+    { argv: ["check", "-f", bad], code: 1, says: /bad\.yaml:4:/ },
+    { argv: ["check"], code: 2, says: /signalbox check -f/ },
+    { argv: ["start", "--prot", "1"], code: 2, says: /--prot/ },
+    { argv: ["start", "--port", "many"], code: 2, says: /0 to 65535/ },
+    { argv: ["strat"], code: 2, says: /no command "strat"/ },
+    { argv: [], code: 2, says: /signalbox start/ },
+  ];
+  for (const { argv, code, says } of refusals) {
+    it(`signalbox ${argv.join(" ").replace(folder, "")}: exit code ${code}`, { timeout: 30_000 }, async () => {
+      const { output, ended } = signalbox(...argv);
+      assert.equal(await ended, code);
+      assert.match(output.out + output.err, says);
+      assert.ok(!/\bat .*\.ts:\d+/.test(output.err), "no stack trace");
+    });
+  }
+
+  it("start on a port in use: exit code 1 and what to do", { timeout: 30_000 }, async () => {
+    const holder = createServer();
+    await new Promise<void>((resolve) => holder.listen(0, "127.0.0.1", resolve));
+    const { port } = holder.address() as { port: number };
+    const { output, ended } = signalbox("start", "http://127.0.0.1:1", "--port", String(port), "--admin-port", "0");
+    assert.equal(await ended, 1);
+    assert.match(output.err, /in use.*--port/);
+    await new Promise((resolve) => holder.close(resolve));
+  });
+});

@@ -1,0 +1,152 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import fc from "fast-check";
+import { PrefillQueue, type PrefillWork } from "../../../core/state/prefill-queue.ts";
+
+const streamed = (tokens: number): PrefillWork => ({ tokens, hasFirstByte: true });
+const whole = (tokens: number): PrefillWork => ({ tokens, hasFirstByte: false });
+
+/** A queue that believes in ten tokens a millisecond. */
+const makeQueue = () => new PrefillQueue(10);
+
+describe("what remains of the prompts sent to an endpoint", () => {
+  const rows: readonly { name: string; sent: readonly [atMs: number, PrefillWork][]; atMs: number; remaining: number }[] = [
+    { name: "nothing sent", sent: [], atMs: 100, remaining: 0 },
+    { name: "one, at once", sent: [[0, streamed(1000)]], atMs: 0, remaining: 1000 },
+    { name: "one, half done", sent: [[0, streamed(1000)]], atMs: 50, remaining: 500 },
+    { name: "one that takes longer than believed", sent: [[0, streamed(1000)]], atMs: 500, remaining: 0 },
+    {
+      name: "the second waits for the first",
+      sent: [
+        [0, streamed(1000)],
+        [10, streamed(300)],
+      ],
+      atMs: 50,
+      remaining: 800,
+    },
+    {
+      name: "and is not begun before the first is answered",
+      sent: [
+        [0, streamed(1000)],
+        [10, streamed(300)],
+      ],
+      atMs: 900,
+      remaining: 300,
+    },
+    {
+      name: "behind a whole answer, time alone counts",
+      sent: [
+        [0, whole(1000)],
+        [10, streamed(300)],
+      ],
+      atMs: 120,
+      remaining: 100,
+    },
+    {
+      name: "whole answers are worked off by time",
+      sent: [
+        [0, whole(1000)],
+        [0, whole(500)],
+      ],
+      atMs: 150,
+      remaining: 0,
+    },
+  ];
+  for (const { name, sent, atMs, remaining } of rows) {
+    test(name, () => {
+      const queue = makeQueue();
+      for (const [sentMs, work] of sent) queue.add(work, sentMs);
+      assert.equal(queue.remaining(atMs), remaining);
+    });
+  }
+
+  test("a first byte makes the next one the first in line", () => {
+    const queue = makeQueue();
+    const [first, second] = [streamed(1000), streamed(300)];
+    queue.add(first, 0);
+    queue.add(second, 0);
+    queue.remove(first, 200, true);
+    assert.equal(queue.remaining(200), 300);
+    queue.remove(second, 210, true);
+    assert.equal(queue.remaining(300), 0);
+  });
+
+  test("what left without an answer does not count, and says nothing of the speed", () => {
+    const queue = makeQueue();
+    const work = streamed(5000);
+    queue.add(work, 0);
+    queue.remove(work, 1, false);
+    assert.equal(queue.remaining(1), 0);
+    assert.equal(queue.rate, 10);
+    assert.equal(queue.isMeasured, false);
+  });
+});
+
+describe("the measured speed", () => {
+  /** One prompt after the other, each answered after `tokens / rate`. */
+  const answerAt = (queue: PrefillQueue, rate: number, prompts: number, tokens: number, pauseMs = 0) => {
+    let nowMs = 0;
+    for (let i = 0; i < prompts; i++) {
+      const work = streamed(tokens);
+      queue.add(work, nowMs);
+      nowMs += tokens / rate;
+      queue.remove(work, nowMs, true);
+      nowMs += pauseMs;
+    }
+  };
+
+  for (const rate of [1, 5, 40]) {
+    test(`comes close to ${rate} tokens a millisecond, pauses or not`, () => {
+      for (const pauseMs of [0, 1000]) {
+        const queue = makeQueue();
+        answerAt(queue, rate, 400, 4000, pauseMs);
+        assert.ok(Math.abs(queue.rate / rate - 1) < 0.05, `${queue.rate}`);
+      }
+    });
+  }
+
+  test("two prompts answered in one step count together", () => {
+    const queue = makeQueue();
+    for (let nowMs = 0; nowMs < 100_000; nowMs += 200) {
+      const [first, second] = [streamed(500), streamed(500)];
+      queue.add(first, nowMs);
+      queue.add(second, nowMs);
+      queue.remove(first, nowMs + 200, true);
+      queue.remove(second, nowMs + 200, true);
+    }
+    assert.ok(Math.abs(queue.rate / 5 - 1) < 0.05, `${queue.rate}`);
+  });
+});
+
+test("never negative, and nothing remains of an empty queue, whatever the order", () => {
+  const step = fc.record({
+    id: fc.nat(8),
+    tokens: fc.nat(50_000),
+    afterMs: fc.nat(500),
+    isStream: fc.boolean(),
+    isWorkedOff: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 100 }), (steps) => {
+      const queue = makeQueue();
+      const under = new Map<number, PrefillWork>();
+      let nowMs = 0;
+      for (const { id, tokens, afterMs, isStream, isWorkedOff } of steps) {
+        nowMs += afterMs;
+        const work = under.get(id);
+        if (work === undefined) {
+          const added = isStream ? streamed(tokens) : whole(tokens);
+          under.set(id, added);
+          queue.add(added, nowMs);
+        } else {
+          under.delete(id);
+          queue.remove(work, nowMs, isWorkedOff);
+        }
+        assert.ok(queue.remaining(nowMs) >= 0);
+        assert.ok(queue.rate > 0);
+      }
+      for (const work of under.values()) queue.remove(work, nowMs, true);
+      assert.equal(queue.remaining(nowMs), 0);
+    }),
+  );
+});

@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { createServer, type Socket } from "node:net";
+import { after, before, describe, it } from "node:test";
+import type { Endpoint } from "../../../core/endpoint.ts";
+import { parseEndpointUrl } from "../../../core/endpoint-url.ts";
+import { DEFAULT_LIMITS } from "../../../core/settings.ts";
+import { UpstreamPools } from "../../../core/wire/upstream-pools.ts";
+import { FakeClock } from "../../support/fake-clock.ts";
+import { waitUntil } from "../../support/router.ts";
+
+const sockets = new Set<Socket>();
+const server = createServer((socket) => {
+  sockets.add(socket);
+  socket.on("error", () => {});
+  socket.on("close", () => sockets.delete(socket));
+  socket.resume();
+});
+let url = "";
+before(async () => {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  url = `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`;
+});
+after(() => server.close());
+
+const endpointAt = (path: string): Endpoint => ({
+  name: "a",
+  slot: 0,
+  url: parseEndpointUrl(`${url}${path}`),
+  labels: {},
+  phase: "ready",
+  models: new Set(),
+});
+
+describe("pools that are replaced while connections are in use", () => {
+  const changes: readonly { readonly name: string; readonly change: (pools: UpstreamPools) => void }[] = [
+    { name: "the endpoint is listed no more", change: (pools) => pools.follow([]) },
+    { name: "the endpoint has another address", change: (pools) => void pools.of(endpointAt("/other")) },
+  ];
+  for (const { name, change } of changes) {
+    it(`${name}: they stay open, and end with the router`, async () => {
+      const pools = new UpstreamPools(DEFAULT_LIMITS, new FakeClock());
+      pools.of(endpointAt("")).take(true);
+      await waitUntil(() => sockets.size === 1);
+      change(pools);
+      pools.follow([endpointAt("")]);
+      assert.equal([...sockets][0]!.destroyed, false);
+      pools.close();
+      await waitUntil(() => sockets.size === 0);
+    });
+  }
+});
