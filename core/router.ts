@@ -16,6 +16,8 @@ import { UpstreamPools } from "./wire/upstream-pools.ts";
 /** A router without a listener: hosts (the wire server, the fetch face) feed it requests. */
 export interface Router {
   readonly start: RequestStarter;
+  /** For answers to what never became a request. */
+  nextRequestId(): string;
   /** What decisions read right now. */
   readonly snapshot: Snapshot;
   readonly load: LoadTable;
@@ -89,6 +91,7 @@ export function runRouter(loaded: LoadedConfig, world: PluginWorld): Router {
 
   return {
     start: intake(plane),
+    nextRequestId: plane.nextRequestId,
     get snapshot() {
       return current();
     },

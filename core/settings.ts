@@ -31,7 +31,7 @@ export interface Limits {
   readonly upstreamIdleTimeoutMs: number;
   /** Connections to one replica at once. */
   readonly upstreamConnections: number;
-  /** Client connections at once; beyond it, accepting pauses. */
+  /** Client connections at once, never more than there are file descriptors for; those beyond it are closed at once. */
   readonly clientConnections: number;
   /** Extra tries after the first. */
   readonly retries: number;

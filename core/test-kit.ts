@@ -88,6 +88,7 @@ export function makeLoad(slots: number, numbers: Partial<Load> = {}): Load {
     inFlight: idle,
     prefillTokens: idle,
     remainingPrefill: (slot) => (numbers.prefillTokens ?? idle)[slot] ?? 0,
+    waitingPrompts: () => 0,
     prefillRate: () => 8,
     waiting: unknown,
     running: unknown,

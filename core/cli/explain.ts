@@ -24,12 +24,22 @@ export function decisionText(report: DecisionReport): string {
     ["outcome", outcomeText(report)],
     ["model", modelText(report)],
     ["prompt", `about ${whole(report.promptTokens)} tokens, ${whole(report.requestBytes)} bytes`],
+    ...cacheFacts(report),
     ...report.dropped.map(({ filter, endpoints }) => ["dropped", `by ${filter}: ${endpoints.join(", ")}`]),
     ...report.faults.map(({ plugin, message }) => ["fault", `${plugin} had no say: ${message}`]),
     ["why", report.why],
     ["tried", report.attempts.map(({ endpoint, result }) => `${endpoint} (${result})`).join(", then ") || "nobody"],
   ];
   return `${[...table(["left", "left"], facts), ...candidateLines(report)].join("\n")}\n`;
+}
+
+function cacheFacts({ cache }: DecisionReport): readonly (readonly string[])[] {
+  if (cache === null) return [];
+  const { predictedTokens, reportedTokens, reportedPromptTokens } = cache;
+  const predicted = predictedTokens === null ? "" : `${whole(predictedTokens)} tokens of it believed cached there`;
+  const length = reportedPromptTokens === null ? "" : ` of ${whole(reportedPromptTokens)}`;
+  const reported = reportedTokens === null ? "" : `${whole(reportedTokens)}${length} cached by the replica's own count`;
+  return [["cache", [predicted, reported].filter((text) => text !== "").join("; ") || "nothing is known"]];
 }
 
 function outcomeText({ status, ending, errorCode, durationMs, firstByteMs }: DecisionReport): string {

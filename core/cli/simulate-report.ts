@@ -18,6 +18,7 @@ const COLUMNS: readonly (readonly [title: string, cell: (run: Run) => string])[]
 
 /** What was simulated, a table with a row for each run, and what to mind when reading it. */
 export function report(traces: readonly Trace[], runs: readonly Run[], settings: SimulationSettings, seeds: number): string {
+  const alignments = ["left", ...COLUMNS.map(() => "right" as const)] as const;
   const rows = [
     ["", ...COLUMNS.map(([title]) => title)],
     ...runs.map((run) => [run.name, ...COLUMNS.map(([, cell]) => cell(run))]),

@@ -11,7 +11,9 @@ import { type Demo, startDemo } from "./demo.ts";
 import { type OpenAdmin, openAdmin } from "./open-admin.ts";
 import { operatorLog } from "./operator-log.ts";
 import { portError, urlOf } from "./ports.ts";
+import { linePrinter } from "./line-printer.ts";
 import { stopSignal } from "./stop-signal.ts";
+import { tuneRuntime } from "./tune-runtime.ts";
 
 const DEFAULT_FILE = "signalbox.yaml";
 /** How long the first line waits for a replica, so that what it says can be tried at once. */
@@ -19,6 +21,7 @@ const FIRST_PROBE_MS = 1_500;
 
 /** `signalbox start`: runs the router until a signal; returns the exit code. */
 export async function start(argv: readonly string[], registry: ReadonlyMap<string, Definition>): Promise<number> {
+  tuneRuntime();
   const asked = readStartArguments(argv);
   const files = asked.files.length === 0 && asked.urls.length === 0 && existsSync(DEFAULT_FILE) ? [DEFAULT_FILE] : asked.files;
   const demo = files.length === 0 && asked.urls.length === 0 ? await startDemo() : undefined;
@@ -52,13 +55,9 @@ async function run(
   const log = operatorLog(process.stderr.isTTY === true, (text) => process.stderr.write(text));
   // A fault in one request's code must not end everybody's streams; it is logged, and its own request times out.
   process.on("uncaughtException", (error) => log.error("A fault inside the router", { cause: error.stack ?? String(error) }));
-  const router = runRouter(loaded, {
-    clock: systemClock,
-    random: Math.random,
-    log,
-    print: (line) => process.stdout.write(`${line}\n`),
-    isTerminal: process.stdout.isTTY === true,
-  });
+  const isTerminal = process.stdout.isTTY === true;
+  const printer = linePrinter(systemClock, isTerminal, (text) => process.stdout.write(text));
+  const router = runRouter(loaded, { clock: systemClock, random: Math.random, log, print: printer.print, isTerminal });
   const address = { host: asked.host ?? listen.host, port: asked.port ?? listen.port };
   let admin: OpenAdmin | undefined;
   try {
@@ -67,7 +66,7 @@ async function run(
       limits: settings.limits,
       clock: systemClock,
       start: router.start,
-      refuse: (reply, error) => replyWithError(reply, error, "openai", "none"),
+      refuse: (reply, error) => replyWithError(reply, error, "openai", router.nextRequestId()),
     }).catch((thrown) => {
       throw portError(thrown, address, { port: "--port", host: "--host" });
     });
@@ -87,6 +86,7 @@ async function run(
   } finally {
     await admin?.close();
     router.close();
+    printer.close();
   }
 }
 

@@ -23,7 +23,7 @@ export interface BuiltProgram {
   readonly prefixSettings: PrefixSettings | undefined;
 }
 
-export const PREFIX_DEFAULTS: PrefixSettings = { blockBytes: 256, maxBytes: 64 * 1024 * 1024, countGenerated: false };
+const PREFIX_DEFAULTS: PrefixSettings = { blockBytes: 256, maxBytes: 64 * 1024 * 1024, countGenerated: false };
 
 /** Makes every instance of the config; throws an Error that names the instance when one can't be made. */
 export function buildProgram({ config, definitions }: LoadedConfig, world: PluginWorld, signal: AbortSignal): BuiltProgram {

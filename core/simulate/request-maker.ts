@@ -1,24 +1,15 @@
 import { JsonBody } from "../body/json-body.ts";
 import type { Random } from "../plugin.ts";
 import type { InferenceRequest, ParsedBody } from "../request.ts";
-import type { Snapshot } from "../snapshot.ts";
 import { parse } from "../stages/parse.ts";
-import type { PrefixIndex } from "../state/prefix-index.ts";
-import type { TokenScale } from "../state/token-scale.ts";
 import { Head } from "../wire/head.ts";
 import { PromptWriter } from "./prompt-bytes.ts";
+import type { RouterSide } from "./router-side.ts";
 import type { Trace, TraceRequest } from "./trace.ts";
 
 const PATH = "/v1/completions";
 const START_LINE = `POST ${PATH} HTTP/1.1\r\n`;
 const HEAD = new Head(`${START_LINE}\r\n`, { method: "POST", target: PATH, status: 0, minor: 1, length: START_LINE.length }, []);
-
-/** What the parse stage reads beside the request. */
-export interface ParseWorld {
-  readonly snapshot: Snapshot;
-  readonly prefixIndex: PrefixIndex | undefined;
-  readonly tokenScale: TokenScale;
-}
 
 /** Makes of a trace's requests what the router's parse stage makes of a client's: the body is the prompt and nothing else. */
 export class RequestMaker {
@@ -33,7 +24,7 @@ export class RequestMaker {
   }
 
   /** The request's body lasts until the next call. */
-  make(traced: TraceRequest, index: number, { snapshot, prefixIndex, tokenScale }: ParseWorld): InferenceRequest {
+  make(traced: TraceRequest, index: number, { snapshot, prefixIndex, tokenScale }: RouterSide): InferenceRequest {
     const bytes = this.#writer.write(traced.prompt);
     const parsed: ParsedBody = {
       model: traced.model,

@@ -1,24 +1,15 @@
-import type { Random, Source } from "../plugin.ts";
+import type { Random } from "../plugin.ts";
 import { groupSources, SourceFacts, type SourceGroup } from "../readiness/source-facts.ts";
-import type { LoadTable } from "../state/load.ts";
-import type { PrefixIndex } from "../state/prefix-index.ts";
 import type { EventQueue } from "./events.ts";
 import type { Replica } from "./replica.ts";
-
-export interface ScrapeOptions {
-  readonly sources: readonly Source[];
-  readonly replicas: readonly Replica[];
-  readonly load: LoadTable;
-  readonly prefixIndex: PrefixIndex | undefined;
-  readonly queue: EventQueue;
-  readonly random: Random;
-}
+import type { RouterSide } from "./router-side.ts";
 
 /**
  * Has the config's sources read every replica's metrics page: at once, as the router does with a replica that comes into
  * service, and then as often as they ask for, not all replicas at the same time.
  */
-export function scrape({ sources, replicas, load, prefixIndex, queue, random }: ScrapeOptions): void {
+export function scrape(router: RouterSide, replicas: readonly Replica[], queue: EventQueue, random: Random): void {
+  const { sources, load, prefixIndex } = router;
   const groups = groupSources(sources, { path: "", periodMs: 0 });
   replicas.forEach((replica, slot) => {
     const facts = new SourceFacts(load, slot, (tokens) => prefixIndex?.setCapacity(slot, tokens));

@@ -222,7 +222,7 @@ export class Forwarding implements ResponseReader {
     const { api, parsedTokens } = this.#request;
     this.usage = usage;
     this.#plane.tokenScale.learn(api, parsedTokens, usage.promptTokens);
-    if (usage.outputTokens > 0) this.#claim?.generated(usage.outputTokens);
+    this.#claim?.report(usage);
   }
 
   #note(result: Attempt["result"]): void {

@@ -22,7 +22,7 @@ export function score(
   const columns: ScorerColumn[] = [];
   const faults: Fault[] = [];
   const totals = new Float64Array(candidates.length);
-  const weights = new Float64Array(candidates.length);
+  const weights = emptyWeights(candidates.length);
   for (const scorer of scorers) {
     try {
       const values = scorer.plugin.score(request, candidates, load);
@@ -39,6 +39,14 @@ export function score(
     if (weights[i]! > 0) totals[i]! /= weights[i]!;
   }
   return { columns, totals, faults };
+}
+
+let weightsScratch = new Float64Array(64);
+
+/** The same memory for every request: it is used up before the next one can ask. */
+function emptyWeights(length: number): Float64Array {
+  if (length > weightsScratch.length) weightsScratch = new Float64Array(2 * length);
+  return weightsScratch.fill(0, 0, length);
 }
 
 function checkValues(values: ArrayLike<number | null>, wanted: number): void {

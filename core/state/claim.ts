@@ -1,3 +1,4 @@
+import type { Usage } from "../decision.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { InferenceRequest } from "../request.ts";
 import { Lease, type LoadTable } from "./load.ts";
@@ -31,7 +32,13 @@ export class Claim {
     this.#lease.firstByte();
   }
 
-  /** The answer is complete: so many tokens came after the prompt, in the same cache. */
+  /** The answer is complete, and the replica says what it took. */
+  report({ cachedTokens, outputTokens }: Usage): void {
+    this.#prefixIndex?.reported(this.endpoint.slot, this.predictedTokens, cachedTokens);
+    if (outputTokens > 0) this.generated(outputTokens);
+  }
+
+  /** The answer is complete: so many tokens stand behind the prompt in the same cache. */
   generated(tokens: number): void {
     this.#prefixIndex?.generated(this.#request.prefix, this.endpoint.slot, tokens);
   }

@@ -12,6 +12,8 @@ export interface Load {
   readonly prefillTokens: ArrayLike<number>;
   /** The same, less what the endpoint will have worked off by now at its measured speed. */
   remainingPrefill(slot: number): number;
+  /** How many prompts that is. */
+  waitingPrompts(slot: number): number;
   /** Prompt tokens the endpoint works off in a millisecond, measured. */
   prefillRate(slot: number): number;
   /** Requests waiting in the replica's own queue, scraped. */
@@ -93,6 +95,10 @@ export class LoadTable implements Load {
 
   remainingPrefill(slot: number): number {
     return this.#queues[slot]?.remaining(this.#clock.now()) ?? 0;
+  }
+
+  waitingPrompts(slot: number): number {
+    return this.#queues[slot]?.waiting(this.#clock.now()) ?? 0;
   }
 
   prefillRate(slot: number): number {

@@ -74,6 +74,12 @@ export class PrefillQueue {
     return 0;
   }
 
+  /** How many prompts that is. */
+  waiting(nowMs: number): number {
+    this.remaining(nowMs);
+    return this.#work.length;
+  }
+
   #measure(tokens: number, nowMs: number): void {
     const keep = 0.5 ** (tokens / HALF_LIFE_TOKENS);
     this.#measuredTokens = this.#measuredTokens * keep + tokens;

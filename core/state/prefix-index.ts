@@ -1,4 +1,6 @@
 import type { Span } from "../request.ts";
+import { CacheShares } from "./cache-share.ts";
+import { MAX_SLOTS } from "./load.ts";
 import { blockEnds, wholeBlocks } from "./prefix-blocks.ts";
 import { PrefixHasher, type PrefixKey, promptBytes, SECRET_WORDS } from "./prefix-hash.ts";
 import type { PrefixMatch } from "./prefix-match.ts";
@@ -42,12 +44,16 @@ export class PrefixIndex {
   readonly #residency: Residency;
   readonly #defaultCapacity: number;
   readonly #countsGenerated: boolean;
+  readonly #shares = new CacheShares();
+  /** What each endpoint's cache holds in all. */
+  readonly #capacity: Int32Array;
 
   constructor(settings: PrefixIndexSettings) {
     const maxPromptTokens = settings.maxPromptTokens ?? DEFAULT_MAX_PROMPT_TOKENS;
     this.#ends = blockEnds(settings.blockBytes, maxPromptTokens * BYTES_PER_TOKEN);
     this.#hasher = new PrefixHasher(settings.secret ?? crypto.getRandomValues(new Uint32Array(SECRET_WORDS)));
     this.#defaultCapacity = capacity(settings.defaultCapacityTokens ?? DEFAULT_CAPACITY_TOKENS);
+    this.#capacity = new Int32Array(MAX_SLOTS).fill(this.#defaultCapacity);
     this.#countsGenerated = settings.countGenerated ?? false;
     this.#residency = new Residency(settings.maxBytes, this.#defaultCapacity);
   }
@@ -80,17 +86,29 @@ export class PrefixIndex {
   /** The replica restarted, or the slot has a new one: it holds nothing. */
   forget(slot: number): void {
     this.#residency.forget(slot);
+    this.#shares.forget(slot);
+    this.#applyCapacity(slot);
   }
 
   /** How many tokens the endpoint's cache holds; the default where that is not known. */
   setCapacity(slot: number, tokens: number | undefined): void {
     const isKnown = tokens !== undefined && !Number.isNaN(tokens);
-    this.#residency.setCapacity(slot, isKnown ? capacity(tokens) : this.#defaultCapacity);
+    this.#capacity[slot] = isKnown ? capacity(tokens) : this.#defaultCapacity;
+    this.#applyCapacity(slot);
+  }
+
+  /** The endpoint reports how many tokens of a prompt came out of its cache, of which so many had been predicted. */
+  reported(slot: number, predictedTokens: number, cachedTokens: number): void {
+    if (this.#shares.learn(slot, predictedTokens, cachedTokens)) this.#applyCapacity(slot);
   }
 
   stats(): PrefixIndexStats {
     const { count, maxEntries, bytes } = this.#residency.table;
     return { entries: count, maxEntries, bytes, slots: this.#residency.slots() };
+  }
+
+  #applyCapacity(slot: number): void {
+    this.#residency.setCapacity(slot, Math.round(this.#capacity[slot]! * this.#shares.of(slot)));
   }
 }
 

@@ -4,6 +4,7 @@ import type { RouterError } from "../errors.ts";
 import type { Reply, RequestStarter } from "../reply.ts";
 import type { Limits } from "../settings.ts";
 import { Deadlines, sweepPeriodMs } from "./deadlines.ts";
+import { affordableClients } from "./open-file-limit.ts";
 import { ServerConnection } from "./server-connection.ts";
 
 export interface WireServerOptions {
@@ -42,7 +43,7 @@ export function startWireServer(options: WireServerOptions): Promise<WireServer>
   const server = createServer({ noDelay: true, allowHalfOpen: false }, (socket: Socket) => {
     connections.add(new ServerConnection(socket, shared));
   });
-  server.maxConnections = limits.clientConnections;
+  server.maxConnections = Math.min(limits.clientConnections, affordableClients());
 
   const drain = async (timeoutMs: number): Promise<void> => {
     shared.isDraining = true;

@@ -8,16 +8,26 @@ const MAX_ATTEMPTS = 16;
 /** Control characters, line and paragraph separators, and marks that turn the direction of text: none may reach a terminal. */
 const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
+const options = z.strictObject({
+  /** auto: JSON, or for people when the output is a terminal. none: no log. */
+  format: z.enum(["auto", "json", "text", "none"]).default("auto"),
+  /** Adds what `signalbox simulate` needs to replay the traffic: lengths, and which prompts began alike, as hashes. */
+  replay: z.boolean().default(false),
+});
+
 export default defineObserver({
   type: "access-log",
   summary: "Prints one line per request: JSON, or for people when the output is a terminal.",
-  options: z.strictObject({}),
-  create: (_options, host) => ({
-    finished: (record) => host.print(host.isTerminal ? readableLine(record) : jsonLine(record)),
-  }),
+  options,
+  create({ format, replay }, host) {
+    if (format === "none") return { finished() {} };
+    if (replay) host.usePrefixIndex({});
+    const isText = format === "text" || (format === "auto" && host.isTerminal);
+    return { finished: (record) => host.print(isText ? readableLine(record) : jsonLine(record, replay)) };
+  },
 });
 
-function jsonLine(record: RequestRecord): string {
+function jsonLine(record: RequestRecord, replay: boolean): string {
   return JSON.stringify({
     time: new Date(record.wallMs).toISOString(),
     id: clean(record.id),
@@ -33,6 +43,7 @@ function jsonLine(record: RequestRecord): string {
     requestBytes: record.requestBytes,
     responseBytes: record.responseBytes,
     ...reported(record),
+    ...(replay && replayable(record)),
   });
 }
 
@@ -73,6 +84,23 @@ function reported({ usage, predictedTokens }: RequestRecord) {
     cachedTokens: known(usage.cachedTokens),
     predictedCachedTokens: known(usage.cachedTokens) === undefined ? undefined : predictedTokens,
   };
+}
+
+/** The request as a simulation needs it. Eight digits of each block's hash keep even millions of blocks apart. */
+function replayable({ request, usage }: RequestRecord) {
+  if (request === undefined) return {};
+  const { prefix } = request;
+  return {
+    stream: request.isStream,
+    promptTokens: known(usage?.promptTokens ?? Number.NaN) ?? request.promptTokens,
+    ...(prefix.hashes && prefix.blocks > 0 && { prefixBlockTokens: prefix.tokensIn?.(0), prefixHashes: hashText(prefix.hashes) }),
+  };
+}
+
+function hashText(hashes: Int32Array): string {
+  let text = "";
+  for (let at = 0; at < hashes.length; at += 2) text += (hashes[at]! >>> 0).toString(16).padStart(8, "0");
+  return text;
 }
 
 function known(count: number): number | undefined {

@@ -30,7 +30,7 @@ export interface Contender {
 
 export const root = join(import.meta.dirname, "..", "..");
 const BIN = join(root, "node_modules", ".bin");
-const ROUTER = join("tests", "bench", "quiet-router.ts");
+const ROUTER = join("core", "cli", "main.ts");
 const PEERS = process.env["SIGNALBOX_PEERS"] ?? "";
 
 /** All that can be measured, nginx first: the others are told as multiples of it. */
@@ -85,7 +85,7 @@ export function router(name: string, program: string, switches: readonly string[
     isDefault: true,
     launch: (place) => ({
       command: program,
-      args: [...switches, ROUTER, "-f", join(place.folder, "router.yaml")],
+      args: [...switches, ROUTER, "start", "-f", join(place.folder, "router.yaml")],
       files: { "router.yaml": routerConfig(place) },
       env: { NODE_ENV: "production" },
     }),
@@ -196,7 +196,7 @@ backend replicas
 ${upstreamPorts.map((upstream) => `  server replica-${upstream} 127.0.0.1:${upstream} pool-max-conn 4096`).join("\n")}
 `;
 
-/** Everything that a careful operator would have on, less the access log, which the others are spared too. */
+/** The default profile and a rewrite, less the access log, which the others are spared too. */
 const routerConfig = ({ port, sidePort, upstreamPorts }: Place) => `
 apiVersion: signalbox/v1
 kind: Router
@@ -209,11 +209,7 @@ spec:
 ${upstreamPorts.map((upstream) => `      - { url: "http://127.0.0.1:${upstream}" }`).join("\n")}
     probes:
       startup: { initialDelaySeconds: 0, periodSeconds: 1 }
-  profiles:
-    - name: default
-      plugins:
-        - { pluginRef: prefix-cache, weight: 3 }
-        - { pluginRef: outstanding-work, weight: 2 }
+  plugins: [ { type: access-log, parameters: { format: none } } ]
 ---
 apiVersion: llm-d.ai/v1alpha2
 kind: InferenceModelRewrite

@@ -21,22 +21,22 @@ function ended(decision: Partial<Decision> | undefined, overrides: Partial<Ended
 }
 
 test("a decision as plain JSON", () => {
-  const report = reportOf(
-    ended({
-      model: "food",
-      target: "food-v2",
-      rule: "food/0",
-      dropped: [{ filter: "ready", endpoints: [e2] }],
-      candidates: [e0, e1],
-      scores: [
-        { scorer: "queue", weight: 2, values: [0.5, null] },
-        { scorer: "cache", weight: 1, values: [0, 1], voices: [1, 0.5] },
-      ],
-      totals: Float64Array.of(0.25, 0.75),
-      order: [e1, e0],
-      faults: [{ plugin: "mine", message: "Returned 1 scores for 2 candidates" }],
-    }),
-  );
+  const decision = {
+    model: "food",
+    target: "food-v2",
+    rule: "food/0",
+    dropped: [{ filter: "ready", endpoints: [e2] }],
+    candidates: [e0, e1],
+    scores: [
+      { scorer: "queue", weight: 2, values: [0.5, null] },
+      { scorer: "cache", weight: 1, values: [0, 1], voices: [1, 0.5] },
+    ],
+    totals: Float64Array.of(0.25, 0.75),
+    order: [e1, e0],
+    faults: [{ plugin: "mine", message: "Returned 1 scores for 2 candidates" }],
+  };
+  const usage = { promptTokens: 110, outputTokens: 4, cachedTokens: 80 };
+  const report = reportOf(ended(decision, { usage, predictedTokens: 64 }));
   assert.deepEqual(JSON.parse(JSON.stringify(report)), {
     id: "r1",
     time: "2030-01-01T00:00:00.000Z",
@@ -50,6 +50,7 @@ test("a decision as plain JSON", () => {
     responseBytes: 2000,
     isStream: false,
     promptTokens: 100,
+    cache: { predictedTokens: 64, reportedTokens: 80, reportedPromptTokens: 110 },
     profile: "default",
     model: "food",
     target: "food-v2",

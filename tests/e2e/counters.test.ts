@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { seededRandom } from "../../core/test-kit.ts";
 import { isWholeAnswer, openClient, postBytes, type RawClient } from "../support/raw-client.ts";
 import { waitUntil } from "../support/router.ts";
 import { CHAT, chatBody, event, OK, setUp, STREAM } from "../support/scripted-pool.ts";
@@ -41,7 +42,7 @@ describe("after 10,000 requests with random aborts and random faults", () => {
   it("every counter is back at zero, and each request has one record", { timeout: 120_000 }, async () => {
     const script: Script = (request, socket) => behaviours[request.headers.get("x-behaviour") ?? ""]?.(request, socket);
     const { router, replicas } = await setUp([script, script], { spec: "  limits: { upstreamIdleTimeoutMs: 300 }" });
-    const random = randomFrom(SEED);
+    const random = seededRandom(SEED);
     const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)]!;
 
     const one = async (id: string) => {
@@ -86,15 +87,4 @@ function requestOf(id: string, behaviour: string, api: string, isChunked: boolea
   if (!isChunked) return postBytes(CHAT, body, lines);
   const head = `POST ${CHAT} HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\n${lines}Transfer-Encoding: chunked\r\n\r\n`;
   return head + chunkOf(body.slice(0, 10)) + chunkOf(body.slice(10)) + LAST_CHUNK;
-}
-
-/** The same numbers in [0, 1) on every runtime (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

@@ -60,7 +60,7 @@ export async function startTestRouter(urls: readonly string[], options: TestRout
     limits: loaded.config.settings.limits,
     clock,
     start: router.start,
-    refuse: (reply, error) => replyWithError(reply, error, "openai", "none"),
+    refuse: (reply, error) => replyWithError(reply, error, "openai", router.nextRequestId()),
   });
   await waitUntil(() => readyCount(router) >= (options.ready ?? urls.length));
   return {

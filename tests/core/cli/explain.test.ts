@@ -16,6 +16,7 @@ const report: DecisionReport = {
   responseBytes: 2000,
   isStream: true,
   promptTokens: 1050,
+  cache: null,
   profile: "default",
   model: "food",
   target: "food-v2",

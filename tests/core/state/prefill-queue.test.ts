@@ -71,6 +71,17 @@ describe("what remains of the prompts sent to an endpoint", () => {
     assert.equal(queue.remaining(300), 0);
   });
 
+  test("prompts count until they are answered, or until time says so where nothing else does", () => {
+    const queue = makeQueue();
+    const first = streamed(1000);
+    queue.add(first, 0);
+    queue.add(whole(500), 0);
+    assert.equal(queue.waiting(900), 2);
+    queue.remove(first, 900, true);
+    assert.equal(queue.waiting(940), 1);
+    assert.equal(queue.waiting(990), 0);
+  });
+
   test("what left without an answer does not count, and says nothing of the speed", () => {
     const queue = makeQueue();
     const work = streamed(5000);

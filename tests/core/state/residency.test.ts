@@ -213,3 +213,67 @@ test("equals the plain model when one prompt is larger than memory", () => {
   const all = ["ab", long, "ab", `${long}e`, "c"].map((path, slot): Step => ({ kind: "admit", path, slot, guess: 0 }));
   compare(all, 1_000_000);
 });
+
+test("generated text takes room until it is the oldest, then leaves before its prompt", () => {
+  const residency = new Residency(SMALLEST_BYTES, 20);
+  residency.admit(makeChain("ab"), 0, 0);
+  residency.extend(makeChain("ab"), 0, 8);
+  assert.deepEqual(residency.slots(), [{ slot: 0, entries: 3, tokens: tokensIn(0) + tokensIn(1) + 8, capacityTokens: 20 }]);
+  residency.setCapacity(0, 11);
+  assert.equal(residency.depth(makeChain("ab"), 0, 0), 2);
+  assert.equal(residency.slots()[0]?.tokens, tokensIn(0) + tokensIn(1));
+  residency.extend(makeChain("ab"), 0, 100);
+  assert.ok((residency.slots()[0]?.tokens ?? 0) <= 11);
+  residency.forget(0);
+  assert.equal(residency.table.count, 0);
+});
+
+test("a longer prompt has the generated text inside, so it is not counted twice", () => {
+  const residency = new Residency(SMALLEST_BYTES, 1000);
+  const tokens = () => residency.slots()[0]?.tokens;
+  residency.admit(makeChain("ab"), 0, 0);
+  residency.extend(makeChain("ab"), 0, 50);
+  residency.extend(makeChain("ab"), 0, 30);
+  assert.equal(tokens(), tokensIn(0) + tokensIn(1) + 30);
+  residency.admit(makeChain("ab"), 0, 2);
+  assert.equal(tokens(), tokensIn(0) + tokensIn(1) + 30);
+  residency.admit(makeChain("abc"), 0, 2);
+  assert.equal(tokens(), tokensIn(0) + tokensIn(1) + tokensIn(2));
+});
+
+test("text generated after a prompt that is not held any more counts nothing", () => {
+  const residency = new Residency(SMALLEST_BYTES, 1000);
+  residency.admit(makeChain("ab"), 0, 0);
+  residency.forget(0);
+  residency.extend(makeChain("ab"), 0, 50);
+  residency.extend(makeChain(""), 0, 50);
+  assert.equal(residency.table.count, 0);
+});
+
+test("with generated text in between, whatever happens, all is given back", () => {
+  const paths = ["a", "ab", "abc", "ad", "b", "bc"];
+  const action = fc.tuple(fc.constantFrom("admit", "extend", "withdraw", "capacity"), fc.constantFrom(...paths), fc.nat({ max: 60 }));
+  fc.assert(
+    fc.property(fc.array(action, { maxLength: 60 }), (actions) => {
+      const residency = new Residency(SMALLEST_BYTES, 30);
+      const admissions = new Map<string, Admission>();
+      for (const [kind, path, amount] of actions) {
+        const chain = makeChain(path);
+        if (kind === "admit") admissions.set(path, residency.admit(chain, 0, 0));
+        else if (kind === "extend") residency.extend(chain, 0, amount + 1);
+        else if (kind === "capacity") residency.setCapacity(0, amount);
+        else if (admissions.has(path)) residency.withdraw(chain, admissions.get(path)!);
+        const [slot] = residency.slots();
+        assert.ok(slot === undefined || (slot.tokens > 0 && slot.tokens <= Math.max(slot.capacityTokens, 0)), JSON.stringify(slot));
+        assert.equal(slot?.entries ?? 0, residency.table.count);
+        const depth = residency.depth(chain, 0, 0);
+        for (let block = 0; block < path.length; block++) {
+          assert.equal(residency.table.find(chain.hashes[2 * block]!, chain.hashes[2 * block + 1]!, 0) !== 0, block < depth);
+        }
+      }
+      residency.forget(0);
+      assert.equal(residency.table.count, 0);
+    }),
+    { numRuns: 300 },
+  );
+});

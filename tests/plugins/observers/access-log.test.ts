@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
 import type { Decision, RequestRecord } from "../../../core/decision.ts";
 import accessLog from "../../../plugins/observers/access-log.ts";
-import { makeRequest } from "../../support/endpoints.ts";
+import { makePrefix, makeRequest } from "../../support/endpoints.ts";
 import { createPlugin, makeHost } from "../../support/plugins.ts";
 
 const decision: Decision = {
@@ -49,6 +49,23 @@ function lineOf(record: RequestRecord, isTerminal: boolean): string {
   return lines[0]!;
 }
 
+describe("format", () => {
+  const rows: readonly (readonly [format: string, isTerminal: boolean, starts: RegExp])[] = [
+    ["auto", false, /^\{/],
+    ["auto", true, /^\d\d:/],
+    ["json", true, /^\{/],
+    ["text", false, /^\d\d:/],
+    ["none", false, /^$/],
+  ];
+  for (const [format, isTerminal, starts] of rows) {
+    it(`${format} ${isTerminal ? "on a terminal" : "elsewhere"}`, () => {
+      let printed = "";
+      createPlugin(accessLog, { format }, makeHost({ isTerminal, print: (line) => void (printed += line) })).finished(record);
+      assert.match(printed, starts);
+    });
+  }
+});
+
 test("a line of JSON", () => {
   assert.deepEqual(JSON.parse(lineOf(record, false)), {
     time: "2025-01-02T03:04:05.678Z",
@@ -70,6 +87,34 @@ test("a line of JSON", () => {
     firstByteMs: 102,
     requestBytes: 420,
     responseBytes: 1999,
+  });
+});
+
+describe("replay: true", () => {
+  const prefix = { ...makePrefix(2, 64, []), hashes: Int32Array.of(1, 7, -1, 8), tokensIn: () => 64 };
+  const request = makeRequest({ model: "food", promptTokens: 150, isStream: true, prefix });
+  const hashed = { stream: true, promptTokens: 150, prefixBlockTokens: 64, prefixHashes: "00000001ffffffff" };
+  const usage = { promptTokens: 140, outputTokens: 9, cachedTokens: Number.NaN };
+  const cases: readonly [name: string, changes: Partial<RequestRecord>, added: object][] = [
+    ["lengths and beginnings", { request }, hashed],
+    ["the replica's own count, where there is one", { request, usage }, { ...hashed, promptTokens: 140, outputTokens: 9 }],
+    ["a prompt that is not hashed", {}, { stream: false, promptTokens: 0 }],
+    ["a request that was refused unread", { request: undefined }, {}],
+  ];
+  for (const [name, changes, added] of cases) {
+    it(name, () => {
+      const lines: string[] = [];
+      const log = createPlugin(accessLog, { replay: true }, makeHost({ print: (line) => lines.push(line) }));
+      log.finished({ ...record, ...changes });
+      assert.deepEqual(JSON.parse(lines[0]!), { ...JSON.parse(lineOf({ ...record, ...changes }, false)), ...added });
+    });
+  }
+
+  it("has prompts hashed, and only then", () => {
+    const asked: object[] = [];
+    for (const replay of [true, false])
+      createPlugin(accessLog, { replay }, makeHost({ usePrefixIndex: (settings) => asked.push(settings) }));
+    assert.deepEqual(asked, [{}]);
   });
 });
 

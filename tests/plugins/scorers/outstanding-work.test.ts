@@ -60,6 +60,25 @@ test("a slow endpoint's work weighs more: half the speed, twice the wait", () =>
   assert.deepEqual(Array.from(createPlugin(outstandingWork).score(request, makeEndpoints(2), load) ?? []), [1, 0.5]);
 });
 
+const crowded: readonly { name: string; waiting: readonly number[]; parameters?: object; score: number }[] = [
+  { name: "nobody waits anywhere", waiting: [0, 0], score: 2048 / 3072 },
+  { name: "prompts wait at one endpoint only", waiting: [50, 0], score: 2048 / 3072 },
+  { name: "one waits everywhere: three times as heavy", waiting: [1, 7], score: 2048 / 5120 },
+  { name: "many wait everywhere: twelve times, and no more", waiting: [60, 70], score: 2048 / (2048 + 12 * 1024) },
+  { name: "the most can be set", waiting: [60, 70], parameters: { crowdedWeight: 2 }, score: 0.5 },
+  { name: "to none", waiting: [60, 70], parameters: { crowdedWeight: 1 }, score: 2048 / 3072 },
+];
+describe("uncached tokens weigh more in a crowd", () => {
+  for (const { name, waiting, parameters, score } of crowded) {
+    it(name, () => {
+      const load = makeLoad(2, { waitingPrompts: (slot) => waiting[slot]! });
+      const request = makeRequest({ promptTokens: 1024, prefix: makePrefix(64, 16, [64, 0]) });
+      const scores = createPlugin(outstandingWork, parameters).score(request, makeEndpoints(2), load);
+      assert.deepEqual(Array.from(scores ?? []), [1, score]);
+    });
+  }
+});
+
 test("the best score is 1, whatever rounding does", () => {
   const load = makeLoad(8, {
     prefillTokens: [0.1, 1e9 + 0.3, 7.7, 12_345.678, 1e15, 3, 1 / 3, 2 / 7],

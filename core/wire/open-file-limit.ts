@@ -1,0 +1,23 @@
+import { readFileSync } from "node:fs";
+
+/** Descriptors left for everything that is not a client or its replica: probes, files, the runtime itself. */
+const RESERVED = 64;
+
+/**
+ * How many clients this process can serve at once, since each needs a descriptor for itself and one for its replica. Running
+ * out of them must not happen: Deno never accepts a connection again after an accept that failed. Infinity where the limit
+ * can't be read.
+ */
+export function affordableClients(): number {
+  try {
+    return affordable(readFileSync("/proc/self/limits", "latin1"));
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}
+
+/** What Linux's list of a process's limits allows. */
+export function affordable(limits: string): number {
+  const soft = /^Max open files +(\d+) /m.exec(limits)?.[1];
+  return soft === undefined ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor((Number(soft) - RESERVED) / 2));
+}

@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import { describe, it, test } from "node:test";
+import type { RequestRecord } from "../../../core/decision.ts";
+import { TraceReader } from "../../../core/simulate/read-trace.ts";
+import type { Trace } from "../../../core/simulate/trace.ts";
+import { PrefixIndex } from "../../../core/state/prefix-index.ts";
+import accessLog from "../../../plugins/observers/access-log.ts";
+import { makeRequest } from "../../support/endpoints.ts";
+import { createPlugin, makeHost } from "../../support/plugins.ts";
+
+function readLines(lines: readonly string[]): Trace {
+  const reader = new TraceReader("access.log");
+  reader.push(lines.join("\n"));
+  return reader.end();
+}
+
+const LINE = {
+  time: "2030-01-01T00:00:10.000Z",
+  method: "POST",
+  status: 200,
+  model: "m",
+  durationMs: 4000,
+  requestBytes: 4000,
+  responseBytes: 2400,
+};
+
+describe("a line of the access log", () => {
+  const rows: readonly [name: string, changes: object, tokens: number, outputTokens: number][] = [
+    ["as it is by default: lengths from bytes", {}, 1000, 10],
+    ["an answer that was no stream", { stream: false }, 1000, 500],
+    ["an answer shorter than its envelope", { stream: false, responseBytes: 100 }, 1000, 1],
+    ["what the replica counted", { promptTokens: 900, outputTokens: 77 }, 900, 77],
+  ];
+  for (const [name, changes, tokens, outputTokens] of rows) {
+    it(name, () => {
+      const { requests, hasPrefixes } = readLines([JSON.stringify({ ...LINE, ...changes })]);
+      assert.equal(hasPrefixes, false);
+      const [request] = requests;
+      assert.deepEqual([request?.prompt.tokens, request?.outputTokens, request?.model], [tokens, outputTokens, "m"]);
+    });
+  }
+
+  it("tells when a request ended; it arrived earlier", () => {
+    const lines = [LINE, { ...LINE, time: "2030-01-01T00:00:11.000Z", durationMs: 4500 }];
+    assert.deepEqual(
+      readLines(lines.map((line) => JSON.stringify(line))).requests.map(({ atMs }) => atMs),
+      [0, 500],
+    );
+  });
+
+  it("without hashes has nothing in common with another", () => {
+    const { requests } = readLines([JSON.stringify(LINE), JSON.stringify(LINE)]);
+    const ids = requests.flatMap(({ prompt }) => Array.from(prompt.blocks));
+    assert.equal(new Set(ids).size, ids.length);
+  });
+
+  it("is left out where no replica answered", () => {
+    const others = [
+      { ...LINE, status: 503 },
+      { ...LINE, status: 0 },
+      { ...LINE, method: "GET", model: "" },
+      { time: LINE.time, level: "info", message: "The config was read again" },
+    ].map((line) => JSON.stringify(line));
+    const trace = readLines(["Signalbox is listening on http://127.0.0.1:8080", JSON.stringify(LINE), ...others]);
+    assert.deepEqual([trace.requests.length, trace.skippedLines], [1, 5]);
+  });
+
+  for (const [name, changes, message] of [
+    ["no date", { time: "yesterday" }, /access\.log:1: "time" must be a date/],
+    ["half a hash", { prefixBlockTokens: 64, prefixHashes: "abc" }, /"prefixHashes" must be 8 hexadecimal digits/],
+    ["no size of blocks", { prefixHashes: "00000001" }, /"prefixBlockTokens" must be a number/],
+  ] as const) {
+    it(`with ${name} is refused`, () => {
+      assert.throws(() => readLines([JSON.stringify({ ...LINE, ...changes })]), { message });
+    });
+  }
+});
+
+test("a log recorded for replay tells which prompts began alike, block by block", () => {
+  const index = new PrefixIndex({ blockBytes: 256, maxBytes: 1 << 20 });
+  const lines: string[] = [];
+  const log = createPlugin(accessLog, { replay: true }, makeHost({ print: (line) => lines.push(line) }));
+  const record = (text: string) => {
+    const body = new TextEncoder().encode(text);
+    const promptTokens = Math.ceil(body.length / 4);
+    const prefix = index.match({ api: "completions", target: "m", cacheSalt: "" }, body, [[0, body.length]], promptTokens);
+    log.finished({ ...RECORD, request: makeRequest({ model: "m", body, promptTokens, isStream: true, prefix }) });
+  };
+  const system = "You are a helpful assistant. ".repeat(1_000);
+  record(`${system}What is a semaphore?`);
+  record(`${system}What is a signal box? ${"Tell me all. ".repeat(50)}`);
+  record("Hello");
+
+  const { requests, hasPrefixes } = readLines(lines);
+  assert.equal(hasPrefixes, true);
+  assert.deepEqual(
+    requests.map(({ prompt }) => prompt.tokens),
+    [7_255, 7_418, 2],
+  );
+  const [one, other, short] = requests.map(({ prompt }) => prompt);
+  let shared = 0;
+  let sharedTokens = 0;
+  for (; one!.blocks[shared] === other!.blocks[shared]; shared++) sharedTokens += one!.tokensIn(shared);
+  // Blocks have 256 tokens there, so the shared 7,250 are found up to the last block's end.
+  assert.ok(sharedTokens > 7_250 - 256 && sharedTokens <= 7_250, String(sharedTokens));
+  for (const prompt of [one!, other!, short!]) {
+    const sizes = Array.from(prompt.blocks, (_, block) => prompt.tokensIn(block));
+    assert.equal(
+      sizes.reduce((sum, size) => sum + size, 0),
+      prompt.tokens,
+    );
+    assert.ok(sizes.every((size) => size > 0));
+  }
+});
+
+const RECORD: RequestRecord = {
+  request: undefined,
+  decision: undefined,
+  attempts: [{ endpoint: "gpu1", result: 200 }],
+  id: "r1",
+  method: "POST",
+  path: "/v1/completions",
+  status: 200,
+  errorCode: "",
+  ending: "complete",
+  wallMs: Date.UTC(2030, 0, 1),
+  durationMs: 800,
+  firstByteMs: 100,
+  requestBytes: 420,
+  responseBytes: 1999,
+};

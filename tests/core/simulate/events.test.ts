@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { EventQueue } from "../../../core/simulate/events.ts";
+
+/** Runs everything up to `endMs` and tells what ran when. */
+function log(prepare: (queue: EventQueue, note: (what: string) => void) => void, endMs = 100): readonly string[] {
+  const queue = new EventQueue();
+  const lines: string[] = [];
+  prepare(queue, (what) => lines.push(`${queue.now()} ${what}`));
+  for (let isLeft = true; isLeft && queue.now() < endMs; ) isLeft = queue.runNext();
+  return lines;
+}
+
+describe("simulated time", () => {
+  it("jumps to what is due next; equal times in the order they were set", () => {
+    const lines = log((queue, note) => {
+      queue.at(20, () => note("b"));
+      queue.at(5, () => note("a"));
+      queue.at(20, () => note("c"));
+    });
+    assert.deepEqual(lines, ["5 a", "20 b", "20 c"]);
+  });
+
+  it("what is due in the past runs now", () => {
+    assert.deepEqual(
+      log((queue, note) => queue.at(9, () => queue.at(3, () => note("late")))),
+      ["9 late"],
+    );
+  });
+
+  it("timers fire after their time, once or every so often, and can be cancelled", () => {
+    const lines = log((queue, note) => {
+      queue.after(7, () => note("once"));
+      queue.after(8, () => note("never"))();
+      const stop = queue.every(10, () => {
+        note("tick");
+        if (queue.now() >= 30) stop();
+      });
+    });
+    assert.deepEqual(lines, ["7 once", "10 tick", "20 tick", "30 tick"]);
+  });
+
+  it("a timer without a period cannot hold time still", () => {
+    const lines = log((queue, note) => void queue.every(0, () => note("tick")), 3);
+    assert.deepEqual(lines, ["1 tick", "2 tick", "3 tick"]);
+  });
+
+  it("the wall clock goes with it", () => {
+    const queue = new EventQueue();
+    const before = queue.wall();
+    queue.at(1234, () => {});
+    queue.runNext();
+    assert.equal(queue.wall() - before, 1234);
+    assert.equal(queue.runNext(), false);
+  });
+});

@@ -1,0 +1,182 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { EventQueue } from "../../../core/simulate/events.ts";
+import { DEFAULT_MODEL, Job, Replica, type ReplicaModel } from "../../../core/simulate/replica.ts";
+import type { TraceRequest } from "../../../core/simulate/trace.ts";
+import { makeTraced } from "./traces.ts";
+
+/** One token a millisecond, 200 a step; decoding takes 10 ms and 2 for each request; nothing else takes time. */
+const MODEL: ReplicaModel = {
+  prefillTokensPerS: 1000,
+  decodeStepMs: 10,
+  decodePerRequestMs: 2,
+  overheadMs: 0,
+  chunkTokens: 200,
+  maxRunning: 256,
+  kvTokens: 100_000,
+  blockTokens: 100,
+};
+
+interface Case {
+  readonly name: string;
+  readonly model?: Partial<ReplicaModel>;
+  readonly speed?: number;
+  readonly requests: readonly TraceRequest[];
+  /** When each one's first and last token came. */
+  readonly first: readonly number[];
+  readonly last: readonly number[];
+}
+
+/** When first and last tokens came, and what else happened; -1 for what never came. */
+function run({ model, speed = 1, requests }: Pick<Case, "model" | "speed" | "requests">) {
+  const queue = new EventQueue();
+  const first = requests.map(() => -1);
+  const last = requests.map(() => -1);
+  const steps: string[] = [];
+  const jobs = requests.map((request) => new Job(request));
+  const replica = new Replica({ ...MODEL, ...model }, speed, queue, {
+    firstToken: (job) => {
+      first[jobs.indexOf(job)] = queue.now();
+    },
+    finished: (job) => {
+      last[jobs.indexOf(job)] = queue.now();
+    },
+    decoded: (batch, count, stepMs) => steps.push(`${count} of ${batch} at ${stepMs} ms`),
+  });
+  const accepted: boolean[] = [];
+  for (const job of jobs) queue.at(job.request.atMs, () => accepted.push(replica.enqueue(job)));
+  while (queue.runNext());
+  return { first, last, steps, jobs, accepted, replica, endMs: queue.now() };
+}
+
+const cases: readonly Case[] = [
+  { name: "a prompt of one chunk, an answer of one token", requests: [makeTraced(5, [1])], first: [105], last: [105] },
+  {
+    name: "a prompt of three chunks, an answer of three tokens",
+    requests: [makeTraced(0, [1, 2, 3, 4, 5], 3)],
+    first: [500],
+    last: [524],
+  },
+  { name: "half the speed", speed: 0.5, requests: [makeTraced(0, [1, 2, 3, 4, 5], 3)], first: [1000], last: [1048] },
+  {
+    name: "a fixed cost of every step",
+    model: { overheadMs: 1 },
+    requests: [makeTraced(0, [1, 2, 3], 3)],
+    first: [302],
+    last: [328],
+  },
+  {
+    name: "two prompts share a chunk, the first one first",
+    requests: [makeTraced(0, [1, 2, 3]), makeTraced(0, [4, 5])],
+    // 200 of the first, then its last 100 with 100 of the second.
+    first: [400, 500],
+    last: [400, 500],
+  },
+  {
+    name: "what fits into one step ends with it",
+    requests: [makeTraced(0, [9, 8]), makeTraced(0, [1]), makeTraced(0, [2])],
+    first: [200, 400, 400],
+    last: [200, 400, 400],
+  },
+  {
+    name: "each step brings one token to those past their prompt",
+    requests: [makeTraced(0, [1], 4), makeTraced(1, [2, 3, 4, 5], 1)],
+    // 100, then two steps of 200 + 12, then one of 12.
+    first: [100, 524],
+    last: [536, 524],
+  },
+  {
+    name: "decoding alone goes on to the end of its step when a prompt comes",
+    requests: [makeTraced(0, [1], 100), makeTraced(130, [2], 1)],
+    // 100, 112, 124, 136, then 100 + 12.
+    first: [100, 248],
+    last: [100 + 98 * 12 + 112, 248],
+  },
+  {
+    name: "a prompt that comes exactly between two steps",
+    requests: [makeTraced(0, [1], 100), makeTraced(124, [2], 1)],
+    first: [100, 236],
+    last: [100 + 98 * 12 + 112, 236],
+  },
+  {
+    name: "two that come at the same moment",
+    requests: [makeTraced(0, [1], 100), makeTraced(124, [2], 1), makeTraced(124, [3], 1)],
+    first: [100, 336, 336],
+    last: [100 + 98 * 12 + 212, 336, 336],
+  },
+  {
+    name: "a beginning that another prompt brings is no work, but for one token",
+    requests: [makeTraced(0, [1, 2]), makeTraced(0, [1, 2])],
+    first: [200, 201],
+    last: [200, 201],
+  },
+  {
+    name: "only so many run at once",
+    model: { maxRunning: 1 },
+    requests: [makeTraced(0, [1], 3), makeTraced(0, [2], 1)],
+    first: [100, 224],
+    last: [124, 224],
+  },
+  {
+    name: "one waits for room, and so do those behind it",
+    model: { kvTokens: 500 },
+    requests: [makeTraced(0, [1, 2], 101), makeTraced(0, [3, 4], 1), makeTraced(0, [5], 1)],
+    // 200, then 100 steps of 12; then both prompts in two steps.
+    first: [200, 1600, 1700],
+    last: [1400, 1600, 1700],
+  },
+];
+
+describe("a modelled replica", () => {
+  for (const { name, first, last, ...setup } of cases) {
+    it(name, () => {
+      const ran = run(setup);
+      assert.deepEqual({ first: ran.first, last: ran.last }, { first, last });
+    });
+  }
+
+  it("knows how busy it was", () => {
+    const { replica, endMs } = run({ requests: [makeTraced(50, [1]), makeTraced(400, [2])] });
+    assert.deepEqual([replica.busyMs, endMs], [200, 500]);
+  });
+
+  it("refuses what it could never hold", () => {
+    const { accepted, first } = run({ model: { kvTokens: 200 }, requests: [makeTraced(0, [1, 2, 3]), makeTraced(0, [4])] });
+    assert.deepEqual({ accepted, first }, { accepted: [false, true], first: [-1, 100] });
+  });
+
+  it("tells of every decode step, how long it was and for how many", () => {
+    const { steps } = run({ requests: [makeTraced(0, [1], 4), makeTraced(0, [2], 3)] });
+    assert.deepEqual(steps, ["1 of 1 at 112 ms", "2 of 2 at 14 ms"]);
+  });
+
+  it("counts as waiting what no step has touched", () => {
+    const queue = new EventQueue();
+    const replica = new Replica(MODEL, 1, queue, { firstToken() {}, finished() {}, decoded() {} });
+    for (const block of [10, 20, 30]) replica.enqueue(new Job(makeTraced(0, [block, block + 1, block + 2])));
+    assert.deepEqual([replica.size, replica.untouched], [3, 2]);
+    queue.runNext();
+    assert.deepEqual([replica.size, replica.untouched], [3, 1]);
+  });
+
+  it("notes what each request found in the cache", () => {
+    const { jobs } = run({ requests: [makeTraced(0, [1, 2]), makeTraced(900, [1, 2, 3])] });
+    assert.deepEqual(
+      jobs.map((job) => job.cachedTokens),
+      [0, 200],
+    );
+  });
+
+  it("has the published parameters by default", () => {
+    assert.deepEqual(DEFAULT_MODEL, {
+      prefillTokensPerS: 8_000,
+      decodeStepMs: 6,
+      decodePerRequestMs: 0.35,
+      overheadMs: 1,
+      chunkTokens: 2_048,
+      maxRunning: 256,
+      kvTokens: 524_288,
+      blockTokens: 16,
+    });
+  });
+});

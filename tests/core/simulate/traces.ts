@@ -1,0 +1,14 @@
+import { Prompt, type Trace, type TraceRequest } from "../../../core/simulate/trace.ts";
+
+/** A prompt of these blocks, each of 100 tokens but the last. */
+export function makePrompt(blocks: readonly number[], tokens = 100 * blocks.length): Prompt {
+  return new Prompt(tokens, Int32Array.from(blocks), (block) => 100 * block);
+}
+
+export function makeTraced(atMs: number, blocks: readonly number[], outputTokens = 1, tokens?: number): TraceRequest {
+  return { atMs, prompt: makePrompt(blocks, tokens), outputTokens, model: "simulated" };
+}
+
+export function makeTrace(requests: readonly TraceRequest[]): Trace {
+  return { name: "made", requests, hasPrefixes: true, skippedLines: 0 };
+}

@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { connect, type Socket } from "node:net";
+import { describe, it } from "node:test";
+import { seededRandom } from "../../core/test-kit.ts";
+import { postBytes } from "../support/raw-client.ts";
+import { assertIdle, CHAT, setUp } from "../support/scripted-pool.ts";
+import { chunkOf, LAST_CHUNK, type Script, STREAM_HEAD } from "../support/scripted-replica.ts";
+import { wholeAnswer } from "../support/whole-answer.ts";
+
+const LANES = 24;
+const PER_LANE = 15;
+const SIZES = [50, 5_000, 20_000, 70_000, 300_000, 1_000_000];
+/** More than the kernel takes from a sender whose reader stands still, so that the router must keep some of it. */
+const HUGE = 14_000_000;
+const STANDSTILL_MS = 400;
+/** Each of the first lanes has one of these, at this place in its turn. */
+const HUGE_LANES = 6;
+const HUGE_TURN = 5;
+const SEED = 7;
+
+/** Text that belongs to one request and no other. */
+const textOf = (id: string, bytes: number) => `${id};`.repeat(Math.ceil(bytes / (id.length + 1))).slice(0, bytes);
+const eventsOf = (id: string, bytes: number) => {
+  const events: string[] = [];
+  for (let left = bytes; left > 0; left -= 9_000) events.push(`data: ${textOf(`${id}.${events.length}`, Math.min(left, 9_000))}\n\n`);
+  return events;
+};
+
+describe("many requests and streams at once, with ends that read by fits and starts", () => {
+  it("each get their own bytes, all of them, in order", { timeout: 120_000 }, async () => {
+    const random = seededRandom(SEED);
+    const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)]!;
+    /** Every now and then the socket does not read for a moment, and once for long. */
+    const hesitate = (socket: Socket) => {
+      let reads = 0;
+      socket.on("data", () => {
+        reads += 1;
+        if (reads !== 50 && random() > 0.15) return;
+        socket.pause();
+        setTimeout(() => socket.resume(), reads === 50 ? STANDSTILL_MS : random() * 10);
+      });
+    };
+    const hesitant = new Set<Socket>();
+    const wrong: string[] = [];
+    const script: Script = (request, socket) => {
+      if (!hesitant.has(socket)) hesitate(socket);
+      hesitant.add(socket);
+      const id = request.headers.get("x-request-id") ?? "";
+      const [asked, answered] = (request.headers.get("x-sizes") ?? "").split(",").map(Number);
+      if (request.body.toString("latin1") !== bodyOf(id, asked!)) wrong.push(`the body of ${id}`);
+      const framed = Buffer.from(STREAM_HEAD + eventsOf(id, answered!).map(chunkOf).join("") + LAST_CHUNK);
+      // In pieces that know nothing of chunks, each as one read of the router's.
+      let at = 0;
+      const more = () => {
+        const end = at + Math.ceil(random() * 40_000);
+        socket.write(framed.subarray(at, end));
+        at = end;
+        if (at < framed.length) setImmediate(more);
+      };
+      more();
+    };
+    const { router } = await setUp([script, script]);
+
+    const lane = async (number: number) => {
+      const socket = connect({ port: router.port, host: "127.0.0.1", noDelay: true });
+      socket.on("error", () => {});
+      hesitate(socket);
+      for (let i = 0; i < PER_LANE; i++) {
+        const id = `lane${number}-${i}`;
+        const isHuge = number < HUGE_LANES && i === HUGE_TURN;
+        const asked = isHuge && number % 2 === 0 ? HUGE : pick(SIZES);
+        const answered = isHuge && number % 2 === 1 ? HUGE : pick(SIZES);
+        const answer = answerOn(socket);
+        socket.write(postBytes(CHAT, bodyOf(id, asked), `X-Request-Id: ${id}\r\nX-Sizes: ${asked},${answered}\r\n`));
+        const { status, body, isComplete } = wholeAnswer(await answer);
+        if (status !== 200 || !isComplete || body !== eventsOf(id, answered).join("")) wrong.push(`the answer of ${id}`);
+      }
+      socket.destroy();
+    };
+    await Promise.all(Array.from({ length: LANES }, (_, n) => lane(n)));
+    assert.deepEqual(wrong, []);
+    assert.equal(router.log.length, LANES * PER_LANE);
+    await assertIdle(router);
+  });
+});
+
+function bodyOf(id: string, bytes: number): string {
+  return `{"model":"m","stream":true,"messages":[{"role":"user","content":"${textOf(id, bytes)}"}]}`;
+}
+
+/** Everything up to the last chunk, or to the end of the connection. */
+function answerOn(socket: Socket): Promise<string> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    const settle = () => {
+      socket.removeListener("data", read);
+      socket.removeListener("close", settle);
+      resolve(Buffer.concat(chunks).toString("latin1"));
+    };
+    const read = (chunk: Buffer) => {
+      chunks.push(chunk);
+      const tail = chunk.length >= LAST_CHUNK.length || chunks.length === 1 ? chunk : Buffer.concat(chunks.slice(-LAST_CHUNK.length));
+      if (tail.toString("latin1", Math.max(0, tail.length - LAST_CHUNK.length)) === LAST_CHUNK) settle();
+    };
+    socket.on("data", read);
+    socket.on("close", settle);
+  });
+}
