@@ -1,10 +1,10 @@
-import { BodyBuffer } from "./body/receive.ts";
 import { JsonBody, type KeySpans } from "./body/json-body.ts";
+import { BodyBuffer } from "./body/receive.ts";
 import { BodyScanner } from "./body/scan.ts";
 import type { DataPlane } from "./data-plane.ts";
 import type { RequestRecord } from "./decision.ts";
-import { asRouterError, type Dialect, RouterError } from "./errors.ts";
 import { replyWithError } from "./error-reply.ts";
+import { asRouterError, type Dialect, RouterError } from "./errors.ts";
 import { answerLocally } from "./local-routes.ts";
 import { type Routed, route } from "./pipeline.ts";
 import type { Parser } from "./plugin.ts";
@@ -14,9 +14,9 @@ import type { Named, Snapshot } from "./snapshot.ts";
 import type { Ending } from "./stages/forward.ts";
 import { stopping } from "./stages/upstream-error.ts";
 import type { Head } from "./wire/head.ts";
+import { refusalOf } from "./wire/refusal.ts";
 import { splitTarget } from "./wire/target.ts";
 import { WireError } from "./wire/wire-error.ts";
-import { refusalOf } from "./wire/refusal.ts";
 
 /** Takes requests in for a data plane: whatever happens to one, it ends in exactly one record. */
 export function intake(plane: DataPlane): RequestStarter {
@@ -120,7 +120,8 @@ class RequestIntake implements RequestReceiver {
     const status = answerLocally(method, this.#path, this.#snapshot, this.#reply, this.#id);
     if (status > 0) return this.#finish("complete", status, "");
     const allowed = allowedMethods(this.#path, this.#snapshot);
-    if (allowed === "") throw new RouterError("unknown_path", `This router does not serve that path; it serves ${servedPaths(this.#snapshot)}.`);
+    if (allowed === "")
+      throw new RouterError("unknown_path", `This router does not serve that path; it serves ${servedPaths(this.#snapshot)}.`);
     throw new RouterError("method_not_allowed", `Use ${allowed} for this path.`, { allow: allowed });
   }
 
@@ -166,7 +167,8 @@ class RequestIntake implements RequestReceiver {
   }
 
   #logFaults(routed: Routed): void {
-    for (const { plugin, message } of routed.decision.faults) this.#plane.log.warn("A plugin broke its contract", { plugin, fault: message });
+    for (const { plugin, message } of routed.decision.faults)
+      this.#plane.log.warn("A plugin broke its contract", { plugin, fault: message });
   }
 
   #guard(step: () => void): void {
@@ -179,7 +181,8 @@ class RequestIntake implements RequestReceiver {
 
   #failed(thrown: unknown): void {
     const error = thrown instanceof WireError ? refusalOf(thrown) : asRouterError(thrown);
-    if (error.code === "internal_error") this.#plane.log.error("A request failed inside the router", { id: this.#id, cause: String(error.cause) });
+    if (error.code === "internal_error")
+      this.#plane.log.error("A request failed inside the router", { id: this.#id, cause: String(error.cause) });
     this.#refuse(error);
   }
 
@@ -244,13 +247,18 @@ function checkContentType(head: Head): void {
   }
   const encoding = head.get("content-encoding")?.toLowerCase() ?? "identity";
   if (encoding !== "identity") {
-    throw new RouterError("unsupported_media_type", "Send the body without Content-Encoding: compressed requests are not supported.");
+    throw new RouterError(
+      "unsupported_media_type",
+      "Send the body without Content-Encoding: compressed requests are not supported.",
+    );
   }
 }
 
 function allowedMethods(path: string, snapshot: Snapshot): string {
   const local = path === "/health" || path === "/ready" || path === "/v1/models" ? ["GET"] : [];
-  const parsed = [...snapshot.routes.keys()].filter((key) => key.endsWith(` ${path}`)).map((key) => key.slice(0, key.indexOf(" ")));
+  const parsed = [...snapshot.routes.keys()]
+    .filter((key) => key.endsWith(` ${path}`))
+    .map((key) => key.slice(0, key.indexOf(" ")));
   return [...local, ...parsed].join(", ");
 }
 

@@ -22,7 +22,13 @@ export interface Routed {
 }
 
 /** parse → filter → score → pick → rewrite → forward. Throws RouterError for a request that can't be understood. */
-export function route(incoming: Incoming, snapshot: Snapshot, plane: DataPlane, reply: Reply, ended: (ending: Ending) => void): Routed {
+export function route(
+  incoming: Incoming,
+  snapshot: Snapshot,
+  plane: DataPlane,
+  reply: Reply,
+  ended: (ending: Ending) => void,
+): Routed {
   const request = parse(incoming, snapshot, plane.prefixIndex, plane.tokenScale);
   const decision = decide(request, snapshot, plane.load, plane.random);
   if (decision.refusal !== undefined) return { request, decision, forwarding: undefined };

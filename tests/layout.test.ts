@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { describe, it } from "node:test";
+import { DEFAULT_LIMITS } from "../core/settings.ts";
 
 const root = join(import.meta.dirname ?? ".", "..");
 const SOURCE_FOLDERS = ["core", "plugins", "config"];
@@ -84,7 +85,12 @@ describe("the source tree", () => {
 });
 
 describe("the documents", () => {
-  for (const document of ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "core/DECISIONS.md"]) {
+  it("config/LIMITS.md lists every limit with its default", () => {
+    const rows = [...read("config/LIMITS.md").matchAll(/^\| `(\w+)` \| (\d+) \|/gm)].map(([, key, value]) => [key, Number(value)]);
+    assert.deepEqual(Object.fromEntries(rows), DEFAULT_LIMITS);
+  });
+
+  for (const document of ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "core/DECISIONS.md", "config/LIMITS.md"]) {
     it(`${document} names only files that exist`, () => {
       const named = [...read(document).matchAll(/`((?:core|plugins|config|tests|examples|\.ci)\/[\w./-]*)`/g)].map(([, path]) => path ?? "");
       assert.ok(named.length > 0);

@@ -87,7 +87,7 @@ function parse(argv: readonly string[]) {
     return parseArgs({ args: [...argv], options: SWITCHES, allowPositionals: true, strict: true });
   } catch (thrown) {
     const message = thrown instanceof Error ? thrown.message : String(thrown);
-    throw new UsageError(`${message.split(". To specify")[0]}; "signalbox simulate --help" lists the switches.`);
+    throw new UsageError(`${message.split(/\.?\n|\. To specify/)[0]}; "signalbox simulate --help" lists the switches.`);
   }
 }
 

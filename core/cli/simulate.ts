@@ -78,7 +78,7 @@ function progressBar(): { readonly show: Progress; readonly clear: () => void } 
       const line = `[${"#".repeat(done)}${".".repeat(BAR_CELLS - done)}] ${Math.round(share * 100)}%  ${name}`;
       if (line === shown) return;
       shown = line;
-      process.stderr.write(`\r\x1b[K${line.slice(0, (process.stderr.columns ?? 80) - 1)}`);
+      process.stderr.write(`\r\x1b[K${line.slice(0, (process.stderr.columns || 80) - 1)}`);
     },
     clear() {
       process.stderr.write("\r\x1b[K");

@@ -46,13 +46,10 @@ function axisOver(lowest: number, highest: number): Axis {
   const all = Array.from({ length: 8 }, (_, decade) => [1, 2, 5].map((step) => step * 10 ** (decade - 3))).flat();
   const first = all.findLastIndex((tick) => tick <= lowest);
   const last = all.findIndex((tick) => tick > highest);
-  const ticks = all.slice(Math.max(0, first), last < 0 ? undefined : last + 1);
-  const from = Math.log(ticks[0]!);
-  const span = Math.log(ticks.at(-1)!) - from;
-  return {
-    ticks,
-    x: (seconds) => PLOT_LEFT + ((Math.log(Math.max(seconds, MIN_SECONDS)) - from) / span) * (PLOT_RIGHT - PLOT_LEFT),
-  };
+  const ticks = all.slice(Math.min(Math.max(0, first), all.length - 2), last < 0 ? undefined : last + 1);
+  const [from, to] = [Math.log(ticks[0]!), Math.log(ticks.at(-1)!)];
+  const shareAt = (seconds: number) => (Math.log(Math.max(seconds, MIN_SECONDS)) - from) / (to - from);
+  return { ticks, x: (seconds) => PLOT_LEFT + Math.min(1, Math.max(0, shareAt(seconds))) * (PLOT_RIGHT - PLOT_LEFT) };
 }
 
 function legend({ title, color }: (typeof MARKS)[number], index: number): string {

@@ -16,7 +16,7 @@ export interface Metrics {
   readonly faultyDecisions: number;
 }
 
-export interface Percentiles {
+interface Percentiles {
   readonly mean: number;
   readonly p50: number;
   readonly p90: number;

@@ -1,6 +1,6 @@
 import { RouterError } from "../errors.ts";
-import type { TargetDraw } from "../plugin.ts";
 import type { Incoming } from "../incoming.ts";
+import type { TargetDraw } from "../plugin.ts";
 import type { InferenceRequest, ParsedBody } from "../request.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { PrefixIndex } from "../state/prefix-index.ts";

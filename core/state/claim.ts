@@ -34,7 +34,7 @@ export class Claim {
 
   /** The answer is complete, and the replica says what it took. */
   report({ cachedTokens, outputTokens }: Usage): void {
-    this.#prefixIndex?.reported(this.endpoint.slot, this.predictedTokens, cachedTokens);
+    this.#prefixIndex?.reported(this.#request.prefix, this.endpoint.slot, cachedTokens);
     if (outputTokens > 0) this.generated(outputTokens);
   }
 

@@ -1,6 +1,5 @@
 import type { Span } from "../request.ts";
-import { CacheShares } from "./cache-share.ts";
-import { MAX_SLOTS } from "./load.ts";
+import { HitTrust } from "./hit-trust.ts";
 import { blockEnds, wholeBlocks } from "./prefix-blocks.ts";
 import { PrefixHasher, type PrefixKey, promptBytes, SECRET_WORDS } from "./prefix-hash.ts";
 import type { PrefixMatch } from "./prefix-match.ts";
@@ -44,16 +43,13 @@ export class PrefixIndex {
   readonly #residency: Residency;
   readonly #defaultCapacity: number;
   readonly #countsGenerated: boolean;
-  readonly #shares = new CacheShares();
-  /** What each endpoint's cache holds in all. */
-  readonly #capacity: Int32Array;
+  readonly #trust = new HitTrust();
 
   constructor(settings: PrefixIndexSettings) {
     const maxPromptTokens = settings.maxPromptTokens ?? DEFAULT_MAX_PROMPT_TOKENS;
     this.#ends = blockEnds(settings.blockBytes, maxPromptTokens * BYTES_PER_TOKEN);
     this.#hasher = new PrefixHasher(settings.secret ?? crypto.getRandomValues(new Uint32Array(SECRET_WORDS)));
     this.#defaultCapacity = capacity(settings.defaultCapacityTokens ?? DEFAULT_CAPACITY_TOKENS);
-    this.#capacity = new Int32Array(MAX_SLOTS).fill(this.#defaultCapacity);
     this.#countsGenerated = settings.countGenerated ?? false;
     this.#residency = new Residency(settings.maxBytes, this.#defaultCapacity);
   }
@@ -64,7 +60,7 @@ export class PrefixIndex {
     const blocks = wholeBlocks(this.#ends, bytes);
     const hashes = this.#hasher.hash(key, body, spans, this.#ends, blocks);
     const tokensPerByte = promptTokens > 0 && bytes > 0 ? promptTokens / bytes : 1 / BYTES_PER_TOKEN;
-    return new PromptPrefix(this.#residency, hashes, this.#ends, tokensPerByte);
+    return new PromptPrefix(this.#residency, hashes, this.#ends, { tokensPerByte, bytes, trust: this.#trust });
   }
 
   /** The request was sent to that slot's endpoint, which will hold all of its prompt. Only answers of `match` count. */
@@ -86,29 +82,23 @@ export class PrefixIndex {
   /** The replica restarted, or the slot has a new one: it holds nothing. */
   forget(slot: number): void {
     this.#residency.forget(slot);
-    this.#shares.forget(slot);
-    this.#applyCapacity(slot);
+    this.#trust.forget(slot);
   }
 
   /** How many tokens the endpoint's cache holds; the default where that is not known. */
   setCapacity(slot: number, tokens: number | undefined): void {
     const isKnown = tokens !== undefined && !Number.isNaN(tokens);
-    this.#capacity[slot] = isKnown ? capacity(tokens) : this.#defaultCapacity;
-    this.#applyCapacity(slot);
+    this.#residency.setCapacity(slot, isKnown ? capacity(tokens) : this.#defaultCapacity);
   }
 
-  /** The endpoint reports how many tokens of a prompt came out of its cache, of which so many had been predicted. */
-  reported(slot: number, predictedTokens: number, cachedTokens: number): void {
-    if (this.#shares.learn(slot, predictedTokens, cachedTokens)) this.#applyCapacity(slot);
+  /** The replica reports how many tokens of the prompt came out of its cache. */
+  reported(prefix: PrefixMatch, slot: number, cachedTokens: number): void {
+    if (prefix instanceof PromptPrefix) this.#trust.learn(slot, prefix.heldTokens(slot), cachedTokens);
   }
 
   stats(): PrefixIndexStats {
     const { count, maxEntries, bytes } = this.#residency.table;
     return { entries: count, maxEntries, bytes, slots: this.#residency.slots() };
-  }
-
-  #applyCapacity(slot: number): void {
-    this.#residency.setCapacity(slot, Math.round(this.#capacity[slot]! * this.#shares.of(slot)));
   }
 }
 
@@ -119,6 +109,9 @@ export class PromptPrefix implements PrefixMatch, Chain {
   readonly #residency: Residency;
   readonly #ends: Int32Array;
   readonly #tokensPerByte: number;
+  /** Of the whole prompt. */
+  readonly #tokens: number;
+  readonly #trust: HitTrust;
   /** By slot: blocks held, or -1 before it was asked for. */
   readonly #held: Int16Array;
   /** The answer before, mostly the next one too. */
@@ -126,12 +119,19 @@ export class PromptPrefix implements PrefixMatch, Chain {
   /** One per slot the request went to; mostly one. */
   #admissions: readonly Admission[] = [];
 
-  constructor(residency: Residency, hashes: Int32Array, ends: Int32Array, tokensPerByte: number) {
+  constructor(
+    residency: Residency,
+    hashes: Int32Array,
+    ends: Int32Array,
+    { tokensPerByte, bytes, trust }: { tokensPerByte: number; bytes: number; trust: HitTrust },
+  ) {
     this.blocks = hashes.length / 2;
     this.hashes = hashes;
     this.#residency = residency;
     this.#ends = ends;
     this.#tokensPerByte = tokensPerByte;
+    this.#tokens = bytes * tokensPerByte;
+    this.#trust = trust;
     this.#held = new Int16Array(residency.slotsUsed).fill(-1);
   }
 
@@ -145,7 +145,12 @@ export class PromptPrefix implements PrefixMatch, Chain {
   }
 
   matchedTokens(slot: number): number {
-    return Math.round(this.#bytesIn(this.matchedBlocks(slot)) * this.#tokensPerByte);
+    return Math.round(Math.min(this.#tokens, this.heldTokens(slot) * this.#trust.of(slot)));
+  }
+
+  /** Tokens of the blocks held, before experience with the slot corrects them. */
+  heldTokens(slot: number): number {
+    return this.#bytesIn(this.matchedBlocks(slot)) * this.#tokensPerByte;
   }
 
   matchedFraction(slot: number): number {

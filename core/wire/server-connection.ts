@@ -228,7 +228,7 @@ export class ServerConnection implements Timed {
     if (!isKept) {
       this.#state = "linger";
       this.#deadlineMs = deadlines.nowMs + limits.writeTimeoutMs;
-      this.#socket.end(() => this.#sentLast());
+      this.endSocket();
       return;
     }
     this.#parser.reset();
@@ -248,7 +248,13 @@ export class ServerConnection implements Timed {
     this.#receiver = undefined;
     this.#reply = undefined;
     this.#state = "linger";
-    this.#deadlineMs = this.#shared.deadlines.nowMs + LINGER_MS;
+    const { deadlines, limits, isDraining } = this.#shared;
+    // Not so long when the server stops: it has waited for these already.
+    this.#deadlineMs = deadlines.nowMs + (isDraining ? LINGER_MS : limits.writeTimeoutMs);
+  }
+
+  endSocket(): void {
+    this.#socket.end(() => this.#sentLast());
   }
 
   later(run: () => void): void {

@@ -13,6 +13,8 @@ export interface ReplyOwner {
   awaitDrain(): void;
   answered(isKept: boolean): void;
   broken(): void;
+  /** Ends the connection once everything written has been sent. */
+  endSocket(): void;
   /** Calls `run` once the client had time to read what was written. */
   later(run: () => void): void;
 }
@@ -93,7 +95,7 @@ export class ServerReply implements Reply {
 
   /** Without its last chunk or its full length the answer is visibly broken; only a body that ends with the connection needs a reset. */
   #breakOff(): void {
-    if (this.#mode !== "close") this.#socket.end();
+    if (this.#mode !== "close") this.#owner.endSocket();
     else this.#socket.write("", () => this.#socket.resetAndDestroy());
   }
 

@@ -222,7 +222,8 @@ export class UpstreamConnection implements Timed {
     this.#state = "body";
     this.#deadlineMs = Number.POSITIVE_INFINITY;
     this.#reader?.head(head, framing);
-    if (this.#state === "body" && (framing.kind === "none" || (framing.kind === "length" && framing.length === 0))) this.#complete(false);
+    if (this.#state === "body" && (framing.kind === "none" || (framing.kind === "length" && framing.length === 0)))
+      this.#complete(false);
   }
 
   #readBody(chunk: Buffer, start: number): number {

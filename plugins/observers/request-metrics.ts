@@ -48,7 +48,11 @@ function makeFamilies(maxSeries: number) {
     responseBytes: counter("response_bytes", "Bytes of answer bodies that came from replicas.", "api"),
     outputTokens: counter("output_tokens", "Generated tokens, as replicas report them.", "api"),
     promptTokens: counter("prefix_prompt_tokens", "Prompt tokens of answers that report what was cached of them.", "endpoint"),
-    cachedTokens: counter("prefix_reported_tokens", "Prompt tokens that came out of the replica's cache, as it reports them.", "endpoint"),
+    cachedTokens: counter(
+      "prefix_reported_tokens",
+      "Prompt tokens that came out of the replica's cache, as it reports them.",
+      "endpoint",
+    ),
     predictedTokens: counter("prefix_predicted_tokens", "What the router believed of the same prompts.", "endpoint"),
     errorTokens: counter("prefix_error_tokens", "How far the two were apart, request by request, added up.", "endpoint"),
     durations: new HistogramFamily("signalbox_request_duration_seconds", DURATION_HELP, "api", DURATION_BOUNDS_S),

@@ -4,7 +4,7 @@ import { quantile } from "../bench/quantile.ts";
 import { heldBytes, openFiles, residentBytes } from "../support/process-usage.ts";
 import { openClient, type RawClient } from "../support/raw-client.ts";
 import { waitUntil } from "../support/router.ts";
-import { assertIdle, chatPost, event, setUp, STREAM } from "../support/scripted-pool.ts";
+import { assertIdle, chatPost, event, STREAM, setUp } from "../support/scripted-pool.ts";
 import { chunkOf, type Script, STREAM_HEAD } from "../support/scripted-replica.ts";
 
 const FIRST = chunkOf(event(1));
@@ -13,7 +13,11 @@ const isFirstThere = (received: string) => received.includes(event(1));
 /** What a request has got when its client leaves. */
 const stages: readonly { readonly name: string; readonly script: Script; readonly isReached: (received: string) => boolean }[] = [
   { name: "before the head", script: () => {}, isReached: () => true },
-  { name: "before the first token", script: (_request, socket) => void socket.write(STREAM_HEAD), isReached: (text) => text.includes("\r\n\r\n") },
+  {
+    name: "before the first token",
+    script: (_request, socket) => void socket.write(STREAM_HEAD),
+    isReached: (text) => text.includes("\r\n\r\n"),
+  },
   { name: "in mid-stream", script: (_request, socket) => void socket.write(STREAM_HEAD + FIRST), isReached: isFirstThere },
 ];
 
@@ -104,8 +108,15 @@ describe("10,000 aborted streams", () => {
       (router.log as unknown[]).length = 0;
       return { files: openFiles(), held: await heldBytes(), resident: residentBytes() };
     };
-    const [warm, first, second, third, fourth] = [await abort(1_000), await abort(2_500), await abort(2_500), await abort(2_500), await abort(2_500)];
-    for (const { files } of [first, second, third, fourth]) assert.ok(files <= warm.files + 5, `${warm.files} files, then ${files}`);
+    const [warm, first, second, third, fourth] = [
+      await abort(1_000),
+      await abort(2_500),
+      await abort(2_500),
+      await abort(2_500),
+      await abort(2_500),
+    ];
+    for (const { files } of [first, second, third, fourth])
+      assert.ok(files <= warm.files + 5, `${warm.files} files, then ${files}`);
     const heldPerAbort = (fourth.held - second.held) / 5_000;
     assert.ok(heldPerAbort < 1_024, `${heldPerAbort} bytes held per abort`);
     // Resident memory goes up and down by megabytes with the collector's mood: only what no later sample comes below counts.

@@ -4,7 +4,7 @@ import { after, describe, it } from "node:test";
 import { openClient, type RawClient } from "../support/raw-client.ts";
 import { waitUntil } from "../support/router.ts";
 import { startRouterProcess } from "../support/router-process.ts";
-import { assertIdle, chatPost, setUp, STREAM } from "../support/scripted-pool.ts";
+import { assertIdle, chatPost, STREAM, setUp } from "../support/scripted-pool.ts";
 import { chunkOf, LAST_CHUNK, type Script, STREAM_HEAD, startScriptedReplica } from "../support/scripted-replica.ts";
 import { wholeAnswer } from "../support/whole-answer.ts";
 

@@ -34,8 +34,12 @@ describe("the big list of naughty strings", () => {
   let naughtyReplica: ScriptedReplica;
   let naughtyRouter: TestRouter;
   before(async () => {
-    const answerOk = () => startScriptedReplica((_request, socket) => void socket.write(jsonAnswer('{"ok":true}')), [...names, "m"]);
-    [replica, naughtyReplica] = [await startScriptedReplica((_request, socket) => void socket.write(jsonAnswer('{"ok":true}'))), await answerOk()];
+    const answerOk = () =>
+      startScriptedReplica((_request, socket) => void socket.write(jsonAnswer('{"ok":true}')), [...names, "m"]);
+    [replica, naughtyReplica] = [
+      await startScriptedReplica((_request, socket) => void socket.write(jsonAnswer('{"ok":true}'))),
+      await answerOk(),
+    ];
     [router, naughtyRouter] = await Promise.all([startTestRouter([replica.url]), startTestRouter([naughtyReplica.url])]);
   });
   after(async () => {
@@ -80,7 +84,10 @@ describe("the big list of naughty strings", () => {
         const expected = name === "" ? [400, "missing_model"] : [404, "model_not_found"];
         const { answer: sent, lines } = await overSockets(router, request, spelled);
         assert.deepEqual([sent.status, errorOf(sent.json)], expected, spelled);
-        assert.deepEqual(lines.map(({ status }) => status), [expected[0]]);
+        assert.deepEqual(
+          lines.map(({ status }) => status),
+          [expected[0]],
+        );
         assert.doesNotMatch(lines[0]!.model, UNPRINTABLE);
       }
     }
@@ -93,7 +100,10 @@ describe("the big list of naughty strings", () => {
       assert.equal(answer.status, 200, name);
       assert.equal(naughtyReplica.requests.at(-1)!.body.toString(), body);
       assert.doesNotMatch(answer.head.replaceAll("\r\n", ""), UNPRINTABLE);
-      assert.deepEqual(lines.map(({ status }) => status), [200]);
+      assert.deepEqual(
+        lines.map(({ status }) => status),
+        [200],
+      );
     }
   });
 
@@ -104,7 +114,10 @@ describe("the big list of naughty strings", () => {
       const body = request.subarray(request.indexOf("\r\n\r\n") + 4).toString("latin1");
       const { answer, requests } = await inMemory(request, Buffer.from(spelled), spelled);
       assert.equal(answer.status, 200, spelled);
-      assert.deepEqual(requests.map((received) => received.body.toString("latin1")), [body]);
+      assert.deepEqual(
+        requests.map((received) => received.body.toString("latin1")),
+        [body],
+      );
       const { answer: sent } = await overSockets(router, request, spelled);
       assert.equal(sent.status, 200);
       assert.equal(replica.requests.at(-1)!.body.toString("latin1"), body);
@@ -117,12 +130,27 @@ describe("the big list of naughty strings", () => {
       const value = Buffer.from(text).toString("latin1");
       const request = post('{"model":"m","messages":[]}', `X-Request-Id: ${value}\r\nX-Naughty: ${value}\r\n`);
       const { answer, requests } = await inMemory(request, Buffer.from(value, "latin1"), text);
-      assertCarried(text, answer, requests.map((received) => (name) => headerOf(received, name)));
+      assertCarried(
+        text,
+        answer,
+        requests.map((received) => (name) => headerOf(received, name)),
+      );
       const before = replica.requests.length;
       const { answer: sent, lines } = await overSockets(router, request, text);
       const [whole] = answersIn(`${sent.head}\r\n\r\n`, ["HEAD"]);
-      assertCarried(text, whole!, replica.requests.slice(before).map(({ headers }) => (name) => headers.get(name)));
-      assert.deepEqual(lines.map(({ status }) => status), sent.status === 200 ? [200] : []);
+      assertCarried(
+        text,
+        whole!,
+        replica.requests.slice(before).map(
+          ({ headers }) =>
+            (name) =>
+              headers.get(name),
+        ),
+      );
+      assert.deepEqual(
+        lines.map(({ status }) => status),
+        sent.status === 200 ? [200] : [],
+      );
       for (const { id } of lines) assert.match(id, SAFE_ID);
     }
   });
@@ -155,7 +183,7 @@ const modelBody = (spelled: string) => `{"model":${spelled},"messages":[]}`;
 
 /** A JSON string with every character escaped. */
 function escaped(text: string): string {
-  return `"${text.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)}"`;
+  return `"${text.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)}"`;
 }
 
 function errorOf(json: unknown): string | undefined {

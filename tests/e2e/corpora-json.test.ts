@@ -64,7 +64,10 @@ describe("JSONTestSuite as request bodies", () => {
     const request = post(body);
     const whole = await memory.exchange([request]);
     assert.equal(verdictOf(whole.received), expected, what);
-    assert.deepEqual(whole.requests.map((delivered) => delivered.body.toString("latin1")), expected === FORWARDED ? [body.toString("latin1")] : []);
+    assert.deepEqual(
+      whole.requests.map((delivered) => delivered.body.toString("latin1")),
+      expected === FORWARDED ? [body.toString("latin1")] : [],
+    );
     const bodyAt = request.length - body.length;
     for (let at = bodyAt; at < Math.min(request.length, bodyAt + SPLIT_BYTES); at++) {
       assertSame(await memory.exchange(cut(request, [at])), whole, `${what}, split at ${at - bodyAt}`);
@@ -94,11 +97,18 @@ describe("JSONTestSuite as request bodies", () => {
         const isTaken = kind === "y" || (kind === "i" && !REFUSED_EITHER_WAY.has(name));
         const before = replica.requests.length;
         assert.equal(verdictOf(await exchange(router.port, post(bytes))), isTaken && isObject(bytes) ? NO_MODEL : INVALID, name);
-        assert.equal(verdictOf(await exchange(router.port, post(member("nobody", bytes)))), isTaken ? UNKNOWN_MODEL : INVALID, name);
+        assert.equal(
+          verdictOf(await exchange(router.port, post(member("nobody", bytes)))),
+          isTaken ? UNKNOWN_MODEL : INVALID,
+          name,
+        );
         assert.equal(replica.requests.length, before);
         const body = member("m", bytes);
         assert.equal(verdictOf(await exchange(router.port, post(body))), isTaken ? FORWARDED : INVALID, name);
-        assert.deepEqual(replica.requests.slice(before).map((request) => request.body.toString("latin1")), isTaken ? [body.toString("latin1")] : []);
+        assert.deepEqual(
+          replica.requests.slice(before).map((request) => request.body.toString("latin1")),
+          isTaken ? [body.toString("latin1")] : [],
+        );
       }
     });
   }

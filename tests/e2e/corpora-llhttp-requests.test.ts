@@ -27,6 +27,8 @@ const BROKEN_TARGETS: ReadonlySet<string> = new Set(["request/uri `host:port` an
 
 // A connection can't be told that its next request has no body.
 const cases = (llhttpCases("request") ?? []).filter(({ hasNoBodies }) => !hasNoBodies);
+/** Silence for longer than this is a failure; a busy machine needs less. */
+const WITHIN_MS = 20_000;
 
 describe("llhttp's requests in its strict modes", () => {
   if (cases.length === 0) {
@@ -54,7 +56,10 @@ describe("llhttp's requests in its strict modes", () => {
       const memory = new MemoryRouter(router);
       const whole = await memory.exchange([bytes]);
       const delivered = whole.requests.map(({ method, target, body }) => `${method} ${target} ${body.toString("latin1")}`);
-      assert.deepEqual({ statuses: statusesOf(whole.received, one), delivered, isClosed: whole.isClosed }, expectedOf(one, bytes));
+      assert.deepEqual(
+        { statuses: statusesOf(whole.received, one), delivered, isClosed: whole.isClosed },
+        expectedOf(one, bytes),
+      );
       for (let at = 1; at < bytes.length; at++) {
         assert.deepEqual(await memory.exchange(cut(bytes, [at]), "paced"), whole, `split at ${at}`);
       }
@@ -62,7 +67,7 @@ describe("llhttp's requests in its strict modes", () => {
       assert.deepEqual(await memory.exchange(singles(bytes), "paced"), whole, "byte by byte, slowly");
     });
 
-    it(`${one.name}: over sockets`, async () => {
+    it(`${one.name}: over sockets`, { timeout: WITHIN_MS }, async () => {
       const expected = expectedOf(one, bytes);
       for (const pieces of [[bytes], singles(bytes)]) {
         const before = replica.requests.length;

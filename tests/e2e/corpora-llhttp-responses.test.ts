@@ -25,6 +25,8 @@ const REFUSED: Outcome = { status: 502, body: "", isComplete: true, isKept: fals
 const POST = postBytes("/v1/chat/completions", '{"model":"m","messages":[]}');
 const HEAD = "HEAD /x HTTP/1.1\r\nHost: test\r\n\r\n";
 const cases = llhttpCases("response") ?? [];
+/** Silence for longer than this is a failure; a busy machine needs less. */
+const WITHIN_MS = 20_000;
 
 describe("llhttp's responses in its strict modes", () => {
   if (cases.length === 0) {
@@ -75,7 +77,7 @@ describe("llhttp's responses in its strict modes", () => {
       assertOutcome(await seen(singles(one.bytes)), expected, "byte by byte");
     });
 
-    it(`${one.name}: over sockets`, async () => {
+    it(`${one.name}: over sockets`, { timeout: WITHIN_MS }, async () => {
       for (const pieces of [[one.bytes], singles(one.bytes)]) {
         answer = { pieces, ending };
         const client = await openClient(router.port);

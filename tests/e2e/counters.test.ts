@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { seededRandom } from "../../core/test-kit.ts";
 import { isWholeAnswer, openClient, postBytes, type RawClient } from "../support/raw-client.ts";
 import { waitUntil } from "../support/router.ts";
-import { CHAT, chatBody, event, OK, setUp, STREAM } from "../support/scripted-pool.ts";
+import { CHAT, chatBody, event, OK, STREAM, setUp } from "../support/scripted-pool.ts";
 import { chunkOf, jsonAnswer, LAST_CHUNK, type Script, STREAM_HEAD } from "../support/scripted-replica.ts";
 
 const REQUESTS = 10_000;
@@ -23,7 +23,7 @@ const behaviours: Readonly<Record<string, Script>> = {
   failure: (_request, socket) => void socket.write(jsonAnswer("{}", "500 Internal Server Error")),
   reset: (_request, socket) => void socket.resetAndDestroy(),
   invalid: (_request, socket) => void socket.write("HTTP/1.1 200\n\n"),
-  cutStream: (_request, socket) => void socket.end(STREAM_HEAD + chunkOf(event(1)) + "20\r\ndata: "),
+  cutStream: (_request, socket) => void socket.end(`${STREAM_HEAD}${chunkOf(event(1))}20\r\ndata: `),
   resetStream: (_request, socket) => void socket.write(STREAM_HEAD + chunkOf(event(1)), () => socket.resetAndDestroy()),
 };
 const SILENT = new Set(["hang", "headOnly", "silence"]);

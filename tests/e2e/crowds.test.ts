@@ -43,7 +43,12 @@ async function slowRequestMs(port: number): Promise<number> {
       durationsMs.push(performance.now() - beganMs);
       assert.equal(answer.status, 200);
     }
-    rounds.push(quantile(durationsMs.sort((a, b) => a - b), 0.95));
+    rounds.push(
+      quantile(
+        durationsMs.sort((a, b) => a - b),
+        0.95,
+      ),
+    );
   }
   return Math.min(...rounds);
 }
@@ -67,7 +72,9 @@ describe("a crowd of connections that ask for nothing", () => {
     assert.ok(perConnection < 64 * 1024, `${perConnection} bytes for each`);
   });
 
-  it("more of them than there are file descriptors: those it has are served, and others once there is room", { timeout: 60_000 }, async () => {
+  it("more of them than there are file descriptors: those it has are served, and others once there is room", {
+    timeout: 60_000,
+  }, async () => {
     const { router } = await setUpProcess({ openFiles: 200 });
     const first = await openClient(router.port);
     const crowd = await openMany(router.port, 400);

@@ -55,7 +55,9 @@ function connects(port: number): Promise<boolean> {
 }
 
 describe("SIGTERM", () => {
-  it("lets 100 streams finish, closes what is idle, loses nothing, and ends the process soon after", { timeout: 60_000 }, async () => {
+  it("lets 100 streams finish, closes what is idle, loses nothing, and ends the process soon after", {
+    timeout: 60_000,
+  }, async () => {
     const { router, streams } = await setUpDrain();
     const clients = await Promise.all(Array.from({ length: 100 }, () => openStream(router.port)));
     const unused = await Promise.all(Array.from({ length: 50 }, () => openClient(router.port)));
@@ -71,7 +73,10 @@ describe("SIGTERM", () => {
     router.kill("SIGTERM");
     await Promise.all([...unused, ...used].map((client) => client.closed()));
     const idleMs = performance.now() - killedMs;
-    assert.deepEqual(await Promise.all(asking), asking.map(() => true));
+    assert.deepEqual(
+      await Promise.all(asking),
+      asking.map(() => true),
+    );
     for (const client of late) assert.match(await client.until(isWholeAnswer), /^HTTP\/1\.1 200 /);
     assert.equal(await connects(router.port), false);
     for (const client of clients) assert.ok(!client.isClosed);

@@ -1,43 +1,13 @@
 import assert from "node:assert/strict";
 import type { Socket } from "node:net";
-import { after, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { exchange, openClient, postBytes, readAnswer } from "../support/raw-client.ts";
-import { outstanding, startTestRouter, type TestRouter, type TestRouterOptions, waitUntil } from "../support/router.ts";
-import {
-  chunkOf,
-  jsonAnswer,
-  type Script,
-  type ScriptedReplica,
-  STREAM_HEAD,
-  startScriptedReplica,
-} from "../support/scripted-replica.ts";
+import { waitUntil } from "../support/router.ts";
+import { answerOk, assertIdle, CHAT, chatBody, event, setUp } from "../support/scripted-pool.ts";
+import { chunkOf, jsonAnswer, type Script, STREAM_HEAD } from "../support/scripted-replica.ts";
 import { wholeAnswer } from "../support/whole-answer.ts";
 
-const CHAT = "/v1/chat/completions";
-const chatBody = (extra = "") => `{"model":"m","messages":[{"role":"user","content":"hello"}]${extra}}`;
 const post = (path = CHAT, body = chatBody(), lines = "") => postBytes(path, body, lines);
-const OK = jsonAnswer('{"object":"chat.completion","model":"m"}');
-
-/** Starts replicas with the given scripts and a router over them; both end after the test file. */
-async function setUp(scripts: readonly Script[], options: TestRouterOptions = {}): Promise<{ router: TestRouter; replicas: ScriptedReplica[] }> {
-  const replicas = await Promise.all(scripts.map((script) => startScriptedReplica(script)));
-  const router = await startTestRouter(
-    replicas.map(({ url }) => url),
-    options,
-  );
-  after(async () => {
-    await router.close();
-    await Promise.all(replicas.map((replica) => replica.close()));
-  });
-  return { router, replicas };
-}
-
-const answerOk: Script = (_request, socket) => void socket.write(OK);
-
-async function assertIdle(router: TestRouter): Promise<void> {
-  await waitUntil(() => outstanding(router.router).inFlight === 0);
-  assert.deepEqual(outstanding(router.router), { inFlight: 0, prefillTokens: 0 });
-}
 
 describe("a replica that can't be connected to", () => {
   it("costs no request: another replica serves it", async () => {
@@ -74,39 +44,6 @@ describe("a replica that can't be connected to", () => {
 });
 
 describe("a replica that fails after it got the request", () => {
-  it("reset on a fresh connection: 502 and exactly one delivery", async () => {
-    const { router, replicas } = await setUp([(_request, socket) => socket.resetAndDestroy(), (_request, socket) => socket.resetAndDestroy()]);
-    const answer = readAnswer(await exchange(router.port, post()));
-    assert.equal(answer.status, 502);
-    assert.equal((answer.json["error"] as { code: string }).code, "upstream_reset");
-    assert.equal(replicas[0]!.requests.length + replicas[1]!.requests.length, 1);
-    await assertIdle(router);
-  });
-
-  it("closed kept-alive connections lose nothing", async () => {
-    let closeAfterMs = 0;
-    const { router, replicas } = await setUp([
-      (_request, socket) => {
-        socket.write(OK);
-        setTimeout(() => socket.end(), closeAfterMs);
-      },
-    ]);
-    for (const delayMs of [0, 1, 2, 5]) {
-      closeAfterMs = delayMs;
-      const client = await openClient(router.port);
-      for (let i = 0; i < 60; i++) {
-        const before = client.received.length;
-        client.send(post());
-        const received = await client.until((text) => text.length > before && text.slice(before).endsWith('"model":"m"}'));
-        assert.match(received.slice(before), /^HTTP\/1.1 200 /);
-        await new Promise((resolve) => setTimeout(resolve, delayMs));
-      }
-      client.destroy();
-    }
-    assert.ok(replicas[0]!.requests.length >= 240);
-    await assertIdle(router);
-  });
-
   it("headers that never come: 504 and the upstream connection is closed", async () => {
     const { router, replicas } = await setUp([() => {}], { spec: "  limits: { responseTimeoutMs: 200 }" });
     const answer = readAnswer(await exchange(router.port, post()));
@@ -117,7 +54,8 @@ describe("a replica that fails after it got the request", () => {
   });
 
   it("503 from one replica goes to another; the last one's own 503 is passed on", async () => {
-    const busy: Script = (_request, socket) => void socket.write(jsonAnswer('{"error":{"message":"full"}}', "503 Service Unavailable", "Retry-After: 7\r\n"));
+    const busy: Script = (_request, socket) =>
+      void socket.write(jsonAnswer('{"error":{"message":"full"}}', "503 Service Unavailable", "Retry-After: 7\r\n"));
     const { router } = await setUp([busy, answerOk]);
     for (let i = 0; i < 10; i++) assert.equal(readAnswer(await exchange(router.port, post())).status, 200);
     const { router: alone } = await setUp([busy]);
@@ -138,11 +76,12 @@ describe("a replica that fails after it got the request", () => {
 });
 
 describe("a stream that breaks", () => {
-  const event = (n: number) => `data: {"n":${n}}\n\n`;
-  const broken = (finish: (socket: Socket) => void): Script => (_request, socket) => {
-    socket.write(STREAM_HEAD + chunkOf(event(1)) + chunkOf(event(2)));
-    setTimeout(() => finish(socket), 20);
-  };
+  const broken =
+    (finish: (socket: Socket) => void): Script =>
+    (_request, socket) => {
+      socket.write(STREAM_HEAD + chunkOf(event(1)) + chunkOf(event(2)));
+      setTimeout(() => finish(socket), 20);
+    };
   const cases: readonly { name: string; script: Script; path?: string; open: string; error: RegExp }[] = [
     { name: "between events, by FIN", script: broken((s) => s.end()), open: event(2), error: /data: \{"error":/ },
     { name: "between events, by RST", script: broken((s) => s.resetAndDestroy()), open: event(2), error: /data: \{"error":/ },
@@ -178,7 +117,8 @@ describe("a stream that breaks", () => {
     it(`${name}: error event, no clean end`, async () => {
       const { router } = await setUp([script]);
       const client = await openClient(router.port);
-      const body = path === "/v1/responses" ? '{"model":"m","input":"x","stream":true}' : chatBody(',"stream":true,"max_tokens":9');
+      const body =
+        path === "/v1/responses" ? '{"model":"m","input":"x","stream":true}' : chatBody(',"stream":true,"max_tokens":9');
       client.send(post(path ?? CHAT, body));
       const received = await client.closed();
       const text = wholeAnswer(received);
@@ -204,35 +144,13 @@ describe("a stream that breaks", () => {
   });
 
   it("a body shorter than its Content-Length closes the client's connection", async () => {
-    const { router } = await setUp([(_request, socket) => void socket.end("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n0123456789")]);
+    const { router } = await setUp([
+      (_request, socket) => void socket.end("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n0123456789"),
+    ]);
     const client = await openClient(router.port);
     client.send(post());
     const received = await client.closed();
     assert.match(received, /Content-Length: 100/i);
     assert.ok(received.endsWith("0123456789"));
   });
-});
-
-describe("a client that leaves", () => {
-  const stages: readonly { name: string; script: Script }[] = [
-    { name: "before the head", script: () => {} },
-    { name: "before the first token", script: (_request, socket) => void socket.write(STREAM_HEAD) },
-    { name: "in mid-stream", script: (_request, socket) => void socket.write(STREAM_HEAD + chunkOf("data: {}\n\n")) },
-  ];
-  for (const { name, script } of stages) {
-    for (const way of ["destroy", "half-close"] as const) {
-      it(`${name} (${way}) closes the upstream connection and frees every counter`, async () => {
-        const { router, replicas } = await setUp([script]);
-        const client = await openClient(router.port);
-        client.send(post(CHAT, chatBody(',"stream":true')));
-        await waitUntil(() => replicas[0]!.requests.length === 1);
-        if (name === "in mid-stream") await client.until((received) => received.includes("data: {}"));
-        if (way === "destroy") client.destroy();
-        else client.socket.end();
-        await waitUntil(() => replicas[0]!.sockets.size === 0);
-        await assertIdle(router);
-        assert.equal(router.log.at(-1)?.ending, "client-left");
-      });
-    }
-  }
 });

@@ -7,12 +7,12 @@ import { assertIdle, CHAT, setUp } from "../support/scripted-pool.ts";
 import { chunkOf, LAST_CHUNK, type Script, STREAM_HEAD } from "../support/scripted-replica.ts";
 import { wholeAnswer } from "../support/whole-answer.ts";
 
-const LANES = 24;
-const PER_LANE = 15;
+const LANES = 16;
+const PER_LANE = 8;
 const SIZES = [50, 5_000, 20_000, 70_000, 300_000, 1_000_000];
 /** More than the kernel takes from a sender whose reader stands still, so that the router must keep some of it. */
-const HUGE = 14_000_000;
-const STANDSTILL_MS = 400;
+const HUGE = 9_000_000;
+const STANDSTILL_MS = 500;
 /** Each of the first lanes has one of these, at this place in its turn. */
 const HUGE_LANES = 6;
 const HUGE_TURN = 5;
@@ -22,7 +22,8 @@ const SEED = 7;
 const textOf = (id: string, bytes: number) => `${id};`.repeat(Math.ceil(bytes / (id.length + 1))).slice(0, bytes);
 const eventsOf = (id: string, bytes: number) => {
   const events: string[] = [];
-  for (let left = bytes; left > 0; left -= 9_000) events.push(`data: ${textOf(`${id}.${events.length}`, Math.min(left, 9_000))}\n\n`);
+  for (let left = bytes; left > 0; left -= 9_000)
+    events.push(`data: ${textOf(`${id}.${events.length}`, Math.min(left, 9_000))}\n\n`);
   return events;
 };
 
@@ -48,14 +49,14 @@ describe("many requests and streams at once, with ends that read by fits and sta
       const id = request.headers.get("x-request-id") ?? "";
       const [asked, answered] = (request.headers.get("x-sizes") ?? "").split(",").map(Number);
       if (request.body.toString("latin1") !== bodyOf(id, asked!)) wrong.push(`the body of ${id}`);
-      const framed = Buffer.from(STREAM_HEAD + eventsOf(id, answered!).map(chunkOf).join("") + LAST_CHUNK);
-      // In pieces that know nothing of chunks, each as one read of the router's.
-      let at = 0;
+      const events = eventsOf(id, answered!);
+      const pieces = random() < 0.5 ? wholeChunks(events) : anyPieces(events, random);
+      // Each as one read of the router's, or nearly so.
       const more = () => {
-        const end = at + Math.ceil(random() * 40_000);
-        socket.write(framed.subarray(at, end));
-        at = end;
-        if (at < framed.length) setImmediate(more);
+        const piece = pieces.shift();
+        if (piece === undefined) return;
+        socket.write(piece);
+        setImmediate(more);
       };
       more();
     };
@@ -84,6 +85,20 @@ describe("many requests and streams at once, with ends that read by fits and sta
   });
 });
 
+/** A stream in pieces that begin and end where chunks do. */
+function wholeChunks(events: readonly string[]): string[] {
+  return [STREAM_HEAD, ...events.map(chunkOf), LAST_CHUNK];
+}
+
+/** The same in pieces that know nothing of chunks. */
+function anyPieces(events: readonly string[], random: () => number): string[] {
+  const framed = STREAM_HEAD + events.map(chunkOf).join("") + LAST_CHUNK;
+  const pieces: string[] = [];
+  for (let at = 0; at < framed.length; at += pieces.at(-1)!.length)
+    pieces.push(framed.slice(at, at + 1 + Math.floor(random() * 20_000)));
+  return pieces;
+}
+
 function bodyOf(id: string, bytes: number): string {
   return `{"model":"m","stream":true,"messages":[{"role":"user","content":"${textOf(id, bytes)}"}]}`;
 }
@@ -99,7 +114,8 @@ function answerOn(socket: Socket): Promise<string> {
     };
     const read = (chunk: Buffer) => {
       chunks.push(chunk);
-      const tail = chunk.length >= LAST_CHUNK.length || chunks.length === 1 ? chunk : Buffer.concat(chunks.slice(-LAST_CHUNK.length));
+      const tail =
+        chunk.length >= LAST_CHUNK.length || chunks.length === 1 ? chunk : Buffer.concat(chunks.slice(-LAST_CHUNK.length));
       if (tail.toString("latin1", Math.max(0, tail.length - LAST_CHUNK.length)) === LAST_CHUNK) settle();
     };
     socket.on("data", read);

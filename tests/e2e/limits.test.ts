@@ -74,19 +74,20 @@ describe("a connection that stops at some state ends within that state's limit",
 });
 
 describe("a connection to a replica that stops at some state ends within that state's limit", () => {
-  const states: readonly { readonly name: string; readonly said: string; readonly status: number; readonly isWhole?: boolean }[] = [
-    { name: "nothing said", said: "", status: 504 },
-    { name: "half a head", said: "HTTP/1.1 200 OK\r\nContent-", status: 504 },
-    { name: "an interim answer only", said: "HTTP/1.1 100 Continue\r\n\r\n", status: 504 },
-    { name: "a head without its body", said: "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n", status: 200 },
-    { name: "a part of a body with a length", said: "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345", status: 200 },
-    { name: "a head of a stream", said: STREAM_HEAD, status: 200 },
-    { name: "half a chunk", said: `${STREAM_HEAD}20\r\ndata: `, status: 200 },
-    { name: "all but the last chunk", said: `${STREAM_HEAD}${chunkOf("data: {}\n\n")}`, status: 200 },
-    { name: "all but the end of the last chunk", said: `${STREAM_HEAD}${chunkOf("data: {}\n\n")}0\r\n`, status: 200 },
-    { name: "a body that ends with the connection", said: "HTTP/1.1 200 OK\r\n\r\n12345", status: 200 },
-    { name: "idle after an answer", said: jsonAnswer("{}"), status: 200, isWhole: true },
-  ];
+  const states: readonly { readonly name: string; readonly said: string; readonly status: number; readonly isWhole?: boolean }[] =
+    [
+      { name: "nothing said", said: "", status: 504 },
+      { name: "half a head", said: "HTTP/1.1 200 OK\r\nContent-", status: 504 },
+      { name: "an interim answer only", said: "HTTP/1.1 100 Continue\r\n\r\n", status: 504 },
+      { name: "a head without its body", said: "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n", status: 200 },
+      { name: "a part of a body with a length", said: "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345", status: 200 },
+      { name: "a head of a stream", said: STREAM_HEAD, status: 200 },
+      { name: "half a chunk", said: `${STREAM_HEAD}20\r\ndata: `, status: 200 },
+      { name: "all but the last chunk", said: `${STREAM_HEAD}${chunkOf("data: {}\n\n")}`, status: 200 },
+      { name: "all but the end of the last chunk", said: `${STREAM_HEAD}${chunkOf("data: {}\n\n")}0\r\n`, status: 200 },
+      { name: "a body that ends with the connection", said: "HTTP/1.1 200 OK\r\n\r\n12345", status: 200 },
+      { name: "idle after an answer", said: jsonAnswer("{}"), status: 200, isWhole: true },
+    ];
   for (const state of states) {
     it(state.name, { timeout: WITHIN_MS }, async () => {
       behaviour = "say";
@@ -122,17 +123,37 @@ describe("bad requests are answered at once, in the API's shape, and reach no re
     },
     { name: "an unknown path", sent: postBytes("/v1/nothing", BODY), status: 404, code: "unknown_path" },
     { name: "another method", sent: `GET ${CHAT} HTTP/1.1\r\nHost: x\r\n\r\n`, status: 405, code: "method_not_allowed" },
-    { name: "a body over the limit", sent: postBytes(CHAT, `{"model":"m","x":"${"y".repeat(600_000)}"}`), status: 413, code: "body_too_large" },
-    { name: "a chunked body over the limit", sent: chunkedHead() + chunkOf(`{"x":"${"y".repeat(600_000)}`), status: 413, code: "body_too_large" },
+    {
+      name: "a body over the limit",
+      sent: postBytes(CHAT, `{"model":"m","x":"${"y".repeat(600_000)}"}`),
+      status: 413,
+      code: "body_too_large",
+    },
+    {
+      name: "a chunked body over the limit",
+      sent: chunkedHead() + chunkOf(`{"x":"${"y".repeat(600_000)}`),
+      status: 413,
+      code: "body_too_large",
+    },
     {
       name: "another content type",
       sent: postBytes(CHAT, BODY).replace("application/json", "text/plain"),
       status: 415,
       code: "unsupported_media_type",
     },
-    { name: "a compressed body", sent: postBytes(CHAT, BODY, "Content-Encoding: gzip\r\n"), status: 415, code: "unsupported_media_type" },
+    {
+      name: "a compressed body",
+      sent: postBytes(CHAT, BODY, "Content-Encoding: gzip\r\n"),
+      status: 415,
+      code: "unsupported_media_type",
+    },
     { name: "an odd expectation", sent: postBytes(CHAT, BODY, "Expect: a miracle\r\n"), status: 417, code: "expectation_failed" },
-    { name: "a head that is too large", sent: postBytes(CHAT, BODY, `A: ${"b".repeat(70_000)}\r\n`), status: 431, code: "head_too_large" },
+    {
+      name: "a head that is too large",
+      sent: postBytes(CHAT, BODY, `A: ${"b".repeat(70_000)}\r\n`),
+      status: 431,
+      code: "head_too_large",
+    },
     { name: "two framings", sent: postBytes(CHAT, BODY, "Transfer-Encoding: chunked\r\n"), status: 400, code: "bad_request" },
     { name: "HTTP/2", sent: `POST ${CHAT} HTTP/2.0\r\nHost: x\r\n\r\n`, status: 505, code: "version_not_supported" },
   ];
@@ -161,7 +182,10 @@ describe("ordinary HTTP", () => {
     client.send(postBytes(CHAT, BODY) + `GET /health HTTP/1.1\r\nHost: x\r\n\r\n` + postBytes("/nope", BODY));
     const received = await client.until((text) => text.split("HTTP/1.1 ").length === 4 && text.includes("unknown_path"));
     assert.deepEqual(
-      received.split("HTTP/1.1 ").slice(1).map((answer) => answer.slice(0, 3)),
+      received
+        .split("HTTP/1.1 ")
+        .slice(1)
+        .map((answer) => answer.slice(0, 3)),
       ["200", "200", "404"],
     );
     client.destroy();
@@ -187,7 +211,10 @@ describe("ordinary HTTP", () => {
       }
       const received = await client.until((text) => text.endsWith('{"ok":true}'));
       assert.deepEqual(
-        received.split("HTTP/1.1 ").slice(1).map((answer) => answer.slice(0, 3)),
+        received
+          .split("HTTP/1.1 ")
+          .slice(1)
+          .map((answer) => answer.slice(0, 3)),
         ["504", "200"],
       );
       assert.equal(replica.requests.at(-1)!.body.toString(), body);
@@ -261,7 +288,11 @@ function chunkedHead(): string {
 }
 
 /** Writes event after event until the socket is gone. */
-function flood(socket: { write(text: string): boolean; once(event: string, run: () => void): unknown; destroyed: boolean }): void {
+function flood(socket: {
+  write(text: string): boolean;
+  once(event: string, run: () => void): unknown;
+  destroyed: boolean;
+}): void {
   const chunk = chunkOf(`data: ${"x".repeat(60_000)}\n\n`);
   socket.write(STREAM_HEAD);
   const more = () => {

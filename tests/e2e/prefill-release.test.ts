@@ -11,9 +11,24 @@ const PROMPT = "word ".repeat(2_000);
 /** A request of each API, and what its client has when the replica has not yet worked off the prompt. */
 const apis: readonly { readonly path: string; readonly body: object; readonly before: string; readonly first: RegExp }[] = [
   { path: "/v1/completions", body: { prompt: PROMPT, max_tokens: 100 }, before: "\r\n\r\n", first: /"text":/ },
-  { path: "/v1/chat/completions", body: { messages: [{ role: "user", content: PROMPT }] }, before: "\r\n\r\n", first: /"delta":/ },
-  { path: "/v1/messages", body: { messages: [{ role: "user", content: PROMPT }], max_tokens: 100 }, before: "\r\n\r\n", first: /"message_start"/ },
-  { path: "/v1/responses", body: { input: PROMPT }, before: "event: response.in_progress\n", first: /response.output_text.delta/ },
+  {
+    path: "/v1/chat/completions",
+    body: { messages: [{ role: "user", content: PROMPT }] },
+    before: "\r\n\r\n",
+    first: /"delta":/,
+  },
+  {
+    path: "/v1/messages",
+    body: { messages: [{ role: "user", content: PROMPT }], max_tokens: 100 },
+    before: "\r\n\r\n",
+    first: /"message_start"/,
+  },
+  {
+    path: "/v1/responses",
+    body: { input: PROMPT },
+    before: "event: response.in_progress\n",
+    first: /response.output_text.delta/,
+  },
 ];
 
 describe("the load of a prompt", () => {

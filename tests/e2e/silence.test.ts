@@ -4,7 +4,7 @@ import { describe, it } from "node:test";
 import { FakeClock } from "../support/fake-clock.ts";
 import { openClient, readAnswer } from "../support/raw-client.ts";
 import { readyCount, type TestRouter, waitUntil } from "../support/router.ts";
-import { assertIdle, chatPost, event, setUp, STREAM } from "../support/scripted-pool.ts";
+import { assertIdle, chatPost, event, STREAM, setUp } from "../support/scripted-pool.ts";
 import { chunkOf, LAST_CHUNK, type ScriptedReplica, STREAM_HEAD } from "../support/scripted-replica.ts";
 import { wholeAnswer } from "../support/whole-answer.ts";
 

@@ -19,7 +19,7 @@ interface Row {
   readonly count: number;
   /** Sent at once, then this one byte after every period. */
   readonly first: Buffer;
-  readonly then: string;
+  readonly repeated: string;
   readonly limitMs: number;
   /** 0 where the connection just ends. */
   readonly status: number;
@@ -27,14 +27,35 @@ interface Row {
 
 const { headTimeoutMs, bodyTimeoutMs, idleTimeoutMs } = DEFAULT_LIMITS;
 const rows: readonly Row[] = [
-  { name: "a header byte each 5 s", count: 5000, first: HEAD.subarray(0, 60), then: "a", limitMs: headTimeoutMs, status: 408 },
-  { name: "half a head, then silence", count: 1000, first: HEAD.subarray(0, 60), then: "", limitMs: headTimeoutMs, status: 408 },
-  { name: "an empty line, then silence", count: 100, first: Buffer.from("\r\n"), then: "", limitMs: headTimeoutMs, status: 0 },
-  { name: "a body byte each 5 s", count: 1000, first: HEAD, then: " ", limitMs: bodyTimeoutMs, status: 408 },
-  { name: "a chunk size byte each 5 s", count: 1000, first: CHUNKED_HEAD, then: "0", limitMs: bodyTimeoutMs, status: 408 },
-  { name: "a silent body", count: 1000, first: HEAD, then: "", limitMs: bodyTimeoutMs, status: 408 },
-  { name: "nothing at all", count: 10_000, first: Buffer.alloc(0), then: "", limitMs: headTimeoutMs, status: 0 },
-  { name: "nothing after an answer", count: 1000, first: POST, then: "", limitMs: idleTimeoutMs, status: 200 },
+  {
+    name: "a header byte each 5 s",
+    count: 5000,
+    first: HEAD.subarray(0, 60),
+    repeated: "a",
+    limitMs: headTimeoutMs,
+    status: 408,
+  },
+  {
+    name: "half a head, then silence",
+    count: 1000,
+    first: HEAD.subarray(0, 60),
+    repeated: "",
+    limitMs: headTimeoutMs,
+    status: 408,
+  },
+  {
+    name: "an empty line, then silence",
+    count: 100,
+    first: Buffer.from("\r\n"),
+    repeated: "",
+    limitMs: headTimeoutMs,
+    status: 0,
+  },
+  { name: "a body byte each 5 s", count: 1000, first: HEAD, repeated: " ", limitMs: bodyTimeoutMs, status: 408 },
+  { name: "a chunk size byte each 5 s", count: 1000, first: CHUNKED_HEAD, repeated: "0", limitMs: bodyTimeoutMs, status: 408 },
+  { name: "a silent body", count: 1000, first: HEAD, repeated: "", limitMs: bodyTimeoutMs, status: 408 },
+  { name: "nothing at all", count: 10_000, first: Buffer.alloc(0), repeated: "", limitMs: headTimeoutMs, status: 0 },
+  { name: "nothing after an answer", count: 1000, first: POST, repeated: "", limitMs: idleTimeoutMs, status: 200 },
 ];
 
 describe("thousands of slow clients", () => {
@@ -49,7 +70,7 @@ describe("thousands of slow clients", () => {
     await replica.close();
   });
 
-  for (const { name, count, first, then, limitMs, status } of rows) {
+  for (const { name, count, first, repeated, limitMs, status } of rows) {
     it(`${name}: all gone after ${limitMs} ms`, async () => {
       const memory = new MemoryRouter(router);
       const clients = Array.from({ length: count }, () => memory.connect());
@@ -59,7 +80,7 @@ describe("thousands of slow clients", () => {
       assert.equal(memory.takeRequests().length, status === 200 ? count : 0, "requests at the replica");
       for (let passedMs = 0; passedMs + 5000 < limitMs; passedMs += 5000) {
         await memory.clock.advance(5000);
-        if (then !== "") for (const client of clients) client.receive(Buffer.from(then));
+        if (repeated !== "") for (const client of clients) client.receive(Buffer.from(repeated));
       }
       assert.equal(open(), count, "none before its limit");
       assert.match((await memory.exchange([POST])).received, /^HTTP\/1\.1 200 /, "others are served");

@@ -18,10 +18,12 @@ const JSON_LINES = "Host: test\r\nContent-Type: application/json\r\n";
 const CHUNKS = `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n\r\n`;
 
 /** A POST to the chat path with these framing lines. */
-const post = (lines: string, body: string, version = "1.1") => `POST ${CHAT} HTTP/${version}\r\n${JSON_LINES}${lines}\r\n\r\n${body}`;
+const post = (lines: string, body: string, version = "1.1") =>
+  `POST ${CHAT} HTTP/${version}\r\n${JSON_LINES}${lines}\r\n\r\n${body}`;
 const withLength = (lines: string) => post(`${LENGTH}\r\n${lines}`, BODY);
 const inChunks = (chunks: string, lines = "") => post(`Transfer-Encoding: chunked${lines}`, chunks);
-const withHost = (host: string, target = CHAT) => `POST ${target} HTTP/1.1\r\n${host}Content-Type: application/json\r\n${LENGTH}\r\n\r\n${BODY}`;
+const withHost = (host: string, target = CHAT) =>
+  `POST ${target} HTTP/1.1\r\n${host}Content-Type: application/json\r\n${LENGTH}\r\n\r\n${BODY}`;
 const headOnly = (line: string) => `${line}\r\n${JSON_LINES}\r\n`;
 
 const refused = (name: string, sent: string, status = 400): Row => ({ name, sent, statuses: [status], isClosed: true });
@@ -31,8 +33,28 @@ const answered = (name: string, sent: string, status: number): Row => ({ name, s
 /** Content-Length in all its wrong spellings. */
 export const LENGTH_ROWS: readonly Row[] = [
   ...[
-    "+27", "-27", "0x1b", "2_7", "27.0", "27;", "27,27", "27, 27", "2 7", "\xd9\xa2\xd9\xa7", "twenty", "", " ", "\x0b27", "27\x0c", "9007199254740992",
-    "99999999999999999999", `${"9".repeat(300)}`, "1e1", "NaN", '"27"', "27\0",
+    "+27",
+    "-27",
+    "0x1b",
+    "2_7",
+    "27.0",
+    "27;",
+    "27,27",
+    "27, 27",
+    "2 7",
+    "\xd9\xa2\xd9\xa7",
+    "twenty",
+    "",
+    " ",
+    "\x0b27",
+    "27\x0c",
+    "9007199254740992",
+    "99999999999999999999",
+    `${"9".repeat(300)}`,
+    "1e1",
+    "NaN",
+    '"27"',
+    "27\0",
   ].map((value) => refused(`Content-Length: ${JSON.stringify(value)}`.slice(0, 60), post(`Content-Length: ${value}`, BODY))),
   refused("the same length twice", post(`${LENGTH}\r\n${LENGTH}`, BODY)),
   refused("two lengths", post(`${LENGTH}\r\nContent-Length: 5`, BODY)),
@@ -52,9 +74,33 @@ export const LENGTH_ROWS: readonly Row[] = [
 /** Transfer-Encoding in all its wrong spellings, alone and beside a length. */
 export const CODING_ROWS: readonly Row[] = [
   ...[
-    "xchunked", "chunkedx", "chunke", "chunked, chunked", "chunked,", ", chunked", "chunked, identity", "identity", "x", "", "chunked;q=1", '"chunked"',
-    "'chunked'", "chunked\x0b", "\x0bchunked", "chunked\x0c", "chunked\x00", "\x00chunked", "chunked\x7f", "\xa0chunked", "chunked\xa0", "chu\0nked",
-    "chunked chunked", "chunked\r identity", "chunked\n identity", "gzip", "gzip chunked",
+    "xchunked",
+    "chunkedx",
+    "chunke",
+    "chunked, chunked",
+    "chunked,",
+    ", chunked",
+    "chunked, identity",
+    "identity",
+    "x",
+    "",
+    "chunked;q=1",
+    '"chunked"',
+    "'chunked'",
+    "chunked\x0b",
+    "\x0bchunked",
+    "chunked\x0c",
+    "chunked\x00",
+    "\x00chunked",
+    "chunked\x7f",
+    "\xa0chunked",
+    "chunked\xa0",
+    "chu\0nked",
+    "chunked chunked",
+    "chunked\r identity",
+    "chunked\n identity",
+    "gzip",
+    "gzip chunked",
   ].map((value) => refused(`Transfer-Encoding: ${JSON.stringify(value)}`, post(`Transfer-Encoding: ${value}`, CHUNKS))),
   ...["gzip, chunked", "identity, chunked", "x , chunked", "deflate,gzip,chunked"].map((value) =>
     refused(`Transfer-Encoding: ${JSON.stringify(value)}`, post(`Transfer-Encoding: ${value}`, CHUNKS), 501),
@@ -88,14 +134,46 @@ const bomb = (count: number, chunk: string) => inChunks(`${chunk.repeat(count)}0
 /** Chunks, extensions and trailers. */
 export const CHUNK_ROWS: readonly Row[] = [
   ...[
-    "1b \r\n", " 1b\r\n", "\t1b\r\n", "0x1b\r\n", "+1b\r\n", "-1b\r\n", "1_b\r\n", "1b\n", "1b\r", "1b\r\r\n", "\r\n", "g\r\n", "1b\0\r\n", "1b;\r\n",
-    "1b; a\r\n", "1b ;a\r\n", "1b;a\n", "1b;a\rb\r\n", "1b;a =b\r\n", "1b;a= b\r\n", '1b;a="b\r\n', '1b;a="b\n"\r\n', '1b;a="\x00"\r\n', "1b;a=\r\n", "1b;=b\r\n",
-    "11111111111111111\r\n", "0000000000000001b\r\n", "fffffffffffffffff\r\n", "20000000000000\r\n", `1b;${"a".repeat(17_000)}\r\n`, "1b,1b\r\n", "1b.\r\n",
+    "1b \r\n",
+    " 1b\r\n",
+    "\t1b\r\n",
+    "0x1b\r\n",
+    "+1b\r\n",
+    "-1b\r\n",
+    "1_b\r\n",
+    "1b\n",
+    "1b\r",
+    "1b\r\r\n",
+    "\r\n",
+    "g\r\n",
+    "1b\0\r\n",
+    "1b;\r\n",
+    "1b; a\r\n",
+    "1b ;a\r\n",
+    "1b;a\n",
+    "1b;a\rb\r\n",
+    "1b;a =b\r\n",
+    "1b;a= b\r\n",
+    '1b;a="b\r\n',
+    '1b;a="b\n"\r\n',
+    '1b;a="\x00"\r\n',
+    "1b;a=\r\n",
+    "1b;=b\r\n",
+    "11111111111111111\r\n",
+    "0000000000000001b\r\n",
+    "fffffffffffffffff\r\n",
+    "20000000000000\r\n",
+    `1b;${"a".repeat(17_000)}\r\n`,
+    "1b,1b\r\n",
+    "1b.\r\n",
   ].map((size) => refused(`a chunk of size ${JSON.stringify(size)}`.slice(0, 60), inChunks(`${size}${BODY}\r\n0\r\n\r\n`))),
   refused("data longer than its size", inChunks(`1a\r\n${BODY}\r\n0\r\n\r\n`)),
   refused("data shorter than its size", inChunks(`1c\r\n${BODY}\r\n0\r\n\r\n`)),
   refused("LF alone after the data", inChunks(`1b\r\n${BODY}\n0\r\n\r\n`)),
   refused("CR alone after the data", inChunks(`1b\r\n${BODY}\r0\r\n\r\n`)),
+  refused("CR and another byte after the data", inChunks(`1b\r\n${BODY}\rX0\r\n\r\n`)),
+  refused("CR and another byte after the size", inChunks(`1b\rX${BODY}\r\n0\r\n\r\n`)),
+  refused("CR and another byte after the last size", inChunks(`1b\r\n${BODY}\r\n0\rX\r\n`)),
   refused("nothing after the data", inChunks(`1b\r\n${BODY}0\r\n\r\n`)),
   refused("LF alone after the last chunk", inChunks(`1b\r\n${BODY}\r\n0\n\n`)),
   refused("LF alone at the end", inChunks(`1b\r\n${BODY}\r\n0\r\n\n`)),
@@ -108,9 +186,12 @@ export const CHUNK_ROWS: readonly Row[] = [
   refused("a folded trailer", inChunks(`1b\r\n${BODY}\r\n0\r\nA: b\r\n c\r\n\r\n`)),
   refused("a trailer behind a bare LF", inChunks(`1b\r\n${BODY}\r\n0\r\nA: b\nContent-Length: 5\r\n\r\n`)),
   served("a few extensions", inChunks(`1b;a;b=c;d="e\\"f"\r\n${BODY}\r\n0;z\r\n\r\n`)),
-  served("trailers that would change the framing", inChunks(`1b\r\n${BODY}\r\n0\r\nContent-Length: 5\r\nTransfer-Encoding: x\r\nHost: evil\r\n\r\n`)),
+  served(
+    "trailers that would change the framing",
+    inChunks(`1b\r\n${BODY}\r\n0\r\nContent-Length: 5\r\nTransfer-Encoding: x\r\nHost: evil\r\n\r\n`),
+  ),
   served("leading zeros, upper case", inChunks(`00000000000001B\r\n${BODY}\r\n0000\r\n\r\n`)),
-  served("one byte per chunk", bomb(1, BODY.replace(/[^]/g, "1\r\n$&\r\n"))),
+  served("one byte per chunk", bomb(1, BODY.replace(/[\s\S]/g, "1\r\n$&\r\n"))),
 ];
 
 /** Lines, versions, methods, targets and hosts. */
@@ -174,7 +255,12 @@ export const HEAD_ROWS: readonly Row[] = [
   ...["GET", "PUT", "DELETE", "TRACE", "OPTIONS", "HEAD", "CONNECT", "post", "POSTS", "__proto__"].map((method) =>
     answered(`${method} on a POST path`, headOnly(`${method} ${CHAT} HTTP/1.1`), 405),
   ),
-  ...["/%76%31/chat/completions", "/v1/../v1/chat/completions", "//v1/chat/completions", `${CHAT}/`, `${CHAT};a`, "/V1/CHAT/COMPLETIONS"].map((path) =>
-    refused(`the path ${path}`, withHost("Host: test\r\n", path), 404),
-  ),
+  ...[
+    "/%76%31/chat/completions",
+    "/v1/../v1/chat/completions",
+    "//v1/chat/completions",
+    `${CHAT}/`,
+    `${CHAT};a`,
+    "/V1/CHAT/COMPLETIONS",
+  ].map((path) => refused(`the path ${path}`, withHost("Host: test\r\n", path), 404)),
 ];

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { exchange, openClient, postBytes, readAnswer } from "../support/raw-client.ts";
+import type { TestRouter } from "../support/router.ts";
 import { assertIdle, CHAT, chatBody, chatPost, OK, setUp } from "../support/scripted-pool.ts";
 import type { ScriptedReplica } from "../support/scripted-replica.ts";
-import type { TestRouter } from "../support/router.ts";
 
 const RESPONSES = "/v1/responses";
 const stored = (lines = "") => postBytes(RESPONSES, '{"model":"m","input":"x"}', lines);

@@ -44,7 +44,8 @@ export async function fuzz(target: Target, { seed, isOver }: FuzzOptions): Promi
   let inputs = 0;
   for (; !isOver(inputs); inputs++) {
     const dice = diceFrom(seed + inputs);
-    const input = inputs < target.seeds.length ? target.seeds[inputs]! : mutate(dice.pick(corpus), dice.pick(corpus), target.words, dice);
+    const input =
+      inputs < target.seeds.length ? target.seeds[inputs]! : mutate(dice.pick(corpus), dice.pick(corpus), target.words, dice);
     const verdict = await tried(target, input, seed + inputs);
     if (verdict.fault !== undefined) {
       const finding = { input: await shrunk(target, input, seed + inputs, verdict.fault), message: verdict.fault, after: inputs };

@@ -32,7 +32,11 @@ export function takeCleanRequest(received: Buffer): { readonly request: CleanReq
     return [header[1]!.toLowerCase(), header[2]!] as const;
   });
   const names = headers.map(([name]) => name);
-  assert.deepEqual(names.filter((name) => FORBIDDEN.test(name)), [], "headers that no replica may see");
+  assert.deepEqual(
+    names.filter((name) => FORBIDDEN.test(name)),
+    [],
+    "headers that no replica may see",
+  );
   for (const name of ONCE) assert.ok(names.indexOf(name) === names.lastIndexOf(name), `${name} is repeated`);
   assert.ok(names.includes("host"), "a request without Host");
   const length = headers.find(([name]) => name === "content-length")?.[1] ?? "0";

@@ -58,7 +58,8 @@ export class FakeSocket extends EventEmitter {
   write(data: string | Uint8Array, encoding?: BufferEncoding | (() => void), written?: () => void): boolean {
     if (this.isEnded) throw new Error("The socket was written to after its end");
     if (this.destroyed) return false;
-    const bytes = typeof data === "string" ? Buffer.from(data, typeof encoding === "string" ? encoding : "utf8") : Buffer.from(data);
+    const bytes =
+      typeof data === "string" ? Buffer.from(data, typeof encoding === "string" ? encoding : "utf8") : Buffer.from(data);
     if (bytes.length > 0) this.#written.push(bytes);
     this.bytesWritten += bytes.length;
     const callback = typeof encoding === "function" ? encoding : written;

@@ -113,7 +113,8 @@ export class MemoryRouter {
     this.#pool.close();
     await this.settle([client]);
     const [inFlight, prefillTokens] = [this.#load.inFlight[this.#slot], this.#load.prefillTokens[this.#slot]];
-    if (inFlight !== 0 || prefillTokens !== 0) throw new Error(`${inFlight} requests and ${prefillTokens} tokens are still counted`);
+    if (inFlight !== 0 || prefillTokens !== 0)
+      throw new Error(`${inFlight} requests and ${prefillTokens} tokens are still counted`);
     return exchange;
   }
 

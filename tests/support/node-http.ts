@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, request as httpRequest } from "node:http";
+import { createServer, request as httpRequest, type IncomingMessage } from "node:http";
 import { Duplex } from "node:stream";
 
 /** One message as `node:http` read it. */
@@ -64,7 +64,12 @@ export async function nodeResponse(pieces: readonly Buffer[]): Promise<NodeVerdi
   const read: { readonly message: NodeMessage; readonly source: IncomingMessage }[] = [];
   let isRefused = false;
   const socket = new MemoryDuplex();
-  const request = httpRequest({ method: "POST", createConnection: () => socket, insecureHTTPParser: false, headers: { host: "test" } });
+  const request = httpRequest({
+    method: "POST",
+    createConnection: () => socket,
+    insecureHTTPParser: false,
+    headers: { host: "test" },
+  });
   request.on("error", () => {
     isRefused = true;
   });

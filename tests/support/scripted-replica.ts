@@ -37,7 +37,10 @@ export async function startScriptedReplica(script: Script, models: readonly stri
   const requests: ReceivedRequest[] = [];
   const sockets = new Set<Socket>();
   let unreadBytes = 0;
-  const modelList = JSON.stringify({ object: "list", data: models.map((id) => ({ id, object: "model", created: 1, owned_by: "test" })) });
+  const modelList = JSON.stringify({
+    object: "list",
+    data: models.map((id) => ({ id, object: "model", created: 1, owned_by: "test" })),
+  });
   const server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
@@ -98,7 +101,13 @@ function takeRequest(held: Buffer) {
   const head = held.toString("latin1", 0, headEnd + 4);
   const [startLine = "", ...lines] = head.trimEnd().split("\r\n");
   const headers = new Map(
-    lines.map((line) => [line.slice(0, line.indexOf(":")).toLowerCase(), line.slice(line.indexOf(":") + 1).replace(/^[ \t]+|[ \t]+$/g, "")] as const),
+    lines.map(
+      (line) =>
+        [
+          line.slice(0, line.indexOf(":")).toLowerCase(),
+          line.slice(line.indexOf(":") + 1).replace(/^[ \t]+|[ \t]+$/g, ""),
+        ] as const,
+    ),
   );
   const bodyEnd = headEnd + 4 + Number(headers.get("content-length") ?? 0);
   if (held.length < bodyEnd) return undefined;
@@ -111,7 +120,8 @@ export function jsonAnswer(body: string, status = "200 OK", lines = ""): string 
 }
 
 /** The head of a chunked event stream. */
-export const STREAM_HEAD = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nTransfer-Encoding: chunked\r\n\r\n";
+export const STREAM_HEAD =
+  "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nTransfer-Encoding: chunked\r\n\r\n";
 
 /** One chunk of a chunked body. */
 export function chunkOf(text: string): string {

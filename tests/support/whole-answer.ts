@@ -44,7 +44,8 @@ function takeAnswer(received: string, method: string): { answer: WholeAnswer; re
 
 function takeBody(received: string, { status, headers }: Pick<WholeAnswer, "status" | "headers">, method: string) {
   const headerOf = (wanted: string) => headers.find(([name]) => name === wanted)?.[1];
-  if (method === "HEAD" || status < 200 || status === 204 || status === 304) return { body: "", isComplete: true, rest: received };
+  if (method === "HEAD" || status < 200 || status === 204 || status === 304)
+    return { body: "", isComplete: true, rest: received };
   if (headerOf("transfer-encoding") === "chunked") return dechunk(received);
   const length = Number(headerOf("content-length") ?? received.length);
   return { body: received.slice(0, length), isComplete: received.length >= length, rest: received.slice(length) };

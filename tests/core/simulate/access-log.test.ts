@@ -120,6 +120,7 @@ const RECORD: RequestRecord = {
   id: "r1",
   method: "POST",
   path: "/v1/completions",
+  api: "completions",
   status: 200,
   errorCode: "",
   ending: "complete",

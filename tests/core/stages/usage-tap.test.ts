@@ -16,12 +16,20 @@ const ANSWERS: readonly (readonly [name: string, text: string, usage: typeof ALL
   ["a response", RESPONSES, ALL],
   ["messages, which count cached tokens apart", MESSAGES, ALL],
   ["spaces and lines", OPENAI.replaceAll(":", " :\n\t "), ALL],
-  ["no details", `{"usage":{"prompt_tokens":7,"completion_tokens":2,"prompt_tokens_details":null}}`, { promptTokens: 7, outputTokens: 2, cachedTokens: NONE }],
+  [
+    "no details",
+    `{"usage":{"prompt_tokens":7,"completion_tokens":2,"prompt_tokens_details":null}}`,
+    { promptTokens: 7, outputTokens: 2, cachedTokens: NONE },
+  ],
   ["embeddings", `{"usage":{"prompt_tokens":7,"total_tokens":7}}`, { promptTokens: 7, outputTokens: NONE, cachedTokens: NONE }],
   ["null after an object", `${OPENAI}\ndata: {"usage":null}`, ALL],
   ["text that looks like it", JSON.stringify({ text: '"usage":{"prompt_tokens":5}' }), undefined],
   ["text that looks like it, after the real one", `${OPENAI}${JSON.stringify({ text: '"usage":{"prompt_tokens":5}' })}`, ALL],
-  ["fields that follow the object don't belong to it", `{"usage":{"completion_tokens":4},"prompt_tokens":9}`, { promptTokens: NONE, outputTokens: 4, cachedTokens: NONE }],
+  [
+    "fields that follow the object don't belong to it",
+    `{"usage":{"completion_tokens":4},"prompt_tokens":9}`,
+    { promptTokens: NONE, outputTokens: 4, cachedTokens: NONE },
+  ],
   ["an object cut off", OPENAI.slice(0, OPENAI.indexOf("prompt_tokens_details")), undefined],
   ["no numbers", `{"usage":{"prompt_tokens":"7","completion_tokens":-1}}`, undefined],
   ["numbers out of reason", `{"usage":{"prompt_tokens":12345678901}}`, undefined],
@@ -39,7 +47,8 @@ describe("usage tap", () => {
 
   test("keeps the end of long answers, whatever the reads", () => {
     const long = Buffer.from(`${"x".repeat(3 * TAIL_BYTES + 17)}${OPENAI}`);
-    for (const size of [1, 199, TAIL_BYTES - 1, TAIL_BYTES, TAIL_BYTES + 1, long.length]) assert.deepEqual(tapped(long, size), ALL);
+    for (const size of [1, 199, TAIL_BYTES - 1, TAIL_BYTES, TAIL_BYTES + 1, long.length])
+      assert.deepEqual(tapped(long, size), ALL);
   });
 
   test("finds nothing once more than the tail has followed", () => {
@@ -67,7 +76,19 @@ describe("usage tap", () => {
   });
 
   test("reads the same as it would of the last bytes at once, and never throws", () => {
-    const piece = fc.constantFrom('"usage"', ":", "{", "}", " ", '"prompt_tokens"', '"cached_tokens"', "12", "\\", '"', "x".repeat(300));
+    const piece = fc.constantFrom(
+      '"usage"',
+      ":",
+      "{",
+      "}",
+      " ",
+      '"prompt_tokens"',
+      '"cached_tokens"',
+      "12",
+      "\\",
+      '"',
+      "x".repeat(300),
+    );
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 40 }), fc.integer({ min: 1, max: 3000 }), (pieces, size) => {
         const bytes = Buffer.from(pieces.join(""));

@@ -252,7 +252,11 @@ test("text generated after a prompt that is not held any more counts nothing", (
 
 test("with generated text in between, whatever happens, all is given back", () => {
   const paths = ["a", "ab", "abc", "ad", "b", "bc"];
-  const action = fc.tuple(fc.constantFrom("admit", "extend", "withdraw", "capacity"), fc.constantFrom(...paths), fc.nat({ max: 60 }));
+  const action = fc.tuple(
+    fc.constantFrom("admit", "extend", "withdraw", "capacity"),
+    fc.constantFrom(...paths),
+    fc.nat({ max: 60 }),
+  );
   fc.assert(
     fc.property(fc.array(action, { maxLength: 60 }), (actions) => {
       const residency = new Residency(SMALLEST_BYTES, 30);
@@ -264,7 +268,10 @@ test("with generated text in between, whatever happens, all is given back", () =
         else if (kind === "capacity") residency.setCapacity(0, amount);
         else if (admissions.has(path)) residency.withdraw(chain, admissions.get(path)!);
         const [slot] = residency.slots();
-        assert.ok(slot === undefined || (slot.tokens > 0 && slot.tokens <= Math.max(slot.capacityTokens, 0)), JSON.stringify(slot));
+        assert.ok(
+          slot === undefined || (slot.tokens > 0 && slot.tokens <= Math.max(slot.capacityTokens, 0)),
+          JSON.stringify(slot),
+        );
         assert.equal(slot?.entries ?? 0, residency.table.count);
         const depth = residency.depth(chain, 0, 0);
         for (let block = 0; block < path.length; block++) {

@@ -66,7 +66,11 @@ describe("deadlines", () => {
       },
     };
     deadlines.add(leaver);
-    deadlines.add({ sweep: () => void (swept += 10) });
+    deadlines.add({
+      sweep() {
+        swept += 10;
+      },
+    });
     sweepAfter(100);
     sweepAfter(100);
     assert.equal(swept, 21);

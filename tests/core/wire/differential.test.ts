@@ -30,7 +30,12 @@ for (const { kind, messages, dispute, table } of KINDS) {
     test("every difference is in the table", { timeout: 60_000 }, async () => {
       await fc.assert(
         fc.asyncProperty(messages, fc.array(fc.nat({ max: 300 }), { maxLength: 3 }), async (text, places) => {
-          const found = await dispute(text, (bytes) => cut(bytes, places.filter((place) => place < bytes.length)));
+          const found = await dispute(text, (bytes) =>
+            cut(
+              bytes,
+              places.filter((place) => place < bytes.length),
+            ),
+          );
           if (found === undefined) return;
           const row = table.find((difference) => explains(difference, found, text));
           assert.ok(row, `${found.ours} by us, ${found.node} by node:http: ${JSON.stringify(text)}`);

@@ -18,13 +18,16 @@ const startLine = (text: string) => /^[\r\n]*([^\r\n]*)/.exec(text)![1]!;
 const methodOf = (text: string) => /^[^ ]*/.exec(startLine(text))![0];
 const targetOf = (text: string) => /^[^ ]* +([^ ]*)/.exec(startLine(text))?.[1] ?? "";
 /** Values of the headers with this name, in any case, with the white space around them. */
-const valuesOf = (text: string, name: string) => [...text.matchAll(new RegExp(`\\n${name}:([^\\r\\n]*)`, "gi"))].map(([, value]) => value!);
+const valuesOf = (text: string, name: string) =>
+  [...text.matchAll(new RegExp(`\\n${name}:([^\\r\\n]*)`, "gi"))].map(([, value]) => value!);
 const hasHeader = (text: string, name: string, value: RegExp) => valuesOf(text, name).some((found) => value.test(found));
 
 const HOST = /^[ \t]*((?:\[[0-9a-f:.]+\]|(?:[a-z0-9._~!$&'()*+,;=-]|%[0-9a-f]{2})+)(?::[0-9]{0,5})?)?[ \t]*$/i;
 const OPTIONS = /^[ \t]*([!#$%&'*+.^_`|~0-9a-z-]*[ \t]*(,[ \t]*|$))*$/i;
-const END_TO_END = /(^|[ \t,])(host|content-length|transfer-encoding|content-type|content-encoding|authorization|x-api-key|cache-control|cookie|expect)([ \t,]|$)/i;
-const EXTENDED_SIZE = /^[0-9a-f]+(;[!#$%&'*+.^_`|~0-9a-z-]+(=([!#$%&'*+.^_`|~0-9a-z-]+|"([\t \x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)*$/i;
+const END_TO_END =
+  /(^|[ \t,])(host|content-length|transfer-encoding|content-type|content-encoding|authorization|x-api-key|cache-control|cookie|expect)([ \t,]|$)/i;
+const EXTENDED_SIZE =
+  /^[0-9a-f]+(;[!#$%&'*+.^_`|~0-9a-z-]+(=([!#$%&'*+.^_`|~0-9a-z-]+|"([\t \x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)*$/i;
 const KNOWN_METHODS = METHODS.filter((method) => !["CONNECT", "SOURCE"].includes(method));
 
 export const REQUEST_DIFFERENCES: readonly Difference[] = [
@@ -158,14 +161,16 @@ export const REQUEST_DIFFERENCES: readonly Difference[] = [
     why: "RFC 9110 7.6.1: a list of tokens; and who lets Connection name a header that must arrive can have it removed on the way",
     refusedBy: "us",
     example: "GET / HTTP/1.1\r\nHost: a\r\nConnection: host\r\n\r\n",
-    isIn: (text) => hasHeader(text, "connection", END_TO_END) || valuesOf(text, "connection").some((value) => !OPTIONS.test(value)),
+    isIn: (text) =>
+      hasHeader(text, "connection", END_TO_END) || valuesOf(text, "connection").some((value) => !OPTIONS.test(value)),
   },
   {
     name: "codings",
     why: "we undo chunked alone, spelled once: 501 for others before it, 400 for anything else",
     refusedBy: "us",
     example: "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
-    isIn: (text) => valuesOf(text, "transfer-encoding").length > 1 || hasHeader(text, "transfer-encoding", /^(?![ \t]*chunked[ \t]*$)/i),
+    isIn: (text) =>
+      valuesOf(text, "transfer-encoding").length > 1 || hasHeader(text, "transfer-encoding", /^(?![ \t]*chunked[ \t]*$)/i),
   },
   {
     name: "chunk extensions",

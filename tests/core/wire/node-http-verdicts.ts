@@ -24,7 +24,9 @@ type Seen = Pick<Message, "start" | "headers" | "body">;
 export async function requestDispute(text: string, pieces: (bytes: Buffer) => readonly Buffer[]): Promise<Dispute | undefined> {
   const bytes = Buffer.from(text + NEXT, "latin1");
   const { messages, error } = transcribe("request", pieces(bytes), false, checkHost);
-  const ours = messages.filter(({ isComplete }) => isComplete).map((message) => ({ ...message, start: message.start.replace(/ 1\.[01]$/, "") }));
+  const ours = messages
+    .filter(({ isComplete }) => isComplete)
+    .map((message) => ({ ...message, start: message.start.replace(/ 1\.[01]$/, "") }));
   const node = await nodeRequests(pieces(bytes));
   return disputeOf("request", bytes, { messages: ours, isRefused: error !== "" }, node);
 }
@@ -46,13 +48,22 @@ function isFramed({ headers }: Seen): boolean {
   return headers.some(([name]) => /^(content-length|transfer-encoding)$/i.test(name));
 }
 
-function disputeOf(kind: "request" | "response", bytes: Buffer, ours: { messages: readonly Seen[]; isRefused: boolean }, node: NodeVerdict): Dispute | undefined {
+function disputeOf(
+  kind: "request" | "response",
+  bytes: Buffer,
+  ours: { messages: readonly Seen[]; isRefused: boolean },
+  node: NodeVerdict,
+): Dispute | undefined {
   const count = kind === "request" ? 2 : 1;
   for (let i = 0; i < count; i++) {
     const fates = { ours: fateOf(ours.messages[i], ours.isRefused), node: fateOf(node.messages[i], node.isRefused) };
     const isSame = JSON.stringify(essence(ours.messages[i])) === JSON.stringify(essence(node.messages[i]));
     if (fates.ours === fates.node && isSame) continue;
-    return { ...fates, isTwoFramings: fates.ours === "read" && fates.node === "read", disputed: bytes.toString("latin1", i === 0 ? 0 : endOfFirst(bytes)) };
+    return {
+      ...fates,
+      isTwoFramings: fates.ours === "read" && fates.node === "read",
+      disputed: bytes.toString("latin1", i === 0 ? 0 : endOfFirst(bytes)),
+    };
   }
   return undefined;
 }

@@ -11,7 +11,7 @@ import { asSocket, FakeSocket } from "../../support/fake-socket.ts";
 const get = (path: string, lines = "") => Buffer.from(`GET ${path} HTTP/1.1\r\nHost: x\r\n${lines}\r\n`);
 
 /** One connection whose requests wait until the test answers them. */
-function connection() {
+function connection(socket = new FakeSocket()) {
   const clock = new FakeClock();
   const connections = new Set<ServerConnection>();
   const replies: Reply[] = [];
@@ -29,7 +29,6 @@ function connection() {
     },
     refuse: (reply: Reply) => replyWithJson(reply, 400, "", "{}"),
   };
-  const socket = new FakeSocket();
   const served = new ServerConnection(asSocket(socket), shared);
   connections.add(served);
   const answer = async () => {
@@ -139,6 +138,46 @@ describe("a client that stays after its last answer", () => {
     await clock.advance(1_500);
     assert.equal(connections.size, 1);
     await clock.advance(1_000);
+    assert.equal(connections.size, 0);
+  });
+});
+
+/** The kernel takes what was written when the test says so. */
+class SlowSocket extends FakeSocket {
+  flushed = () => {};
+
+  override end(ended = () => {}): void {
+    this.isEnded = true;
+    this.flushed = ended;
+  }
+}
+
+describe("a client that takes the last words of a broken answer slowly", () => {
+  async function breakOff() {
+    const socket = new SlowSocket();
+    const { clock, connections, replies } = connection(socket);
+    socket.receive(get("/a"));
+    const reply = replies.shift()!;
+    reply.start(200, "OK", "", -1);
+    reply.abort("data: sorry\n\n");
+    await clock.advance(100);
+    assert.ok(socket.isEnded);
+    assert.ok(socket.takeWritten().includes("data: sorry"));
+    await clock.advance(10_000);
+    assert.equal(connections.size, 1);
+    return { clock, socket, connections };
+  }
+
+  it("gets the time that any client gets, and little more once it has them", async () => {
+    const { clock, socket, connections } = await breakOff();
+    socket.flushed();
+    await clock.advance(2_500);
+    assert.equal(connections.size, 0);
+  });
+
+  it("is let go when it takes nothing at all", async () => {
+    const { clock, connections } = await breakOff();
+    await clock.advance(DEFAULT_LIMITS.writeTimeoutMs);
     assert.equal(connections.size, 0);
   });
 });

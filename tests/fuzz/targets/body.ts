@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { JsonBody, readJsonBody } from "../../../core/body/json-body.ts";
+import { type JsonBody, readJsonBody } from "../../../core/body/json-body.ts";
 import { BodyBuffer } from "../../../core/body/receive.ts";
 import { BodyScanner } from "../../../core/body/scan.ts";
 import { spliceModel } from "../../../core/body/splice.ts";
@@ -22,7 +22,9 @@ export const body: Target = {
     '{"max_tokens":12345678901234567890,"model":"\\"\\\\\\/","stream":false,"model2":0}',
   ].map((text) => Buffer.from(text)),
   words: [
-    ..."{|}|[|]|,|:|\"|\\|\\\"|\\u0000|\\ud800|\\u0065|true|false|null|0|-|1.5|1e9|E|.|+| |\n|\0|\x1f|\x7f|\x80|\xff|\xef\xbb\xbf|é|\"model\":|\"stream\":true,|\"a\":|[]|{}|//".split("|"),
+    ...'{|}|[|]|,|:|"|\\|\\"|\\u0000|\\ud800|\\u0065|true|false|null|0|-|1.5|1e9|E|.|+| |\n|\0|\x1f|\x7f|\x80|\xff|\xef\xbb\xbf|é|"model":|"stream":true,|"a":|[]|{}|//'.split(
+      "|",
+    ),
     "[".repeat(40),
     "a".repeat(100),
     "1,".repeat(50),
@@ -52,7 +54,9 @@ function gathered(input: Buffer, places: readonly number[], dice: Dice) {
     }
     scanner.finish(buffer.storage, buffer.length);
     assert.ok(Buffer.from(buffer.bytes).equals(input), "the gathered bytes");
-    const spans = Object.fromEntries(KEYS.flatMap((key) => (scanner.spanOf(key) === undefined ? [] : [[key, scanner.spanOf(key)]])));
+    const spans = Object.fromEntries(
+      KEYS.flatMap((key) => (scanner.spanOf(key) === undefined ? [] : [[key, scanner.spanOf(key)]])),
+    );
     return { code: "ok", message: "", spans };
   } catch (thrown) {
     if (!(thrown instanceof RouterError)) throw thrown;
@@ -62,7 +66,12 @@ function gathered(input: Buffer, places: readonly number[], dice: Dice) {
   }
 }
 
-function checkValues(input: Buffer, value: Record<string, unknown>, spans: Readonly<Record<string, readonly [number, number]>>, dice: Dice): void {
+function checkValues(
+  input: Buffer,
+  value: Record<string, unknown>,
+  spans: Readonly<Record<string, readonly [number, number]>>,
+  dice: Dice,
+): void {
   const wanted = KEYS.filter((key) => Object.hasOwn(value, key));
   assert.deepEqual(Object.keys(spans), wanted);
   const isUtf8 = Buffer.from(input.toString()).equals(input);
@@ -84,7 +93,11 @@ function checkReads(json: JsonBody, key: string, value: unknown, isUtf8: boolean
   if (typeof value === "string" && isUtf8) assert.equal(text, value, "text");
   else if (value === null) assert.equal(text, undefined);
   else if (typeof value !== "string") assert.equal(text, REFUSED);
-  assert.equal(attempt(() => json.flag(key)), typeof value === "boolean" ? value : value === null ? false : REFUSED, "flag");
+  assert.equal(
+    attempt(() => json.flag(key)),
+    typeof value === "boolean" ? value : value === null ? false : REFUSED,
+    "flag",
+  );
   const isCount = typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
   const count = attempt(() => json.count(key));
   // Spelled in more digits than anybody means, a number is refused.

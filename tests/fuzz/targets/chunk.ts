@@ -14,20 +14,28 @@ export const chunk: Target = {
     latin1('a;b;c=d;e="f\\"g"\r\n0123456789\r\n000\r\nA: b\r\nC:\t d \r\n\r\nGET'),
     latin1("1\r\na\r\n1\r\nb\r\nF\r\n0123456789abcde\r\n0;x\r\n\r\n"),
   ],
-  words: [..."\r\n|\n|\r|0\r\n\r\n|0|1\r\na\r\n|f|F|;|;a|;a=b|;a=\"b\"|=|\"|\\|\\\"|\0|\x80|\x7f| |\t|:|A: b\r\n|fffffffffffffff|0000000000000000|x".split("|"), "1;a\r\nb\r\n".repeat(50), "a".repeat(500)],
+  words: [
+    ...'\r\n|\n|\r|0\r\n\r\n|0|1\r\na\r\n|f|F|;|;a|;a=b|;a="b"|=|"|\\|\\"|\0|\x80|\x7f| |\t|:|A: b\r\n|fffffffffffffff|0000000000000000|x'.split(
+      "|",
+    ),
+    "1;a\r\nb\r\n".repeat(50),
+    "a".repeat(500),
+  ],
   check(input, dice) {
     const whole = decode([input]);
-    const { atError: _, ...essence } = whole;
+    const { atError: _, spans: __, ...essence } = whole;
     for (const pieces of [singles(input), cut(input, dice.places(input.length, 6))]) {
-      const { atError, ...split } = decode(pieces);
+      const { atError, spans, ...split } = decode(pieces);
+      assert.ok(spans >= whole.spans || whole.error !== "", "fewer spans in pieces");
       // Data that came in the same read as an error is not handed on.
       if (whole.error === "") assert.deepEqual(split, essence, "in pieces");
       else assert.deepEqual([split.error, split.isDone], [whole.error, false], "in pieces");
       assert.ok(atError.startsWith(whole.atError) || whole.atError.startsWith(atError), "data before an error");
     }
     const expected = byPatterns(input.toString("latin1"));
-    if (whole.isDone || expected !== undefined) assert.deepEqual(whole.isDone ? [whole.data, whole.end] : undefined, expected, "by patterns");
-    return `${whole.error} ${whole.isDone} ${Math.min(whole.spans, 4)}`;
+    if (whole.isDone || expected !== undefined)
+      assert.deepEqual(whole.isDone ? [whole.data, whole.end] : undefined, expected, "by patterns");
+    return `${whole.error} ${whole.isDone} ${Math.min(whole.spans, 4)} ${whole.end === input.length} ${input.includes(";")}`;
   },
 };
 
@@ -40,26 +48,33 @@ function decode(pieces: readonly Buffer[]) {
   try {
     for (const piece of pieces) {
       decoder.push(piece, 0);
-      const found = Array.from({ length: decoder.spanCount }, (_, i) => piece.toString("latin1", decoder.spans[2 * i], decoder.spans[2 * i + 1]));
+      const found = Array.from({ length: decoder.spanCount }, (_, i) =>
+        piece.toString("latin1", decoder.spans[2 * i], decoder.spans[2 * i + 1]),
+      );
       assert.equal(found.join("").length, decoder.dataBytes);
       data += found.join("");
       spans += found.length;
       end += decoder.end;
       // Read alone, what was called verbatim must say the same.
       if (decoder.isVerbatim) verbatim += piece.toString("latin1", 0, decoder.end);
-      else verbatim += found.map((part) => `${part.length.toString(16)}\r\n${part}\r\n`).join("") + (decoder.isDone ? "0\r\n\r\n" : "");
+      else
+        verbatim +=
+          found.map((part) => `${part.length.toString(16)}\r\n${part}\r\n`).join("") + (decoder.isDone ? "0\r\n\r\n" : "");
       if (decoder.isDone) break;
     }
   } catch (thrown) {
     if (!(thrown instanceof WireError)) throw thrown;
-    return { error: thrown.code, isDone: false, data: "", atError: data, end: 0, spans };
+    return { error: thrown.message, isDone: false, data: "", atError: data, end: 0, spans };
   }
   if (decoder.isDone) assert.deepEqual(byPatterns(verbatim), [data, verbatim.length], "forwarded chunks");
-  return { error: "", isDone: decoder.isDone, data, atError: data, end, spans: 0 };
+  return { error: "", isDone: decoder.isDone, data, atError: data, end, spans };
 }
 
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]";
-const SIZE = new RegExp(`([0-9a-f]{1,16})((?:;${TOKEN}+(?:=(?:${TOKEN}+|"(?:[\\t \\x21\\x23-\\x5b\\x5d-\\x7e\\x80-\\xff]|\\\\[\\t\\x20-\\x7e\\x80-\\xff])*"))?)*)\\r\\n`, "iy");
+const SIZE = new RegExp(
+  `([0-9a-f]{1,16})((?:;${TOKEN}+(?:=(?:${TOKEN}+|"(?:[\\t \\x21\\x23-\\x5b\\x5d-\\x7e\\x80-\\xff]|\\\\[\\t\\x20-\\x7e\\x80-\\xff])*"))?)*)\\r\\n`,
+  "iy",
+);
 const TRAILER = new RegExp(`${TOKEN}+:[\\t\\x20-\\x7e\\x80-\\xff]*\\r\\n`, "y");
 /** Room for extensions, and for trailers. */
 const ROOM = 16 * 1024;

@@ -39,9 +39,16 @@ spec:
 /** Config files: never an exception, never an endless read; problems stand where they are, and JSON means what it says. */
 export const config: Target = {
   name: "config",
-  seeds: [ROUTER, `${ROUTER}---\n${REWRITE}`, '{"apiVersion":"signalbox/v1","kind":"Router","spec":{"pool":{"name":"p","endpoints":[{"url":"http://a:1"}]}}}', "a: &x [1, *x]\nb: { <<: *x, 1: ~ }\n"].map((text) => Buffer.from(text)),
+  seeds: [
+    ROUTER,
+    `${ROUTER}---\n${REWRITE}`,
+    '{"apiVersion":"signalbox/v1","kind":"Router","spec":{"pool":{"name":"p","endpoints":[{"url":"http://a:1"}]}}}',
+    "a: &x [1, *x]\nb: { <<: *x, 1: ~ }\n",
+  ].map((text) => Buffer.from(text)),
   words: [
-    ..."\n|  |- |: |, |{|}|[|]|\"|'|#|&a |*a|!!str |!x |? |\\|\t|---\n|...\n|>-\n|<<: |~|null|true|0x1f|1e400|.nan|-1|99999999999999999999|\0|\x7f|é|kind: Router\n|spec:\n|weight: |__proto__: |constructor: |type: |from: ./x.ts|url: |name: |http://|ftp://x".split("|"),
+    ..."\n|  |- |: |, |{|}|[|]|\"|'|#|&a |*a|!!str |!x |? |\\|\t|---\n|...\n|>-\n|<<: |~|null|true|0x1f|1e400|.nan|-1|99999999999999999999|\0|\x7f|é|kind: Router\n|spec:\n|weight: |__proto__: |constructor: |type: |from: ./x.ts|url: |name: |http://|ftp://x".split(
+      "|",
+    ),
     "[".repeat(80),
     "- ".repeat(80),
     "a".repeat(300),

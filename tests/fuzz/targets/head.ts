@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { type HeadKind, HeadParser } from "../../../core/wire/head.ts";
-import { responseFraming, requestFraming, isKeptAlive } from "../../../core/wire/framing.ts";
 import { requestLines, responseLines } from "../../../core/wire/forwarded-headers.ts";
+import { isKeptAlive, requestFraming, responseFraming } from "../../../core/wire/framing.ts";
+import { type HeadKind, HeadParser } from "../../../core/wire/head.ts";
 import { checkHost, splitTarget } from "../../../core/wire/target.ts";
 import { WireError } from "../../../core/wire/wire-error.ts";
 import { cut, headersOf, LIMITS, singles } from "../../support/wire-transcript.ts";
@@ -19,13 +19,19 @@ export const head: Target = {
     latin1("HTTP/1.0 304\r\nContent-Length: 7\r\nA:\x80\r\n\r\n"),
   ],
   words: [
-    ..."\r\n|\r\n\r\n|\n|\r| |\t|:|: |\0|\x7f|\x80|,|;|=|\"|\\|/|?|#|*|%41|GET |POST / HTTP/1.1\r\n|HTTP/1.1|HTTP/1.0|HTTP/2.0|HTTP/1.1 200 OK\r\n".split("|"),
-    ..."Host: a\r\n|Content-Length: 5\r\n|Transfer-Encoding: chunked\r\n|Connection: close\r\n|X_Y: 1\r\n|x-gateway-a: 1\r\n|Upgrade: x\r\n|http://a|[::1]".split("|"),
+    ...'\r\n|\r\n\r\n|\n|\r| |\t|:|: |\0|\x7f|\x80|,|;|=|"|\\|/|?|#|*|%41|GET |POST / HTTP/1.1\r\n|HTTP/1.1|HTTP/1.0|HTTP/2.0|HTTP/1.1 200 OK\r\n'.split(
+      "|",
+    ),
+    ..."Host: a\r\n|Content-Length: 5\r\n|Transfer-Encoding: chunked\r\n|Connection: close\r\n|X_Y: 1\r\n|x-gateway-a: 1\r\n|Upgrade: x\r\n|http://a|[::1]".split(
+      "|",
+    ),
     "a".repeat(300),
     "A: b\r\n".repeat(60),
   ],
   check(input, dice) {
-    return (["request", "response"] as const).map((kind) => checkKind(kind, input, cut(input, dice.places(input.length, 6)))).join("/");
+    return (["request", "response"] as const)
+      .map((kind) => checkKind(kind, input, cut(input, dice.places(input.length, 6))))
+      .join("/");
   },
 };
 
@@ -90,7 +96,10 @@ function used(kind: HeadKind, input: Buffer): string {
   const parser = new HeadParser(kind, LIMITS);
   parser.push(input, 0);
   const { head } = parser;
-  const steps = kind === "request" ? [() => checkHost(head), () => requestFraming(head), () => splitTarget(head.target), () => isKeptAlive(head)] : [() => responseFraming(head, "POST"), () => isKeptAlive(head)];
+  const steps =
+    kind === "request"
+      ? [() => checkHost(head), () => requestFraming(head), () => splitTarget(head.target), () => isKeptAlive(head)]
+      : [() => responseFraming(head, "POST"), () => isKeptAlive(head)];
   const codes = steps.map(codeOfStep);
   if (codes.every((code) => code === "")) {
     const kept = kind === "request" ? requestLines(head) : responseLines(head);
@@ -112,6 +121,6 @@ function codeOfStep(step: () => unknown): string {
 }
 
 function codeOf(thrown: unknown): string {
-  if (thrown instanceof WireError) return thrown.code;
+  if (thrown instanceof WireError) return thrown.message;
   throw thrown;
 }

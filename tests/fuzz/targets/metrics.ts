@@ -11,14 +11,16 @@ export const metrics: Target = {
     'vllm:lora_requests_info{max_lora="4",running_lora_adapters="a,b",waiting_lora_adapters=""} 1.7e+09\nx 1 1700000000000\r\n',
     'a{b="c\\"d\\\\e\\nf" , g="h",} +Inf\na{} NaN\n\ta -inf\nz\n',
   ].map((text) => Buffer.from(text)),
-  words: "\n|\r|\r\n| |\t|#|{|}|=|\"|\\|\\\"|\\n|,|a|a{b=\"c\"} 1\n|NaN|+Inf|-inf|0x1|1e999|1 2|_|:|\0|é|\xff".split("|"),
+  words: '\n|\r|\r\n| |\t|#|{|}|=|"|\\|\\"|\\n|,|a|a{b="c"} 1\n|NaN|+Inf|-inf|0x1|1e999|1 2|_|:|\0|é|\xff'.split("|"),
   async check(input) {
     const page = input.toString("utf8");
     const whole = await inTime(() => samplesOf(page));
     const lines = page.split("\n").map(samplesOf);
     const broken = lines.find((line) => typeof line === "string");
     assert.deepEqual(whole, broken ?? lines.flat(), "line by line");
-    return typeof whole === "string" ? "broken" : `${Math.min(whole.length, 5)} ${whole.map(({ labels }) => Math.min(labels.length, 3)).slice(0, 5)}`;
+    return typeof whole === "string"
+      ? "broken"
+      : `${Math.min(whole.length, 5)} ${whole.map(({ labels }) => Math.min(labels.length, 3)).slice(0, 5)}`;
   },
 };
 

@@ -16,7 +16,12 @@ export const tap: Target = {
     `{"x":"${"y".repeat(TAIL_BYTES - 60)}","usage" : {"prompt_tokens":7 , "completion_tokens":2}}`,
     "\n\n: comment\r\rdata\r\n\n",
   ].map((text) => Buffer.from(text)),
-  words: [..."\n|\r|\r\n|\n\n|\r\n\r\n|data: |event: a\n|:|\"usage\"|\"usage\":{|{|}|\"prompt_tokens\":5|\"completion_tokens\":6,|\"cached_tokens\":1|\"input_tokens\":9|\\|\"|null|\0|\xff|999999999|9999999999".split("|"), " ".repeat(TAIL_BYTES / 2)],
+  words: [
+    ...'\n|\r|\r\n|\n\n|\r\n\r\n|data: |event: a\n|:|"usage"|"usage":{|{|}|"prompt_tokens":5|"completion_tokens":6,|"cached_tokens":1|"input_tokens":9|\\|"|null|\0|\xff|999999999|9999999999'.split(
+      "|",
+    ),
+    " ".repeat(TAIL_BYTES / 2),
+  ],
   check(input, dice) {
     const opening = dice.below(MOST_OPENING + 1);
     const whole = look([input], opening);

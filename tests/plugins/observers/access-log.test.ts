@@ -144,6 +144,22 @@ test("without a decision the request still says what was asked for", () => {
   assert.equal(JSON.parse(lineOf({ ...record, decision: undefined }, false)).model, "food");
 });
 
+test("what the replica reports is in the line, and nothing that it leaves open", () => {
+  const usage = { promptTokens: 110, outputTokens: 4, cachedTokens: 80 };
+  const counts = (changes: Partial<RequestRecord>) => {
+    const line = JSON.parse(lineOf({ ...record, ...changes }, false)) as Record<string, unknown>;
+    return [line["promptTokens"], line["outputTokens"], line["cachedTokens"], line["predictedCachedTokens"]];
+  };
+  assert.deepEqual(counts({ usage, predictedTokens: 64 }), [110, 4, 80, 64]);
+  assert.deepEqual(counts({ usage: { ...usage, cachedTokens: Number.NaN }, predictedTokens: 64 }), [
+    110,
+    4,
+    undefined,
+    undefined,
+  ]);
+  assert.deepEqual(counts({ predictedTokens: 64 }), [undefined, undefined, undefined, undefined]);
+});
+
 test("no first byte is null", () => {
   assert.equal(JSON.parse(lineOf({ ...record, firstByteMs: Number.NaN }, false)).firstByteMs, null);
 });

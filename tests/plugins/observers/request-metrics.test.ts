@@ -103,6 +103,38 @@ describe("what is counted", () => {
   for (const [name, record, samples] of cases) it(name, () => assert.deepEqual(samplesAfter([record]), samples));
 });
 
+describe("what replicas report of their caches", () => {
+  const usage = { promptTokens: 110, outputTokens: 4, cachedTokens: 80 };
+  const cases: readonly [name: string, records: readonly Partial<RequestRecord>[], samples: readonly string[]][] = [
+    [
+      "stands beside what was predicted, with the error added up",
+      [
+        { usage, predictedTokens: 64 },
+        { usage, predictedTokens: 90 },
+      ],
+      ["prompt_tokens 220", "reported_tokens 160", "predicted_tokens 154", "error_tokens 26"],
+    ],
+    ["without an index nothing was predicted", [{ usage }], ["prompt_tokens 110", "reported_tokens 80"]],
+    [
+      "cached tokens that are not told count nothing",
+      [{ usage: { ...usage, cachedTokens: Number.NaN }, predictedTokens: 64 }],
+      [],
+    ],
+    ["no report", [{ predictedTokens: 64 }], []],
+  ];
+  for (const [name, records, samples] of cases) {
+    it(name, () => {
+      const metrics = createPlugin(requestMetrics, {});
+      for (const record of records) metrics.finished(makeRecord(record));
+      const text = metrics.pages?.[0]?.render(VIEW, new URLSearchParams()) ?? "";
+      const found = [...text.matchAll(/^signalbox_prefix_(\w+)_total\{endpoint="e1"\} (\d+)$/gm)].map(
+        ([, family, count]) => `${family} ${count}`,
+      );
+      assert.deepEqual(found, samples);
+    });
+  }
+});
+
 test("a name that a client makes up makes no series", () => {
   const records = Array.from({ length: 1000 }, (_, index) => {
     const model = `made-up-${index}`;

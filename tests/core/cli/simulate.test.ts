@@ -1,0 +1,183 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+import { gzipSync } from "node:zlib";
+import { readSimulateArguments } from "../../../core/cli/simulate-arguments.ts";
+import { report } from "../../../core/cli/simulate-report.ts";
+import { readTraceFile } from "../../../core/cli/trace-file.ts";
+import { Recorder } from "../../../core/simulate/metrics.ts";
+import { onThisRuntime } from "../../support/own-runtime.ts";
+
+const root = join(import.meta.dirname ?? ".", "..", "..", "..");
+const folder = mkdtempSync(join(tmpdir(), "signalbox-simulate-"));
+after(() => rmSync(folder, { recursive: true }));
+const inFolder = (name: string, content: string | Uint8Array) => {
+  writeFileSync(join(folder, name), content);
+  return join(folder, name);
+};
+
+const TEXT = Array.from({ length: 60 }, (_, index) => {
+  const line = { timestamp: 400 * index, input_length: 1_000, output_length: 20, hash_ids: [index % 6, 1_000 + index] };
+  return `${JSON.stringify(line)}\n`;
+}).join("");
+const plain = inFolder("plain.jsonl", TEXT);
+const packed = inFolder("packed.jsonl.gz", gzipSync(TEXT));
+
+/** The program on the runtime that runs this test. */
+function simulate(...argv: string[]): Promise<{ code: number | null; out: string; err: string }> {
+  const { command, args } = onThisRuntime(join(root, "core", "cli", "main.ts"));
+  const child = spawn(command, [...args, "simulate", ...argv], {
+    cwd: root,
+    stdio: ["ignore", "pipe", "pipe"],
+    timeout: 30_000,
+  });
+  const output = { out: "", err: "" };
+  child.stdout.on("data", (chunk: Buffer) => {
+    output.out += chunk.toString();
+  });
+  child.stderr.on("data", (chunk: Buffer) => {
+    output.err += chunk.toString();
+  });
+  return new Promise((resolve) => child.on("close", (code) => resolve({ code, ...output })));
+}
+
+describe("signalbox simulate", () => {
+  it("runs configs side by side, prints JSON, saves it and draws it", { timeout: 60_000 }, async () => {
+    const random = inFolder("random.yaml", "apiVersion: signalbox/v1\nkind: Router\nspec: { plugins: [ { type: random } ] }\n");
+    const ours = inFolder("ours.yaml", "apiVersion: signalbox/v1\nkind: Router\nspec: {}\n");
+    const { code, out, err } = await simulate(
+      packed,
+      "-f",
+      random,
+      "-f",
+      ours,
+      "--json",
+      "--save",
+      join(folder, "all.json"),
+      "--svg",
+      join(folder, "all.svg"),
+      "--replicas",
+      "3",
+    );
+    assert.deepEqual([code, err], [0, ""]);
+    const { runs, settings } = JSON.parse(out) as { runs: readonly Record<string, unknown>[]; settings: { replicas: number } };
+    assert.equal(settings.replicas, 3);
+    assert.deepEqual(
+      runs.map(({ name }) => name),
+      ["random", "ours"],
+    );
+    const [, run] = runs;
+    assert.deepEqual(Object.keys(run ?? {}), [
+      "name",
+      "hitRatio",
+      "ttftSeconds",
+      "interTokenSeconds",
+      "shareUnder2Seconds",
+      "imbalance",
+      "utilization",
+      "completionRatio",
+      "faultyDecisions",
+    ]);
+    assert.deepEqual(Object.keys(run?.["ttftSeconds"] ?? {}), ["mean", "p50", "p90", "p99"]);
+    assert.equal(readFileSync(join(folder, "all.json"), "utf8"), out);
+    assert.match(readFileSync(join(folder, "all.svg"), "utf8"), /^<svg .*>random<\/text>.*>ours<\/text>.*<\/svg>\n$/s);
+  });
+
+  it("without a config runs the default one and prints a table; a broken config is told with its place", {
+    timeout: 60_000,
+  }, async () => {
+    const broken = inFolder("broken.yaml", "apiVersion: signalbox/v1\nkind: Router\nspec: { plugins: [ { type: randon } ] }\n");
+    const [table, refused] = await Promise.all([simulate(plain), simulate(plain, "-f", broken)]);
+    assert.deepEqual([table.code, table.err], [0, ""]);
+    assert.match(
+      table.out,
+      /^plain\.jsonl: 60 requests in 0\.4 minutes\n8 replicas .*\n\n +hits +TTFT mean.*\ndefault +\d+\.\d% .* 100\.0%\n$/,
+    );
+    assert.deepEqual([refused.code, refused.out], [1, ""]);
+    assert.match(refused.err, /broken\.yaml:3:\d+ .*randon.*\n.*\nNothing was simulated\.\n$/);
+  });
+});
+
+describe("its command line", () => {
+  const read = (...argv: string[]) => readSimulateArguments(["t.jsonl", ...argv]);
+
+  it("has defaults", () => {
+    const asked = read();
+    assert.deepEqual(asked?.traces, ["t.jsonl"]);
+    assert.deepEqual(
+      { ...asked?.settings, model: undefined, speeds: undefined },
+      { replicas: 8, model: undefined, speeds: undefined, timeScale: 1, seed: 1, tokenError: 0 },
+    );
+    assert.deepEqual(
+      [asked?.settings.model.kvTokens, asked?.settings.model.prefillTokensPerS, asked?.seeds],
+      [524_288, 8_000, 1],
+    );
+  });
+
+  it("gives each replica its speed", () => {
+    assert.deepEqual(
+      read("--replicas", "4", "--speeds", "1,0.5", "--slow", "4:0.25", "--slow", "1:2")?.settings.speeds,
+      [2, 0.5, 1, 0.25],
+    );
+  });
+
+  it("asks for nothing else when it is asked for help", () => {
+    assert.equal(readSimulateArguments(["--help"]), undefined);
+  });
+
+  const bad: readonly [argv: string[], message: RegExp][] = [
+    [["--replicas", "0"], /--replicas wants a whole number from 1 to 1024, not "0"/],
+    [["--kv-tokens", "1e3.5"], /--kv-tokens wants a whole number/],
+    [["--time-scale=-1"], /--time-scale wants a number from/],
+    [["--time-scale", ""], /--time-scale wants/],
+    [["--speeds", "1,x"], /--speeds wants a number from 0\.001 to 1000, not "x"/],
+    [["--replicas", "2", "--speeds", "1,1,1"], /--speeds lists 3 speeds for 2 replicas; add --replicas 3/],
+    [["--slow", "9:0.5"], /--slow wants a whole number from 1 to 8, not "9"/],
+    [["--slow", "1"], /--slow wants a number from 0\.001 to 1000, not ""/],
+    [["--token-error", "1.5"], /--token-error wants a number from 0 to 1/],
+    [
+      ["--time-scale", "-1"],
+      /^Error: Option '--time-scale' argument is ambiguous; "signalbox simulate --help" lists the switches\.$/,
+    ],
+    [["--sede", "1"], /--sede.*"signalbox simulate --help" lists the switches/],
+  ];
+  for (const [argv, message] of bad) it(`refuses ${argv.join(" ")}`, () => assert.throws(() => read(...argv), message));
+
+  it("wants a trace", () => assert.throws(() => readSimulateArguments([]), /Name the trace to replay/));
+});
+
+describe("a trace file", () => {
+  it("reads the same packed or not", async () => {
+    const [one, other] = [await readTraceFile(plain), await readTraceFile(packed)];
+    assert.deepEqual([one.name, other.name], ["plain.jsonl", "packed.jsonl.gz"]);
+    assert.deepEqual(
+      one.requests.map(({ prompt }) => Array.from(prompt.blocks)),
+      other.requests.map(({ prompt }) => Array.from(prompt.blocks)),
+    );
+  });
+
+  const bad: readonly [name: string, path: string, message: RegExp][] = [
+    ["is not there", join(folder, "none.jsonl"), /There is no file .*none\.jsonl; name a trace to replay/],
+    ["is a folder", folder, /is a folder; name a trace in it/],
+    ["is only called .gz", inFolder("text.gz", TEXT), /text\.gz is not a whole gzip file/],
+    ["is cut off", inFolder("half.gz", gzipSync(TEXT).subarray(0, 300)), /half\.gz is not a whole gzip file/],
+    ["breaks off inside a line", inFolder("torn.jsonl", TEXT.slice(0, -9)), /torn\.jsonl:60: the line is not complete JSON/],
+  ];
+  for (const [name, path, message] of bad) {
+    it(`that ${name} is refused`, () => assert.rejects(readTraceFile(path), message));
+  }
+});
+
+it("the table says what to mind", async () => {
+  const trace = { ...(await readTraceFile(plain)), hasPrefixes: false, skippedLines: 1_234 };
+  const asked = readSimulateArguments(["t", "--seeds", "3", "--time-scale", "0.8"]);
+  const run = { ...new Recorder().metrics(0, 0), name: "mine", faultyDecisions: 2 };
+  const text = report([trace], [run], asked!.settings, 3);
+  assert.match(text, /60 requests in 0\.4 minutes, 1,234 other lines skipped\n/);
+  assert.match(text, /time scale 0\.8, mean of the seeds 1 to 3\n/);
+  assert.match(text, /plain\.jsonl does not say which prompts began alike.*\n.*"replay: true"/);
+  assert.match(text, /A plugin broke its contract in mine/);
+});

@@ -1,0 +1,168 @@
+import assert from "node:assert/strict";
+import { before, describe, it, type TestContext } from "node:test";
+import { loadTexts } from "../../../config/load.ts";
+import { readTraceFile } from "../../../core/cli/trace-file.ts";
+import { z } from "../../../core/options.ts";
+import { type Definition, defineScorer } from "../../../core/plugin.ts";
+import { KvCache } from "../../../core/simulate/kv-cache.ts";
+import type { Metrics } from "../../../core/simulate/metrics.ts";
+import { DEFAULT_MODEL, type Replica } from "../../../core/simulate/replica.ts";
+import { Simulation } from "../../../core/simulate/simulation.ts";
+import type { Trace } from "../../../core/simulate/trace.ts";
+import { builtIns } from "../../../plugins/registry.ts";
+import { sharedPath } from "../../support/shared.ts";
+
+// A simulator's results count for something only if it gives, on a public trace, what others measured on it: Mooncake's
+// conversation trace, the figures of Mooncake's paper (FAST'25) and of Dynamo's documents.
+
+const PATH = sharedPath("traces/mooncake_conversation_trace.jsonl.gz");
+let trace: Trace;
+before(async () => {
+  if (PATH !== undefined) trace = await readTraceFile(PATH);
+});
+
+/** A test that needs the trace. */
+function onTrace(name: string, check: () => void | Promise<void>): void {
+  it(name, (t: TestContext) => (PATH === undefined ? t.skip("Mooncake's conversation trace is not here") : check()));
+}
+
+function isNear(actual: number, wanted: number, tolerance: number): void {
+  assert.ok(Math.abs(actual - wanted) <= tolerance, `${actual} is not ${wanted} ± ${tolerance}`);
+}
+
+describe("one cache for all, nothing else", () => {
+  /** Share of tokens found when requests come one after the other. */
+  const hitRatio = (capacityTokens: number) => {
+    const cache = new KvCache(capacityTokens, DEFAULT_MODEL.blockTokens);
+    let held = 0;
+    let tokens = 0;
+    for (const { prompt } of trace.requests) {
+      held += cache.take(prompt, 0);
+      cache.release(prompt, 0);
+      tokens += prompt.tokens;
+    }
+    return held / tokens;
+  };
+
+  onTrace("anchor 1: without a limit, 36.64 % of the blocks are found (Dynamo), which are 37.4 % of the tokens", () => {
+    const seen = new Set<number>();
+    let found = 0;
+    let blocks = 0;
+    for (const { prompt } of trace.requests) {
+      for (const id of prompt.blocks) {
+        if (seen.has(id)) found += 1;
+        seen.add(id);
+      }
+      blocks += prompt.blocks.length;
+    }
+    isNear(found / blocks, 0.3664, 0.0001);
+    isNear(hitRatio(1e9), 0.374, 0.001);
+  });
+
+  onTrace(
+    "anchor 2: with room for 3 M tokens, 13.9 %, about 40 % of what can be found (Mooncake); less and more accordingly",
+    () => {
+      for (const [capacityTokens, ratio] of [
+        [1_000_000, 0.054],
+        [3_000_000, 0.139],
+        [10_000_000, 0.291],
+      ] as const) {
+        isNear(hitRatio(capacityTokens), ratio, 0.005);
+      }
+    },
+  );
+});
+
+/** What the simulator puts before a request's place in the trace to make its id. */
+const ID_PREFIX = "simulated-";
+
+/** The scorers below look into the replicas, as no router can. */
+let replicas: readonly Replica[] = [];
+
+/** Mooncake's own policy, "global": least prompt work, by what replicas really hold and have left. */
+const minTtft = defineScorer({
+  type: "exact-min-ttft",
+  summary: "Least uncached tokens outstanding, exactly",
+  options: z.strictObject({}),
+  create: () => ({
+    score(request, candidates) {
+      const traced = trace.requests[Number(request.id.slice(ID_PREFIX.length))]!;
+      const costs = candidates.map(({ slot }) => {
+        const { cache, prefilling, waiting } = replicas[slot]!;
+        let tokens = traced.prompt.tokens - cache.heldTokens(traced.prompt);
+        for (const { prefillLeft } of prefilling) tokens += prefillLeft;
+        for (const { request: other } of waiting) tokens += other.prompt.tokens - cache.heldTokens(other.prompt);
+        return tokens;
+      });
+      const lowest = Math.min(...costs);
+      return costs.map((cost) => 1 / (1 + (cost - lowest)));
+    },
+  }),
+});
+
+/** Cache-aware: llm-d's default weights over queue, KV cache and prefix, without delay. */
+const cacheAware = defineScorer({
+  type: "exact-cache-aware",
+  summary: "2 x queue + 2 x KV cache + 3 x prefix, exactly",
+  options: z.strictObject({}),
+  create: (_options, host) => {
+    host.usePrefixIndex({});
+    return {
+      score({ prefix }, candidates) {
+        const queues = candidates.map(({ slot }) => replicas[slot]!.waiting.length);
+        const [min, max] = [Math.min(...queues), Math.max(...queues)];
+        return candidates.map(({ slot }, index) => {
+          const queue = max === min ? 1 : (max - queues[index]!) / (max - min);
+          return (2 * queue + 2 * (1 - replicas[slot]!.cache.usage) + 3 * prefix.matchedFraction(slot)) / 7;
+        });
+      },
+    };
+  },
+});
+
+const registry = new Map<string, Definition>([...builtIns, [minTtft.type, minTtft], [cacheAware.type, cacheAware]]);
+
+async function run(plugins: string, timeScale: number, kvTokens = DEFAULT_MODEL.kvTokens): Promise<Metrics> {
+  const text = `apiVersion: signalbox/v1\nkind: Router\nspec: { plugins: [ ${plugins} ] }\n`;
+  const loaded = await loadTexts([{ file: "anchor.yaml", text }], registry, ["http://127.0.0.1:8000"]);
+  assert.ok(loaded.problems === undefined);
+  const model = { ...DEFAULT_MODEL, kvTokens };
+  const simulation = new Simulation(trace, loaded, { replicas: 8, model, speeds: [], timeScale, seed: 1, tokenError: 0 });
+  replicas = simulation.replicas;
+  const metrics = simulation.run();
+  assert.equal(metrics.completionRatio, 1);
+  assert.equal(metrics.faultyDecisions, 0);
+  return metrics;
+}
+
+describe("eight replicas under more than they can bear", () => {
+  onTrace("anchor 3: random : least requests : cache-aware : global as in Mooncake's Fig. 5, 6.4 : 1.7 : 1.17 : 1", async () => {
+    const mean = async (plugins: string) => (await run(plugins, 0.8)).ttftSeconds.mean;
+    const global = await mean("{ type: exact-min-ttft }");
+    const ratios = {
+      random: (await mean("{ type: random }")) / global,
+      least: (await mean("{ type: active-request }")) / global,
+      cacheAware: (await mean("{ type: exact-cache-aware }")) / global,
+    };
+    // A prototype that was checked against the same figures had 6.1 : 2.5 : 1.75 : 1; engines differ, the order does not.
+    isNear(ratios.random, 6, 1);
+    isNear(ratios.least, 2.3, 0.5);
+    isNear(ratios.cacheAware, 1.5, 0.35);
+  });
+});
+
+describe("the default config, with what a router knows", () => {
+  onTrace("waits no longer than exact knowledge of every replica would have it wait", async () => {
+    const exact = await run("{ type: exact-min-ttft }", 1);
+    const ours = await run("", 1);
+    isNear(exact.ttftSeconds.mean, 1.62, 0.03);
+    assert.ok(ours.ttftSeconds.mean <= 1.02 * exact.ttftSeconds.mean, String(ours.ttftSeconds.mean));
+    assert.ok(ours.ttftSeconds.p99 <= 1.05 * exact.ttftSeconds.p99, String(ours.ttftSeconds.p99));
+  });
+
+  onTrace("makes use of larger caches", async () => {
+    const { hitRatio, ttftSeconds } = await run("", 1, 3_000_000);
+    assert.ok(hitRatio > 0.31, String(hitRatio));
+    assert.ok(ttftSeconds.mean <= 1.33, String(ttftSeconds.mean));
+  });
+});

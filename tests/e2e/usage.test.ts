@@ -1,0 +1,85 @@
+/** What replicas report at the end of their answers, and what becomes of it. */
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { type AccessLine, startTestRouter, type TestRouter, waitUntil } from "../support/router.ts";
+import { jsonAnswer, type ScriptedReplica, startScriptedReplica } from "../support/scripted-replica.ts";
+
+interface Line extends AccessLine {
+  readonly promptTokens?: number;
+  readonly outputTokens?: number;
+  readonly cachedTokens?: number;
+  readonly predictedCachedTokens?: number;
+}
+
+const usage = (prompt: number, cached: number) =>
+  `"usage":{"prompt_tokens":${prompt},"completion_tokens":100,"prompt_tokens_details":{"cached_tokens":${cached}}}`;
+const SPEC = "  plugins: [ { type: prefix-cache, parameters: { countGenerated: true } } ]\n";
+
+describe("usage that replicas report", () => {
+  let replica: ScriptedReplica;
+  let router: TestRouter;
+  let next = "";
+
+  before(async () => {
+    replica = await startScriptedReplica((_request, socket) => void socket.write(next));
+    router = await startTestRouter([replica.url], { spec: SPEC });
+  });
+  after(async () => {
+    await router?.close();
+    await replica?.close();
+  });
+
+  async function ask(prompt: string, answer: string): Promise<Line> {
+    next = answer;
+    const lines = router.log.length;
+    const body = JSON.stringify({ model: "m", prompt });
+    const reply = await fetch(`${router.url}/v1/completions`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body,
+    });
+    await reply.text().catch(() => "");
+    await waitUntil(() => router.log.length > lines);
+    return router.log[lines] as Line;
+  }
+
+  const slot = () => router.router.view.prefixIndex?.slots[0];
+
+  it("is in the access log beside what was predicted", async () => {
+    const first = await ask("a".repeat(2560), jsonAnswer(`{"choices":[],${usage(640, 0)}}`));
+    assert.deepEqual([first.promptTokens, first.outputTokens, first.cachedTokens, first.predictedCachedTokens], [640, 100, 0, 0]);
+    const again = await ask("a".repeat(2560), jsonAnswer(`{"choices":[],${usage(640, 624)}}`));
+    assert.deepEqual([again.cachedTokens, again.predictedCachedTokens], [624, 640]);
+  });
+
+  it("takes room for generated text, once for a prompt and until it is part of a longer one", async () => {
+    const held = slot()?.tokens ?? 0;
+    await ask("a".repeat(2560), jsonAnswer(`{"choices":[],${usage(640, 640)}}`));
+    assert.equal(slot()?.tokens, held);
+    await ask(`a${"b".repeat(2560)}`, jsonAnswer(`{"choices":[],${usage(640, 0)}}`));
+    assert.equal(slot()?.tokens, 2 * held);
+  });
+
+  it("teaches how many tokens a prompt has, and how much of it to expect in the cache", async () => {
+    for (let i = 0; i < 40; i++) await ask("c".repeat(2560), jsonAnswer(`{"choices":[],${usage(1280, 640)}}`));
+    const line = await ask("c".repeat(2560), jsonAnswer(`{"choices":[],${usage(1280, 640)}}`));
+    const predicted = line.predictedCachedTokens ?? 0;
+    assert.ok(predicted > 600 && predicted < 1100, `${predicted}`);
+  });
+
+  it("is read from a stream in any reads", async () => {
+    const event = `data: {"choices":[],${usage(640, 0)}}\n\n`;
+    const chunks = [...event].map((char) => `1\r\n${char}\r\n`).join("");
+    const head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
+    const line = await ask("d".repeat(2560), `${head}${chunks}0\r\n\r\n`);
+    assert.equal(line.promptTokens, 640);
+  });
+
+  it("counts for nothing in an error", async () => {
+    const body = `{${usage(640, 0)}}`;
+    const answer = `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    const line = await ask("e".repeat(2560), answer);
+    assert.equal(line.status, 400);
+    assert.equal(line.promptTokens, undefined);
+  });
+});
