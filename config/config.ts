@@ -28,7 +28,7 @@ export interface AdminAddress extends Address {
   readonly hosts: readonly string[];
 }
 
-export interface PoolConfig {
+interface PoolConfig {
   /** What a rewrite's poolRef.name points at. */
   readonly name: string;
   readonly endpoints: readonly EndpointSpec[];

@@ -127,7 +127,11 @@ const limits = z.strictObject({
   streamIdleTimeoutMs: limit("streamIdleTimeoutMs", milliseconds, "Longest silence inside a response."),
   upstreamIdleTimeoutMs: limit("upstreamIdleTimeoutMs", milliseconds, "How long an unused connection to a replica is kept."),
   upstreamConnections: limit("upstreamConnections", whole(1, 65_535), "Connections to one replica at once."),
-  clientConnections: limit("clientConnections", whole(1, 1_000_000), "Client connections at once; those beyond it are closed at once."),
+  clientConnections: limit(
+    "clientConnections",
+    whole(1, 1_000_000),
+    "Client connections at once; those beyond it are closed at once.",
+  ),
   retries: limit("retries", whole(0, 100), "Extra tries on other replicas after the first."),
   drainTimeoutMs: limit("drainTimeoutMs", whole(0, LONGEST_TIMER_MS), "How long a stop waits for requests under way."),
 } satisfies Record<keyof Limits, z.ZodType>);

@@ -49,7 +49,7 @@ export interface DecisionReport {
 }
 
 /** What of the prompt was believed cached at the endpoint, and what its replica says was; null where one is not known. */
-export interface CacheReport {
+interface CacheReport {
   readonly predictedTokens: number | null;
   readonly reportedTokens: number | null;
   readonly reportedPromptTokens: number | null;

@@ -26,6 +26,7 @@ export interface Parser {
   parse(body: JsonBody): ParsedBody;
 }
 
+/** @public */
 export interface Route {
   readonly method: string;
   readonly path: string;

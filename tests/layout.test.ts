@@ -18,7 +18,11 @@ const files = SOURCE_FOLDERS.flatMap((folder) => sourcesBelow(folder));
 const imports = files.flatMap(importsOf);
 
 /** Who may import what; each rule names the files it lets through. */
-const RULES: readonly { readonly name: string; readonly isBound: (each: Import) => boolean; readonly isAllowed: (each: Import) => boolean }[] = [
+const RULES: readonly {
+  readonly name: string;
+  readonly isBound: (each: Import) => boolean;
+  readonly isAllowed: (each: Import) => boolean;
+}[] = [
   {
     name: "plugins import the contracts and each other's helpers, nothing else of core",
     isBound: ({ file, target }) => file.startsWith("plugins/") && !target.startsWith("plugins/"),
@@ -86,13 +90,18 @@ describe("the source tree", () => {
 
 describe("the documents", () => {
   it("config/LIMITS.md lists every limit with its default", () => {
-    const rows = [...read("config/LIMITS.md").matchAll(/^\| `(\w+)` \| (\d+) \|/gm)].map(([, key, value]) => [key, Number(value)]);
+    const rows = [...read("config/LIMITS.md").matchAll(/^\| `(\w+)` \| (\d+) \|/gm)].map(([, key, value]) => [
+      key,
+      Number(value),
+    ]);
     assert.deepEqual(Object.fromEntries(rows), DEFAULT_LIMITS);
   });
 
   for (const document of ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "core/DECISIONS.md", "config/LIMITS.md"]) {
     it(`${document} names only files that exist`, () => {
-      const named = [...read(document).matchAll(/`((?:core|plugins|config|tests|examples|\.ci)\/[\w./-]*)`/g)].map(([, path]) => path ?? "");
+      const named = [...read(document).matchAll(/`((?:core|plugins|config|tests|examples|\.ci)\/[\w./-]*)`/g)].map(
+        ([, path]) => path ?? "",
+      );
       assert.ok(named.length > 0);
       assert.deepEqual(
         named.filter((path) => !existsSync(join(root, path))),

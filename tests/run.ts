@@ -56,11 +56,11 @@ function run(runtime: Runtime, files: readonly string[]): Promise<boolean> {
   });
 }
 
-const passedTests = (output: string) => countOf(output, [/^ℹ pass (\d+)$/m, /\| (\d+) passed/, /^ok \| (\d+)/m, /^\s*(\d+) pass$/m]);
+const passedTests = (output: string) =>
+  countOf(output, [/^ℹ pass (\d+)$/m, /\| (\d+) passed/, /^ok \| (\d+)/m, /^\s*(\d+) pass$/m]);
 const failedTests = (output: string) => countOf(output, [/^ℹ fail (\d+)$/m, /\| (\d+) failed/, /^\s*(\d+) fail$/m]);
 
 function countOf(output: string, patterns: readonly RegExp[]): number {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are control characters
   const plain = output.replace(/\u001b\[[0-9;]*m/g, "");
   for (const pattern of patterns) {
     const found = pattern.exec(plain);

@@ -8,10 +8,10 @@ import { type Router, runRouter } from "../router.ts";
 import { startWireServer } from "../wire/server.ts";
 import { readStartArguments, type StartArguments } from "./arguments.ts";
 import { type Demo, startDemo } from "./demo.ts";
+import { linePrinter } from "./line-printer.ts";
 import { type OpenAdmin, openAdmin } from "./open-admin.ts";
 import { operatorLog } from "./operator-log.ts";
 import { portError, urlOf } from "./ports.ts";
-import { linePrinter } from "./line-printer.ts";
 import { stopSignal } from "./stop-signal.ts";
 import { tuneRuntime } from "./tune-runtime.ts";
 

@@ -40,7 +40,11 @@ function emptyPool(): RouterError {
 }
 
 function nobodyLeft(filterName: string): RouterError {
-  return new RouterError("no_ready_endpoint", `No replica may take this request: the filter "${filterName}" dropped the last one.`, {
-    retryAfterS: 1,
-  });
+  return new RouterError(
+    "no_ready_endpoint",
+    `No replica may take this request: the filter "${filterName}" dropped the last one.`,
+    {
+      retryAfterS: 1,
+    },
+  );
 }

@@ -10,14 +10,20 @@ export function upstreamError(failure: UpstreamFailure): RouterError {
         retryAfterS: 1,
       });
     case "timeout":
-      return new RouterError("upstream_timeout", "The replica did not answer in time; ask for less or raise the router's limits.");
+      return new RouterError(
+        "upstream_timeout",
+        "The replica did not answer in time; ask for less or raise the router's limits.",
+      );
     case "invalid":
       return new RouterError("upstream_invalid", "The replica's answer was not valid HTTP; its log may tell why.");
     case "gone":
       return new RouterError("upstream_reset", "The replica went away while it was answering; send the request again.");
     case "stale":
     case "reset":
-      return new RouterError("upstream_reset", "The replica closed the connection before its answer was complete; its log may tell why.");
+      return new RouterError(
+        "upstream_reset",
+        "The replica closed the connection before its answer was complete; its log may tell why.",
+      );
   }
 }
 

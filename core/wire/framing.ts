@@ -4,7 +4,6 @@ import { HEADER } from "./header-names.ts";
 import { isToken, listElements } from "./octets.ts";
 import { WireError } from "./wire-error.ts";
 
-
 /** How a message's body ends; `length` counts for kind "length". */
 export interface Framing {
   readonly kind: "none" | "length" | "chunked" | "close";

@@ -6,8 +6,8 @@ import { Buffer } from "node:buffer";
 import { ChunkedDecoder } from "../../core/wire/chunked.ts";
 import { requestLines, responseLines } from "../../core/wire/forwarded-headers.ts";
 import { isKeptAlive, requestFraming, responseFraming } from "../../core/wire/framing.ts";
-import { checkHost } from "../../core/wire/target.ts";
 import { HeadParser } from "../../core/wire/head.ts";
+import { checkHost } from "../../core/wire/target.ts";
 
 const ROUNDS = 15;
 const CALLS = 20_000;

@@ -49,7 +49,7 @@ describe("a connection that stops at some state ends within that state's limit",
     { name: "head without its last line feed", sent: `POST ${CHAT} HTTP/1.1\r\nHost: x\r\n\r`, status: 408 },
     { name: "head without body", sent: postBytes(CHAT, BODY).slice(0, -BODY.length), status: 408 },
     { name: "half a body", sent: postBytes(CHAT, BODY).slice(0, -5), status: 408 },
-    { name: "half a chunk", sent: chunkedHead() + "10\r\n{", status: 408 },
+    { name: "half a chunk", sent: `${chunkedHead()}10\r\n{`, status: 408 },
     { name: "chunked body without its end", sent: `${chunkedHead()}${chunkOf(BODY)}`, status: 408 },
     { name: "idle after an answer", sent: postBytes(CHAT, BODY), status: 200 },
     { name: "answer that never comes", replica: "hang", sent: postBytes(CHAT, BODY), status: 504 },
@@ -179,7 +179,7 @@ describe("ordinary HTTP", () => {
   it("answers pipelined requests in order", async () => {
     behaviour = "answer";
     const client = await openClient(router.port);
-    client.send(postBytes(CHAT, BODY) + `GET /health HTTP/1.1\r\nHost: x\r\n\r\n` + postBytes("/nope", BODY));
+    client.send(`${postBytes(CHAT, BODY)}GET /health HTTP/1.1\r\nHost: x\r\n\r\n${postBytes("/nope", BODY)}`);
     const received = await client.until((text) => text.split("HTTP/1.1 ").length === 4 && text.includes("unknown_path"));
     assert.deepEqual(
       received

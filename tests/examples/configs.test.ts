@@ -26,7 +26,9 @@ describe("every example config can run", () => {
   }
 
   it("none is left out", () => {
-    const files = readdirSync(examplePath("."), { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".yaml") && !/^policies[\\/]/.test(name));
+    const files = readdirSync(examplePath("."), { recursive: true, encoding: "utf8" }).filter(
+      (name) => name.endsWith(".yaml") && !/^policies[\\/]/.test(name),
+    );
     const tried = [...new Set(configs.flat()), "deploy/kubernetes.yaml"];
     assert.deepEqual(files.map((name) => name.replaceAll("\\", "/")).sort(), tried.sort());
   });

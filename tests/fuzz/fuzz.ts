@@ -12,7 +12,7 @@ export interface Target {
   readonly check: (input: Buffer, dice: Dice) => string | Promise<string>;
 }
 
-export interface Finding {
+interface Finding {
   /** The smallest input found that still fails. */
   readonly input: Buffer;
   readonly message: string;

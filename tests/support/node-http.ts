@@ -2,7 +2,7 @@ import { createServer, request as httpRequest, type IncomingMessage } from "node
 import { Duplex } from "node:stream";
 
 /** One message as `node:http` read it. */
-export interface NodeMessage {
+interface NodeMessage {
   /** "METHOD target" of a request, "status reason" of a response. */
   readonly start: string;
   readonly headers: readonly (readonly [name: string, value: string])[];

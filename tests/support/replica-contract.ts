@@ -11,7 +11,7 @@ import { streamRows } from "./replica-contract/streams.ts";
 import { wholeAnswerRows } from "./replica-contract/whole-answers.ts";
 
 /** Every row of the contract; see Need for what each can be run against. */
-export const replicaAssertions: readonly ReplicaAssertion[] = [
+const replicaAssertions: readonly ReplicaAssertion[] = [
   ...serviceRows,
   ...wholeAnswerRows,
   ...streamRows,

@@ -1,7 +1,7 @@
 import { createServer, type Server, type Socket } from "node:net";
 
 /** One request as the replica received it, byte for byte. */
-export interface ReceivedRequest {
+interface ReceivedRequest {
   readonly startLine: string;
   readonly headers: ReadonlyMap<string, string>;
   readonly head: string;

@@ -149,7 +149,8 @@ async function readToTheEnd(reader: ReadableStreamDefaultReader<Uint8Array>): Pr
   const decoder = new TextDecoder();
   let text = "";
   try {
-    for (let part = await reader.read(); !part.done; part = await reader.read()) text += decoder.decode(part.value, { stream: true });
+    for (let part = await reader.read(); !part.done; part = await reader.read())
+      text += decoder.decode(part.value, { stream: true });
     return { text, isBroken: false };
   } catch {
     return { text, isBroken: true };

@@ -8,15 +8,21 @@ const here = import.meta.dirname ?? ".";
 
 function run(file: string): Promise<number> {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, ["--import", "tsx", "--test", "--test-reporter", "spec", join(here, file)], { stdio: "inherit" });
+    const child = spawn(process.execPath, ["--import", "tsx", "--test", "--test-reporter", "spec", join(here, file)], {
+      stdio: "inherit",
+    });
     child.on("close", (code) => resolve(code ?? 1));
   });
 }
 
 if (vllmDir() === undefined) {
-  console.log("SKIPPED: no real vLLM was tested. Set SIGNALBOX_VLLM to a folder with venv/bin/vllm and model/ (see CONTRIBUTING.md).");
+  console.log(
+    "SKIPPED: no real vLLM was tested. Set SIGNALBOX_VLLM to a folder with venv/bin/vllm and model/ (see CONTRIBUTING.md).",
+  );
 } else {
-  for (const file of readdirSync(here).filter((name) => name.endsWith(".vllm.ts")).sort()) {
+  for (const file of readdirSync(here)
+    .filter((name) => name.endsWith(".vllm.ts"))
+    .sort()) {
     process.exitCode = Math.max(Number(process.exitCode ?? 0), await run(file));
   }
 }

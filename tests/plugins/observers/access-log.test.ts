@@ -59,9 +59,9 @@ describe("format", () => {
   ];
   for (const [format, isTerminal, starts] of rows) {
     it(`${format} ${isTerminal ? "on a terminal" : "elsewhere"}`, () => {
-      let printed = "";
-      createPlugin(accessLog, { format }, makeHost({ isTerminal, print: (line) => void (printed += line) })).finished(record);
-      assert.match(printed, starts);
+      const printed: string[] = [];
+      createPlugin(accessLog, { format }, makeHost({ isTerminal, print: (line) => printed.push(line) })).finished(record);
+      assert.match(printed.join(""), starts);
     });
   }
 });
