@@ -1,4 +1,5 @@
-import { type Dialect, errorBody, type RouterError } from "./errors.ts";
+import { errorBody } from "./error-dialects.ts";
+import type { Dialect, RouterError } from "./errors.ts";
 import type { Reply } from "./reply.ts";
 
 /** Answers with an error in the called API's own shape. Does nothing when an answer has already begun. */

@@ -55,6 +55,11 @@ export class RouterError extends Error {
     return typeof value === "object" && value !== null && BRAND in value;
   }
 
+  /** What kind of error it is, in the words both APIs use. */
+  get kind(): string {
+    return CATALOGUE[this.code][1];
+  }
+
   get status(): number {
     return CATALOGUE[this.code][0];
   }
@@ -69,34 +74,4 @@ export class RouterError extends Error {
 export function asRouterError(thrown: unknown): RouterError {
   if (thrown instanceof RouterError) return thrown;
   return new RouterError("internal_error", "The router failed on this request; its log has the cause.", { cause: thrown });
-}
-
-/** The JSON body of an error in the called API's own shape. */
-export function errorBody(error: RouterError, dialect: Dialect, requestId: string): string {
-  if (dialect === "anthropic") return JSON.stringify(anthropicError(error, requestId));
-  return JSON.stringify({ error: openaiError(error) });
-}
-
-/** The server-sent event that ends a broken stream in the called API's own shape. */
-export function errorEvent(error: RouterError, dialect: Dialect, requestId: string): string {
-  if (dialect === "anthropic") return `event: error\ndata: ${JSON.stringify(anthropicError(error, requestId))}\n\n`;
-  if (dialect === "responses") {
-    const inner = openaiError(error);
-    return `event: error\ndata: ${JSON.stringify({ type: "error", code: inner.code, message: inner.message, param: null, error: inner })}\n\n`;
-  }
-  return `data: ${JSON.stringify({ error: openaiError(error) })}\n\n`;
-}
-
-function openaiError(error: RouterError) {
-  return { message: error.message, type: CATALOGUE[error.code][1], param: null, code: error.code };
-}
-
-function anthropicError(error: RouterError, requestId: string) {
-  const { code, message } = error;
-  // The code twice: for people who expect it where OpenAI has it, and where Anthropic's own packages read it.
-  return {
-    type: "error",
-    error: { type: CATALOGUE[code][1], message, code, details: { error_code: code } },
-    request_id: requestId,
-  };
 }

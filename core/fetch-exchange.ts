@@ -13,6 +13,7 @@ import { WireError } from "./wire/wire-error.ts";
 /** What the exchanges of one router share. */
 export interface FetchShared {
   readonly start: RequestStarter;
+  nextRequestId(): string;
   readonly limits: Limits;
   readonly clock: Clock;
   readonly deadlines: Deadlines;
@@ -136,7 +137,7 @@ export class FetchExchange implements Timed, FetchReplyOwner {
   /** An error that the pipeline does not know of. */
   #refuse(error: RouterError): void {
     this.#receiver?.clientGone();
-    replyWithError(this.#reply, error, "openai", "none");
+    replyWithError(this.#reply, error, "openai", this.#shared.nextRequestId());
   }
 
   /** Nobody waits for the answer any more. */

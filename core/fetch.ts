@@ -60,7 +60,15 @@ export async function createRouter(options: RouterOptions): Promise<FetchRouter>
   const router = runRouter(loaded, world);
   const { limits } = loaded.config.settings;
   const deadlines = new Deadlines(world.clock, sweepPeriodMs([limits.bodyTimeoutMs, limits.writeTimeoutMs]));
-  const shared = { start: router.start, limits, clock: world.clock, deadlines, open: new Set<FetchExchange>(), isClosed: false };
+  const shared = {
+    start: router.start,
+    nextRequestId: router.nextRequestId,
+    limits,
+    clock: world.clock,
+    deadlines,
+    open: new Set<FetchExchange>(),
+    isClosed: false,
+  };
   return {
     fetch: (request) => exchange(request, shared),
     whenReady: router.whenReady,

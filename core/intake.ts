@@ -2,10 +2,10 @@ import { JsonBody, type KeySpans } from "./body/json-body.ts";
 import { BodyBuffer } from "./body/receive.ts";
 import { BodyScanner } from "./body/scan.ts";
 import type { DataPlane } from "./data-plane.ts";
-import type { RequestRecord } from "./decision.ts";
+import type { Decision, RequestRecord } from "./decision.ts";
 import { replyWithError } from "./error-reply.ts";
 import { asRouterError, type Dialect, RouterError } from "./errors.ts";
-import { answerLocally } from "./local-routes.ts";
+import { answerLocally, LOCAL_PATHS } from "./local-routes.ts";
 import { type Routed, route } from "./pipeline.ts";
 import type { Parser } from "./plugin.ts";
 import type { Reply, RequestReceiver, RequestStarter } from "./reply.ts";
@@ -148,16 +148,11 @@ class RequestIntake implements RequestReceiver {
       parser,
       body: new JsonBody(body.storage, body.length, this.#scanner ?? NO_KEYS),
     };
-    // Forwarding may end inside `route` already; what it ended with is handled once `#routed` is known.
-    let early: (() => void) | undefined;
-    const routed = route(incoming, this.#snapshot, this.#plane, this.#reply, (ending) => {
-      if (this.#routed === undefined) early = () => this.#forwardEnded(ending);
-      else this.#forwardEnded(ending);
-    });
-    this.#routed = routed;
-    this.#logFaults(routed);
-    if (routed.decision.refusal !== undefined) return this.#refuse(routed.decision.refusal);
-    early?.();
+    this.#routed = route(incoming, this.#snapshot, this.#plane, this.#reply, (ending) => this.#forwardEnded(ending));
+    const { decision, forwarding } = this.#routed;
+    this.#logFaults(decision);
+    if (decision.refusal !== undefined) this.#refuse(decision.refusal);
+    else forwarding?.begin();
   }
 
   #forwardEnded(ending: Ending): void {
@@ -166,9 +161,8 @@ class RequestIntake implements RequestReceiver {
     else this.#refuse(ending);
   }
 
-  #logFaults(routed: Routed): void {
-    for (const { plugin, message } of routed.decision.faults)
-      this.#plane.log.warn("A plugin broke its contract", { plugin, fault: message });
+  #logFaults({ faults }: Decision): void {
+    for (const { plugin, message } of faults) this.#plane.log.warn("A plugin broke its contract", { plugin, fault: message });
   }
 
   #guard(step: () => void): void {
@@ -181,7 +175,7 @@ class RequestIntake implements RequestReceiver {
 
   #failed(thrown: unknown): void {
     const error = thrown instanceof WireError ? refusalOf(thrown) : asRouterError(thrown);
-    if (error.code === "internal_error")
+    if (error.cause !== undefined)
       this.#plane.log.error("A request failed inside the router", { id: this.#id, cause: String(error.cause) });
     this.#refuse(error);
   }
@@ -255,7 +249,7 @@ function checkContentType(head: Head): void {
 }
 
 function allowedMethods(path: string, snapshot: Snapshot): string {
-  const local = path === "/health" || path === "/ready" || path === "/v1/models" ? ["GET"] : [];
+  const local = LOCAL_PATHS.includes(path) ? ["GET", "HEAD"] : [];
   const parsed = [...snapshot.routes.keys()]
     .filter((key) => key.endsWith(` ${path}`))
     .map((key) => key.slice(0, key.indexOf(" ")));
@@ -263,5 +257,5 @@ function allowedMethods(path: string, snapshot: Snapshot): string {
 }
 
 function servedPaths(snapshot: Snapshot): string {
-  return [...snapshot.routes.keys(), "GET /v1/models", "GET /health"].join(", ");
+  return [...snapshot.routes.keys(), ...LOCAL_PATHS.map((path) => `GET ${path}`)].join(", ");
 }

@@ -2,6 +2,9 @@ import { replyWithJson } from "./error-reply.ts";
 import type { Reply } from "./reply.ts";
 import type { Snapshot } from "./snapshot.ts";
 
+/** Paths that need no replica, by GET and HEAD. */
+export const LOCAL_PATHS: readonly string[] = ["/v1/models", "/health", "/ready"];
+
 /** Answers what needs no replica; returns the status, or 0 for a path or method that is not its own. */
 export function answerLocally(method: string, path: string, snapshot: Snapshot, reply: Reply, requestId: string): number {
   if (method !== "GET" && method !== "HEAD") return 0;

@@ -11,7 +11,7 @@ import { type Ending, Forwarding } from "./stages/forward.ts";
 import { parse } from "./stages/parse.ts";
 import { pick } from "./stages/pick.ts";
 import { rewrite } from "./stages/rewrite.ts";
-import { score } from "./stages/score.ts";
+import { NOT_SCORED, score } from "./stages/score.ts";
 import type { Load } from "./state/load.ts";
 
 /** What one request becomes on its way. */
@@ -21,7 +21,11 @@ export interface Routed {
   readonly forwarding: Forwarding | undefined;
 }
 
-/** parse → filter → score → pick → rewrite → forward. Throws RouterError for a request that can't be understood. */
+/**
+ * parse → filter → score → pick → rewrite → forward. Parse draws the target, rewrite writes it; the caller begins the forwarding
+ * once it knows what it was told. Throws RouterError for a request that can't be understood; one that nobody may serve has
+ * the refusal in its decision.
+ */
 export function route(
   incoming: Incoming,
   snapshot: Snapshot,
@@ -35,7 +39,6 @@ export function route(
   const draft = rewrite(request, incoming);
   const openingEvents = incoming.parser.plugin.openingEvents ?? 0;
   const forwarding = new Forwarding({ request, draft, decision, snapshot, openingEvents }, plane, reply, ended);
-  forwarding.tryNext();
   return { request, decision, forwarding };
 }
 
@@ -43,7 +46,7 @@ export function route(
 export function decide(request: InferenceRequest, snapshot: Snapshot, load: Load, random: Random): Decision {
   const { profile, endpoints } = snapshot;
   const { candidates, dropped, refusal } = filter(request, profile.filters, endpoints, load);
-  const { columns, totals, faults } = score(request, profile.scorers, candidates, load);
+  const { columns, totals, faults } = refusal === undefined ? score(request, profile.scorers, candidates, load) : NOT_SCORED;
   const order: readonly Endpoint[] = refusal === undefined ? pick(profile.picker, candidates, totals, random) : [];
   return {
     requestId: request.id,

@@ -69,12 +69,19 @@ function countOf(output: string, patterns: readonly RegExp[]): number {
   return 0;
 }
 
-const names = process.argv.slice(2).filter((word) => !existsSync(join(root, word)));
-const places = process.argv.slice(2).filter((word) => existsSync(join(root, word)));
-const files = (places.length > 0 ? places : ["tests"]).flatMap((place) => testFiles(join(root, place)));
-let allGood = files.length > 0;
-for (const runtime of runtimes()) {
-  if (names.length > 0 && !names.some((name) => runtime.name.startsWith(name))) continue;
-  allGood = (await run(runtime, files)) && allGood;
+const KINDS = ["node", "deno", "bun"];
+const words = process.argv.slice(2);
+const places = words.filter((word) => existsSync(join(root, word)));
+const kinds = words.filter((word) => KINDS.includes(word));
+const unknown = words.filter((word) => !places.includes(word) && !kinds.includes(word));
+if (unknown.length > 0) {
+  console.error(`"${unknown[0]}" is neither a runtime (${KINDS.join(", ")}) nor a file or folder of this project.`);
+  process.exit(2);
 }
-process.exitCode = allGood ? 0 : 1;
+const files = (places.length > 0 ? places : ["tests"]).flatMap((place) => testFiles(join(root, place)));
+let isAllGood = files.length > 0;
+for (const runtime of runtimes()) {
+  if (kinds.length > 0 && !kinds.includes(runtime.name.split(":")[0] ?? "")) continue;
+  isAllGood = (await run(runtime, files)) && isAllGood;
+}
+process.exitCode = isAllGood ? 0 : 1;

@@ -24,13 +24,44 @@ export function filter(
   const dropped: Dropped[] = [];
   let candidates = endpoints;
   for (const { name, plugin } of filters) {
-    const kept = plugin.filter(request, candidates, load);
-    if (kept.length === candidates.length) continue;
-    dropped.push({ filter: name, endpoints: candidates.filter((endpoint) => !kept.includes(endpoint)) });
+    const kept = keptBy(name, plugin, request, candidates, load);
+    if (kept === candidates) continue;
+    const lost = droppedOf(name, candidates, kept);
+    if (lost.length === 0) continue;
+    dropped.push({ filter: name, endpoints: lost });
     candidates = kept;
     if (kept.length === 0) return { candidates, dropped, refusal: plugin.refuse?.(request, endpoints) ?? nobodyLeft(name) };
   }
   return { candidates, dropped, refusal: undefined };
+}
+
+function keptBy(
+  filterName: string,
+  plugin: Filter,
+  request: InferenceRequest,
+  candidates: readonly Endpoint[],
+  load: Load,
+): readonly Endpoint[] {
+  try {
+    return plugin.filter(request, candidates, load);
+  } catch (cause) {
+    throw new RouterError("plugin_fault", `The filter "${filterName}" failed on this request; fix the plugin.`, { cause });
+  }
+}
+
+/** Those of the candidates that a filter did not keep. It may keep nobody else, and keeps their order. */
+function droppedOf(filterName: string, candidates: readonly Endpoint[], kept: readonly Endpoint[]): readonly Endpoint[] {
+  let next = 0;
+  const lost: Endpoint[] = [];
+  for (const candidate of candidates) {
+    if (kept[next] === candidate) next += 1;
+    else lost.push(candidate);
+  }
+  if (next === kept.length) return lost;
+  throw new RouterError(
+    "plugin_fault",
+    `The filter "${filterName}" must return some of the candidates in their order; fix the plugin.`,
+  );
 }
 
 function emptyPool(): RouterError {

@@ -1,7 +1,8 @@
 import type { DataPlane } from "../data-plane.ts";
 import type { Attempt, Decision, Usage } from "../decision.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { errorEvent, type RouterError } from "../errors.ts";
+import { errorEvent } from "../error-dialects.ts";
+import type { RouterError } from "../errors.ts";
 import type { Reply } from "../reply.ts";
 import type { InferenceRequest } from "../request.ts";
 import type { Snapshot } from "../snapshot.ts";
@@ -11,7 +12,9 @@ import type { Framing } from "../wire/framing.ts";
 import type { Head } from "../wire/head.ts";
 import type { ResponseReader, UpstreamConnection, UpstreamFailure } from "../wire/upstream-connection.ts";
 import { EventBoundary } from "./event-boundary.ts";
+import { ownResponseLines } from "./response-lines.ts";
 import type { Draft } from "./rewrite.ts";
+import { tellChosen } from "./tell-chosen.ts";
 import { allSaturated, stopping, upstreamError } from "./upstream-error.ts";
 import { UsageTap } from "./usage-tap.ts";
 
@@ -50,6 +53,9 @@ export class Forwarding implements ResponseReader {
   #isEventStream = false;
   #isPromptWorkedOff = false;
   #isOver = false;
+  #isNoted = false;
+  /** Why the first try came to nothing: what the client is told when no other can be made. */
+  #firstFailure: RouterError | undefined;
 
   constructor(
     routed: { request: InferenceRequest; draft: Draft; decision: Decision; snapshot: Snapshot; openingEvents: number },
@@ -69,8 +75,12 @@ export class Forwarding implements ResponseReader {
     this.#retriesLeft = routed.snapshot.settings.limits.retries;
   }
 
+  begin(): void {
+    this.#tryNext();
+  }
+
   /** Sends to the next pick that has a connection to spare. */
-  tryNext(): void {
+  #tryNext(): void {
     const { order } = this.#decision;
     while (this.#next < order.length) {
       const endpoint = order[this.#next]!;
@@ -79,7 +89,7 @@ export class Forwarding implements ResponseReader {
       if (this.#sendTo(endpoint, !this.#request.isRepeatable)) return;
       this.attempts.push({ endpoint: endpoint.name, result: "saturated" });
     }
-    this.#refuse(allSaturated());
+    this.#refuse(this.#firstFailure ?? allSaturated());
   }
 
   #sendTo(endpoint: Endpoint, isFresh: boolean): boolean {
@@ -87,9 +97,8 @@ export class Forwarding implements ResponseReader {
     if (connection === undefined) return false;
     this.#connection = connection;
     this.#claim = new Claim(this.#request, endpoint, this.#plane.load, this.#plane.prefixIndex);
-    const { filters, scorers } = this.#snapshot.profile;
-    for (const { plugin } of filters) plugin.chosen?.(this.#request, endpoint);
-    for (const { plugin } of scorers) plugin.chosen?.(this.#request, endpoint);
+    this.#isNoted = false;
+    tellChosen(this.#snapshot.profile, this.#request, endpoint, this.#plane.log);
     connection.send(this.#draft.method, requestHead(this.#draft, endpoint), this.#draft.body, this);
     return true;
   }
@@ -111,7 +120,10 @@ export class Forwarding implements ResponseReader {
     this.status = head.status;
     this.#isEventStream = head.get("content-type")?.toLowerCase().startsWith("text/event-stream") ?? false;
     const length = framing.kind === "length" ? framing.length : -1;
-    this.#reply.start(head.status, head.reason, responseLines(head) + this.#ownLines(), length);
+    const lines =
+      responseLines(head) +
+      (this.#claim ? ownResponseLines(this.#request, this.#claim.endpoint, this.#snapshot, this.#plane.log) : "");
+    this.#reply.start(head.status, head.reason, lines, length);
   }
 
   body(chunk: Buffer, spans: ArrayLike<number>, spanCount: number, isVerbatim: boolean): void {
@@ -143,6 +155,7 @@ export class Forwarding implements ResponseReader {
     if (failure === "stale") return this.#retryStale();
     const isUnsent = failure === "connect-failed" || failure === "connect-timeout";
     if (isUnsent && this.#claim !== undefined) this.#plane.connectFailed(this.#claim.endpoint);
+    this.#firstFailure ??= upstreamError(failure);
     if (isUnsent && this.#hasSpare()) return this.#retry();
     this.#refuse(upstreamError(failure));
   }
@@ -173,7 +186,7 @@ export class Forwarding implements ResponseReader {
   #retry(): void {
     this.#retriesLeft -= 1;
     this.#dropClaim();
-    this.tryNext();
+    this.#tryNext();
   }
 
   /**
@@ -225,41 +238,17 @@ export class Forwarding implements ResponseReader {
     this.#claim?.report(usage);
   }
 
+  /** One entry for each try; what ends an answer that had begun replaces its status. */
   #note(result: Attempt["result"]): void {
+    if (this.#isNoted) this.attempts.pop();
     this.attempts.push({ endpoint: this.#claim?.endpoint.name ?? "", result });
-  }
-
-  #ownLines(): string {
-    const { id, target } = this.#request;
-    const { settings, profile } = this.#snapshot;
-    let lines = `x-request-id: ${id}\r\nrequest-id: ${id}\r\n`;
-    if (settings.hasRoutingHeaders) {
-      const model = target === "" ? "" : `x-signalbox-model: ${headerText(target)}\r\n`;
-      lines += `x-signalbox-endpoint: ${headerText(this.#claim?.endpoint.name ?? "")}\r\n${model}`;
-    }
-    for (const headerOf of profile.responseHeaders) lines += pluginLine(headerOf, this.#request, this.#claim?.endpoint);
-    return lines;
+    this.#isNoted = true;
   }
 }
 
 /** The request's head as written to `endpoint`. */
 function requestHead(draft: Draft, { url }: Endpoint): string {
-  return `${draft.method} ${url.basePath}${draft.target} HTTP/1.1\r\nHost: ${url.hostHeader}\r\n${draft.lines}\r\n`;
-}
-
-function pluginLine(
-  headerOf: Snapshot["profile"]["responseHeaders"][number],
-  request: InferenceRequest,
-  endpoint: Endpoint | undefined,
-): string {
-  if (endpoint === undefined) return "";
-  const [name, value] = headerOf(request, endpoint);
-  return `${name}: ${headerText(value)}\r\n`;
-}
-
-/** Names from outside may hold anything; header values may not. */
-function headerText(text: string): string {
-  return /^[\x21-\x7e]*$/.test(text) ? text : encodeURIComponent(text);
+  return `${draft.method} ${url.basePath}${draft.pathAndQuery} HTTP/1.1\r\nHost: ${url.hostHeader}\r\n${draft.lines}\r\n`;
 }
 
 /** A replica that says it can't take the request has not worked on it. */

@@ -1,11 +1,10 @@
-import { RouterError } from "../errors.ts";
 import type { Incoming } from "../incoming.ts";
-import type { TargetDraw } from "../plugin.ts";
-import type { InferenceRequest, ParsedBody } from "../request.ts";
+import type { InferenceRequest } from "../request.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { PrefixIndex } from "../state/prefix-index.ts";
 import { NO_PREFIX } from "../state/prefix-match.ts";
 import type { TokenScale } from "../state/token-scale.ts";
+import { drawTarget } from "./draw-target.ts";
 
 /**
  * Reads what the body asks for and draws the target: filters and scorers must see the final name, since which replica has
@@ -37,16 +36,4 @@ export function parse(
     rule: draw?.rule ?? "",
     prefix: prefixIndex?.match(key, body.bytes, parsed.promptSpans, promptTokens) ?? NO_PREFIX,
   };
-}
-
-function drawTarget(parsed: ParsedBody, incoming: Incoming, snapshot: Snapshot): TargetDraw | undefined {
-  if (parsed.modelSpan[0] < 0) return undefined;
-  const asked = { model: parsed.model, headers: incoming.head, served: snapshot.served };
-  for (const { name, plugin } of snapshot.rewriters) {
-    const draw = plugin.draw(asked);
-    if (draw === undefined) continue;
-    if (draw.target === "") throw new RouterError("plugin_fault", `The rewriter "${name}" drew an empty target; fix the plugin.`);
-    return draw;
-  }
-  return undefined;
 }

@@ -6,8 +6,8 @@ import { requestLines } from "../wire/forwarded-headers.ts";
 /** What will be sent, apart from where it goes. */
 export interface Draft {
   readonly method: string;
-  /** Path and query as they came. */
-  readonly target: string;
+  /** As they came. */
+  readonly pathAndQuery: string;
   /** Complete header lines, framing included; the Host line is the endpoint's. */
   readonly lines: string;
   /** The body: the original bytes, or the original with the target's name spliced in. */
@@ -26,5 +26,5 @@ export function rewrite(request: InferenceRequest, incoming: Incoming): Draft {
     `${requestLines(head)}Accept-Encoding: identity\r\nX-Request-Id: ${request.id}\r\n` +
     (incoming.peer === "" ? "" : `X-Forwarded-For: ${incoming.peer}\r\n`) +
     (hasBody ? `Content-Length: ${bodyBytes}\r\n` : "");
-  return { method, target: query === "" ? path : `${path}?${query}`, lines, body };
+  return { method, pathAndQuery: query === "" ? path : `${path}?${query}`, lines, body };
 }

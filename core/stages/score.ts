@@ -12,6 +12,9 @@ export interface Scored {
   readonly faults: readonly Fault[];
 }
 
+/** What stands in a decision that refuses. */
+export const NOT_SCORED: Scored = { columns: [], totals: new Float64Array(0), faults: [] };
+
 /** Asks every scorer. One that breaks its contract has no opinion on this request, and that is recorded. */
 export function score(
   request: InferenceRequest,

@@ -1,28 +1,16 @@
 import type { Socket } from "node:net";
-import type { Clock } from "../clock.ts";
 import { asRouterError, type ErrorCode, RouterError } from "../errors.ts";
-import { LAST_WORDS_MS, type Reply, type RequestReceiver, type RequestStarter } from "../reply.ts";
-import type { Limits } from "../settings.ts";
+import { LAST_WORDS_MS, type RequestReceiver } from "../reply.ts";
 import { ChunkedDecoder } from "./chunked.ts";
-import type { Deadlines, Timed } from "./deadlines.ts";
+import type { Timed } from "./deadlines.ts";
 import { isKeptAlive, requestFraming } from "./framing.ts";
 import { freeRead } from "./free-read.ts";
 import { type Head, HeadParser } from "./head.ts";
 import { refusalOf } from "./refusal.ts";
 import { ServerReply } from "./server-reply.ts";
+import type { ServerShared } from "./server-shared.ts";
 import { checkHost } from "./target.ts";
 import { WireError } from "./wire-error.ts";
-
-/** What all connections of one server share. */
-export interface ServerShared {
-  readonly limits: Limits;
-  readonly clock: Clock;
-  readonly deadlines: Deadlines;
-  readonly connections: Set<ServerConnection>;
-  readonly isDraining: boolean;
-  readonly start: RequestStarter;
-  readonly refuse: (reply: Reply, error: RouterError) => void;
-}
 
 /** Where a connection is between two requests. Each state has its own deadline. */
 type State =

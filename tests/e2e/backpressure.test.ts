@@ -26,7 +26,7 @@ function readOn(socket: Socket): Promise<string> {
 /** Both ends of stalled streams, outside this process; see tests/support/stall-process.ts. */
 async function startStalls() {
   const { command, args } = onThisRuntime(join(import.meta.dirname ?? ".", "..", "support", "stall-process.ts"));
-  const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
+  const child = spawn(command, args, { stdio: ["pipe", "pipe", "ignore"] });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const nextNumber = async () => Number((await lines.next()).value);
   return {

@@ -18,7 +18,7 @@ const HANG_MS = 300;
 
 export async function startBlackHole(): Promise<BlackHole> {
   const { command, args } = onThisRuntime(join(import.meta.dirname ?? ".", "black-hole-process.ts"));
-  const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(command, args, { stdio: ["ignore", "pipe", "ignore"] });
   const port = await new Promise<number>((resolve, reject) => {
     child.once("exit", () => reject(new Error("The black hole's process ended before it listened")));
     child.stdout.once("data", (line: Buffer) => resolve(Number(line.toString())));

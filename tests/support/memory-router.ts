@@ -7,7 +7,8 @@ import { silentLog } from "../../core/log.ts";
 import type { Load } from "../../core/state/load.ts";
 import { TokenScale } from "../../core/state/token-scale.ts";
 import { Deadlines } from "../../core/wire/deadlines.ts";
-import { ServerConnection, type ServerShared } from "../../core/wire/server-connection.ts";
+import { ServerConnection } from "../../core/wire/server-connection.ts";
+import type { ServerShared } from "../../core/wire/server-shared.ts";
 import { UpstreamPool } from "../../core/wire/upstream-pool.ts";
 import { type CleanRequest, takeCleanRequest } from "./clean-request.ts";
 import { FakeClock } from "./fake-clock.ts";
@@ -84,7 +85,7 @@ export class MemoryRouter {
       connections: new Set(),
       isDraining: false,
       start: intake(plane),
-      refuse: (reply, error) => replyWithError(reply, error, "openai", "none"),
+      refuse: (reply, error) => replyWithError(reply, error, "openai", "req-1"),
     };
   }
 

@@ -5,6 +5,7 @@ import { silentLog } from "../../core/log.ts";
 import { type Router, runRouter } from "../../core/router.ts";
 import { startWireServer, type WireServer } from "../../core/wire/server.ts";
 import { builtIns } from "../../plugins/registry.ts";
+import { FakeClock } from "./fake-clock.ts";
 
 export interface TestRouter {
   readonly url: string;
@@ -70,7 +71,10 @@ export async function startTestRouter(urls: readonly string[], options: TestRout
     server,
     log,
     async close() {
-      await server.drain(0);
+      const drained = server.drain(0);
+      // By force, but force waits for its clock too.
+      if (clock instanceof FakeClock) await clock.advance(5_000);
+      await drained;
       router.close();
     },
   };

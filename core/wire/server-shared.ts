@@ -1,0 +1,17 @@
+import type { Clock } from "../clock.ts";
+import type { RouterError } from "../errors.ts";
+import type { Reply, RequestStarter } from "../reply.ts";
+import type { Limits } from "../settings.ts";
+import type { Deadlines } from "./deadlines.ts";
+import type { ServerConnection } from "./server-connection.ts";
+
+/** What all connections of one server share. */
+export interface ServerShared {
+  readonly limits: Limits;
+  readonly clock: Clock;
+  readonly deadlines: Deadlines;
+  readonly connections: Set<ServerConnection>;
+  readonly isDraining: boolean;
+  readonly start: RequestStarter;
+  readonly refuse: (reply: Reply, error: RouterError) => void;
+}

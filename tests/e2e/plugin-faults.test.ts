@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { after, describe, it } from "node:test";
+import { createRouter } from "../../core/fetch.ts";
+import { z } from "../../core/options.ts";
+import { type Definition, defineFilter, defineObserver, definePicker, defineScorer } from "../../core/plugin.ts";
+import { jsonAnswer, startScriptedReplica } from "../support/scripted-replica.ts";
+
+const declared = { summary: "Breaks its contract", options: z.strictObject({}) };
+const fail = (): never => {
+  throw new Error("broken on purpose");
+};
+
+/** What each kind may do wrong, and what the client gets. */
+const zoo: readonly { name: string; plugin: Definition; profile: string; status: number; code?: string }[] = [
+  {
+    name: "a scorer that throws has no opinion",
+    plugin: defineScorer({ ...declared, type: "zoo", create: () => ({ score: fail }) }) as Definition,
+    profile: "zoo",
+    status: 200,
+  },
+  {
+    name: "a scorer that returns too few",
+    plugin: defineScorer({ ...declared, type: "zoo", create: () => ({ score: () => [] }) }) as Definition,
+    profile: "zoo",
+    status: 200,
+  },
+  {
+    name: "a scorer that throws once the choice is made",
+    plugin: defineScorer({ ...declared, type: "zoo", create: () => ({ score: () => null, chosen: fail }) }) as Definition,
+    profile: "zoo",
+    status: 200,
+  },
+  {
+    name: "a scorer that can't say its header",
+    plugin: defineScorer({ ...declared, type: "zoo", create: () => ({ score: () => null, responseHeader: fail }) }) as Definition,
+    profile: "zoo",
+    status: 200,
+  },
+  {
+    name: "a filter that throws",
+    plugin: defineFilter({ ...declared, type: "zoo", create: () => ({ filter: fail }) }) as Definition,
+    profile: "zoo",
+    status: 500,
+    code: "plugin_fault",
+  },
+  {
+    name: "a filter that invents an endpoint",
+    plugin: defineFilter({
+      ...declared,
+      type: "zoo",
+      create: () => ({ filter: (_request, candidates) => candidates.map((candidate) => ({ ...candidate })) }),
+    }) as Definition,
+    profile: "zoo",
+    status: 500,
+    code: "plugin_fault",
+  },
+  {
+    name: "a picker that picks nobody",
+    plugin: definePicker({ ...declared, type: "zoo", create: () => ({ pick: () => [] }) }) as Definition,
+    profile: "zoo",
+    status: 500,
+    code: "plugin_fault",
+  },
+  {
+    name: "an observer that throws",
+    plugin: defineObserver({ ...declared, type: "zoo", create: () => ({ finished: fail }) }) as Definition,
+    profile: "max-score",
+    status: 200,
+  },
+];
+
+describe("a plugin that breaks its contract", async () => {
+  const replica = await startScriptedReplica((_request, socket) => void socket.write(jsonAnswer('{"ok":true}')));
+  after(() => replica.close());
+  for (const { name, plugin, profile, status, code } of zoo) {
+    it(`${name}: ${status}, and so are the next ones`, async () => {
+      const text = `apiVersion: signalbox/v1\nkind: Router\nspec:\n  pool: { endpoints: [ { url: "${replica.url}" } ] }\n  plugins: [ { type: zoo } ]\n  profiles: [ { name: default, plugins: [ { pluginRef: ${profile} } ] } ]\n`;
+      const router = await createRouter({ text, plugins: [plugin] });
+      try {
+        await router.whenReady(5_000);
+        for (let i = 0; i < 3; i++) {
+          const body = '{"model":"m","messages":[]}';
+          const request = new Request("http://router/v1/chat/completions", {
+            method: "POST",
+            headers: { "content-type": "application/json" },
+            body,
+          });
+          const answer = await router.fetch(request);
+          assert.equal(answer.status, status);
+          const json = (await answer.json()) as { error?: { code: string } };
+          assert.equal(json.error?.code, code);
+        }
+      } finally {
+        router.close();
+      }
+    });
+  }
+});
