@@ -6,7 +6,7 @@ export interface Settings {
 }
 
 export interface Limits {
-  /** Largest request or response head, all lines together. */
+  /** Largest request head, all lines together. */
   readonly headBytes: number;
   readonly headerCount: number;
   /** Largest request body. */

@@ -34,9 +34,9 @@ const RULES: readonly {
     isAllowed: ({ file, target }) => ENTRY_POINTS.has(file) && target === "plugins/registry.ts",
   },
   {
-    name: "node: modules are used by the wire, threads, the command line, the mock replica and the config loader only",
+    name: "node: modules are used by the wire, the command line, the mock replica and the config loader only",
     isBound: ({ target }) => target.startsWith("node:"),
-    isAllowed: ({ file }) => /^(core\/(wire|threads|cli|mock)|config)\//.test(file),
+    isAllowed: ({ file }) => /^(core\/(wire|cli|mock)|config)\//.test(file),
   },
   {
     name: "each package has one door",
@@ -59,7 +59,6 @@ const ENTRY_POINTS = new Set(["core/cli/main.ts", "core/fetch.ts"]);
 const DOORS: Readonly<Record<string, readonly string[]>> = {
   zod: ["core/options.ts"],
   yaml: ["config/documents.ts"],
-  "xxhash-wasm": ["core/state/hash.ts"],
   "tsx/esm/api": ["config/load-plugin.ts"],
 };
 
