@@ -114,7 +114,7 @@ const limit = (name: keyof Limits, schema: z.ZodType<number>, meaning: string) =
   schema.describe(`${meaning} Default ${DEFAULT_LIMITS[name]}.`).exactOptional();
 
 const limits = z.strictObject({
-  headBytes: limit("headBytes", bytes(1024, 1024 * 1024), "Largest request or response head, all lines together."),
+  headBytes: limit("headBytes", bytes(1024, 1024 * 1024), "Largest request head, all lines together."),
   headerCount: limit("headerCount", whole(1, 10_000), "Most header lines in a head."),
   bodyBytes: limit("bodyBytes", bytes(1), "Largest request body."),
   bodyDepth: limit("bodyDepth", whole(1, 10_000), "Deepest nesting of a JSON body."),

@@ -89,7 +89,7 @@ describe("the source tree", () => {
 
 describe("the documents", () => {
   it("config/LIMITS.md lists every limit with its default", () => {
-    const rows = [...read("config/LIMITS.md").matchAll(/^\| `(\w+)` \| (\d+) \|/gm)].map(([, key, value]) => [
+    const rows = [...read("config/LIMITS.md").matchAll(/^\| `(\w+)`\s+\| (\d+)\s+\|/gm)].map(([, key, value]) => [
       key,
       Number(value),
     ]);
