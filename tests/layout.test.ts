@@ -81,6 +81,10 @@ describe("the source tree", () => {
     );
   });
 
+  it("has a lock file without download addresses", () => {
+    assert.doesNotMatch(read("package-lock.json"), /"resolved"|\.tgz/);
+  });
+
   it("uses no test.only", () => {
     const marked = sourcesBelow("tests").filter((file) => /\b(test|it|describe)\.only\(/.test(read(file)));
     assert.deepEqual(marked, []);
