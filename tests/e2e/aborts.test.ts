@@ -119,8 +119,9 @@ describe("10,000 aborted streams", () => {
       assert.ok(files <= warm.files + 5, `${warm.files} files, then ${files}`);
     const heldPerAbort = (fourth.held - second.held) / 5_000;
     assert.ok(heldPerAbort < 1_024, `${heldPerAbort} bytes held per abort`);
-    // Resident memory goes up and down by megabytes with the collector's mood: only what no later sample comes below counts.
+    // Resident memory goes up and down by tens of megabytes with the collector's mood: only what no later sample comes below
+    // counts, and one read buffer kept for each of these 5,000 would be 300 MiB.
     const grown = Math.min(third.resident, fourth.resident) - Math.max(warm.resident, first.resident, second.resident);
-    assert.ok(grown < 32 * 1024 * 1024, `${grown} bytes more resident`);
+    assert.ok(grown < 128 * 1024 * 1024, `${grown} bytes more resident`);
   });
 });
