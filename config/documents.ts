@@ -25,6 +25,9 @@ interface Converted {
   readonly offset: number;
 }
 
+/** The library quotes the file in its messages; a problem stays one line on a terminal. */
+const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
+
 const DEEPEST = 64;
 const MOST_ALIASED_NODES = 100_000;
 
@@ -63,7 +66,7 @@ function compose(tokens: readonly Token[], complainAt: ComplainAt): readonly Doc
   for (const { errors, warnings } of faults) {
     for (const { pos, message, code } of [...errors, ...warnings]) {
       const hint = code === "TAB_AS_INDENT" ? "Indent with spaces." : "";
-      complainAt(pos[0], { found: `invalid YAML: ${message}`, hint });
+      complainAt(pos[0], { found: `invalid YAML: ${message.replace(CONTROLS, "?")}`, hint });
     }
   }
   return documents.filter(({ errors, warnings }) => errors.length + warnings.length === 0);

@@ -1,9 +1,9 @@
-import { createServer, type Server, type Socket } from "node:net";
 import type { Clock } from "../clock.ts";
 import type { RouterError } from "../errors.ts";
 import type { Reply, RequestStarter } from "../reply.ts";
 import type { Limits } from "../settings.ts";
 import { Deadlines, sweepPeriodMs } from "./deadlines.ts";
+import { startListener } from "./listener.ts";
 import { affordableClients } from "./open-file-limit.ts";
 import { ServerConnection } from "./server-connection.ts";
 
@@ -32,23 +32,30 @@ export interface WireServer {
 const LAST_ACCEPT_MS = 100;
 
 /** Listens and serves HTTP/1.1; rejects when the address can't be had. */
-export function startWireServer(options: WireServerOptions): Promise<WireServer> {
-  const { limits, clock } = options;
+export async function startWireServer(options: WireServerOptions): Promise<WireServer> {
+  const { host, port, limits, clock } = options;
   const deadlines = new Deadlines(
     clock,
     sweepPeriodMs([limits.headTimeoutMs, limits.bodyTimeoutMs, limits.idleTimeoutMs, limits.writeTimeoutMs]),
   );
   const connections = new Set<ServerConnection>();
   const shared = { ...options, deadlines, connections, isDraining: false };
-  const server = createServer({ noDelay: true, allowHalfOpen: false }, (socket: Socket) => {
-    connections.add(new ServerConnection(socket, shared));
+  const listener = await startListener({
+    host,
+    port,
+    clock,
+    maxConnections: Math.min(limits.clientConnections, affordableClients()),
+    connectionCount: () => connections.size,
+    accept: (socket) => void connections.add(new ServerConnection(socket, shared)),
+  }).catch((thrown) => {
+    deadlines.close();
+    throw thrown;
   });
-  server.maxConnections = Math.min(limits.clientConnections, affordableClients());
 
   const drain = async (timeoutMs: number): Promise<void> => {
     shared.isDraining = true;
     if (timeoutMs > 0) await new Promise<void>((resolve) => clock.after(LAST_ACCEPT_MS, resolve));
-    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    const closed = listener.close();
     for (const connection of connections) connection.beginDrain();
     const cancel = clock.after(timeoutMs, () => {
       for (const connection of connections) connection.cut();
@@ -58,29 +65,12 @@ export function startWireServer(options: WireServerOptions): Promise<WireServer>
     deadlines.close();
   };
 
-  return listen(server, options).then(() => ({
-    host: options.host,
-    port: portOf(server),
+  return {
+    host,
+    port: listener.port,
     get connections() {
       return connections.size;
     },
     drain,
-  }));
-}
-
-function listen(server: Server, { host, port }: WireServerOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen({ host, port, backlog: 4096 }, () => {
-      server.removeListener("error", reject);
-      // A failed accept (out of file descriptors) is not a reason to die: the next one may work.
-      server.on("error", () => {});
-      resolve();
-    });
-  });
-}
-
-function portOf(server: Server): number {
-  const address = server.address();
-  return typeof address === "object" && address !== null ? address.port : 0;
+  };
 }

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { startBlackHole } from "../support/black-hole.ts";
 import { openFiles } from "../support/process-usage.ts";
-import { exchange, readAnswer } from "../support/raw-client.ts";
-import { startTestRouter, waitUntil } from "../support/router.ts";
+import { exchange, openClient, readAnswer } from "../support/raw-client.ts";
+import { outstanding, startTestRouter, waitUntil } from "../support/router.ts";
 import { answerOk, assertIdle, chatPost } from "../support/scripted-pool.ts";
 import { startScriptedReplica } from "../support/scripted-replica.ts";
 
@@ -48,5 +48,23 @@ describe("a replica that neither accepts nor refuses connections", () => {
     await waitUntil(() => router.log.length === 1);
     assert.equal(router.log[0]!.attempts[0]!.result, "connect-timeout");
     await waitUntil(() => openFiles() <= filesBefore);
+  });
+
+  it("keeps nothing of a client that leaves meanwhile", { timeout: 30_000 }, async () => {
+    const hole = await startBlackHole();
+    const router = await startTestRouter([hole.url], { spec: "  limits: { connectTimeoutMs: 20000 }" });
+    after(async () => {
+      await router.close();
+      hole.close();
+    });
+    await hole.swallow();
+    const filesBefore = openFiles();
+    const clients = await Promise.all(Array.from({ length: 20 }, () => openClient(router.port)));
+    for (const client of clients) client.send(chatPost());
+    await waitUntil(() => outstanding(router.router).inFlight === clients.length);
+    for (const client of clients) client.destroy();
+    await assertIdle(router);
+    await waitUntil(() => openFiles() <= filesBefore);
+    for (const { ending } of router.log) assert.equal(ending, "client-left");
   });
 });

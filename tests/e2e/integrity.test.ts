@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
 import { describe, it } from "node:test";
 import { seededRandom } from "../../core/test-kit.ts";
-import { postBytes } from "../support/raw-client.ts";
-import { assertIdle, CHAT, setUp } from "../support/scripted-pool.ts";
+import { openClient, postBytes } from "../support/raw-client.ts";
+import { assertIdle, CHAT, chatPost, STREAM, setUp } from "../support/scripted-pool.ts";
 import { chunkOf, LAST_CHUNK, type Script, STREAM_HEAD } from "../support/scripted-replica.ts";
 import { wholeAnswer } from "../support/whole-answer.ts";
 
@@ -26,6 +26,39 @@ const eventsOf = (id: string, bytes: number) => {
     events.push(`data: ${textOf(`${id}.${events.length}`, Math.min(left, 9_000))}\n\n`);
   return events;
 };
+
+describe("a stream that comes byte by byte", () => {
+  const framings: readonly { readonly name: string; readonly head: string; readonly piece: (byte: string) => string }[] = [
+    { name: "each a chunk", head: STREAM_HEAD, piece: chunkOf },
+    {
+      name: "a body that ends with the connection",
+      head: STREAM_HEAD.replace(/Transfer-Encoding.*\r\n/, ""),
+      piece: (byte) => byte,
+    },
+  ];
+  for (const { name, head, piece } of framings) {
+    it(`${name}: is handed on byte by byte`, { timeout: 30_000 }, async () => {
+      const sockets: Socket[] = [];
+      const { router } = await setUp([
+        (_request, socket) => {
+          sockets.push(socket);
+          socket.write(head);
+        },
+      ]);
+      const client = await openClient(router.port);
+      client.send(chatPost(STREAM));
+      await client.until((text) => text.includes("\r\n\r\n"));
+      let sent = "";
+      for (const byte of "event: é\r\ndata: 1\n\n: ping\n\ndata: [DONE]\n\n") {
+        sockets[0]!.write(piece(byte));
+        sent += Buffer.from(byte).toString("latin1");
+        // The next byte is sent only when this one has come.
+        await client.until((text) => wholeAnswer(text).body === sent);
+      }
+      client.destroy();
+    });
+  }
+});
 
 describe("many requests and streams at once, with ends that read by fits and starts", () => {
   it("each get their own bytes, all of them, in order", { timeout: 120_000 }, async () => {

@@ -1,0 +1,91 @@
+import { createServer, type Server, type Socket } from "node:net";
+import type { Clock } from "../clock.ts";
+
+export interface ListenerOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly clock: Clock;
+  /** Connections beyond this are closed at once. */
+  readonly maxConnections: number;
+  /** Open connections now. */
+  readonly connectionCount: () => number;
+  readonly accept: (socket: Socket) => void;
+  /** Whether it listens anew after every crowd; by default where the runtime needs it. */
+  readonly isRenewed?: boolean;
+}
+
+export interface Listener {
+  readonly port: number;
+  /** Stops accepting; resolves when the last connection is gone. */
+  close(): Promise<void>;
+}
+
+/**
+ * An accept that fails for want of a file descriptor is the last one that Deno makes, and it tells nobody. So, after there
+ * were more connections than there may be, it listens anew on the same port.
+ */
+const needsRenewal = "deno" in process.versions;
+const RENEWAL_PERIOD_MS = 1_000;
+
+/** Listens until it is closed; rejects when the address can't be had. */
+export async function startListener(options: ListenerOptions): Promise<Listener> {
+  const { clock, maxConnections, connectionCount, accept, isRenewed = needsRenewal } = options;
+  let wasFull = false;
+  const open = (port: number): Promise<Server> => {
+    const server = createServer({ noDelay: true, allowHalfOpen: false }, (socket) => {
+      if (connectionCount() < maxConnections) return accept(socket);
+      wasFull = true;
+      socket.destroy();
+    });
+    return listen(server, { host: options.host, port });
+  };
+  let server = await open(options.port);
+  const port = portOf(server);
+  let closing: Promise<unknown> = Promise.resolve();
+
+  const renew = async () => {
+    closing = Promise.all([closing, close(server)]);
+    // The port may be taken for a moment longer; then the next turn tries again.
+    server = await open(port).catch(() => {
+      wasFull = true;
+      return server;
+    });
+  };
+  let renewal = Promise.resolve();
+  const stopRenewal = clock.every(RENEWAL_PERIOD_MS, () => {
+    if (!isRenewed || !wasFull || connectionCount() >= maxConnections) return;
+    wasFull = false;
+    renewal = renewal.then(renew);
+  });
+
+  return {
+    port,
+    async close() {
+      stopRenewal();
+      await renewal;
+      await Promise.all([closing, close(server)]);
+    },
+  };
+}
+
+function listen(server: Server, address: { readonly host: string; readonly port: number }): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ ...address, backlog: 4096 }, () => {
+      server.removeListener("error", reject);
+      // A failed accept (out of file descriptors) is not a reason to die: the next one may work.
+      server.on("error", () => {});
+      resolve(server);
+    });
+  });
+}
+
+/** A server that is closed already counts as closed. */
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => server.close(() => resolve()));
+}
+
+function portOf(server: Server): number {
+  const address = server.address();
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
