@@ -57,6 +57,8 @@ export async function startVllm(options: VllmOptions): Promise<RealVllm> {
   const child = spawn(join(dir, "venv", "bin", "vllm"), argumentsOf(options), {
     env: { ...process.env, ...ENVIRONMENT },
     stdio: ["ignore", "pipe", "pipe"],
+    // A group of its own, so that what the server leaves behind when it is killed can be ended with it.
+    detached: true,
   });
   let log = "";
   const keep = (chunk: Buffer) => {
@@ -101,8 +103,15 @@ async function untilReady(url: string, child: ChildProcess): Promise<void> {
   throw new Error(`it did not answer within ${START_LIMIT_MS / 1000} s`);
 }
 
-function stopChild(child: ChildProcess): Promise<void> {
-  if (hasExited(child)) return Promise.resolve();
+async function stopChild(child: ChildProcess): Promise<void> {
+  if (!hasExited(child)) await ended(child);
+  endGroup(child);
+  // Whoever still holds the other ends must not keep this process waiting.
+  child.stdout?.destroy();
+  child.stderr?.destroy();
+}
+
+function ended(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => {
     const hurry = setTimeout(() => child.kill("SIGKILL"), STOP_LIMIT_MS);
     child.once("exit", () => {
@@ -111,4 +120,14 @@ function stopChild(child: ChildProcess): Promise<void> {
     });
     child.kill("SIGTERM");
   });
+}
+
+/** Ends the server's own children (its engine, its resource tracker); there are none left after an orderly stop. */
+function endGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // The group is empty.
+  }
 }

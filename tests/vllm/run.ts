@@ -4,6 +4,9 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { vllmDir } from "../support/real-vllm.ts";
 
+/** For one file: two servers start, answer and stop in a tenth of this. */
+const LIMIT_MS = 20 * 60_000;
+
 const here = import.meta.dirname ?? ".";
 
 function run(file: string): Promise<number> {
@@ -11,7 +14,11 @@ function run(file: string): Promise<number> {
     const child = spawn(process.execPath, ["--import", "tsx", "--test", "--test-reporter", "spec", join(here, file)], {
       stdio: "inherit",
     });
-    child.on("close", (code) => resolve(code ?? 1));
+    const limit = setTimeout(() => child.kill("SIGKILL"), LIMIT_MS);
+    child.on("close", (code) => {
+      clearTimeout(limit);
+      resolve(code ?? 1);
+    });
   });
 }
 
