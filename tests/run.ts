@@ -6,6 +6,9 @@ import { spawn } from "node:child_process";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
+/** For all files on one runtime; they take a tenth of it. */
+const LIMIT_MS = 15 * 60_000;
+
 interface Runtime {
   readonly name: string;
   readonly command: string;
@@ -46,7 +49,12 @@ function run(runtime: Runtime, files: readonly string[]): Promise<boolean> {
     };
     child.stdout.on("data", keep);
     child.stderr.on("data", keep);
+    const limit = setTimeout(() => {
+      output += `\nEnded after ${LIMIT_MS / 60_000} minutes.\n`;
+      child.kill("SIGKILL");
+    }, LIMIT_MS);
     child.on("close", (code) => {
+      clearTimeout(limit);
       const passed = passedTests(output);
       const isGood = code === 0 && passed > 0;
       if (!isGood) console.log(output);
