@@ -135,7 +135,8 @@ class RequestIntake implements RequestReceiver {
   }
 
   #route(): void {
-    const { parser, body } = { parser: this.#parser, body: this.#body };
+    const parser = this.#parser;
+    const body = this.#body;
     if (parser === undefined || body === undefined) return;
     this.#scanner?.finish(body.storage, body.length);
     const incoming = {

@@ -68,7 +68,7 @@ export class ServerConnection implements Timed {
       case "body":
         return this.#refuse("request_timeout", "The request body took too long; send it faster or make it smaller.");
       case "answer":
-        // Only a client that does not read has a deadline here; see #setWriteDeadline.
+        // Only a client that does not read has a deadline here; see awaitDrain.
         this.#socket.resetAndDestroy();
         return;
       default:
