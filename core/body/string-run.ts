@@ -8,6 +8,9 @@ const CLASSES = new Uint8Array(256);
 for (const char of '"\\/bfnrt') CLASSES[char.charCodeAt(0)]! |= ESCAPE_LETTER;
 for (const char of "0123456789abcdefABCDEF") CLASSES[char.charCodeAt(0)]! |= HEX_DIGIT;
 
+/** Whether a word's lowest byte is the first in memory, as on every machine that is common now. */
+const IS_LITTLE_ENDIAN = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1;
+
 /** The whole buffer under `bytes`, four bytes at a time. */
 export function wordsUnder(bytes: Uint8Array): Int32Array {
   return new Int32Array(bytes.buffer, 0, bytes.buffer.byteLength >>> 2);
@@ -38,12 +41,16 @@ export function shortRunEnd(bytes: Uint8Array, from: number, end: number): numbe
 /** The same for long text, six times as fast: four bytes at a time. */
 function longRunEnd(bytes: Uint8Array, words: Int32Array, from: number, end: number): number {
   const base = bytes.byteOffset;
-  let at = from;
-  for (; at < end && ((base + at) & 3) !== 0; at++) if (isSpecial(bytes[at]!)) return at;
   const last = (base + end) >>> 2;
-  let index = (base + at) >>> 2;
-  while (index < last && !hasSpecial(words[index]!)) index++;
-  return shortRunEnd(bytes, Math.max(at, index * 4 - base), end);
+  let index = (base + from) >>> 2;
+  if (index >= last || !IS_LITTLE_ENDIAN) return shortRunEnd(bytes, from, end);
+  // The first word's bytes before `from` become ones, which are never special.
+  let marks = specialMarks(words[index]! | ((1 << (((base + from) & 3) << 3)) - 1));
+  while (marks === 0) {
+    if (++index === last) return shortRunEnd(bytes, index * 4 - base, end);
+    marks = specialMarks(words[index]!);
+  }
+  return index * 4 - base + ((31 - Math.clz32(marks & -marks)) >>> 3);
 }
 
 function isSpecial(byte: number): boolean {
@@ -51,14 +58,14 @@ function isSpecial(byte: number): boolean {
 }
 
 /**
- * Whether any of a word's four bytes is special; the order of the bytes does not matter. Subtracting n from each byte sets its top bit
- * where it was below n. Flipping bit 1 first moves the quote (0x22) to 0x20, next to the control characters, so one subtraction finds both.
- * Bytes from 0x80 on had their top bit set before, and are masked out by `~word`.
+ * The top bit of each of a word's four bytes that is special; the first mark is right, those after it may be false. Subtracting n from
+ * each byte sets its top bit where it was below n. Flipping bit 1 first moves the quote (0x22) to 0x20, next to the control characters,
+ * so one subtraction finds both. Bytes from 0x80 on had their top bit set before, and are masked out by `~word`.
  */
-function hasSpecial(word: number): boolean {
+function specialMarks(word: number): number {
   const quoteOrControl = (word ^ 0x02020202) - 0x21212121;
   const backslash = (word ^ 0x5c5c5c5c) - 0x01010101;
-  return ((quoteOrControl | backslash) & ~word & 0x80808080) !== 0;
+  return (quoteOrControl | backslash) & ~word & 0x80808080;
 }
 
 /** Index after the escape whose backslash is at `at`; `at` itself where it is wrong or not all there. */
