@@ -66,13 +66,12 @@ class RequestIntake implements RequestReceiver {
     this.#guard(() => this.#checkHead(bodyLength));
   }
 
-  body(chunk: Uint8Array, start: number, end: number): boolean {
-    if (this.#isOver) return true;
+  body(chunk: Uint8Array, start: number, end: number): void {
+    if (this.#isOver) return;
     try {
-      return this.#take(chunk, start, end);
+      this.#take(chunk, start, end);
     } catch (thrown) {
       this.#failed(thrown);
-      return false;
     }
   }
 
@@ -125,13 +124,12 @@ class RequestIntake implements RequestReceiver {
     throw new RouterError("method_not_allowed", `Use ${allowed} for this path.`, { allow: allowed });
   }
 
-  #take(chunk: Uint8Array, start: number, end: number): boolean {
+  #take(chunk: Uint8Array, start: number, end: number): void {
     const body = this.#body;
-    if (body === undefined) return true;
-    const isCopied = body.append(chunk, start, end);
+    if (body === undefined) return;
+    body.append(chunk, start, end);
     this.#bodyBytes = body.length;
     this.#scanner?.push(body.storage, body.length);
-    return isCopied;
   }
 
   #route(): void {
@@ -207,7 +205,8 @@ class RequestIntake implements RequestReceiver {
   #releaseBody(): void {
     const request = this.#routed?.request;
     if (request !== undefined) forgetBody(request);
-    if (this.#routed === undefined || this.#routed.forwarding?.isBodyFree === true) this.#body?.release();
+    const forwarding = this.#routed?.forwarding;
+    if (forwarding === undefined || forwarding.isBodyFree) this.#body?.release();
   }
 
   #record(ending: RequestRecord["ending"], status: number, errorCode: string): RequestRecord {

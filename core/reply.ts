@@ -33,8 +33,8 @@ export const LAST_WORDS_MS = 50;
 
 /** What a host calls as one request goes on. `clientGone` may come at any time, and is then the last call. */
 export interface RequestReceiver {
-  /** Returns true when the bytes are not needed any more once it returns. */
-  body(chunk: Uint8Array, start: number, end: number): boolean;
+  /** `chunk` is the caller's again once this returns: copy what must stay. */
+  body(chunk: Uint8Array, start: number, end: number): void;
   bodyEnd(): void;
   clientGone(): void;
   /** The client takes bytes again after `write` returned false. */

@@ -5,13 +5,11 @@ import { returnStorage, takeStorage } from "./storage-pool.ts";
 const TRUSTED_BYTES = 1024 * 1024;
 const EMPTY = new Uint8Array(0);
 
-/** Gathers a request body into one contiguous buffer. A body that comes in one chunk is kept as it is, without a copy. */
+/** Gathers a request body into one contiguous buffer. It copies, so that the memory of a read is free once the read is over. */
 export class BodyBuffer {
   readonly #declared: number;
   readonly #maxBytes: number;
   #storage: Uint8Array = EMPTY;
-  /** The storage came from the pool, and goes back there. */
-  #isPooled = false;
   #length = 0;
 
   /** `declared` is the Content-Length, or -1 where the length is not known before the end. */
@@ -35,38 +33,25 @@ export class BodyBuffer {
     return this.#storage.length === this.#length ? this.#storage : this.#storage.subarray(0, this.#length);
   }
 
-  /**
-   * Adds chunk[start, end) and returns whether it was copied. A first chunk that may be the whole body is kept as it is, so
-   * nobody may write to it afterwards.
-   */
-  append(chunk: Uint8Array, start: number, end: number): boolean {
+  /** Adds a copy of chunk[start, end). */
+  append(chunk: Uint8Array, start: number, end: number): void {
     const needed = this.#length + end - start;
     if (needed > this.#maxBytes) throw this.#tooLarge();
-    if (needed === this.#length) return true;
-    const isKept = this.#length === 0 && (needed >= this.#declared || this.#declared < 0);
-    if (isKept) this.#storage = chunk.subarray(start, end);
-    else this.#copy(chunk.subarray(start, end), needed);
-    this.#length = needed;
-    return !isKept;
-  }
-
-  #copy(piece: Uint8Array, needed: number): void {
     if (needed > this.#storage.length) this.#grow(needed);
-    this.#storage.set(piece, this.#length);
+    this.#storage.set(start === 0 && end === chunk.length ? chunk : chunk.subarray(start, end), this.#length);
+    this.#length = needed;
   }
 
   #grow(needed: number): void {
     const grown = takeStorage(this.#capacityFor(needed));
     grown.set(this.#storage.subarray(0, this.#length));
-    if (this.#isPooled) returnStorage(this.#storage);
+    returnStorage(this.#storage);
     this.#storage = grown;
-    this.#isPooled = true;
   }
 
   /** The body's memory may be used again: nobody reads it any more, and no socket still writes it. */
   release(): void {
-    if (this.#isPooled) returnStorage(this.#storage);
-    this.#isPooled = false;
+    returnStorage(this.#storage);
     this.#storage = EMPTY;
     this.#length = 0;
   }

@@ -1,8 +1,8 @@
 /**
- * Buffers for bodies that come in several pieces, used again and again: fresh memory for each would make the garbage
- * collector the most expensive part of a large request.
+ * Buffers for bodies, used again and again: fresh memory for each would be cold memory, and the garbage collector the most
+ * expensive part of a large request.
  */
-const SMALLEST = 64 * 1024;
+const SMALLEST = 4 * 1024;
 const LARGEST = 4 * 1024 * 1024;
 /** Idle memory kept, all sizes together. */
 const MOST_IDLE_BYTES = 32 * 1024 * 1024;
@@ -22,7 +22,7 @@ export function takeStorage(bytes: number): Uint8Array {
 /** Gives back a buffer from `takeStorage` that nothing reads or writes any more. */
 export function returnStorage(storage: Uint8Array): void {
   const size = storage.length;
-  if (size > LARGEST || idleBytes + size > MOST_IDLE_BYTES) return;
+  if (size < SMALLEST || size > LARGEST || idleBytes + size > MOST_IDLE_BYTES) return;
   const list = idle.get(size);
   if (list === undefined) idle.set(size, [storage]);
   else list.push(storage);

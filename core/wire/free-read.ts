@@ -1,5 +1,5 @@
-/** Reads below this size are not worth it. */
-const LEAST_BYTES = 16 * 1024;
+/** Smaller reads are not worth it. */
+const LEAST_BYTES = 512;
 
 // Only Node is known to give each read a buffer of its own; elsewhere the buffer may be the runtime's.
 const isNode = typeof process !== "undefined" && !("deno" in process.versions) && !("bun" in process.versions);
@@ -10,8 +10,9 @@ interface Transferable extends ArrayBuffer {
 }
 
 /**
- * Gives a read's memory back at once. Left to the garbage collector, the reads of large bodies make Node mark its whole heap
- * every few dozen requests, which costs more than all else that is done for them. Nobody may look at `chunk` afterwards.
+ * Gives a read's memory back at once, so that the next read gets memory that is still in the cache. Left to the garbage
+ * collector, the reads of large bodies would also make Node mark its whole heap every few dozen requests, which costs more
+ * than all else that is done for them. Nobody may look at `chunk` afterwards.
  */
 export function freeRead(chunk: Buffer): void {
   const { buffer, length } = chunk;

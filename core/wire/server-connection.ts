@@ -42,7 +42,7 @@ export class ServerConnection implements Timed {
   #bodyLeft = 0;
   #receiver: RequestReceiver | undefined;
   #reply: ServerReply | undefined;
-  /** Bytes that came before their turn (pipelining). */
+  /** A copy of bytes that came before their turn (pipelining). */
   #held: Buffer | undefined;
 
   constructor(socket: Socket, shared: ServerShared) {
@@ -52,7 +52,10 @@ export class ServerConnection implements Timed {
     this.#peer = socket.remoteAddress ?? "";
     this.#deadlineMs = shared.deadlines.nowMs + shared.limits.headTimeoutMs;
     shared.deadlines.add(this);
-    socket.on("data", (chunk: Buffer) => this.#read(chunk));
+    socket.on("data", (chunk: Buffer) => {
+      this.#read(chunk);
+      freeRead(chunk);
+    });
     socket.on("drain", () => this.#drained());
     // A client that closes its sending side has left: waiting for a half-open reader would hide real disconnects.
     socket.on("end", () => this.#ended());
@@ -108,7 +111,7 @@ export class ServerConnection implements Timed {
         if (this.#state === "idle" || this.#state === "head") at = this.#readHead(chunk, at);
         else if (this.#state === "body") at = this.#readBody(chunk, at);
         else {
-          if (this.#state === "answer") this.#hold(at === 0 ? chunk : chunk.subarray(at));
+          if (this.#state === "answer") this.#hold(chunk.subarray(at));
           return;
         }
       }
@@ -164,8 +167,7 @@ export class ServerConnection implements Timed {
     if (this.#bodyLeft > 0) {
       const end = Math.min(chunk.length, start + this.#bodyLeft);
       this.#bodyLeft -= end - start;
-      const isDone = this.#receiver?.body(chunk, start, end) ?? true;
-      if (isDone && end === chunk.length) freeRead(chunk);
+      this.#receiver?.body(chunk, start, end);
       if (this.#bodyLeft === 0) this.#bodyComplete();
       return end;
     }
@@ -188,7 +190,7 @@ export class ServerConnection implements Timed {
   }
 
   #hold(chunk: Buffer): void {
-    this.#held = this.#held === undefined ? chunk : Buffer.concat([this.#held, chunk]);
+    this.#held = this.#held === undefined ? Buffer.from(chunk) : Buffer.concat([this.#held, chunk]);
     if (this.#held.length > MOST_HELD_BYTES) this.#socket.pause();
   }
 
