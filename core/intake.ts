@@ -102,7 +102,7 @@ class RequestIntake implements RequestReceiver {
     const { path, query } = splitTarget(target);
     this.#path = path;
     this.#query = query;
-    this.#parser = this.#snapshot.routes.get(`${method} ${path}`);
+    this.#parser = this.#snapshot.routes.get(path)?.get(method);
     if (this.#parser === undefined) return this.#answerWithoutParser();
     this.#dialect = this.#parser.plugin.dialect;
     const { limits } = this.#snapshot.settings;
@@ -235,8 +235,8 @@ class RequestIntake implements RequestReceiver {
 }
 
 function checkContentType(head: Head): void {
-  const type = head.get("content-type")?.toLowerCase() ?? "";
-  if (type !== "application/json" && !/^application\/json\s*(;|$)/.test(type)) {
+  const type = head.get("content-type") ?? "";
+  if (type !== "application/json" && !/^application\/json\s*(;|$)/i.test(type)) {
     throw new RouterError("unsupported_media_type", "Send the body as JSON with the header Content-Type: application/json.");
   }
   const encoding = head.get("content-encoding")?.toLowerCase() ?? "identity";
@@ -250,12 +250,10 @@ function checkContentType(head: Head): void {
 
 function allowedMethods(path: string, snapshot: Snapshot): string {
   const local = LOCAL_PATHS.includes(path) ? ["GET", "HEAD"] : [];
-  const parsed = [...snapshot.routes.keys()]
-    .filter((key) => key.endsWith(` ${path}`))
-    .map((key) => key.slice(0, key.indexOf(" ")));
-  return [...local, ...parsed].join(", ");
+  return [...local, ...(snapshot.routes.get(path)?.keys() ?? [])].join(", ");
 }
 
 function servedPaths(snapshot: Snapshot): string {
-  return [...snapshot.routes.keys(), ...LOCAL_PATHS.map((path) => `GET ${path}`)].join(", ");
+  const parsed = [...snapshot.routes].flatMap(([path, methods]) => [...methods.keys()].map((method) => `${method} ${path}`));
+  return [...parsed, ...LOCAL_PATHS.map((path) => `GET ${path}`)].join(", ");
 }

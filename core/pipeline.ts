@@ -34,6 +34,7 @@ export function route(
   ended: (ending: Ending) => void,
 ): Routed {
   const request = parse(incoming, snapshot, plane.prefixIndex, plane.tokenScale);
+  plane.load.refresh();
   const decision = decide(request, snapshot, plane.load, plane.random);
   if (decision.refusal !== undefined) return { request, decision, forwarding: undefined };
   const draft = rewrite(request, incoming);

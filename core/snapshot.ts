@@ -13,8 +13,8 @@ export interface Snapshot extends Program {
 /** The part of a snapshot that comes from the config. */
 export interface Program {
   readonly pool: string;
-  /** Parsers by "METHOD /path". */
-  readonly routes: ReadonlyMap<string, Named<Parser>>;
+  /** Parsers by path and, under it, by method. */
+  readonly routes: ReadonlyMap<string, ReadonlyMap<string, Named<Parser>>>;
   readonly rewriters: readonly Named<Rewriter>[];
   readonly profile: Profile;
   readonly observers: readonly Named<Observer>[];

@@ -2,7 +2,7 @@ import type { LoadedConfig } from "../../config/load.ts";
 import { checkPages } from "../admin/pages.ts";
 import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
-import type { Discovery, PluginHost, PluginKind, PluginKinds, PrefixSettings, Random, Source } from "../plugin.ts";
+import type { Discovery, Parser, PluginHost, PluginKind, PluginKinds, PrefixSettings, Random, Source } from "../plugin.ts";
 import type { Named, Profile, Program, WeightedScorer } from "../snapshot.ts";
 
 /** What plugins get from the process that runs them. */
@@ -45,9 +45,7 @@ export function buildProgram({ config, definitions }: LoadedConfig, world: Plugi
   checkPages(observers);
   const program: Program = {
     pool: config.pool.name,
-    routes: new Map(
-      parsers.flatMap((parser) => parser.plugin.routes.map(({ method, path }) => [`${method} ${path}`, parser] as const)),
-    ),
+    routes: routesOf(parsers),
     rewriters: ofKind("rewriter"),
     profile: buildProfile(config.profile, ofKind),
     observers,
@@ -60,6 +58,17 @@ export function buildProgram({ config, definitions }: LoadedConfig, world: Plugi
     sources: ofKind("source"),
     prefixSettings: mergePrefixSettings(prefixRequests),
   };
+}
+
+function routesOf(parsers: readonly Named<Parser>[]): Program["routes"] {
+  const routes = new Map<string, Map<string, Named<Parser>>>();
+  for (const parser of parsers) {
+    for (const { method, path } of parser.plugin.routes) {
+      const methods = routes.get(path) ?? new Map<string, Named<Parser>>();
+      routes.set(path, methods.set(method, parser));
+    }
+  }
+  return routes;
 }
 
 function buildProfile(

@@ -84,6 +84,7 @@ export class Simulation {
   #route(traced: TraceRequest, index: number): void {
     const { snapshot, load, random } = this.#router;
     const request = this.#maker.make(traced, index, this.#router);
+    load.refresh();
     const decision = decide(request, snapshot, load, random);
     const [endpoint] = decision.order;
     if (endpoint !== undefined) this.#send(traced, request, endpoint);

@@ -44,13 +44,14 @@ export class Forwarding implements ResponseReader {
   readonly #plane: DataPlane;
   readonly #reply: Reply;
   readonly #ended: (ending: Ending) => void;
-  readonly #boundary: EventBoundary;
+  readonly #openingEvents: number;
+  /** Only where the answer is an event stream. */
+  #boundary: EventBoundary | undefined;
   readonly #tap: UsageTap | undefined;
   #next = 0;
   #retriesLeft: number;
   #claim: Claim | undefined;
   #connection: UpstreamConnection | undefined;
-  #isEventStream = false;
   #isPromptWorkedOff = false;
   #isOver = false;
   #isNoted = false;
@@ -70,7 +71,7 @@ export class Forwarding implements ResponseReader {
     this.#plane = plane;
     this.#reply = reply;
     this.#ended = ended;
-    this.#boundary = new EventBoundary(routed.openingEvents);
+    this.#openingEvents = routed.openingEvents;
     if (routed.request.promptSpans.length > 0) this.#tap = new UsageTap();
     this.#retriesLeft = routed.snapshot.settings.limits.retries;
   }
@@ -118,7 +119,7 @@ export class Forwarding implements ResponseReader {
     }
     if (head.status >= 400) this.#claim?.withdraw();
     this.status = head.status;
-    this.#isEventStream = head.get("content-type")?.toLowerCase().startsWith("text/event-stream") ?? false;
+    if (isEventStream(head)) this.#boundary = new EventBoundary(this.#openingEvents);
     const length = framing.kind === "length" ? framing.length : -1;
     const lines =
       responseLines(head) +
@@ -129,8 +130,8 @@ export class Forwarding implements ResponseReader {
   body(chunk: Buffer, spans: ArrayLike<number>, spanCount: number, isVerbatim: boolean): void {
     if (Number.isNaN(this.firstByteAtMs)) this.firstByteAtMs = this.#plane.clock.now();
     for (let i = 0; i < spanCount; i++) this.responseBytes += spans[2 * i + 1]! - spans[2 * i]!;
-    if (this.#isEventStream) this.#boundary.read(chunk, spans, spanCount);
-    if (!this.#isPromptWorkedOff && (!this.#isEventStream || this.#boundary.isOpeningOver)) {
+    this.#boundary?.read(chunk, spans, spanCount);
+    if (!this.#isPromptWorkedOff && this.#boundary?.isOpeningOver !== false) {
       this.#isPromptWorkedOff = true;
       this.#claim?.firstByte();
     }
@@ -216,7 +217,7 @@ export class Forwarding implements ResponseReader {
     const { id, dialect } = this.#request;
     this.#finish("broken", () => {
       this.#connection?.destroy();
-      this.#reply.abort(this.#isEventStream ? this.#boundary.closing() + errorEvent(error, dialect, id) : "");
+      this.#reply.abort(this.#boundary === undefined ? "" : this.#boundary.closing() + errorEvent(error, dialect, id));
     });
   }
 
@@ -249,6 +250,10 @@ export class Forwarding implements ResponseReader {
 /** The request's head as written to `endpoint`. */
 function requestHead(draft: Draft, { url }: Endpoint): string {
   return `${draft.method} ${url.basePath}${draft.pathAndQuery} HTTP/1.1\r\nHost: ${url.hostHeader}\r\n${draft.lines}\r\n`;
+}
+
+function isEventStream(head: Head): boolean {
+  return /^text\/event-stream/i.test(head.get("content-type") ?? "");
 }
 
 /** A replica that says it can't take the request has not worked on it. */

@@ -22,9 +22,16 @@ export function parse(
   const target = draw?.target ?? parsed.model;
   const key = { api: parser.type, target, cacheSalt: parsed.cacheSalt };
   const promptTokens = tokenScale?.scaled(parser.type, parsed.promptTokens) ?? parsed.promptTokens;
+  // Field by field: a spread would build the object in steps.
   return {
-    ...parsed,
+    model: parsed.model,
+    modelSpan: parsed.modelSpan,
+    isStream: parsed.isStream,
+    promptSpans: parsed.promptSpans,
     promptTokens,
+    maxOutputTokens: parsed.maxOutputTokens,
+    cacheSalt: parsed.cacheSalt,
+    isRepeatable: parsed.isRepeatable,
     parsedTokens: parsed.promptTokens,
     id: incoming.id,
     api: parser.type,

@@ -66,12 +66,14 @@ export class LoadTable implements Load {
   readonly freshness: Float64Array;
   readonly adapters: (AdapterFacts | undefined)[];
   readonly #clock: Pick<Clock, "now">;
+  #nowMs: number;
   readonly #queues: PrefillQueue[] = [];
   readonly #slots = new Map<string, number>();
   readonly #retired = new Set<number>();
 
   constructor(clock: Pick<Clock, "now"> = systemClock) {
     this.#clock = clock;
+    this.#nowMs = clock.now();
     this.inFlight = new Int32Array(MAX_SLOTS);
     this.prefillTokens = new Float64Array(MAX_SLOTS);
     this.waiting = new Float64Array(MAX_SLOTS).fill(Number.NaN);
@@ -93,12 +95,17 @@ export class LoadTable implements Load {
     return slot;
   }
 
+  /** Reads the clock, once for a whole decision: what depends on time is as of now, until the next refresh. */
+  refresh(): void {
+    this.#nowMs = this.#clock.now();
+  }
+
   remainingPrefill(slot: number): number {
-    return this.#queues[slot]?.remaining(this.#clock.now()) ?? 0;
+    return this.#queues[slot]?.remaining(this.#nowMs) ?? 0;
   }
 
   waitingPrompts(slot: number): number {
-    return this.#queues[slot]?.waiting(this.#clock.now()) ?? 0;
+    return this.#queues[slot]?.waiting(this.#nowMs) ?? 0;
   }
 
   prefillRate(slot: number): number {

@@ -55,7 +55,8 @@ export class PrefillQueue {
     const at = this.#work.indexOf(work);
     if (at < 0) return;
     if (at === 0) this.#headSinceMs = nowMs;
-    this.#work.splice(at, 1);
+    this.#work.copyWithin(at, at + 1);
+    this.#work.length -= 1;
     this.#tokens -= work.tokens;
     if (isWorkedOff && work.hasFirstByte) this.#measure(work.tokens, nowMs);
   }

@@ -8,10 +8,13 @@ export default defineFilter({
   summary: "Keeps endpoints that are ready.",
   options: z.strictObject({}),
   create: () => ({
-    filter: (_request, candidates) => candidates.filter((endpoint) => endpoint.phase === "ready"),
+    // Mostly everyone is: then there is no list to be made.
+    filter: (_request, candidates) => (candidates.every(isReady) ? candidates : candidates.filter(isReady)),
     refuse: (_request, endpoints) => new RouterError("no_ready_endpoint", whyNobody(endpoints), { retryAfterS: 1 }),
   }),
 });
+
+const isReady = (endpoint: Endpoint) => endpoint.phase === "ready";
 
 function whyNobody(endpoints: readonly Endpoint[]): string {
   const counts = `${count(endpoints, "starting")} starting, ${count(endpoints, "not-ready")} not ready`;

@@ -21,7 +21,9 @@ export default defineFilter({
     filter(request, candidates) {
       const target = request.target;
       if (target === "") return candidates;
-      const serving = candidates.filter((endpoint) => endpoint.models.has(target));
+      const serves = (endpoint: Endpoint) => endpoint.models.has(target);
+      if (candidates.every(serves)) return candidates;
+      const serving = candidates.filter(serves);
       if (serving.length > 0 || unlisted === "refuse" || ESCAPES_FOLDER.test(target)) return serving;
       return candidates;
     },

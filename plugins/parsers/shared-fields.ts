@@ -32,13 +32,20 @@ function readFields(body: JsonBody, api: JsonApi): ParsedBody {
   const modelSpan = body.span("model");
   const model = body.kind("model") === "string" ? body.text("model") : undefined;
   if (modelSpan === undefined || model === undefined || model === "") throw missingModel();
-  const promptKeys = api.promptKeys.filter((key) => isPrompt(body, key));
+  const promptSpans: Span[] = [];
+  let promptTokens = 0;
+  for (const key of api.promptKeys) {
+    const span = body.span(key);
+    if (span === undefined || !isPrompt(body, key)) continue;
+    promptSpans.push(span);
+    promptTokens += body.countElements(key) || spanTokens(span);
+  }
   return {
     model,
     modelSpan,
     isStream: body.flag("stream"),
-    promptSpans: promptKeys.map((key) => body.span(key)!),
-    promptTokens: promptKeys.reduce((sum, key) => sum + estimateTokens(body, key), 0),
+    promptSpans,
+    promptTokens,
     maxOutputTokens: outputLimit(body, api.limitKeys),
     cacheSalt: body.text("cache_salt") ?? "",
     isRepeatable: true,
@@ -57,12 +64,7 @@ function isPrompt(body: JsonBody, key: string): boolean {
   return kind === "string" || kind === "array" || kind === "object";
 }
 
-/** Token ids are counted; text, with the JSON around it, is its bytes by four. */
-function estimateTokens(body: JsonBody, key: string): number {
-  return body.countElements(key) || spanTokens(body.span(key)!);
-}
-
-/** Estimated tokens in a span of text. */
+/** Estimated tokens in a span of text, with the JSON around it; token ids are counted instead. */
 function spanTokens(span: Span): number {
   return Math.ceil((span[1] - span[0]) / BYTES_PER_TOKEN);
 }

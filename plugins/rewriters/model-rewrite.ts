@@ -54,14 +54,19 @@ export default defineRewriter({
 
 /** One rule with the counter of its draws. */
 function targetDrawer(rule: RewriteRule): (asked: TargetQuestion) => string {
+  const allWeights = weightsOf(rule.targets);
   let draws = 0;
   return ({ headers, served }) => {
     const targets = eligibleTargets(rule, served);
-    const weights = targets.map(({ weight }) => weight);
+    const weights = targets === rule.targets ? allWeights : weightsOf(targets);
     const pin = rule.stickyHeader === "" ? undefined : headers.get(rule.stickyHeader);
     const index = pin ? targetAt(weights, stickyPosition(rule.name, pin)) : drawShare(weights, draws++);
     return targets[index]!.name;
   };
+}
+
+function weightsOf(targets: readonly RewriteTarget[]): readonly number[] {
+  return targets.map(({ weight }) => weight);
 }
 
 /** With "redistribute", the targets that are served; all of them where that leaves nobody. */
