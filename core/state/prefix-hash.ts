@@ -40,7 +40,8 @@ export class PrefixHasher {
   readonly #restView = new DataView(this.#rest.buffer);
   #restBytes = 0;
   #ends: Int32Array = new Int32Array(0);
-  #hashes: Int32Array = new Int32Array(0);
+  #hashes: number[] = [];
+  #blocks = 0;
   #block = 0;
   #bytesLeft = 0;
 
@@ -53,11 +54,13 @@ export class PrefixHasher {
 
   /**
    * The hashes of the first `blocks` blocks, two words each. `ends` says where each block ends, in multiples of eight bytes;
-   * the prompt must reach the last of them.
+   * the prompt must reach the last of them. A plain array: a typed one lies outside of the heap and takes longer to get than
+   * what it saves.
    */
-  hash(key: PrefixKey, body: Uint8Array, spans: readonly Span[], ends: Int32Array, blocks: number): Int32Array {
-    const hashes = new Int32Array(2 * blocks);
+  hash(key: PrefixKey, body: Uint8Array, spans: readonly Span[], ends: Int32Array, blocks: number): readonly number[] {
+    const hashes = new Array<number>(2 * blocks);
     if (blocks === 0) return hashes;
+    this.#blocks = blocks;
     this.#ends = ends;
     this.#hashes = hashes;
     this.#block = 0;
@@ -77,6 +80,14 @@ export class PrefixHasher {
     for (let at = 0; at < units; at += 4) this.#takeWords(twoUnits(text, at), twoUnits(text, at + 2));
   }
 
+  #takeWords(x: number, y: number): void {
+    const lanes = this.#lanes;
+    lanes[0] = multiplied(lanes[0]!, x, this.#odd1);
+    lanes[1] = summed(lanes[1]!, lanes[0]!);
+    lanes[2] = multiplied(lanes[2]!, y, this.#odd2);
+    lanes[3] = summed(lanes[3]!, lanes[2]!);
+  }
+
   #takeSpans(body: Uint8Array, spans: readonly Span[]): void {
     const view = new DataView(body.buffer, body.byteOffset, body.byteLength);
     for (let index = 0; index < spans.length && !this.#isDone; index++) {
@@ -87,7 +98,7 @@ export class PrefixHasher {
   }
 
   get #isDone(): boolean {
-    return 2 * this.#block === this.#hashes.length;
+    return this.#block === this.#blocks;
   }
 
   /** A zero byte: it stands in no JSON text. */
@@ -112,13 +123,6 @@ export class PrefixHasher {
     this.#takeSteps(this.#restView, 0, STEP_BYTES);
   }
 
-  #takeWords(x: number, y: number): void {
-    this.#restView.setInt32(0, x, true);
-    this.#restView.setInt32(4, y, true);
-    this.#bytesLeft += STEP_BYTES;
-    this.#takeRest();
-  }
-
   /** Takes whole steps, as far as blocks are left. */
   #takeSteps(view: DataView, start: number, end: number): void {
     const lanes = this.#lanes;
@@ -128,39 +132,51 @@ export class PrefixHasher {
     let b = lanes[1]!;
     let c = lanes[2]!;
     let d = lanes[3]!;
+    let block = this.#block;
+    let left = this.#bytesLeft;
     let at = start;
-    while (at < end && !this.#isDone) {
-      const stop = Math.min(end, at + this.#bytesLeft);
-      this.#bytesLeft -= stop - at;
+    while (at < end && block < this.#blocks) {
+      const stop = Math.min(end, at + left);
+      left -= stop - at;
       for (; at < stop; at += STEP_BYTES) {
-        a = Math.imul(((a << 15) | (a >>> 17)) ^ view.getInt32(at, true), odd1);
-        b = (((b << 11) | (b >>> 21)) + a) | 0;
-        c = Math.imul(((c << 15) | (c >>> 17)) ^ view.getInt32(at + 4, true), odd2);
-        d = (((d << 11) | (d >>> 21)) + c) | 0;
+        a = multiplied(a, view.getInt32(at, true), odd1);
+        b = summed(b, a);
+        c = multiplied(c, view.getInt32(at + 4, true), odd2);
+        d = summed(d, c);
       }
-      if (this.#bytesLeft === 0) this.#finishBlock(a, b, c, d);
+      if (left > 0) break;
+      writeHash(this.#hashes, block++, a, b, c, d);
+      left = block < this.#blocks ? this.#ends[block]! - this.#ends[block - 1]! : 0;
     }
+    this.#block = block;
+    this.#bytesLeft = left;
     lanes[0] = a;
     lanes[1] = b;
     lanes[2] = c;
     lanes[3] = d;
   }
+}
 
-  /** Folds the four lanes into the block's 64 bits, so that every bit depends on all of them; the lanes run on. */
-  #finishBlock(a: number, b: number, c: number, d: number): void {
-    let low = (scramble(a, 0xcc9e2d51) + scramble(c, 0x85ebca6b)) | 0;
-    let high = (scramble(b, 0x1b873593) + scramble(d, 0x2c1b3c6d)) | 0;
-    low = (low + high) | 0;
-    high ^= (low << 13) | (low >>> 19);
-    low = Math.imul(low ^ (low >>> 13), 0xc2b2ae35);
-    high = Math.imul(high ^ (high >>> 12), 0x297a2d39);
-    low = (low + ((high << 7) | (high >>> 25))) | 0;
-    high = (high + low) | 0;
-    this.#hashes[2 * this.#block] = low ^ (low >>> 16);
-    this.#hashes[2 * this.#block + 1] = high ^ (high >>> 15);
-    this.#block++;
-    if (!this.#isDone) this.#bytesLeft = this.#ends[this.#block]! - this.#ends[this.#block - 1]!;
-  }
+/** Folds the four lanes into the block's 64 bits, so that every bit depends on all of them; the lanes run on. */
+function writeHash(hashes: number[], block: number, a: number, b: number, c: number, d: number): void {
+  let low = (scramble(a, 0xcc9e2d51) + scramble(c, 0x85ebca6b)) | 0;
+  let high = (scramble(b, 0x1b873593) + scramble(d, 0x2c1b3c6d)) | 0;
+  low = (low + high) | 0;
+  high ^= (low << 13) | (low >>> 19);
+  low = Math.imul(low ^ (low >>> 13), 0xc2b2ae35);
+  high = Math.imul(high ^ (high >>> 12), 0x297a2d39);
+  low = (low + ((high << 7) | (high >>> 25))) | 0;
+  high = (high + low) | 0;
+  hashes[2 * block] = low ^ (low >>> 16);
+  hashes[2 * block + 1] = high ^ (high >>> 15);
+}
+
+function multiplied(lane: number, word: number, odd: number): number {
+  return Math.imul(((lane << 15) | (lane >>> 17)) ^ word, odd);
+}
+
+function summed(lane: number, addend: number): number {
+  return (((lane << 11) | (lane >>> 21)) + addend) | 0;
 }
 
 function scramble(lane: number, odd: number): number {

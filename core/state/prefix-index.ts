@@ -105,15 +105,15 @@ export class PrefixIndex {
 /** One prompt's hashes, and what each slot held of them when it was first asked for. */
 export class PromptPrefix implements PrefixMatch, Chain {
   readonly blocks: number;
-  readonly hashes: Int32Array;
+  readonly hashes: readonly number[];
   readonly #residency: Residency;
   readonly #ends: Int32Array;
   readonly #tokensPerByte: number;
   /** Of the whole prompt. */
   readonly #tokens: number;
   readonly #trust: HitTrust;
-  /** By slot: blocks held, or -1 before it was asked for. */
-  readonly #held: Int16Array;
+  /** By slot: blocks held, or -1 before it was asked for. A plain array, like the hashes. */
+  readonly #held: number[];
   /** The answer before, mostly the next one too. */
   #guess = 0;
   /** One per slot the request went to; mostly one. */
@@ -121,7 +121,7 @@ export class PromptPrefix implements PrefixMatch, Chain {
 
   constructor(
     residency: Residency,
-    hashes: Int32Array,
+    hashes: readonly number[],
     ends: Int32Array,
     { tokensPerByte, bytes, trust }: { tokensPerByte: number; bytes: number; trust: HitTrust },
   ) {
@@ -132,7 +132,7 @@ export class PromptPrefix implements PrefixMatch, Chain {
     this.#tokensPerByte = tokensPerByte;
     this.#tokens = bytes * tokensPerByte;
     this.#trust = trust;
-    this.#held = new Int16Array(residency.slotsUsed).fill(-1);
+    this.#held = new Array<number>(residency.slotsUsed).fill(-1);
   }
 
   matchedBlocks(slot: number): number {
@@ -165,7 +165,8 @@ export class PromptPrefix implements PrefixMatch, Chain {
   admit(slot: number): void {
     if (this.blocks === 0) return;
     const admission = this.#residency.admit(this, slot, this.matchedBlocks(slot));
-    this.#admissions = [...this.#admissions.filter((other) => other.slot !== slot), admission];
+    if (this.#admissions.length === 0) this.#admissions = [admission];
+    else this.#admissions = [...this.#admissions.filter((other) => other.slot !== slot), admission];
   }
 
   withdraw(slot: number): void {

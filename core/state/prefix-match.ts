@@ -9,7 +9,7 @@ export interface PrefixMatch {
   /** The same as a share of all hashed blocks by length, in [0, 1]; 1 when the endpoint holds all that can be known. */
   matchedFraction(slot: number): number;
   /** Two words for each block, equal where prompts are equal up to its end. They mean nothing outside this process. */
-  readonly hashes?: Int32Array;
+  readonly hashes?: ArrayLike<number>;
   /** Tokens of one block, estimated. */
   tokensIn?(block: number): number;
 }

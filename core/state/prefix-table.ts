@@ -72,10 +72,6 @@ export class PrefixTable {
     return this.#counters[COUNT]!;
   }
 
-  get isFull(): boolean {
-    return this.count === this.maxEntries;
-  }
-
   /** One number for every slot. */
   slotNumbers(name: (typeof SLOT_NUMBERS)[number]): Int32Array {
     return this.#slots[SLOT_NUMBERS.indexOf(name)]!;
@@ -129,7 +125,7 @@ export class PrefixTable {
     return entry;
   }
 
-  /** Frees an entry that has neither children nor a place in a list. */
+  /** Frees an entry that has no children. If it stands in a list, it must leave that before the next `add`. */
   remove(entry: number): void {
     const words = this.words;
     const at = entry * WORDS;

@@ -1,4 +1,4 @@
-import { CHILDREN, PARENT, PrefixTable } from "./prefix-table.ts";
+import { CHILDREN, PARENT, PrefixTable, STAMP } from "./prefix-table.ts";
 import { RecencyLists } from "./recency-lists.ts";
 
 // What each endpoint is believed to hold, forgotten in the order its engine would: least recently used first, a prompt's tail
@@ -10,7 +10,7 @@ import { RecencyLists } from "./recency-lists.ts";
 export interface Chain {
   readonly blocks: number;
   /** Two words per block. */
-  readonly hashes: Int32Array;
+  readonly hashes: ArrayLike<number>;
   /** Tokens of the block with this index, at least 1. */
   tokensIn(block: number): number;
 }
@@ -31,7 +31,10 @@ export interface SlotResidency {
 }
 
 /** Turns the hash of a prompt's last block into that of the text generated after it. */
-const GENERATED = [0x47656e65, 0x72617465] as const;
+const GENERATED_LOW = 0x47656e65;
+const GENERATED_HIGH = 0x72617465;
+/** As good as no limit to what a slot or the table holds. */
+const UNLIMITED = 0x7fffffff;
 
 export class Residency {
   readonly table: PrefixTable;
@@ -90,11 +93,8 @@ export class Residency {
     // Counted as a child, the prompt itself keeps what is held from being dropped to make room for the rest.
     if (held !== 0) this.#countChild(held, 1);
     this.#trim(slot, tokensFrom(chain, from));
-    for (let block = from; block < chain.blocks; block++) {
-      const entry = this.#add(chain, block, slot, last);
-      if (entry === 0) break;
-      last = entry;
-    }
+    const end = from + Math.min(chain.blocks - from, this.#makeRoom(chain.blocks - from));
+    for (let block = from; block < end; block++) last = this.#add(chain, block, slot, last);
     if (held !== 0) this.#countChild(held, -1);
     if (held !== 0 && this.#lists.stamp(held) !== 0) this.#lists.remove(slot, held);
     if (last !== 0) this.#lists.addNewest(slot, last, stamp);
@@ -111,11 +111,13 @@ export class Residency {
     const parent = this.#entryOf(chain, last, slot);
     this.#countChild(parent, 1);
     this.#trim(slot, tokens);
-    if (this.table.isFull && !this.#makeRoom()) {
+    if (this.#makeRoom(1) === 0) {
       this.#countChild(parent, -1);
       return;
     }
-    const entry = this.table.add(...generatedHash(chain, last), slot, parent, tokens);
+    const low = chain.hashes[2 * last]! ^ GENERATED_LOW;
+    const high = chain.hashes[2 * last + 1]! ^ GENERATED_HIGH;
+    const entry = this.table.add(low, high, slot, parent, tokens);
     this.#tokens[slot]! += tokens;
     this.#entries[slot]!++;
     this.#lists.addNewest(slot, entry, this.table.tick());
@@ -128,12 +130,12 @@ export class Residency {
     for (; depth > admission.from; depth--) {
       const entry = this.#entryOf(chain, depth - 1, admission.slot);
       if (this.#lists.stamp(entry) !== admission.stamp) return;
-      this.#drop(admission.slot, entry);
+      this.#drop(admission.slot, entry, UNLIMITED, UNLIMITED);
     }
   }
 
   forget(slot: number): void {
-    while (this.#lists.oldest(slot) !== 0) this.#drop(slot, this.#lists.oldest(slot));
+    while (this.#lists.oldest(slot) !== 0) this.#drop(slot, this.#lists.oldest(slot), -1, UNLIMITED);
   }
 
   setCapacity(slot: number, tokens: number): void {
@@ -155,13 +157,14 @@ export class Residency {
   }
 
   #dropGenerated(chain: Chain, block: number, slot: number): void {
-    const entry = this.table.find(...generatedHash(chain, block), slot);
-    if (entry !== 0) this.#drop(slot, entry);
+    const low = chain.hashes[2 * block]! ^ GENERATED_LOW;
+    const high = chain.hashes[2 * block + 1]! ^ GENERATED_HIGH;
+    const entry = this.table.find(low, high, slot);
+    if (entry !== 0) this.#drop(slot, entry, UNLIMITED, UNLIMITED);
   }
 
-  /** Adds one block behind `parent`; 0 when memory is full of nothing but the prompt itself. */
+  /** Adds one block behind `parent`; there must be room. */
   #add(chain: Chain, block: number, slot: number, parent: number): number {
-    if (this.table.isFull && !this.#makeRoom()) return 0;
     const tokens = chain.tokensIn(block);
     const entry = this.table.add(chain.hashes[2 * block]!, chain.hashes[2 * block + 1]!, slot, parent, tokens);
     if (parent !== 0) this.#countChild(parent, 1);
@@ -173,19 +176,23 @@ export class Residency {
   /** Drops the least recently used until `room` tokens fit in, or nothing listed is left. */
   #trim(slot: number, room: number): void {
     const limit = this.#capacity[slot]! - room;
-    while (this.#tokens[slot]! > limit && this.#lists.oldest(slot) !== 0) this.#drop(slot, this.#lists.oldest(slot));
+    while (this.#tokens[slot]! > limit && this.#lists.oldest(slot) !== 0) {
+      this.#drop(slot, this.#lists.oldest(slot), limit, UNLIMITED);
+    }
   }
 
-  /** Frees an entry: the least recently used of all slots. */
-  #makeRoom(): boolean {
+  /** Frees so many entries, the least recently used of all slots first; how many there are then. */
+  #makeRoom(entries: number): number {
+    const { table } = this;
     const lists = this.#lists;
-    while (this.table.isFull) {
+    const limit = table.maxEntries - entries;
+    while (table.count > limit) {
       if (lists.oldest(this.#victim) === 0 || lists.oldestStamp(this.#victim) !== this.#victimStamp) this.#findVictim();
       const entry = lists.oldest(this.#victim);
-      if (entry === 0) return false;
-      this.#drop(this.#victim, entry);
+      if (entry === 0) break;
+      this.#drop(this.#victim, entry, UNLIMITED, limit);
     }
-    return true;
+    return table.maxEntries - table.count;
   }
 
   #findVictim(): void {
@@ -200,28 +207,40 @@ export class Residency {
     }
   }
 
-  /** Drops a listed entry: out of the list if a longer prefix still needs it, else altogether. */
-  #drop(slot: number, entry: number): void {
-    if (this.table.words[this.table.at(entry) + CHILDREN] !== 0) {
-      this.#lists.remove(slot, entry);
+  /**
+   * Drops a listed entry: out of the list if a longer prefix still needs it, else altogether. While the slot holds more tokens or
+   * the table more entries than it may, so go those that only led up to it. What is left of them takes its place in the list:
+   * handed over from each to its parent, the place would come to the same end.
+   */
+  #drop(slot: number, listed: number, maxTokens: number, maxEntries: number): void {
+    const { table } = this;
+    const { words } = table;
+    if (words[table.at(listed) + CHILDREN] !== 0) {
+      this.#lists.remove(slot, listed);
       return;
     }
-    const parent = this.table.words[this.table.at(entry) + PARENT]!;
-    if (parent !== 0) this.#countChild(parent, -1);
-    if (parent !== 0) this.#lists.handOver(slot, entry, parent);
-    else this.#lists.remove(slot, entry);
-    this.#tokens[slot]! -= this.table.tokens(entry);
-    this.#entries[slot]!--;
-    this.table.remove(entry);
+    const countBefore = table.count;
+    let tokens = this.#tokens[slot]!;
+    let heir = listed;
+    do {
+      tokens -= table.tokens(heir);
+      const parent = words[table.at(heir) + PARENT]!;
+      table.remove(heir);
+      heir = parent;
+      if (heir === 0) break;
+      const at = table.at(heir);
+      words[at + CHILDREN]!--;
+      if (words[at + CHILDREN] !== 0 || words[at + STAMP] !== 0) break;
+    } while (tokens > maxTokens || table.count > maxEntries);
+    this.#tokens[slot] = tokens;
+    this.#entries[slot]! -= countBefore - table.count;
+    if (heir !== 0) this.#lists.handOver(slot, listed, heir);
+    else this.#lists.remove(slot, listed);
   }
 
   #countChild(entry: number, change: 1 | -1): void {
     this.table.words[this.table.at(entry) + CHILDREN]! += change;
   }
-}
-
-function generatedHash(chain: Chain, block: number): readonly [low: number, high: number] {
-  return [chain.hashes[2 * block]! ^ GENERATED[0], chain.hashes[2 * block + 1]! ^ GENERATED[1]];
 }
 
 /** Tokens from that block to the end. */

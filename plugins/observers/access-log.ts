@@ -97,7 +97,7 @@ function replayable({ request, usage }: RequestRecord) {
   };
 }
 
-function hashText(hashes: Int32Array): string {
+function hashText(hashes: ArrayLike<number>): string {
   let text = "";
   for (let at = 0; at < hashes.length; at += 2) text += (hashes[at]! >>> 0).toString(16).padStart(8, "0");
   return text;

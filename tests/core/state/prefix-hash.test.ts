@@ -13,12 +13,12 @@ const BLOCK = Int32Array.of(64);
 
 const hasher = new PrefixHasher(SECRET);
 
-function hash(body: Uint8Array, spans: readonly Span[] = [[0, body.length]], key = KEY, of = hasher): Int32Array {
+function hash(body: Uint8Array, spans: readonly Span[] = [[0, body.length]], key = KEY, of = hasher): readonly number[] {
   return of.hash(key, body, spans, ENDS, wholeBlocks(ENDS, promptBytes(spans)));
 }
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
-const hex = (words: Int32Array) => [...words].map((word) => (word >>> 0).toString(16).padStart(8, "0")).join(" ");
+const hex = (words: readonly number[]) => [...words].map((word) => (word >>> 0).toString(16).padStart(8, "0")).join(" ");
 
 /** The same function over one flat array of bytes, word by word. */
 function plainHash(key: PrefixKey, prompt: readonly number[], ends: readonly number[]): number[] {
