@@ -1,5 +1,4 @@
 import type { Span } from "../request.ts";
-import { wordsUnder } from "./string-run.ts";
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -17,7 +16,7 @@ export function countNumbers(bytes: Uint8Array, span: Span): number {
 
 /** The commas of a list like "17,4,2026"; NaN or 0 where it is not as simple. Four bytes at a time, as these lists are prompts of token ids. */
 function commasOfFlatList(bytes: Uint8Array, from: number, end: number): number {
-  const words = wordsUnder(bytes);
+  const words = new Int32Array(bytes.buffer, 0, bytes.buffer.byteLength >>> 2);
   const base = bytes.byteOffset;
   const first = (base + from + 3) >>> 2;
   const last = (base + end) >>> 2;

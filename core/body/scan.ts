@@ -3,7 +3,8 @@ import { malformed, notAnObject, tooDeep, trailing, truncated } from "./invalid-
 import type { KeySpans } from "./json-body.ts";
 import { NotedKeys } from "./noted-keys.ts";
 import { afterNumberByte, digitsEnd, integerRunEnd, isWholeNumber, NUMBER_START, type NumberState } from "./number-run.ts";
-import { contentEnd, isEscapeLetter, isHexDigit, shortRunEnd, wordsUnder } from "./string-run.ts";
+import { isEscapeLetter, isHexDigit, shortRunEnd } from "./string-run.ts";
+import { contentEnd, forgetWindow } from "./text-scan.ts";
 
 // What comes next between tokens …
 const BODY = 0;
@@ -37,9 +38,8 @@ const LETTER_U = 0x75;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** Strings shorter than this never pay for a view of words. */
+/** Strings shorter than this never pay for a call into WebAssembly. */
 const SHORT_STRING = 16;
-const NO_WORDS = new Int32Array(0);
 
 /**
  * Walks a body once, as its bytes arrive, and notes where the values of the given top-level keys lie.
@@ -62,7 +62,6 @@ export class BodyScanner implements KeySpans {
   #literalLeft = 0;
   /** Where the latest key or value of the top level begins. */
   #begin = 0;
-  #words: Int32Array = NO_WORDS;
 
   constructor(keys: readonly string[], maxDepth: number) {
     this.#noted = new NotedKeys(keys);
@@ -75,6 +74,7 @@ export class BodyScanner implements KeySpans {
 
   /** Scans from where it stopped up to `end`; `bytes` may be another buffer each time, as long as it begins with the same content. */
   push(bytes: Uint8Array, end: number): void {
+    forgetWindow();
     let at = this.#at;
     while (at < end) at = this.#state < STRING ? this.#between(bytes, at, end) : this.#resume(bytes, at, end);
     this.#at = at;
@@ -194,8 +194,7 @@ export class BodyScanner implements KeySpans {
     while (at < end) {
       if (this.#state !== STRING) this.#escapeByte(bytes, at);
       else {
-        if (this.#words.buffer !== bytes.buffer) this.#words = wordsUnder(bytes);
-        at = contentEnd(bytes, this.#words, at, end);
+        at = contentEnd(bytes, at, end);
         if (at === end) return at;
         if (bytes[at] === QUOTE) return this.#stringEnd(bytes, at);
         if (bytes[at] !== BACKSLASH) throw malformed(bytes, at);

@@ -20,51 +20,56 @@ function hash(body: Uint8Array, spans: readonly Span[] = [[0, body.length]], key
 const utf8 = (text: string) => new TextEncoder().encode(text);
 const hex = (words: readonly number[]) => [...words].map((word) => (word >>> 0).toString(16).padStart(8, "0")).join(" ");
 
+const WORD = 2n ** 64n - 1n;
+/** What each lane and each sum is multiplied with at the end of a block. */
+const LANE_ODDS = [0x9e3779b185ebca87n, 0xc2b2ae3d27d4eb4fn, 0x165667b19e3779f9n, 0x85ebca77c2b2ae63n] as const;
+const SUM_ODDS = [0x27d4eb2f165667c5n, 0xff51afd7ed558ccdn, 0xc4ceb9fe1a85ec53n, 0xd6e8feb86659fd93n] as const;
+
 /** The same function over one flat array of bytes, word by word. */
 function plainHash(key: PrefixKey, prompt: readonly number[], ends: readonly number[]): number[] {
-  const rotate = (value: number, bits: number) => (value << bits) | (value >>> (32 - bits));
-  const scramble = (lane: number, odd: number) => {
-    const product = Math.imul(lane ^ (lane >>> 15), odd);
-    return product ^ (product >>> 16);
+  const rotate = (value: bigint, bits: bigint) => ((value << bits) | (value >> (64n - bits))) & WORD;
+  const scramble = (value: bigint, odd: bigint) => ((value ^ (value >> 32n)) * odd) & WORD;
+  const join = (low: number, high: number) => BigInt(low >>> 0) | (BigInt(high >>> 0) << 32n);
+  const odd = join(0x85ebca87 ^ (SECRET[4]! & 0x33cc33cc), 0x9e3779b1 ^ (SECRET[5]! & 0x33cc33cc));
+  const lanes = [0, 1, 2, 3].map((lane) => ({ value: join(SECRET[lane]!, SECRET[(lane + 1) % 4]!), sum: 0n }));
+  const take = (word: bigint) => {
+    const lane = lanes.shift()!;
+    lane.value = ((rotate(lane.value, 29n) ^ word) * odd) & WORD;
+    lane.sum = (rotate(lane.sum, 23n) + lane.value) & WORD;
+    lanes.push(lane);
   };
-  const odd1 = 0x9e3779b1 ^ (SECRET[4]! & 0x33cc33cc);
-  const odd2 = 0x85ebca77 ^ (SECRET[5]! & 0x33cc33cc);
-  let [a, b, c, d] = SECRET as [number, number, number, number];
-  const take = (x: number, y: number) => {
-    a = Math.imul(rotate(a, 15) ^ x, odd1);
-    b = (rotate(b, 11) + a) | 0;
-    c = Math.imul(rotate(c, 15) ^ y, odd2);
-    d = (rotate(d, 11) + c) | 0;
+  const takeBytes = (bytes: readonly number[]) => {
+    for (let at = 0; at < bytes.length; at += 8)
+      take(bytes.slice(at, at + 8).reduceRight((word, byte) => (word << 8n) | BigInt(byte), 0n));
   };
   for (const text of [key.api, key.target, key.cacheSalt]) {
-    take(text.length, 0);
-    const unit = (at: number) => (at < text.length ? text.charCodeAt(at) : 0);
-    for (let at = 0; at < text.length; at += 4) take(unit(at) | (unit(at + 1) << 16), unit(at + 2) | (unit(at + 3) << 16));
+    const units = [text.length, 0, ...Array.from(text, (char) => char.charCodeAt(0))];
+    while (units.length % 4 !== 0) units.push(0);
+    takeBytes(units.flatMap((unit) => [unit & 0xff, unit >> 8]));
   }
-  const word = (at: number) => prompt[at]! | (prompt[at + 1]! << 8) | (prompt[at + 2]! << 16) | (prompt[at + 3]! << 24);
   const hashes: number[] = [];
-  let at = 0;
+  let start = 0;
   for (const end of ends) {
-    for (; at < end; at += 8) take(word(at), word(at + 4));
-    let low = (scramble(a, 0xcc9e2d51) + scramble(c, 0x85ebca6b)) | 0;
-    let high = (scramble(b, 0x1b873593) + scramble(d, 0x2c1b3c6d)) | 0;
-    low = (low + high) | 0;
-    high ^= rotate(low, 13);
-    low = Math.imul(low ^ (low >>> 13), 0xc2b2ae35);
-    high = Math.imul(high ^ (high >>> 12), 0x297a2d39);
-    low = (low + rotate(high, 7)) | 0;
-    high = (high + low) | 0;
-    hashes.push(low ^ (low >>> 16), high ^ (high >>> 15));
+    takeBytes(prompt.slice(start, end));
+    start = end;
+    let hash = 0n;
+    for (const [index, { value, sum }] of lanes.entries()) {
+      hash += rotate(scramble(value, LANE_ODDS[index]!), BigInt(7 + 11 * index)) + scramble(sum, SUM_ODDS[index]!);
+    }
+    hash &= WORD;
+    hash = ((hash ^ (hash >> 29n)) * 0xbf58476d1ce4e5b9n) & WORD;
+    hash ^= hash >> 32n;
+    hashes.push(Number(BigInt.asIntN(32, hash)), Number(BigInt.asIntN(32, hash >> 32n)));
   }
   return hashes;
 }
 
 describe("hashes of a prompt", () => {
   const vectors: readonly [name: string, body: Uint8Array, hashes: string][] = [
-    ["zeros", new Uint8Array(64), "ba7efdbb 9d69be4d b5250ebe 28a59b5e"],
-    ["English", utf8("The quick brown fox jumps over the lazy dog."), "5b0700a1 89377625"],
-    ["Chinese", utf8("敏捷的棕色狐狸跳过懒狗,然后又跳了回来。"), "a6b69e36 9cdfc108"],
-    ["emoji", utf8("🦊🐕🦊🐕🦊🐕🦊🐕🦊🐕"), "147ea920 6cdbe63b"],
+    ["zeros", new Uint8Array(64), "1a2a0b31 69eda5d6 0eca5ab5 7178f2ea"],
+    ["English", utf8("The quick brown fox jumps over the lazy dog."), "21a39135 b9503e81"],
+    ["Chinese", utf8("敏捷的棕色狐狸跳过懒狗,然后又跳了回来。"), "8c8548c2 67478c1d"],
+    ["emoji", utf8("🦊🐕🦊🐕🦊🐕🦊🐕🦊🐕"), "45a41cc1 1f976793"],
   ];
   for (const [name, body, expected] of vectors) {
     test(`are the same on every runtime: ${name}`, () => assert.equal(hex(hash(body)), expected));
@@ -98,6 +103,33 @@ describe("hashes of a prompt", () => {
       const part = hash(body, [[0, end]]);
       assert.deepEqual(part, whole.slice(0, part.length));
     }
+  });
+
+  test("of long prompts do not depend on how they fit into the module's memory", () => {
+    const body = Uint8Array.from({ length: 70_000 }, (_, at) => (at * at * 31) >>> 7);
+    for (const cut of [1, 32_000, 32_680, 32_700, 32_768, 40_000, 65_400]) {
+      const flat = [...body.subarray(0, cut), 0, ...body.subarray(cut)];
+      const expected = plainHash(
+        KEY,
+        flat,
+        [...ENDS].filter((end) => end <= flat.length),
+      );
+      const spans: Span[] = [
+        [0, cut],
+        [cut, body.length],
+      ];
+      assert.deepEqual([...hash(body, spans)], expected);
+    }
+  });
+
+  test("do not mix up the blocks of two indexes, nor their secrets", () => {
+    const body = utf8("All work and no play makes Jack a dull boy. ".repeat(20));
+    const other = new PrefixHasher(SECRET.map((word) => word ^ 1));
+    const expected = [hash(body), hash(body, [[0, body.length]], KEY, other)];
+    const long = hasher.hash(KEY, body, [[0, body.length]], BLOCK, 1);
+    assert.deepEqual(long, hash(body).slice(2, 4));
+    assert.deepEqual([hash(body), hash(body, [[0, body.length]], KEY, other)], expected);
+    assert.notDeepEqual(expected[0], expected[1]);
   });
 
   test("tell a moved boundary apart", () => {
