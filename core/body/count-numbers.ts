@@ -16,12 +16,13 @@ export function countNumbers(bytes: Uint8Array, span: Span): number {
 
 /** The commas of a list like "17,4,2026"; NaN or 0 where it is not as simple. Four bytes at a time, as these lists are prompts of token ids. */
 function commasOfFlatList(bytes: Uint8Array, from: number, end: number): number {
-  const words = new Int32Array(bytes.buffer, 0, bytes.buffer.byteLength >>> 2);
   const base = bytes.byteOffset;
   const first = (base + from + 3) >>> 2;
   const last = (base + end) >>> 2;
   if (first > last) return 0;
   let commas = flatCommas(bytes, from, first * 4 - base) + flatCommas(bytes, last * 4 - base, end);
+  if (Number.isNaN(commas)) return commas;
+  const words = new Int32Array(bytes.buffer, 0, bytes.buffer.byteLength >>> 2);
   for (let index = first; index < last; index++) {
     const word = words[index]!;
     if (!isFlatWord(word)) return Number.NaN;

@@ -2,6 +2,10 @@ import type { Endpoint } from "../endpoint.ts";
 import { RouterError } from "../errors.ts";
 import type { Picker, Random } from "../plugin.ts";
 import type { Named } from "../snapshot.ts";
+import { MAX_SLOTS } from "../state/load.ts";
+
+/** Where each slot's endpoint stands among the candidates of this request; what earlier requests left here does no harm. */
+const places = new Int32Array(MAX_SLOTS);
 
 /** Puts the candidates in the order in which they will be tried. */
 export function pick(
@@ -11,8 +15,14 @@ export function pick(
   random: Random,
 ): readonly Endpoint[] {
   const order = picker.plugin.pick(candidates, totals, random);
-  if (order.length === 0 || order.some((endpoint) => !candidates.includes(endpoint))) {
+  if (order.length === 0 || !areAmong(order, candidates)) {
     throw new RouterError("plugin_fault", `The picker "${picker.name}" must return candidates, at least one; fix the plugin.`);
   }
   return order;
+}
+
+function areAmong(order: readonly Endpoint[], candidates: readonly Endpoint[]): boolean {
+  for (let i = 0; i < candidates.length; i++) places[candidates[i]!.slot] = i;
+  for (const endpoint of order) if (candidates[places[endpoint?.slot]!] !== endpoint) return false;
+  return true;
 }

@@ -8,12 +8,12 @@ import type { Load } from "../state/load.ts";
 export interface Scored {
   readonly columns: readonly ScorerColumn[];
   /** Weighted mean of the opinions on each candidate; 0 where nobody has one. */
-  readonly totals: Float64Array;
+  readonly totals: readonly number[];
   readonly faults: readonly Fault[];
 }
 
 /** What stands in a decision that refuses. */
-export const NOT_SCORED: Scored = { columns: [], totals: new Float64Array(0), faults: [] };
+export const NOT_SCORED: Scored = { columns: [], totals: [], faults: [] };
 
 /** Asks every scorer. One that breaks its contract has no opinion on this request, and that is recorded. */
 export function score(
@@ -24,7 +24,7 @@ export function score(
 ): Scored {
   const columns: ScorerColumn[] = [];
   const faults: Fault[] = [];
-  const totals = new Float64Array(candidates.length);
+  const totals = zeros(candidates.length);
   const weights = emptyWeights(candidates.length);
   for (const scorer of scorers) {
     try {
@@ -42,6 +42,13 @@ export function score(
     if (weights[i]! > 0) totals[i]! /= weights[i]!;
   }
   return { columns, totals, faults };
+}
+
+/** A plain array: engines make typed ones of this size outside of their heap. */
+function zeros(length: number): number[] {
+  const numbers: number[] = [];
+  for (let i = 0; i < length; i++) numbers.push(0);
+  return numbers;
 }
 
 let weightsScratch = new Float64Array(64);
@@ -78,7 +85,7 @@ function addColumn(
   values: ArrayLike<number | null>,
   weight: number,
   voices: Float64Array | undefined,
-  totals: Float64Array,
+  totals: number[],
   weights: Float64Array,
 ): void {
   for (let i = 0; i < totals.length; i++) {

@@ -48,12 +48,13 @@ export class UsageTap {
   finish(): Usage | undefined {
     const ring = this.#ring;
     if (ring === undefined) return undefined;
-    const at = this.#total % TAIL_BYTES;
-    const length = Math.min(this.#total, TAIL_BYTES);
-    if (length === TAIL_BYTES) ring.copy(straight, 0, at);
-    ring.copy(straight, length === TAIL_BYTES ? TAIL_BYTES - at : 0, 0, at);
+    const total = this.#total;
     this.close();
-    return readUsage(straight, length);
+    if (total <= TAIL_BYTES) return readUsage(ring, total);
+    const at = total % TAIL_BYTES;
+    straight.set(ring.subarray(at));
+    straight.set(ring.subarray(0, at), TAIL_BYTES - at);
+    return readUsage(straight, TAIL_BYTES);
   }
 
   /** Lets go of the memory. */
@@ -67,8 +68,8 @@ export class UsageTap {
     const from = Math.max(start, end - TAIL_BYTES);
     const at = this.#total % TAIL_BYTES;
     const untilWrap = Math.min(end, from + TAIL_BYTES - at);
-    chunk.copy(ring, at, from, untilWrap);
-    if (untilWrap < end) chunk.copy(ring, 0, untilWrap, end);
+    ring.set(chunk.subarray(from, untilWrap), at);
+    if (untilWrap < end) ring.set(chunk.subarray(untilWrap, end));
     this.#total += end - from;
   }
 }

@@ -5,6 +5,8 @@ export const GATHER_BYTES = 16 * 1024;
 /** Room for a head beside the body bytes. */
 const SCRATCH_BYTES = GATHER_BYTES + 16 * 1024;
 
+const UTF8 = new TextEncoder();
+
 let scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
 /** True where sockets keep what they are given until later (Deno): there is nothing to reuse. */
 let isKept = false;
@@ -15,6 +17,16 @@ let isKept = false;
  */
 export function takeScratch(bytes: number): Buffer {
   return isKept || bytes > SCRATCH_BYTES ? Buffer.allocUnsafe(bytes) : scratch;
+}
+
+/**
+ * Puts a head at the beginning of a buffer that has room for it; returns its length. Heads are latin1 and nearly always ASCII,
+ * where UTF-8 is the same and costs, on Deno, a sixth.
+ */
+export function putHead(target: Buffer, head: string): number {
+  const { read, written } = UTF8.encodeInto(head, target);
+  const isAscii = read === head.length && written === head.length;
+  return isAscii ? written : target.write(head, 0, "latin1");
 }
 
 /**

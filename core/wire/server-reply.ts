@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { Reply } from "../reply.ts";
 import type { Head } from "./head.ts";
-import { takeScratch, writeScratch } from "./scratch.ts";
+import { putHead, takeScratch, writeScratch } from "./scratch.ts";
 
 /** How the client learns where the body ends (RFC 9112 6.3). */
 type BodyMode = "none" | "length" | "chunked" | "close";
@@ -115,7 +115,7 @@ export class ServerReply implements Reply {
     this.#pending = "";
     const bytes = isWhole ? chunk.length : spanBytes(spans, spanCount);
     const gathered = takeScratch(before.length + bytes + suffix.length);
-    let at = before === "" ? 0 : gathered.write(before, 0, "latin1");
+    let at = before === "" ? 0 : putHead(gathered, before);
     for (let i = 0; i < spanCount; i++) {
       const start = isWhole ? 0 : spans[2 * i]!;
       const end = isWhole ? bytes : spans[2 * i + 1]!;

@@ -4,7 +4,7 @@ import { ChunkedDecoder } from "./chunked.ts";
 import type { Deadlines, Timed } from "./deadlines.ts";
 import { type Framing, isKeptAlive, responseFraming } from "./framing.ts";
 import { type Head, HeadParser } from "./head.ts";
-import { GATHER_BYTES, takeScratch, writeScratch } from "./scratch.ts";
+import { GATHER_BYTES, putHead, takeScratch, writeScratch } from "./scratch.ts";
 import { WireError } from "./wire-error.ts";
 
 /** Why a response will not come, or not to its end. */
@@ -161,7 +161,7 @@ export class UpstreamConnection implements Timed {
 
   #writeGathered(head: string, body: readonly Uint8Array[], bytes: number): void {
     const gathered = takeScratch(bytes);
-    let at = gathered.write(head, 0, "latin1");
+    let at = putHead(gathered, head);
     for (const part of body) {
       gathered.set(part, at);
       at += part.length;

@@ -34,19 +34,17 @@ export default defineScorer({
     host.usePrefixIndex({});
     return {
       score(request, candidates, load) {
-        const scores = new Float64Array(candidates.length);
         const weight = Math.min(crowdedWeight, 1 + WEIGHT_PER_PROMPT * fewestWaiting(candidates, load));
+        const waitsMs: number[] = [];
         let shortest = Number.POSITIVE_INFINITY;
-        for (let i = 0; i < scores.length; i++) {
-          const { slot } = candidates[i]!;
+        for (const { slot } of candidates) {
           const tokens = load.remainingPrefill(slot) + weight * uncachedTokens(request, slot);
           const waitMs = tokens / load.prefillRate(slot) + decodeMs * load.inFlight[slot]!;
-          scores[i] = waitMs;
+          waitsMs.push(waitMs);
           if (waitMs < shortest) shortest = waitMs;
         }
         // The difference first: the other way round, rounding could lift the best score above 1.
-        for (let i = 0; i < scores.length; i++) scores[i] = scaleMs / (scaleMs + (scores[i]! - shortest));
-        return scores;
+        return waitsMs.map((waitMs) => scaleMs / (scaleMs + (waitMs - shortest)));
       },
     };
   },
