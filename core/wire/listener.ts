@@ -9,6 +9,7 @@ export interface ListenerOptions {
   readonly maxConnections: number;
   /** Open connections now. */
   readonly connectionCount: () => number;
+  /** Takes a connection, which is paused. */
   readonly accept: (socket: Socket) => void;
   /** Whether it listens anew after every crowd; by default where the runtime needs it. */
   readonly isRenewed?: boolean;
@@ -32,7 +33,7 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
   const { clock, maxConnections, connectionCount, accept, isRenewed = needsRenewal } = options;
   let wasFull = false;
   const open = (port: number): Promise<Server> => {
-    const server = createServer({ noDelay: true, allowHalfOpen: false }, (socket) => {
+    const server = createServer({ noDelay: true, allowHalfOpen: false, pauseOnConnect: true }, (socket) => {
       if (connectionCount() < maxConnections) return accept(socket);
       wasFull = true;
       socket.destroy();

@@ -2,8 +2,10 @@ import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import type { EndpointUrl } from "../endpoint.ts";
 
-/** One buffer for the reads of all connections: each read is used up before the next one begins. */
-const READ_BYTES = 64 * 1024;
+/** The most that one read brings. */
+export const READ_BYTES = 64 * 1024;
+
+/** One buffer for the reads of all replicas: each read is used up before the next one begins. */
 const shared = Buffer.allocUnsafeSlow(READ_BYTES);
 
 /**

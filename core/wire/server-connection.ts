@@ -1,10 +1,10 @@
 import type { Socket } from "node:net";
 import { asRouterError, type ErrorCode, RouterError } from "../errors.ts";
 import { LAST_WORDS_MS, type RequestReceiver } from "../reply.ts";
+import { readAccepted } from "./accepted-socket.ts";
 import { ChunkedDecoder } from "./chunked.ts";
 import type { Timed } from "./deadlines.ts";
 import { isKeptAlive, requestFraming } from "./framing.ts";
-import { freeRead } from "./free-read.ts";
 import { type Head, HeadParser } from "./head.ts";
 import { refusalOf } from "./refusal.ts";
 import { ServerReply } from "./server-reply.ts";
@@ -46,21 +46,17 @@ export class ServerConnection implements Timed {
   #held: Buffer | undefined;
 
   constructor(socket: Socket, shared: ServerShared) {
-    this.#socket = socket;
+    this.#peer = socket.remoteAddress ?? "";
     this.#shared = shared;
     this.#parser = new HeadParser("request", shared.limits);
-    this.#peer = socket.remoteAddress ?? "";
+    this.#socket = readAccepted(socket, (chunk) => this.#read(chunk));
     this.#deadlineMs = shared.deadlines.nowMs + shared.limits.headTimeoutMs;
     shared.deadlines.add(this);
-    socket.on("data", (chunk: Buffer) => {
-      this.#read(chunk);
-      freeRead(chunk);
-    });
-    socket.on("drain", () => this.#drained());
+    this.#socket.on("drain", () => this.#drained());
     // A client that closes its sending side has left: waiting for a half-open reader would hide real disconnects.
-    socket.on("end", () => this.#ended());
-    socket.on("error", () => socket.destroy());
-    socket.on("close", () => this.#closed());
+    this.#socket.on("end", () => this.#ended());
+    this.#socket.on("error", () => this.#socket.destroy());
+    this.#socket.on("close", () => this.#closed());
   }
 
   sweep(nowMs: number): void {

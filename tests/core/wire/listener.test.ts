@@ -19,7 +19,7 @@ async function setUp(maxConnections: number, isRenewed: boolean) {
       sockets.add(socket);
       socket.on("error", () => {});
       socket.on("close", () => sockets.delete(socket));
-      socket.on("data", (chunk) => socket.write(chunk));
+      socket.on("data", (chunk) => socket.write(chunk)).resume();
     },
     isRenewed,
   });
