@@ -64,7 +64,9 @@ const BODIES: readonly (readonly [label: string, bytes: number, requests: number
   ["1 MB", 1024 * 1024, 600],
 ];
 const CONNECTIONS = 16;
-const WARM_UP_REQUESTS = 15_000;
+/** So many until a router's code has been compiled as far as it will be: until then a request costs up to twice as much. */
+const WARM_UP_REQUESTS = 80_000;
+const LONGEST_WARM_UP_MS = 12_000;
 const LONGEST_UNARY_MS = 4_000;
 const LATENCY: Pick<OpenLoopJob, "kind" | "ratePerSecond"> = { kind: "open-loop", ratePerSecond: 200 };
 const FEW = { streams: 100, rampMs: 200, intervalMs: 10 };
@@ -105,7 +107,7 @@ async function warmUp(bench: Bench, subject: Subject): Promise<Samples> {
   const pace = { events: 100, intervalMs: 4 };
   bench.upstream.setPace(pace);
   await bench.driver.run({ ...job(subject), kind: "streams", streams: 50, rounds: 1, rampMs: 50, ...pace });
-  await bench.driver.run(closedLoop(subject, 4 * 1024, WARM_UP_REQUESTS * bench.size.warmUpShare, 0));
+  await bench.driver.run(closedLoop(subject, 4 * 1024, WARM_UP_REQUESTS * bench.size.warmUpShare, 0, LONGEST_WARM_UP_MS));
   return {};
 }
 
