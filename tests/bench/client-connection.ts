@@ -1,10 +1,14 @@
-import type { Buffer } from "node:buffer";
+import { Buffer } from "node:buffer";
 import { connect, type Socket } from "node:net";
 
 /** What came back: the status, or 0 when the connection broke before the answer was whole. */
 export type Answered = (status: number) => void;
 
 const CHUNKED_END = "0\r\n\r\n";
+const HEAD_END = Buffer.from("\r\n\r\n");
+const READ_BYTES = 64 * 1024;
+/** All answers are read into the same memory: a load that costs much would leave every proxy waiting for it. */
+const shared = Buffer.allocUnsafeSlow(READ_BYTES);
 
 /** One kept-alive connection that has one request under way at most; opened again when it was closed. */
 export class ClientConnection {
@@ -34,8 +38,11 @@ export class ClientConnection {
   }
 
   #open(): Socket {
-    const socket = connect({ port: this.#port, host: "127.0.0.1", noDelay: true });
-    socket.on("data", (bytes: Buffer) => this.#receive(bytes));
+    const callback = (bytes: number) => {
+      this.#receive(shared.subarray(0, bytes));
+      return true;
+    };
+    const socket = connect({ port: this.#port, host: "127.0.0.1", noDelay: true, onread: { buffer: shared, callback } });
     socket.on("error", () => socket.destroy());
     socket.on("close", () => {
       if (this.#socket !== socket) return;
@@ -48,11 +55,15 @@ export class ClientConnection {
   #receive(bytes: Buffer): void {
     let bodyBytes = bytes.length;
     if (this.#bodyLeft === 0) {
-      this.#head += bytes.toString("latin1");
-      const end = this.#head.indexOf("\r\n\r\n");
-      if (end < 0) return;
-      bodyBytes = this.#head.length - end - 4;
-      this.#readHead(this.#head.slice(0, end));
+      const heldBytes = this.#head.length;
+      const whole = heldBytes === 0 ? bytes : Buffer.from(this.#head + bytes.toString("latin1"), "latin1");
+      const end = whole.indexOf(HEAD_END);
+      if (end < 0) {
+        this.#head = whole.toString("latin1");
+        return;
+      }
+      bodyBytes = whole.length - end - HEAD_END.length;
+      this.#readHead(whole.toString("latin1", 0, end));
     }
     if (this.#bodyLeft === Number.POSITIVE_INFINITY) {
       this.#tail = (this.#tail + bytes.toString("latin1", Math.max(0, bytes.length - CHUNKED_END.length))).slice(

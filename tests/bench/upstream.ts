@@ -4,6 +4,7 @@
  */
 import { Buffer } from "node:buffer";
 import { type AddressInfo, createServer, type Socket } from "node:net";
+import { readAccepted } from "../../core/wire/accepted-socket.ts";
 import { ASKED_MODEL, EVENT_MARK, type Pace, TARGETS } from "./traffic.ts";
 
 const UPSTREAM_COUNT = 8;
@@ -11,7 +12,9 @@ const HEAD_LIMIT_BYTES = 64 * 1024;
 /** Only a body this small is asked whether it wants a stream. */
 const STREAM_REQUEST_BYTES = 8 * 1024;
 const UNSIZED = "A proxy sent a body without content-length; the upstream of the bench wants one.";
-const STREAM_FLAG = /"stream":\s*true/;
+/** As JSON.stringify writes it, and as Python's json does. */
+const STREAM_FLAGS = ['"stream":true', '"stream": true'].map((text) => Buffer.from(text));
+const HEAD_END = Buffer.from("\r\n\r\n");
 
 let pace: Pace = { events: 100, intervalMs: 10 };
 
@@ -82,23 +85,23 @@ class Connection {
 
   #readHead(bytes: Buffer, at: number): number {
     const heldBytes = this.#head.length;
-    this.#head += bytes.toString("latin1", at);
-    const end = this.#head.indexOf("\r\n\r\n");
-    if (end < 0 && this.#head.length > HEAD_LIMIT_BYTES) this.#socket.destroy();
+    const whole = heldBytes === 0 ? bytes.subarray(at) : Buffer.from(this.#head + bytes.toString("latin1", at), "latin1");
+    const end = whole.indexOf(HEAD_END);
+    if (end < 0 && whole.length > HEAD_LIMIT_BYTES) this.#socket.destroy();
+    this.#head = whole.toString("latin1", 0, end < 0 ? whole.length : end);
     if (end < 0) return bytes.length;
-    this.#head = this.#head.slice(0, end);
     if (/\r\ntransfer-encoding:/i.test(this.#head)) throw new Error(UNSIZED);
     this.#bodyLeft = Number(/\r\ncontent-length: *(\d+)/i.exec(this.#head)?.[1] ?? 0);
     this.#isSmall = this.#bodyLeft <= STREAM_REQUEST_BYTES;
     this.#wantsStream = false;
     this.#isInBody = this.#bodyLeft > 0;
     if (!this.#isInBody) this.#answer();
-    return at + end + 4 - heldBytes;
+    return at + end + HEAD_END.length - heldBytes;
   }
 
   #readBody(bytes: Buffer, at: number): number {
     const end = Math.min(bytes.length, at + this.#bodyLeft);
-    if (this.#isSmall && STREAM_FLAG.test(bytes.toString("latin1", at, end))) this.#wantsStream = true;
+    if (this.#isSmall && hasStreamFlag(bytes.subarray(at, end))) this.#wantsStream = true;
     this.#bodyLeft -= end - at;
     this.#isInBody = this.#bodyLeft > 0;
     if (!this.#isInBody) this.#answer();
@@ -112,10 +115,13 @@ class Connection {
   }
 }
 
-function serve(socket: Socket): void {
+const hasStreamFlag = (body: Buffer) => STREAM_FLAGS.some((flag) => body.includes(flag));
+
+/** Read as the router reads its clients: an upstream that costs much would leave every proxy waiting for it. */
+function serve(accepted: Socket): void {
+  const socket: Socket = readAccepted(accepted, (bytes) => connection.receive(bytes));
   const connection = new Connection(socket);
   socket.on("error", () => socket.destroy());
-  socket.on("data", (bytes: Buffer) => connection.receive(bytes));
 }
 
 function page(head: string): Buffer {
@@ -136,7 +142,7 @@ function stream(socket: Socket): void {
 }
 
 async function listen(): Promise<number> {
-  const server = createServer({ noDelay: true }, serve);
+  const server = createServer({ noDelay: true, pauseOnConnect: true }, serve);
   await new Promise<void>((resolve) => server.listen({ host: "127.0.0.1", port: 0, backlog: 4096 }, resolve));
   return (server.address() as AddressInfo).port;
 }
