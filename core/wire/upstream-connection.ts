@@ -4,7 +4,7 @@ import { ChunkedDecoder } from "./chunked.ts";
 import type { Deadlines, Timed } from "./deadlines.ts";
 import { type Framing, isKeptAlive, responseFraming } from "./framing.ts";
 import { type Head, HeadParser } from "./head.ts";
-import { GATHER_BYTES, putHead, takeScratch, writeScratch } from "./scratch.ts";
+import { isGathered, putHead, takeScratch, writeScratch } from "./scratch.ts";
 import { WireError } from "./wire-error.ts";
 
 /** Why a response will not come, or not to its end. */
@@ -155,7 +155,7 @@ export class UpstreamConnection implements Timed {
     this.#deadlineMs = deadlines.nowMs + limits.responseTimeoutMs;
     let bytes = head.length;
     for (const part of body) bytes += part.length;
-    if (bytes <= GATHER_BYTES) this.#writeGathered(head, body, bytes);
+    if (isGathered(bytes)) this.#writeGathered(head, body, bytes);
     else this.#writeParts(head, body);
   }
 
