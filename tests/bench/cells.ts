@@ -59,7 +59,7 @@ export const QUICK: Size = {
 
 /** What went before leaves compiled code behind that fits the next kind of traffic badly: so much of each is not counted. */
 const UNCOUNTED = 1.5;
-const UNCOUNTED_ROUNDS = 2;
+const UNCOUNTED_ROUNDS = 5;
 const BODIES: readonly (readonly [label: string, bytes: number, requests: number])[] = [
   ["1 KB", 1024, 20_000],
   ["4 KB", 4 * 1024, 20_000],
@@ -109,7 +109,7 @@ export const cells: readonly Cell[] = [
 async function warmUp(bench: Bench, subject: Subject): Promise<Samples> {
   const pace = { events: 100, intervalMs: 4 };
   bench.upstream.setPace(pace);
-  await bench.driver.run({ ...job(subject), kind: "streams", streams: 50, rounds: 1, rampMs: 50, ...pace });
+  await bench.driver.run({ ...job(subject), kind: "streams", streams: 50, rounds: 8, rampMs: 50, ...pace });
   await bench.driver.run(closedLoop(subject, 4 * 1024, WARM_UP_REQUESTS * bench.size.warmUpShare, 0, LONGEST_WARM_UP_MS));
   return {};
 }

@@ -16,7 +16,9 @@ const portOf = (server: Server) => (server.address() as AddressInfo).port;
 
 describe("an accepted connection", () => {
   const servers: Server[] = [];
-  after(() => servers.forEach((server) => server.close()));
+  after(() => {
+    for (const server of servers) server.close();
+  });
 
   it("is read byte for byte, also after a pause, and written to", async () => {
     const sent = "0123456789abcdef".repeat(40_000);
