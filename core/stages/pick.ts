@@ -23,6 +23,5 @@ export function pick(
 
 function areAmong(order: readonly Endpoint[], candidates: readonly Endpoint[]): boolean {
   for (let i = 0; i < candidates.length; i++) places[candidates[i]!.slot] = i;
-  for (const endpoint of order) if (candidates[places[endpoint?.slot]!] !== endpoint) return false;
-  return true;
+  return order.every((endpoint) => endpoint !== undefined && candidates[places[endpoint?.slot]!] === endpoint);
 }

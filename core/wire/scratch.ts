@@ -4,21 +4,17 @@ import type { Socket } from "node:net";
 const HEAD_ROOM_BYTES = 16 * 1024;
 /** Up to here a body is copied together with its head into one write: cheaper than a list, on Bun by a tenth even at 64 KB. */
 const MOST_GATHERED_BYTES = 128 * 1024;
-/** The same where each write takes memory of its own. */
-const MOST_GATHERED_FRESH_BYTES = 16 * 1024;
 
 /** Two sizes, so that a socket that keeps a small write does not keep a large buffer. */
-const SIZES = [MOST_GATHERED_FRESH_BYTES + HEAD_ROOM_BYTES, MOST_GATHERED_BYTES + HEAD_ROOM_BYTES];
+const SIZES = [2 * HEAD_ROOM_BYTES, MOST_GATHERED_BYTES + HEAD_ROOM_BYTES];
 
 const UTF8 = new TextEncoder();
 
 const buffers: Buffer[] = SIZES.map((size) => Buffer.allocUnsafeSlow(size));
-/** True where sockets keep what they are given until later (Deno): there is nothing to reuse. */
-let isKept = false;
 
 /** Whether so many bytes go out best as one piece. */
 export function isGathered(bytes: number): boolean {
-  return bytes <= (isKept ? MOST_GATHERED_FRESH_BYTES : MOST_GATHERED_BYTES);
+  return bytes <= MOST_GATHERED_BYTES;
 }
 
 /**
@@ -26,7 +22,7 @@ export function isGathered(bytes: number): boolean {
  * pass it to `writeScratch` before anything else can happen.
  */
 export function takeScratch(bytes: number): Buffer {
-  if (isKept || bytes > SIZES[1]!) return Buffer.allocUnsafe(bytes);
+  if (bytes > SIZES[1]!) return Buffer.allocUnsafe(bytes);
   return bytes <= SIZES[0]! ? buffers[0]! : buffers[1]!;
 }
 
@@ -45,12 +41,9 @@ export function putHead(target: Buffer, head: string): number {
  * serves the next write; otherwise the socket keeps it, and the next write gets another.
  */
 export function writeScratch(socket: Socket, filled: Buffer, length: number): boolean {
-  const wasEmpty = socket.writableLength === 0;
   const hasRoom = socket.write(filled.length === length ? filled : filled.subarray(0, length));
   const which = buffers.indexOf(filled);
   if (which < 0 || socket.writableLength === 0) return hasRoom;
-  // A socket that had nothing to write and keeps so little has not even tried.
-  if (wasEmpty && length < 1024) isKept = true;
   buffers[which] = Buffer.allocUnsafeSlow(SIZES[which]!);
   return hasRoom;
 }

@@ -93,11 +93,9 @@ export class ServerConnection implements Timed {
 
   #read(chunk: Buffer): void {
     if (this.#state === "linger" || this.#state === "closed") return;
-    if (this.#state === "answer") {
-      this.#hold(chunk);
-      return;
-    }
-    this.#consume(chunk);
+    // Behind what is held already, even when its turn has come but not yet its microtask.
+    if (this.#state === "answer" || this.#held !== undefined) this.#hold(chunk);
+    else this.#consume(chunk);
   }
 
   #consume(chunk: Buffer): void {
@@ -220,7 +218,7 @@ export class ServerConnection implements Timed {
     this.#parser.reset();
     this.#state = "idle";
     this.#deadlineMs = deadlines.nowMs + (isDraining ? LAST_CHANCE_MS : limits.idleTimeoutMs);
-    if (this.#held !== undefined) this.#takeHeld(this.#held);
+    if (this.#held !== undefined) this.#takeHeld();
   }
 
   /** The kernel has all of the last answer: what is left to wait for is the client's own end. */
@@ -249,13 +247,14 @@ export class ServerConnection implements Timed {
     });
   }
 
-  #takeHeld(held: Buffer): void {
-    this.#held = undefined;
+  #takeHeld(): void {
     // Not at once: an answer that ends inside its own start would otherwise nest one request in the other.
     queueMicrotask(() => {
+      const held = this.#held;
+      this.#held = undefined;
       // In this turn, so that what comes next comes after what was held.
       this.#socket.resume();
-      this.#read(held);
+      if (held !== undefined) this.#read(held);
     });
   }
 

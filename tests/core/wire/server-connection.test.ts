@@ -102,6 +102,18 @@ describe("requests that come before their turn", () => {
     assert.equal(targets.length, 3);
   });
 
+  it("stay in front of a read that comes just as their turn has come", async () => {
+    const { socket, targets, replies, answer } = connection();
+    const [first, rest] = [get("/b").subarray(0, 9), get("/b").subarray(9)];
+    socket.receive(get("/a"));
+    socket.receive(first);
+    replyWithJson(replies.shift()!, 200, "", "{}");
+    socket.receive(rest);
+    await settle();
+    assert.deepEqual(targets, ["/a", "/b"]);
+    assert.match(await answer(), /^HTTP\/1\.1 200 OK\r\n.*HTTP\/1\.1 200 OK\r\n/s);
+  });
+
   it("pause the connection once there are too many of them, and none is lost", async () => {
     const { socket, targets, answer } = connection();
     socket.receive(get("/0"));
