@@ -1,6 +1,7 @@
-import { Socket, type SocketConstructorOpts } from "node:net";
+import type { Socket, SocketConstructorOpts } from "node:net";
 import { freeRead } from "./free-read.ts";
 import { READ_BYTES } from "./open-socket.ts";
+import { PlainSocket } from "./plain-socket.ts";
 
 /** One buffer for the reads of all clients: each read is used up before the next one begins. */
 const shared = Buffer.allocUnsafeSlow(READ_BYTES);
@@ -31,7 +32,7 @@ export function readAccepted(socket: Socket, read: (chunk: Buffer) => void): Soc
     },
   };
   const options = { handle, onread, allowHalfOpen: false };
-  const moved = new Socket(options as SocketConstructorOpts);
+  const moved = new PlainSocket(options as SocketConstructorOpts);
   moved.once("close", () => socket.destroy());
   return moved;
 }

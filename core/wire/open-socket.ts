@@ -1,6 +1,7 @@
-import { connect as connectTcp, isIP, type Socket } from "node:net";
+import { isIP, type Socket, type SocketConstructorOpts } from "node:net";
 import { connect as connectTls } from "node:tls";
 import type { EndpointUrl } from "../endpoint.ts";
+import { PlainSocket } from "./plain-socket.ts";
 
 /** The most that one read brings. */
 export const READ_BYTES = 64 * 1024;
@@ -21,7 +22,8 @@ export function openSocket({ hostname, port, isTls }: EndpointUrl, opened: () =>
       return true;
     },
   };
-  return connectTcp({ host: hostname, port, noDelay: true, onread }, opened);
+  const options = { host: hostname, port, noDelay: true, onread };
+  return new PlainSocket(options as SocketConstructorOpts).connect(options, opened);
 }
 
 function openTls(hostname: string, port: number, opened: () => void): Socket {

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { PlainSocket } from "./plain-socket.ts";
 
 /** Room for a head beside the bytes of a body. */
 const HEAD_ROOM_BYTES = 16 * 1024;
@@ -41,7 +42,8 @@ export function putHead(target: Buffer, head: string): number {
  * serves the next write; otherwise the socket keeps it, and the next write gets another.
  */
 export function writeScratch(socket: Socket, filled: Buffer, length: number): boolean {
-  const hasRoom = socket.write(filled.length === length ? filled : filled.subarray(0, length));
+  const bytes = filled.length === length ? filled : filled.subarray(0, length);
+  const hasRoom = socket instanceof PlainSocket ? socket.send(bytes) : socket.write(bytes);
   const which = buffers.indexOf(filled);
   if (which < 0 || socket.writableLength === 0) return hasRoom;
   buffers[which] = Buffer.allocUnsafeSlow(SIZES[which]!);
