@@ -132,13 +132,17 @@ function page(head: string): Buffer {
 /** An interval that has fallen behind doesn't catch up: each event stays a write of its own. */
 function stream(socket: Socket): void {
   let left = pace.events - 1;
-  socket.write(firstEvent);
+  const stop = () => {
+    clearInterval(timer);
+    socket.off("close", stop);
+  };
   const timer = setInterval(() => {
     left--;
     socket.write(left === 0 ? lastEvent : event);
-    if (left === 0) clearInterval(timer);
+    if (left === 0) stop();
   }, pace.intervalMs);
-  socket.once("close", () => clearInterval(timer));
+  socket.on("close", stop);
+  socket.write(firstEvent);
 }
 
 async function listen(): Promise<number> {
