@@ -36,16 +36,18 @@ export class PlainSocket extends Socket {
   send(bytes: Buffer): boolean {
     const handle = (this as HandleOwner)._handle;
     const request = unused;
-    if (binding === undefined || request === undefined || !handle || this.writableLength > 0 || this.writableCorked > 0) {
-      return this.write(bytes);
-    }
-    // What failed at once fails in the same way when the stream tries it, and the stream knows what to do then.
+    if (binding === undefined || request === undefined || !handle || this.#isStreamBusy) return this.write(bytes);
+    // What failed at once fails when the stream tries it, too, and the stream knows what to do then.
     if (handle.writeBuffer(request, bytes) !== 0) return this.write(bytes);
     if (binding.streamBaseState[binding.kLastWriteWasAsync] === 0) return true;
     unused = newRequest(binding);
     request.buffer = bytes;
     this.#begun = request;
     return this.write(bytes);
+  }
+
+  get #isStreamBusy(): boolean {
+    return this.writableLength > 0 || this.writableCorked > 0 || this.writableEnded;
   }
 
   override _write(chunk: Buffer, encoding: BufferEncoding, written: Written): void {
@@ -66,6 +68,8 @@ function newRequest({ WriteWrap }: StreamBinding): WriteRequest {
 }
 
 function findBinding(): StreamBinding | undefined {
+  // The way to it is deprecated, though not told unless asked; who makes that an error gets it outside of any catch.
+  if ((process as { throwDeprecation?: boolean }).throwDeprecation) return undefined;
   try {
     const found = (process as { binding?: (name: string) => Partial<StreamBinding> }).binding?.("stream_wrap");
     const isComplete = found?.WriteWrap && found.streamBaseState && found.kLastWriteWasAsync !== undefined;

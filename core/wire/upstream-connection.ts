@@ -271,7 +271,9 @@ export class UpstreamConnection implements Timed {
   }
 
   #ended(): void {
-    if (this.#state === "body" && this.#framing === "close") return this.#complete(false);
+    // A reset right behind the last bytes looks like an end on Node 20, but for the address, which a reset connection has lost.
+    const isReset = this.#socket.remoteAddress === undefined;
+    if (this.#state === "body" && this.#framing === "close" && !isReset) return this.#complete(false);
     this.#broken();
   }
 

@@ -153,4 +153,29 @@ describe("a stream that breaks", () => {
     assert.match(received, /Content-Length: 100/i);
     assert.ok(received.endsWith("0123456789"));
   });
+
+  it("a body that ends with the connection is whole when that ends, and broken when that is reset right behind it", async () => {
+    const head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n";
+    const content = JSON.stringify({ text: "x".repeat(40_000) });
+    for (const [isWhole, finish] of [
+      [true, (socket: Socket) => void socket.end()],
+      [false, (socket: Socket) => void socket.resetAndDestroy()],
+    ] as const) {
+      const { router } = await setUp([
+        (_request, socket) => {
+          socket.write(head + content);
+          finish(socket);
+        },
+      ]);
+      for (let round = 0; round < 5; round++) {
+        const client = await openClient(router.port);
+        client.send(postBytes(CHAT, chatBody(), "Connection: close\r\n"));
+        const answer = wholeAnswer(await client.closed());
+        assert.equal(answer.isComplete, isWhole);
+        if (isWhole) assert.equal(answer.body, content);
+        else assert.ok(content.startsWith(answer.body));
+      }
+      await assertIdle(router);
+    }
+  });
 });

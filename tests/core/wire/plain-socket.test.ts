@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { after, before, describe, it } from "node:test";
+import { promisify } from "node:util";
 import { PlainSocket } from "../../../core/wire/plain-socket.ts";
 import { waitUntil } from "../../support/router.ts";
 
@@ -137,5 +139,22 @@ describe("a plain socket", () => {
       await new Promise((resolve) => setImmediate(resolve));
     }
     assert.equal(isClosed, true);
+  });
+
+  const isNode = process.versions.bun === undefined && process.versions["deno"] === undefined;
+  it("loads where deprecations are errors", { skip: !isNode }, async () => {
+    const flags = ["--pending-deprecation", "--throw-deprecation", "--import", "tsx"];
+    const script = `import(${JSON.stringify(new URL("../../../core/wire/plain-socket.ts", import.meta.url).href)})`;
+    await promisify(execFile)(process.execPath, [...flags, "-e", script]);
+  });
+
+  it("writes nothing after its end", async () => {
+    const { socket, other } = await open();
+    other.resume();
+    socket.send(bytesOf(10, 9));
+    socket.end();
+    socket.send(bytesOf(1000, 10));
+    await waitUntil(() => socket.destroyed);
+    assert.ok(receivedBytes() <= 10);
   });
 });
