@@ -250,9 +250,8 @@ export class UpstreamConnection implements Timed {
     if (decoder.spanCount > 0 || (isWholeRead && decoder.isDone)) {
       this.#reader?.body(chunk, decoder.spans, decoder.spanCount, isWholeRead);
     }
-    if (!decoder.isDone) return chunk.length;
-    const end = decoder.end;
-    if (this.#state === "body") this.#complete(isWholeRead);
+    const end = decoder.isDone ? decoder.end : chunk.length;
+    if (decoder.isDone && this.#state === "body") this.#complete(isWholeRead);
     return end;
   }
 
@@ -271,9 +270,9 @@ export class UpstreamConnection implements Timed {
   }
 
   #ended(): void {
-    // A reset right behind the last bytes looks like an end on Node 20, but for the address, which a reset connection has lost.
-    const isReset = this.#socket.remoteAddress === undefined;
-    if (this.#state === "body" && this.#framing === "close" && !isReset) return this.#complete(false);
+    // A reset right behind the last bytes looks like an end on Node 20, but a connection that was reset has lost its address.
+    const isEnd = this.#socket.remoteAddress !== undefined;
+    if (isEnd && this.#state === "body" && this.#framing === "close") return this.#complete(false);
     this.#broken();
   }
 
