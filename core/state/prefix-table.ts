@@ -23,7 +23,14 @@ const WORDS = 8;
 const ENTRY_BYTES = 4 * WORDS + 4 + 2;
 const MIN_ENTRIES = 256;
 /** Entries that word offsets can address. */
-const MAX_ENTRIES = 2 ** 27;
+const ENTRY_BITS = 27;
+const MAX_ENTRIES = 2 ** ENTRY_BITS;
+
+// A bucket is the number of its first entry and, in the bits above, a mark for each entry that came into it since it was last empty.
+// Most look-ups are for prefixes that a slot does not hold: without the mark they need not read an entry, which is a cache miss.
+const ENTRY_MASK = MAX_ENTRIES - 1;
+const MARKS_MASK = ~ENTRY_MASK;
+const MARKS = 32 - ENTRY_BITS;
 
 // Counters at the start of the buffer.
 const FREE = 0;
@@ -100,7 +107,9 @@ export class PrefixTable {
   find(low: number, high: number, slot: number): number {
     const words = this.words;
     const key = (low + slot) | 0;
-    let entry = this.#buckets[this.#bucketOf(key)]!;
+    const bucket = this.#buckets[this.#bucketOf(key)]!;
+    if ((bucket & markOf(high)) === 0) return 0;
+    let entry = bucket & ENTRY_MASK;
     while (entry !== 0) {
       const at = entry * WORDS;
       if (words[at] === key && words[at + HIGH] === high) return entry;
@@ -130,9 +139,10 @@ export class PrefixTable {
     const words = this.words;
     const at = entry * WORDS;
     const bucket = this.#bucketOf(words[at + KEY]!);
-    const first = this.#buckets[bucket]!;
-    if (first === entry) this.#buckets[bucket] = words[at + NEXT]!;
-    else words[this.#before(entry, first) * WORDS + NEXT] = words[at + NEXT]!;
+    const next = words[at + NEXT]!;
+    const first = this.#buckets[bucket]! & ENTRY_MASK;
+    if (first === entry) this.#buckets[bucket] = next === 0 ? 0 : (this.#buckets[bucket]! & MARKS_MASK) | next;
+    else words[this.#before(entry, first) * WORDS + NEXT] = next;
     words[at + NEXT] = this.#counters[FREE]!;
     this.#counters[FREE] = entry;
     this.#counters[COUNT]!--;
@@ -147,17 +157,19 @@ export class PrefixTable {
   }
 
   #chain(entry: number): void {
+    const words = this.words;
     const at = entry * WORDS;
-    const bucket = this.#bucketOf(this.words[at + KEY]!);
-    this.words[at + NEXT] = this.#buckets[bucket]!;
-    this.#buckets[bucket] = entry;
+    const bucket = this.#bucketOf(words[at + KEY]!);
+    const before = this.#buckets[bucket]!;
+    words[at + NEXT] = before & ENTRY_MASK;
+    this.#buckets[bucket] = (before & MARKS_MASK) | markOf(words[at + HIGH]!) | entry;
   }
 
   /** Opens one more bucket and deals the entries of the one it is split from. */
   #splitBucket(): void {
     const opened = this.#counters[BUCKETS]!++;
     const split = opened & (0x7fffffff >>> Math.clz32(opened));
-    let entry = this.#buckets[split]!;
+    let entry = this.#buckets[split]! & ENTRY_MASK;
     this.#buckets[split] = 0;
     while (entry !== 0) {
       const next = this.words[entry * WORDS + NEXT]!;
@@ -180,4 +192,9 @@ export class PrefixTable {
     }
     return this.#counters[FRESH]!++;
   }
+}
+
+/** One of a bucket's marks, by bits of the hash that its number and the bucket's don't depend on. */
+function markOf(high: number): number {
+  return 1 << (ENTRY_BITS + (((high >>> 16) * MARKS) >>> 16));
 }
