@@ -97,8 +97,8 @@ export class PrefixHasher {
     }
     take(this.#fill, blocks);
     // A plain array: V8 keeps typed ones of this size outside of its heap, which costs more than the rest of a short prompt.
-    const hashes: number[] = [];
-    for (let at = 0; at < 2 * blocks; at++) hashes.push(words[HASHES_WORD + at]!);
+    const hashes = new Array<number>(2 * blocks);
+    for (let at = 0; at < hashes.length; at++) hashes[at] = words[HASHES_WORD + at]!;
     return hashes;
   }
 
