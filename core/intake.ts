@@ -14,6 +14,7 @@ import type { Named, Snapshot } from "./snapshot.ts";
 import type { Ending } from "./stages/forward.ts";
 import { stopping } from "./stages/upstream-error.ts";
 import type { Head } from "./wire/head.ts";
+import { HEADER } from "./wire/header-names.ts";
 import { refusalOf } from "./wire/refusal.ts";
 import { splitTarget } from "./wire/target.ts";
 import { WireError } from "./wire/wire-error.ts";
@@ -235,8 +236,9 @@ class RequestIntake implements RequestReceiver {
 }
 
 function checkContentType(head: Head): void {
-  const type = head.get("content-type") ?? "";
-  if (type !== "application/json" && !/^application\/json\s*(;|$)/i.test(type)) {
+  const isJson =
+    head.has(HEADER["content-type"], "application/json") || /^application\/json\s*(;|$)/i.test(head.get("content-type") ?? "");
+  if (!isJson) {
     throw new RouterError("unsupported_media_type", "Send the body as JSON with the header Content-Type: application/json.");
   }
   const encoding = head.get("content-encoding")?.toLowerCase() ?? "identity";

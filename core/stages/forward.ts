@@ -10,6 +10,7 @@ import { Claim } from "../state/claim.ts";
 import { responseLines } from "../wire/forwarded-headers.ts";
 import type { Framing } from "../wire/framing.ts";
 import type { Head } from "../wire/head.ts";
+import { HEADER } from "../wire/header-names.ts";
 import type { ResponseReader, UpstreamConnection, UpstreamFailure } from "../wire/upstream-connection.ts";
 import { EventBoundary } from "./event-boundary.ts";
 import { ownResponseLines } from "./response-lines.ts";
@@ -253,6 +254,7 @@ function requestHead(draft: Draft, { url }: Endpoint): string {
 }
 
 function isEventStream(head: Head): boolean {
+  if (head.has(HEADER["content-type"], "application/json")) return false;
   return /^text\/event-stream/i.test(head.get("content-type") ?? "");
 }
 

@@ -60,7 +60,7 @@ function declaredFraming(head: Head): Framing | undefined {
       codingAt = i;
     }
   }
-  if (codingAt < 0) return lengthAt < 0 ? undefined : { kind: "length", length: contentLength(head.value(lengthAt)) };
+  if (codingAt < 0) return lengthAt < 0 ? undefined : { kind: "length", length: contentLength(head, lengthAt) };
   if (lengthAt >= 0) throw badFraming("Content-Length and Transfer-Encoding are both there; send one of them."); // RFC 9112 6.1
   if (head.minor === 0) throw badFraming("Transfer-Encoding does not exist in HTTP/1.0; use HTTP/1.1."); // RFC 9112 6.1
   if (isCodingRepeated || head.value(codingAt).toLowerCase() !== "chunked") throw otherCoding(head); // RFC 9112 7: case-insensitive
@@ -68,15 +68,17 @@ function declaredFraming(head: Head): Framing | undefined {
 }
 
 /** RFC 9110 8.6: 1*DIGIT. */
-function contentLength(value: string): number {
+function contentLength(head: Head, index: number): number {
+  const start = head.valueStart(index);
+  const end = head.valueEnd(index);
+  if (start >= end) throw badLength();
   let length = 0;
-  for (let i = 0; i < value.length; i++) {
-    const digit = value.charCodeAt(i) - 0x30;
+  for (let i = start; i < end; i++) {
+    const digit = head.text.charCodeAt(i) - 0x30;
     if (digit < 0 || digit > 9) throw badLength();
     length = length * 10 + digit;
     if (length > Number.MAX_SAFE_INTEGER) throw badLength();
   }
-  if (value === "") throw badLength();
   return length;
 }
 

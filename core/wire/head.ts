@@ -1,6 +1,6 @@
 import { HeadGrammar, STRIDE } from "./head-grammar.ts";
 import { headerId, idOfName, startsWithName } from "./header-names.ts";
-import { trimmed } from "./octets.ts";
+import { blanksEnd, blanksStart } from "./octets.ts";
 import { WireError } from "./wire-error.ts";
 
 export type HeadKind = "request" | "response";
@@ -18,6 +18,12 @@ interface StartLine {
   /** Length with its CRLF. */
   readonly length: number;
 }
+
+// On Bun a string that is cut out and looked at takes memory of its own, which is cold: what nearly all requests have alike is compared
+// where it stands.
+const USUAL_METHODS: readonly string[] = ["POST", "GET"];
+/** Clients mostly ask for the same. */
+let lastTarget = "";
 
 /** A parsed head. Its strings are cut on demand out of one latin1 text. */
 export class Head {
@@ -61,7 +67,34 @@ export class Head {
 
   /** The value without the white space around it (RFC 9112 5.1). */
   value(index: number): string {
-    return trimmed(this.text, this.nameEnd(index) + 1, this.lineEnd(index) - 2);
+    return this.text.slice(this.valueStart(index), this.valueEnd(index));
+  }
+
+  /** Where the value begins in `text`, behind white space. */
+  valueStart(index: number): number {
+    return blanksEnd(this.text, this.nameEnd(index) + 1, this.lineEnd(index) - 2);
+  }
+
+  /** Where it ends, before white space; not after `valueStart` when it is empty. */
+  valueEnd(index: number): number {
+    return blanksStart(this.text, this.nameEnd(index) + 1, this.lineEnd(index) - 2);
+  }
+
+  /** Whether there is just one header with this number in HEADER, and with this value. */
+  has(id: number, value: string): boolean {
+    let count = 0;
+    for (let i = 0; i < this.count; i++) {
+      if (this.id(i) !== id) continue;
+      count += 1;
+      if (count > 1 || !this.isValue(i, value)) return false;
+    }
+    return count === 1;
+  }
+
+  /** Whether the value is this one. */
+  isValue(index: number, value: string): boolean {
+    const start = this.valueStart(index);
+    return this.valueEnd(index) - start === value.length && this.text.startsWith(value, start);
   }
 
   /** The name's number in HEADER, 0 for names not listed there. */
@@ -165,8 +198,8 @@ export class HeadParser {
     const text = early + chunk.toString("latin1", start, end);
     this.#held = undefined;
     const { methodEnd, targetEnd, lineLength, status, minor, marks, marked } = this.#grammar;
-    const method = this.#isRequest ? text.slice(0, methodEnd) : "";
-    const target = this.#isRequest ? text.slice(methodEnd + 1, targetEnd) : "";
+    const method = this.#isRequest ? methodOf(text, methodEnd) : "";
+    const target = this.#isRequest ? targetOf(text, methodEnd + 1, targetEnd) : "";
     let nameStart = lineLength;
     for (let at = 0; at < marked; at += STRIDE) {
       marks[at + 2] = headerId(text, nameStart, marks[at]!);
@@ -175,4 +208,14 @@ export class HeadParser {
     const line: StartLine = { method, target, status, minor, length: lineLength };
     this.#head = new Head(text, line, marks.slice(0, marked));
   }
+}
+
+function methodOf(text: string, end: number): string {
+  for (const method of USUAL_METHODS) if (method.length === end && text.startsWith(method)) return method;
+  return text.slice(0, end);
+}
+
+function targetOf(text: string, start: number, end: number): string {
+  if (lastTarget.length !== end - start || !text.startsWith(lastTarget, start)) lastTarget = text.slice(start, end);
+  return lastTarget;
 }

@@ -54,12 +54,22 @@ export function isToken(text: string): boolean {
 }
 
 /** text[start, end) without the spaces and tabs around it (RFC 9110 5.6.3: OWS); no other white space counts. */
-export function trimmed(text: string, start: number, end: number): string {
-  let first = start;
-  let last = end;
-  while (first < last && isBlank(text.charCodeAt(first))) first++;
-  while (last > first && isBlank(text.charCodeAt(last - 1))) last--;
-  return text.slice(first, last);
+function trimmed(text: string, start: number, end: number): string {
+  return text.slice(blanksEnd(text, start, end), blanksStart(text, start, end));
+}
+
+/** Where the spaces and tabs end that text[start, end) begins with. */
+export function blanksEnd(text: string, start: number, end: number): number {
+  let at = start;
+  while (at < end && isBlank(text.charCodeAt(at))) at++;
+  return at;
+}
+
+/** Where the spaces and tabs begin that text[start, end) ends with; `start` when it is nothing else. */
+export function blanksStart(text: string, start: number, end: number): number {
+  let at = end;
+  while (at > start && isBlank(text.charCodeAt(at - 1))) at--;
+  return at;
 }
 
 /** RFC 9110 5.6.1: the elements of a list without quoted commas; empty ones are ignored. */

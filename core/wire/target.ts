@@ -37,7 +37,7 @@ export function checkHost(head: Head): void {
   for (let i = 0; i < head.count; i++) {
     if (head.id(i) !== HEADER.host) continue;
     if (host !== undefined) throw badHead("Host is repeated; send it once."); // RFC 9112 3.2
-    host = head.value(i);
+    host = head.isValue(i, lastValidHost) ? lastValidHost : head.value(i);
   }
   if (host === undefined && head.minor === 1) throw badHead("Host is missing; HTTP/1.1 asks for it."); // RFC 9112 3.2
   // RFC 9112 3.2: empty where the target has no authority.
