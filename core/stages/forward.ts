@@ -254,8 +254,7 @@ function requestHead(draft: Draft, { url }: Endpoint): string {
 }
 
 function isEventStream(head: Head): boolean {
-  if (head.has(HEADER["content-type"], "application/json")) return false;
-  return /^text\/event-stream/i.test(head.get("content-type") ?? "");
+  return head.begins(HEADER["content-type"], "text/event-stream");
 }
 
 /** A replica that says it can't take the request has not worked on it. */

@@ -22,8 +22,8 @@ const WORDS = 8;
 /** Each entry also has a bucket, and two bytes for its block's tokens. */
 const ENTRY_BYTES = 4 * WORDS + 4 + 2;
 const MIN_ENTRIES = 256;
-/** Entries that word offsets can address. */
 const ENTRY_BITS = 27;
+/** Entries that word offsets can address. */
 const MAX_ENTRIES = 2 ** ENTRY_BITS;
 
 // A bucket is the number of its first entry and, in the bits above, a mark for each entry that came into it since it was last empty.
@@ -139,9 +139,10 @@ export class PrefixTable {
     const words = this.words;
     const at = entry * WORDS;
     const bucket = this.#bucketOf(words[at + KEY]!);
+    const held = this.#buckets[bucket]!;
+    const first = held & ENTRY_MASK;
     const next = words[at + NEXT]!;
-    const first = this.#buckets[bucket]! & ENTRY_MASK;
-    if (first === entry) this.#buckets[bucket] = next === 0 ? 0 : (this.#buckets[bucket]! & MARKS_MASK) | next;
+    if (first === entry) this.#buckets[bucket] = next === 0 ? 0 : (held & MARKS_MASK) | next;
     else words[this.#before(entry, first) * WORDS + NEXT] = next;
     words[at + NEXT] = this.#counters[FREE]!;
     this.#counters[FREE] = entry;

@@ -91,6 +91,14 @@ export class Head {
     return count === 1;
   }
 
+  /** Whether there is a header with this number in HEADER, and the value of the first begins so, in any case; `beginning` is in lower case. */
+  begins(id: number, beginning: string): boolean {
+    for (let i = 0; i < this.count; i++) {
+      if (this.id(i) === id) return startsWithName(this.text, this.valueStart(i), beginning);
+    }
+    return false;
+  }
+
   /** Whether the value is this one. */
   isValue(index: number, value: string): boolean {
     const start = this.valueStart(index);

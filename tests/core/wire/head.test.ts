@@ -134,3 +134,40 @@ test("every known header is found in any case, and nothing else is taken for it"
   assert.ok(Math.max(...Object.values(HEADER)) < 32);
   assert.equal(new Set(Object.values(HEADER)).size, Object.keys(HEADER).length);
 });
+
+// [what, Content-Type lines, whether it is just JSON, whether it begins as an event stream]
+const contentTypes: readonly (readonly [string, readonly string[], boolean, boolean])[] = [
+  ["none", [], false, false],
+  ["JSON", ["application/json"], true, false],
+  ["JSON within white space", [" \tapplication/json \t"], true, false],
+  ["JSON with a parameter", ["application/json; a=b"], false, false],
+  ["JSON in other letters", ["Application/JSON"], false, false],
+  ["JSON twice", ["application/json", "application/json"], false, false],
+  ["JSON after another", ["text/plain", "application/json"], false, false],
+  ["the beginning of JSON", ["application/jso"], false, false],
+  ["an event stream", ["text/event-stream"], false, true],
+  ["an event stream with a parameter, in other letters", [" Text/EVENT-Stream; charset=utf-8"], false, true],
+  ["the beginning of an event stream", ["text/event-strea"], false, false],
+  ["an event stream after another", ["text/plain", "text/event-stream"], false, false],
+  ["an empty one before an event stream", ["", "text/event-stream"], false, false],
+];
+
+test("a value is compared where it stands", async (t) => {
+  const id = HEADER["content-type"];
+  for (const [what, values, isJson, isEvents] of contentTypes) {
+    await t.test(what, () => {
+      const lines = values.map((value) => `Content-Type:${value}\r\n`);
+      const head = parse("response", [latin1(`${OK}Accept: m\r\n${lines.join("")}Vary: m\r\n\r\n`)]);
+      assert.deepEqual([head.has(id, "application/json"), head.begins(id, "text/event-stream")], [isJson, isEvents]);
+    });
+  }
+});
+
+test("a target is its own, whatever was asked for before", () => {
+  for (const target of ["/v1/models", "/v1/models", "/v1/model", "/v1/modelz", "/v1/models?", "/v1/models/", "/", "/v1/models"]) {
+    for (const method of ["GET", "POST", "GE", "POSTS", "PUT"]) {
+      const head = parse("request", [latin1(`${method} ${target} HTTP/1.1\r\nHost: a\r\n\r\n`)]);
+      assert.deepEqual([head.method, head.target], [method, target]);
+    }
+  }
+});
