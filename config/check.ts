@@ -1,5 +1,5 @@
-import type { Definition } from "../core/plugin.ts";
-import type { RewriteRule } from "../core/rewrite-rule.ts";
+import type { Definition } from "../core/contract/plugin.ts";
+import type { RewriteRule } from "../core/contract/rewrite-rule.ts";
 import type { Address, RouterConfig } from "./config.ts";
 import type { Registry } from "./instances.ts";
 import { type LoadedConfig, loadConfig } from "./load.ts";

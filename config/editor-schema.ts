@@ -1,4 +1,4 @@
-import type { Definition } from "../core/plugin.ts";
+import type { Definition } from "../core/contract/plugin.ts";
 import { CONFIGURED_ELSEWHERE } from "./defaults.ts";
 import { pickerDocument } from "./endpoint-picker/schema.ts";
 import type { Registry } from "./instances.ts";

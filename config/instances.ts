@@ -1,5 +1,5 @@
-import type { SchemaResult } from "../core/options.ts";
-import type { Definition } from "../core/plugin.ts";
+import type { SchemaResult } from "../core/contract/options.ts";
+import type { Definition } from "../core/contract/plugin.ts";
 import type { PluginEntry, RouterConfig } from "./config.ts";
 import { DEFAULT_OBSERVERS, DEFAULT_PARSERS, DEFAULT_SOURCES } from "./defaults.ts";
 import type { Complain, Path } from "./problems.ts";

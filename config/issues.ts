@@ -1,4 +1,4 @@
-import type { OptionSchema, SchemaIssue } from "../core/options.ts";
+import type { OptionSchema, SchemaIssue } from "../core/contract/options.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import { keysAt } from "./json-schema.ts";
 import { type Complain, describe, type Finding, type Path, quoted } from "./problems.ts";

@@ -1,4 +1,4 @@
-import type { OptionSchema } from "../core/options.ts";
+import type { OptionSchema } from "../core/contract/options.ts";
 
 /** A JSON Schema node, as far as anyone here looks into it. */
 export interface JsonSchema {

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import type { Definition, PluginKind } from "../core/plugin.ts";
+import type { Definition, PluginKind } from "../core/contract/plugin.ts";
 
 const KINDS: Readonly<Record<PluginKind, true>> = {
   parser: true,

@@ -1,4 +1,4 @@
-import type { Definition } from "../core/plugin.ts";
+import type { Definition } from "../core/contract/plugin.ts";
 import type { RouterConfig } from "./config.ts";
 import { type ConfigDocument, readDocuments } from "./documents.ts";
 import { readPicker } from "./endpoint-picker/read.ts";

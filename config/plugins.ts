@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import type { Definition } from "../core/plugin.ts";
+import type { Definition } from "../core/contract/plugin.ts";
 import { CONFIGURED_ELSEWHERE } from "./defaults.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import { type Instance, type ListedPlugins, ownTypes, type Registry, validateOptions } from "./instances.ts";

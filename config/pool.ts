@@ -1,6 +1,6 @@
-import type { EndpointSpec } from "../core/endpoint.ts";
-import { parseEndpointUrl } from "../core/endpoint-url.ts";
-import { PROBE_DEFAULTS, type ProbeSpec, type Probes } from "../core/readiness/probes.ts";
+import type { EndpointSpec } from "../core/contract/endpoint.ts";
+import { parseEndpointUrl } from "../core/control/endpoint-url.ts";
+import { PROBE_DEFAULTS, type ProbeSpec, type Probes } from "../core/control/readiness/probes.ts";
 import type { Complain, Finding } from "./problems.ts";
 import { quoted } from "./problems.ts";
 import type { PoolSpec, ProbeSeconds } from "./schema.ts";

@@ -1,4 +1,4 @@
-import type { Definition, PluginKind } from "../core/plugin.ts";
+import type { Definition, PluginKind } from "../core/contract/plugin.ts";
 import type { ProfileConfig, ProfileRef } from "./config.ts";
 import { DEFAULT_FILTERS, DEFAULT_PICKER, DEFAULT_PROFILE, DEFAULT_SCORERS } from "./defaults.ts";
 import { didYouMean } from "./did-you-mean.ts";

@@ -1,4 +1,4 @@
-import type { z } from "../core/options.ts";
+import type { z } from "../core/contract/options.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import type { ConfigDocument } from "./documents.ts";
 import { PICKER_VERSIONS } from "./endpoint-picker/schema.ts";

@@ -1,4 +1,4 @@
-import { z } from "../core/options.ts";
+import { z } from "../core/contract/options.ts";
 import { lineOfText, whole } from "./schema.ts";
 
 // The shape of an InferenceModelRewrite: the reference's resource, with two keys of our own at the end of a rule.

@@ -1,4 +1,4 @@
-import type { RewriteRule, RewriteTarget } from "../core/rewrite-rule.ts";
+import type { RewriteRule, RewriteTarget } from "../core/contract/rewrite-rule.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import { type Path, quoted } from "./problems.ts";
 import type { Resource } from "./resources.ts";

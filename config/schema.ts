@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { z } from "../core/options.ts";
+import { z } from "../core/contract/options.ts";
 import { DEFAULT_LIMITS, type Limits } from "../core/settings.ts";
 import { MAX_SLOTS } from "../core/state/load.ts";
 

@@ -1,11 +1,11 @@
 import { loadConfig, loadTexts } from "../config/load.ts";
 import { formatProblems, type Problem } from "../config/problems.ts";
 import { builtIns } from "../plugins/registry.ts";
-import { systemClock } from "./clock.ts";
-import type { PluginWorld } from "./control/program.ts";
-import { exchange, type FetchExchange } from "./fetch-exchange.ts";
-import { silentLog } from "./log.ts";
-import type { Definition } from "./plugin.ts";
+import { systemClock } from "./contract/clock.ts";
+import type { PluginWorld } from "./control/plugin-set.ts";
+import { exchange, type FetchExchange } from "./fetch/fetch-exchange.ts";
+import { silentLog } from "./contract/log.ts";
+import type { Definition } from "./contract/plugin.ts";
 import { runRouter } from "./router.ts";
 import { Deadlines, sweepPeriodMs } from "./wire/deadlines.ts";
 

@@ -1,11 +1,11 @@
 import type { DataPlane } from "./data-plane.ts";
-import type { Decision } from "./decision.ts";
-import type { Endpoint } from "./endpoint.ts";
-import type { Incoming } from "./incoming.ts";
-import type { Random } from "./plugin.ts";
-import type { Reply } from "./reply.ts";
-import type { InferenceRequest } from "./request.ts";
-import type { Snapshot } from "./snapshot.ts";
+import type { Decision } from "./contract/decision.ts";
+import type { Endpoint } from "./contract/endpoint.ts";
+import type { Incoming } from "./intake/incoming.ts";
+import type { Random } from "./contract/plugin.ts";
+import type { Reply } from "./intake/host.ts";
+import type { InferenceRequest } from "./contract/request.ts";
+import type { Snapshot } from "./active-config.ts";
 import { filter } from "./stages/filter.ts";
 import { type Ending, Forwarding } from "./stages/forward.ts";
 import { parse } from "./stages/parse.ts";

@@ -1,12 +1,12 @@
 import type { LoadedConfig } from "../config/load.ts";
 import { ControlPlane } from "./control/control-plane.ts";
-import type { PluginWorld } from "./control/program.ts";
+import type { PluginWorld } from "./control/plugin-set.ts";
 import type { DataPlane } from "./data-plane.ts";
-import { intake } from "./intake.ts";
-import type { RequestStarter } from "./reply.ts";
-import { requestIds } from "./request-ids.ts";
-import type { RouterView } from "./router-view.ts";
-import type { Snapshot } from "./snapshot.ts";
+import { intake } from "./intake/request-intake.ts";
+import type { RequestStarter } from "./intake/host.ts";
+import { requestIds } from "./intake/request-ids.ts";
+import type { RouterView } from "./contract/router-view.ts";
+import type { Snapshot } from "./active-config.ts";
 import { LoadTable } from "./state/load.ts";
 import { PrefixIndex } from "./state/prefix-index.ts";
 import { TokenScale } from "./state/token-scale.ts";

@@ -1,5 +1,5 @@
-import { z } from "../core/options.ts";
-import { defineScorer } from "../core/plugin.ts";
+import { z } from "../core/contract/options.ts";
+import { defineScorer } from "../core/contract/plugin.ts";
 
 /** What `parameters` may hold in the config; a mistake there is reported with its line. */
 const options = z.strictObject({

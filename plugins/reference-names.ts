@@ -1,5 +1,5 @@
-import type { OptionSchema, SchemaIssue } from "../core/options.ts";
-import type { Definition } from "../core/plugin.ts";
+import type { OptionSchema, SchemaIssue } from "../core/contract/options.ts";
+import type { Definition } from "../core/contract/plugin.ts";
 
 /** What a name of the reference router's catalogue stands for here. */
 interface ReferenceName {

@@ -1,4 +1,4 @@
-import type { Definition } from "../core/plugin.ts";
+import type { Definition } from "../core/contract/plugin.ts";
 import staticEndpoints from "./discovery/static.ts";
 import byLabel from "./filters/by-label.ts";
 import concurrency from "./filters/concurrency.ts";

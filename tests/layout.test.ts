@@ -57,7 +57,7 @@ const CONTRACTS = new Set(
 );
 const ENTRY_POINTS = new Set(["core/cli/main.ts", "core/fetch.ts"]);
 const DOORS: Readonly<Record<string, readonly string[]>> = {
-  zod: ["core/options.ts"],
+  zod: ["core/contract/options.ts"],
   yaml: ["config/documents.ts"],
   "tsx/esm/api": ["config/load-plugin.ts"],
 };

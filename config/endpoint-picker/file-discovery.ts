@@ -1,5 +1,5 @@
 import { dirname, resolve } from "node:path";
-import { z } from "../../core/options.ts";
+import { z } from "../../core/contract/options.ts";
 import { readDocuments } from "../documents.ts";
 import { readFiles } from "../files.ts";
 import { complainOfIssues } from "../issues.ts";

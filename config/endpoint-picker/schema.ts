@@ -1,4 +1,4 @@
-import { z } from "../../core/options.ts";
+import { z } from "../../core/contract/options.ts";
 import { instanceName, profileWeight } from "../schema.ts";
 
 // The shape of an EndpointPickerConfig: the reference router's own config file. Keys that can't be honoured are named here

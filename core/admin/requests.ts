@@ -1,8 +1,8 @@
-import { replyWithText } from "../error-reply.ts";
-import type { Log } from "../log.ts";
-import type { ObserverPage } from "../plugin.ts";
-import type { RequestReceiver, RequestStarter } from "../reply.ts";
-import type { RouterView } from "../router-view.ts";
+import { replyWithText } from "../errors/error-response.ts";
+import type { Log } from "../contract/log.ts";
+import type { ObserverPage } from "../contract/plugin.ts";
+import type { RequestReceiver, RequestStarter } from "../intake/host.ts";
+import type { RouterView } from "../contract/router-view.ts";
 import type { Head } from "../wire/head.ts";
 import { splitTarget } from "../wire/target.ts";
 import type { HostRule } from "./allowed-hosts.ts";

@@ -1,5 +1,5 @@
-import type { Clock } from "../clock.ts";
-import { replyWithError } from "../error-reply.ts";
+import type { Clock } from "../contract/clock.ts";
+import { replyWithError } from "../errors/error-response.ts";
 import type { Limits } from "../settings.ts";
 import { startWireServer } from "../wire/server.ts";
 import { allowedHosts } from "./allowed-hosts.ts";

@@ -1,6 +1,6 @@
-import type { Endpoint, Phase } from "../endpoint.ts";
-import type { RewriteRule } from "../rewrite-rule.ts";
-import type { RouterView } from "../router-view.ts";
+import type { Endpoint, Phase } from "../contract/endpoint.ts";
+import type { RewriteRule } from "../contract/rewrite-rule.ts";
+import type { RouterView } from "../contract/router-view.ts";
 import type { Limits } from "../settings.ts";
 
 /** What /status says: the router and its pool at one moment. */

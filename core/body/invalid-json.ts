@@ -1,4 +1,4 @@
-import { RouterError } from "../errors.ts";
+import { RouterError } from "../contract/errors.ts";
 
 // One sentence each, with the position but never the content.
 

@@ -1,5 +1,5 @@
-import { RouterError } from "../errors.ts";
-import type { Span } from "../request.ts";
+import { RouterError } from "../contract/errors.ts";
+import type { Span } from "../contract/request.ts";
 import { countNumbers } from "./count-numbers.ts";
 import { asciiText, decodeString } from "./json-string.ts";
 import { BodyScanner } from "./scan.ts";

@@ -1,4 +1,4 @@
-import type { Span } from "../request.ts";
+import type { Span } from "../contract/request.ts";
 
 const BACKSLASH = 0x5c;
 /** Up to this many bytes a loop is faster than a call into the decoder. */

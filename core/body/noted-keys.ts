@@ -1,4 +1,4 @@
-import type { Span } from "../request.ts";
+import type { Span } from "../contract/request.ts";
 import { duplicateKey } from "./invalid-json.ts";
 
 /** Longest spelling of one UTF-16 unit in a JSON string: \u0000. */

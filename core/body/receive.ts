@@ -1,4 +1,4 @@
-import { RouterError } from "../errors.ts";
+import { RouterError } from "../contract/errors.ts";
 import { returnStorage, takeStorage } from "./storage-pool.ts";
 
 /** Up to here a declared length is believed; beyond it memory follows the bytes that have come. */

@@ -1,4 +1,4 @@
-import type { Span } from "../request.ts";
+import type { Span } from "../contract/request.ts";
 import { malformed, notAnObject, tooDeep, trailing, truncated } from "./invalid-json.ts";
 import type { KeySpans } from "./json-body.ts";
 import { NotedKeys } from "./noted-keys.ts";

@@ -1,4 +1,4 @@
-import type { Span } from "../request.ts";
+import type { Span } from "../contract/request.ts";
 import { decodeString } from "./json-string.ts";
 
 /** Targets come from a config; the bounds are for those that a client made up. */

@@ -1,4 +1,4 @@
-import { startModule } from "../wasm.ts";
+import { startModule } from "../runtime/wasm.ts";
 import { ESCAPE_CLASSES } from "./string-run.ts";
 import { TEXT_SCAN_MODULE } from "./text-scan-module.ts";
 

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { DEFAULT_ADMIN } from "../../config/defaults.ts";
-import type { EndpointUrl } from "../endpoint.ts";
-import { parseEndpointUrl } from "../endpoint-url.ts";
+import type { EndpointUrl } from "../contract/endpoint.ts";
+import { parseEndpointUrl } from "../control/endpoint-url.ts";
 import { UsageError } from "./usage.ts";
 
 export interface StartArguments {

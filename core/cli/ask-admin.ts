@@ -1,5 +1,5 @@
-import type { EndpointUrl } from "../endpoint.ts";
-import { PageError } from "../readiness/page.ts";
+import type { EndpointUrl } from "../contract/endpoint.ts";
+import { PageError } from "../control/readiness/page.ts";
 import { getPage } from "../wire/fetch-page.ts";
 
 const TIMEOUT_MS = 5_000;

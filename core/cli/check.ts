@@ -1,5 +1,5 @@
 import { checkConfig } from "../../config/check.ts";
-import type { Definition } from "../plugin.ts";
+import type { Definition } from "../contract/plugin.ts";
 import { readCheckArguments } from "./arguments.ts";
 
 /** `signalbox check`: prints every problem, or what the files set up. */

@@ -1,4 +1,4 @@
-import type { CandidateReport, DecisionReport } from "../decision-report.ts";
+import type { CandidateReport, DecisionReport } from "../contract/decision-report.ts";
 import { readExplainArguments } from "./arguments.ts";
 import { askAdmin } from "./ask-admin.ts";
 import { type Alignment, table } from "./table.ts";

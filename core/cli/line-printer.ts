@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../contract/clock.ts";
 
 /** Lines gathered before they are written without waiting any longer. */
 const MOST_CHARS = 16 * 1024;

@@ -1,4 +1,4 @@
-import type { Log, LogFields } from "../log.ts";
+import type { Log, LogFields } from "../contract/log.ts";
 
 /** Messages for the operator on the standard error: sentences on a terminal, JSON lines elsewhere. */
 export function operatorLog(isTerminal: boolean, write: (text: string) => void): Log {

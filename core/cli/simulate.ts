@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import { loadConfig, loadTexts } from "../../config/load.ts";
 import { formatProblems } from "../../config/problems.ts";
-import type { Definition } from "../plugin.ts";
+import type { Definition } from "../contract/plugin.ts";
 import { chart } from "../simulate/chart.ts";
 import { type NamedConfig, type Progress, runAll } from "../simulate/run.ts";
 import type { Trace } from "../simulate/trace.ts";

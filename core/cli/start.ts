@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { type LoadedConfig, loadConfig, loadTexts, type RefusedConfig } from "../../config/load.ts";
 import { formatProblems } from "../../config/problems.ts";
-import { systemClock } from "../clock.ts";
-import { replyWithError } from "../error-reply.ts";
-import type { Definition } from "../plugin.ts";
+import { systemClock } from "../contract/clock.ts";
+import { replyWithError } from "../errors/error-response.ts";
+import type { Definition } from "../contract/plugin.ts";
 import { type Router, runRouter } from "../router.ts";
 import { startWireServer } from "../wire/server.ts";
 import { readStartArguments, type StartArguments } from "./arguments.ts";
@@ -13,7 +13,7 @@ import { type OpenAdmin, openAdmin } from "./open-admin.ts";
 import { operatorLog } from "./operator-log.ts";
 import { portError, urlOf } from "./ports.ts";
 import { stopSignal } from "./stop-signal.ts";
-import { tuneRuntime } from "./tune-runtime.ts";
+import { tuneRuntime } from "../runtime/tune-runtime.ts";
 
 const DEFAULT_FILE = "signalbox.yaml";
 /** How long the first line waits for a replica, so that what it says can be tried at once. */

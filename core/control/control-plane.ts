@@ -1,11 +1,11 @@
 import type { LoadedConfig } from "../../config/load.ts";
-import type { Endpoint } from "../endpoint.ts";
-import type { PageFetch } from "../readiness/page.ts";
-import { Prober } from "../readiness/prober.ts";
-import { type Snapshot, servedModels } from "../snapshot.ts";
-import { EndpointTable } from "../state/endpoint-table.ts";
+import type { Endpoint } from "../contract/endpoint.ts";
+import type { PageFetch } from "./readiness/page.ts";
+import { Prober } from "./readiness/prober.ts";
+import { type Snapshot, servedModels } from "../active-config.ts";
+import { EndpointTable } from "./endpoint-table.ts";
 import type { LoadTable } from "../state/load.ts";
-import { type BuiltProgram, buildProgram, type PluginWorld } from "./program.ts";
+import { type BuiltProgram, buildProgram, type PluginWorld } from "./plugin-set.ts";
 
 export interface ControlPlaneOptions {
   readonly loaded: LoadedConfig;

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../contract/clock.ts";
 import type { Faults } from "./faults.ts";
 import type { Connection } from "./listener.ts";
 import type { Problem } from "./problem.ts";

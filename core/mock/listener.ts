@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../contract/clock.ts";
 
 /** What is known of a connection; `uses` counts its requests. */
 export interface Connection {

@@ -1,5 +1,5 @@
-import type { Clock } from "../clock.ts";
-import { systemClock } from "../clock.ts";
+import type { Clock } from "../contract/clock.ts";
+import { systemClock } from "../contract/clock.ts";
 import type { FaultChanges } from "./faults.ts";
 
 /** How a mock replica is to behave; only the model has no default. */

@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../contract/clock.ts";
 import { MinHeap } from "./heap.ts";
 
 /** What `wall` says when a simulation begins; any fixed moment will do. */

@@ -1,6 +1,6 @@
 import { JsonBody } from "../body/json-body.ts";
-import type { Random } from "../plugin.ts";
-import type { InferenceRequest, ParsedBody } from "../request.ts";
+import type { Random } from "../contract/plugin.ts";
+import type { InferenceRequest, ParsedBody } from "../contract/request.ts";
 import { parse } from "../stages/parse.ts";
 import { Head } from "../wire/head.ts";
 import { PromptWriter } from "./prompt-bytes.ts";

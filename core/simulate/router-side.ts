@@ -1,16 +1,16 @@
 import type { LoadedConfig } from "../../config/load.ts";
-import type { Clock } from "../clock.ts";
-import { buildProgram } from "../control/program.ts";
-import type { Endpoint } from "../endpoint.ts";
-import { parseEndpointUrl } from "../endpoint-url.ts";
-import { silentLog } from "../log.ts";
-import type { PrefixSettings, Random, Source } from "../plugin.ts";
-import { type Snapshot, servedModels } from "../snapshot.ts";
+import type { Clock } from "../contract/clock.ts";
+import { buildProgram } from "../control/plugin-set.ts";
+import type { Endpoint } from "../contract/endpoint.ts";
+import { parseEndpointUrl } from "../control/endpoint-url.ts";
+import { silentLog } from "../contract/log.ts";
+import type { PrefixSettings, Random, Source } from "../contract/plugin.ts";
+import { type Snapshot, servedModels } from "../active-config.ts";
 import { LoadTable } from "../state/load.ts";
 import { SECRET_WORDS } from "../state/prefix-hash.ts";
 import { PrefixIndex } from "../state/prefix-index.ts";
 import { TokenScale } from "../state/token-scale.ts";
-import { seededRandom } from "../test-kit.ts";
+import { seededRandom } from "../contract/test-kit.ts";
 import type { Trace } from "./trace.ts";
 
 /** What a router has when its replicas have just come into service. */

@@ -1,5 +1,5 @@
-import type { Random } from "../plugin.ts";
-import { groupSources, SourceFacts, type SourceGroup } from "../readiness/source-facts.ts";
+import type { Random } from "../contract/plugin.ts";
+import { groupSources, SourceFacts, type SourceGroup } from "../control/readiness/source-facts.ts";
 import type { EventQueue } from "./events.ts";
 import type { Replica } from "./replica.ts";
 import type { RouterSide } from "./router-side.ts";

@@ -1,23 +1,23 @@
 import type { DataPlane } from "../data-plane.ts";
-import type { Attempt, Decision, Usage } from "../decision.ts";
-import type { Endpoint } from "../endpoint.ts";
-import { errorEvent } from "../error-dialects.ts";
-import type { RouterError } from "../errors.ts";
-import type { Reply } from "../reply.ts";
-import type { InferenceRequest } from "../request.ts";
-import type { Snapshot } from "../snapshot.ts";
+import type { Attempt, Decision, Usage } from "../contract/decision.ts";
+import type { Endpoint } from "../contract/endpoint.ts";
+import { errorEvent } from "../errors/dialects.ts";
+import type { RouterError } from "../contract/errors.ts";
+import type { Reply } from "../intake/host.ts";
+import type { InferenceRequest } from "../contract/request.ts";
+import type { Snapshot } from "../active-config.ts";
 import { Claim } from "../state/claim.ts";
 import { responseLines } from "../wire/forwarded-headers.ts";
 import type { Framing } from "../wire/framing.ts";
 import type { Head } from "../wire/head.ts";
 import { HEADER } from "../wire/header-names.ts";
 import type { ResponseReader, UpstreamConnection, UpstreamFailure } from "../wire/upstream-connection.ts";
-import { EventBoundary } from "./event-boundary.ts";
+import { EventBoundary } from "../stream/event-boundary.ts";
 import { ownResponseLines } from "./response-lines.ts";
 import type { Draft } from "./rewrite.ts";
 import { tellChosen } from "./tell-chosen.ts";
-import { allSaturated, stopping, upstreamError } from "./upstream-error.ts";
-import { UsageTap } from "./usage-tap.ts";
+import { allSaturated, stopping, upstreamError } from "../errors/upstream-errors.ts";
+import { UsageTap } from "../stream/usage-tap.ts";
 
 /** How an answer ended: as a whole, without its client, broken off after its head, or with an error before it. */
 export type Ending = "complete" | "client-left" | "broken" | RouterError;

@@ -1,8 +1,8 @@
-import type { Fault, ScorerColumn } from "../decision.ts";
-import type { Endpoint } from "../endpoint.ts";
-import type { Scorer } from "../plugin.ts";
-import type { InferenceRequest } from "../request.ts";
-import type { WeightedScorer } from "../snapshot.ts";
+import type { Fault, ScorerColumn } from "../contract/decision.ts";
+import type { Endpoint } from "../contract/endpoint.ts";
+import type { Scorer } from "../contract/plugin.ts";
+import type { InferenceRequest } from "../contract/request.ts";
+import type { WeightedScorer } from "../active-config.ts";
 import type { Load } from "../state/load.ts";
 
 export interface Scored {

@@ -1,6 +1,6 @@
-import type { Usage } from "../decision.ts";
-import type { Endpoint } from "../endpoint.ts";
-import type { InferenceRequest } from "../request.ts";
+import type { Usage } from "../contract/decision.ts";
+import type { Endpoint } from "../contract/endpoint.ts";
+import type { InferenceRequest } from "../contract/request.ts";
 import { Lease, type LoadTable } from "./load.ts";
 import type { PrefixIndex } from "./prefix-index.ts";
 

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "../clock.ts";
+import { type Clock, systemClock } from "../contract/clock.ts";
 import { PrefillQueue, type PrefillWork } from "./prefill-queue.ts";
 
 /**

@@ -1,5 +1,5 @@
-import type { Span } from "../request.ts";
-import { startModule } from "../wasm.ts";
+import type { Span } from "../contract/request.ts";
+import { startModule } from "../runtime/wasm.ts";
 import { PREFIX_HASH_MODULE } from "./prefix-hash-module.ts";
 
 // A prompt's blocks are hashed in one running pass: the hash of block n covers every byte up to its end, so equal hashes mean

@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../contract/clock.ts";
 
 /** A socket in some state that must not last for ever. */
 export interface Timed {

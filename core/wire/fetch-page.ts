@@ -1,5 +1,5 @@
-import type { EndpointUrl } from "../endpoint.ts";
-import { type Page, PageError } from "../readiness/page.ts";
+import type { EndpointUrl } from "../contract/endpoint.ts";
+import { type Page, PageError } from "../control/readiness/page.ts";
 import { ChunkedDecoder } from "./chunked.ts";
 import { type Framing, responseFraming } from "./framing.ts";
 import { type Head, HeadParser } from "./head.ts";

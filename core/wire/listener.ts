@@ -1,5 +1,5 @@
 import { createServer, type Server, type Socket } from "node:net";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../contract/clock.ts";
 
 export interface ListenerOptions {
   readonly host: string;

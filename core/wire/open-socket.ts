@@ -1,7 +1,7 @@
 import { isIP, type Socket, type SocketConstructorOpts } from "node:net";
 import { connect as connectTls } from "node:tls";
-import type { EndpointUrl } from "../endpoint.ts";
-import { PlainSocket } from "./plain-socket.ts";
+import type { EndpointUrl } from "../contract/endpoint.ts";
+import { PlainSocket } from "../runtime/plain-socket.ts";
 
 /** The most that one read brings. */
 export const READ_BYTES = 64 * 1024;

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { PlainSocket } from "./plain-socket.ts";
+import { PlainSocket } from "../runtime/plain-socket.ts";
 
 /** Room for a head beside the bytes of a body. */
 const HEAD_ROOM_BYTES = 16 * 1024;

@@ -1,13 +1,13 @@
 import type { Socket } from "node:net";
-import { asRouterError, type ErrorCode, RouterError } from "../errors.ts";
-import { LAST_WORDS_MS, type RequestReceiver } from "../reply.ts";
-import { readAccepted } from "./accepted-socket.ts";
+import { asRouterError, type ErrorCode, RouterError } from "../contract/errors.ts";
+import { LAST_WORDS_MS, type RequestReceiver } from "../intake/host.ts";
+import { readAccepted } from "../runtime/accepted-socket.ts";
 import { ChunkedDecoder } from "./chunked.ts";
 import type { Timed } from "./deadlines.ts";
 import { isKeptAlive, requestFraming } from "./framing.ts";
 import { type Head, HeadParser } from "./head.ts";
-import { refusalOf } from "./refusal.ts";
-import { ServerReply } from "./server-reply.ts";
+import { refusalOf } from "../errors/wire-errors.ts";
+import { ServerReply } from "./server-response.ts";
 import type { ServerShared } from "./server-shared.ts";
 import { checkHost } from "./target.ts";
 import { WireError } from "./wire-error.ts";

@@ -1,6 +1,6 @@
-import type { Clock } from "../clock.ts";
-import type { RouterError } from "../errors.ts";
-import type { Reply, RequestStarter } from "../reply.ts";
+import type { Clock } from "../contract/clock.ts";
+import type { RouterError } from "../contract/errors.ts";
+import type { Reply, RequestStarter } from "../intake/host.ts";
 import type { Limits } from "../settings.ts";
 import type { Deadlines } from "./deadlines.ts";
 import type { ServerConnection } from "./server-connection.ts";

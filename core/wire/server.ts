@@ -1,10 +1,10 @@
-import type { Clock } from "../clock.ts";
-import type { RouterError } from "../errors.ts";
-import type { Reply, RequestStarter } from "../reply.ts";
+import type { Clock } from "../contract/clock.ts";
+import type { RouterError } from "../contract/errors.ts";
+import type { Reply, RequestStarter } from "../intake/host.ts";
 import type { Limits } from "../settings.ts";
 import { Deadlines, sweepPeriodMs } from "./deadlines.ts";
 import { startListener } from "./listener.ts";
-import { affordableClients } from "./open-file-limit.ts";
+import { affordableClients } from "../runtime/open-file-limit.ts";
 import { ServerConnection } from "./server-connection.ts";
 
 export interface WireServerOptions {

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { EndpointUrl } from "../endpoint.ts";
+import type { EndpointUrl } from "../contract/endpoint.ts";
 import type { Limits } from "../settings.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { openSocket } from "./open-socket.ts";

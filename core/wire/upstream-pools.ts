@@ -1,5 +1,5 @@
-import type { Clock } from "../clock.ts";
-import type { Endpoint } from "../endpoint.ts";
+import type { Clock } from "../contract/clock.ts";
+import type { Endpoint } from "../contract/endpoint.ts";
 import type { Limits } from "../settings.ts";
 import { Deadlines, sweepPeriodMs } from "./deadlines.ts";
 import { UpstreamPool } from "./upstream-pool.ts";

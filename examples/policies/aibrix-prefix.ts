@@ -1,5 +1,5 @@
-import { z } from "../../core/options.ts";
-import { defineScorer } from "../../core/plugin.ts";
+import { z } from "../../core/contract/options.ts";
+import { defineScorer } from "../../core/contract/plugin.ts";
 
 /** Defaults of AIBrix (`AIBRIX_PREFIX_CACHE_LOAD_IMBALANCE_MIN_GAP` and so on). */
 const options = z.strictObject({

@@ -1,5 +1,5 @@
-import { z } from "../../core/options.ts";
-import { defineScorer } from "../../core/plugin.ts";
+import { z } from "../../core/contract/options.ts";
+import { defineScorer } from "../../core/contract/plugin.ts";
 import { uncachedTokens } from "../../plugins/scorers/uncached-tokens.ts";
 import { cheapestFirst } from "./cheapest-first.ts";
 

@@ -1,5 +1,5 @@
-import { z } from "../../core/options.ts";
-import { defineDiscovery } from "../../core/plugin.ts";
+import { z } from "../../core/contract/options.ts";
+import { defineDiscovery } from "../../core/contract/plugin.ts";
 
 const endpoint = z.strictObject({
   name: z.string().min(1),

@@ -1,6 +1,6 @@
-import { RouterError } from "../../core/errors.ts";
-import { z } from "../../core/options.ts";
-import { defineFilter } from "../../core/plugin.ts";
+import { RouterError } from "../../core/contract/errors.ts";
+import { z } from "../../core/contract/options.ts";
+import { defineFilter } from "../../core/contract/plugin.ts";
 
 const key = z.string().min(1);
 const expression = z.discriminatedUnion("operator", [

@@ -1,7 +1,7 @@
-import type { Endpoint, Phase } from "../../core/endpoint.ts";
-import { RouterError } from "../../core/errors.ts";
-import { z } from "../../core/options.ts";
-import { defineFilter } from "../../core/plugin.ts";
+import type { Endpoint, Phase } from "../../core/contract/endpoint.ts";
+import { RouterError } from "../../core/contract/errors.ts";
+import { z } from "../../core/contract/options.ts";
+import { defineFilter } from "../../core/contract/plugin.ts";
 
 export default defineFilter({
   type: "ready",

@@ -1,8 +1,8 @@
-import type { Endpoint } from "../../core/endpoint.ts";
-import { RouterError } from "../../core/errors.ts";
-import { z } from "../../core/options.ts";
-import { defineFilter } from "../../core/plugin.ts";
-import type { InferenceRequest } from "../../core/request.ts";
+import type { Endpoint } from "../../core/contract/endpoint.ts";
+import { RouterError } from "../../core/contract/errors.ts";
+import { z } from "../../core/contract/options.ts";
+import { defineFilter } from "../../core/contract/plugin.ts";
+import type { InferenceRequest } from "../../core/contract/request.ts";
 
 const options = z.strictObject({
   /** What happens to a name that no candidate lists: "forward" lets replicas that load adapters on demand see it. */

@@ -1,4 +1,4 @@
-import { defineFilter } from "../../core/plugin.ts";
+import { defineFilter } from "../../core/contract/plugin.ts";
 import { sessionEndpoint, sessionHeader, sessionOptions } from "./session-token.ts";
 
 export default defineFilter({

@@ -1,7 +1,7 @@
-import type { Endpoint } from "../../core/endpoint.ts";
-import { z } from "../../core/options.ts";
-import type { ResponseHeader } from "../../core/plugin.ts";
-import type { InferenceRequest } from "../../core/request.ts";
+import type { Endpoint } from "../../core/contract/endpoint.ts";
+import { z } from "../../core/contract/options.ts";
+import type { ResponseHeader } from "../../core/contract/plugin.ts";
+import type { InferenceRequest } from "../../core/contract/request.ts";
 
 /** Options of both session-affinity plugins. */
 export const sessionOptions = z.strictObject({

@@ -1,5 +1,5 @@
-import { z } from "../../core/options.ts";
-import { defineFilter } from "../../core/plugin.ts";
+import { z } from "../../core/contract/options.ts";
+import { defineFilter } from "../../core/contract/plugin.ts";
 
 const options = z.strictObject({
   /** Requests waiting in a replica's own queue. */

@@ -1,6 +1,6 @@
-import type { RequestRecord } from "../../core/decision.ts";
-import { z } from "../../core/options.ts";
-import { defineObserver } from "../../core/plugin.ts";
+import type { RequestRecord } from "../../core/contract/decision.ts";
+import { z } from "../../core/contract/options.ts";
+import { defineObserver } from "../../core/contract/plugin.ts";
 
 const MAX_LENGTH = 256;
 const MAX_ATTEMPTS = 16;

@@ -1,7 +1,7 @@
-import type { Decision, RequestRecord } from "../../core/decision.ts";
-import { type EndedRequest, reportOf } from "../../core/decision-report.ts";
-import { z } from "../../core/options.ts";
-import { defineObserver } from "../../core/plugin.ts";
+import type { Decision, RequestRecord } from "../../core/contract/decision.ts";
+import { type EndedRequest, reportOf } from "../../core/contract/decision-report.ts";
+import { z } from "../../core/contract/options.ts";
+import { defineObserver } from "../../core/contract/plugin.ts";
 
 const options = z.strictObject({
   /**

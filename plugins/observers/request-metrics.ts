@@ -1,7 +1,7 @@
-import type { Attempt, RequestRecord } from "../../core/decision.ts";
-import { z } from "../../core/options.ts";
-import { defineObserver } from "../../core/plugin.ts";
-import type { RouterView } from "../../core/router-view.ts";
+import type { Attempt, RequestRecord } from "../../core/contract/decision.ts";
+import { z } from "../../core/contract/options.ts";
+import { defineObserver } from "../../core/contract/plugin.ts";
+import type { RouterView } from "../../core/contract/router-view.ts";
 import { CounterFamily } from "./counter-family.ts";
 import { EXPOSITION_TYPE } from "./exposition.ts";
 import { HistogramFamily } from "./histogram-family.ts";

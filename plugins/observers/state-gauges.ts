@@ -1,5 +1,5 @@
-import type { Endpoint } from "../../core/endpoint.ts";
-import type { RouterView } from "../../core/router-view.ts";
+import type { Endpoint } from "../../core/contract/endpoint.ts";
+import type { RouterView } from "../../core/contract/router-view.ts";
 import { familyHead, sampleLine } from "./exposition.ts";
 
 interface EndpointGauge {

@@ -1,5 +1,5 @@
-import { z } from "../../core/options.ts";
-import { defineParser } from "../../core/plugin.ts";
+import { z } from "../../core/contract/options.ts";
+import { defineParser } from "../../core/contract/plugin.ts";
 import { jsonParser } from "./shared-fields.ts";
 
 /** Chat templates put the tools in front of the conversation, so the tools come first here too. */

@@ -1,5 +1,5 @@
-import { z } from "../../core/options.ts";
-import { defineParser } from "../../core/plugin.ts";
+import { z } from "../../core/contract/options.ts";
+import { defineParser } from "../../core/contract/plugin.ts";
 import { jsonParser } from "./shared-fields.ts";
 
 /** The prompt is a string, a list of strings, a list of token ids, or a list of such lists. */

@@ -1,5 +1,5 @@
-import { z } from "../../core/options.ts";
-import { defineParser } from "../../core/plugin.ts";
+import { z } from "../../core/contract/options.ts";
+import { defineParser } from "../../core/contract/plugin.ts";
 import { jsonParser } from "./shared-fields.ts";
 
 /** The input takes the same four shapes as a completion's prompt. */

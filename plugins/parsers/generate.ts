@@ -1,5 +1,5 @@
-import { z } from "../../core/options.ts";
-import { defineParser } from "../../core/plugin.ts";
+import { z } from "../../core/contract/options.ts";
+import { defineParser } from "../../core/contract/plugin.ts";
 import { jsonParser } from "./shared-fields.ts";
 
 /** The limit on generated tokens lies inside `sampling_params`, where the body is not read: it stays 0. */

@@ -1,7 +1,7 @@
 import type { JsonBody } from "../../core/body/json-body.ts";
-import { z } from "../../core/options.ts";
-import { defineParser } from "../../core/plugin.ts";
-import type { Span } from "../../core/request.ts";
+import { z } from "../../core/contract/options.ts";
+import { defineParser } from "../../core/contract/plugin.ts";
+import type { Span } from "../../core/contract/request.ts";
 import { jsonParser } from "./shared-fields.ts";
 
 const QUOTE = 0x22;

@@ -1,6 +1,6 @@
-import { z } from "../../core/options.ts";
-import { defineParser } from "../../core/plugin.ts";
-import type { ParsedBody } from "../../core/request.ts";
+import { z } from "../../core/contract/options.ts";
+import { defineParser } from "../../core/contract/plugin.ts";
+import type { ParsedBody } from "../../core/contract/request.ts";
 
 const options = z.strictObject({
   /** Paths that go to any ready replica, unread and unchanged. */

@@ -1,5 +1,5 @@
-import { z } from "../../core/options.ts";
-import { defineParser } from "../../core/plugin.ts";
+import { z } from "../../core/contract/options.ts";
+import { defineParser } from "../../core/contract/plugin.ts";
 import { jsonParser } from "./shared-fields.ts";
 
 /** A response is stored unless the request says no, so a second delivery would leave a second one behind. */

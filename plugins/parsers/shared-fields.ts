@@ -1,8 +1,8 @@
 import type { JsonBody } from "../../core/body/json-body.ts";
-import type { Dialect } from "../../core/errors.ts";
-import { RouterError } from "../../core/errors.ts";
-import type { Parser } from "../../core/plugin.ts";
-import type { ParsedBody, Span } from "../../core/request.ts";
+import type { Dialect } from "../../core/contract/errors.ts";
+import { RouterError } from "../../core/contract/errors.ts";
+import type { Parser } from "../../core/contract/plugin.ts";
+import type { ParsedBody, Span } from "../../core/contract/request.ts";
 
 /** What tells one JSON API from another. */
 export interface JsonApi {

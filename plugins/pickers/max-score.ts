@@ -1,5 +1,5 @@
-import { z } from "../../core/options.ts";
-import { definePicker } from "../../core/plugin.ts";
+import { z } from "../../core/contract/options.ts";
+import { definePicker } from "../../core/contract/plugin.ts";
 import { descendingOrder } from "./descending-order.ts";
 
 export default definePicker({

@@ -1,5 +1,5 @@
-import { z } from "../../core/options.ts";
-import { definePicker } from "../../core/plugin.ts";
+import { z } from "../../core/contract/options.ts";
+import { definePicker } from "../../core/contract/plugin.ts";
 import { descendingOrder } from "./descending-order.ts";
 
 /** Several routers that all see the same best endpoint don't all run to it. */

@@ -1,5 +1,5 @@
-import { z } from "../../core/options.ts";
-import { definePicker } from "../../core/plugin.ts";
+import { z } from "../../core/contract/options.ts";
+import { definePicker } from "../../core/contract/plugin.ts";
 
 /** The turn goes to who has waited longest for one, which stays fair when each request has other candidates. */
 export default definePicker({

@@ -1,7 +1,7 @@
-import { z } from "../../core/options.ts";
-import type { TargetQuestion } from "../../core/plugin.ts";
-import { defineRewriter } from "../../core/plugin.ts";
-import type { RewriteRule, RewriteTarget } from "../../core/rewrite-rule.ts";
+import { z } from "../../core/contract/options.ts";
+import type { TargetQuestion } from "../../core/contract/plugin.ts";
+import { defineRewriter } from "../../core/contract/plugin.ts";
+import type { RewriteRule, RewriteTarget } from "../../core/contract/rewrite-rule.ts";
 import { drawShare, targetAt } from "./share-draw.ts";
 import { stickyPosition } from "./sticky-position.ts";
 

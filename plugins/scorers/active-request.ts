@@ -1,5 +1,5 @@
-import { z } from "../../core/options.ts";
-import { defineScorer } from "../../core/plugin.ts";
+import { z } from "../../core/contract/options.ts";
+import { defineScorer } from "../../core/contract/plugin.ts";
 
 const options = z.strictObject({
   /** Up to this many requests in flight an endpoint counts as idle and scores 1. */

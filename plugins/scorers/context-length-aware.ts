@@ -1,7 +1,7 @@
-import type { Endpoint } from "../../core/endpoint.ts";
-import { RouterError } from "../../core/errors.ts";
-import { z } from "../../core/options.ts";
-import { defineScorer } from "../../core/plugin.ts";
+import type { Endpoint } from "../../core/contract/endpoint.ts";
+import { RouterError } from "../../core/contract/errors.ts";
+import { z } from "../../core/contract/options.ts";
+import { defineScorer } from "../../core/contract/plugin.ts";
 import { contains, type LengthRange, rangeOf } from "./length-range.ts";
 
 const options = z.strictObject({

@@ -1,5 +1,5 @@
-import { z } from "../../core/options.ts";
-import { defineScorer } from "../../core/plugin.ts";
+import { z } from "../../core/contract/options.ts";
+import { defineScorer } from "../../core/contract/plugin.ts";
 import { scrapedVoice } from "./scraped-voice.ts";
 
 /** score = 1 - KV-cache utilization, as scraped; no opinion where it is not known. */

@@ -1,4 +1,4 @@
-import type { Endpoint } from "../../core/endpoint.ts";
+import type { Endpoint } from "../../core/contract/endpoint.ts";
 
 /**
  * Scores candidates by a number of which less is better: (max - n) / (max - min), and 1 for all when all are equal.

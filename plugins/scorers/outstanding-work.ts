@@ -1,6 +1,6 @@
-import type { Endpoint } from "../../core/endpoint.ts";
-import { z } from "../../core/options.ts";
-import { defineScorer } from "../../core/plugin.ts";
+import type { Endpoint } from "../../core/contract/endpoint.ts";
+import { z } from "../../core/contract/options.ts";
+import { defineScorer } from "../../core/contract/plugin.ts";
 import type { Load } from "../../core/state/load.ts";
 import { uncachedTokens } from "./uncached-tokens.ts";
 

@@ -1,5 +1,5 @@
-import { z } from "../../core/options.ts";
-import { defineScorer } from "../../core/plugin.ts";
+import { z } from "../../core/contract/options.ts";
+import { defineScorer } from "../../core/contract/plugin.ts";
 
 /** Settings of the router's prefix index; what is left out keeps the index's own default. */
 const options = z.strictObject({

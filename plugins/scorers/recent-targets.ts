@@ -1,4 +1,4 @@
-import type { Endpoint } from "../../core/endpoint.ts";
+import type { Endpoint } from "../../core/contract/endpoint.ts";
 
 const MOST_KEPT = 1024;
 

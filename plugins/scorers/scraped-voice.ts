@@ -1,4 +1,4 @@
-import type { Endpoint } from "../../core/endpoint.ts";
+import type { Endpoint } from "../../core/contract/endpoint.ts";
 import type { Load } from "../../core/state/load.ts";
 
 /** The voice of a scorer that reads scraped values: full while pages come in time, then less and less. */

@@ -1,4 +1,4 @@
-import { defineScorer } from "../../core/plugin.ts";
+import { defineScorer } from "../../core/contract/plugin.ts";
 import { sessionEndpoint, sessionHeader, sessionOptions } from "../filters/session-token.ts";
 
 /** score = 1 for the session's endpoint, else 0; no opinion without a session. */

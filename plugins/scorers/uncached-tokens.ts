@@ -1,4 +1,4 @@
-import type { InferenceRequest } from "../../core/request.ts";
+import type { InferenceRequest } from "../../core/contract/request.ts";
 
 /** Prompt tokens that the endpoint in this slot would have to work off. */
 export function uncachedTokens({ prefix, promptTokens }: InferenceRequest, slot: number): number {

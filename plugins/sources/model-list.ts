@@ -1,5 +1,5 @@
-import { z } from "../../core/options.ts";
-import { defineSource } from "../../core/plugin.ts";
+import { z } from "../../core/contract/options.ts";
+import { defineSource } from "../../core/contract/plugin.ts";
 
 const options = z.strictObject({
   periodMs: z.int().min(100).max(3_600_000).default(5_000),

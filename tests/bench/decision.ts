@@ -5,13 +5,13 @@
  *     node --import tsx tests/bench/decision.ts     deno run -A tests/bench/decision.ts     bun tests/bench/decision.ts
  */
 import { loadTexts } from "../../config/load.ts";
-import { systemClock } from "../../core/clock.ts";
-import { buildProgram } from "../../core/control/program.ts";
-import { silentLog } from "../../core/log.ts";
+import { systemClock } from "../../core/contract/clock.ts";
+import { buildProgram } from "../../core/control/plugin-set.ts";
+import { silentLog } from "../../core/contract/log.ts";
 import { decide } from "../../core/pipeline.ts";
 import { LoadTable } from "../../core/state/load.ts";
 import { PrefixIndex } from "../../core/state/prefix-index.ts";
-import { makeEndpoint, makeRequest } from "../../core/test-kit.ts";
+import { makeEndpoint, makeRequest } from "../../core/contract/test-kit.ts";
 import { builtIns } from "../../plugins/registry.ts";
 
 const CASES = [

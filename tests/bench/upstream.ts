@@ -4,7 +4,7 @@
  */
 import { Buffer } from "node:buffer";
 import { type AddressInfo, createServer, type Socket } from "node:net";
-import { readAccepted } from "../../core/wire/accepted-socket.ts";
+import { readAccepted } from "../../core/runtime/accepted-socket.ts";
 import { ASKED_MODEL, EVENT_MARK, type Pace, TARGETS } from "./traffic.ts";
 
 const UPSTREAM_COUNT = 8;

@@ -8,10 +8,10 @@ import { pathToFileURL } from "node:url";
 import { loadTexts } from "../../config/load.ts";
 import { loadPluginModule } from "../../config/load-plugin.ts";
 import { formatProblem } from "../../config/problems.ts";
-import type { Endpoint } from "../../core/endpoint.ts";
-import { RouterError } from "../../core/errors.ts";
-import type { Definition, Filter, PluginHost } from "../../core/plugin.ts";
-import type { InferenceRequest } from "../../core/request.ts";
+import type { Endpoint } from "../../core/contract/endpoint.ts";
+import { RouterError } from "../../core/contract/errors.ts";
+import type { Definition, Filter, PluginHost } from "../../core/contract/plugin.ts";
+import type { InferenceRequest } from "../../core/contract/request.ts";
 import { POOL, registry, router } from "./support.ts";
 
 const project = join(import.meta.dirname ?? ".", "..", "..");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { DEFAULT_OBSERVERS, DEFAULT_PARSERS, DEFAULT_PROFILE, DEFAULT_SOURCES } from "../../config/defaults.ts";
-import { PROBE_DEFAULTS } from "../../core/readiness/probes.ts";
+import { PROBE_DEFAULTS } from "../../core/control/readiness/probes.ts";
 import { DEFAULT_LIMITS } from "../../core/settings.ts";
 import { configOf, loaded, POOL, router } from "./support.ts";
 

@@ -3,8 +3,8 @@ import type { RouterConfig } from "../../config/config.ts";
 import { DEFAULT_OBSERVERS } from "../../config/defaults.ts";
 import { type LoadedConfig, loadTexts } from "../../config/load.ts";
 import { formatProblem } from "../../config/problems.ts";
-import { z } from "../../core/options.ts";
-import { type Definition, defineDiscovery, type PluginKind } from "../../core/plugin.ts";
+import { z } from "../../core/contract/options.ts";
+import { type Definition, defineDiscovery, type PluginKind } from "../../core/contract/plugin.ts";
 
 const anything = z.looseObject({});
 const neverMade = () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { RouterError } from "../../core/errors.ts";
+import { RouterError } from "../../core/contract/errors.ts";
 import { builtInsOf, situations } from "./pools.ts";
 
 for (const [type, create] of builtInsOf("filter")) {

@@ -1,7 +1,7 @@
 import { ownTypes } from "../../config/instances.ts";
-import type { Endpoint } from "../../core/endpoint.ts";
-import type { Definition, PluginKind, PluginKinds } from "../../core/plugin.ts";
-import type { InferenceRequest } from "../../core/request.ts";
+import type { Endpoint } from "../../core/contract/endpoint.ts";
+import type { Definition, PluginKind, PluginKinds } from "../../core/contract/plugin.ts";
+import type { InferenceRequest } from "../../core/contract/request.ts";
 import type { AdapterFacts, Load } from "../../core/state/load.ts";
 import { builtIns } from "../../plugins/registry.ts";
 import { makeEndpoint, makeLoad, makePrefix, makeRequest, seededRandom } from "../support/endpoints.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { seededRandom } from "../../core/test-kit.ts";
+import { seededRandom } from "../../core/contract/test-kit.ts";
 import { isWholeAnswer, openClient, postBytes, type RawClient } from "../support/raw-client.ts";
 import { waitUntil } from "../support/router.ts";
 import { CHAT, chatBody, event, OK, STREAM, setUp } from "../support/scripted-pool.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
 import { describe, it } from "node:test";
-import { seededRandom } from "../../core/test-kit.ts";
+import { seededRandom } from "../../core/contract/test-kit.ts";
 import { openClient, postBytes } from "../support/raw-client.ts";
 import { assertIdle, CHAT, chatPost, STREAM, setUp } from "../support/scripted-pool.ts";
 import { chunkOf, LAST_CHUNK, type Script, STREAM_HEAD } from "../support/scripted-replica.ts";

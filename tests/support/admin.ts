@@ -1,8 +1,8 @@
 import { type AdminOptions, type AdminServer, startAdmin } from "../../core/admin/server.ts";
 import { readPageFiles } from "../../core/cli/open-admin.ts";
-import { systemClock } from "../../core/clock.ts";
-import { silentLog } from "../../core/log.ts";
-import type { RouterView } from "../../core/router-view.ts";
+import { systemClock } from "../../core/contract/clock.ts";
+import { silentLog } from "../../core/contract/log.ts";
+import type { RouterView } from "../../core/contract/router-view.ts";
 import { DEFAULT_LIMITS } from "../../core/settings.ts";
 import { exchange } from "./raw-client.ts";
 

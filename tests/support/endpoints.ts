@@ -6,4 +6,4 @@ export {
   makePrefix,
   makeRequest,
   seededRandom,
-} from "../../core/test-kit.ts";
+} from "../../core/contract/test-kit.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../../core/clock.ts";
+import type { Clock } from "../../core/contract/clock.ts";
 
 interface Timer {
   readonly run: () => void;

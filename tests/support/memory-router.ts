@@ -1,9 +1,9 @@
 import type { Socket } from "node:net";
 import type { DataPlane } from "../../core/data-plane.ts";
-import type { Endpoint } from "../../core/endpoint.ts";
-import { replyWithError } from "../../core/error-reply.ts";
-import { intake } from "../../core/intake.ts";
-import { silentLog } from "../../core/log.ts";
+import type { Endpoint } from "../../core/contract/endpoint.ts";
+import { replyWithError } from "../../core/errors/error-response.ts";
+import { intake } from "../../core/intake/request-intake.ts";
+import { silentLog } from "../../core/contract/log.ts";
 import type { Load } from "../../core/state/load.ts";
 import { TokenScale } from "../../core/state/token-scale.ts";
 import { Deadlines } from "../../core/wire/deadlines.ts";

@@ -1,1 +1,1 @@
-export { createPlugin, issuesOf, makeHost } from "../../core/test-kit.ts";
+export { createPlugin, issuesOf, makeHost } from "../../core/contract/test-kit.ts";

@@ -1,6 +1,6 @@
-import type { Decision, RequestRecord } from "../../core/decision.ts";
-import type { Endpoint } from "../../core/endpoint.ts";
-import { makeEndpoints, makeRequest } from "../../core/test-kit.ts";
+import type { Decision, RequestRecord } from "../../core/contract/decision.ts";
+import type { Endpoint } from "../../core/contract/endpoint.ts";
+import { makeEndpoints, makeRequest } from "../../core/contract/test-kit.ts";
 
 /** A choice among three endpoints that one scorer tells apart: "e1" first. */
 export function makeDecision(overrides: Partial<Decision> = {}): Decision {

@@ -1,7 +1,7 @@
 import { loadTexts } from "../../config/load.ts";
-import { type Clock, systemClock } from "../../core/clock.ts";
-import { replyWithError } from "../../core/error-reply.ts";
-import { silentLog } from "../../core/log.ts";
+import { type Clock, systemClock } from "../../core/contract/clock.ts";
+import { replyWithError } from "../../core/errors/error-response.ts";
+import { silentLog } from "../../core/contract/log.ts";
 import { type Router, runRouter } from "../../core/router.ts";
 import { startWireServer, type WireServer } from "../../core/wire/server.ts";
 import { builtIns } from "../../plugins/registry.ts";

@@ -1,9 +1,9 @@
-import type { Endpoint } from "../../core/endpoint.ts";
-import type { RewriteRule } from "../../core/rewrite-rule.ts";
-import type { RouterView } from "../../core/router-view.ts";
+import type { Endpoint } from "../../core/contract/endpoint.ts";
+import type { RewriteRule } from "../../core/contract/rewrite-rule.ts";
+import type { RouterView } from "../../core/contract/router-view.ts";
 import { DEFAULT_SETTINGS } from "../../core/settings.ts";
-import { type Snapshot, servedModels } from "../../core/snapshot.ts";
-import { makeLoad } from "../../core/test-kit.ts";
+import { type Snapshot, servedModels } from "../../core/active-config.ts";
+import { makeLoad } from "../../core/contract/test-kit.ts";
 import { FakeClock } from "./fake-clock.ts";
 
 /** A router at rest, started at its clock's beginning, over these endpoints. */

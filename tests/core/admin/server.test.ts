@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { AdminServer } from "../../../core/admin/server.ts";
 import { readPageFiles } from "../../../core/cli/open-admin.ts";
-import type { Observer } from "../../../core/plugin.ts";
+import type { Observer } from "../../../core/contract/plugin.ts";
 import { askFor, startTestAdmin } from "../../support/admin.ts";
 import { makeSnapshot, makeView } from "../../support/view.ts";
 

@@ -1,5 +1,5 @@
 import { BodyScanner } from "../../../core/body/scan.ts";
-import { RouterError } from "../../../core/errors.ts";
+import { RouterError } from "../../../core/contract/errors.ts";
 
 export const KEYS = ["model", "stream", "max_tokens", "prompt"] as const;
 /** What a scanner must not see: it would end, bend or go on with any token. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decisionText } from "../../../core/cli/explain.ts";
-import type { DecisionReport } from "../../../core/decision-report.ts";
+import type { DecisionReport } from "../../../core/contract/decision-report.ts";
 
 const report: DecisionReport = {
   id: "req-1",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
-import type { RequestRecord } from "../../../core/decision.ts";
+import type { RequestRecord } from "../../../core/contract/decision.ts";
 import { TraceReader } from "../../../core/simulate/read-trace.ts";
 import type { Trace } from "../../../core/simulate/trace.ts";
 import { PrefixIndex } from "../../../core/state/prefix-index.ts";

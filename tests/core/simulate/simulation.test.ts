@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type LoadedConfig, loadTexts } from "../../../config/load.ts";
-import { RouterError } from "../../../core/errors.ts";
-import { z } from "../../../core/options.ts";
-import { type Definition, defineFilter, defineScorer } from "../../../core/plugin.ts";
-import type { InferenceRequest } from "../../../core/request.ts";
+import { RouterError } from "../../../core/contract/errors.ts";
+import { z } from "../../../core/contract/options.ts";
+import { type Definition, defineFilter, defineScorer } from "../../../core/contract/plugin.ts";
+import type { InferenceRequest } from "../../../core/contract/request.ts";
 import { DEFAULT_MODEL } from "../../../core/simulate/replica.ts";
 import { Simulation, type SimulationSettings } from "../../../core/simulate/simulation.ts";
 import type { Load } from "../../../core/state/load.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import type { Span } from "../../../core/request.ts";
+import type { Span } from "../../../core/contract/request.ts";
 import { blockEnds, wholeBlocks } from "../../../core/state/prefix-blocks.ts";
 import { PrefixHasher, type PrefixKey, promptBytes } from "../../../core/state/prefix-hash.ts";
 import { seededRandom } from "../../support/endpoints.ts";

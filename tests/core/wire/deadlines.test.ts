@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Clock } from "../../../core/clock.ts";
+import type { Clock } from "../../../core/contract/clock.ts";
 import { Deadlines, sweepPeriodMs } from "../../../core/wire/deadlines.ts";
 
 /** A clock whose one repeated timer comes exactly when the test says so, in time or late. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { after, before, describe, test } from "node:test";
-import { parseEndpointUrl } from "../../../core/endpoint-url.ts";
-import { PageError, type PageFailure } from "../../../core/readiness/page.ts";
+import { parseEndpointUrl } from "../../../core/control/endpoint-url.ts";
+import { PageError, type PageFailure } from "../../../core/control/readiness/page.ts";
 import { getPage, type PageOptions } from "../../../core/wire/fetch-page.ts";
 import { settle } from "../../support/fake-clock.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { replyWithJson } from "../../../core/error-reply.ts";
-import type { Reply } from "../../../core/reply.ts";
+import { replyWithJson } from "../../../core/errors/error-response.ts";
+import type { Reply } from "../../../core/intake/host.ts";
 import { DEFAULT_LIMITS } from "../../../core/settings.ts";
 import { Deadlines } from "../../../core/wire/deadlines.ts";
 import { ServerConnection } from "../../../core/wire/server-connection.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { createServer, type Socket } from "node:net";
 import { after, before, describe, it } from "node:test";
-import type { Endpoint } from "../../../core/endpoint.ts";
-import { parseEndpointUrl } from "../../../core/endpoint-url.ts";
+import type { Endpoint } from "../../../core/contract/endpoint.ts";
+import { parseEndpointUrl } from "../../../core/control/endpoint-url.ts";
 import { DEFAULT_LIMITS } from "../../../core/settings.ts";
 import { UpstreamPools } from "../../../core/wire/upstream-pools.ts";
 import { FakeClock } from "../../support/fake-clock.ts";

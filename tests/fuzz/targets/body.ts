@@ -3,7 +3,7 @@ import { type JsonBody, readJsonBody } from "../../../core/body/json-body.ts";
 import { BodyBuffer } from "../../../core/body/receive.ts";
 import { BodyScanner } from "../../../core/body/scan.ts";
 import { spliceModel } from "../../../core/body/splice.ts";
-import { RouterError } from "../../../core/errors.ts";
+import { RouterError } from "../../../core/contract/errors.ts";
 import { KEYS, parsed, parsedSpan, verdict } from "../../core/body/verdict.ts";
 import { cut } from "../../support/wire-transcript.ts";
 import type { Dice } from "../dice.ts";

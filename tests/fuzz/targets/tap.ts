@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { EventBoundary } from "../../../core/stages/event-boundary.ts";
-import { TAIL_BYTES, UsageTap } from "../../../core/stages/usage-tap.ts";
+import { EventBoundary } from "../../../core/stream/event-boundary.ts";
+import { TAIL_BYTES, UsageTap } from "../../../core/stream/usage-tap.ts";
 import { cut, singles } from "../../support/wire-transcript.ts";
 import type { Dice } from "../dice.ts";
 import type { Target } from "../fuzz.ts";

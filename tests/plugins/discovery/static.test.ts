@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { EndpointSpec } from "../../../core/endpoint.ts";
+import type { EndpointSpec } from "../../../core/contract/endpoint.ts";
 import staticEndpoints from "../../../plugins/discovery/static.ts";
 import { createPlugin, issuesOf } from "../../support/plugins.ts";
 

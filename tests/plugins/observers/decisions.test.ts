@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
-import type { RequestRecord } from "../../../core/decision.ts";
-import type { DecisionReport } from "../../../core/decision-report.ts";
-import { RouterError } from "../../../core/errors.ts";
+import type { RequestRecord } from "../../../core/contract/decision.ts";
+import type { DecisionReport } from "../../../core/contract/decision-report.ts";
+import { RouterError } from "../../../core/contract/errors.ts";
 import decisions from "../../../plugins/observers/decisions.ts";
 import { makeRequest } from "../../support/endpoints.ts";
 import { createPlugin } from "../../support/plugins.ts";

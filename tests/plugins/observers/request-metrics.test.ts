@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
-import type { RequestRecord } from "../../../core/decision.ts";
+import type { RequestRecord } from "../../../core/contract/decision.ts";
 import requestMetrics from "../../../plugins/observers/request-metrics.ts";
 import { makeEndpoint, makeEndpoints, makeRequest } from "../../support/endpoints.ts";
 import { createPlugin } from "../../support/plugins.ts";

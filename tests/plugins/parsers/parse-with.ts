@@ -1,6 +1,6 @@
 import { readJsonBody } from "../../../core/body/json-body.ts";
-import type { Definition } from "../../../core/plugin.ts";
-import type { ParsedBody } from "../../../core/request.ts";
+import type { Definition } from "../../../core/contract/plugin.ts";
+import type { ParsedBody } from "../../../core/contract/request.ts";
 import { createPlugin } from "../../support/plugins.ts";
 
 export interface Parsed extends ParsedBody {

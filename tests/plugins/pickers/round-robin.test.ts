@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Endpoint } from "../../../core/endpoint.ts";
+import type { Endpoint } from "../../../core/contract/endpoint.ts";
 import roundRobin from "../../../plugins/pickers/round-robin.ts";
 import { makeEndpoint, makeEndpoints } from "../../support/endpoints.ts";
 import { createPlugin } from "../../support/plugins.ts";

@@ -1,0 +1,149 @@
+import { systemClock } from "./clock.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { silentLog } from "./log.ts";
+import type { OptionSchema, SchemaIssue } from "./options.ts";
+import type { Definition, PluginHost, PluginKind, PluginKinds } from "./plugin.ts";
+import type { HeaderView, InferenceRequest } from "./request.ts";
+import type { Load } from "../state/load.ts";
+import { NO_PREFIX, type PrefixMatch } from "./prefix-match.ts";
+
+// For plugin authors: everything a plugin is handed, made up, so that it can be tested without a server. See
+// examples/custom-scorer.test.ts.
+
+/** A ready endpoint "e0", "e1" … by its slot, serving "base". */
+export function makeEndpoint(
+  slot: number,
+  overrides: Partial<Omit<Endpoint, "models">> & { models?: readonly string[] } = {},
+): Endpoint {
+  const port = 8000 + slot;
+  return {
+    name: `e${slot}`,
+    slot,
+    url: {
+      href: `http://127.0.0.1:${port}`,
+      hostname: "127.0.0.1",
+      port,
+      isTls: false,
+      hostHeader: `127.0.0.1:${port}`,
+      basePath: "",
+    },
+    labels: {},
+    phase: "ready",
+    ...overrides,
+    models: new Set(overrides.models ?? ["base"]),
+  };
+}
+
+/** Endpoints in the slots 0 … count - 1. */
+export function makeEndpoints(count: number): readonly Endpoint[] {
+  return Array.from({ length: count }, (_, slot) => makeEndpoint(slot));
+}
+
+/** A chat request for "base" whose prompt nobody holds. */
+export function makeRequest(overrides: Partial<InferenceRequest> = {}): InferenceRequest {
+  return {
+    model: "base",
+    modelSpan: [9, 15],
+    isStream: false,
+    promptSpans: [],
+    promptTokens: 0,
+    parsedTokens: overrides.promptTokens ?? 0,
+    maxOutputTokens: 0,
+    cacheSalt: "",
+    isRepeatable: true,
+    id: "request-1",
+    api: "chat-completions",
+    path: "/v1/chat/completions",
+    dialect: "openai",
+    headers: makeHeaders({}),
+    body: new Uint8Array(0),
+    target: overrides.model ?? "base",
+    rule: "",
+    prefix: NO_PREFIX,
+    ...overrides,
+  };
+}
+
+/** Headers by their lower-case names. */
+export function makeHeaders(headers: Readonly<Record<string, string>>): HeaderView {
+  return { get: (name) => headers[name] };
+}
+
+/** The match of a prompt of which the endpoint in slot n holds `matched[n]` blocks, all of one size. */
+export function makePrefix(blocks: number, tokensPerBlock: number, matched: readonly number[]): PrefixMatch {
+  const matchedBlocks = (slot: number) => matched[slot] ?? 0;
+  return {
+    blocks,
+    matchedBlocks,
+    matchedTokens: (slot) => matchedBlocks(slot) * tokensPerBlock,
+    matchedFraction: (slot) => (blocks === 0 ? 0 : matchedBlocks(slot) / blocks),
+  };
+}
+
+/** Load numbers by slot; what is left out is 0 where the router knows it itself, and unknown where it is scraped. */
+export function makeLoad(slots: number, numbers: Partial<Load> = {}): Load {
+  const idle = new Array<number>(slots).fill(0);
+  const unknown = new Array<number>(slots).fill(Number.NaN);
+  return {
+    inFlight: idle,
+    prefillTokens: idle,
+    remainingPrefill: (slot) => (numbers.prefillTokens ?? idle)[slot] ?? 0,
+    waitingPrompts: () => 0,
+    prefillRate: () => 8,
+    waiting: unknown,
+    running: unknown,
+    kvUsage: unknown,
+    scrapedAtMs: unknown,
+    freshness: new Array<number>(slots).fill(1),
+    adapters: [],
+    ...numbers,
+  };
+}
+
+/** A repeatable stand-in for Math.random (mulberry32). */
+export function seededRandom(seed: number): () => number {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let bits = Math.imul(state ^ (state >>> 15), state | 1);
+    bits = (bits + Math.imul(bits ^ (bits >>> 7), bits | 61)) ^ bits;
+    return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** A host that does nothing, but for what the test hands in. */
+export function makeHost(overrides: Partial<PluginHost> = {}): PluginHost {
+  return {
+    name: "under-test",
+    clock: systemClock,
+    random: seededRandom(1),
+    log: silentLog,
+    print: () => {},
+    isTerminal: false,
+    signal: new AbortController().signal,
+    usePrefixIndex: () => {},
+    ...overrides,
+  };
+}
+
+/** A live plugin, its parameters checked as the config loader does. */
+export function createPlugin<Kind extends PluginKind, Options>(
+  definition: Definition<Kind, Options>,
+  parameters: unknown = {},
+  host: PluginHost = makeHost(),
+): PluginKinds[Kind] {
+  const result = check(definition.options, parameters);
+  if (result.issues !== undefined) throw new TypeError(result.issues.map((issue) => issue.message).join("; "));
+  return definition.create(result.value, host);
+}
+
+/** What is wrong with the parameters; empty when nothing is. */
+export function issuesOf(definition: Definition, parameters: unknown): readonly SchemaIssue[] {
+  return check(definition.options, parameters).issues ?? [];
+}
+
+function check<Options>(schema: OptionSchema<Options>, value: unknown) {
+  const result = schema["~standard"].validate(value);
+  if (result instanceof Promise) throw new TypeError("Options must be checked without waiting");
+  return result;
+}

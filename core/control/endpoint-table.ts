@@ -1,0 +1,106 @@
+import type { Endpoint, EndpointSpec } from "../contract/endpoint.ts";
+import { parseEndpointUrl } from "./endpoint-url.ts";
+import type { Log } from "../contract/log.ts";
+import { NEW_REPLICA, type ReplicaHealth } from "./readiness/reducer.ts";
+import type { LoadTable } from "../state/load.ts";
+
+/** What the table reads of a replica's health. */
+export type KnownHealth = Pick<ReplicaHealth, "phase" | "models" | "generation">;
+
+export interface EndpointTableOptions {
+  readonly load: LoadTable;
+  readonly log: Log;
+  /** The endpoints are not what they were. */
+  readonly changed: (endpoints: readonly Endpoint[]) => void;
+  /** Another process stands behind this slot: forget what its predecessor held in caches and connections. */
+  readonly replaced: (slot: number) => void;
+}
+
+interface Row {
+  readonly endpoint: Endpoint;
+  /** The spec's own text, to see whether it changed. */
+  readonly urlText: string;
+  readonly health: KnownHealth;
+}
+
+/** The control plane's list of endpoints: what discovery lists, with what the prober found out. */
+export class EndpointTable {
+  readonly #options: EndpointTableOptions;
+  #rows: ReadonlyMap<string, Row> = new Map();
+  #endpoints: readonly Endpoint[] = [];
+
+  constructor(options: EndpointTableOptions) {
+    this.#options = options;
+  }
+
+  /** In discovery's order; another array after every change. */
+  get endpoints(): readonly Endpoint[] {
+    return this.#endpoints;
+  }
+
+  /** Takes discovery's whole list. An entry that can't be used is logged and left out; the others stand. */
+  discovered(specs: readonly EndpointSpec[]): void {
+    const listed = new Set(specs.map((spec) => spec.name));
+    for (const name of this.#rows.keys()) {
+      if (!listed.has(name)) this.#options.load.retire(name);
+    }
+    const rows = new Map<string, Row>();
+    for (const spec of specs) {
+      const row = this.#rowOf(spec, rows);
+      if (row !== undefined) rows.set(spec.name, row);
+    }
+    this.#replace(rows);
+  }
+
+  /** Takes what the prober says of one endpoint; nothing happens if it is not listed. */
+  probed(name: string, health: KnownHealth): void {
+    const row = this.#rows.get(name);
+    if (row === undefined) return;
+    if (row.health.generation !== health.generation) this.#options.replaced(row.endpoint.slot);
+    const isSame = row.endpoint.phase === health.phase && row.health.models === health.models;
+    const models = row.health.models === health.models ? row.endpoint.models : new Set(health.models);
+    const endpoint = isSame ? row.endpoint : { ...row.endpoint, phase: health.phase, models };
+    this.#replace(new Map(this.#rows).set(name, { ...row, endpoint, health }));
+  }
+
+  #rowOf(spec: EndpointSpec, listed: ReadonlyMap<string, Row>): Row | undefined {
+    try {
+      if (listed.has(spec.name)) throw new Error("Two endpoints have this name: give each its own.");
+      return this.#merged(spec, this.#rows.get(spec.name));
+    } catch (thrown) {
+      const cause = thrown instanceof Error ? thrown.message : String(thrown);
+      this.#options.log.error("An endpoint is left out", { endpoint: spec.name, cause });
+      if (!listed.has(spec.name)) this.#options.load.retire(spec.name);
+      return undefined;
+    }
+  }
+
+  #merged(spec: EndpointSpec, known: Row | undefined): Row {
+    if (known === undefined || known.urlText !== spec.url) return this.#added(spec);
+    if (hasSameLabels(known.endpoint.labels, spec.labels)) return known;
+    return { ...known, endpoint: { ...known.endpoint, labels: spec.labels } };
+  }
+
+  #added(spec: EndpointSpec): Row {
+    const url = parseEndpointUrl(spec.url);
+    const { name, labels } = spec;
+    const slot = this.#options.load.slotOf(name);
+    this.#options.replaced(slot);
+    const endpoint: Endpoint = { name, slot, url, labels, phase: NEW_REPLICA.phase, models: new Set() };
+    return { endpoint, urlText: spec.url, health: NEW_REPLICA };
+  }
+
+  #replace(rows: ReadonlyMap<string, Row>): void {
+    this.#rows = rows;
+    const endpoints = [...rows.values()].map((row) => row.endpoint);
+    const isSame = endpoints.length === this.#endpoints.length && endpoints.every((each, i) => each === this.#endpoints[i]);
+    if (isSame) return;
+    this.#endpoints = endpoints;
+    this.#options.changed(endpoints);
+  }
+}
+
+function hasSameLabels(one: Endpoint["labels"], other: Endpoint["labels"]): boolean {
+  const keys = Object.keys(one);
+  return keys.length === Object.keys(other).length && keys.every((key) => one[key] === other[key]);
+}

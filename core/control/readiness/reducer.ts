@@ -1,0 +1,163 @@
+import type { Phase } from "../../contract/endpoint.ts";
+import type { PageFailure } from "./page.ts";
+import type { Probes } from "./probes.ts";
+
+/** Why a probe failed: there was no page, or one with another status than 200. */
+export type ProbeFailure = PageFailure | `status ${number}`;
+
+/** What the prober knows of one replica: three verdicts and the phase that follows from them. */
+export interface ReplicaHealth {
+  readonly phase: Phase;
+  /** The startup probe has succeeded; liveness and readiness count from here on. */
+  readonly isStarted: boolean;
+  /** The startup took longer than it may. */
+  readonly isOverdue: boolean;
+  /** The readiness verdict. */
+  readonly isServing: boolean;
+  /** The liveness verdict; true until something speaks against it. */
+  readonly isAlive: boolean;
+  /** Failures in a row, counted up to the probe's threshold. */
+  readonly readinessFailures: number;
+  readonly livenessFailures: number;
+  /** What the last startup or readiness probe failed with; "" after a success. */
+  readonly readinessFailure: ProbeFailure | "";
+  readonly livenessFailure: ProbeFailure | "";
+  /** How often liveness was lost, where an orchestrator would have restarted the container. */
+  readonly livenessLosses: number;
+  readonly models: readonly string[];
+  /** Grows when another process (or another model) has taken the replica's place, whose caches are empty. */
+  readonly generation: number;
+  /** The process has gone away since the last successful readiness probe. */
+  readonly hasRestarted: boolean;
+}
+
+export type ProbeEvent =
+  | { readonly type: "startup"; readonly failure: ProbeFailure | undefined }
+  | { readonly type: "startup-overdue" }
+  | { readonly type: "readiness"; readonly failure: ProbeFailure | undefined }
+  | { readonly type: "liveness"; readonly failure: ProbeFailure | undefined }
+  /** The replica's own model list was read. */
+  | { readonly type: "models"; readonly models: readonly string[] }
+  /** A routed request could not connect. */
+  | { readonly type: "connect-failed" };
+
+/** A replica nothing is known of. */
+export const NEW_REPLICA: ReplicaHealth = {
+  phase: "starting",
+  isStarted: false,
+  isOverdue: false,
+  isServing: false,
+  isAlive: true,
+  readinessFailures: 0,
+  livenessFailures: 0,
+  readinessFailure: "",
+  livenessFailure: "",
+  livenessLosses: 0,
+  models: [],
+  generation: 0,
+  hasRestarted: false,
+};
+
+/** The next state of a replica; the same object when the event changes nothing. */
+export function reduce(health: ReplicaHealth, event: ProbeEvent, probes: Probes): ReplicaHealth {
+  const next = { ...health, ...patch(health, event, probes) };
+  return sameOr(health, { ...next, phase: phaseOf(next, probes) });
+}
+
+/** True while a failed probe only means that the model is being loaded, which is no error. */
+export function isLoading(health: ReplicaHealth): boolean {
+  if (health.phase !== "starting") return false;
+  return LOADING.has(health.readinessFailure) || health.livenessFailure === "status 503";
+}
+
+const LOADING: ReadonlySet<ProbeFailure | ""> = new Set(["refused", "unreachable", "status 503"] as const);
+
+type Patch = Partial<ReplicaHealth>;
+
+function patch(health: ReplicaHealth, event: ProbeEvent, probes: Probes): Patch {
+  switch (event.type) {
+    case "startup":
+      return startupPatch(health, event.failure);
+    case "startup-overdue":
+      return health.isStarted ? {} : { isOverdue: true };
+    case "readiness":
+      return readinessPatch(health, event.failure, probes.readiness.failureThreshold);
+    case "liveness":
+      return livenessPatch(health, event.failure, probes.liveness.failureThreshold);
+    case "models":
+      return modelsPatch(health, event.models);
+    case "connect-failed":
+      return connectFailedPatch(health, probes.readiness.failureThreshold);
+  }
+}
+
+function startupPatch(health: ReplicaHealth, failure: ProbeFailure | undefined): Patch {
+  if (health.isStarted) return {};
+  const isStarted = failure === undefined && health.isAlive;
+  return { isStarted, readinessFailure: failure ?? "", isOverdue: health.isOverdue && !isStarted };
+}
+
+function readinessPatch(health: ReplicaHealth, failure: ProbeFailure | undefined, threshold: number): Patch {
+  if (!health.isStarted) return {};
+  if (failure === undefined) {
+    const generation = health.generation + (health.hasRestarted ? 1 : 0);
+    return { readinessFailure: "", readinessFailures: 0, isServing: true, generation, hasRestarted: false };
+  }
+  const readinessFailures = Math.min(health.readinessFailures + 1, threshold);
+  return {
+    readinessFailure: failure,
+    readinessFailures,
+    isServing: health.isServing && readinessFailures < threshold,
+    hasRestarted: health.hasRestarted || failure === "refused",
+  };
+}
+
+/**
+ * Some engines list their models before they have loaded them and say so by 503 on the liveness page. So, outside service, a
+ * 503 there speaks against the replica at once; in service only failures in a row do. 404 means a server without such a page,
+ * which answers all the same.
+ */
+function livenessPatch(health: ReplicaHealth, failure: ProbeFailure | undefined, threshold: number): Patch {
+  if (failure === undefined || failure === "status 404") return { livenessFailure: "", livenessFailures: 0, isAlive: true };
+  const isVeto = health.phase !== "ready" && failure === "status 503";
+  if (!health.isStarted) return { livenessFailure: failure, isAlive: health.isAlive && !isVeto };
+  const livenessFailures = Math.min(health.livenessFailures + 1, threshold);
+  const isLost = livenessFailures === threshold;
+  const isLostNow = isLost && health.livenessFailures < threshold;
+  return {
+    livenessFailure: failure,
+    livenessFailures,
+    isAlive: health.isAlive && !isVeto && !isLost,
+    livenessLosses: health.livenessLosses + (isLostNow ? 1 : 0),
+    hasRestarted: health.hasRestarted || isLost || failure === "refused",
+  };
+}
+
+/** Adapters come and go in a running process; a list without any known name, or a new one after an absence, is another process. */
+function modelsPatch(health: ReplicaHealth, models: readonly string[]): Patch {
+  const known = health.models;
+  if (known.length === models.length && known.every((model, index) => model === models[index])) return {};
+  if (known.length === 0) return { models };
+  if (health.phase !== "ready") return { models, hasRestarted: true };
+  const isOther = !known.some((model) => models.includes(model));
+  return { models, generation: health.generation + (isOther ? 1 : 0) };
+}
+
+function connectFailedPatch(health: ReplicaHealth, threshold: number): Patch {
+  if (health.phase !== "ready") return {};
+  return { isServing: false, readinessFailures: threshold, readinessFailure: "refused", hasRestarted: true };
+}
+
+function phaseOf(health: ReplicaHealth, probes: Probes): Phase {
+  if (health.isStarted && health.isServing && health.isAlive) return "ready";
+  const isGivenUp =
+    health.isOverdue ||
+    health.readinessFailures >= probes.readiness.failureThreshold ||
+    health.livenessFailures >= probes.liveness.failureThreshold;
+  return health.phase === "starting" && !isGivenUp ? "starting" : "not-ready";
+}
+
+function sameOr(health: ReplicaHealth, next: ReplicaHealth): ReplicaHealth {
+  const keys = Object.keys(next) as (keyof ReplicaHealth)[];
+  return keys.every((key) => Object.is(health[key], next[key])) ? health : next;
+}

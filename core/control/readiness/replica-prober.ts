@@ -1,0 +1,190 @@
+import type { Clock } from "../../contract/clock.ts";
+import type { EndpointUrl } from "../../contract/endpoint.ts";
+import type { Random } from "../../contract/plugin.ts";
+import type { LoadTable } from "../../state/load.ts";
+import { Loop } from "./loop.ts";
+import { PageError, type PageFetch } from "./page.ts";
+import type { ProbeSpec, Probes } from "./probes.ts";
+import { NEW_REPLICA, type ProbeEvent, type ProbeFailure, type ReplicaHealth, reduce } from "./reducer.ts";
+import { BACKOFF_START_MS, jittered, roundPauseMs, startupWindowMs } from "./schedule.ts";
+import { SourceFacts, type SourceGroup } from "./source-facts.ts";
+import { SourceReader } from "./source-reader.ts";
+
+/** What all replicas' probers share. */
+export interface ProberHost {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly get: PageFetch;
+  readonly probes: Probes;
+  readonly load: LoadTable;
+  /** How many tokens a replica's KV cache holds; undefined when that is not known any more. */
+  readonly capacityKnown?: (slot: number, tokens: number | undefined) => void;
+}
+
+export interface ProbeTarget {
+  readonly name: string;
+  readonly slot: number;
+  readonly url: EndpointUrl;
+}
+
+const PROBE_BODY_BYTES = 1024 * 1024;
+const SOURCE_BODY_BYTES = 4 * 1024 * 1024;
+/** A replica that comes into service is asked for its liveness page too, since it may say no; a slow one must not keep it out. */
+const VETO_TIMEOUT_MS = 1_000;
+
+interface Answer {
+  readonly failure: ProbeFailure | undefined;
+  readonly body: string;
+}
+
+/** Probes one replica and reads its sources. Each loop has at most one request under way. */
+export class ReplicaProber {
+  readonly target: ProbeTarget;
+  readonly #host: ProberHost;
+  readonly #changed: (health: ReplicaHealth) => void;
+  /** Sources of the page that the readiness probe fetches. */
+  readonly #probeGroup: SourceGroup | undefined;
+  readonly #facts: SourceFacts;
+  readonly #rounds: Loop;
+  readonly #liveness: Loop;
+  readonly #sources: readonly SourceReader[];
+  readonly #stopping = new AbortController();
+  readonly #startedAtMs: number;
+  #health: ReplicaHealth;
+  /** Rounds in a row that did not bring the replica into service. */
+  #misses = 0;
+
+  constructor(
+    host: ProberHost,
+    target: ProbeTarget,
+    groups: readonly SourceGroup[],
+    known: ReplicaHealth | undefined,
+    changed: (health: ReplicaHealth) => void,
+  ) {
+    this.target = target;
+    this.#host = host;
+    this.#changed = changed;
+    this.#health = known ?? NEW_REPLICA;
+    this.#startedAtMs = host.clock.now();
+    this.#facts = new SourceFacts(host.load, target.slot, (tokens) => host.capacityKnown?.(target.slot, tokens));
+    this.#probeGroup = groups.find((group) => group.path === host.probes.readiness.path);
+    this.#rounds = new Loop(host.clock, () => this.#round());
+    this.#liveness = new Loop(host.clock, () => this.#livenessRound());
+    const own = groups.filter((group) => group !== this.#probeGroup);
+    this.#sources = own.map((group) => this.#readerOf(group));
+    this.#rounds.next(0);
+    if (this.#health.phase === "ready") this.#entered();
+  }
+
+  get health(): ReplicaHealth {
+    return this.#health;
+  }
+
+  /** A routed request could not connect: out of service until a probe succeeds. */
+  connectFailed(): void {
+    if (this.#health.phase !== "ready") return;
+    this.#misses = 0;
+    this.#rounds.next(this.#jittered(BACKOFF_START_MS));
+    this.#tell([{ type: "connect-failed" }]);
+  }
+
+  stop(): void {
+    this.#stopping.abort();
+    for (const part of [this.#rounds, this.#liveness, ...this.#sources]) part.stop();
+    this.#facts.forgetAll();
+  }
+
+  /** One startup or readiness probe; the page is both where they share a path. */
+  async #round(): Promise<number> {
+    const { startup, readiness } = this.#host.probes;
+    const wasStarted = this.#health.isStarted;
+    const spec = wasStarted ? readiness : startup;
+    const isReadinessPage = spec.path === readiness.path;
+    const answer = await this.#ask(spec, spec.timeoutMs);
+    if (this.#stopping.signal.aborted) return 0;
+    const failure = isReadinessPage ? this.#readProbePage(answer) : answer.failure;
+    const events: ProbeEvent[] = [];
+    if (failure === undefined && this.#health.phase !== "ready") events.push(await this.#veto());
+    if (!wasStarted) events.push({ type: "startup", failure }, ...this.#overdue());
+    if (isReadinessPage) events.push(...this.#modelsEvents(), { type: "readiness", failure });
+    this.#tell(events);
+    this.#misses = this.#health.phase === "ready" ? 0 : this.#misses + 1;
+    if (!wasStarted && this.#health.isStarted && !isReadinessPage) return 0;
+    return roundPauseMs(this.#health, this.#misses, this.#host.probes, this.#host.random());
+  }
+
+  async #veto(): Promise<ProbeEvent> {
+    const { liveness } = this.#host.probes;
+    const timeoutMs = this.#health.isAlive ? Math.min(liveness.timeoutMs, VETO_TIMEOUT_MS) : liveness.timeoutMs;
+    const { failure } = await this.#ask(liveness, timeoutMs);
+    return { type: "liveness", failure };
+  }
+
+  #overdue(): ProbeEvent[] {
+    const elapsedMs = this.#host.clock.now() - this.#startedAtMs;
+    return elapsedMs < startupWindowMs(this.#host.probes.startup) ? [] : [{ type: "startup-overdue" }];
+  }
+
+  #readProbePage(answer: Answer): ProbeFailure | undefined {
+    if (answer.failure !== undefined || this.#probeGroup === undefined) return answer.failure;
+    return this.#facts.read(this.#probeGroup, answer.body, this.#host.clock.now()) ? undefined : "invalid";
+  }
+
+  async #livenessRound(): Promise<number> {
+    const { liveness } = this.#host.probes;
+    const { failure } = await this.#ask(liveness, liveness.timeoutMs);
+    this.#tell([{ type: "liveness", failure }]);
+    return this.#jittered(liveness.periodMs);
+  }
+
+  #readerOf(group: SourceGroup): SourceReader {
+    return new SourceReader({
+      ...this.#host,
+      slot: this.target.slot,
+      group,
+      facts: this.#facts,
+      ask: () => this.#ask({ path: group.path }, this.#host.probes.readiness.timeoutMs, SOURCE_BODY_BYTES),
+      told: () => this.#tell(this.#modelsEvents()),
+    });
+  }
+
+  #modelsEvents(): ProbeEvent[] {
+    const models = this.#facts.models();
+    return models === undefined ? [] : [{ type: "models", models }];
+  }
+
+  async #ask({ path }: Pick<ProbeSpec, "path">, timeoutMs: number, maxBytes = PROBE_BODY_BYTES): Promise<Answer> {
+    try {
+      const { status, body } = await this.#host.get(this.target.url, path, timeoutMs, maxBytes, this.#stopping.signal);
+      return { failure: status === 200 ? undefined : `status ${status}`, body };
+    } catch (thrown) {
+      return { failure: thrown instanceof PageError ? thrown.reason : "invalid", body: "" };
+    }
+  }
+
+  #tell(events: readonly ProbeEvent[]): void {
+    if (this.#stopping.signal.aborted) return;
+    const before = this.#health;
+    this.#health = events.reduce((health, event) => reduce(health, event, this.#host.probes), before);
+    if (this.#health === before) return;
+    if (this.#health.phase === "ready" && before.phase !== "ready") this.#entered();
+    if (this.#health.phase !== "ready" && before.phase === "ready") this.#left();
+    this.#changed(this.#health);
+  }
+
+  /** The replica is in service now. */
+  #entered(): void {
+    this.#liveness.next(this.#jittered(this.#host.probes.liveness.periodMs));
+    for (const source of this.#sources) source.start();
+  }
+
+  #left(): void {
+    this.#liveness.stop();
+    for (const source of this.#sources) source.stop();
+    this.#facts.forgetNumbers();
+  }
+
+  #jittered(ms: number): number {
+    return jittered(ms, this.#host.random());
+  }
+}

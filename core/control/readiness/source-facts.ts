@@ -1,0 +1,175 @@
+import type { EndpointFacts, Source } from "../../contract/plugin.ts";
+import type { AdapterUse, LoadTable } from "../../state/load.ts";
+
+/** Sources that read the same page; it is fetched once for all of them. */
+export interface SourceGroup {
+  readonly path: string;
+  readonly periodMs: number;
+  /** The pause while the replica has no request in flight. */
+  readonly idlePeriodMs: number;
+  readonly sources: readonly Source[];
+}
+
+/** Numbers count fully while a page is awaited for one period, a second after it was due; after four they are forgotten. */
+const FULL_PERIODS = 1;
+const FORGOTTEN_PERIODS = 4;
+
+/** Sources by page. A page that a probe fetches anyway comes as often as the probe. */
+export function groupSources(
+  sources: readonly Source[],
+  probe: { readonly path: string; readonly periodMs: number },
+): SourceGroup[] {
+  const byPath = new Map<string, Source[]>();
+  for (const source of sources) {
+    const others = byPath.get(source.path);
+    if (others === undefined) byPath.set(source.path, [source]);
+    else others.push(source);
+  }
+  return [...byPath].map(([path, members]) => {
+    const periodMs = path === probe.path ? probe.periodMs : Math.min(...members.map((source) => source.periodMs));
+    const idlePeriodMs = Math.min(...members.map((source) => source.idlePeriodMs ?? source.periodMs));
+    return { path, periodMs, idlePeriodMs: Math.max(periodMs, idlePeriodMs), sources: members };
+  });
+}
+
+interface Known {
+  readonly facts: EndpointFacts;
+  readonly readAtMs: number;
+}
+
+/** What the sources said last of one replica, put together. */
+export class SourceFacts {
+  readonly #load: LoadTable;
+  readonly #slot: number;
+  readonly #capacityKnown: (tokens: number | undefined) => void;
+  readonly #known = new Map<Source, Known>();
+  /** Since when a page is awaited that has not come. */
+  readonly #awaitedSinceMs = new Map<SourceGroup, number>();
+  #capacityTokens: number | undefined;
+
+  constructor(load: LoadTable, slot: number, capacityKnown: (tokens: number | undefined) => void = () => {}) {
+    this.#load = load;
+    this.#slot = slot;
+    this.#capacityKnown = capacityKnown;
+  }
+
+  /** Keeps what one page said to its sources; returns whether each of them could read it. */
+  read(group: SourceGroup, body: string, nowMs: number): boolean {
+    const failed = group.sources.filter((source) => !this.#readTo(source, body, nowMs));
+    if (failed.length < group.sources.length) {
+      this.#awaitedSinceMs.delete(group);
+      for (const source of failed) this.#forgetNumbersOf(source);
+    }
+    this.#publish();
+    this.age(nowMs);
+    return failed.length === 0;
+  }
+
+  /** A page is asked for. The longer it stays away, the less what the last one said counts. */
+  awaited(group: SourceGroup, nowMs: number): void {
+    if (!this.#awaitedSinceMs.has(group)) this.#awaitedSinceMs.set(group, nowMs);
+  }
+
+  /** Takes the time into account: numbers lose their voice, and then are dropped. */
+  age(nowMs: number): void {
+    let least = 1;
+    for (const [group, sinceMs] of this.#awaitedSinceMs) {
+      const freshness = freshnessAfter((nowMs - sinceMs) / group.periodMs);
+      if (freshness === 0) this.#forgetNumbers(group);
+      else if (this.hasNumbers(group)) least = Math.min(least, freshness);
+    }
+    if (!Number.isNaN(this.#load.scrapedAtMs[this.#slot])) this.#load.fade(this.#slot, least);
+  }
+
+  /** Whether a number of this page is still believed. */
+  hasNumbers(group: SourceGroup): boolean {
+    return group.sources.some((source) => hasNumbers(this.#known.get(source)?.facts));
+  }
+
+  /** Whether such a number is losing its voice. */
+  isFading(group: SourceGroup): boolean {
+    return this.#awaitedSinceMs.has(group) && this.hasNumbers(group);
+  }
+
+  /** Every source's models; undefined while no source has read a list. */
+  models(): readonly string[] | undefined {
+    return this.#union("models");
+  }
+
+  /** The replica is out of service: its numbers mean nothing any more. A model list is kept, since old names do no harm. */
+  forgetNumbers(): void {
+    for (const source of this.#known.keys()) this.#forgetNumbersOf(source);
+    this.#awaitedSinceMs.clear();
+    this.#publish();
+  }
+
+  forgetAll(): void {
+    this.#known.clear();
+    this.#load.forgetScrape(this.#slot);
+    this.#tellCapacity(undefined);
+  }
+
+  #readTo(source: Source, body: string, nowMs: number): boolean {
+    try {
+      this.#known.set(source, { facts: source.read(body), readAtMs: nowMs });
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  #forgetNumbers(group: SourceGroup): void {
+    if (!this.hasNumbers(group)) return;
+    for (const source of group.sources) this.#forgetNumbersOf(source);
+    this.#publish();
+  }
+
+  #forgetNumbersOf(source: Source): void {
+    const known = this.#known.get(source);
+    if (known === undefined) return;
+    const { models, adapters } = known.facts;
+    this.#known.set(source, { ...known, facts: { ...(models && { models }), ...(adapters && { adapters }) } });
+  }
+
+  /** The oldest of the pages with numbers counts as the time of the whole. */
+  #publish(): void {
+    let merged: EndpointFacts = {};
+    let readAtMs = Number.NaN;
+    for (const { facts, readAtMs: atMs } of this.#known.values()) {
+      if (!hasNumbers(facts)) continue;
+      merged = { ...merged, ...facts };
+      readAtMs = Number.isNaN(readAtMs) ? atMs : Math.min(readAtMs, atMs);
+    }
+    this.#load.scraped(this.#slot, merged, readAtMs);
+    this.#publishAdapters(merged.adapterUse);
+    if (merged.kvCapacityTokens !== undefined) this.#tellCapacity(merged.kvCapacityTokens);
+  }
+
+  #publishAdapters(use: AdapterUse | undefined): void {
+    const names = this.#union("adapters");
+    const isKnown = names !== undefined || use !== undefined;
+    this.#load.knowAdapters(this.#slot, isKnown ? { names: names && new Set(names), use } : undefined);
+  }
+
+  #tellCapacity(tokens: number | undefined): void {
+    if (tokens === this.#capacityTokens) return;
+    this.#capacityTokens = tokens;
+    this.#capacityKnown(tokens);
+  }
+
+  #union(fact: "models" | "adapters"): readonly string[] | undefined {
+    const lists = [...this.#known.values()].flatMap(({ facts }) => (facts[fact] === undefined ? [] : [facts[fact]]));
+    return lists.length === 0 ? undefined : [...new Set(lists.flat())];
+  }
+}
+
+function freshnessAfter(awaitedPeriods: number): number {
+  return Math.min(1, Math.max(0, (FORGOTTEN_PERIODS - awaitedPeriods) / (FORGOTTEN_PERIODS - FULL_PERIODS)));
+}
+
+/** Whether there is anything that grows old. */
+function hasNumbers(facts: EndpointFacts | undefined): boolean {
+  if (facts === undefined) return false;
+  const { waiting, running, kvUsage, adapterUse, kvCapacityTokens } = facts;
+  return [waiting, running, kvUsage, adapterUse, kvCapacityTokens].some((fact) => fact !== undefined);
+}

@@ -1,0 +1,91 @@
+import type { Clock } from "../../contract/clock.ts";
+import type { Random } from "../../contract/plugin.ts";
+import type { LoadTable } from "../../state/load.ts";
+import { Loop } from "./loop.ts";
+import type { PageFailure } from "./page.ts";
+import { jittered } from "./schedule.ts";
+import type { SourceFacts, SourceGroup } from "./source-facts.ts";
+
+export interface SourceReaderOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly load: LoadTable;
+  readonly slot: number;
+  readonly group: SourceGroup;
+  readonly facts: SourceFacts;
+  /** Fetches the page; never rejects. */
+  readonly ask: () => Promise<{ readonly failure: PageFailure | `status ${number}` | undefined; readonly body: string }>;
+  /** A page was read. */
+  readonly told: () => void;
+}
+
+/** A replica that has no such page is asked once in so many idle periods. */
+const RARELY = 12;
+const NO_SUCH_PAGE = /^status (4\d\d|501)$/;
+
+/**
+ * Reads the page of one group of sources while its replica is in service: once a period while the replica has requests in
+ * flight and once more after the last of them, else once an idle period, and rarely where there is no such page.
+ */
+export class SourceReader {
+  readonly #options: SourceReaderOptions;
+  readonly #ticks: Loop;
+  #isOn = false;
+  #isAsking = false;
+  #wasBusy = false;
+  /** The replica has no such page, or none that its sources can read. */
+  #isMissing = false;
+  #idleDueAtMs = 0;
+
+  constructor(options: SourceReaderOptions) {
+    this.#options = options;
+    this.#ticks = new Loop(options.clock, () => Promise.resolve(this.#tick()));
+  }
+
+  /** The replica came into service; the page is asked for at once. */
+  start(): void {
+    this.#isOn = true;
+    this.#isMissing = false;
+    this.#idleDueAtMs = this.#options.clock.now();
+    this.#ticks.next(0);
+  }
+
+  stop(): void {
+    this.#isOn = false;
+    this.#ticks.stop();
+  }
+
+  /** Does not wait for a page: while one hangs, the last one's numbers lose their voice. */
+  #tick(): number {
+    const { clock, facts, group } = this.#options;
+    const nowMs = clock.now();
+    if (this.#isDue(nowMs)) void this.#read(nowMs);
+    facts.age(nowMs);
+    return jittered(group.periodMs, this.#options.random());
+  }
+
+  #isDue(nowMs: number): boolean {
+    const { facts, group, load, slot } = this.#options;
+    const isBusy = load.inFlight[slot]! > 0;
+    const wasBusy = this.#wasBusy;
+    this.#wasBusy = isBusy;
+    if (this.#isAsking) return false;
+    // While a page that was there stays away, its numbers fade: only asking again soon can stop that.
+    const isUrgent = !this.#isMissing && (isBusy || wasBusy || facts.isFading(group));
+    // The tick nearest to the due time counts: ticks are jittered too.
+    return isUrgent || nowMs + group.periodMs / 2 >= this.#idleDueAtMs;
+  }
+
+  async #read(askedAtMs: number): Promise<void> {
+    const { clock, facts, group, random } = this.#options;
+    facts.awaited(group, askedAtMs);
+    this.#isAsking = true;
+    const { failure, body } = await this.#options.ask();
+    this.#isAsking = false;
+    if (!this.#isOn) return;
+    const isRead = failure === undefined && facts.read(group, body, clock.now());
+    this.#isMissing = !isRead && (failure === undefined || NO_SUCH_PAGE.test(failure)) && !facts.hasNumbers(group);
+    this.#idleDueAtMs = askedAtMs + jittered(group.idlePeriodMs * (this.#isMissing ? RARELY : 1), random());
+    if (failure === undefined) this.#options.told();
+  }
+}

@@ -1,0 +1,31 @@
+import type { Dialect, RouterError } from "../contract/errors.ts";
+
+/** The JSON body of an error in the called API's own shape. */
+export function errorBody(error: RouterError, dialect: Dialect, requestId: string): string {
+  if (dialect === "anthropic") return JSON.stringify(anthropicError(error, requestId));
+  return JSON.stringify({ error: openaiError(error) });
+}
+
+/** The server-sent event that ends a broken stream in the called API's own shape. */
+export function errorEvent(error: RouterError, dialect: Dialect, requestId: string): string {
+  if (dialect === "anthropic") return `event: error\ndata: ${JSON.stringify(anthropicError(error, requestId))}\n\n`;
+  if (dialect === "responses") {
+    const inner = openaiError(error);
+    return `event: error\ndata: ${JSON.stringify({ type: "error", code: inner.code, message: inner.message, param: null, error: inner })}\n\n`;
+  }
+  return `data: ${JSON.stringify({ error: openaiError(error) })}\n\n`;
+}
+
+function openaiError(error: RouterError) {
+  return { message: error.message, type: error.kind, param: null, code: error.code };
+}
+
+function anthropicError(error: RouterError, requestId: string) {
+  const { code, kind, message } = error;
+  // The code twice: for people who expect it where OpenAI has it, and where Anthropic's own packages read it.
+  return {
+    type: "error",
+    error: { type: kind, message, code, details: { error_code: code } },
+    request_id: requestId,
+  };
+}

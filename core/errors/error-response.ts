@@ -1,0 +1,47 @@
+import { errorBody } from "./dialects.ts";
+import type { Dialect, RouterError } from "../contract/errors.ts";
+import type { Reply } from "../intake/host.ts";
+
+/** Answers with an error in the called API's own shape. Does nothing when an answer has already begun. */
+export function replyWithError(reply: Reply, error: RouterError, dialect: Dialect, requestId: string): void {
+  if (reply.hasStarted) return;
+  let lines = `x-request-id: ${requestId}\r\nrequest-id: ${requestId}\r\n`;
+  if (error.retryAfterS > 0) lines += `retry-after: ${error.retryAfterS}\r\n`;
+  if (!error.isRetryable) lines += "x-should-retry: false\r\n";
+  if (error.allow !== "") lines += `allow: ${error.allow}\r\n`;
+  replyWithJson(reply, error.status, lines, errorBody(error, dialect, requestId));
+}
+
+/** Answers with a small JSON document. */
+export function replyWithJson(reply: Reply, status: number, lines: string, json: string): void {
+  replyWithText(reply, status, `content-type: application/json\r\n${lines}`, json);
+}
+
+/** Answers with a text; its type is among the header lines. */
+export function replyWithText(reply: Reply, status: number, lines: string, text: string): void {
+  const body = Buffer.from(text);
+  reply.start(status, REASONS[status] ?? "", lines, body.length);
+  reply.write(body, [0, body.length], 1, false);
+  reply.end();
+}
+
+/** Reason phrases of the statuses the router itself sends (RFC 9110 15). */
+const REASONS: Readonly<Record<number, string>> = {
+  200: "OK",
+  400: "Bad Request",
+  404: "Not Found",
+  405: "Method Not Allowed",
+  408: "Request Timeout",
+  413: "Content Too Large",
+  415: "Unsupported Media Type",
+  417: "Expectation Failed",
+  421: "Misdirected Request",
+  429: "Too Many Requests",
+  431: "Request Header Fields Too Large",
+  500: "Internal Server Error",
+  501: "Not Implemented",
+  502: "Bad Gateway",
+  503: "Service Unavailable",
+  504: "Gateway Timeout",
+  505: "HTTP Version Not Supported",
+};

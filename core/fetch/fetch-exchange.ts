@@ -1,0 +1,169 @@
+import type { Clock } from "../contract/clock.ts";
+import { replyWithError } from "../errors/error-response.ts";
+import { asRouterError, RouterError } from "../contract/errors.ts";
+import { FetchReply, type FetchReplyOwner } from "./fetch-response.ts";
+import { LAST_WORDS_MS, type RequestReceiver, type RequestStarter } from "../intake/host.ts";
+import type { Limits } from "../settings.ts";
+import { stopping } from "../errors/upstream-errors.ts";
+import type { Deadlines, Timed } from "../wire/deadlines.ts";
+import { type Head, HeadParser } from "../wire/head.ts";
+import { refusalOf } from "../errors/wire-errors.ts";
+import { WireError } from "../wire/wire-error.ts";
+
+/** What the exchanges of one router share. */
+export interface FetchShared {
+  readonly start: RequestStarter;
+  nextRequestId(): string;
+  readonly limits: Limits;
+  readonly clock: Clock;
+  readonly deadlines: Deadlines;
+  /** Requests under way. */
+  readonly open: Set<FetchExchange>;
+  readonly isClosed: boolean;
+}
+
+/** Routes one request. The promise is never rejected. */
+export function exchange(request: Request, shared: FetchShared): Promise<Response> {
+  return new Promise((resolve) => new FetchExchange(request, shared, resolve).begin());
+}
+
+/** One Request on its way to its Response. */
+export class FetchExchange implements Timed, FetchReplyOwner {
+  readonly #request: Request;
+  readonly #shared: FetchShared;
+  readonly #reply: FetchReply;
+  readonly #aborted = () => this.#leave(this.#request.signal.reason);
+  #receiver: RequestReceiver | undefined;
+  #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  #isBodyComplete = false;
+  #isOver = false;
+  #deadlineMs = Number.POSITIVE_INFINITY;
+
+  constructor(request: Request, shared: FetchShared, resolve: (response: Response) => void) {
+    this.#request = request;
+    this.#shared = shared;
+    this.#reply = new FetchReply(request.method, this, resolve);
+  }
+
+  begin(): void {
+    const { open, deadlines, limits } = this.#shared;
+    const { signal } = this.#request;
+    if (signal.aborted) {
+      this.#leave(signal.reason);
+      return;
+    }
+    signal.addEventListener("abort", this.#aborted);
+    open.add(this);
+    deadlines.add(this);
+    this.#deadlineMs = deadlines.nowMs + limits.bodyTimeoutMs;
+    try {
+      this.#start();
+    } catch (thrown) {
+      this.#refuse(thrown instanceof WireError ? refusalOf(thrown) : asRouterError(thrown));
+    }
+  }
+
+  sweep(nowMs: number): void {
+    if (nowMs < this.#deadlineMs) return;
+    if (this.#isBodyComplete) this.#leave(new Error("Nobody read the answer for too long"));
+    else this.#refuse(new RouterError("request_timeout", "The request body took too long; send it faster or make it smaller."));
+  }
+
+  /** The router stops. */
+  stop(): void {
+    this.#receiver?.stop();
+  }
+
+  // What the reply reports.
+
+  full(): void {
+    this.#deadlineMs = this.#shared.deadlines.nowMs + this.#shared.limits.writeTimeoutMs;
+  }
+
+  drained(): void {
+    this.#deadlineMs = Number.POSITIVE_INFINITY;
+    this.#receiver?.drained();
+  }
+
+  left(): void {
+    this.over();
+    this.#receiver?.clientGone();
+  }
+
+  over(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#shared.open.delete(this);
+    this.#shared.deadlines.delete(this);
+    this.#request.signal.removeEventListener("abort", this.#aborted);
+    this.#reader?.cancel().catch(() => {});
+  }
+
+  later(run: () => void): void {
+    this.#shared.clock.after(LAST_WORDS_MS, run);
+  }
+
+  #start(): void {
+    const request = this.#request;
+    if (this.#shared.isClosed) throw stopping();
+    const head = readHead(request, this.#shared.limits);
+    if (request.bodyUsed || request.body?.locked) throw new RouterError("internal_error", USED_BODY);
+    this.#receiver = this.#shared.start(head, bodyLength(request), this.#reply, "");
+    if (this.#isOver) request.body?.cancel().catch(() => {});
+    else void this.#takeBody(this.#receiver);
+  }
+
+  async #takeBody(receiver: RequestReceiver): Promise<void> {
+    try {
+      this.#reader = this.#request.body?.getReader();
+      while (!this.#isOver) {
+        const part = await this.#reader?.read();
+        if (part === undefined || part.done) break;
+        if (!(part.value instanceof Uint8Array)) throw new TypeError("A body stream yields Uint8Array");
+        receiver.body(part.value, 0, part.value.length);
+      }
+      if (!this.#isOver) this.#bodyComplete(receiver);
+    } catch {
+      this.#refuse(new RouterError("bad_request", "The request body broke off; send it whole, as a stream of bytes."));
+    }
+  }
+
+  #bodyComplete(receiver: RequestReceiver): void {
+    this.#isBodyComplete = true;
+    this.#deadlineMs = Number.POSITIVE_INFINITY;
+    receiver.bodyEnd();
+  }
+
+  /** An error that the pipeline does not know of. */
+  #refuse(error: RouterError): void {
+    this.#receiver?.clientGone();
+    replyWithError(this.#reply, error, "openai", this.#shared.nextRequestId());
+  }
+
+  /** Nobody waits for the answer any more. */
+  #leave(reason: unknown): void {
+    this.left();
+    // A host whose client has left cancels the body by itself, just after this signal; an error would fill its log.
+    if (this.#reply.hasStarted) this.later(() => this.#reply.fail(reason));
+    else this.#reply.fail(reason);
+  }
+}
+
+const USED_BODY = "The request's body was read before the router got it; hand the request on unread.";
+
+/** The head as the wire would have it, so that both faces accept and refuse the same. */
+function readHead(request: Request, limits: Limits): Head {
+  const { host, pathname, search } = new URL(request.url);
+  let text = `${request.method} ${pathname}${search} HTTP/1.1\r\nhost: ${host}\r\n`;
+  for (const [name, value] of request.headers) if (name !== "host") text += `${name}: ${value}\r\n`;
+  const parser = new HeadParser("request", limits);
+  parser.push(Buffer.from(`${text}\r\n`, "latin1"), 0);
+  return parser.head;
+}
+
+/** Bytes of the body, or -1 where they are known only at its end. */
+function bodyLength(request: Request): number {
+  if (request.body === null) return 0;
+  const declared = request.headers.get("content-length") ?? "";
+  return /^\d{1,15}$/.test(declared) ? Number(declared) : -1;
+}

@@ -1,0 +1,165 @@
+import type { Reply } from "../intake/host.ts";
+
+/** Bytes held for a slow reader before the replica is paused. */
+const HIGH_WATER_BYTES = 64 * 1024;
+
+/** Statuses whose Response must not have a body (fetch standard, "null body status"). */
+const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
+
+/** What the reply tells its exchange. */
+export interface FetchReplyOwner {
+  /** The reader has more before it than it should. */
+  full(): void;
+  /** It takes bytes again. */
+  drained(): void;
+  /** It wants no more. */
+  left(): void;
+  /** Nothing more will be written. */
+  over(): void;
+  /** Calls `run` once the host had time to send what it took. */
+  later(run: () => void): void;
+}
+
+/** Turns an answer into a Response: with plain bytes where they come in one piece, else with a stream. */
+export class FetchReply implements Reply {
+  hasStarted = false;
+  readonly #method: string;
+  readonly #owner: FetchReplyOwner;
+  readonly #resolve: (response: Response) => void;
+  /** The head, until it is known what kind of body follows. */
+  #pending: ResponseInit | undefined;
+  #length = -1;
+  #hasBody = false;
+  #body: ReadableStreamDefaultController<Uint8Array> | undefined;
+  #isOpen = true;
+  #isFull = false;
+  /** Set when the body must fail once its reader has taken everything before. */
+  #failure: Error | undefined;
+
+  constructor(method: string, owner: FetchReplyOwner, resolve: (response: Response) => void) {
+    this.#method = method;
+    this.#owner = owner;
+    this.#resolve = resolve;
+  }
+
+  start(status: number, reason: string, lines: string, length: number): void {
+    if (!this.#isOpen || this.hasStarted) return;
+    this.hasStarted = true;
+    this.#length = length;
+    this.#hasBody = this.#method !== "HEAD" && length !== 0 && !BODILESS.has(status);
+    const headers = new Headers(headerPairs(lines));
+    if (length >= 0 && !BODILESS.has(status)) headers.set("content-length", String(length));
+    this.#pending = { status, statusText: /^[\x20-\x7e]*$/.test(reason) ? reason : "", headers };
+  }
+
+  write(chunk: Uint8Array, spans: ArrayLike<number>, spanCount: number): boolean {
+    if (!this.#isOpen || !this.#hasBody) return true;
+    const bytes = bytesOf(chunk, spans, spanCount);
+    if (bytes.length === 0) return !this.#isFull;
+    if (this.#pending !== undefined && bytes.length === this.#length) {
+      this.#respond(bytes);
+      return true;
+    }
+    this.flush();
+    const body = this.#body;
+    if (body === undefined) return true;
+    body.enqueue(bytes);
+    if (this.#isFull || (body.desiredSize ?? 1) > 0) return !this.#isFull;
+    this.#isFull = true;
+    this.#owner.full();
+    return false;
+  }
+
+  flush(): void {
+    if (this.#pending !== undefined) this.#respond(this.#hasBody ? this.#openBody() : null);
+  }
+
+  end(): void {
+    if (!this.#isOpen) return;
+    this.flush();
+    this.#isOpen = false;
+    this.#body?.close();
+    this.#owner.over();
+  }
+
+  abort(lastWords: string): void {
+    if (!this.#isOpen) return;
+    this.flush();
+    this.#isOpen = false;
+    if (lastWords !== "") this.#body?.enqueue(new TextEncoder().encode(lastWords));
+    this.#failure = new Error("The answer broke off before its end");
+    this.#failWhenTaken();
+    this.#owner.over();
+  }
+
+  /** Ends at once: there is nobody to answer any more, or nobody reads. */
+  fail(reason: unknown): void {
+    if (!this.#isOpen) return;
+    this.flush();
+    this.#isOpen = false;
+    if (this.hasStarted) this.#body?.error(reason);
+    else this.#resolve(new Response(null, { status: 499, statusText: "Client Closed Request" }));
+  }
+
+  #respond(body: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null): void {
+    const head = this.#pending;
+    this.#pending = undefined;
+    this.#resolve(new Response(body as BodyInit | null, head));
+  }
+
+  #openBody(): ReadableStream<Uint8Array> {
+    return new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.#body = controller;
+        },
+        pull: () => this.#pulled(),
+        cancel: () => {
+          if (!this.#isOpen) return;
+          this.#isOpen = false;
+          this.#owner.left();
+        },
+      },
+      { highWaterMark: HIGH_WATER_BYTES, size: (chunk) => chunk.byteLength },
+    );
+  }
+
+  #pulled(): void {
+    this.#failWhenTaken();
+    if (!this.#isFull || !this.#isOpen) return;
+    this.#isFull = false;
+    this.#owner.drained();
+  }
+
+  /**
+   * An error throws away what is queued, so it waits until all is taken; and hosts answer it by cutting the connection with
+   * what they have not sent yet, so it waits a moment longer.
+   */
+  #failWhenTaken(): void {
+    const failure = this.#failure;
+    if (failure === undefined || (this.#body?.desiredSize ?? 0) < HIGH_WATER_BYTES) return;
+    this.#failure = undefined;
+    this.#owner.later(() => this.#body?.error(failure));
+  }
+}
+
+/** The spans in one piece: a view of one span, a copy of several, which costs less than a reader's turn for each. */
+function bytesOf(chunk: Uint8Array, spans: ArrayLike<number>, spanCount: number): Uint8Array<ArrayBuffer> {
+  // A copy: the chunk is overwritten with the next read. And not a Buffer's slice, whose methods are not a Uint8Array's.
+  let length = 0;
+  for (let i = 0; i < spanCount; i++) length += spans[2 * i + 1]! - spans[2 * i]!;
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (let i = 0; i < spanCount; i++) {
+    bytes.set(chunk.subarray(spans[2 * i]!, spans[2 * i + 1]!), at);
+    at += spans[2 * i + 1]! - spans[2 * i]!;
+  }
+  return bytes;
+}
+
+function headerPairs(lines: string): [string, string][] {
+  return lines
+    .split("\r\n")
+    .filter((line) => line !== "")
+    .map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1).trim()]);
+}

@@ -1,0 +1,17 @@
+import type { JsonBody } from "../body/json-body.ts";
+import type { Parser } from "../contract/plugin.ts";
+import type { Named } from "../active-config.ts";
+import type { Head } from "../wire/head.ts";
+
+/** A complete request, not yet understood. */
+export interface Incoming {
+  readonly id: string;
+  readonly head: Head;
+  readonly method: string;
+  readonly path: string;
+  /** Without the question mark; "" where there is none. */
+  readonly query: string;
+  readonly peer: string;
+  readonly parser: Named<Parser>;
+  readonly body: JsonBody;
+}

@@ -1,0 +1,11 @@
+import type { Random } from "../contract/plugin.ts";
+
+/** Makes ids that no other request of this process has, and hardly one of any other process. */
+export function requestIds(random: Random): () => string {
+  const process = Array.from({ length: 10 }, () => Math.floor(random() * 36).toString(36)).join("");
+  let count = 0;
+  return () => {
+    count += 1;
+    return `req-${process}-${count.toString(36)}`;
+  };
+}

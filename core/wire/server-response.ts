@@ -1,0 +1,146 @@
+import type { Socket } from "node:net";
+import type { Reply } from "../intake/host.ts";
+import type { Head } from "./head.ts";
+import { putHead, takeScratch, writeScratch } from "./scratch.ts";
+
+/** How the client learns where the body ends (RFC 9112 6.3). */
+type BodyMode = "none" | "length" | "chunked" | "close";
+
+/** What the reply tells its connection. */
+export interface ReplyOwner {
+  /** The connection ends after this answer, whatever the client would like. */
+  readonly isLast: boolean;
+  awaitDrain(): void;
+  answered(isKept: boolean): void;
+  broken(): void;
+  /** Ends the connection once everything written has been sent. */
+  endSocket(): void;
+  /** Calls `run` once the client had time to read what was written. */
+  later(run: () => void): void;
+}
+
+/** Writes one answer to a client connection. */
+export class ServerReply implements Reply {
+  hasStarted = false;
+  readonly #socket: Socket;
+  readonly #owner: ReplyOwner;
+  readonly #method: string;
+  readonly #minor: number;
+  #isKept: boolean;
+  #mode: BodyMode = "none";
+  #isOpen = true;
+  /** The head, until the first body bytes go out with it. */
+  #pending = "";
+
+  constructor(socket: Socket, head: Head | undefined, isKept: boolean, owner: ReplyOwner) {
+    this.#socket = socket;
+    this.#owner = owner;
+    this.#method = head?.method ?? "";
+    this.#minor = head?.minor ?? 1;
+    this.#isKept = isKept;
+  }
+
+  start(status: number, reason: string, lines: string, length: number): void {
+    if (!this.#isOpen || this.hasStarted) return;
+    this.hasStarted = true;
+    this.#mode = this.#modeFor(status, length);
+    if (this.#owner.isLast) this.#isKept = false;
+    let head = `HTTP/1.1 ${status} ${reason}\r\n${lines}`;
+    if (this.#mode === "chunked") head += "Transfer-Encoding: chunked\r\n";
+    else if (length >= 0 && status !== 204 && status !== 304) head += `Content-Length: ${length}\r\n`;
+    this.#pending = this.#isKept && this.#mode !== "close" ? `${head}\r\n` : `${head}Connection: close\r\n\r\n`;
+  }
+
+  write(chunk: Uint8Array, spans: ArrayLike<number>, spanCount: number, isVerbatim: boolean): boolean {
+    if (!this.#isOpen || this.#mode === "none") return true;
+    const isChunked = this.#mode === "chunked";
+    if (isChunked && isVerbatim) return this.#send("", chunk, WHOLE, 1, "");
+    const bytes = spanBytes(spans, spanCount);
+    if (bytes === 0) return true;
+    if (!isChunked) return this.#send("", chunk, spans, spanCount, "");
+    return this.#send(`${bytes.toString(16)}\r\n`, chunk, spans, spanCount, "\r\n");
+  }
+
+  flush(): void {
+    if (this.#pending === "" || !this.#isOpen) return;
+    this.#note(this.#socket.write(this.#pending, "latin1"));
+    this.#pending = "";
+  }
+
+  end(isVerbatimEnd = false): void {
+    if (!this.#isOpen) return;
+    if (this.#mode === "chunked" && !isVerbatimEnd) this.#pending += "0\r\n\r\n";
+    this.flush();
+    this.#isOpen = false;
+    this.#owner.answered(this.#isKept && this.#mode !== "close");
+  }
+
+  abort(lastWords: string): void {
+    if (!this.#isOpen) return;
+    if (lastWords !== "" && (this.#mode === "chunked" || this.#mode === "close")) {
+      const words = Buffer.from(lastWords);
+      this.write(words, [0, words.length], 1, false);
+    }
+    this.flush();
+    this.#isOpen = false;
+    this.#owner.broken();
+    if (lastWords === "") this.#breakOff();
+    else this.#owner.later(() => this.#breakOff());
+  }
+
+  /** The socket is gone. */
+  detach(): void {
+    this.#isOpen = false;
+  }
+
+  /** Without its last chunk or its full length the answer is visibly broken; only a body that ends with the connection needs a reset. */
+  #breakOff(): void {
+    if (this.#mode !== "close") this.#owner.endSocket();
+    else this.#socket.write("", () => this.#socket.resetAndDestroy());
+  }
+
+  #modeFor(status: number, length: number): BodyMode {
+    if (this.#method === "HEAD" || status === 204 || status === 304) return "none";
+    if (length >= 0) return "length";
+    return this.#minor === 1 ? "chunked" : "close";
+  }
+
+  /**
+   * One write for prefix, spans and suffix together. Always a copy up to one read's size: `chunk` belongs to its reader, who
+   * overwrites it with the next read.
+   */
+  #send(prefix: string, chunk: Uint8Array, spans: ArrayLike<number>, spanCount: number, suffix: string): boolean {
+    const isWhole = spans === WHOLE;
+    const before = this.#pending + prefix;
+    this.#pending = "";
+    const bytes = isWhole ? chunk.length : spanBytes(spans, spanCount);
+    const gathered = takeScratch(before.length + bytes + suffix.length);
+    let at = before === "" ? 0 : putHead(gathered, before);
+    for (let i = 0; i < spanCount; i++) {
+      const start = isWhole ? 0 : spans[2 * i]!;
+      const end = isWhole ? bytes : spans[2 * i + 1]!;
+      gathered.set(slice(chunk, start, end), at);
+      at += end - start;
+    }
+    if (suffix !== "") at += gathered.write(suffix, at, "latin1");
+    return this.#note(writeScratch(this.#socket, gathered, at));
+  }
+
+  #note(hasRoom: boolean): boolean {
+    if (!hasRoom) this.#owner.awaitDrain();
+    return hasRoom;
+  }
+}
+
+/** Stands for "the whole chunk" without a span of its own. */
+const WHOLE: readonly number[] = [];
+
+function spanBytes(spans: ArrayLike<number>, spanCount: number): number {
+  let bytes = 0;
+  for (let i = 0; i < spanCount; i++) bytes += spans[2 * i + 1]! - spans[2 * i]!;
+  return bytes;
+}
+
+function slice(chunk: Uint8Array, start: number, end: number): Uint8Array {
+  return start === 0 && end === chunk.length ? chunk : chunk.subarray(start, end);
+}

@@ -1,0 +1,109 @@
+import assert from "node:assert/strict";
+import { describe, it, test } from "node:test";
+import type { Decision } from "../../../core/contract/decision.ts";
+import { type EndedRequest, reportOf } from "../../../core/contract/decision-report.ts";
+import { makeEndpoints } from "../../support/endpoints.ts";
+import { makeDecision, makeRecord } from "../../support/records.ts";
+
+const endpoints = makeEndpoints(3);
+const [e0, e1, e2] = [endpoints[0]!, endpoints[1]!, endpoints[2]!];
+
+function ended(decision: Partial<Decision> | undefined, overrides: Partial<EndedRequest> = {}): EndedRequest {
+  const { request: _request, decision: _decision, ...record } = makeRecord();
+  return {
+    ...record,
+    isStream: false,
+    promptTokens: 100,
+    decision: decision && makeDecision({ endpoints, ...decision }),
+    refusal: undefined,
+    ...overrides,
+  };
+}
+
+test("a decision as plain JSON", () => {
+  const decision = {
+    model: "food",
+    target: "food-v2",
+    rule: "food/0",
+    dropped: [{ filter: "ready", endpoints: [e2] }],
+    candidates: [e0, e1],
+    scores: [
+      { scorer: "queue", weight: 2, values: [0.5, null] },
+      { scorer: "cache", weight: 1, values: [0, 1], voices: [1, 0.5] },
+    ],
+    totals: Float64Array.of(0.25, 0.75),
+    order: [e1, e0],
+    faults: [{ plugin: "mine", message: "Returned 1 scores for 2 candidates" }],
+  };
+  const usage = { promptTokens: 110, outputTokens: 4, cachedTokens: 80 };
+  const report = reportOf(ended(decision, { usage, predictedTokens: 64 }));
+  assert.deepEqual(JSON.parse(JSON.stringify(report)), {
+    id: "r1",
+    time: "2030-01-01T00:00:00.000Z",
+    api: "chat-completions",
+    status: 200,
+    ending: "complete",
+    errorCode: "",
+    durationMs: 800,
+    firstByteMs: 90,
+    requestBytes: 400,
+    responseBytes: 2000,
+    isStream: false,
+    promptTokens: 100,
+    cache: { predictedTokens: 64, reportedTokens: 80, reportedPromptTokens: 110 },
+    profile: "default",
+    model: "food",
+    target: "food-v2",
+    rule: "food/0",
+    why: "e1 was best with 0.750; the next had 0.250.",
+    poolSize: 3,
+    dropped: [{ filter: "ready", endpoints: ["e2"] }],
+    scorers: [
+      { name: "queue", weight: 2 },
+      { name: "cache", weight: 1 },
+    ],
+    candidates: [
+      { endpoint: "e1", total: 0.75, scores: [null, 1], voices: [1, 0.5] },
+      { endpoint: "e0", total: 0.25, scores: [0.5, 0], voices: [1, 1] },
+    ],
+    refusal: null,
+    faults: [{ plugin: "mine", message: "Returned 1 scores for 2 candidates" }],
+    attempts: [{ endpoint: "e1", result: 200 }],
+  });
+});
+
+test("no first byte is null", () => assert.equal(reportOf(ended({}, { firstByteMs: Number.NaN })).firstByteMs, null));
+
+describe("why", () => {
+  const cases: readonly [name: string, ended: EndedRequest, why: string][] = [
+    ["the best", ended({}), "e1 was best with 1.000; the next had 0.500."],
+    ["one of the best", ended({ totals: [1, 1, 0] }), "e1 was picked out of 2 that were best alike (1.000)."],
+    ["not the best", ended({ order: [e0, e1, e2] }), "e0 was picked with 0.500; the best had 1.000."],
+    ["the only one left", ended({ candidates: [e1], order: [e1], totals: [1] }), "e1 was the only candidate of 3."],
+    ["the only one at all", ended({ endpoints: [e1], candidates: [e1], order: [e1] }), "e1 was the only candidate."],
+    ["no opinions", ended({ scores: [], totals: [0, 0, 0] }), "e1 was picked; no scorer had an opinion."],
+    [
+      "after a retry",
+      ended(
+        {},
+        {
+          attempts: [
+            { endpoint: "e1", result: "connect-failed" },
+            { endpoint: "e0", result: 503 },
+            { endpoint: "e2", result: 200 },
+            { endpoint: "e2", result: "reset" },
+          ],
+        },
+      ),
+      "e1 was best with 1.000; the next had 0.500. It went on after e1 (connect-failed), e0 (503).",
+    ],
+    [
+      "a refusal",
+      ended({ order: [] }, { refusal: { code: "no_ready_endpoint", message: "Nobody is ready." } }),
+      "Nobody is ready.",
+    ],
+    ["a body that can't be read", ended(undefined, { errorCode: "invalid_json" }), "It could not be routed as it came."],
+    ["a client that left early", ended(undefined, { ending: "client-left" }), "It ended before it was routed."],
+  ];
+  for (const [name, request, why] of cases) it(name, () => assert.equal(reportOf(request).why, why));
+});

@@ -1,0 +1,196 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Endpoint, EndpointSpec } from "../../../core/contract/endpoint.ts";
+import { type Log, silentLog } from "../../../core/contract/log.ts";
+import { EndpointTable, type KnownHealth } from "../../../core/control/endpoint-table.ts";
+import { Lease, LoadTable, MAX_SLOTS } from "../../../core/state/load.ts";
+
+const spec = (name: string, url = `http://${name}:8000`, labels: Readonly<Record<string, string>> = {}): EndpointSpec => ({
+  name,
+  url,
+  labels,
+});
+
+const READY: KnownHealth = { phase: "ready", models: ["base"], generation: 0 };
+
+function setup() {
+  const load = new LoadTable();
+  const seen: (readonly Endpoint[])[] = [];
+  const replaced: number[] = [];
+  const errors: string[] = [];
+  const log: Log = { ...silentLog, error: (_, fields) => void errors.push(`${fields?.["endpoint"]}: ${fields?.["cause"]}`) };
+  const table = new EndpointTable({
+    load,
+    log,
+    changed: (endpoints) => void seen.push(endpoints),
+    replaced: (slot) => void replaced.push(slot),
+  });
+  const names = () => table.endpoints.map((endpoint) => endpoint.name);
+  return { load, seen, replaced, errors, table, names };
+}
+
+describe("discovery's list", () => {
+  test("becomes endpoints in its order, starting and without models", () => {
+    const { table, seen } = setup();
+    table.discovered([spec("b"), spec("a", "http://gpu1:8000/v1", { gpu: "h100" })]);
+    assert.equal(seen.length, 1);
+    const [b, a] = table.endpoints;
+    assert.deepEqual([b?.name, b?.slot, b?.phase, b?.models.size], ["b", 0, "starting", 0]);
+    assert.deepEqual([a?.name, a?.slot, a?.url.href, a?.labels["gpu"]], ["a", 1, "http://gpu1:8000", "h100"]);
+  });
+
+  test("the same list again tells nobody and keeps every object", () => {
+    const { table, seen } = setup();
+    table.discovered([spec("a", "http://a:8000", { gpu: "h100" }), spec("b")]);
+    const before = table.endpoints;
+    table.discovered([spec("a", "http://a:8000", { gpu: "h100" }), spec("b")]);
+    assert.equal(seen.length, 1);
+    assert.equal(table.endpoints, before);
+  });
+
+  const changes: readonly (readonly [string, readonly EndpointSpec[]])[] = [
+    ["one more", [spec("a"), spec("b"), spec("c")]],
+    ["one less", [spec("a")]],
+    ["none", []],
+    ["another order", [spec("b"), spec("a")]],
+    ["another address", [spec("a"), spec("b", "http://b:9000")]],
+    ["other labels", [spec("a"), spec("b", "http://b:8000", { gpu: "l4" })]],
+  ];
+  for (const [name, list] of changes) {
+    test(`${name}: told once, and the old array is as it was`, () => {
+      const { table, seen, names } = setup();
+      table.discovered([spec("a"), spec("b")]);
+      table.discovered(list);
+      assert.equal(seen.length, 2);
+      assert.deepEqual(
+        seen[0]?.map((endpoint) => endpoint.name),
+        ["a", "b"],
+      );
+      assert.deepEqual(
+        names(),
+        list.map((each) => each.name),
+      );
+    });
+  }
+
+  test("an entry that can't be used is left out by name, the others stand", () => {
+    const { table, names, errors } = setup();
+    table.discovered([spec("a"), spec("bad", "http://user:secret@bad:8000"), spec("a", "http://twin:8000"), spec("b")]);
+    assert.deepEqual(names(), ["a", "b"]);
+    assert.equal(table.endpoints[0]?.url.hostname, "a");
+    assert.equal(errors.length, 2);
+    assert.match(errors[0] ?? "", /^bad: .*leave out/);
+    assert.match(errors[1] ?? "", /^a: Two endpoints have this name/);
+    assert.equal(errors.join().includes("secret"), false);
+  });
+
+  test("more endpoints than slots: the surplus is left out", () => {
+    const { table, errors } = setup();
+    table.discovered(Array.from({ length: MAX_SLOTS + 1 }, (_, i) => spec(`r${i}`)));
+    assert.equal(table.endpoints.length, MAX_SLOTS);
+    assert.match(errors.join(), new RegExp(`^r${MAX_SLOTS}: More than`));
+  });
+
+  test("names that are members of every object are names like others", () => {
+    const { table, names } = setup();
+    table.discovered([spec("__proto__", "http://a:1"), spec("constructor", "http://a:2")]);
+    table.probed("__proto__", READY);
+    assert.deepEqual(names(), ["__proto__", "constructor"]);
+    assert.equal(table.endpoints[0]?.phase, "ready");
+  });
+});
+
+describe("slots", () => {
+  test("stay while the endpoint is known, whatever happens to others", () => {
+    const { table } = setup();
+    table.discovered([spec("a"), spec("b"), spec("c")]);
+    table.discovered([spec("c"), spec("d")]);
+    const slots = new Map(table.endpoints.map((endpoint) => [endpoint.name, endpoint.slot]));
+    assert.equal(slots.get("c"), 2);
+    assert.equal(slots.get("d"), 0);
+  });
+
+  test("are not reused while a request is under way", () => {
+    const { table, load } = setup();
+    table.discovered([spec("a")]);
+    const lease = new Lease(load, 0, { tokens: 100, hasFirstByte: true });
+    table.discovered([spec("b")]);
+    assert.equal(table.endpoints[0]?.slot, 1);
+    lease.release();
+    table.discovered([spec("b"), spec("c")]);
+    assert.equal(table.endpoints[1]?.slot, 0);
+  });
+
+  test("an endpoint whose address became useless gives its slot back", () => {
+    const { table } = setup();
+    table.discovered([spec("a"), spec("b")]);
+    table.discovered([spec("a", "nonsense"), spec("b")]);
+    table.discovered([spec("b"), spec("c")]);
+    assert.deepEqual(
+      table.endpoints.map((endpoint) => endpoint.slot),
+      [1, 0],
+    );
+  });
+});
+
+describe("what the prober says", () => {
+  test("phase and models make another endpoint; its neighbours stay the same objects", () => {
+    const { table, seen } = setup();
+    table.discovered([spec("a"), spec("b")]);
+    const [a, b] = table.endpoints;
+    table.probed("a", READY);
+    assert.equal(seen.length, 2);
+    assert.equal(table.endpoints[0]?.phase, "ready");
+    assert.deepEqual([...(table.endpoints[0]?.models ?? [])], ["base"]);
+    assert.equal(a?.phase, "starting");
+    assert.equal(table.endpoints[1], b);
+  });
+
+  test("what is not in an endpoint tells nobody", () => {
+    const { table, seen } = setup();
+    table.discovered([spec("a")]);
+    table.probed("a", READY);
+    table.probed("a", { ...READY });
+    table.probed("a", { ...READY, generation: 1 });
+    assert.equal(seen.length, 2);
+  });
+
+  test("models are replaced as a whole", () => {
+    const { table } = setup();
+    table.discovered([spec("a")]);
+    table.probed("a", READY);
+    table.probed("a", { ...READY, models: ["base", "a1"] });
+    assert.deepEqual([...(table.endpoints[0]?.models ?? [])], ["base", "a1"]);
+  });
+
+  test("an endpoint that is not listed is nothing", () => {
+    const { table, seen } = setup();
+    table.probed("a", READY);
+    assert.equal(seen.length, 0);
+  });
+
+  test("labels may change in service; another address begins anew", () => {
+    const { table } = setup();
+    table.discovered([spec("a")]);
+    table.probed("a", READY);
+    table.discovered([spec("a", "http://a:8000", { gpu: "l4" })]);
+    assert.equal(table.endpoints[0]?.phase, "ready");
+    table.discovered([spec("a", "http://a:9000", { gpu: "l4" })]);
+    assert.equal(table.endpoints[0]?.phase, "starting");
+    assert.equal(table.endpoints[0]?.slot, 0);
+  });
+});
+
+describe("another process behind a slot", () => {
+  test("a new endpoint, another address, another generation; not a phase", () => {
+    const { table, replaced } = setup();
+    table.discovered([spec("a"), spec("b")]);
+    assert.deepEqual(replaced.splice(0), [0, 1]);
+    table.probed("b", READY);
+    table.probed("b", { ...READY, phase: "not-ready" });
+    assert.deepEqual(replaced, []);
+    table.probed("b", { ...READY, generation: 1 });
+    table.discovered([spec("a", "http://a:9000"), spec("b")]);
+    assert.deepEqual(replaced, [1, 0]);
+  });
+});

@@ -1,0 +1,549 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { parseEndpointUrl } from "../../../../core/control/endpoint-url.ts";
+import { type Log, silentLog } from "../../../../core/contract/log.ts";
+import type { Source } from "../../../../core/contract/plugin.ts";
+import { PageError, type PageFailure, type PageFetch } from "../../../../core/control/readiness/page.ts";
+import { Prober, type ProberOptions } from "../../../../core/control/readiness/prober.ts";
+import { PROBE_DEFAULTS } from "../../../../core/control/readiness/probes.ts";
+import type { ReplicaHealth } from "../../../../core/control/readiness/reducer.ts";
+import type { ProbeTarget } from "../../../../core/control/readiness/replica-prober.ts";
+import { Lease, LoadTable } from "../../../../core/state/load.ts";
+import { FakeClock } from "../../../support/fake-clock.ts";
+
+/** What a replica answers on one path: a body with 200, a status, a failure, or nothing until the timeout. */
+type Answer = string | number | PageFailure;
+
+const LIST = JSON.stringify(["base"]);
+const UP: Readonly<Record<string, Answer>> = { "/v1/models": LIST, "/health": 200 };
+const DOWN: Readonly<Record<string, Answer>> = { "/v1/models": "refused", "/health": "refused" };
+const FAILURES: ReadonlySet<Answer> = new Set(["refused", "unreachable", "timeout", "reset", "invalid", "too-large"]);
+
+const modelList: Source = { path: "/v1/models", periodMs: 10_000, read: (page) => ({ models: JSON.parse(page) as string[] }) };
+const metrics: Source = { path: "/metrics", periodMs: 1_000, read: (page) => JSON.parse(page) as { waiting: number } };
+
+interface Call {
+  readonly host: string;
+  readonly path: string;
+  readonly atMs: number;
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+}
+
+/** A prober whose replicas are a table of answers, under a clock moved by hand. */
+function setup(options: Partial<ProberOptions> = {}) {
+  const clock = new FakeClock();
+  const load = new LoadTable();
+  const answers = new Map<string, Readonly<Record<string, Answer>>>();
+  const calls: Call[] = [];
+  const changes: string[] = [];
+  const health = new Map<string, ReplicaHealth>();
+  const open = new Map<string, number>();
+  let mostOpen = 0;
+
+  const get: PageFetch = async (url, path, timeoutMs, maxBytes, signal) => {
+    calls.push({ host: url.hostname, path, atMs: clock.now(), timeoutMs, maxBytes, signal });
+    const key = `${url.hostname}${path}`;
+    open.set(key, (open.get(key) ?? 0) + 1);
+    mostOpen = Math.max(mostOpen, open.get(key) ?? 0);
+    const answer = answers.get(url.hostname)?.[path] ?? 404;
+    if (answer === "timeout") await new Promise<void>((resolve) => clock.after(timeoutMs, resolve));
+    open.set(key, (open.get(key) ?? 0) - 1);
+    if (typeof answer === "number") return { status: answer, body: "" };
+    if (FAILURES.has(answer)) throw new PageError(answer as PageFailure, "as the test asked");
+    return { status: 200, body: answer };
+  };
+  const changed = (name: string, now: ReplicaHealth) => {
+    if (health.get(name)?.phase !== now.phase) changes.push(`${name} ${now.phase}`);
+    health.set(name, now);
+  };
+  const prober = new Prober({
+    clock,
+    load,
+    get,
+    changed,
+    random: () => 0,
+    probes: PROBE_DEFAULTS,
+    sources: [modelList],
+    log: silentLog,
+    ...options,
+  });
+  const phase = (name: string) => health.get(name)?.phase ?? "starting";
+  const paths = (sinceMs: number) => calls.filter((call) => call.atMs >= sinceMs).map((call) => call.path);
+  return { clock, load, answers, calls, changes, health, prober, phase, paths, mostOpen: () => mostOpen };
+}
+
+function target(name: string, slot = 0, url = `http://${name}:8000`): ProbeTarget {
+  return { name, slot, url: parseEndpointUrl(url) };
+}
+
+/** One replica that answers on all pages and is in service. */
+async function inService(options: Partial<ProberOptions> = {}, answers = UP) {
+  const world = setup(options);
+  world.answers.set("a", answers);
+  world.prober.watch([target("a")]);
+  await world.clock.advance(0);
+  assert.equal(world.phase("a"), "ready");
+  return world;
+}
+
+describe("coming into service", () => {
+  test("a running replica is ready after the first round, which asks each page once", async () => {
+    const { paths, health, changes, prober } = await inService();
+    assert.deepEqual(paths(0), ["/v1/models", "/health"]);
+    assert.deepEqual(health.get("a")?.models, ["base"]);
+    assert.deepEqual(changes, ["a ready"], "one change, not one per probe");
+    prober.stop();
+  });
+
+  const loading: readonly (readonly [string, Readonly<Record<string, Answer>>])[] = [
+    ["refused", DOWN],
+    ["503 on the model list", { "/v1/models": 503, "/health": 200 }],
+    ["503 on the liveness page", { "/v1/models": LIST, "/health": 503 }],
+    ["another error", { "/v1/models": 401, "/health": 200 }],
+    ["a page that is no model list", { "/v1/models": "{", "/health": 200 }],
+    ["a redirect", { "/v1/models": 302, "/health": 200 }],
+  ];
+  for (const [name, answers] of loading) {
+    test(`${name}: starting, and routed to within two seconds of being up`, async () => {
+      const world = setup();
+      world.answers.set("a", answers);
+      world.prober.watch([target("a")]);
+      await world.clock.advance(90_000);
+      assert.equal(world.phase("a"), "starting");
+      world.answers.set("a", UP);
+      await world.clock.advance(2_000);
+      assert.equal(world.phase("a"), "ready");
+      world.prober.stop();
+    });
+  }
+
+  test("the first rounds follow each other quickly", async () => {
+    const { answers, calls, clock, prober } = setup();
+    answers.set("a", DOWN);
+    prober.watch([target("a")]);
+    await clock.advance(6_000);
+    assert.deepEqual(
+      calls.map((call) => call.atMs),
+      [0, 250, 750, 1_750, 3_750, 5_750],
+    );
+    prober.stop();
+  });
+
+  test("a startup over time becomes not-ready, is still probed, and may come up after all", async () => {
+    const startup = { ...PROBE_DEFAULTS.startup, periodMs: 3_000, failureThreshold: 5 };
+    const { answers, clock, prober, phase, calls } = setup({ probes: { ...PROBE_DEFAULTS, startup } });
+    answers.set("a", DOWN);
+    prober.watch([target("a")]);
+    await clock.advance(15_000 + 5 * 3_000 - 2_000);
+    assert.equal(phase("a"), "starting");
+    await clock.advance(4_000);
+    assert.equal(phase("a"), "not-ready");
+    const before = calls.length;
+    await clock.advance(30_000);
+    assert.equal(calls.length - before, 10);
+    answers.set("a", UP);
+    await clock.advance(3_000);
+    assert.equal(phase("a"), "ready");
+    prober.stop();
+  });
+
+  test("a liveness page that hangs does not keep it out", async () => {
+    const { answers, clock, prober, phase } = setup();
+    answers.set("a", { "/v1/models": LIST, "/health": "timeout" });
+    prober.watch([target("a")]);
+    await clock.advance(1_000);
+    assert.equal(phase("a"), "ready");
+    prober.stop();
+  });
+
+  test("a startup page of its own comes first, the readiness page right after it", async () => {
+    const probes = { ...PROBE_DEFAULTS, startup: { ...PROBE_DEFAULTS.startup, path: "/up" } };
+    const world = setup({ probes });
+    world.answers.set("a", { ...UP, "/up": 503 });
+    world.prober.watch([target("a")]);
+    await world.clock.advance(0);
+    assert.deepEqual(world.paths(0), ["/up"]);
+    world.answers.set("a", { ...UP, "/up": 200 });
+    await world.clock.advance(250);
+    assert.deepEqual(world.paths(1), ["/up", "/health", "/v1/models", "/health"]);
+    assert.equal(world.phase("a"), "ready");
+    world.prober.stop();
+  });
+});
+
+describe("going out of service", () => {
+  test("readiness: after three failures in a row", async () => {
+    const { answers, clock, prober, phase } = await inService();
+    answers.set("a", { ...UP, "/v1/models": 503 });
+    await clock.advance(10_000);
+    assert.equal(phase("a"), "ready");
+    await clock.advance(5_000);
+    assert.equal(phase("a"), "not-ready");
+    answers.set("a", UP);
+    await clock.advance(250);
+    assert.equal(phase("a"), "ready");
+    prober.stop();
+  });
+
+  test("readiness: an answer after the timeout is a failure", async () => {
+    const { answers, clock, prober, phase } = await inService();
+    answers.set("a", { ...UP, "/v1/models": "timeout" });
+    await clock.advance(5_000 + 2 * 7_000 + 2_000);
+    assert.equal(phase("a"), "not-ready");
+    prober.stop();
+  });
+
+  test("liveness: after three failures in a row, and only liveness brings it back", async () => {
+    const { answers, clock, prober, phase, health } = await inService();
+    answers.set("a", { ...UP, "/health": 500 });
+    await clock.advance(29_000);
+    assert.equal(phase("a"), "ready");
+    await clock.advance(1_000);
+    assert.equal(phase("a"), "not-ready");
+    await clock.advance(60_000);
+    assert.equal(phase("a"), "not-ready");
+    assert.equal(health.get("a")?.livenessLosses, 1);
+    answers.set("a", UP);
+    await clock.advance(5_000);
+    assert.equal(phase("a"), "ready");
+    prober.stop();
+  });
+
+  test("liveness lost: its page has its full timeout to bring the replica back", async () => {
+    const { answers, clock, prober, phase, calls } = await inService();
+    answers.set("a", { ...UP, "/health": 500 });
+    await clock.advance(31_000);
+    assert.equal(phase("a"), "not-ready");
+    assert.equal(calls.findLast((call) => call.path === "/health")?.timeoutMs, 5_000);
+    prober.stop();
+  });
+
+  test("a routed request that could not connect: at once; the next success restores", async () => {
+    const { clock, prober, phase, changes, health } = await inService();
+    prober.connectFailed(target("a"));
+    assert.equal(phase("a"), "not-ready");
+    prober.connectFailed(target("a"));
+    await clock.advance(250);
+    assert.equal(phase("a"), "ready");
+    assert.deepEqual(changes, ["a ready", "a not-ready", "a ready"]);
+    assert.equal(health.get("a")?.generation, 1);
+    prober.stop();
+  });
+
+  test("that signal about another address of the same name counts for nothing", async () => {
+    const { prober, phase } = await inService();
+    prober.connectFailed(target("a", 0, "http://elsewhere:8000"));
+    prober.connectFailed(target("unknown"));
+    assert.equal(phase("a"), "ready");
+    prober.stop();
+  });
+
+  test("a dead replica is asked soon, then once a readiness period", async () => {
+    const { answers, clock, prober, calls } = await inService();
+    answers.set("a", DOWN);
+    prober.connectFailed(target("a"));
+    await clock.advance(20_000);
+    const moments = calls.filter((call) => call.atMs > 0).map((call) => call.atMs);
+    assert.deepEqual(moments, [250, 500, 1_000, 2_000, 4_000, 8_000, 13_000, 18_000]);
+    prober.stop();
+  });
+
+  test("back with other models: another generation", async () => {
+    const { answers, clock, prober, health } = await inService();
+    answers.set("a", { ...UP, "/v1/models": "timeout" });
+    await clock.advance(30_000);
+    answers.set("a", { ...UP, "/v1/models": JSON.stringify(["other"]) });
+    await clock.advance(5_000);
+    assert.deepEqual(health.get("a")?.models, ["other"]);
+    assert.equal(health.get("a")?.generation, 1);
+    prober.stop();
+  });
+});
+
+describe("sources", () => {
+  const withMetrics = { ...UP, "/metrics": '{"waiting":3,"kvUsage":0.5}' };
+
+  test("a page that the readiness probe fetches is not fetched again", async () => {
+    const { clock, paths, prober } = await inService();
+    await clock.advance(20_000);
+    assert.equal(paths(1).filter((path) => path === "/v1/models").length, 4);
+    prober.stop();
+  });
+
+  test("numbers reach the load table at once and every period", async () => {
+    const { answers, clock, load, prober } = await inService({ sources: [modelList, metrics] }, withMetrics);
+    assert.equal(load.waiting[0], 3);
+    assert.equal(load.kvUsage[0], 0.5);
+    assert.ok(Number.isNaN(load.running[0]));
+    answers.set("a", { ...withMetrics, "/metrics": '{"waiting":4}' });
+    await clock.advance(1_000);
+    assert.equal(load.waiting[0], 4);
+    assert.equal(load.scrapedAtMs[0], 1_000);
+    prober.stop();
+  });
+
+  for (const bad of [500, 404, "reset", "too-large", "not a page"] as const) {
+    test(`a metrics page that fails (${bad}): its numbers fade from two periods on, are forgotten after five, and change no phase`, async () => {
+      const { answers, clock, load, prober, phase } = await inService({ sources: [modelList, metrics] }, withMetrics);
+      answers.set("a", { ...withMetrics, "/metrics": bad });
+      const voices: number[] = [];
+      for (let period = 1; period <= 5; period++) {
+        await clock.advance(1_000);
+        voices.push(load.freshness[0]!);
+      }
+      assert.deepEqual(
+        voices.map((voice) => voice.toFixed(2)),
+        ["1.00", "1.00", "0.67", "0.33", "0.00"],
+      );
+      assert.ok(Number.isNaN(load.waiting[0]));
+      assert.ok(Number.isNaN(load.scrapedAtMs[0]));
+      assert.equal(phase("a"), "ready");
+      prober.stop();
+    });
+  }
+
+  test("a page that comes back counts fully at once", async () => {
+    const { answers, clock, load, prober } = await inService({ sources: [modelList, metrics] }, withMetrics);
+    answers.set("a", { ...withMetrics, "/metrics": 500 });
+    await clock.advance(3_000);
+    answers.set("a", withMetrics);
+    await clock.advance(1_000);
+    assert.deepEqual([load.waiting[0], load.freshness[0]], [3, 1]);
+    prober.stop();
+  });
+
+  test("while a page hangs its numbers fade too, and no second one is asked for", async () => {
+    const world = await inService({ sources: [modelList, metrics] }, withMetrics);
+    world.answers.set("a", { ...withMetrics, "/metrics": "timeout" });
+    await world.clock.advance(3_000);
+    assert.ok(Math.abs(world.load.freshness[0]! - 2 / 3) < 1e-9);
+    await world.clock.advance(2_000);
+    assert.ok(Number.isNaN(world.load.waiting[0]));
+    assert.equal(world.mostOpen(), 1);
+    world.prober.stop();
+  });
+
+  const lazy: Source = { ...metrics, idlePeriodMs: 5_000 };
+  const pagesSince = (calls: readonly Call[], sinceMs: number) =>
+    calls.filter(({ path, atMs }) => path === "/metrics" && atMs > sinceMs).map(({ atMs }) => atMs - sinceMs);
+
+  test("an idle replica's page is read once an idle period; a busy one's every period, and once more when it is done", async () => {
+    const { calls, clock, load, prober } = await inService({ sources: [modelList, lazy] }, withMetrics);
+    await clock.advance(20_000);
+    assert.deepEqual(pagesSince(calls, 0), [5_000, 10_000, 15_000, 20_000]);
+    const lease = new Lease(load, 0, { tokens: 10, hasFirstByte: true });
+    await clock.advance(3_000);
+    assert.deepEqual(pagesSince(calls, 20_000), [1_000, 2_000, 3_000]);
+    lease.release();
+    await clock.advance(7_000);
+    assert.deepEqual(pagesSince(calls, 23_000), [1_000, 6_000]);
+    assert.equal(load.freshness[0], 1, "however long a page need not come, it does not fade");
+    prober.stop();
+  });
+
+  test("an idle replica whose page fails is asked every period until its numbers are forgotten", async () => {
+    const { answers, calls, clock, load, prober } = await inService({ sources: [modelList, lazy] }, withMetrics);
+    answers.set("a", { ...withMetrics, "/metrics": 500 });
+    await clock.advance(20_000);
+    assert.deepEqual(pagesSince(calls, 0), [5_000, 6_000, 7_000, 8_000, 9_000, 14_000, 19_000]);
+    assert.ok(Number.isNaN(load.waiting[0]));
+    prober.stop();
+  });
+
+  for (const missing of [404, 501, "not a page"] as const) {
+    test(`a replica without such a page (${missing}) is asked once a minute, even when busy`, async () => {
+      const { calls, clock, load, prober } = await inService({ sources: [modelList, lazy] }, { ...UP, "/metrics": missing });
+      const lease = new Lease(load, 0, { tokens: 10, hasFirstByte: true });
+      await clock.advance(120_000);
+      assert.deepEqual(pagesSince(calls, 0), [60_000, 120_000]);
+      assert.equal(load.freshness[0], 0);
+      lease.release();
+      prober.stop();
+    });
+  }
+
+  test("pages of a hundred replicas are not asked for in step", async () => {
+    let draws = 0;
+    const { answers, calls, clock, prober } = setup({ sources: [modelList, lazy], random: () => (draws++ % 97) / 97 });
+    const targets = Array.from({ length: 100 }, (_, slot) => target(`r${slot}`, slot));
+    for (const { name } of targets) answers.set(name, withMetrics);
+    prober.watch(targets);
+    await clock.advance(60_000);
+    const moments = pagesSince(calls, 0);
+    assert.ok(moments.length >= 1_100 && moments.length <= 1_400, `${moments.length}`);
+    assert.ok(new Set(moments).size > 500);
+    prober.stop();
+  });
+
+  test("adapters and the size of the cache reach those who ask", async () => {
+    const capacities: (readonly [number, number | undefined])[] = [];
+    const list: Source = { ...modelList, read: () => ({ models: ["base", "a1"], adapters: ["a1"] }) };
+    const use = { running: new Set(["a1"]), waiting: new Set<string>(), max: 2 };
+    const page: Source = { ...metrics, read: (text) => ({ ...metrics.read(text), adapterUse: use, kvCapacityTokens: 4_096 }) };
+    const { answers, clock, load, prober } = await inService(
+      { sources: [list, page], capacityKnown: (slot, tokens) => capacities.push([slot, tokens]) },
+      withMetrics,
+    );
+    await clock.advance(3_000);
+    assert.deepEqual(load.adapters[0], { names: new Set(["a1"]), use });
+    assert.deepEqual(capacities, [[0, 4_096]], "told once, not with every page");
+    answers.set("a", { ...withMetrics, "/metrics": 500 });
+    await clock.advance(6_000);
+    assert.deepEqual(load.adapters[0], { names: new Set(["a1"]), use: undefined });
+    assert.deepEqual(capacities, [[0, 4_096]], "a cache does not shrink because a page stays away");
+    prober.stop();
+    assert.equal(load.adapters[0], undefined);
+    assert.deepEqual(capacities.at(-1), [0, undefined], "the slot may get another replica");
+  });
+
+  test("sources of one page share the fetch and put their numbers together", async () => {
+    const part = (name: "waiting" | "running"): Source => ({ path: "/metrics", periodMs: 1_000, read: () => ({ [name]: 7 }) });
+    const { clock, load, paths, prober } = await inService({ sources: [part("waiting"), part("running")] }, withMetrics);
+    assert.deepEqual([load.waiting[0], load.running[0]], [7, 7]);
+    await clock.advance(3_000);
+    assert.equal(paths(1).filter((path) => path === "/metrics").length, 3);
+    prober.stop();
+  });
+
+  test("one source that can't read the page does not make the others' numbers old", async () => {
+    const broken: Source = {
+      ...metrics,
+      read: () => {
+        throw new Error("not mine");
+      },
+    };
+    const { clock, load, prober } = await inService({ sources: [modelList, broken, metrics] }, withMetrics);
+    await clock.advance(10_000);
+    assert.deepEqual([load.waiting[0], load.freshness[0]], [3, 1]);
+    prober.stop();
+  });
+
+  test("out of service no metrics page is fetched, and its numbers are unknown at once", async () => {
+    const { answers, clock, load, paths, prober } = await inService({ sources: [modelList, metrics] }, withMetrics);
+    answers.set("a", DOWN);
+    prober.connectFailed(target("a"));
+    assert.ok(Number.isNaN(load.waiting[0]));
+    await clock.advance(3_000);
+    assert.equal(paths(1).includes("/metrics"), false);
+    prober.stop();
+  });
+
+  test("a model list on a page of its own counts too, together with others", async () => {
+    const adapters: Source = { path: "/adapters", periodMs: 2_000, read: () => ({ models: ["a1"] }) };
+    const { health, prober } = await inService({ sources: [modelList, adapters] }, { ...UP, "/adapters": "" });
+    assert.deepEqual(health.get("a")?.models, ["base", "a1"]);
+    prober.stop();
+  });
+
+  test("bodies are bounded: 1 MiB for probes, 4 MiB for sources", async () => {
+    const { calls, prober } = await inService({ sources: [modelList, metrics] }, withMetrics);
+    const limits = new Map(calls.map((call) => [call.path, call.maxBytes]));
+    assert.deepEqual([...limits.values()], [1 << 20, 1 << 20, 4 << 20]);
+    prober.stop();
+  });
+});
+
+describe("many replicas, and their list", () => {
+  test("probes of one page never pile up, however slow it is", async () => {
+    const world = setup({ sources: [modelList, metrics] });
+    const slow: Readonly<Record<string, Answer>> = { "/v1/models": "timeout", "/health": "timeout", "/metrics": "timeout" };
+    world.answers.set("a", { ...UP, "/metrics": "timeout" });
+    world.prober.watch([target("a")]);
+    await world.clock.advance(20_000);
+    world.answers.set("a", slow);
+    for (let i = 0; i < 20; i++) {
+      world.prober.connectFailed(target("a"));
+      await world.clock.advance(500);
+    }
+    assert.equal(world.mostOpen(), 1);
+    world.prober.stop();
+  });
+
+  test("a hundred idle replicas: two probes each, nothing to tell", async () => {
+    const { answers, calls, clock, changes, prober } = setup();
+    const targets = Array.from({ length: 100 }, (_, slot) => target(`r${slot}`, slot));
+    for (const { name } of targets) answers.set(name, UP);
+    prober.watch(targets);
+    await clock.advance(0);
+    assert.equal(changes.length, 100);
+    assert.equal(clock.pending, 200, "two timers each");
+    const before = calls.length;
+    await clock.advance(10_000);
+    assert.equal(calls.length - before, 100 * 3);
+    assert.equal(changes.length, 100);
+    prober.stop();
+    assert.equal(clock.pending, 0);
+  });
+
+  test("chance takes replicas out of step", async () => {
+    let draws = 0;
+    const { answers, calls, clock, prober } = setup({ random: () => (draws++ % 10) / 10 });
+    const targets = Array.from({ length: 10 }, (_, slot) => target(`r${slot}`, slot));
+    for (const { name } of targets) answers.set(name, UP);
+    prober.watch(targets);
+    await clock.advance(5_000);
+    const moments = new Set(calls.filter((call) => call.atMs > 0).map((call) => call.atMs));
+    assert.ok(moments.size >= 5);
+    prober.stop();
+  });
+
+  test("a replica off the list is left alone, its requests are broken off, a late answer counts for nothing", async () => {
+    const world = setup();
+    world.answers.set("a", UP).set("b", { ...UP, "/v1/models": "timeout" });
+    world.prober.watch([target("a", 0), target("b", 1)]);
+    await world.clock.advance(0);
+    world.prober.watch([target("a", 0)]);
+    assert.equal(world.calls.find((call) => call.host === "b")?.signal.aborted, true);
+    await world.clock.advance(20_000);
+    assert.equal(world.calls.filter((call) => call.host === "b").length, 1);
+    assert.deepEqual(world.changes, ["a ready"]);
+    world.prober.stop();
+    assert.equal(world.clock.pending, 0);
+  });
+
+  test("the same list again changes nothing; another address begins anew", async () => {
+    const world = await inService();
+    const before = world.calls.length;
+    world.prober.watch([target("a")]);
+    await world.clock.advance(0);
+    assert.equal(world.calls.length, before);
+    world.answers.set("b", DOWN);
+    world.prober.watch([target("a", 0, "http://b:8000")]);
+    await world.clock.advance(0);
+    assert.equal(world.phase("a"), "starting");
+    world.prober.stop();
+  });
+
+  test("a reload's new prober goes on where the old one was", async () => {
+    const old = await inService();
+    const next = setup({ known: (each) => old.prober.healthOf(each) });
+    next.answers.set("a", UP);
+    next.prober.watch([target("a")]);
+    await next.clock.advance(60_000);
+    assert.deepEqual(next.changes, []);
+    assert.equal(next.prober.healthOf(target("a"))?.phase, "ready");
+    assert.ok(next.paths(0).filter((path) => path === "/health").length >= 5, "liveness goes on too");
+    old.prober.stop();
+    next.prober.stop();
+  });
+
+  test("a fault in what listens is logged and ends no probing", async () => {
+    const errors: string[] = [];
+    const log: Log = { ...silentLog, error: (message) => void errors.push(message) };
+    const world = setup({
+      log,
+      changed: () => {
+        throw new TypeError("listener broke");
+      },
+    });
+    world.answers.set("a", UP);
+    world.prober.watch([target("a")]);
+    await world.clock.advance(10_000);
+    assert.equal(errors.length, 1);
+    assert.equal(world.prober.healthOf(target("a"))?.phase, "ready");
+    assert.equal(world.paths(1).length, 3);
+    world.prober.stop();
+  });
+});

@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { EventBoundary } from "../../../core/stream/event-boundary.ts";
+
+const read = (boundary: EventBoundary, text: string) => boundary.read(Buffer.from(text), [0, text.length], 1);
+
+describe("where the opening events of a stream end", () => {
+  const cases: readonly { readonly name: string; readonly opening: number; readonly before: string; readonly first: string }[] = [
+    { name: "at once where there are none", opening: 0, before: "", first: "d" },
+    { name: "after one", opening: 1, before: "data: 1\n\n", first: "d" },
+    { name: "after two", opening: 2, before: "event: a\ndata: 1\n\nevent: b\ndata: 2\n\n", first: "e" },
+    { name: "with CRLF", opening: 2, before: "data: 1\r\n\r\ndata: 2\r\n\r\n", first: "d" },
+    { name: "with CR", opening: 2, before: "data: 1\r\rdata: 2\r\r", first: "d" },
+    { name: "with empty lines too many", opening: 2, before: "\n\ndata: 1\n\n\n\ndata: 2\n\n", first: "d" },
+  ];
+  for (const { name, opening, before, first } of cases) {
+    it(`${name}, whatever the pieces`, () => {
+      for (let cut = 0; cut <= before.length; cut++) {
+        const boundary = new EventBoundary(opening);
+        read(boundary, before.slice(0, cut));
+        read(boundary, before.slice(cut));
+        assert.equal(boundary.isOpeningOver, false, `cut at ${cut}`);
+        read(boundary, first);
+        assert.equal(boundary.isOpeningOver, true, `cut at ${cut}`);
+      }
+      const boundary = new EventBoundary(opening);
+      read(boundary, before + first);
+      assert.equal(boundary.isOpeningOver, true);
+    });
+  }
+
+  it("not before the last of them has ended", () => {
+    const boundary = new EventBoundary(2);
+    for (const byte of "data: 1\n\ndata: 2\n") read(boundary, byte);
+    assert.equal(boundary.isOpeningOver, false);
+  });
+});
+
+describe("what ends an open event", () => {
+  const cases: readonly { readonly stream: string; readonly closing: string }[] = [
+    { stream: "", closing: "" },
+    { stream: "data: 1\n\n", closing: "" },
+    { stream: "data: 1\n", closing: "\n\n" },
+    { stream: "data: 1", closing: "\n\n" },
+    { stream: "data: 1\r\n\r\n", closing: "\n\n" },
+  ];
+  for (const { stream, closing } of cases) {
+    it(JSON.stringify(stream), () => {
+      const whole = new EventBoundary(0);
+      read(whole, stream);
+      assert.equal(whole.closing(), closing);
+      const inBytes = new EventBoundary(0);
+      for (const byte of stream) read(inBytes, byte);
+      assert.equal(inBytes.closing(), closing);
+    });
+  }
+});

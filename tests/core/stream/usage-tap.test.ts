@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import fc from "fast-check";
+import { readUsage, TAIL_BYTES, UsageTap } from "../../../core/stream/usage-tap.ts";
+
+const OPENAI = `{"id":"x","choices":[{"text":"ok"}],"usage":{"prompt_tokens":813,"total_tokens":817,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":800,"created_cache_tokens":null},"completion_tokens_details":null},"kv_transfer_params":null}`;
+const CHAT_STREAM = `data: {"choices":[{"delta":{"content":"a"}}],"usage":{"prompt_tokens":1,"completion_tokens":1}}\n\ndata: {"choices":[],"usage":{"prompt_tokens":813,"total_tokens":817,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":800}}}\n\ndata: [DONE]\n\n`;
+const RESPONSES = `{"id":"r","usage":{"input_tokens":813,"input_tokens_details":{"cached_tokens":800,"cached_tokens_per_turn":[]},"output_tokens":4,"output_tokens_details":{"reasoning_tokens":0},"total_tokens":817},"user":null}`;
+const MESSAGES = `event: message_start\ndata: {"type":"message_start","message":{"usage":{"input_tokens":813,"output_tokens":0}}}\n\nevent: message_delta\ndata: {"type":"message_delta","usage":{"input_tokens":13,"output_tokens":4,"cache_creation_input_tokens":0,"cache_read_input_tokens":800}}\n\nevent: message_stop\ndata: {"type":"message_stop"}\n\n`;
+const ALL = { promptTokens: 813, outputTokens: 4, cachedTokens: 800 };
+const NONE = Number.NaN;
+
+const ANSWERS: readonly (readonly [name: string, text: string, usage: typeof ALL | undefined])[] = [
+  ["a completion", OPENAI, ALL],
+  ["a stream, by its last chunk with usage", CHAT_STREAM, ALL],
+  ["a response", RESPONSES, ALL],
+  ["messages, which count cached tokens apart", MESSAGES, ALL],
+  ["spaces and lines", OPENAI.replaceAll(":", " :\n\t "), ALL],
+  [
+    "no details",
+    `{"usage":{"prompt_tokens":7,"completion_tokens":2,"prompt_tokens_details":null}}`,
+    { promptTokens: 7, outputTokens: 2, cachedTokens: NONE },
+  ],
+  ["embeddings", `{"usage":{"prompt_tokens":7,"total_tokens":7}}`, { promptTokens: 7, outputTokens: NONE, cachedTokens: NONE }],
+  ["null after an object", `${OPENAI}\ndata: {"usage":null}`, ALL],
+  ["text that looks like it", JSON.stringify({ text: '"usage":{"prompt_tokens":5}' }), undefined],
+  ["text that looks like it, after the real one", `${OPENAI}${JSON.stringify({ text: '"usage":{"prompt_tokens":5}' })}`, ALL],
+  [
+    "fields that follow the object don't belong to it",
+    `{"usage":{"completion_tokens":4},"prompt_tokens":9}`,
+    { promptTokens: NONE, outputTokens: 4, cachedTokens: NONE },
+  ],
+  ["an object cut off", OPENAI.slice(0, OPENAI.indexOf("prompt_tokens_details")), undefined],
+  ["no numbers", `{"usage":{"prompt_tokens":"7","completion_tokens":-1}}`, undefined],
+  ["numbers out of reason", `{"usage":{"prompt_tokens":12345678901}}`, undefined],
+  ["nothing", "", undefined],
+  ["a key at the very end", `{"usage":`, undefined],
+];
+
+describe("usage tap", () => {
+  for (const [name, text, usage] of ANSWERS) {
+    test(name, () => {
+      const bytes = Buffer.from(text);
+      for (const size of [1, 7, 200, 100_000]) assert.deepEqual(tapped(bytes, size), usage, `reads of ${size}`);
+    });
+  }
+
+  test("keeps the end of long answers, whatever the reads", () => {
+    const long = Buffer.from(`${"x".repeat(3 * TAIL_BYTES + 17)}${OPENAI}`);
+    for (const size of [1, 199, TAIL_BYTES - 1, TAIL_BYTES, TAIL_BYTES + 1, long.length])
+      assert.deepEqual(tapped(long, size), ALL);
+  });
+
+  test("finds nothing once more than the tail has followed", () => {
+    assert.equal(tapped(Buffer.from(OPENAI + " ".repeat(TAIL_BYTES)), 500), undefined);
+  });
+
+  test("reads only what the spans cover", () => {
+    const parts = [OPENAI.slice(0, 100), OPENAI.slice(100, 180), OPENAI.slice(180)];
+    const chunk = Buffer.from(parts.map((part) => `50\r\n${part}\r\n`).join(""));
+    const spans: number[] = [];
+    let at = 0;
+    for (const part of parts) {
+      spans.push(at + 4, at + 4 + part.length);
+      at += part.length + 6;
+    }
+    const tap = new UsageTap();
+    tap.read(chunk, spans, parts.length);
+    assert.deepEqual(tap.finish(), ALL);
+    assert.equal(tap.finish(), undefined);
+  });
+
+  test("the end of one answer is not that of the next", () => {
+    assert.deepEqual(tapped(Buffer.from(OPENAI), 50), ALL);
+    assert.equal(tapped(Buffer.from("{}"), 50), undefined);
+  });
+
+  test("reads the same as it would of the last bytes at once, and never throws", () => {
+    const piece = fc.constantFrom(
+      '"usage"',
+      ":",
+      "{",
+      "}",
+      " ",
+      '"prompt_tokens"',
+      '"cached_tokens"',
+      "12",
+      "\\",
+      '"',
+      "x".repeat(300),
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 40 }), fc.integer({ min: 1, max: 3000 }), (pieces, size) => {
+        const bytes = Buffer.from(pieces.join(""));
+        const tail = bytes.subarray(Math.max(0, bytes.length - TAIL_BYTES));
+        assert.deepEqual(tapped(bytes, size), readUsage(tail, tail.length));
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+function tapped(bytes: Buffer, readSize: number) {
+  const tap = new UsageTap();
+  for (let at = 0; at < bytes.length; at += readSize) tap.read(bytes, [at, Math.min(bytes.length, at + readSize)], 1);
+  return tap.finish();
+}
