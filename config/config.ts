@@ -1,6 +1,6 @@
 import type { EndpointSpec } from "../core/contract/endpoint.ts";
-import type { Probes } from "../core/control/readiness/probes.ts";
 import type { RewriteRule } from "../core/contract/rewrite-rule.ts";
+import type { Probes } from "../core/control/readiness/probes.ts";
 import type { Settings } from "../core/settings.ts";
 import type { Position } from "./problems.ts";
 

@@ -1,5 +1,5 @@
 import { Composer, type Document, isAlias, isMap, isScalar, isSeq, LineCounter, Parser } from "yaml";
-import { type Complain, type Finding, type Path, type Position, type Problem, problemAt, quoted } from "./problems.ts";
+import { type Finding, type Path, type Position, type Problem, problemAt, quoted, type Report } from "./problems.ts";
 
 /** One YAML or JSON document as plain data that still knows where each value stood. */
 export interface ConfigDocument {
@@ -8,7 +8,7 @@ export interface ConfigDocument {
   /** Where a path leads; one that leads nowhere stands for the deepest node that exists on it. */
   readonly positionOf: (path: Path, part?: "value" | "key") => Position;
   /** Notes a problem at the place that a path leads to. */
-  readonly complain: Complain;
+  readonly report: Report;
 }
 
 type Token = Parameters<Composer["next"]>[0];
@@ -38,27 +38,27 @@ export function readDocuments(file: string, text: string, problems: Problem[]): 
     const { line, col } = lines.linePos(offset);
     return { file, line, column: col };
   };
-  const complainAt: ComplainAt = (offset, finding) => problems.push(problemAt(positionAt(offset), [], finding));
+  const reportAt: ReportAt = (offset, finding) => problems.push(problemAt(positionAt(offset), [], finding));
   const tokens = [...new Parser(lines.addNewLine).parse(text)];
   const tooDeep = firstTokenBelow(tokens, DEEPEST);
   if (tooDeep !== undefined) {
-    complainAt(tooDeep.offset, { found: `more than ${DEEPEST} levels of nesting`, wanted: "a flatter document" });
+    reportAt(tooDeep.offset, { found: `more than ${DEEPEST} levels of nesting`, wanted: "a flatter document" });
     return [];
   }
-  return compose(tokens, complainAt).flatMap((document) => {
+  return compose(tokens, reportAt).flatMap((document) => {
     const before = problems.length;
-    const located = new Locator(document.contents, complainAt);
+    const located = new Locator(document.contents, reportAt);
     if (problems.length > before || located.value === null) return [];
     const positionOf = (path: Path, part: "value" | "key" = "value") => positionAt(located.offsetOf(path, part));
-    const complain: Complain = (path, finding, part) => problems.push(problemAt(positionOf(path, part), path, finding));
-    return [{ file, value: located.value, positionOf, complain }];
+    const report: Report = (path, finding, part) => problems.push(problemAt(positionOf(path, part), path, finding));
+    return [{ file, value: located.value, positionOf, report }];
   });
 }
 
-type ComplainAt = (offset: number, finding: Finding) => void;
+type ReportAt = (offset: number, finding: Finding) => void;
 
 /** The documents without syntax errors; the errors of the others are noted. */
-function compose(tokens: readonly Token[], complainAt: ComplainAt): readonly Document.Parsed[] {
+function compose(tokens: readonly Token[], reportAt: ReportAt): readonly Document.Parsed[] {
   // Duplicate keys are found while locating: the library compares each key with each other one.
   const composer = new Composer({ schema: "core", prettyErrors: false, uniqueKeys: false });
   const documents = [...composer.compose(tokens)];
@@ -66,7 +66,7 @@ function compose(tokens: readonly Token[], complainAt: ComplainAt): readonly Doc
   for (const { errors, warnings } of faults) {
     for (const { pos, message, code } of [...errors, ...warnings]) {
       const hint = code === "TAB_AS_INDENT" ? "Indent with spaces." : "";
-      complainAt(pos[0], { found: `invalid YAML: ${message.replace(CONTROLS, "?")}`, hint });
+      reportAt(pos[0], { found: `invalid YAML: ${message.replace(CONTROLS, "?")}`, hint });
     }
   }
   return documents.filter(({ errors, warnings }) => errors.length + warnings.length === 0);
@@ -85,15 +85,15 @@ function firstTokenBelow(tokens: readonly Token[], depth: number): Token | undef
 
 /** Turns nodes into plain data and remembers the offset of every entry. */
 class Locator {
-  readonly #complainAt: ComplainAt;
+  readonly #reportAt: ReportAt;
   readonly #entriesOf = new WeakMap<object, Entries>();
   /** What each anchor stands for so far; undefined while its own node is being read. */
   readonly #anchors = new Map<string, Converted | undefined>();
   readonly #root: Converted;
   #aliasedNodes = 0;
 
-  constructor(contents: Node, complainAt: ComplainAt) {
-    this.#complainAt = complainAt;
+  constructor(contents: Node, reportAt: ReportAt) {
+    this.#reportAt = reportAt;
     this.#root = this.#convert(contents, 0);
   }
 
@@ -138,8 +138,7 @@ class Locator {
     for (const pair of pairs) {
       const keyOffset = pair.key?.range[0] ?? offset;
       const key = this.#readKey(pair.key, keyOffset);
-      if (entries.has(key))
-        this.#complainAt(keyOffset, { found: `the key ${quoted(key)} a second time`, wanted: "each key once" });
+      if (entries.has(key)) this.#reportAt(keyOffset, { found: `the key ${quoted(key)} a second time`, wanted: "each key once" });
       const child = this.#convert(pair.value, keyOffset);
       entries.set(key, { key: keyOffset, value: pair.value?.range[0] ?? keyOffset });
       values.set(key, child.value);
@@ -161,7 +160,7 @@ class Locator {
   #readKey(key: Node, offset: number): string {
     if (isScalar(key) && typeof key.value === "string") return key.value;
     if (isScalar(key) && key.value !== null) return key.source;
-    this.#complainAt(offset, { found: "a key that is not text", wanted: "a plain name before the colon" });
+    this.#reportAt(offset, { found: "a key that is not text", wanted: "a plain name before the colon" });
     return "";
   }
 
@@ -171,14 +170,14 @@ class Locator {
     if (target === undefined) {
       const isInside = this.#anchors.has(anchor);
       const found = `the alias *${anchor} ${isInside ? "inside what it stands for" : `without an anchor &${anchor} above it`}`;
-      this.#complainAt(offset, { found });
+      this.#reportAt(offset, { found });
       return nothing;
     }
     const wasWithin = this.#aliasedNodes <= MOST_ALIASED_NODES;
     this.#aliasedNodes += target.size;
     if (this.#aliasedNodes <= MOST_ALIASED_NODES) return target;
     if (wasWithin)
-      this.#complainAt(offset, {
+      this.#reportAt(offset, {
         found: `aliases that stand for more than ${MOST_ALIASED_NODES} values`,
         wanted: "fewer of them",
       });

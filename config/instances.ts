@@ -2,7 +2,7 @@ import type { SchemaResult } from "../core/contract/options.ts";
 import type { Definition } from "../core/contract/plugin.ts";
 import type { PluginEntry, RouterConfig } from "./config.ts";
 import { DEFAULT_OBSERVERS, DEFAULT_PARSERS, DEFAULT_SOURCES } from "./defaults.ts";
-import type { Complain, Path } from "./problems.ts";
+import type { Path, Report } from "./problems.ts";
 
 /** Types by the names a config may call them by; a key that is not its definition's `type` is a name of the reference router. */
 export type Registry = ReadonlyMap<string, Definition>;
@@ -18,7 +18,7 @@ export interface Instance {
   readonly definition: Definition;
   /** Where its document lists it; empty for a default. */
   readonly path: Path;
-  readonly complain: Complain;
+  readonly report: Report;
 }
 
 /** What the config lists under `plugins`. */
@@ -88,5 +88,5 @@ function unlistedInstance(name: string, registry: Registry, parameters: unknown)
   if ("fault" in result || result.issues !== undefined)
     throw new Error(`The plugin type "${type}" does not take the parameters it is given by default`);
   const entry = { name, type, from: undefined, parameters: result.value, position: undefined };
-  return { entry, definition, path: [], complain: () => {} };
+  return { entry, definition, path: [], report: () => {} };
 }

@@ -1,7 +1,7 @@
 import type { OptionSchema, SchemaIssue } from "../core/contract/options.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import { keysAt } from "./json-schema.ts";
-import { type Complain, describe, type Finding, type Path, quoted } from "./problems.ts";
+import { describe, type Finding, type Path, quoted, type Report } from "./problems.ts";
 
 /** An issue with what zod adds to the standard; other schema libraries leave it out. */
 export interface DetailedIssue extends SchemaIssue {
@@ -20,12 +20,12 @@ interface Subject {
   /** What was validated, and where in the document it stands. */
   readonly value: unknown;
   readonly base: Path;
-  readonly complain: Complain;
+  readonly report: Report;
 }
 
 /** Says of each issue what was found and wanted, at the node it is about. */
-export function complainOfIssues(issues: readonly DetailedIssue[], subject: Subject): void {
-  for (const issue of issues) complainOfIssue(issue, stepsOf(issue), subject);
+export function reportIssues(issues: readonly DetailedIssue[], subject: Subject): void {
+  for (const issue of issues) reportIssue(issue, stepsOf(issue), subject);
 }
 
 /** The path of an issue as plain keys and indexes. */
@@ -36,21 +36,21 @@ export function stepsOf(issue: SchemaIssue): Path {
   });
 }
 
-function complainOfIssue(issue: DetailedIssue, steps: Path, subject: Subject): void {
+function reportIssue(issue: DetailedIssue, steps: Path, subject: Subject): void {
   const path = [...subject.base, ...steps];
   if (issue.code === "unrecognized_keys") {
     const known = keysAt(subject.schema, steps);
-    for (const key of issue.keys ?? []) subject.complain([...path, key], unknownKey(key, known), "key");
+    for (const key of issue.keys ?? []) subject.report([...path, key], unknownKey(key, known), "key");
     return;
   }
   const branch = issue.code === "invalid_union" ? likeliestBranch(issue.errors ?? []) : undefined;
   if (branch !== undefined) {
-    for (const inner of branch) complainOfIssue(inner, [...steps, ...stepsOf(inner)], subject);
+    for (const inner of branch) reportIssue(inner, [...steps, ...stepsOf(inner)], subject);
     return;
   }
   const value = valueAt(subject.value, steps);
   const found = value === undefined && steps.length > 0 ? `no ${quoted(String(steps.at(-1)))}` : describe(value);
-  subject.complain(path, { found, wanted: wantedBy(issue), hint: hintFor(issue, value) });
+  subject.report(path, { found, wanted: wantedBy(issue), hint: hintFor(issue, value) });
 }
 
 function unknownKey(key: string, known: readonly string[]): Finding {

@@ -92,13 +92,13 @@ const EMPTY_ROUTER: Resource<RouterDocument> = {
   file: "",
   document: { apiVersion: "signalbox/v1", kind: "Router", spec: {} },
   positionOf: () => ({ file: "", line: 0, column: 0 }),
-  complain: () => {},
+  report: () => {},
   broken: new Set(),
 };
 
 function refuseSecond(kind: string, [first, ...others]: readonly ConfigDocument[]): void {
-  for (const { complain } of others) {
-    complain(["kind"], {
+  for (const { report } of others) {
+    report(["kind"], {
       found: `a second ${kind} document (the first is in ${first?.file})`,
       wanted: "one in all files together",
     });
@@ -117,7 +117,7 @@ function noRouter(texts: readonly ConfigText[]): Problem {
 function endpointsOf(urls: readonly string[], problems: Problem[]): readonly EndpointEntry[] {
   return urls.map((url, index) => ({
     spec: { url },
-    complain: (_path, finding) => problems.push(problemAt({ file: `URL ${index + 1}`, line: 0, column: 0 }, [], finding)),
+    report: (_path, finding) => problems.push(problemAt({ file: `URL ${index + 1}`, line: 0, column: 0 }, [], finding)),
   }));
 }
 

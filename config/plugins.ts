@@ -3,14 +3,14 @@ import type { Definition } from "../core/contract/plugin.ts";
 import { CONFIGURED_ELSEWHERE } from "./defaults.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import { type Instance, type ListedPlugins, ownTypes, type Registry, validateOptions } from "./instances.ts";
-import { complainOfIssues } from "./issues.ts";
+import { reportIssues } from "./issues.ts";
 import { loadPluginModule } from "./load-plugin.ts";
 import { type Path, quoted } from "./problems.ts";
 import { REFUSED_TYPES } from "./refused-types.ts";
 import type { Resource } from "./resources.ts";
 import type { PluginSpec } from "./schema.ts";
 
-type Place = Pick<Resource<unknown>, "file" | "positionOf" | "complain">;
+type Place = Pick<Resource<unknown>, "file" | "positionOf" | "report">;
 
 /** An entry before it is checked, and where it stands. */
 export interface PluginSource {
@@ -41,29 +41,25 @@ async function definitionOf(
   { type, from }: PluginSpec,
   path: Path,
   registry: Registry,
-  { file, complain }: Place,
+  { file, report }: Place,
 ): Promise<Definition | undefined> {
   if (type !== undefined && from !== undefined) {
-    complain(
-      [...path, "from"],
-      { found: "both type and from", wanted: "type for a built-in plugin, or from for a module" },
-      "key",
-    );
+    report([...path, "from"], { found: "both type and from", wanted: "type for a built-in plugin, or from for a module" }, "key");
     return undefined;
   }
   if (from !== undefined) {
     return loadPluginModule(from, dirname(file)).catch((error: Error) => {
-      complain([...path, "from"], { found: `the module ${quoted(from)}, which can't be used`, hint: error.message });
+      report([...path, "from"], { found: `the module ${quoted(from)}, which can't be used`, hint: error.message });
       return undefined;
     });
   }
   if (type === undefined) {
-    complain(path, { found: 'neither "type" nor "from"', wanted: "type for a built-in plugin, or from for a module" });
+    report(path, { found: 'neither "type" nor "from"', wanted: "type for a built-in plugin, or from for a module" });
     return undefined;
   }
   const elsewhere = CONFIGURED_ELSEWHERE.get(type);
   if (elsewhere !== undefined) {
-    complain([...path, "type"], {
+    report([...path, "type"], {
       found: `the plugin type ${quoted(type)}, which runs by itself`,
       wanted: `${elsewhere} instead`,
     });
@@ -72,7 +68,7 @@ async function definitionOf(
   const definition = registry.get(type);
   if (definition === undefined) {
     const instead = REFUSED_TYPES.get(type);
-    complain(
+    report(
       [...path, "type"],
       instead === undefined
         ? { found: `the unknown plugin type ${quoted(type)}`, wanted: "a built-in type", hint: typeHint(type, registry) }
@@ -94,23 +90,23 @@ function typeHint(type: string, registry: Registry): string {
 
 function instanceOf(name: string, definition: Definition, spec: PluginSpec, path: Path, place: Place): Instance | undefined {
   const { type, options: schema } = definition;
-  const { complain } = place;
+  const { report } = place;
   const value = spec.parameters ?? {};
   const result = validateOptions(definition, value);
   if ("fault" in result) {
-    complain(path, { found: `options of ${quoted(type)} that can't be validated: ${result.fault}` });
+    report(path, { found: `options of ${quoted(type)} that can't be validated: ${result.fault}` });
     return undefined;
   }
   if (result.issues !== undefined) {
-    complainOfIssues(result.issues, { schema, value, base: [...path, "parameters"], complain });
+    reportIssues(result.issues, { schema, value, base: [...path, "parameters"], report });
     return undefined;
   }
   const entry = { name, type, from: spec.from, parameters: result.value, position: place.positionOf(path) };
-  return { entry, definition, path, complain };
+  return { entry, definition, path, report };
 }
 
 function isNameFree(
-  { entry, definition, path, complain }: Instance,
+  { entry, definition, path, report }: Instance,
   others: ReadonlyMap<string, Instance>,
   registry: Registry,
 ): boolean {
@@ -118,11 +114,11 @@ function isNameFree(
   const builtIn = registry.get(name);
   // A type under the reference's name is the same type with other parameters.
   if (builtIn !== undefined && (entry.from !== undefined || builtIn.type !== type)) {
-    complain([...path, "name"], { found: `the name ${quoted(name)}, which is a built-in type`, wanted: "a name of its own" });
+    report([...path, "name"], { found: `the name ${quoted(name)}, which is a built-in type`, wanted: "a name of its own" });
     return false;
   }
   if (others.has(name)) {
-    complain([...path, "name"], {
+    report([...path, "name"], {
       found: `the plugin name ${quoted(name)} a second time`,
       wanted: "a name of its own for each entry",
     });
@@ -131,7 +127,7 @@ function isNameFree(
   if (definition.kind !== "parser") return true;
   const twin = [...others.values()].find((other) => other.definition === definition);
   if (twin === undefined) return true;
-  complain(path, {
+  report(path, {
     found: `the parser ${quoted(type)} a second time, beside ${quoted(twin.entry.name)}`,
     wanted: "one for each API",
   });

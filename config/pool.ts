@@ -1,7 +1,7 @@
 import type { EndpointSpec } from "../core/contract/endpoint.ts";
 import { parseEndpointUrl } from "../core/control/endpoint-url.ts";
 import { PROBE_DEFAULTS, type ProbeSpec, type Probes } from "../core/control/readiness/probes.ts";
-import type { Complain, Finding } from "./problems.ts";
+import type { Finding, Report } from "./problems.ts";
 import { quoted } from "./problems.ts";
 import type { PoolSpec, ProbeSeconds } from "./schema.ts";
 
@@ -13,25 +13,25 @@ export interface EndpointEntry {
     readonly labels?: Readonly<Record<string, string>> | undefined;
   };
   /** Paths start at the endpoint. */
-  readonly complain: Complain;
+  readonly report: Report;
 }
 
 /** Endpoints with names and whole addresses; each name and each address once. */
 export function readEndpoints(entries: readonly EndpointEntry[]): readonly EndpointSpec[] {
   const names = new Map<string, string>();
   const urls = new Set<string>();
-  return entries.flatMap(({ spec, complain }) => {
+  return entries.flatMap(({ spec, report }) => {
     const parsed = readUrl(spec.url);
     if ("found" in parsed) {
-      complain(["url"], parsed);
+      report(["url"], parsed);
       return [];
     }
     if (urls.has(parsed.href))
-      complain(["url"], { found: `the endpoint ${quoted(parsed.href)} a second time`, wanted: "each once" });
+      report(["url"], { found: `the endpoint ${quoted(parsed.href)} a second time`, wanted: "each once" });
     urls.add(parsed.href);
     const name = spec.name ?? nameFor(parsed);
     const owner = names.get(name);
-    if (owner !== undefined && owner !== parsed.href) complain(["name"], secondName(name, owner));
+    if (owner !== undefined && owner !== parsed.href) report(["name"], secondName(name, owner));
     names.set(name, parsed.href);
     return [{ name, url: parsed.href, labels: spec.labels ?? {} }];
   });

@@ -27,7 +27,7 @@ export interface Finding {
 }
 
 /** Notes a problem at a node, or at the key that leads to it. */
-export type Complain = (path: Path, finding: Finding, part?: "value" | "key") => void;
+export type Report = (path: Path, finding: Finding, part?: "value" | "key") => void;
 
 const MOST_SHOWN = 50;
 

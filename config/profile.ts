@@ -3,13 +3,13 @@ import type { ProfileConfig, ProfileRef } from "./config.ts";
 import { DEFAULT_FILTERS, DEFAULT_PICKER, DEFAULT_PROFILE, DEFAULT_SCORERS } from "./defaults.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import { type ListedPlugins, listedOfType, needsNoParameters, type Registry } from "./instances.ts";
-import { type Complain, type Path, quoted } from "./problems.ts";
+import { type Path, quoted, type Report } from "./problems.ts";
 
 /** A profile as a document has it, and what its kind of document fills in. */
 export interface ProfileSource {
   /** Undefined where the document lists none: then the listed plugins make one. */
   readonly profile: ProfileEntry | undefined;
-  readonly complain: Complain;
+  readonly report: Report;
   /** Where that document lists its plugins. */
   readonly pluginsAt: string;
   readonly defaults: ProfileDefaults;
@@ -44,7 +44,7 @@ interface FoundRef {
   readonly definition: Definition;
   readonly weight: number | undefined;
   readonly path: Path;
-  readonly complain: Complain;
+  readonly report: Report;
 }
 
 interface Surroundings {
@@ -64,18 +64,18 @@ export function readProfile(source: ProfileSource, listed: ListedPlugins, regist
 }
 
 function refsToListed({ instances }: ListedPlugins): readonly FoundRef[] {
-  return [...instances.values()].flatMap(({ entry: { name }, definition, path, complain }) =>
-    isProfileKind(definition.kind) ? [{ name, definition, weight: undefined, path, complain }] : [],
+  return [...instances.values()].flatMap(({ entry: { name }, definition, path, report }) =>
+    isProfileKind(definition.kind) ? [{ name, definition, weight: undefined, path, report }] : [],
   );
 }
 
 function resolve({ pluginRef: name, weight, path }: RefEntry, surroundings: Surroundings): readonly FoundRef[] {
-  const { complain } = surroundings.source;
+  const { report } = surroundings.source;
   const definition = definitionOf(name, [...path, "pluginRef"], surroundings);
   if (definition === undefined) return [];
   const { kind } = definition;
   if (!isProfileKind(kind)) {
-    complain([...path, "pluginRef"], {
+    report([...path, "pluginRef"], {
       found: `${quoted(name)}, which is a ${kind}`,
       wanted: "a filter, scorer or picker",
       hint: `A ${kind} runs without being in a profile.`,
@@ -83,13 +83,13 @@ function resolve({ pluginRef: name, weight, path }: RefEntry, surroundings: Surr
     return [];
   }
   if (weight !== undefined && kind !== "scorer") {
-    complain(
+    report(
       [...path, "weight"],
       { found: `a weight on ${quoted(name)}, which is a ${kind}`, wanted: "weights on scorers only" },
       "key",
     );
   }
-  return [{ name, definition, weight, path, complain }];
+  return [{ name, definition, weight, path, report }];
 }
 
 function isProfileKind(kind: PluginKind): boolean {
@@ -98,7 +98,7 @@ function isProfileKind(kind: PluginKind): boolean {
 
 /** The plugin a name refers to; undefined, and said, when there is none. */
 function definitionOf(name: string, path: Path, { source, listed, registry }: Surroundings): Definition | undefined {
-  const { complain, pluginsAt } = source;
+  const { report, pluginsAt } = source;
   const instance = listed.instances.get(name);
   if (instance !== undefined) return instance.definition;
   if (listed.hasNamelessBroken || listed.brokenNames.has(name)) return undefined;
@@ -106,7 +106,7 @@ function definitionOf(name: string, path: Path, { source, listed, registry }: Su
   const names = [...listed.instances.keys()];
   if (definition === undefined) {
     const hint = didYouMean(name, [...names, ...registry.keys()]);
-    complain(path, {
+    report(path, {
       found: `${quoted(name)}, which no plugin is called`,
       wanted: `the name of an entry in ${pluginsAt}, or a built-in type`,
       hint,
@@ -115,14 +115,14 @@ function definitionOf(name: string, path: Path, { source, listed, registry }: Su
   }
   const [namesake] = listedOfType(definition.type, listed);
   if (namesake !== undefined) {
-    complain(path, {
+    report(path, {
       found: `the type ${quoted(name)}, which is listed under another name`,
       wanted: quoted(namesake.entry.name),
     });
     return undefined;
   }
   if (needsNoParameters(definition)) return definition;
-  complain(path, {
+  report(path, {
     found: `${quoted(name)} without the parameters it needs`,
     wanted: `an entry in ${pluginsAt} that gives them`,
   });
@@ -131,9 +131,9 @@ function definitionOf(name: string, path: Path, { source, listed, registry }: Su
 
 function refuseRepeats(refs: readonly FoundRef[]): void {
   const seen = new Set<string>();
-  for (const { name, path, complain } of refs) {
+  for (const { name, path, report } of refs) {
     if (seen.has(name))
-      complain([...path, "pluginRef"], { found: `${quoted(name)} a second time`, wanted: "each plugin once in a profile" });
+      report([...path, "pluginRef"], { found: `${quoted(name)} a second time`, wanted: "each plugin once in a profile" });
     seen.add(name);
   }
 }
@@ -141,7 +141,7 @@ function refuseRepeats(refs: readonly FoundRef[]): void {
 function refuseSecondPicker(refs: readonly FoundRef[]): void {
   const [first, second] = refs.filter(({ definition }) => definition.kind === "picker");
   if (first === undefined || second === undefined) return;
-  second.complain(second.path, {
+  second.report(second.path, {
     found: `a second picker, ${quoted(second.name)}, beside ${quoted(first.name)}`,
     wanted: "one picker",
   });

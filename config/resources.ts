@@ -2,8 +2,8 @@ import type { z } from "../core/contract/options.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import type { ConfigDocument } from "./documents.ts";
 import { PICKER_VERSIONS } from "./endpoint-picker/schema.ts";
-import { complainOfIssues, type DetailedIssue, stepsOf } from "./issues.ts";
-import { type Complain, describe, type Path, quoted } from "./problems.ts";
+import { type DetailedIssue, reportIssues, stepsOf } from "./issues.ts";
+import { describe, type Path, quoted, type Report } from "./problems.ts";
 import { REWRITE_VERSIONS } from "./rewrite-schema.ts";
 
 /** A document that fits its schema, with the place it came from. */
@@ -11,7 +11,7 @@ export interface Resource<Document> {
   readonly file: string;
   readonly document: Document;
   readonly positionOf: ConfigDocument["positionOf"];
-  readonly complain: Complain;
+  readonly report: Report;
   /** Sections left out because something in them is wrong, which has been said. */
   readonly broken: ReadonlySet<string>;
 }
@@ -25,7 +25,7 @@ const VERSIONS: Readonly<Record<Kind, readonly string[]>> = {
 };
 const KINDS = Object.keys(VERSIONS) as readonly Kind[];
 
-/** The documents by kind, lists (as a cluster exports them) taken apart; what is of no known kind is complained of. */
+/** The documents by kind, lists (as a cluster exports them) taken apart; what is of no known kind is reported. */
 export function sortByKind(documents: readonly ConfigDocument[]): Readonly<Record<Kind, readonly ConfigDocument[]>> {
   const sorted: Record<Kind, ConfigDocument[]> = { Router: [], InferenceModelRewrite: [], EndpointPickerConfig: [] };
   for (const document of documents.flatMap(itemsOf)) {
@@ -36,24 +36,24 @@ export function sortByKind(documents: readonly ConfigDocument[]): Readonly<Recor
 }
 
 function itemsOf(document: ConfigDocument): readonly ConfigDocument[] {
-  const { value, positionOf, complain } = document;
+  const { value, positionOf, report } = document;
   if (!isMapping(value) || value["kind"] !== "List" || !Array.isArray(value["items"])) return [document];
   return value["items"].map((item: unknown, index) => ({
     ...document,
     value: item,
     positionOf: (path, part) => positionOf(["items", index, ...path], part),
-    complain: (path, finding, part) => complain(["items", index, ...path], finding, part),
+    report: (path, finding, part) => report(["items", index, ...path], finding, part),
   }));
 }
 
-function kindOf({ value, complain }: ConfigDocument): Kind | undefined {
+function kindOf({ value, report }: ConfigDocument): Kind | undefined {
   if (!isMapping(value)) {
-    complain([], { found: describe(value), wanted: "a mapping with apiVersion, kind and spec" });
+    report([], { found: describe(value), wanted: "a mapping with apiVersion, kind and spec" });
     return undefined;
   }
   const kind = KINDS.find((known) => known === value["kind"]);
   if (kind === undefined) {
-    complain(["kind"], {
+    report(["kind"], {
       ...foundOf(value["kind"], "kind"),
       wanted: KINDS.join(" or "),
       hint: didYouMean(String(value["kind"]), KINDS),
@@ -63,7 +63,7 @@ function kindOf({ value, complain }: ConfigDocument): Kind | undefined {
   const version = value["apiVersion"];
   if (typeof version === "string" && VERSIONS[kind].includes(version)) return kind;
   const wanted = VERSIONS[kind].join(" or ");
-  complain(["apiVersion"], { ...foundOf(version, "apiVersion"), wanted, hint: didYouMean(String(version), VERSIONS[kind]) });
+  report(["apiVersion"], { ...foundOf(version, "apiVersion"), wanted, hint: didYouMean(String(version), VERSIONS[kind]) });
   return undefined;
 }
 
@@ -71,17 +71,17 @@ const foundOf = (value: unknown, key: string) => ({ found: value === undefined ?
 
 /**
  * Holds a document against its schema. Unknown keys, and sections with something wrong inside (`sectionOf` leads to them), are
- * complained of and left out, so that the rest can still be checked. Undefined when nothing usable is left.
+ * reported and left out, so that the rest can still be checked. Undefined when nothing usable is left.
  */
 export function fit<Document>(
-  { file, value, positionOf, complain }: ConfigDocument,
+  { file, value, positionOf, report }: ConfigDocument,
   schema: z.ZodType<Document>,
   sectionOf: (steps: Path) => Path | undefined,
 ): Resource<Document> | undefined {
   const first = schema.safeParse(value);
-  if (first.success) return { file, document: first.data, positionOf, complain, broken: new Set() };
+  if (first.success) return { file, document: first.data, positionOf, report, broken: new Set() };
   const issues: readonly DetailedIssue[] = first.error.issues;
-  complainOfIssues(issues, { schema, value, base: [], complain });
+  reportIssues(issues, { schema, value, base: [], report });
   const rest = structuredClone(value);
   const broken = new Set<string>();
   for (const issue of issues) {
@@ -96,7 +96,7 @@ export function fit<Document>(
     removeAt(rest, section);
   }
   const second = schema.safeParse(rest);
-  return second.success ? { file, document: second.data, positionOf, complain, broken } : undefined;
+  return second.success ? { file, document: second.data, positionOf, report, broken } : undefined;
 }
 
 function removeAt(root: unknown, path: Path): void {

@@ -20,22 +20,22 @@ export function readRewrites(resources: readonly RewriteResource[], pool: string
 
 function refuseDuplicates(resources: readonly RewriteResource[]): void {
   const files = new Map<string, string>();
-  for (const { file, document, complain } of resources) {
+  for (const { file, document, report } of resources) {
     const { namespace, name } = document.metadata;
     const key = JSON.stringify([namespace ?? "default", name]);
     const first = files.get(key);
     if (first !== undefined) {
       const found = `the InferenceModelRewrite ${quoted(name)} a second time (the first is in ${first})`;
-      complain(["metadata", "name"], { found, wanted: "each resource once" });
+      report(["metadata", "name"], { found, wanted: "each resource once" });
     }
     files.set(key, first ?? file);
   }
 }
 
-function checkPool({ document, complain }: RewriteResource, pool: string): void {
+function checkPool({ document, report }: RewriteResource, pool: string): void {
   const { name } = document.spec.poolRef;
   if (name === pool) return;
-  complain(["spec", "poolRef", "name"], {
+  report(["spec", "poolRef", "name"], {
     found: `${quoted(name)}, which is not this router's pool`,
     wanted: quoted(pool),
     hint: didYouMean(name, [pool]) || "The pool's name is spec.pool.name of the Router document.",
@@ -78,14 +78,14 @@ function targetOf({ modelRewrite, weight }: Targets[number]): RewriteTarget {
   return { name: modelRewrite, weight: weight ?? 1 };
 }
 
-function checkWeights(targets: Targets, path: Path, { complain }: RewriteResource): void {
+function checkWeights(targets: Targets, path: Path, { report }: RewriteResource): void {
   const bare = targets.findIndex(({ weight }) => weight === undefined);
   if (bare !== -1 && targets.some(({ weight }) => weight !== undefined)) {
-    complain([...path, bare], {
+    report([...path, bare], {
       found: "a target without a weight beside one with",
       wanted: "a weight on every target, or on none",
     });
   } else if (targets.every(({ weight }) => weight === 0)) {
-    complain(path, { found: "only weights of 0", wanted: "at least one weight above 0" });
+    report(path, { found: "only weights of 0", wanted: "at least one weight above 0" });
   }
 }

@@ -5,7 +5,7 @@ import type { PickerParts } from "./endpoint-picker/read.ts";
 import type { ListedPlugins, Registry } from "./instances.ts";
 import { readPlugins } from "./plugins.ts";
 import { type EndpointEntry, readEndpoints, readProbes } from "./pool.ts";
-import type { Complain } from "./problems.ts";
+import type { Report } from "./problems.ts";
 import { type ProfileSource, ROUTER_DEFAULTS, readProfile } from "./profile.ts";
 import type { Resource } from "./resources.ts";
 import type { AddressSpec, AdminAddressSpec, RouterDocument, RouterSpec } from "./schema.ts";
@@ -25,7 +25,7 @@ export async function readRouter(
   moreEndpoints: readonly EndpointEntry[],
   picker: PickerParts | undefined,
 ): Promise<RouterParts> {
-  const { document, complain, broken } = resource;
+  const { document, report, broken } = resource;
   const { spec } = document;
   const sources = (spec.plugins ?? []).map((plugin, index) => ({
     spec: plugin,
@@ -35,52 +35,52 @@ export async function readRouter(
   const read = await readPlugins([...sources, ...(picker?.plugins ?? [])], registry);
   const listed = { ...read, withoutDefaults: picker?.withoutDefaults ?? new Set<string>() };
   const known = broken.has("plugins") || picker?.isBroken ? { ...listed, hasNamelessBroken: true } : listed;
-  const endpoints = [...endpointsOf(spec, complain), ...moreEndpoints];
-  if (endpoints.length === 0 && !broken.has("pool")) refuseEmptyPool(known, complain);
+  const endpoints = [...endpointsOf(spec, report), ...moreEndpoints];
+  if (endpoints.length === 0 && !broken.has("pool")) refuseEmptyPool(known, report);
   const listen = readAddress(spec.listen, DEFAULT_LISTEN);
   const admin = spec.admin === false ? undefined : readAdmin(spec.admin);
-  if (admin !== undefined) refuseSharedPort(listen, admin, complain);
-  if (picker !== undefined && spec.profiles !== undefined) refuseProfilesTwice(complain);
+  if (admin !== undefined) refuseSharedPort(listen, admin, report);
+  if (picker !== undefined && spec.profiles !== undefined) refuseProfilesTwice(report);
   const config = {
     listen,
     admin,
     pool: { name: spec.pool?.name ?? "default", endpoints: readEndpoints(endpoints), probes: readProbes(spec.pool?.probes) },
-    profile: readProfile(picker?.profile ?? profileOf(spec, complain), known, registry),
+    profile: readProfile(picker?.profile ?? profileOf(spec, report), known, registry),
     settings: { limits: { ...DEFAULT_LIMITS, ...spec.limits }, hasRoutingHeaders: spec.responseHeaders ?? true },
   };
   return { config, listed, isPoolKnown: !broken.has("pool") };
 }
 
-function profileOf({ profiles = [] }: RouterSpec, complain: Complain): ProfileSource {
-  if (profiles.length > 1) complain(["spec", "profiles", 1], { found: `${profiles.length} profiles`, wanted: "exactly one" });
+function profileOf({ profiles = [] }: RouterSpec, report: Report): ProfileSource {
+  if (profiles.length > 1) report(["spec", "profiles", 1], { found: `${profiles.length} profiles`, wanted: "exactly one" });
   const [profile] = profiles;
   const refs = (profile?.plugins ?? []).map(({ pluginRef, weight }, index) => ({
     pluginRef,
     weight,
     path: ["spec", "profiles", 0, "plugins", index],
   }));
-  return { profile: profile && { name: profile.name, refs }, complain, pluginsAt: "spec.plugins", defaults: ROUTER_DEFAULTS };
+  return { profile: profile && { name: profile.name, refs }, report, pluginsAt: "spec.plugins", defaults: ROUTER_DEFAULTS };
 }
 
-function refuseProfilesTwice(complain: Complain): void {
-  complain(
+function refuseProfilesTwice(report: Report): void {
+  report(
     ["spec", "profiles"],
     { found: "profiles beside those of an EndpointPickerConfig", wanted: "schedulingProfiles there, or profiles here" },
     "key",
   );
 }
 
-function endpointsOf(spec: RouterSpec, complain: Complain): readonly EndpointEntry[] {
+function endpointsOf(spec: RouterSpec, report: Report): readonly EndpointEntry[] {
   return (spec.pool?.endpoints ?? []).map((endpoint, index) => ({
     spec: endpoint,
-    complain: (path, finding, part) => complain(["spec", "pool", "endpoints", index, ...path], finding, part),
+    report: (path, finding, part) => report(["spec", "pool", "endpoints", index, ...path], finding, part),
   }));
 }
 
-function refuseEmptyPool({ instances, hasNamelessBroken, brokenNames }: ListedPlugins, complain: Complain): void {
+function refuseEmptyPool({ instances, hasNamelessBroken, brokenNames }: ListedPlugins, report: Report): void {
   const hasDiscovery = [...instances.values()].some(({ definition }) => definition.kind === "discovery");
   if (hasDiscovery || hasNamelessBroken || brokenNames.size > 0) return;
-  complain(["spec", "pool", "endpoints"], { found: "no endpoints", wanted: "at least one, such as { url: http://gpu1:8000 }" });
+  report(["spec", "pool", "endpoints"], { found: "no endpoints", wanted: "at least one, such as { url: http://gpu1:8000 }" });
 }
 
 function readAddress(spec: AddressSpec | undefined, defaults: Address): Address {
@@ -93,10 +93,10 @@ function readAdmin(spec: AdminAddressSpec | undefined): AdminAddress {
 
 const EVERY_NETWORK = new Set(["0.0.0.0", "::"]);
 
-function refuseSharedPort(listen: Address, admin: Address, complain: Complain): void {
+function refuseSharedPort(listen: Address, admin: Address, report: Report): void {
   const isSameHost = listen.host === admin.host || EVERY_NETWORK.has(listen.host) || EVERY_NETWORK.has(admin.host);
   if (listen.port !== admin.port || listen.port === 0 || !isSameHost) return;
-  complain(["spec", "admin", "port"], {
+  report(["spec", "admin", "port"], {
     found: `port ${admin.port} for admin as well as for listen`,
     wanted: "a port of its own, or admin: false",
   });

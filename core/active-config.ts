@@ -4,14 +4,14 @@ import type { InferenceRequest } from "./contract/request.ts";
 import type { Settings } from "./settings.ts";
 
 /** Everything immutable that a decision reads. A request keeps the one it started with. */
-export interface Snapshot extends Program {
+export interface Snapshot extends ActiveConfig {
   readonly endpoints: readonly Endpoint[];
   /** Models and adapters that ready endpoints serve. */
   readonly served: ReadonlySet<string>;
 }
 
 /** The part of a snapshot that comes from the config. */
-export interface Program {
+export interface ActiveConfig {
   readonly pool: string;
   /** Parsers by path and, under it, by method. */
   readonly routes: ReadonlyMap<string, ReadonlyMap<string, Named<Parser>>>;

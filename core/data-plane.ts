@@ -1,8 +1,8 @@
+import type { Snapshot } from "./active-config.ts";
 import type { Clock } from "./contract/clock.ts";
 import type { Endpoint } from "./contract/endpoint.ts";
 import type { Log } from "./contract/log.ts";
 import type { Random } from "./contract/plugin.ts";
-import type { Snapshot } from "./active-config.ts";
 import type { LoadTable } from "./state/load.ts";
 import type { PrefixIndex } from "./state/prefix-index.ts";
 import type { TokenScale } from "./state/token-scale.ts";

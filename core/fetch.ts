@@ -2,15 +2,15 @@ import { loadConfig, loadTexts } from "../config/load.ts";
 import { formatProblems, type Problem } from "../config/problems.ts";
 import { builtIns } from "../plugins/registry.ts";
 import { systemClock } from "./contract/clock.ts";
-import type { PluginWorld } from "./control/plugin-set.ts";
-import { exchange, type FetchExchange } from "./fetch/fetch-exchange.ts";
 import { silentLog } from "./contract/log.ts";
 import type { Definition } from "./contract/plugin.ts";
+import type { HostServices } from "./control/plugin-set.ts";
+import { exchange, type FetchExchange } from "./fetch/fetch-exchange.ts";
 import { runRouter } from "./router.ts";
 import { Deadlines, sweepPeriodMs } from "./wire/deadlines.ts";
 
 /** Where a router's config comes from; what `listen` and `admin` say in it has no meaning here. */
-export interface RouterOptions extends Partial<PluginWorld> {
+export interface RouterOptions extends Partial<HostServices> {
   /** Config files, and folders of them. */
   readonly files?: readonly string[];
   /** The config itself, as YAML or JSON; instead of files. Paths in it start at the working directory. */

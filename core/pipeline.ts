@@ -1,11 +1,11 @@
-import type { DataPlane } from "./data-plane.ts";
+import type { Snapshot } from "./active-config.ts";
 import type { Decision } from "./contract/decision.ts";
 import type { Endpoint } from "./contract/endpoint.ts";
-import type { Incoming } from "./intake/incoming.ts";
 import type { Random } from "./contract/plugin.ts";
-import type { Reply } from "./intake/host.ts";
 import type { InferenceRequest } from "./contract/request.ts";
-import type { Snapshot } from "./active-config.ts";
+import type { DataPlane } from "./data-plane.ts";
+import type { Incoming } from "./intake/incoming.ts";
+import type { ResponseWriter } from "./intake/response-writer.ts";
 import { filter } from "./stages/filter.ts";
 import { type Ending, Forwarding } from "./stages/forward.ts";
 import { parse } from "./stages/parse.ts";
@@ -30,7 +30,7 @@ export function route(
   incoming: Incoming,
   snapshot: Snapshot,
   plane: DataPlane,
-  reply: Reply,
+  response: ResponseWriter,
   ended: (ending: Ending) => void,
 ): Routed {
   const request = parse(incoming, snapshot, plane.prefixIndex, plane.tokenScale);
@@ -39,7 +39,7 @@ export function route(
   if (decision.refusal !== undefined) return { request, decision, forwarding: undefined };
   const draft = rewrite(request, incoming);
   const openingEvents = incoming.parser.plugin.openingEvents ?? 0;
-  const forwarding = new Forwarding({ request, draft, decision, snapshot, openingEvents }, plane, reply, ended);
+  const forwarding = new Forwarding({ request, draft, decision, snapshot, openingEvents }, plane, response, ended);
   return { request, decision, forwarding };
 }
 

@@ -1,16 +1,16 @@
 import type { LoadedConfig } from "../config/load.ts";
-import { ControlPlane } from "./control/control-plane.ts";
-import type { PluginWorld } from "./control/plugin-set.ts";
-import type { DataPlane } from "./data-plane.ts";
-import { intake } from "./intake/request-intake.ts";
-import type { RequestStarter } from "./intake/host.ts";
-import { requestIds } from "./intake/request-ids.ts";
-import type { RouterView } from "./contract/router-view.ts";
 import type { Snapshot } from "./active-config.ts";
+import type { RouterView } from "./contract/router-view.ts";
+import { ControlPlane } from "./control/control-plane.ts";
+import type { HostServices } from "./control/plugin-set.ts";
+import type { DataPlane } from "./data-plane.ts";
+import { requestIds } from "./intake/request-ids.ts";
+import { intake } from "./intake/request-intake.ts";
+import type { RequestStarter } from "./intake/request-receiver.ts";
 import { LoadTable } from "./state/load.ts";
 import { PrefixIndex } from "./state/prefix-index.ts";
 import { TokenScale } from "./state/token-scale.ts";
-import { getPage } from "./wire/fetch-page.ts";
+import { httpGet } from "./wire/http-get.ts";
 import { UpstreamPools } from "./wire/upstream-pools.ts";
 
 /** A router without a listener: hosts (the wire server, the fetch face) feed it requests. */
@@ -30,7 +30,7 @@ export interface Router {
 }
 
 /** Puts data plane and control plane together and starts probing. Throws when a plugin can't be made. */
-export function runRouter(loaded: LoadedConfig, world: PluginWorld): Router {
+export function runRouter(loaded: LoadedConfig, world: HostServices): Router {
   const { limits } = loaded.config.settings;
   const load = new LoadTable(world.clock);
   const pools = new UpstreamPools(limits, world.clock);
@@ -42,7 +42,7 @@ export function runRouter(loaded: LoadedConfig, world: PluginWorld): Router {
     loaded,
     world,
     load,
-    get: (url, path, timeoutMs, maxBytes, signal) => getPage(url, path, { timeoutMs, maxBytes, signal }),
+    get: (url, path, timeoutMs, maxBytes, signal) => httpGet(url, path, { timeoutMs, maxBytes, signal }),
     replaced(slot) {
       prefixIndex?.forget(slot);
       pools.closeIdle(slot);

@@ -3,7 +3,7 @@ import { describe, type Path, quoted } from "../problems.ts";
 import { type Entry, type PickerResource, referredTo, refuseReference } from "./entries.ts";
 import { BUILT_IN_JOBS, FEATURE_GATES, REFUSED_KEYS, REFUSED_PARSER_PARAMETERS, SOURCE_TYPES } from "./types.ts";
 
-/** Complains of all that the document asks for and that neither a plugin nor the router itself does. */
+/** Reports all that the document asks for and that neither a plugin nor the router itself does. */
 export function checkUnsupported(entries: readonly Entry[], resource: PickerResource): void {
   checkGates(resource);
   checkKeys(resource);
@@ -16,32 +16,32 @@ export function checkUnsupported(entries: readonly Entry[], resource: PickerReso
   }
 }
 
-function checkGates({ document, complain }: PickerResource): void {
+function checkGates({ document, report }: PickerResource): void {
   for (const [index, gate] of (document.featureGates ?? []).entries()) {
     const [name = "", value = "true"] = gate.split("=").map((part) => part.trim());
     const state = Object.hasOwn(FEATURE_GATES, name) ? FEATURE_GATES[name] : undefined;
     const path = ["featureGates", index];
     if (state === undefined) {
       const names = Object.keys(FEATURE_GATES);
-      complain(path, {
+      report(path, {
         found: `the unknown feature gate ${quoted(name)}`,
         wanted: names.join(" or "),
         hint: didYouMean(name, names),
       });
     } else if (!/^(true|false)$/i.test(value)) {
-      complain(path, { found: describe(gate), wanted: `"${name}=true" or "${name}=false"` });
+      report(path, { found: describe(gate), wanted: `"${name}=true" or "${name}=false"` });
     } else if ((value.toLowerCase() === "true") !== (state.is === "on")) {
-      complain(path, { found: describe(gate), hint: state.why });
+      report(path, { found: describe(gate), hint: state.why });
     }
   }
 }
 
-function checkKeys({ document, complain }: PickerResource): void {
+function checkKeys({ document, report }: PickerResource): void {
   for (const [section, keys] of Object.entries(REFUSED_KEYS)) {
     const given = document[section as keyof typeof REFUSED_KEYS] ?? {};
     for (const [key, hint] of Object.entries(keys)) {
       if (Object.hasOwn(given, key))
-        complain([section, key], { found: `the key ${quoted(key)}, which has no meaning here`, hint }, "key");
+        report([section, key], { found: `the key ${quoted(key)}, which has no meaning here`, hint }, "key");
     }
   }
 }
@@ -60,9 +60,9 @@ function checkSources(entries: readonly Entry[], resource: PickerResource): void
   }
 }
 
-function checkHandlers(entries: readonly Entry[], { complain }: PickerResource): void {
+function checkHandlers(entries: readonly Entry[], { report }: PickerResource): void {
   const [, second] = entries.filter(({ role }) => role === "profile handler");
-  if (second !== undefined) complain(second.path, { found: "a second profile handler", wanted: "one, or none" });
+  if (second !== undefined) report(second.path, { found: "a second profile handler", wanted: "one, or none" });
 }
 
 /** A mapping's keys: some are accepted, some refused with a reason (but for `false`, which asks for nothing), the rest unknown. */
@@ -70,11 +70,11 @@ function checkParameters(
   { parameters, path }: Entry,
   accepted: readonly string[],
   refused: Readonly<Record<string, string>>,
-  { complain }: PickerResource,
+  { report }: PickerResource,
 ): void {
   if (parameters === undefined || parameters === null) return;
   if (typeof parameters !== "object" || Array.isArray(parameters)) {
-    complain([...path, "parameters"], { found: describe(parameters), wanted: "a mapping" });
+    report([...path, "parameters"], { found: describe(parameters), wanted: "a mapping" });
     return;
   }
   for (const [key, value] of Object.entries(parameters)) {
@@ -83,9 +83,9 @@ function checkParameters(
     if (!Object.hasOwn(refused, key)) {
       const known = [...accepted, ...Object.keys(refused)];
       const wanted = known.length === 0 ? "no parameters" : `one of: ${known.join(", ")}`;
-      complain(at, { found: `the unknown key ${quoted(key)}`, wanted, hint: didYouMean(key, known) }, "key");
+      report(at, { found: `the unknown key ${quoted(key)}`, wanted, hint: didYouMean(key, known) }, "key");
     } else if (value !== false) {
-      complain(at, { found: describe(value), wanted: refused[key]! });
+      report(at, { found: describe(value), wanted: refused[key]! });
     }
   }
 }

@@ -15,7 +15,7 @@ export interface Entry {
   readonly role: string | undefined;
 }
 
-export function readEntries({ document, complain }: PickerResource): readonly Entry[] {
+export function readEntries({ document, report }: PickerResource): readonly Entry[] {
   const seen = new Map<string, Entry>();
   return (document.plugins ?? []).map(({ type, name = type, parameters }, index) => {
     const entry: Entry = { name, type, parameters, path: ["plugins", index], role: roleOf(type) };
@@ -23,7 +23,7 @@ export function readEntries({ document, complain }: PickerResource): readonly En
     seen.set(name, entry);
     // Of two that become instances, the second is refused with the instances.
     if (other !== undefined && (entry.role !== undefined || other.role !== undefined)) {
-      complain([...entry.path, name === type ? "type" : "name"], {
+      report([...entry.path, name === type ? "type" : "name"], {
         found: `the plugin name ${quoted(name)} a second time`,
         wanted: "a name of its own for each entry",
       });
@@ -43,18 +43,18 @@ export function referredTo(name: string, entries: readonly Entry[]): Pick<Entry,
   return entries.find((entry) => entry.name === name) ?? { name, type: name, role: roleOf(name) };
 }
 
-/** Complains of a reference to something of another kind. */
+/** Reports a reference to something of another kind. */
 export function refuseReference(
   name: string,
   path: Path,
   wanted: string,
   entries: readonly Entry[],
-  { complain }: PickerResource,
+  { report }: PickerResource,
 ): void {
   const { role, type } = referredTo(name, entries);
   const isListed = entries.some((entry) => entry.name === name);
   const what = role === undefined ? `of type ${quoted(type)}` : `a ${role}`;
-  complain([...path, "pluginRef"], {
+  report([...path, "pluginRef"], {
     found: isListed ? `${quoted(name)}, which is ${what}` : `${quoted(name)}, which no plugin is called`,
     wanted,
   });

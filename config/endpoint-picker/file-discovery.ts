@@ -2,9 +2,9 @@ import { dirname, resolve } from "node:path";
 import { z } from "../../core/contract/options.ts";
 import { readDocuments } from "../documents.ts";
 import { readFiles } from "../files.ts";
-import { complainOfIssues } from "../issues.ts";
+import { reportIssues } from "../issues.ts";
 import type { EndpointEntry } from "../pool.ts";
-import type { Complain, Problem } from "../problems.ts";
+import type { Problem, Report } from "../problems.ts";
 import { fit } from "../resources.ts";
 import { lineOfText } from "../schema.ts";
 import { type Entry, type PickerResource, refuseReference } from "./entries.ts";
@@ -49,16 +49,16 @@ export async function discoverEndpoints(
   }
   const value = entry.parameters ?? {};
   const base = [...entry.path, "parameters"];
-  const { complain, file } = resource;
+  const { report, file } = resource;
   const read = parameters.safeParse(value);
   if (!read.success) {
-    complainOfIssues(read.error.issues, { schema: parameters, value, base, complain });
+    reportIssues(read.error.issues, { schema: parameters, value, base, report });
     return [];
   }
   const before = problems.length;
   const endpoints = await readEndpointsFile(resolve(dirname(file), read.data.path), problems);
   const isEmpty = endpoints.length === 0 && problems.length === before;
-  if (isEmpty) complain([...base, "path"], { found: "a file without endpoints", wanted: "at least one in it" });
+  if (isEmpty) report([...base, "path"], { found: "a file without endpoints", wanted: "at least one in it" });
   return endpoints;
 }
 
@@ -69,11 +69,11 @@ async function readEndpointsFile(path: string, problems: Problem[]): Promise<rea
     .flatMap((document) => {
       const fitted = fit(document, endpointsFile, () => undefined);
       if (fitted === undefined) return [];
-      const complainAt =
-        (index: number): Complain =>
+      const reportAt =
+        (index: number): Report =>
         (path, finding, part) =>
-          fitted.complain(["endpoints", index, ...path.map((step) => (step === "url" ? "address" : step))], finding, part);
-      return fitted.document.endpoints.map((endpoint, index) => ({ spec: specOf(endpoint), complain: complainAt(index) }));
+          fitted.report(["endpoints", index, ...path.map((step) => (step === "url" ? "address" : step))], finding, part);
+      return fitted.document.endpoints.map((endpoint, index) => ({ spec: specOf(endpoint), report: reportAt(index) }));
     });
 }
 

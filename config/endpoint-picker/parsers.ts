@@ -20,7 +20,7 @@ export function chooseParsers(entries: readonly Entry[], resource: PickerResourc
   if (refs.length === 0) return { left: [], passthrough: [] };
   const chosen = refs.filter(({ pluginRef, path }) => {
     const { role, type } = referredTo(pluginRef, entries);
-    // A type that is refused where it is listed needs no second complaint.
+    // A type that is refused where it is listed needs no second report.
     const isRefused = REFUSED_TYPES.has(type) && entries.some((entry) => entry.name === pluginRef);
     if (role !== "parser" && !isRefused) refuseReference(pluginRef, path, "a parser", entries, resource);
     return role === "parser";

@@ -31,9 +31,9 @@ export interface PickerParts {
 /** Readiness and model names are a cluster's business to the reference; here these filters know them, so they always run. */
 const PICKER_DEFAULTS: ProfileDefaults = { filters: "always", scorers: DEFAULT_SCORERS, takesListedPicker: true };
 
-/** Puts the reference's config into the terms of ours; what has no meaning here is complained of by name. */
+/** Puts the reference's config into the terms of ours; what has no meaning here is reported by name. */
 export async function readPicker(resource: PickerResource, problems: Problem[]): Promise<PickerParts> {
-  const { document, complain, broken } = resource;
+  const { document, report, broken } = resource;
   const entries = readEntries(resource);
   checkUnsupported(entries, resource);
   const parsers = chooseParsers(entries, resource);
@@ -42,7 +42,7 @@ export async function readPicker(resource: PickerResource, problems: Problem[]):
   const isMetricsWanted = document.dataLayer?.injectDefaults !== false || entries.some(({ type }) => type === METRICS_SOURCE);
   return {
     plugins: [...sourcesOf(entries, detector, resource), ...parsers.passthrough],
-    profile: { profile, complain, pluginsAt: "plugins", defaults: PICKER_DEFAULTS },
+    profile: { profile, report, pluginsAt: "plugins", defaults: PICKER_DEFAULTS },
     withoutDefaults: new Set([...parsers.left, ...(isMetricsWanted ? [] : ["metrics"])]),
     endpoints: await discoverEndpoints(entries, resource, problems),
     unneeded: entries.filter(isUnneeded).map(({ name }) => name),
@@ -68,12 +68,12 @@ function detectorOf(entries: readonly Entry[], resource: PickerResource): string
 }
 
 function profileOf(entries: readonly Entry[], detector: string | undefined, resource: PickerResource): ProfileEntry | undefined {
-  const { document, complain } = resource;
+  const { document, report } = resource;
   const profiles = document.schedulingProfiles ?? [];
   const [profile] = profiles;
   if (profile === undefined) return undefined;
   if (profiles.length > 1) {
-    complain(["schedulingProfiles", 1], {
+    report(["schedulingProfiles", 1], {
       found: `${profiles.length} profiles`,
       wanted: "exactly one",
       hint: "Prefill and decode are not served apart here.",

@@ -1,8 +1,8 @@
-import { replyWithText } from "../errors/error-response.ts";
 import type { Log } from "../contract/log.ts";
 import type { ObserverPage } from "../contract/plugin.ts";
-import type { RequestReceiver, RequestStarter } from "../intake/host.ts";
 import type { RouterView } from "../contract/router-view.ts";
+import { respondWithText } from "../errors/error-response.ts";
+import type { RequestReceiver, RequestStarter } from "../intake/request-receiver.ts";
 import type { Head } from "../wire/head.ts";
 import { splitTarget } from "../wire/target.ts";
 import type { HostRule } from "./allowed-hosts.ts";
@@ -33,13 +33,13 @@ const SECURITY_LINES = [
 ].join("\r\n");
 
 /** Everything is answered when the head is there; no request has a body that anybody reads. */
-const DONE: RequestReceiver = { body: () => true, bodyEnd() {}, clientGone() {}, drained() {}, stop() {} };
+const DONE: RequestReceiver = { body: () => true, bodyEnd() {}, refuse() {}, clientGone() {}, drained() {}, stop() {} };
 
 /** Answers what is asked of the admin port. It shows and changes nothing: what the router obeys is in its config files. */
 export function adminRequests(site: AdminSite, isAllowed: HostRule): RequestStarter {
-  return (head, _bodyLength, reply) => {
+  return (head, _bodyLength, response) => {
     const { status, lines, text } = answerTo(head, site, isAllowed);
-    replyWithText(reply, status, `${lines}${SECURITY_LINES}`, text);
+    respondWithText(response, status, `${lines}${SECURITY_LINES}`, text);
     return DONE;
   };
 }

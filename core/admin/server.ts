@@ -1,5 +1,5 @@
 import type { Clock } from "../contract/clock.ts";
-import { replyWithError } from "../errors/error-response.ts";
+import { respondWithError } from "../errors/error-response.ts";
 import type { Limits } from "../settings.ts";
 import { startWireServer } from "../wire/server.ts";
 import { allowedHosts } from "./allowed-hosts.ts";
@@ -31,7 +31,7 @@ export async function startAdmin(options: AdminOptions): Promise<AdminServer> {
     limits: { ...limits, clientConnections: MAX_CONNECTIONS },
     clock,
     start: adminRequests(options, allowedHosts([host, ...hosts])),
-    refuse: (reply, error) => replyWithError(reply, error, "openai", "none"),
+    refuse: (response, error) => respondWithError(response, error, "openai", "none"),
   });
   return { port: server.port, close: () => server.drain(0) };
 }

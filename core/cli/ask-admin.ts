@@ -1,6 +1,6 @@
 import type { EndpointUrl } from "../contract/endpoint.ts";
-import { PageError } from "../control/readiness/page.ts";
-import { getPage } from "../wire/fetch-page.ts";
+import { httpGet } from "../wire/http-get.ts";
+import { GetError } from "../wire/http-get-result.ts";
 
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -10,7 +10,7 @@ const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-
 
 /** One JSON page of a running router, its texts fit for a terminal. Rejects with an Error that says what to do. */
 export async function askAdmin(admin: EndpointUrl, path: string): Promise<unknown> {
-  const { status, body } = await getPage(admin, path, { timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES }).catch((thrown) => {
+  const { status, body } = await httpGet(admin, path, { timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES }).catch((thrown) => {
     throw new Error(`${whyNoPage(thrown, admin)}; start the router, or name its admin port with --admin URL.`);
   });
   const document = readJson(body);
@@ -19,7 +19,7 @@ export async function askAdmin(admin: EndpointUrl, path: string): Promise<unknow
 }
 
 function whyNoPage(thrown: unknown, { href }: EndpointUrl): string {
-  if (!(thrown instanceof PageError)) throw thrown;
+  if (!(thrown instanceof GetError)) throw thrown;
   return thrown.reason === "refused"
     ? `Nobody listens at ${href}`
     : `No answer came from ${href} (${thrown.message.toLowerCase()})`;

@@ -72,11 +72,11 @@ function candidateLines({ candidates, scorers, poolSize }: DecisionReport): read
   return ["", title, ...table(alignments, [["replica", ...titles, "total"], ...rows])];
 }
 
-function scoreText({ scores, voices }: CandidateReport, index: number): string {
+function scoreText({ scores, confidences }: CandidateReport, index: number): string {
   const score = scores[index];
   if (score === null || score === undefined) return "-";
-  const voice = voices[index] ?? 1;
-  return voice === 1 ? score.toFixed(3) : `${score.toFixed(3)} (${Math.round(voice * 100)}% heard)`;
+  const confidence = confidences[index] ?? 1;
+  return confidence === 1 ? score.toFixed(3) : `${score.toFixed(3)} (${Math.round(confidence * 100)}% heard)`;
 }
 
 const whole = (value: number) => Math.round(value).toLocaleString("en-US");

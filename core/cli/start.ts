@@ -2,9 +2,10 @@ import { existsSync } from "node:fs";
 import { type LoadedConfig, loadConfig, loadTexts, type RefusedConfig } from "../../config/load.ts";
 import { formatProblems } from "../../config/problems.ts";
 import { systemClock } from "../contract/clock.ts";
-import { replyWithError } from "../errors/error-response.ts";
 import type { Definition } from "../contract/plugin.ts";
+import { respondWithError } from "../errors/error-response.ts";
 import { type Router, runRouter } from "../router.ts";
+import { tuneRuntime } from "../runtime/tune-runtime.ts";
 import { startWireServer } from "../wire/server.ts";
 import { readStartArguments, type StartArguments } from "./arguments.ts";
 import { type Demo, startDemo } from "./demo.ts";
@@ -13,7 +14,6 @@ import { type OpenAdmin, openAdmin } from "./open-admin.ts";
 import { operatorLog } from "./operator-log.ts";
 import { portError, urlOf } from "./ports.ts";
 import { stopSignal } from "./stop-signal.ts";
-import { tuneRuntime } from "../runtime/tune-runtime.ts";
 
 const DEFAULT_FILE = "signalbox.yaml";
 /** How long the first line waits for a replica, so that what it says can be tried at once. */
@@ -66,7 +66,7 @@ async function run(
       limits: settings.limits,
       clock: systemClock,
       start: router.start,
-      refuse: (reply, error) => replyWithError(reply, error, "openai", router.nextRequestId()),
+      refuse: (response, error) => respondWithError(response, error, "openai", router.nextRequestId()),
     }).catch((thrown) => {
       throw portError(thrown, address, { port: "--port", host: "--host" });
     });

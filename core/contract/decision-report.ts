@@ -61,7 +61,7 @@ export interface CandidateReport {
   /** One for each of the scorers; null = no opinion. */
   readonly scores: readonly (number | null)[];
   /** How much each score counted beside its scorer's weight, in [0, 1]. */
-  readonly voices: readonly number[];
+  readonly confidences: readonly number[];
 }
 
 export function reportOf(ended: EndedRequest): DecisionReport {
@@ -119,7 +119,7 @@ function candidatesOf(choice: Choice): readonly CandidateReport[] {
       endpoint: candidates[index]!.name,
       total: choice.totals[index] ?? 0,
       scores: scores.map(({ values }) => values[index] ?? null),
-      voices: scores.map(({ voices }) => voices?.[index] ?? 1),
+      confidences: scores.map(({ confidences }) => confidences?.[index] ?? 1),
     }));
 }
 

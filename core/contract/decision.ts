@@ -1,7 +1,7 @@
+import type { UpstreamFailure } from "../wire/upstream-connection.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { RouterError } from "./errors.ts";
 import type { InferenceRequest } from "./request.ts";
-import type { UpstreamFailure } from "../wire/upstream-connection.ts";
 
 /** What was chosen and why: plain data, enough to answer "why did it go there?". */
 export interface Decision {
@@ -37,7 +37,7 @@ export interface ScorerColumn {
   readonly weight: number;
   readonly values: ArrayLike<number | null>;
   /** How much each value counted beside the weight; absent when all counted fully. */
-  readonly voices?: ArrayLike<number>;
+  readonly confidences?: ArrayLike<number>;
 }
 
 export interface Fault {

@@ -1,4 +1,5 @@
 import type { JsonBody } from "../body/json-body.ts";
+import type { AdapterUse, Load, ScrapedValues } from "../state/load.ts";
 import type { Clock } from "./clock.ts";
 import type { RequestRecord } from "./decision.ts";
 import type { Endpoint, EndpointSpec } from "./endpoint.ts";
@@ -8,7 +9,6 @@ import type { OptionSchema } from "./options.ts";
 import type { HeaderView, InferenceRequest, ParsedBody } from "./request.ts";
 import type { RewriteRule } from "./rewrite-rule.ts";
 import type { RouterView } from "./router-view.ts";
-import type { AdapterUse, Load, ScrapedValues } from "../state/load.ts";
 
 // The contracts, in the order a request meets them. A plugin is a plain object made by a typed factory; `define…` below ties
 // the factory to its type name and its options. Everything on the request's path is synchronous.
@@ -75,7 +75,7 @@ export interface Scorer {
    */
   score(request: InferenceRequest, candidates: readonly Endpoint[], load: Load): ArrayLike<number | null> | null;
   /** How much its opinion on one candidate counts, in [0, 1]; without it, fully. What is read from old pages speaks softly. */
-  voice?(endpoint: Endpoint, load: Load): number;
+  confidence?(endpoint: Endpoint, load: Load): number;
   /** A filter that comes with it and runs at its place in the profile. */
   readonly asFilter?: Filter;
   chosen?(request: InferenceRequest, endpoint: Endpoint): void;

@@ -1,8 +1,8 @@
-import type { Clock } from "./clock.ts";
-import type { Endpoint } from "./endpoint.ts";
 import type { Snapshot } from "../active-config.ts";
 import type { Load } from "../state/load.ts";
 import type { PrefixIndexStats } from "../state/prefix-index.ts";
+import type { Clock } from "./clock.ts";
+import type { Endpoint } from "./endpoint.ts";
 
 /** The running router as the pages of the admin port show it: read when a page is asked for, never on a request's way. */
 export interface RouterView {

@@ -1,11 +1,11 @@
+import type { Load } from "../state/load.ts";
 import { systemClock } from "./clock.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { silentLog } from "./log.ts";
 import type { OptionSchema, SchemaIssue } from "./options.ts";
 import type { Definition, PluginHost, PluginKind, PluginKinds } from "./plugin.ts";
-import type { HeaderView, InferenceRequest } from "./request.ts";
-import type { Load } from "../state/load.ts";
 import { NO_PREFIX, type PrefixMatch } from "./prefix-match.ts";
+import type { HeaderView, InferenceRequest } from "./request.ts";
 
 // For plugin authors: everything a plugin is handed, made up, so that it can be tested without a server. See
 // examples/custom-scorer.test.ts.

@@ -1,17 +1,17 @@
 import type { LoadedConfig } from "../../config/load.ts";
-import type { Endpoint } from "../contract/endpoint.ts";
-import type { PageFetch } from "./readiness/page.ts";
-import { Prober } from "./readiness/prober.ts";
 import { type Snapshot, servedModels } from "../active-config.ts";
-import { EndpointTable } from "./endpoint-table.ts";
+import type { Endpoint } from "../contract/endpoint.ts";
 import type { LoadTable } from "../state/load.ts";
-import { type BuiltProgram, buildProgram, type PluginWorld } from "./plugin-set.ts";
+import type { HttpGet } from "../wire/http-get-result.ts";
+import { EndpointTable } from "./endpoint-table.ts";
+import { buildPluginSet, type HostServices, type PluginSet } from "./plugin-set.ts";
+import { Prober } from "./readiness/prober.ts";
 
 export interface ControlPlaneOptions {
   readonly loaded: LoadedConfig;
-  readonly world: PluginWorld;
+  readonly world: HostServices;
   readonly load: LoadTable;
-  readonly get: PageFetch;
+  readonly get: HttpGet;
   /** Another process stands behind this slot, or none any more. */
   readonly replaced: (slot: number) => void;
   /** How many tokens the KV cache behind this slot holds; undefined when that is not known any more. */
@@ -22,7 +22,7 @@ export interface ControlPlaneOptions {
 
 /** Builds snapshots from the config, discovery and probes; publishes a first one, without endpoints, at once. */
 export class ControlPlane {
-  readonly built: BuiltProgram;
+  readonly built: PluginSet;
   readonly #options: ControlPlaneOptions;
   readonly #stopping = new AbortController();
   readonly #table: EndpointTable;
@@ -31,7 +31,7 @@ export class ControlPlane {
   constructor(options: ControlPlaneOptions) {
     const { loaded, world, load } = options;
     this.#options = options;
-    this.built = buildProgram(loaded, world, this.#stopping.signal);
+    this.built = buildPluginSet(loaded, world, this.#stopping.signal);
     this.#table = new EndpointTable({
       load,
       log: world.log,
@@ -80,6 +80,6 @@ export class ControlPlane {
   }
 
   #publish(endpoints: readonly Endpoint[]): void {
-    this.#options.publish({ ...this.built.program, endpoints, served: servedModels(endpoints) });
+    this.#options.publish({ ...this.built.active, endpoints, served: servedModels(endpoints) });
   }
 }

@@ -1,8 +1,8 @@
 import type { Endpoint, EndpointSpec } from "../contract/endpoint.ts";
-import { parseEndpointUrl } from "./endpoint-url.ts";
 import type { Log } from "../contract/log.ts";
-import { NEW_REPLICA, type ReplicaHealth } from "./readiness/reducer.ts";
 import type { LoadTable } from "../state/load.ts";
+import { parseEndpointUrl } from "./endpoint-url.ts";
+import { NEW_REPLICA, type ReplicaHealth } from "./readiness/reducer.ts";
 
 /** What the table reads of a replica's health. */
 export type KnownHealth = Pick<ReplicaHealth, "phase" | "models" | "generation">;

@@ -1,12 +1,21 @@
 import type { LoadedConfig } from "../../config/load.ts";
+import type { ActiveConfig, Named, Profile, WeightedScorer } from "../active-config.ts";
 import { checkPages } from "../admin/pages.ts";
 import type { Clock } from "../contract/clock.ts";
 import type { Log } from "../contract/log.ts";
-import type { Discovery, Parser, PluginHost, PluginKind, PluginKinds, PrefixSettings, Random, Source } from "../contract/plugin.ts";
-import type { Named, Profile, Program, WeightedScorer } from "../active-config.ts";
+import type {
+  Discovery,
+  Parser,
+  PluginHost,
+  PluginKind,
+  PluginKinds,
+  PrefixSettings,
+  Random,
+  Source,
+} from "../contract/plugin.ts";
 
 /** What plugins get from the process that runs them. */
-export interface PluginWorld {
+export interface HostServices {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -15,8 +24,8 @@ export interface PluginWorld {
 }
 
 /** Live plugins made from a config. */
-export interface BuiltProgram {
-  readonly program: Program;
+export interface PluginSet {
+  readonly active: ActiveConfig;
   readonly discoveries: readonly Named<Discovery>[];
   readonly sources: readonly Named<Source>[];
   /** Settings of the prefix index; undefined when no plugin reads prefixes. */
@@ -26,7 +35,7 @@ export interface BuiltProgram {
 const PREFIX_DEFAULTS: PrefixSettings = { blockBytes: 256, maxBytes: 64 * 1024 * 1024, countGenerated: false };
 
 /** Makes every instance of the config; throws an Error that names the instance when one can't be made. */
-export function buildProgram({ config, definitions }: LoadedConfig, world: PluginWorld, signal: AbortSignal): BuiltProgram {
+export function buildPluginSet({ config, definitions }: LoadedConfig, world: HostServices, signal: AbortSignal): PluginSet {
   const prefixRequests: Partial<PrefixSettings>[] = [];
   const instances = config.plugins.map((entry) => {
     const definition = definitions.get(entry.name);
@@ -43,7 +52,7 @@ export function buildProgram({ config, definitions }: LoadedConfig, world: Plugi
   const parsers = ofKind("parser");
   const observers = ofKind("observer");
   checkPages(observers);
-  const program: Program = {
+  const active: ActiveConfig = {
     pool: config.pool.name,
     routes: routesOf(parsers),
     rewriters: ofKind("rewriter"),
@@ -53,14 +62,14 @@ export function buildProgram({ config, definitions }: LoadedConfig, world: Plugi
     startedAtS: Math.floor(world.clock.wall() / 1000),
   };
   return {
-    program,
+    active,
     discoveries: ofKind("discovery"),
     sources: ofKind("source"),
     prefixSettings: mergePrefixSettings(prefixRequests),
   };
 }
 
-function routesOf(parsers: readonly Named<Parser>[]): Program["routes"] {
+function routesOf(parsers: readonly Named<Parser>[]): ActiveConfig["routes"] {
   const routes = new Map<string, Map<string, Named<Parser>>>();
   for (const parser of parsers) {
     for (const { method, path } of parser.plugin.routes) {

@@ -1,28 +1,28 @@
-import { errorBody } from "./dialects.ts";
 import type { Dialect, RouterError } from "../contract/errors.ts";
-import type { Reply } from "../intake/host.ts";
+import type { ResponseWriter } from "../intake/response-writer.ts";
+import { errorBody } from "./dialects.ts";
 
 /** Answers with an error in the called API's own shape. Does nothing when an answer has already begun. */
-export function replyWithError(reply: Reply, error: RouterError, dialect: Dialect, requestId: string): void {
-  if (reply.hasStarted) return;
+export function respondWithError(response: ResponseWriter, error: RouterError, dialect: Dialect, requestId: string): void {
+  if (response.hasStarted) return;
   let lines = `x-request-id: ${requestId}\r\nrequest-id: ${requestId}\r\n`;
   if (error.retryAfterS > 0) lines += `retry-after: ${error.retryAfterS}\r\n`;
   if (!error.isRetryable) lines += "x-should-retry: false\r\n";
   if (error.allow !== "") lines += `allow: ${error.allow}\r\n`;
-  replyWithJson(reply, error.status, lines, errorBody(error, dialect, requestId));
+  respondWithJson(response, error.status, lines, errorBody(error, dialect, requestId));
 }
 
 /** Answers with a small JSON document. */
-export function replyWithJson(reply: Reply, status: number, lines: string, json: string): void {
-  replyWithText(reply, status, `content-type: application/json\r\n${lines}`, json);
+export function respondWithJson(response: ResponseWriter, status: number, lines: string, json: string): void {
+  respondWithText(response, status, `content-type: application/json\r\n${lines}`, json);
 }
 
 /** Answers with a text; its type is among the header lines. */
-export function replyWithText(reply: Reply, status: number, lines: string, text: string): void {
+export function respondWithText(response: ResponseWriter, status: number, lines: string, text: string): void {
   const body = Buffer.from(text);
-  reply.start(status, REASONS[status] ?? "", lines, body.length);
-  reply.write(body, [0, body.length], 1, false);
-  reply.end();
+  response.start(status, REASONS[status] ?? "", lines, body.length);
+  response.write(body, [0, body.length], 1, false);
+  response.end();
 }
 
 /** Reason phrases of the statuses the router itself sends (RFC 9110 15). */

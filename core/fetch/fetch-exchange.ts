@@ -1,14 +1,15 @@
 import type { Clock } from "../contract/clock.ts";
-import { replyWithError } from "../errors/error-response.ts";
 import { asRouterError, RouterError } from "../contract/errors.ts";
-import { FetchReply, type FetchReplyOwner } from "./fetch-response.ts";
-import { LAST_WORDS_MS, type RequestReceiver, type RequestStarter } from "../intake/host.ts";
-import type { Limits } from "../settings.ts";
+import { respondWithError } from "../errors/error-response.ts";
 import { stopping } from "../errors/upstream-errors.ts";
+import { refusalOf } from "../errors/wire-errors.ts";
+import type { RequestReceiver, RequestStarter } from "../intake/request-receiver.ts";
+import { LAST_WORDS_MS } from "../intake/response-writer.ts";
+import type { Limits } from "../settings.ts";
 import type { Deadlines, Timed } from "../wire/deadlines.ts";
 import { type Head, HeadParser } from "../wire/head.ts";
-import { refusalOf } from "../errors/wire-errors.ts";
 import { WireError } from "../wire/wire-error.ts";
+import { FetchResponse, type FetchResponseOwner } from "./fetch-response.ts";
 
 /** What the exchanges of one router share. */
 export interface FetchShared {
@@ -28,10 +29,10 @@ export function exchange(request: Request, shared: FetchShared): Promise<Respons
 }
 
 /** One Request on its way to its Response. */
-export class FetchExchange implements Timed, FetchReplyOwner {
+export class FetchExchange implements Timed, FetchResponseOwner {
   readonly #request: Request;
   readonly #shared: FetchShared;
-  readonly #reply: FetchReply;
+  readonly #response: FetchResponse;
   readonly #aborted = () => this.#leave(this.#request.signal.reason);
   #receiver: RequestReceiver | undefined;
   #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
@@ -42,7 +43,7 @@ export class FetchExchange implements Timed, FetchReplyOwner {
   constructor(request: Request, shared: FetchShared, resolve: (response: Response) => void) {
     this.#request = request;
     this.#shared = shared;
-    this.#reply = new FetchReply(request.method, this, resolve);
+    this.#response = new FetchResponse(request.method, this, resolve);
   }
 
   begin(): void {
@@ -74,7 +75,7 @@ export class FetchExchange implements Timed, FetchReplyOwner {
     this.#receiver?.stop();
   }
 
-  // What the reply reports.
+  // What the response reports.
 
   full(): void {
     this.#deadlineMs = this.#shared.deadlines.nowMs + this.#shared.limits.writeTimeoutMs;
@@ -108,7 +109,7 @@ export class FetchExchange implements Timed, FetchReplyOwner {
     if (this.#shared.isClosed) throw stopping();
     const head = readHead(request, this.#shared.limits);
     if (request.bodyUsed || request.body?.locked) throw new RouterError("internal_error", USED_BODY);
-    this.#receiver = this.#shared.start(head, bodyLength(request), this.#reply, "");
+    this.#receiver = this.#shared.start(head, bodyLength(request), this.#response, "");
     if (this.#isOver) request.body?.cancel().catch(() => {});
     else void this.#takeBody(this.#receiver);
   }
@@ -137,15 +138,15 @@ export class FetchExchange implements Timed, FetchReplyOwner {
   /** An error that the pipeline does not know of. */
   #refuse(error: RouterError): void {
     this.#receiver?.clientGone();
-    replyWithError(this.#reply, error, "openai", this.#shared.nextRequestId());
+    respondWithError(this.#response, error, "openai", this.#shared.nextRequestId());
   }
 
   /** Nobody waits for the answer any more. */
   #leave(reason: unknown): void {
     this.left();
     // A host whose client has left cancels the body by itself, just after this signal; an error would fill its log.
-    if (this.#reply.hasStarted) this.later(() => this.#reply.fail(reason));
-    else this.#reply.fail(reason);
+    if (this.#response.hasStarted) this.later(() => this.#response.fail(reason));
+    else this.#response.fail(reason);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Reply } from "../intake/host.ts";
+import type { ResponseWriter } from "../intake/response-writer.ts";
 
 /** Bytes held for a slow reader before the replica is paused. */
 const HIGH_WATER_BYTES = 64 * 1024;
@@ -6,8 +6,8 @@ const HIGH_WATER_BYTES = 64 * 1024;
 /** Statuses whose Response must not have a body (fetch standard, "null body status"). */
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 
-/** What the reply tells its exchange. */
-export interface FetchReplyOwner {
+/** What the response tells its exchange. */
+export interface FetchResponseOwner {
   /** The reader has more before it than it should. */
   full(): void;
   /** It takes bytes again. */
@@ -21,10 +21,10 @@ export interface FetchReplyOwner {
 }
 
 /** Turns an answer into a Response: with plain bytes where they come in one piece, else with a stream. */
-export class FetchReply implements Reply {
+export class FetchResponse implements ResponseWriter {
   hasStarted = false;
   readonly #method: string;
-  readonly #owner: FetchReplyOwner;
+  readonly #owner: FetchResponseOwner;
   readonly #resolve: (response: Response) => void;
   /** The head, until it is known what kind of body follows. */
   #pending: ResponseInit | undefined;
@@ -36,7 +36,7 @@ export class FetchReply implements Reply {
   /** Set when the body must fail once its reader has taken everything before. */
   #failure: Error | undefined;
 
-  constructor(method: string, owner: FetchReplyOwner, resolve: (response: Response) => void) {
+  constructor(method: string, owner: FetchResponseOwner, resolve: (response: Response) => void) {
     this.#method = method;
     this.#owner = owner;
     this.#resolve = resolve;

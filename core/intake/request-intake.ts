@@ -1,28 +1,29 @@
+import type { Named, Snapshot } from "../active-config.ts";
 import { JsonBody, type KeySpans } from "../body/json-body.ts";
 import { BodyBuffer } from "../body/receive.ts";
 import { BodyScanner } from "../body/scan.ts";
-import type { DataPlane } from "../data-plane.ts";
 import type { Decision, RequestRecord } from "../contract/decision.ts";
-import { replyWithError } from "../errors/error-response.ts";
 import { asRouterError, type Dialect, RouterError } from "../contract/errors.ts";
-import { answerLocally, LOCAL_PATHS } from "./local-routes.ts";
-import { type Routed, route } from "../pipeline.ts";
 import type { Parser } from "../contract/plugin.ts";
-import type { Reply, RequestReceiver, RequestStarter } from "./host.ts";
 import { forgetBody } from "../contract/request.ts";
-import type { Named, Snapshot } from "../active-config.ts";
-import type { Ending } from "../stages/forward.ts";
+import type { DataPlane } from "../data-plane.ts";
+import { respondWithError } from "../errors/error-response.ts";
 import { stopping } from "../errors/upstream-errors.ts";
+import { refusalOf } from "../errors/wire-errors.ts";
+import { type Routed, route } from "../pipeline.ts";
+import type { Ending } from "../stages/forward.ts";
 import type { Head } from "../wire/head.ts";
 import { HEADER } from "../wire/header-names.ts";
-import { refusalOf } from "../errors/wire-errors.ts";
 import { splitTarget } from "../wire/target.ts";
 import { WireError } from "../wire/wire-error.ts";
+import { answerLocally, LOCAL_PATHS } from "./local-routes.ts";
+import type { RequestReceiver, RequestStarter } from "./request-receiver.ts";
+import type { ResponseWriter } from "./response-writer.ts";
 
 /** Takes requests in for a data plane: whatever happens to one, it ends in exactly one record. */
 export function intake(plane: DataPlane): RequestStarter {
-  return (head, bodyLength, reply, peer) => {
-    const taken = new RequestIntake(plane, head, reply, peer);
+  return (head, bodyLength, response, peer) => {
+    const taken = new RequestIntake(plane, head, response, peer);
     taken.begin(bodyLength);
     return taken;
   };
@@ -37,7 +38,7 @@ class RequestIntake implements RequestReceiver {
   readonly #plane: DataPlane;
   readonly #snapshot: Snapshot;
   readonly #head: Head;
-  readonly #reply: Reply;
+  readonly #response: ResponseWriter;
   readonly #peer: string;
   readonly #id: string;
   readonly #startedAtMs: number;
@@ -52,11 +53,11 @@ class RequestIntake implements RequestReceiver {
   #routed: Routed | undefined;
   #isOver = false;
 
-  constructor(plane: DataPlane, head: Head, reply: Reply, peer: string) {
+  constructor(plane: DataPlane, head: Head, response: ResponseWriter, peer: string) {
     this.#plane = plane;
     this.#snapshot = plane.snapshot;
     this.#head = head;
-    this.#reply = reply;
+    this.#response = response;
     this.#peer = peer;
     const asked = head.get("x-request-id");
     this.#id = asked !== undefined && SAFE_ID.test(asked) ? asked : plane.nextRequestId();
@@ -80,6 +81,10 @@ class RequestIntake implements RequestReceiver {
     if (this.#isOver) return;
     this.#bodyEndedAtMs = this.#plane.clock.now();
     this.#guard(() => this.#route());
+  }
+
+  refuse(error: RouterError): void {
+    this.#refuse(error);
   }
 
   clientGone(): void {
@@ -117,7 +122,7 @@ class RequestIntake implements RequestReceiver {
   #answerWithoutParser(): void {
     const { method } = this.#head;
     if (this.#path.startsWith("/v1/messages")) this.#dialect = "anthropic";
-    const status = answerLocally(method, this.#path, this.#snapshot, this.#reply, this.#id);
+    const status = answerLocally(method, this.#path, this.#snapshot, this.#response, this.#id);
     if (status > 0) return this.#finish("complete", status, "");
     const allowed = allowedMethods(this.#path, this.#snapshot);
     if (allowed === "")
@@ -148,7 +153,7 @@ class RequestIntake implements RequestReceiver {
       parser,
       body: new JsonBody(body.storage, body.length, this.#scanner ?? NO_KEYS),
     };
-    this.#routed = route(incoming, this.#snapshot, this.#plane, this.#reply, (ending) => this.#forwardEnded(ending));
+    this.#routed = route(incoming, this.#snapshot, this.#plane, this.#response, (ending) => this.#forwardEnded(ending));
     const { decision, forwarding } = this.#routed;
     this.#logFaults(decision);
     if (decision.refusal !== undefined) this.#refuse(decision.refusal);
@@ -182,7 +187,7 @@ class RequestIntake implements RequestReceiver {
 
   #refuse(error: RouterError): void {
     if (this.#isOver) return;
-    replyWithError(this.#reply, error, this.#dialect, this.#id);
+    respondWithError(this.#response, error, this.#dialect, this.#id);
     this.#finish("complete", error.status, error.code);
   }
 

@@ -1,6 +1,6 @@
 import type { Socket, SocketConstructorOpts } from "node:net";
-import { freeRead } from "./free-read.ts";
 import { READ_BYTES } from "../wire/open-socket.ts";
+import { freeRead } from "./free-read.ts";
 import { PlainSocket } from "./plain-socket.ts";
 
 /** One buffer for the reads of all clients: each read is used up before the next one begins. */

@@ -1,16 +1,16 @@
 import type { LoadedConfig } from "../../config/load.ts";
+import { type Snapshot, servedModels } from "../active-config.ts";
 import type { Clock } from "../contract/clock.ts";
-import { buildProgram } from "../control/plugin-set.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
-import { parseEndpointUrl } from "../control/endpoint-url.ts";
 import { silentLog } from "../contract/log.ts";
 import type { PrefixSettings, Random, Source } from "../contract/plugin.ts";
-import { type Snapshot, servedModels } from "../active-config.ts";
+import { seededRandom } from "../contract/test-kit.ts";
+import { parseEndpointUrl } from "../control/endpoint-url.ts";
+import { buildPluginSet } from "../control/plugin-set.ts";
 import { LoadTable } from "../state/load.ts";
 import { SECRET_WORDS } from "../state/prefix-hash.ts";
 import { PrefixIndex } from "../state/prefix-index.ts";
 import { TokenScale } from "../state/token-scale.ts";
-import { seededRandom } from "../contract/test-kit.ts";
 import type { Trace } from "./trace.ts";
 
 /** What a router has when its replicas have just come into service. */
@@ -36,10 +36,10 @@ export interface RouterSideOptions {
 export function makeRouterSide({ trace, loaded, replicas, seed, clock, signal }: RouterSideOptions): RouterSide {
   const random = seededRandom(seed);
   const load = new LoadTable(clock);
-  const built = buildProgram(loaded, { clock, random, log: silentLog, print: () => {}, isTerminal: false }, signal);
+  const built = buildPluginSet(loaded, { clock, random, log: silentLog, print: () => {}, isTerminal: false }, signal);
   const endpoints = makeEndpoints(trace, loaded, replicas, load);
   return {
-    snapshot: { ...built.program, endpoints, served: servedModels(endpoints) },
+    snapshot: { ...built.active, endpoints, served: servedModels(endpoints) },
     sources: built.sources.map(({ plugin }) => plugin),
     load,
     prefixIndex: built.prefixSettings && makePrefixIndex(built.prefixSettings, seed),

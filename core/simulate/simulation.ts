@@ -1,9 +1,9 @@
 import type { LoadedConfig } from "../../config/load.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
-import { decide } from "../pipeline.ts";
 import type { InferenceRequest } from "../contract/request.ts";
-import { Claim } from "../state/claim.ts";
 import { seededRandom } from "../contract/test-kit.ts";
+import { decide } from "../pipeline.ts";
+import { Claim } from "../state/claim.ts";
 import { EventQueue } from "./events.ts";
 import { type Metrics, Recorder } from "./metrics.ts";
 import { Job, Replica, type ReplicaModel } from "./replica.ts";

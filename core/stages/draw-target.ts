@@ -1,8 +1,8 @@
+import type { Snapshot } from "../active-config.ts";
 import { RouterError } from "../contract/errors.ts";
-import type { Incoming } from "../intake/incoming.ts";
 import type { TargetDraw } from "../contract/plugin.ts";
 import type { ParsedBody } from "../contract/request.ts";
-import type { Snapshot } from "../active-config.ts";
+import type { Incoming } from "../intake/incoming.ts";
 
 /** Asks the rewriters which target the model name stands for; the first answer counts. */
 export function drawTarget(parsed: ParsedBody, incoming: Incoming, snapshot: Snapshot): TargetDraw | undefined {

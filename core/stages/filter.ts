@@ -1,9 +1,9 @@
+import type { Named } from "../active-config.ts";
 import type { Dropped } from "../contract/decision.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import { RouterError } from "../contract/errors.ts";
 import type { Filter } from "../contract/plugin.ts";
 import type { InferenceRequest } from "../contract/request.ts";
-import type { Named } from "../active-config.ts";
 import type { Load } from "../state/load.ts";
 
 export interface Filtered {

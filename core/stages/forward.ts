@@ -1,23 +1,23 @@
-import type { DataPlane } from "../data-plane.ts";
+import type { Snapshot } from "../active-config.ts";
 import type { Attempt, Decision, Usage } from "../contract/decision.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
-import { errorEvent } from "../errors/dialects.ts";
 import type { RouterError } from "../contract/errors.ts";
-import type { Reply } from "../intake/host.ts";
 import type { InferenceRequest } from "../contract/request.ts";
-import type { Snapshot } from "../active-config.ts";
+import type { DataPlane } from "../data-plane.ts";
+import { errorEvent } from "../errors/dialects.ts";
+import { allSaturated, stopping, upstreamError } from "../errors/upstream-errors.ts";
+import type { ResponseWriter } from "../intake/response-writer.ts";
 import { Claim } from "../state/claim.ts";
+import { EventBoundary } from "../stream/event-boundary.ts";
+import { UsageTap } from "../stream/usage-tap.ts";
 import { responseLines } from "../wire/forwarded-headers.ts";
 import type { Framing } from "../wire/framing.ts";
 import type { Head } from "../wire/head.ts";
 import { HEADER } from "../wire/header-names.ts";
 import type { ResponseReader, UpstreamConnection, UpstreamFailure } from "../wire/upstream-connection.ts";
-import { EventBoundary } from "../stream/event-boundary.ts";
 import { ownResponseLines } from "./response-lines.ts";
 import type { Draft } from "./rewrite.ts";
 import { tellChosen } from "./tell-chosen.ts";
-import { allSaturated, stopping, upstreamError } from "../errors/upstream-errors.ts";
-import { UsageTap } from "../stream/usage-tap.ts";
 
 /** How an answer ended: as a whole, without its client, broken off after its head, or with an error before it. */
 export type Ending = "complete" | "client-left" | "broken" | RouterError;
@@ -43,7 +43,7 @@ export class Forwarding implements ResponseReader {
   readonly #decision: Decision;
   readonly #snapshot: Snapshot;
   readonly #plane: DataPlane;
-  readonly #reply: Reply;
+  readonly #response: ResponseWriter;
   readonly #ended: (ending: Ending) => void;
   readonly #openingEvents: number;
   /** Only where the answer is an event stream. */
@@ -62,7 +62,7 @@ export class Forwarding implements ResponseReader {
   constructor(
     routed: { request: InferenceRequest; draft: Draft; decision: Decision; snapshot: Snapshot; openingEvents: number },
     plane: DataPlane,
-    reply: Reply,
+    response: ResponseWriter,
     ended: (ending: Ending) => void,
   ) {
     this.#request = routed.request;
@@ -70,7 +70,7 @@ export class Forwarding implements ResponseReader {
     this.#decision = routed.decision;
     this.#snapshot = routed.snapshot;
     this.#plane = plane;
-    this.#reply = reply;
+    this.#response = response;
     this.#ended = ended;
     this.#openingEvents = routed.openingEvents;
     if (routed.request.promptSpans.length > 0) this.#tap = new UsageTap();
@@ -125,7 +125,7 @@ export class Forwarding implements ResponseReader {
     const lines =
       responseLines(head) +
       (this.#claim ? ownResponseLines(this.#request, this.#claim.endpoint, this.#snapshot, this.#plane.log) : "");
-    this.#reply.start(head.status, head.reason, lines, length);
+    this.#response.start(head.status, head.reason, lines, length);
   }
 
   body(chunk: Buffer, spans: ArrayLike<number>, spanCount: number, isVerbatim: boolean): void {
@@ -137,23 +137,23 @@ export class Forwarding implements ResponseReader {
       this.#claim?.firstByte();
     }
     this.#tap?.read(chunk, spans, spanCount);
-    if (!this.#reply.write(chunk, spans, spanCount, isVerbatim)) this.#connection?.pause();
+    if (!this.#response.write(chunk, spans, spanCount, isVerbatim)) this.#connection?.pause();
   }
 
   readDone(): void {
-    if (!this.#isOver) this.#reply.flush();
+    if (!this.#isOver) this.#response.flush();
   }
 
   end(isVerbatimEnd: boolean): void {
     this.isBodyFree = this.attempts.length === 1 && this.#connection?.hasSentAll === true;
     if (this.status < 300) this.#report(this.#tap?.finish());
-    this.#finish("complete", () => this.#reply.end(isVerbatimEnd));
+    this.#finish("complete", () => this.#response.end(isVerbatimEnd));
   }
 
   failed(failure: UpstreamFailure): void {
     this.#note(failure);
     this.#connection = undefined;
-    if (this.#reply.hasStarted) return this.#breakOff(upstreamError(failure));
+    if (this.#response.hasStarted) return this.#breakOff(upstreamError(failure));
     if (failure === "stale") return this.#retryStale();
     const isUnsent = failure === "connect-failed" || failure === "connect-timeout";
     if (isUnsent && this.#claim !== undefined) this.#plane.connectFailed(this.#claim.endpoint);
@@ -175,7 +175,7 @@ export class Forwarding implements ResponseReader {
 
   /** The router stops by force. */
   stop(): void {
-    if (this.#reply.hasStarted) this.#breakOff(stopping());
+    if (this.#response.hasStarted) this.#breakOff(stopping());
     else this.#refuse(stopping());
   }
 
@@ -218,7 +218,7 @@ export class Forwarding implements ResponseReader {
     const { id, dialect } = this.#request;
     this.#finish("broken", () => {
       this.#connection?.destroy();
-      this.#reply.abort(this.#boundary === undefined ? "" : this.#boundary.closing() + errorEvent(error, dialect, id));
+      this.#response.abort(this.#boundary === undefined ? "" : this.#boundary.closing() + errorEvent(error, dialect, id));
     });
   }
 

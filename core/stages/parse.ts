@@ -1,8 +1,8 @@
-import type { Incoming } from "../intake/incoming.ts";
-import type { InferenceRequest } from "../contract/request.ts";
 import type { Snapshot } from "../active-config.ts";
-import type { PrefixIndex } from "../state/prefix-index.ts";
 import { NO_PREFIX } from "../contract/prefix-match.ts";
+import type { InferenceRequest } from "../contract/request.ts";
+import type { Incoming } from "../intake/incoming.ts";
+import type { PrefixIndex } from "../state/prefix-index.ts";
 import type { TokenScale } from "../state/token-scale.ts";
 import { drawTarget } from "./draw-target.ts";
 

@@ -1,7 +1,7 @@
+import type { Named } from "../active-config.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import { RouterError } from "../contract/errors.ts";
 import type { Picker, Random } from "../contract/plugin.ts";
-import type { Named } from "../active-config.ts";
 import { MAX_SLOTS } from "../state/load.ts";
 
 /** Where each slot's endpoint stands among the candidates of this request; what earlier requests left here does no harm. */

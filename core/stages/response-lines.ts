@@ -1,7 +1,7 @@
+import type { Snapshot } from "../active-config.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { Log } from "../contract/log.ts";
 import type { InferenceRequest } from "../contract/request.ts";
-import type { Snapshot } from "../active-config.ts";
 
 /** The header lines the router adds to a replica's answer. */
 export function ownResponseLines(request: InferenceRequest, endpoint: Endpoint, snapshot: Snapshot, log: Log): string {

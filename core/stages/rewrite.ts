@@ -1,6 +1,6 @@
 import { spliceModel } from "../body/splice.ts";
-import type { Incoming } from "../intake/incoming.ts";
 import type { InferenceRequest } from "../contract/request.ts";
+import type { Incoming } from "../intake/incoming.ts";
 import { requestLines } from "../wire/forwarded-headers.ts";
 
 /** What will be sent, apart from where it goes. */

@@ -1,8 +1,8 @@
+import type { WeightedScorer } from "../active-config.ts";
 import type { Fault, ScorerColumn } from "../contract/decision.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { Scorer } from "../contract/plugin.ts";
 import type { InferenceRequest } from "../contract/request.ts";
-import type { WeightedScorer } from "../active-config.ts";
 import type { Load } from "../state/load.ts";
 
 export interface Scored {
@@ -31,9 +31,9 @@ export function score(
       const values = scorer.plugin.score(request, candidates, load);
       if (values === null) continue;
       checkValues(values, candidates.length);
-      const voices = softVoices(scorer.plugin, candidates, load);
-      columns.push({ scorer: scorer.name, weight: scorer.weight, values, ...(voices && { voices }) });
-      addColumn(values, scorer.weight, voices, totals, weights);
+      const confidences = partialConfidences(scorer.plugin, candidates, load);
+      columns.push({ scorer: scorer.name, weight: scorer.weight, values, ...(confidences && { confidences }) });
+      addColumn(values, scorer.weight, confidences, totals, weights);
     } catch (thrown) {
       faults.push({ plugin: scorer.name, message: thrown instanceof Error ? thrown.message : String(thrown) });
     }
@@ -68,30 +68,30 @@ function checkValues(values: ArrayLike<number | null>, wanted: number): void {
 }
 
 /** How much each opinion counts; undefined when all count fully. */
-function softVoices(scorer: Scorer, candidates: readonly Endpoint[], load: Load): Float64Array | undefined {
-  if (scorer.voice === undefined) return undefined;
-  let voices: Float64Array | undefined;
+function partialConfidences(scorer: Scorer, candidates: readonly Endpoint[], load: Load): Float64Array | undefined {
+  if (scorer.confidence === undefined) return undefined;
+  let confidences: Float64Array | undefined;
   for (let i = 0; i < candidates.length; i++) {
-    const voice = scorer.voice(candidates[i]!, load);
-    if (voice === 1) continue;
-    if (!(voice >= 0 && voice <= 1)) throw new RangeError(`Voice ${voice} is not in [0, 1]`);
-    voices ??= new Float64Array(candidates.length).fill(1);
-    voices[i] = voice;
+    const confidence = scorer.confidence(candidates[i]!, load);
+    if (confidence === 1) continue;
+    if (!(confidence >= 0 && confidence <= 1)) throw new RangeError(`Confidence ${confidence} is not in [0, 1]`);
+    confidences ??= new Float64Array(candidates.length).fill(1);
+    confidences[i] = confidence;
   }
-  return voices;
+  return confidences;
 }
 
 function addColumn(
   values: ArrayLike<number | null>,
   weight: number,
-  voices: Float64Array | undefined,
+  confidences: Float64Array | undefined,
   totals: number[],
   weights: Float64Array,
 ): void {
   for (let i = 0; i < totals.length; i++) {
     const value = values[i]!;
     if (value === null) continue;
-    const heard = voices === undefined ? weight : weight * voices[i]!;
+    const heard = confidences === undefined ? weight : weight * confidences[i]!;
     totals[i]! += heard * value;
     weights[i]! += heard;
   }

@@ -1,7 +1,7 @@
+import type { Profile } from "../active-config.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { Log } from "../contract/log.ts";
 import type { InferenceRequest } from "../contract/request.ts";
-import type { Profile } from "../active-config.ts";
 
 /** Tells the profile's plugins where the request goes. The choice is made: a plugin that throws here changes nothing. */
 export function tellChosen({ filters, scorers }: Profile, request: InferenceRequest, endpoint: Endpoint, log: Log): void {

@@ -1,8 +1,8 @@
+import type { PrefixMatch } from "../contract/prefix-match.ts";
 import type { Span } from "../contract/request.ts";
 import { HitTrust } from "./hit-trust.ts";
 import { blockEnds, wholeBlocks } from "./prefix-blocks.ts";
 import { PrefixHasher, type PrefixKey, promptBytes, SECRET_WORDS } from "./prefix-hash.ts";
-import type { PrefixMatch } from "../contract/prefix-match.ts";
 import { type Admission, type Chain, Residency, type SlotResidency } from "./residency.ts";
 
 export interface PrefixIndexSettings {

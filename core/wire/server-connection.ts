@@ -1,13 +1,14 @@
 import type { Socket } from "node:net";
 import { asRouterError, type ErrorCode, RouterError } from "../contract/errors.ts";
-import { LAST_WORDS_MS, type RequestReceiver } from "../intake/host.ts";
+import { refusalOf } from "../errors/wire-errors.ts";
+import type { RequestReceiver } from "../intake/request-receiver.ts";
+import { LAST_WORDS_MS } from "../intake/response-writer.ts";
 import { readAccepted } from "../runtime/accepted-socket.ts";
 import { ChunkedDecoder } from "./chunked.ts";
 import type { Timed } from "./deadlines.ts";
 import { isKeptAlive, requestFraming } from "./framing.ts";
 import { type Head, HeadParser } from "./head.ts";
-import { refusalOf } from "../errors/wire-errors.ts";
-import { ServerReply } from "./server-response.ts";
+import { ServerResponse } from "./server-response.ts";
 import type { ServerShared } from "./server-shared.ts";
 import { checkHost } from "./target.ts";
 import { WireError } from "./wire-error.ts";
@@ -41,7 +42,7 @@ export class ServerConnection implements Timed {
   #deadlineMs: number;
   #bodyLeft = 0;
   #receiver: RequestReceiver | undefined;
-  #reply: ServerReply | undefined;
+  #response: ServerResponse | undefined;
   /** A copy of bytes that came before their turn (pipelining). */
   #held: Buffer | undefined;
 
@@ -133,8 +134,8 @@ export class ServerConnection implements Timed {
     checkHost(head);
     const framing = requestFraming(head);
     const { deadlines, limits, start } = this.#shared;
-    const reply = new ServerReply(this.#socket, head, isKeptAlive(head) && head.minor === 1, this);
-    this.#reply = reply;
+    const response = new ServerResponse(this.#socket, head, isKeptAlive(head) && head.minor === 1, this);
+    this.#response = response;
     this.#bodyLeft = framing.kind === "length" ? framing.length : 0;
     this.#state = framing.kind === "none" || (framing.kind === "length" && framing.length === 0) ? "answer" : "body";
     if (framing.kind === "chunked") {
@@ -144,12 +145,12 @@ export class ServerConnection implements Timed {
     this.#deadlineMs = this.#state === "body" ? deadlines.nowMs + limits.bodyTimeoutMs : Number.POSITIVE_INFINITY;
     const expectation = head.get("expect");
     if (expectation !== undefined && expectation.toLowerCase() !== "100-continue") {
-      this.#shared.refuse(reply, new RouterError("expectation_failed", "Only the expectation 100-continue is supported."));
+      this.#shared.refuse(response, new RouterError("expectation_failed", "Only the expectation 100-continue is supported."));
       return;
     }
-    const receiver = start(head, framing.kind === "chunked" ? -1 : framing.length, reply, this.#peer);
+    const receiver = start(head, framing.kind === "chunked" ? -1 : framing.length, response, this.#peer);
     // The starter may have answered at once.
-    if (this.#reply !== reply) return;
+    if (this.#response !== response) return;
     this.#receiver = receiver;
     if (this.#state === "answer") return receiver.bodyEnd();
     // RFC 9110 10.1.1: the body may come, now that nothing in the head speaks against it.
@@ -193,7 +194,7 @@ export class ServerConnection implements Timed {
     this.#receiver?.drained();
   }
 
-  /** The reply has bytes the client does not take. */
+  /** The response has bytes the client does not take. */
   awaitDrain(): void {
     this.#deadlineMs = this.#shared.deadlines.nowMs + this.#shared.limits.writeTimeoutMs;
   }
@@ -201,7 +202,7 @@ export class ServerConnection implements Timed {
   /** The answer is fully handed to the socket. */
   answered(isKept: boolean): void {
     this.#receiver = undefined;
-    this.#reply = undefined;
+    this.#response = undefined;
     const { deadlines, limits, isDraining } = this.#shared;
     if (this.#state === "body" || this.#state === "head") {
       this.#state = "linger";
@@ -230,7 +231,7 @@ export class ServerConnection implements Timed {
   /** The answer was broken off; the connection ends with what is already written. */
   broken(): void {
     this.#receiver = undefined;
-    this.#reply = undefined;
+    this.#response = undefined;
     this.#state = "linger";
     const { deadlines, limits, isDraining } = this.#shared;
     // Not so long when the server stops: it has waited for these already.
@@ -268,10 +269,10 @@ export class ServerConnection implements Timed {
     this.#receiver = undefined;
     receiver?.clientGone();
     if (this.#state === "closed" || this.#state === "linger") return;
-    if (this.#reply?.hasStarted) return this.#reply.abort("");
+    if (this.#response?.hasStarted) return this.#response.abort("");
     this.#state = "body";
-    this.#reply = new ServerReply(this.#socket, undefined, false, this);
-    this.#shared.refuse(this.#reply, new RouterError(code, message));
+    this.#response = new ServerResponse(this.#socket, undefined, false, this);
+    this.#shared.refuse(this.#response, new RouterError(code, message));
   }
 
   #ended(): void {
@@ -285,7 +286,7 @@ export class ServerConnection implements Timed {
     this.#shared.connections.delete(this);
     const receiver = this.#receiver;
     this.#receiver = undefined;
-    this.#reply?.detach();
+    this.#response?.detach();
     this.#held = undefined;
     receiver?.clientGone();
   }

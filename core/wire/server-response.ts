@@ -1,13 +1,13 @@
 import type { Socket } from "node:net";
-import type { Reply } from "../intake/host.ts";
+import type { ResponseWriter } from "../intake/response-writer.ts";
 import type { Head } from "./head.ts";
 import { putHead, takeScratch, writeScratch } from "./scratch.ts";
 
 /** How the client learns where the body ends (RFC 9112 6.3). */
 type BodyMode = "none" | "length" | "chunked" | "close";
 
-/** What the reply tells its connection. */
-export interface ReplyOwner {
+/** What the response tells its connection. */
+export interface ResponseOwner {
   /** The connection ends after this answer, whatever the client would like. */
   readonly isLast: boolean;
   awaitDrain(): void;
@@ -20,10 +20,10 @@ export interface ReplyOwner {
 }
 
 /** Writes one answer to a client connection. */
-export class ServerReply implements Reply {
+export class ServerResponse implements ResponseWriter {
   hasStarted = false;
   readonly #socket: Socket;
-  readonly #owner: ReplyOwner;
+  readonly #owner: ResponseOwner;
   readonly #method: string;
   readonly #minor: number;
   #isKept: boolean;
@@ -32,7 +32,7 @@ export class ServerReply implements Reply {
   /** The head, until the first body bytes go out with it. */
   #pending = "";
 
-  constructor(socket: Socket, head: Head | undefined, isKept: boolean, owner: ReplyOwner) {
+  constructor(socket: Socket, head: Head | undefined, isKept: boolean, owner: ResponseOwner) {
     this.#socket = socket;
     this.#owner = owner;
     this.#method = head?.method ?? "";

@@ -1,6 +1,7 @@
 import type { Clock } from "../contract/clock.ts";
 import type { RouterError } from "../contract/errors.ts";
-import type { Reply, RequestStarter } from "../intake/host.ts";
+import type { RequestStarter } from "../intake/request-receiver.ts";
+import type { ResponseWriter } from "../intake/response-writer.ts";
 import type { Limits } from "../settings.ts";
 import type { Deadlines } from "./deadlines.ts";
 import type { ServerConnection } from "./server-connection.ts";
@@ -13,5 +14,5 @@ export interface ServerShared {
   readonly connections: Set<ServerConnection>;
   readonly isDraining: boolean;
   readonly start: RequestStarter;
-  readonly refuse: (reply: Reply, error: RouterError) => void;
+  readonly refuse: (response: ResponseWriter, error: RouterError) => void;
 }

@@ -1,10 +1,11 @@
 import type { Clock } from "../contract/clock.ts";
 import type { RouterError } from "../contract/errors.ts";
-import type { Reply, RequestStarter } from "../intake/host.ts";
+import type { RequestStarter } from "../intake/request-receiver.ts";
+import type { ResponseWriter } from "../intake/response-writer.ts";
+import { affordableClients } from "../runtime/open-file-limit.ts";
 import type { Limits } from "../settings.ts";
 import { Deadlines, sweepPeriodMs } from "./deadlines.ts";
 import { startListener } from "./listener.ts";
-import { affordableClients } from "../runtime/open-file-limit.ts";
 import { ServerConnection } from "./server-connection.ts";
 
 export interface WireServerOptions {
@@ -14,7 +15,7 @@ export interface WireServerOptions {
   readonly clock: Clock;
   readonly start: RequestStarter;
   /** Answers a request whose head is broken or that took too long; there is no path to name a dialect. */
-  readonly refuse: (reply: Reply, error: RouterError) => void;
+  readonly refuse: (response: ResponseWriter, error: RouterError) => void;
 }
 
 export interface WireServer {

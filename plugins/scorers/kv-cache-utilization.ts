@@ -1,6 +1,6 @@
 import { z } from "../../core/contract/options.ts";
 import { defineScorer } from "../../core/contract/plugin.ts";
-import { scrapedVoice } from "./scraped-voice.ts";
+import { scrapedConfidence } from "./scraped-confidence.ts";
 
 /** score = 1 - KV-cache utilization, as scraped; no opinion where it is not known. */
 export default defineScorer({
@@ -9,7 +9,7 @@ export default defineScorer({
   options: z.strictObject({}),
   create: () => ({
     score: (_request, candidates, load) => candidates.map(({ slot }) => freeShare(load.kvUsage[slot]!)),
-    voice: scrapedVoice,
+    confidence: scrapedConfidence,
   }),
 });
 

@@ -1,6 +1,6 @@
 import { z } from "../../core/contract/options.ts";
 import { defineScorer } from "../../core/contract/plugin.ts";
-import { scrapedVoice } from "./scraped-voice.ts";
+import { scrapedConfidence } from "./scraped-confidence.ts";
 
 const options = z.strictObject({
   /** A queue of this length, or a longer one, scores 0. */
@@ -18,6 +18,6 @@ export default defineScorer({
         const waiting = load.waiting[slot]!;
         return Number.isNaN(waiting) ? null : 0.5 * (1 - Math.min(waiting, threshold) / threshold);
       }),
-    voice: scrapedVoice,
+    confidence: scrapedConfidence,
   }),
 });

@@ -1,12 +1,12 @@
 import { z } from "../../core/contract/options.ts";
 import { defineScorer } from "../../core/contract/plugin.ts";
 import { leastFirst } from "./least-first.ts";
-import { scrapedVoice } from "./scraped-voice.ts";
+import { scrapedConfidence } from "./scraped-confidence.ts";
 
 /** score = (max - q) / (max - min), q = requests waiting in the replica's own queue, as scraped. */
 export default defineScorer({
   type: "queue",
   summary: "Prefers the endpoint with the shortest queue of its own.",
   options: z.strictObject({}),
-  create: () => ({ score: (_request, candidates, load) => leastFirst(candidates, load.waiting), voice: scrapedVoice }),
+  create: () => ({ score: (_request, candidates, load) => leastFirst(candidates, load.waiting), confidence: scrapedConfidence }),
 });

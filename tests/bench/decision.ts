@@ -6,12 +6,12 @@
  */
 import { loadTexts } from "../../config/load.ts";
 import { systemClock } from "../../core/contract/clock.ts";
-import { buildProgram } from "../../core/control/plugin-set.ts";
 import { silentLog } from "../../core/contract/log.ts";
+import { makeEndpoint, makeRequest } from "../../core/contract/test-kit.ts";
+import { buildPluginSet } from "../../core/control/plugin-set.ts";
 import { decide } from "../../core/pipeline.ts";
 import { LoadTable } from "../../core/state/load.ts";
 import { PrefixIndex } from "../../core/state/prefix-index.ts";
-import { makeEndpoint, makeRequest } from "../../core/contract/test-kit.ts";
 import { builtIns } from "../../plugins/registry.ts";
 
 const CASES = [
@@ -26,13 +26,13 @@ const COUNTED = 3_000;
 const loaded = await loadTexts([], builtIns, ["http://127.0.0.1:1"]);
 if (loaded.problems !== undefined) throw new Error("The default config must load");
 const world = { clock: systemClock, random: Math.random, log: silentLog, print: () => {}, isTerminal: false };
-const { program } = buildProgram(loaded, world, new AbortController().signal);
+const { active } = buildPluginSet(loaded, world, new AbortController().signal);
 
 for (const { bytes, endpoints: count, goal } of CASES) {
   const load = new LoadTable();
   const index = new PrefixIndex({ blockBytes: 256, maxBytes: 64 * 2 ** 20 });
   const endpoints = Array.from({ length: count }, (_, i) => makeEndpoint(load.slotOf(`e${i}`), { models: ["m"] }));
-  const snapshot = { ...program, endpoints, served: new Set(["m"]) };
+  const snapshot = { ...active, endpoints, served: new Set(["m"]) };
   const prompt = new Uint8Array(bytes).map((_, at) => 32 + (at % 90));
   let serial = 0;
   const once = (): number => {

@@ -52,9 +52,9 @@ export function startDriver(): Driver {
   return {
     async run<J extends Job>(job: J) {
       child.send(job);
-      const reply = await message<{ readonly result: ResultOf<J>; readonly error?: string }>(child, LONGEST_JOB_MS);
-      if (reply.error !== undefined) throw new Error(reply.error);
-      return reply.result;
+      const response = await message<{ readonly result: ResultOf<J>; readonly error?: string }>(child, LONGEST_JOB_MS);
+      if (response.error !== undefined) throw new Error(response.error);
+      return response.result;
     },
   };
 }

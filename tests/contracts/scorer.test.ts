@@ -13,11 +13,11 @@ for (const [type, create] of builtInsOf("scorer")) {
       }
     });
 
-    it("speaks with a voice in [0, 1]", () => {
+    it("speaks with a confidence in [0, 1]", () => {
       for (const { name, candidates, load } of situations()) {
         for (const endpoint of candidates) {
-          const voice = create().voice?.(endpoint, load) ?? 1;
-          assert.ok(voice >= 0 && voice <= 1, `${name}: ${voice}`);
+          const confidence = create().confidence?.(endpoint, load) ?? 1;
+          assert.ok(confidence >= 0 && confidence <= 1, `${name}: ${confidence}`);
         }
       }
     });

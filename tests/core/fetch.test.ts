@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { ConfigError, createRouter } from "../../core/fetch.ts";
 import type { Log } from "../../core/contract/log.ts";
-import { type MockReplica, startMockReplica } from "../../core/mock/replica.ts";
 import { z } from "../../core/contract/options.ts";
 import { defineScorer } from "../../core/contract/plugin.ts";
+import { ConfigError, createRouter } from "../../core/fetch.ts";
+import { type MockReplica, startMockReplica } from "../../core/mock/replica.ts";
 import {
   answerOk,
   CHAT,

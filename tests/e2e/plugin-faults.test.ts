@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
-import { createRouter } from "../../core/fetch.ts";
 import { z } from "../../core/contract/options.ts";
 import { type Definition, defineFilter, defineObserver, definePicker, defineScorer } from "../../core/contract/plugin.ts";
+import { createRouter } from "../../core/fetch.ts";
 import { jsonAnswer, startScriptedReplica } from "../support/scripted-replica.ts";
 
 const declared = { summary: "Breaks its contract", options: z.strictObject({}) };

@@ -33,12 +33,12 @@ describe("usage that replicas report", () => {
     next = answer;
     const lines = router.log.length;
     const body = JSON.stringify({ model: "m", prompt });
-    const reply = await fetch(`${router.url}/v1/completions`, {
+    const response = await fetch(`${router.url}/v1/completions`, {
       method: "POST",
       headers: { "Content-Type": "application/json" },
       body,
     });
-    await reply.text().catch(() => "");
+    await response.text().catch(() => "");
     await waitUntil(() => router.log.length > lines);
     return router.log[lines] as Line;
   }

@@ -1,9 +1,9 @@
 import type { Socket } from "node:net";
-import type { DataPlane } from "../../core/data-plane.ts";
 import type { Endpoint } from "../../core/contract/endpoint.ts";
-import { replyWithError } from "../../core/errors/error-response.ts";
-import { intake } from "../../core/intake/request-intake.ts";
 import { silentLog } from "../../core/contract/log.ts";
+import type { DataPlane } from "../../core/data-plane.ts";
+import { respondWithError } from "../../core/errors/error-response.ts";
+import { intake } from "../../core/intake/request-intake.ts";
 import type { Load } from "../../core/state/load.ts";
 import { TokenScale } from "../../core/state/token-scale.ts";
 import { Deadlines } from "../../core/wire/deadlines.ts";
@@ -85,7 +85,7 @@ export class MemoryRouter {
       connections: new Set(),
       isDraining: false,
       start: intake(plane),
-      refuse: (reply, error) => replyWithError(reply, error, "openai", "req-1"),
+      refuse: (response, error) => respondWithError(response, error, "openai", "req-1"),
     };
   }
 

@@ -1,7 +1,7 @@
 import { loadTexts } from "../../config/load.ts";
 import { type Clock, systemClock } from "../../core/contract/clock.ts";
-import { replyWithError } from "../../core/errors/error-response.ts";
 import { silentLog } from "../../core/contract/log.ts";
+import { respondWithError } from "../../core/errors/error-response.ts";
 import { type Router, runRouter } from "../../core/router.ts";
 import { startWireServer, type WireServer } from "../../core/wire/server.ts";
 import { builtIns } from "../../plugins/registry.ts";
@@ -61,7 +61,7 @@ export async function startTestRouter(urls: readonly string[], options: TestRout
     limits: loaded.config.settings.limits,
     clock,
     start: router.start,
-    refuse: (reply, error) => replyWithError(reply, error, "openai", router.nextRequestId()),
+    refuse: (response, error) => respondWithError(response, error, "openai", router.nextRequestId()),
   });
   await waitUntil(() => readyCount(router) >= (options.ready ?? urls.length));
   return {

@@ -1,9 +1,9 @@
+import { type Snapshot, servedModels } from "../../core/active-config.ts";
 import type { Endpoint } from "../../core/contract/endpoint.ts";
 import type { RewriteRule } from "../../core/contract/rewrite-rule.ts";
 import type { RouterView } from "../../core/contract/router-view.ts";
-import { DEFAULT_SETTINGS } from "../../core/settings.ts";
-import { type Snapshot, servedModels } from "../../core/active-config.ts";
 import { makeLoad } from "../../core/contract/test-kit.ts";
+import { DEFAULT_SETTINGS } from "../../core/settings.ts";
 import { FakeClock } from "./fake-clock.ts";
 
 /** A router at rest, started at its clock's beginning, over these endpoints. */

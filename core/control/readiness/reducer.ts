@@ -1,9 +1,9 @@
 import type { Phase } from "../../contract/endpoint.ts";
-import type { PageFailure } from "./page.ts";
+import type { GetFailure } from "../../wire/http-get-result.ts";
 import type { Probes } from "./probes.ts";
 
 /** Why a probe failed: there was no page, or one with another status than 200. */
-export type ProbeFailure = PageFailure | `status ${number}`;
+export type ProbeFailure = GetFailure | `status ${number}`;
 
 /** What the prober knows of one replica: three verdicts and the phase that follows from them. */
 export interface ReplicaHealth {

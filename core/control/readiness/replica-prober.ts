@@ -2,8 +2,8 @@ import type { Clock } from "../../contract/clock.ts";
 import type { EndpointUrl } from "../../contract/endpoint.ts";
 import type { Random } from "../../contract/plugin.ts";
 import type { LoadTable } from "../../state/load.ts";
+import { GetError, type HttpGet } from "../../wire/http-get-result.ts";
 import { Loop } from "./loop.ts";
-import { PageError, type PageFetch } from "./page.ts";
 import type { ProbeSpec, Probes } from "./probes.ts";
 import { NEW_REPLICA, type ProbeEvent, type ProbeFailure, type ReplicaHealth, reduce } from "./reducer.ts";
 import { BACKOFF_START_MS, jittered, roundPauseMs, startupWindowMs } from "./schedule.ts";
@@ -14,7 +14,7 @@ import { SourceReader } from "./source-reader.ts";
 export interface ProberHost {
   readonly clock: Clock;
   readonly random: Random;
-  readonly get: PageFetch;
+  readonly get: HttpGet;
   readonly probes: Probes;
   readonly load: LoadTable;
   /** How many tokens a replica's KV cache holds; undefined when that is not known any more. */
@@ -158,7 +158,7 @@ export class ReplicaProber {
       const { status, body } = await this.#host.get(this.target.url, path, timeoutMs, maxBytes, this.#stopping.signal);
       return { failure: status === 200 ? undefined : `status ${status}`, body };
     } catch (thrown) {
-      return { failure: thrown instanceof PageError ? thrown.reason : "invalid", body: "" };
+      return { failure: thrown instanceof GetError ? thrown.reason : "invalid", body: "" };
     }
   }
 

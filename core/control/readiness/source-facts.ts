@@ -70,7 +70,7 @@ export class SourceFacts {
     if (!this.#awaitedSinceMs.has(group)) this.#awaitedSinceMs.set(group, nowMs);
   }
 
-  /** Takes the time into account: numbers lose their voice, and then are dropped. */
+  /** Takes the time into account: numbers lose their confidence, and then are dropped. */
   age(nowMs: number): void {
     let least = 1;
     for (const [group, sinceMs] of this.#awaitedSinceMs) {
@@ -86,7 +86,7 @@ export class SourceFacts {
     return group.sources.some((source) => hasNumbers(this.#known.get(source)?.facts));
   }
 
-  /** Whether such a number is losing its voice. */
+  /** Whether such a number is losing its confidence. */
   isFading(group: SourceGroup): boolean {
     return this.#awaitedSinceMs.has(group) && this.hasNumbers(group);
   }

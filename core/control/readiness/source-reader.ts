@@ -1,8 +1,8 @@
 import type { Clock } from "../../contract/clock.ts";
 import type { Random } from "../../contract/plugin.ts";
 import type { LoadTable } from "../../state/load.ts";
+import type { GetFailure } from "../../wire/http-get-result.ts";
 import { Loop } from "./loop.ts";
-import type { PageFailure } from "./page.ts";
 import { jittered } from "./schedule.ts";
 import type { SourceFacts, SourceGroup } from "./source-facts.ts";
 
@@ -14,7 +14,7 @@ export interface SourceReaderOptions {
   readonly group: SourceGroup;
   readonly facts: SourceFacts;
   /** Fetches the page; never rejects. */
-  readonly ask: () => Promise<{ readonly failure: PageFailure | `status ${number}` | undefined; readonly body: string }>;
+  readonly ask: () => Promise<{ readonly failure: GetFailure | `status ${number}` | undefined; readonly body: string }>;
   /** A page was read. */
   readonly told: () => void;
 }
@@ -55,7 +55,7 @@ export class SourceReader {
     this.#ticks.stop();
   }
 
-  /** Does not wait for a page: while one hangs, the last one's numbers lose their voice. */
+  /** Does not wait for a page: while one hangs, the last one's numbers lose their confidence. */
   #tick(): number {
     const { clock, facts, group } = this.#options;
     const nowMs = clock.now();

@@ -32,8 +32,8 @@ const report: DecisionReport = {
     { name: "prefix-cache", weight: 1 },
   ],
   candidates: [
-    { endpoint: "gpu-1", total: 0.9, scores: [1, 0.7], voices: [1, 1] },
-    { endpoint: "gpu-2", total: 0.45, scores: [0.6, null], voices: [0.25, 1] },
+    { endpoint: "gpu-1", total: 0.9, scores: [1, 0.7], confidences: [1, 1] },
+    { endpoint: "gpu-2", total: 0.45, scores: [0.6, null], confidences: [0.25, 1] },
   ],
   refusal: null,
   faults: [{ plugin: "mine", message: "Score 2 is not in [0, 1]" }],

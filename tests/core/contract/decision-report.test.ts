@@ -29,7 +29,7 @@ test("a decision as plain JSON", () => {
     candidates: [e0, e1],
     scores: [
       { scorer: "queue", weight: 2, values: [0.5, null] },
-      { scorer: "cache", weight: 1, values: [0, 1], voices: [1, 0.5] },
+      { scorer: "cache", weight: 1, values: [0, 1], confidences: [1, 0.5] },
     ],
     totals: Float64Array.of(0.25, 0.75),
     order: [e1, e0],
@@ -63,8 +63,8 @@ test("a decision as plain JSON", () => {
       { name: "cache", weight: 1 },
     ],
     candidates: [
-      { endpoint: "e1", total: 0.75, scores: [null, 1], voices: [1, 0.5] },
-      { endpoint: "e0", total: 0.25, scores: [0.5, 0], voices: [1, 1] },
+      { endpoint: "e1", total: 0.75, scores: [null, 1], confidences: [1, 0.5] },
+      { endpoint: "e0", total: 0.25, scores: [0.5, 0], confidences: [1, 1] },
     ],
     refusal: null,
     faults: [{ plugin: "mine", message: "Returned 1 scores for 2 candidates" }],

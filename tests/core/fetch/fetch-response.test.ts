@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { FetchReply } from "../../../core/fetch/fetch-response.ts";
+import { FetchResponse } from "../../../core/fetch/fetch-response.ts";
 
 const LINES = "Content-Type: text/plain\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\nX-Name: caf\xe9\r\nX-Empty:\r\n";
 const bytes = (text: string) => new Uint8Array(Buffer.from(text));
 
-/** A reply, what it told its owner, and the Response once there is one. */
-function makeReply(method = "POST") {
+/** A writer, what it told its owner, and the Response once there is one. */
+function makeWriter(method = "POST") {
   const told: string[] = [];
   let response: Response | undefined;
   const owner = {
@@ -16,24 +16,24 @@ function makeReply(method = "POST") {
     over: () => told.push("over"),
     later: (run: () => void) => setImmediate(run),
   };
-  const reply = new FetchReply(method, owner, (answer) => {
+  const writer = new FetchResponse(method, owner, (answer) => {
     response = answer;
   });
-  return { reply, told, response: () => response };
+  return { writer, told, response: () => response };
 }
 
-function answered({ response }: ReturnType<typeof makeReply>): Response {
+function answered({ response }: ReturnType<typeof makeWriter>): Response {
   const answer = response();
   assert.ok(answer, "there must be a Response by now");
   return answer;
 }
 
-describe("a reply of the fetch face", () => {
+describe("a writer of the fetch face", () => {
   it("is a Response with the same status, reason and headers", async () => {
-    const made = makeReply();
-    made.reply.start(418, "I'm a teapot", LINES, 2);
-    made.reply.write(bytes("..hi.."), [2, 4], 1);
-    made.reply.end();
+    const made = makeWriter();
+    made.writer.start(418, "I'm a teapot", LINES, 2);
+    made.writer.write(bytes("..hi.."), [2, 4], 1);
+    made.writer.end();
     const answer = answered(made);
     assert.equal(answer.status, 418);
     assert.equal(answer.statusText, "I'm a teapot");
@@ -46,9 +46,9 @@ describe("a reply of the fetch face", () => {
   });
 
   it("drops a reason phrase that a Response may not have", () => {
-    const made = makeReply();
-    made.reply.start(200, "caf\xe9", "", 0);
-    made.reply.end();
+    const made = makeWriter();
+    made.writer.start(200, "caf\xe9", "", 0);
+    made.writer.end();
     assert.equal(answered(made).statusText, "");
   });
 
@@ -59,10 +59,10 @@ describe("a reply of the fetch face", () => {
     [200, "HEAD"],
   ] as const) {
     it(`has no body with status ${status} to ${method}`, async () => {
-      const made = makeReply(method);
-      made.reply.start(status, "", LINES, status === 200 ? 9 : -1);
-      assert.equal(made.reply.write(bytes("not wanted"), [0, 10], 1), true);
-      made.reply.end();
+      const made = makeWriter(method);
+      made.writer.start(status, "", LINES, status === 200 ? 9 : -1);
+      assert.equal(made.writer.write(bytes("not wanted"), [0, 10], 1), true);
+      made.writer.end();
       const answer = answered(made);
       assert.equal(answer.status, status);
       assert.equal(answer.body, null);
@@ -71,20 +71,20 @@ describe("a reply of the fetch face", () => {
   }
 
   it("answers with the head as soon as no body bytes come with it", () => {
-    const made = makeReply();
-    made.reply.start(200, "OK", LINES, 5);
+    const made = makeWriter();
+    made.writer.start(200, "OK", LINES, 5);
     assert.equal(made.response(), undefined);
-    made.reply.flush();
+    made.writer.flush();
     assert.equal(answered(made).status, 200);
   });
 
   it("hands over the spans of one write in one piece, as a plain Uint8Array", async () => {
-    const made = makeReply();
-    made.reply.start(200, "OK", LINES, -1);
-    made.reply.write(Buffer.from("5;hello;6; world;"), [2, 7, 10, 16], 2);
-    made.reply.write(Buffer.from("-!-"), [1, 2], 1);
-    made.reply.write(Buffer.from("nothing"), [], 0);
-    made.reply.end();
+    const made = makeWriter();
+    made.writer.start(200, "OK", LINES, -1);
+    made.writer.write(Buffer.from("5;hello;6; world;"), [2, 7, 10, 16], 2);
+    made.writer.write(Buffer.from("-!-"), [1, 2], 1);
+    made.writer.write(Buffer.from("nothing"), [], 0);
+    made.writer.end();
     const reader = answered(made).body!.getReader();
     const parts: Uint8Array[] = [];
     for (let part = await reader.read(); !part.done; part = await reader.read()) parts.push(part.value);
@@ -96,13 +96,13 @@ describe("a reply of the fetch face", () => {
   });
 
   it("asks for a pause at its high-water mark and for more once it was read", async () => {
-    const made = makeReply();
-    made.reply.start(200, "OK", LINES, -1);
+    const made = makeWriter();
+    made.writer.start(200, "OK", LINES, -1);
     const chunk = new Uint8Array(40 * 1024);
     const span = [0, chunk.length];
-    assert.equal(made.reply.write(chunk, span, 1), true);
-    assert.equal(made.reply.write(chunk, span, 1), false);
-    assert.equal(made.reply.write(chunk, span, 1), false);
+    assert.equal(made.writer.write(chunk, span, 1), true);
+    assert.equal(made.writer.write(chunk, span, 1), false);
+    assert.equal(made.writer.write(chunk, span, 1), false);
     assert.deepEqual(made.told, ["full"]);
     const reader = answered(made).body!.getReader();
     await reader.read();
@@ -110,14 +110,14 @@ describe("a reply of the fetch face", () => {
     await reader.read();
     await Promise.resolve();
     assert.deepEqual(made.told, ["full", "drained"]);
-    assert.equal(made.reply.write(chunk, span, 1), false);
+    assert.equal(made.writer.write(chunk, span, 1), false);
   });
 
   it("fails a broken body only after everything before was read", async () => {
-    const made = makeReply();
-    made.reply.start(200, "OK", LINES, -1);
-    made.reply.write(bytes("data: 1\n\n"), [0, 9], 1);
-    made.reply.abort("data: {}\n\n");
+    const made = makeWriter();
+    made.writer.start(200, "OK", LINES, -1);
+    made.writer.write(bytes("data: 1\n\n"), [0, 9], 1);
+    made.writer.abort("data: {}\n\n");
     assert.deepEqual(made.told, ["over"]);
     const reader = answered(made).body!.getReader();
     assert.equal(Buffer.from((await reader.read()).value!).toString(), "data: 1\n\n");
@@ -126,48 +126,48 @@ describe("a reply of the fetch face", () => {
   });
 
   it("fails a broken body for a reader that waits already", async () => {
-    const made = makeReply();
-    made.reply.start(200, "OK", LINES, -1);
-    made.reply.flush();
+    const made = makeWriter();
+    made.writer.start(200, "OK", LINES, -1);
+    made.writer.flush();
     const text = answered(made).text();
-    made.reply.abort("");
+    made.writer.abort("");
     await assert.rejects(text, /broke off/);
   });
 
   it("fails a body of known length that broke off before its first byte", async () => {
-    const made = makeReply();
-    made.reply.start(200, "OK", LINES, 5);
-    made.reply.abort("");
+    const made = makeWriter();
+    made.writer.start(200, "OK", LINES, 5);
+    made.writer.abort("");
     await assert.rejects(answered(made).text(), /broke off/);
   });
 
   it("fails at once when nobody reads any more", async () => {
-    const made = makeReply();
-    made.reply.start(200, "OK", LINES, -1);
-    made.reply.write(bytes("data: 1\n\n"), [0, 9], 1);
-    made.reply.fail(new Error("gone"));
+    const made = makeWriter();
+    made.writer.start(200, "OK", LINES, -1);
+    made.writer.write(bytes("data: 1\n\n"), [0, 9], 1);
+    made.writer.fail(new Error("gone"));
     await assert.rejects(answered(made).text(), /gone/);
-    assert.equal(made.reply.write(bytes("x"), [0, 1], 1), true);
-    made.reply.end();
-    made.reply.abort("");
+    assert.equal(made.writer.write(bytes("x"), [0, 1], 1), true);
+    made.writer.end();
+    made.writer.abort("");
   });
 
   it("is a 499 when its request was aborted before an answer", () => {
-    const made = makeReply();
-    made.reply.fail(new Error("gone"));
+    const made = makeWriter();
+    made.writer.fail(new Error("gone"));
     assert.equal(answered(made).status, 499);
-    made.reply.start(200, "OK", LINES, 0);
-    made.reply.end();
+    made.writer.start(200, "OK", LINES, 0);
+    made.writer.end();
     assert.equal(answered(made).status, 499);
   });
 
   it("tells when its reader cancels, once", async () => {
-    const made = makeReply();
-    made.reply.start(200, "OK", LINES, -1);
-    made.reply.flush();
+    const made = makeWriter();
+    made.writer.start(200, "OK", LINES, -1);
+    made.writer.flush();
     await answered(made).body!.cancel();
-    made.reply.end();
-    made.reply.abort("more");
+    made.writer.end();
+    made.writer.abort("more");
     assert.deepEqual(made.told, ["left"]);
   });
 });

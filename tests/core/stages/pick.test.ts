@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Endpoint } from "../../../core/contract/endpoint.ts";
-import { pick } from "../../../core/stages/pick.ts";
 import { makeEndpoint } from "../../../core/contract/test-kit.ts";
+import { pick } from "../../../core/stages/pick.ts";
 
 const [a, b, gone] = [makeEndpoint(0), makeEndpoint(1), makeEndpoint(1)];
 

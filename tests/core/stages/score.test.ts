@@ -7,8 +7,8 @@ import { makeEndpoints, makeLoad, makeRequest } from "../../support/endpoints.ts
 type Values = readonly (number | null)[] | null;
 
 /** A scorer of given values, each heard as loudly as given. */
-function scorer(name: string, weight: number, values: Values, voices?: readonly number[]) {
-  const plugin: Scorer = { score: () => values, ...(voices && { voice: ({ slot }) => voices[slot]! }) };
+function scorer(name: string, weight: number, values: Values, confidences?: readonly number[]) {
+  const plugin: Scorer = { score: () => values, ...(confidences && { confidence: ({ slot }) => confidences[slot]! }) };
   return { name, type: name, weight, plugin };
 }
 
@@ -29,7 +29,7 @@ describe("the total is the weighted mean of the opinions", () => {
 
 describe("an old value speaks softly", () => {
   const other = () => scorer("b", 1, [0, 0]);
-  const cases: readonly [voices: readonly number[], totals: readonly number[]][] = [
+  const cases: readonly [confidences: readonly number[], totals: readonly number[]][] = [
     [
       [1, 1],
       [0.5, 0.5],
@@ -43,15 +43,15 @@ describe("an old value speaks softly", () => {
       [0, 0.5],
     ],
   ];
-  for (const [voices, totals] of cases) {
-    it(voices.join(", "), () => {
-      const { columns, totals: got } = run([scorer("a", 1, [1, 1], voices), other()]);
+  for (const [confidences, totals] of cases) {
+    it(confidences.join(", "), () => {
+      const { columns, totals: got } = run([scorer("a", 1, [1, 1], confidences), other()]);
       assert.deepEqual(
         [...got].map((total) => Number(total.toFixed(12))),
         totals,
       );
-      const isAnySoft = voices.some((voice) => voice < 1);
-      assert.deepEqual(columns[0]?.voices && Array.from(columns[0].voices), isAnySoft ? voices : undefined);
+      const isAnySoft = confidences.some((confidence) => confidence < 1);
+      assert.deepEqual(columns[0]?.confidences && Array.from(columns[0].confidences), isAnySoft ? confidences : undefined);
     });
   }
 });
@@ -61,11 +61,11 @@ test("a scorer that breaks its contract has no opinion, and that is recorded", (
     [[1], undefined, /1 scores for 2 candidates/],
     [[1, 1.5], undefined, /1.5 is not in \[0, 1\]/],
     [[1, Number.NaN], undefined, /NaN is not in/],
-    [[1, 1], [1, 2], /Voice 2 is not in \[0, 1\]/],
-    [[1, 1], [Number.NaN, 1], /Voice NaN/],
+    [[1, 1], [1, 2], /Confidence 2 is not in \[0, 1\]/],
+    [[1, 1], [Number.NaN, 1], /Confidence NaN/],
   ];
-  for (const [values, voices, message] of broken) {
-    const { columns, totals, faults } = run([scorer("bad", 5, values, voices), scorer("good", 1, [0.25, 0.5])]);
+  for (const [values, confidences, message] of broken) {
+    const { columns, totals, faults } = run([scorer("bad", 5, values, confidences), scorer("good", 1, [0.25, 0.5])]);
     assert.deepEqual([...totals], [0.25, 0.5]);
     assert.deepEqual(
       columns.map((column) => column.scorer),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { replyWithJson } from "../../../core/errors/error-response.ts";
-import type { Reply } from "../../../core/intake/host.ts";
+import { respondWithJson } from "../../../core/errors/error-response.ts";
+import type { ResponseWriter } from "../../../core/intake/response-writer.ts";
 import { DEFAULT_LIMITS } from "../../../core/settings.ts";
 import { Deadlines } from "../../../core/wire/deadlines.ts";
 import { ServerConnection } from "../../../core/wire/server-connection.ts";
@@ -14,7 +14,7 @@ const get = (path: string, lines = "") => Buffer.from(`GET ${path} HTTP/1.1\r\nH
 function connection(socket = new FakeSocket()) {
   const clock = new FakeClock();
   const connections = new Set<ServerConnection>();
-  const replies: Reply[] = [];
+  const responses: ResponseWriter[] = [];
   const targets: string[] = [];
   const shared = {
     limits: DEFAULT_LIMITS,
@@ -22,17 +22,17 @@ function connection(socket = new FakeSocket()) {
     deadlines: new Deadlines(clock, 250),
     connections,
     isDraining: false,
-    start(head: { target: string }, _length: number, reply: Reply) {
+    start(head: { target: string }, _length: number, response: ResponseWriter) {
       targets.push(head.target);
-      replies.push(reply);
-      return { body: () => true, bodyEnd() {}, clientGone() {}, drained() {}, stop() {} };
+      responses.push(response);
+      return { body: () => true, bodyEnd() {}, refuse() {}, clientGone() {}, drained() {}, stop() {} };
     },
-    refuse: (reply: Reply) => replyWithJson(reply, 400, "", "{}"),
+    refuse: (response: ResponseWriter) => respondWithJson(response, 400, "", "{}"),
   };
   const served = new ServerConnection(asSocket(socket), shared);
   connections.add(served);
   const answer = async () => {
-    replyWithJson(replies.shift()!, 200, "", "{}");
+    respondWithJson(responses.shift()!, 200, "", "{}");
     await settle();
     return socket.takeWritten().toString("latin1");
   };
@@ -40,7 +40,7 @@ function connection(socket = new FakeSocket()) {
     shared.isDraining = true;
     served.beginDrain();
   };
-  return { clock, socket, connections, replies, targets, answer, drain };
+  return { clock, socket, connections, responses, targets, answer, drain };
 }
 
 describe("a connection of a server that stops", () => {
@@ -75,9 +75,9 @@ describe("a connection of a server that stops", () => {
   });
 
   it("whose answer had begun before gets a last chance for the next request", async () => {
-    const { clock, socket, connections, replies, answer, drain } = connection();
+    const { clock, socket, connections, responses, answer, drain } = connection();
     socket.receive(get("/a"));
-    const first = replies.shift()!;
+    const first = responses.shift()!;
     first.start(200, "OK", "", 2);
     drain();
     first.write(Buffer.from("{}"), [0, 2], 1, false);
@@ -103,11 +103,11 @@ describe("requests that come before their turn", () => {
   });
 
   it("stay in front of a read that comes just as their turn has come", async () => {
-    const { socket, targets, replies, answer } = connection();
+    const { socket, targets, responses, answer } = connection();
     const [first, rest] = [get("/b").subarray(0, 9), get("/b").subarray(9)];
     socket.receive(get("/a"));
     socket.receive(first);
-    replyWithJson(replies.shift()!, 200, "", "{}");
+    respondWithJson(responses.shift()!, 200, "", "{}");
     socket.receive(rest);
     await settle();
     assert.deepEqual(targets, ["/a", "/b"]);
@@ -167,11 +167,11 @@ class SlowSocket extends FakeSocket {
 describe("a client that takes the last words of a broken answer slowly", () => {
   async function breakOff() {
     const socket = new SlowSocket();
-    const { clock, connections, replies } = connection(socket);
+    const { clock, connections, responses } = connection(socket);
     socket.receive(get("/a"));
-    const reply = replies.shift()!;
-    reply.start(200, "OK", "", -1);
-    reply.abort("data: sorry\n\n");
+    const response = responses.shift()!;
+    response.start(200, "OK", "", -1);
+    response.abort("data: sorry\n\n");
     await clock.advance(100);
     assert.ok(socket.isEnded);
     assert.ok(socket.takeWritten().includes("data: sorry"));

@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { parseEndpointUrl } from "../../../../core/control/endpoint-url.ts";
 import { type Log, silentLog } from "../../../../core/contract/log.ts";
 import type { Source } from "../../../../core/contract/plugin.ts";
-import { PageError, type PageFailure, type PageFetch } from "../../../../core/control/readiness/page.ts";
+import { parseEndpointUrl } from "../../../../core/control/endpoint-url.ts";
 import { Prober, type ProberOptions } from "../../../../core/control/readiness/prober.ts";
 import { PROBE_DEFAULTS } from "../../../../core/control/readiness/probes.ts";
 import type { ReplicaHealth } from "../../../../core/control/readiness/reducer.ts";
 import type { ProbeTarget } from "../../../../core/control/readiness/replica-prober.ts";
 import { Lease, LoadTable } from "../../../../core/state/load.ts";
+import { GetError, type GetFailure, type HttpGet } from "../../../../core/wire/http-get-result.ts";
 import { FakeClock } from "../../../support/fake-clock.ts";
 
 /** What a replica answers on one path: a body with 200, a status, a failure, or nothing until the timeout. */
-type Answer = string | number | PageFailure;
+type Answer = string | number | GetFailure;
 
 const LIST = JSON.stringify(["base"]);
 const UP: Readonly<Record<string, Answer>> = { "/v1/models": LIST, "/health": 200 };
@@ -42,7 +42,7 @@ function setup(options: Partial<ProberOptions> = {}) {
   const open = new Map<string, number>();
   let mostOpen = 0;
 
-  const get: PageFetch = async (url, path, timeoutMs, maxBytes, signal) => {
+  const get: HttpGet = async (url, path, timeoutMs, maxBytes, signal) => {
     calls.push({ host: url.hostname, path, atMs: clock.now(), timeoutMs, maxBytes, signal });
     const key = `${url.hostname}${path}`;
     open.set(key, (open.get(key) ?? 0) + 1);
@@ -51,7 +51,7 @@ function setup(options: Partial<ProberOptions> = {}) {
     if (answer === "timeout") await new Promise<void>((resolve) => clock.after(timeoutMs, resolve));
     open.set(key, (open.get(key) ?? 0) - 1);
     if (typeof answer === "number") return { status: answer, body: "" };
-    if (FAILURES.has(answer)) throw new PageError(answer as PageFailure, "as the test asked");
+    if (FAILURES.has(answer)) throw new GetError(answer as GetFailure, "as the test asked");
     return { status: 200, body: answer };
   };
   const changed = (name: string, now: ReplicaHealth) => {
@@ -288,13 +288,13 @@ describe("sources", () => {
     test(`a metrics page that fails (${bad}): its numbers fade from two periods on, are forgotten after five, and change no phase`, async () => {
       const { answers, clock, load, prober, phase } = await inService({ sources: [modelList, metrics] }, withMetrics);
       answers.set("a", { ...withMetrics, "/metrics": bad });
-      const voices: number[] = [];
+      const confidences: number[] = [];
       for (let period = 1; period <= 5; period++) {
         await clock.advance(1_000);
-        voices.push(load.freshness[0]!);
+        confidences.push(load.freshness[0]!);
       }
       assert.deepEqual(
-        voices.map((voice) => voice.toFixed(2)),
+        confidences.map((confidence) => confidence.toFixed(2)),
         ["1.00", "1.00", "0.67", "0.33", "0.00"],
       );
       assert.ok(Number.isNaN(load.waiting[0]));

@@ -10,10 +10,10 @@ import { createPlugin } from "../../support/plugins.ts";
 describe("a scorer that reads scraped values speaks as softly as they are old", () => {
   const load = makeLoad(3, { freshness: [1, 0.25, 0] });
   const scorers = [queue, running, kvCacheUtilization].map((definition) => [definition.type, createPlugin(definition)] as const);
-  for (const [type, { voice }] of [...scorers, [loadAware.type, createPlugin(loadAware)] as const]) {
+  for (const [type, { confidence }] of [...scorers, [loadAware.type, createPlugin(loadAware)] as const]) {
     it(type, () => {
       assert.deepEqual(
-        [0, 1, 2].map((slot) => voice?.(makeEndpoint(slot), load)),
+        [0, 1, 2].map((slot) => confidence?.(makeEndpoint(slot), load)),
         [1, 0.25, 0],
       );
     });

@@ -1,11 +1,11 @@
 import type { EndpointUrl } from "../contract/endpoint.ts";
-import { type Page, PageError } from "../control/readiness/page.ts";
 import { ChunkedDecoder } from "./chunked.ts";
 import { type Framing, responseFraming } from "./framing.ts";
 import { type Head, HeadParser } from "./head.ts";
+import { GetError, type GetResult } from "./http-get-result.ts";
 import { openSocket } from "./open-socket.ts";
 
-export interface PageOptions {
+export interface GetOptions {
   /** For the whole exchange, connecting included. */
   readonly timeoutMs: number;
   /** Largest body. */
@@ -15,8 +15,8 @@ export interface PageOptions {
   readonly signal?: AbortSignal;
 }
 
-/** One GET on its own connection, for probes and sources. Rejects with a PageError; follows no redirect. */
-export function getPage(url: EndpointUrl, path: string, options: PageOptions): Promise<Page> {
+/** One GET on its own connection, for probes and sources. Rejects with a GetError; follows no redirect. */
+export function httpGet(url: EndpointUrl, path: string, options: GetOptions): Promise<GetResult> {
   return new Promise((resolve, reject) => {
     const request = requestText(url, path, options.headers ?? {});
     const { signal } = options;
@@ -31,7 +31,7 @@ export function getPage(url: EndpointUrl, path: string, options: PageOptions): P
       },
       (chunk) => attempt(() => reader.push(chunk)),
     );
-    const timer = setTimeout(() => fail(new PageError("timeout", "The answer took too long")), options.timeoutMs);
+    const timer = setTimeout(() => fail(new GetError("timeout", "The answer took too long")), options.timeoutMs);
     const abort = () => fail(stopped());
 
     const settle = () => {
@@ -39,30 +39,30 @@ export function getPage(url: EndpointUrl, path: string, options: PageOptions): P
       signal?.removeEventListener("abort", abort);
       socket.destroy();
     };
-    const fail = (error: PageError) => {
+    const fail = (error: GetError) => {
       settle();
       reject(error);
     };
     const finish = () => {
       settle();
-      resolve(reader.page());
+      resolve(reader.result());
     };
     const attempt = (read: () => boolean) => {
       try {
         if (read()) finish();
       } catch (thrown) {
-        fail(thrown instanceof PageError ? thrown : new PageError("invalid", "The answer is not valid HTTP/1.1", thrown));
+        fail(thrown instanceof GetError ? thrown : new GetError("invalid", "The answer is not valid HTTP/1.1", thrown));
       }
     };
 
     signal?.addEventListener("abort", abort);
     socket.once("end", () => attempt(() => reader.ended()));
     socket.on("error", (error) => fail(socketError(error, isConnected)));
-    socket.once("close", () => fail(new PageError("reset", "The connection was closed before the answer was complete")));
+    socket.once("close", () => fail(new GetError("reset", "The connection was closed before the answer was complete")));
   });
 }
 
-const stopped = () => new PageError("reset", "The exchange was broken off");
+const stopped = () => new GetError("reset", "The exchange was broken off");
 
 const HEAD_LIMITS = { headBytes: 64 * 1024, headerCount: 256 };
 const MAX_INTERIM = 16;
@@ -82,7 +82,7 @@ class PageReader {
     this.#maxBytes = maxBytes;
   }
 
-  page(): Page {
+  result(): GetResult {
     return { status: this.#head?.status ?? 0, body: Buffer.concat(this.#parts).toString("utf8") };
   }
 
@@ -100,14 +100,14 @@ class PageReader {
   /** The replica sends nothing more. */
   ended(): boolean {
     if (this.#head !== undefined && this.#framing.kind === "close") return true;
-    throw new PageError("reset", "The connection ended before the answer was complete");
+    throw new GetError("reset", "The connection ended before the answer was complete");
   }
 
   #headComplete(head: Head): void {
     this.#parser.reset();
     if (head.status < 200) {
       this.#interim += 1;
-      if (head.status === 101 || this.#interim > MAX_INTERIM) throw new PageError("invalid", "Only interim answers came");
+      if (head.status === 101 || this.#interim > MAX_INTERIM) throw new GetError("invalid", "Only interim answers came");
       return;
     }
     this.#head = head;
@@ -137,8 +137,8 @@ class PageReader {
     if (part.length > 0) this.#parts.push(Buffer.from(part));
   }
 
-  #tooLarge(): PageError {
-    return new PageError("too-large", `The answer is longer than ${this.#maxBytes} bytes`);
+  #tooLarge(): GetError {
+    return new GetError("too-large", `The answer is longer than ${this.#maxBytes} bytes`);
   }
 }
 
@@ -154,17 +154,17 @@ function requestText(url: EndpointUrl, path: string, headers: Readonly<Record<st
   ];
   // Paths and headers come from the config; a line break in one would begin another request.
   if (/\s/.test(path) || all.some((line) => /[\r\n]/.test(line)))
-    throw new PageError("invalid", "A probe's path or header holds a space or a line break: remove it");
+    throw new GetError("invalid", "A probe's path or header holds a space or a line break: remove it");
   return `${all.join("\r\n")}\r\n\r\n`;
 }
 
-function socketError(error: Error & { readonly code?: string }, isConnected: boolean): PageError {
+function socketError(error: Error & { readonly code?: string }, isConnected: boolean): GetError {
   const code = error.code ?? "";
-  if (isConnected || code === "ECONNRESET") return new PageError("reset", "The connection broke", error);
-  if (code === "ECONNREFUSED") return new PageError("refused", "Nobody listens at this address", error);
-  if (code === "ETIMEDOUT") return new PageError("timeout", "The connection could not be opened in time", error);
-  if (UNREACHABLE.has(code)) return new PageError("unreachable", "The host can't be found or reached", error);
-  return new PageError("invalid", "The connection could not be opened", error);
+  if (isConnected || code === "ECONNRESET") return new GetError("reset", "The connection broke", error);
+  if (code === "ECONNREFUSED") return new GetError("refused", "Nobody listens at this address", error);
+  if (code === "ETIMEDOUT") return new GetError("timeout", "The connection could not be opened in time", error);
+  if (UNREACHABLE.has(code)) return new GetError("unreachable", "The host can't be found or reached", error);
+  return new GetError("invalid", "The connection could not be opened", error);
 }
 
 const UNREACHABLE: ReadonlySet<string> = new Set([

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { after, before, describe, test } from "node:test";
 import { parseEndpointUrl } from "../../../core/control/endpoint-url.ts";
-import { PageError, type PageFailure } from "../../../core/control/readiness/page.ts";
-import { getPage, type PageOptions } from "../../../core/wire/fetch-page.ts";
+import { httpGet, type GetOptions } from "../../../core/wire/http-get.ts";
+import { GetError, type GetFailure } from "../../../core/wire/http-get-result.ts";
 import { settle } from "../../support/fake-clock.ts";
 
 /** What the server does with a connection once it has read a whole request. */
@@ -37,10 +37,10 @@ after(() => {
 
 const address = (base = "", scheme = "http") =>
   parseEndpointUrl(`${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}${base}`);
-const OPTIONS: PageOptions = { timeoutMs: 20_000, maxBytes: 1_000 };
-const fetchWith = (now: Script, options: Partial<PageOptions> = {}, base = "") => {
+const OPTIONS: GetOptions = { timeoutMs: 20_000, maxBytes: 1_000 };
+const fetchWith = (now: Script, options: Partial<GetOptions> = {}, base = "") => {
   script = now;
-  return getPage(address(base), "/v1/models", { ...OPTIONS, ...options });
+  return httpGet(address(base), "/v1/models", { ...OPTIONS, ...options });
 };
 
 const whole =
@@ -122,24 +122,24 @@ describe("the request", () => {
         socket.write("ok");
       };
     });
-    await getPage(address(), "/v1/models", OPTIONS);
+    await httpGet(address(), "/v1/models", OPTIONS);
     await closed;
   });
 
   for (const path of ["/a b", "/a\r\nX: y"]) {
     test(`does not go out with the path ${JSON.stringify(path)}`, async () => {
-      await assert.rejects(getPage(address(), path, OPTIONS), { name: "PageError", reason: "invalid" });
+      await assert.rejects(httpGet(address(), path, OPTIONS), { name: "GetError", reason: "invalid" });
     });
   }
 
   test("does not go out with a header of two lines", async () => {
-    await assert.rejects(getPage(address(), "/", { ...OPTIONS, headers: { key: "a\r\nX: y" } }), { reason: "invalid" });
+    await assert.rejects(httpGet(address(), "/", { ...OPTIONS, headers: { key: "a\r\nX: y" } }), { reason: "invalid" });
   });
 });
 
 describe("no page", () => {
   const manyInterim = "HTTP/1.1 100 Continue\r\n\r\n".repeat(40);
-  const rows: readonly (readonly [name: string, reason: PageFailure, script: Script])[] = [
+  const rows: readonly (readonly [name: string, reason: GetFailure, script: Script])[] = [
     ["a length beyond the limit", "too-large", whole(head("Content-Length: 1001"))],
     ["chunks beyond the limit", "too-large", whole(`${head("Transfer-Encoding: chunked")}3e9\r\n${"x".repeat(1_001)}`)],
     ["an endless body", "too-large", whole(`${head()}${"x".repeat(1_001)}`)],
@@ -157,7 +157,7 @@ describe("no page", () => {
   ];
   for (const [name, reason, now] of rows) {
     test(`${name}: ${reason}`, async () => {
-      await assert.rejects(fetchWith(now), (error) => error instanceof PageError && error.reason === reason);
+      await assert.rejects(fetchWith(now), (error) => error instanceof GetError && error.reason === reason);
     });
   }
 
@@ -169,7 +169,7 @@ describe("no page", () => {
   ];
   for (const [name, now] of late) {
     test(`${name}: timeout`, async () => {
-      await assert.rejects(fetchWith(now, { timeoutMs: 100 }), { name: "PageError", reason: "timeout" });
+      await assert.rejects(fetchWith(now, { timeoutMs: 100 }), { name: "GetError", reason: "timeout" });
     });
   }
 
@@ -184,20 +184,20 @@ describe("no page", () => {
     });
     for (const host of ["127.0.0.1", "localhost"]) {
       const url = parseEndpointUrl(`http://${host}:${port}`);
-      await assert.rejects(getPage(url, "/", OPTIONS), { name: "PageError", reason: "refused" });
+      await assert.rejects(httpGet(url, "/", OPTIONS), { name: "GetError", reason: "refused" });
     }
   });
 
   test("TLS to a replica without it", async () => {
     script = silent;
-    await assert.rejects(getPage(address("", "https"), "/", { ...OPTIONS, timeoutMs: 200 }), PageError);
+    await assert.rejects(httpGet(address("", "https"), "/", { ...OPTIONS, timeoutMs: 200 }), GetError);
   });
 
   test("broken off by its signal, before and while it runs", async () => {
     const stopping = new AbortController();
     const signal = stopping.signal;
     const page = fetchWith(() => stopping.abort(), { signal });
-    await assert.rejects(page, PageError);
-    await assert.rejects(fetchWith(whole(head("Content-Length: 0")), { signal }), PageError);
+    await assert.rejects(page, GetError);
+    await assert.rejects(fetchWith(whole(head("Content-Length: 0")), { signal }), GetError);
   });
 });
