@@ -1,17 +1,22 @@
-import type { Snapshot } from "./active-config.ts";
+import type { ActiveConfig } from "./active-config.ts";
 import type { Clock } from "./contract/clock.ts";
 import type { Endpoint } from "./contract/endpoint.ts";
 import type { Log } from "./contract/log.ts";
-import type { Random } from "./contract/plugin.ts";
+import type { Random } from "./contract/profile-plugin.ts";
+import type { Admission } from "./stages/admit.ts";
+import type { Facts } from "./state/facts.ts";
 import type { LoadTable } from "./state/load.ts";
 import type { PrefixIndex } from "./state/prefix-index.ts";
 import type { TokenScale } from "./state/token-scale.ts";
 import type { UpstreamPool } from "./wire/upstream-pool.ts";
 
-/** Everything a request touches. It reads snapshots and changes counters; it never builds or waits for either. */
+/** Everything a request touches. It reads config and facts and changes counters; it never builds or waits for either. */
 export interface DataPlane {
-  /** The newest snapshot; a request takes one and keeps it. */
-  readonly snapshot: Snapshot;
+  /** The newest; a request takes it at its head and keeps it. */
+  readonly config: ActiveConfig;
+  /** The newest; a request takes them when its decision is made. */
+  readonly facts: Facts;
+  readonly admission: Admission;
   readonly load: LoadTable;
   /** Absent when no plugin reads prefixes. */
   readonly prefixIndex: PrefixIndex | undefined;
@@ -20,6 +25,8 @@ export interface DataPlane {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** When the router started, in seconds since 1970: the creation time of every model it lists. */
+  readonly startedAtS: number;
   /** The connections to an endpoint. */
   poolOf(endpoint: Endpoint): UpstreamPool;
   /** A request could not connect there: the prober should know before its next turn. */

@@ -10,7 +10,7 @@ import { runRouter } from "./router.ts";
 import { Deadlines, sweepPeriodMs } from "./wire/deadlines.ts";
 
 /** Where a router's config comes from; what `listen` and `admin` say in it has no meaning here. */
-export interface RouterOptions extends Partial<HostServices> {
+export interface RouterOptions extends Partial<Omit<HostServices, "output">> {
   /** Config files, and folders of them. */
   readonly files?: readonly string[];
   /** The config itself, as YAML or JSON; instead of files. Paths in it start at the working directory. */
@@ -19,6 +19,8 @@ export interface RouterOptions extends Partial<HostServices> {
   readonly urls?: readonly string[];
   /** Plugin types of your own, which the config names like built-in ones. */
   readonly plugins?: readonly Definition[];
+  /** Takes the lines that plugins print, such as the access log's; without it they are dropped. */
+  readonly print?: (line: string) => void;
 }
 
 /** The router as a Web-standard handler, for Hono, Deno.serve, Bun.serve and their like. */
@@ -47,7 +49,7 @@ export class ConfigError extends Error {
 
 /** Starts the router that the standalone proxy runs, without a listener. Rejects with a ConfigError where the config can't run. */
 export async function createRouter(options: RouterOptions): Promise<FetchRouter> {
-  const { files, text, urls = [], plugins = [], ...given } = options;
+  const { files, text, urls = [], plugins = [], print = () => {}, ...given } = options;
   if (files !== undefined && text !== undefined) throw new TypeError("Give the config as files or as text, not both.");
   const registry = withOwn(plugins);
   const loaded =
@@ -56,15 +58,16 @@ export async function createRouter(options: RouterOptions): Promise<FetchRouter>
       : await loadTexts([{ file: "text", text }], registry, urls);
   if (loaded.problems !== undefined) throw new ConfigError(loaded.problems);
 
-  const world = { clock: systemClock, random: Math.random, log: silentLog, print: () => {}, isTerminal: false, ...given };
-  const router = runRouter(loaded, world);
+  const output = { print, isTerminal: false };
+  const services = { clock: systemClock, random: Math.random, log: silentLog, ...given, output };
+  const router = runRouter(loaded, services);
   const { limits } = loaded.config.settings;
-  const deadlines = new Deadlines(world.clock, sweepPeriodMs([limits.bodyTimeoutMs, limits.writeTimeoutMs]));
+  const deadlines = new Deadlines(services.clock, sweepPeriodMs([limits.bodyTimeoutMs, limits.writeTimeoutMs]));
   const shared = {
     start: router.start,
     nextRequestId: router.nextRequestId,
     limits,
-    clock: world.clock,
+    clock: services.clock,
     deadlines,
     open: new Set<FetchExchange>(),
     isClosed: false,

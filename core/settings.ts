@@ -35,6 +35,8 @@ export interface Limits {
   readonly clientConnections: number;
   /** Extra tries after the first. */
   readonly retries: number;
+  /** Fresh tries on the same replica when a kept-alive connection ends before a byte of the response: 0 or 1. */
+  readonly staleRetries: number;
   /** How long a stop waits for requests under way. */
   readonly drainTimeoutMs: number;
 }
@@ -55,6 +57,7 @@ export const DEFAULT_LIMITS: Limits = {
   upstreamConnections: 4_096,
   clientConnections: 16_384,
   retries: 2,
+  staleRetries: 1,
   drainTimeoutMs: 25_000,
 };
 

@@ -1,11 +1,9 @@
+import type { BodyView, JsonKind } from "../contract/body-view.ts";
 import { RouterError } from "../contract/errors.ts";
 import type { Span } from "../contract/request.ts";
 import { countNumbers } from "./count-numbers.ts";
 import { asciiText, decodeString } from "./json-string.ts";
 import { BodyScanner } from "./scan.ts";
-
-/** What a noted key's value is; "missing" where the body does not have the key. */
-export type JsonKind = "string" | "number" | "array" | "object" | "true" | "false" | "null" | "missing";
 
 /** Where a scan found the keys it was asked for. */
 export interface KeySpans {
@@ -24,7 +22,7 @@ const OPEN_OBJECT = 0x7b;
 const MAX_NUMBER_BYTES = 64;
 
 /** What a parser reads: the body's bytes and its noted top-level keys, decoded one by one and only when asked for. */
-export class JsonBody {
+export class JsonBody implements BodyView {
   /** Exactly the body. */
   readonly bytes: Uint8Array;
   readonly #spans: KeySpans;

@@ -57,7 +57,12 @@ async function run(
   process.on("uncaughtException", (error) => log.error("A fault inside the router", { cause: error.stack ?? String(error) }));
   const isTerminal = process.stdout.isTTY === true;
   const printer = linePrinter(systemClock, isTerminal, (text) => process.stdout.write(text));
-  const router = runRouter(loaded, { clock: systemClock, random: Math.random, log, print: printer.print, isTerminal });
+  const router = runRouter(loaded, {
+    clock: systemClock,
+    random: Math.random,
+    log,
+    output: { print: printer.print, isTerminal },
+  });
   const address = { host: asked.host ?? listen.host, port: asked.port ?? listen.port };
   let admin: OpenAdmin | undefined;
   try {
@@ -91,10 +96,10 @@ async function run(
 }
 
 function greeting(url: string, router: Router): string {
-  const { endpoints, pool, served } = router.snapshot;
-  const ready = endpoints.filter((endpoint) => endpoint.phase === "ready").length;
+  const { endpoints, served } = router.facts;
+  const ready = endpoints.filter(({ isAvailable }) => isAvailable).length;
   const models = [...served].slice(0, 8).join(", ") || "none yet";
-  return `Signalbox is listening on ${url} for the pool "${pool}": ${ready} of ${endpoints.length} replicas ready, models: ${models}\n`;
+  return `Signalbox is listening on ${url} for the pool "${router.config.pool}": ${ready} of ${endpoints.length} replicas ready, models: ${models}\n`;
 }
 
 function demoGreeting(url: string): string {

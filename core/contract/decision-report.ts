@@ -1,8 +1,9 @@
-import type { Attempt, Decision, Fault, RequestRecord } from "./decision.ts";
+import type { Decision, Fault, Leg } from "./decision.ts";
 import type { Endpoint } from "./endpoint.ts";
+import type { Attempt, Outcome } from "./outcome.ts";
 
 /** A request that has ended, without its body and headers: what may be kept for a while. */
-export interface EndedRequest extends Omit<RequestRecord, "request" | "decision"> {
+export interface EndedRequest extends Omit<Outcome, "request" | "decision"> {
   readonly isStream: boolean;
   readonly promptTokens: number;
   /** Undefined for a request that could not be understood. */
@@ -22,7 +23,7 @@ export interface DecisionReport {
   readonly time: string;
   readonly api: string;
   readonly status: number;
-  readonly ending: RequestRecord["ending"];
+  readonly ending: Outcome["ending"];
   readonly errorCode: string;
   readonly durationMs: number;
   /** Null where no byte came. */
@@ -66,13 +67,14 @@ export interface CandidateReport {
 
 export function reportOf(ended: EndedRequest): DecisionReport {
   const { decision } = ended;
+  const leg = decision?.legs[0];
   return {
     id: ended.id,
     time: new Date(ended.wallMs).toISOString(),
     api: ended.api,
     status: ended.status,
     ending: ended.ending,
-    errorCode: ended.errorCode,
+    errorCode: ended.error?.code ?? "",
     durationMs: ended.durationMs,
     firstByteMs: Number.isNaN(ended.firstByteMs) ? null : ended.firstByteMs,
     requestBytes: ended.requestBytes,
@@ -80,15 +82,15 @@ export function reportOf(ended: EndedRequest): DecisionReport {
     isStream: ended.isStream,
     promptTokens: ended.promptTokens,
     cache: cacheOf(ended),
-    profile: decision?.profile ?? "",
+    profile: leg?.profile ?? "",
     model: decision?.model ?? "",
     target: decision?.target ?? "",
     rule: decision?.rule ?? "",
     why: whyOf(ended),
     poolSize: decision?.endpoints.length ?? 0,
-    dropped: (decision?.dropped ?? []).map(({ filter, endpoints }) => ({ filter, endpoints: endpoints.map(({ name }) => name) })),
-    scorers: (decision?.scores ?? []).map(({ scorer, weight }) => ({ name: scorer, weight })),
-    candidates: decision === undefined ? [] : candidatesOf(decision),
+    dropped: (leg?.dropped ?? []).map(({ filter, endpoints }) => ({ filter, endpoints: endpoints.map(({ name }) => name) })),
+    scorers: (leg?.scores ?? []).map(({ scorer, weight }) => ({ name: scorer, weight })),
+    candidates: leg === undefined ? [] : candidatesOf(leg),
     refusal: ended.refusal ?? null,
     faults: decision?.faults ?? [],
     attempts: ended.attempts,
@@ -109,33 +111,34 @@ const known = (count = Number.NaN) => (Number.isNaN(count) ? null : count);
 type Choice = Omit<Decision, "refusal">;
 
 /** Those that a picker left out come last. */
-function candidatesOf(choice: Choice): readonly CandidateReport[] {
-  const { candidates, scores } = choice;
-  const places = new Map(choice.order.map((endpoint, place) => [endpoint, place]));
+function candidatesOf(leg: Leg): readonly CandidateReport[] {
+  const { candidates, scores } = leg;
+  const places = new Map(leg.order.map((endpoint, place) => [endpoint, place]));
   const placeOf = (index: number) => places.get(candidates[index]!) ?? candidates.length;
   return [...candidates.keys()]
     .sort((one, other) => placeOf(one) - placeOf(other))
     .map((index) => ({
       endpoint: candidates[index]!.name,
-      total: choice.totals[index] ?? 0,
+      total: leg.totals[index] ?? 0,
       scores: scores.map(({ values }) => values[index] ?? null),
       confidences: scores.map(({ confidences }) => confidences?.[index] ?? 1),
     }));
 }
 
-function whyOf({ decision, refusal, errorCode, attempts }: EndedRequest): string {
+function whyOf({ decision, refusal, error, attempts }: EndedRequest): string {
   if (refusal !== undefined) return refusal.message;
-  if (decision === undefined) return errorCode === "" ? "It ended before it was routed." : "It could not be routed as it came.";
-  const [pick] = decision.order;
-  if (pick === undefined) return "The picker chose nobody.";
+  if (decision === undefined)
+    return error === undefined ? "It ended before it was routed." : "It could not be routed as it came.";
+  const [leg] = decision.legs;
+  const pick = leg?.order[0];
+  if (leg === undefined || pick === undefined) return "The picker chose nobody.";
   const tried = attempts.filter(({ endpoint }, index) => endpoint !== attempts[index + 1]?.endpoint);
   const detours = tried.slice(0, -1).map(({ endpoint, result }) => `${endpoint} (${result})`);
-  return `${pickSentence(decision, pick)}${detours.length === 0 ? "" : ` It went on after ${detours.join(", ")}.`}`;
+  return `${pickSentence(leg, pick, decision.endpoints.length)}${detours.length === 0 ? "" : ` It went on after ${detours.join(", ")}.`}`;
 }
 
-function pickSentence({ candidates, totals, scores, endpoints }: Choice, pick: Endpoint): string {
-  if (candidates.length === 1)
-    return `${pick.name} was the only candidate${endpoints.length === 1 ? "" : ` of ${endpoints.length}`}.`;
+function pickSentence({ candidates, totals, scores }: Leg, pick: Endpoint, poolSize: number): string {
+  if (candidates.length === 1) return `${pick.name} was the only candidate${poolSize === 1 ? "" : ` of ${poolSize}`}.`;
   if (scores.length === 0) return `${pick.name} was picked; no scorer had an opinion.`;
   const total = totals[candidates.indexOf(pick)] ?? 0;
   const others = candidates.flatMap((candidate, index) => (candidate === pick ? [] : [totals[index] ?? 0]));

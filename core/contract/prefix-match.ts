@@ -1,4 +1,9 @@
-/** What the prefix index says of one prompt; part of the load a decision reads. Answers stay what they were when first asked. */
+/**
+ * What the prefix index says of one prompt. Each number is read when it is first asked for, and stays the same for this request.
+ *
+ * @example
+ * score: ({ prefix }, candidates) => candidates.map(({ slot }) => prefix.matchedFraction(slot))
+ */
 export interface PrefixMatch {
   /** Prompt length in hashed blocks; 0 when the prompt is too short to index. Blocks grow along a prompt: don't multiply them. */
   readonly blocks: number;

@@ -1,7 +1,12 @@
 import type { Dialect } from "./errors.ts";
 import type { PrefixMatch } from "./prefix-match.ts";
 
-/** Read-only request headers; names in lower case. */
+/**
+ * Read-only request headers; names in lower case.
+ *
+ * @example
+ * const tier = request.headers.get("x-tier") ?? "standard";
+ */
 export interface HeaderView {
   get(name: string): string | undefined;
 }
@@ -28,7 +33,12 @@ export interface ParsedBody {
 /** Half-open byte range [start, end). */
 export type Span = readonly [start: number, end: number];
 
-/** One inference request as filters, scorers and pickers see it. */
+/**
+ * One inference request as filters, scorers and pickers see it.
+ *
+ * @example
+ * const uncached = request.promptTokens - request.prefix.matchedTokens(endpoint.slot);
+ */
 export interface InferenceRequest extends ParsedBody {
   readonly id: string;
   /** Type of the parser that read it: "completions", "messages" … */
@@ -46,11 +56,4 @@ export interface InferenceRequest extends ParsedBody {
   readonly parsedTokens: number;
   /** How much of the prompt each endpoint is believed to hold already. */
   readonly prefix: PrefixMatch;
-}
-
-const NOTHING = new Uint8Array(0);
-
-/** Lets go of a body whose request has ended. */
-export function forgetBody(request: InferenceRequest): void {
-  (request as { body: Uint8Array }).body = NOTHING;
 }

@@ -1,7 +1,8 @@
-import type { Load } from "../state/load.ts";
 import { systemClock } from "./clock.ts";
 import type { Endpoint } from "./endpoint.ts";
+import type { LoadView } from "./load-view.ts";
 import { silentLog } from "./log.ts";
+import { nameSet } from "./name-set.ts";
 import type { OptionSchema, SchemaIssue } from "./options.ts";
 import type { Definition, PluginHost, PluginKind, PluginKinds } from "./plugin.ts";
 import { NO_PREFIX, type PrefixMatch } from "./prefix-match.ts";
@@ -10,15 +11,16 @@ import type { HeaderView, InferenceRequest } from "./request.ts";
 // For plugin authors: everything a plugin is handed, made up, so that it can be tested without a server. See
 // examples/custom-scorer.test.ts.
 
-/** A ready endpoint "e0", "e1" … by its slot, serving "base". */
+/** An available endpoint "e0", "e1" … by its slot, serving "base"; with a phase of its own it is not available. */
 export function makeEndpoint(
   slot: number,
-  overrides: Partial<Omit<Endpoint, "models">> & { models?: readonly string[] } = {},
+  overrides: Partial<Omit<Endpoint, "models">> & { models?: Iterable<string> } = {},
 ): Endpoint {
   const port = 8000 + slot;
   return {
     name: `e${slot}`,
     slot,
+    generation: 0,
     url: {
       href: `http://127.0.0.1:${port}`,
       hostname: "127.0.0.1",
@@ -29,8 +31,12 @@ export function makeEndpoint(
     },
     labels: {},
     phase: "ready",
+    isAvailable: overrides.phase === undefined,
+    share: 1,
+    intent: "serve",
+    ejection: undefined,
     ...overrides,
-    models: new Set(overrides.models ?? ["base"]),
+    models: nameSet(overrides.models ?? ["base"]),
   };
 }
 
@@ -80,23 +86,36 @@ export function makePrefix(blocks: number, tokensPerBlock: number, matched: read
   };
 }
 
-/** Load numbers by slot; what is left out is 0 where the router knows it itself, and unknown where it is scraped. */
-export function makeLoad(slots: number, numbers: Partial<Load> = {}): Load {
-  const idle = new Array<number>(slots).fill(0);
-  const unknown = new Array<number>(slots).fill(Number.NaN);
+/** A number of each slot: an array by slot, or a function of it. */
+type BySlot<Value> = ArrayLike<Value> | ((slot: number) => Value);
+
+export type LoadNumbers = { readonly [Name in keyof LoadView]?: BySlot<ReturnType<LoadView[Name]>> };
+
+/**
+ * Load numbers of the slots 0 … slots - 1; what is left out is 0 where the router knows it itself, and unknown where it is
+ * scraped. Reading any other slot throws a RangeError.
+ */
+export function makeLoad(slots: number, numbers: LoadNumbers = {}): LoadView {
+  const read = <Name extends keyof LoadView>(name: Name, otherwise: ReturnType<LoadView[Name]>) => {
+    const given = numbers[name];
+    return (slot: number) => {
+      if (!(slot >= 0 && slot < slots)) throw new RangeError(`There is no slot ${slot}: read by endpoint.slot`);
+      return (typeof given === "function" ? given(slot) : (given?.[slot] ?? otherwise)) as typeof otherwise;
+    };
+  };
+  const prefillTokens = read("prefillTokens", 0);
   return {
-    inFlight: idle,
-    prefillTokens: idle,
-    remainingPrefill: (slot) => (numbers.prefillTokens ?? idle)[slot] ?? 0,
-    waitingPrompts: () => 0,
-    prefillRate: () => 8,
-    waiting: unknown,
-    running: unknown,
-    kvUsage: unknown,
-    scrapedAtMs: unknown,
-    freshness: new Array<number>(slots).fill(1),
-    adapters: [],
-    ...numbers,
+    inFlight: read("inFlight", 0),
+    prefillTokens,
+    remainingPrefill: numbers.remainingPrefill === undefined ? prefillTokens : read("remainingPrefill", 0),
+    waitingPrompts: read("waitingPrompts", 0),
+    prefillRate: read("prefillRate", 8),
+    waiting: read("waiting", Number.NaN),
+    running: read("running", Number.NaN),
+    kvUsage: read("kvUsage", Number.NaN),
+    scrapedAtMs: read("scrapedAtMs", Number.NaN),
+    freshness: read("freshness", 1),
+    adapters: read("adapters", undefined),
   };
 }
 
@@ -118,9 +137,9 @@ export function makeHost(overrides: Partial<PluginHost> = {}): PluginHost {
     clock: systemClock,
     random: seededRandom(1),
     log: silentLog,
-    print: () => {},
-    isTerminal: false,
+    output: { print: () => {}, isTerminal: false },
     signal: new AbortController().signal,
+    keep: (_version, make) => make(),
     usePrefixIndex: () => {},
     ...overrides,
   };

@@ -1,15 +1,16 @@
-import type { LoadedConfig } from "../../config/load.ts";
-import { type Snapshot, servedModels } from "../active-config.ts";
-import type { Endpoint } from "../contract/endpoint.ts";
+import type { Endpoint, EndpointSpec } from "../contract/endpoint.ts";
+import type { Probes } from "../control/readiness/probes.ts";
+import { type Facts, factsOf } from "../state/facts.ts";
 import type { LoadTable } from "../state/load.ts";
 import type { HttpGet } from "../wire/http-get-result.ts";
 import { EndpointTable } from "./endpoint-table.ts";
-import { buildPluginSet, type HostServices, type PluginSet } from "./plugin-set.ts";
+import type { HostServices, PluginSet } from "./plugin-set.ts";
 import { Prober } from "./readiness/prober.ts";
 
 export interface ControlPlaneOptions {
-  readonly loaded: LoadedConfig;
-  readonly world: HostServices;
+  readonly plugins: Pick<PluginSet, "discoveries" | "sources">;
+  readonly probes: Probes;
+  readonly services: HostServices;
   readonly load: LoadTable;
   readonly get: HttpGet;
   /** Another process stands behind this slot, or none any more. */
@@ -17,44 +18,41 @@ export interface ControlPlaneOptions {
   /** How many tokens the KV cache behind this slot holds; undefined when that is not known any more. */
   readonly capacityKnown: (slot: number, tokens: number | undefined) => void;
   /** Something a decision reads has changed. */
-  readonly publish: (snapshot: Snapshot) => void;
+  readonly publish: (facts: Facts) => void;
 }
 
-/** Builds snapshots from the config, discovery and probes; publishes a first one, without endpoints, at once. */
+/** Makes facts from discovery and probes, and publishes them as they change. */
 export class ControlPlane {
-  readonly built: PluginSet;
   readonly #options: ControlPlaneOptions;
-  readonly #stopping = new AbortController();
   readonly #table: EndpointTable;
   readonly #prober: Prober;
 
   constructor(options: ControlPlaneOptions) {
-    const { loaded, world, load } = options;
+    const { plugins, probes, services, load, get, replaced, capacityKnown, publish } = options;
     this.#options = options;
-    this.built = buildPluginSet(loaded, world, this.#stopping.signal);
     this.#table = new EndpointTable({
       load,
-      log: world.log,
-      changed: (endpoints) => this.#publish(endpoints),
-      replaced: options.replaced,
+      log: services.log,
+      changed: (endpoints) => publish(factsOf(endpoints)),
+      replaced,
     });
     this.#prober = new Prober({
-      ...world,
+      ...services,
       load,
-      get: options.get,
-      capacityKnown: options.capacityKnown,
-      probes: loaded.config.pool.probes,
-      sources: this.built.sources.map(({ plugin }) => plugin),
+      get,
+      capacityKnown,
+      probes,
+      sources: plugins.sources.map(({ plugin }) => plugin),
       changed: (name, health) => this.#table.probed(name, health),
     });
-    this.#publish([]);
   }
 
-  /** Begins discovery and probing. */
+  /** Begins discovery and probing. Throws when a discovery can't start. */
   start(): void {
+    const { discoveries } = this.#options.plugins;
     // Each discovery has its own list; together they are the pool.
-    const lists = new Map(this.built.discoveries.map(({ name }) => [name, [] as Parameters<EndpointTable["discovered"]>[0]]));
-    for (const { name, plugin } of this.built.discoveries) {
+    const lists = new Map(discoveries.map(({ name }): [string, readonly EndpointSpec[]] => [name, []]));
+    for (const { name, plugin } of discoveries) {
       plugin.start((specs) => {
         lists.set(name, specs);
         this.#table.discovered([...lists.values()].flat());
@@ -75,11 +73,6 @@ export class ControlPlane {
   }
 
   stop(): void {
-    this.#stopping.abort();
     this.#prober.stop();
-  }
-
-  #publish(endpoints: readonly Endpoint[]): void {
-    this.#options.publish({ ...this.built.active, endpoints, served: servedModels(endpoints) });
   }
 }

@@ -1,6 +1,8 @@
 import type { Endpoint, EndpointSpec } from "../contract/endpoint.ts";
 import type { Log } from "../contract/log.ts";
+import { nameSet } from "../contract/name-set.ts";
 import type { LoadTable } from "../state/load.ts";
+import { shownStanding } from "./availability.ts";
 import { parseEndpointUrl } from "./endpoint-url.ts";
 import { NEW_REPLICA, type ReplicaHealth } from "./readiness/reducer.ts";
 
@@ -56,10 +58,19 @@ export class EndpointTable {
   probed(name: string, health: KnownHealth): void {
     const row = this.#rows.get(name);
     if (row === undefined) return;
-    if (row.health.generation !== health.generation) this.#options.replaced(row.endpoint.slot);
-    const isSame = row.endpoint.phase === health.phase && row.health.models === health.models;
-    const models = row.health.models === health.models ? row.endpoint.models : new Set(health.models);
-    const endpoint = isSame ? row.endpoint : { ...row.endpoint, phase: health.phase, models };
+    const { load } = this.#options;
+    const { slot } = row.endpoint;
+    if (row.health.generation !== health.generation) {
+      load.replaced(slot, true);
+      this.#options.replaced(slot);
+    }
+    const generation = load.generationOf(slot);
+    const isSame =
+      row.health.phase === health.phase && row.health.models === health.models && row.endpoint.generation === generation;
+    const models = row.health.models === health.models ? row.endpoint.models : nameSet(health.models);
+    const endpoint = isSame
+      ? row.endpoint
+      : Object.freeze({ ...row.endpoint, ...shownStanding(health.phase), generation, models });
     this.#replace(new Map(this.#rows).set(name, { ...row, endpoint, health }));
   }
 
@@ -76,18 +87,28 @@ export class EndpointTable {
   }
 
   #merged(spec: EndpointSpec, known: Row | undefined): Row {
-    if (known === undefined || known.urlText !== spec.url) return this.#added(spec);
+    if (known === undefined || known.urlText !== spec.url) return this.#added(spec, known !== undefined);
     if (hasSameLabels(known.endpoint.labels, spec.labels)) return known;
-    return { ...known, endpoint: { ...known.endpoint, labels: spec.labels } };
+    return { ...known, endpoint: Object.freeze({ ...known.endpoint, labels: Object.freeze({ ...spec.labels }) }) };
   }
 
-  #added(spec: EndpointSpec): Row {
-    const url = parseEndpointUrl(spec.url);
-    const { name, labels } = spec;
-    const slot = this.#options.load.slotOf(name);
+  /** A new name, or a known one with another address. */
+  #added({ name, url: urlText, labels }: EndpointSpec, isKnown: boolean): Row {
+    const url = Object.freeze(parseEndpointUrl(urlText));
+    const { load } = this.#options;
+    const slot = load.slotOf(name);
+    if (isKnown) load.replaced(slot, false);
     this.#options.replaced(slot);
-    const endpoint: Endpoint = { name, slot, url, labels, phase: NEW_REPLICA.phase, models: new Set() };
-    return { endpoint, urlText: spec.url, health: NEW_REPLICA };
+    const endpoint: Endpoint = Object.freeze({
+      name,
+      slot,
+      generation: load.generationOf(slot),
+      url,
+      labels: Object.freeze({ ...labels }),
+      ...shownStanding(NEW_REPLICA.phase),
+      models: nameSet(),
+    });
+    return { endpoint, urlText, health: NEW_REPLICA };
   }
 
   #replace(rows: ReadonlyMap<string, Row>): void {

@@ -2,71 +2,117 @@ import type { LoadedConfig } from "../../config/load.ts";
 import type { ActiveConfig, Named, Profile, WeightedScorer } from "../active-config.ts";
 import { checkPages } from "../admin/pages.ts";
 import type { Clock } from "../contract/clock.ts";
+import type { Discovery } from "../contract/discovery.ts";
 import type { Log } from "../contract/log.ts";
-import type {
-  Discovery,
-  Parser,
-  PluginHost,
-  PluginKind,
-  PluginKinds,
-  PrefixSettings,
-  Random,
-  Source,
-} from "../contract/plugin.ts";
+import type { Parser } from "../contract/parser.ts";
+import type { Definition, Output, PluginHost, PluginKind, PluginKinds, PrefixSettings } from "../contract/plugin.ts";
+import type { Random } from "../contract/profile-plugin.ts";
+import type { Source } from "../contract/source.ts";
+import type { KeptState } from "./kept-state.ts";
 
 /** What plugins get from the process that runs them. */
 export interface HostServices {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  readonly print: (line: string) => void;
-  readonly isTerminal: boolean;
+  readonly output: Output;
 }
 
-/** Live plugins made from a config. */
+/** Live plugins made from one config: built, then published, and disposed when no request needs them any more. */
 export interface PluginSet {
   readonly active: ActiveConfig;
   readonly discoveries: readonly Named<Discovery>[];
   readonly sources: readonly Named<Source>[];
   /** Settings of the prefix index; undefined when no plugin reads prefixes. */
   readonly prefixSettings: PrefixSettings | undefined;
+  /** Aborts the plugins' signal and disposes them, the last one made first. The second call does nothing. */
+  dispose(): void;
+}
+
+/** One instance of the config, live. */
+interface Instance extends Named<PluginKinds[PluginKind]> {
+  readonly kind: PluginKind;
 }
 
 const PREFIX_DEFAULTS: PrefixSettings = { blockBytes: 256, maxBytes: 64 * 1024 * 1024, countGenerated: false };
 
-/** Makes every instance of the config; throws an Error that names the instance when one can't be made. */
-export function buildPluginSet({ config, definitions }: LoadedConfig, world: HostServices, signal: AbortSignal): PluginSet {
+/**
+ * Makes every instance of the config. Throws an Error that names the instance when one can't be made; then those made before
+ * are disposed. State that outlives the set is taken from `kept`.
+ */
+export function buildPluginSet(loaded: LoadedConfig, services: HostServices, kept: KeptState): PluginSet {
+  const stopping = new AbortController();
+  const instances: Instance[] = [];
+  const dispose = () => {
+    if (stopping.signal.aborted) return;
+    stopping.abort();
+    for (const instance of instances.reverse()) disposeOne(instance, services.log);
+  };
+  try {
+    return { ...assemble(loaded, services, kept, stopping.signal, instances), dispose };
+  } catch (thrown) {
+    dispose();
+    throw thrown;
+  }
+}
+
+/** `instances` grows as they are made, so that a failure knows what to dispose. */
+function assemble(
+  { config, definitions }: LoadedConfig,
+  services: HostServices,
+  kept: KeptState,
+  signal: AbortSignal,
+  instances: Instance[],
+): Omit<PluginSet, "dispose"> {
   const prefixRequests: Partial<PrefixSettings>[] = [];
-  const instances = config.plugins.map((entry) => {
-    const definition = definitions.get(entry.name);
-    if (definition === undefined) throw new Error(`The plugin "${entry.name}" has no definition`);
-    const host: PluginHost = { ...world, name: entry.name, signal, usePrefixIndex: (settings) => prefixRequests.push(settings) };
-    const plugin = definition.create(entry.parameters, host);
-    return { kind: definition.kind, name: entry.name, type: entry.type, plugin };
-  });
-
-  const ofKind = <Kind extends PluginKind>(kind: Kind): Named<PluginKinds[Kind]>[] =>
-    // The kind tells which contract the instance has; the compiler can't follow that through the list.
+  for (const { name, type, parameters } of config.plugins) {
+    const definition = definitions.get(name);
+    if (definition === undefined) throw new Error(`The plugin "${name}" has no definition`);
+    const host: PluginHost = {
+      ...services,
+      name,
+      signal,
+      keep: (version, make) => kept.get(type, name, version, make),
+      usePrefixIndex: (settings) => prefixRequests.push(settings),
+    };
+    instances.push({ kind: definition.kind, name, type, plugin: create(definition, name, parameters, host) });
+  }
+  // The kind tells which contract the instance has; the compiler can't follow that through the list.
+  const ofKind = <Kind extends PluginKind>(kind: Kind) =>
     instances.filter((instance) => instance.kind === kind) as unknown as Named<PluginKinds[Kind]>[];
-
-  const parsers = ofKind("parser");
   const observers = ofKind("observer");
   checkPages(observers);
-  const active: ActiveConfig = {
-    pool: config.pool.name,
-    routes: routesOf(parsers),
-    rewriters: ofKind("rewriter"),
-    profile: buildProfile(config.profile, ofKind),
-    observers,
-    settings: config.settings,
-    startedAtS: Math.floor(world.clock.wall() / 1000),
-  };
   return {
-    active,
+    active: {
+      pool: config.pool.name,
+      routes: routesOf(ofKind("parser")),
+      rewriters: ofKind("rewriter"),
+      profile: buildProfile(config.profile, ofKind),
+      observers,
+      settings: config.settings,
+    },
     discoveries: ofKind("discovery"),
     sources: ofKind("source"),
     prefixSettings: mergePrefixSettings(prefixRequests),
   };
+}
+
+function create(definition: Definition, name: string, parameters: unknown, host: PluginHost): PluginKinds[PluginKind] {
+  try {
+    return definition.create(parameters, host);
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`The plugin "${name}" can't be made: ${message}`, { cause });
+  }
+}
+
+/** A plugin that can't be disposed must not keep the others. */
+function disposeOne({ name, plugin }: Instance, log: Log): void {
+  try {
+    plugin.dispose?.();
+  } catch (thrown) {
+    log.warn("A plugin failed while it was disposed", { plugin: name, fault: String(thrown) });
+  }
 }
 
 function routesOf(parsers: readonly Named<Parser>[]): ActiveConfig["routes"] {
@@ -81,19 +127,32 @@ function routesOf(parsers: readonly Named<Parser>[]): ActiveConfig["routes"] {
 }
 
 function buildProfile(
-  profile: LoadedConfig["config"]["profile"],
+  { name, plugins }: LoadedConfig["config"]["profile"],
   ofKind: <Kind extends PluginKind>(kind: Kind) => Named<PluginKinds[Kind]>[],
 ): Profile {
   const inOrder = <Plugin>(all: readonly Named<Plugin>[]) =>
-    profile.plugins.flatMap((ref) => all.filter((instance) => instance.name === ref.pluginRef));
-  const weightOf = (name: string) => profile.plugins.find((ref) => ref.pluginRef === name)?.weight ?? 1;
+    plugins.flatMap((ref) => all.filter((instance) => instance.name === ref.pluginRef));
+  const weightOf = (scorer: string) => plugins.find((ref) => ref.pluginRef === scorer)?.weight ?? 1;
   const scorers: WeightedScorer[] = inOrder(ofKind("scorer")).map((scorer) => ({ ...scorer, weight: weightOf(scorer.name) }));
-  const halves = scorers.flatMap(({ name, type, plugin }) => (plugin.asFilter ? [{ name, type, plugin: plugin.asFilter }] : []));
-  const filters = inOrder([...ofKind("filter"), ...halves]);
   const [picker] = inOrder(ofKind("picker"));
-  if (picker === undefined) throw new Error(`The profile "${profile.name}" has no picker`);
-  const responseHeaders = [...filters, ...scorers].flatMap(({ plugin }) => plugin.responseHeader?.bind(plugin) ?? []);
-  return { name: profile.name, filters, scorers, picker, responseHeaders };
+  if (picker === undefined) throw new Error(`The profile "${name}" has no picker`);
+  const all = inOrder<AnyMethods>([...ofKind("filter"), ...scorers, picker]);
+  return {
+    name,
+    filters: all.filter(hasMethod("filter")),
+    scorers,
+    picker,
+    chosen: all.filter(hasMethod("chosen")),
+    responseHeaders: all.flatMap(({ plugin }) => plugin.responseHeader?.bind(plugin) ?? []),
+  };
+}
+
+type AnyMethods = Partial<PluginKinds["filter"] & PluginKinds["scorer"] & PluginKinds["picker"]>;
+
+/** Whether an instance takes part in one stage, whatever its kind. */
+function hasMethod<Method extends keyof AnyMethods>(method: Method) {
+  return (instance: Named<AnyMethods>): instance is Named<AnyMethods & Required<Pick<AnyMethods, Method>>> =>
+    instance.plugin[method] !== undefined;
 }
 
 /** One index serves all who read it, so they must agree. */

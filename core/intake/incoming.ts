@@ -1,6 +1,6 @@
 import type { Named } from "../active-config.ts";
 import type { JsonBody } from "../body/json-body.ts";
-import type { Parser } from "../contract/plugin.ts";
+import type { Parser } from "../contract/parser.ts";
 import type { Head } from "../wire/head.ts";
 
 /** A complete request, not yet understood. */

@@ -1,4 +1,4 @@
-import type { Random } from "../contract/plugin.ts";
+import type { Random } from "../contract/profile-plugin.ts";
 
 /** Makes ids that no other request of this process has, and hardly one of any other process. */
 export function requestIds(random: Random): () => string {

@@ -1,10 +1,10 @@
-import type { Named } from "../active-config.ts";
+import type { Profile } from "../active-config.ts";
 import type { Dropped } from "../contract/decision.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import { RouterError } from "../contract/errors.ts";
-import type { Filter } from "../contract/plugin.ts";
+import type { LoadView } from "../contract/load-view.ts";
+import type { Random } from "../contract/profile-plugin.ts";
 import type { InferenceRequest } from "../contract/request.ts";
-import type { Load } from "../state/load.ts";
 
 export interface Filtered {
   readonly candidates: readonly Endpoint[];
@@ -13,23 +13,25 @@ export interface Filtered {
   readonly refusal: RouterError | undefined;
 }
 
-/** Runs the filters in order and notes who dropped whom; stops at the first that leaves nobody. */
+/** Runs the filters in order and notes who dropped whom; stops at the first that leaves nobody. `endpoints` is frozen. */
 export function filter(
   request: InferenceRequest,
-  filters: readonly Named<Filter>[],
+  filters: Profile["filters"],
   endpoints: readonly Endpoint[],
-  load: Load,
+  load: LoadView,
+  random: Random,
 ): Filtered {
   if (endpoints.length === 0) return { candidates: [], dropped: [], refusal: emptyPool() };
   const dropped: Dropped[] = [];
   let candidates = endpoints;
   for (const { name, plugin } of filters) {
-    const kept = keptBy(name, plugin, request, candidates, load);
+    const kept = keptBy(name, plugin, request, candidates, load, random);
     if (kept === candidates) continue;
     const lost = droppedOf(name, candidates, kept);
     if (lost.length === 0) continue;
     dropped.push({ filter: name, endpoints: lost });
-    candidates = kept;
+    // A copy: the list is the plugin's own, and the next plugin must not be able to change it.
+    candidates = Object.freeze(kept.slice());
     if (kept.length === 0) return { candidates, dropped, refusal: plugin.refuse?.(request, endpoints) ?? nobodyLeft(name) };
   }
   return { candidates, dropped, refusal: undefined };
@@ -37,13 +39,14 @@ export function filter(
 
 function keptBy(
   filterName: string,
-  plugin: Filter,
+  plugin: Profile["filters"][number]["plugin"],
   request: InferenceRequest,
   candidates: readonly Endpoint[],
-  load: Load,
+  load: LoadView,
+  random: Random,
 ): readonly Endpoint[] {
   try {
-    return plugin.filter(request, candidates, load);
+    return plugin.filter(request, candidates, load, random);
   } catch (cause) {
     throw new RouterError("plugin_fault", `The filter "${filterName}" failed on this request; fix the plugin.`, { cause });
   }
@@ -53,11 +56,13 @@ function keptBy(
 function droppedOf(filterName: string, candidates: readonly Endpoint[], kept: readonly Endpoint[]): readonly Endpoint[] {
   let next = 0;
   const lost: Endpoint[] = [];
-  for (const candidate of candidates) {
-    if (kept[next] === candidate) next += 1;
-    else lost.push(candidate);
+  if (Array.isArray(kept)) {
+    for (const candidate of candidates) {
+      if (kept[next] === candidate) next += 1;
+      else lost.push(candidate);
+    }
+    if (next === kept.length) return lost;
   }
-  if (next === kept.length) return lost;
   throw new RouterError(
     "plugin_fault",
     `The filter "${filterName}" must return some of the candidates in their order; fix the plugin.`,

@@ -1,9 +1,8 @@
-import type { Snapshot } from "../active-config.ts";
+import type { ActiveConfig } from "../active-config.ts";
 import { NO_PREFIX } from "../contract/prefix-match.ts";
 import type { InferenceRequest } from "../contract/request.ts";
+import type { DataPlane } from "../data-plane.ts";
 import type { Incoming } from "../intake/incoming.ts";
-import type { PrefixIndex } from "../state/prefix-index.ts";
-import type { TokenScale } from "../state/token-scale.ts";
 import { drawTarget } from "./draw-target.ts";
 
 /**
@@ -12,16 +11,15 @@ import { drawTarget } from "./draw-target.ts";
  */
 export function parse(
   incoming: Incoming,
-  snapshot: Snapshot,
-  prefixIndex: PrefixIndex | undefined,
-  tokenScale?: TokenScale,
+  rewriters: ActiveConfig["rewriters"],
+  { facts, prefixIndex, tokenScale }: Pick<DataPlane, "facts" | "prefixIndex" | "tokenScale">,
 ): InferenceRequest {
   const { parser, head, body } = incoming;
   const parsed = parser.plugin.parse(body);
-  const draw = drawTarget(parsed, incoming, snapshot);
+  const draw = drawTarget(parsed, incoming, rewriters, facts.served);
   const target = draw?.target ?? parsed.model;
   const key = { api: parser.type, target, cacheSalt: parsed.cacheSalt };
-  const promptTokens = tokenScale?.scaled(parser.type, parsed.promptTokens) ?? parsed.promptTokens;
+  const promptTokens = tokenScale.scaled(parser.type, parsed.promptTokens);
   // Field by field: a spread would build the object in steps.
   return {
     model: parsed.model,

@@ -1,9 +1,9 @@
 import type { WeightedScorer } from "../active-config.ts";
 import type { Fault, ScorerColumn } from "../contract/decision.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
-import type { Scorer } from "../contract/plugin.ts";
+import type { LoadView } from "../contract/load-view.ts";
 import type { InferenceRequest } from "../contract/request.ts";
-import type { Load } from "../state/load.ts";
+import type { Scorer } from "../contract/scorer.ts";
 
 export interface Scored {
   readonly columns: readonly ScorerColumn[];
@@ -20,7 +20,7 @@ export function score(
   request: InferenceRequest,
   scorers: readonly WeightedScorer[],
   candidates: readonly Endpoint[],
-  load: Load,
+  load: LoadView,
 ): Scored {
   const columns: ScorerColumn[] = [];
   const faults: Fault[] = [];
@@ -68,7 +68,7 @@ function checkValues(values: ArrayLike<number | null>, wanted: number): void {
 }
 
 /** How much each opinion counts; undefined when all count fully. */
-function partialConfidences(scorer: Scorer, candidates: readonly Endpoint[], load: Load): Float64Array | undefined {
+function partialConfidences(scorer: Scorer, candidates: readonly Endpoint[], load: LoadView): Float64Array | undefined {
   if (scorer.confidence === undefined) return undefined;
   let confidences: Float64Array | undefined;
   for (let i = 0; i < candidates.length; i++) {

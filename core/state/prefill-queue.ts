@@ -15,7 +15,7 @@ const HALF_LIFE_TOKENS = 200_000;
 /**
  * How far an endpoint is with the prompts it was sent. Engines work prompts off in the order they came, so the first in line
  * is taken to shrink with time at the endpoint's measured speed: tokens answered by a first byte per time in which there was
- * something to work on.
+ * something to work on. Reading changes nothing.
  */
 export class PrefillQueue {
   readonly #work: PrefillWork[] = [];
@@ -42,6 +42,7 @@ export class PrefillQueue {
   }
 
   add(work: PrefillWork, nowMs: number): void {
+    this.#dropDone(nowMs);
     if (this.#work.length === 0) {
       this.#headSinceMs = nowMs;
       this.#markMs = nowMs;
@@ -52,6 +53,7 @@ export class PrefillQueue {
 
   /** Its first byte came, or it ended without one. */
   remove(work: PrefillWork, nowMs: number, isWorkedOff: boolean): void {
+    this.#dropDone(nowMs);
     const at = this.#work.indexOf(work);
     if (at < 0) return;
     if (at === 0) this.#headSinceMs = nowMs;
@@ -63,22 +65,42 @@ export class PrefillQueue {
 
   /** Tokens still to be worked off. */
   remaining(nowMs: number): number {
-    const { rate } = this;
-    for (let head = this.#work[0]; head !== undefined; head = this.#work[0]) {
-      const done = (nowMs - this.#headSinceMs) * rate;
-      if (head.hasFirstByte || done < head.tokens) return this.#tokens - Math.min(done, head.tokens);
-      // Nothing will say when this one is done, so time does.
-      this.#work.shift();
-      this.#tokens -= head.tokens;
-      this.#headSinceMs += head.tokens / rate;
+    const done = this.#doneByTime(nowMs);
+    const head = this.#work[done];
+    if (head === undefined) return 0;
+    let tokens = this.#tokens;
+    let sinceMs = this.#headSinceMs;
+    for (let index = 0; index < done; index++) {
+      tokens -= this.#work[index]!.tokens;
+      sinceMs += this.#work[index]!.tokens / this.rate;
     }
-    return 0;
+    return tokens - Math.min((nowMs - sinceMs) * this.rate, head.tokens);
   }
 
   /** How many prompts that is. */
   waiting(nowMs: number): number {
-    this.remaining(nowMs);
-    return this.#work.length;
+    return this.#work.length - this.#doneByTime(nowMs);
+  }
+
+  /** How many of the first in line are done because enough time has passed: nothing else will say so of a whole response. */
+  #doneByTime(nowMs: number): number {
+    let leftMs = nowMs - this.#headSinceMs;
+    let done = 0;
+    for (; done < this.#work.length; done++) {
+      const { hasFirstByte, tokens } = this.#work[done]!;
+      leftMs -= tokens / this.rate;
+      if (hasFirstByte || leftMs < 0) break;
+    }
+    return done;
+  }
+
+  #dropDone(nowMs: number): void {
+    const done = this.#doneByTime(nowMs);
+    if (done === 0) return;
+    for (const work of this.#work.splice(0, done)) {
+      this.#tokens -= work.tokens;
+      this.#headSinceMs += work.tokens / this.rate;
+    }
   }
 
   #measure(tokens: number, nowMs: number): void {

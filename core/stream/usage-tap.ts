@@ -1,4 +1,4 @@
-import type { Usage } from "../contract/decision.ts";
+import type { Usage } from "../contract/outcome.ts";
 
 // Replicas say at the end of an answer what it took: {"prompt_tokens":…,"completion_tokens":…}, with what came out of their
 // cache. To know it, nobody has to parse the answer: its last bytes are kept, and the last "usage" object among them is read.

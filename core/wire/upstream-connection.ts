@@ -27,7 +27,7 @@ export interface ResponseReader {
   body(chunk: Buffer, spans: ArrayLike<number>, spanCount: number, isVerbatim: boolean): void;
   /** `isVerbatimEnd`: the last `body` call carried the end of the chunked framing. */
   end(isVerbatimEnd: boolean): void;
-  failed(failure: UpstreamFailure): void;
+  failed(failure: UpstreamFailure, isDelivered: boolean): void;
   /** Everything of one read has been handed over. */
   readDone(): void;
 }
@@ -285,9 +285,10 @@ export class UpstreamConnection implements Timed {
 
   #fail(failure: UpstreamFailure): void {
     const reader = this.#reader;
+    const isDelivered = this.#state !== "connecting";
     this.#reader = undefined;
     this.#close();
-    reader?.failed(failure);
+    reader?.failed(failure, isDelivered);
   }
 
   #close(): void {

@@ -24,7 +24,7 @@ export default defineScorer({
     host.usePrefixIndex({});
     return {
       score({ prefix }, candidates, load) {
-        const counts = candidates.map(({ slot }) => load.inFlight[slot]!);
+        const counts = candidates.map(({ slot }) => load.inFlight(slot));
         const { fewest, most, mean, deviation } = spread(counts);
         const isUneven = most - fewest >= imbalanceMinGap && most > imbalanceFactor * (mean + 1);
         const limit = isUneven ? fewest : mean + standardDeviationFactor * deviation;

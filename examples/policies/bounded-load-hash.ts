@@ -36,11 +36,11 @@ export default defineScorer({
     return {
       score(request, candidates, load) {
         const key = hash(request.target, hashedBytes(request, skipBytes, prefixBytes));
-        const total = candidates.reduce((sum, { slot }) => sum + load.inFlight[slot]!, 0);
+        const total = candidates.reduce((sum, { slot }) => sum + load.inFlight(slot), 0);
         const limit = (meanLoadFactor * (total + 1)) / candidates.length;
         return candidates.map((endpoint) => {
           const nearness = 1 - stepsTo(pointsOf(endpoint), key) / 2 ** 32;
-          const hasRoom = total === 0 || load.inFlight[endpoint.slot]! + 1 <= limit;
+          const hasRoom = total === 0 || load.inFlight(endpoint.slot) + 1 <= limit;
           return hasRoom ? (1 + nearness) / 2 : nearness / 2;
         });
       },

@@ -35,8 +35,8 @@ export default defineScorer({
       score({ prefix, promptTokens }, candidates, load) {
         const costs = candidates.map((endpoint) => {
           const { slot } = endpoint;
-          const prefill = load.prefillTokens[slot]! + promptTokens - overlapScoreCredit * prefix.matchedTokens(slot);
-          return prefillLoadScale * Math.max(0, prefill) + sent.tokensOf(endpoint, load.inFlight[slot]!);
+          const prefill = load.prefillTokens(slot) + promptTokens - overlapScoreCredit * prefix.matchedTokens(slot);
+          return prefillLoadScale * Math.max(0, prefill) + sent.tokensOf(endpoint, load.inFlight(slot));
         });
         return temperature === 0 ? cheapestFirst(costs) : softmaxWeights(costs, temperature);
       },

@@ -19,8 +19,8 @@ export default defineScorer({
     return {
       score(request, candidates, load) {
         const costs = candidates.map(({ slot }) => {
-          const tokens = load.prefillTokens[slot]! + uncachedTokens(request, slot);
-          return tokens * (load.inFlight[slot]! + 1);
+          const tokens = load.prefillTokens(slot) + uncachedTokens(request, slot);
+          return tokens * (load.inFlight(slot) + 1);
         });
         return cheapestFirst(costs);
       },

@@ -19,7 +19,7 @@ export default defineScorer({
     host.usePrefixIndex({});
     return {
       score(request, candidates, load) {
-        return cheapestFirst(candidates.map(({ slot }) => load.prefillTokens[slot]! + uncachedTokens(request, slot)));
+        return cheapestFirst(candidates.map(({ slot }) => load.prefillTokens(slot) + uncachedTokens(request, slot)));
       },
     };
   },

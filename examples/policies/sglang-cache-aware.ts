@@ -37,7 +37,7 @@ export default defineScorer({
     const treeSize = ({ slot, name }: Endpoint) => (trees[slot]?.name === name ? trees[slot].size : 0);
     return {
       score({ prefix }, candidates, load) {
-        const counts = candidates.map(({ slot }) => load.inFlight[slot]!);
+        const counts = candidates.map(({ slot }) => load.inFlight(slot));
         const most = Math.max(...counts);
         const fewest = Math.min(...counts);
         if (most - fewest > balanceAbsThreshold && most > balanceRelThreshold * fewest) return cheapestFirst(counts);

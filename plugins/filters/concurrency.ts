@@ -23,8 +23,8 @@ export default defineFilter({
     const limit = Math.floor((isByTokens ? maxTokenConcurrency : maxConcurrency) * (1 + headroom));
     return {
       filter(_request, candidates, load) {
-        const numbers = isByTokens ? load.prefillTokens : load.inFlight;
-        const kept = candidates.filter(({ slot }) => numbers[slot]! < limit);
+        const used = (slot: number) => (isByTokens ? load.prefillTokens(slot) : load.inFlight(slot));
+        const kept = candidates.filter(({ slot }) => used(slot) < limit);
         return kept.length === 0 && whenAllFull === "keep" ? candidates : kept;
       },
       refuse: () =>

@@ -1,7 +1,7 @@
 import type { Endpoint } from "../../core/contract/endpoint.ts";
+import type { LoadView } from "../../core/contract/load-view.ts";
 import { z } from "../../core/contract/options.ts";
 import { defineFilter } from "../../core/contract/plugin.ts";
-import type { Load } from "../../core/state/load.ts";
 
 const share = z.number().min(0).max(1);
 
@@ -28,9 +28,9 @@ export default defineFilter({
     host.usePrefixIndex({});
     const msPerToken = 1000 / peakPrefillThroughput;
     return {
-      filter({ prefix }, candidates, load) {
+      filter({ prefix }, candidates, load, random) {
         if (candidates.length < 2 || affinityThreshold === 0) return candidates;
-        if (explorationProbability > 0 && host.random() < explorationProbability) return candidates;
+        if (explorationProbability > 0 && random() < explorationProbability) return candidates;
         const isHolder = ({ slot }: Endpoint) => prefix.matchedFraction(slot) >= affinityThreshold;
         const holders = candidates.filter(isHolder);
         if (holders.length === 0 || holders.length === candidates.length || maxTTFTPenaltyMs === 0)
@@ -45,6 +45,6 @@ export default defineFilter({
 
 const orAll = (kept: readonly Endpoint[], all: readonly Endpoint[]) => (kept.length === 0 ? all : kept);
 
-function leastTokens(endpoints: readonly Endpoint[], load: Load): number {
-  return endpoints.reduce((least, { slot }) => Math.min(least, load.prefillTokens[slot]!), Number.POSITIVE_INFINITY);
+function leastTokens(endpoints: readonly Endpoint[], load: LoadView): number {
+  return endpoints.reduce((least, { slot }) => Math.min(least, load.prefillTokens(slot)), Number.POSITIVE_INFINITY);
 }

@@ -14,13 +14,20 @@ export default defineFilter({
   }),
 });
 
-const isReady = (endpoint: Endpoint) => endpoint.phase === "ready";
+/** Why an endpoint is not available, in words. */
+const PHASES: readonly (readonly [phase: Phase, words: string])[] = [
+  ["starting", "starting"],
+  ["not-ready", "not ready"],
+  ["draining", "draining"],
+  ["ejected", "ejected"],
+];
+
+const isReady = (endpoint: Endpoint) => endpoint.isAvailable;
 
 function whyNobody(endpoints: readonly Endpoint[]): string {
-  const counts = `${count(endpoints, "starting")} starting, ${count(endpoints, "not-ready")} not ready`;
+  const counts = PHASES.map(([phase, words]) => [endpoints.filter((endpoint) => endpoint.phase === phase).length, words] as const)
+    .filter(([count]) => count > 0)
+    .map(([count, words]) => `${count} ${words}`)
+    .join(", ");
   return `No replica of the pool is ready (${counts}); try again shortly, and look at the replicas' own logs if this lasts.`;
-}
-
-function count(endpoints: readonly Endpoint[], phase: Phase): number {
-  return endpoints.filter((endpoint) => endpoint.phase === phase).length;
 }

@@ -39,7 +39,7 @@ function refuse(request: InferenceRequest, endpoints: readonly Endpoint[]): Rout
       retryAfterS: 1,
     });
   }
-  const waiting = endpoints.filter((endpoint) => endpoint.phase !== "ready" && endpoint.models.has(target)).length;
+  const waiting = endpoints.filter((endpoint) => !endpoint.isAvailable && endpoint.models.has(target)).length;
   if (waiting > 0) {
     const message = `No replica that serves this model is ready (${waiting} not ready); try again shortly.`;
     return new RouterError("no_ready_endpoint", message, { retryAfterS: 1 });

@@ -1,6 +1,6 @@
 import type { Endpoint } from "../../core/contract/endpoint.ts";
 import { z } from "../../core/contract/options.ts";
-import type { ResponseHeader } from "../../core/contract/plugin.ts";
+import type { ResponseHeader } from "../../core/contract/profile-plugin.ts";
 import type { InferenceRequest } from "../../core/contract/request.ts";
 
 /** Options of both session-affinity plugins. */

@@ -20,7 +20,7 @@ export default defineFilter({
     return {
       filter(_request, candidates, load) {
         // Comparisons with NaN are false, so what is not known drops nobody.
-        const kept = candidates.filter(({ slot }) => !(load.waiting[slot]! >= mostWaiting || load.kvUsage[slot]! >= mostUsage));
+        const kept = candidates.filter(({ slot }) => !(load.waiting(slot) >= mostWaiting || load.kvUsage(slot) >= mostUsage));
         return kept.length === 0 ? candidates : kept;
       },
     };

@@ -1,5 +1,5 @@
-import type { RequestRecord } from "../../core/contract/decision.ts";
 import { z } from "../../core/contract/options.ts";
+import type { Outcome } from "../../core/contract/outcome.ts";
 import { defineObserver } from "../../core/contract/plugin.ts";
 
 const MAX_LENGTH = 256;
@@ -22,12 +22,12 @@ export default defineObserver({
   create({ format, replay }, host) {
     if (format === "none") return { finished() {} };
     if (replay) host.usePrefixIndex({});
-    const isText = format === "text" || (format === "auto" && host.isTerminal);
-    return { finished: (record) => host.print(isText ? readableLine(record) : jsonLine(record, replay)) };
+    const isText = format === "text" || (format === "auto" && host.output.isTerminal);
+    return { finished: (record) => host.output.print(isText ? readableLine(record) : jsonLine(record, replay)) };
   },
 });
 
-function jsonLine(record: RequestRecord, replay: boolean): string {
+function jsonLine(record: Outcome, replay: boolean): string {
   return JSON.stringify({
     time: new Date(record.wallMs).toISOString(),
     id: clean(record.id),
@@ -35,7 +35,7 @@ function jsonLine(record: RequestRecord, replay: boolean): string {
     path: cleanPath(record.path),
     status: record.status,
     ending: record.ending,
-    error: record.errorCode,
+    error: record.error?.code ?? "",
     ...routing(record),
     attempts: record.attempts.slice(0, MAX_ATTEMPTS).map(({ endpoint, result }) => ({ endpoint: clean(endpoint), result })),
     durationMs: rounded(record.durationMs),
@@ -47,7 +47,7 @@ function jsonLine(record: RequestRecord, replay: boolean): string {
   });
 }
 
-function readableLine(record: RequestRecord): string {
+function readableLine(record: Outcome): string {
   const { model, target, endpoint } = routing(record);
   const words = [
     new Date(record.wallMs).toISOString().slice(11, 23),
@@ -60,13 +60,13 @@ function readableLine(record: RequestRecord): string {
     Number.isNaN(record.firstByteMs) ? "" : `(first byte ${rounded(record.firstByteMs)} ms)`,
     record.attempts.length > 1 ? `${record.attempts.length} attempts` : "",
     record.ending === "complete" ? "" : record.ending,
-    record.errorCode,
+    record.error?.code ?? "",
   ];
   return words.filter((word) => word !== "").join(" ");
 }
 
 /** What was asked for, what it became, and who answered last. */
-function routing({ request, decision, attempts }: RequestRecord) {
+function routing({ request, decision, attempts }: Outcome) {
   return {
     model: clean(decision?.model ?? request?.model ?? ""),
     target: clean(decision?.target ?? request?.target ?? ""),
@@ -76,7 +76,7 @@ function routing({ request, decision, attempts }: RequestRecord) {
 }
 
 /** What the replica counted; left out where it does not say. */
-function reported({ usage, predictedTokens }: RequestRecord) {
+function reported({ usage, predictedTokens }: Outcome) {
   if (usage === undefined) return {};
   return {
     promptTokens: known(usage.promptTokens),
@@ -87,7 +87,7 @@ function reported({ usage, predictedTokens }: RequestRecord) {
 }
 
 /** The request as a simulation needs it. Eight digits of each block's hash keep even millions of blocks apart. */
-function replayable({ request, usage }: RequestRecord) {
+function replayable({ request, usage }: Outcome) {
   if (request === undefined) return {};
   const { prefix } = request;
   return {

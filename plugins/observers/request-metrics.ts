@@ -1,5 +1,5 @@
-import type { Attempt, RequestRecord } from "../../core/contract/decision.ts";
 import { z } from "../../core/contract/options.ts";
+import type { Attempt, Outcome } from "../../core/contract/outcome.ts";
 import { defineObserver } from "../../core/contract/plugin.ts";
 import type { RouterView } from "../../core/contract/router-view.ts";
 import { CounterFamily } from "./counter-family.ts";
@@ -22,8 +22,8 @@ export default defineObserver({
   type: "request-metrics",
   summary: "Counts requests and shows them with the state of the pool as Prometheus text at /metrics.",
   options,
-  create({ maxSeries }) {
-    const families = makeFamilies(maxSeries);
+  create({ maxSeries }, host) {
+    const families = host.keep(1, () => makeFamilies(maxSeries));
     return {
       finished: (record) => count(families, record),
       pages: [{ path: "/metrics", contentType: EXPOSITION_TYPE, render: (view) => page(families, view) }],
@@ -64,12 +64,12 @@ const REQUESTS_HELP = "Requests that have ended, by the endpoint that was tried 
 const DURATION_HELP = "From the first byte of a request to the end of its answer.";
 const FIRST_BYTE_HELP = "From the last byte of a request to the first body byte of its answer.";
 
-function count(families: Families, record: RequestRecord): void {
+function count(families: Families, record: Outcome): void {
   const { attempts, decision } = record;
   const api = record.api === "" ? NONE : record.api;
   const last = attempts.length === 0 ? "" : attempts[attempts.length - 1]!.endpoint;
   families.requests.add(1, api, last === "" ? NONE : last, statusClass(record.status));
-  if (record.errorCode !== "") families.errors.add(1, record.errorCode);
+  if (record.error !== undefined) families.errors.add(1, record.error.code);
   for (const { endpoint, result } of attempts) families.attempts.add(1, endpoint === "" ? NONE : endpoint, resultText(result));
   if (decision !== undefined && decision.rule !== "") families.rewrites.add(1, decision.rule, decision.target);
   if (record.ending === "client-left") families.clientLeft.add(1);
@@ -82,7 +82,7 @@ function count(families: Families, record: RequestRecord): void {
   if (!Number.isNaN(record.firstByteMs)) families.firstBytes.observe(record.firstByteMs / 1000, api);
 }
 
-function countTokens(families: Families, { usage, predictedTokens }: RequestRecord, api: string, endpoint: string): void {
+function countTokens(families: Families, { usage, predictedTokens }: Outcome, api: string, endpoint: string): void {
   if (usage === undefined) return;
   const { promptTokens, outputTokens, cachedTokens } = usage;
   if (!Number.isNaN(outputTokens)) families.outputTokens.add(outputTokens, api);
@@ -95,7 +95,7 @@ function countTokens(families: Families, { usage, predictedTokens }: RequestReco
 }
 
 function page(families: Families, view: RouterView): string {
-  const names = new Set(view.snapshot.endpoints.map(({ name }) => name)).add(NONE);
+  const names = new Set(view.endpoints.map(({ name }) => name)).add(NONE);
   families.requests.makeRoom("endpoint", names);
   families.attempts.makeRoom("endpoint", names);
   families.promptTokens.makeRoom("endpoint", names);

@@ -10,32 +10,31 @@ interface EndpointGauge {
 }
 
 /** Scraped values are shown for as long as a decision hears them. */
-const fresh = (endpoint: Endpoint, { load }: RouterView, values: ArrayLike<number>) =>
-  load.freshness[endpoint.slot]! > 0 ? values[endpoint.slot]! : Number.NaN;
+const fresh = ({ slot }: Endpoint, { load }: RouterView, value: number) => (load.freshness(slot) > 0 ? value : Number.NaN);
 
 const ENDPOINT_GAUGES: readonly EndpointGauge[] = [
-  { name: "ready", help: "1 while the endpoint gets traffic.", read: ({ phase }) => (phase === "ready" ? 1 : 0) },
-  { name: "in_flight", help: "Requests sent and not yet ended.", read: ({ slot }, { load }) => load.inFlight[slot]! },
+  { name: "ready", help: "1 while the endpoint gets traffic.", read: ({ isAvailable }) => (isAvailable ? 1 : 0) },
+  { name: "in_flight", help: "Requests sent and not yet ended.", read: ({ slot }, { load }) => load.inFlight(slot) },
   {
     name: "prefill_tokens",
     help: "Prompt tokens sent and not yet answered by a first byte, less those believed cached.",
-    read: ({ slot }, { load }) => load.prefillTokens[slot]!,
+    read: ({ slot }, { load }) => load.prefillTokens(slot),
   },
   { name: "connections", help: "Open connections, busy and idle.", read: (endpoint, view) => view.connectionsTo(endpoint) },
   {
     name: "waiting",
     help: "Requests in the replica's own queue, as it says.",
-    read: (one, view) => fresh(one, view, view.load.waiting),
+    read: (one, view) => fresh(one, view, view.load.waiting(one.slot)),
   },
   {
     name: "running",
     help: "Requests running in the replica, as it says.",
-    read: (one, view) => fresh(one, view, view.load.running),
+    read: (one, view) => fresh(one, view, view.load.running(one.slot)),
   },
   {
     name: "kv_cache_utilization",
     help: "Share of the replica's KV cache in use, as it says.",
-    read: (one, view) => fresh(one, view, view.load.kvUsage),
+    read: (one, view) => fresh(one, view, view.load.kvUsage(one.slot)),
   },
 ];
 
@@ -46,7 +45,7 @@ export function stateGauges(view: RouterView): string {
 
 function endpointGauges(view: RouterView): string {
   const families = ENDPOINT_GAUGES.map(({ name, help, read }) => {
-    const samples = view.snapshot.endpoints.map((endpoint) => {
+    const samples = view.endpoints.map((endpoint) => {
       const value = read(endpoint, view);
       return Number.isNaN(value) ? "" : sampleLine(`signalbox_endpoint_${name}`, ["endpoint"], [endpoint.name], value);
     });
@@ -55,8 +54,8 @@ function endpointGauges(view: RouterView): string {
   return families.join("");
 }
 
-function rewriteGauges({ snapshot }: RouterView): string {
-  const ready = snapshot.endpoints.filter(({ phase }) => phase === "ready");
+function rewriteGauges({ endpoints, mappings }: RouterView): string {
+  const available = endpoints.filter(({ isAvailable }) => isAvailable);
   let weights = familyHead(
     "signalbox_rewrite_target_weight",
     "gauge",
@@ -68,10 +67,10 @@ function rewriteGauges({ snapshot }: RouterView): string {
     "Ready endpoints that serve a rule's target; 0 beside a weight above 0 means that requests are refused or sent elsewhere.",
   );
   const labels = ["rule", "target"];
-  for (const { name, targets } of snapshot.rewriters.flatMap(({ plugin }) => plugin.rules ?? [])) {
+  for (const { name, targets } of mappings) {
     for (const target of targets) {
       const values = [name, target.name];
-      const count = ready.filter(({ models }) => models.has(target.name)).length;
+      const count = available.filter(({ models }) => models.has(target.name)).length;
       weights += sampleLine("signalbox_rewrite_target_weight", labels, values, target.weight);
       serving += sampleLine("signalbox_rewrite_target_ready_endpoints", labels, values, count);
     }
@@ -90,9 +89,7 @@ function prefixIndexGauges({ prefixIndex }: RouterView): string {
   );
 }
 
-function startGauge({ snapshot }: RouterView): string {
+function startGauge({ startedAtS }: RouterView): string {
   const name = "signalbox_start_time_seconds";
-  return (
-    familyHead(name, "gauge", "When the router started, in seconds since 1970.") + sampleLine(name, [], [], snapshot.startedAtS)
-  );
+  return familyHead(name, "gauge", "When the router started, in seconds since 1970.") + sampleLine(name, [], [], startedAtS);
 }

@@ -1,4 +1,4 @@
-import type { JsonBody } from "../../core/body/json-body.ts";
+import type { BodyView } from "../../core/contract/body-view.ts";
 import { z } from "../../core/contract/options.ts";
 import { defineParser } from "../../core/contract/plugin.ts";
 import type { Span } from "../../core/contract/request.ts";
@@ -36,7 +36,7 @@ export default defineParser({
 });
 
 /** The span without the string that is a billing header: what comes before it and what comes after. */
-function withoutBillingHeader(body: JsonBody, span: Span): readonly Span[] {
+function withoutBillingHeader(body: BodyView, span: Span): readonly Span[] {
   const bytes = Buffer.from(body.bytes.buffer, body.bytes.byteOffset, span[1]);
   const start = bytes.indexOf(BILLING_HEADER, span[0]);
   if (start === -1 || bytes[start - 1] === BACKSLASH) return [span];

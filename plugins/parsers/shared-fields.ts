@@ -1,7 +1,7 @@
-import type { JsonBody } from "../../core/body/json-body.ts";
+import type { BodyView } from "../../core/contract/body-view.ts";
 import type { Dialect } from "../../core/contract/errors.ts";
 import { RouterError } from "../../core/contract/errors.ts";
-import type { Parser } from "../../core/contract/plugin.ts";
+import type { Parser } from "../../core/contract/parser.ts";
 import type { ParsedBody, Span } from "../../core/contract/request.ts";
 
 /** What tells one JSON API from another. */
@@ -28,7 +28,7 @@ export function jsonParser(api: JsonApi): Parser {
   };
 }
 
-function readFields(body: JsonBody, api: JsonApi): ParsedBody {
+function readFields(body: BodyView, api: JsonApi): ParsedBody {
   const modelSpan = body.span("model");
   const model = body.kind("model") === "string" ? body.text("model") : undefined;
   if (modelSpan === undefined || model === undefined || model === "") throw missingModel();
@@ -59,7 +59,7 @@ function missingModel(): RouterError {
   );
 }
 
-function isPrompt(body: JsonBody, key: string): boolean {
+function isPrompt(body: BodyView, key: string): boolean {
   const kind = body.kind(key);
   return kind === "string" || kind === "array" || kind === "object";
 }
@@ -69,7 +69,7 @@ function spanTokens(span: Span): number {
   return Math.ceil((span[1] - span[0]) / BYTES_PER_TOKEN);
 }
 
-function outputLimit(body: JsonBody, keys: readonly string[]): number {
+function outputLimit(body: BodyView, keys: readonly string[]): number {
   for (const key of keys) {
     const span = body.span(key);
     if (span === undefined || body.kind(key) === "null") continue;

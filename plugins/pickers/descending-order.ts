@@ -1,5 +1,5 @@
 import type { Endpoint } from "../../core/contract/endpoint.ts";
-import type { Random } from "../../core/contract/plugin.ts";
+import type { Random } from "../../core/contract/profile-plugin.ts";
 
 /** Up to this many, inserting each in its place beats a call into the engine's sort. */
 const INSERT_AT_MOST = 16;

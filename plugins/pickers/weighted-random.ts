@@ -1,6 +1,6 @@
 import { z } from "../../core/contract/options.ts";
-import type { Random } from "../../core/contract/plugin.ts";
 import { definePicker } from "../../core/contract/plugin.ts";
+import type { Random } from "../../core/contract/profile-plugin.ts";
 import { descendingOrder } from "./descending-order.ts";
 
 /**

@@ -16,9 +16,9 @@ export default defineScorer({
   create: ({ idleThreshold, maxBusyScore }) => ({
     score(_request, candidates, load) {
       let max = 0;
-      for (const { slot } of candidates) max = Math.max(max, load.inFlight[slot]!);
+      for (const { slot } of candidates) max = Math.max(max, load.inFlight(slot));
       return candidates.map(({ slot }) => {
-        const count = load.inFlight[slot]!;
+        const count = load.inFlight(slot);
         return count <= idleThreshold ? 1 : ((max - count) / max) * maxBusyScore;
       });
     },

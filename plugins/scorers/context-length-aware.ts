@@ -33,15 +33,13 @@ export default defineScorer({
     return {
       score: ({ promptTokens }, candidates) => candidates.map((endpoint) => fit(promptTokens, lengthsOf(endpoint))),
       ...(enableFiltering && {
-        asFilter: {
-          filter: ({ promptTokens }, candidates) => candidates.filter((endpoint) => contains(lengthsOf(endpoint), promptTokens)),
-          refuse: () =>
-            new RouterError(
-              "no_ready_endpoint",
-              "No ready replica is labelled for a prompt of this length; change its length, or a replica's range in the config.",
-              { retryAfterS: 1 },
-            ),
-        },
+        filter: ({ promptTokens }, candidates) => candidates.filter((endpoint) => contains(lengthsOf(endpoint), promptTokens)),
+        refuse: () =>
+          new RouterError(
+            "no_ready_endpoint",
+            "No ready replica is labelled for a prompt of this length; change its length, or a replica's range in the config.",
+            { retryAfterS: 1 },
+          ),
       }),
     };
   },

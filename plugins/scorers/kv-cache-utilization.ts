@@ -8,7 +8,7 @@ export default defineScorer({
   summary: "Prefers the endpoint with the most free KV cache.",
   options: z.strictObject({}),
   create: () => ({
-    score: (_request, candidates, load) => candidates.map(({ slot }) => freeShare(load.kvUsage[slot]!)),
+    score: (_request, candidates, load) => candidates.map(({ slot }) => freeShare(load.kvUsage(slot))),
     confidence: scrapedConfidence,
   }),
 });

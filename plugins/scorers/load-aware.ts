@@ -15,7 +15,7 @@ export default defineScorer({
   create: ({ threshold }) => ({
     score: (_request, candidates, load) =>
       candidates.map(({ slot }) => {
-        const waiting = load.waiting[slot]!;
+        const waiting = load.waiting(slot);
         return Number.isNaN(waiting) ? null : 0.5 * (1 - Math.min(waiting, threshold) / threshold);
       }),
     confidence: scrapedConfidence,

@@ -1,7 +1,7 @@
 import type { Endpoint } from "../../core/contract/endpoint.ts";
+import type { AdapterFacts, AdapterUse } from "../../core/contract/load-view.ts";
 import { z } from "../../core/contract/options.ts";
 import { defineScorer } from "../../core/contract/plugin.ts";
-import type { AdapterFacts, AdapterUse } from "../../core/state/load.ts";
 import { RecentTargets } from "./recent-targets.ts";
 
 const options = z.strictObject({
@@ -17,13 +17,13 @@ export default defineScorer({
   type: "lora-affinity",
   summary: "Prefers endpoints whose engine holds the adapter, then those with room for it.",
   options,
-  create({ maxLora }) {
-    const recent = new RecentTargets();
+  create({ maxLora }, host) {
+    const recent = host.keep(1, () => new RecentTargets());
     return {
       score({ target }, candidates, load) {
         if (target === "") return null;
         const scores = candidates.map((endpoint) => {
-          const adapters = load.adapters[endpoint.slot];
+          const adapters = load.adapters(endpoint.slot);
           if (isBaseModel(target, endpoint, adapters)) return null;
           if (recent.isAmongLast(target, endpoint, adapters?.use?.max || maxLora)) return 1;
           return adapters?.use === undefined ? null : affinity(target, adapters.use);

@@ -19,7 +19,7 @@ export default defineScorer({
   create({ lruSize }, host) {
     host.usePrefixIndex({});
     /** Names of endpoints by their last cold request, oldest first. */
-    const lastCold = new Set<string>();
+    const lastCold = host.keep(1, () => new Set<string>());
     const coldRequests = new WeakSet<InferenceRequest>();
     return {
       score(request, candidates) {

@@ -1,7 +1,7 @@
 import type { Endpoint } from "../../core/contract/endpoint.ts";
+import type { LoadView } from "../../core/contract/load-view.ts";
 import { z } from "../../core/contract/options.ts";
 import { defineScorer } from "../../core/contract/plugin.ts";
-import type { Load } from "../../core/state/load.ts";
 import { uncachedTokens } from "./uncached-tokens.ts";
 
 const options = z.strictObject({
@@ -39,7 +39,7 @@ export default defineScorer({
         let shortest = Number.POSITIVE_INFINITY;
         for (const { slot } of candidates) {
           const tokens = load.remainingPrefill(slot) + weight * uncachedTokens(request, slot);
-          const waitMs = tokens / load.prefillRate(slot) + decodeMs * load.inFlight[slot]!;
+          const waitMs = tokens / load.prefillRate(slot) + decodeMs * load.inFlight(slot);
           waitsMs.push(waitMs);
           if (waitMs < shortest) shortest = waitMs;
         }
@@ -51,7 +51,7 @@ export default defineScorer({
 });
 
 /** Prompts that wait at the candidate where the fewest do. Taken over all, one crowded endpoint would seem a crowded pool. */
-function fewestWaiting(candidates: readonly Endpoint[], load: Load): number {
+function fewestWaiting(candidates: readonly Endpoint[], load: LoadView): number {
   let fewest = Number.POSITIVE_INFINITY;
   for (const { slot } of candidates) fewest = Math.min(fewest, load.waitingPrompts(slot));
   return fewest;

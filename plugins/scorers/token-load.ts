@@ -17,7 +17,7 @@ export default defineScorer({
     return {
       score: (request, candidates, load) =>
         candidates.map(({ slot }) => {
-          const tokens = load.prefillTokens[slot]! + uncachedTokens(request, slot);
+          const tokens = load.prefillTokens(slot) + uncachedTokens(request, slot);
           return 1 - Math.min(tokens, queueThresholdTokens) / queueThresholdTokens;
         }),
     };

@@ -1,4 +1,4 @@
-import type { EndpointFacts } from "../../core/contract/plugin.ts";
+import type { EndpointFacts } from "../../core/contract/source.ts";
 import type { SampleLabels } from "./prometheus-text.ts";
 
 /** Facts that a metrics page keeps in labels, or that several of its series make together. */

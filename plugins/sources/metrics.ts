@@ -1,6 +1,6 @@
 import { z } from "../../core/contract/options.ts";
-import type { EndpointFacts } from "../../core/contract/plugin.ts";
 import { defineSource } from "../../core/contract/plugin.ts";
+import type { EndpointFacts } from "../../core/contract/source.ts";
 import { EngineFactsReader } from "./engine-facts.ts";
 import type { SampleLabels } from "./prometheus-text.ts";
 import { readSamples } from "./prometheus-text.ts";

@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { RouterError } from "../../core/contract/errors.ts";
+import { seededRandom } from "../support/endpoints.ts";
 import { builtInsOf, situations } from "./pools.ts";
 
 for (const [type, create] of builtInsOf("filter")) {
   describe(`the filter ${type}`, () => {
     it("keeps some of the candidates, in their order", () => {
       for (const { name, request, candidates, load } of situations()) {
-        const kept = create().filter(request, candidates, load);
+        const kept = create().filter(request, candidates, load, seededRandom(1));
         const stayed = new Set(kept);
         assert.deepEqual(
           kept.map((endpoint) => endpoint.name),

@@ -1,8 +1,8 @@
 import { ownTypes } from "../../config/instances.ts";
 import type { Endpoint } from "../../core/contract/endpoint.ts";
+import type { AdapterFacts, LoadView } from "../../core/contract/load-view.ts";
 import type { Definition, PluginKind, PluginKinds } from "../../core/contract/plugin.ts";
 import type { InferenceRequest } from "../../core/contract/request.ts";
-import type { AdapterFacts, Load } from "../../core/state/load.ts";
 import { builtIns } from "../../plugins/registry.ts";
 import { makeEndpoint, makeLoad, makePrefix, makeRequest, seededRandom } from "../support/endpoints.ts";
 import { deepFreeze } from "../support/freeze.ts";
@@ -13,7 +13,7 @@ export interface Situation {
   readonly name: string;
   readonly request: InferenceRequest;
   readonly candidates: readonly Endpoint[];
-  readonly load: Load;
+  readonly load: LoadView;
 }
 
 /** Built-ins whose options have no default, and options for them. */
@@ -42,7 +42,7 @@ export function situations(): readonly Situation[] {
   );
 }
 
-function loads(count: number, random: () => number): Readonly<Record<string, Load>> {
+function loads(count: number, random: () => number): Readonly<Record<string, LoadView>> {
   const numbers = (make: () => number) => Array.from({ length: count }, make);
   const upTo = (max: number) => () => Math.floor(random() * max);
   const sometimes = (make: () => number) => () => (random() < 0.5 ? Number.NaN : make());

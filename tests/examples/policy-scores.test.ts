@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Definition, Scorer } from "../../core/contract/plugin.ts";
+import type { Definition } from "../../core/contract/plugin.ts";
+import type { Scorer } from "../../core/contract/scorer.ts";
 import aibrixPrefix from "../../examples/policies/aibrix-prefix.ts";
 import boundedLoadHash from "../../examples/policies/bounded-load-hash.ts";
 import { cheapestFirst } from "../../examples/policies/cheapest-first.ts";

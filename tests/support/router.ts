@@ -52,8 +52,7 @@ export async function startTestRouter(urls: readonly string[], options: TestRout
     clock,
     random: Math.random,
     log: silentLog,
-    print: (line) => log.push(JSON.parse(line) as AccessLine),
-    isTerminal: false,
+    output: { print: (line) => log.push(JSON.parse(line) as AccessLine), isTerminal: false },
   });
   const server = await startWireServer({
     host: "127.0.0.1",
@@ -81,7 +80,7 @@ export async function startTestRouter(urls: readonly string[], options: TestRout
 }
 
 export function readyCount(router: Router): number {
-  return router.snapshot.endpoints.filter((endpoint) => endpoint.phase === "ready").length;
+  return router.facts.endpoints.filter(({ isAvailable }) => isAvailable).length;
 }
 
 /** Polls until `isTrue`, at most `timeoutMs`: for what other processes and sockets do in their own time. */

@@ -1,13 +1,15 @@
-import type { Phase } from "../../contract/endpoint.ts";
 import type { GetFailure } from "../../wire/http-get-result.ts";
 import type { Probes } from "./probes.ts";
 
 /** Why a probe failed: there was no page, or one with another status than 200. */
 export type ProbeFailure = GetFailure | `status ${number}`;
 
+/** What the probes say of a replica. */
+export type HealthPhase = "starting" | "ready" | "not-ready";
+
 /** What the prober knows of one replica: three verdicts and the phase that follows from them. */
 export interface ReplicaHealth {
-  readonly phase: Phase;
+  readonly phase: HealthPhase;
   /** The startup probe has succeeded; liveness and readiness count from here on. */
   readonly isStarted: boolean;
   /** The startup took longer than it may. */
@@ -64,6 +66,13 @@ export function reduce(health: ReplicaHealth, event: ProbeEvent, probes: Probes)
   return sameOr(health, { ...next, phase: phaseOf(next, probes) });
 }
 
+/** Whether the probes let it be routed to: all three verdicts are good. */
+export function isInService({ isStarted, isServing, isAlive }: Verdicts): boolean {
+  return isStarted && isServing && isAlive;
+}
+
+type Verdicts = Pick<ReplicaHealth, "isStarted" | "isServing" | "isAlive">;
+
 /** True while a failed probe only means that the model is being loaded, which is no error. */
 export function isLoading(health: ReplicaHealth): boolean {
   if (health.phase !== "starting") return false;
@@ -119,7 +128,7 @@ function readinessPatch(health: ReplicaHealth, failure: ProbeFailure | undefined
  */
 function livenessPatch(health: ReplicaHealth, failure: ProbeFailure | undefined, threshold: number): Patch {
   if (failure === undefined || failure === "status 404") return { livenessFailure: "", livenessFailures: 0, isAlive: true };
-  const isVeto = health.phase !== "ready" && failure === "status 503";
+  const isVeto = !isInService(health) && failure === "status 503";
   if (!health.isStarted) return { livenessFailure: failure, isAlive: health.isAlive && !isVeto };
   const livenessFailures = Math.min(health.livenessFailures + 1, threshold);
   const isLost = livenessFailures === threshold;
@@ -138,18 +147,18 @@ function modelsPatch(health: ReplicaHealth, models: readonly string[]): Patch {
   const known = health.models;
   if (known.length === models.length && known.every((model, index) => model === models[index])) return {};
   if (known.length === 0) return { models };
-  if (health.phase !== "ready") return { models, hasRestarted: true };
+  if (!isInService(health)) return { models, hasRestarted: true };
   const isOther = !known.some((model) => models.includes(model));
   return { models, generation: health.generation + (isOther ? 1 : 0) };
 }
 
 function connectFailedPatch(health: ReplicaHealth, threshold: number): Patch {
-  if (health.phase !== "ready") return {};
+  if (!isInService(health)) return {};
   return { isServing: false, readinessFailures: threshold, readinessFailure: "refused", hasRestarted: true };
 }
 
-function phaseOf(health: ReplicaHealth, probes: Probes): Phase {
-  if (health.isStarted && health.isServing && health.isAlive) return "ready";
+function phaseOf(health: ReplicaHealth, probes: Probes): HealthPhase {
+  if (isInService(health)) return "ready";
   const isGivenUp =
     health.isOverdue ||
     health.readinessFailures >= probes.readiness.failureThreshold ||

@@ -1,11 +1,11 @@
 import type { Clock } from "../../contract/clock.ts";
 import type { EndpointUrl } from "../../contract/endpoint.ts";
-import type { Random } from "../../contract/plugin.ts";
+import type { Random } from "../../contract/profile-plugin.ts";
 import type { LoadTable } from "../../state/load.ts";
 import { GetError, type HttpGet } from "../../wire/http-get-result.ts";
 import { Loop } from "./loop.ts";
 import type { ProbeSpec, Probes } from "./probes.ts";
-import { NEW_REPLICA, type ProbeEvent, type ProbeFailure, type ReplicaHealth, reduce } from "./reducer.ts";
+import { isInService, NEW_REPLICA, type ProbeEvent, type ProbeFailure, type ReplicaHealth, reduce } from "./reducer.ts";
 import { BACKOFF_START_MS, jittered, roundPauseMs, startupWindowMs } from "./schedule.ts";
 import { SourceFacts, type SourceGroup } from "./source-facts.ts";
 import { SourceReader } from "./source-reader.ts";
@@ -73,7 +73,7 @@ export class ReplicaProber {
     const own = groups.filter((group) => group !== this.#probeGroup);
     this.#sources = own.map((group) => this.#readerOf(group));
     this.#rounds.next(0);
-    if (this.#health.phase === "ready") this.#entered();
+    if (isInService(this.#health)) this.#entered();
   }
 
   get health(): ReplicaHealth {
@@ -82,7 +82,7 @@ export class ReplicaProber {
 
   /** A routed request could not connect: out of service until a probe succeeds. */
   connectFailed(): void {
-    if (this.#health.phase !== "ready") return;
+    if (!isInService(this.#health)) return;
     this.#misses = 0;
     this.#rounds.next(this.#jittered(BACKOFF_START_MS));
     this.#tell([{ type: "connect-failed" }]);
@@ -104,11 +104,11 @@ export class ReplicaProber {
     if (this.#stopping.signal.aborted) return 0;
     const failure = isReadinessPage ? this.#readProbePage(answer) : answer.failure;
     const events: ProbeEvent[] = [];
-    if (failure === undefined && this.#health.phase !== "ready") events.push(await this.#veto());
+    if (failure === undefined && !isInService(this.#health)) events.push(await this.#veto());
     if (!wasStarted) events.push({ type: "startup", failure }, ...this.#overdue());
     if (isReadinessPage) events.push(...this.#modelsEvents(), { type: "readiness", failure });
     this.#tell(events);
-    this.#misses = this.#health.phase === "ready" ? 0 : this.#misses + 1;
+    this.#misses = isInService(this.#health) ? 0 : this.#misses + 1;
     if (!wasStarted && this.#health.isStarted && !isReadinessPage) return 0;
     return roundPauseMs(this.#health, this.#misses, this.#host.probes, this.#host.random());
   }
@@ -167,8 +167,8 @@ export class ReplicaProber {
     const before = this.#health;
     this.#health = events.reduce((health, event) => reduce(health, event, this.#host.probes), before);
     if (this.#health === before) return;
-    if (this.#health.phase === "ready" && before.phase !== "ready") this.#entered();
-    if (this.#health.phase !== "ready" && before.phase === "ready") this.#left();
+    if (isInService(this.#health) && !isInService(before)) this.#entered();
+    if (!isInService(this.#health) && isInService(before)) this.#left();
     this.#changed(this.#health);
   }
 

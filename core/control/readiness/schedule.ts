@@ -1,5 +1,5 @@
 import type { ProbeSpec, Probes } from "./probes.ts";
-import type { ReplicaHealth } from "./reducer.ts";
+import { isInService, type ReplicaHealth } from "./reducer.ts";
 
 /** First pause between two rounds of a replica that is not in service; it doubles from there. */
 export const BACKOFF_START_MS = 250;
@@ -19,7 +19,7 @@ const JITTER_SHARE = 0.1;
  * @param random a number in [0, 1)
  */
 export function roundPauseMs(
-  health: Pick<ReplicaHealth, "phase" | "isStarted">,
+  health: Pick<ReplicaHealth, "phase" | "isStarted" | "isServing" | "isAlive">,
   misses: number,
   probes: Probes,
   random: number,
@@ -27,8 +27,12 @@ export function roundPauseMs(
   return jittered(pauseMs(health, misses, probes), random);
 }
 
-function pauseMs(health: Pick<ReplicaHealth, "phase" | "isStarted">, misses: number, { startup, readiness }: Probes): number {
-  if (health.phase === "ready") return readiness.periodMs;
+function pauseMs(
+  health: Pick<ReplicaHealth, "phase" | "isStarted" | "isServing" | "isAlive">,
+  misses: number,
+  { startup, readiness }: Probes,
+): number {
+  if (isInService(health)) return readiness.periodMs;
   const backoffMs = BACKOFF_START_MS * 2 ** (misses - 1);
   if (health.isStarted) return Math.min(backoffMs, readiness.periodMs);
   if (health.phase === "starting") return Math.min(backoffMs, BACKOFF_CAP_MS, startup.periodMs);

@@ -1,5 +1,6 @@
-import type { EndpointFacts, Source } from "../../contract/plugin.ts";
-import type { AdapterUse, LoadTable } from "../../state/load.ts";
+import type { AdapterUse } from "../../contract/load-view.ts";
+import type { EndpointFacts, Source } from "../../contract/source.ts";
+import type { LoadTable } from "../../state/load.ts";
 
 /** Sources that read the same page; it is fetched once for all of them. */
 export interface SourceGroup {

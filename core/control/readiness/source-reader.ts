@@ -1,5 +1,5 @@
 import type { Clock } from "../../contract/clock.ts";
-import type { Random } from "../../contract/plugin.ts";
+import type { Random } from "../../contract/profile-plugin.ts";
 import type { LoadTable } from "../../state/load.ts";
 import type { GetFailure } from "../../wire/http-get-result.ts";
 import { Loop } from "./loop.ts";

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { AdminServer } from "../../../core/admin/server.ts";
 import { readPageFiles } from "../../../core/cli/open-admin.ts";
-import type { Observer } from "../../../core/contract/plugin.ts";
+import type { Observer } from "../../../core/contract/observer.ts";
 import { askFor, startTestAdmin } from "../../support/admin.ts";
-import { makeSnapshot, makeView } from "../../support/view.ts";
+import { makeShownRouter } from "../../support/view.ts";
 
 const observer: Observer = {
   finished() {},
@@ -12,7 +12,7 @@ const observer: Observer = {
     {
       path: "/hello",
       contentType: "text/plain",
-      render: (view, query) => `${view.snapshot.pool} says ${query.get("word") ?? "nothing"}`,
+      render: (view, query) => `${view.endpoints.length} say ${query.get("word") ?? "nothing"}`,
     },
     {
       path: "/broken",
@@ -28,8 +28,8 @@ const logged: string[] = [];
 const log = { info() {}, warn() {}, error: (message: string) => void logged.push(message) };
 let admin: AdminServer;
 before(async () => {
-  const snapshot = makeSnapshot([], { observers: [{ name: "mine", type: "mine", plugin: observer }] });
-  admin = await startTestAdmin(makeView([], { snapshot }), { log, hosts: ["box.example.org"] });
+  const router = makeShownRouter([], { observers: [{ name: "mine", type: "mine", plugin: observer }] });
+  admin = await startTestAdmin(router, { log, hosts: ["box.example.org"] });
 });
 after(() => admin.close());
 

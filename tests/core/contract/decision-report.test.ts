@@ -1,15 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
-import type { Decision } from "../../../core/contract/decision.ts";
 import { type EndedRequest, reportOf } from "../../../core/contract/decision-report.ts";
 import { makeEndpoints } from "../../support/endpoints.ts";
-import { makeDecision, makeRecord } from "../../support/records.ts";
+import { makeDecision, makeOutcome } from "../../support/records.ts";
 
 const endpoints = makeEndpoints(3);
 const [e0, e1, e2] = [endpoints[0]!, endpoints[1]!, endpoints[2]!];
 
-function ended(decision: Partial<Decision> | undefined, overrides: Partial<EndedRequest> = {}): EndedRequest {
-  const { request: _request, decision: _decision, ...record } = makeRecord();
+function ended(decision: Parameters<typeof makeDecision>[0], overrides: Partial<EndedRequest> = {}): EndedRequest {
+  const { request: _request, decision: _decision, ...record } = makeOutcome();
   return {
     ...record,
     isStream: false,
@@ -102,7 +101,11 @@ describe("why", () => {
       ended({ order: [] }, { refusal: { code: "no_ready_endpoint", message: "Nobody is ready." } }),
       "Nobody is ready.",
     ],
-    ["a body that can't be read", ended(undefined, { errorCode: "invalid_json" }), "It could not be routed as it came."],
+    [
+      "a body that can't be read",
+      ended(undefined, { error: { code: "invalid_json", message: "Why." } }),
+      "It could not be routed as it came.",
+    ],
     ["a client that left early", ended(undefined, { ending: "client-left" }), "It ended before it was routed."],
   ];
   for (const [name, request, why] of cases) it(name, () => assert.equal(reportOf(request).why, why));

@@ -3,7 +3,8 @@ import { describe, test } from "node:test";
 import type { Endpoint, EndpointSpec } from "../../../core/contract/endpoint.ts";
 import { type Log, silentLog } from "../../../core/contract/log.ts";
 import { EndpointTable, type KnownHealth } from "../../../core/control/endpoint-table.ts";
-import { Lease, LoadTable, MAX_SLOTS } from "../../../core/state/load.ts";
+import { Lease } from "../../../core/state/lease.ts";
+import { LoadTable, MAX_SLOTS } from "../../../core/state/load.ts";
 
 const spec = (name: string, url = `http://${name}:8000`, labels: Readonly<Record<string, string>> = {}): EndpointSpec => ({
   name,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
-import type { Scorer } from "../../../core/contract/plugin.ts";
+import type { Scorer } from "../../../core/contract/scorer.ts";
 import { score } from "../../../core/stages/score.ts";
 import { makeEndpoints, makeLoad, makeRequest } from "../../support/endpoints.ts";
 

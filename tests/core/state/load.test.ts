@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { Lease, LoadTable, MAX_SLOTS } from "../../../core/state/load.ts";
+import { Lease } from "../../../core/state/lease.ts";
+import { LoadTable, MAX_SLOTS } from "../../../core/state/load.ts";
 
 const work = (tokens: number) => ({ tokens, hasFirstByte: true });
 const sum = (numbers: ArrayLike<number>) => Array.from(numbers).reduce((total, each) => total + each, 0);

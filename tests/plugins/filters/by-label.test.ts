@@ -22,7 +22,7 @@ describe("the reference's roles", () => {
   for (const [name, kept] of cases) {
     it(name, () => {
       const filter = createPlugin(builtIns.get(name) as typeof byLabel);
-      assert.deepEqual(rolesOf(filter.filter(makeRequest(), pool, makeLoad(9))), kept);
+      assert.deepEqual(rolesOf(filter.filter(makeRequest(), pool, makeLoad(9), Math.random)), kept);
     });
   }
 
@@ -40,7 +40,7 @@ describe("any label", () => {
   ];
   for (const [parameters, kept] of cases) {
     it(JSON.stringify(parameters), () => {
-      const stayed = createPlugin(byLabel, parameters).filter(makeRequest(), gpus, makeLoad(3));
+      const stayed = createPlugin(byLabel, parameters).filter(makeRequest(), gpus, makeLoad(3), Math.random);
       assert.deepEqual(
         stayed.map(({ slot }) => slot),
         kept,

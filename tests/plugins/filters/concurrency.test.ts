@@ -21,7 +21,12 @@ describe("concurrency", () => {
     it(name, () => {
       const isTokens = "concurrencyMode" in parameters;
       const load = makeLoad(numbers.length, isTokens ? { prefillTokens: numbers } : { inFlight: numbers });
-      const stayed = createPlugin(concurrency, parameters).filter(makeRequest(), makeEndpoints(numbers.length), load);
+      const stayed = createPlugin(concurrency, parameters).filter(
+        makeRequest(),
+        makeEndpoints(numbers.length),
+        load,
+        Math.random,
+      );
       assert.deepEqual(
         stayed.map(({ slot }) => slot),
         kept,

@@ -24,7 +24,7 @@ describe("who matches", () => {
   ];
   for (const [selector, kept] of cases) {
     it(JSON.stringify(selector), () => {
-      const stayed = createPlugin(labelSelector, selector).filter(makeRequest(), pool, makeLoad(3));
+      const stayed = createPlugin(labelSelector, selector).filter(makeRequest(), pool, makeLoad(3), Math.random);
       assert.deepEqual(
         stayed.map(({ slot }) => slot),
         kept,

@@ -44,7 +44,7 @@ describe("prefix-cache-affinity", () => {
       const count = matched.length;
       const load = makeLoad(count, prefillTokens ? { prefillTokens } : {});
       const request = makeRequest({ prefix: makePrefix(100, 16, matched) });
-      const stayed = createPlugin(prefixCacheAffinity, parameters).filter(request, makeEndpoints(count), load);
+      const stayed = createPlugin(prefixCacheAffinity, parameters).filter(request, makeEndpoints(count), load, Math.random);
       assert.deepEqual(
         stayed.map(({ slot }) => slot),
         kept,
@@ -57,7 +57,7 @@ test("without exploration no random number is drawn; the prefix index is asked f
   const asked: object[] = [];
   const random = () => assert.fail("drew a number");
   const filter = createPlugin(prefixCacheAffinity, {}, makeHost({ random, usePrefixIndex: (settings) => asked.push(settings) }));
-  filter.filter(makeRequest(), makeEndpoints(2), makeLoad(2));
+  filter.filter(makeRequest(), makeEndpoints(2), makeLoad(2), Math.random);
   assert.deepEqual(asked, [{}]);
 });
 

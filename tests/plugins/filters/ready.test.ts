@@ -8,7 +8,7 @@ const filter = createPlugin(ready);
 const pool = [makeEndpoint(0, { phase: "starting" }), makeEndpoint(1), makeEndpoint(2, { phase: "not-ready" }), makeEndpoint(3)];
 
 test("only ready endpoints stay", () => {
-  assert.deepEqual(filter.filter(makeRequest(), pool, makeLoad(4)), [pool[1], pool[3]]);
+  assert.deepEqual(filter.filter(makeRequest(), pool, makeLoad(4), Math.random), [pool[1], pool[3]]);
 });
 
 test("the refusal counts who is on the way", () => {

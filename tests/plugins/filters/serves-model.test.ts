@@ -27,7 +27,7 @@ describe("who stays", () => {
   for (const [unlisted, target, kept] of cases) {
     it(`${unlisted} ${JSON.stringify(target)}: ${kept.join(", ") || "nobody"}`, () => {
       const filter = createPlugin(servesModel, { unlisted });
-      const stayed = filter.filter(makeRequest({ target }), pool, makeLoad(3));
+      const stayed = filter.filter(makeRequest({ target }), pool, makeLoad(3), Math.random);
       assert.deepEqual(
         stayed.map(({ slot }) => slot),
         kept,

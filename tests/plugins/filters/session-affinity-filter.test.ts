@@ -23,7 +23,7 @@ describe("session-affinity-filter", () => {
   for (const [name, parameters, headers, kept] of cases) {
     it(name, () => {
       const request = makeRequest({ headers: makeHeaders(headers) });
-      const stayed = createPlugin(sessionAffinityFilter, parameters).filter(request, pool, makeLoad(2));
+      const stayed = createPlugin(sessionAffinityFilter, parameters).filter(request, pool, makeLoad(2), Math.random);
       assert.deepEqual(
         stayed.map(({ slot }) => slot),
         kept,

@@ -22,7 +22,12 @@ describe("utilization with a headroom of 0.2: less than 6 waiting, less than 0.9
   for (const [name, waiting, kvUsage, kept] of cases) {
     it(name, () => {
       const filter = createPlugin(utilization, { headroom: 0.2 });
-      const stayed = filter.filter(makeRequest(), makeEndpoints(waiting.length), makeLoad(waiting.length, { waiting, kvUsage }));
+      const stayed = filter.filter(
+        makeRequest(),
+        makeEndpoints(waiting.length),
+        makeLoad(waiting.length, { waiting, kvUsage }),
+        Math.random,
+      );
       assert.deepEqual(
         stayed.map(({ slot }) => slot),
         kept,

@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
-import type { RequestRecord } from "../../../core/contract/decision.ts";
 import type { DecisionReport } from "../../../core/contract/decision-report.ts";
 import { RouterError } from "../../../core/contract/errors.ts";
+import type { Outcome } from "../../../core/contract/outcome.ts";
 import decisions from "../../../plugins/observers/decisions.ts";
 import { makeRequest } from "../../support/endpoints.ts";
 import { createPlugin } from "../../support/plugins.ts";
-import { makeDecision, makeRecord } from "../../support/records.ts";
+import { makeDecision, makeOutcome } from "../../support/records.ts";
 import { makeView } from "../../support/view.ts";
 
-function shownAfter(records: readonly Partial<RequestRecord>[], query = "", parameters: unknown = {}): readonly DecisionReport[] {
+function shownAfter(records: readonly Partial<Outcome>[], query = "", parameters: unknown = {}): readonly DecisionReport[] {
   const observer = createPlugin(decisions, parameters);
-  for (const record of records) observer.finished(makeRecord(record));
+  for (const record of records) observer.finished(makeOutcome(record));
   const [page] = observer.pages ?? [];
   assert.equal(page?.path, "/decisions");
   const text = page.render(makeView(), new URLSearchParams(query));
@@ -21,7 +21,7 @@ function shownAfter(records: readonly Partial<RequestRecord>[], query = "", para
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => ({ id: `r${index}` }));
 
 describe("which are shown", () => {
-  const cases: readonly [name: string, records: readonly Partial<RequestRecord>[], query: string, ids: readonly string[]][] = [
+  const cases: readonly [name: string, records: readonly Partial<Outcome>[], query: string, ids: readonly string[]][] = [
     ["none yet", [], "", []],
     ["the latest first", numbered(3), "", ["r2", "r1", "r0"]],
     ["as many as asked for", numbered(3), "limit=2", ["r2", "r1"]],

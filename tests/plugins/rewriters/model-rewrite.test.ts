@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
-import type { Rewriter } from "../../../core/contract/plugin.ts";
+import type { Rewriter } from "../../../core/contract/rewriter.ts";
 import modelRewrite from "../../../plugins/rewriters/model-rewrite.ts";
 import { makeHeaders } from "../../support/endpoints.ts";
 import { createPlugin, issuesOf } from "../../support/plugins.ts";

@@ -53,8 +53,8 @@ describe("enableFiltering", () => {
   ];
   for (const [promptTokens, kept] of cases) {
     it(`${promptTokens} tokens`, () => {
-      const { asFilter } = createPlugin(contextLengthAware, { enableFiltering: true });
-      const stayed = asFilter?.filter(makeRequest({ promptTokens }), pool, makeLoad(5)) ?? [];
+      const { filter } = createPlugin(contextLengthAware, { enableFiltering: true });
+      const stayed = filter?.(makeRequest({ promptTokens }), pool, makeLoad(5), Math.random) ?? [];
       assert.deepEqual(
         stayed.map(({ slot }) => slot),
         kept,
@@ -62,11 +62,11 @@ describe("enableFiltering", () => {
     });
   }
 
-  it("is off at first", () => assert.equal(createPlugin(contextLengthAware).asFilter, undefined));
+  it("is off at first", () => assert.equal(createPlugin(contextLengthAware).filter, undefined));
 
   it("refuses with what to change", () => {
-    const { asFilter } = createPlugin(contextLengthAware, { enableFiltering: true });
-    assert.match(asFilter?.refuse?.(makeRequest(), pool).message ?? "", /change its length, or a replica's range/);
+    const { refuse } = createPlugin(contextLengthAware, { enableFiltering: true });
+    assert.match(refuse?.(makeRequest(), pool).message ?? "", /change its length, or a replica's range/);
   });
 });
 

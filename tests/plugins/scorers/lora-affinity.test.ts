@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
-import type { AdapterFacts } from "../../../core/state/load.ts";
+import type { AdapterFacts } from "../../../core/contract/load-view.ts";
 import loraAffinity from "../../../plugins/scorers/lora-affinity.ts";
 import { makeEndpoint, makeEndpoints, makeLoad, makeRequest } from "../../support/endpoints.ts";
 import { createPlugin } from "../../support/plugins.ts";

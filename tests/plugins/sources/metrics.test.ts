@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
-import type { EndpointFacts } from "../../../core/contract/plugin.ts";
+import type { EndpointFacts } from "../../../core/contract/source.ts";
 import metrics from "../../../plugins/sources/metrics.ts";
 import { createPlugin, issuesOf } from "../../support/plugins.ts";
 

@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type Log, silentLog } from "../../../../core/contract/log.ts";
-import type { Source } from "../../../../core/contract/plugin.ts";
+import type { Source } from "../../../../core/contract/source.ts";
 import { parseEndpointUrl } from "../../../../core/control/endpoint-url.ts";
 import { Prober, type ProberOptions } from "../../../../core/control/readiness/prober.ts";
 import { PROBE_DEFAULTS } from "../../../../core/control/readiness/probes.ts";
 import type { ReplicaHealth } from "../../../../core/control/readiness/reducer.ts";
 import type { ProbeTarget } from "../../../../core/control/readiness/replica-prober.ts";
-import { Lease, LoadTable } from "../../../../core/state/load.ts";
+import { Lease } from "../../../../core/state/lease.ts";
+import { LoadTable } from "../../../../core/state/load.ts";
 import { GetError, type GetFailure, type HttpGet } from "../../../../core/wire/http-get-result.ts";
 import { FakeClock } from "../../../support/fake-clock.ts";
 

@@ -3,10 +3,10 @@ import { describe, test } from "node:test";
 import { PROBE_DEFAULTS } from "../../../../core/control/readiness/probes.ts";
 import { jittered, roundPauseMs, startupWindowMs } from "../../../../core/control/readiness/schedule.ts";
 
-const starting = { phase: "starting", isStarted: false } as const;
-const overdue = { phase: "not-ready", isStarted: false } as const;
-const ready = { phase: "ready", isStarted: true } as const;
-const lost = { phase: "not-ready", isStarted: true } as const;
+const starting = { phase: "starting", isStarted: false, isServing: false, isAlive: true } as const;
+const overdue = { ...starting, phase: "not-ready" } as const;
+const ready = { phase: "ready", isStarted: true, isServing: true, isAlive: true } as const;
+const lost = { ...ready, phase: "not-ready", isServing: false } as const;
 
 describe("pause before the next round", () => {
   const rows = [

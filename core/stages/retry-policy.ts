@@ -1,0 +1,61 @@
+import type { UpstreamFailure } from "../wire/upstream-connection.ts";
+
+/** What happened to one try. */
+export type TryEvent =
+  /** Nothing was sent: no connection to spare, or the endpoint has left the pool. */
+  | { readonly type: "not-sent" }
+  /** No whole response. `isDelivered`: bytes of the request were written to a connection that was open. */
+  | { readonly type: "failed"; readonly failure: UpstreamFailure; readonly isDelivered: boolean }
+  /** A response's head came. */
+  | { readonly type: "status"; readonly status: number };
+
+/** What came before. */
+export interface TryState {
+  /** Bytes of the response may have been sent to the client. */
+  readonly hasStarted: boolean;
+  /** An earlier try may have been worked on, and has no response. */
+  readonly wasDelivered: boolean;
+  /** Endpoints are left in the order. */
+  readonly hasSpare: boolean;
+  /** Further tries that the limits allow on other replicas. */
+  readonly retriesLeft: number;
+  /** The limits allow a fresh try on the same replica, and this request has not had it. */
+  readonly mayTryFresh: boolean;
+}
+
+/** relay: pass the response on. next: try the next endpoint. fresh: the same once more, on a new connection. fail: tell the client. */
+export type NextStep = "relay" | "next" | "fresh" | "fail";
+
+/**
+ * What may be tried again, decided on what was delivered:
+ *
+ * | event                                              | step                                                      |
+ * | -------------------------------------------------- | --------------------------------------------------------- |
+ * | bytes of a response were sent to the client        | fail, whatever happens                                    |
+ * | an earlier try was delivered and has no response   | the response, or fail: no other replica gets the request  |
+ * | nothing was sent                                   | next while there is one; costs no retry                   |
+ * | connect failed or timed out                        | next, if a spare and a retry are left                     |
+ * | stale: a kept connection ended without a byte      | fresh, once                                               |
+ * | any other failure after delivery                   | fail                                                      |
+ * | status 503 or 429: the replica has not worked on it| next, if a spare and a retry are left; else relay         |
+ * | any other status                                   | relay                                                     |
+ */
+export function nextStep(event: TryEvent, state: TryState): NextStep {
+  const { hasStarted, wasDelivered, hasSpare, retriesLeft, mayTryFresh } = state;
+  const mayTryNext = !wasDelivered && hasSpare && retriesLeft > 0;
+  switch (event.type) {
+    case "status":
+      return isOverload(event.status) && mayTryNext ? "next" : "relay";
+    case "not-sent":
+      return hasSpare && !wasDelivered ? "next" : "fail";
+    case "failed":
+      if (hasStarted) return "fail";
+      if (event.failure === "stale" && mayTryFresh) return "fresh";
+      return !event.isDelivered && mayTryNext ? "next" : "fail";
+  }
+}
+
+/** A replica that says it can't take the request has not worked on it. */
+export function isOverload(status: number): boolean {
+  return status === 503 || status === 429;
+}
