@@ -18,6 +18,14 @@ for (const [type, create] of builtInsOf("filter")) {
       }
     });
 
+    it("gives the same answer again for the same inputs", () => {
+      const filter = create();
+      for (const { name, request, candidates, load } of situations()) {
+        const ask = () => filter.filter(request, candidates, load, seededRandom(3));
+        assert.deepEqual(ask(), ask(), name);
+      }
+    });
+
     it("refuses in a sentence that shows no address", () => {
       for (const { name, request, candidates } of situations()) {
         const error = create().refuse?.(request, candidates);

@@ -152,8 +152,27 @@ describe("what the prober says", () => {
     table.discovered([spec("a")]);
     table.probed("a", READY);
     table.probed("a", { ...READY });
-    table.probed("a", { ...READY, generation: 1 });
     assert.equal(seen.length, 2);
+  });
+
+  test("another process behind the same name makes another endpoint", () => {
+    const { table, seen } = setup();
+    table.discovered([spec("a")]);
+    table.probed("a", READY);
+    const [before] = table.endpoints;
+    table.probed("a", { ...READY, generation: 1 });
+    assert.equal(seen.length, 3);
+    assert.equal(table.endpoints[0]?.slot, before?.slot);
+    assert.notEqual(table.endpoints[0]?.generation, before?.generation);
+  });
+
+  test("nobody can change an endpoint", () => {
+    const { table } = setup();
+    table.discovered([spec("a", "http://a:8000", { gpu: "h100" })]);
+    table.probed("a", READY);
+    const endpoint = table.endpoints[0]!;
+    for (const part of [endpoint, endpoint.labels, endpoint.url, endpoint.models]) assert.ok(Object.isFrozen(part));
+    assert.equal("clear" in endpoint.models || "add" in endpoint.models, false);
   });
 
   test("models are replaced as a whole", () => {

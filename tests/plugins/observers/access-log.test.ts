@@ -78,8 +78,6 @@ test("a line of JSON", () => {
     firstByteMs: 102,
     requestBytes: 420,
     responseBytes: 1999,
-    usage: undefined,
-    predictedTokens: undefined,
   });
 });
 
