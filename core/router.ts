@@ -1,5 +1,6 @@
 import type { LoadedConfig } from "../config/load.ts";
 import type { ActiveConfig } from "./active-config.ts";
+import { checkPages } from "./admin/pages.ts";
 import type { Endpoint } from "./contract/endpoint.ts";
 import { ControlPlane } from "./control/control-plane.ts";
 import { KeptState } from "./control/kept-state.ts";
@@ -43,6 +44,7 @@ export interface Router {
 export function runRouter(loaded: LoadedConfig, services: HostServices): Router {
   const plugins = buildPluginSet(loaded, services, new KeptState());
   try {
+    checkPages(plugins.active.observers);
     return start(loaded, plugins, services);
   } catch (thrown) {
     plugins.dispose();

@@ -38,7 +38,7 @@ export interface Outcome {
   readonly predictedTokens: number | undefined;
 }
 
-export interface OutcomeError {
+interface OutcomeError {
   /** Stable; see `ErrorCode`. */
   readonly code: string;
   readonly message: string;

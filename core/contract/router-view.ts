@@ -22,7 +22,7 @@ export interface RouterView {
   probeFailure(endpoint: Endpoint): string;
 }
 
-export interface PrefixIndexSize {
+interface PrefixIndexSize {
   readonly entries: number;
   readonly maxEntries: number;
   /** What is reserved, all in all; the system commits it as it is used. */

@@ -1,6 +1,5 @@
 import type { LoadedConfig } from "../../config/load.ts";
 import type { ActiveConfig, Named, Profile, WeightedScorer } from "../active-config.ts";
-import { checkPages } from "../admin/pages.ts";
 import type { Clock } from "../contract/clock.ts";
 import type { Discovery } from "../contract/discovery.ts";
 import type { Log } from "../contract/log.ts";
@@ -80,15 +79,13 @@ function assemble(
   // The kind tells which contract the instance has; the compiler can't follow that through the list.
   const ofKind = <Kind extends PluginKind>(kind: Kind) =>
     instances.filter((instance) => instance.kind === kind) as unknown as Named<PluginKinds[Kind]>[];
-  const observers = ofKind("observer");
-  checkPages(observers);
   return {
     active: {
       pool: config.pool.name,
       routes: routesOf(ofKind("parser")),
       rewriters: ofKind("rewriter"),
       profile: buildProfile(config.profile, ofKind),
-      observers,
+      observers: ofKind("observer"),
       settings: config.settings,
     },
     discoveries: ofKind("discovery"),
