@@ -13,7 +13,7 @@ import type { InferenceRequest } from "./request.ts";
  * })
  */
 export interface Filter extends ProfilePlugin {
-  /** Those that stay, in their order. `candidates` and everything in it is frozen; `random` is the only chance it may use. */
+  /** Those that stay, in their order. The list is the call's own, the endpoints in it are frozen; `random` is the only chance it may use. */
   filter(request: InferenceRequest, candidates: readonly Endpoint[], load: LoadView, random: Random): readonly Endpoint[];
   /** The error when nobody is left; without it, 503. `endpoints` is the whole pool. */
   refuse?(request: InferenceRequest, endpoints: readonly Endpoint[]): RouterError;

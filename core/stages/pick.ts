@@ -30,7 +30,7 @@ function orderBy(
   random: Random,
 ): readonly Endpoint[] {
   try {
-    return picker.plugin.pick(candidates, totals, random);
+    return picker.plugin.pick(candidates.slice(), totals, random);
   } catch (cause) {
     throw new RouterError("plugin_fault", `The picker "${picker.name}" failed on this request; fix the plugin.`, { cause });
   }

@@ -28,7 +28,7 @@ export function score(
   const weights = emptyWeights(candidates.length);
   for (const scorer of scorers) {
     try {
-      const values = scorer.plugin.score(request, candidates, load);
+      const values = scorer.plugin.score(request, candidates.slice(), load);
       if (values === null) continue;
       checkValues(values, candidates.length);
       const confidences = partialConfidences(scorer.plugin, candidates, load);
