@@ -1,7 +1,7 @@
 import type { SchemaResult } from "../core/contract/options.ts";
 import type { Definition } from "../core/contract/plugin.ts";
 import type { PluginEntry, RouterConfig } from "./config.ts";
-import { DEFAULT_OBSERVERS, DEFAULT_PARSERS, DEFAULT_SOURCES } from "./defaults.ts";
+import { DEFAULT_DETECTORS, DEFAULT_OBSERVERS, DEFAULT_PARSERS, DEFAULT_SOURCES } from "./defaults.ts";
 import type { Path, Report } from "./problems.ts";
 
 /** Types by the names a config may call them by; a key that is not its definition's `type` is a name of the reference router. */
@@ -74,7 +74,7 @@ export function allInstances(
     ...listed.instances.values(),
     ...(config.rewrites.length > 0 ? [unlisted("model-rewrite", { rules: config.rewrites })] : []),
     ...(endpoints.length > 0 ? [unlisted("static", { endpoints })] : []),
-    ...missing([...DEFAULT_SOURCES, ...DEFAULT_OBSERVERS]).map((type) => unlisted(type)),
+    ...missing([...DEFAULT_SOURCES, ...DEFAULT_DETECTORS, ...DEFAULT_OBSERVERS]).map((type) => unlisted(type)),
     ...ofProfile.map((type) => unlisted(type)),
   ];
 }

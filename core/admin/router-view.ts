@@ -5,7 +5,7 @@ import type { Router } from "../router.ts";
 /** What the admin port shows of a router. */
 export type ShownRouter = Pick<
   Router,
-  "config" | "facts" | "load" | "startedAtS" | "prefixIndex" | "connectionsTo" | "probeFailure"
+  "config" | "facts" | "load" | "startedAtS" | "prefixIndex" | "connectionsTo" | "ejectionsOf" | "isPanicking" | "probeFailure"
 >;
 
 /** The router as it is now, for the pages of observers. */
@@ -23,6 +23,7 @@ export function viewOf(router: ShownRouter, clock: Clock): RouterView {
       bytes: prefixIndex.bytes,
     },
     connectionsTo: (endpoint) => router.connectionsTo(endpoint),
+    ejectionsOf: (endpoint) => router.ejectionsOf(endpoint),
     probeFailure: (endpoint) => router.probeFailure(endpoint),
   };
 }

@@ -27,6 +27,8 @@ export interface LoadView {
   scrapedAtMs(slot: number): number;
   /** How much the scraped values still count, in [0, 1]: 1 while they come in time, then less and less; 0 without any. */
   freshness(slot: number): number;
+  /** Whether its replica has just asked to be left alone, by a 503 or 429. */
+  isPaused(slot: number): boolean;
   /** Which adapters the endpoint has, as far as its replica tells; undefined where it tells nothing. */
   adapters(slot: number): AdapterFacts | undefined;
 }

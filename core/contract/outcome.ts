@@ -58,6 +58,7 @@ export type AttemptFailure =
   | "reset" // the replica closed before its response was complete
   | "timeout" // no head, or silence inside the body, for too long
   | "gone" // silence on a replica that is known to be gone
+  | "wedged" // the endpoint was ejected because it makes no progress
   | "invalid" // not HTTP/1.1 as RFC 9112 has it
   | "aborted" // the client left, or the router stopped
   | "saturated" // no connection to spare: nothing was sent

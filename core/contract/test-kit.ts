@@ -32,6 +32,7 @@ export function makeEndpoint(
     labels: {},
     phase: "ready",
     isAvailable: overrides.phase === undefined,
+    isOnTrial: false,
     share: 1,
     intent: "serve",
     ejection: undefined,
@@ -115,6 +116,7 @@ export function makeLoad(slots: number, numbers: LoadNumbers = {}): LoadView {
     kvUsage: read("kvUsage", Number.NaN),
     scrapedAtMs: read("scrapedAtMs", Number.NaN),
     freshness: read("freshness", 1),
+    isPaused: read("isPaused", false),
     adapters: read("adapters", undefined),
   };
 }

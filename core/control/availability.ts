@@ -7,6 +7,8 @@ export interface Standing {
   readonly health: HealthPhase;
   readonly intent: Intent;
   readonly ejection: Ejection | undefined;
+  /** Its ejection is over if one request succeeds. */
+  readonly isOnTrial: boolean;
   /** How far it is warmed up, in (0, 1]. */
   readonly warmUp: number;
 }
@@ -23,21 +25,21 @@ export interface Availability {
  * May it be used? The one place that knows. An endpoint that is not healthy says so first: what the operator or an ejection
  * adds to that changes nothing. The operator comes before an ejection, which ends by itself.
  */
-export function availability({ health, intent, ejection, warmUp }: Standing): Availability {
+export function availability({ health, intent, ejection, isOnTrial, warmUp }: Standing): Availability {
   if (health !== "ready") return { phase: health, isAvailable: false, share: warmUp };
   if (intent !== "serve") return { phase: "draining", isAvailable: false, share: warmUp };
-  if (ejection !== undefined) return { phase: "ejected", isAvailable: false, share: warmUp };
+  if (ejection !== undefined) return { phase: "ejected", isAvailable: isOnTrial, share: warmUp };
   return { phase: "ready", isAvailable: true, share: warmUp };
 }
 
 /** Nothing but the probes has a say. */
-const UNTOUCHED: Omit<Standing, "health"> = { intent: "serve", ejection: undefined, warmUp: 1 };
+export const UNTOUCHED: Omit<Standing, "health"> = { intent: "serve", ejection: undefined, isOnTrial: false, warmUp: 1 };
 
 /** The fields of an endpoint that tell its standing. */
 export function shownStanding(
   health: HealthPhase,
   others: Omit<Standing, "health"> = UNTOUCHED,
-): Pick<Endpoint, keyof Availability | "intent" | "ejection"> {
-  const { intent, ejection } = others;
-  return { ...availability({ ...others, health }), intent, ejection };
+): Pick<Endpoint, keyof Availability | "intent" | "ejection" | "isOnTrial"> {
+  const { intent, ejection, isOnTrial } = others;
+  return { ...availability({ ...others, health }), intent, ejection, isOnTrial };
 }

@@ -14,6 +14,11 @@ export function upstreamError(failure: UpstreamFailure): RouterError {
         "upstream_timeout",
         "The replica did not answer in time; ask for less or raise the router's limits.",
       );
+    case "wedged":
+      return new RouterError(
+        "upstream_timeout",
+        "The replica stopped making progress and was taken out of the pool; send the request again.",
+      );
     case "invalid":
       return new RouterError("upstream_invalid", "The replica's answer was not valid HTTP; its log may tell why.");
     case "gone":

@@ -14,6 +14,7 @@ export interface FactsDocument {
 
 interface EndpointDocument extends Omit<Endpoint, "models"> {
   readonly models: readonly string[];
+  readonly isPaused: boolean;
   readonly load: { readonly [Name in NumberName]: number | null };
   readonly adapters: AdaptersDocument | null;
 }
@@ -50,7 +51,10 @@ export function readFacts({ endpoints }: FactsDocument): { readonly facts: Facts
   // JSON has no NaN: null stands for an unknown number.
   const read = (name: NumberName) => (slot: number) => bySlot.get(slot)?.load[name] ?? Number.NaN;
   const numbers = Object.fromEntries(NUMBERS.map((name) => [name, read(name)])) as Pick<LoadView, NumberName>;
-  return { facts, load: { ...numbers, adapters: (slot) => adapters.get(slot) } };
+  return {
+    facts,
+    load: { ...numbers, isPaused: (slot) => bySlot.get(slot)?.isPaused ?? false, adapters: (slot) => adapters.get(slot) },
+  };
 }
 
 function writeEndpoint(endpoint: Endpoint, load: LoadView): EndpointDocument {
@@ -59,12 +63,13 @@ function writeEndpoint(endpoint: Endpoint, load: LoadView): EndpointDocument {
   return {
     ...endpoint,
     models: [...models],
+    isPaused: load.isPaused(slot),
     load: numbers as EndpointDocument["load"],
     adapters: writeAdapters(load.adapters(slot)),
   };
 }
 
-function readEndpoint({ load: _load, adapters: _adapters, ...endpoint }: EndpointDocument): Endpoint {
+function readEndpoint({ load: _load, adapters: _adapters, isPaused: _isPaused, ...endpoint }: EndpointDocument): Endpoint {
   return Object.freeze({ ...endpoint, models: nameSet(endpoint.models) });
 }
 

@@ -15,6 +15,8 @@ export class LoadTable {
   readonly kvUsage: Float64Array;
   readonly scrapedAtMs: Float64Array;
   readonly freshness: Float64Array;
+  /** Until when the replica asked to be left alone, by a 503 or 429; on the router's clock. */
+  readonly pausedUntilMs: Float64Array;
   readonly adapters: (AdapterFacts | undefined)[];
   readonly #clock: Pick<Clock, "now">;
   readonly #queues: PrefillQueue[] = [];
@@ -31,6 +33,7 @@ export class LoadTable {
     this.kvUsage = new Float64Array(MAX_SLOTS).fill(Number.NaN);
     this.scrapedAtMs = new Float64Array(MAX_SLOTS).fill(Number.NaN);
     this.freshness = new Float64Array(MAX_SLOTS);
+    this.pausedUntilMs = new Float64Array(MAX_SLOTS).fill(Number.NEGATIVE_INFINITY);
     this.adapters = new Array<AdapterFacts | undefined>(MAX_SLOTS).fill(undefined);
   }
 
@@ -123,6 +126,11 @@ export class LoadTable {
     this.freshness[slot] = freshness;
   }
 
+  /** The replica asked to be left alone until then. */
+  pause(slot: number, untilMs: number): void {
+    this.pausedUntilMs[slot] = untilMs;
+  }
+
   knowAdapters(slot: number, facts: AdapterFacts | undefined): void {
     this.adapters[slot] = facts;
   }
@@ -130,6 +138,7 @@ export class LoadTable {
   forgetScrape(slot: number): void {
     this.scraped(slot, {}, Number.NaN);
     this.knowAdapters(slot, undefined);
+    this.pause(slot, Number.NEGATIVE_INFINITY);
   }
 
   #queueOf(slot: number): PrefillQueue {
@@ -163,6 +172,10 @@ class LoadAt implements LoadView {
   constructor(table: LoadTable, nowMs: number) {
     this.#table = table;
     this.#nowMs = nowMs;
+  }
+
+  isPaused(slot: number): boolean {
+    return this.#table.pausedUntilMs[slot]! > this.#nowMs;
   }
 
   inFlight(slot: number): number {

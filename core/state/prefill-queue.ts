@@ -6,7 +6,7 @@ export interface PrefillWork {
 }
 
 /** Tokens per millisecond before anything was measured. */
-const DEFAULT_RATE = 8;
+export const DEFAULT_RATE = 8;
 /** What is believed of the speed at first weighs as much as so many measured tokens. */
 const PRIOR_TOKENS = 20_000;
 /** After so many tokens an older measurement counts half. */

@@ -14,6 +14,7 @@ export type UpstreamFailure =
   | "stale" // a kept-alive connection had been closed by the replica: no byte of an answer
   | "reset" // the replica closed before its answer was complete
   | "timeout" // no head, or silence inside the body, for too long
+  | "wedged" // cut from this side: the replica makes no progress
   | "gone" // silence on a replica that is known to be gone
   | "invalid"; // not HTTP/1.1 as RFC 9112 has it
 
@@ -40,6 +41,8 @@ export interface ConnectionOwner {
   readonly goneSinceMs: number;
   /** Starts a connection to the replica; see openSocket. */
   open(opened: () => void, read: (chunk: Buffer) => void): Socket;
+  /** Bytes came. */
+  heard(atMs: number): void;
   /** The connection may carry another request. */
   idle(connection: UpstreamConnection): void;
   closed(connection: UpstreamConnection): void;
@@ -122,6 +125,11 @@ export class UpstreamConnection implements Timed {
     this.#close();
   }
 
+  /** Gives up a request that has no byte of a response yet. */
+  cutWaiting(): void {
+    if (this.#state === "waiting" && !this.#hasAnswerBytes) this.#fail("wedged");
+  }
+
   sweep(nowMs: number): void {
     if (nowMs >= this.#deadlineMs) return this.#expired();
     if (this.#state !== "waiting" && this.#state !== "body") return;
@@ -178,6 +186,7 @@ export class UpstreamConnection implements Timed {
 
   #read(chunk: Buffer): void {
     this.#lastReadMs = this.#owner.deadlines.nowMs;
+    this.#owner.heard(this.#lastReadMs);
     if (this.#state === "idle" || this.#state === "connecting") return this.#fail("invalid");
     if (this.#state === "closed") return;
     const reader = this.#reader;

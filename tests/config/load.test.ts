@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { DEFAULT_OBSERVERS, DEFAULT_PARSERS, DEFAULT_PROFILE, DEFAULT_SOURCES } from "../../config/defaults.ts";
+import {
+  DEFAULT_DETECTORS,
+  DEFAULT_OBSERVERS,
+  DEFAULT_PARSERS,
+  DEFAULT_PROFILE,
+  DEFAULT_SOURCES,
+} from "../../config/defaults.ts";
 import { PROBE_DEFAULTS } from "../../core/control/readiness/probes.ts";
 import { DEFAULT_LIMITS } from "../../core/settings.ts";
 import { configOf, loaded, POOL, router } from "./support.ts";
@@ -19,7 +25,16 @@ describe("a config with nothing but a pool", () => {
     assert.deepEqual(config.rewrites, []);
     assert.deepEqual(config.settings, { limits: DEFAULT_LIMITS, hasRoutingHeaders: true });
     const names = config.plugins.map(({ name }) => name);
-    const others = ["static", ...DEFAULT_SOURCES, ...DEFAULT_OBSERVERS, "ready", "serves-model", "outstanding-work", "max-score"];
+    const others = [
+      "static",
+      ...DEFAULT_SOURCES,
+      ...DEFAULT_DETECTORS,
+      ...DEFAULT_OBSERVERS,
+      "ready",
+      "serves-model",
+      "outstanding-work",
+      "max-score",
+    ];
     assert.deepEqual(names, [...DEFAULT_PARSERS, ...others]);
     assert.deepEqual([...definitions.keys()], names);
     assert.deepEqual(config.plugins.find(({ name }) => name === "static")?.parameters, { endpoints: config.pool.endpoints });
