@@ -107,6 +107,7 @@ export function decide(
   const order = refusal === undefined ? pick(profile.picker, candidates, totals, random) : [];
   return {
     requestId: request.id,
+    atMs: load.nowMs,
     model: request.model,
     target: request.target,
     rule: request.rule,

@@ -7,6 +7,8 @@
  * score: (_request, candidates, load) => candidates.map(({ slot }) => 1 / (1 + load.inFlight(slot)))
  */
 export interface LoadView {
+  /** The moment, in milliseconds on the router's clock. */
+  readonly nowMs: number;
   /** Requests sent and not yet ended. */
   inFlight(slot: number): number;
   /** Prompt tokens sent and not yet answered by a first byte, minus those believed cached. */

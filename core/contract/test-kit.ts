@@ -90,15 +90,17 @@ export function makePrefix(blocks: number, tokensPerBlock: number, matched: read
 /** A number of each slot: an array by slot, or a function of it. */
 type BySlot<Value> = ArrayLike<Value> | ((slot: number) => Value);
 
-export type LoadNumbers = { readonly [Name in keyof LoadView]?: BySlot<ReturnType<LoadView[Name]>> };
+type LoadMethod = Exclude<keyof LoadView, "nowMs">;
+
+export type LoadNumbers = { readonly [Name in LoadMethod]?: BySlot<ReturnType<LoadView[Name]>> } & { readonly nowMs?: number };
 
 /**
  * Load numbers of the slots 0 … slots - 1; what is left out is 0 where the router knows it itself, and unknown where it is
  * scraped. Reading any other slot throws a RangeError.
  */
 export function makeLoad(slots: number, numbers: LoadNumbers = {}): LoadView {
-  const read = <Name extends keyof LoadView>(name: Name, otherwise: ReturnType<LoadView[Name]>) => {
-    const given = numbers[name];
+  const read = <Name extends LoadMethod>(name: Name, otherwise: ReturnType<LoadView[Name]>) => {
+    const given = numbers[name] as BySlot<typeof otherwise> | undefined;
     return (slot: number) => {
       if (!(slot >= 0 && slot < slots)) throw new RangeError(`There is no slot ${slot}: read by endpoint.slot`);
       return (typeof given === "function" ? given(slot) : (given?.[slot] ?? otherwise)) as typeof otherwise;
@@ -106,6 +108,7 @@ export function makeLoad(slots: number, numbers: LoadNumbers = {}): LoadView {
   };
   const prefillTokens = read("prefillTokens", 0);
   return {
+    nowMs: numbers.nowMs ?? 0,
     inFlight: read("inFlight", 0),
     prefillTokens,
     remainingPrefill: numbers.remainingPrefill === undefined ? prefillTokens : read("remainingPrefill", 0),

@@ -113,7 +113,7 @@ export class Forwarding implements ExchangeOwner {
     const exchange = this.#exchange;
     exchange?.drop(status);
     this.#note(exchange?.endpoint, status);
-    this.#retryNext();
+    this.#retryNext(true);
     return false;
   }
 
@@ -129,16 +129,16 @@ export class Forwarding implements ExchangeOwner {
     if (isDelivered) this.#wasDelivered = true;
     else if (endpoint !== undefined) this.#sending.plane.connectFailed(endpoint);
     this.#firstFailure ??= upstreamError(failure);
-    if (step === "next") this.#retryNext();
+    if (step === "next") this.#retryNext(isDelivered);
     else if (step === "fresh" && endpoint !== undefined) this.#tryFresh(endpoint);
     else this.#owner.failed(this.#response.hasStarted ? upstreamError(failure) : this.#firstFailure);
   }
 
   /** After a pause, so that a crowd of requests whose replica fails does not fall on the next one at one moment. */
-  #retryNext(): void {
+  #retryNext(wasDelivered: boolean): void {
     const { plane, config } = this.#sending;
     const { clock, random, retryBudget } = plane;
-    retryBudget.retry(clock.now());
+    if (wasDelivered) retryBudget.retry(clock.now());
     this.#retriesLeft -= 1;
     const pauseMs = random() * config.settings.retries.backoffMs * 2 ** this.#retries;
     this.#retries += 1;

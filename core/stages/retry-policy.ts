@@ -19,7 +19,7 @@ export interface TryState {
   readonly hasSpare: boolean;
   /** Further tries that the limits allow on other replicas. */
   readonly retriesLeft: number;
-  /** All requests together have not used up their retries. */
+  /** All requests together have not used up their retries after deliveries. */
   readonly hasBudget: boolean;
   /** The config allows a request that was cut on a wedged replica to go to another one, and the request may be repeated. */
   readonly mayLeaveWedged: boolean;
@@ -38,7 +38,7 @@ export type NextStep = "relay" | "next" | "fresh" | "fail";
  * | bytes of a response were sent to the client        | fail, whatever happens                                    |
  * | an earlier try was delivered and has no response   | the response, or fail: no other replica gets the request  |
  * | nothing was sent                                   | next while there is one; costs no retry                   |
- * | connect failed or timed out                        | next, if a spare, a retry and budget are left             |
+ * | connect failed or timed out                        | next, if a spare and a retry are left                     |
  * | stale: a kept connection ended without a byte      | fresh, once                                               |
  * | wedged: cut on a replica that makes no progress     | next, if the config allows it and all the above are left  |
  * | any other failure after delivery                   | fail                                                      |
@@ -47,16 +47,16 @@ export type NextStep = "relay" | "next" | "fresh" | "fail";
  */
 export function nextStep(event: TryEvent, state: TryState): NextStep {
   const { hasStarted, wasDelivered, hasSpare, retriesLeft, hasBudget, mayTryFresh, mayLeaveWedged } = state;
-  const mayTryNext = !wasDelivered && hasSpare && retriesLeft > 0 && hasBudget;
+  const mayTryNext = !wasDelivered && hasSpare && retriesLeft > 0;
   switch (event.type) {
     case "status":
-      return isOverload(event.status) && mayTryNext ? "next" : "relay";
+      return isOverload(event.status) && mayTryNext && hasBudget ? "next" : "relay";
     case "not-sent":
       return hasSpare && !wasDelivered ? "next" : "fail";
     case "failed":
       if (hasStarted) return "fail";
       if (event.failure === "stale" && mayTryFresh) return "fresh";
-      if (event.failure === "wedged") return mayLeaveWedged && mayTryNext ? "next" : "fail";
+      if (event.failure === "wedged") return mayLeaveWedged && mayTryNext && hasBudget ? "next" : "fail";
       return !event.isDelivered && mayTryNext ? "next" : "fail";
   }
 }

@@ -9,6 +9,7 @@ import { type Facts, factsOf } from "./facts.ts";
  */
 export interface FactsDocument {
   readonly version: 1;
+  readonly nowMs: number;
   readonly endpoints: readonly EndpointDocument[];
 }
 
@@ -40,11 +41,11 @@ const NUMBERS = [
 type NumberName = (typeof NUMBERS)[number];
 
 export function writeFacts({ endpoints }: Facts, load: LoadView): FactsDocument {
-  return { version: 1, endpoints: endpoints.map((endpoint) => writeEndpoint(endpoint, load)) };
+  return { version: 1, nowMs: load.nowMs, endpoints: endpoints.map((endpoint) => writeEndpoint(endpoint, load)) };
 }
 
 /** What `decide` wants of a document. */
-export function readFacts({ endpoints }: FactsDocument): { readonly facts: Facts; readonly load: LoadView } {
+export function readFacts({ endpoints, nowMs }: FactsDocument): { readonly facts: Facts; readonly load: LoadView } {
   const facts = factsOf(endpoints.map(readEndpoint));
   const bySlot = new Map(endpoints.map((document) => [document.slot, document]));
   const adapters = new Map(endpoints.map((document) => [document.slot, readAdapters(document.adapters)]));
@@ -53,7 +54,7 @@ export function readFacts({ endpoints }: FactsDocument): { readonly facts: Facts
   const numbers = Object.fromEntries(NUMBERS.map((name) => [name, read(name)])) as Pick<LoadView, NumberName>;
   return {
     facts,
-    load: { ...numbers, isPaused: (slot) => bySlot.get(slot)?.isPaused ?? false, adapters: (slot) => adapters.get(slot) },
+    load: { nowMs, ...numbers, isPaused: (slot) => bySlot.get(slot)?.isPaused ?? false, adapters: (slot) => adapters.get(slot) },
   };
 }
 

@@ -166,16 +166,16 @@ export class LoadTable {
 
 /** The table at one moment. Plugins get it, so it can read and nothing else. */
 class LoadAt implements LoadView {
+  readonly nowMs: number;
   readonly #table: LoadTable;
-  readonly #nowMs: number;
 
   constructor(table: LoadTable, nowMs: number) {
     this.#table = table;
-    this.#nowMs = nowMs;
+    this.nowMs = nowMs;
   }
 
   isPaused(slot: number): boolean {
-    return this.#table.pausedUntilMs[slot]! > this.#nowMs;
+    return this.#table.pausedUntilMs[slot]! > this.nowMs;
   }
 
   inFlight(slot: number): number {
@@ -187,11 +187,11 @@ class LoadAt implements LoadView {
   }
 
   remainingPrefill(slot: number): number {
-    return this.#table.remainingPrefill(slot, this.#nowMs);
+    return this.#table.remainingPrefill(slot, this.nowMs);
   }
 
   waitingPrompts(slot: number): number {
-    return this.#table.waitingPrompts(slot, this.#nowMs);
+    return this.#table.waitingPrompts(slot, this.nowMs);
   }
 
   prefillRate(slot: number): number {

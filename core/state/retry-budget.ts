@@ -35,7 +35,7 @@ export class RetryBudget {
     return sum(this.#retries) < Math.max(budgetLeast, Math.floor(budgetShare * sum(this.#requests)));
   }
 
-  /** A further try was made. */
+  /** A further try was made after a delivery. One after a failed connect cost no replica anything, and does not count. */
   retry(nowMs: number): void {
     this.#retries[this.#turn(nowMs)]! += 1;
   }

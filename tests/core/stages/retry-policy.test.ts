@@ -38,7 +38,7 @@ describe("the next step", () => {
     ["wedged: it may have been worked on", failed("wedged"), {}, "fail"],
     ["wedged, and the config lets it leave", failed("wedged"), { mayLeaveWedged: true }, "next"],
     ["503 without budget: the client sees it", status(503), { hasBudget: false }, "relay"],
-    ["connect-failed without budget", failed("connect-failed"), { hasBudget: false }, "fail"],
+    ["connect-failed without budget: it cost no replica anything", failed("connect-failed"), { hasBudget: false }, "next"],
     ["503: the next replica", status(503), {}, "next"],
     ["429: the next replica", status(429), {}, "next"],
     ["503 without a spare: the client sees it", status(503), { hasSpare: false }, "relay"],
