@@ -5,9 +5,9 @@ import { countNumbers } from "./count-numbers.ts";
 import { asciiText, decodeString } from "./json-string.ts";
 import { BodyScanner } from "./scan.ts";
 
-/** Where a scan found the keys it was asked for. */
+/** Where a scan found the noted keys. */
 export interface KeySpans {
-  /** Undefined where the body does not have the key; throws for a key that was not asked for. */
+  /** Undefined where the body does not have the key. Throws an Error for a key that the scan did not note. */
   spanOf(key: string): Span | undefined;
 }
 
@@ -18,12 +18,12 @@ const LETTER_N = 0x6e;
 const LETTER_T = 0x74;
 const OPEN_OBJECT = 0x7b;
 
-/** No whole number that a client means is spelled longer. */
+/** No client needs more bytes to write a whole number. */
 const MAX_NUMBER_BYTES = 64;
 
-/** What a parser reads: the body's bytes and its noted top-level keys, decoded one by one and only when asked for. */
+/** What a parser reads: the body's bytes and its noted top-level keys. A key is decoded only when it is read. */
 export class JsonBody implements BodyView {
-  /** Exactly the body. */
+  /** The bytes of the body and nothing else. */
   readonly bytes: Uint8Array;
   readonly #spans: KeySpans;
 
@@ -81,7 +81,7 @@ export class JsonBody implements BodyView {
   }
 }
 
-/** Scans a body that is there as a whole. */
+/** Scans a complete body. Throws RouterError when it is not one JSON object, or has a noted key twice. */
 export function readJsonBody(bytes: Uint8Array, keys: readonly string[], maxDepth: number): JsonBody {
   const scanner = new BodyScanner(keys, maxDepth);
   scanner.finish(bytes, bytes.length);
