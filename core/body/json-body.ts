@@ -32,7 +32,7 @@ export class JsonBody implements BodyView {
     this.#spans = spans;
   }
 
-  /** Span of the key's JSON value, quotes or brackets included; undefined where it is missing. */
+  /** Span of the key's JSON value, quotes or brackets included; undefined if the key is missing. */
   span(key: string): Span | undefined {
     return this.#spans.spanOf(key);
   }
@@ -54,7 +54,7 @@ export class JsonBody implements BodyView {
     return text;
   }
 
-  /** True only for the literal true. */
+  /** True for the literal true; false for false, null or a missing key. */
   flag(key: string): boolean {
     const kind = this.kind(key);
     if (kind === "true") return true;
@@ -62,7 +62,7 @@ export class JsonBody implements BodyView {
     throw wrongKind(key, "true or false");
   }
 
-  /** The key's whole number; 0 for null or a missing key. A whole number may be spelled 16.0 or 1e3. */
+  /** The key's whole number, also if written 16.0 or 1e3; 0 for null or a missing key. */
   count(key: string): number {
     const span = this.span(key);
     if (span === undefined) return 0;
@@ -73,7 +73,7 @@ export class JsonBody implements BodyView {
     return value + 0;
   }
 
-  /** How many numbers an array of numbers holds, in nested arrays too; 0 for everything else. */
+  /** How many numbers an array of numbers holds, nested arrays included; 0 for any other value. */
   countElements(key: string): number {
     const span = this.span(key);
     if (span === undefined || kindOf(this.bytes[span[0]]!) !== "array") return 0;

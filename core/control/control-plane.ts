@@ -66,7 +66,7 @@ export class ControlPlane {
     this.#prober.connectFailed(endpoint);
   }
 
-  /** What the endpoint's last probe failed with; "" after a success. */
+  /** Why the endpoint's last probe failed; "" after a success. */
   probeFailure(endpoint: Endpoint): string {
     const health = this.#prober.healthOf(endpoint);
     return health?.readinessFailure || health?.livenessFailure || "";
