@@ -31,7 +31,7 @@ export type NextStep = "relay" | "next" | "fresh" | "fail";
  *
  * | event                                              | step                                                      |
  * | -------------------------------------------------- | --------------------------------------------------------- |
- * | bytes of a response were sent to the client        | fail, whatever happens                                    |
+ * | bytes of a response were sent to the client        | fail, for any later failure                               |
  * | an earlier try was delivered and has no response   | relay a response, else fail: no other replica gets it     |
  * | nothing was sent                                   | next while there is one; costs no retry                   |
  * | connect failed or timed out                        | next, if a spare and a retry are left                     |

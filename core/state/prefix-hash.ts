@@ -5,7 +5,7 @@ import { PREFIX_HASH_MODULE } from "./prefix-hash-module.ts";
 // One pass hashes all blocks of a prompt: the hash of block n covers every byte up to its end, so equal hashes mean equal
 // prefixes. Each step takes 32 bytes as four 64-bit words, one for each lane. A step multiplies the lane and adds the product to
 // the lane's sum, so a difference that cancels in the lane remains in the sum. The start values and the multiplier depend on the
-// secret, so that nobody outside can prepare prompts that collide. It runs in WebAssembly, because JavaScript has no fast 64-bit
+// secret, so that attackers can't prepare prompts that collide. It runs in WebAssembly, because JavaScript has no fast 64-bit
 // product: two to three times as fast as four 32-bit lanes in JavaScript, including the copy into the module's memory.
 
 /** 32-bit words in a secret. */

@@ -61,7 +61,7 @@ export class Residency {
     return this.#slotsUsed;
   }
 
-  /** Number of leading blocks that the slot holds. With a right guess it takes at most two look-ups, whatever the length. */
+  /** Number of leading blocks that the slot holds. With a right guess it takes at most two look-ups for any length. */
   depth(chain: Chain, slot: number, guess: number): number {
     let held = 0;
     let open = chain.blocks;

@@ -10,7 +10,7 @@ const options = z.strictObject({
   affinityThreshold: share.default(0.8),
   /** Probability of keeping all candidates, so that prompts also get to other endpoints. */
   explorationProbability: share.default(0),
-  /** All are kept if the first holder to be free would give its first token so much later than another endpoint; 0: no limit. */
+  /** All are kept if the best holder's time to first token exceeds the best other's by more than this; 0: no limit. */
   maxTTFTPenaltyMs: z.number().min(0).max(3_600_000).default(18_000),
   ttftSource: z
     .literal("prefillThroughput", "prefillThroughput: there is no latency predictor here")

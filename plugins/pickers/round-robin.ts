@@ -11,7 +11,7 @@ interface Turns {
 /** Picks the endpoint whose last turn is the longest ago: this is fair even if each request has other candidates. */
 export default definePicker({
   type: "round-robin",
-  summary: "Picks each endpoint in turn, whatever the totals.",
+  summary: "Picks each endpoint in turn, regardless of the totals.",
   options: z.strictObject({}),
   create(_options, host) {
     const turns = host.keep<Turns>(1, () => ({ last: 0, bySlot: [] }));

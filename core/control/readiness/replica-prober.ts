@@ -85,7 +85,7 @@ export class ReplicaProber {
     if (!isInService(this.#health)) return;
     this.#misses = 0;
     this.#rounds.next(this.#jittered(BACKOFF_START_MS));
-    this.#tell([{ type: "connect-failed" }]);
+    this.#apply([{ type: "connect-failed" }]);
   }
 
   stop(): void {
@@ -107,7 +107,7 @@ export class ReplicaProber {
     if (failure === undefined && !isInService(this.#health)) events.push(await this.#veto());
     if (!wasStarted) events.push({ type: "startup", failure }, ...this.#overdue());
     if (isReadinessPath) events.push(...this.#modelsEvents(), { type: "readiness", failure });
-    this.#tell(events);
+    this.#apply(events);
     this.#misses = isInService(this.#health) ? 0 : this.#misses + 1;
     if (!wasStarted && this.#health.isStarted && !isReadinessPath) return 0;
     return roundPauseMs(this.#health, this.#misses, this.#host.probes, this.#host.random());
@@ -133,7 +133,7 @@ export class ReplicaProber {
   async #livenessRound(): Promise<number> {
     const { liveness } = this.#host.probes;
     const { failure } = await this.#fetch(liveness, liveness.timeoutMs);
-    this.#tell([{ type: "liveness", failure }]);
+    this.#apply([{ type: "liveness", failure }]);
     return this.#jittered(liveness.periodMs);
   }
 
@@ -144,7 +144,7 @@ export class ReplicaProber {
       group,
       facts: this.#facts,
       ask: () => this.#fetch({ path: group.path }, this.#host.probes.readiness.timeoutMs, SOURCE_BODY_BYTES),
-      told: () => this.#tell(this.#modelsEvents()),
+      told: () => this.#apply(this.#modelsEvents()),
     });
   }
 
@@ -162,7 +162,7 @@ export class ReplicaProber {
     }
   }
 
-  #tell(events: readonly ProbeEvent[]): void {
+  #apply(events: readonly ProbeEvent[]): void {
     if (this.#stopping.signal.aborted) return;
     const before = this.#health;
     this.#health = events.reduce((health, event) => reduce(health, event, this.#host.probes), before);

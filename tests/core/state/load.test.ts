@@ -28,7 +28,7 @@ describe("a lease", () => {
     });
   }
 
-  test("all counters return to zero, whatever the order; none is ever below zero", () => {
+  test("in any order, all counters return to zero, and none is ever below zero", () => {
     const step = fc.record({
       lease: fc.nat(20),
       slot: fc.nat(3),
@@ -86,7 +86,7 @@ describe("slots", () => {
     assert.equal(table.slotOf("b"), 0);
   });
 
-  test("two names never share a slot, whatever comes and goes", () => {
+  test("two names never share a slot, in any order of additions and removals", () => {
     const step = fc.record({ name: fc.nat(30), isThere: fc.boolean() });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 100 }), (steps) => {

@@ -260,7 +260,7 @@ describe("memory", () => {
     });
   }
 
-  test("is reserved once, whatever is sent", () => {
+  test("is reserved once, and does not grow with prompts", () => {
     const index = makeIndex();
     const { bytes } = index.stats();
     for (let number = 0; number < 50; number++) index.admit(match(index, plain(story(`prompt ${number}`, 20_000))), number);

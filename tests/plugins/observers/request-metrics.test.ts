@@ -116,7 +116,7 @@ describe("what replicas report about their caches", () => {
     ],
     ["without an index nothing is predicted", [{ usage }], ["prompt_tokens 110", "reported_tokens 80"]],
     [
-      "cached tokens that are not told count nothing",
+      "a report without cached tokens counts nothing",
       [{ usage: { ...usage, cachedTokens: Number.NaN }, predictedTokens: 64 }],
       [],
     ],
