@@ -71,7 +71,7 @@ describe("createRouter", () => {
     await router.fetch(postRequest(CHAT, chatBody()));
     assert.equal(asked, 5);
     router.close();
-    await assert.rejects(createRouter({ urls: [replica.url], plugins: [{ ...mine, type: "queue" }] }), /"queue" already/);
+    await assert.rejects(createRouter({ urls: [replica.url], plugins: [{ ...mine, type: "queue" }] }), /"queue" exists already/);
   });
 
   it("on close, ends requests under way and accepts no more", async () => {
