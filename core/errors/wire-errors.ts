@@ -9,7 +9,7 @@ const CODES: Record<WireErrorCode, ErrorCode> = {
   not_implemented: "not_implemented",
 };
 
-/** What a client is told whose request is not strict HTTP. */
+/** The error for a client whose request is not strict HTTP. */
 export function refusalOf(error: WireError): RouterError {
   return new RouterError(CODES[error.code], error.message);
 }

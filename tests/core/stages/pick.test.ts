@@ -6,16 +6,16 @@ import { pick } from "../../../core/stages/pick.ts";
 
 const [a, b, gone] = [makeEndpoint(0), makeEndpoint(1), makeEndpoint(1)];
 
-describe("what a picker returns", () => {
+describe("the order that a picker returns", () => {
   const orderOf = (returned: unknown) =>
     pick({ name: "mine", type: "mine", plugin: { pick: () => returned as readonly Endpoint[] } }, [a, b], [0, 0], Math.random);
 
   for (const order of [[a], [b], [b, a]]) {
-    test(`counts as it is: ${order.map(({ name }) => name)}`, () => assert.equal(orderOf(order), order));
+    test(`is used unchanged: ${order.map(({ name }) => name)}`, () => assert.equal(orderOf(order), order));
   }
 
   const refused: readonly (readonly [name: string, returned: unknown])[] = [
-    ["nobody", []],
+    ["no endpoint", []],
     ["undefined", [undefined]],
     ["null", [a, null]],
     ["something else", [{}]],
