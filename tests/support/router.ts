@@ -93,7 +93,7 @@ export async function waitUntil(isTrue: () => boolean, timeoutMs = 10_000): Prom
 }
 
 /** Requests in flight and unanswered prompt tokens over all endpoints: both 0 when nothing is under way. */
-export function outstanding(router: Router): { inFlight: number; prefillTokens: number } {
+export function outstanding(router: Pick<Router, "load">): { inFlight: number; prefillTokens: number } {
   const sum = (numbers: ArrayLike<number>) => Array.from(numbers).reduce((total, value) => total + value, 0);
   return { inFlight: sum(router.load.inFlight), prefillTokens: sum(router.load.prefillTokens) };
 }
