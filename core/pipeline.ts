@@ -34,6 +34,8 @@ export class PipelineRun implements Applicant {
   readonly #response: ResponseWriter;
   readonly #owner: RunOwner;
   #forwarding: Forwarding | undefined;
+  /** An admission that comes later finds nobody who waits for it. */
+  #isOver = false;
 
   /** Parses. Throws RouterError for a request that can't be understood. Returned unstarted, because it may end synchronously: store it, then call `begin`. */
   constructor(incoming: Incoming, config: ActiveConfig, plane: DataPlane, response: ResponseWriter, owner: RunOwner) {
@@ -51,6 +53,7 @@ export class PipelineRun implements Applicant {
 
   /** Facts are taken now: the request may have been read, and may have waited, for a long time. */
   admitted(): void {
+    if (this.#isOver) return;
     const { facts, load, clock, random } = this.#plane;
     try {
       const decision = decide(this.request, facts, this.#config.profile, load.at(clock.now()), random);
@@ -63,7 +66,7 @@ export class PipelineRun implements Applicant {
   }
 
   refused(error: RouterError): void {
-    this.#owner.failed(error);
+    if (!this.#isOver) this.#owner.failed(error);
   }
 
   /** The client takes bytes again. */
@@ -73,8 +76,11 @@ export class PipelineRun implements Applicant {
 
   /** Ends whatever is under way and tells what was delivered. Called once. */
   close(): Delivery {
+    this.#isOver = true;
+    const delivery = this.#forwarding?.close() ?? NOT_DELIVERED;
+    // Last: whoever gets its place now finds its connection and its share of the load free.
     this.#plane.admission.leave(this);
-    return this.#forwarding?.close() ?? NOT_DELIVERED;
+    return delivery;
   }
 
   /** Each leg has its own draft and its own exchange with a replica; today there is one leg, whose response the client gets. */

@@ -26,6 +26,8 @@ export interface MemoryPlaneOptions {
   readonly profile?: Partial<Profile>;
   readonly limits?: Partial<Limits>;
   readonly admission?: Admission;
+  readonly rewriters?: ActiveConfig["rewriters"];
+  /** Default one that keeps the outcomes. */
   readonly observers?: ActiveConfig["observers"];
 }
 
@@ -53,7 +55,8 @@ export class MemoryPlane implements DataPlane {
   readonly #upstreams = new Map<string, MemoryUpstream>();
   #requests = 0;
 
-  constructor({ endpoints = makeEndpoints(1), profile, limits, admission = admitAll, observers }: MemoryPlaneOptions = {}) {
+  constructor(options: MemoryPlaneOptions = {}) {
+    const { endpoints = makeEndpoints(1), profile, limits, admission = admitAll, rewriters = [], observers } = options;
     const recorder = {
       name: "recorder",
       type: "recorder",
@@ -62,7 +65,7 @@ export class MemoryPlane implements DataPlane {
     this.config = {
       pool: "memory",
       routes: new Map([["/v1/chat/completions", new Map([["POST", CHAT]])]]),
-      rewriters: [],
+      rewriters,
       profile: {
         name: "default",
         filters: [],
