@@ -36,7 +36,7 @@ const CHAT = { name: "chat", type: "chat-completions", plugin: createPlugin(chat
 
 /** A data plane over replicas in memory; it keeps what it is told. */
 export class MemoryPlane implements DataPlane {
-  readonly config: ActiveConfig;
+  config: ActiveConfig;
   facts: Facts;
   readonly admission: Admission;
   readonly load: LoadTable;
