@@ -34,6 +34,8 @@ export class PipelineRun implements Applicant {
   readonly #response: ResponseWriter;
   readonly #owner: RunOwner;
   #forwarding: Forwarding | undefined;
+  /** An admission that comes later finds nobody who waits for it. */
+  #isOver = false;
 
   /**
    * Parses. Throws RouterError for a request that can't be understood. Returned unstarted, because it may end synchronously;
@@ -54,6 +56,7 @@ export class PipelineRun implements Applicant {
 
   /** Decides and forwards. Facts are read now, because receiving the request and waiting may have taken long. */
   admitted(): void {
+    if (this.#isOver) return;
     const { facts, load, clock, random } = this.#plane;
     try {
       const decision = decide(this.request, facts, this.#config.profile, load.at(clock.now()), random);
@@ -66,7 +69,7 @@ export class PipelineRun implements Applicant {
   }
 
   refused(error: RouterError): void {
-    this.#owner.failed(error);
+    if (!this.#isOver) this.#owner.failed(error);
   }
 
   /** The client can take more bytes. */
@@ -76,8 +79,11 @@ export class PipelineRun implements Applicant {
 
   /** Ends the work under way and returns what was delivered. Called once. */
   close(): Delivery {
+    this.#isOver = true;
+    const delivery = this.#forwarding?.close() ?? NOT_DELIVERED;
+    // Last: whoever gets its place now finds its connection and its share of the load free.
     this.#plane.admission.leave(this);
-    return this.#forwarding?.close() ?? NOT_DELIVERED;
+    return delivery;
   }
 
   /** Each leg has its own draft and its own exchange. Today there is always one leg, and the client gets its response. */

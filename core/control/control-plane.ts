@@ -26,6 +26,7 @@ export class ControlPlane {
   readonly #options: ControlPlaneOptions;
   readonly #table: EndpointTable;
   readonly #prober: Prober;
+  #isStopped = false;
 
   constructor(options: ControlPlaneOptions) {
     const { plugins, probes, services, load, get, replaced, capacityKnown, publish } = options;
@@ -54,7 +55,10 @@ export class ControlPlane {
     const lists = new Map(discoveries.map(({ name }): [string, readonly EndpointSpec[]] => [name, []]));
     for (const { name, plugin } of discoveries) {
       plugin.start((specs) => {
-        lists.set(name, specs);
+        // What was asked before the stop may be answered after it.
+        if (this.#isStopped) return;
+        // A copy: the list is the plugin's own, and another discovery's news must not bring it up half changed.
+        lists.set(name, [...specs]);
         this.#table.discovered([...lists.values()].flat());
         this.#prober.watch(this.#table.endpoints);
       });
@@ -73,6 +77,7 @@ export class ControlPlane {
   }
 
   stop(): void {
+    this.#isStopped = true;
     this.#prober.stop();
   }
 }
