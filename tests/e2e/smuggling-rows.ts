@@ -262,5 +262,5 @@ export const HEAD_ROWS: readonly Row[] = [
     `${CHAT}/`,
     `${CHAT};a`,
     "/V1/CHAT/COMPLETIONS",
-  ].map((path) => refused(`the path ${path}`, withHost("Host: test\r\n", path), 404)),
+  ].map((path) => answered(`the path ${path}`, withHost("Host: test\r\n", path), 404)),
 ];
