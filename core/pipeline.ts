@@ -17,15 +17,15 @@ import { rewrite } from "./stages/rewrite.ts";
 import { NOT_SCORED, score } from "./stages/score.ts";
 import type { Facts } from "./state/facts.ts";
 
-/** Whoever started the run: it ends the request. */
+/** The starter of a run: it ends the request. */
 export interface RunOwner {
   /** The whole response was passed on. */
   completed(): void;
-  /** There is no response, or no whole one. `thrown` is a RouterError, or a fault of the router itself. */
+  /** There is no response, or no complete one. `thrown` is a RouterError, or any other value for a fault of the router. */
   failed(thrown: unknown): void;
 }
 
-/** One request on its way: parse → (admit) → filter → score → pick → rewrite → forward. Parse draws the target, rewrite writes it. */
+/** One request: parse → (admit) → filter → score → pick → rewrite → forward. Parse draws the target, rewrite writes it. */
 export class PipelineRun implements Applicant {
   readonly request: InferenceRequest;
   decision: Decision | undefined;
@@ -35,8 +35,13 @@ export class PipelineRun implements Applicant {
   readonly #response: ResponseWriter;
   readonly #owner: RunOwner;
   #forwarding: Forwarding | undefined;
+  /** An admission that comes later finds nobody who waits for it. */
+  #isOver = false;
 
-  /** Parses. Throws RouterError for a request that can't be understood. Returned unstarted, because it may end synchronously: store it, then call `begin`. */
+  /**
+   * Parses. Throws RouterError for a request that can't be understood. Returned unstarted, because it may end synchronously;
+   * store it, then call `begin`.
+   */
   constructor(incoming: Incoming, config: ActiveConfig, plane: DataPlane, response: ResponseWriter, owner: RunOwner) {
     this.#incoming = incoming;
     this.#config = config;
@@ -50,8 +55,9 @@ export class PipelineRun implements Applicant {
     this.#plane.admission.apply(this);
   }
 
-  /** Facts are taken now: the request may have been read, and may have waited, for a long time. */
+  /** Decides and forwards. Facts are read now, because receiving the request and waiting may have taken long. */
   admitted(): void {
+    if (this.#isOver) return;
     const { facts, load, clock, random } = this.#plane;
     try {
       const decision = decide(this.request, facts, this.#config.profile, load.at(clock.now()), random);
@@ -64,21 +70,24 @@ export class PipelineRun implements Applicant {
   }
 
   refused(error: RouterError): void {
-    this.#owner.failed(error);
+    if (!this.#isOver) this.#owner.failed(error);
   }
 
-  /** The client takes bytes again. */
+  /** The client can take more bytes. */
   drained(): void {
     this.#forwarding?.drained();
   }
 
-  /** Ends whatever is under way and tells what was delivered. Called once. */
+  /** Ends the work under way and returns what was delivered. Called once. */
   close(): Delivery {
+    this.#isOver = true;
+    const delivery = this.#forwarding?.close() ?? NOT_DELIVERED;
+    // Last: whoever gets its place now finds its connection and its share of the load free.
     this.#plane.admission.leave(this);
-    return this.#forwarding?.close() ?? NOT_DELIVERED;
+    return delivery;
   }
 
-  /** Each leg has its own draft and its own exchange with a replica; today there is one leg, whose response the client gets. */
+  /** Each leg has its own draft and its own exchange. Today there is always one leg, and the client gets its response. */
   #forward({ legs }: Decision): void {
     for (const leg of legs) {
       const draft = rewrite(this.request, this.#incoming);
@@ -90,7 +99,7 @@ export class PipelineRun implements Applicant {
   }
 }
 
-/** Chooses, and says why. The same inputs always give the same decision; nothing else re-implements it. */
+/** Chooses endpoints and records why. The same inputs always give the same decision; the simulation calls this function too. */
 export function decide(
   request: InferenceRequest,
   { endpoints }: Facts,

@@ -21,22 +21,22 @@ export interface ControlPlaneOptions {
   readonly services: HostServices;
   readonly load: LoadTable;
   readonly get: HttpGet;
-  /** Another process stands behind this slot, or none any more. */
+  /** Another process serves this slot now. */
   readonly replaced: (slot: number) => void;
-  /** How many tokens the KV cache behind this slot holds; undefined when that is not known any more. */
+  /** Capacity in tokens of the KV cache of this slot's replica; undefined when it is not known any more. */
   readonly capacityKnown: (slot: number, tokens: number | undefined) => void;
   /** When the last byte came from the endpoint, on the router's clock; -Infinity before the first. */
   readonly lastByteMs: (endpoint: Endpoint) => number;
   /** Requests to the endpoint that have no byte of a response yet are given up. */
   readonly cutWaiting: (endpoint: Endpoint) => void;
-  /** Something a decision reads has changed. */
+  /** Facts that decisions read have changed. */
   readonly publish: (facts: Facts) => void;
 }
 
-/** How often endpoints are looked at without an event. */
+/** How often endpoints are examined without an event. */
 const SWEEP_MS = 500;
 
-/** Makes facts from discovery and probes, and publishes them as they change. */
+/** Makes facts from discovery, probes and traffic, and publishes them when they change. */
 export class ControlPlane {
   readonly #options: ControlPlaneOptions;
   readonly #table: EndpointTable;
@@ -47,6 +47,7 @@ export class ControlPlane {
   #stopSweeping: () => void = () => {};
   /** Told of every exchange with an endpoint. */
   readonly traffic: Traffic;
+  #isStopped = false;
 
   constructor(options: ControlPlaneOptions) {
     const { plugins, probes, ejection, services, load, get, replaced, capacityKnown, publish } = options;
@@ -78,7 +79,7 @@ export class ControlPlane {
     });
   }
 
-  /** Begins discovery and probing. Throws when a discovery can't start. */
+  /** Starts discovery and probing. Throws when a discovery can't start. */
   start(): void {
     const { discoveries } = this.#options.plugins;
     const { clock } = this.#options.services;
@@ -87,7 +88,10 @@ export class ControlPlane {
     const lists = new Map(discoveries.map(({ name }): [string, readonly EndpointSpec[]] => [name, []]));
     for (const { name, plugin } of discoveries) {
       plugin.start((specs) => {
-        lists.set(name, specs);
+        // What was asked before the stop may be answered after it.
+        if (this.#isStopped) return;
+        // A copy: the list is the plugin's own, and another discovery's news must not bring it up half changed.
+        lists.set(name, [...specs]);
         this.#table.discovered([...lists.values()].flat());
         this.#prober.watch(this.#table.endpoints);
       });
@@ -109,7 +113,7 @@ export class ControlPlane {
     this.#prober.connectFailed(endpoint);
   }
 
-  /** What the endpoint's last probe failed with; "" after a success. */
+  /** Why the endpoint's last probe failed; "" after a success. */
   probeFailure(endpoint: Endpoint): string {
     const health = this.#prober.healthOf(endpoint);
     return health?.readinessFailure || health?.livenessFailure || "";
@@ -117,6 +121,7 @@ export class ControlPlane {
 
   stop(): void {
     this.#stopSweeping();
+    this.#isStopped = true;
     this.#prober.stop();
   }
 

@@ -9,13 +9,14 @@ import type { InferenceRequest } from "../contract/request.ts";
 export interface Filtered {
   readonly candidates: readonly Endpoint[];
   readonly dropped: readonly Dropped[];
-  /** Set when nobody is left. */
+  /** Set when no candidate is left. */
   readonly refusal: RouterError | undefined;
 }
 
 /**
- * Runs the filters in order and notes who dropped whom; stops at the first that leaves nobody. Each plugin gets a list of its
- * own, so that none can change what the others read; frozen lists would cost more, on Bun twice the whole decision.
+ * Runs the filters in order and records which endpoints each one dropped; stops when no candidate is left. Each plugin gets a list
+ * of its own, so that none can change what the others read: frozen lists cost more, on Bun as much as the rest of the decision.
+ * Throws RouterError (plugin_fault) when a filter throws or returns something other than a part of its candidates.
  */
 export function filter(
   request: InferenceRequest,
@@ -33,7 +34,7 @@ export function filter(
     if (lost.length === 0) continue;
     dropped.push({ filter: name, endpoints: lost });
     candidates = kept.slice();
-    if (kept.length === 0) return { candidates, dropped, refusal: plugin.refuse?.(request, endpoints) ?? nobodyLeft(name) };
+    if (kept.length === 0) return { candidates, dropped, refusal: plugin.refuse?.(request, endpoints) ?? noneLeft(name) };
   }
   return { candidates, dropped, refusal: undefined };
 }
@@ -53,7 +54,7 @@ function keptBy(
   }
 }
 
-/** Those of the candidates that a filter did not keep. It may keep nobody else, and keeps their order. */
+/** The candidates that a filter did not keep. Throws unless `kept` is a part of the candidates in their order. */
 function droppedOf(filterName: string, candidates: readonly Endpoint[], kept: readonly Endpoint[]): readonly Endpoint[] {
   let next = 0;
   const lost: Endpoint[] = [];
@@ -71,17 +72,11 @@ function droppedOf(filterName: string, candidates: readonly Endpoint[], kept: re
 }
 
 function emptyPool(): RouterError {
-  return new RouterError("no_ready_endpoint", "The pool has no replicas; add some to the config or wait until they are found.", {
-    retryAfterS: 1,
-  });
+  const message = "The pool has no replicas; add some to the config, or wait until discovery finds some.";
+  return new RouterError("no_ready_endpoint", message, { retryAfterS: 1 });
 }
 
-function nobodyLeft(filterName: string): RouterError {
-  return new RouterError(
-    "no_ready_endpoint",
-    `No replica may take this request: the filter "${filterName}" dropped the last one.`,
-    {
-      retryAfterS: 1,
-    },
-  );
+function noneLeft(filterName: string): RouterError {
+  const message = `No replica may take this request: the filter "${filterName}" dropped the last candidate; try again shortly.`;
+  return new RouterError("no_ready_endpoint", message, { retryAfterS: 1 });
 }

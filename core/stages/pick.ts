@@ -5,10 +5,10 @@ import type { Picker } from "../contract/picker.ts";
 import type { Random } from "../contract/profile-plugin.ts";
 import { MAX_SLOTS } from "../state/load.ts";
 
-/** Where each slot's endpoint stands among the candidates of this request; -1 once the order has it. Used up within one call. */
+/** By slot: the endpoint's index among the candidates; -1 after the order contained it. Only valid within one call. */
 const places = new Int32Array(MAX_SLOTS);
 
-/** Puts the candidates in the order in which they will be tried. */
+/** Asks the picker in which order to try the candidates. Throws RouterError (plugin_fault) for an order that is not valid. */
 export function pick(
   picker: Named<Picker>,
   candidates: readonly Endpoint[],
@@ -16,7 +16,8 @@ export function pick(
   random: Random,
 ): readonly Endpoint[] {
   const order = orderBy(picker, candidates, totals, random);
-  if (Array.isArray(order) && order.length > 0 && areAmong(order, candidates)) return order;
+  // A copy: the list is the plugin's own, which may use it again while this request is still tried.
+  if (Array.isArray(order) && order.length > 0 && areAmong(order, candidates)) return Object.freeze(order.slice());
   throw new RouterError(
     "plugin_fault",
     `The picker "${picker.name}" must return candidates, at least one and none twice; fix the plugin.`,
@@ -36,7 +37,7 @@ function orderBy(
   }
 }
 
-/** Whether each is one of the candidates, and none stands there twice. */
+/** Whether each endpoint is one of the candidates, and none is there twice. */
 function areAmong(order: readonly Endpoint[], candidates: readonly Endpoint[]): boolean {
   for (let i = 0; i < candidates.length; i++) places[candidates[i]!.slot] = i;
   for (let i = 0; i < order.length; i++) {

@@ -1,7 +1,7 @@
 import type { Endpoint } from "../contract/endpoint.ts";
 import { type NameSet, nameSet } from "../contract/name-set.ts";
 
-/** What is known of the pool at one moment: plain data that nobody changes. A decision takes the newest when it is made. */
+/** What is known about the pool at one moment: plain data that nothing changes. Each decision reads the newest facts. */
 export interface Facts {
   readonly endpoints: readonly Endpoint[];
   /** Models and adapters that available endpoints serve. */
