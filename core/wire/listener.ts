@@ -1,5 +1,6 @@
 import { createServer, type Server, type Socket } from "node:net";
 import type { Clock } from "../contract/clock.ts";
+import { acceptEndsAtFileLimit } from "../runtime/accept-limit.ts";
 
 export interface ListenerOptions {
   readonly host: string;
@@ -11,7 +12,7 @@ export interface ListenerOptions {
   readonly connectionCount: () => number;
   /** Takes a connection, which is paused. */
   readonly accept: (socket: Socket) => void;
-  /** Whether it listens anew after every crowd; by default where the runtime needs it. */
+  /** Whether the listener is reopened once there is room again after a crowd; by default where the runtime needs it. */
   readonly isRenewed?: boolean;
 }
 
@@ -21,16 +22,12 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-/**
- * An accept that fails for want of a file descriptor is the last one that Deno makes, and it tells nobody. So, after there
- * were more connections than there may be, it listens anew on the same port.
- */
-const needsRenewal = "deno" in process.versions;
+/** How soon after a crowd the listener is reopened. */
 const RENEWAL_PERIOD_MS = 1_000;
 
 /** Listens until it is closed; rejects when the address can't be had. */
 export async function startListener(options: ListenerOptions): Promise<Listener> {
-  const { clock, maxConnections, connectionCount, accept, isRenewed = needsRenewal } = options;
+  const { clock, maxConnections, connectionCount, accept, isRenewed = acceptEndsAtFileLimit } = options;
   let wasFull = false;
   const open = (port: number): Promise<Server> => {
     const server = createServer({ noDelay: true, allowHalfOpen: false, pauseOnConnect: true }, (socket) => {
@@ -46,7 +43,7 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
 
   const renew = async () => {
     closing = Promise.all([closing, close(server)]);
-    // The port may be taken for a moment longer; then the next turn tries again.
+    // The port may stay taken for a moment; then the next turn tries again.
     server = await open(port).catch(() => {
       wasFull = true;
       return server;

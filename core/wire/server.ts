@@ -2,10 +2,10 @@ import type { Clock } from "../contract/clock.ts";
 import type { RouterError } from "../contract/errors.ts";
 import type { RequestStarter } from "../intake/request-receiver.ts";
 import type { ResponseWriter } from "../intake/response-writer.ts";
-import { affordableClients } from "../runtime/open-file-limit.ts";
 import type { Limits } from "../settings.ts";
 import { Deadlines, sweepPeriodMs } from "./deadlines.ts";
 import { startListener } from "./listener.ts";
+import { affordableClients } from "./open-file-limit.ts";
 import { ServerConnection } from "./server-connection.ts";
 
 export interface WireServerOptions {

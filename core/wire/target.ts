@@ -14,9 +14,6 @@ const ABSOLUTE_FORM = /^https?:\/\/([^/?]*)(.*)$/i;
 /** RFC 9110 7.2: uri-host [ ":" port ], from RFC 3986 3.2.2 and 3.2.3. */
 const AUTHORITY = /^(?:\[[0-9a-f:.]+\]|(?:[a-z0-9._~!$&'()*+,;=-]|%[0-9a-f]{2})+)(?::[0-9]{0,5})?$/i;
 
-/** Clients mostly name the same host. */
-let lastValidHost = "";
-
 /** Splits a request target in origin-form or absolute-form (RFC 9112 3.2.1, 3.2.2). */
 export function splitTarget(target: string): Target {
   const fromRoot = target.startsWith("/") ? target : pathOfAbsolute(target);
@@ -37,13 +34,12 @@ export function checkHost(head: Head): void {
   for (let i = 0; i < head.count; i++) {
     if (head.id(i) !== HEADER.host) continue;
     if (host !== undefined) throw badHead("Host is repeated; send it once."); // RFC 9112 3.2
-    host = head.isValue(i, lastValidHost) ? lastValidHost : head.value(i);
+    host = head.value(i);
   }
   if (host === undefined && head.minor === 1) throw badHead("Host is missing; HTTP/1.1 asks for it."); // RFC 9112 3.2
   // RFC 9112 3.2: empty where the target has no authority.
-  if (host !== undefined && host !== "" && host !== lastValidHost) {
-    if (!AUTHORITY.test(host)) throw badHead("Host is not valid; send a host name and perhaps a port."); // RFC 9112 3.2
-    lastValidHost = host;
+  if (host !== undefined && host !== "" && !AUTHORITY.test(host)) {
+    throw badHead("Host is not valid; send a host name and perhaps a port."); // RFC 9112 3.2
   }
   if (!head.target.startsWith("/")) checkAuthority(head.target, host);
 }
