@@ -24,8 +24,8 @@ export interface RouterOptions extends Partial<HostServices> {
 /** The router as a Web-standard handler, for Hono, Deno.serve, Bun.serve and their like. */
 export interface FetchRouter {
   /**
-   * Routes one request. Never rejects: what goes wrong is an error answer in the called API's own shape. An answer that
-   * breaks off fails its body; an aborted request gets status 499, which nobody is left to read.
+   * Routes one request. Never rejects: an error becomes a response in the called API's own shape. If a response breaks off, its body
+   * fails. An aborted request gets status 499.
    */
   fetch(request: Request): Promise<Response>;
   /** Resolves true once an endpoint is ready, false when none is after `timeoutMs`. */

@@ -5,10 +5,10 @@ import { Socket } from "node:net";
 // kernel did not take it whole. Of reading and writing a small chunk, that saves 7 % on Node 24 and 6 % on Deno
 // (tests/bench/socket-write.ts).
 
-/** Stands for a write that is not complete. */
+/** What the connection needs to report the end of a write. */
 interface WriteRequest {
   oncomplete: (status: number) => void;
-  /** Keeps the bytes in memory. */
+  /** Set only to keep the bytes from being collected during the write. */
   buffer?: Buffer;
 }
 

@@ -6,13 +6,13 @@ export interface ListenerOptions {
   readonly host: string;
   readonly port: number;
   readonly clock: Clock;
-  /** Connections beyond this are closed at once. */
+  /** A connection beyond this number is closed at once. */
   readonly maxConnections: number;
   /** Open connections now. */
   readonly connectionCount: () => number;
-  /** Takes a connection, which is paused. */
+  /** Called with each accepted connection; its socket is paused. */
   readonly accept: (socket: Socket) => void;
-  /** Whether the listener is reopened once there is room again after a crowd; by default where the runtime needs it. */
+  /** Whether to reopen the listener each time that `maxConnections` was reached; by default where the runtime needs it. */
   readonly isRenewed?: boolean;
 }
 
@@ -22,10 +22,10 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-/** How soon after a crowd the listener is reopened. */
+/** How often the listener looks whether it must be reopened. */
 const RENEWAL_PERIOD_MS = 1_000;
 
-/** Listens until it is closed; rejects when the address can't be had. */
+/** Listens until it is closed. Rejects with the error of `listen` when it can't have the address. */
 export async function startListener(options: ListenerOptions): Promise<Listener> {
   const { clock, maxConnections, connectionCount, accept, isRenewed = acceptEndsAtFileLimit } = options;
   let wasFull = false;
@@ -71,14 +71,14 @@ function listen(server: Server, address: { readonly host: string; readonly port:
     server.once("error", reject);
     server.listen({ ...address, backlog: 4096 }, () => {
       server.removeListener("error", reject);
-      // A failed accept (out of file descriptors) is not a reason to die: the next one may work.
+      // Without a listener, an accept that fails (out of file descriptors) would end the process; the next one may work.
       server.on("error", () => {});
       resolve(server);
     });
   });
 }
 
-/** A server that is closed already counts as closed. */
+/** Resolves at once if the server is closed already. */
 function close(server: Server): Promise<void> {
   return new Promise((resolve) => server.close(() => resolve()));
 }
