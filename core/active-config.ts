@@ -9,7 +9,7 @@ import type { Rewriter } from "./contract/rewriter.ts";
 import type { Scorer } from "./contract/scorer.ts";
 import type { Settings } from "./settings.ts";
 
-/** The config as live plugins. A request keeps the one that was active at its head. */
+/** The config with its live plugins. A request keeps the one that was active when its head came. */
 export interface ActiveConfig {
   readonly pool: string;
   /** Parsers by path and, under it, by method. */
@@ -26,9 +26,9 @@ export interface Profile {
   readonly filters: readonly Named<Pick<Filter, "filter" | "refuse">>[];
   readonly scorers: readonly WeightedScorer[];
   readonly picker: Named<Picker>;
-  /** Those of its plugins that want to know where a request is sent. */
+  /** The plugins that have a method `chosen`. */
   readonly chosen: readonly Named<{ chosen(request: InferenceRequest, endpoint: Endpoint): void }>[];
-  /** What those plugins add to a response's head; empty for most profiles. */
+  /** The methods `responseHeader` of the plugins; empty for most profiles. */
   readonly responseHeaders: readonly ((request: InferenceRequest, endpoint: Endpoint) => ResponseHeader)[];
 }
 
@@ -36,7 +36,7 @@ export interface WeightedScorer extends Named<Scorer> {
   readonly weight: number;
 }
 
-/** A live plugin under the name the config gave it. */
+/** A live plugin with its name in the config. */
 export interface Named<Plugin> {
   readonly name: string;
   readonly type: string;

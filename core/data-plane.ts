@@ -10,15 +10,15 @@ import type { PrefixIndex } from "./state/prefix-index.ts";
 import type { TokenScale } from "./state/token-scale.ts";
 import type { UpstreamPool } from "./wire/upstream-pool.ts";
 
-/** Everything a request touches. It reads config and facts and changes counters; it never builds or waits for either. */
+/** Everything that a request uses. Requests read config and facts and change counters; they never build config or facts. */
 export interface DataPlane {
-  /** The newest; a request takes it at its head and keeps it. */
+  /** The newest config; a request takes it when its head comes, and keeps it. */
   readonly config: ActiveConfig;
-  /** The newest; a request takes them when its decision is made. */
+  /** The newest facts; a request takes them when its decision is made. */
   readonly facts: Facts;
   readonly admission: Admission;
   readonly load: LoadTable;
-  /** Absent when no plugin reads prefixes. */
+  /** Undefined when no plugin reads prefixes. */
   readonly prefixIndex: PrefixIndex | undefined;
   /** Corrects estimates of prompt lengths. */
   readonly tokenScale: TokenScale;
@@ -29,7 +29,7 @@ export interface DataPlane {
   readonly startedAtS: number;
   /** The connections to an endpoint. */
   poolOf(endpoint: Endpoint): UpstreamPool;
-  /** A request could not connect there: the prober should know before its next turn. */
+  /** A request could not connect to the endpoint: reports it to the prober before the next probe. */
   connectFailed(endpoint: Endpoint): void;
   /** A request id that no other request of this process has. */
   nextRequestId(): string;

@@ -16,15 +16,15 @@ import { rewrite } from "./stages/rewrite.ts";
 import { NOT_SCORED, score } from "./stages/score.ts";
 import type { Facts } from "./state/facts.ts";
 
-/** Whoever started the run: it ends the request. */
+/** The starter of a run: it ends the request. */
 export interface RunOwner {
   /** The whole response was passed on. */
   completed(): void;
-  /** There is no response, or no whole one. `thrown` is a RouterError, or a fault of the router itself. */
+  /** There is no response, or no complete one. `thrown` is a RouterError, or any other value for a fault of the router. */
   failed(thrown: unknown): void;
 }
 
-/** One request on its way: parse → (admit) → filter → score → pick → rewrite → forward. Parse draws the target, rewrite writes it. */
+/** One request: parse → (admit) → filter → score → pick → rewrite → forward. Parse draws the target, rewrite writes it. */
 export class PipelineRun implements Applicant {
   readonly request: InferenceRequest;
   decision: Decision | undefined;
@@ -37,7 +37,10 @@ export class PipelineRun implements Applicant {
   /** An admission that comes later finds nobody who waits for it. */
   #isOver = false;
 
-  /** Parses. Throws RouterError for a request that can't be understood. Returned unstarted, because it may end synchronously: store it, then call `begin`. */
+  /**
+   * Parses. Throws RouterError for a request that can't be understood. Returned unstarted, because it may end synchronously;
+   * store it, then call `begin`.
+   */
   constructor(incoming: Incoming, config: ActiveConfig, plane: DataPlane, response: ResponseWriter, owner: RunOwner) {
     this.#incoming = incoming;
     this.#config = config;
@@ -51,7 +54,7 @@ export class PipelineRun implements Applicant {
     this.#plane.admission.apply(this);
   }
 
-  /** Facts are taken now: the request may have been read, and may have waited, for a long time. */
+  /** Decides and forwards. Facts are read now, because receiving the request and waiting may have taken long. */
   admitted(): void {
     if (this.#isOver) return;
     const { facts, load, clock, random } = this.#plane;
@@ -69,12 +72,12 @@ export class PipelineRun implements Applicant {
     if (!this.#isOver) this.#owner.failed(error);
   }
 
-  /** The client takes bytes again. */
+  /** The client can take more bytes. */
   drained(): void {
     this.#forwarding?.drained();
   }
 
-  /** Ends whatever is under way and tells what was delivered. Called once. */
+  /** Ends the work under way and returns what was delivered. Called once. */
   close(): Delivery {
     this.#isOver = true;
     const delivery = this.#forwarding?.close() ?? NOT_DELIVERED;
@@ -83,7 +86,7 @@ export class PipelineRun implements Applicant {
     return delivery;
   }
 
-  /** Each leg has its own draft and its own exchange with a replica; today there is one leg, whose response the client gets. */
+  /** Each leg has its own draft and its own exchange. Today there is always one leg, and the client gets its response. */
   #forward({ legs }: Decision): void {
     for (const leg of legs) {
       const draft = rewrite(this.request, this.#incoming);
@@ -95,7 +98,7 @@ export class PipelineRun implements Applicant {
   }
 }
 
-/** Chooses, and says why. The same inputs always give the same decision; nothing else re-implements it. */
+/** Chooses endpoints and records why. The same inputs always give the same decision; the simulation calls this function too. */
 export function decide(
   request: InferenceRequest,
   { endpoints }: Facts,

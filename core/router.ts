@@ -1,5 +1,6 @@
 import type { LoadedConfig } from "../config/load.ts";
 import type { ActiveConfig } from "./active-config.ts";
+import { checkPages } from "./admin/pages.ts";
 import type { Endpoint } from "./contract/endpoint.ts";
 import { ControlPlane } from "./control/control-plane.ts";
 import { KeptState } from "./control/kept-state.ts";
@@ -16,13 +17,13 @@ import { TokenScale } from "./state/token-scale.ts";
 import { httpGet } from "./wire/http-get.ts";
 import { UpstreamPools } from "./wire/upstream-pools.ts";
 
-/** A router without a listener: hosts (the wire server, the fetch face) feed it requests, the admin port shows it. */
+/** A router without a listener: hosts (the wire server, the fetch face) start requests on it, the admin port shows its state. */
 export interface Router {
   readonly start: RequestStarter;
-  /** For responses to what never became a request. */
+  /** A new id, for responses to input that never became a request. */
   nextRequestId(): string;
   readonly config: ActiveConfig;
-  /** What decisions read right now. */
+  /** The facts that decisions read now. */
   readonly facts: Facts;
   readonly load: LoadTable;
   /** When it started, in seconds since 1970. */
@@ -31,18 +32,19 @@ export interface Router {
   readonly prefixIndex: PrefixIndexStats | undefined;
   /** Open connections to the endpoint, busy and idle. */
   connectionsTo(endpoint: Endpoint): number;
-  /** What the endpoint's last probe failed with; "" after a success. */
+  /** Why the endpoint's last probe failed; "" after a success. */
   probeFailure(endpoint: Endpoint): string;
-  /** Resolves true once an endpoint is available, false when none is after `timeoutMs`. */
+  /** Resolves to true once an endpoint is available, or to false when none is after `timeoutMs`. */
   whenReady(timeoutMs: number): Promise<boolean>;
   /** Ends probes and every connection to a replica; requests under way break off. */
   close(): void;
 }
 
-/** Builds the config's plugins and runs them. Throws when one can't be made or started; nothing is left running then. */
+/** Builds and starts the config's plugins. Throws when one can't be made or started; then nothing is left running. */
 export function runRouter(loaded: LoadedConfig, services: HostServices): Router {
   const plugins = buildPluginSet(loaded, services, new KeptState());
   try {
+    checkPages(plugins.active.observers);
     return start(loaded, plugins, services);
   } catch (thrown) {
     plugins.dispose();
@@ -50,7 +52,7 @@ export function runRouter(loaded: LoadedConfig, services: HostServices): Router 
   }
 }
 
-/** Puts data plane and control plane together. */
+/** Connects the data plane with the control plane. */
 function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices): Router {
   const { clock, random, log } = services;
   const config = plugins.active;

@@ -16,17 +16,17 @@ interface Refusal {
   readonly message: string;
 }
 
-/** Why a request went where it went, as the admin port tells it: plain JSON. */
+/** Why a request went to its endpoint, as the admin port shows it: plain JSON. */
 export interface DecisionReport {
   readonly id: string;
-  /** When it ended, in ISO 8601. */
+  /** When the request ended, in ISO 8601. */
   readonly time: string;
   readonly api: string;
   readonly status: number;
   readonly ending: Outcome["ending"];
   readonly errorCode: string;
   readonly durationMs: number;
-  /** Null where no byte came. */
+  /** Null if no byte came. */
   readonly firstByteMs: number | null;
   readonly requestBytes: number;
   readonly responseBytes: number;
@@ -37,19 +37,19 @@ export interface DecisionReport {
   readonly model: string;
   readonly target: string;
   readonly rule: string;
-  /** The same in a sentence. */
+  /** The reason for the choice, in one or two sentences. */
   readonly why: string;
   readonly poolSize: number;
   readonly dropped: readonly { readonly filter: string; readonly endpoints: readonly string[] }[];
   readonly scorers: readonly { readonly name: string; readonly weight: number }[];
-  /** In the order in which they were to be tried. */
+  /** In the order in which they would be tried; endpoints that the picker left out come last. */
   readonly candidates: readonly CandidateReport[];
   readonly refusal: Refusal | null;
   readonly faults: readonly Fault[];
   readonly attempts: readonly Attempt[];
 }
 
-/** What of the prompt was believed cached at the endpoint, and what its replica says was; null where one is not known. */
+/** Prompt tokens that were believed cached at the endpoint, and that its replica reported; null if unknown. */
 interface CacheReport {
   readonly predictedTokens: number | null;
   readonly reportedTokens: number | null;
@@ -59,9 +59,9 @@ interface CacheReport {
 export interface CandidateReport {
   readonly endpoint: string;
   readonly total: number;
-  /** One for each of the scorers; null = no opinion. */
+  /** One score for each scorer; null = no opinion. */
   readonly scores: readonly (number | null)[];
-  /** How much each score counted beside its scorer's weight, in [0, 1]. */
+  /** Each scorer's confidence, in [0, 1]: its weight was multiplied by it. */
   readonly confidences: readonly number[];
 }
 
@@ -110,7 +110,7 @@ const known = (count = Number.NaN) => (Number.isNaN(count) ? null : count);
 
 type Choice = Omit<Decision, "refusal">;
 
-/** Those that a picker left out come last. */
+/** Endpoints that the picker left out come last. */
 function candidatesOf(leg: Leg): readonly CandidateReport[] {
   const { candidates, scores } = leg;
   const places = new Map(leg.order.map((endpoint, place) => [endpoint, place]));
@@ -127,14 +127,18 @@ function candidatesOf(leg: Leg): readonly CandidateReport[] {
 
 function whyOf({ decision, refusal, error, attempts }: EndedRequest): string {
   if (refusal !== undefined) return refusal.message;
-  if (decision === undefined)
-    return error === undefined ? "It ended before it was routed." : "It could not be routed as it came.";
+  if (decision === undefined) {
+    return error === undefined
+      ? "The request ended before it was routed."
+      : "The request could not be routed; its error says why.";
+  }
   const [leg] = decision.legs;
   const pick = leg?.order[0];
-  if (leg === undefined || pick === undefined) return "The picker chose nobody.";
+  if (leg === undefined || pick === undefined) return "The picker chose no endpoint.";
   const tried = attempts.filter(({ endpoint }, index) => endpoint !== attempts[index + 1]?.endpoint);
-  const detours = tried.slice(0, -1).map(({ endpoint, result }) => `${endpoint} (${result})`);
-  return `${pickSentence(leg, pick, decision.endpoints.length)}${detours.length === 0 ? "" : ` It went on after ${detours.join(", ")}.`}`;
+  const failed = tried.slice(0, -1).map(({ endpoint, result }) => `${endpoint} (${result})`);
+  const sentence = pickSentence(leg, pick, decision.endpoints.length);
+  return failed.length === 0 ? sentence : `${sentence} Failed tries before the last: ${failed.join(", ")}.`;
 }
 
 function pickSentence({ candidates, totals, scores }: Leg, pick: Endpoint, poolSize: number): string {
@@ -145,7 +149,7 @@ function pickSentence({ candidates, totals, scores }: Leg, pick: Endpoint, poolS
   const best = Math.max(...others);
   if (best > total) return `${pick.name} was picked with ${shown(total)}; the best had ${shown(best)}.`;
   const equals = others.filter((other) => other === total).length;
-  if (equals > 0) return `${pick.name} was picked out of ${equals + 1} that were best alike (${shown(total)}).`;
+  if (equals > 0) return `${pick.name} was picked from ${equals + 1} with the same best score (${shown(total)}).`;
   return `${pick.name} was best with ${shown(total)}; the next had ${shown(best)}.`;
 }
 

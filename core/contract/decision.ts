@@ -1,7 +1,7 @@
 import type { Endpoint } from "./endpoint.ts";
 import type { RouterError } from "./errors.ts";
 
-/** What was chosen and why: plain data, enough to answer "why did it go there?". */
+/** What was chosen, and why: plain data, enough to explain why a request went to an endpoint. */
 export interface Decision {
   readonly requestId: string;
   readonly model: string;
@@ -9,20 +9,20 @@ export interface Decision {
   readonly rule: string;
   /** Every endpoint of the pool at that moment. */
   readonly endpoints: readonly Endpoint[];
-  /** One for each endpoint that works on the request together; today always one. */
+  /** One for each endpoint that takes part in serving the request; today always one. */
   readonly legs: readonly Leg[];
-  /** Set when nobody may serve it. */
+  /** Set when no endpoint may serve it. */
   readonly refusal: RouterError | undefined;
   /** Plugins that broke their contract on this request. */
   readonly faults: readonly Fault[];
 }
 
-/** One profile's choice: who was dropped, how the others scored, and in which order they are tried. */
+/** One profile's choice: which endpoints were dropped, how the others scored, and in which order they are tried. */
 export interface Leg {
   readonly profile: string;
-  /** Who was dropped, by which filter, in the order the filters ran. */
+  /** Which endpoints each filter dropped, in the order the filters ran. */
   readonly dropped: readonly Dropped[];
-  /** Who was left to be scored. */
+  /** The endpoints that were left to be scored. */
   readonly candidates: readonly Endpoint[];
   /** Each scorer's numbers, aligned with `candidates`; null = no opinion. */
   readonly scores: readonly ScorerColumn[];
@@ -41,7 +41,7 @@ export interface ScorerColumn {
   readonly scorer: string;
   readonly weight: number;
   readonly values: ArrayLike<number | null>;
-  /** How much each value counted beside the weight; absent when all counted fully. */
+  /** Confidence of each value, in [0, 1]: the weight is multiplied by it. Absent when all are 1. */
   readonly confidences?: ArrayLike<number>;
 }
 

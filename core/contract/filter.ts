@@ -5,7 +5,7 @@ import type { ProfilePlugin, Random } from "./profile-plugin.ts";
 import type { InferenceRequest } from "./request.ts";
 
 /**
- * Which candidates may serve it? The same inputs must give the same answer.
+ * Which candidates may serve the request? The same inputs must give the same result.
  *
  * @example
  * create: () => ({
@@ -13,8 +13,11 @@ import type { InferenceRequest } from "./request.ts";
  * })
  */
 export interface Filter extends ProfilePlugin {
-  /** Those that stay, in their order. `candidates` and everything in it is frozen; `random` is the only chance it may use. */
+  /**
+   * Returns the candidates that stay, in their order. The list belongs to this call; the endpoints in it are frozen. Use no source
+   * of chance other than `random`.
+   */
   filter(request: InferenceRequest, candidates: readonly Endpoint[], load: LoadView, random: Random): readonly Endpoint[];
-  /** The error when nobody is left; without it, 503. `endpoints` is the whole pool. */
+  /** The error when this filter leaves no candidate; by default 503. `endpoints` is the whole pool. */
   refuse?(request: InferenceRequest, endpoints: readonly Endpoint[]): RouterError;
 }

@@ -1,6 +1,6 @@
 /**
- * The numbers of every endpoint at the moment of one decision, by slot. Reading changes nothing. What the router counts itself
- * is exact; scraped values are NaN until the replica's metrics were read.
+ * The numbers of every endpoint at the moment of one decision, by slot. Reading changes nothing. Numbers that the router counts
+ * itself are exact; scraped values are NaN before the replica's metrics are read.
  *
  * @example
  * // Fewest requests in flight scores highest.
@@ -9,13 +9,13 @@
 export interface LoadView {
   /** Requests sent and not yet ended. */
   inFlight(slot: number): number;
-  /** Prompt tokens sent and not yet answered by a first byte, minus those believed cached. */
+  /** Tokens of prompts that were sent and have no first response byte yet, minus those believed cached. */
   prefillTokens(slot: number): number;
-  /** The same, less what the endpoint has worked off by now at its measured speed. */
+  /** The same, minus what the endpoint has processed by now at its measured speed. */
   remainingPrefill(slot: number): number;
-  /** How many prompts that is. */
+  /** The number of prompts that `remainingPrefill` counts. */
   waitingPrompts(slot: number): number;
-  /** Prompt tokens that the endpoint works off in a millisecond, measured. */
+  /** Prompt tokens that the endpoint processes per millisecond, measured. */
   prefillRate(slot: number): number;
   /** Requests waiting in the replica's own queue, scraped. */
   waiting(slot: number): number;
@@ -25,17 +25,17 @@ export interface LoadView {
   kvUsage(slot: number): number;
   /** When the scraped values were read, in milliseconds on the router's clock; NaN for never. */
   scrapedAtMs(slot: number): number;
-  /** How much the scraped values still count, in [0, 1]: 1 while they come in time, then less and less; 0 without any. */
+  /** How much the scraped values count, in [0, 1]: 1 while they are read in time, then less and less; 0 without any. */
   freshness(slot: number): number;
-  /** Which adapters the endpoint has, as far as its replica tells; undefined where it tells nothing. */
+  /** What the endpoint's replica reports about its adapters; undefined if nothing. */
   adapters(slot: number): AdapterFacts | undefined;
 }
 
-/** What a replica tells of its adapters. */
+/** What a replica reports about its adapters. */
 export interface AdapterFacts {
-  /** Those of its models that are adapters; undefined while no list tells them from base models. */
+  /** The models that are adapters; undefined if no model list distinguishes them from base models. */
   readonly names?: ReadonlySet<string> | undefined;
-  /** Those with a request under way; undefined while no metrics tell. */
+  /** The adapters with requests under way; undefined if the metrics do not report them. */
   readonly use?: AdapterUse | undefined;
 }
 
@@ -46,7 +46,7 @@ export interface AdapterUse {
   readonly max: number;
 }
 
-/** What a replica's metrics say; a value left out is unknown. */
+/** Values from a replica's metrics; a value left out is unknown. */
 export interface ScrapedValues {
   readonly waiting?: number;
   readonly running?: number;

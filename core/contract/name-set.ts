@@ -1,4 +1,4 @@
-/** A set of names that nobody can change, at run time either: plugins get it, and a plugin's fault must stay its own. */
+/** A set of names that can't be changed, not even at run time: a plugin's fault must not change what other plugins read. */
 export interface NameSet extends Iterable<string> {
   readonly size: number;
   has(name: string): boolean;
@@ -24,7 +24,7 @@ class FixedNames implements NameSet {
   }
 }
 
-/** The names as they are now; later changes of `names` do not count. */
+/** A set of the names as they are now; later changes of `names` have no effect on it. */
 export function nameSet(names: Iterable<string> = []): NameSet {
   return Object.freeze(new FixedNames(names));
 }

@@ -2,7 +2,7 @@ import type { Outcome } from "./outcome.ts";
 import type { RouterView } from "./router-view.ts";
 
 /**
- * What happened? Plain data after the fact; a throw is logged and changes nothing.
+ * What happened? It gets plain data when a request has ended. If it throws, that is logged and changes nothing.
  *
  * @example
  * create: (_options, host) => ({
@@ -12,15 +12,15 @@ import type { RouterView } from "./router-view.ts";
 export interface Observer {
   /** Called once for each request, when it has ended. */
   finished(outcome: Outcome): void;
-  /** What it shows on the admin port. */
+  /** The pages that it adds to the admin port. */
   readonly pages?: readonly ObserverPage[];
   dispose?(): void;
 }
 
 export interface ObserverPage {
-  /** "/metrics", say; no other observer's page has it. */
+  /** For example "/metrics"; unique among all pages. */
   readonly path: string;
   readonly contentType: string;
-  /** The page as it is now. Asking for it changes nothing. */
+  /** Returns the text of the page now; it must change nothing. */
   render(view: RouterView, query: URLSearchParams): string;
 }

@@ -3,7 +3,7 @@ import type { Dialect } from "./errors.ts";
 import type { ParsedBody } from "./request.ts";
 
 /**
- * What does this body ask for? One parser serves one API.
+ * What does the body ask for? One parser serves one API.
  *
  * @example
  * create: () => ({
@@ -14,12 +14,12 @@ import type { ParsedBody } from "./request.ts";
  * })
  */
 export interface Parser {
-  /** Paths it serves. */
+  /** Paths that it serves. */
   readonly routes: readonly Route[];
   readonly dialect: Dialect;
-  /** Top-level keys whose spans it wants; empty means the body is not looked at. */
+  /** Top-level keys that it reads; with an empty list the body is not scanned at all. */
   readonly keys: readonly string[];
-  /** Events that a stream begins with before the prompt is worked off; without it, none. */
+  /** Events at the beginning of a stream that come before the prompt is processed; 0 by default. */
   readonly openingEvents?: number;
   /** Throws RouterError for a body that can't be routed. */
   parse(body: BodyView): ParsedBody;

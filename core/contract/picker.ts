@@ -2,7 +2,7 @@ import type { Endpoint } from "./endpoint.ts";
 import type { ProfilePlugin, Random } from "./profile-plugin.ts";
 
 /**
- * In which order are the candidates tried? The same inputs must give the same order; a picker that takes turns advances in
+ * In which order are the candidates tried? The same inputs must give the same order; a picker with state changes it only in
  * `chosen`.
  *
  * @example
@@ -12,6 +12,6 @@ import type { ProfilePlugin, Random } from "./profile-plugin.ts";
  * })
  */
 export interface Picker extends ProfilePlugin {
-  /** Best first; the rest are spares for a retry. No endpoint twice; never empty for a non-empty list. */
+  /** Best first; the rest are spares for retries. No endpoint twice; at least one if there are candidates. */
   pick(candidates: readonly Endpoint[], totals: ArrayLike<number>, random: Random): readonly Endpoint[];
 }

@@ -11,7 +11,7 @@ import type { Rewriter } from "./rewriter.ts";
 import type { Scorer } from "./scorer.ts";
 import type { Source } from "./source.ts";
 
-/** The contracts, in the order a request meets them. A plugin is a plain object that its definition's `create` makes. */
+/** The contract of each kind of plugin. A plugin is a plain object that its definition's `create` makes. */
 export interface PluginKinds {
   readonly parser: Parser;
   readonly rewriter: Rewriter;
@@ -30,14 +30,14 @@ export interface Definition<Kind extends PluginKind = PluginKind, Options = unkn
   readonly kind: Kind;
   /** The string in the config; for a built-in also its file name. */
   readonly type: string;
-  /** One sentence for listings. */
+  /** One sentence, shown in lists of plugins. */
   readonly summary: string;
   readonly options: OptionSchema<Options>;
-  /** Makes one instance, before the config takes effect. Throws an Error that says what to change where that is not possible. */
+  /** Makes one instance, before the config takes effect. Throws an Error that says what to change if that is not possible. */
   create(options: Options, host: PluginHost): PluginKinds[Kind];
 }
 
-/** What `create` is handed; a plugin has no other way to the world. */
+/** What `create` gets from the router: clock, random numbers, log, output, and state. A plugin uses these, not globals. */
 export interface PluginHost {
   /** The instance's name in the config. */
   readonly name: string;
@@ -49,15 +49,15 @@ export interface PluginHost {
   readonly signal: AbortSignal;
   /**
    * State that outlives a reload of the config. The first call makes it; an instance with the same name and type in the next
-   * config gets the same object. Another `version` makes it anew: raise it when the state's shape changes.
+   * config gets the same object. With another `version` it is made again: raise it when the state's shape changes.
    *
    * @example
    * const counts = host.keep(1, () => new Map<string, number>());
    */
   keep<State>(version: number, make: () => State): State;
   /**
-   * Declares that the plugin reads `request.prefix`, and with which settings. There is one index per router: without a
-   * caller no prompt is hashed, and two callers that ask for different settings are a config error.
+   * Declares that the plugin reads `request.prefix`, and with which settings. A router has one prefix index: if no plugin calls
+   * this, no prompt is hashed; if two plugins ask for different settings, that is a config error.
    */
   usePrefixIndex(settings: Partial<PrefixSettings>): void;
 }
@@ -66,12 +66,12 @@ export interface PluginHost {
 export interface Output {
   /** Writes one line. */
   print(line: string): void;
-  /** True when people read it as it is written. */
+  /** True when the output is a terminal, so that people read it. */
   readonly isTerminal: boolean;
 }
 
 export interface PrefixSettings {
-  /** Prompt bytes in one hashed block. */
+  /** Prompt bytes in each of the first hashed blocks; later blocks grow. */
   readonly blockBytes: number;
   /** Memory bound of the whole index. */
   readonly maxBytes: number;

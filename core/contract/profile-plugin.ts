@@ -1,11 +1,11 @@
 import type { Endpoint } from "./endpoint.ts";
 import type { InferenceRequest } from "./request.ts";
 
-/** What every plugin of a profile (filter, scorer, picker) may do beside its own question. */
+/** Optional methods of every plugin of a profile (filter, scorer, picker). */
 export interface ProfilePlugin {
-  /** Called once the request is sent to `endpoint`, for each try. A plugin's own state changes here, never while it is asked. */
+  /** Called for each try, when the request is sent to `endpoint`. A plugin changes its own state only here. */
   chosen?(request: InferenceRequest, endpoint: Endpoint): void;
-  /** A header line for the response that `endpoint` gives. */
+  /** A header to add to the response from `endpoint`. */
   responseHeader?(request: InferenceRequest, endpoint: Endpoint): ResponseHeader;
   /** Called once when the config that made the plugin is replaced, or the router stops. */
   dispose?(): void;

@@ -2,7 +2,7 @@ import type { NameSet } from "./name-set.ts";
 import type { HeaderView } from "./request.ts";
 
 /**
- * Which target does the model name stand for? Asked in order; the first that returns a draw decides.
+ * Which target does the model name stand for? Rewriters are asked in order; the first that returns a draw decides.
  *
  * @example
  * create: () => ({
@@ -11,9 +11,9 @@ import type { HeaderView } from "./request.ts";
  * })
  */
 export interface Rewriter {
-  /** Names a client may ask for that no replica lists itself. */
+  /** Names that a client may ask for and that no replica needs to list. */
   readonly clientModels: readonly string[];
-  /** What it may turn names into, for people and metrics to show. */
+  /** The rules, to be shown in the status and the metrics. */
   readonly mappings?: readonly TargetMapping[];
   /** Called once for each request that names a model, before filters run. */
   draw(asked: TargetQuestion): TargetDraw | undefined;
@@ -29,18 +29,18 @@ export interface TargetQuestion {
 
 export interface TargetDraw {
   readonly target: string;
-  /** Names the rule, for the decision. */
+  /** Name of the rule, shown in the decision. */
   readonly rule: string;
 }
 
-/** One rule of a rewriter, as it is shown. */
+/** One rule of a rewriter, for display. */
 export interface TargetMapping {
   /** The rule's name; the `rule` of its draws. */
   readonly name: string;
-  /** Names a client may ask for; empty means every name. */
+  /** Names that a client may ask for; empty means every name. */
   readonly models: readonly string[];
   /** The targets with their relative weights; a weight of 0 gets nothing. */
   readonly targets: readonly { readonly name: string; readonly weight: number }[];
-  /** What becomes of requests whose target no available endpoint serves. */
+  /** What happens when no available endpoint serves a target: refuse its requests, or draw among the other targets. */
   readonly onUnavailable: "refuse" | "redistribute";
 }

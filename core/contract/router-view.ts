@@ -3,7 +3,7 @@ import type { Endpoint } from "./endpoint.ts";
 import type { LoadView } from "./load-view.ts";
 import type { TargetMapping } from "./rewriter.ts";
 
-/** The running router as an observer's page may show it: read when somebody asks for the page, never on a request's way. */
+/** The running router, for an observer's page: read when the page is requested, never while a request is routed. */
 export interface RouterView {
   readonly clock: Pick<Clock, "now" | "wall">;
   /** When the router started, in seconds since 1970. */
@@ -18,13 +18,13 @@ export interface RouterView {
   readonly prefixIndex: PrefixIndexSize | undefined;
   /** Open connections to the endpoint, busy and idle. */
   connectionsTo(endpoint: Endpoint): number;
-  /** What the endpoint's last probe failed with; "" after a success. */
+  /** Why the endpoint's last probe failed; "" after a success. */
   probeFailure(endpoint: Endpoint): string;
 }
 
-export interface PrefixIndexSize {
+interface PrefixIndexSize {
   readonly entries: number;
   readonly maxEntries: number;
-  /** What is reserved, all in all; the system commits it as it is used. */
+  /** Bytes reserved in total; the system commits memory only as it is used. */
   readonly bytes: number;
 }

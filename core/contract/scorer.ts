@@ -5,8 +5,8 @@ import type { ProfilePlugin } from "./profile-plugin.ts";
 import type { InferenceRequest } from "./request.ts";
 
 /**
- * How good is each candidate? The same inputs must give the same scores. A scorer may filter too: then its `filter` runs at its
- * place in the profile.
+ * How good is each candidate? The same inputs must give the same scores. A scorer may filter too; its `filter` then runs at the
+ * scorer's place in the profile.
  *
  * @example
  * create: () => ({
@@ -15,10 +15,10 @@ import type { InferenceRequest } from "./request.ts";
  */
 export interface Scorer extends ProfilePlugin, Partial<Pick<Filter, "filter" | "refuse">> {
   /**
-   * One number per candidate, in their order, each in [0, 1], 1 is best; null where it has no opinion on one, or on all.
-   * A fault (a throw, a wrong length, a number outside the range) counts as no opinion and is recorded.
+   * One number for each candidate, in their order, in [0, 1], 1 is best; null for no opinion, on one candidate or on all.
+   * A fault (a throw, a wrong length, a number outside [0, 1]) counts as no opinion and is recorded.
    */
   score(request: InferenceRequest, candidates: readonly Endpoint[], load: LoadView): ArrayLike<number | null> | null;
-  /** How much its opinion on one candidate counts, in [0, 1]; without it, fully. Old scraped values deserve less. */
+  /** How much the score of one candidate counts, in [0, 1]; 1 by default. Use less for old scraped values. */
   confidence?(endpoint: Endpoint, load: LoadView): number;
 }

@@ -1,7 +1,7 @@
 import type { AdapterUse, ScrapedValues } from "./load-view.ts";
 
 /**
- * What is true of a replica now? The prober fetches, the source reads.
+ * What is the state of a replica now? The prober fetches `path` from the replica, the source reads the body.
  *
  * @example
  * create: () => ({
@@ -13,18 +13,18 @@ import type { AdapterUse, ScrapedValues } from "./load-view.ts";
 export interface Source {
   readonly path: string;
   readonly periodMs: number;
-  /** The pause while the replica has no request in flight; without it, `periodMs`. */
+  /** The period while the replica has no request in flight; `periodMs` by default. */
   readonly idlePeriodMs?: number;
-  /** Facts from a body that came with status 200. Throws on one it can't read. */
+  /** Returns facts from a body that came with status 200. Throws for a body that it can't read. */
   read(body: string): EndpointFacts;
   dispose?(): void;
 }
 
 export interface EndpointFacts extends ScrapedValues {
   readonly models?: readonly string[];
-  /** Those of the models that are adapters. */
+  /** The models that are adapters. */
   readonly adapters?: readonly string[];
   readonly adapterUse?: AdapterUse;
-  /** Tokens that the KV cache holds. */
+  /** Capacity of the KV cache in tokens. */
   readonly kvCapacityTokens?: number;
 }

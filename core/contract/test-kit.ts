@@ -8,10 +8,10 @@ import type { Definition, PluginHost, PluginKind, PluginKinds } from "./plugin.t
 import { NO_PREFIX, type PrefixMatch } from "./prefix-match.ts";
 import type { HeaderView, InferenceRequest } from "./request.ts";
 
-// For plugin authors: everything a plugin is handed, made up, so that it can be tested without a server. See
+// For plugin authors: test data for everything that a plugin gets, so that it can be tested without a server. See
 // examples/custom-scorer.test.ts.
 
-/** An available endpoint "e0", "e1" … by its slot, serving "base"; with a phase of its own it is not available. */
+/** An available endpoint, named "e0", "e1" … after its slot, that serves "base". With a `phase` it is not available. */
 export function makeEndpoint(
   slot: number,
   overrides: Partial<Omit<Endpoint, "models">> & { models?: Iterable<string> } = {},
@@ -45,7 +45,7 @@ export function makeEndpoints(count: number): readonly Endpoint[] {
   return Array.from({ length: count }, (_, slot) => makeEndpoint(slot));
 }
 
-/** A chat request for "base" whose prompt nobody holds. */
+/** A chat request for "base" with a prompt that no endpoint holds. */
 export function makeRequest(overrides: Partial<InferenceRequest> = {}): InferenceRequest {
   return {
     model: "base",
@@ -75,7 +75,7 @@ export function makeHeaders(headers: Readonly<Record<string, string>>): HeaderVi
   return { get: (name) => headers[name] };
 }
 
-/** The match of a prompt of which the endpoint in slot n holds `matched[n]` blocks, all of one size. */
+/** A prompt of equal blocks; the endpoint in slot n holds `matched[n]` of them. */
 export function makePrefix(blocks: number, tokensPerBlock: number, matched: readonly number[]): PrefixMatch {
   const matchedBlocks = (slot: number) => matched[slot] ?? 0;
   return {
@@ -92,8 +92,8 @@ type BySlot<Value> = ArrayLike<Value> | ((slot: number) => Value);
 export type LoadNumbers = { readonly [Name in keyof LoadView]?: BySlot<ReturnType<LoadView[Name]>> };
 
 /**
- * Load numbers of the slots 0 … slots - 1; what is left out is 0 where the router knows it itself, and unknown where it is
- * scraped. Reading any other slot throws a RangeError.
+ * Load numbers of the slots 0 … slots - 1. By default the numbers that the router counts are 0, and scraped ones are unknown.
+ * Reading any other slot throws a RangeError.
  */
 export function makeLoad(slots: number, numbers: LoadNumbers = {}): LoadView {
   const read = <Name extends keyof LoadView>(name: Name, otherwise: ReturnType<LoadView[Name]>) => {
@@ -119,7 +119,7 @@ export function makeLoad(slots: number, numbers: LoadNumbers = {}): LoadView {
   };
 }
 
-/** A repeatable stand-in for Math.random (mulberry32). */
+/** A repeatable replacement for Math.random (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed | 0;
   return () => {
@@ -130,7 +130,7 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-/** A host that does nothing, but for what the test hands in. */
+/** A host that does nothing, except what `overrides` give it. */
 export function makeHost(overrides: Partial<PluginHost> = {}): PluginHost {
   return {
     name: "under-test",
@@ -145,7 +145,7 @@ export function makeHost(overrides: Partial<PluginHost> = {}): PluginHost {
   };
 }
 
-/** A live plugin, its parameters checked as the config loader does. */
+/** Makes a plugin, after checking its parameters as the config loader does. Throws TypeError for wrong parameters. */
 export function createPlugin<Kind extends PluginKind, Options>(
   definition: Definition<Kind, Options>,
   parameters: unknown = {},
@@ -156,13 +156,13 @@ export function createPlugin<Kind extends PluginKind, Options>(
   return definition.create(result.value, host);
 }
 
-/** What is wrong with the parameters; empty when nothing is. */
+/** The problems of the parameters; empty if they are valid. */
 export function issuesOf(definition: Definition, parameters: unknown): readonly SchemaIssue[] {
   return check(definition.options, parameters).issues ?? [];
 }
 
 function check<Options>(schema: OptionSchema<Options>, value: unknown) {
   const result = schema["~standard"].validate(value);
-  if (result instanceof Promise) throw new TypeError("Options must be checked without waiting");
+  if (result instanceof Promise) throw new TypeError("The options schema must not be asynchronous");
   return result;
 }

@@ -1,13 +1,13 @@
 import type { Ejection, Endpoint, Intent, Phase } from "../contract/endpoint.ts";
 import type { HealthPhase } from "./readiness/reducer.ts";
 
-/** All that decides whether an endpoint may be used. */
+/** Everything that decides whether an endpoint may be used. */
 export interface Standing {
-  /** The probes' verdict. */
+  /** The result of the probes. */
   readonly health: HealthPhase;
   readonly intent: Intent;
   readonly ejection: Ejection | undefined;
-  /** How far it is warmed up, in (0, 1]. */
+  /** How warm it is, in (0, 1]; 1 = fully. */
   readonly warmUp: number;
 }
 
@@ -15,13 +15,13 @@ export interface Availability {
   readonly phase: Phase;
   /** Whether it may get new requests. */
   readonly isAvailable: boolean;
-  /** Of an equal share of the traffic, how much it should get, in (0, 1]. */
+  /** The part of an equal share of the traffic that it should get, in (0, 1]. */
   readonly share: number;
 }
 
 /**
- * May it be used? The one place that knows. An endpoint that is not healthy says so first: what the operator or an ejection
- * adds to that changes nothing. The operator comes before an ejection, which ends by itself.
+ * Decides whether an endpoint may be used; nothing else decides this. The phase names the first reason in this order: health,
+ * the operator's intent, ejection. Ejection comes last because it ends by itself.
  */
 export function availability({ health, intent, ejection, warmUp }: Standing): Availability {
   if (health !== "ready") return { phase: health, isAvailable: false, share: warmUp };
@@ -30,10 +30,10 @@ export function availability({ health, intent, ejection, warmUp }: Standing): Av
   return { phase: "ready", isAvailable: true, share: warmUp };
 }
 
-/** Nothing but the probes has a say. */
+/** No intent, ejection or warm-up: only the probes decide. */
 const UNTOUCHED: Omit<Standing, "health"> = { intent: "serve", ejection: undefined, warmUp: 1 };
 
-/** The fields of an endpoint that tell its standing. */
+/** The fields of an endpoint that show its standing. */
 export function shownStanding(
   health: HealthPhase,
   others: Omit<Standing, "health"> = UNTOUCHED,

@@ -13,15 +13,15 @@ export interface ControlPlaneOptions {
   readonly services: HostServices;
   readonly load: LoadTable;
   readonly get: HttpGet;
-  /** Another process stands behind this slot, or none any more. */
+  /** Another process serves this slot now. */
   readonly replaced: (slot: number) => void;
-  /** How many tokens the KV cache behind this slot holds; undefined when that is not known any more. */
+  /** Capacity in tokens of the KV cache of this slot's replica; undefined when it is not known any more. */
   readonly capacityKnown: (slot: number, tokens: number | undefined) => void;
-  /** Something a decision reads has changed. */
+  /** Facts that decisions read have changed. */
   readonly publish: (facts: Facts) => void;
 }
 
-/** Makes facts from discovery and probes, and publishes them as they change. */
+/** Makes facts from discovery and probes, and publishes them when they change. */
 export class ControlPlane {
   readonly #options: ControlPlaneOptions;
   readonly #table: EndpointTable;
@@ -48,7 +48,7 @@ export class ControlPlane {
     });
   }
 
-  /** Begins discovery and probing. Throws when a discovery can't start. */
+  /** Starts discovery and probing. Throws when a discovery can't start. */
   start(): void {
     const { discoveries } = this.#options.plugins;
     // Each discovery has its own list; together they are the pool.
@@ -70,7 +70,7 @@ export class ControlPlane {
     this.#prober.connectFailed(endpoint);
   }
 
-  /** What the endpoint's last probe failed with; "" after a success. */
+  /** Why the endpoint's last probe failed; "" after a success. */
   probeFailure(endpoint: Endpoint): string {
     const health = this.#prober.healthOf(endpoint);
     return health?.readinessFailure || health?.livenessFailure || "";

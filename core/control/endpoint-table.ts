@@ -12,20 +12,20 @@ export type KnownHealth = Pick<ReplicaHealth, "phase" | "models" | "generation">
 export interface EndpointTableOptions {
   readonly load: LoadTable;
   readonly log: Log;
-  /** The endpoints are not what they were. */
+  /** The list of endpoints, or one of them, has changed. */
   readonly changed: (endpoints: readonly Endpoint[]) => void;
-  /** Another process stands behind this slot: forget what its predecessor held in caches and connections. */
+  /** Another process serves this slot now: forget the old one's cache and close its connections. */
   readonly replaced: (slot: number) => void;
 }
 
 interface Row {
   readonly endpoint: Endpoint;
-  /** The spec's own text, to see whether it changed. */
+  /** The URL as the spec gave it, to see whether it changed. */
   readonly urlText: string;
   readonly health: KnownHealth;
 }
 
-/** The control plane's list of endpoints: what discovery lists, with what the prober found out. */
+/** The control plane's list of endpoints: those that discovery lists, with the health that the prober found. */
 export class EndpointTable {
   readonly #options: EndpointTableOptions;
   #rows: ReadonlyMap<string, Row> = new Map();
@@ -35,12 +35,12 @@ export class EndpointTable {
     this.#options = options;
   }
 
-  /** In discovery's order; another array after every change. */
+  /** In the order of discovery; a new array after every change. */
   get endpoints(): readonly Endpoint[] {
     return this.#endpoints;
   }
 
-  /** Takes discovery's whole list. An entry that can't be used is logged and left out; the others stand. */
+  /** Takes the whole list from discovery. An entry that can't be used is logged and left out; the others are kept. */
   discovered(specs: readonly EndpointSpec[]): void {
     const listed = new Set(specs.map((spec) => spec.name));
     for (const name of this.#rows.keys()) {
@@ -54,7 +54,7 @@ export class EndpointTable {
     this.#replace(rows);
   }
 
-  /** Takes what the prober says of one endpoint; nothing happens if it is not listed. */
+  /** Takes one endpoint's health from the prober; ignores an endpoint that is not listed. */
   probed(name: string, health: KnownHealth): void {
     const row = this.#rows.get(name);
     if (row === undefined) return;
@@ -92,7 +92,7 @@ export class EndpointTable {
     return { ...known, endpoint: Object.freeze({ ...known.endpoint, labels: Object.freeze({ ...spec.labels }) }) };
   }
 
-  /** A new name, or a known one with another address. */
+  /** The row of a new name, or of a known name with another address. */
   #added({ name, url: urlText, labels }: EndpointSpec, isKnown: boolean): Row {
     const url = Object.freeze(parseEndpointUrl(urlText));
     const { load } = this.#options;

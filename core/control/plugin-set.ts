@@ -1,6 +1,5 @@
 import type { LoadedConfig } from "../../config/load.ts";
 import type { ActiveConfig, Named, Profile, WeightedScorer } from "../active-config.ts";
-import { checkPages } from "../admin/pages.ts";
 import type { Clock } from "../contract/clock.ts";
 import type { Discovery } from "../contract/discovery.ts";
 import type { Log } from "../contract/log.ts";
@@ -10,7 +9,7 @@ import type { Random } from "../contract/profile-plugin.ts";
 import type { Source } from "../contract/source.ts";
 import type { KeptState } from "./kept-state.ts";
 
-/** What plugins get from the process that runs them. */
+/** What the process that runs the plugins gives them. */
 export interface HostServices {
   readonly clock: Clock;
   readonly random: Random;
@@ -18,18 +17,18 @@ export interface HostServices {
   readonly output: Output;
 }
 
-/** Live plugins made from one config: built, then published, and disposed when no request needs them any more. */
+/** Live plugins made from one config. A set is built, published, and disposed when no request needs it any more. */
 export interface PluginSet {
   readonly active: ActiveConfig;
   readonly discoveries: readonly Named<Discovery>[];
   readonly sources: readonly Named<Source>[];
   /** Settings of the prefix index; undefined when no plugin reads prefixes. */
   readonly prefixSettings: PrefixSettings | undefined;
-  /** Aborts the plugins' signal and disposes them, the last one made first. The second call does nothing. */
+  /** Aborts the plugins' signal and disposes them, in reverse order of creation. A second call does nothing. */
   dispose(): void;
 }
 
-/** One instance of the config, live. */
+/** One plugin instance of the config. */
 interface Instance extends Named<PluginKinds[PluginKind]> {
   readonly kind: PluginKind;
 }
@@ -37,8 +36,8 @@ interface Instance extends Named<PluginKinds[PluginKind]> {
 const PREFIX_DEFAULTS: PrefixSettings = { blockBytes: 256, maxBytes: 64 * 1024 * 1024, countGenerated: false };
 
 /**
- * Makes every instance of the config. Throws an Error that names the instance when one can't be made; then those made before
- * are disposed. State that outlives the set is taken from `kept`.
+ * Makes every plugin instance of the config; `kept` holds state that outlives the set. When one can't be made, disposes those
+ * made before it and throws an Error that names it.
  */
 export function buildPluginSet(loaded: LoadedConfig, services: HostServices, kept: KeptState): PluginSet {
   const stopping = new AbortController();
@@ -56,7 +55,7 @@ export function buildPluginSet(loaded: LoadedConfig, services: HostServices, kep
   }
 }
 
-/** `instances` grows as they are made, so that a failure knows what to dispose. */
+/** Adds each instance to `instances` as soon as it is made, so that the caller can dispose them after a failure. */
 function assemble(
   { config, definitions }: LoadedConfig,
   services: HostServices,
@@ -77,18 +76,16 @@ function assemble(
     };
     instances.push({ kind: definition.kind, name, type, plugin: create(definition, name, parameters, host) });
   }
-  // The kind tells which contract the instance has; the compiler can't follow that through the list.
+  // An instance's kind determines its contract, but the compiler can't follow that through the list.
   const ofKind = <Kind extends PluginKind>(kind: Kind) =>
     instances.filter((instance) => instance.kind === kind) as unknown as Named<PluginKinds[Kind]>[];
-  const observers = ofKind("observer");
-  checkPages(observers);
   return {
     active: {
       pool: config.pool.name,
       routes: routesOf(ofKind("parser")),
       rewriters: ofKind("rewriter"),
       profile: buildProfile(config.profile, ofKind),
-      observers,
+      observers: ofKind("observer"),
       settings: config.settings,
     },
     discoveries: ofKind("discovery"),
@@ -106,7 +103,7 @@ function create(definition: Definition, name: string, parameters: unknown, host:
   }
 }
 
-/** A plugin that can't be disposed must not keep the others. */
+/** Logs a failure, so that the other plugins are disposed too. */
 function disposeOne({ name, plugin }: Instance, log: Log): void {
   try {
     plugin.dispose?.();
@@ -149,13 +146,13 @@ function buildProfile(
 
 type AnyMethods = Partial<PluginKinds["filter"] & PluginKinds["scorer"] & PluginKinds["picker"]>;
 
-/** Whether an instance takes part in one stage, whatever its kind. */
+/** Tests whether an instance of any kind takes part in one stage. */
 function hasMethod<Method extends keyof AnyMethods>(method: Method) {
   return (instance: Named<AnyMethods>): instance is Named<AnyMethods & Required<Pick<AnyMethods, Method>>> =>
     instance.plugin[method] !== undefined;
 }
 
-/** One index serves all who read it, so they must agree. */
+/** All plugins share one prefix index, so their settings must agree. Throws an Error where they do not. */
 function mergePrefixSettings(requests: readonly Partial<PrefixSettings>[]): PrefixSettings | undefined {
   if (requests.length === 0) return undefined;
   return {
@@ -169,7 +166,7 @@ function agreed<Key extends keyof PrefixSettings>(key: Key, requests: readonly P
   const values = new Set(requests.map((request) => request[key]).filter((value) => value !== undefined));
   if (values.size > 1)
     throw new Error(
-      `Two plugins ask for different ${key} (${[...values].join(", ")}): there is one prefix index, so give it once`,
+      `Two plugins ask for different ${key} (${[...values].join(", ")}): they share one prefix index, so give it only once`,
     );
   return [...values][0] ?? PREFIX_DEFAULTS[key];
 }

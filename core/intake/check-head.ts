@@ -2,16 +2,16 @@ import { RouterError } from "../contract/errors.ts";
 import type { Head } from "../wire/head.ts";
 import { HEADER } from "../wire/header-names.ts";
 
-/** A request id from outside is used only if it can't hurt a log or a header. */
+/** A client's request id is used only if it is safe in a log and in a header. */
 const SAFE_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
-/** The id that the client gave its request; undefined where it gave none that can be used. */
+/** The id that the client gave its request; undefined if there is none, or none that is safe. */
 export function requestId(head: Head): string | undefined {
   const asked = head.get("x-request-id");
   return asked !== undefined && SAFE_ID.test(asked) ? asked : undefined;
 }
 
-/** Throws RouterError where the body is not plain JSON. */
+/** Throws RouterError (415) unless the headers declare uncompressed JSON. */
 export function checkContentType(head: Head): void {
   const isJson =
     head.has(HEADER["content-type"], "application/json") || /^application\/json\s*(;|$)/i.test(head.get("content-type") ?? "");

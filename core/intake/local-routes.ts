@@ -4,10 +4,10 @@ import { respondWithJson } from "../errors/error-response.ts";
 import type { Facts } from "../state/facts.ts";
 import type { ResponseWriter } from "./response-writer.ts";
 
-/** Paths that need no replica, by GET and HEAD. */
+/** Paths that need no replica, for GET and HEAD. */
 export const LOCAL_PATHS: readonly string[] = ["/v1/models", "/health", "/ready"];
 
-/** Responds to what needs no replica; returns the status, or 0 for a path or method that is not its own. */
+/** Responds to a request that needs no replica. Returns the status; 0 for any other path or method. */
 export function respondLocally(
   method: string,
   path: string,
@@ -35,7 +35,7 @@ function respondReady(response: ResponseWriter, lines: string, { endpoints }: Fa
   return ready > 0 ? respond(response, 200, lines, document) : respond(response, 503, `${lines}retry-after: 1\r\n`, document);
 }
 
-/** Every name a client may ask for now: what available replicas serve, and the names of exact rewrites. */
+/** Every name that a client may ask for now: the models of available endpoints, and the names of exact rewrites. */
 function modelList({ rewriters }: ActiveConfig, { served }: Facts, startedAtS: number): unknown {
   const names = new Set(served);
   for (const { plugin } of rewriters) for (const name of plugin.clientModels) names.add(name);

@@ -22,7 +22,7 @@ import type { RequestReceiver, RequestStarter } from "./request-receiver.ts";
 import type { ResponseWriter } from "./response-writer.ts";
 import { noSuchRoute } from "./served-routes.ts";
 
-/** Takes requests in for a data plane: whatever happens to one, it ends once, in one Outcome. */
+/** Starts requests on a data plane. Each request ends exactly once, with one Outcome. */
 export function intake(plane: DataPlane): RequestStarter {
   return (head, bodyLength, response, peer) => {
     const taken = new RequestIntake(plane, head, response, peer);
@@ -34,15 +34,15 @@ export function intake(plane: DataPlane): RequestStarter {
 const NO_KEYS: KeySpans = { spanOf: () => undefined };
 const NO_BODY = new Uint8Array(0);
 
-/** How a request ends, apart from what was delivered. */
+/** How a request ended, apart from what was delivered. */
 interface End {
   readonly ending: Outcome["ending"];
   readonly status: number;
 }
 
 /**
- * One request from its head to its Outcome: checks the head, gathers and scans the body, hands it to the pipeline, and ends it.
- * Nobody else ends a request: hosts and pipeline report what happened.
+ * One request from its head to its Outcome: checks the head, gathers and scans the body, starts the pipeline, and ends the
+ * request. Nothing else ends a request: the host and the pipeline only report what happened.
  */
 class RequestIntake implements RequestReceiver, RunOwner {
   readonly #plane: DataPlane;
@@ -81,7 +81,7 @@ class RequestIntake implements RequestReceiver, RunOwner {
     }
   }
 
-  // What the host reports.
+  // Reports from the host.
 
   body(chunk: Uint8Array, start: number, end: number): void {
     if (this.#isOver || this.#body === undefined) return;
@@ -122,7 +122,7 @@ class RequestIntake implements RequestReceiver, RunOwner {
     this.failed(stopping());
   }
 
-  // What the pipeline reports.
+  // Reports from the pipeline.
 
   completed(): void {
     if (this.#isOver) return;
@@ -134,7 +134,7 @@ class RequestIntake implements RequestReceiver, RunOwner {
     if (this.#isOver) return;
     const error = thrown instanceof WireError ? refusalOf(thrown) : asRouterError(thrown);
     const delivery = this.#close();
-    this.#report(delivery, this.#tellClient(error, delivery), error);
+    this.#report(delivery, this.#respondWithError(error, delivery), error);
   }
 
   #readHead(bodyLength: number): void {
@@ -179,7 +179,7 @@ class RequestIntake implements RequestReceiver, RunOwner {
     this.#run.begin();
   }
 
-  /** Ends what is under way. The body's memory serves the next request as soon as nobody can need it. */
+  /** Ends the pipeline's work. Releases the body's memory if it is certain that nothing reads it any more. */
   #close(): Delivery {
     this.#isOver = true;
     const delivery = this.#run?.close() ?? NOT_DELIVERED;
@@ -188,8 +188,8 @@ class RequestIntake implements RequestReceiver, RunOwner {
     return delivery;
   }
 
-  /** An error response, or, where a response has begun, its end in such a way that no client takes it for complete. */
-  #tellClient(error: RouterError, delivery: Delivery): End {
+  /** Sends an error response. If a response has begun, aborts it so that no client can take it for complete. */
+  #respondWithError(error: RouterError, delivery: Delivery): End {
     if (!this.#response.hasStarted) {
       respondWithError(this.#response, error, this.#dialect, this.#id);
       return { ending: "complete", status: error.status };
@@ -240,7 +240,7 @@ class RequestIntake implements RequestReceiver, RunOwner {
   }
 }
 
-/** Outcomes outlive requests; bodies must not. */
+/** Outcomes outlive requests, but bodies must not: their memory is used again. */
 function forgetBody(request: InferenceRequest): void {
   (request as { body: Uint8Array }).body = NO_BODY;
 }

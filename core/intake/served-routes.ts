@@ -2,7 +2,7 @@ import type { ActiveConfig } from "../active-config.ts";
 import { RouterError } from "../contract/errors.ts";
 import { LOCAL_PATHS } from "./local-routes.ts";
 
-/** What to tell a client that asks for a path, or uses a method, that is not served here. */
+/** The error for a path that is not served (404), or not with this method (405). */
 export function noSuchRoute(path: string, { routes }: ActiveConfig): RouterError {
   const local = LOCAL_PATHS.includes(path) ? ["GET", "HEAD"] : [];
   const allowed = [...local, ...(routes.get(path)?.keys() ?? [])].join(", ");

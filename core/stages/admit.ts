@@ -1,23 +1,23 @@
 import type { RouterError } from "../contract/errors.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 
-/** A parsed request that asks to go on. */
+/** A parsed request that waits for admission. */
 export interface Applicant {
   readonly request: InferenceRequest;
-  /** It may go on. Called at most once, at once or later; what it then decides on must be read anew. */
+  /** The request may continue. Called at most once, perhaps later than `apply`, so facts must be read after it. */
   admitted(): void;
-  /** It may not. Called instead of `admitted`. */
+  /** The request must not continue. Called instead of `admitted`. */
   refused(error: RouterError): void;
 }
 
-/** Who may go on, and when. */
+/** Decides which requests may continue, and when. */
 export interface Admission {
   apply(applicant: Applicant): void;
-  /** The request is over, whether it was admitted or still waits: its place is free. Called once for each that applied. */
+  /** The request has ended, admitted or still waiting: frees its place. Called once for each applicant. */
   leave(applicant: Applicant): void;
 }
 
-/** Everybody, at once. */
+/** Admits every request at once. */
 export const admitAll: Admission = {
   apply: (applicant) => applicant.admitted(),
   leave() {},

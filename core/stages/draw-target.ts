@@ -5,7 +5,7 @@ import type { ParsedBody } from "../contract/request.ts";
 import type { TargetDraw } from "../contract/rewriter.ts";
 import type { Incoming } from "../intake/incoming.ts";
 
-/** Asks the rewriters which target the model name stands for; the first draw counts. Undefined where no rewriter has a rule. */
+/** Asks the rewriters in order for the target of the model name; the first draw counts. Undefined if no rewriter has a rule. */
 export function drawTarget(
   parsed: ParsedBody,
   incoming: Incoming,

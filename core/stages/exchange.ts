@@ -16,19 +16,19 @@ import { ownResponseLines } from "./response-lines.ts";
 import type { Draft } from "./rewrite.ts";
 import { tellChosen } from "./tell-chosen.ts";
 
-/** What all tries of one leg share. */
+/** What all tries of one leg have in common. */
 export interface Sending {
   readonly request: InferenceRequest;
   readonly draft: Draft;
-  /** Events that a stream of this API begins with before the prompt is worked off. */
+  /** Events at the beginning of a stream of this API that come before the prompt is processed. */
   readonly openingEvents: number;
   readonly config: ActiveConfig;
   readonly plane: DataPlane;
 }
 
-/** Whoever made the exchange: it decides what comes next. */
+/** The maker of an exchange: it decides what happens next. */
 export interface ExchangeOwner {
-  /** A response's head came. True: pass it on. False: the exchange has been closed instead. */
+  /** A response's head came. Returns true to pass the response on; false when it has closed the exchange instead. */
   responded(status: number): boolean;
   /** The whole response was passed on. */
   completed(): void;
@@ -36,21 +36,21 @@ export interface ExchangeOwner {
 }
 
 /**
- * One try at one endpoint: sends the request, passes the response on as bytes come, reads the usage that it reports. It books
- * its share of the load when it is made and gives it back when it ends, however it ends.
+ * One try at one endpoint: sends the request, passes the response on as its bytes come, and reads the usage from it. It counts
+ * in the endpoint's load from its creation to its end, however it ends.
  */
 export class Exchange implements ResponseReader {
   readonly endpoint: Endpoint;
-  /** Of the response that is passed on; 0 before. */
+  /** Status of the response that is passed on; 0 before. */
   status = 0;
   responseBytes = 0;
-  /** When the first body byte came, on the router's clock; NaN before. */
+  /** When the first body byte came, in milliseconds on the router's clock; NaN before. */
   firstByteAtMs = Number.NaN;
-  /** What the replica reported once its response was complete. */
+  /** What the replica reported; set when its response is complete. */
   usage: Usage | undefined;
   /** True once it has ended. */
   isOver = false;
-  /** True once it is certain that the connection holds no bytes of the request's body any more. */
+  /** True when it is certain that the connection does not need the request's body any more. */
   hasSentAll = false;
 
   readonly #sending: Sending;
@@ -58,7 +58,7 @@ export class Exchange implements ResponseReader {
   readonly #response: ResponseWriter;
   readonly #owner: ExchangeOwner;
   readonly #claim: Claim;
-  /** Only where the response is an event stream. */
+  /** Set only if the response is an event stream. */
   #boundary: EventBoundary | undefined;
   #tap: UsageTap | undefined;
   #isPromptWorkedOff = false;
@@ -79,7 +79,7 @@ export class Exchange implements ResponseReader {
     this.#claim = new Claim(request, endpoint, plane.load, plane.prefixIndex);
   }
 
-  /** Sends. May end synchronously: store the exchange before. */
+  /** Sends the request. The exchange may end synchronously, so store it first. */
   begin(): void {
     const { request, draft, config, plane } = this.#sending;
     tellChosen(config.profile, request, this.endpoint, plane.log);
@@ -91,17 +91,17 @@ export class Exchange implements ResponseReader {
     return this.#sending.plane.prefixIndex && this.#claim.predictedTokens;
   }
 
-  /** What must be sent to a client before another event can begin; undefined where the response is no event stream. */
+  /** Text to send to the client before another event can begin; undefined if the response is not an event stream. */
   get eventEnd(): string | undefined {
     return this.#boundary?.closing();
   }
 
-  /** The client takes bytes again. */
+  /** The client can take more bytes. */
   resume(): void {
     this.#connection.resume();
   }
 
-  /** Ends it without a word to its owner. `isWorkedOn` is false where it is certain that the replica has not worked on it. */
+  /** Ends it without a call to its owner. `isWorkedOn`: false if it is certain that the replica has not processed the request. */
   close(isWorkedOn: boolean): void {
     if (this.isOver) return;
     if (!isWorkedOn) this.#claim.withdraw();
@@ -109,7 +109,7 @@ export class Exchange implements ResponseReader {
     this.#connection.destroy();
   }
 
-  // The response, as the replica's connection reads it.
+  // Called by the connection while it reads the response.
 
   head(head: Head, framing: Framing): void {
     if (!this.#owner.responded(head.status)) return;
@@ -170,7 +170,7 @@ export class Exchange implements ResponseReader {
   }
 }
 
-/** The request's head as written to `endpoint`. */
+/** The request's head for `endpoint`. */
 function requestHead(draft: Draft, { url }: Endpoint): string {
   return `${draft.method} ${url.basePath}${draft.pathAndQuery} HTTP/1.1\r\nHost: ${url.hostHeader}\r\n${draft.lines}\r\n`;
 }

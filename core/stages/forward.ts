@@ -8,23 +8,23 @@ import type { UpstreamFailure } from "../wire/upstream-connection.ts";
 import { Exchange, type ExchangeOwner, type Sending } from "./exchange.ts";
 import { isOverload, type NextStep, nextStep, type TryEvent } from "./retry-policy.ts";
 
-/** What became of a leg: plain data, made once when it ends. */
+/** The result of a leg: plain data, made once when it ends. */
 export interface Delivery {
   readonly attempts: readonly Attempt[];
-  /** Of the response that was passed on; 0 without one. */
+  /** Status of the response that was passed on; 0 without one. */
   readonly status: number;
   readonly responseBytes: number;
-  /** When its first body byte came, on the router's clock; NaN without one. */
+  /** When its first body byte came, in milliseconds on the router's clock; NaN without one. */
   readonly firstByteAtMs: number;
   readonly usage: Usage | undefined;
   readonly predictedTokens: number | undefined;
-  /** What must be sent before another event can begin; undefined where no event stream was passed on. */
+  /** Text to send before another event can begin; undefined if no event stream was passed on. */
   readonly eventEnd: string | undefined;
-  /** True where it is certain that no connection holds bytes of the request's body any more. */
+  /** True if it is certain that no connection needs the request's body any more. */
   readonly isBodyFree: boolean;
 }
 
-/** Nothing was sent to any replica. */
+/** The delivery of a request that was not sent to any replica. */
 export const NOT_DELIVERED: Delivery = {
   attempts: [],
   status: 0,
@@ -36,15 +36,15 @@ export const NOT_DELIVERED: Delivery = {
   isBodyFree: true,
 };
 
-/** Whoever forwards: it ends the request. */
+/** The maker of a Forwarding: it ends the request. */
 export interface ForwardOwner {
   /** The whole response was passed on. */
   completed(): void;
-  /** There is no response, or it broke off after its beginning. */
+  /** There is no response, or it broke off after it began. */
   failed(error: RouterError): void;
 }
 
-/** Sends one leg to its picks in order, until one of them responds or the retry policy ends it. */
+/** Sends one leg to its endpoints in order, until one of them responds or the retry policy ends it. */
 export class Forwarding implements ExchangeOwner {
   readonly #order: readonly Endpoint[];
   readonly #sending: Sending;
@@ -56,7 +56,7 @@ export class Forwarding implements ExchangeOwner {
   #retriesLeft: number;
   #freshTriesLeft: number;
   #wasDelivered = false;
-  /** Why the first try came to nothing: what the client is told when no other can be made. */
+  /** The first try's error: what the client gets when no other try can be made. */
   #firstFailure: RouterError | undefined;
 
   constructor(leg: Leg, sending: Sending, response: ResponseWriter, owner: ForwardOwner) {
@@ -69,7 +69,7 @@ export class Forwarding implements ExchangeOwner {
     this.#freshTriesLeft = Math.min(1, staleRetries);
   }
 
-  /** May end synchronously: store it before. */
+  /** Starts the first try. It may end synchronously, so store the object first. */
   begin(): void {
     this.#tryNext();
   }
@@ -78,7 +78,7 @@ export class Forwarding implements ExchangeOwner {
     this.#exchange?.resume();
   }
 
-  /** Ends what is under way and tells what was delivered. */
+  /** Ends the exchange under way and returns what was delivered. */
   close(): Delivery {
     const exchange = this.#exchange;
     if (exchange === undefined) return { ...NOT_DELIVERED, attempts: this.#attempts };
@@ -100,7 +100,7 @@ export class Forwarding implements ExchangeOwner {
     };
   }
 
-  // What the exchange tells.
+  // Reports from the exchange.
 
   responded(status: number): boolean {
     if (!isOverload(status) || this.#stepAfter({ type: "status", status }) === "relay") return true;
@@ -131,31 +131,31 @@ export class Forwarding implements ExchangeOwner {
     else this.#owner.failed(this.#response.hasStarted ? upstreamError(failure) : this.#firstFailure);
   }
 
-  /** Sends to the next pick that can take it. */
+  /** Sends to the next endpoint that is still in the pool and has a connection to spare. */
   #tryNext(): void {
     do {
       const endpoint = this.#order[this.#next];
       if (endpoint === undefined) break;
       this.#next += 1;
-      // What must not be delivered twice never goes out on a connection that the replica may just be closing.
+      // A request that must not be delivered twice gets a fresh connection: the replica may be closing a kept-alive one.
       if (this.#sendTo(endpoint, !this.#sending.request.isRepeatable)) return;
     } while (this.#stepAfter({ type: "not-sent" }) === "next");
     this.#owner.failed(this.#firstFailure ?? allSaturated());
   }
 
   /**
-   * A kept-alive connection that ends before a byte of the response was almost always closed by the replica before it saw the
-   * request. The same replica gets it once more on a fresh connection, where the same end is a real failure.
+   * A kept-alive connection ended before a byte of the response. Almost always the replica closed it before it read the request.
+   * So the request is sent to the same replica once more, on a fresh connection, where the same end is a real failure.
    */
   #tryFresh(endpoint: Endpoint): void {
     this.#freshTriesLeft -= 1;
     if (!this.#sendTo(endpoint, true)) this.#owner.failed(this.#firstFailure ?? allSaturated());
   }
 
-  /** False where nothing was sent. */
+  /** Starts a try; returns false if nothing was sent. */
   #sendTo(endpoint: Endpoint, isFresh: boolean): boolean {
     const { plane } = this.#sending;
-    // The decision may be older than the pool: a connect that times out takes a while.
+    // The endpoint may have left the pool since the decision, for example while another try waited for its connect timeout.
     const isCurrent = plane.load.isCurrent(endpoint);
     const connection = isCurrent ? plane.poolOf(endpoint).take(isFresh) : undefined;
     if (connection === undefined) {
@@ -177,7 +177,7 @@ export class Forwarding implements ExchangeOwner {
     });
   }
 
-  /** One entry for each try. */
+  /** Records one try. */
   #note(endpoint: Endpoint | undefined, result: number | AttemptFailure): void {
     this.#attempts.push({ endpoint: endpoint?.name ?? "", result });
   }

@@ -6,8 +6,8 @@ import type { Incoming } from "../intake/incoming.ts";
 import { drawTarget } from "./draw-target.ts";
 
 /**
- * Reads what the body asks for and draws the target: filters and scorers must see the final name, since which replica has
- * the adapter and whose cache holds the prompt depend on it.
+ * Parses the body and draws the target. The target is drawn here because filters and scorers need the final name: it decides
+ * which replicas have the adapter and which caches can hold the prompt. Throws RouterError when the body can't be routed.
  */
 export function parse(
   incoming: Incoming,
@@ -20,7 +20,7 @@ export function parse(
   const target = draw?.target ?? parsed.model;
   const key = { api: parser.type, target, cacheSalt: parsed.cacheSalt };
   const promptTokens = tokenScale.scaled(parser.type, parsed.promptTokens);
-  // Field by field: a spread would build the object in steps.
+  // Written field by field, because a spread makes the engine build the object in steps.
   return {
     model: parsed.model,
     modelSpan: parsed.modelSpan,

@@ -5,10 +5,10 @@ import type { Picker } from "../contract/picker.ts";
 import type { Random } from "../contract/profile-plugin.ts";
 import { MAX_SLOTS } from "../state/load.ts";
 
-/** Where each slot's endpoint stands among the candidates of this request; -1 once the order has it. Used up within one call. */
+/** By slot: the endpoint's index among the candidates; -1 after the order contained it. Only valid within one call. */
 const places = new Int32Array(MAX_SLOTS);
 
-/** Puts the candidates in the order in which they will be tried. */
+/** Asks the picker in which order to try the candidates. Throws RouterError (plugin_fault) for an order that is not valid. */
 export function pick(
   picker: Named<Picker>,
   candidates: readonly Endpoint[],
@@ -31,13 +31,13 @@ function orderBy(
   random: Random,
 ): readonly Endpoint[] {
   try {
-    return picker.plugin.pick(candidates, totals, random);
+    return picker.plugin.pick(candidates.slice(), totals, random);
   } catch (cause) {
     throw new RouterError("plugin_fault", `The picker "${picker.name}" failed on this request; fix the plugin.`, { cause });
   }
 }
 
-/** Whether each is one of the candidates, and none stands there twice. */
+/** Whether each endpoint is one of the candidates, and none is there twice. */
 function areAmong(order: readonly Endpoint[], candidates: readonly Endpoint[]): boolean {
   for (let i = 0; i < candidates.length; i++) places[candidates[i]!.slot] = i;
   for (let i = 0; i < order.length; i++) {

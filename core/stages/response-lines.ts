@@ -3,7 +3,7 @@ import type { Endpoint } from "../contract/endpoint.ts";
 import type { Log } from "../contract/log.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 
-/** The header lines the router adds to a replica's answer. */
+/** The header lines that the router adds to a replica's response. */
 export function ownResponseLines(
   request: InferenceRequest,
   endpoint: Endpoint,
@@ -22,7 +22,7 @@ export function ownResponseLines(
 
 type HeaderOf = Profile["responseHeaders"][number];
 
-/** A plugin that can't say its header goes without; the answer is not lost for it. */
+/** A plugin's header line; "" with a log entry if the plugin throws, because the response must not fail for that. */
 function pluginLine(headerOf: HeaderOf, request: InferenceRequest, endpoint: Endpoint, log: Log): string {
   try {
     const [name, value] = headerOf(request, endpoint);
@@ -33,7 +33,7 @@ function pluginLine(headerOf: HeaderOf, request: InferenceRequest, endpoint: End
   }
 }
 
-/** Names from outside may hold anything; header values may not. */
+/** A text as a header value: percent-encoded if it holds anything but visible ASCII, because names may hold any character. */
 function headerText(text: string): string {
   return /^[\x21-\x7e]*$/.test(text) ? text : encodeURIComponent(text);
 }

@@ -3,7 +3,7 @@ import type { Endpoint } from "../contract/endpoint.ts";
 import type { Log } from "../contract/log.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 
-/** Tells the profile's plugins where the request goes. The choice is made: a plugin that throws here changes nothing. */
+/** Calls `chosen` of the profile's plugins with the endpoint. A plugin that throws is logged; the choice stays. */
 export function tellChosen({ chosen }: Profile, request: InferenceRequest, endpoint: Endpoint, log: Log): void {
   for (const { name, plugin } of chosen) {
     try {

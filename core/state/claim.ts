@@ -6,8 +6,8 @@ import type { LoadTable } from "./load.ts";
 import type { PrefixIndex } from "./prefix-index.ts";
 
 /**
- * What one try claims of one endpoint: its share of the load, and that the prompt will be in its cache. What comes late, when
- * another replica has the endpoint's slot, changes nothing that is believed of that one.
+ * What one try claims of one endpoint: a share of its load, and a place for the prompt in its cache. When another replica has the
+ * endpoint's slot by now, late calls leave that replica's entries in the prefix index as they are.
  */
 export class Claim {
   /** Prompt tokens believed to be in the endpoint's cache. */
@@ -33,24 +33,24 @@ export class Claim {
     prefixIndex?.admit(prefix, endpoint.slot);
   }
 
-  /** The first byte of the response's body came: the prompt has been worked off. */
+  /** The first byte of the response's body came: the prompt is processed. */
   firstByte(): void {
     this.#lease.firstByte();
   }
 
-  /** The response is complete, and the replica says what it took. */
+  /** The response is complete, and the replica reported its usage. */
   report({ cachedTokens, outputTokens }: Usage): void {
     if (!this.#isCurrent) return;
     this.#prefixIndex?.reported(this.#request.prefix, this.#endpoint.slot, cachedTokens);
     if (outputTokens > 0) this.generated(outputTokens);
   }
 
-  /** The response is complete: so many tokens stand behind the prompt in the same cache. */
+  /** The response is complete: the cache holds `tokens` generated tokens after the prompt. */
   generated(tokens: number): void {
     if (this.#isCurrent) this.#prefixIndex?.generated(this.#request.prefix, this.#endpoint.slot, tokens);
   }
 
-  /** The replica did not work on the prompt: what was believed of its cache is taken back. */
+  /** The replica did not process the prompt: removes it from the prefix index again. */
   withdraw(): void {
     if (!this.#isAdmitted) return;
     this.#isAdmitted = false;

@@ -4,7 +4,7 @@ import { nameSet } from "../contract/name-set.ts";
 import { type Facts, factsOf } from "./facts.ts";
 
 /**
- * Facts and load at one moment as plain JSON, so that a decision can be made again elsewhere. It holds no prompt and no key.
+ * Facts and load at one moment as plain JSON, so that another process can repeat a decision. It holds no prompt and no key.
  * Times are on the clock of the router that wrote it.
  */
 export interface FactsDocument {
@@ -42,7 +42,7 @@ export function writeFacts({ endpoints }: Facts, load: LoadView): FactsDocument 
   return { version: 1, endpoints: endpoints.map((endpoint) => writeEndpoint(endpoint, load)) };
 }
 
-/** What `decide` wants of a document. */
+/** Turns a document into the arguments of `decide`. */
 export function readFacts({ endpoints }: FactsDocument): { readonly facts: Facts; readonly load: LoadView } {
   const facts = factsOf(endpoints.map(readEndpoint));
   const bySlot = new Map(endpoints.map((document) => [document.slot, document]));

@@ -2,8 +2,8 @@ import type { LoadTable } from "./load.ts";
 import type { PrefillWork } from "./prefill-queue.ts";
 
 /**
- * One request's share of the load on one endpoint. Whoever holds it releases it on every way out; each step counts once,
- * however often it is called. A slot is not given to another endpoint while a lease on it is held.
+ * One request's share of the load on one endpoint. The holder must release it however the request ends. Calling a method a
+ * second time has no effect. While a lease on a slot is held, no other endpoint gets the slot.
  */
 export class Lease {
   readonly #table: LoadTable;
@@ -19,7 +19,7 @@ export class Lease {
     table.begin(slot, work);
   }
 
-  /** The first response byte came: the prompt has been worked off. */
+  /** The first response byte came: the prompt is processed. */
   firstByte(): void {
     this.#endPrefill(true);
   }

@@ -3,7 +3,7 @@ import type { Endpoint } from "../contract/endpoint.ts";
 import type { AdapterFacts, LoadView, ScrapedValues } from "../contract/load-view.ts";
 import { PrefillQueue, type PrefillWork } from "./prefill-queue.ts";
 
-/** Endpoints a router can know at once; a slot is reused after its endpoint is gone and idle. */
+/** The most endpoints that a router can have at once. A slot is reused when its endpoint has gone and its requests have ended. */
 export const MAX_SLOTS = 1024;
 
 /** The live numbers of every endpoint, one typed array per number, indexed by slot. Every change goes through a method. */
@@ -34,12 +34,15 @@ export class LoadTable {
     this.adapters = new Array<AdapterFacts | undefined>(MAX_SLOTS).fill(undefined);
   }
 
-  /** What a decision at that moment reads; `nowMs` is on the router's clock. */
+  /** The view that a decision at `nowMs` (on the router's clock) reads. */
   at(nowMs: number): LoadView {
     return new LoadAt(this, nowMs);
   }
 
-  /** The slot of a named endpoint, taken now if it has none; whoever had the slot before is not current any more. */
+  /**
+   * The slot of the endpoint `name`. Assigns a free one if it has none; the endpoint that had that slot before is then not
+   * current any more. Throws RangeError when all slots are in use.
+   */
   slotOf(name: string): number {
     const known = this.#slots.get(name);
     if (known !== undefined) return known;
@@ -52,8 +55,8 @@ export class LoadTable {
   }
 
   /**
-   * Another process stands behind the slot: the work that the old one was given is nobody's any more. Requests under way stay
-   * counted until they end. `isSameReplica` says that it was restarted, so its speed is still the best guess.
+   * Another process serves the slot now: the old one's prompts will not be processed. Requests under way stay counted until
+   * they end. `isSameReplica`: the same replica restarted, so its measured speed and scraped values are kept.
    */
   replaced(slot: number, isSameReplica: boolean): void {
     this.#queues[slot] = new PrefillQueue(isSameReplica ? this.#queueOf(slot).rate : this.#usualRate());
@@ -65,7 +68,7 @@ export class LoadTable {
     return this.#generations[slot]!;
   }
 
-  /** Whether the slot's numbers are still about this endpoint. Whoever writes late asks first. */
+  /** Whether the slot's numbers still belong to this endpoint; check it before a late write. */
   isCurrent({ slot, generation }: Pick<Endpoint, "slot" | "generation">): boolean {
     return this.#generations[slot] === generation;
   }
@@ -89,7 +92,7 @@ export class LoadTable {
     this.#queueOf(slot).add(work, this.#clock.now());
   }
 
-  /** Its prompt needs no more work; `isWorkedOff` says whether the endpoint has done it. */
+  /** The prompt needs no more work. `isWorkedOff`: the endpoint processed it; false: the request ended before. */
   endPrefill(slot: number, work: PrefillWork, isWorkedOff: boolean): void {
     this.prefillTokens[slot]! -= work.tokens;
     this.#queueOf(slot).remove(work, this.#clock.now(), isWorkedOff);
@@ -100,7 +103,7 @@ export class LoadTable {
     this.inFlight[slot]! -= 1;
   }
 
-  /** Gives the slot back once its last request has ended. Its endpoint is not current any more. */
+  /** Frees the endpoint's slot; it is reused only after its last request has ended. The endpoint is not current any more. */
   retire(name: string): void {
     const slot = this.#slots.get(name);
     if (slot === undefined) return;
@@ -109,7 +112,7 @@ export class LoadTable {
     this.#generations[slot]! += 1;
   }
 
-  /** Writes what the replica's metrics say now; the numbers count fully until `fade`. */
+  /** Writes values read from the replica's metrics; they count fully until `fade`. */
   scraped(slot: number, values: ScrapedValues, nowMs: number): void {
     this.waiting[slot] = values.waiting ?? Number.NaN;
     this.running[slot] = values.running ?? Number.NaN;
@@ -118,7 +121,7 @@ export class LoadTable {
     this.freshness[slot] = Number.isNaN(nowMs) ? 0 : 1;
   }
 
-  /** New metrics do not come: the last ones count only so much. */
+  /** New metrics are late: from now on the last ones count by `freshness`, in [0, 1]. */
   fade(slot: number, freshness: number): void {
     this.freshness[slot] = freshness;
   }
@@ -137,7 +140,7 @@ export class LoadTable {
     return this.#queues[slot];
   }
 
-  /** The mean speed of those that were measured: the best guess for one that was not. */
+  /** The mean of the measured speeds: the initial speed of a new queue. */
   #usualRate(): number | undefined {
     const measured = this.#queues.filter((queue) => queue?.isMeasured);
     return measured.length === 0 ? undefined : measured.reduce((sum, queue) => sum + queue.rate, 0) / measured.length;
@@ -155,7 +158,7 @@ export class LoadTable {
   }
 }
 
-/** The table at one moment. Plugins get it, so it can read and nothing else. */
+/** The table at one moment. Plugins get this view, so it only reads. */
 class LoadAt implements LoadView {
   readonly #table: LoadTable;
   readonly #nowMs: number;

@@ -6,20 +6,20 @@ import { defineFilter } from "../../core/contract/plugin.ts";
 const share = z.number().min(0).max(1);
 
 const options = z.strictObject({
-  /** Share of the prompt that an endpoint must hold to be stuck to; 0 turns the filter off. */
+  /** Share of the prompt that an endpoint must hold to be a holder; 0 turns the filter off. */
   affinityThreshold: share.default(0.8),
-  /** How often everybody is kept all the same, to find better places. */
+  /** Probability of keeping all candidates, so that prompts also get to other endpoints. */
   explorationProbability: share.default(0),
-  /** Everybody is kept when the best holder's first token would come so much later than the best other's; 0 sticks always. */
+  /** All are kept if the best holder's time to first token exceeds the best other's by more than this; 0: no limit. */
   maxTTFTPenaltyMs: z.number().min(0).max(3_600_000).default(18_000),
   ttftSource: z
     .literal("prefillThroughput", "prefillThroughput: there is no latency predictor here")
     .default("prefillThroughput"),
-  /** Prompt tokens a second that one replica works off at best. */
+  /** Prompt tokens per second that one replica processes at most. */
   peakPrefillThroughput: z.number().positive().max(1_000_000_000).default(15_928),
 });
 
-/** Time to first token = prompt tokens sent there and not yet answered / peak prefill throughput. */
+/** Keeps only the holders of the prompt. Time to first token = prefill tokens outstanding there / peakPrefillThroughput. */
 export default defineFilter({
   type: "prefix-cache-affinity",
   summary: "Keeps only endpoints that hold most of the prompt, unless they are much too busy.",

@@ -8,13 +8,13 @@ export default defineFilter({
   summary: "Keeps endpoints that are ready.",
   options: z.strictObject({}),
   create: () => ({
-    // Mostly everyone is: then there is no list to be made.
+    // Usually all are ready, and no new list is needed.
     filter: (_request, candidates) => (candidates.every(isReady) ? candidates : candidates.filter(isReady)),
-    refuse: (_request, endpoints) => new RouterError("no_ready_endpoint", whyNobody(endpoints), { retryAfterS: 1 }),
+    refuse: (_request, endpoints) => new RouterError("no_ready_endpoint", whyNone(endpoints), { retryAfterS: 1 }),
   }),
 });
 
-/** Why an endpoint is not available, in words. */
+/** Words for the phases in which an endpoint is not available. */
 const PHASES: readonly (readonly [phase: Phase, words: string])[] = [
   ["starting", "starting"],
   ["not-ready", "not ready"],
@@ -24,7 +24,7 @@ const PHASES: readonly (readonly [phase: Phase, words: string])[] = [
 
 const isReady = (endpoint: Endpoint) => endpoint.isAvailable;
 
-function whyNobody(endpoints: readonly Endpoint[]): string {
+function whyNone(endpoints: readonly Endpoint[]): string {
   const counts = PHASES.map(([phase, words]) => [endpoints.filter((endpoint) => endpoint.phase === phase).length, words] as const)
     .filter(([count]) => count > 0)
     .map(([count, words]) => `${count} ${words}`)

@@ -5,13 +5,13 @@ import { defineObserver } from "../../core/contract/plugin.ts";
 const MAX_LENGTH = 256;
 const MAX_ATTEMPTS = 16;
 
-/** Control characters, line and paragraph separators, and marks that turn the direction of text: none may reach a terminal. */
+/** Control characters, line and paragraph separators, marks that change the direction of text: not safe in a terminal. */
 const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 const options = z.strictObject({
-  /** auto: JSON, or for people when the output is a terminal. none: no log. */
+  /** auto: JSON, but text for people when the output is a terminal. none: no log. */
   format: z.enum(["auto", "json", "text", "none"]).default("auto"),
-  /** Adds what `signalbox simulate` needs to replay the traffic: lengths, and which prompts began alike, as hashes. */
+  /** Adds what `signalbox simulate` needs to replay the traffic: lengths, and hashes that show common beginnings of prompts. */
   replay: z.boolean().default(false),
 });
 
@@ -65,7 +65,7 @@ function readableLine(record: Outcome): string {
   return words.filter((word) => word !== "").join(" ");
 }
 
-/** What was asked for, what it became, and who answered last. */
+/** The model, the target, the rule, and the endpoint that was tried last. */
 function routing({ request, decision, attempts }: Outcome) {
   return {
     model: clean(decision?.model ?? request?.model ?? ""),
@@ -75,7 +75,7 @@ function routing({ request, decision, attempts }: Outcome) {
   };
 }
 
-/** What the replica counted; left out where it does not say. */
+/** The token counts that the replica reported; those that it did not report are left out. */
 function reported({ usage, predictedTokens }: Outcome) {
   if (usage === undefined) return {};
   return {
@@ -86,7 +86,7 @@ function reported({ usage, predictedTokens }: Outcome) {
   };
 }
 
-/** The request as a simulation needs it. Eight digits of each block's hash keep even millions of blocks apart. */
+/** What a simulation needs. Eight hex digits of each block's hash are enough: of a million blocks, about 100 pairs agree. */
 function replayable({ request, usage }: Outcome) {
   if (request === undefined) return {};
   const { prefix } = request;
@@ -107,7 +107,7 @@ function known(count: number): number | undefined {
   return Number.isNaN(count) ? undefined : count;
 }
 
-/** A query may hold a key, so it stays out. */
+/** The path without its query, which may hold a key. */
 function cleanPath(path: string): string {
   return clean(path.split("?", 1)[0]!);
 }

@@ -6,13 +6,13 @@ import { defineObserver } from "../../core/contract/plugin.ts";
 
 const options = z.strictObject({
   /**
-   * How many requests are remembered. From about 200 on, under load, V8 takes all decisions for long-lived and allocates them where
-   * only its full collection finds them: on Deno, a tenth more for each small request.
+   * How many requests are remembered. With more than about 200, V8 treats all decisions as long-lived under load, and only its
+   * full garbage collection frees them: on Deno, each small request then costs a tenth more.
    */
   size: z.int().min(1).max(10_000).default(100),
 });
 
-/** Nothing is served under a longer name, and a body full of name is not worth its memory. */
+/** Longer names are not kept: no replica serves them, and they would take too much memory. */
 const MAX_NAME = 512;
 
 export default defineObserver({
@@ -24,7 +24,7 @@ export default defineObserver({
     latest.resize(size);
     return {
       finished(record) {
-        // Probes of the router itself would push everything else out.
+        // Requests to the router's own paths, such as health probes, would push all others out.
         if (record.api === "") return;
         latest.add(keep(record));
       },
@@ -44,13 +44,13 @@ export default defineObserver({
   },
 });
 
-/** A ring of the last so many requests. */
+/** A ring of the latest requests. */
 class LatestRequests {
   #size = 0;
   #ring: EndedRequest[] = [];
   #next = 0;
 
-  /** Keeps the latest of those that are there. */
+  /** Sets the number of requests to keep; keeps the latest. */
   resize(size: number): void {
     if (size === this.#size) return;
     this.#ring = this.latestFirst().slice(0, size).reverse();
@@ -69,8 +69,8 @@ class LatestRequests {
 }
 
 /**
- * The decision is kept as it is and made readable only when somebody asks. Whatever leads to a body or a header is left behind;
- * an error would, by way of its stack.
+ * Keeps the decision as it is; it is converted to a report only when the page is requested. Drops everything that refers to a
+ * body or to headers: a RouterError does so through its stack.
  */
 function keep(record: Outcome): EndedRequest {
   const { request, decision } = record;

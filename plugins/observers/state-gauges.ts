@@ -9,7 +9,7 @@ interface EndpointGauge {
   readonly read: (endpoint: Endpoint, view: RouterView) => number;
 }
 
-/** Scraped values are shown for as long as a decision hears them. */
+/** Scraped values are shown only while they count in decisions. */
 const fresh = ({ slot }: Endpoint, { load }: RouterView, value: number) => (load.freshness(slot) > 0 ? value : Number.NaN);
 
 const ENDPOINT_GAUGES: readonly EndpointGauge[] = [
@@ -17,28 +17,28 @@ const ENDPOINT_GAUGES: readonly EndpointGauge[] = [
   { name: "in_flight", help: "Requests sent and not yet ended.", read: ({ slot }, { load }) => load.inFlight(slot) },
   {
     name: "prefill_tokens",
-    help: "Prompt tokens sent and not yet answered by a first byte, less those believed cached.",
+    help: "Tokens of prompts sent that have no first response byte yet, minus those believed cached.",
     read: ({ slot }, { load }) => load.prefillTokens(slot),
   },
   { name: "connections", help: "Open connections, busy and idle.", read: (endpoint, view) => view.connectionsTo(endpoint) },
   {
     name: "waiting",
-    help: "Requests in the replica's own queue, as it says.",
+    help: "Requests in the replica's own queue, as the replica reports it.",
     read: (one, view) => fresh(one, view, view.load.waiting(one.slot)),
   },
   {
     name: "running",
-    help: "Requests running in the replica, as it says.",
+    help: "Requests running in the replica, as the replica reports it.",
     read: (one, view) => fresh(one, view, view.load.running(one.slot)),
   },
   {
     name: "kv_cache_utilization",
-    help: "Share of the replica's KV cache in use, as it says.",
+    help: "Share of the replica's KV cache in use, as the replica reports it.",
     read: (one, view) => fresh(one, view, view.load.kvUsage(one.slot)),
   },
 ];
 
-/** The state of the pool as gauges, read from the router when the page is drawn. */
+/** The state of the pool as gauges, read from the router when the page is requested. */
 export function stateGauges(view: RouterView): string {
   return endpointGauges(view) + rewriteGauges(view) + prefixIndexGauges(view) + startGauge(view);
 }
@@ -59,12 +59,12 @@ function rewriteGauges({ endpoints, mappings }: RouterView): string {
   let weights = familyHead(
     "signalbox_rewrite_target_weight",
     "gauge",
-    "Share of a rule's target, relative to its other targets.",
+    "Weight of a rule's target, relative to the rule's other targets.",
   );
   let serving = familyHead(
     "signalbox_rewrite_target_ready_endpoints",
     "gauge",
-    "Ready endpoints that serve a rule's target; 0 beside a weight above 0 means that requests are refused or sent elsewhere.",
+    "Ready endpoints that serve a rule's target. With 0 and a weight above 0, requests are refused or get another target.",
   );
   const labels = ["rule", "target"];
   for (const { name, targets } of mappings) {
@@ -83,8 +83,8 @@ function prefixIndexGauges({ prefixIndex }: RouterView): string {
   const gauge = (name: string, help: string, value: number) =>
     familyHead(`signalbox_prefix_index_${name}`, "gauge", help) + sampleLine(`signalbox_prefix_index_${name}`, [], [], value);
   return (
-    gauge("entries", "Prompt blocks that are believed cached, over all endpoints.", prefixIndex.entries) +
-    gauge("max_entries", "Most entries that the index has room for.", prefixIndex.maxEntries) +
+    gauge("entries", "Prompt blocks that are believed cached, summed over all endpoints.", prefixIndex.entries) +
+    gauge("max_entries", "Most entries that the index can hold.", prefixIndex.maxEntries) +
     gauge("bytes", "Memory that the index has reserved.", prefixIndex.bytes)
   );
 }

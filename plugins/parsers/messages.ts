@@ -6,7 +6,7 @@ import { jsonParser } from "./shared-fields.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-/** A system block that begins so holds a hash of the request; engines drop it, and it would make every prefix unique. */
+/** A system block that begins with this holds a hash of the request. Engines drop it; here it would make every prefix unique. */
 const BILLING_HEADER = new TextEncoder().encode('"x-anthropic-billing-header');
 
 export default defineParser({
@@ -35,7 +35,7 @@ export default defineParser({
   },
 });
 
-/** The span without the string that is a billing header: what comes before it and what comes after. */
+/** Splits the span around the string that is a billing header. */
 function withoutBillingHeader(body: BodyView, span: Span): readonly Span[] {
   const bytes = Buffer.from(body.bytes.buffer, body.bytes.byteOffset, span[1]);
   const start = bytes.indexOf(BILLING_HEADER, span[0]);

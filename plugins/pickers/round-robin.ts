@@ -4,14 +4,14 @@ import { definePicker } from "../../core/contract/plugin.ts";
 
 interface Turns {
   last: number;
-  /** Each slot's last turn, and whose it was: a slot may get another endpoint. */
+  /** Each slot's last turn, with the endpoint's name, because another endpoint may get the slot. */
   readonly bySlot: { readonly name: string; readonly turn: number }[];
 }
 
-/** The turn goes to the endpoint that has waited longest for one, which stays fair when each request has other candidates. */
+/** Picks the endpoint whose last turn is the longest ago: this is fair even if each request has other candidates. */
 export default definePicker({
   type: "round-robin",
-  summary: "Picks each endpoint in turn, whatever the totals.",
+  summary: "Picks each endpoint in turn, regardless of the totals.",
   options: z.strictObject({}),
   create(_options, host) {
     const turns = host.keep<Turns>(1, () => ({ last: 0, bySlot: [] }));

@@ -22,7 +22,7 @@ type Rule = z.infer<typeof rule>;
 type Target = z.infer<typeof target>;
 
 const options = z.strictObject({
-  /** In order of precedence: the first rule that has the model, or has no models at all, decides. */
+  /** In order of precedence: the first rule that lists the model, or has an empty list, decides. */
   rules: z.array(rule),
 });
 
@@ -31,7 +31,7 @@ export default defineRewriter({
   summary: "Maps the model a client asks for to weighted targets.",
   options,
   create({ rules }, host) {
-    /** Draws so far, by rule: a reload goes on where the last config stopped, so shares stay exact over it. */
+    /** Number of draws so far, by rule. A reload continues the count, so shares stay exact across it. */
     const draws = host.keep(1, () => new Map<string, number>());
     const drawTarget = rules.map((rule) => targetDrawer(rule, draws));
     const clientModels = [...new Set(rules.flatMap(({ models }) => models))];
@@ -47,7 +47,7 @@ export default defineRewriter({
       clientModels,
       mappings: rules.map(({ name, models, targets, onUnavailable }) => ({ name, models, targets, onUnavailable })),
       draw(asked) {
-        // A request that names no model has nowhere to write a target.
+        // A request without a model has no place for a target.
         if (asked.model === "") return undefined;
         const index = firstExact.get(asked.model) ?? firstGeneric;
         if (index === -1) return undefined;
@@ -77,7 +77,7 @@ function weightsOf(targets: readonly Target[]): readonly number[] {
   return targets.map(({ weight }) => weight);
 }
 
-/** With "redistribute", the targets that are served; all of them where that leaves nobody. */
+/** With "redistribute", the targets that are served, or all if none is; with "refuse", all. */
 function eligibleTargets({ targets, onUnavailable }: Rule, served: NameSet): readonly Target[] {
   if (onUnavailable === "refuse") return targets;
   const available = targets.filter(({ name, weight }) => weight > 0 && served.has(name));

@@ -1,8 +1,8 @@
 import type { Endpoint } from "../../core/contract/endpoint.ts";
 
 /**
- * Scores candidates by a number, by slot, of which less is better: (max - n) / (max - min), and 1 for all when all are equal.
- * A number that is not known (not finite) gets no opinion, and neither does a list in which none is known.
+ * score = (max - n) / (max - min), where n = `numberOf(slot)` and less is better; 1 for all when all are equal. Null for a number
+ * that is unknown (not finite), and null for the whole list when all are unknown.
  */
 export function leastFirst(
   candidates: readonly Endpoint[],

@@ -18,7 +18,7 @@ for (const [type, create] of builtInsOf("filter")) {
       }
     });
 
-    it("gives the same answer again for the same inputs", () => {
+    it("gives the same result again for the same inputs", () => {
       const filter = create();
       for (const { name, request, candidates, load } of situations()) {
         const ask = () => filter.filter(request, candidates, load, seededRandom(3));
@@ -26,7 +26,7 @@ for (const [type, create] of builtInsOf("filter")) {
       }
     });
 
-    it("refuses in a sentence that shows no address", () => {
+    it("refuses with a sentence that shows no address", () => {
       for (const { name, request, candidates } of situations()) {
         const error = create().refuse?.(request, candidates);
         if (error === undefined) continue;

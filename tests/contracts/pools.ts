@@ -8,7 +8,7 @@ import { makeEndpoint, makeLoad, makePrefix, makeRequest, seededRandom } from ".
 import { deepFreeze } from "../support/freeze.ts";
 import { createPlugin } from "../support/plugins.ts";
 
-/** One moment that a plugin may meet, frozen. */
+/** The inputs of a plugin at one moment, frozen. */
 export interface Situation {
   readonly name: string;
   readonly request: InferenceRequest;
@@ -100,7 +100,7 @@ function someRequest(count: number, random: () => number): InferenceRequest {
   const matched = Array.from({ length: count }, () => Math.floor(random() * (blocks + 1)));
   const prefix = makePrefix(blocks, 16, matched);
   return makeRequest({
-    target: random() < 0.4 ? "base" : random() < 0.7 ? "adapter" : "nobody's",
+    target: random() < 0.4 ? "base" : random() < 0.7 ? "adapter" : "unlisted",
     promptTokens: Math.floor(random() * 10_000),
     prefix,
     body: new Uint8Array(64),

@@ -11,7 +11,7 @@ import { runRouter } from "../../../core/router.ts";
 import { builtIns } from "../../../plugins/registry.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 
-/** An observer that notes what becomes of it; `parameters.fails` says whether it can't be made. */
+/** An observer that records its creation and disposal; with `parameters.fails` its creation throws. */
 function noting(events: string[], hosts: PluginHost[] = []): Definition {
   return defineObserver({
     type: "noting",
@@ -50,7 +50,7 @@ const two = "{ type: noting, name: two }";
 const broken = "{ type: noting, name: broken, parameters: { fails: true } }";
 
 describe("a plugin set", () => {
-  it("is disposed in reverse order, once, with its signal aborted before", async () => {
+  it("is disposed once, in reverse order, after its signal was aborted", async () => {
     const events: string[] = [];
     const set = buildPluginSet(await load(noting(events), [one, two]), services(), new KeptState());
     set.dispose();
@@ -58,7 +58,7 @@ describe("a plugin set", () => {
     assert.deepEqual(events, ["made one", "made two", "disposed two, aborted true", "disposed one, aborted true"]);
   });
 
-  it("that can't be built disposes what it made and names the instance", async () => {
+  it("that can't be built disposes the instances already made and names the one that failed", async () => {
     const events: string[] = [];
     const loaded = await load(noting(events), [one, two, broken]);
     assert.throws(() => buildPluginSet(loaded, services(), new KeptState()), {
@@ -67,7 +67,7 @@ describe("a plugin set", () => {
     assert.deepEqual(events.slice(2), ["disposed two, aborted true", "disposed one, aborted true"]);
   });
 
-  it("takes the state of the set before it", async () => {
+  it("gets the state of the previous set", async () => {
     const hosts: PluginHost[] = [];
     const loaded = await load(noting([], hosts), [one]);
     const kept = new KeptState();
@@ -88,7 +88,7 @@ describe("a router that can't start", () => {
     assert.deepEqual(events, ["made one", "disposed one, aborted true"]);
   });
 
-  it("does so when a discovery throws too", async () => {
+  it("leaves none when a discovery throws either", async () => {
     const clock = new FakeClock();
     const loaded = await load(noting([]), [one]);
     const definitions = new Map(loaded.definitions);

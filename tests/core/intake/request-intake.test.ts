@@ -25,9 +25,9 @@ describe("a request target that is no path", () => {
 
   for (const line of ["GET health", "GET ?x", "OPTIONS *", "CONNECT test:80"]) {
     it(`${line}: 400`, async () => {
-      const answer = readAnswer(await exchange(router.port, `${line} HTTP/1.1\r\nHost: test\r\n\r\n`));
-      assert.equal(answer.status, 400);
-      assert.equal((answer.json["error"] as { code: string }).code, "bad_request");
+      const response = readAnswer(await exchange(router.port, `${line} HTTP/1.1\r\nHost: test\r\n\r\n`));
+      assert.equal(response.status, 400);
+      assert.equal((response.json["error"] as { code: string }).code, "bad_request");
     });
   }
 });

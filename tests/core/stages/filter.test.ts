@@ -86,7 +86,7 @@ describe("when nobody is left", () => {
 });
 
 describe("what a filter can't do", () => {
-  it("change the list that others see: it is frozen, and a copy of what another filter returned", () => {
+  it("change the list that others see: each gets a copy of its own", () => {
     const returned: Endpoint[][] = [];
     const keeping: Keep = (candidates) => {
       const kept = candidates.slice(1);
@@ -95,13 +95,13 @@ describe("what a filter can't do", () => {
     };
     const vandal: Keep = (candidates) => {
       for (const kept of returned) kept.length = 0;
-      assert.throws(() => (candidates as Endpoint[]).splice(0), TypeError);
-      return candidates;
+      const all = candidates.slice();
+      (candidates as Endpoint[]).splice(0);
+      return all;
     };
     const { candidates } = run(keeping, vandal);
     for (const kept of returned) kept.push(makeEndpoint(9));
     assert.equal(names(candidates), "e1 e2 e3");
-    assert.ok(Object.isFrozen(candidates));
   });
 
   const stranger = makeEndpoint(1);

@@ -21,21 +21,21 @@ describe("the next step", () => {
       [`${failure}: the next replica`, failed(failure), {}, "next"] as const,
       [`${failure} without a spare`, failed(failure), { hasSpare: false }, "fail"] as const,
       [`${failure} without a retry left`, failed(failure), { retriesLeft: 0 }, "fail"] as const,
-      [`${failure} after a delivered try: nobody else gets it`, failed(failure), { wasDelivered: true }, "fail"] as const,
+      [`${failure} after a delivered try: no other replica gets it`, failed(failure), { wasDelivered: true }, "fail"] as const,
     ]),
-    ...DELIVERED.map((failure) => [`${failure}: it may have been worked on`, failed(failure), {}, "fail"] as const),
+    ...DELIVERED.map((failure) => [`${failure}: the replica may have processed it`, failed(failure), {}, "fail"] as const),
     ["stale: once more on the same replica", failed("stale"), {}, "fresh"],
     ["stale again", failed("stale"), { mayTryFresh: false }, "fail"],
-    ["stale without a spare: the same replica all the same", failed("stale"), { hasSpare: false, retriesLeft: 0 }, "fresh"],
+    ["stale without a spare: the same replica too", failed("stale"), { hasSpare: false, retriesLeft: 0 }, "fresh"],
     ["503: the next replica", status(503), {}, "next"],
     ["429: the next replica", status(429), {}, "next"],
-    ["503 without a spare: the client sees it", status(503), { hasSpare: false }, "relay"],
-    ["503 without a retry left: the client sees it", status(503), { retriesLeft: 0 }, "relay"],
-    ["503 after a delivered try: the client sees it", status(503), { wasDelivered: true }, "relay"],
-    ["500: the client sees it", status(500), {}, "relay"],
+    ["503 without a spare: the client gets it", status(503), { hasSpare: false }, "relay"],
+    ["503 without a retry left: the client gets it", status(503), { retriesLeft: 0 }, "relay"],
+    ["503 after a delivered try: the client gets it", status(503), { wasDelivered: true }, "relay"],
+    ["500: the client gets it", status(500), {}, "relay"],
     ["200", status(200), {}, "relay"],
-    ["nothing sent: the next replica, without a retry", { type: "not-sent" }, { retriesLeft: 0 }, "next"],
-    ["nothing sent, nobody left", { type: "not-sent" }, { hasSpare: false }, "fail"],
+    ["nothing sent: the next replica, even with no retry left", { type: "not-sent" }, { retriesLeft: 0 }, "next"],
+    ["nothing sent, no endpoint left", { type: "not-sent" }, { hasSpare: false }, "fail"],
     ["nothing sent after a delivered try", { type: "not-sent" }, { wasDelivered: true }, "fail"],
   ];
   for (const [name, event, state, step] of rows) it(name, () => assert.equal(nextStep(event, { ...FIRST, ...state }), step));
@@ -55,7 +55,7 @@ const anyEvent = fc.oneof(
   fc.constant<TryEvent>({ type: "not-sent" }),
 );
 
-test("no other replica gets what one may have worked on, whatever fails later", () => {
+test("a request that one replica may have processed goes to no other, for any later event", () => {
   fc.assert(
     fc.property(anyEvent, anyState, (event, state) => {
       const isDelivered = state.wasDelivered || (event.type === "failed" && event.isDelivered);
@@ -64,6 +64,6 @@ test("no other replica gets what one may have worked on, whatever fails later", 
   );
 });
 
-test("a response that has begun is never begun again", () => {
+test("after a response has begun, nothing is tried again", () => {
   fc.assert(fc.property(anyFailure, anyState, (event, state) => nextStep(event, { ...state, hasStarted: true }) === "fail"));
 });

@@ -49,7 +49,7 @@ describe("any label", () => {
   }
 });
 
-test("a filter that nobody can pass is refused; a refusal names the filter", () => {
+test("options that no endpoint can match are refused; the error names the filter", () => {
   assert.deepEqual(
     issuesOf(byLabel, { label: "gpu" }).map(({ message }) => message),
     ["at least one value, or allowsNoLabel: true"],

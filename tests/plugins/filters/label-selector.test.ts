@@ -10,7 +10,7 @@ const pool = [
   makeEndpoint(2, { labels: { zone: "a" } }),
 ];
 
-describe("who matches", () => {
+describe("which endpoints match", () => {
   const cases: readonly [selector: object, kept: readonly number[]][] = [
     [{}, [0, 1, 2]],
     [{ matchLabels: { gpu: "h100" } }, [0]],
@@ -33,7 +33,7 @@ describe("who matches", () => {
   }
 });
 
-describe("a selector that can't be meant", () => {
+describe("a selector that makes no sense is refused", () => {
   const wrong = [
     { matchLabels: { gpu: 1 } },
     { matchExpressions: [{ key: "gpu", operator: "In" }] },

@@ -90,7 +90,7 @@ describe("replay: true", () => {
     ["lengths and beginnings", { request }, hashed],
     ["the replica's own count, where there is one", { request, usage }, { ...hashed, promptTokens: 140, outputTokens: 9 }],
     ["a prompt that is not hashed", {}, { stream: false, promptTokens: 0 }],
-    ["a request that was refused unread", { request: undefined }, {}],
+    ["a request that was refused before parsing", { request: undefined }, {}],
   ];
   for (const [name, changes, added] of cases) {
     it(name, () => {
@@ -105,7 +105,7 @@ describe("replay: true", () => {
     });
   }
 
-  it("has prompts hashed, and only then", () => {
+  it("asks for the prefix index; without replay it does not", () => {
     const asked: object[] = [];
     for (const replay of [true, false])
       createPlugin(accessLog, { replay }, makeHost({ usePrefixIndex: (settings) => asked.push(settings) }));
@@ -135,11 +135,11 @@ describe("a line for people", () => {
   for (const [name, changes, line] of cases) it(name, () => assert.equal(lineOf({ ...record, ...changes }, true), line));
 });
 
-test("without a decision the request still says what was asked for", () => {
+test("without a decision, model and target come from the request", () => {
   assert.equal(JSON.parse(lineOf({ ...record, decision: undefined }, false)).model, "food");
 });
 
-test("what the replica reports is in the line, and nothing that it leaves open", () => {
+test("the line has the counts that the replica reports, and no others", () => {
   const usage = { promptTokens: 110, outputTokens: 4, cachedTokens: 80 };
   const counts = (changes: Partial<Outcome>) => {
     const line = JSON.parse(lineOf({ ...record, ...changes }, false)) as Record<string, unknown>;
@@ -171,7 +171,7 @@ describe("hostile values", () => {
   };
 
   for (const isTerminal of [false, true]) {
-    it(isTerminal ? "reach no terminal" : "reach no log", () => {
+    it(isTerminal ? "never reach a terminal" : "never reach a log", () => {
       const line = lineOf(hostile, isTerminal);
       assert.doesNotMatch(line, /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/);
       assert.doesNotMatch(line, /\\u00|\\[nrbft]/);

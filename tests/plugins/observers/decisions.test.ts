@@ -20,19 +20,19 @@ function shownAfter(records: readonly Partial<Outcome>[], query = "", parameters
 
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => ({ id: `r${index}` }));
 
-describe("which are shown", () => {
+describe("which requests are shown", () => {
   const cases: readonly [name: string, records: readonly Partial<Outcome>[], query: string, ids: readonly string[]][] = [
     ["none yet", [], "", []],
     ["the latest first", numbered(3), "", ["r2", "r1", "r0"]],
     ["as many as asked for", numbered(3), "limit=2", ["r2", "r1"]],
-    ["all where the limit is none", numbered(3), "limit=-1", ["r2", "r1", "r0"]],
-    ["only so many", numbered(6), "", ["r5", "r4", "r3", "r2"]],
-    ["only so many, after several rounds", numbered(11), "", ["r10", "r9", "r8", "r7"]],
+    ["all if the limit is not valid", numbered(3), "limit=-1", ["r2", "r1", "r0"]],
+    ["at most `size`", numbered(6), "", ["r5", "r4", "r3", "r2"]],
+    ["at most `size`, after several rounds", numbered(11), "", ["r10", "r9", "r8", "r7"]],
     ["the one asked for", numbered(6), "id=r4", ["r4"]],
-    ["both of one id", [{ id: "a" }, { id: "b" }, { id: "a" }], "id=a", ["a", "a"]],
+    ["both with the same id", [{ id: "a" }, { id: "b" }, { id: "a" }], "id=a", ["a", "a"]],
     ["one that was forgotten", numbered(6), "id=r1", []],
     ["no probes of the router", [{ id: "a" }, { id: "b", api: "", decision: undefined }], "", ["a"]],
-    ["what could not be understood", [{ id: "a", decision: undefined, request: undefined, status: 400 }], "", ["a"]],
+    ["a request that could not be parsed", [{ id: "a", decision: undefined, request: undefined, status: 400 }], "", ["a"]],
   ];
   for (const [name, records, query, ids] of cases) {
     it(name, () =>
@@ -58,8 +58,8 @@ test("a name as long as a body is not kept", () => {
 });
 
 test("a refusal is kept as code and message", () => {
-  const refusal = new RouterError("no_ready_endpoint", "Nobody is ready.", { cause: new Error("PRIVATE") });
+  const refusal = new RouterError("no_ready_endpoint", "No replica is ready.", { cause: new Error("PRIVATE") });
   const [shown] = shownAfter([{ decision: makeDecision({ refusal, order: [], candidates: [] }) }]);
-  assert.deepEqual(shown?.refusal, { code: "no_ready_endpoint", message: "Nobody is ready." });
+  assert.deepEqual(shown?.refusal, { code: "no_ready_endpoint", message: "No replica is ready." });
   assert.doesNotMatch(JSON.stringify(shown), /PRIVATE/);
 });

@@ -34,7 +34,7 @@ const FIRST_BYTE = [
 describe("what is counted", () => {
   const cases: readonly [name: string, record: Partial<Outcome>, samples: readonly string[]][] = [
     [
-      "an answer",
+      "a response",
       {},
       [
         `signalbox_requests_total{${CHAT},endpoint="e1",status="2xx"} 1`,
@@ -103,7 +103,7 @@ describe("what is counted", () => {
   for (const [name, record, samples] of cases) it(name, () => assert.deepEqual(samplesAfter([record]), samples));
 });
 
-describe("what replicas report of their caches", () => {
+describe("what replicas report about their caches", () => {
   const usage = { promptTokens: 110, outputTokens: 4, cachedTokens: 80 };
   const cases: readonly [name: string, records: readonly Partial<Outcome>[], samples: readonly string[]][] = [
     [
@@ -114,9 +114,9 @@ describe("what replicas report of their caches", () => {
       ],
       ["prompt_tokens 220", "reported_tokens 160", "predicted_tokens 154", "error_tokens 26"],
     ],
-    ["without an index nothing was predicted", [{ usage }], ["prompt_tokens 110", "reported_tokens 80"]],
+    ["without an index nothing is predicted", [{ usage }], ["prompt_tokens 110", "reported_tokens 80"]],
     [
-      "cached tokens that are not told count nothing",
+      "a report without cached tokens counts nothing",
       [{ usage: { ...usage, cachedTokens: Number.NaN }, predictedTokens: 64 }],
       [],
     ],
@@ -135,7 +135,7 @@ describe("what replicas report of their caches", () => {
   }
 });
 
-test("a name that a client makes up makes no series", () => {
+test("a name that a client invents makes no series", () => {
   const records = Array.from({ length: 1000 }, (_, index) => {
     const model = `made-up-${index}`;
     return { id: model, request: makeRequest({ model }), decision: makeDecision({ model, target: model }), path: `/v1/${model}` };
@@ -143,7 +143,7 @@ test("a name that a client makes up makes no series", () => {
   assert.equal(samplesAfter(records).length, samplesAfter([{}]).length);
 });
 
-test("endpoints that come and go do not grow the page without end", () => {
+test("endpoints that come and go do not make the page grow without limit", () => {
   const records = (count: number) =>
     Array.from({ length: count }, (_, index) => ({ attempts: [{ endpoint: `pod-${index}`, result: 200 }] }));
   assert.ok(samplesAfter(records(1000), { maxSeries: 16 }).length < 50);

@@ -32,7 +32,7 @@ test("the pool as gauges", () => {
     'signalbox_endpoint_prefill_tokens{endpoint="e1"} 0',
     'signalbox_endpoint_connections{endpoint="e0"} 4',
     'signalbox_endpoint_connections{endpoint="e1"} 5',
-    // Nobody listens to e1's old pages any more.
+    // e1's scraped values have no freshness left.
     'signalbox_endpoint_waiting{endpoint="e0"} 1',
     'signalbox_endpoint_running{endpoint="e0"} 2',
     'signalbox_endpoint_kv_cache_utilization{endpoint="e0"} 0.5',
@@ -47,4 +47,4 @@ test("the pool as gauges", () => {
   ]);
 });
 
-test("without an index there is nothing of it", () => assert.doesNotMatch(stateGauges(makeView(endpoints)), /prefix_index/));
+test("without an index there are no gauges of it", () => assert.doesNotMatch(stateGauges(makeView(endpoints)), /prefix_index/));

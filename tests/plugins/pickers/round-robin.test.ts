@@ -8,7 +8,7 @@ import { createPlugin, makeHost } from "../../support/plugins.ts";
 
 const never = () => assert.fail("nothing to draw");
 
-/** The slots that get the turn for each list of candidates. */
+/** The slot that gets the turn for each list of candidates. */
 function turns(lists: readonly (readonly Endpoint[])[]): readonly number[] {
   const picker = createPlugin(roundRobin);
   return lists.map((candidates) => {
@@ -36,7 +36,7 @@ test("the order of the candidates does not matter once each had a turn", () => {
   );
 });
 
-test("nobody starves when every other request has one candidate only", () => {
+test("every endpoint gets turns, even if every second request has only one candidate", () => {
   const all = makeEndpoints(4);
   const lists = Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? all : all.slice(0, 1)));
   const counts = [0, 0, 0, 0];
@@ -44,7 +44,7 @@ test("nobody starves when every other request has one candidate only", () => {
   for (const slot of [1, 2, 3]) assert.ok(counts[slot]! >= 6, counts.join());
 });
 
-test("one that joins gets one turn at once, then waits like the rest", () => {
+test("a new endpoint gets one turn at once, then waits like the others", () => {
   const two = makeEndpoints(2);
   const three = [...two, makeEndpoint(2)];
   assert.deepEqual(turns([two, two, two, two, three, three, three, three]), [0, 1, 0, 1, 2, 0, 1, 2]);
@@ -60,7 +60,7 @@ test("spares follow in the order of their turns", () => {
   );
 });
 
-test("asking takes no turn", () => {
+test("a pick that is not chosen takes no turn", () => {
   const picker = createPlugin(roundRobin);
   const pool = makeEndpoints(3);
   assert.deepEqual(picker.pick(pool, [0, 0, 0], never), picker.pick(pool, [0, 0, 0], never));
