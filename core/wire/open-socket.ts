@@ -3,31 +3,66 @@ import { connect as connectTls } from "node:tls";
 import type { EndpointUrl } from "../contract/endpoint.ts";
 import { PlainSocket } from "../runtime/plain-socket.ts";
 
-/** The most that one read brings. */
+/** Most bytes of one read. */
 export const READ_BYTES = 64 * 1024;
 
 /** One buffer for the reads of all replicas: each read is used up before the next one begins. */
 const shared = Buffer.allocUnsafeSlow(READ_BYTES);
 
-/**
- * Starts a connection to a replica. `opened` is called once bytes may be written, TLS included; `read` gets each read's bytes,
- * which are overwritten once it returns.
- */
-export function openSocket({ hostname, port, isTls }: EndpointUrl, opened: () => void, read: (chunk: Buffer) => void): Socket {
-  if (isTls) return openTls(hostname, port, opened).on("data", read);
+/** What a new connection to a replica reports. */
+export interface SocketEvents {
+  /** Bytes may be written; over TLS, after the handshake. */
+  opened(): void;
+  /** The bytes of one read; they are overwritten when this returns. */
+  read(chunk: Buffer): void;
+  /**
+   * A write failed: the replica gets no more bytes. What it had sent is still read, then the socket ends. Without this
+   * method, a failed write is an `error` event, after which nothing more is read.
+   */
+  unwritable?(): void;
+}
+
+/** Starts a connection to a replica. */
+export function openSocket(url: EndpointUrl, events: SocketEvents): Socket {
+  const socket = url.isTls ? openTls(url, events) : openPlain(url, events);
+  if (events.unwritable !== undefined) readOnAfterFailedWrite(socket, () => events.unwritable?.());
+  return socket;
+}
+
+function openPlain({ hostname, port }: EndpointUrl, events: SocketEvents): Socket {
   const onread = {
     buffer: shared,
     callback(bytes: number, buffer: Uint8Array) {
-      read((buffer as Buffer).subarray(0, bytes));
+      events.read((buffer as Buffer).subarray(0, bytes));
       return true;
     },
   };
   const options = { host: hostname, port, noDelay: true, onread };
-  return new PlainSocket(options as SocketConstructorOpts).connect(options, opened);
+  return new PlainSocket(options as SocketConstructorOpts).connect(options, () => events.opened());
 }
 
-function openTls(hostname: string, port: number, opened: () => void): Socket {
+function openTls({ hostname, port }: EndpointUrl, events: SocketEvents): Socket {
   // An address is not a server name (RFC 6066 3).
   const name = isIP(hostname) === 0 ? { servername: hostname } : {};
-  return connectTls({ host: hostname, port, ...name, ALPNProtocols: ["http/1.1"] }, opened);
+  const socket = connectTls({ host: hostname, port, ...name, ALPNProtocols: ["http/1.1"] }, () => events.opened());
+  return socket.on("data", (chunk: Buffer) => events.read(chunk));
+}
+
+type Written = (error?: Error | null) => void;
+type Parts = Parameters<NonNullable<Socket["_writev"]>>[0];
+
+/**
+ * A replica that refuses a long request sends its response and closes at once. The reset then fails the write that is under
+ * way before the response has been read, and a socket whose write has failed destroys itself. So its stream is not told:
+ * for the stream the write never completes, and it writes nothing more.
+ */
+function readOnAfterFailedWrite(socket: Socket, unwritable: () => void): void {
+  const unlessFailed =
+    (written: Written): Written =>
+    (error) =>
+      error ? unwritable() : written();
+  const write = socket._write.bind(socket);
+  const writev = socket._writev?.bind(socket);
+  socket._write = (chunk, encoding, written) => write(chunk, encoding, unlessFailed(written));
+  if (writev !== undefined) socket._writev = (parts: Parts, written) => writev(parts, unlessFailed(written));
 }

@@ -7,6 +7,7 @@ import { intake } from "../../core/intake/request-intake.ts";
 import type { Load } from "../../core/state/load.ts";
 import { TokenScale } from "../../core/state/token-scale.ts";
 import { Deadlines } from "../../core/wire/deadlines.ts";
+import type { SocketEvents } from "../../core/wire/open-socket.ts";
 import { ServerConnection } from "../../core/wire/server-connection.ts";
 import type { ServerShared } from "../../core/wire/server-shared.ts";
 import { UpstreamPool } from "../../core/wire/upstream-pool.ts";
@@ -148,11 +149,11 @@ class MemoryPool extends UpstreamPool {
     this.#replica = replica;
   }
 
-  override open(opened: () => void, read: (chunk: Buffer) => void): Socket {
-    const socket = this.#replica.open(opened);
+  override open(events: SocketEvents): Socket {
+    const socket = this.#replica.open(() => events.opened());
     socket.on("data", (chunk: Buffer) => {
       const lent = Buffer.from(chunk);
-      read(lent);
+      events.read(lent);
       // A real connection reads the next bytes into the same memory.
       lent.fill("X");
     });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { after, before, describe, test } from "node:test";
 import { parseEndpointUrl } from "../../../core/control/endpoint-url.ts";
-import { httpGet, type GetOptions } from "../../../core/wire/http-get.ts";
+import { type GetOptions, httpGet } from "../../../core/wire/http-get.ts";
 import { GetError, type GetFailure } from "../../../core/wire/http-get-result.ts";
 import { settle } from "../../support/fake-clock.ts";
 
