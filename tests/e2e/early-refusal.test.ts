@@ -11,7 +11,7 @@ import { assertIdle, chatPost } from "../support/scripted-pool.ts";
 const TRIES = 20;
 const LONG = `,"user":"${"x".repeat(5_000_000)}"`;
 
-describe("a replica that refuses a request of 5 MB before it has read it", async () => {
+describe("a replica that refuses a request of 5 MB before it has read it", () => {
   const { command, args } = onThisRuntime(join(import.meta.dirname ?? ".", "..", "support", "refusing-process.ts"));
   const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });
   let router: TestRouter;
