@@ -3,6 +3,7 @@ import { basename } from "node:path";
 import { loadConfig, loadTexts } from "../../config/load.ts";
 import { formatProblems } from "../../config/problems.ts";
 import type { Definition } from "../contract/plugin.ts";
+import { printableLines } from "../contract/printable.ts";
 import { chart } from "../simulate/chart.ts";
 import { type NamedConfig, type Progress, runAll } from "../simulate/run.ts";
 import type { Trace } from "../simulate/trace.ts";
@@ -33,7 +34,7 @@ export async function simulate(argv: readonly string[], registry: Registry): Pro
   bar.clear();
 
   const json = `${JSON.stringify({ runs, settings: { ...asked.settings, seeds: asked.seeds } }, undefined, 2)}\n`;
-  process.stdout.write(asked.isJson ? json : report(traces, runs, asked.settings, asked.seeds));
+  process.stdout.write(asked.isJson ? json : printableLines(report(traces, runs, asked.settings, asked.seeds)));
   if (asked.saveFile !== undefined) writeFileSync(asked.saveFile, json);
   if (asked.svgFile !== undefined) writeFileSync(asked.svgFile, chart(runs));
   return 0;
@@ -54,7 +55,7 @@ async function readConfigs(files: readonly string[], registry: Registry): Promis
     const loaded = relaxed.problems === undefined ? relaxed : strict;
     if (loaded.problems === undefined) configs.push({ name: nameOf(file, files), loaded });
     else {
-      process.stderr.write(`${formatProblems(loaded.problems)}\n`);
+      process.stderr.write(`${printableLines(formatProblems(loaded.problems))}\n`);
       isRefused = true;
     }
   }

@@ -4,6 +4,7 @@ import { formatProblems } from "../../config/problems.ts";
 import { systemClock } from "../contract/clock.ts";
 import type { Log } from "../contract/log.ts";
 import type { Definition } from "../contract/plugin.ts";
+import { printable, printableLines } from "../contract/printable.ts";
 import { respondWithError } from "../errors/error-response.ts";
 import { type Router, runRouter } from "../router.ts";
 import { tuneRuntime } from "../runtime/tune-runtime.ts";
@@ -41,7 +42,7 @@ export async function start(argv: readonly string[], registry: ReadonlyMap<strin
 }
 
 function refuse({ problems }: RefusedConfig): number {
-  process.stderr.write(`${formatProblems(problems)}\nNothing was started.\n`);
+  process.stderr.write(`${printableLines(formatProblems(problems))}\nNothing was started.\n`);
   return 1;
 }
 
@@ -96,7 +97,8 @@ function greeting(url: string, router: Router): string {
   const { endpoints, pool, served } = router.snapshot;
   const ready = endpoints.filter((endpoint) => endpoint.phase === "ready").length;
   const models = [...served].slice(0, 8).join(", ") || "none yet";
-  return `Signalbox is listening on ${url} for the pool "${pool}": ${ready} of ${endpoints.length} replicas ready, models: ${models}\n`;
+  const line = `Signalbox is listening on ${url} for the pool "${pool}": ${ready} of ${endpoints.length} replicas ready, models: ${models}`;
+  return `${printable(line)}\n`;
 }
 
 function demoGreeting(url: string): string {

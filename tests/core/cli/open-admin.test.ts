@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import type { Status } from "../../../core/admin/status.ts";
 import { askAdmin } from "../../../core/cli/ask-admin.ts";
 import { type OpenAdmin, openAdmin } from "../../../core/cli/open-admin.ts";
+import { statusText } from "../../../core/cli/status.ts";
 import { silentLog } from "../../../core/contract/log.ts";
+import { printable } from "../../../core/contract/printable.ts";
 import { parseEndpointUrl } from "../../../core/control/endpoint-url.ts";
 import { DEFAULT_SETTINGS } from "../../../core/settings.ts";
 import { startTestRouter, type TestRouter } from "../../support/router.ts";
@@ -73,6 +76,27 @@ describe("asking it from the command line", () => {
     const status = (await askAdmin(parseEndpointUrl(urlIn(admin)), "/status")) as { sources: string[] };
     assert.deepEqual(status.sources, ["test.yaml"]);
     await admin?.close();
+  });
+
+  it("shows names from outside without what could steer a terminal", async () => {
+    const nasty = "a\u001b[2J\r\nb\u009b\u2028\u202e";
+    const hostile = await startScriptedReplica(() => {}, [nasty]);
+    after(() => hostile.close());
+    const spec = `  pool: { name: "p\\x9b2J", endpoints: [ { url: "${hostile.url}", labels: { "k\\e[2J": "v\\e[2J" } } ] }`;
+    const over = await startTestRouter([], { spec, ready: 1 });
+    after(() => over.close());
+    const admin = await openAdmin(address(0), undefined, {
+      ...over,
+      settings: DEFAULT_SETTINGS,
+      sources: [nasty],
+      log: silentLog,
+    });
+    after(() => admin?.close());
+    const status = (await askAdmin(parseEndpointUrl(urlIn(admin)), "/status")) as Status;
+    assert.equal(status.pool, "p?2J");
+    assert.deepEqual(status.endpoints[0]?.models, ["a?[2J??b???"]);
+    assert.deepEqual(status.endpoints[0]?.labels, { "k?[2J": "v?[2J" });
+    for (const text of [JSON.stringify(status), statusText(status).replaceAll("\n", "")]) assert.equal(printable(text), text);
   });
 
   it("says so when nobody listens", async () => {
