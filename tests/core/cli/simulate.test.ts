@@ -164,6 +164,26 @@ describe("a trace file", () => {
     ["is a folder", folder, /is a folder; name a trace in it/],
     ["is only called .gz", inFolder("text.gz", TEXT), /text\.gz is not a whole gzip file/],
     ["is cut off", inFolder("half.gz", gzipSync(TEXT).subarray(0, 300)), /half\.gz is not a whole gzip file/],
+    [
+      "is packed with a bad line",
+      inFolder("bad.gz", gzipSync(`${TEXT}{"timestamp":\n`)),
+      /^Error: bad\.gz:61: the line is not compl/,
+    ],
+    [
+      "is packed and long, with a bad line early",
+      inFolder("early.gz", gzipSync(`{"timestamp":"x"}\n${TEXT.repeat(2_000)}`)),
+      /^Error: early\.gz:1: "input_length" must be/,
+    ],
+    [
+      "is packed and cut off behind a bad line",
+      inFolder("both.gz", gzipSync(`{"timestamp":"x"}\n${TEXT.repeat(2_000)}`).subarray(0, -9)),
+      /^Error: both\.gz:1: "input_length" must be/,
+    ],
+    [
+      "is long, with a bad line early",
+      inFolder("early.jsonl", `{"timestamp":"x"}\n${TEXT.repeat(2_000)}`),
+      /^Error: early\.jsonl:1: "input_length" must be/,
+    ],
     ["breaks off inside a line", inFolder("torn.jsonl", TEXT.slice(0, -9)), /torn\.jsonl:60: the line is not complete JSON/],
   ];
   for (const [name, path, message] of bad) {
