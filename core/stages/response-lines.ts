@@ -28,7 +28,7 @@ function pluginLine(headerOf: HeaderOf, request: InferenceRequest, endpoint: End
   }
 }
 
-/** Names from outside may hold anything; header values may not. */
+/** Any text as a header value: percent-encoded unless it is visible ASCII. A lone surrogate, which has no encoding, becomes U+FFFD. */
 function headerText(text: string): string {
-  return /^[\x21-\x7e]*$/.test(text) ? text : encodeURIComponent(text);
+  return /^[\x21-\x7e]*$/.test(text) ? text : encodeURIComponent(text.replace(/\p{Surrogate}/gu, "\ufffd"));
 }
