@@ -16,14 +16,14 @@ export async function askAdmin(admin: EndpointUrl, path: string): Promise<unknow
   });
   const document = readJson(body);
   if (status === 200 && document !== undefined) return document;
-  throw new Error(`What listens at ${admin.href} is no router's admin port; name that with --admin URL.`);
+  throw new Error(`What listens at ${admin.href} is not a router's admin port; name the admin port with --admin URL.`);
 }
 
 function whyNoPage(thrown: unknown, { href }: EndpointUrl): string {
   if (!(thrown instanceof GetError)) throw thrown;
   return thrown.reason === "refused"
     ? `Nobody listens at ${href}`
-    : `No answer came from ${href} (${thrown.message.toLowerCase()})`;
+    : `No response came from ${href} (${thrown.message.toLowerCase()})`;
 }
 
 function readJson(text: string): unknown {
@@ -34,7 +34,7 @@ function readJson(text: string): unknown {
   }
 }
 
-/** Names from outside stand in values and in keys, such as those of labels. */
+/** Names from outside can be values and keys, for example of labels. */
 function printableValue(value: unknown): unknown {
   if (typeof value === "string") return printable(value);
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;

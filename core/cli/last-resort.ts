@@ -3,16 +3,16 @@ import type { Log } from "../contract/log.ts";
 const MOST_CHARS = 8 * 1024;
 
 /**
- * Logs every error and rejected promise that no code caught, and keeps the process running: a fault in one request, or in a
- * plugin, must not end everybody's streams. Installed once; it never throws. Without it Node and Deno end the process, and Bun
- * does even when only `uncaughtException` is handled.
+ * Logs every error and rejected promise that no code caught, and keeps the process running: a fault in one request or plugin
+ * must not end all streams. Call it once. Its handlers never throw. Bun needs both: it ends the process on a rejected promise
+ * even when `uncaughtException` is handled.
  */
 export function logUncaught(log: Log): void {
   const handle = (message: string) => (thrown: unknown) => {
     try {
       log.error(message, { cause: causeOf(thrown) });
     } catch {
-      // There is nobody left to tell.
+      // The log itself failed, so there is nowhere to report it.
     }
   };
   process.on("uncaughtException", handle("An error that no code caught"));
@@ -23,7 +23,7 @@ export function logUncaught(log: Log): void {
     handleOutput(error);
     handleOutput = () => {};
   });
-  // Uncaught, an error of this one would be logged, and so be written to the same pipe again, forever.
+  // Without a listener, an error here would be logged to the same pipe and cause the next error, endlessly.
   process.stderr.on("error", () => {});
 }
 

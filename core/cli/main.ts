@@ -3,7 +3,7 @@ import { builtIns } from "../../plugins/registry.ts";
 import { printableLines } from "../contract/printable.ts";
 import { USAGE, UsageError } from "./usage.ts";
 
-/** Runs one command and returns its exit code. Commands load what they need only when they are called. */
+/** Runs one command and returns its exit code. Each command's module is loaded only when it is called. */
 async function main(argv: readonly string[]): Promise<number> {
   const [command, ...rest] = argv;
   switch (command) {

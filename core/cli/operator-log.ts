@@ -1,7 +1,7 @@
 import type { Log, LogFields } from "../contract/log.ts";
 import { printable } from "../contract/printable.ts";
 
-/** Messages for the operator on the standard error: sentences on a terminal, JSON lines elsewhere. */
+/** The operator's log, for the standard error: sentences on a terminal, JSON lines elsewhere. */
 export function operatorLog(isTerminal: boolean, write: (text: string) => void): Log {
   const line = (text: string) => write(`${printable(text)}\n`);
   const say = (level: string, message: string, fields: LogFields = {}) => {

@@ -13,11 +13,11 @@ import { readTraceFile } from "./trace-file.ts";
 
 type Registry = ReadonlyMap<string, Definition>;
 
-/** Simulated replicas take the place of the pool; a config without endpoints is given this one to be complete. */
+/** Makes a config without endpoints valid. It is never used: simulated replicas replace the pool. */
 const ANY_URL = "http://127.0.0.1:8000";
 const BAR_CELLS = 30;
 
-/** `signalbox simulate`: replays traces under one or more configs and shows how they did. */
+/** `signalbox simulate`: replays traces with one or more configs and prints the results. Returns the exit code. */
 export async function simulate(argv: readonly string[], registry: Registry): Promise<number> {
   const asked = readSimulateArguments(argv);
   if (asked === undefined) {
@@ -45,7 +45,7 @@ async function defaultConfig(registry: Registry): Promise<readonly NamedConfig[]
   return loaded.problems === undefined ? [{ name: "default", loaded }] : undefined;
 }
 
-/** Every config under its file's name; undefined after telling what is wrong with them. */
+/** Every config under its file's name. Prints the problems and returns undefined if there are any. */
 async function readConfigs(files: readonly string[], registry: Registry): Promise<readonly NamedConfig[] | undefined> {
   const configs: NamedConfig[] = [];
   let isRefused = false;
@@ -63,13 +63,13 @@ async function readConfigs(files: readonly string[], registry: Registry): Promis
   return isRefused ? undefined : configs;
 }
 
-/** The file's name without its ending, if that tells it from the others. */
+/** The file's name without folder and extension; the whole path if another file has the same name. */
 function nameOf(file: string, files: readonly string[]): string {
   const short = (path: string) => basename(path).replace(/\.(ya?ml|json)$/, "");
   return files.filter((other) => short(other) === short(file)).length === 1 ? short(file) : file;
 }
 
-/** One line on a terminal's standard error, and nothing elsewhere. */
+/** A progress bar on the standard error; nothing if that is not a terminal. */
 function progressBar(): { readonly show: Progress; readonly clear: () => void } {
   if (process.stderr.isTTY !== true) return { show: () => {}, clear: () => {} };
   let shown = "";

@@ -19,10 +19,10 @@ import { portError, urlOf } from "./ports.ts";
 import { stopSignal } from "./stop-signal.ts";
 
 const DEFAULT_FILE = "signalbox.yaml";
-/** How long the first line waits for a replica, so that what it says can be tried at once. */
+/** How long to wait for a ready replica before printing the first line, so that its URL works at once. */
 const FIRST_PROBE_MS = 1_500;
 
-/** `signalbox start`: runs the router until a signal; returns the exit code. */
+/** `signalbox start`: runs the router until SIGINT or SIGTERM. Returns the exit code. */
 export async function start(argv: readonly string[], registry: ReadonlyMap<string, Definition>): Promise<number> {
   tuneRuntime();
   const log = operatorLog(process.stderr.isTTY === true, (text) => process.stderr.write(text));

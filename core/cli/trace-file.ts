@@ -27,7 +27,7 @@ export async function readTraceFile(path: string): Promise<Trace> {
     if (path.endsWith(".gz")) await pipeline(createReadStream(path), createGunzip(), take);
     else await pipeline(createReadStream(path), take);
   } catch (thrown) {
-    // Stopped halfway, a decompressor fails too; some runtimes report its error instead of the first.
+    // When reading stops early, the decompressor fails too, and some runtimes report its error instead of the first one.
     throw lineError ?? fileError(thrown, path);
   }
   return reader.end();

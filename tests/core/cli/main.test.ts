@@ -24,7 +24,7 @@ interface Running {
   readonly ended: Promise<number | null>;
 }
 
-/** The program on the runtime that runs this test. */
+/** Starts the program on the runtime that runs this test. */
 function signalbox(...argv: string[]): Running {
   const { command, args } = onThisRuntime(MAIN);
   const child = spawn(command, [...args, ...argv], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
@@ -51,7 +51,7 @@ async function until(isTrue: () => boolean): Promise<void> {
 }
 
 describe("the command line", () => {
-  it("start without anything runs a demo, and its curl line works as printed", { timeout: 30_000 }, async () => {
+  it("start without arguments runs a demo, and the printed curl line works", { timeout: 30_000 }, async () => {
     const { child, output, ended } = signalbox("start", "--port", "0", "--admin-port", "0");
     await until(() => output.out.includes("Try it:"));
     assert.match(output.out.split("\n")[0] ?? "", /demo pool/);
@@ -76,7 +76,7 @@ describe("the command line", () => {
     assert.equal(await ended, 0);
   });
 
-  it("start and check show names from outside without what could steer a terminal", { timeout: 60_000 }, async () => {
+  it("start and check print names from outside without control characters", { timeout: 60_000 }, async () => {
     const replica = await startScriptedReplica(() => {}, ["m\u001b[2J\r\n\u009bx"]);
     after(() => replica.close());
     const file = join(folder, "nasty.yaml");
@@ -124,7 +124,7 @@ describe("the command line", () => {
     });
   }
 
-  it("start on a port in use: exit code 1 and what to do", { timeout: 30_000 }, async () => {
+  it("start on a port in use: exit code 1 and a message that names the switch", { timeout: 30_000 }, async () => {
     const holder = createServer();
     await new Promise<void>((resolve) => holder.listen(0, "127.0.0.1", resolve));
     const { port } = holder.address() as { port: number };

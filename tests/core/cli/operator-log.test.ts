@@ -30,7 +30,7 @@ describe("messages for the operator", () => {
   });
 
   for (const isTerminal of [true, false]) {
-    it(`hold nothing that steers a terminal, ${isTerminal ? "there" : "elsewhere"}`, () => {
+    it(`contain no control characters, ${isTerminal ? "on a terminal" : "elsewhere"}`, () => {
       const text = written(isTerminal, (log) => log.warn("From \u001b[2J\noutside", { name: "a\u009b\u202e\u001b\nb" }));
       assert.match(text, /^[\x20-\x7e]*\n$/);
     });
