@@ -19,7 +19,7 @@ const core = (name: string) => JSON.stringify(pathToFileURL(join(project, "core"
 
 /** A plugin as its author writes it, with syntax that is more than annotations if `isPlain` is false. */
 const filterSource = (isPlain: boolean) => `
-import { RouterError } from ${core("errors.ts")};
+import { RouterError } from ${core("contract/errors.ts")};
 import { z } from ${core("options.ts")};
 import { defineFilter } from ${core("plugin.ts")};
 import { kept } from "./helper.ts";
