@@ -1,9 +1,9 @@
 import type { Definition } from "../core/contract/plugin.ts";
-import type { RewriteRule } from "../core/contract/rewrite-rule.ts";
 import type { Address, RouterConfig } from "./config.ts";
 import type { Registry } from "./instances.ts";
 import { type LoadedConfig, loadConfig } from "./load.ts";
 import { formatProblems } from "./problems.ts";
+import type { RewriteRule } from "./rewrite-rule.ts";
 
 const MOST_ROWS = 12;
 

@@ -1,8 +1,8 @@
 import type { EndpointSpec } from "../core/contract/endpoint.ts";
-import type { RewriteRule } from "../core/contract/rewrite-rule.ts";
 import type { Probes } from "../core/control/readiness/probes.ts";
 import type { Settings } from "../core/settings.ts";
 import type { Position } from "./problems.ts";
+import type { RewriteRule } from "./rewrite-rule.ts";
 
 /** The content of the config files, validated, with all defaults filled in. Plain data. */
 export interface RouterConfig {

@@ -1,7 +1,7 @@
-import type { RewriteRule, RewriteTarget } from "../core/contract/rewrite-rule.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import { type Path, quoted } from "./problems.ts";
 import type { Resource } from "./resources.ts";
+import type { RewriteRule, RewriteTarget } from "./rewrite-rule.ts";
 import type { RewriteDocument, RewriteDocumentRule } from "./rewrite-schema.ts";
 
 type RewriteResource = Resource<RewriteDocument>;

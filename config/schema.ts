@@ -133,6 +133,11 @@ const limits = z.strictObject({
     "Client connections at once; those beyond it are closed at once.",
   ),
   retries: limit("retries", whole(0, 100), "Extra tries on other replicas after the first."),
+  staleRetries: limit(
+    "staleRetries",
+    whole(0, 1),
+    "Fresh tries on the same replica when a kept-alive connection ends before a byte of the response.",
+  ),
   drainTimeoutMs: limit("drainTimeoutMs", whole(0, LONGEST_TIMER_MS), "How long a stop waits for requests under way."),
 } satisfies Record<keyof Limits, z.ZodType>);
 

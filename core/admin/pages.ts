@@ -1,5 +1,5 @@
 import type { Named } from "../active-config.ts";
-import type { Observer, ObserverPage } from "../contract/plugin.ts";
+import type { Observer, ObserverPage } from "../contract/observer.ts";
 
 /** Paths that the admin port itself serves. */
 const OWN_PATHS: readonly string[] = ["/", "/page.css", "/page.js", "/status"];

@@ -1,12 +1,13 @@
+import type { Clock } from "../contract/clock.ts";
 import type { Log } from "../contract/log.ts";
-import type { ObserverPage } from "../contract/plugin.ts";
-import type { RouterView } from "../contract/router-view.ts";
+import type { ObserverPage } from "../contract/observer.ts";
 import { respondWithText } from "../errors/error-response.ts";
 import type { RequestReceiver, RequestStarter } from "../intake/request-receiver.ts";
 import type { Head } from "../wire/head.ts";
 import { splitTarget } from "../wire/target.ts";
 import type { HostRule } from "./allowed-hosts.ts";
 import { findPage, pagePaths } from "./pages.ts";
+import { type ShownRouter, viewOf } from "./router-view.ts";
 import { type StatusExtras, statusOf } from "./status.ts";
 
 /** The files of the status page, as text. */
@@ -17,7 +18,8 @@ export interface PageFiles {
 }
 
 export interface AdminSite extends StatusExtras {
-  readonly view: RouterView;
+  readonly router: ShownRouter;
+  readonly clock: Clock;
   readonly files: PageFiles;
   readonly log: Log;
 }
@@ -56,14 +58,14 @@ interface Answer {
 function answerTo(head: Head, site: AdminSite, isAllowed: HostRule): Answer {
   if (!isAllowed(head.get("host"))) return refusal(421, "unknown_host", UNKNOWN_HOST);
   const { path, query } = splitTarget(head.target);
-  const { observers } = site.view.snapshot;
+  const { observers } = site.router.config;
   const page = ownPage(site, path) ?? findPage(observers, path);
   if (page === undefined)
     return refusal(404, "unknown_path", `There is no such page; the pages are ${pagePaths(observers).join(", ")}.`);
   if (head.method !== "GET" && head.method !== "HEAD")
     return refusal(405, "method_not_allowed", "Use GET: the admin port is read-only.", "allow: GET, HEAD\r\n");
   try {
-    const text = page.render(site.view, new URLSearchParams(query));
+    const text = page.render(viewOf(site.router, site.clock), new URLSearchParams(query));
     return { status: 200, lines: `content-type: ${page.contentType}\r\n`, text };
   } catch (thrown) {
     site.log.error("A page of the admin port could not be rendered", { path, cause: String(thrown) });
@@ -82,7 +84,7 @@ function ownPage(site: AdminSite, path: string): Page | undefined {
     case "/page.js":
       return { contentType: "text/javascript; charset=utf-8", render: () => site.files.js };
     case "/status":
-      return { contentType: "application/json", render: (view) => JSON.stringify(statusOf(view, site)) };
+      return { contentType: "application/json", render: (view) => JSON.stringify(statusOf(site.router, view, site)) };
     default:
       return undefined;
   }

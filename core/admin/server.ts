@@ -1,4 +1,3 @@
-import type { Clock } from "../contract/clock.ts";
 import { respondWithError } from "../errors/error-response.ts";
 import type { Limits } from "../settings.ts";
 import { startWireServer } from "../wire/server.ts";
@@ -11,7 +10,6 @@ export interface AdminOptions extends AdminSite {
   /** Accepted host names with a dot, beside `host`. */
   readonly hosts: readonly string[];
   readonly limits: Limits;
-  readonly clock: Clock;
 }
 
 export interface AdminServer {

@@ -1,7 +1,9 @@
+import type { Profile } from "../active-config.ts";
 import type { Endpoint, Phase } from "../contract/endpoint.ts";
-import type { RewriteRule } from "../contract/rewrite-rule.ts";
+import type { TargetMapping } from "../contract/rewriter.ts";
 import type { RouterView } from "../contract/router-view.ts";
 import type { Limits } from "../settings.ts";
+import type { ShownRouter } from "./router-view.ts";
 
 /** The document of /status: the router and its pool at one moment. */
 export interface Status {
@@ -26,6 +28,8 @@ export interface EndpointStatus {
   readonly name: string;
   readonly url: string;
   readonly phase: Phase;
+  /** Whether it gets new requests. */
+  readonly isAvailable: boolean;
   /** Why the last probe failed; "" after a success. */
   readonly failure: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -54,7 +58,7 @@ interface PluginName {
   readonly type: string;
 }
 
-export interface RewriteStatus extends RewriteRule {
+export interface RewriteStatus extends TargetMapping {
   readonly targets: readonly TargetStatus[];
 }
 
@@ -73,47 +77,49 @@ export interface StatusExtras {
   readonly clientConnections: () => number;
 }
 
-export function statusOf(view: RouterView, { sources, clientConnections }: StatusExtras): Status {
-  const { snapshot, clock, prefixIndex } = view;
-  const ready = snapshot.endpoints.filter(({ phase }) => phase === "ready");
-  const rewrites = snapshot.rewriters.flatMap(({ plugin }) => (plugin.rules ?? []).map((rule) => rewriteStatus(rule, ready)));
-  const wallMs = clock.wall();
+export function statusOf(
+  { config, facts }: Pick<ShownRouter, "config" | "facts">,
+  view: RouterView,
+  { sources, clientConnections }: StatusExtras,
+): Status {
+  const available = facts.endpoints.filter(({ isAvailable }) => isAvailable);
+  const rewrites = view.mappings.map((mapping) => rewriteStatus(mapping, available));
+  const wallMs = view.clock.wall();
   return {
     time: new Date(wallMs).toISOString(),
-    startedAt: new Date(snapshot.startedAtS * 1000).toISOString(),
-    uptimeS: Math.max(0, Math.floor(wallMs / 1000) - snapshot.startedAtS),
-    pool: snapshot.pool,
+    startedAt: new Date(view.startedAtS * 1000).toISOString(),
+    uptimeS: Math.max(0, Math.floor(wallMs / 1000) - view.startedAtS),
+    pool: config.pool,
     sources,
     clientConnections: clientConnections(),
-    warnings: ready.length === 0 ? [nobodyReady(snapshot.endpoints.length)] : rewrites.flatMap(targetWarnings),
-    endpoints: snapshot.endpoints.map((endpoint) => endpointStatus(endpoint, view)),
-    profile: profileStatus(view),
+    warnings: available.length === 0 ? [nobodyReady(facts.endpoints.length)] : rewrites.flatMap(targetWarnings),
+    endpoints: facts.endpoints.map((endpoint) => endpointStatus(endpoint, view)),
+    profile: profileStatus(config.profile),
     rewrites,
-    prefixIndex: prefixIndex
-      ? { entries: prefixIndex.entries, maxEntries: prefixIndex.maxEntries, bytes: prefixIndex.bytes }
-      : null,
-    limits: snapshot.settings.limits,
+    prefixIndex: view.prefixIndex ?? null,
+    limits: config.settings.limits,
   };
 }
 
 function endpointStatus(endpoint: Endpoint, view: RouterView): EndpointStatus {
-  const { name, slot, url, phase, labels, models } = endpoint;
+  const { name, slot, url, phase, isAvailable, labels, models } = endpoint;
   const { load, clock } = view;
   return {
     name,
     url: url.href,
     phase,
+    isAvailable,
     failure: view.probeFailure(endpoint),
     labels,
     models: [...models],
-    inFlight: load.inFlight[slot]!,
-    prefillTokens: load.prefillTokens[slot]!,
+    inFlight: load.inFlight(slot),
+    prefillTokens: load.prefillTokens(slot),
     connections: view.connectionsTo(endpoint),
-    waiting: known(load.waiting[slot]!),
-    running: known(load.running[slot]!),
-    kvUsage: known(load.kvUsage[slot]!),
-    scrapedAgoMs: known(Math.round(clock.now() - load.scrapedAtMs[slot]!)),
-    freshness: load.freshness[slot]!,
+    waiting: known(load.waiting(slot)),
+    running: known(load.running(slot)),
+    kvUsage: known(load.kvUsage(slot)),
+    scrapedAgoMs: known(Math.round(clock.now() - load.scrapedAtMs(slot))),
+    freshness: load.freshness(slot),
   };
 }
 
@@ -121,8 +127,7 @@ function known(value: number): number | null {
   return Number.isNaN(value) ? null : value;
 }
 
-function profileStatus({ snapshot }: RouterView): ProfileStatus {
-  const { name, filters, scorers, picker } = snapshot.profile;
+function profileStatus({ name, filters, scorers, picker }: Profile): ProfileStatus {
   const nameOf = (plugin: PluginName): PluginName => ({ name: plugin.name, type: plugin.type });
   return {
     name,
@@ -132,15 +137,15 @@ function profileStatus({ snapshot }: RouterView): ProfileStatus {
   };
 }
 
-function rewriteStatus(rule: RewriteRule, ready: readonly Endpoint[]): RewriteStatus {
-  const sum = rule.targets.reduce((total, { weight }) => total + weight, 0);
-  const targets = rule.targets.map(({ name, weight }) => ({
+function rewriteStatus(mapping: TargetMapping, available: readonly Endpoint[]): RewriteStatus {
+  const sum = mapping.targets.reduce((total, { weight }) => total + weight, 0);
+  const targets = mapping.targets.map(({ name, weight }) => ({
     name,
     weight,
     share: sum === 0 ? 0 : weight / sum,
-    readyEndpoints: ready.filter(({ models }) => models.has(name)).length,
+    readyEndpoints: available.filter(({ models }) => models.has(name)).length,
   }));
-  return { ...rule, targets };
+  return { ...mapping, targets };
 }
 
 function nobodyReady(poolSize: number): string {

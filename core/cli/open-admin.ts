@@ -43,7 +43,7 @@ export async function openAdmin(
     hosts,
     limits: settings.limits,
     clock: systemClock,
-    view: router.view,
+    router,
     files: readPageFiles(),
     sources,
     clientConnections: () => server.connections,

@@ -60,7 +60,12 @@ async function run(
   const { listen, settings } = loaded.config;
   const isTerminal = process.stdout.isTTY === true;
   const printer = linePrinter(systemClock, isTerminal, (text) => process.stdout.write(text));
-  const router = runRouter(loaded, { clock: systemClock, random: Math.random, log, print: printer.print, isTerminal });
+  const router = runRouter(loaded, {
+    clock: systemClock,
+    random: Math.random,
+    log,
+    output: { print: printer.print, isTerminal },
+  });
   const address = { host: asked.host ?? listen.host, port: asked.port ?? listen.port };
   let admin: OpenAdmin | undefined;
   try {
@@ -94,10 +99,10 @@ async function run(
 }
 
 function greeting(url: string, router: Router): string {
-  const { endpoints, pool, served } = router.snapshot;
-  const ready = endpoints.filter((endpoint) => endpoint.phase === "ready").length;
+  const { endpoints, served } = router.facts;
+  const ready = endpoints.filter(({ isAvailable }) => isAvailable).length;
   const models = [...served].slice(0, 8).join(", ") || "none yet";
-  const line = `Signalbox is listening on ${url} for the pool "${pool}": ${ready} of ${endpoints.length} replicas ready, models: ${models}`;
+  const line = `Signalbox is listening on ${url} for the pool "${router.config.pool}": ${ready} of ${endpoints.length} replicas ready, models: ${models}`;
   return `${printable(line)}\n`;
 }
 

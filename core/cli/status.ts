@@ -9,7 +9,7 @@ export async function status(argv: readonly string[]): Promise<number> {
   // The admin port's own page, so its shape is known.
   const now = (await askAdmin(admin, "/status")) as Status;
   process.stdout.write(isJson ? `${JSON.stringify(now, undefined, 2)}\n` : statusText(now));
-  return now.endpoints.some(({ phase }) => phase === "ready") ? 0 : 1;
+  return now.endpoints.some(({ isAvailable }) => isAvailable) ? 0 : 1;
 }
 
 const MODELS_SHOWN = 4;
@@ -28,7 +28,7 @@ const COLUMNS: readonly (readonly [title: string, alignment: Alignment, cell: (e
 
 /** The state as text: pool, warnings, a table of replicas, rewrites and profile. */
 export function statusText(now: Status): string {
-  const ready = now.endpoints.filter(({ phase }) => phase === "ready").length;
+  const ready = now.endpoints.filter(({ isAvailable }) => isAvailable).length;
   const rows = now.endpoints.map((endpoint) => COLUMNS.map(([, , cell]) => cell(endpoint)));
   const lines = [
     `Pool "${now.pool}": ${ready} of ${now.endpoints.length} replicas ready, up ${duration(now.uptimeS)}, config: ${now.sources.join(", ")}`,
@@ -45,8 +45,8 @@ export function statusText(now: Status): string {
   return `${lines.join("\n")}\n`;
 }
 
-function phaseText({ phase, failure }: EndpointStatus): string {
-  return phase === "ready" || failure === "" ? phase : `${phase} (${failure})`;
+function phaseText({ phase, isAvailable, failure }: EndpointStatus): string {
+  return isAvailable || failure === "" ? phase : `${phase} (${failure})`;
 }
 
 function modelsText(models: readonly string[]): string {

@@ -1,5 +1,5 @@
-import { type ErrorCode, RouterError } from "../contract/errors.ts";
-import type { WireError, WireErrorCode } from "../wire/wire-error.ts";
+import { asRouterError, type ErrorCode, RouterError } from "../contract/errors.ts";
+import { WireError, type WireErrorCode } from "../wire/wire-error.ts";
 
 const CODES: Record<WireErrorCode, ErrorCode> = {
   bad_head: "bad_request",
@@ -9,7 +9,24 @@ const CODES: Record<WireErrorCode, ErrorCode> = {
   not_implemented: "not_implemented",
 };
 
-/** What a client is told whose request is not strict HTTP. */
+/** The error that a client gets for a request that is not strict HTTP. */
 export function refusalOf(error: WireError): RouterError {
   return new RouterError(CODES[error.code], error.message);
+}
+
+/** The error that a client gets for anything thrown while its request was read. */
+export function errorOf(thrown: unknown): RouterError {
+  return thrown instanceof WireError ? refusalOf(thrown) : asRouterError(thrown);
+}
+
+export function headTimeout(): RouterError {
+  return new RouterError("request_timeout", "The request head took too long; send it in one piece.");
+}
+
+export function bodyTimeout(): RouterError {
+  return new RouterError("request_timeout", "The request body took too long; send it faster or make it smaller.");
+}
+
+export function expectationFailed(): RouterError {
+  return new RouterError("expectation_failed", "Only the expectation 100-continue is supported.");
 }

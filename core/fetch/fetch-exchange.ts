@@ -1,14 +1,14 @@
 import type { Clock } from "../contract/clock.ts";
-import { asRouterError, RouterError } from "../contract/errors.ts";
+import { RouterError } from "../contract/errors.ts";
 import { respondWithError } from "../errors/error-response.ts";
 import { stopping } from "../errors/upstream-errors.ts";
-import { refusalOf } from "../errors/wire-errors.ts";
+import { bodyTimeout, errorOf } from "../errors/wire-errors.ts";
 import type { RequestReceiver, RequestStarter } from "../intake/request-receiver.ts";
 import { LAST_WORDS_MS } from "../intake/response-writer.ts";
 import type { Limits } from "../settings.ts";
 import type { Deadlines, Timed } from "../wire/deadlines.ts";
 import { type Head, HeadParser } from "../wire/head.ts";
-import { WireError } from "../wire/wire-error.ts";
+import { WriteProgress } from "../wire/write-progress.ts";
 import { FetchResponse, type FetchResponseOwner } from "./fetch-response.ts";
 
 /** What the exchanges of one router share. */
@@ -33,21 +33,24 @@ export class FetchExchange implements Timed, FetchResponseOwner {
   readonly #request: Request;
   readonly #shared: FetchShared;
   readonly #response: FetchResponse;
+  readonly #progress: WriteProgress;
   readonly #aborted = () => this.#leave(this.#request.signal.reason);
   #receiver: RequestReceiver | undefined;
   #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
-  #isBodyComplete = false;
   #isOver = false;
-  #deadlineMs = Number.POSITIVE_INFINITY;
+  /** Of the request's body; infinite once it is complete. */
+  #deadlineMs: number;
 
   constructor(request: Request, shared: FetchShared, resolve: (response: Response) => void) {
     this.#request = request;
     this.#shared = shared;
     this.#response = new FetchResponse(request.method, this, resolve);
+    this.#progress = new WriteProgress(shared.deadlines, shared.limits.writeTimeoutMs, () => undefined);
+    this.#deadlineMs = shared.deadlines.nowMs + shared.limits.bodyTimeoutMs;
   }
 
   begin(): void {
-    const { open, deadlines, limits } = this.#shared;
+    const { open, deadlines } = this.#shared;
     const { signal } = this.#request;
     if (signal.aborted) {
       this.#leave(signal.reason);
@@ -56,18 +59,17 @@ export class FetchExchange implements Timed, FetchResponseOwner {
     signal.addEventListener("abort", this.#aborted);
     open.add(this);
     deadlines.add(this);
-    this.#deadlineMs = deadlines.nowMs + limits.bodyTimeoutMs;
     try {
       this.#start();
     } catch (thrown) {
-      this.#refuse(thrown instanceof WireError ? refusalOf(thrown) : asRouterError(thrown));
+      this.#refuse(errorOf(thrown));
     }
   }
 
   sweep(nowMs: number): void {
-    if (nowMs < this.#deadlineMs) return;
-    if (this.#isBodyComplete) this.#leave(new Error("Nobody read the answer for too long"));
-    else this.#refuse(new RouterError("request_timeout", "The request body took too long; send it faster or make it smaller."));
+    if (this.#progress.isStalled(this.#response.waitingBytes, nowMs))
+      this.#leave(new Error("Nobody read the response for too long"));
+    else if (nowMs >= this.#deadlineMs) this.#refuse(bodyTimeout());
   }
 
   /** The router stops. */
@@ -77,12 +79,8 @@ export class FetchExchange implements Timed, FetchResponseOwner {
 
   // What the response reports.
 
-  full(): void {
-    this.#deadlineMs = this.#shared.deadlines.nowMs + this.#shared.limits.writeTimeoutMs;
-  }
-
   drained(): void {
-    this.#deadlineMs = Number.POSITIVE_INFINITY;
+    this.#progress.drained();
     this.#receiver?.drained();
   }
 
@@ -108,40 +106,41 @@ export class FetchExchange implements Timed, FetchResponseOwner {
     const request = this.#request;
     if (this.#shared.isClosed) throw stopping();
     const head = readHead(request, this.#shared.limits);
-    if (request.bodyUsed || request.body?.locked) throw new RouterError("internal_error", USED_BODY);
-    this.#receiver = this.#shared.start(head, bodyLength(request), this.#response, "");
+    const isUsed = request.bodyUsed || request.body?.locked === true;
+    this.#receiver = this.#shared.start(head, isUsed ? 0 : bodyLength(request), this.#response, "");
     if (this.#isOver) request.body?.cancel().catch(() => {});
+    else if (isUsed) this.#refuse(new RouterError("internal_error", USED_BODY));
     else void this.#takeBody(this.#receiver);
   }
 
   async #takeBody(receiver: RequestReceiver): Promise<void> {
     try {
-      this.#reader = this.#request.body?.getReader();
-      while (!this.#isOver) {
-        const part = await this.#reader?.read();
-        if (part === undefined || part.done) break;
-        if (!(part.value instanceof Uint8Array)) throw new TypeError("A body stream yields Uint8Array");
-        receiver.body(part.value, 0, part.value.length);
-      }
-      if (!this.#isOver) this.#bodyComplete(receiver);
+      await this.#readBody(receiver);
     } catch {
-      this.#refuse(new RouterError("bad_request", "The request body broke off; send it whole, as a stream of bytes."));
+      return this.#refuse(new RouterError("bad_request", "The request body broke off; send it whole, as a stream of bytes."));
     }
-  }
-
-  #bodyComplete(receiver: RequestReceiver): void {
-    this.#isBodyComplete = true;
+    if (this.#isOver) return;
     this.#deadlineMs = Number.POSITIVE_INFINITY;
     receiver.bodyEnd();
   }
 
-  /** An error that the pipeline does not know of. */
-  #refuse(error: RouterError): void {
-    this.#receiver?.clientGone();
-    respondWithError(this.#response, error, "openai", this.#shared.nextRequestId());
+  async #readBody(receiver: RequestReceiver): Promise<void> {
+    this.#reader = this.#request.body?.getReader();
+    while (!this.#isOver) {
+      const part = await this.#reader?.read();
+      if (part === undefined || part.done) return;
+      if (!(part.value instanceof Uint8Array)) throw new TypeError("A body stream yields Uint8Array");
+      receiver.body(part.value, 0, part.value.length);
+    }
   }
 
-  /** Nobody waits for the answer any more. */
+  /** Ends a request that can't be read to its end; without a receiver there is no request yet. */
+  #refuse(error: RouterError): void {
+    if (this.#receiver !== undefined) this.#receiver.refuse(error);
+    else respondWithError(this.#response, error, "openai", this.#shared.nextRequestId());
+  }
+
+  /** Nobody waits for the response any more. */
   #leave(reason: unknown): void {
     this.left();
     // A host whose client has left cancels the body by itself, just after this signal; an error would fill its log.

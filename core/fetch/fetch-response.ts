@@ -8,11 +8,9 @@ const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 
 /** What the response tells its exchange. */
 export interface FetchResponseOwner {
-  /** The reader has more before it than it should. */
-  full(): void;
-  /** It takes bytes again. */
+  /** The reader takes bytes again after `write` returned false. */
   drained(): void;
-  /** It wants no more. */
+  /** The reader wants no more. */
   left(): void;
   /** Nothing more will be written. */
   over(): void;
@@ -20,7 +18,7 @@ export interface FetchResponseOwner {
   later(run: () => void): void;
 }
 
-/** Turns an answer into a Response: with plain bytes where they come in one piece, else with a stream. */
+/** Makes a Response: with plain bytes where the body comes in one piece, else with a stream. */
 export class FetchResponse implements ResponseWriter {
   hasStarted = false;
   readonly #method: string;
@@ -40,6 +38,11 @@ export class FetchResponse implements ResponseWriter {
     this.#method = method;
     this.#owner = owner;
     this.#resolve = resolve;
+  }
+
+  /** Bytes that wait for a reader who has not taken enough of them for more to be written; 0 if there are none such. */
+  get waitingBytes(): number {
+    return this.#isFull ? HIGH_WATER_BYTES - (this.#body?.desiredSize ?? HIGH_WATER_BYTES) : 0;
   }
 
   start(status: number, reason: string, lines: string, length: number): void {
@@ -66,7 +69,6 @@ export class FetchResponse implements ResponseWriter {
     body.enqueue(bytes);
     if (this.#isFull || (body.desiredSize ?? 1) > 0) return !this.#isFull;
     this.#isFull = true;
-    this.#owner.full();
     return false;
   }
 
@@ -87,12 +89,12 @@ export class FetchResponse implements ResponseWriter {
     this.flush();
     this.#isOpen = false;
     if (lastWords !== "") this.#body?.enqueue(new TextEncoder().encode(lastWords));
-    this.#failure = new Error("The answer broke off before its end");
+    this.#failure = new Error("The response broke off before its end");
     this.#failWhenTaken();
     this.#owner.over();
   }
 
-  /** Ends at once: there is nobody to answer any more, or nobody reads. */
+  /** Ends at once: the client has left, or does not read. */
   fail(reason: unknown): void {
     if (!this.#isOpen) return;
     this.flush();

@@ -1,4 +1,4 @@
-import type { Random } from "../contract/plugin.ts";
+import type { Random } from "../contract/profile-plugin.ts";
 import { groupSources, SourceFacts, type SourceGroup } from "../control/readiness/source-facts.ts";
 import type { EventQueue } from "./events.ts";
 import type { Replica } from "./replica.ts";

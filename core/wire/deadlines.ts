@@ -1,33 +1,34 @@
 import type { Clock } from "../contract/clock.ts";
 
-/** A socket in some state that must not last for ever. */
+/** Something that must end when its deadline has passed. */
 export interface Timed {
-  /** Called on every sweep; ends itself when its time is over. */
+  /** Called on every sweep with the time of that sweep; compares it with the member's own deadline. */
   sweep(nowMs: number): void;
 }
 
-/** A sweep that comes later than this many periods after the last counts as one that came then. */
-const MOST_PERIODS = 2;
-
 /**
- * One timer for all sockets instead of one per request: each keeps its own deadline as a number and compares it on every
- * sweep. Deadlines are therefore met up to one period late.
+ * One timer for all sockets instead of one per request: each member keeps its own deadline as a number and compares it on every
+ * sweep. A deadline counted from `nowMs` never fires early, and at most two periods late.
  */
 export class Deadlines {
   /**
-   * The time of the last sweep: free to read, at most one period old. Time in which the process stood still does not count:
-   * what the peers sent meanwhile has not been read yet, so it must not look like silence.
+   * The time to count a new deadline from: now, or up to one period ahead. It is the latest time that the next sweep can have, so
+   * reading it costs no look at the clock. A sweep that comes late counts as one period after the last: while the process
+   * stood still, it has not read what its peers sent, and must not take that for silence.
    */
   nowMs: number;
   readonly #members = new Set<Timed>();
   readonly #stop: () => void;
   readonly #periodMs: number;
+  /** The time of the last sweep, as members are told, and on the clock. */
+  #sweptMs: number;
   #sweptAtMs: number;
 
   constructor(clock: Clock, periodMs: number) {
     this.#periodMs = periodMs;
     this.#sweptAtMs = clock.now();
-    this.nowMs = this.#sweptAtMs;
+    this.#sweptMs = this.#sweptAtMs;
+    this.nowMs = this.#sweptMs + periodMs;
     this.#stop = clock.every(periodMs, () => this.#sweep(clock.now()));
   }
 
@@ -45,13 +46,14 @@ export class Deadlines {
   }
 
   #sweep(clockMs: number): void {
-    this.nowMs += Math.min(clockMs - this.#sweptAtMs, MOST_PERIODS * this.#periodMs);
+    this.#sweptMs += Math.min(clockMs - this.#sweptAtMs, this.#periodMs);
     this.#sweptAtMs = clockMs;
-    for (const member of this.#members) member.sweep(this.nowMs);
+    this.nowMs = this.#sweptMs + this.#periodMs;
+    for (const member of this.#members) member.sweep(this.#sweptMs);
   }
 }
 
-/** A sweep period that meets the shortest of the given limits within a quarter of it. */
+/** The period between sweeps: a quarter of the shortest of the given limits, and 10 to 250 ms. */
 export function sweepPeriodMs(limitsMs: readonly number[]): number {
   return Math.max(10, Math.min(250, Math.min(...limitsMs) / 4));
 }

@@ -14,7 +14,7 @@ const NONE: Framing = { kind: "none", length: 0 };
 const CHUNKED: Framing = { kind: "chunked", length: 0 };
 const CLOSE: Framing = { kind: "close", length: 0 };
 
-/** How a request's body ends (RFC 9112 6.3). */
+/** How a request's body ends (RFC 9112 6.3). Throws WireError where its headers are not clear about that, or about what it holds. */
 export function requestFraming(head: Head): Framing {
   connectionOptions(head);
   return declaredFraming(head) ?? NONE; // RFC 9112 6.3 (7)
@@ -48,6 +48,7 @@ export function isKeptAlive(head: Head): boolean {
 function declaredFraming(head: Head): Framing | undefined {
   let lengthAt = -1;
   let codingAt = -1;
+  let typeAt = -1;
   let isCodingRepeated = false;
   for (let i = 0; i < head.count; i++) {
     const id = head.id(i);
@@ -58,6 +59,10 @@ function declaredFraming(head: Head): Framing | undefined {
     } else if (id === HEADER["transfer-encoding"]) {
       isCodingRepeated = codingAt >= 0;
       codingAt = i;
+    } else if (id === HEADER["content-type"]) {
+      // RFC 9110 5.3, 8.3: one value. The replica may go by the other one.
+      if (typeAt >= 0 && head.status === 0) throw badFraming("Content-Type is repeated; send it once.");
+      typeAt = i;
     }
   }
   if (codingAt < 0) return lengthAt < 0 ? undefined : { kind: "length", length: contentLength(head, lengthAt) };

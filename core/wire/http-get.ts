@@ -23,13 +23,14 @@ export function httpGet(url: EndpointUrl, path: string, options: GetOptions): Pr
     if (signal?.aborted) throw stopped();
     const reader = new BodyReader(options.maxBytes);
     let isConnected = false;
-    const socket = openSocket(url, {
-      opened() {
+    const socket = openSocket(
+      url,
+      () => {
         isConnected = true;
         socket.write(request, "latin1");
       },
-      read: (chunk) => attempt(() => reader.push(chunk)),
-    });
+      (chunk) => attempt(() => reader.push(chunk)),
+    );
     const timer = setTimeout(() => fail(new GetError("timeout", "The response took too long")), options.timeoutMs);
     const abort = () => fail(stopped());
 

@@ -9,43 +9,34 @@ export const READ_BYTES = 64 * 1024;
 /** One buffer for the reads of all replicas: each read is used up before the next one begins. */
 const shared = Buffer.allocUnsafeSlow(READ_BYTES);
 
-/** What a new connection to a replica reports. */
-export interface SocketEvents {
-  /** Bytes may be written; over TLS, after the handshake. */
-  opened(): void;
-  /** The bytes of one read; they are overwritten when this returns. */
-  read(chunk: Buffer): void;
-  /**
-   * A write failed: the replica gets no more bytes. What it had sent is still read, then the socket ends. Without this
-   * method, a failed write is an `error` event, after which nothing more is read.
-   */
-  unwritable?(): void;
-}
-
-/** Starts a connection to a replica. */
-export function openSocket(url: EndpointUrl, events: SocketEvents): Socket {
-  const socket = url.isTls ? openTls(url, events) : openPlain(url, events);
-  if (events.unwritable !== undefined) readOnAfterFailedWrite(socket, () => events.unwritable?.());
+/**
+ * Starts a connection to a replica. `opened` is called when bytes may be written; over TLS, after the handshake. `read` gets the
+ * bytes of each read, which are overwritten when it returns. `unwritable` is called when a write fails: the replica gets no more
+ * bytes, what it had sent is still read, and then the socket ends. Without `unwritable`, a failed write is an `error` event, after
+ * which nothing more is read.
+ */
+export function openSocket(url: EndpointUrl, opened: () => void, read: (chunk: Buffer) => void, unwritable?: () => void): Socket {
+  const socket = url.isTls ? openTls(url, opened, read) : openPlain(url, opened, read);
+  if (unwritable !== undefined) readOnAfterFailedWrite(socket, unwritable);
   return socket;
 }
 
-function openPlain({ hostname, port }: EndpointUrl, events: SocketEvents): Socket {
+function openPlain({ hostname, port }: EndpointUrl, opened: () => void, read: (chunk: Buffer) => void): Socket {
   const onread = {
     buffer: shared,
     callback(bytes: number, buffer: Uint8Array) {
-      events.read((buffer as Buffer).subarray(0, bytes));
+      read((buffer as Buffer).subarray(0, bytes));
       return true;
     },
   };
   const options = { host: hostname, port, noDelay: true, onread };
-  return new PlainSocket(options as SocketConstructorOpts).connect(options, () => events.opened());
+  return new PlainSocket(options as SocketConstructorOpts).connect(options, opened);
 }
 
-function openTls({ hostname, port }: EndpointUrl, events: SocketEvents): Socket {
+function openTls({ hostname, port }: EndpointUrl, opened: () => void, read: (chunk: Buffer) => void): Socket {
   // An address is not a server name (RFC 6066 3).
   const name = isIP(hostname) === 0 ? { servername: hostname } : {};
-  const socket = connectTls({ host: hostname, port, ...name, ALPNProtocols: ["http/1.1"] }, () => events.opened());
-  return socket.on("data", (chunk: Buffer) => events.read(chunk));
+  return connectTls({ host: hostname, port, ...name, ALPNProtocols: ["http/1.1"] }, opened).on("data", read);
 }
 
 type Written = (error?: Error | null) => void;

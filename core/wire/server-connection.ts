@@ -1,92 +1,95 @@
 import type { Socket } from "node:net";
-import { asRouterError, type ErrorCode, RouterError } from "../contract/errors.ts";
-import { refusalOf } from "../errors/wire-errors.ts";
+import type { RouterError } from "../contract/errors.ts";
+import { bodyTimeout, errorOf, expectationFailed, headTimeout } from "../errors/wire-errors.ts";
 import type { RequestReceiver } from "../intake/request-receiver.ts";
 import { LAST_WORDS_MS } from "../intake/response-writer.ts";
 import { readAccepted } from "../runtime/accepted-socket.ts";
-import { ChunkedDecoder } from "./chunked.ts";
 import type { Timed } from "./deadlines.ts";
-import { isKeptAlive, requestFraming } from "./framing.ts";
+import { type Framing, isKeptAlive, requestFraming } from "./framing.ts";
 import { type Head, HeadParser } from "./head.ts";
-import { ServerResponse } from "./server-response.ts";
+import { PipelinedBytes } from "./pipelined-bytes.ts";
+import { type BodySink, RequestBody } from "./request-body.ts";
+import { unacknowledgedBytes } from "./send-queues.ts";
+import { type ResponseOwner, ServerResponse } from "./server-response.ts";
 import type { ServerShared } from "./server-shared.ts";
 import { checkHost } from "./target.ts";
-import { WireError } from "./wire-error.ts";
+import { WriteProgress } from "./write-progress.ts";
 
 /** Where a connection is between two requests. Each state has its own deadline. */
 type State =
   | "idle" // no byte of a request yet
   | "head" // some bytes of a head
   | "body" // head handed on, body arriving
-  | "answer" // request complete, answer under way
-  | "linger" // answer sent before the request was read to its end: what still comes is thrown away
+  | "response" // request complete, response under way
+  | "skip" // response sent; the short rest of the body is read and thrown away before the next request
+  | "linger" // last response sent; whatever still comes is thrown away
   | "closed";
 
-/** Bytes held before their turn while the socket still reads on: a paused one would not tell that its client has left. */
-const MOST_HELD_BYTES = 64 * 1024;
+/**
+ * How far a client may send ahead while a response is under way. The socket is not paused meanwhile, because a paused socket
+ * reports no disconnect. Beyond the bound nothing is kept, and the connection closes after the response.
+ */
+const MOST_PIPELINED_BYTES = 128 * 1024;
 
-/** After an early answer: how long it is still read, so that the answer is not lost to a reset. */
+/** How long a connection is still read after its last response: closed at once, it would be reset, and the response lost. */
 const LINGER_MS = 2_000;
 
 /** While the server stops: how long an idle connection may still bring a request that was on its way. */
 const LAST_CHANCE_MS = 500;
 
 /** One client connection: bytes in, requests out, one at a time. */
-export class ServerConnection implements Timed {
+export class ServerConnection implements Timed, BodySink, ResponseOwner {
   readonly #socket: Socket;
   readonly #shared: ServerShared;
   readonly #parser: HeadParser;
+  readonly #body = new RequestBody();
+  readonly #progress: WriteProgress;
   readonly #peer: string;
-  #decoder: ChunkedDecoder | undefined;
   #state: State = "idle";
   #deadlineMs: number;
-  #bodyLeft = 0;
   #receiver: RequestReceiver | undefined;
   #response: ServerResponse | undefined;
-  /** A copy of bytes that came before their turn (pipelining). */
-  #held: Buffer | undefined;
+  /** Closed once what follows can't be read as requests: then the response under way is the last one. */
+  readonly #pipelined = new PipelinedBytes(MOST_PIPELINED_BYTES);
 
   constructor(socket: Socket, shared: ServerShared) {
+    const { deadlines, limits } = shared;
     this.#peer = socket.remoteAddress ?? "";
     this.#shared = shared;
-    this.#parser = new HeadParser("request", shared.limits);
+    this.#parser = new HeadParser("request", limits);
     this.#socket = readAccepted(socket, (chunk) => this.#read(chunk));
-    this.#deadlineMs = shared.deadlines.nowMs + shared.limits.headTimeoutMs;
-    shared.deadlines.add(this);
+    this.#progress = new WriteProgress(deadlines, limits.writeTimeoutMs, (nowMs) => unacknowledgedBytes(this.#socket, nowMs));
+    this.#deadlineMs = deadlines.nowMs + limits.headTimeoutMs;
+    deadlines.add(this);
     this.#socket.on("drain", () => this.#drained());
     // A client that closes its sending side has left: waiting for a half-open reader would hide real disconnects.
-    this.#socket.on("end", () => this.#ended());
+    this.#socket.on("end", () => this.#socket.destroy());
     this.#socket.on("error", () => this.#socket.destroy());
     this.#socket.on("close", () => this.#closed());
   }
 
   sweep(nowMs: number): void {
-    if (nowMs < this.#deadlineMs) return;
-    switch (this.#state) {
-      case "head":
-        return this.#refuse("request_timeout", "The request head took too long; send it in one piece.");
-      case "body":
-        return this.#refuse("request_timeout", "The request body took too long; send it faster or make it smaller.");
-      case "answer":
-        // Only a client that does not read has a deadline here; see awaitDrain.
-        this.#socket.resetAndDestroy();
-        return;
-      default:
-        this.#socket.destroy();
-    }
+    const unsentBytes = this.#socket.writableLength;
+    if (this.#progress.isStalled(unsentBytes, nowMs)) return void this.#socket.resetAndDestroy();
+    // A client that still takes its response is neither idle nor done; a stopping server does not wait for it.
+    const isTaking = unsentBytes > 0 && !this.#shared.isDraining && (this.#state === "idle" || this.#state === "linger");
+    if (nowMs < this.#deadlineMs || isTaking) return;
+    if (this.#state === "head") this.#refuse(headTimeout());
+    else if (this.#state === "body") this.#refuse(bodyTimeout());
+    else this.#socket.destroy();
   }
 
-  /** The server stops: an idle connection gets a last chance, a busy one closes after its answer. */
+  /** The server stops: an idle connection gets a last chance, a busy one closes after its response. */
   beginDrain(): void {
-    const { nowMs } = this.#shared.deadlines;
-    if (this.#state === "idle") this.#deadlineMs = Math.min(this.#deadlineMs, nowMs + LAST_CHANCE_MS);
+    if (this.#state === "idle") this.#deadlineMs = Math.min(this.#deadlineMs, this.#inMs(LAST_CHANCE_MS));
   }
 
   get isLast(): boolean {
-    return this.#shared.isDraining;
+    if (this.#shared.isDraining || this.#pipelined.isClosed) return true;
+    return this.#state === "body" && !this.#body.isSkippable;
   }
 
-  /** Ends whatever is under way; a started answer is not ended cleanly. */
+  /** Ends whatever is under way; a started response is not ended cleanly. */
   cut(): void {
     if (this.#receiver === undefined) this.#socket.destroy();
     else this.#receiver.stop();
@@ -94,8 +97,8 @@ export class ServerConnection implements Timed {
 
   #read(chunk: Buffer): void {
     if (this.#state === "linger" || this.#state === "closed") return;
-    // Behind what is held already, even when its turn has come but not yet its microtask.
-    if (this.#state === "answer" || this.#held !== undefined) this.#hold(chunk);
+    // Behind what came before it, even when the turn of that has come but not yet its microtask.
+    if (this.#state === "response" || this.#pipelined.length > 0) this.#keep(chunk);
     else this.#consume(chunk);
   }
 
@@ -104,14 +107,14 @@ export class ServerConnection implements Timed {
     try {
       while (at < chunk.length) {
         if (this.#state === "idle" || this.#state === "head") at = this.#readHead(chunk, at);
-        else if (this.#state === "body") at = this.#readBody(chunk, at);
+        else if (this.#state === "body" || this.#state === "skip") at = this.#readBody(chunk, at);
         else {
-          if (this.#state === "answer") this.#hold(chunk.subarray(at));
+          if (this.#state === "response") this.#keep(chunk.subarray(at));
           return;
         }
       }
     } catch (thrown) {
-      this.#refuseBroken(thrown);
+      this.#refuse(errorOf(thrown));
     }
   }
 
@@ -125,121 +128,95 @@ export class ServerConnection implements Timed {
     // An empty line before a request is not the request's beginning.
     if (this.#state === "idle" && this.#parser.hasStarted) {
       this.#state = "head";
-      this.#deadlineMs = this.#shared.deadlines.nowMs + this.#shared.limits.headTimeoutMs;
+      this.#deadlineMs = this.#inMs(this.#shared.limits.headTimeoutMs);
     }
     return chunk.length;
   }
 
   #begin(head: Head): void {
-    checkHost(head);
-    const framing = requestFraming(head);
-    const { deadlines, limits, start } = this.#shared;
+    let framing: Framing;
+    try {
+      checkHost(head);
+      framing = requestFraming(head);
+    } catch (thrown) {
+      return this.#refuseHead(head, errorOf(thrown));
+    }
     const response = new ServerResponse(this.#socket, head, isKeptAlive(head) && head.minor === 1, this);
+    const body = this.#body;
+    body.begin(framing);
     this.#response = response;
-    this.#bodyLeft = framing.kind === "length" ? framing.length : 0;
-    this.#state = framing.kind === "none" || (framing.kind === "length" && framing.length === 0) ? "answer" : "body";
-    if (framing.kind === "chunked") {
-      this.#decoder ??= new ChunkedDecoder();
-      this.#decoder.reset();
-    }
-    this.#deadlineMs = this.#state === "body" ? deadlines.nowMs + limits.bodyTimeoutMs : Number.POSITIVE_INFINITY;
+    this.#state = body.isComplete ? "response" : "body";
+    this.#deadlineMs = body.isComplete ? Number.POSITIVE_INFINITY : this.#inMs(this.#shared.limits.bodyTimeoutMs);
     const expectation = head.get("expect");
-    if (expectation !== undefined && expectation.toLowerCase() !== "100-continue") {
-      this.#shared.refuse(response, new RouterError("expectation_failed", "Only the expectation 100-continue is supported."));
-      return;
-    }
-    const receiver = start(head, framing.kind === "chunked" ? -1 : framing.length, response, this.#peer);
-    // The starter may have answered at once.
+    body.isWithheld = expectation !== undefined;
+    const receiver = this.#shared.start(head, framing.kind === "chunked" ? -1 : framing.length, response, this.#peer);
+    // The receiver may have responded at once.
     if (this.#response !== response) return;
     this.#receiver = receiver;
-    if (this.#state === "answer") return receiver.bodyEnd();
+    if (expectation !== undefined && expectation.toLowerCase() !== "100-continue") return this.#refuse(expectationFailed());
+    if (this.#state === "response") return receiver.bodyEnd();
+    if (expectation === undefined || head.minor === 0) return;
     // RFC 9110 10.1.1: the body may come, now that nothing in the head speaks against it.
-    if (expectation !== undefined && head.minor === 1) this.#socket.write("HTTP/1.1 100 Continue\r\n\r\n", "latin1");
+    body.isWithheld = false;
+    this.#socket.write("HTTP/1.1 100 Continue\r\n\r\n", "latin1");
   }
 
+  /** Returns where to go on in `chunk`. */
   #readBody(chunk: Buffer, start: number): number {
-    const decoder = this.#decoder;
-    if (this.#bodyLeft > 0) {
-      const end = Math.min(chunk.length, start + this.#bodyLeft);
-      this.#bodyLeft -= end - start;
-      this.#receiver?.body(chunk, start, end);
-      if (this.#bodyLeft === 0) this.#bodyComplete();
-      return end;
+    const end = this.#body.read(chunk, start, this);
+    if (!this.#body.isComplete) return end;
+    if (this.#state === "skip") this.#next();
+    // Otherwise a response before the body's end has changed the state.
+    else if (this.#state === "body") {
+      this.#state = "response";
+      this.#deadlineMs = Number.POSITIVE_INFINITY;
+      this.#receiver?.bodyEnd();
     }
-    if (decoder === undefined) throw new TypeError("A body without framing");
-    decoder.push(chunk, start);
-    for (let i = 0; i < decoder.spanCount && this.#state === "body"; i++) {
-      this.#receiver?.body(chunk, decoder.spans[2 * i]!, decoder.spans[2 * i + 1]!);
-    }
-    if (!decoder.isDone) return chunk.length;
-    if (this.#state === "body") this.#bodyComplete();
-    return decoder.end;
+    return end;
   }
 
-  #bodyComplete(): void {
-    // An early answer has put the connection to linger already.
-    if (this.#state !== "body") return;
-    this.#state = "answer";
-    this.#deadlineMs = Number.POSITIVE_INFINITY;
-    this.#receiver?.bodyEnd();
+  bodyBytes(chunk: Buffer, start: number, end: number): void {
+    this.#receiver?.body(chunk, start, end);
   }
 
-  #hold(chunk: Buffer): void {
-    this.#held = this.#held === undefined ? Buffer.from(chunk) : Buffer.concat([this.#held, chunk]);
-    if (this.#held.length > MOST_HELD_BYTES) this.#socket.pause();
+  #keep(bytes: Buffer): void {
+    this.#pipelined.add(bytes);
+    // More than any request may have: no client that can still be served.
+    if (this.#pipelined.thrownAwayBytes > this.#shared.limits.bodyBytes) this.#socket.resetAndDestroy();
   }
 
   #drained(): void {
-    if (this.#state === "answer") this.#deadlineMs = Number.POSITIVE_INFINITY;
+    this.#progress.drained();
+    if (this.#state === "idle") this.#awaitRequest();
     this.#receiver?.drained();
   }
 
-  /** The response has bytes the client does not take. */
-  awaitDrain(): void {
-    this.#deadlineMs = this.#shared.deadlines.nowMs + this.#shared.limits.writeTimeoutMs;
-  }
-
-  /** The answer is fully handed to the socket. */
-  answered(isKept: boolean): void {
+  /** The response is fully handed to the socket. */
+  responded(isKept: boolean): void {
     this.#receiver = undefined;
     this.#response = undefined;
-    const { deadlines, limits, isDraining } = this.#shared;
-    if (this.#state === "body" || this.#state === "head") {
-      this.#state = "linger";
-      this.#deadlineMs = deadlines.nowMs + LINGER_MS;
-      this.#socket.end();
-      return;
-    }
-    if (!isKept) {
-      this.#state = "linger";
-      this.#deadlineMs = deadlines.nowMs + limits.writeTimeoutMs;
-      this.endSocket();
-      return;
-    }
-    this.#parser.reset();
-    this.#state = "idle";
-    this.#deadlineMs = deadlines.nowMs + (isDraining ? LAST_CHANCE_MS : limits.idleTimeoutMs);
-    if (this.#held !== undefined) this.#takeHeld();
+    if (!isKept || this.#pipelined.isClosed) return this.#endLast();
+    // The deadline of the body stays.
+    if (this.#state === "body" && !this.#body.isComplete) this.#state = "skip";
+    else this.#next();
   }
 
-  /** The kernel has all of the last answer: what is left to wait for is the client's own end. */
-  #sentLast(): void {
-    const { deadlines, isDraining } = this.#shared;
-    this.#deadlineMs = Math.min(this.#deadlineMs, deadlines.nowMs + (isDraining ? LAST_CHANCE_MS : LINGER_MS));
-  }
-
-  /** The answer was broken off; the connection ends with what is already written. */
+  /** The response was broken off; the connection ends with what is already written. */
   broken(): void {
     this.#receiver = undefined;
     this.#response = undefined;
     this.#state = "linger";
-    const { deadlines, limits, isDraining } = this.#shared;
+    const { isDraining, limits } = this.#shared;
     // Not so long when the server stops: it has waited for these already.
-    this.#deadlineMs = deadlines.nowMs + (isDraining ? LINGER_MS : limits.writeTimeoutMs);
+    this.#deadlineMs = this.#inMs(isDraining ? LINGER_MS : limits.writeTimeoutMs);
   }
 
   endSocket(): void {
-    this.#socket.end(() => this.#sentLast());
+    this.#socket.end(() => {
+      // The kernel has all of the last response: what is left to wait for is the client's own end.
+      const isQuick = this.#shared.isDraining && !this.#pipelined.isClosed && this.#body.isComplete;
+      this.#deadlineMs = this.#inMs(isQuick ? LAST_CHANCE_MS : LINGER_MS);
+    });
   }
 
   later(run: () => void): void {
@@ -248,35 +225,64 @@ export class ServerConnection implements Timed {
     });
   }
 
-  #takeHeld(): void {
-    // Not at once: an answer that ends inside its own start would otherwise nest one request in the other.
+  /** Makes ready for the next request. */
+  #next(): void {
+    this.#parser.reset();
+    this.#state = "idle";
+    this.#awaitRequest();
+    if (this.#pipelined.length > 0) this.#takePipelined();
+  }
+
+  #awaitRequest(): void {
+    this.#deadlineMs = this.#inMs(this.#shared.isDraining ? LAST_CHANCE_MS : this.#shared.limits.idleTimeoutMs);
+  }
+
+  #takePipelined(): void {
+    // Not at once: a response that ends inside its own start would otherwise nest one request in the other.
     queueMicrotask(() => {
-      const held = this.#held;
-      this.#held = undefined;
-      // In this turn, so that what comes next comes after what was held.
-      this.#socket.resume();
-      if (held !== undefined) this.#read(held);
+      const bytes = this.#pipelined.take();
+      if (bytes !== undefined) this.#read(bytes);
+      this.#pipelined.trim();
     });
   }
 
-  #refuseBroken(thrown: unknown): void {
-    const error = thrown instanceof WireError ? refusalOf(thrown) : asRouterError(thrown);
-    this.#refuse(error.code, error.message);
-  }
-
-  #refuse(code: ErrorCode, message: string): void {
-    const receiver = this.#receiver;
-    this.#receiver = undefined;
-    receiver?.clientGone();
-    if (this.#state === "closed" || this.#state === "linger") return;
+  /** Ends a request that can't be read to its end, or what should have been one. */
+  #refuse(error: RouterError): void {
+    this.#spoil();
+    if (this.#receiver !== undefined) return this.#receiver.refuse(error);
     if (this.#response?.hasStarted) return this.#response.abort("");
-    this.#state = "body";
-    this.#response = new ServerResponse(this.#socket, undefined, false, this);
-    this.#shared.refuse(this.#response, new RouterError(code, message));
+    this.#response ??= new ServerResponse(this.#socket, undefined, false, this);
+    this.#shared.refuse(this.#response, error);
   }
 
-  #ended(): void {
-    this.#socket.destroy();
+  /** Refuses a request whose head could be parsed, but says nothing reliable about its host or its body. */
+  #refuseHead(head: Head, error: RouterError): void {
+    this.#spoil();
+    const response = new ServerResponse(this.#socket, head, false, this);
+    this.#response = response;
+    // A receiver may respond to these as soon as it is started, before it can be told to refuse.
+    if (head.method === "GET" || head.method === "HEAD") return this.#shared.refuse(response, error);
+    const receiver = this.#shared.start(head, 0, response, this.#peer);
+    if (this.#response !== response) return;
+    this.#receiver = receiver;
+    receiver.refuse(error);
+  }
+
+  /** From here on the bytes of the client mean nothing. */
+  #spoil(): void {
+    this.#pipelined.close();
+    this.#state = "response";
+    this.#deadlineMs = Number.POSITIVE_INFINITY;
+  }
+
+  #endLast(): void {
+    this.#state = "linger";
+    this.#deadlineMs = this.#inMs(this.#shared.limits.writeTimeoutMs);
+    this.endSocket();
+  }
+
+  #inMs(limitMs: number): number {
+    return this.#shared.deadlines.nowMs + limitMs;
   }
 
   #closed(): void {
@@ -287,7 +293,7 @@ export class ServerConnection implements Timed {
     const receiver = this.#receiver;
     this.#receiver = undefined;
     this.#response?.detach();
-    this.#held = undefined;
+    this.#pipelined.close();
     receiver?.clientGone();
   }
 }

@@ -6,12 +6,13 @@ import { putHead, takeScratch, writeScratch } from "./scratch.ts";
 /** How the client learns where the body ends (RFC 9112 6.3). */
 type BodyMode = "none" | "length" | "chunked" | "close";
 
-/** What the response tells its connection. */
+/** What a response asks of its connection, and tells it. */
 export interface ResponseOwner {
-  /** The connection ends after this answer, whatever the client would like. */
+  /** Whether the connection closes after a response that starts now, whatever the client asked for. */
   readonly isLast: boolean;
-  awaitDrain(): void;
-  answered(isKept: boolean): void;
+  /** The response is complete and handed to the socket; `isKept` is what its head said of the connection. */
+  responded(isKept: boolean): void;
+  /** The response was broken off; `later` and `endSocket` follow. */
   broken(): void;
   /** Ends the connection once everything written has been sent. */
   endSocket(): void;
@@ -19,7 +20,7 @@ export interface ResponseOwner {
   later(run: () => void): void;
 }
 
-/** Writes one answer to a client connection. */
+/** Writes one response to a client connection. */
 export class ServerResponse implements ResponseWriter {
   hasStarted = false;
   readonly #socket: Socket;
@@ -63,7 +64,7 @@ export class ServerResponse implements ResponseWriter {
 
   flush(): void {
     if (this.#pending === "" || !this.#isOpen) return;
-    this.#note(this.#socket.write(this.#pending, "latin1"));
+    this.#socket.write(this.#pending, "latin1");
     this.#pending = "";
   }
 
@@ -72,7 +73,7 @@ export class ServerResponse implements ResponseWriter {
     if (this.#mode === "chunked" && !isVerbatimEnd) this.#pending += "0\r\n\r\n";
     this.flush();
     this.#isOpen = false;
-    this.#owner.answered(this.#isKept && this.#mode !== "close");
+    this.#owner.responded(this.#isKept && this.#mode !== "close");
   }
 
   abort(lastWords: string): void {
@@ -93,7 +94,7 @@ export class ServerResponse implements ResponseWriter {
     this.#isOpen = false;
   }
 
-  /** Without its last chunk or its full length the answer is visibly broken; only a body that ends with the connection needs a reset. */
+  /** Without its last chunk or its full length the response is visibly broken; only a body that ends with the connection needs a reset. */
   #breakOff(): void {
     if (this.#mode !== "close") this.#owner.endSocket();
     else this.#socket.write("", () => this.#socket.resetAndDestroy());
@@ -123,12 +124,7 @@ export class ServerResponse implements ResponseWriter {
       at += end - start;
     }
     if (suffix !== "") at += gathered.write(suffix, at, "latin1");
-    return this.#note(writeScratch(this.#socket, gathered, at));
-  }
-
-  #note(hasRoom: boolean): boolean {
-    if (!hasRoom) this.#owner.awaitDrain();
-    return hasRoom;
+    return writeScratch(this.#socket, gathered, at);
   }
 }
 

@@ -1,7 +1,6 @@
 import type { Socket } from "node:net";
 import type { Limits } from "../settings.ts";
 import type { Deadlines, Timed } from "./deadlines.ts";
-import type { SocketEvents } from "./open-socket.ts";
 import { ResponseDecoder, type ResponseSink } from "./response-decoder.ts";
 import { isGathered, putHead, takeScratch, writeScratch } from "./scratch.ts";
 import { WireError } from "./wire-error.ts";
@@ -36,7 +35,7 @@ export interface ConnectionOwner {
   /** When the replica was declared gone, on the deadlines' clock; Infinity while it is not. */
   readonly goneSinceMs: number;
   /** Starts a connection to the replica; see openSocket. */
-  open(events: SocketEvents): Socket;
+  open(opened: () => void, read: (chunk: Buffer) => void, unwritable: () => void): Socket;
   /** The connection may carry another request. */
   idle(connection: UpstreamConnection): void;
   closed(connection: UpstreamConnection): void;
@@ -66,7 +65,6 @@ export class UpstreamConnection implements Timed {
   #lastReadMs: number;
   #reader: ResponseReader | undefined;
   #isReused = false;
-  #isDelivered = false;
   #hasResponseBytes = false;
   /** A write failed: the rest of the request can't be sent. */
   #isUnwritable = false;
@@ -78,11 +76,11 @@ export class UpstreamConnection implements Timed {
     this.#deadlineMs = owner.deadlines.nowMs + owner.limits.connectTimeoutMs;
     this.#lastReadMs = owner.deadlines.nowMs;
     owner.deadlines.add(this);
-    this.#socket = owner.open({
-      opened: () => this.#connected(),
-      read: (chunk) => this.#read(chunk),
-      unwritable: () => this.#unwritable(),
-    });
+    this.#socket = owner.open(
+      () => this.#connected(),
+      (chunk) => this.#read(chunk),
+      () => this.#unwritable(),
+    );
     this.#socket.on("end", () => this.#ended());
     this.#socket.on("error", () => this.#broken());
     this.#socket.on("close", () => this.#broken());
@@ -91,7 +89,6 @@ export class UpstreamConnection implements Timed {
   /** Sends one request: its head (latin1) and the parts of its body, which must not change until the reader's end or failure. */
   send(method: string, head: string, body: readonly Uint8Array[], reader: ResponseReader): void {
     this.#reader = reader;
-    this.#isDelivered = false;
     this.#hasResponseBytes = false;
     this.#decoder.begin(method);
     if (this.#state === "connecting") {
@@ -153,7 +150,6 @@ export class UpstreamConnection implements Timed {
   #write(head: string, body: readonly Uint8Array[]): void {
     const { deadlines, limits } = this.#owner;
     this.#state = "waiting";
-    this.#isDelivered = true;
     this.#lastReadMs = deadlines.nowMs;
     this.#deadlineMs = deadlines.nowMs + limits.responseTimeoutMs;
     let bytes = head.length;
@@ -235,9 +231,10 @@ export class UpstreamConnection implements Timed {
 
   #fail(failure: UpstreamFailure): void {
     const reader = this.#reader;
+    const isDelivered = this.#state !== "connecting";
     this.#reader = undefined;
     this.#close();
-    reader?.failed(failure, this.#isDelivered);
+    reader?.failed(failure, isDelivered);
   }
 
   #close(): void {

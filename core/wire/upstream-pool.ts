@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import type { EndpointUrl } from "../contract/endpoint.ts";
 import type { Limits } from "../settings.ts";
 import type { Deadlines } from "./deadlines.ts";
-import { openSocket, type SocketEvents } from "./open-socket.ts";
+import { openSocket } from "./open-socket.ts";
 import { type ConnectionOwner, UpstreamConnection } from "./upstream-connection.ts";
 
 /** The connections to one replica: bounded, the most recently used idle one first. */
@@ -35,8 +35,8 @@ export class UpstreamPool implements ConnectionOwner {
     return connection;
   }
 
-  open(events: SocketEvents): Socket {
-    return openSocket(this.url, events);
+  open(opened: () => void, read: (chunk: Buffer) => void, unwritable: () => void): Socket {
+    return openSocket(this.url, opened, read, unwritable);
   }
 
   idle(connection: UpstreamConnection): void {

@@ -37,7 +37,7 @@ export class UpstreamPools {
       listed.add(endpoint.slot);
       const pool = this.#pools.get(endpoint.slot);
       if (pool === undefined) continue;
-      if (endpoint.phase === "ready") pool.goneSinceMs = Number.POSITIVE_INFINITY;
+      if (endpoint.isAvailable) pool.goneSinceMs = Number.POSITIVE_INFINITY;
       else pool.goneSinceMs = Math.min(pool.goneSinceMs, this.#deadlines.nowMs);
     }
     for (const [slot, pool] of this.#pools) {

@@ -10,7 +10,8 @@ import { loadPluginModule } from "../../config/load-plugin.ts";
 import { formatProblem } from "../../config/problems.ts";
 import type { Endpoint } from "../../core/contract/endpoint.ts";
 import { RouterError } from "../../core/contract/errors.ts";
-import type { Definition, Filter, PluginHost } from "../../core/contract/plugin.ts";
+import type { Filter } from "../../core/contract/filter.ts";
+import type { Definition, PluginHost } from "../../core/contract/plugin.ts";
 import type { InferenceRequest } from "../../core/contract/request.ts";
 import { POOL, registry, router } from "./support.ts";
 
@@ -20,8 +21,8 @@ const core = (name: string) => JSON.stringify(pathToFileURL(join(project, "core"
 /** A plugin as its author writes it, with syntax that is more than annotations if `isPlain` is false. */
 const filterSource = (isPlain: boolean) => `
 import { RouterError } from ${core("contract/errors.ts")};
-import { z } from ${core("options.ts")};
-import { defineFilter } from ${core("plugin.ts")};
+import { z } from ${core("contract/options.ts")};
+import { defineFilter } from ${core("contract/plugin.ts")};
 import { kept } from "./helper.ts";
 ${isPlain ? "const Most = { kept } as const;" : "enum Most { kept = 1 }"}
 export default defineFilter({
@@ -85,7 +86,7 @@ describe("loadPluginModule loads", () => {
       const definition = await loadPluginModule(`./${name}`, root);
       assert.equal(definition.type, "first-only");
       const filter = makeFilter(definition);
-      assert.deepEqual(filter.filter({} as InferenceRequest, [1, 2] as unknown as Endpoint[], {} as never), [1]);
+      assert.deepEqual(filter.filter({} as InferenceRequest, [1, 2] as unknown as Endpoint[], {} as never, Math.random), [1]);
       assert.ok(filter.refuse?.({} as InferenceRequest, []) instanceof RouterError, "its errors are not ours");
     });
   }

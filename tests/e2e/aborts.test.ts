@@ -72,20 +72,24 @@ describe("a client that leaves", () => {
     }
   }
 
-  it("with further requests already sent is noticed all the same", async () => {
-    const { router, replica } = await setUp([() => {}]);
-    const client = await openClient(router.port);
-    client.send(chatPost(STREAM));
-    await waitUntil(() => replica.requests.length === 1);
-    for (let i = 0; i < 3; i++) {
+  for (const bytes of [300, 70_000, 1_000_000]) {
+    it(`with ${bytes} bytes of further requests already sent is noticed all the same`, async () => {
+      const { router, replica } = await setUp([() => {}]);
+      const client = await openClient(router.port);
       client.send(chatPost(STREAM));
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-    client.destroy();
-    await waitUntil(() => replica.sockets.size === 0);
-    await assertIdle(router);
-    assert.equal(replica.requests.length, 1);
-  });
+      await waitUntil(() => replica.requests.length === 1);
+      for (let i = 0; i < 3; i++) {
+        client.send(chatPost(`${STREAM},"a":"${"a".repeat(bytes / 3)}"`));
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+      client.socket.end();
+      await waitUntil(() => replica.sockets.size === 0);
+      await assertIdle(router);
+      assert.equal(replica.requests.length, 1);
+      assert.equal(router.log[0]!.ending, "client-left");
+      client.destroy();
+    });
+  }
 });
 
 describe("10,000 aborted streams", () => {

@@ -235,6 +235,8 @@ export const HEAD_ROWS: readonly Row[] = [
   refused("a head of 33 KB", withLength(`A: ${"b".repeat(33 * 1024)}`), 431),
   refused("a target of 33 KB", headOnly(`GET /${"a".repeat(33 * 1024)} HTTP/1.1`), 431),
   refused("130 headers", withLength(Array.from({ length: 130 }, (_, n) => `A${n}: b`).join("\r\n")), 431),
+  refused("two Content-Types", withLength("Content-Type: text/plain")),
+  refused("the same Content-Type twice", withLength("content-type: application/json")),
   refused("no Host", withHost("")),
   refused("two Hosts", withHost("Host: test\r\nHost: evil\r\n")),
   refused("the same Host twice", withHost("Host: test\r\nhost: test\r\n")),
@@ -262,5 +264,5 @@ export const HEAD_ROWS: readonly Row[] = [
     `${CHAT}/`,
     `${CHAT};a`,
     "/V1/CHAT/COMPLETIONS",
-  ].map((path) => refused(`the path ${path}`, withHost("Host: test\r\n", path), 404)),
+  ].map((path) => answered(`the path ${path}`, withHost("Host: test\r\n", path), 404)),
 ];

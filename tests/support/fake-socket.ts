@@ -21,7 +21,11 @@ export class FakeSocket extends EventEmitter {
   /** Bytes written so far. */
   bytesWritten = 0;
   /** Those of them that the kernel has not taken yet. */
-  writableLength = 0;
+  unsentBytes = 0;
+
+  get writableLength(): number {
+    return this.unsentBytes;
+  }
 
   isPaused(): boolean {
     return this.#isPaused;

@@ -45,7 +45,7 @@ function meter(share, text) {
 // Header.
 
 function drawFigures(status, samples) {
-  const ready = status.endpoints.filter(({ phase }) => phase === "ready").length;
+  const ready = status.endpoints.filter(({ isAvailable }) => isAvailable).length;
   const inFlight = status.endpoints.reduce((sum, endpoint) => sum + endpoint.inFlight, 0);
   const figures = [
     ["replicas ready", `${ready} of ${status.endpoints.length}`],
@@ -103,11 +103,11 @@ function drawEndpoints({ endpoints }) {
 }
 
 function endpointRow(endpoint, mostTokens) {
-  const { name, url, phase, failure, labels, models } = endpoint;
+  const { name, url, phase, isAvailable, failure, labels, models } = endpoint;
   const nameCell = make("td", "", name);
   nameCell.title = [url, ...Object.entries(labels).map(([key, value]) => `${key}=${value}`)].join("\n");
   const phaseCell = make("td", "", make("span", `dot ${PHASE_CLASS[phase] ?? "bad"}`, phase));
-  if (phase !== "ready" && failure !== "") phaseCell.append(make("span", "soft", ` ${failure}`));
+  if (!isAvailable && failure !== "") phaseCell.append(make("span", "soft", ` ${failure}`));
   const modelCell = make("td", "free", models.slice(0, MODELS_SHOWN).join(", "));
   if (models.length > MODELS_SHOWN) modelCell.append(make("span", "soft", ` and ${models.length - MODELS_SHOWN} more`));
   modelCell.title = models.join("\n");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
 import type { Named } from "../../../core/active-config.ts";
 import { checkPages, findPage, pagePaths } from "../../../core/admin/pages.ts";
-import type { Observer } from "../../../core/contract/plugin.ts";
+import type { Observer } from "../../../core/contract/observer.ts";
 
 const observer = (name: string, ...paths: readonly string[]): Named<Observer> => ({
   name,

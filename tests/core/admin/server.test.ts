@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { AdminServer } from "../../../core/admin/server.ts";
 import { readPageFiles } from "../../../core/cli/open-admin.ts";
-import type { Observer } from "../../../core/contract/plugin.ts";
+import type { Observer } from "../../../core/contract/observer.ts";
 import { askFor, startTestAdmin } from "../../support/admin.ts";
-import { makeSnapshot, makeView } from "../../support/view.ts";
+import { makeShownRouter } from "../../support/view.ts";
 
 const observer: Observer = {
   finished() {},
@@ -12,7 +12,7 @@ const observer: Observer = {
     {
       path: "/hello",
       contentType: "text/plain",
-      render: (view, query) => `${view.snapshot.pool} says ${query.get("word") ?? "nothing"}`,
+      render: (view, query) => `${view.endpoints.length} endpoints say ${query.get("word") ?? "nothing"}`,
     },
     {
       path: "/broken",
@@ -28,8 +28,8 @@ const logged: string[] = [];
 const log = { info() {}, warn() {}, error: (message: string) => void logged.push(message) };
 let admin: AdminServer;
 before(async () => {
-  const snapshot = makeSnapshot([], { observers: [{ name: "mine", type: "mine", plugin: observer }] });
-  admin = await startTestAdmin(makeView([], { snapshot }), { log, hosts: ["box.example.org"] });
+  const router = makeShownRouter([], { observers: [{ name: "mine", type: "mine", plugin: observer }] });
+  admin = await startTestAdmin(router, { log, hosts: ["box.example.org"] });
 });
 after(() => admin.close());
 
@@ -42,9 +42,9 @@ describe("pages", () => {
     ["/page.css", "text/css; charset=utf-8", files.css],
     ["/page.js", "text/javascript; charset=utf-8", files.js],
     ["/status", "application/json", /^\{"time":.*"pool":"llama".*\}$/],
-    ["/hello", "text/plain", "llama says nothing"],
-    ["/hello?word=%C3%A9+1", "text/plain", "llama says é 1"],
-    ["http://localhost/hello", "text/plain", "llama says nothing"],
+    ["/hello", "text/plain", "0 endpoints say nothing"],
+    ["/hello?word=%C3%A9+1", "text/plain", "0 endpoints say é 1"],
+    ["http://localhost/hello", "text/plain", "0 endpoints say nothing"],
   ];
   for (const [path, contentType, body] of cases) {
     it(`GET ${path}`, async () => {
@@ -59,7 +59,7 @@ describe("pages", () => {
   it("HEAD has the length and no body", async () => {
     const answer = await ask("/hello", { method: "HEAD" });
     assert.equal(answer.status, 200);
-    assert.match(answer.head, /^Content-Length: 18\r?$/m);
+    assert.match(answer.head, /^Content-Length: 23\r?$/m);
     assert.equal(answer.body, "");
   });
 

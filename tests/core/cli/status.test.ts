@@ -8,6 +8,7 @@ const gpu1: Status["endpoints"][number] = {
   name: "gpu-1",
   url: "http://gpu1:8000",
   phase: "ready",
+  isAvailable: true,
   failure: "",
   labels: {},
   models: ["base", "v1", "v2", "v3", "v4", "v5"],
@@ -37,6 +38,7 @@ const status: Status = {
       ...unknown,
       name: "gpu-2",
       phase: "not-ready",
+      isAvailable: false,
       failure: "refused",
       models: [],
       inFlight: 0,
@@ -57,7 +59,6 @@ const status: Status = {
     {
       name: "food/0",
       models: ["food"],
-      stickyHeader: "",
       onUnavailable: "refuse",
       targets: [
         { name: "v1", weight: 90, share: 0.9, readyEndpoints: 1 },
@@ -67,7 +68,6 @@ const status: Status = {
     {
       name: "all/0",
       models: [],
-      stickyHeader: "",
       onUnavailable: "refuse",
       targets: [{ name: "base", weight: 1, share: 1, readyEndpoints: 1 }],
     },

@@ -10,7 +10,6 @@ function makeWriter(method = "POST") {
   const told: string[] = [];
   let response: Response | undefined;
   const owner = {
-    full: () => told.push("full"),
     drained: () => told.push("drained"),
     left: () => told.push("left"),
     over: () => told.push("over"),
@@ -101,15 +100,18 @@ describe("a writer of the fetch face", () => {
     const chunk = new Uint8Array(40 * 1024);
     const span = [0, chunk.length];
     assert.equal(made.writer.write(chunk, span, 1), true);
+    assert.equal(made.writer.waitingBytes, 0);
     assert.equal(made.writer.write(chunk, span, 1), false);
     assert.equal(made.writer.write(chunk, span, 1), false);
-    assert.deepEqual(made.told, ["full"]);
+    assert.equal(made.writer.waitingBytes, 3 * chunk.length);
     const reader = answered(made).body!.getReader();
     await reader.read();
-    assert.deepEqual(made.told, ["full"]);
+    assert.equal(made.writer.waitingBytes, 2 * chunk.length);
+    assert.deepEqual(made.told, []);
     await reader.read();
     await Promise.resolve();
-    assert.deepEqual(made.told, ["full", "drained"]);
+    assert.deepEqual(made.told, ["drained"]);
+    assert.equal(made.writer.waitingBytes, 0);
     assert.equal(made.writer.write(chunk, span, 1), false);
   });
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
-import type { RequestRecord } from "../../../core/contract/decision.ts";
+import type { Outcome } from "../../../core/contract/outcome.ts";
 import { TraceReader } from "../../../core/simulate/read-trace.ts";
 import type { Trace } from "../../../core/simulate/trace.ts";
 import { PrefixIndex } from "../../../core/state/prefix-index.ts";
@@ -79,7 +79,11 @@ describe("a line of the access log", () => {
 test("a log recorded for replay shows shared prefixes, block by block", () => {
   const index = new PrefixIndex({ blockBytes: 256, maxBytes: 1 << 20 });
   const lines: string[] = [];
-  const log = createPlugin(accessLog, { replay: true }, makeHost({ print: (line) => lines.push(line) }));
+  const log = createPlugin(
+    accessLog,
+    { replay: true },
+    makeHost({ output: { isTerminal: false, print: (line) => lines.push(line) } }),
+  );
   const record = (text: string) => {
     const body = new TextEncoder().encode(text);
     const promptTokens = Math.ceil(body.length / 4);
@@ -113,7 +117,7 @@ test("a log recorded for replay shows shared prefixes, block by block", () => {
   }
 });
 
-const RECORD: RequestRecord = {
+const RECORD: Outcome = {
   request: undefined,
   decision: undefined,
   attempts: [{ endpoint: "gpu1", result: 200 }],
@@ -122,11 +126,13 @@ const RECORD: RequestRecord = {
   path: "/v1/completions",
   api: "completions",
   status: 200,
-  errorCode: "",
+  error: undefined,
   ending: "complete",
   wallMs: Date.UTC(2030, 0, 1),
   durationMs: 800,
   firstByteMs: 100,
   requestBytes: 420,
   responseBytes: 1999,
+  usage: undefined,
+  predictedTokens: undefined,
 };

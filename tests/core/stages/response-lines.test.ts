@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Snapshot } from "../../../core/active-config.ts";
+import type { ActiveConfig } from "../../../core/active-config.ts";
 import { silentLog } from "../../../core/contract/log.ts";
-import type { ResponseHeader } from "../../../core/contract/plugin.ts";
+import type { ResponseHeader } from "../../../core/contract/profile-plugin.ts";
 import { ownResponseLines } from "../../../core/stages/response-lines.ts";
 import { makeEndpoints, makeRequest } from "../../support/endpoints.ts";
 
 function linesFor(target: string, headers: readonly (() => ResponseHeader)[] = []): string {
-  const snapshot = { settings: { hasRoutingHeaders: true }, profile: { responseHeaders: headers } } as unknown as Snapshot;
-  return ownResponseLines(makeRequest({ target }), makeEndpoints(1)[0]!, snapshot, silentLog);
+  const config = { settings: { hasRoutingHeaders: true }, profile: { responseHeaders: headers } } as unknown as ActiveConfig;
+  return ownResponseLines(makeRequest({ target }), makeEndpoints(1)[0]!, config, silentLog);
 }
 
 /** What a target becomes in a header; undefined where there is none. */

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import fc from "fast-check";
 import type { Clock } from "../../../core/contract/clock.ts";
 import { Deadlines, sweepPeriodMs } from "../../../core/wire/deadlines.ts";
 
-/** A clock whose one repeated timer comes exactly when the test says so, in time or late. */
+/** A clock that a test moves by hand; its one repeated timer fires when the test says so, in time or late. */
 function handClock() {
   let nowMs = 1_000;
   let tick = () => {};
@@ -20,11 +21,30 @@ function handClock() {
   };
   return {
     clock,
+    /** Time passes without a sweep. */
+    pass(ms: number) {
+      nowMs += ms;
+    },
     sweepAfter(ms: number) {
       nowMs += ms;
       tick();
     },
   };
+}
+
+/** A member with one deadline, set now; says when it was met on the clock. */
+function timedMember(deadlines: Deadlines, clock: Clock, limitMs: number) {
+  const member = {
+    setAtMs: clock.now(),
+    deadlineMs: deadlines.nowMs + limitMs,
+    limitMs,
+    metAtMs: Number.NaN,
+    sweep(nowMs: number) {
+      if (nowMs >= member.deadlineMs && Number.isNaN(member.metAtMs)) member.metAtMs = clock.now();
+    },
+  };
+  deadlines.add(member);
+  return member;
 }
 
 describe("deadlines", () => {
@@ -33,26 +53,58 @@ describe("deadlines", () => {
     const deadlines = new Deadlines(clock, 100);
     const told: number[] = [];
     const member = { sweep: (now: number) => void told.push(now) };
-    assert.equal(deadlines.nowMs, 1_000);
     deadlines.add(member);
     sweepAfter(100);
-    sweepAfter(130);
+    sweepAfter(90);
     deadlines.delete(member);
     sweepAfter(100);
     deadlines.add(member);
     deadlines.close();
     sweepAfter(100);
-    assert.deepEqual(told, [1_100, 1_230]);
-    assert.equal(deadlines.nowMs, 1_330);
+    assert.deepEqual(told, [1_100, 1_190]);
   });
 
   it("do not count the time in which the process stood still", () => {
     const { clock, sweepAfter } = handClock();
     const deadlines = new Deadlines(clock, 100);
+    const told: number[] = [];
+    deadlines.add({ sweep: (nowMs) => void told.push(nowMs) });
     sweepAfter(60_000);
-    assert.equal(deadlines.nowMs, 1_200);
     sweepAfter(100);
-    assert.equal(deadlines.nowMs, 1_300);
+    assert.deepEqual(told, [1_100, 1_200]);
+  });
+
+  it("that are set between two sweeps are met neither early nor more than two periods late", () => {
+    for (let sinceSweepMs = 0; sinceSweepMs < 100; sinceSweepMs += 1) {
+      for (const limitMs of [1, 99, 100, 101, 400, 1_050]) {
+        const { clock, pass, sweepAfter } = handClock();
+        const deadlines = new Deadlines(clock, 100);
+        pass(sinceSweepMs);
+        const member = timedMember(deadlines, clock, limitMs);
+        sweepAfter(100 - sinceSweepMs);
+        while (Number.isNaN(member.metAtMs)) sweepAfter(100);
+        const tookMs = member.metAtMs - member.setAtMs;
+        assert.ok(tookMs >= limitMs, `${limitMs} ms were over after ${tookMs}`);
+        assert.ok(tookMs <= limitMs + 200, `${limitMs} ms were over only after ${tookMs}`);
+      }
+    }
+  });
+
+  it("are never met early, whenever they are set and however late the sweeps come", () => {
+    const waits = fc.array(fc.record({ afterMs: fc.nat(700), isSweep: fc.boolean(), limitMs: fc.nat(500) }), { maxLength: 60 });
+    fc.assert(
+      fc.property(waits, (steps) => {
+        const { clock, pass, sweepAfter } = handClock();
+        const deadlines = new Deadlines(clock, 100);
+        const members = steps.map(({ afterMs, isSweep, limitMs }) => {
+          if (isSweep) sweepAfter(afterMs);
+          else pass(afterMs);
+          return timedMember(deadlines, clock, limitMs);
+        });
+        for (let sweeps = 0; sweeps < 10; sweeps++) sweepAfter(100);
+        for (const { setAtMs, metAtMs, limitMs } of members) assert.ok(metAtMs - setAtMs >= limitMs);
+      }),
+    );
   });
 
   it("let a member leave during a sweep", () => {

@@ -67,6 +67,15 @@ const declared: readonly (readonly [string, readonly string[], string])[] = [
   ["obs-text in chunked", [`${TE}: chun\xe7ked`], "bad_framing"],
 ];
 
+test("a repeated Content-Type is refused in a request, and left alone in a response", () => {
+  const lines = ["Content-Type: application/json", `${CL}: 5`, "content-type: application/json"];
+  assert.throws(() => requestFraming(requestHead(lines)), {
+    code: "bad_framing",
+    message: /^Content-Type is repeated; send it once/,
+  });
+  assert.deepEqual(responseFraming(responseHead(lines), "POST"), { kind: "length", length: 5 });
+});
+
 test("what the headers declare, in requests", async (t) => {
   const special: Record<string, string> = { nothing: "none", "other coding": "not_implemented" };
   for (const [what, lines, expected] of declared) {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { RouterError } from "../../../core/contract/errors.ts";
 import { respondWithJson } from "../../../core/errors/error-response.ts";
 import type { ResponseWriter } from "../../../core/intake/response-writer.ts";
 import { DEFAULT_LIMITS } from "../../../core/settings.ts";
@@ -10,12 +11,14 @@ import { asSocket, FakeSocket } from "../../support/fake-socket.ts";
 
 const get = (path: string, lines = "") => Buffer.from(`GET ${path} HTTP/1.1\r\nHost: x\r\n${lines}\r\n`);
 
-/** One connection whose requests wait until the test answers them. */
+/** One connection whose requests wait until the test responds to them. */
 function connection(socket = new FakeSocket()) {
   const clock = new FakeClock();
   const connections = new Set<ServerConnection>();
   const responses: ResponseWriter[] = [];
   const targets: string[] = [];
+  /** What the receivers were told, in order. */
+  const told: string[] = [];
   const shared = {
     limits: DEFAULT_LIMITS,
     clock,
@@ -25,7 +28,18 @@ function connection(socket = new FakeSocket()) {
     start(head: { target: string }, _length: number, response: ResponseWriter) {
       targets.push(head.target);
       responses.push(response);
-      return { body: () => true, bodyEnd() {}, refuse() {}, clientGone() {}, drained() {}, stop() {} };
+      return {
+        body: (_chunk: Uint8Array, start: number, end: number) => void told.push(`body ${end - start}`),
+        bodyEnd: () => void told.push("bodyEnd"),
+        refuse(error: RouterError) {
+          told.push(`refuse ${error.code}`);
+          if (response.hasStarted) response.abort("");
+          else respondWithJson(response, error.status, "", "{}");
+        },
+        clientGone: () => void told.push("clientGone"),
+        drained: () => void told.push("drained"),
+        stop: () => void told.push("stop"),
+      };
     },
     refuse: (response: ResponseWriter) => respondWithJson(response, 400, "", "{}"),
   };
@@ -40,7 +54,7 @@ function connection(socket = new FakeSocket()) {
     shared.isDraining = true;
     served.beginDrain();
   };
-  return { clock, socket, connections, responses, targets, answer, drain };
+  return { clock, socket, connections, responses, targets, told, answer, drain };
 }
 
 describe("a connection of a server that stops", () => {
@@ -114,30 +128,97 @@ describe("requests that come before their turn", () => {
     assert.match(await answer(), /^HTTP\/1\.1 200 OK\r\n.*HTTP\/1\.1 200 OK\r\n/s);
   });
 
-  it("pause the connection once there are too many of them, and none is lost", async () => {
+  it("are all served, up to 128 KiB of them", async () => {
     const { socket, targets, answer } = connection();
     socket.receive(get("/0"));
-    const count = 200;
-    let isPausedAt = 0;
-    for (let n = 1; n <= count; n++) {
-      socket.receive(get(`/${n}`, `A: ${"a".repeat(1_000)}\r\n`));
-      if (isPausedAt === 0 && socket.isPaused()) isPausedAt = n;
-    }
-    assert.ok(isPausedAt > 50 && isPausedAt < 70, `paused at request ${isPausedAt}`);
-    for (let n = 0; n <= count; n++) await answer();
+    const count = 120;
+    for (let n = 1; n <= count; n++) socket.receive(get(`/${n}`, `A: ${"a".repeat(1_000)}\r\n`));
+    for (let n = 0; n <= count; n++) assert.match(await answer(), /^HTTP\/1\.1 200 OK\r\n(?!.*Connection: close)/s);
     assert.deepEqual(
       targets,
       Array.from({ length: count + 1 }, (_, n) => `/${n}`),
     );
   });
 
-  it("do not hide that the client has left", async () => {
-    const { socket, connections } = connection();
+  for (const kib of [1, 70, 1_000]) {
+    it(`do not hide that the client has left, even if they are ${kib} KiB`, async () => {
+      const { socket, connections, told } = connection();
+      socket.receive(get("/a"));
+      for (let n = 0; n < kib; n++) socket.receive(get("/b", `A: ${"a".repeat(1_000)}\r\n`));
+      socket.receiveEnd();
+      await settle();
+      assert.equal(connections.size, 0);
+      assert.deepEqual(told, ["bodyEnd", "clientGone"]);
+    });
+  }
+
+  it("beyond 128 KiB are served no more: the response under way is whole and says that it is the last", async () => {
+    const { clock, socket, connections, targets, answer } = connection();
     socket.receive(get("/a"));
-    for (let n = 0; n < 10; n++) socket.receive(get("/b"));
-    socket.receiveEnd();
-    await settle();
+    for (let n = 0; n < 200; n++) socket.receive(get("/b", `A: ${"a".repeat(1_000)}\r\n`));
+    assert.match(await answer(), /^HTTP\/1\.1 200 OK\r\n.*Connection: close\r\n\r\n\{\}$/s);
+    assert.ok(socket.isEnded);
+    socket.receive(get("/c"));
+    await clock.advance(3_000);
     assert.equal(connections.size, 0);
+    assert.deepEqual(targets, ["/a"]);
+    assert.equal(socket.wasReset, false);
+  });
+
+  it("beyond the largest body a request may have cut the connection", async () => {
+    const { socket, connections, told } = connection();
+    socket.receive(get("/a"));
+    const megabyte = Buffer.alloc(1024 * 1024);
+    for (let n = 0; n < 32; n++) socket.receive(megabyte);
+    assert.equal(socket.wasReset, false);
+    socket.receive(megabyte);
+    await settle();
+    assert.ok(socket.wasReset);
+    assert.equal(connections.size, 0);
+    assert.deepEqual(told, ["bodyEnd", "clientGone"]);
+  });
+});
+
+describe("a request whose framing breaks", () => {
+  const head = Buffer.from("POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
+
+  it("is refused by its receiver, which then hears no more of it", async () => {
+    const { clock, socket, connections, told } = connection();
+    socket.receive(head);
+    socket.receive(Buffer.from("2\r\nab\r\n"));
+    socket.receive(Buffer.from("zz\r\n"));
+    assert.match(socket.takeWritten().toString(), /^HTTP\/1\.1 400 .*Connection: close/s);
+    socket.receive(Buffer.from("2\r\ncd\r\n"));
+    await clock.advance(3_000);
+    assert.equal(connections.size, 0);
+    assert.deepEqual(told, ["body 2", "refuse bad_request"]);
+  });
+
+  it("while its response is under way breaks that off by its receiver, visibly", async () => {
+    const { clock, socket, connections, responses, told } = connection();
+    socket.receive(head);
+    const response = responses[0]!;
+    response.start(200, "OK", "", -1);
+    response.write(Buffer.from("data"), [0, 4], 1, false);
+    socket.receive(Buffer.from("zz\r\n"));
+    await clock.advance(100);
+    assert.ok(socket.isEnded);
+    assert.match(socket.takeWritten().toString(), /\r\n4\r\ndata\r\n$/);
+    await clock.advance(3_000);
+    assert.equal(connections.size, 0);
+    assert.deepEqual(told, ["refuse bad_request"]);
+  });
+
+  it("in its head has a receiver too, unless there is no head", () => {
+    for (const { bytes, heard } of [
+      { bytes: "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n", heard: ["refuse bad_request"] },
+      { bytes: "POST /a\r\n\r\n", heard: [] },
+    ]) {
+      const { socket, told } = connection();
+      socket.receive(Buffer.from(bytes));
+      assert.match(socket.takeWritten().toString(), /^HTTP\/1\.1 400 .*Connection: close/s);
+      assert.deepEqual(told, heard);
+    }
   });
 });
 
@@ -191,5 +272,62 @@ describe("a client that takes the last words of a broken answer slowly", () => {
     const { clock, connections } = await breakOff();
     await clock.advance(DEFAULT_LIMITS.writeTimeoutMs);
     assert.equal(connections.size, 0);
+  });
+});
+
+/** Keeps so many bytes that the kernel has not taken. */
+class FullSocket extends FakeSocket {
+  unsent = 0;
+
+  override get writableLength(): number {
+    return this.unsent;
+  }
+}
+
+describe("a client that still takes its response", () => {
+  const { idleTimeoutMs, writeTimeoutMs } = DEFAULT_LIMITS;
+
+  it("is not idle, and gets the whole idle time after the last byte", async () => {
+    const socket = new FullSocket();
+    const { clock, connections, answer } = connection(socket);
+    socket.receive(get("/a"));
+    socket.unsent = 1_000;
+    await answer();
+    for (; socket.unsent > 0; socket.unsent -= 250) await clock.advance(writeTimeoutMs - 1_000);
+    socket.emit("drain");
+    await clock.advance(idleTimeoutMs - 1_000);
+    assert.equal(connections.size, 1);
+    await clock.advance(2_000);
+    assert.equal(connections.size, 0);
+  });
+
+  it("is waited for even though it was the last one", async () => {
+    const socket = new FullSocket();
+    const { clock, connections, answer } = connection(socket);
+    socket.receive(get("/a", "Connection: close\r\n"));
+    socket.end = () => {
+      socket.isEnded = true;
+    };
+    socket.unsent = 1_000;
+    await answer();
+    for (; socket.unsent > 250; socket.unsent -= 250) await clock.advance(writeTimeoutMs - 1_000);
+    assert.equal(connections.size, 1);
+    await clock.advance(2 * writeTimeoutMs);
+    assert.equal(connections.size, 0);
+    assert.ok(socket.wasReset);
+  });
+
+  it("is let go in any state once it takes nothing more", async () => {
+    const post = Buffer.from("POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n");
+    for (const then of [Buffer.alloc(0), get("/b").subarray(0, 9), post, get("/b")]) {
+      const socket = new FullSocket();
+      const { clock, connections, answer } = connection(socket);
+      socket.receive(get("/a"));
+      await answer();
+      socket.unsent = 1_000;
+      if (then.length > 0) socket.receive(then);
+      await clock.advance(1.25 * writeTimeoutMs);
+      assert.equal(connections.size, 0);
+    }
   });
 });

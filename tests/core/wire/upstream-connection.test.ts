@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { DEFAULT_LIMITS } from "../../../core/settings.ts";
 import { Deadlines } from "../../../core/wire/deadlines.ts";
-import type { SocketEvents } from "../../../core/wire/open-socket.ts";
 import { type ConnectionOwner, type ResponseReader, UpstreamConnection } from "../../../core/wire/upstream-connection.ts";
 import { FakeClock, settle } from "../../support/fake-clock.ts";
 import { asSocket, FakeSocket } from "../../support/fake-socket.ts";
@@ -32,10 +31,11 @@ class Bench {
   goneSinceMs = Number.POSITIVE_INFINITY;
   /** Called inside the reader's `head`. */
   onHead = () => {};
-  readonly #events: SocketEvents;
+  readonly #opened: () => void;
+  readonly #unwritable: () => void;
 
   constructor() {
-    let events: SocketEvents | undefined;
+    let calls: (() => void)[] = [];
     const { clock, socket, pool } = this;
     const bench = this;
     const owner: ConnectionOwner = {
@@ -44,20 +44,20 @@ class Bench {
       get goneSinceMs() {
         return bench.goneSinceMs;
       },
-      open(given) {
-        events = given;
+      open(opened, read, unwritable) {
+        calls = [opened, unwritable];
+        socket.on("data", read);
         return asSocket(socket);
       },
       idle: () => void pool.push("idle"),
       closed: () => void pool.push("closed"),
     };
     this.connection = new UpstreamConnection(owner);
-    this.#events = events!;
-    socket.on("data", (chunk: Buffer) => this.#events.read(chunk));
+    [this.#opened, this.#unwritable] = calls as [() => void, () => void];
   }
 
   open(): void {
-    this.#events.opened();
+    this.#opened();
   }
 
   send(method = "POST", body: readonly Uint8Array[] = []): void {
@@ -85,8 +85,8 @@ class Bench {
   }
 
   failWrite(): void {
-    this.socket.writableLength = 1;
-    this.#events.unwritable?.();
+    this.socket.unsentBytes = 1;
+    this.#unwritable();
   }
 
   /** What the reader was told since the last call. */
@@ -374,7 +374,7 @@ describe("a response", () => {
 
   it("that is complete while the request is still being written is passed on, and the connection is over", () => {
     const bench = begun();
-    bench.socket.writableLength = 1;
+    bench.socket.unsentBytes = 1;
     assert.equal(bench.connection.hasSentAll, false);
     bench.receive(`${LENGTH_2}ok`);
     assert.deepEqual([bench.told, bench.pool], [["head 200 length", "body ok", "end"], ["closed"]]);

@@ -1,0 +1,71 @@
+/** Clients that read slowly, or not at all: only those that take nothing for writeTimeoutMs are let go. */
+import assert from "node:assert/strict";
+import { connect, type Socket } from "node:net";
+import { describe, it } from "node:test";
+import { type Flood, flood } from "../support/flood.ts";
+import { waitUntil } from "../support/router.ts";
+import { assertIdle, chatPost, STREAM, setUp } from "../support/scripted-pool.ts";
+
+/** Longer than Bun's own client takes for what it reads at once. */
+const LIMIT_MS = 1_500;
+/** Three times the limit, in which the kernel takes more from the router once at most: its buffers hold some megabytes. */
+const READ_FOR_MS = 4_500;
+const BYTES_PER_SECOND = 400_000;
+/** Far more than the router ever sends here. */
+const EVENTS = 2_000;
+
+/** Asks for a stream, and reads so many bytes of it per second for so long; then it stays and reads nothing. */
+async function readSlowly(port: number, bytesPerSecond: number, forMs: number): Promise<{ socket: Socket; received: number }> {
+  const socket = connect({ port, host: "127.0.0.1" });
+  const reader = { socket, received: 0 };
+  socket.on("error", () => {});
+  const startMs = performance.now();
+  await new Promise<void>((resolve) => {
+    const stop = () => {
+      socket.pause();
+      resolve();
+    };
+    setTimeout(stop, forMs);
+    socket.once("close", stop);
+    socket.on("data", (chunk: Buffer) => {
+      reader.received += chunk.length;
+      const aheadMs = (reader.received / bytesPerSecond) * 1000 - (performance.now() - startMs);
+      if (aheadMs <= 0) return;
+      socket.pause();
+      setTimeout(() => performance.now() - startMs < forMs && socket.resume(), aheadMs);
+    });
+    socket.write(chatPost(STREAM));
+  });
+  return reader;
+}
+
+describe("a client that reads a long response", () => {
+  const isUnknown = process.platform === "linux" ? false : "only Linux tells what a peer has acknowledged";
+
+  it("slowly gets more of it for long after the limit, and is let go once it stops", {
+    timeout: 60_000,
+    skip: isUnknown,
+  }, async () => {
+    const floods: Flood[] = [];
+    const { router } = await setUp([flood(floods, EVENTS)], { spec: `  limits: { writeTimeoutMs: ${LIMIT_MS} }` });
+    const { socket, received } = await readSlowly(router.port, BYTES_PER_SECOND, READ_FOR_MS);
+    assert.equal(router.log.length, 0, `ended with ${router.log[0]?.ending} after ${received} bytes`);
+    assert.ok(!socket.destroyed);
+    await waitUntil(() => router.log.length === 1);
+    assert.equal(router.log[0]!.ending, "client-left");
+    await assertIdle(router);
+    socket.destroy();
+  });
+
+  it("not at all is let go soon after the limit", { timeout: 60_000 }, async () => {
+    const floods: Flood[] = [];
+    const { router } = await setUp([flood(floods, EVENTS)], { spec: `  limits: { writeTimeoutMs: ${LIMIT_MS} }` });
+    const { socket } = await readSlowly(router.port, BYTES_PER_SECOND, 1);
+    const startMs = performance.now();
+    await waitUntil(() => router.log.length === 1);
+    assert.ok(performance.now() - startMs > LIMIT_MS / 2, "not at once");
+    assert.equal(router.log[0]!.ending, "client-left");
+    await assertIdle(router);
+    socket.destroy();
+  });
+});
