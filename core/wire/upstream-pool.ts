@@ -35,8 +35,8 @@ export class UpstreamPool implements ConnectionOwner {
     return connection;
   }
 
-  open(opened: () => void, read: (chunk: Buffer) => void): Socket {
-    return openSocket(this.url, opened, read);
+  open(opened: () => void, read: (chunk: Buffer) => void, unwritable: () => void): Socket {
+    return openSocket(this.url, opened, read, unwritable);
   }
 
   idle(connection: UpstreamConnection): void {

@@ -345,7 +345,7 @@ describe("profiles", () => {
       "a reference to nothing",
       profile("{ pluginRef: cach }", "[{ type: prefix-cache, name: cache }]"),
       [
-        '7:30  spec.profiles[0].plugins[0].pluginRef  found "cach", which no plugin is called; wanted the name of an entry in spec.plugins, or a built-in type. Did you mean "cache"?',
+        '7:30  spec.profiles[0].plugins[0].pluginRef  found "cach", which is not the name of a plugin; wanted the name of an entry in spec.plugins, or a built-in type. Did you mean "cache"?',
       ],
     ],
     [

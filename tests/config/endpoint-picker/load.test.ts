@@ -369,7 +369,7 @@ spec: { pool: { endpoints: [ { url: "http://gpu1:8000" } ] } }
     const { text, isValid } = await checkConfig([file], builtIns);
     assert.ok(isValid);
     assert.match(text, /scorer {2}queue-scorer \(queue\) {2}weight 2\n {10}picker {2}max-score\n/);
-    assert.match(text, /^unneeded {2}single-profile-handler, openai-parser: the router does their job by itself$/m);
+    assert.match(text, /^unneeded {2}single-profile-handler, openai-parser: the router does this itself$/m);
   });
 });
 

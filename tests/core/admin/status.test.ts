@@ -103,8 +103,8 @@ describe("warnings", () => {
     mappings: readonly TargetMapping[],
     warnings: readonly RegExp[],
   ][] = [
-    ["none where all is well", [endpoints[0]!], [makeMapping("food/0", { v1: 1 })], []],
-    ["none of a drained target", [endpoints[0]!], [makeMapping("food/0", { v1: 1, v2: 0 })], []],
+    ["none if all is well", [endpoints[0]!], [makeMapping("food/0", { v1: 1 })], []],
+    ["none for a drained target", [endpoints[0]!], [makeMapping("food/0", { v1: 1, v2: 0 })], []],
     ["an empty pool", [], [], [/^The pool has no replicas: add some/]],
     [
       "nobody ready, and nothing that follows from it",
