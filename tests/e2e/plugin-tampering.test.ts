@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Endpoint } from "../../core/contract/endpoint.ts";
+import { RouterError } from "../../core/contract/errors.ts";
 import type { LoadView } from "../../core/contract/load-view.ts";
 import { z } from "../../core/contract/options.ts";
-import { type Definition, defineScorer } from "../../core/contract/plugin.ts";
+import { type Definition, defineFilter, defineObserver, defineScorer } from "../../core/contract/plugin.ts";
 import { exchange, readAnswer } from "../support/raw-client.ts";
 import { answerOk, assertIdle, chatPost, setUp } from "../support/scripted-pool.ts";
 
@@ -62,10 +63,11 @@ async function setUpWitness(plugin: Definition) {
       },
     }),
   }) as Definition;
-  const refs = ["ready", "serves-model", plugin.type, "witness", "max-score"].map((ref) => `{ pluginRef: ${ref} }`);
+  const own = plugin.kind === "observer" ? [] : [plugin.type];
+  const refs = ["ready", "serves-model", ...own, "witness", "max-score"].map((ref) => `{ pluginRef: ${ref} }`);
   const { router } = await setUp([answerOk, answerOk, answerOk], {
     plugins: [plugin, witness],
-    spec: `  profiles: [ { name: default, plugins: [ ${refs.join(", ")} ] } ]`,
+    spec: `  plugins: [ { type: ${plugin.type} } ]\n  profiles: [ { name: default, plugins: [ ${refs.join(", ")} ] } ]`,
   });
   /** Serves a few requests; each finds the pool as it was at the beginning, less so many that the plugin drops. */
   const assertUntouched = async (dropped = 0) => {
@@ -79,7 +81,7 @@ async function setUpWitness(plugin: Definition) {
     }
     assert.deepEqual(seen, Array(3).fill(before.slice(dropped)));
   };
-  return { assertUntouched };
+  return { port: router.port, assertUntouched };
 }
 
 describe("a scorer that", () => {
@@ -134,4 +136,41 @@ describe("a plugin that filters and", () => {
       await assertUntouched(1);
     });
   }
+});
+
+/** An error of a filter's own, and what it does to the pool that it is handed for it. */
+const refusing = defineFilter({
+  ...declared,
+  type: "vandal",
+  create: () => ({
+    filter: (request, candidates) => (request.headers.get("x-refuse") === undefined ? candidates : []),
+    refuse(_request, endpoints) {
+      (endpoints as Anything).splice(0);
+      return new RouterError("model_not_found", "Ask for something else.");
+    },
+  }),
+}) as Definition;
+
+const observing = defineObserver({
+  ...declared,
+  type: "vandal",
+  create: () => ({
+    finished({ decision }) {
+      const { endpoints, legs } = decision as Anything;
+      for (const list of [endpoints, legs[0].candidates, legs[0].order]) list.splice(0);
+    },
+  }),
+}) as Definition;
+
+describe("after a request", () => {
+  it("whose filter emptied the pool that it was handed, the next ones are served", async () => {
+    const { port, assertUntouched } = await setUpWitness(refusing);
+    assert.equal(readAnswer(await exchange(port, chatPost("", "X-Refuse: yes\r\n"))).status, 404);
+    await assertUntouched();
+  });
+
+  it("whose observer emptied every list that it was told of, the next ones are served", async () => {
+    const { assertUntouched } = await setUpWitness(observing);
+    await assertUntouched();
+  });
 });
