@@ -88,7 +88,7 @@ async function run(
     const url = urlOf(address.host, server.port);
     process.stdout.write((demo ? demoGreeting(url) : greeting(url, router)) + (admin?.greeting ?? ""));
     await stopSignal();
-    log.info("Stopping: requests under way are finished first", { connections: server.connections });
+    log.info("Stopping: waiting for requests in progress", { connections: server.connections });
     await server.drain(settings.limits.drainTimeoutMs);
     return 0;
   } finally {

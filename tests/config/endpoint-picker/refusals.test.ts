@@ -8,7 +8,7 @@ const NOT_HERE = (type: string) => `found the plugin type "${type}" of the refer
 const NO_QUEUE = "Requests are not queued here: use concurrency-detector as a filter to respond with 429 when the pool is full.";
 const NO_TOKENIZER = "nothing here: prompts are hashed as bytes, so no tokenizer is asked.";
 
-describe("what can't be honoured is refused by name, at its place", () => {
+describe("unsupported settings are refused by name, at their place", () => {
   const cases: readonly [name: string, keys: string, problems: readonly string[]][] = [
     [
       "disaggregation",
@@ -155,7 +155,7 @@ featureGates: [ nope ]
   }
 });
 
-test("every refused type says what to use, and is none that we have", async () => {
+test("every refused type has a hint, and is not a type of ours", async () => {
   for (const [type, instead] of REFUSED_TYPES) {
     assert.equal(builtIns.has(type), false, type);
     const [problem, ...others] = await problemsOf(picker(`plugins: [ { type: ${type} } ]\n`));
@@ -164,7 +164,7 @@ test("every refused type says what to use, and is none that we have", async () =
   }
 });
 
-test("a refused type says so in a Router document too", async () => {
+test("a refused type is reported in a Router document too", async () => {
   const text = "apiVersion: signalbox/v1\nkind: Router\nspec:\n  plugins: [ { type: latency-scorer } ]\n";
   assert.deepEqual(await problemsOf(text), [
     `4:22  spec.plugins[0].type  ${NOT_HERE("latency-scorer")} There is no latency predictor here: use token-load-scorer, or outstanding-work.`,

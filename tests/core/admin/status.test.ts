@@ -107,7 +107,7 @@ describe("warnings", () => {
     ["none for a drained target", [endpoints[0]!], [makeMapping("food/0", { v1: 1, v2: 0 })], []],
     ["an empty pool", [], [], [/^The pool has no replicas: add some/]],
     [
-      "nobody ready, and nothing that follows from it",
+      "no replica ready, without the warnings that follow from it",
       [endpoints[1]!],
       [makeMapping("food/0", { v1: 1 })],
       [/^No replica is ready/],
