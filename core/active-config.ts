@@ -1,16 +1,15 @@
 import type { Endpoint } from "./contract/endpoint.ts";
-import type { Filter, Observer, Parser, Picker, ResponseHeader, Rewriter, Scorer } from "./contract/plugin.ts";
+import type { Filter } from "./contract/filter.ts";
+import type { Observer } from "./contract/observer.ts";
+import type { Parser } from "./contract/parser.ts";
+import type { Picker } from "./contract/picker.ts";
+import type { ResponseHeader } from "./contract/profile-plugin.ts";
 import type { InferenceRequest } from "./contract/request.ts";
+import type { Rewriter } from "./contract/rewriter.ts";
+import type { Scorer } from "./contract/scorer.ts";
 import type { Settings } from "./settings.ts";
 
-/** Everything immutable that a decision reads. A request keeps the one it started with. */
-export interface Snapshot extends ActiveConfig {
-  readonly endpoints: readonly Endpoint[];
-  /** Models and adapters that ready endpoints serve. */
-  readonly served: ReadonlySet<string>;
-}
-
-/** The part of a snapshot that comes from the config. */
+/** The config with its live plugins. A request keeps the one that was active when its head came. */
 export interface ActiveConfig {
   readonly pool: string;
   /** Parsers by path and, under it, by method. */
@@ -19,17 +18,17 @@ export interface ActiveConfig {
   readonly profile: Profile;
   readonly observers: readonly Named<Observer>[];
   readonly settings: Settings;
-  /** When the router started, in seconds since 1970: the creation time of every model it lists. */
-  readonly startedAtS: number;
 }
 
 /** An ordered list of filters, weighted scorers and one picker. */
 export interface Profile {
   readonly name: string;
-  readonly filters: readonly Named<Filter>[];
+  readonly filters: readonly Named<Pick<Filter, "filter" | "refuse">>[];
   readonly scorers: readonly WeightedScorer[];
   readonly picker: Named<Picker>;
-  /** What those plugins add to an answer's head; empty for most profiles. */
+  /** The plugins that have a method `chosen`. */
+  readonly chosen: readonly Named<{ chosen(request: InferenceRequest, endpoint: Endpoint): void }>[];
+  /** The methods `responseHeader` of the plugins; empty for most profiles. */
   readonly responseHeaders: readonly ((request: InferenceRequest, endpoint: Endpoint) => ResponseHeader)[];
 }
 
@@ -37,19 +36,9 @@ export interface WeightedScorer extends Named<Scorer> {
   readonly weight: number;
 }
 
-/** A live plugin under the name the config gave it. */
+/** A live plugin with its name in the config. */
 export interface Named<Plugin> {
   readonly name: string;
   readonly type: string;
   readonly plugin: Plugin;
-}
-
-/** Models that ready endpoints serve. */
-export function servedModels(endpoints: readonly Endpoint[]): ReadonlySet<string> {
-  const served = new Set<string>();
-  for (const endpoint of endpoints) {
-    if (endpoint.phase !== "ready") continue;
-    for (const model of endpoint.models) served.add(model);
-  }
-  return served;
 }

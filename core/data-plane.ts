@@ -1,28 +1,35 @@
-import type { Snapshot } from "./active-config.ts";
+import type { ActiveConfig } from "./active-config.ts";
 import type { Clock } from "./contract/clock.ts";
 import type { Endpoint } from "./contract/endpoint.ts";
 import type { Log } from "./contract/log.ts";
-import type { Random } from "./contract/plugin.ts";
+import type { Random } from "./contract/profile-plugin.ts";
+import type { Admission } from "./stages/admit.ts";
+import type { Facts } from "./state/facts.ts";
 import type { LoadTable } from "./state/load.ts";
 import type { PrefixIndex } from "./state/prefix-index.ts";
 import type { TokenScale } from "./state/token-scale.ts";
 import type { UpstreamPool } from "./wire/upstream-pool.ts";
 
-/** Everything a request touches. It reads snapshots and changes counters; it never builds or waits for either. */
+/** Everything that a request uses. Requests read config and facts and change counters; they never build config or facts. */
 export interface DataPlane {
-  /** The newest snapshot; a request takes one and keeps it. */
-  readonly snapshot: Snapshot;
+  /** The newest config; a request takes it when its head comes, and keeps it. */
+  readonly config: ActiveConfig;
+  /** The newest facts; a request takes them when its decision is made. */
+  readonly facts: Facts;
+  readonly admission: Admission;
   readonly load: LoadTable;
-  /** Absent when no plugin reads prefixes. */
+  /** Undefined when no plugin reads prefixes. */
   readonly prefixIndex: PrefixIndex | undefined;
   /** Corrects estimates of prompt lengths. */
   readonly tokenScale: TokenScale;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** When the router started, in seconds since 1970: the creation time of every model it lists. */
+  readonly startedAtS: number;
   /** The connections to an endpoint. */
   poolOf(endpoint: Endpoint): UpstreamPool;
-  /** A request could not connect there: the prober should know before its next turn. */
+  /** A request could not connect to the endpoint: reports it to the prober before the next probe. */
   connectFailed(endpoint: Endpoint): void;
   /** A request id that no other request of this process has. */
   nextRequestId(): string;

@@ -9,32 +9,34 @@ import { exchange, type FetchExchange } from "./fetch/fetch-exchange.ts";
 import { runRouter } from "./router.ts";
 import { Deadlines, sweepPeriodMs } from "./wire/deadlines.ts";
 
-/** Where a router's config comes from; what `listen` and `admin` say in it has no meaning here. */
-export interface RouterOptions extends Partial<HostServices> {
-  /** Config files, and folders of them. */
+/** Where a router's config comes from. Its keys `listen` and `admin` have no effect here. */
+export interface RouterOptions extends Partial<Omit<HostServices, "output">> {
+  /** Config files, or folders of config files. */
   readonly files?: readonly string[];
-  /** The config itself, as YAML or JSON; instead of files. Paths in it start at the working directory. */
+  /** The config as YAML or JSON text, instead of files. Its paths are relative to the working directory. */
   readonly text?: string;
-  /** Addresses of replicas, beside those of the config or without any. */
+  /** Addresses of replicas, in addition to those of the config or without a config. */
   readonly urls?: readonly string[];
-  /** Plugin types of your own, which the config names like built-in ones. */
+  /** Your own plugin types; the config uses them like built-in ones. */
   readonly plugins?: readonly Definition[];
+  /** Called with each line that plugins print, such as those of the access log. By default they are dropped. */
+  readonly print?: (line: string) => void;
 }
 
-/** The router as a Web-standard handler, for Hono, Deno.serve, Bun.serve and their like. */
+/** The router as a Web-standard handler, for Hono, Deno.serve, Bun.serve and similar servers. */
 export interface FetchRouter {
   /**
-   * Routes one request. Never rejects: an error becomes a response in the called API's own shape. If a response breaks off, its body
-   * fails. An aborted request gets status 499.
+   * Routes one request. Never rejects: an error becomes a response in the shape of the called API. If a response breaks off, its
+   * body stream fails. An aborted request resolves to status 499, which no client reads.
    */
   fetch(request: Request): Promise<Response>;
-  /** Resolves true once an endpoint is ready, false when none is after `timeoutMs`. */
+  /** Resolves to true once an endpoint is ready, or to false when none is after `timeoutMs`. */
   whenReady(timeoutMs: number): Promise<boolean>;
-  /** Ends requests under way with an error, then probes and connections; call it once the host takes no more requests. */
+  /** Ends requests under way with an error, then probes and connections. Call it when the host accepts no more requests. */
   close(): void;
 }
 
-/** A config that can't run. The message lists every problem with its place. */
+/** The config can't run. The message lists every problem with its position. */
 export class ConfigError extends Error {
   readonly problems: readonly Problem[];
 
@@ -45,9 +47,9 @@ export class ConfigError extends Error {
   }
 }
 
-/** Starts the router that the standalone proxy runs, without a listener. Rejects with a ConfigError where the config can't run. */
+/** Starts the same router as the standalone proxy, without a listener. Rejects with ConfigError if the config can't run. */
 export async function createRouter(options: RouterOptions): Promise<FetchRouter> {
-  const { files, text, urls = [], plugins = [], ...given } = options;
+  const { files, text, urls = [], plugins = [], print = () => {}, ...given } = options;
   if (files !== undefined && text !== undefined) throw new TypeError("Give the config as files or as text, not both.");
   const registry = withOwn(plugins);
   const loaded =
@@ -56,15 +58,16 @@ export async function createRouter(options: RouterOptions): Promise<FetchRouter>
       : await loadTexts([{ file: "text", text }], registry, urls);
   if (loaded.problems !== undefined) throw new ConfigError(loaded.problems);
 
-  const world = { clock: systemClock, random: Math.random, log: silentLog, print: () => {}, isTerminal: false, ...given };
-  const router = runRouter(loaded, world);
+  const output = { print, isTerminal: false };
+  const services = { clock: systemClock, random: Math.random, log: silentLog, ...given, output };
+  const router = runRouter(loaded, services);
   const { limits } = loaded.config.settings;
-  const deadlines = new Deadlines(world.clock, sweepPeriodMs([limits.bodyTimeoutMs, limits.writeTimeoutMs]));
+  const deadlines = new Deadlines(services.clock, sweepPeriodMs([limits.bodyTimeoutMs, limits.writeTimeoutMs]));
   const shared = {
     start: router.start,
     nextRequestId: router.nextRequestId,
     limits,
-    clock: world.clock,
+    clock: services.clock,
     deadlines,
     open: new Set<FetchExchange>(),
     isClosed: false,
@@ -84,8 +87,7 @@ export async function createRouter(options: RouterOptions): Promise<FetchRouter>
 function withOwn(plugins: readonly Definition[]): ReadonlyMap<string, Definition> {
   const registry = new Map(builtIns);
   for (const plugin of plugins) {
-    if (registry.has(plugin.type))
-      throw new TypeError(`There is a plugin type "${plugin.type}" already; give yours another name.`);
+    if (registry.has(plugin.type)) throw new TypeError(`A plugin type "${plugin.type}" exists already; give yours another name.`);
     registry.set(plugin.type, plugin);
   }
   return registry;

@@ -1,66 +1,117 @@
-import type { Snapshot } from "./active-config.ts";
+import type { ActiveConfig, Profile } from "./active-config.ts";
 import type { Decision } from "./contract/decision.ts";
-import type { Endpoint } from "./contract/endpoint.ts";
-import type { Random } from "./contract/plugin.ts";
+import type { RouterError } from "./contract/errors.ts";
+import type { LoadView } from "./contract/load-view.ts";
+import type { Random } from "./contract/profile-plugin.ts";
 import type { InferenceRequest } from "./contract/request.ts";
 import type { DataPlane } from "./data-plane.ts";
 import type { Incoming } from "./intake/incoming.ts";
 import type { ResponseWriter } from "./intake/response-writer.ts";
+import type { Applicant } from "./stages/admit.ts";
 import { filter } from "./stages/filter.ts";
-import { type Ending, Forwarding } from "./stages/forward.ts";
+import { type Delivery, Forwarding, NOT_DELIVERED } from "./stages/forward.ts";
 import { parse } from "./stages/parse.ts";
 import { pick } from "./stages/pick.ts";
 import { rewrite } from "./stages/rewrite.ts";
 import { NOT_SCORED, score } from "./stages/score.ts";
-import type { Load } from "./state/load.ts";
+import type { Facts } from "./state/facts.ts";
 
-/** What one request becomes on its way. */
-export interface Routed {
+/** The starter of a run: it ends the request. */
+export interface RunOwner {
+  /** The whole response was passed on. */
+  completed(): void;
+  /** There is no response, or no complete one. `thrown` is a RouterError, or any other value for a fault of the router. */
+  failed(thrown: unknown): void;
+}
+
+/** One request: parse → (admit) → filter → score → pick → rewrite → forward. Parse draws the target, rewrite writes it. */
+export class PipelineRun implements Applicant {
   readonly request: InferenceRequest;
-  readonly decision: Decision;
-  readonly forwarding: Forwarding | undefined;
+  decision: Decision | undefined;
+  readonly #incoming: Incoming;
+  readonly #config: ActiveConfig;
+  readonly #plane: DataPlane;
+  readonly #response: ResponseWriter;
+  readonly #owner: RunOwner;
+  #forwarding: Forwarding | undefined;
+  /** An admission that comes later finds nobody who waits for it. */
+  #isOver = false;
+
+  /**
+   * Parses. Throws RouterError for a request that can't be understood. Returned unstarted, because it may end synchronously;
+   * store it, then call `begin`.
+   */
+  constructor(incoming: Incoming, config: ActiveConfig, plane: DataPlane, response: ResponseWriter, owner: RunOwner) {
+    this.#incoming = incoming;
+    this.#config = config;
+    this.#plane = plane;
+    this.#response = response;
+    this.#owner = owner;
+    this.request = parse(incoming, config.rewriters, plane);
+  }
+
+  begin(): void {
+    this.#plane.admission.apply(this);
+  }
+
+  /** Decides and forwards. Facts are read now, because receiving the request and waiting may have taken long. */
+  admitted(): void {
+    if (this.#isOver) return;
+    const { facts, load, clock, random } = this.#plane;
+    try {
+      const decision = decide(this.request, facts, this.#config.profile, load.at(clock.now()), random);
+      this.decision = decision;
+      if (decision.refusal !== undefined) this.#owner.failed(decision.refusal);
+      else this.#forward(decision);
+    } catch (thrown) {
+      this.#owner.failed(thrown);
+    }
+  }
+
+  refused(error: RouterError): void {
+    if (!this.#isOver) this.#owner.failed(error);
+  }
+
+  /** The client can take more bytes. */
+  drained(): void {
+    this.#forwarding?.drained();
+  }
+
+  /** Ends the work under way and returns what was delivered. Called once. */
+  close(): Delivery {
+    this.#isOver = true;
+    const delivery = this.#forwarding?.close() ?? NOT_DELIVERED;
+    // Last: whoever gets its place now finds its connection and its share of the load free.
+    this.#plane.admission.leave(this);
+    return delivery;
+  }
+
+  /** Each leg has its own draft and its own exchange. Today there is always one leg, and the client gets its response. */
+  #forward({ legs }: Decision): void {
+    for (const leg of legs) {
+      const draft = rewrite(this.request, this.#incoming);
+      const openingEvents = this.#incoming.parser.plugin.openingEvents ?? 0;
+      const sending = { request: this.request, draft, openingEvents, config: this.#config, plane: this.#plane };
+      this.#forwarding = new Forwarding(leg, sending, this.#response, this.#owner);
+      this.#forwarding.begin();
+    }
+  }
 }
 
-/**
- * parse → filter → score → pick → rewrite → forward. Parse draws the target, rewrite writes it; the caller begins the forwarding
- * once it knows what it was told. Throws RouterError for a request that can't be understood; one that nobody may serve has
- * the refusal in its decision.
- */
-export function route(
-  incoming: Incoming,
-  snapshot: Snapshot,
-  plane: DataPlane,
-  response: ResponseWriter,
-  ended: (ending: Ending) => void,
-): Routed {
-  const request = parse(incoming, snapshot, plane.prefixIndex, plane.tokenScale);
-  plane.load.refresh();
-  const decision = decide(request, snapshot, plane.load, plane.random);
-  if (decision.refusal !== undefined) return { request, decision, forwarding: undefined };
-  const draft = rewrite(request, incoming);
-  const openingEvents = incoming.parser.plugin.openingEvents ?? 0;
-  const forwarding = new Forwarding({ request, draft, decision, snapshot, openingEvents }, plane, response, ended);
-  return { request, decision, forwarding };
-}
-
-/** Chooses, and says why. The same inputs always give the same decision; nothing else re-implements it. */
-export function decide(request: InferenceRequest, snapshot: Snapshot, load: Load, random: Random): Decision {
-  const { profile, endpoints } = snapshot;
-  const { candidates, dropped, refusal } = filter(request, profile.filters, endpoints, load);
+/** Chooses endpoints and records why. The same inputs always give the same decision; the simulation calls this function too. */
+export function decide(request: InferenceRequest, facts: Facts, profile: Profile, load: LoadView, random: Random): Decision {
+  // A copy, because observers and a filter's `refuse` are handed this list, and the next decision reads the facts' own.
+  const endpoints = facts.endpoints.slice();
+  const { candidates, dropped, refusal } = filter(request, profile.filters, endpoints, load, random);
   const { columns, totals, faults } = refusal === undefined ? score(request, profile.scorers, candidates, load) : NOT_SCORED;
-  const order: readonly Endpoint[] = refusal === undefined ? pick(profile.picker, candidates, totals, random) : [];
+  const order = refusal === undefined ? pick(profile.picker, candidates, totals, random) : [];
   return {
     requestId: request.id,
-    profile: profile.name,
     model: request.model,
     target: request.target,
     rule: request.rule,
     endpoints,
-    dropped,
-    candidates,
-    scores: columns,
-    totals,
-    order,
+    legs: [{ profile: profile.name, dropped, candidates, scores: columns, totals, order }],
     refusal,
     faults,
   };

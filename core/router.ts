@@ -1,46 +1,72 @@
 import type { LoadedConfig } from "../config/load.ts";
-import type { Snapshot } from "./active-config.ts";
-import type { RouterView } from "./contract/router-view.ts";
+import type { ActiveConfig } from "./active-config.ts";
+import { checkPages } from "./admin/pages.ts";
+import type { Endpoint } from "./contract/endpoint.ts";
 import { ControlPlane } from "./control/control-plane.ts";
-import type { HostServices } from "./control/plugin-set.ts";
+import { KeptState } from "./control/kept-state.ts";
+import { buildPluginSet, type HostServices, type PluginSet } from "./control/plugin-set.ts";
 import type { DataPlane } from "./data-plane.ts";
 import { requestIds } from "./intake/request-ids.ts";
 import { intake } from "./intake/request-intake.ts";
 import type { RequestStarter } from "./intake/request-receiver.ts";
+import { admitAll } from "./stages/admit.ts";
+import { type Facts, factsOf } from "./state/facts.ts";
 import { LoadTable } from "./state/load.ts";
-import { PrefixIndex } from "./state/prefix-index.ts";
+import { PrefixIndex, type PrefixIndexStats } from "./state/prefix-index.ts";
 import { TokenScale } from "./state/token-scale.ts";
 import { httpGet } from "./wire/http-get.ts";
 import { UpstreamPools } from "./wire/upstream-pools.ts";
 
-/** A router without a listener: hosts (the wire server, the fetch face) feed it requests. */
+/** A router without a listener: hosts (the wire server, the fetch face) start requests on it, the admin port shows its state. */
 export interface Router {
   readonly start: RequestStarter;
-  /** For answers to what never became a request. */
+  /** A new id, for responses to input that never became a request. */
   nextRequestId(): string;
-  /** What decisions read right now. */
-  readonly snapshot: Snapshot;
+  readonly config: ActiveConfig;
+  /** The facts that decisions read now. */
+  readonly facts: Facts;
   readonly load: LoadTable;
-  /** For pages that show the router. */
-  readonly view: RouterView;
-  /** Resolves true once an endpoint is ready, false when none is after `timeoutMs`. */
+  /** When it started, in seconds since 1970. */
+  readonly startedAtS: number;
+  /** Undefined when no plugin reads prefixes. */
+  readonly prefixIndex: PrefixIndexStats | undefined;
+  /** Open connections to the endpoint, busy and idle. */
+  connectionsTo(endpoint: Endpoint): number;
+  /** Why the endpoint's last probe failed; "" after a success. */
+  probeFailure(endpoint: Endpoint): string;
+  /** Resolves to true once an endpoint is available, or to false when none is after `timeoutMs`. */
   whenReady(timeoutMs: number): Promise<boolean>;
   /** Ends probes and every connection to a replica; requests under way break off. */
   close(): void;
 }
 
-/** Puts data plane and control plane together and starts probing. Throws when a plugin can't be made. */
-export function runRouter(loaded: LoadedConfig, world: HostServices): Router {
-  const { limits } = loaded.config.settings;
-  const load = new LoadTable(world.clock);
-  const pools = new UpstreamPools(limits, world.clock);
+/** Builds and starts the config's plugins. Throws when one can't be made or started; then nothing is left running. */
+export function runRouter(loaded: LoadedConfig, services: HostServices): Router {
+  const plugins = buildPluginSet(loaded, services, new KeptState());
+  try {
+    checkPages(plugins.active.observers);
+    return start(loaded, plugins, services);
+  } catch (thrown) {
+    plugins.dispose();
+    throw thrown;
+  }
+}
+
+/** Connects the data plane with the control plane. */
+function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices): Router {
+  const { clock, random, log } = services;
+  const config = plugins.active;
+  const load = new LoadTable(clock);
+  const prefixIndex = plugins.prefixSettings && new PrefixIndex(plugins.prefixSettings);
+  const pools = new UpstreamPools(config.settings.limits, clock);
+  const startedAtS = Math.floor(clock.wall() / 1000);
   const waiting = new Set<() => void>();
-  let snapshot: Snapshot | undefined;
-  let prefixIndex: PrefixIndex | undefined;
+  let facts = factsOf([]);
 
   const control = new ControlPlane({
-    loaded,
-    world,
+    plugins,
+    probes: loaded.config.pool.probes,
+    services,
     load,
     get: (url, path, timeoutMs, maxBytes, signal) => httpGet(url, path, { timeoutMs, maxBytes, signal }),
     replaced(slot) {
@@ -50,55 +76,55 @@ export function runRouter(loaded: LoadedConfig, world: HostServices): Router {
     capacityKnown: (slot, tokens) => prefixIndex?.setCapacity(slot, tokens),
     publish(next) {
       pools.follow(next.endpoints);
-      snapshot = next;
+      facts = next;
       if (isReady(next)) for (const wake of [...waiting]) wake();
     },
   });
-  const { prefixSettings } = control.built;
-  if (prefixSettings !== undefined) prefixIndex = new PrefixIndex(prefixSettings);
-
-  const current = (): Snapshot => {
-    if (snapshot === undefined) throw new TypeError("The control plane publishes its first snapshot before anything reads one");
-    return snapshot;
-  };
   const plane: DataPlane = {
-    get snapshot() {
-      return current();
+    config,
+    get facts() {
+      return facts;
     },
+    admission: admitAll,
     load,
     prefixIndex,
     tokenScale: new TokenScale(),
-    clock: world.clock,
-    random: world.random,
-    log: world.log,
+    clock,
+    random,
+    log,
+    startedAtS,
     poolOf: (endpoint) => pools.of(endpoint),
     connectFailed: (endpoint) => control.connectFailed(endpoint),
-    nextRequestId: requestIds(world.random),
+    nextRequestId: requestIds(random),
   };
-  const view: RouterView = {
-    clock: world.clock,
-    get snapshot() {
-      return current();
+  const close = () => {
+    control.stop();
+    pools.close();
+    plugins.dispose();
+  };
+  try {
+    control.start();
+  } catch (thrown) {
+    close();
+    throw thrown;
+  }
+
+  return {
+    start: intake(plane),
+    nextRequestId: plane.nextRequestId,
+    config,
+    get facts() {
+      return facts;
     },
     load,
+    startedAtS,
     get prefixIndex() {
       return prefixIndex?.stats();
     },
     connectionsTo: (endpoint) => pools.connectionsTo(endpoint),
     probeFailure: (endpoint) => control.probeFailure(endpoint),
-  };
-  control.start();
-
-  return {
-    start: intake(plane),
-    nextRequestId: plane.nextRequestId,
-    get snapshot() {
-      return current();
-    },
-    load,
-    view,
     whenReady(timeoutMs) {
-      if (isReady(current())) return Promise.resolve(true);
+      if (isReady(facts)) return Promise.resolve(true);
       return new Promise((resolve) => {
         const settle = (isInTime: boolean) => {
           waiting.delete(wake);
@@ -106,17 +132,14 @@ export function runRouter(loaded: LoadedConfig, world: HostServices): Router {
           resolve(isInTime);
         };
         const wake = () => settle(true);
-        const cancel = world.clock.after(timeoutMs, () => settle(false));
+        const cancel = clock.after(timeoutMs, () => settle(false));
         waiting.add(wake);
       });
     },
-    close() {
-      control.stop();
-      pools.close();
-    },
+    close,
   };
 }
 
-function isReady(snapshot: Snapshot): boolean {
-  return snapshot.endpoints.some((endpoint) => endpoint.phase === "ready");
+function isReady({ endpoints }: Facts): boolean {
+  return endpoints.some(({ isAvailable }) => isAvailable);
 }

@@ -1,7 +1,7 @@
-/** What the config's `spec` sets beside plugins and endpoints. Every limit is finite; times are in milliseconds, sizes in bytes. */
+/** What the config sets besides plugins and endpoints. All limits are finite; times are in milliseconds, sizes in bytes. */
 export interface Settings {
   readonly limits: Limits;
-  /** Whether answers carry x-signalbox-endpoint and x-signalbox-model. */
+  /** Whether responses have the headers x-signalbox-endpoint and x-signalbox-model. */
   readonly hasRoutingHeaders: boolean;
 }
 
@@ -13,28 +13,30 @@ export interface Limits {
   readonly bodyBytes: number;
   /** Deepest nesting of a JSON body. */
   readonly bodyDepth: number;
-  /** From the first byte of a request head (or a new connection's start) to its last. */
+  /** From the first byte of a request head (or the start of a new connection) to its last byte. */
   readonly headTimeoutMs: number;
   /** From the end of the head to the end of the body. */
   readonly bodyTimeoutMs: number;
-  /** A client connection that has no request under way. */
+  /** How long a client connection may stay open without a request under way. */
   readonly idleTimeoutMs: number;
-  /** A client that does not take what is written to it. */
+  /** How long a client may take no bytes while there are some for it. */
   readonly writeTimeoutMs: number;
-  /** Opening a connection to a replica, TLS included. */
+  /** For opening a connection to a replica, TLS included. */
   readonly connectTimeoutMs: number;
-  /** From the request's last byte sent to the response's head. */
+  /** From the last byte of the request to the response's head. */
   readonly responseTimeoutMs: number;
-  /** Silence inside a response. */
+  /** Longest time without a byte inside a response. */
   readonly streamIdleTimeoutMs: number;
-  /** A pooled connection to a replica; under the replica's own 5 s. */
+  /** How long a pooled connection to a replica may be idle; less than the 5 s after which replicas close it. */
   readonly upstreamIdleTimeoutMs: number;
-  /** Connections to one replica at once. */
+  /** Most connections to one replica at the same time. */
   readonly upstreamConnections: number;
-  /** Client connections at once, never more than there are file descriptors for; those beyond it are closed at once. */
+  /** Most client connections at the same time, bounded by the file descriptors; further ones are closed at once. */
   readonly clientConnections: number;
-  /** Extra tries after the first. */
+  /** Most further tries after the first. */
   readonly retries: number;
+  /** Further tries on the same replica when a kept-alive connection ends before a byte of the response: 0 or 1. */
+  readonly staleRetries: number;
   /** How long a stop waits for requests under way. */
   readonly drainTimeoutMs: number;
 }
@@ -55,6 +57,7 @@ export const DEFAULT_LIMITS: Limits = {
   upstreamConnections: 4_096,
   clientConnections: 16_384,
   retries: 2,
+  staleRetries: 1,
   drainTimeoutMs: 25_000,
 };
 

@@ -10,12 +10,12 @@ const candidates = [
   makeEndpoint(3),
 ];
 
-test("scores by the label, and gives 0 where it knows nothing", () => {
+test("scores by the label, and 0 for an unknown value or no label", () => {
   const scorer = createPlugin(labelPreference, { scores: { h100: 1, a100: 0.5 } });
   assert.deepEqual(scorer.score(makeRequest(), candidates, makeLoad(4)), [1, 0.5, 0, 0]);
 });
 
-test("takes another label", () => {
+test("reads another label", () => {
   const scorer = createPlugin(labelPreference, { label: "zone", scores: { near: 1 } });
   assert.deepEqual(scorer.score(makeRequest(), candidates, makeLoad(4)), [0, 0, 0, 0]);
 });

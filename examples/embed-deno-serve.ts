@@ -1,6 +1,6 @@
 import { createRouter } from "../core/fetch.ts";
 
-/** The router under Deno's own server. Run it with `deno run -A`, and call `close` on the way out. */
+/** The router with Deno's own server. Run it with `deno run -A`, and call `close` before the program ends. */
 export async function serve(urls: readonly string[], port: number) {
   const router = await createRouter({ urls, print: console.log });
   await router.whenReady(5_000);
@@ -8,14 +8,14 @@ export async function serve(urls: readonly string[], port: number) {
   return {
     port: server.addr.port,
     async close() {
-      // First the requests under way are finished, then the connections to the replicas end.
+      // First finish the requests under way, then close the connections to the replicas.
       await server.shutdown();
       router.close();
     },
   };
 }
 
-/** What this file uses of Deno, for editors that check it with the types of Node. */
+/** The part of Deno that this file uses, for editors that check it with the types of Node. */
 declare const Deno: {
   serve(
     options: { readonly hostname: string; readonly port: number },

@@ -2,9 +2,9 @@ import { Hono } from "hono";
 import { createRouter } from "../core/fetch.ts";
 
 /**
- * The router inside a Hono application: your own paths and middleware beside it, one process, one port.
+ * The router inside a Hono application, with your own paths and middleware, in one process on one port.
  *
- *   Bun    export default await createApp([…])           with idleTimeout: 0, or Bun ends quiet streams
+ *   Bun    export default await createApp([…])           with idleTimeout: 0, or Bun ends streams that pause
  *   Deno   Deno.serve((await createApp([…])).fetch)
  *   Node   serve(await createApp([…]))                   from @hono/node-server
  */
@@ -18,7 +18,7 @@ export async function createApp(urls: readonly string[], apiKey: string) {
     const isKnown = c.req.header("authorization") === `Bearer ${apiKey}`;
     return isKnown ? next() : c.json({ error: { message: "Send your API key.", type: "invalid_request_error" } }, 401);
   });
-  // The request goes on as it came: a handler before this one must not read its body.
+  // The router reads the request's body, so no handler before this one may read it.
   app.all("/v1/*", (c) => router.fetch(c.req.raw));
   return { fetch: app.fetch, close: router.close };
 }

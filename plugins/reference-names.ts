@@ -1,15 +1,15 @@
 import type { OptionSchema, SchemaIssue } from "../core/contract/options.ts";
 import type { Definition } from "../core/contract/plugin.ts";
 
-/** What a name of the reference router's catalogue stands for here. */
+/** Our plugin for a plugin name of the reference router (llm-d). */
 interface ReferenceName {
-  /** Our type, which does the same job. */
+  /** Our type that does the same job. */
   readonly type: string;
-  /** Parameters of the reference that describe parts of it which are built otherwise here: accepted, and without effect. */
+  /** Parameters of the reference that are accepted and have no effect, because we build that part differently. */
   readonly unneeded?: readonly string[];
-  /** Parameters that can't be honoured, and what to do instead. */
+  /** Parameters that can't be supported, and what to do instead. */
   readonly refused?: Readonly<Record<string, string>>;
-  /** Our parameters, where the reference's type has none of its own. */
+  /** Fixed values of our parameters; the reference's type then has no parameters. */
   readonly preset?: Readonly<Record<string, unknown>>;
 }
 
@@ -20,13 +20,13 @@ const role = (validValues: readonly string[], allowsNoLabel = false): ReferenceN
   preset: { label: ROLE_LABEL, validValues, allowsNoLabel },
 });
 
-/** Every candidate is in the order, so there are as many spares as `limits.retries` wants. */
+/** Our pickers always order all candidates; `limits.retries` says how many of them are tried. */
 const picker = (type: string): ReferenceName => ({ type, unneeded: ["maxNumOfEndpoints"] });
 
-/** There is one prefix index and one load table, so there is nothing to name. */
+/** Names of data producers. A router has one prefix index and one load table, so they need no name. */
 const PRODUCER_NAMES = ["prefixMatchInfoProducerName", "inFlightLoadProducerName"];
 
-/** The reference's index is sized by these; ours by each replica's own KV cache. */
+/** Sizes of the reference's index; ours has the size of each replica's KV cache. */
 const INDEX_SIZES = [
   "autoTune",
   "blockSize",
@@ -36,12 +36,12 @@ const INDEX_SIZES = [
   "lruCapacityPerServer",
 ];
 
-const PAGE_OF_URL: Readonly<Record<string, string>> = {
+const FROM_URL: Readonly<Record<string, string>> = {
   scheme: "no scheme: it is that of each endpoint's url",
   insecureSkipVerify: "no insecureSkipVerify: certificates are checked here as they are for requests",
 };
 
-/** Types that keep their name (session-affinity-scorer, context-length-aware …) are not listed. */
+/** By the reference's name. Types with the same name in both (session-affinity-scorer, context-length-aware …) are not listed. */
 export const REFERENCE_NAMES: Readonly<Record<string, ReferenceName>> = {
   "queue-scorer": { type: "queue" },
   "running-requests-size-scorer": { type: "running" },
@@ -63,11 +63,11 @@ export const REFERENCE_NAMES: Readonly<Record<string, ReferenceName>> = {
   "max-score-picker": picker("max-score"),
   "random-picker": picker("random"),
   "weighted-random-picker": picker("weighted-random"),
-  "metrics-data-source": { type: "metrics", refused: PAGE_OF_URL },
-  "models-data-source": { type: "model-list", refused: { ...PAGE_OF_URL, path: "no path: it is /v1/models" } },
+  "metrics-data-source": { type: "metrics", refused: FROM_URL },
+  "models-data-source": { type: "model-list", refused: { ...FROM_URL, path: "no path: it is /v1/models" } },
 };
 
-/** Our definitions under the reference's names; what they make is the same plugin. */
+/** Our definitions under the reference's names; they make the same plugins. */
 export function referenceDefinitions(own: ReadonlyMap<string, Definition>): readonly (readonly [string, Definition])[] {
   return Object.entries(REFERENCE_NAMES).map(([name, reference]) => {
     const definition = own.get(reference.type);
@@ -76,7 +76,7 @@ export function referenceDefinitions(own: ReadonlyMap<string, Definition>): read
   });
 }
 
-/** Zod describes itself so; `config/json-schema.ts` reads it for editors and for the keys that messages name. */
+/** How Zod gives a schema's JSON Schema; `config/json-schema.ts` reads it for editors and for the keys in messages. */
 interface Described {
   readonly jsonSchema?: { readonly input: (options: { target: string }) => Readonly<Record<string, unknown>> };
 }
@@ -109,7 +109,7 @@ function referenceOptions(own: OptionSchema<unknown>, reference: ReferenceName):
   };
 }
 
-/** What is wrong with the parameters before ours are looked at. */
+/** Problems with the reference's parameters, found before our own schema checks the rest. */
 function refusals(
   given: readonly (readonly [string, unknown])[],
   refused: Readonly<Record<string, string>>,

@@ -85,9 +85,9 @@ const definitions: readonly Definition[] = [
 const own = new Map(definitions.map((definition) => [definition.type, definition]));
 
 /**
- * Every built-in plugin by the names that a config may call it by. A type has one name of our own, unique across all kinds:
- * the definition's `type` and its file's name. Where the reference router has a plugin that does the same job, the reference's
- * name for it (`plugins/reference-names.ts`) is a second key: same plugin, with the reference's parameters. So a key that is
- * not its definition's type is one of those, and an instance made by it has our type.
+ * Every built-in plugin, by the names that a config may use. Each type has one name of our own, unique across all kinds: the
+ * definition's `type`, which is also its file's name. If the reference router has a plugin that does the same job, its name there
+ * (`plugins/reference-names.ts`) is a second key for the same plugin, with the reference's parameters. So a key that differs from
+ * its definition's `type` is such a name, and its instances have our type.
  */
 export const builtIns: ReadonlyMap<string, Definition> = new Map([...own, ...referenceDefinitions(own)]);

@@ -1,19 +1,21 @@
+import type { Profile } from "../active-config.ts";
 import type { Endpoint, Phase } from "../contract/endpoint.ts";
-import type { RewriteRule } from "../contract/rewrite-rule.ts";
+import type { TargetMapping } from "../contract/rewriter.ts";
 import type { RouterView } from "../contract/router-view.ts";
 import type { Limits } from "../settings.ts";
+import type { ShownRouter } from "./router-view.ts";
 
-/** What /status says: the router and its pool at one moment. */
+/** The document of /status: the router and its pool at one moment. */
 export interface Status {
   /** ISO 8601. */
   readonly time: string;
   readonly startedAt: string;
   readonly uptimeS: number;
   readonly pool: string;
-  /** Where the config came from. */
+  /** Files and other places that the config came from. */
   readonly sources: readonly string[];
   readonly clientConnections: number;
-  /** What somebody should look at, as sentences. */
+  /** Problems that need attention, as sentences. */
   readonly warnings: readonly string[];
   readonly endpoints: readonly EndpointStatus[];
   readonly profile: ProfileStatus;
@@ -26,19 +28,21 @@ export interface EndpointStatus {
   readonly name: string;
   readonly url: string;
   readonly phase: Phase;
-  /** What the last probe failed with; "" after a success. */
+  /** Whether it gets new requests. */
+  readonly isAvailable: boolean;
+  /** Why the last probe failed; "" after a success. */
   readonly failure: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly models: readonly string[];
   readonly inFlight: number;
   readonly prefillTokens: number;
   readonly connections: number;
-  /** What the replica's own pages say; null where they don't. */
+  /** From the replica's metrics; null if unknown. `kvUsage` is in [0, 1]. */
   readonly waiting: number | null;
   readonly running: number | null;
   readonly kvUsage: number | null;
   readonly scrapedAgoMs: number | null;
-  /** How much decisions still listen to it, in [0, 1]. */
+  /** The confidence that decisions give to those values, in [0, 1]. */
   readonly freshness: number;
 }
 
@@ -54,66 +58,68 @@ interface PluginName {
   readonly type: string;
 }
 
-export interface RewriteStatus extends RewriteRule {
+export interface RewriteStatus extends TargetMapping {
   readonly targets: readonly TargetStatus[];
 }
 
 interface TargetStatus {
   readonly name: string;
   readonly weight: number;
-  /** Of the rule's requests, in [0, 1]. */
+  /** Share of the rule's requests, in [0, 1]. */
   readonly share: number;
-  /** How many ready endpoints serve it. */
+  /** Number of ready endpoints that serve it. */
   readonly readyEndpoints: number;
 }
 
-/** What the process knows beside its router. */
+/** What the router itself does not know. */
 export interface StatusExtras {
   readonly sources: readonly string[];
   readonly clientConnections: () => number;
 }
 
-export function statusOf(view: RouterView, { sources, clientConnections }: StatusExtras): Status {
-  const { snapshot, clock, prefixIndex } = view;
-  const ready = snapshot.endpoints.filter(({ phase }) => phase === "ready");
-  const rewrites = snapshot.rewriters.flatMap(({ plugin }) => (plugin.rules ?? []).map((rule) => rewriteStatus(rule, ready)));
-  const wallMs = clock.wall();
+export function statusOf(
+  { config, facts }: Pick<ShownRouter, "config" | "facts">,
+  view: RouterView,
+  { sources, clientConnections }: StatusExtras,
+): Status {
+  const available = facts.endpoints.filter(({ isAvailable }) => isAvailable);
+  const rewrites = view.mappings.map((mapping) => rewriteStatus(mapping, available));
+  const wallMs = view.clock.wall();
   return {
     time: new Date(wallMs).toISOString(),
-    startedAt: new Date(snapshot.startedAtS * 1000).toISOString(),
-    uptimeS: Math.max(0, Math.floor(wallMs / 1000) - snapshot.startedAtS),
-    pool: snapshot.pool,
+    startedAt: new Date(view.startedAtS * 1000).toISOString(),
+    uptimeS: Math.max(0, Math.floor(wallMs / 1000) - view.startedAtS),
+    pool: config.pool,
     sources,
     clientConnections: clientConnections(),
-    warnings: ready.length === 0 ? [nobodyReady(snapshot.endpoints.length)] : rewrites.flatMap(targetWarnings),
-    endpoints: snapshot.endpoints.map((endpoint) => endpointStatus(endpoint, view)),
-    profile: profileStatus(view),
+    warnings: available.length === 0 ? [nobodyReady(facts.endpoints.length)] : rewrites.flatMap(targetWarnings),
+    endpoints: facts.endpoints.map((endpoint) => endpointStatus(endpoint, view)),
+    profile: profileStatus(config.profile),
     rewrites,
-    prefixIndex: prefixIndex
-      ? { entries: prefixIndex.entries, maxEntries: prefixIndex.maxEntries, bytes: prefixIndex.bytes }
-      : null,
-    limits: snapshot.settings.limits,
+    prefixIndex: view.prefixIndex ?? null,
+    limits: config.settings.limits,
   };
 }
 
 function endpointStatus(endpoint: Endpoint, view: RouterView): EndpointStatus {
-  const { name, slot, url, phase, labels, models } = endpoint;
+  const { name, slot, url, phase, isAvailable, labels, models } = endpoint;
   const { load, clock } = view;
   return {
     name,
     url: url.href,
     phase,
+    isAvailable,
     failure: view.probeFailure(endpoint),
     labels,
     models: [...models],
-    inFlight: load.inFlight[slot]!,
-    prefillTokens: load.prefillTokens[slot]!,
+    inFlight: load.inFlight(slot),
+    prefillTokens: load.prefillTokens(slot),
     connections: view.connectionsTo(endpoint),
-    waiting: known(load.waiting[slot]!),
-    running: known(load.running[slot]!),
-    kvUsage: known(load.kvUsage[slot]!),
-    scrapedAgoMs: known(Math.round(clock.now() - load.scrapedAtMs[slot]!)),
-    freshness: load.freshness[slot]!,
+    waiting: known(load.waiting(slot)),
+    running: known(load.running(slot)),
+    kvUsage: known(load.kvUsage(slot)),
+    scrapedAgoMs: known(Math.round(clock.now() - load.scrapedAtMs(slot))),
+    freshness: load.freshness(slot),
   };
 }
 
@@ -121,8 +127,7 @@ function known(value: number): number | null {
   return Number.isNaN(value) ? null : value;
 }
 
-function profileStatus({ snapshot }: RouterView): ProfileStatus {
-  const { name, filters, scorers, picker } = snapshot.profile;
+function profileStatus({ name, filters, scorers, picker }: Profile): ProfileStatus {
   const nameOf = (plugin: PluginName): PluginName => ({ name: plugin.name, type: plugin.type });
   return {
     name,
@@ -132,21 +137,21 @@ function profileStatus({ snapshot }: RouterView): ProfileStatus {
   };
 }
 
-function rewriteStatus(rule: RewriteRule, ready: readonly Endpoint[]): RewriteStatus {
-  const sum = rule.targets.reduce((total, { weight }) => total + weight, 0);
-  const targets = rule.targets.map(({ name, weight }) => ({
+function rewriteStatus(mapping: TargetMapping, available: readonly Endpoint[]): RewriteStatus {
+  const sum = mapping.targets.reduce((total, { weight }) => total + weight, 0);
+  const targets = mapping.targets.map(({ name, weight }) => ({
     name,
     weight,
     share: sum === 0 ? 0 : weight / sum,
-    readyEndpoints: ready.filter(({ models }) => models.has(name)).length,
+    readyEndpoints: available.filter(({ models }) => models.has(name)).length,
   }));
-  return { ...rule, targets };
+  return { ...mapping, targets };
 }
 
 function nobodyReady(poolSize: number): string {
   return poolSize === 0
     ? "The pool has no replicas: add some to the config, or wait until they are found."
-    : "No replica is ready, so requests get 503: the list of replicas says what their probes fail with.";
+    : "No replica is ready, so requests get 503: see the list of replicas for why their probes fail.";
 }
 
 function targetWarnings({ name, targets, onUnavailable }: RewriteStatus): readonly string[] {

@@ -8,13 +8,16 @@ const CAPITAL_E = 0x45;
 const LETTER_E = 0x65;
 const LETTER_F = 0x66;
 
-/** How many numbers a scanned array holds, in nested arrays too; 0 where it holds anything else. */
+/** How many numbers a scanned array holds, nested arrays included; 0 if it holds anything else. */
 export function countNumbers(bytes: Uint8Array, span: Span): number {
   const commas = commasOfFlatList(bytes, span[0] + 1, span[1] - 1);
   return commas > 0 ? commas + 1 : countOneByOne(bytes, span);
 }
 
-/** The commas of a list like "17,4,2026"; NaN or 0 where it is not as simple. Four bytes at a time, as these lists are prompts of token ids. */
+/**
+ * Counts the commas of a simple list like "17,4,2026"; NaN or 0 if it is not simple. It reads four bytes at a time, because
+ * prompts of token ids are such lists and may be long.
+ */
 function commasOfFlatList(bytes: Uint8Array, from: number, end: number): number {
   const base = bytes.byteOffset;
   const first = (base + from + 3) >>> 2;
@@ -31,7 +34,7 @@ function commasOfFlatList(bytes: Uint8Array, from: number, end: number): number 
   return commas;
 }
 
-/** For the bytes before the first whole word and after the last; NaN where one of them is not flat. */
+/** Counts commas byte by byte, before the first whole word and after the last; NaN if a byte is not flat. */
 function flatCommas(bytes: Uint8Array, from: number, end: number): number {
   let commas = 0;
   for (let at = from; at < end; at++) {
@@ -41,7 +44,7 @@ function flatCommas(bytes: Uint8Array, from: number, end: number): number {
   return commas;
 }
 
-/** No byte from 0x40 on (brackets, letters) and no quote. */
+/** Whether no byte of the word is a quote, or 0x40 or above (brackets, letters). */
 function isFlatWord(word: number): boolean {
   return (word & 0xc0c0c0c0) === 0 && zeroBytes(word ^ 0x22222222) === 0;
 }
@@ -50,7 +53,7 @@ function commasInWord(word: number): number {
   return Math.imul(zeroBytes(word ^ 0x2c2c2c2c) >>> 7, 0x01010101) >>> 24;
 }
 
-/** The top bit of each byte that is 0, for bytes below 0x80: adding 0x7f sets it in all others. */
+/** Sets the top bit of each byte that is 0, for bytes below 0x80: adding 0x7f sets it in all other bytes. */
 function zeroBytes(word: number): number {
   return ~(word + 0x7f7f7f7f) & 0x80808080;
 }
@@ -64,7 +67,7 @@ function countOneByOne(bytes: Uint8Array, span: Span): number {
       at = mantissaEnd(bytes, at + 1);
       count++;
     } else if (byte === LETTER_E || byte === CAPITAL_E) {
-      at = mantissaEnd(bytes, at + 2); // the exponent of a number counted before; it may begin with a plus
+      at = mantissaEnd(bytes, at + 2); // exponent of the number just counted; it may begin with a plus
     } else if (byte === QUOTE || byte >= LETTER_F) {
       return 0;
     } else at++;
@@ -72,7 +75,7 @@ function countOneByOne(bytes: Uint8Array, span: Span): number {
   return count;
 }
 
-/** Index after a run of digits, points and minus signs; the array's bracket ends the last one. */
+/** Index after a run of digits, points and minus signs; the array's closing bracket ends the last run. */
 function mantissaEnd(bytes: Uint8Array, from: number): number {
   let at = from;
   while (bytes[at]! >= MINUS && bytes[at]! <= DIGIT_9) at++;

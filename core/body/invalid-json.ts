@@ -1,6 +1,6 @@
 import { RouterError } from "../contract/errors.ts";
 
-// One sentence each, with the position but never the content.
+// Each message is one sentence. It gives the position, never the content.
 
 export function malformed(bytes: Uint8Array, at: number): RouterError {
   const byte = bytes[at]!;
@@ -13,7 +13,7 @@ export function malformed(bytes: Uint8Array, at: number): RouterError {
   return new RouterError("invalid_json", `The body is not valid JSON at byte ${at}; send one JSON object in UTF-8.`);
 }
 
-/** For a first byte that can't begin an object. */
+/** The error for a first byte that can't begin an object. */
 export function notAnObject(bytes: Uint8Array, at: number): RouterError {
   const isOtherValue = '"[-0123456789tfn'.includes(String.fromCharCode(bytes[at]!));
   if (!isOtherValue) return malformed(bytes, at);
@@ -28,12 +28,12 @@ export function truncated(end: number, hasBegun: boolean): RouterError {
 export function trailing(at: number): RouterError {
   return new RouterError(
     "invalid_json",
-    `The body goes on at byte ${at}, after its JSON object; send one object and nothing else.`,
+    `The body continues at byte ${at}, after its JSON object; send one object and nothing else.`,
   );
 }
 
 export function tooDeep(at: number, maxDepth: number): RouterError {
-  return new RouterError("invalid_json", `The body nests deeper than ${maxDepth} levels at byte ${at}; send a flatter one.`);
+  return new RouterError("invalid_json", `The body nests deeper than ${maxDepth} levels at byte ${at}; send fewer levels.`);
 }
 
 export function duplicateKey(key: string, at: number): RouterError {

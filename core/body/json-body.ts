@@ -1,15 +1,13 @@
+import type { BodyView, JsonKind } from "../contract/body-view.ts";
 import { RouterError } from "../contract/errors.ts";
 import type { Span } from "../contract/request.ts";
 import { countNumbers } from "./count-numbers.ts";
 import { asciiText, decodeString } from "./json-string.ts";
 import { BodyScanner } from "./scan.ts";
 
-/** What a noted key's value is; "missing" where the body does not have the key. */
-export type JsonKind = "string" | "number" | "array" | "object" | "true" | "false" | "null" | "missing";
-
-/** Where a scan found the keys it was asked for. */
+/** Where a scan found the noted keys. */
 export interface KeySpans {
-  /** Undefined where the body does not have the key; throws for a key that was not asked for. */
+  /** Undefined where the body does not have the key. Throws an Error for a key that the scan did not note. */
   spanOf(key: string): Span | undefined;
 }
 
@@ -20,12 +18,12 @@ const LETTER_N = 0x6e;
 const LETTER_T = 0x74;
 const OPEN_OBJECT = 0x7b;
 
-/** No whole number that a client means is spelled longer. */
+/** No client needs more bytes to write a whole number. */
 const MAX_NUMBER_BYTES = 64;
 
-/** What a parser reads: the body's bytes and its noted top-level keys, decoded one by one and only when asked for. */
-export class JsonBody {
-  /** Exactly the body. */
+/** What a parser reads: the body's bytes and its noted top-level keys. A key is decoded only when it is read. */
+export class JsonBody implements BodyView {
+  /** The bytes of the body and nothing else. */
   readonly bytes: Uint8Array;
   readonly #spans: KeySpans;
 
@@ -34,7 +32,7 @@ export class JsonBody {
     this.#spans = spans;
   }
 
-  /** Span of the key's JSON value, quotes or brackets included; undefined where it is missing. */
+  /** Span of the key's JSON value, quotes or brackets included; undefined if the key is missing. */
   span(key: string): Span | undefined {
     return this.#spans.spanOf(key);
   }
@@ -56,7 +54,7 @@ export class JsonBody {
     return text;
   }
 
-  /** True only for the literal true. */
+  /** True for the literal true; false for false, null or a missing key. */
   flag(key: string): boolean {
     const kind = this.kind(key);
     if (kind === "true") return true;
@@ -64,7 +62,7 @@ export class JsonBody {
     throw wrongKind(key, "true or false");
   }
 
-  /** The key's whole number; 0 for null or a missing key. A whole number may be spelled 16.0 or 1e3. */
+  /** The key's whole number, also if written 16.0 or 1e3; 0 for null or a missing key. */
   count(key: string): number {
     const span = this.span(key);
     if (span === undefined) return 0;
@@ -75,7 +73,7 @@ export class JsonBody {
     return value + 0;
   }
 
-  /** How many numbers an array of numbers holds, in nested arrays too; 0 for everything else. */
+  /** How many numbers an array of numbers holds, nested arrays included; 0 for any other value. */
   countElements(key: string): number {
     const span = this.span(key);
     if (span === undefined || kindOf(this.bytes[span[0]]!) !== "array") return 0;
@@ -83,7 +81,7 @@ export class JsonBody {
   }
 }
 
-/** Scans a body that is there as a whole. */
+/** Scans a complete body. Throws RouterError when it is not one JSON object, or has a noted key twice. */
 export function readJsonBody(bytes: Uint8Array, keys: readonly string[], maxDepth: number): JsonBody {
   const scanner = new BodyScanner(keys, maxDepth);
   scanner.finish(bytes, bytes.length);

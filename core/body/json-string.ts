@@ -1,11 +1,11 @@
 import type { Span } from "../contract/request.ts";
 
 const BACKSLASH = 0x5c;
-/** Up to this many bytes a loop is faster than a call into the decoder. */
+/** Up to this many bytes, a loop is faster than a call of TextDecoder. */
 const SHORT_BYTES = 64;
 const STRICT_UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** The text of a scanned JSON string whose span includes its quotes; undefined where its bytes are not UTF-8. */
+/** Decodes a scanned JSON string; the span includes its quotes. Undefined if its bytes are not UTF-8. */
 export function decodeString(bytes: Uint8Array, span: Span): string | undefined {
   const start = span[0] + 1;
   const end = span[1] - 1;
@@ -18,7 +18,7 @@ export function decodeString(bytes: Uint8Array, span: Span): string | undefined 
   }
 }
 
-/** The text of bytes below 0x80. */
+/** Decodes bytes that are all below 0x80. */
 export function asciiText(bytes: Uint8Array, start: number, end: number): string {
   let text = "";
   for (let at = start; at < end; at++) text += String.fromCharCode(bytes[at]!);

@@ -6,11 +6,11 @@ const MAX_BYTES_PER_UNIT = 6;
 const BACKSLASH = 0x5c;
 const UTF8 = new TextDecoder();
 
-/** Where a body has the keys it is searched for. */
+/** The keys that a scan looks for, and where it found their values. */
 export class NotedKeys {
   readonly #keys: readonly string[];
   readonly #spans: (Span | undefined)[] = [];
-  /** Index of the key whose value has not ended; -1 where there is none. */
+  /** Index of the key whose value is being scanned; -1 for a key that is not noted. */
   #open = -1;
 
   constructor(keys: readonly string[]) {
@@ -23,19 +23,19 @@ export class NotedKeys {
     return this.#spans[index];
   }
 
-  /** A top-level key ended; its JSON string lies in [start, end), quotes included. */
+  /** A top-level key ended; its JSON string is [start, end), quotes included. Throws RouterError when a noted key comes twice. */
   keyEnded(bytes: Uint8Array, start: number, end: number): void {
     this.#open = matchKey(this.#keys, bytes, start, end);
     if (this.#open >= 0 && this.#spans[this.#open] !== undefined) throw duplicateKey(this.#keys[this.#open]!, start);
   }
 
-  /** That key's value ended. */
+  /** The value of that key ended. */
   valueEnded(start: number, end: number): void {
     if (this.#open >= 0) this.#spans[this.#open] = [start, end];
   }
 }
 
-/** Index of the key, however it is spelled; -1 where it is none of them. */
+/** Index of the key, with or without escapes; -1 if it is none of them. */
 function matchKey(keys: readonly string[], bytes: Uint8Array, start: number, end: number): number {
   for (let index = 0; index < keys.length; index++) if (isSpelledOut(keys[index]!, bytes, start + 1, end - 1)) return index;
   return isPlainAscii(bytes, start, end) ? -1 : matchDecoded(keys, bytes, start, end);

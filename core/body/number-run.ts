@@ -1,7 +1,7 @@
-/** How far a number has come; 0 means that the byte can't follow. A chunk boundary may fall between any two bytes of a number. */
+/** State of the number grammar; 0 means that the byte can't follow. A state is kept, because a chunk may end inside a number. */
 export type NumberState = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8;
 
-/** Before the first digit, with a minus sign already read. */
+/** Before the first digit; a minus sign was read already, if there is one. */
 export const NUMBER_START: NumberState = 1;
 const ZERO = 2;
 const INTEGER = 3;
@@ -15,12 +15,12 @@ const COMMA = 0x2c;
 const DIGIT_0 = 0x30;
 const DIGIT_9 = 0x39;
 
-/** A number may end here. */
+/** Whether a number may end in this state. */
 export function isWholeNumber(state: NumberState): boolean {
   return state === ZERO || state === INTEGER || state === FRACTION || state === EXPONENT;
 }
 
-/** The state after one more byte of a number. */
+/** The state after one more byte. */
 export function afterNumberByte(state: NumberState, byte: number): NumberState {
   if (isDigit(byte)) return afterDigit(state, byte);
   if (byte === 0x2e) return state === ZERO || state === INTEGER ? AFTER_POINT : 0;
@@ -43,8 +43,8 @@ export function digitsEnd(bytes: Uint8Array, from: number, end: number): number 
 }
 
 /**
- * Index after the last comma of a run like "17,4, 2026," or `from` where there is none: a prompt of token ids is such a list,
- * and this is three times as fast as one value at a time. Zeros are left to the number grammar.
+ * Index after the last comma of a run like "17,4, 2026,"; `from` if there is none. Prompts of token ids are such lists, and this
+ * is three times as fast as scanning each value. A number that begins with 0 ends the run: the number grammar checks it.
  */
 export function integerRunEnd(bytes: Uint8Array, from: number, end: number): number {
   let done = from;

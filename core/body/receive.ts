@@ -1,18 +1,21 @@
 import { RouterError } from "../contract/errors.ts";
 import { returnStorage, takeStorage } from "./storage-pool.ts";
 
-/** Up to here a declared length is believed; beyond it memory follows the bytes that have come. */
+/** Up to this size memory is taken for the declared length at once; beyond it, only as bytes come. */
 const TRUSTED_BYTES = 1024 * 1024;
 const EMPTY = new Uint8Array(0);
 
-/** Gathers a request body into one contiguous buffer. It copies, so that the memory of a read is free once the read is over. */
+/** Gathers a request body in one contiguous buffer. It copies, so that a read's memory can be used for the next read. */
 export class BodyBuffer {
   readonly #declared: number;
   readonly #maxBytes: number;
   #storage: Uint8Array = EMPTY;
   #length = 0;
 
-  /** `declared` is the Content-Length, or -1 where the length is not known before the end. */
+  /**
+   * `declared` is the Content-Length, or -1 if the length is not known before the end. Throws RouterError (413) when it is larger
+   * than `maxBytes`.
+   */
   constructor(declared: number, maxBytes: number) {
     this.#declared = declared;
     this.#maxBytes = maxBytes;
@@ -23,17 +26,17 @@ export class BodyBuffer {
     return this.#length;
   }
 
-  /** The buffer behind the body; only its first `length` bytes mean anything. Costs nothing, and changes when the body outgrows it. */
+  /** The buffer that holds the body in its first `length` bytes. `append` may replace it by a larger one. */
   get storage(): Uint8Array {
     return this.#storage;
   }
 
-  /** Exactly the body so far. */
+  /** The bytes of the body so far. */
   get bytes(): Uint8Array {
     return this.#storage.length === this.#length ? this.#storage : this.#storage.subarray(0, this.#length);
   }
 
-  /** Adds a copy of chunk[start, end). */
+  /** Adds a copy of chunk[start, end). Throws RouterError (413) when the body becomes larger than `maxBytes`. */
   append(chunk: Uint8Array, start: number, end: number): void {
     const needed = this.#length + end - start;
     if (needed > this.#maxBytes) throw this.#tooLarge();
@@ -49,7 +52,7 @@ export class BodyBuffer {
     this.#storage = grown;
   }
 
-  /** The body's memory may be used again: nobody reads it any more, and no socket still writes it. */
+  /** Lets the next body use the memory. Call it when nothing reads the body any more and no socket still has to write it. */
   release(): void {
     returnStorage(this.#storage);
     this.#storage = EMPTY;

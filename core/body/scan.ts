@@ -6,7 +6,7 @@ import { afterNumberByte, digitsEnd, integerRunEnd, isWholeNumber, NUMBER_START,
 import { isEscapeLetter, isHexDigit, shortRunEnd } from "./string-run.ts";
 import { contentEnd, forgetWindow } from "./text-scan.ts";
 
-// What comes next between tokens …
+// States: what may come next between tokens …
 const BODY = 0;
 const FIRST_KEY = 1;
 const KEY = 2;
@@ -15,13 +15,13 @@ const VALUE = 4;
 const FIRST_ITEM = 5;
 const AFTER_VALUE = 6;
 const BODY_END = 7;
-// … and the tokens that a chunk boundary may cut.
+// … and inside a token that a chunk boundary may cut.
 const STRING = 8;
 const ESCAPE = 9;
 const LITERAL = 10;
 const NUMBER = 11;
 
-// Bytes, declared here because V8 reads an imported constant through five loads.
+// Declared here and not imported, because V8 needs five loads to read an imported constant.
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const MINUS = 0x2d;
@@ -38,13 +38,14 @@ const LETTER_U = 0x75;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** Strings shorter than this never pay for a call into WebAssembly. */
+/** Shorter strings are scanned without the cost of a call into WebAssembly. */
 const SHORT_STRING = 16;
 
 /**
- * Walks a body once, as its bytes arrive, and notes where the values of the given top-level keys lie.
- * It takes exactly one object of RFC 8259 JSON. Bytes of 0x80 and above pass inside strings unchecked, as the body goes on unchanged:
- * whether they are UTF-8 is judged where a string is decoded. After a throw a scanner is spent.
+ * Scans a body once, while its bytes arrive, and notes where the values of the given top-level keys are.
+ * It accepts exactly one JSON object (RFC 8259) and throws RouterError for anything else; after that the scanner can't be used.
+ * Inside strings it does not check bytes of 0x80 and above, because the body is sent on unchanged: UTF-8 is checked where a
+ * string is decoded.
  */
 export class BodyScanner implements KeySpans {
   readonly #noted: NotedKeys;
@@ -52,7 +53,7 @@ export class BodyScanner implements KeySpans {
   #state = BODY;
   #at = 0;
   #depth = 0;
-  /** One bit for each of the innermost 16 containers, 1 = array; those further out wait in `#outerArrays`. */
+  /** One bit for each of the innermost 16 containers, 1 = array; the bits of the outer ones are in `#outerArrays`. */
   #arrays = 0;
   readonly #outerArrays: number[] = [];
   #isKey = false;
@@ -60,7 +61,7 @@ export class BodyScanner implements KeySpans {
   #number: NumberState = NUMBER_START;
   #literal = "";
   #literalLeft = 0;
-  /** Where the latest key or value of the top level begins. */
+  /** Where the latest top-level key or value begins. */
   #begin = 0;
 
   constructor(keys: readonly string[], maxDepth: number) {
@@ -72,7 +73,7 @@ export class BodyScanner implements KeySpans {
     return this.#noted.spanOf(key);
   }
 
-  /** Scans from where it stopped up to `end`; `bytes` may be another buffer each time, as long as it begins with the same content. */
+  /** Scans on to `end`. `bytes` may be another buffer each time, but must begin with the content scanned so far. */
   push(bytes: Uint8Array, end: number): void {
     forgetWindow();
     let at = this.#at;
@@ -80,7 +81,7 @@ export class BodyScanner implements KeySpans {
     this.#at = at;
   }
 
-  /** Scans what is left and declares the end. */
+  /** Scans the rest, up to the end of the body. */
   finish(bytes: Uint8Array, end: number): void {
     this.push(bytes, end);
     if (this.#state !== BODY_END) throw truncated(end, this.#state !== BODY);
@@ -92,7 +93,7 @@ export class BodyScanner implements KeySpans {
     return this.#stringRest(bytes, at, end);
   }
 
-  /** Everything outside tokens; returns where a token was cut, or `end`. */
+  /** Scans tokens and what is between them; returns `end`, or the index at which the state is one inside a token. */
   #between(bytes: Uint8Array, from: number, end: number): number {
     let at = from;
     while (at < end) {
@@ -205,7 +206,7 @@ export class BodyScanner implements KeySpans {
     return at;
   }
 
-  /** One byte of an escape that is wrong, or cut by a chunk boundary. */
+  /** Scans one byte of an escape that a chunk boundary cuts, or that is wrong. */
   #escapeByte(bytes: Uint8Array, at: number): void {
     const byte = bytes[at]!;
     const isHex = this.#hexLeft > 0;

@@ -1,13 +1,13 @@
 import type { Span } from "../contract/request.ts";
 import { decodeString } from "./json-string.ts";
 
-/** Targets come from a config; the bounds are for those that a client made up. */
+/** Most targets come from the config; the bounds are for names that clients invent. */
 const MAX_CACHED_NAMES = 1024;
 const MAX_CACHED_LENGTH = 256;
 const UTF8 = new TextEncoder();
 const cache = new Map<string, Uint8Array>();
 
-/** The JSON string of a name, quotes included. */
+/** A name as a JSON string in UTF-8, quotes included. */
 export function encodeName(target: string): Uint8Array {
   const known = cache.get(target);
   if (known !== undefined) return known;
@@ -19,8 +19,8 @@ export function encodeName(target: string): Uint8Array {
 }
 
 /**
- * The body with its model replaced, as parts to be sent one after the other; no byte of the body is copied.
- * A body that names the target already, however it is spelled ("meta-llama\/Llama"), comes back as it is.
+ * The body with the model at `span` replaced by `target`, as parts to be sent one after the other; no byte of the body is copied.
+ * A body that names the target already, even with escapes ("meta-llama\/Llama"), is returned unchanged.
  */
 export function spliceModel(body: Uint8Array, span: Span, target: string): readonly Uint8Array[] {
   const encoded = encodeName(target);

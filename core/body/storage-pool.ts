@@ -1,10 +1,10 @@
 /**
- * Buffers for bodies, used again and again: fresh memory for each would be cold memory, and the garbage collector the most
- * expensive part of a large request.
+ * Buffers for bodies are used again. New memory for each body would not be in the CPU's caches, and collecting it would be the
+ * most expensive part of a large request.
  */
 const SMALLEST = 4 * 1024;
 const LARGEST = 4 * 1024 * 1024;
-/** Idle memory kept, all sizes together. */
+/** Most idle memory that is kept, all sizes together. */
 const MOST_IDLE_BYTES = 32 * 1024 * 1024;
 
 const idle = new Map<number, Uint8Array[]>();
@@ -29,7 +29,7 @@ export function returnStorage(storage: Uint8Array): void {
   idleBytes += size;
 }
 
-/** Powers of two, so that sizes meet again; a body above the largest gets exactly what it needs. */
+/** The next power of two, so that few sizes exist; above the largest, exactly what the body needs. */
 function sizeClass(bytes: number): number {
   if (bytes > LARGEST) return bytes;
   let size = SMALLEST;

@@ -4,7 +4,7 @@ const BACKSLASH = 0x5c;
 const ESCAPE_LETTER = 1;
 const HEX_DIGIT = 2;
 
-/** What each byte may be in an escape; text-scan.wat reads the same bits. */
+/** What each byte may be in an escape, as bits; text-scan.wat reads the same bits. */
 export const ESCAPE_CLASSES = new Uint8Array(256);
 for (const char of '"\\/bfnrt') ESCAPE_CLASSES[char.charCodeAt(0)]! |= ESCAPE_LETTER;
 for (const char of "0123456789abcdefABCDEF") ESCAPE_CLASSES[char.charCodeAt(0)]! |= HEX_DIGIT;
@@ -20,7 +20,7 @@ function isSpecial(byte: number): boolean {
   return byte < 0x20 || byte === QUOTE || byte === BACKSLASH;
 }
 
-/** What may follow a backslash, apart from u. */
+/** Whether the byte may follow a backslash; u is not included. */
 export function isEscapeLetter(byte: number): boolean {
   return (ESCAPE_CLASSES[byte]! & ESCAPE_LETTER) !== 0;
 }

@@ -2,14 +2,14 @@ import { startModule } from "../runtime/wasm.ts";
 import { ESCAPE_CLASSES } from "./string-run.ts";
 import { TEXT_SCAN_MODULE } from "./text-scan-module.ts";
 
-// Long strings are scanned in WebAssembly, 64 bytes a step: four to eight times as fast as JavaScript with words of four bytes,
-// the copy into the module's memory included. `npm run wasm` compiles text-scan.wat into text-scan-module.ts.
+// WebAssembly scans long strings, 64 bytes a step: four to eight times as fast as JavaScript with words of four bytes, including
+// the copy into the module's memory. `npm run wasm` compiles text-scan.wat into text-scan-module.ts.
 
-/** Bytes of a body that are in the module's memory at once: few enough to stay in a core's nearest caches. */
+/** Bytes of a body that the module's memory holds at once: few enough for a core's fastest caches. */
 const WINDOW_BYTES = 32 * 1024;
-/** Where text-scan.wat looks up classes. */
+/** Where text-scan.wat reads the classes of bytes. */
 const CLASSES_ADDRESS = 0xc000;
-/** The longest escape, \u0000, less one: what begins so close to the window's end may only look cut off. */
+/** Length of the longest escape, \u0000, minus one. The window may cut an escape that begins so close to its end. */
 const MOST_CUT_BYTES = 5;
 
 interface TextScan {
@@ -21,18 +21,18 @@ interface TextScan {
 const { memory, contentEnd: contentEndInWindow } = load();
 const window = new Uint8Array(memory.buffer, 0, WINDOW_BYTES);
 
-// The window holds [begin, until) of the bytes that are scanned. One for all scanners: a scan never waits half-way.
+// The window holds [begin, until) of the scanned bytes. All scanners share it, because a scan is synchronous.
 let begin = 0;
 let until = 0;
 
-/** What the window holds is of other bytes than those to be scanned next. */
+/** Call before other bytes are scanned: the window's content is of no use for them. */
 export function forgetWindow(): void {
   until = 0;
 }
 
 /**
- * Index of a string's closing quote, or of the first thing in it that needs a closer look: a control character, an escape that is wrong
- * or cut off, or `end`. After `forgetWindow`, calls may only go forward in the same bytes up to the same `end`.
+ * Index of a string's closing quote, or of the first byte that the caller must check: a control character, an escape that is
+ * wrong or cut off, or `end`. After `forgetWindow`, `from` may only grow, and `bytes` and `end` must stay the same.
  */
 export function contentEnd(bytes: Uint8Array, from: number, end: number): number {
   if (from >= until) fillWindow(bytes, from, end);

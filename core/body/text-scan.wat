@@ -1,12 +1,12 @@
 ;; The inner loop of the body scanner: 64 bytes of a JSON string at a time.
 ;;
-;; Memory, one page: the text at 0; at 0xc000 the class of each byte, as string-run.ts has them: 1 = may follow a backslash, 2 = hex
-;; digit. Both are written from outside. Reading on behind the text is harmless: what is found there does not count.
+;; Memory (64 KiB): the text at 0; at 0xc000 the class of each byte, as in string-run.ts: 1 = may follow a backslash,
+;; 2 = hex digit. The caller writes both. Reading past the text's end is harmless: results from there are ignored.
 (module
   (memory (export "memory") 1)
 
-  ;; Index of the string's closing quote in [at, end), or of the first thing that needs a closer look: a control character, an
-  ;; escape that is wrong or cut off, or `end`. Escapes that are right are passed over.
+  ;; Index of the string's closing quote in [at, end), or of the first byte that the caller must check: a control character, an
+  ;; escape that is wrong or cut off, or `end`. Correct escapes are skipped.
   (func (export "contentEnd") (param $at i32) (param $end i32) (result i32)
     (local $text v128)
     (local $specials0 v128) (local $specials1 v128) (local $specials2 v128) (local $specials3 v128)
@@ -60,7 +60,7 @@
             (local.set $next (i32.add (local.get $mark) (i32.const 2)))
             (if (i32.eqz (i32.and (i32.const 1) (i32.load8_u offset=0xc000 (i32.load8_u offset=1 (local.get $mark)))))
               (then
-                ;; Not one letter, so it must be u (0x75) and four digits.
+                ;; Not a one-letter escape, so it must be u (0x75) and four hex digits.
                 (local.set $next (i32.add (local.get $mark) (i32.const 6)))
                 (if (i32.ne (i32.load8_u offset=1 (local.get $mark)) (i32.const 0x75)) (then (return (local.get $mark))))
                 (if (i32.eqz (i32.and (i32.const 2) (i32.and
@@ -73,7 +73,7 @@
                   (then (return (local.get $mark))))))
             (if (i32.gt_s (local.get $next) (local.get $end)) (then (return (local.get $mark))))
 
-            ;; An escape may reach into the next 64 bytes, which then begin behind it; else on with the marks behind it.
+            ;; If the escape reaches into the next 64 bytes, the next block begins after it; else continue with the later marks.
             (if (i32.ge_s (local.get $next) (i32.add (local.get $at) (i32.const 64)))
               (then (local.set $at (local.get $next)) (br $blocks)))
             (local.set $marks (i64.and

@@ -3,13 +3,13 @@ import { readStatusArguments } from "./arguments.ts";
 import { askAdmin } from "./ask-admin.ts";
 import { type Alignment, table } from "./table.ts";
 
-/** `signalbox status`: a running router on one screen. */
+/** `signalbox status`: prints the state of a running router. Returns the exit code: 1 if no replica is ready. */
 export async function status(argv: readonly string[]): Promise<number> {
   const { admin, isJson } = readStatusArguments(argv);
-  // It is our own router's page.
+  // The admin port's own page, so its shape is known.
   const now = (await askAdmin(admin, "/status")) as Status;
   process.stdout.write(isJson ? `${JSON.stringify(now, undefined, 2)}\n` : statusText(now));
-  return now.endpoints.some(({ phase }) => phase === "ready") ? 0 : 1;
+  return now.endpoints.some(({ isAvailable }) => isAvailable) ? 0 : 1;
 }
 
 const MODELS_SHOWN = 4;
@@ -26,9 +26,9 @@ const COLUMNS: readonly (readonly [title: string, alignment: Alignment, cell: (e
   ["models", "left", ({ models }) => modelsText(models)],
 ];
 
-/** The table of replicas and what stands around it. */
+/** The state as text: pool, warnings, a table of replicas, rewrites and profile. */
 export function statusText(now: Status): string {
-  const ready = now.endpoints.filter(({ phase }) => phase === "ready").length;
+  const ready = now.endpoints.filter(({ isAvailable }) => isAvailable).length;
   const rows = now.endpoints.map((endpoint) => COLUMNS.map(([, , cell]) => cell(endpoint)));
   const lines = [
     `Pool "${now.pool}": ${ready} of ${now.endpoints.length} replicas ready, up ${duration(now.uptimeS)}, config: ${now.sources.join(", ")}`,
@@ -45,8 +45,8 @@ export function statusText(now: Status): string {
   return `${lines.join("\n")}\n`;
 }
 
-function phaseText({ phase, failure }: EndpointStatus): string {
-  return phase === "ready" || failure === "" ? phase : `${phase} (${failure})`;
+function phaseText({ phase, isAvailable, failure }: EndpointStatus): string {
+  return isAvailable || failure === "" ? phase : `${phase} (${failure})`;
 }
 
 function modelsText(models: readonly string[]): string {

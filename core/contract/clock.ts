@@ -1,8 +1,8 @@
-/** Time, handed in wherever it is needed, so that a test can move it by hand. */
+/** Time. It is passed to all code that needs it, so that a test can control it. */
 export interface Clock {
-  /** Milliseconds on a clock that never jumps; only differences mean anything. */
+  /** Milliseconds on a clock that never jumps; only differences have a meaning. */
   now(): number;
-  /** Milliseconds since 1970, for what people read. */
+  /** Milliseconds since 1970, for texts that people read. */
   wall(): number;
   /** Calls `run` once after `ms`; the returned function cancels it. */
   after(ms: number, run: () => void): () => void;

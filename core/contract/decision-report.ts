@@ -1,8 +1,9 @@
-import type { Attempt, Decision, Fault, RequestRecord } from "./decision.ts";
+import type { Decision, Fault, Leg } from "./decision.ts";
 import type { Endpoint } from "./endpoint.ts";
+import type { Attempt, Outcome } from "./outcome.ts";
 
 /** A request that has ended, without its body and headers: what may be kept for a while. */
-export interface EndedRequest extends Omit<RequestRecord, "request" | "decision"> {
+export interface EndedRequest extends Omit<Outcome, "request" | "decision"> {
   readonly isStream: boolean;
   readonly promptTokens: number;
   /** Undefined for a request that could not be understood. */
@@ -15,17 +16,17 @@ interface Refusal {
   readonly message: string;
 }
 
-/** Why a request went where it went, as the admin port tells it: plain JSON. */
+/** Why a request went to its endpoint, as the admin port shows it: plain JSON. */
 export interface DecisionReport {
   readonly id: string;
-  /** When it ended, in ISO 8601. */
+  /** When the request ended, in ISO 8601. */
   readonly time: string;
   readonly api: string;
   readonly status: number;
-  readonly ending: RequestRecord["ending"];
+  readonly ending: Outcome["ending"];
   readonly errorCode: string;
   readonly durationMs: number;
-  /** Null where no byte came. */
+  /** Null if no byte came. */
   readonly firstByteMs: number | null;
   readonly requestBytes: number;
   readonly responseBytes: number;
@@ -36,19 +37,19 @@ export interface DecisionReport {
   readonly model: string;
   readonly target: string;
   readonly rule: string;
-  /** The same in a sentence. */
+  /** The reason for the choice, in one or two sentences. */
   readonly why: string;
   readonly poolSize: number;
   readonly dropped: readonly { readonly filter: string; readonly endpoints: readonly string[] }[];
   readonly scorers: readonly { readonly name: string; readonly weight: number }[];
-  /** In the order in which they were to be tried. */
+  /** In the order in which they would be tried; endpoints that the picker left out come last. */
   readonly candidates: readonly CandidateReport[];
   readonly refusal: Refusal | null;
   readonly faults: readonly Fault[];
   readonly attempts: readonly Attempt[];
 }
 
-/** What of the prompt was believed cached at the endpoint, and what its replica says was; null where one is not known. */
+/** Prompt tokens that were believed cached at the endpoint, and that its replica reported; null if unknown. */
 interface CacheReport {
   readonly predictedTokens: number | null;
   readonly reportedTokens: number | null;
@@ -58,21 +59,22 @@ interface CacheReport {
 export interface CandidateReport {
   readonly endpoint: string;
   readonly total: number;
-  /** One for each of the scorers; null = no opinion. */
+  /** One score for each scorer; null = no opinion. */
   readonly scores: readonly (number | null)[];
-  /** How much each score counted beside its scorer's weight, in [0, 1]. */
+  /** Each scorer's confidence, in [0, 1]: its weight was multiplied by it. */
   readonly confidences: readonly number[];
 }
 
 export function reportOf(ended: EndedRequest): DecisionReport {
   const { decision } = ended;
+  const leg = decision?.legs[0];
   return {
     id: ended.id,
     time: new Date(ended.wallMs).toISOString(),
     api: ended.api,
     status: ended.status,
     ending: ended.ending,
-    errorCode: ended.errorCode,
+    errorCode: ended.error?.code ?? "",
     durationMs: ended.durationMs,
     firstByteMs: Number.isNaN(ended.firstByteMs) ? null : ended.firstByteMs,
     requestBytes: ended.requestBytes,
@@ -80,15 +82,15 @@ export function reportOf(ended: EndedRequest): DecisionReport {
     isStream: ended.isStream,
     promptTokens: ended.promptTokens,
     cache: cacheOf(ended),
-    profile: decision?.profile ?? "",
+    profile: leg?.profile ?? "",
     model: decision?.model ?? "",
     target: decision?.target ?? "",
     rule: decision?.rule ?? "",
     why: whyOf(ended),
     poolSize: decision?.endpoints.length ?? 0,
-    dropped: (decision?.dropped ?? []).map(({ filter, endpoints }) => ({ filter, endpoints: endpoints.map(({ name }) => name) })),
-    scorers: (decision?.scores ?? []).map(({ scorer, weight }) => ({ name: scorer, weight })),
-    candidates: decision === undefined ? [] : candidatesOf(decision),
+    dropped: (leg?.dropped ?? []).map(({ filter, endpoints }) => ({ filter, endpoints: endpoints.map(({ name }) => name) })),
+    scorers: (leg?.scores ?? []).map(({ scorer, weight }) => ({ name: scorer, weight })),
+    candidates: leg === undefined ? [] : candidatesOf(leg),
     refusal: ended.refusal ?? null,
     faults: decision?.faults ?? [],
     attempts: ended.attempts,
@@ -108,41 +110,46 @@ const known = (count = Number.NaN) => (Number.isNaN(count) ? null : count);
 
 type Choice = Omit<Decision, "refusal">;
 
-/** Those that a picker left out come last. */
-function candidatesOf(choice: Choice): readonly CandidateReport[] {
-  const { candidates, scores } = choice;
-  const places = new Map(choice.order.map((endpoint, place) => [endpoint, place]));
+/** Endpoints that the picker left out come last. */
+function candidatesOf(leg: Leg): readonly CandidateReport[] {
+  const { candidates, scores } = leg;
+  const places = new Map(leg.order.map((endpoint, place) => [endpoint, place]));
   const placeOf = (index: number) => places.get(candidates[index]!) ?? candidates.length;
   return [...candidates.keys()]
     .sort((one, other) => placeOf(one) - placeOf(other))
     .map((index) => ({
       endpoint: candidates[index]!.name,
-      total: choice.totals[index] ?? 0,
+      total: leg.totals[index] ?? 0,
       scores: scores.map(({ values }) => values[index] ?? null),
       confidences: scores.map(({ confidences }) => confidences?.[index] ?? 1),
     }));
 }
 
-function whyOf({ decision, refusal, errorCode, attempts }: EndedRequest): string {
+function whyOf({ decision, refusal, error, attempts }: EndedRequest): string {
   if (refusal !== undefined) return refusal.message;
-  if (decision === undefined) return errorCode === "" ? "It ended before it was routed." : "It could not be routed as it came.";
-  const [pick] = decision.order;
-  if (pick === undefined) return "The picker chose nobody.";
+  if (decision === undefined) {
+    return error === undefined
+      ? "The request ended before it was routed."
+      : "The request could not be routed; its error says why.";
+  }
+  const [leg] = decision.legs;
+  const pick = leg?.order[0];
+  if (leg === undefined || pick === undefined) return "The picker chose no endpoint.";
   const tried = attempts.filter(({ endpoint }, index) => endpoint !== attempts[index + 1]?.endpoint);
-  const detours = tried.slice(0, -1).map(({ endpoint, result }) => `${endpoint} (${result})`);
-  return `${pickSentence(decision, pick)}${detours.length === 0 ? "" : ` It went on after ${detours.join(", ")}.`}`;
+  const failed = tried.slice(0, -1).map(({ endpoint, result }) => `${endpoint} (${result})`);
+  const sentence = pickSentence(leg, pick, decision.endpoints.length);
+  return failed.length === 0 ? sentence : `${sentence} Failed tries before the last: ${failed.join(", ")}.`;
 }
 
-function pickSentence({ candidates, totals, scores, endpoints }: Choice, pick: Endpoint): string {
-  if (candidates.length === 1)
-    return `${pick.name} was the only candidate${endpoints.length === 1 ? "" : ` of ${endpoints.length}`}.`;
+function pickSentence({ candidates, totals, scores }: Leg, pick: Endpoint, poolSize: number): string {
+  if (candidates.length === 1) return `${pick.name} was the only candidate${poolSize === 1 ? "" : ` of ${poolSize}`}.`;
   if (scores.length === 0) return `${pick.name} was picked; no scorer had an opinion.`;
   const total = totals[candidates.indexOf(pick)] ?? 0;
   const others = candidates.flatMap((candidate, index) => (candidate === pick ? [] : [totals[index] ?? 0]));
   const best = Math.max(...others);
   if (best > total) return `${pick.name} was picked with ${shown(total)}; the best had ${shown(best)}.`;
   const equals = others.filter((other) => other === total).length;
-  if (equals > 0) return `${pick.name} was picked out of ${equals + 1} that were best alike (${shown(total)}).`;
+  if (equals > 0) return `${pick.name} was picked from ${equals + 1} with the same best score (${shown(total)}).`;
   return `${pick.name} was best with ${shown(total)}; the next had ${shown(best)}.`;
 }
 

@@ -1,32 +1,62 @@
-/** Where a replica is in its life, as the prober sees it. */
-export type Phase = "starting" | "ready" | "not-ready";
+import type { NameSet } from "./name-set.ts";
 
-/** Our immutable view of one replica. A new fact makes a new endpoint in the next snapshot. */
+/**
+ * Where an endpoint is in its life, for people to read. Code that decides whether an endpoint gets requests reads
+ * `Endpoint.isAvailable`, not the phase.
+ */
+export type Phase = "starting" | "ready" | "not-ready" | "draining" | "ejected";
+
+/** What the operator wants of an endpoint. cordon: no new requests; drain: the same, until it can be taken away. */
+export type Intent = "serve" | "cordon" | "drain";
+
+/** An endpoint gets no requests for a while, because its responses were bad. */
+export interface Ejection {
+  /** In words, for example "5 resets in a row". */
+  readonly reason: string;
+  /** In milliseconds on the router's clock, like `untilMs`. */
+  readonly sinceMs: number;
+  readonly untilMs: number;
+}
+
+/**
+ * Our immutable view of one replica: plain data, frozen. When something changes, the next facts hold a new object.
+ *
+ * @example
+ * const h100s = candidates.filter((endpoint) => endpoint.labels["gpu"] === "h100");
+ */
 export interface Endpoint {
-  /** What people call it; unique in the pool. Never an address, so it may be shown to clients. */
+  /** Its name, unique in the pool. Never an address, so clients may see it. */
   readonly name: string;
-  /** Index of its numbers in the load table; stays the same while the endpoint is known. */
+  /** Index of its numbers in the load table; stays the same while the endpoint is in the pool. */
   readonly slot: number;
+  /** Number of the replica process that the slot's numbers are about; grows when another process takes the slot. */
+  readonly generation: number;
   readonly url: EndpointUrl;
   readonly labels: Readonly<Record<string, string>>;
   readonly phase: Phase;
-  /** Models and adapters it serves, by its own list. Empty until the list was read once. */
-  readonly models: ReadonlySet<string>;
+  /** Whether it may get new requests. */
+  readonly isAvailable: boolean;
+  /** The part of an equal share of the traffic that it should get, in (0, 1]: below 1 while it warms up. */
+  readonly share: number;
+  readonly intent: Intent;
+  readonly ejection: Ejection | undefined;
+  /** Models and adapters that it serves, from its own list; empty before the first read. */
+  readonly models: NameSet;
 }
 
-/** A replica's address, taken apart once. */
+/** The parts of a replica's address. */
 export interface EndpointUrl {
   readonly href: string;
   readonly hostname: string;
   readonly port: number;
   readonly isTls: boolean;
-  /** Value of the Host header: the port is left out where it is the scheme's own. */
+  /** Value of the Host header, without the port if it is the scheme's default. */
   readonly hostHeader: string;
-  /** Prefix before the API path, without a trailing slash: "" for most. */
+  /** Prefix of every API path, without a trailing slash; usually "". */
   readonly basePath: string;
 }
 
-/** What discovery says of a replica. */
+/** What discovery reports about a replica. */
 export interface EndpointSpec {
   readonly name: string;
   readonly url: string;

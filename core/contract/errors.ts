@@ -1,7 +1,7 @@
-/** Which API's error shape a client expects. */
+/** The API whose error shape the client expects. */
 export type Dialect = "openai" | "responses" | "anthropic";
 
-/** Every error the router itself can answer with: status, kind in each dialect, and whether trying again can help. */
+/** Every error that the router itself can respond with: HTTP status, error type, and whether trying again can help. */
 const CATALOGUE = {
   bad_request: [400, "invalid_request_error", false],
   invalid_json: [400, "invalid_request_error", false],
@@ -31,10 +31,10 @@ const CATALOGUE = {
 
 export type ErrorCode = keyof typeof CATALOGUE;
 
-/** Marks our errors across copies of this module: a plugin may have been loaded with a copy of its own. */
+/** Marks our errors across copies of this module, because a plugin may be loaded with its own copy. */
 const BRAND = Symbol.for("signalbox.RouterError");
 
-/** An answer the client may see. The message is one sentence that names the fix and never quotes the request. */
+/** An error that the client may see. The message is one sentence that names the fix and never quotes the request. */
 export class RouterError extends Error {
   readonly [BRAND] = true;
   readonly code: ErrorCode;
@@ -55,7 +55,7 @@ export class RouterError extends Error {
     return typeof value === "object" && value !== null && BRAND in value;
   }
 
-  /** What kind of error it is, in the words both APIs use. */
+  /** The error's `type`, in the words that both APIs use. */
   get kind(): string {
     return CATALOGUE[this.code][1];
   }
@@ -64,14 +64,14 @@ export class RouterError extends Error {
     return CATALOGUE[this.code][0];
   }
 
-  /** False where a client's automatic retry can only repeat the failure. */
+  /** False if a client's automatic retry can only repeat the failure. */
   get isRetryable(): boolean {
     return CATALOGUE[this.code][2];
   }
 }
 
-/** Anything thrown, as an error a client may see; what is not ours becomes a 500 that tells nothing. */
+/** Turns anything thrown into an error that a client may see. What is not a RouterError becomes a 500 without details. */
 export function asRouterError(thrown: unknown): RouterError {
   if (thrown instanceof RouterError) return thrown;
-  return new RouterError("internal_error", "The router failed on this request; its log has the cause.", { cause: thrown });
+  return new RouterError("internal_error", "The router failed on this request; its log shows the cause.", { cause: thrown });
 }

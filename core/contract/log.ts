@@ -1,4 +1,4 @@
-/** Messages for the operator. Never a prompt, a key or a body. */
+/** Messages for the operator. They must not contain a prompt, a key or a body. */
 export interface Log {
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;

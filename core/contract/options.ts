@@ -1,4 +1,4 @@
-/** The one door to the schema library: plugin options and config documents are declared with `z`. */
+/** The only import of the schema library: plugin options and config documents are declared with `z`. */
 export { z } from "zod";
 
 /** Any Standard Schema (https://standardschema.dev) may declare a plugin's options. */

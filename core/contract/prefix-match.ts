@@ -1,18 +1,23 @@
-/** What the prefix index says of one prompt; part of the load a decision reads. Answers stay what they were when first asked. */
+/**
+ * What the prefix index knows about one prompt. A slot's numbers are determined at the first read, and do not change after it.
+ *
+ * @example
+ * score: ({ prefix }, candidates) => candidates.map(({ slot }) => prefix.matchedFraction(slot))
+ */
 export interface PrefixMatch {
-  /** Prompt length in hashed blocks; 0 when the prompt is too short to index. Blocks grow along a prompt: don't multiply them. */
+  /** Prompt length in hashed blocks; 0 when the prompt is too short. Later blocks are longer, so a block has no fixed size. */
   readonly blocks: number;
-  /** Leading blocks the endpoint in this slot is believed to hold. */
+  /** Leading blocks that the endpoint in this slot is believed to hold. */
   matchedBlocks(slot: number): number;
-  /** The same in tokens of the prompt, estimated. */
+  /** The same in tokens of the prompt, estimated and corrected by what the replica reports. */
   matchedTokens(slot: number): number;
-  /** The same as a share of all hashed blocks by length, in [0, 1]; 1 when the endpoint holds all that can be known. */
+  /** The same as a share of the hashed bytes, in [0, 1]; 1 when the endpoint is believed to hold all hashed blocks. */
   matchedFraction(slot: number): number;
-  /** Two words for each block, equal where prompts are equal up to its end. They mean nothing outside this process. */
+  /** Two 32-bit words for each block, equal if prompts are equal up to its end. They have no meaning outside this process. */
   readonly hashes?: ArrayLike<number>;
   /** Tokens of one block, estimated. */
   tokensIn?(block: number): number;
 }
 
-/** A prompt nobody holds anything of. */
+/** A prompt of which no endpoint holds a block. */
 export const NO_PREFIX: PrefixMatch = { blocks: 0, matchedBlocks: () => 0, matchedTokens: () => 0, matchedFraction: () => 0 };

@@ -1,34 +1,44 @@
 import type { Dialect } from "./errors.ts";
 import type { PrefixMatch } from "./prefix-match.ts";
 
-/** Read-only request headers; names in lower case. */
+/**
+ * Read-only request headers; names in lower case.
+ *
+ * @example
+ * const tier = request.headers.get("x-tier") ?? "standard";
+ */
 export interface HeaderView {
   get(name: string): string | undefined;
 }
 
-/** What a parser read out of a body. Nothing here is a copy of the prompt: spans point into `body`. */
+/** What a parser read from a body. The prompt is not copied: spans point into `body`. */
 export interface ParsedBody {
-  /** The model the client asked for; "" where the API carries none. */
+  /** The model that the client asked for; "" if the API has none. */
   readonly model: string;
-  /** Span of the model's JSON value in the body, quotes included; [-1, -1] where there is none. */
+  /** Span of the model's JSON value in the body, quotes included; [-1, -1] if there is none. */
   readonly modelSpan: Span;
   readonly isStream: boolean;
-  /** The prompt's bytes, in the order the engine sees them (tools, system, messages). */
+  /** The prompt's bytes, in the order in which the engine reads them (tools, system, messages). */
   readonly promptSpans: readonly Span[];
   /** Estimated prompt length in tokens. */
   readonly promptTokens: number;
-  /** The client's limit on generated tokens; 0 where it gave none. */
+  /** The client's limit on generated tokens; 0 if it gave none. */
   readonly maxOutputTokens: number;
-  /** Isolates prefix caches; "" where absent. */
+  /** Prompts with different salts never match in the prefix cache; "" if absent. */
   readonly cacheSalt: string;
-  /** Whether a second delivery would only cost work. False where the replica keeps what it made (stored responses). */
+  /** True if a second delivery would only cost work; false if the replica keeps a result (stored responses). */
   readonly isRepeatable: boolean;
 }
 
 /** Half-open byte range [start, end). */
 export type Span = readonly [start: number, end: number];
 
-/** One inference request as filters, scorers and pickers see it. */
+/**
+ * One inference request as filters, scorers and pickers see it.
+ *
+ * @example
+ * const uncached = request.promptTokens - request.prefix.matchedTokens(endpoint.slot);
+ */
 export interface InferenceRequest extends ParsedBody {
   readonly id: string;
   /** Type of the parser that read it: "completions", "messages" … */
@@ -36,21 +46,14 @@ export interface InferenceRequest extends ParsedBody {
   readonly path: string;
   readonly dialect: Dialect;
   readonly headers: HeaderView;
-  /** The whole body as it came; empty once the request has ended. */
+  /** The whole body as the client sent it; empty once the request has ended. */
   readonly body: Uint8Array;
-  /** The model name that will be sent on; drawn once, before filters run. */
+  /** The model name that is sent to the replica; drawn once, before filters run. */
   readonly target: string;
-  /** Name of the rewrite rule that drew the target; "" where no rule matched. */
+  /** Name of the rewrite rule that drew the target; "" if no rule matched. */
   readonly rule: string;
-  /** `promptTokens` as the parser estimated it, before reports of the replicas corrected it. */
+  /** The parser's estimate of the prompt's tokens; `promptTokens` is this, corrected by reports from the replicas. */
   readonly parsedTokens: number;
-  /** How much of the prompt each endpoint is believed to hold already. */
+  /** How much of the prompt each endpoint's cache is believed to hold. */
   readonly prefix: PrefixMatch;
-}
-
-const NOTHING = new Uint8Array(0);
-
-/** Lets go of a body whose request has ended. */
-export function forgetBody(request: InferenceRequest): void {
-  (request as { body: Uint8Array }).body = NOTHING;
 }

@@ -1,18 +1,30 @@
-import type { Snapshot } from "../active-config.ts";
-import type { Load } from "../state/load.ts";
-import type { PrefixIndexStats } from "../state/prefix-index.ts";
 import type { Clock } from "./clock.ts";
 import type { Endpoint } from "./endpoint.ts";
+import type { LoadView } from "./load-view.ts";
+import type { TargetMapping } from "./rewriter.ts";
 
-/** The running router as the pages of the admin port show it: read when a page is asked for, never on a request's way. */
+/** The running router, for an observer's page: read when the page is requested, never while a request is routed. */
 export interface RouterView {
-  readonly clock: Clock;
-  readonly snapshot: Snapshot;
-  readonly load: Load;
+  readonly clock: Pick<Clock, "now" | "wall">;
+  /** When the router started, in seconds since 1970. */
+  readonly startedAtS: number;
+  /** Every endpoint of the pool. */
+  readonly endpoints: readonly Endpoint[];
+  /** Numbers as of now. */
+  readonly load: LoadView;
+  /** What the rewriters do to model names. */
+  readonly mappings: readonly TargetMapping[];
   /** Undefined when no plugin reads prefixes. */
-  readonly prefixIndex: PrefixIndexStats | undefined;
+  readonly prefixIndex: PrefixIndexSize | undefined;
   /** Open connections to the endpoint, busy and idle. */
   connectionsTo(endpoint: Endpoint): number;
-  /** What the endpoint's last probe failed with; "" after a success. */
+  /** Why the endpoint's last probe failed; "" after a success. */
   probeFailure(endpoint: Endpoint): string;
+}
+
+interface PrefixIndexSize {
+  readonly entries: number;
+  readonly maxEntries: number;
+  /** Bytes reserved in total; the system commits memory only as it is used. */
+  readonly bytes: number;
 }

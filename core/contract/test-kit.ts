@@ -1,24 +1,26 @@
-import type { Load } from "../state/load.ts";
 import { systemClock } from "./clock.ts";
 import type { Endpoint } from "./endpoint.ts";
+import type { LoadView } from "./load-view.ts";
 import { silentLog } from "./log.ts";
+import { nameSet } from "./name-set.ts";
 import type { OptionSchema, SchemaIssue } from "./options.ts";
 import type { Definition, PluginHost, PluginKind, PluginKinds } from "./plugin.ts";
 import { NO_PREFIX, type PrefixMatch } from "./prefix-match.ts";
 import type { HeaderView, InferenceRequest } from "./request.ts";
 
-// For plugin authors: everything a plugin is handed, made up, so that it can be tested without a server. See
+// For plugin authors: test data for everything that a plugin gets, so that it can be tested without a server. See
 // examples/custom-scorer.test.ts.
 
-/** A ready endpoint "e0", "e1" … by its slot, serving "base". */
+/** An available endpoint, named "e0", "e1" … after its slot, that serves "base". With a `phase` it is not available. */
 export function makeEndpoint(
   slot: number,
-  overrides: Partial<Omit<Endpoint, "models">> & { models?: readonly string[] } = {},
+  overrides: Partial<Omit<Endpoint, "models">> & { models?: Iterable<string> } = {},
 ): Endpoint {
   const port = 8000 + slot;
   return {
     name: `e${slot}`,
     slot,
+    generation: 0,
     url: {
       href: `http://127.0.0.1:${port}`,
       hostname: "127.0.0.1",
@@ -29,8 +31,12 @@ export function makeEndpoint(
     },
     labels: {},
     phase: "ready",
+    isAvailable: overrides.phase === undefined,
+    share: 1,
+    intent: "serve",
+    ejection: undefined,
     ...overrides,
-    models: new Set(overrides.models ?? ["base"]),
+    models: nameSet(overrides.models ?? ["base"]),
   };
 }
 
@@ -39,7 +45,7 @@ export function makeEndpoints(count: number): readonly Endpoint[] {
   return Array.from({ length: count }, (_, slot) => makeEndpoint(slot));
 }
 
-/** A chat request for "base" whose prompt nobody holds. */
+/** A chat request for "base" with a prompt that no endpoint holds. */
 export function makeRequest(overrides: Partial<InferenceRequest> = {}): InferenceRequest {
   return {
     model: "base",
@@ -69,7 +75,7 @@ export function makeHeaders(headers: Readonly<Record<string, string>>): HeaderVi
   return { get: (name) => headers[name] };
 }
 
-/** The match of a prompt of which the endpoint in slot n holds `matched[n]` blocks, all of one size. */
+/** A prompt of equal blocks; the endpoint in slot n holds `matched[n]` of them. */
 export function makePrefix(blocks: number, tokensPerBlock: number, matched: readonly number[]): PrefixMatch {
   const matchedBlocks = (slot: number) => matched[slot] ?? 0;
   return {
@@ -80,27 +86,40 @@ export function makePrefix(blocks: number, tokensPerBlock: number, matched: read
   };
 }
 
-/** Load numbers by slot; what is left out is 0 where the router knows it itself, and unknown where it is scraped. */
-export function makeLoad(slots: number, numbers: Partial<Load> = {}): Load {
-  const idle = new Array<number>(slots).fill(0);
-  const unknown = new Array<number>(slots).fill(Number.NaN);
+/** A number of each slot: an array by slot, or a function of it. */
+type BySlot<Value> = ArrayLike<Value> | ((slot: number) => Value);
+
+export type LoadNumbers = { readonly [Name in keyof LoadView]?: BySlot<ReturnType<LoadView[Name]>> };
+
+/**
+ * Load numbers of the slots 0 … slots - 1. By default the numbers that the router counts are 0, and scraped ones are unknown.
+ * Reading any other slot throws a RangeError.
+ */
+export function makeLoad(slots: number, numbers: LoadNumbers = {}): LoadView {
+  const read = <Name extends keyof LoadView>(name: Name, otherwise: ReturnType<LoadView[Name]>) => {
+    const given = numbers[name];
+    return (slot: number) => {
+      if (!(slot >= 0 && slot < slots)) throw new RangeError(`There is no slot ${slot}: read by endpoint.slot`);
+      return (typeof given === "function" ? given(slot) : (given?.[slot] ?? otherwise)) as typeof otherwise;
+    };
+  };
+  const prefillTokens = read("prefillTokens", 0);
   return {
-    inFlight: idle,
-    prefillTokens: idle,
-    remainingPrefill: (slot) => (numbers.prefillTokens ?? idle)[slot] ?? 0,
-    waitingPrompts: () => 0,
-    prefillRate: () => 8,
-    waiting: unknown,
-    running: unknown,
-    kvUsage: unknown,
-    scrapedAtMs: unknown,
-    freshness: new Array<number>(slots).fill(1),
-    adapters: [],
-    ...numbers,
+    inFlight: read("inFlight", 0),
+    prefillTokens,
+    remainingPrefill: numbers.remainingPrefill === undefined ? prefillTokens : read("remainingPrefill", 0),
+    waitingPrompts: read("waitingPrompts", 0),
+    prefillRate: read("prefillRate", 8),
+    waiting: read("waiting", Number.NaN),
+    running: read("running", Number.NaN),
+    kvUsage: read("kvUsage", Number.NaN),
+    scrapedAtMs: read("scrapedAtMs", Number.NaN),
+    freshness: read("freshness", 1),
+    adapters: read("adapters", undefined),
   };
 }
 
-/** A repeatable stand-in for Math.random (mulberry32). */
+/** A repeatable replacement for Math.random (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed | 0;
   return () => {
@@ -111,22 +130,22 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-/** A host that does nothing, but for what the test hands in. */
+/** A host that does nothing, except what `overrides` give it. */
 export function makeHost(overrides: Partial<PluginHost> = {}): PluginHost {
   return {
     name: "under-test",
     clock: systemClock,
     random: seededRandom(1),
     log: silentLog,
-    print: () => {},
-    isTerminal: false,
+    output: { print: () => {}, isTerminal: false },
     signal: new AbortController().signal,
+    keep: (_version, make) => make(),
     usePrefixIndex: () => {},
     ...overrides,
   };
 }
 
-/** A live plugin, its parameters checked as the config loader does. */
+/** Makes a plugin, after checking its parameters as the config loader does. Throws TypeError for wrong parameters. */
 export function createPlugin<Kind extends PluginKind, Options>(
   definition: Definition<Kind, Options>,
   parameters: unknown = {},
@@ -137,13 +156,13 @@ export function createPlugin<Kind extends PluginKind, Options>(
   return definition.create(result.value, host);
 }
 
-/** What is wrong with the parameters; empty when nothing is. */
+/** The problems of the parameters; empty if they are valid. */
 export function issuesOf(definition: Definition, parameters: unknown): readonly SchemaIssue[] {
   return check(definition.options, parameters).issues ?? [];
 }
 
 function check<Options>(schema: OptionSchema<Options>, value: unknown) {
   const result = schema["~standard"].validate(value);
-  if (result instanceof Promise) throw new TypeError("Options must be checked without waiting");
+  if (result instanceof Promise) throw new TypeError("The options schema must not be asynchronous");
   return result;
 }

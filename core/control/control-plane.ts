@@ -1,62 +1,64 @@
-import type { LoadedConfig } from "../../config/load.ts";
-import { type Snapshot, servedModels } from "../active-config.ts";
-import type { Endpoint } from "../contract/endpoint.ts";
+import type { Endpoint, EndpointSpec } from "../contract/endpoint.ts";
+import type { Probes } from "../control/readiness/probes.ts";
+import { type Facts, factsOf } from "../state/facts.ts";
 import type { LoadTable } from "../state/load.ts";
 import type { HttpGet } from "../wire/http-get-result.ts";
 import { EndpointTable } from "./endpoint-table.ts";
-import { buildPluginSet, type HostServices, type PluginSet } from "./plugin-set.ts";
+import type { HostServices, PluginSet } from "./plugin-set.ts";
 import { Prober } from "./readiness/prober.ts";
 
 export interface ControlPlaneOptions {
-  readonly loaded: LoadedConfig;
-  readonly world: HostServices;
+  readonly plugins: Pick<PluginSet, "discoveries" | "sources">;
+  readonly probes: Probes;
+  readonly services: HostServices;
   readonly load: LoadTable;
   readonly get: HttpGet;
-  /** Another process stands behind this slot, or none any more. */
+  /** Another process serves this slot now. */
   readonly replaced: (slot: number) => void;
-  /** How many tokens the KV cache behind this slot holds; undefined when that is not known any more. */
+  /** Capacity in tokens of the KV cache of this slot's replica; undefined when it is not known any more. */
   readonly capacityKnown: (slot: number, tokens: number | undefined) => void;
-  /** Something a decision reads has changed. */
-  readonly publish: (snapshot: Snapshot) => void;
+  /** Facts that decisions read have changed. */
+  readonly publish: (facts: Facts) => void;
 }
 
-/** Builds snapshots from the config, discovery and probes; publishes a first one, without endpoints, at once. */
+/** Makes facts from discovery and probes, and publishes them when they change. */
 export class ControlPlane {
-  readonly built: PluginSet;
   readonly #options: ControlPlaneOptions;
-  readonly #stopping = new AbortController();
   readonly #table: EndpointTable;
   readonly #prober: Prober;
+  #isStopped = false;
 
   constructor(options: ControlPlaneOptions) {
-    const { loaded, world, load } = options;
+    const { plugins, probes, services, load, get, replaced, capacityKnown, publish } = options;
     this.#options = options;
-    this.built = buildPluginSet(loaded, world, this.#stopping.signal);
     this.#table = new EndpointTable({
       load,
-      log: world.log,
-      changed: (endpoints) => this.#publish(endpoints),
-      replaced: options.replaced,
+      log: services.log,
+      changed: (endpoints) => publish(factsOf(endpoints)),
+      replaced,
     });
     this.#prober = new Prober({
-      ...world,
+      ...services,
       load,
-      get: options.get,
-      capacityKnown: options.capacityKnown,
-      probes: loaded.config.pool.probes,
-      sources: this.built.sources.map(({ plugin }) => plugin),
+      get,
+      capacityKnown,
+      probes,
+      sources: plugins.sources.map(({ plugin }) => plugin),
       changed: (name, health) => this.#table.probed(name, health),
     });
-    this.#publish([]);
   }
 
-  /** Begins discovery and probing. */
+  /** Starts discovery and probing. Throws when a discovery can't start. */
   start(): void {
+    const { discoveries } = this.#options.plugins;
     // Each discovery has its own list; together they are the pool.
-    const lists = new Map(this.built.discoveries.map(({ name }) => [name, [] as Parameters<EndpointTable["discovered"]>[0]]));
-    for (const { name, plugin } of this.built.discoveries) {
+    const lists = new Map(discoveries.map(({ name }): [string, readonly EndpointSpec[]] => [name, []]));
+    for (const { name, plugin } of discoveries) {
       plugin.start((specs) => {
-        lists.set(name, specs);
+        // What was asked before the stop may be answered after it.
+        if (this.#isStopped) return;
+        // A copy: the list is the plugin's own, and another discovery's news must not bring it up half changed.
+        lists.set(name, [...specs]);
         this.#table.discovered([...lists.values()].flat());
         this.#prober.watch(this.#table.endpoints);
       });
@@ -68,18 +70,14 @@ export class ControlPlane {
     this.#prober.connectFailed(endpoint);
   }
 
-  /** What the endpoint's last probe failed with; "" after a success. */
+  /** Why the endpoint's last probe failed; "" after a success. */
   probeFailure(endpoint: Endpoint): string {
     const health = this.#prober.healthOf(endpoint);
     return health?.readinessFailure || health?.livenessFailure || "";
   }
 
   stop(): void {
-    this.#stopping.abort();
+    this.#isStopped = true;
     this.#prober.stop();
-  }
-
-  #publish(endpoints: readonly Endpoint[]): void {
-    this.#options.publish({ ...this.built.active, endpoints, served: servedModels(endpoints) });
   }
 }

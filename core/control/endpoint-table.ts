@@ -1,6 +1,8 @@
 import type { Endpoint, EndpointSpec } from "../contract/endpoint.ts";
 import type { Log } from "../contract/log.ts";
+import { nameSet } from "../contract/name-set.ts";
 import type { LoadTable } from "../state/load.ts";
+import { shownStanding } from "./availability.ts";
 import { parseEndpointUrl } from "./endpoint-url.ts";
 import { NEW_REPLICA, type ReplicaHealth } from "./readiness/reducer.ts";
 
@@ -10,20 +12,20 @@ export type KnownHealth = Pick<ReplicaHealth, "phase" | "models" | "generation">
 export interface EndpointTableOptions {
   readonly load: LoadTable;
   readonly log: Log;
-  /** The endpoints are not what they were. */
+  /** The list of endpoints, or one of them, has changed. */
   readonly changed: (endpoints: readonly Endpoint[]) => void;
-  /** Another process stands behind this slot: forget what its predecessor held in caches and connections. */
+  /** Another process serves this slot now: forget the old one's cache and close its connections. */
   readonly replaced: (slot: number) => void;
 }
 
 interface Row {
   readonly endpoint: Endpoint;
-  /** The spec's own text, to see whether it changed. */
+  /** The URL as the spec gave it, to see whether it changed. */
   readonly urlText: string;
   readonly health: KnownHealth;
 }
 
-/** The control plane's list of endpoints: what discovery lists, with what the prober found out. */
+/** The control plane's list of endpoints: those that discovery lists, with the health that the prober found. */
 export class EndpointTable {
   readonly #options: EndpointTableOptions;
   #rows: ReadonlyMap<string, Row> = new Map();
@@ -33,12 +35,12 @@ export class EndpointTable {
     this.#options = options;
   }
 
-  /** In discovery's order; another array after every change. */
+  /** In the order of discovery; a new array after every change. */
   get endpoints(): readonly Endpoint[] {
     return this.#endpoints;
   }
 
-  /** Takes discovery's whole list. An entry that can't be used is logged and left out; the others stand. */
+  /** Takes the whole list from discovery. An entry that can't be used is logged and left out; the others are kept. */
   discovered(specs: readonly EndpointSpec[]): void {
     const listed = new Set(specs.map((spec) => spec.name));
     for (const name of this.#rows.keys()) {
@@ -52,14 +54,23 @@ export class EndpointTable {
     this.#replace(rows);
   }
 
-  /** Takes what the prober says of one endpoint; nothing happens if it is not listed. */
+  /** Takes one endpoint's health from the prober; ignores an endpoint that is not listed. */
   probed(name: string, health: KnownHealth): void {
     const row = this.#rows.get(name);
     if (row === undefined) return;
-    if (row.health.generation !== health.generation) this.#options.replaced(row.endpoint.slot);
-    const isSame = row.endpoint.phase === health.phase && row.health.models === health.models;
-    const models = row.health.models === health.models ? row.endpoint.models : new Set(health.models);
-    const endpoint = isSame ? row.endpoint : { ...row.endpoint, phase: health.phase, models };
+    const { load } = this.#options;
+    const { slot } = row.endpoint;
+    if (row.health.generation !== health.generation) {
+      load.replaced(slot, true);
+      this.#options.replaced(slot);
+    }
+    const generation = load.generationOf(slot);
+    const isSame =
+      row.health.phase === health.phase && row.health.models === health.models && row.endpoint.generation === generation;
+    const models = row.health.models === health.models ? row.endpoint.models : nameSet(health.models);
+    const endpoint = isSame
+      ? row.endpoint
+      : Object.freeze({ ...row.endpoint, ...shownStanding(health.phase), generation, models });
     this.#replace(new Map(this.#rows).set(name, { ...row, endpoint, health }));
   }
 
@@ -76,18 +87,28 @@ export class EndpointTable {
   }
 
   #merged(spec: EndpointSpec, known: Row | undefined): Row {
-    if (known === undefined || known.urlText !== spec.url) return this.#added(spec);
+    if (known === undefined || known.urlText !== spec.url) return this.#added(spec, known !== undefined);
     if (hasSameLabels(known.endpoint.labels, spec.labels)) return known;
-    return { ...known, endpoint: { ...known.endpoint, labels: spec.labels } };
+    return { ...known, endpoint: Object.freeze({ ...known.endpoint, labels: Object.freeze({ ...spec.labels }) }) };
   }
 
-  #added(spec: EndpointSpec): Row {
-    const url = parseEndpointUrl(spec.url);
-    const { name, labels } = spec;
-    const slot = this.#options.load.slotOf(name);
+  /** The row of a new name, or of a known name with another address. */
+  #added({ name, url: urlText, labels }: EndpointSpec, isKnown: boolean): Row {
+    const url = Object.freeze(parseEndpointUrl(urlText));
+    const { load } = this.#options;
+    const slot = load.slotOf(name);
+    if (isKnown) load.replaced(slot, false);
     this.#options.replaced(slot);
-    const endpoint: Endpoint = { name, slot, url, labels, phase: NEW_REPLICA.phase, models: new Set() };
-    return { endpoint, urlText: spec.url, health: NEW_REPLICA };
+    const endpoint: Endpoint = Object.freeze({
+      name,
+      slot,
+      generation: load.generationOf(slot),
+      url,
+      labels: Object.freeze({ ...labels }),
+      ...shownStanding(NEW_REPLICA.phase),
+      models: nameSet(),
+    });
+    return { endpoint, urlText, health: NEW_REPLICA };
   }
 
   #replace(rows: ReadonlyMap<string, Row>): void {

@@ -3,10 +3,10 @@ import type { EndpointUrl } from "../contract/endpoint.ts";
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { "http:": 80, "https:": 443 };
 
 /**
- * Takes a replica's address apart. Throws an Error whose message says what to write instead; it never quotes the text, which
- * may hold a secret.
+ * Parses a replica's address. Throws an Error whose message says what to write instead; it never quotes the text, which may
+ * hold a secret.
  *
- * An SDK's base URL is understood too: a last "/v1" is not part of the base path, since API paths bring their own.
+ * An SDK's base URL is accepted too: a "/v1" at the end is not part of the base path, because API paths begin with it.
  */
 export function parseEndpointUrl(text: string): EndpointUrl {
   const url = parse(text);
@@ -21,7 +21,7 @@ export function parseEndpointUrl(text: string): EndpointUrl {
   const basePath = basePathOf(url.pathname);
   return {
     href: `${url.protocol}//${url.host}${basePath}`,
-    // Without the brackets of an IPv6 address: what a connection is opened to.
+    // Connections are opened to an IPv6 address without its brackets.
     hostname: url.hostname.replace(/^\[|\]$/g, ""),
     port,
     isTls: url.protocol === "https:",
@@ -34,7 +34,7 @@ const NOT_HTTP = "An endpoint URL starts with http:// or https://, like http://g
 
 function parse(text: string): URL {
   if (!/^https?:\/\/[^/]/i.test(text)) throw new Error(NOT_HTTP);
-  // The platform's parser would silently drop them.
+  // URL would silently remove or convert them.
   if (/[\s\\]/.test(text)) throw new Error("An endpoint URL holds no spaces, line breaks or backslashes: remove them.");
   try {
     return new URL(text);

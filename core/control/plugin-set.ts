@@ -1,72 +1,115 @@
 import type { LoadedConfig } from "../../config/load.ts";
 import type { ActiveConfig, Named, Profile, WeightedScorer } from "../active-config.ts";
-import { checkPages } from "../admin/pages.ts";
 import type { Clock } from "../contract/clock.ts";
+import type { Discovery } from "../contract/discovery.ts";
 import type { Log } from "../contract/log.ts";
-import type {
-  Discovery,
-  Parser,
-  PluginHost,
-  PluginKind,
-  PluginKinds,
-  PrefixSettings,
-  Random,
-  Source,
-} from "../contract/plugin.ts";
+import type { Parser } from "../contract/parser.ts";
+import type { Definition, Output, PluginHost, PluginKind, PluginKinds, PrefixSettings } from "../contract/plugin.ts";
+import type { Random } from "../contract/profile-plugin.ts";
+import type { Source } from "../contract/source.ts";
+import type { KeptState } from "./kept-state.ts";
 
-/** What plugins get from the process that runs them. */
+/** What the process that runs the plugins gives them. */
 export interface HostServices {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  readonly print: (line: string) => void;
-  readonly isTerminal: boolean;
+  readonly output: Output;
 }
 
-/** Live plugins made from a config. */
+/** Live plugins made from one config. A set is built, published, and disposed when no request needs it any more. */
 export interface PluginSet {
   readonly active: ActiveConfig;
   readonly discoveries: readonly Named<Discovery>[];
   readonly sources: readonly Named<Source>[];
   /** Settings of the prefix index; undefined when no plugin reads prefixes. */
   readonly prefixSettings: PrefixSettings | undefined;
+  /** Aborts the plugins' signal and disposes them, in reverse order of creation. A second call does nothing. */
+  dispose(): void;
+}
+
+/** One plugin instance of the config. */
+interface Instance extends Named<PluginKinds[PluginKind]> {
+  readonly kind: PluginKind;
 }
 
 const PREFIX_DEFAULTS: PrefixSettings = { blockBytes: 256, maxBytes: 64 * 1024 * 1024, countGenerated: false };
 
-/** Makes every instance of the config; throws an Error that names the instance when one can't be made. */
-export function buildPluginSet({ config, definitions }: LoadedConfig, world: HostServices, signal: AbortSignal): PluginSet {
-  const prefixRequests: Partial<PrefixSettings>[] = [];
-  const instances = config.plugins.map((entry) => {
-    const definition = definitions.get(entry.name);
-    if (definition === undefined) throw new Error(`The plugin "${entry.name}" has no definition`);
-    const host: PluginHost = { ...world, name: entry.name, signal, usePrefixIndex: (settings) => prefixRequests.push(settings) };
-    const plugin = definition.create(entry.parameters, host);
-    return { kind: definition.kind, name: entry.name, type: entry.type, plugin };
-  });
-
-  const ofKind = <Kind extends PluginKind>(kind: Kind): Named<PluginKinds[Kind]>[] =>
-    // The kind tells which contract the instance has; the compiler can't follow that through the list.
-    instances.filter((instance) => instance.kind === kind) as unknown as Named<PluginKinds[Kind]>[];
-
-  const parsers = ofKind("parser");
-  const observers = ofKind("observer");
-  checkPages(observers);
-  const active: ActiveConfig = {
-    pool: config.pool.name,
-    routes: routesOf(parsers),
-    rewriters: ofKind("rewriter"),
-    profile: buildProfile(config.profile, ofKind),
-    observers,
-    settings: config.settings,
-    startedAtS: Math.floor(world.clock.wall() / 1000),
+/**
+ * Makes every plugin instance of the config; `kept` holds state that outlives the set. When one can't be made, disposes those
+ * made before it and throws an Error that names it.
+ */
+export function buildPluginSet(loaded: LoadedConfig, services: HostServices, kept: KeptState): PluginSet {
+  const stopping = new AbortController();
+  const instances: Instance[] = [];
+  const dispose = () => {
+    if (stopping.signal.aborted) return;
+    stopping.abort();
+    for (const instance of instances.reverse()) disposeOne(instance, services.log);
   };
+  try {
+    return { ...assemble(loaded, services, kept, stopping.signal, instances), dispose };
+  } catch (thrown) {
+    dispose();
+    throw thrown;
+  }
+}
+
+/** Adds each instance to `instances` as soon as it is made, so that the caller can dispose them after a failure. */
+function assemble(
+  { config, definitions }: LoadedConfig,
+  services: HostServices,
+  kept: KeptState,
+  signal: AbortSignal,
+  instances: Instance[],
+): Omit<PluginSet, "dispose"> {
+  const prefixRequests: Partial<PrefixSettings>[] = [];
+  for (const { name, type, parameters } of config.plugins) {
+    const definition = definitions.get(name);
+    if (definition === undefined) throw new Error(`The plugin "${name}" has no definition`);
+    const host: PluginHost = {
+      ...services,
+      name,
+      signal,
+      keep: (version, make) => kept.get(type, name, version, make),
+      usePrefixIndex: (settings) => prefixRequests.push(settings),
+    };
+    instances.push({ kind: definition.kind, name, type, plugin: create(definition, name, parameters, host) });
+  }
+  // An instance's kind determines its contract, but the compiler can't follow that through the list.
+  const ofKind = <Kind extends PluginKind>(kind: Kind) =>
+    instances.filter((instance) => instance.kind === kind) as unknown as Named<PluginKinds[Kind]>[];
   return {
-    active,
+    active: {
+      pool: config.pool.name,
+      routes: routesOf(ofKind("parser")),
+      rewriters: ofKind("rewriter"),
+      profile: buildProfile(config.profile, ofKind),
+      observers: ofKind("observer"),
+      settings: config.settings,
+    },
     discoveries: ofKind("discovery"),
     sources: ofKind("source"),
     prefixSettings: mergePrefixSettings(prefixRequests),
   };
+}
+
+function create(definition: Definition, name: string, parameters: unknown, host: PluginHost): PluginKinds[PluginKind] {
+  try {
+    return definition.create(parameters, host);
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`The plugin "${name}" can't be made: ${message}`, { cause });
+  }
+}
+
+/** Logs a failure, so that the other plugins are disposed too. */
+function disposeOne({ name, plugin }: Instance, log: Log): void {
+  try {
+    plugin.dispose?.();
+  } catch (thrown) {
+    log.warn("A plugin failed while it was disposed", { plugin: name, fault: String(thrown) });
+  }
 }
 
 function routesOf(parsers: readonly Named<Parser>[]): ActiveConfig["routes"] {
@@ -81,22 +124,35 @@ function routesOf(parsers: readonly Named<Parser>[]): ActiveConfig["routes"] {
 }
 
 function buildProfile(
-  profile: LoadedConfig["config"]["profile"],
+  { name, plugins }: LoadedConfig["config"]["profile"],
   ofKind: <Kind extends PluginKind>(kind: Kind) => Named<PluginKinds[Kind]>[],
 ): Profile {
   const inOrder = <Plugin>(all: readonly Named<Plugin>[]) =>
-    profile.plugins.flatMap((ref) => all.filter((instance) => instance.name === ref.pluginRef));
-  const weightOf = (name: string) => profile.plugins.find((ref) => ref.pluginRef === name)?.weight ?? 1;
+    plugins.flatMap((ref) => all.filter((instance) => instance.name === ref.pluginRef));
+  const weightOf = (scorer: string) => plugins.find((ref) => ref.pluginRef === scorer)?.weight ?? 1;
   const scorers: WeightedScorer[] = inOrder(ofKind("scorer")).map((scorer) => ({ ...scorer, weight: weightOf(scorer.name) }));
-  const halves = scorers.flatMap(({ name, type, plugin }) => (plugin.asFilter ? [{ name, type, plugin: plugin.asFilter }] : []));
-  const filters = inOrder([...ofKind("filter"), ...halves]);
   const [picker] = inOrder(ofKind("picker"));
-  if (picker === undefined) throw new Error(`The profile "${profile.name}" has no picker`);
-  const responseHeaders = [...filters, ...scorers].flatMap(({ plugin }) => plugin.responseHeader?.bind(plugin) ?? []);
-  return { name: profile.name, filters, scorers, picker, responseHeaders };
+  if (picker === undefined) throw new Error(`The profile "${name}" has no picker`);
+  const all = inOrder<AnyMethods>([...ofKind("filter"), ...scorers, picker]);
+  return {
+    name,
+    filters: all.filter(hasMethod("filter")),
+    scorers,
+    picker,
+    chosen: all.filter(hasMethod("chosen")),
+    responseHeaders: all.flatMap(({ plugin }) => plugin.responseHeader?.bind(plugin) ?? []),
+  };
 }
 
-/** One index serves all who read it, so they must agree. */
+type AnyMethods = Partial<PluginKinds["filter"] & PluginKinds["scorer"] & PluginKinds["picker"]>;
+
+/** Tests whether an instance of any kind takes part in one stage. */
+function hasMethod<Method extends keyof AnyMethods>(method: Method) {
+  return (instance: Named<AnyMethods>): instance is Named<AnyMethods & Required<Pick<AnyMethods, Method>>> =>
+    instance.plugin[method] !== undefined;
+}
+
+/** All plugins share one prefix index, so their settings must agree. Throws an Error where they do not. */
 function mergePrefixSettings(requests: readonly Partial<PrefixSettings>[]): PrefixSettings | undefined {
   if (requests.length === 0) return undefined;
   return {
@@ -110,7 +166,7 @@ function agreed<Key extends keyof PrefixSettings>(key: Key, requests: readonly P
   const values = new Set(requests.map((request) => request[key]).filter((value) => value !== undefined));
   if (values.size > 1)
     throw new Error(
-      `Two plugins ask for different ${key} (${[...values].join(", ")}): there is one prefix index, so give it once`,
+      `Two plugins ask for different ${key} (${[...values].join(", ")}): they share one prefix index, so give it only once`,
     );
   return [...values][0] ?? PREFIX_DEFAULTS[key];
 }

@@ -1,12 +1,12 @@
 import type { Dialect, RouterError } from "../contract/errors.ts";
 
-/** The JSON body of an error in the called API's own shape. */
+/** The JSON body of an error in the shape of the called API. */
 export function errorBody(error: RouterError, dialect: Dialect, requestId: string): string {
   if (dialect === "anthropic") return JSON.stringify(anthropicError(error, requestId));
   return JSON.stringify({ error: openaiError(error) });
 }
 
-/** The server-sent event that ends a broken stream in the called API's own shape. */
+/** The server-sent event that ends a broken stream, in the shape of the called API. */
 export function errorEvent(error: RouterError, dialect: Dialect, requestId: string): string {
   if (dialect === "anthropic") return `event: error\ndata: ${JSON.stringify(anthropicError(error, requestId))}\n\n`;
   if (dialect === "responses") {
@@ -22,7 +22,7 @@ function openaiError(error: RouterError) {
 
 function anthropicError(error: RouterError, requestId: string) {
   const { code, kind, message } = error;
-  // The code twice: for people who expect it where OpenAI has it, and where Anthropic's own packages read it.
+  // The code appears twice: where OpenAI has it, and where Anthropic's own packages read it.
   return {
     type: "error",
     error: { type: kind, message, code, details: { error_code: code } },

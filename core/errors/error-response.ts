@@ -2,7 +2,7 @@ import type { Dialect, RouterError } from "../contract/errors.ts";
 import type { ResponseWriter } from "../intake/response-writer.ts";
 import { errorBody } from "./dialects.ts";
 
-/** Answers with an error in the called API's own shape. Does nothing when an answer has already begun. */
+/** Responds with an error in the shape of the called API. Does nothing when a response has already begun. */
 export function respondWithError(response: ResponseWriter, error: RouterError, dialect: Dialect, requestId: string): void {
   if (response.hasStarted) return;
   let lines = `x-request-id: ${requestId}\r\nrequest-id: ${requestId}\r\n`;
@@ -12,12 +12,12 @@ export function respondWithError(response: ResponseWriter, error: RouterError, d
   respondWithJson(response, error.status, lines, errorBody(error, dialect, requestId));
 }
 
-/** Answers with a small JSON document. */
+/** Responds with a small JSON document. */
 export function respondWithJson(response: ResponseWriter, status: number, lines: string, json: string): void {
   respondWithText(response, status, `content-type: application/json\r\n${lines}`, json);
 }
 
-/** Answers with a text; its type is among the header lines. */
+/** Responds with a text; `lines` must hold its Content-Type. */
 export function respondWithText(response: ResponseWriter, status: number, lines: string, text: string): void {
   const body = Buffer.from(text);
   response.start(status, REASONS[status] ?? "", lines, body.length);
@@ -25,7 +25,7 @@ export function respondWithText(response: ResponseWriter, status: number, lines:
   response.end();
 }
 
-/** Reason phrases of the statuses the router itself sends (RFC 9110 15). */
+/** Reason phrases of the statuses that the router itself sends (RFC 9110, section 15). */
 const REASONS: Readonly<Record<number, string>> = {
   200: "OK",
   400: "Bad Request",

@@ -1,7 +1,7 @@
 import { RouterError } from "../contract/errors.ts";
 import type { UpstreamFailure } from "../wire/upstream-connection.ts";
 
-/** What the client is told when no replica could answer. */
+/** The error for a client whose request got no complete response from a replica. */
 export function upstreamError(failure: UpstreamFailure): RouterError {
   switch (failure) {
     case "connect-failed":
@@ -12,25 +12,24 @@ export function upstreamError(failure: UpstreamFailure): RouterError {
     case "timeout":
       return new RouterError(
         "upstream_timeout",
-        "The replica did not answer in time; ask for less or raise the router's limits.",
+        "The replica did not respond in time; send a smaller request or raise the router's limits.",
       );
     case "invalid":
-      return new RouterError("upstream_invalid", "The replica's answer was not valid HTTP; its log may tell why.");
+      return new RouterError("upstream_invalid", "The replica's response was not valid HTTP; look for the cause in its log.");
     case "gone":
-      return new RouterError("upstream_reset", "The replica went away while it was answering; send the request again.");
+      return new RouterError("upstream_reset", "The replica went away before its response was complete; send the request again.");
     case "stale":
     case "reset":
       return new RouterError(
         "upstream_reset",
-        "The replica closed the connection before its answer was complete; its log may tell why.",
+        "The replica closed the connection before its response was complete; look for the cause in its log.",
       );
   }
 }
 
 export function allSaturated(): RouterError {
-  return new RouterError("saturated", "Every replica that could serve this has all its connections in use; try again shortly.", {
-    retryAfterS: 1,
-  });
+  const message = "Every replica that could serve this request has all its connections in use; try again shortly.";
+  return new RouterError("saturated", message, { retryAfterS: 1 });
 }
 
 export function stopping(): RouterError {

@@ -1,5 +1,5 @@
 import { JsonBody } from "../body/json-body.ts";
-import type { Random } from "../contract/plugin.ts";
+import type { Random } from "../contract/profile-plugin.ts";
 import type { InferenceRequest, ParsedBody } from "../contract/request.ts";
 import { parse } from "../stages/parse.ts";
 import { Head } from "../wire/head.ts";
@@ -24,7 +24,7 @@ export class RequestMaker {
   }
 
   /** The request's body lasts until the next call. */
-  make(traced: TraceRequest, index: number, { snapshot, prefixIndex, tokenScale }: RouterSide): InferenceRequest {
+  make(traced: TraceRequest, index: number, router: RouterSide): InferenceRequest {
     const bytes = this.#writer.write(traced.prompt);
     const parsed: ParsedBody = {
       model: traced.model,
@@ -46,7 +46,7 @@ export class RequestMaker {
       parser: { name: "trace", type: "completions", plugin: { routes: [], dialect: "openai", keys: [], parse: () => parsed } },
       body: new JsonBody(bytes, bytes.length, { spanOf: () => undefined }),
     } as const;
-    return parse(incoming, snapshot, prefixIndex, tokenScale);
+    return parse(incoming, router.rewriters, router);
   }
 
   /** The router's estimate of a token count. */

@@ -1,12 +1,18 @@
 import type { LoadedConfig } from "../../config/load.ts";
-import { type Snapshot, servedModels } from "../active-config.ts";
+import type { ActiveConfig, Profile } from "../active-config.ts";
 import type { Clock } from "../contract/clock.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import { silentLog } from "../contract/log.ts";
-import type { PrefixSettings, Random, Source } from "../contract/plugin.ts";
+import { nameSet } from "../contract/name-set.ts";
+import type { PrefixSettings } from "../contract/plugin.ts";
+import type { Random } from "../contract/profile-plugin.ts";
+import type { Source } from "../contract/source.ts";
 import { seededRandom } from "../contract/test-kit.ts";
+import { shownStanding } from "../control/availability.ts";
 import { parseEndpointUrl } from "../control/endpoint-url.ts";
+import { KeptState } from "../control/kept-state.ts";
 import { buildPluginSet } from "../control/plugin-set.ts";
+import { type Facts, factsOf } from "../state/facts.ts";
 import { LoadTable } from "../state/load.ts";
 import { SECRET_WORDS } from "../state/prefix-hash.ts";
 import { PrefixIndex } from "../state/prefix-index.ts";
@@ -15,12 +21,15 @@ import type { Trace } from "./trace.ts";
 
 /** What a router has when its replicas have just come into service. */
 export interface RouterSide {
-  readonly snapshot: Snapshot;
+  readonly rewriters: ActiveConfig["rewriters"];
+  readonly profile: Profile;
+  readonly facts: Facts;
   readonly sources: readonly Source[];
   readonly load: LoadTable;
   readonly prefixIndex: PrefixIndex | undefined;
   readonly tokenScale: TokenScale;
   readonly random: Random;
+  dispose(): void;
 }
 
 export interface RouterSideOptions {
@@ -29,34 +38,46 @@ export interface RouterSideOptions {
   readonly replicas: number;
   readonly seed: number;
   readonly clock: Clock;
-  readonly signal: AbortSignal;
 }
 
 /** Makes the config's plugins and the state they read, on simulated time and with numbers drawn from the seed. */
-export function makeRouterSide({ trace, loaded, replicas, seed, clock, signal }: RouterSideOptions): RouterSide {
+export function makeRouterSide({ trace, loaded, replicas, seed, clock }: RouterSideOptions): RouterSide {
   const random = seededRandom(seed);
   const load = new LoadTable(clock);
-  const built = buildPluginSet(loaded, { clock, random, log: silentLog, print: () => {}, isTerminal: false }, signal);
+  const output = { print: () => {}, isTerminal: false };
+  const plugins = buildPluginSet(loaded, { clock, random, log: silentLog, output }, new KeptState());
   const endpoints = makeEndpoints(trace, loaded, replicas, load);
   return {
-    snapshot: { ...built.active, endpoints, served: servedModels(endpoints) },
-    sources: built.sources.map(({ plugin }) => plugin),
+    rewriters: plugins.active.rewriters,
+    profile: plugins.active.profile,
+    facts: factsOf(endpoints),
+    sources: plugins.sources.map(({ plugin }) => plugin),
     load,
-    prefixIndex: built.prefixSettings && makePrefixIndex(built.prefixSettings, seed),
+    prefixIndex: plugins.prefixSettings && makePrefixIndex(plugins.prefixSettings, seed),
     tokenScale: new TokenScale(),
     random,
+    dispose: plugins.dispose,
   };
 }
 
 /** Replicas that are ready and serve whatever may be asked for; labels are those of the config's endpoints, in turn. */
 function makeEndpoints(trace: Trace, { config }: LoadedConfig, count: number, load: LoadTable): readonly Endpoint[] {
   const targets = config.rewrites.flatMap((rule) => rule.targets.map((target) => target.name));
-  const models = new Set([...trace.requests.map((request) => request.model), ...targets]);
+  const models = nameSet([...trace.requests.map((request) => request.model), ...targets]);
   const { endpoints } = config.pool;
   return Array.from({ length: count }, (_, index) => {
     const name = `replica-${index + 1}`;
     const labels = endpoints[index % endpoints.length]?.labels ?? {};
-    return { name, slot: load.slotOf(name), url: parseEndpointUrl(`http://${name}`), labels, phase: "ready", models };
+    const slot = load.slotOf(name);
+    return {
+      name,
+      slot,
+      generation: load.generationOf(slot),
+      url: parseEndpointUrl(`http://${name}`),
+      labels,
+      ...shownStanding("ready"),
+      models,
+    };
   });
 }
 

@@ -1,8 +1,10 @@
 import type { LoadedConfig } from "../../config/load.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
+import { silentLog } from "../contract/log.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 import { seededRandom } from "../contract/test-kit.ts";
 import { decide } from "../pipeline.ts";
+import { tellChosen } from "../stages/tell-chosen.ts";
 import { Claim } from "../state/claim.ts";
 import { EventQueue } from "./events.ts";
 import { type Metrics, Recorder } from "./metrics.ts";
@@ -40,7 +42,6 @@ export class Simulation {
   readonly #trace: Trace;
   readonly #settings: SimulationSettings;
   readonly #queue = new EventQueue();
-  readonly #stopping = new AbortController();
   readonly #router: RouterSide;
   readonly #maker: RequestMaker;
   readonly #recorder = new Recorder();
@@ -53,7 +54,7 @@ export class Simulation {
     this.#trace = trace;
     this.#settings = settings;
     this.#open = trace.requests.length;
-    this.#router = makeRouterSide({ trace, loaded, replicas, seed, clock: this.#queue, signal: this.#stopping.signal });
+    this.#router = makeRouterSide({ trace, loaded, replicas, seed, clock: this.#queue });
     this.#maker = new RequestMaker(trace, tokenError, seededRandom(seed ^ 0x5eed));
     this.replicas = Array.from({ length: replicas }, (_, index) => this.#makeReplica(speeds[index] ?? 1));
     scrape(this.#router, this.replicas, this.#queue, seededRandom(seed ^ 0x5c4a9e));
@@ -67,7 +68,7 @@ export class Simulation {
       if (!this.#queue.runNext()) throw new Error("The simulation came to a stop with requests under way");
       if (this.#open % REPORT_EVERY === 0) progress(1 - this.#open / total);
     }
-    this.#stopping.abort();
+    this.#router.dispose();
     const busyMs = this.replicas.reduce((sum, replica) => sum + replica.busyMs, 0);
     return this.#recorder.metrics(total, busyMs / (this.#queue.now() * this.replicas.length || 1));
   }
@@ -82,22 +83,19 @@ export class Simulation {
   }
 
   #route(traced: TraceRequest, index: number): void {
-    const { snapshot, load, random } = this.#router;
+    const { profile, facts, load, random } = this.#router;
     const request = this.#maker.make(traced, index, this.#router);
-    load.refresh();
-    const decision = decide(request, snapshot, load, random);
-    const [endpoint] = decision.order;
+    const decision = decide(request, facts, profile, load.at(this.#queue.now()), random);
+    const endpoint = decision.legs[0]?.order[0];
     if (endpoint !== undefined) this.#send(traced, request, endpoint);
     else this.#open -= 1;
     this.#recorder.decided(load.inFlight, this.replicas.length, decision.faults.length > 0);
   }
 
   #send(traced: TraceRequest, request: InferenceRequest, endpoint: Endpoint): void {
-    const { snapshot, load, prefixIndex } = this.#router;
+    const { profile, load, prefixIndex } = this.#router;
     const claim = new Claim(request, endpoint, load, prefixIndex);
-    const { filters, scorers } = snapshot.profile;
-    for (const { plugin } of filters) plugin.chosen?.(request, endpoint);
-    for (const { plugin } of scorers) plugin.chosen?.(request, endpoint);
+    tellChosen(profile, request, endpoint, silentLog);
     const job = new Job(traced);
     this.#sent.set(job, { request, claim, atMs: this.#queue.now() });
     if (this.replicas[endpoint.slot]!.enqueue(job)) return;

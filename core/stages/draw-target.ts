@@ -1,14 +1,20 @@
-import type { Snapshot } from "../active-config.ts";
+import type { ActiveConfig } from "../active-config.ts";
 import { RouterError } from "../contract/errors.ts";
-import type { TargetDraw } from "../contract/plugin.ts";
+import type { NameSet } from "../contract/name-set.ts";
 import type { ParsedBody } from "../contract/request.ts";
+import type { TargetDraw } from "../contract/rewriter.ts";
 import type { Incoming } from "../intake/incoming.ts";
 
-/** Asks the rewriters which target the model name stands for; the first answer counts. */
-export function drawTarget(parsed: ParsedBody, incoming: Incoming, snapshot: Snapshot): TargetDraw | undefined {
+/** Asks the rewriters in order for the target of the model name; the first draw counts. Undefined if no rewriter has a rule. */
+export function drawTarget(
+  parsed: ParsedBody,
+  incoming: Incoming,
+  rewriters: ActiveConfig["rewriters"],
+  served: NameSet,
+): TargetDraw | undefined {
   if (parsed.modelSpan[0] < 0) return undefined;
-  const asked = { model: parsed.model, headers: incoming.head, served: snapshot.served };
-  for (const { name, plugin } of snapshot.rewriters) {
+  const asked = { model: parsed.model, headers: incoming.head, served };
+  for (const { name, plugin } of rewriters) {
     const draw = plugin.draw(asked);
     if (draw === undefined) continue;
     if (draw.target === "") throw new RouterError("plugin_fault", `The rewriter "${name}" drew an empty target; fix the plugin.`);

@@ -1,63 +1,70 @@
-import type { Named } from "../active-config.ts";
+import type { Profile } from "../active-config.ts";
 import type { Dropped } from "../contract/decision.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import { RouterError } from "../contract/errors.ts";
-import type { Filter } from "../contract/plugin.ts";
+import type { LoadView } from "../contract/load-view.ts";
+import type { Random } from "../contract/profile-plugin.ts";
 import type { InferenceRequest } from "../contract/request.ts";
-import type { Load } from "../state/load.ts";
 
 export interface Filtered {
   readonly candidates: readonly Endpoint[];
   readonly dropped: readonly Dropped[];
-  /** Set when nobody is left. */
+  /** Set when no candidate is left. */
   readonly refusal: RouterError | undefined;
 }
 
-/** Runs the filters in order and notes who dropped whom; stops at the first that leaves nobody. */
+/**
+ * Runs the filters in order and records which endpoints each one dropped; stops when no candidate is left. Each plugin gets a list
+ * of its own, so that none can change what the others read: frozen lists cost more, on Bun as much as the rest of the decision.
+ * Throws RouterError (plugin_fault) when a filter throws or returns something other than a part of its candidates.
+ */
 export function filter(
   request: InferenceRequest,
-  filters: readonly Named<Filter>[],
+  filters: Profile["filters"],
   endpoints: readonly Endpoint[],
-  load: Load,
+  load: LoadView,
+  random: Random,
 ): Filtered {
   if (endpoints.length === 0) return { candidates: [], dropped: [], refusal: emptyPool() };
   const dropped: Dropped[] = [];
   let candidates = endpoints;
   for (const { name, plugin } of filters) {
-    const kept = keptBy(name, plugin, request, candidates, load);
-    if (kept === candidates) continue;
+    const kept = keptBy(name, plugin, request, candidates, load, random);
     const lost = droppedOf(name, candidates, kept);
     if (lost.length === 0) continue;
     dropped.push({ filter: name, endpoints: lost });
-    candidates = kept;
-    if (kept.length === 0) return { candidates, dropped, refusal: plugin.refuse?.(request, endpoints) ?? nobodyLeft(name) };
+    candidates = kept.slice();
+    if (kept.length === 0) return { candidates, dropped, refusal: plugin.refuse?.(request, endpoints) ?? noneLeft(name) };
   }
   return { candidates, dropped, refusal: undefined };
 }
 
 function keptBy(
   filterName: string,
-  plugin: Filter,
+  plugin: Profile["filters"][number]["plugin"],
   request: InferenceRequest,
   candidates: readonly Endpoint[],
-  load: Load,
+  load: LoadView,
+  random: Random,
 ): readonly Endpoint[] {
   try {
-    return plugin.filter(request, candidates, load);
+    return plugin.filter(request, candidates.slice(), load, random);
   } catch (cause) {
     throw new RouterError("plugin_fault", `The filter "${filterName}" failed on this request; fix the plugin.`, { cause });
   }
 }
 
-/** Those of the candidates that a filter did not keep. It may keep nobody else, and keeps their order. */
+/** The candidates that a filter did not keep. Throws unless `kept` is a part of the candidates in their order. */
 function droppedOf(filterName: string, candidates: readonly Endpoint[], kept: readonly Endpoint[]): readonly Endpoint[] {
   let next = 0;
   const lost: Endpoint[] = [];
-  for (const candidate of candidates) {
-    if (kept[next] === candidate) next += 1;
-    else lost.push(candidate);
+  if (Array.isArray(kept)) {
+    for (const candidate of candidates) {
+      if (kept[next] === candidate) next += 1;
+      else lost.push(candidate);
+    }
+    if (next === kept.length) return lost;
   }
-  if (next === kept.length) return lost;
   throw new RouterError(
     "plugin_fault",
     `The filter "${filterName}" must return some of the candidates in their order; fix the plugin.`,
@@ -65,17 +72,11 @@ function droppedOf(filterName: string, candidates: readonly Endpoint[], kept: re
 }
 
 function emptyPool(): RouterError {
-  return new RouterError("no_ready_endpoint", "The pool has no replicas; add some to the config or wait until they are found.", {
-    retryAfterS: 1,
-  });
+  const message = "The pool has no replicas; add some to the config, or wait until discovery finds some.";
+  return new RouterError("no_ready_endpoint", message, { retryAfterS: 1 });
 }
 
-function nobodyLeft(filterName: string): RouterError {
-  return new RouterError(
-    "no_ready_endpoint",
-    `No replica may take this request: the filter "${filterName}" dropped the last one.`,
-    {
-      retryAfterS: 1,
-    },
-  );
+function noneLeft(filterName: string): RouterError {
+  const message = `No replica may take this request: the filter "${filterName}" dropped the last candidate; try again shortly.`;
+  return new RouterError("no_ready_endpoint", message, { retryAfterS: 1 });
 }

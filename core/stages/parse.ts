@@ -1,28 +1,26 @@
-import type { Snapshot } from "../active-config.ts";
+import type { ActiveConfig } from "../active-config.ts";
 import { NO_PREFIX } from "../contract/prefix-match.ts";
 import type { InferenceRequest } from "../contract/request.ts";
+import type { DataPlane } from "../data-plane.ts";
 import type { Incoming } from "../intake/incoming.ts";
-import type { PrefixIndex } from "../state/prefix-index.ts";
-import type { TokenScale } from "../state/token-scale.ts";
 import { drawTarget } from "./draw-target.ts";
 
 /**
- * Reads what the body asks for and draws the target: filters and scorers must see the final name, since which replica has
- * the adapter and whose cache holds the prompt depend on it.
+ * Parses the body and draws the target. The target is drawn here because filters and scorers need the final name: it decides
+ * which replicas have the adapter and which caches can hold the prompt. Throws RouterError when the body can't be routed.
  */
 export function parse(
   incoming: Incoming,
-  snapshot: Snapshot,
-  prefixIndex: PrefixIndex | undefined,
-  tokenScale?: TokenScale,
+  rewriters: ActiveConfig["rewriters"],
+  { facts, prefixIndex, tokenScale }: Pick<DataPlane, "facts" | "prefixIndex" | "tokenScale">,
 ): InferenceRequest {
   const { parser, head, body } = incoming;
   const parsed = parser.plugin.parse(body);
-  const draw = drawTarget(parsed, incoming, snapshot);
+  const draw = drawTarget(parsed, incoming, rewriters, facts.served);
   const target = draw?.target ?? parsed.model;
   const key = { api: parser.type, target, cacheSalt: parsed.cacheSalt };
-  const promptTokens = tokenScale?.scaled(parser.type, parsed.promptTokens) ?? parsed.promptTokens;
-  // Field by field: a spread would build the object in steps.
+  const promptTokens = tokenScale.scaled(parser.type, parsed.promptTokens);
+  // Written field by field, because a spread makes the engine build the object in steps.
   return {
     model: parsed.model,
     modelSpan: parsed.modelSpan,

@@ -1,23 +1,28 @@
-import type { Snapshot } from "../active-config.ts";
+import type { ActiveConfig, Profile } from "../active-config.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { Log } from "../contract/log.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 
-/** The header lines the router adds to a replica's answer. */
-export function ownResponseLines(request: InferenceRequest, endpoint: Endpoint, snapshot: Snapshot, log: Log): string {
+/** The header lines that the router adds to a replica's response. */
+export function ownResponseLines(
+  request: InferenceRequest,
+  endpoint: Endpoint,
+  { profile, settings }: ActiveConfig,
+  log: Log,
+): string {
   const { id, target } = request;
   let lines = `x-request-id: ${id}\r\nrequest-id: ${id}\r\n`;
-  if (snapshot.settings.hasRoutingHeaders) {
+  if (settings.hasRoutingHeaders) {
     const model = target === "" ? "" : `x-signalbox-model: ${headerText(target)}\r\n`;
     lines += `x-signalbox-endpoint: ${headerText(endpoint.name)}\r\n${model}`;
   }
-  for (const headerOf of snapshot.profile.responseHeaders) lines += pluginLine(headerOf, request, endpoint, log);
+  for (const headerOf of profile.responseHeaders) lines += pluginLine(headerOf, request, endpoint, log);
   return lines;
 }
 
-type HeaderOf = Snapshot["profile"]["responseHeaders"][number];
+type HeaderOf = Profile["responseHeaders"][number];
 
-/** A plugin that can't say its header goes without; the answer is not lost for it. */
+/** A plugin's header line; "" with a log entry if the plugin throws, because the response must not fail for that. */
 function pluginLine(headerOf: HeaderOf, request: InferenceRequest, endpoint: Endpoint, log: Log): string {
   try {
     const [name, value] = headerOf(request, endpoint);
@@ -28,7 +33,10 @@ function pluginLine(headerOf: HeaderOf, request: InferenceRequest, endpoint: End
   }
 }
 
-/** Names from outside may hold anything; header values may not. */
+/**
+ * A text as a header value: percent-encoded unless it is visible ASCII, because names may hold any character. A lone surrogate has
+ * no encoding and becomes U+FFFD.
+ */
 function headerText(text: string): string {
-  return /^[\x21-\x7e]*$/.test(text) ? text : encodeURIComponent(text);
+  return /^[\x21-\x7e]*$/.test(text) ? text : encodeURIComponent(text.replace(/\p{Surrogate}/gu, "\ufffd"));
 }

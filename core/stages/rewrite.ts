@@ -3,14 +3,14 @@ import type { InferenceRequest } from "../contract/request.ts";
 import type { Incoming } from "../intake/incoming.ts";
 import { requestLines } from "../wire/forwarded-headers.ts";
 
-/** What will be sent, apart from where it goes. */
+/** The request to send, without the endpoint's address. */
 export interface Draft {
   readonly method: string;
-  /** As they came. */
+  /** Path and query as the client sent them. */
   readonly pathAndQuery: string;
-  /** Complete header lines, framing included; the Host line is the endpoint's. */
+  /** Complete header lines, framing included; the Host line is added for each endpoint. */
   readonly lines: string;
-  /** The body: the original bytes, or the original with the target's name spliced in. */
+  /** The body's bytes in parts: the original, or the original with the target's name spliced in. */
   readonly body: readonly Uint8Array[];
 }
 

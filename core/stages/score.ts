@@ -1,26 +1,26 @@
 import type { WeightedScorer } from "../active-config.ts";
 import type { Fault, ScorerColumn } from "../contract/decision.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
-import type { Scorer } from "../contract/plugin.ts";
+import type { LoadView } from "../contract/load-view.ts";
 import type { InferenceRequest } from "../contract/request.ts";
-import type { Load } from "../state/load.ts";
+import type { Scorer } from "../contract/scorer.ts";
 
 export interface Scored {
   readonly columns: readonly ScorerColumn[];
-  /** Weighted mean of the opinions on each candidate; 0 where nobody has one. */
+  /** For each candidate, sum(weight x confidence x score) / sum(weight x confidence); 0 if no scorer has an opinion. */
   readonly totals: readonly number[];
   readonly faults: readonly Fault[];
 }
 
-/** What stands in a decision that refuses. */
+/** The scores in a decision that refuses. */
 export const NOT_SCORED: Scored = { columns: [], totals: [], faults: [] };
 
-/** Asks every scorer. One that breaks its contract has no opinion on this request, and that is recorded. */
+/** Asks every scorer. One that breaks its contract counts as having no opinion on this request, and the fault is recorded. */
 export function score(
   request: InferenceRequest,
   scorers: readonly WeightedScorer[],
   candidates: readonly Endpoint[],
-  load: Load,
+  load: LoadView,
 ): Scored {
   const columns: ScorerColumn[] = [];
   const faults: Fault[] = [];
@@ -28,7 +28,7 @@ export function score(
   const weights = emptyWeights(candidates.length);
   for (const scorer of scorers) {
     try {
-      const values = scorer.plugin.score(request, candidates, load);
+      const values = scorer.plugin.score(request, candidates.slice(), load);
       if (values === null) continue;
       checkValues(values, candidates.length);
       const confidences = partialConfidences(scorer.plugin, candidates, load);
@@ -44,7 +44,7 @@ export function score(
   return { columns, totals, faults };
 }
 
-/** A plain array: engines make typed ones of this size outside of their heap. */
+/** A plain array, because V8 allocates typed arrays of this size outside its heap. */
 function zeros(length: number): number[] {
   const numbers: number[] = [];
   for (let i = 0; i < length; i++) numbers.push(0);
@@ -53,7 +53,7 @@ function zeros(length: number): number[] {
 
 let weightsScratch = new Float64Array(64);
 
-/** The same memory for every request: it is used up before the next one can ask. */
+/** All requests share this memory: scoring is synchronous, so only one of them uses it at a time. */
 function emptyWeights(length: number): Float64Array {
   if (length > weightsScratch.length) weightsScratch = new Float64Array(2 * length);
   return weightsScratch.fill(0, 0, length);
@@ -67,8 +67,8 @@ function checkValues(values: ArrayLike<number | null>, wanted: number): void {
   }
 }
 
-/** How much each opinion counts; undefined when all count fully. */
-function partialConfidences(scorer: Scorer, candidates: readonly Endpoint[], load: Load): Float64Array | undefined {
+/** The scorer's confidence for each candidate, in [0, 1]; undefined when all are 1. */
+function partialConfidences(scorer: Scorer, candidates: readonly Endpoint[], load: LoadView): Float64Array | undefined {
   if (scorer.confidence === undefined) return undefined;
   let confidences: Float64Array | undefined;
   for (let i = 0; i < candidates.length; i++) {
@@ -91,8 +91,8 @@ function addColumn(
   for (let i = 0; i < totals.length; i++) {
     const value = values[i]!;
     if (value === null) continue;
-    const heard = confidences === undefined ? weight : weight * confidences[i]!;
-    totals[i]! += heard * value;
-    weights[i]! += heard;
+    const effective = confidences === undefined ? weight : weight * confidences[i]!;
+    totals[i]! += effective * value;
+    weights[i]! += effective;
   }
 }

@@ -3,15 +3,13 @@ import type { Endpoint } from "../contract/endpoint.ts";
 import type { Log } from "../contract/log.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 
-/** Tells the profile's plugins where the request goes. The choice is made: a plugin that throws here changes nothing. */
-export function tellChosen({ filters, scorers }: Profile, request: InferenceRequest, endpoint: Endpoint, log: Log): void {
-  for (const plugins of [filters, scorers]) {
-    for (const { name, plugin } of plugins) {
-      try {
-        plugin.chosen?.(request, endpoint);
-      } catch (thrown) {
-        log.warn("A plugin broke its contract", { plugin: name, method: "chosen", fault: String(thrown) });
-      }
+/** Calls `chosen` of the profile's plugins with the endpoint. A plugin that throws is logged; the choice stays. */
+export function tellChosen({ chosen }: Profile, request: InferenceRequest, endpoint: Endpoint, log: Log): void {
+  for (const { name, plugin } of chosen) {
+    try {
+      plugin.chosen(request, endpoint);
+    } catch (thrown) {
+      log.warn("A plugin broke its contract", { plugin: name, method: "chosen", fault: String(thrown) });
     }
   }
 }

@@ -1,15 +1,20 @@
-import type { Usage } from "../contract/decision.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
+import type { Usage } from "../contract/outcome.ts";
 import type { InferenceRequest } from "../contract/request.ts";
-import { Lease, type LoadTable } from "./load.ts";
+import { Lease } from "./lease.ts";
+import type { LoadTable } from "./load.ts";
 import type { PrefixIndex } from "./prefix-index.ts";
 
-/** What one attempt claims of one endpoint: its share of the load, and that the prompt will be in its cache. */
+/**
+ * What one try claims of one endpoint: a share of its load, and a place for the prompt in its cache. When another replica has the
+ * endpoint's slot by now, late calls leave that replica's entries in the prefix index as they are.
+ */
 export class Claim {
-  readonly endpoint: Endpoint;
-  /** Prompt tokens believed to be in its cache. */
+  /** Prompt tokens believed to be in the endpoint's cache. */
   readonly predictedTokens: number;
+  readonly #endpoint: Endpoint;
   readonly #request: InferenceRequest;
+  readonly #load: LoadTable;
   readonly #prefixIndex: PrefixIndex | undefined;
   readonly #lease: Lease;
   #isAdmitted = true;
@@ -20,38 +25,44 @@ export class Claim {
     const predictedTokens = prefix.matchedTokens(endpoint.slot);
     const uncachedTokens = Math.max(0, Math.round(promptTokens - predictedTokens));
     this.predictedTokens = predictedTokens;
-    this.endpoint = endpoint;
+    this.#endpoint = endpoint;
     this.#request = request;
+    this.#load = load;
     this.#prefixIndex = prefixIndex;
     this.#lease = new Lease(load, endpoint.slot, { tokens: uncachedTokens, hasFirstByte: request.isStream });
     prefixIndex?.admit(prefix, endpoint.slot);
   }
 
-  /** The first byte of the answer's body came: the prompt has been worked off. */
+  /** The first byte of the response's body came: the prompt is processed. */
   firstByte(): void {
     this.#lease.firstByte();
   }
 
-  /** The answer is complete, and the replica says what it took. */
+  /** The response is complete, and the replica reported its usage. */
   report({ cachedTokens, outputTokens }: Usage): void {
-    this.#prefixIndex?.reported(this.#request.prefix, this.endpoint.slot, cachedTokens);
+    if (!this.#isCurrent) return;
+    this.#prefixIndex?.reported(this.#request.prefix, this.#endpoint.slot, cachedTokens);
     if (outputTokens > 0) this.generated(outputTokens);
   }
 
-  /** The answer is complete: so many tokens stand behind the prompt in the same cache. */
+  /** The response is complete: the cache holds `tokens` generated tokens after the prompt. */
   generated(tokens: number): void {
-    this.#prefixIndex?.generated(this.#request.prefix, this.endpoint.slot, tokens);
+    if (this.#isCurrent) this.#prefixIndex?.generated(this.#request.prefix, this.#endpoint.slot, tokens);
   }
 
-  /** The replica did not work on the prompt: what was believed of its cache is taken back. */
+  /** The replica did not process the prompt: removes it from the prefix index again. */
   withdraw(): void {
     if (!this.#isAdmitted) return;
     this.#isAdmitted = false;
-    this.#prefixIndex?.withdraw(this.#request.prefix, this.endpoint.slot);
+    if (this.#isCurrent) this.#prefixIndex?.withdraw(this.#request.prefix, this.#endpoint.slot);
   }
 
-  /** The attempt is over, however it ended. */
+  /** The try is over, however it ended. */
   release(): void {
     this.#lease.release();
+  }
+
+  get #isCurrent(): boolean {
+    return this.#load.isCurrent(this.#endpoint);
   }
 }

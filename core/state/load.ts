@@ -1,62 +1,13 @@
 import { type Clock, systemClock } from "../contract/clock.ts";
+import type { Endpoint } from "../contract/endpoint.ts";
+import type { AdapterFacts, LoadView, ScrapedValues } from "../contract/load-view.ts";
 import { PrefillQueue, type PrefillWork } from "./prefill-queue.ts";
 
-/**
- * The live numbers of every endpoint, one typed array per number, indexed by slot.
- * What the router knows itself is exact; scraped values are NaN until a page was read.
- */
-export interface Load {
-  /** Requests sent and not yet ended. */
-  readonly inFlight: ArrayLike<number>;
-  /** Prompt tokens sent and not yet answered by a first byte, minus those believed cached. */
-  readonly prefillTokens: ArrayLike<number>;
-  /** The same, less what the endpoint will have worked off by now at its measured speed. */
-  remainingPrefill(slot: number): number;
-  /** How many prompts that is. */
-  waitingPrompts(slot: number): number;
-  /** Prompt tokens the endpoint works off in a millisecond, measured. */
-  prefillRate(slot: number): number;
-  /** Requests waiting in the replica's own queue, scraped. */
-  readonly waiting: ArrayLike<number>;
-  /** Requests running in the replica, scraped. */
-  readonly running: ArrayLike<number>;
-  /** KV-cache utilization in [0, 1], scraped. */
-  readonly kvUsage: ArrayLike<number>;
-  /** When the scraped values were read, on the router's clock; NaN for never. */
-  readonly scrapedAtMs: ArrayLike<number>;
-  /** How much the scraped values still count, in [0, 1]: 1 while pages come in time, then less and less; 0 without any. */
-  readonly freshness: ArrayLike<number>;
-  /** Which adapters each endpoint has, as far as its own pages tell; undefined where they tell nothing. */
-  readonly adapters: readonly (AdapterFacts | undefined)[];
-}
-
-/** What a replica's pages tell of its adapters. */
-export interface AdapterFacts {
-  /** Those of its models that are adapters; undefined while no list tells them from base models. */
-  readonly names?: ReadonlySet<string> | undefined;
-  /** Those with a request under way; undefined while no metrics page tells. */
-  readonly use?: AdapterUse | undefined;
-}
-
-export interface AdapterUse {
-  readonly running: ReadonlySet<string>;
-  readonly waiting: ReadonlySet<string>;
-  /** Adapters that can run at the same time. */
-  readonly max: number;
-}
-
-/** What a metrics page says; a value left out is unknown. */
-export interface ScrapedValues {
-  readonly waiting?: number;
-  readonly running?: number;
-  readonly kvUsage?: number;
-}
-
-/** Endpoints a router can know at once; a slot is reused after its endpoint is gone and idle. */
+/** The most endpoints that a router can have at once. A slot is reused when its endpoint has gone and its requests have ended. */
 export const MAX_SLOTS = 1024;
 
-/** Owns the arrays. Every change goes through one of its methods. */
-export class LoadTable implements Load {
+/** The live numbers of every endpoint, one typed array per number, indexed by slot. Every change goes through a method. */
+export class LoadTable {
   readonly inFlight: Int32Array;
   readonly prefillTokens: Float64Array;
   readonly waiting: Float64Array;
@@ -66,14 +17,13 @@ export class LoadTable implements Load {
   readonly freshness: Float64Array;
   readonly adapters: (AdapterFacts | undefined)[];
   readonly #clock: Pick<Clock, "now">;
-  #nowMs: number;
   readonly #queues: PrefillQueue[] = [];
   readonly #slots = new Map<string, number>();
+  readonly #generations = new Int32Array(MAX_SLOTS);
   readonly #retired = new Set<number>();
 
   constructor(clock: Pick<Clock, "now"> = systemClock) {
     this.#clock = clock;
-    this.#nowMs = clock.now();
     this.inFlight = new Int32Array(MAX_SLOTS);
     this.prefillTokens = new Float64Array(MAX_SLOTS);
     this.waiting = new Float64Array(MAX_SLOTS).fill(Number.NaN);
@@ -84,28 +34,51 @@ export class LoadTable implements Load {
     this.adapters = new Array<AdapterFacts | undefined>(MAX_SLOTS).fill(undefined);
   }
 
-  /** The slot of a named endpoint, taken now if it has none. */
+  /** The view that a decision at `nowMs` (on the router's clock) reads. */
+  at(nowMs: number): LoadView {
+    return new LoadAt(this, nowMs);
+  }
+
+  /**
+   * The slot of the endpoint `name`. Assigns a free one if it has none; the endpoint that had that slot before is then not
+   * current any more. Throws RangeError when all slots are in use.
+   */
   slotOf(name: string): number {
     const known = this.#slots.get(name);
     if (known !== undefined) return known;
     const slot = this.#freeSlot();
     this.#slots.set(name, slot);
     this.#queues[slot] = new PrefillQueue(this.#usualRate());
+    this.#generations[slot]! += 1;
     this.forgetScrape(slot);
     return slot;
   }
 
-  /** Reads the clock, once for a whole decision: what depends on time is as of now, until the next refresh. */
-  refresh(): void {
-    this.#nowMs = this.#clock.now();
+  /**
+   * Another process serves the slot now: the old one's prompts will not be processed. Requests under way stay counted until
+   * they end. `isSameReplica`: the same replica restarted, so its measured speed and scraped values are kept.
+   */
+  replaced(slot: number, isSameReplica: boolean): void {
+    this.#queues[slot] = new PrefillQueue(isSameReplica ? this.#queueOf(slot).rate : this.#usualRate());
+    this.#generations[slot]! += 1;
+    if (!isSameReplica) this.forgetScrape(slot);
   }
 
-  remainingPrefill(slot: number): number {
-    return this.#queues[slot]?.remaining(this.#nowMs) ?? 0;
+  generationOf(slot: number): number {
+    return this.#generations[slot]!;
   }
 
-  waitingPrompts(slot: number): number {
-    return this.#queues[slot]?.waiting(this.#nowMs) ?? 0;
+  /** Whether the slot's numbers still belong to this endpoint; check it before a late write. */
+  isCurrent({ slot, generation }: Pick<Endpoint, "slot" | "generation">): boolean {
+    return this.#generations[slot] === generation;
+  }
+
+  remainingPrefill(slot: number, nowMs: number): number {
+    return this.#queues[slot]?.remaining(nowMs) ?? 0;
+  }
+
+  waitingPrompts(slot: number, nowMs: number): number {
+    return this.#queues[slot]?.waiting(nowMs) ?? 0;
   }
 
   prefillRate(slot: number): number {
@@ -119,7 +92,7 @@ export class LoadTable implements Load {
     this.#queueOf(slot).add(work, this.#clock.now());
   }
 
-  /** Its prompt needs no more work; `isWorkedOff` says whether the endpoint has done it. */
+  /** The prompt needs no more work. `isWorkedOff`: the endpoint processed it; false: the request ended before. */
   endPrefill(slot: number, work: PrefillWork, isWorkedOff: boolean): void {
     this.prefillTokens[slot]! -= work.tokens;
     this.#queueOf(slot).remove(work, this.#clock.now(), isWorkedOff);
@@ -130,15 +103,16 @@ export class LoadTable implements Load {
     this.inFlight[slot]! -= 1;
   }
 
-  /** Gives the slot back once its last request has ended. */
+  /** Frees the endpoint's slot; it is reused only after its last request has ended. The endpoint is not current any more. */
   retire(name: string): void {
     const slot = this.#slots.get(name);
     if (slot === undefined) return;
     this.#slots.delete(name);
     this.#retired.add(slot);
+    this.#generations[slot]! += 1;
   }
 
-  /** Writes what the metrics pages say now; they count fully until `fade`. */
+  /** Writes values read from the replica's metrics; they count fully until `fade`. */
   scraped(slot: number, values: ScrapedValues, nowMs: number): void {
     this.waiting[slot] = values.waiting ?? Number.NaN;
     this.running[slot] = values.running ?? Number.NaN;
@@ -147,7 +121,7 @@ export class LoadTable implements Load {
     this.freshness[slot] = Number.isNaN(nowMs) ? 0 : 1;
   }
 
-  /** Pages stay away: what the last one said counts only so much. */
+  /** New metrics are late: from now on the last ones count by `freshness`, in [0, 1]. */
   fade(slot: number, freshness: number): void {
     this.freshness[slot] = freshness;
   }
@@ -166,7 +140,7 @@ export class LoadTable implements Load {
     return this.#queues[slot];
   }
 
-  /** The mean speed of those that were measured: the best guess for one that was not. */
+  /** The mean of the measured speeds: the initial speed of a new queue. */
   #usualRate(): number | undefined {
     const measured = this.#queues.filter((queue) => queue?.isMeasured);
     return measured.length === 0 ? undefined : measured.reduce((sum, queue) => sum + queue.rate, 0) / measured.length;
@@ -184,40 +158,60 @@ export class LoadTable implements Load {
   }
 }
 
-/**
- * One request's share of the load on one endpoint. Whoever holds it releases it on every way out;
- * each step counts once however often it is called.
- */
-export class Lease {
+/** The table at one moment. Plugins get this view, so it only reads. */
+class LoadAt implements LoadView {
   readonly #table: LoadTable;
-  readonly #slot: number;
-  readonly #work: PrefillWork;
-  #isPrefilling = true;
-  #isHeld = true;
+  readonly #nowMs: number;
 
-  constructor(table: LoadTable, slot: number, work: PrefillWork) {
+  constructor(table: LoadTable, nowMs: number) {
     this.#table = table;
-    this.#slot = slot;
-    this.#work = work;
-    table.begin(slot, work);
+    this.#nowMs = nowMs;
   }
 
-  /** The first response byte came: the prompt has been worked off. */
-  firstByte(): void {
-    this.#endPrefill(true);
+  inFlight(slot: number): number {
+    return this.#table.inFlight[slot]!;
   }
 
-  /** The request ended, however it ended. */
-  release(): void {
-    if (!this.#isHeld) return;
-    this.#isHeld = false;
-    this.#endPrefill(false);
-    this.#table.end(this.#slot);
+  prefillTokens(slot: number): number {
+    return this.#table.prefillTokens[slot]!;
   }
 
-  #endPrefill(isWorkedOff: boolean): void {
-    if (!this.#isPrefilling) return;
-    this.#isPrefilling = false;
-    this.#table.endPrefill(this.#slot, this.#work, isWorkedOff);
+  remainingPrefill(slot: number): number {
+    return this.#table.remainingPrefill(slot, this.#nowMs);
+  }
+
+  waitingPrompts(slot: number): number {
+    return this.#table.waitingPrompts(slot, this.#nowMs);
+  }
+
+  prefillRate(slot: number): number {
+    return this.#table.prefillRate(slot);
+  }
+
+  waiting(slot: number): number {
+    return this.#table.waiting[slot]!;
+  }
+
+  running(slot: number): number {
+    return this.#table.running[slot]!;
+  }
+
+  kvUsage(slot: number): number {
+    return this.#table.kvUsage[slot]!;
+  }
+
+  scrapedAtMs(slot: number): number {
+    return this.#table.scrapedAtMs[slot]!;
+  }
+
+  freshness(slot: number): number {
+    return this.#table.freshness[slot]!;
+  }
+
+  adapters(slot: number): AdapterFacts | undefined {
+    return this.#table.adapters[slot];
   }
 }
+
+// A plugin that writes to its view fails there, instead of changing what the next one reads.
+Object.freeze(LoadAt.prototype);

@@ -1,38 +1,38 @@
-/** Prompt work sent to one endpoint and not yet answered. */
+/** One prompt that was sent to an endpoint and is not yet processed. */
 export interface PrefillWork {
   readonly tokens: number;
-  /** True where the first byte of the answer says that the prompt is done; a whole answer comes much later. */
+  /** True for a stream: its first byte shows that the prompt is processed. A response that comes whole comes much later. */
   readonly hasFirstByte: boolean;
 }
 
-/** Tokens per millisecond before anything was measured. */
+/** Speed before any measurement, in tokens per millisecond. */
 const DEFAULT_RATE = 8;
-/** What is believed of the speed at first weighs as much as so many measured tokens. */
+/** The initial speed weighs as much as this many measured tokens. */
 const PRIOR_TOKENS = 20_000;
-/** After so many tokens an older measurement counts half. */
+/** After this many tokens an older measurement counts half. */
 const HALF_LIFE_TOKENS = 200_000;
 
 /**
- * How far an endpoint is with the prompts it was sent. Engines work prompts off in the order they came, so the first in line
- * is taken to shrink with time at the endpoint's measured speed: tokens answered by a first byte per time in which there was
- * something to work on.
+ * Estimates how many prompt tokens an endpoint still has to process. Engines process prompts in the order they arrive, so the
+ * first prompt in the queue shrinks with time at the measured speed: tokens of prompts that got their first byte, divided by
+ * the time during which the queue was not empty. Reading changes nothing.
  */
 export class PrefillQueue {
   readonly #work: PrefillWork[] = [];
   #tokens = 0;
-  /** When the first in line came to be worked on. */
+  /** When the first prompt in the queue became the first. */
   #headSinceMs = 0;
-  /** When the last measurement ended, or work came after none. */
+  /** When the last measurement ended, or the empty queue got work. */
   #markMs = 0;
   #measuredTokens = PRIOR_TOKENS;
   #measuredMs: number;
 
-  /** `rate` is what to believe at first, in tokens per millisecond. */
+  /** `rate` is the initial speed in tokens per millisecond. */
   constructor(rate = DEFAULT_RATE) {
     this.#measuredMs = PRIOR_TOKENS / rate;
   }
 
-  /** Prompt tokens it works off in a millisecond. */
+  /** Prompt tokens processed per millisecond. */
   get rate(): number {
     return this.#measuredTokens / this.#measuredMs;
   }
@@ -42,6 +42,7 @@ export class PrefillQueue {
   }
 
   add(work: PrefillWork, nowMs: number): void {
+    this.#dropDone(nowMs);
     if (this.#work.length === 0) {
       this.#headSinceMs = nowMs;
       this.#markMs = nowMs;
@@ -50,8 +51,9 @@ export class PrefillQueue {
     this.#tokens += work.tokens;
   }
 
-  /** Its first byte came, or it ended without one. */
+  /** The first byte came (`isWorkedOff`), or the request ended without one. */
   remove(work: PrefillWork, nowMs: number, isWorkedOff: boolean): void {
+    this.#dropDone(nowMs);
     const at = this.#work.indexOf(work);
     if (at < 0) return;
     if (at === 0) this.#headSinceMs = nowMs;
@@ -61,24 +63,47 @@ export class PrefillQueue {
     if (isWorkedOff && work.hasFirstByte) this.#measure(work.tokens, nowMs);
   }
 
-  /** Tokens still to be worked off. */
+  /** Tokens still to be processed. */
   remaining(nowMs: number): number {
-    const { rate } = this;
-    for (let head = this.#work[0]; head !== undefined; head = this.#work[0]) {
-      const done = (nowMs - this.#headSinceMs) * rate;
-      if (head.hasFirstByte || done < head.tokens) return this.#tokens - Math.min(done, head.tokens);
-      // Nothing will say when this one is done, so time does.
-      this.#work.shift();
-      this.#tokens -= head.tokens;
-      this.#headSinceMs += head.tokens / rate;
+    const done = this.#doneByTime(nowMs);
+    const head = this.#work[done];
+    if (head === undefined) return 0;
+    let tokens = this.#tokens;
+    let sinceMs = this.#headSinceMs;
+    for (let index = 0; index < done; index++) {
+      tokens -= this.#work[index]!.tokens;
+      sinceMs += this.#work[index]!.tokens / this.rate;
     }
-    return 0;
+    return tokens - Math.min((nowMs - sinceMs) * this.rate, head.tokens);
   }
 
-  /** How many prompts that is. */
+  /** Prompts still to be processed. */
   waiting(nowMs: number): number {
-    this.remaining(nowMs);
-    return this.#work.length;
+    return this.#work.length - this.#doneByTime(nowMs);
+  }
+
+  /**
+   * How many prompts at the front count as done because enough time has passed. Only for responses that come whole: they have
+   * no first byte that would show it.
+   */
+  #doneByTime(nowMs: number): number {
+    let leftMs = nowMs - this.#headSinceMs;
+    let done = 0;
+    for (; done < this.#work.length; done++) {
+      const { hasFirstByte, tokens } = this.#work[done]!;
+      leftMs -= tokens / this.rate;
+      if (hasFirstByte || leftMs < 0) break;
+    }
+    return done;
+  }
+
+  #dropDone(nowMs: number): void {
+    const done = this.#doneByTime(nowMs);
+    if (done === 0) return;
+    for (const work of this.#work.splice(0, done)) {
+      this.#tokens -= work.tokens;
+      this.#headSinceMs += work.tokens / this.rate;
+    }
   }
 
   #measure(tokens: number, nowMs: number): void {

@@ -1,12 +1,13 @@
-/** Blocks of the first size; after them, each size serves half as many blocks and then doubles. */
+/** Blocks of the first size. Each later size is twice the one before and has half as many blocks as this. */
 const FIRST_BLOCKS = 64;
 
-/** A block's length is a multiple of this: what the hash takes in one step. */
+/** A block's length is a multiple of this: the smallest piece that the hash takes. */
 const UNIT_BYTES = 8;
 
 /**
- * Where the blocks of any prompt end. Block lengths grow with the distance from the start, about 1/64 to 1/32 of it, so that a
- * prompt of 500 KB has 220 blocks instead of 2,000; and they depend on nothing else, so equal prefixes have equal blocks.
+ * The byte at which each block of a prompt ends. A block's length is about 1/64 to 1/32 of its distance from the start, so a
+ * prompt of 500 KB has 220 blocks instead of 2,000. It depends on nothing else, so equal prefixes have equal blocks. Throws
+ * RangeError when `blockBytes` is below 1.
  */
 export function blockEnds(blockBytes: number, maxBytes: number): Int32Array {
   if (!(blockBytes >= 1)) throw new RangeError("blockBytes must be at least 1; 256 is about 64 tokens of English");
@@ -23,7 +24,7 @@ export function blockEnds(blockBytes: number, maxBytes: number): Int32Array {
   return Int32Array.from(ends);
 }
 
-/** Whole blocks in a prompt of that length. */
+/** How many blocks a prompt of `bytes` bytes fills completely. */
 export function wholeBlocks(ends: Int32Array, bytes: number): number {
   let whole = 0;
   let open = ends.length;

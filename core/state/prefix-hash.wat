@@ -1,12 +1,12 @@
 ;; Hashes a prompt, 32 bytes a step; see prefix-hash.ts.
 ;;
-;; Memory, one page: the text at 0; at 0x8000 what runs on between calls: four lanes, their sums and the multiplier, of 64 bits, then
-;; the position in the prompt and the number of the block, of 32 bits; at 0x9000 the blocks' ends, of 32 bits; at 0xc000 their
-;; hashes, of 64 bits.
+;; Memory (64 KiB): the text at 0; at 0x8000 the state between calls: four lanes, their sums and the multiplier, 64 bits each, then
+;; the position in the prompt and the number of the block, 32 bits each; at 0x9000 the blocks' ends, 32 bits each; at 0xc000 the
+;; blocks' hashes, 64 bits each.
 (module
   (memory (export "memory") 1)
 
-  ;; Takes the text in [0, to), a multiple of eight, as far as blocks are left.
+  ;; Hashes the text in [0, to), or less when all blocks are done; `to` is a multiple of eight.
   (func (export "take") (param $to i32) (param $blocks i32)
     (local $at i32) (local $stop i32) (local $position i32) (local $block i32) (local $end i32)
     (local $spare i64) (local $hash i64) (local $odd i64)
@@ -53,7 +53,7 @@
             (local.set $at (i32.add (local.get $at) (i32.const 32)))
             (br $steps)))
 
-        ;; What is left of a piece, eight bytes at a time: the lanes move on by one, so four such steps are one of the above.
+        ;; The rest of a piece, eight bytes a step. Each step rotates the lanes by one, so four of them equal one step above.
         (block $taken
           (loop $words
             (br_if $taken (i32.ge_s (local.get $at) (local.get $stop)))

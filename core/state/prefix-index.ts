@@ -6,37 +6,37 @@ import { PrefixHasher, type PrefixKey, promptBytes, SECRET_WORDS } from "./prefi
 import { type Admission, type Chain, Residency, type SlotResidency } from "./residency.ts";
 
 export interface PrefixIndexSettings {
-  /** Prompt bytes in the first blocks; later ones grow. */
+  /** Prompt bytes in each of the first blocks; later blocks grow. */
   readonly blockBytes: number;
   /** Memory bound of the whole index. */
   readonly maxBytes: number;
-  /** Tokens an endpoint's cache holds until `setCapacity` says better. */
+  /** Capacity of an endpoint's cache in tokens, until `setCapacity` gives the real one. */
   readonly defaultCapacityTokens?: number;
-  /** Longest part of a prompt that is hashed, at four bytes a token. */
+  /** Tokens of a prompt that are hashed at most, at four bytes per token. */
   readonly maxPromptTokens?: number;
-  /** Whether generated text takes room in the caches; without it, only prompts do. */
+  /** Whether generated text takes room in the caches; false: only prompts do. */
   readonly countGenerated?: boolean;
-  /** Six random 32-bit words; a test gives its own. */
+  /** Six 32-bit words, random by default; tests pass fixed ones. */
   readonly secret?: ArrayLike<number>;
 }
 
 export interface PrefixIndexStats {
   readonly entries: number;
   readonly maxEntries: number;
-  /** What is reserved, all in all; the system commits it as it is used. */
+  /** Bytes reserved in total; the system commits memory only as it is used. */
   readonly bytes: number;
-  /** Slots that hold anything. */
+  /** Slots that hold at least one entry. */
   readonly slots: readonly SlotResidency[];
 }
 
 const DEFAULT_CAPACITY_TOKENS = 524_288;
 const DEFAULT_MAX_PROMPT_TOKENS = 1_048_576;
 const BYTES_PER_TOKEN = 4;
-/** Tokens are counted in 16 bits per block and 32 bits per slot. */
+/** The table counts tokens in 16 bits per block and 32 bits per slot. */
 const MAX_BLOCK_TOKENS = 0xffff;
 const MAX_CAPACITY_TOKENS = 2 ** 30;
 
-/** Which prompt prefixes each endpoint's KV cache is believed to hold, from what was sent there. */
+/** Which prompt prefixes each endpoint's KV cache is believed to hold, judged by the prompts that were sent there. */
 export class PrefixIndex {
   readonly #ends: Int32Array;
   readonly #hasher: PrefixHasher;
@@ -54,7 +54,7 @@ export class PrefixIndex {
     this.#residency = new Residency(settings.maxBytes, this.#defaultCapacity);
   }
 
-  /** Hashes the prompt once; the answer is asked by scorers and handed back to `admit`. */
+  /** Hashes the prompt once. Scorers read the result; `admit`, `withdraw`, `generated` and `reported` take it back. */
   match(key: PrefixKey, body: Uint8Array, spans: readonly Span[], promptTokens: number): PromptPrefix {
     const bytes = promptBytes(spans);
     const blocks = wholeBlocks(this.#ends, bytes);
@@ -63,35 +63,35 @@ export class PrefixIndex {
     return new PromptPrefix(this.#residency, hashes, this.#ends, { tokensPerByte, bytes, trust: this.#trust });
   }
 
-  /** The request was sent to that slot's endpoint, which will hold all of its prompt. Only answers of `match` count. */
+  /** The request was sent to the slot's endpoint, which will hold its whole prompt. Ignores a `prefix` not made by `match`. */
   admit(prefix: PrefixMatch, slot: number): void {
     if (prefix instanceof PromptPrefix) prefix.admit(slot);
   }
 
-  /** The request failed before it was worked on: what it added is taken back, unless a later request used it. */
+  /** The replica did not process the prompt: removes what `admit` added, unless a later request has used it. */
   withdraw(prefix: PrefixMatch, slot: number): void {
     if (prefix instanceof PromptPrefix) prefix.withdraw(slot);
   }
 
-  /** The answer to a prompt that slot holds is complete: so many tokens more are in the cache, behind it. */
+  /** The response is complete: the cache holds `tokens` generated tokens after the prompt. */
   generated(prefix: PrefixMatch, slot: number, tokens: number): void {
     if (this.#countsGenerated && prefix instanceof PromptPrefix)
       this.#residency.extend(prefix, slot, Math.min(MAX_BLOCK_TOKENS, tokens));
   }
 
-  /** The replica restarted, or the slot has a new one: it holds nothing. */
+  /** The replica restarted, or another one has the slot: its cache is empty. */
   forget(slot: number): void {
     this.#residency.forget(slot);
     this.#trust.forget(slot);
   }
 
-  /** How many tokens the endpoint's cache holds; the default where that is not known. */
+  /** Sets the capacity of the endpoint's cache in tokens; undefined sets the default. */
   setCapacity(slot: number, tokens: number | undefined): void {
     const isKnown = tokens !== undefined && !Number.isNaN(tokens);
     this.#residency.setCapacity(slot, isKnown ? capacity(tokens) : this.#defaultCapacity);
   }
 
-  /** The replica reports how many tokens of the prompt came out of its cache. */
+  /** The replica reported how many tokens of the prompt its cache held. */
   reported(prefix: PrefixMatch, slot: number, cachedTokens: number): void {
     if (prefix instanceof PromptPrefix) this.#trust.learn(slot, prefix.heldTokens(slot), cachedTokens);
   }
@@ -102,21 +102,21 @@ export class PrefixIndex {
   }
 }
 
-/** One prompt's hashes, and what each slot held of them when it was first asked for. */
+/** One prompt's hashes, and how many blocks each slot held when that was first read. */
 export class PromptPrefix implements PrefixMatch, Chain {
   readonly blocks: number;
   readonly hashes: readonly number[];
   readonly #residency: Residency;
   readonly #ends: Int32Array;
   readonly #tokensPerByte: number;
-  /** Of the whole prompt. */
+  /** Estimated tokens of the whole prompt. */
   readonly #tokens: number;
   readonly #trust: HitTrust;
-  /** By slot: blocks held, or -1 before it was asked for. A plain array, like the hashes. */
+  /** By slot: blocks held, or -1 before the first read. A plain array, for the same reason as the hashes. */
   readonly #held: number[];
-  /** The answer before, mostly the next one too. */
+  /** The last depth found: endpoints often hold the same number of blocks. */
   #guess = 0;
-  /** One per slot the request went to; mostly one. */
+  /** One for each slot that the request was sent to; usually one. */
   #admissions: readonly Admission[] = [];
 
   constructor(
@@ -148,7 +148,7 @@ export class PromptPrefix implements PrefixMatch, Chain {
     return Math.round(Math.min(this.#tokens, this.heldTokens(slot) * this.#trust.of(slot)));
   }
 
-  /** Tokens of the blocks held, before experience with the slot corrects them. */
+  /** Tokens of the blocks held, without the slot's correction by `HitTrust`. */
   heldTokens(slot: number): number {
     return this.#bytesIn(this.matchedBlocks(slot)) * this.#tokensPerByte;
   }

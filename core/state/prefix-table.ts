@@ -1,11 +1,10 @@
 import { MAX_SLOTS } from "./load.ts";
 
-// One entry says: the endpoint in this slot holds the prefix with this hash. Entries live in one buffer that is sized once from
-// the memory bound; the system commits its pages as they are first used, so an index costs what it holds. It grows by linear
-// hashing, one bucket per entry, so that no request pays for a rehash. The buffer may be a SharedArrayBuffer, and all that
-// lookups need is in it. Entry 0 means "none".
+// One entry means: the endpoint in this slot holds the prefix with this hash. All entries and counters are in one ArrayBuffer,
+// which a single thread uses. Its size is fixed by the memory bound; the system commits memory only as it is first used. The hash
+// table grows by linear hashing, up to one bucket per entry, so that no request pays for a full rehash. Entry 0 means "none".
 
-// Words of one entry.
+// Offsets of an entry's words.
 const KEY = 0;
 const HIGH = 1;
 /** Next entry of the same bucket, or of the free list. */
@@ -15,19 +14,19 @@ export const OLDER = 4;
 export const NEWER = 5;
 /** Entries of the same slot whose prefix is one block longer. */
 export const CHILDREN = 6;
-/** When a prompt that ends here was last sent; 0 for an entry that stands in no list. */
+/** When a prompt that ends here was last sent; 0 for an entry that is in no list. */
 export const STAMP = 7;
 const WORDS = 8;
 
-/** Each entry also has a bucket, and two bytes for its block's tokens. */
+/** An entry's words, plus four bytes for one bucket and two for the tokens of its block. */
 const ENTRY_BYTES = 4 * WORDS + 4 + 2;
 const MIN_ENTRIES = 256;
 const ENTRY_BITS = 27;
-/** Entries that word offsets can address. */
+/** The most entries that a bucket's number bits can address. */
 const MAX_ENTRIES = 2 ** ENTRY_BITS;
 
-// A bucket is the number of its first entry and, in the bits above, a mark for each entry that came into it since it was last empty.
-// Most look-ups are for prefixes that a slot does not hold: without the mark they need not read an entry, which is a cache miss.
+// A bucket holds the number of its first entry and, in the upper bits, a mark for each entry added since it was last empty. Most
+// look-ups are for prefixes that a slot does not hold: where the mark is missing they read no entry, which saves a cache miss.
 const ENTRY_MASK = MAX_ENTRIES - 1;
 const MARKS_MASK = ~ENTRY_MASK;
 const MARKS = 32 - ENTRY_BITS;
@@ -47,7 +46,7 @@ const FIXED_BYTES = 4 * (COUNTERS + SLOT_NUMBERS.length * MAX_SLOTS);
 export class PrefixTable {
   readonly bytes: number;
   readonly maxEntries: number;
-  /** The words of every entry; those of entry `e` start at `at(e)`. */
+  /** The words of all entries; those of entry `e` start at `at(e)`. */
   readonly words: Int32Array;
   readonly #tokens: Uint16Array;
   readonly #counters: Int32Array;
@@ -79,12 +78,12 @@ export class PrefixTable {
     return this.#counters[COUNT]!;
   }
 
-  /** One number for every slot. */
+  /** One number for each slot. */
   slotNumbers(name: (typeof SLOT_NUMBERS)[number]): Int32Array {
     return this.#slots[SLOT_NUMBERS.indexOf(name)]!;
   }
 
-  /** A number for "now", later than all before it; never 0. Ages are differences, so that it may wrap around. */
+  /** A stamp for "now", later than all before it; never 0. It may wrap around, because ages are differences. */
   tick(): number {
     const next = (this.#counters[TICK]! + 1) | 0;
     this.#counters[TICK] = next === 0 ? 1 : next;
@@ -103,7 +102,7 @@ export class PrefixTable {
     return this.#tokens[entry]!;
   }
 
-  /** The entry of a hash in a slot. A block's slots are neighbours in the bucket array: one cache line answers for sixteen. */
+  /** The entry of a hash in a slot, or 0. A block's slots have neighbouring buckets, so one cache line serves sixteen of them. */
   find(low: number, high: number, slot: number): number {
     const words = this.words;
     const key = (low + slot) | 0;
@@ -118,7 +117,7 @@ export class PrefixTable {
     return 0;
   }
 
-  /** Enters a hash that is not there yet, without children and in no list; there must be room. */
+  /** Adds an entry for a hash that has none yet, without children and in no list; the table must have room. */
   add(low: number, high: number, slot: number, parent: number, tokens: number): number {
     const entry = this.#take();
     const words = this.words;
@@ -134,7 +133,7 @@ export class PrefixTable {
     return entry;
   }
 
-  /** Frees an entry that has no children. If it stands in a list, it must leave that before the next `add`. */
+  /** Frees an entry that has no children. If it is in a list, the caller must unlist it before the next `add`. */
   remove(entry: number): void {
     const words = this.words;
     const at = entry * WORDS;
@@ -149,7 +148,7 @@ export class PrefixTable {
     this.#counters[COUNT]!--;
   }
 
-  /** Buckets are numbered by as many low bits as there are buckets, one bit less for those not yet split. */
+  /** The bucket of a key: as many low bits as number all buckets, or one bit less if that bucket does not exist yet. */
   #bucketOf(key: number): number {
     const buckets = this.#counters[BUCKETS]!;
     const mask = 0xffffffff >>> Math.clz32(buckets);
@@ -166,7 +165,7 @@ export class PrefixTable {
     this.#buckets[bucket] = (before & MARKS_MASK) | markOf(words[at + HIGH]!) | entry;
   }
 
-  /** Opens one more bucket and deals the entries of the one it is split from. */
+  /** Adds one bucket and distributes the entries of the bucket it splits from. */
   #splitBucket(): void {
     const opened = this.#counters[BUCKETS]!++;
     const split = opened & (0x7fffffff >>> Math.clz32(opened));
@@ -195,7 +194,7 @@ export class PrefixTable {
   }
 }
 
-/** One of a bucket's marks, by bits of the hash that its number and the bucket's don't depend on. */
+/** The mark of a hash, from its upper bits: the bucket's number comes from other bits. */
 function markOf(high: number): number {
   return 1 << (ENTRY_BITS + (((high >>> 16) * MARKS) >>> 16));
 }

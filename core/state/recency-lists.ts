@@ -1,12 +1,12 @@
 import { NEWER, OLDER, type PrefixTable, STAMP } from "./prefix-table.ts";
 
-/** One doubly linked list of entries per slot, from the least to the most recently used. */
+/** One doubly linked list of entries for each slot, from the least to the most recently used. */
 export class RecencyLists {
   readonly #table: PrefixTable;
   readonly #words: Int32Array;
   readonly #oldest: Int32Array;
   readonly #newest: Int32Array;
-  /** Stamp of each slot's oldest, side by side so that the oldest of all is quickly found. */
+  /** Stamp of each slot's oldest entry, in one array so that finding the oldest of all slots is quick. */
   readonly #oldestStamp: Int32Array;
 
   constructor(table: PrefixTable) {
@@ -26,12 +26,12 @@ export class RecencyLists {
     return this.#oldestStamp[slot]!;
   }
 
-  /** When the entry was last used; 0 when it stands in no list. */
+  /** When the entry was last used; 0 when it is in no list. */
   stamp(entry: number): number {
     return this.#words[this.#table.at(entry) + STAMP]!;
   }
 
-  /** Lists an entry that stands in no list. */
+  /** Adds an entry that is in no list. */
   addNewest(slot: number, entry: number, stamp: number): void {
     this.#words[this.#table.at(entry) + STAMP] = stamp;
     this.#join(slot, this.#newest[slot]!, entry);
@@ -44,7 +44,7 @@ export class RecencyLists {
     this.#join(slot, this.#words[at + OLDER]!, this.#words[at + NEWER]!);
   }
 
-  /** Takes a listed entry out and gives its place to another, unless that has a later one already. */
+  /** Removes a listed entry and puts `heir` in its position, unless `heir` is listed at a later one. */
   handOver(slot: number, entry: number, heir: number): void {
     const words = this.#words;
     const stamp = this.stamp(entry);
@@ -61,7 +61,7 @@ export class RecencyLists {
     this.#join(slot, heir, words[at + NEWER]!);
   }
 
-  /** Makes two entries neighbours; 0 stands for the end of the list. */
+  /** Links two neighbours; 0 means the end of the list. */
   #join(slot: number, older: number, newer: number): void {
     if (older !== 0) this.#words[this.#table.at(older) + NEWER] = newer;
     else this.#setOldest(slot, newer);

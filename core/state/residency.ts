@@ -1,24 +1,24 @@
 import { CHILDREN, PARENT, PrefixTable, STAMP } from "./prefix-table.ts";
 import { RecencyLists } from "./recency-lists.ts";
 
-// What each endpoint is believed to hold, forgotten in the order its engine would: least recently used first, a prompt's tail
-// before its head. So an endpoint that holds a block holds all blocks before it, and its longest match is a binary search.
-// Sending a prompt again need not touch its blocks one by one: only the entry where a prompt ended stands in its slot's list;
-// whatever leads up to it is as recent as that. When an entry goes, its parent takes its place in the list.
+// The blocks that each endpoint's cache is believed to hold. They are evicted in the engine's order: least recently used first,
+// and a prompt's end before its beginning. So an endpoint that holds a block holds all blocks before it, and a binary search
+// finds the longest match. Only the entry at the end of a prompt is in its slot's list; the blocks before it count as equally
+// recent, so sending a prompt again touches one entry. When an entry is evicted, its parent takes its position in the list.
 
 /** A hashed prompt. */
 export interface Chain {
   readonly blocks: number;
-  /** Two words per block. */
+  /** Two 32-bit words for each block. */
   readonly hashes: ArrayLike<number>;
   /** Tokens of the block with this index, at least 1. */
   tokensIn(block: number): number;
 }
 
-/** What one `admit` added, so that it can be taken back. */
+/** What one `admit` added, so that `withdraw` can remove it. */
 export interface Admission {
   readonly slot: number;
-  /** Blocks that were there before. */
+  /** Leading blocks that the slot held before. */
   readonly from: number;
   readonly stamp: number;
 }
@@ -30,10 +30,10 @@ export interface SlotResidency {
   readonly capacityTokens: number;
 }
 
-/** Turns the hash of a prompt's last block into that of the text generated after it. */
+/** XORed with the hash of a prompt's last block, they give the hash of the text generated after it. */
 const GENERATED_LOW = 0x47656e65;
 const GENERATED_HIGH = 0x72617465;
-/** As good as no limit to what a slot or the table holds. */
+/** Above any number of tokens or entries. */
 const UNLIMITED = 0x7fffffff;
 
 export class Residency {
@@ -42,9 +42,9 @@ export class Residency {
   readonly #tokens: Int32Array;
   readonly #capacity: Int32Array;
   readonly #entries: Int32Array;
-  /** Slots from here on never held anything. */
+  /** No slot from this one on has ever held an entry. */
   #slotsUsed = 0;
-  /** Who gave way last: it goes on giving while its oldest is from the same moment. */
+  /** The slot that `#makeRoom` evicted from last. It stays the victim while its oldest entry still has `#victimStamp`. */
   #victim = 0;
   #victimStamp = 0;
   #hasGenerated = false;
@@ -61,7 +61,7 @@ export class Residency {
     return this.#slotsUsed;
   }
 
-  /** Leading blocks the slot holds. A right guess costs two look-ups, whatever the length. */
+  /** Number of leading blocks that the slot holds. With a right guess it takes at most two look-ups for any length. */
   depth(chain: Chain, slot: number, guess: number): number {
     let held = 0;
     let open = chain.blocks;
@@ -81,16 +81,16 @@ export class Residency {
     return held;
   }
 
-  /** The slot's endpoint is sent the prompt and will hold all of it. `guess` is its depth, if nothing changed since. */
+  /** The prompt is sent to the slot's endpoint, which will hold all of it. `guess`: its expected depth. */
   admit(chain: Chain, slot: number, guess: number): Admission {
     const from = this.depth(chain, slot, guess);
-    // A longer prompt repeats what was generated after its beginning.
+    // The longer prompt contains the text that was generated after its beginning.
     if (this.#hasGenerated && from > 0 && from < chain.blocks) this.#dropGenerated(chain, from - 1, slot);
     const stamp = this.table.tick();
     this.#slotsUsed = Math.max(this.#slotsUsed, slot + 1);
     const held = from === 0 ? 0 : this.#entryOf(chain, from - 1, slot);
     let last = held;
-    // Counted as a child, the prompt itself keeps what is held from being dropped to make room for the rest.
+    // The extra child protects the blocks already held from eviction while room is made for the rest.
     if (held !== 0) this.#countChild(held, 1);
     this.#trim(slot, tokensFrom(chain, from));
     const end = from + Math.min(chain.blocks - from, this.#makeRoom(chain.blocks - from));
@@ -102,7 +102,7 @@ export class Residency {
     return { slot, from, stamp };
   }
 
-  /** Text was generated after a prompt. It takes room until it is the least recently used, or a longer prompt has it inside. */
+  /** Text was generated after a prompt. It takes room until it is the least recently used, or a longer prompt contains it. */
   extend(chain: Chain, slot: number, tokens: number): void {
     const last = chain.blocks - 1;
     if (last < 0 || this.#entryOf(chain, last, slot) === 0) return;
@@ -124,7 +124,7 @@ export class Residency {
     this.#trim(slot, 0);
   }
 
-  /** Takes back what an admission added and no later prompt used. */
+  /** Removes the blocks that an admission added and no later prompt has used. */
   withdraw(chain: Chain, admission: Admission): void {
     let depth = this.depth(chain, admission.slot, chain.blocks);
     for (; depth > admission.from; depth--) {
@@ -163,7 +163,7 @@ export class Residency {
     if (entry !== 0) this.#drop(slot, entry, UNLIMITED, UNLIMITED);
   }
 
-  /** Adds one block behind `parent`; there must be room. */
+  /** Adds one block after `parent` (0 for the first); the table must have room. */
   #add(chain: Chain, block: number, slot: number, parent: number): number {
     const tokens = chain.tokensIn(block);
     const entry = this.table.add(chain.hashes[2 * block]!, chain.hashes[2 * block + 1]!, slot, parent, tokens);
@@ -173,7 +173,7 @@ export class Residency {
     return entry;
   }
 
-  /** Drops the least recently used until `room` tokens fit in, or nothing listed is left. */
+  /** Evicts the least recently used blocks until `room` more tokens fit, or the list is empty. */
   #trim(slot: number, room: number): void {
     const limit = this.#capacity[slot]! - room;
     while (this.#tokens[slot]! > limit && this.#lists.oldest(slot) !== 0) {
@@ -181,7 +181,7 @@ export class Residency {
     }
   }
 
-  /** Frees so many entries, the least recently used of all slots first; how many there are then. */
+  /** Evicts the least recently used blocks of all slots until `entries` are free, if possible; returns how many are free. */
   #makeRoom(entries: number): number {
     const { table } = this;
     const lists = this.#lists;
@@ -208,9 +208,8 @@ export class Residency {
   }
 
   /**
-   * Drops a listed entry: out of the list if a longer prefix still needs it, else altogether. While the slot holds more tokens or
-   * the table more entries than it may, so go those that only led up to it. What is left of them takes its place in the list:
-   * handed over from each to its parent, the place would come to the same end.
+   * If a longer prefix needs the listed entry, only unlists it. Else evicts it, then ancestors that have no other child and are
+   * not listed, until the slot's tokens and the table's entries are within limits; the first survivor inherits its LRU position.
    */
   #drop(slot: number, listed: number, maxTokens: number, maxEntries: number): void {
     const { table } = this;
@@ -243,7 +242,7 @@ export class Residency {
   }
 }
 
-/** Tokens from that block to the end. */
+/** Tokens of the blocks from `first` to the end. */
 function tokensFrom(chain: Chain, first: number): number {
   let tokens = 0;
   for (let block = first; block < chain.blocks; block++) tokens += chain.tokensIn(block);

@@ -1,11 +1,11 @@
-/** Ratios beyond these bounds come from prompts that are not text (an image, a file) and tell nothing of text. */
+/** Ratios outside these bounds come from prompts that are not text (an image, a file), so they are ignored. */
 const MIN_FACTOR = 0.125;
 const MAX_FACTOR = 8;
-/** What is believed at first, that estimates are right, weighs as much as so many tokens. */
+/** The initial factor of 1 weighs as much as this many reported tokens. */
 const PRIOR_TOKENS = 1_000;
-/** After so many tokens an older report counts half. */
+/** After this many tokens an older report counts half. */
 const HALF_LIFE_TOKENS = 1_000_000;
-/** Prompts this short are mostly template. */
+/** Shorter prompts consist mostly of the chat template, so they are ignored. */
 const MIN_TOKENS = 16;
 
 interface Sums {
@@ -14,13 +14,13 @@ interface Sums {
 }
 
 /**
- * How many tokens a prompt has for each one estimated from its bytes, learnt per API from what replicas report: the estimate
- * knows neither the tokenizer nor the script, and what each cache holds is counted in tokens.
+ * factor = reported tokens / estimated tokens, for each API, learnt from what replicas report. The estimate counts bytes and
+ * knows neither the tokenizer nor the script of the text; caches are counted in tokens.
  */
 export class TokenScale {
   readonly #sums = new Map<string, Sums>();
 
-  /** The estimate as experience corrects it. */
+  /** The estimate, corrected by the API's factor. */
   scaled(api: string, estimatedTokens: number): number {
     return Math.round(estimatedTokens * this.factor(api));
   }
@@ -30,7 +30,7 @@ export class TokenScale {
     return sums === undefined ? 1 : sums.reported / sums.estimated;
   }
 
-  /** A prompt that was estimated at the one, unscaled, had the other. */
+  /** Learns from one prompt; `estimatedTokens` is the estimate before correction. */
   learn(api: string, estimatedTokens: number, reportedTokens: number): void {
     const ratio = reportedTokens / estimatedTokens;
     if (!(estimatedTokens >= MIN_TOKENS && ratio >= MIN_FACTOR && ratio <= MAX_FACTOR)) return;

@@ -1,9 +1,9 @@
 const LF = 0x0a;
 const CR = 0x0d;
 
-/** Follows an event stream: whether an event is open when the stream breaks, and when its opening events are behind it. */
+/** Follows an event stream: whether an event is open where the stream breaks, and when its opening events are over. */
 export class EventBoundary {
-  /** True once a byte has come that follows the opening events. */
+  /** True once a byte after the opening events has come. */
   isOpeningOver = false;
   #openingLeft: number;
   #isLineEmpty = true;
@@ -27,13 +27,13 @@ export class EventBoundary {
     }
   }
 
-  /** What must be sent before another event can begin. */
+  /** Text to send before another event can begin; "" after a complete event. */
   closing(): string {
-    // After a lone CRLF the event may still be open; an empty line too many means nothing to a reader.
+    // After a CRLF it is not known whether the event is open. Readers ignore an extra empty line.
     return this.#last === LF && this.#beforeLast === LF ? "" : "\n\n";
   }
 
-  /** Counts ends of events (an empty line after one that is not), up to the first byte after the last that counts. */
+  /** Counts the opening events that have ended (with an empty line after a line), up to the first byte after the last of them. */
   #readOpening(chunk: Uint8Array, start: number, end: number): void {
     for (let i = start; i < end; i++) {
       const byte = chunk[i]!;

@@ -1,14 +1,14 @@
-import type { Usage } from "../contract/decision.ts";
+import type { Usage } from "../contract/outcome.ts";
 
-// Replicas say at the end of an answer what it took: {"prompt_tokens":…,"completion_tokens":…}, with what came out of their
-// cache. To know it, nobody has to parse the answer: its last bytes are kept, and the last "usage" object among them is read.
-// The text of an answer can't pass for one: inside a JSON string its quotes are escaped.
+// Replicas report usage at the end of a response: {"prompt_tokens":…,"completion_tokens":…}, with the tokens that their cache
+// held. To read it without parsing the whole response, the last bytes are kept, and the last "usage" object in them is read.
+// Generated text can't be mistaken for one: inside a JSON string its quotes are escaped.
 
-/** Bytes kept of an answer's end. */
+/** Bytes kept from a response's end. */
 export const TAIL_BYTES = 2048;
 /** Longest `usage` object that is read. */
 const MAX_USAGE_CHARS = 1024;
-/** Rings kept for the next answers. */
+/** Most rings kept for later responses. */
 const MAX_SPARE = 256;
 
 const KEY = Array.from('"usage"', (char) => char.charCodeAt(0));
@@ -19,20 +19,20 @@ const BRACE = 0x7b;
 const PROMPT = /"(?:prompt|input)_tokens"\s*:\s*(\d{1,9})\b/;
 const OUTPUT = /"(?:completion|output)_tokens"\s*:\s*(\d{1,9})\b/;
 const CACHED = /"cached_tokens"\s*:\s*(\d{1,9})\b/;
-/** Messages count apart what `input_tokens` leaves out. */
+/** The messages API counts cached tokens separately: `input_tokens` does not include them. */
 const CACHE_READ = /"cache_read_input_tokens"\s*:\s*(\d{1,9})\b/;
 const CACHE_CREATED = /"cache_creation_input_tokens"\s*:\s*(\d{1,9})\b/;
 
 const spare: Buffer[] = [];
 const straight = Buffer.alloc(TAIL_BYTES);
 
-/** Keeps the end of an answer, whatever its length, to find there what the replica reports. */
+/** Keeps the end of a response of any length, to find the usage that the replica reports there. */
 export class UsageTap {
   #ring: Buffer | undefined;
-  /** Where the next byte goes; all bytes so far. */
+  /** Bytes kept so far; modulo TAIL_BYTES, the index of the next byte. */
   #total = 0;
 
-  /** Body bytes as [start, end) pairs into `chunk`, of which only the last can matter. */
+  /** Reads body bytes: `spanCount` [start, end) pairs into `chunk`. Keeps only the last TAIL_BYTES. */
   read(chunk: Buffer, spans: ArrayLike<number>, spanCount: number): void {
     this.#ring ??= spare.pop() ?? Buffer.allocUnsafeSlow(TAIL_BYTES);
     let first = spanCount;
@@ -44,7 +44,7 @@ export class UsageTap {
     for (let i = first; i < spanCount; i++) this.#keep(this.#ring, chunk, spans[2 * i]!, spans[2 * i + 1]!);
   }
 
-  /** What the replica reported, and the end of the tap; undefined where nothing is found. */
+  /** Returns the reported usage, undefined if there is none, and frees the memory. */
   finish(): Usage | undefined {
     const ring = this.#ring;
     if (ring === undefined) return undefined;
@@ -57,7 +57,7 @@ export class UsageTap {
     return readUsage(straight, TAIL_BYTES);
   }
 
-  /** Lets go of the memory. */
+  /** Frees the memory. */
   close(): void {
     if (this.#ring !== undefined && spare.length < MAX_SPARE) spare.push(this.#ring);
     this.#ring = undefined;
@@ -74,7 +74,7 @@ export class UsageTap {
   }
 }
 
-/** Reads the last `"usage":{…}` among the first `length` bytes. */
+/** Reads the last `"usage":{…}` in the first `length` bytes; undefined if there is none. */
 export function readUsage(bytes: Buffer, length: number): Usage | undefined {
   const start = lastUsage(bytes, length);
   if (start < 0) return undefined;
@@ -88,7 +88,7 @@ export function readUsage(bytes: Buffer, length: number): Usage | undefined {
   return { promptTokens, outputTokens, cachedTokens: Number.isNaN(read) ? numberIn(text, CACHED) : read };
 }
 
-/** Where the object of the last `"usage"` key begins; -1 without one. */
+/** Index at which the object of the last `"usage"` key begins; -1 without one. */
 function lastUsage(bytes: Uint8Array, length: number): number {
   for (let at = length - KEY.length - 2; at >= 0; at--) {
     if (bytes[at] !== QUOTE || !isKey(bytes, at)) continue;
@@ -110,7 +110,7 @@ function skipSpace(bytes: Uint8Array, from: number, length: number): number {
   return at;
 }
 
-/** The object with what is nested in it, as far as braces tell; engines put numbers into it and nothing else. */
+/** The text of the object, nested objects included, found by counting braces: engines put no strings into it. */
 function objectText(bytes: Buffer, start: number, end: number): string {
   let depth = 0;
   for (let at = start; at < end; at++) {

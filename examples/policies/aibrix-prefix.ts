@@ -3,18 +3,19 @@ import { defineScorer } from "../../core/contract/plugin.ts";
 
 /** Defaults of AIBrix (`AIBRIX_PREFIX_CACHE_LOAD_IMBALANCE_MIN_GAP` and so on). */
 const options = z.strictObject({
-  /** Load is uneven when one endpoint has at least so many requests in flight more than another … */
+  /** Load is uneven when most - fewest requests in flight >= imbalanceMinGap … */
   imbalanceMinGap: z.int().min(0).max(1_000_000).default(8),
-  /** … and one has more than so many times the mean and one. */
+  /** … and most > imbalanceFactor x (mean + 1). */
   imbalanceFactor: z.number().min(0).max(1_000_000).default(2),
-  /** An endpoint is passed over when it has more requests than the mean by more than so many standard deviations. */
+  /** An endpoint is too busy when it has more requests than mean + standardDeviationFactor x standard deviation. */
   standardDeviationFactor: z.number().min(0).max(1_000).default(1),
 });
 
 /**
- * AIBrix's prefix-cache (file pkg/plugins/gateway/algorithms/prefix_cache.go). Load uneven: the least loaded only. Then the
- * longest match in whole percent, with fewer requests in flight among equals, of those not far above the mean; without a match
- * the fewest requests. Here the router's prefix index tells the matches, in blocks of its own instead of 128 characters.
+ * AIBrix's prefix-cache (file pkg/plugins/gateway/algorithms/prefix_cache.go). If the load is uneven, only the least loaded
+ * endpoints count. Else, of the endpoints that are not too busy, the longest match in whole percent wins, then the fewest
+ * requests in flight; without a match, the fewest requests. The matches come from the router's prefix index, with its own
+ * blocks instead of 128 characters.
  */
 export default defineScorer({
   type: "aibrix-prefix",
@@ -24,11 +25,11 @@ export default defineScorer({
     host.usePrefixIndex({});
     return {
       score({ prefix }, candidates, load) {
-        const counts = candidates.map(({ slot }) => load.inFlight[slot]!);
+        const counts = candidates.map(({ slot }) => load.inFlight(slot));
         const { fewest, most, mean, deviation } = spread(counts);
         const isUneven = most - fewest >= imbalanceMinGap && most > imbalanceFactor * (mean + 1);
         const limit = isUneven ? fewest : mean + standardDeviationFactor * deviation;
-        // Whole percents of the prompt count first, then the load; whoever is over the limit comes last, by load alone.
+        // The match in whole percent counts first, then the load. Endpoints over the limit come last, ordered by load only.
         return candidates.map(({ slot }, index) => {
           const count = counts[index]!;
           const byLoad = 1 / (2 + count - fewest);

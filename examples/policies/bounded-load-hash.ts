@@ -5,26 +5,26 @@ import type { InferenceRequest } from "../../core/contract/request.ts";
 
 /** Defaults of KubeAI's `prefixHash` (a load factor of 125 percent, and so on). */
 const options = z.strictObject({
-  /** How many times the mean an endpoint's requests in flight may be. */
+  /** Limit of an endpoint's requests in flight, as a multiple of the mean. */
   meanLoadFactor: z.number().min(1).max(1_000).default(1.25),
-  /** Points that each endpoint has on the ring. */
+  /** Number of points of each endpoint on the ring. */
   replication: z.int().min(1).max(4_096).default(256),
   /** Prompt bytes that are hashed. */
   prefixBytes: z.int().min(1).max(65_536).default(100),
-  /** Bytes in front of them that are not, such as what all prompts begin with. */
+  /** Bytes before them that are skipped, such as a common beginning of all prompts. */
   skipBytes: z.int().min(0).max(16_777_216).default(0),
 });
 
 /**
- * Consistent hashing with bounded loads, as KubeAI's PrefixHash has it (file internal/loadbalancer/balance_chwbl.go): adapter and
- * first characters of the first user message choose a place on a ring, and from there on the first endpoint wins with
- * requests in flight + 1 <= meanLoadFactor x (all + 1) / endpoints; where there is none, the first of all.
+ * Consistent hashing with bounded loads, like KubeAI's PrefixHash (file internal/loadbalancer/balance_chwbl.go). The adapter and
+ * the first characters of the first user message give a place on a ring. From there on, the first endpoint wins for which
+ * requests in flight + 1 <= meanLoadFactor x (requests in flight at all endpoints + 1) / endpoints; if there is none, the first.
  *
- * It needs no index and no memory, so several routers agree without talking. The hash is FNV-1a instead of xxhash.
+ * It needs no index and no memory, so several routers choose the same endpoint. The hash is FNV-1a instead of xxhash.
  */
 export default defineScorer({
   type: "bounded-load-hash",
-  summary: "Hashes the prompt's beginning to an endpoint, and goes on to the next one while that is too busy.",
+  summary: "Hashes the prompt's beginning to an endpoint, and takes the next one on the ring while that is too busy.",
   options,
   create({ meanLoadFactor, replication, prefixBytes, skipBytes }) {
     const points = new WeakMap<Endpoint, Uint32Array>();
@@ -36,11 +36,11 @@ export default defineScorer({
     return {
       score(request, candidates, load) {
         const key = hash(request.target, hashedBytes(request, skipBytes, prefixBytes));
-        const total = candidates.reduce((sum, { slot }) => sum + load.inFlight[slot]!, 0);
+        const total = candidates.reduce((sum, { slot }) => sum + load.inFlight(slot), 0);
         const limit = (meanLoadFactor * (total + 1)) / candidates.length;
         return candidates.map((endpoint) => {
           const nearness = 1 - stepsTo(pointsOf(endpoint), key) / 2 ** 32;
-          const hasRoom = total === 0 || load.inFlight[endpoint.slot]! + 1 <= limit;
+          const hasRoom = total === 0 || load.inFlight(endpoint.slot) + 1 <= limit;
           return hasRoom ? (1 + nearness) / 2 : nearness / 2;
         });
       },
@@ -48,7 +48,7 @@ export default defineScorer({
   },
 });
 
-/** Of a chat, from the first user message on; of a prompt that is too short, its end. */
+/** The bytes to hash: in a chat, from the first user message on; if the prompt is too short for skipBytes, its end. */
 function hashedBytes({ body, promptSpans }: InferenceRequest, skipBytes: number, prefixBytes: number): Uint8Array {
   const [start, end] = promptSpans.at(-1) ?? [0, 0];
   const text = Buffer.from(body.buffer, body.byteOffset + start, end - start);
@@ -61,7 +61,7 @@ function ringPoints(name: string, count: number): Uint32Array {
   return Uint32Array.from({ length: count }, (_, index) => hash(`${name}${index}`)).sort();
 }
 
-/** How far it is along the ring from `place` to the next of these points. */
+/** Distance along the ring from `place` to the next of the points. */
 function stepsTo(points: Uint32Array, place: number): number {
   let low = 0;
   let high = points.length;
@@ -73,7 +73,7 @@ function stepsTo(points: Uint32Array, place: number): number {
   return ((points[low] ?? points[0]!) - place) >>> 0;
 }
 
-/** FNV-1a, its bits mixed once more, for on a ring the high ones count. */
+/** FNV-1a with a final mix of the bits, because the high bits decide the place on the ring. */
 function hash(text: string, bytes: Uint8Array = new Uint8Array(0)): number {
   let state = 0x811c9dc5;
   const mix = (byte: number) => {

@@ -5,24 +5,24 @@ import { cheapestFirst } from "./cheapest-first.ts";
 
 /** Defaults of Dynamo's KV router (`--router-kv-overlap-score-credit` and so on). */
 const options = z.strictObject({
-  /** How much of a cached token is taken off. */
+  /** The part of each cached token that is subtracted from the prompt. */
   overlapScoreCredit: z.number().min(0).max(1).default(1),
   prefillLoadScale: z.number().min(0).max(1_000).default(1),
-  /** 0 takes the lowest cost; above it, costs are drawn from by softmax, with the picker weighted-random. */
+  /** 0: the lowest cost is best. Above 0: scores are a softmax of the costs; use the picker weighted-random. */
   temperature: z.number().min(0).max(1_000).default(0),
 });
 
-/** Prompts remembered for each endpoint; one that runs more requests at once is counted by their mean. */
+/** Prompts remembered for each endpoint. With more requests in flight, the mean of these counts for each. */
 const MOST_KEPT = 4096;
 
 /**
  * The cost function of NVIDIA Dynamo's KV router (lib/kv-router, file scheduling/selector.rs):
  * cost = prefillLoadScale x max(prefill tokens outstanding + prompt - credit x cached part, 0) + prompt tokens being decoded,
- * in blocks there and in tokens here, which orders the candidates alike.
+ * in blocks there and in tokens here, which gives the same order of candidates.
  *
- * Dynamo hears from the engines which blocks they hold, and books itself what is active. Here the matches come from the router's
- * index, and the second term is the prompts of as many requests as are in flight, taken to end in the order they came: no plugin
- * is told when a request ends. A block that two running requests share counts twice.
+ * In Dynamo the engines report which blocks they hold, and the router counts the active blocks. Here the matches come from the
+ * router's index. The second term is the sum of the latest prompts, as many as there are requests in flight, as if requests ended
+ * in the order they came, because no scorer learns when a request ends. A block that two running requests share counts twice.
  */
 export default defineScorer({
   type: "dynamo-cost",
@@ -35,8 +35,8 @@ export default defineScorer({
       score({ prefix, promptTokens }, candidates, load) {
         const costs = candidates.map((endpoint) => {
           const { slot } = endpoint;
-          const prefill = load.prefillTokens[slot]! + promptTokens - overlapScoreCredit * prefix.matchedTokens(slot);
-          return prefillLoadScale * Math.max(0, prefill) + sent.tokensOf(endpoint, load.inFlight[slot]!);
+          const prefill = load.prefillTokens(slot) + promptTokens - overlapScoreCredit * prefix.matchedTokens(slot);
+          return prefillLoadScale * Math.max(0, prefill) + sent.tokensOf(endpoint, load.inFlight(slot));
         });
         return temperature === 0 ? cheapestFirst(costs) : softmaxWeights(costs, temperature);
       },
@@ -45,16 +45,16 @@ export default defineScorer({
   },
 });
 
-/** Costs are first brought to the range [0, 1]. */
+/** exp(-(cost - lowest) / (highest - lowest) / temperature); 1 for all if all costs are equal. */
 function softmaxWeights(costs: readonly number[], temperature: number): readonly number[] {
   const lowest = Math.min(...costs);
   const range = Math.max(...costs) - lowest;
   return costs.map((cost) => (range === 0 ? 1 : Math.exp(-(cost - lowest) / range / temperature)));
 }
 
-/** How long the prompts were that each endpoint was sent. */
+/** The lengths of the prompts that were sent to each endpoint. */
 class SentPrompts {
-  /** By slot, which may get another endpoint; running sums, the last is the sum of all. */
+  /** By slot: the endpoint's name, because another endpoint may get the slot, and running sums of the lengths. */
   readonly #sent: { readonly name: string; readonly sums: number[] }[] = [];
 
   note({ slot, name }: Endpoint, tokens: number): void {

@@ -4,11 +4,10 @@ import { uncachedTokens } from "../../plugins/scorers/uncached-tokens.ts";
 import { cheapestFirst } from "./cheapest-first.ts";
 
 /**
- * LMetric (arXiv 2603.15202): the lowest product of prompt work and batch size wins; there is nothing to tune.
+ * LMetric (arXiv 2603.15202): the lowest product of prompt work and batch size wins. It has no parameters.
  * cost = (prompt tokens waiting there + this prompt's tokens not cached there) x (requests there + 1).
  *
- * The paper asks the engines for both numbers. Here they are the router's own: prompt tokens sent and not yet answered by a
- * first byte, and requests in flight.
+ * In the paper the engines report both numbers. Here the router counts them: prefill tokens outstanding, and requests in flight.
  */
 export default defineScorer({
   type: "lmetric",
@@ -19,8 +18,8 @@ export default defineScorer({
     return {
       score(request, candidates, load) {
         const costs = candidates.map(({ slot }) => {
-          const tokens = load.prefillTokens[slot]! + uncachedTokens(request, slot);
-          return tokens * (load.inFlight[slot]! + 1);
+          const tokens = load.prefillTokens(slot) + uncachedTokens(request, slot);
+          return tokens * (load.inFlight(slot) + 1);
         });
         return cheapestFirst(costs);
       },

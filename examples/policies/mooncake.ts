@@ -4,12 +4,12 @@ import { uncachedTokens } from "../../plugins/scorers/uncached-tokens.ts";
 import { cheapestFirst } from "./cheapest-first.ts";
 
 /**
- * The scheduling of Mooncake's Conductor (FAST'25, algorithm 1) as far as a router can follow it: the earliest first token wins,
- * time in the queue + time for the part of the prompt that is not cached there. Prompt tokens stand for both times here, as all
- * replicas are taken to be equally fast.
+ * The scheduling of Mooncake's Conductor (FAST'25, algorithm 1), as far as a router can do it: the earliest first token wins.
+ * Time to first token = time in the queue + time for the part of the prompt that is not cached there. Both are measured in prompt
+ * tokens here, as if all replicas were equally fast.
  *
- * Mooncake also weighs copying cached blocks from another replica, which needs engines that share a cache, and refuses requests
- * whose first token would come too late.
+ * Mooncake also considers copying cached blocks from another replica, which needs engines that share a cache, and refuses
+ * requests whose first token would come too late.
  */
 export default defineScorer({
   type: "mooncake",
@@ -19,7 +19,7 @@ export default defineScorer({
     host.usePrefixIndex({});
     return {
       score(request, candidates, load) {
-        return cheapestFirst(candidates.map(({ slot }) => load.prefillTokens[slot]! + uncachedTokens(request, slot)));
+        return cheapestFirst(candidates.map(({ slot }) => load.prefillTokens(slot) + uncachedTokens(request, slot)));
       },
     };
   },

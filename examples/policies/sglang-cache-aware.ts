@@ -6,25 +6,26 @@ import { cheapestFirst } from "./cheapest-first.ts";
 
 /** Defaults of the command line of SGLang's router (`--cache-threshold` and so on). */
 const options = z.strictObject({
-  /** The best match counts when it is a larger share of the prompt than this. */
+  /** The longest match decides if it is a larger share of the prompt than this. */
   cacheThreshold: z.number().min(0).max(1).default(0.3),
-  /** Load is uneven when one endpoint has more than so many requests in flight more than another … */
+  /** Load is uneven when most - fewest requests in flight > balanceAbsThreshold … */
   balanceAbsThreshold: z.int().min(0).max(1_000_000).default(64),
-  /** … and more than so many times as many. */
+  /** … and most > balanceRelThreshold x fewest. */
   balanceRelThreshold: z.number().min(1).max(1_000_000).default(1.5),
-  /** Characters that an endpoint's tree keeps. */
+  /** Most characters in an endpoint's tree. */
   maxTreeSize: z.int().min(1).max(Number.MAX_SAFE_INTEGER).default(67_108_864),
 });
 
 const CHARS_PER_TOKEN = 4;
 
 /**
- * SGLang's cache_aware (sgl-router, file src/policies/cache_aware.rs). Load uneven: fewest requests in flight. Else, where a
- * candidate holds more than the threshold of the prompt: longest match. Else: the smallest tree, so that caches fill evenly.
+ * SGLang's cache_aware (sgl-router, file src/policies/cache_aware.rs). If the load is uneven: fewest requests in flight. Else, if
+ * a candidate holds more than the threshold of the prompt: longest match. Else: smallest tree, so that caches fill evenly.
  *
- * Its router keeps a tree of prompts for each worker, mostly larger than the worker's cache. Here the router's prefix index tells
- * the matches, which is as large as the cache and so does better; a tree's size is the sum of what was new to the endpoint, up
- * to the tree's limit. (Successors of that router take the fewest requests in flight instead of the smallest tree.)
+ * SGLang's router keeps a tree of prompts for each worker, usually larger than the worker's cache. Here the matches come from the
+ * router's prefix index, which has the size of the cache and so is more accurate. A tree's size here is the sum of the uncached
+ * tokens sent to the endpoint, up to the tree's limit. (Successors of that router use the fewest requests in flight instead of
+ * the smallest tree.)
  */
 export default defineScorer({
   type: "sglang-cache-aware",
@@ -32,12 +33,12 @@ export default defineScorer({
   options,
   create({ cacheThreshold, balanceAbsThreshold, balanceRelThreshold, maxTreeSize }, host) {
     host.usePrefixIndex({});
-    /** By slot, which may get another endpoint. */
+    /** By slot, with the endpoint's name, because another endpoint may get the slot. */
     const trees: { readonly name: string; readonly size: number }[] = [];
     const treeSize = ({ slot, name }: Endpoint) => (trees[slot]?.name === name ? trees[slot].size : 0);
     return {
       score({ prefix }, candidates, load) {
-        const counts = candidates.map(({ slot }) => load.inFlight[slot]!);
+        const counts = candidates.map(({ slot }) => load.inFlight(slot));
         const most = Math.max(...counts);
         const fewest = Math.min(...counts);
         if (most - fewest > balanceAbsThreshold && most > balanceRelThreshold * fewest) return cheapestFirst(counts);

@@ -26,7 +26,7 @@ export default defineFilter({
       refuse: () =>
         new RouterError(
           "no_ready_endpoint",
-          `No ready replica has the label that the filter "${host.name}" asks for; label one in the config, or change the filter.`,
+          `No ready replica has the label that the filter "${host.name}" needs; label one in the config, or change the filter.`,
           { retryAfterS: 1 },
         ),
     };

@@ -8,7 +8,7 @@ const expression = z.discriminatedUnion("operator", [
   z.strictObject({ key, operator: z.enum(["Exists", "DoesNotExist"]), values: z.array(z.string()).max(0).default([]) }),
 ]);
 
-/** A Kubernetes label selector; all its conditions must hold, and an empty one keeps everybody. */
+/** A Kubernetes label selector: all its conditions must hold; an empty selector keeps all endpoints. */
 const options = z.strictObject({
   matchLabels: z.record(key, z.string()).default({}),
   matchExpressions: z.array(expression).default([]),
@@ -30,14 +30,14 @@ export default defineFilter({
       refuse: () =>
         new RouterError(
           "no_ready_endpoint",
-          `No ready replica has the labels that the filter "${host.name}" selects; label one in the config, or change the selector.`,
+          `No ready replica has the labels that the filter "${host.name}" needs; label one in the config, or change the filter.`,
           { retryAfterS: 1 },
         ),
     };
   },
 });
 
-/** One condition as a test on labels. A label that is absent is not in any list, so NotIn holds for it. */
+/** One condition as a test on labels. NotIn also holds for a missing label. */
 function holds({ key, operator, values }: z.output<typeof expression>): (labels: Labels) => boolean {
   const isPresent = (labels: Labels) => Object.hasOwn(labels, key);
   const isListed = (labels: Labels) => isPresent(labels) && values.includes(labels[key]!);

@@ -1,25 +1,25 @@
 import type { Endpoint } from "../../core/contract/endpoint.ts";
+import type { LoadView } from "../../core/contract/load-view.ts";
 import { z } from "../../core/contract/options.ts";
 import { defineFilter } from "../../core/contract/plugin.ts";
-import type { Load } from "../../core/state/load.ts";
 
 const share = z.number().min(0).max(1);
 
 const options = z.strictObject({
-  /** Share of the prompt that an endpoint must hold to be stuck to; 0 turns the filter off. */
+  /** Share of the prompt that an endpoint must hold to be a holder; 0 turns the filter off. */
   affinityThreshold: share.default(0.8),
-  /** How often everybody is kept all the same, to find better places. */
+  /** Probability of keeping all candidates, so that prompts also get to other endpoints. */
   explorationProbability: share.default(0),
-  /** Everybody is kept when the best holder's first token would come so much later than the best other's; 0 sticks always. */
+  /** All are kept if the best holder's time to first token exceeds the best other's by more than this; 0: no limit. */
   maxTTFTPenaltyMs: z.number().min(0).max(3_600_000).default(18_000),
   ttftSource: z
     .literal("prefillThroughput", "prefillThroughput: there is no latency predictor here")
     .default("prefillThroughput"),
-  /** Prompt tokens a second that one replica works off at best. */
+  /** Prompt tokens per second that one replica processes at most. */
   peakPrefillThroughput: z.number().positive().max(1_000_000_000).default(15_928),
 });
 
-/** Time to first token = prompt tokens sent there and not yet answered / peak prefill throughput. */
+/** Keeps only the holders of the prompt. Time to first token = prefill tokens outstanding there / peakPrefillThroughput. */
 export default defineFilter({
   type: "prefix-cache-affinity",
   summary: "Keeps only endpoints that hold most of the prompt, unless they are much too busy.",
@@ -28,9 +28,9 @@ export default defineFilter({
     host.usePrefixIndex({});
     const msPerToken = 1000 / peakPrefillThroughput;
     return {
-      filter({ prefix }, candidates, load) {
+      filter({ prefix }, candidates, load, random) {
         if (candidates.length < 2 || affinityThreshold === 0) return candidates;
-        if (explorationProbability > 0 && host.random() < explorationProbability) return candidates;
+        if (explorationProbability > 0 && random() < explorationProbability) return candidates;
         const isHolder = ({ slot }: Endpoint) => prefix.matchedFraction(slot) >= affinityThreshold;
         const holders = candidates.filter(isHolder);
         if (holders.length === 0 || holders.length === candidates.length || maxTTFTPenaltyMs === 0)
@@ -45,6 +45,6 @@ export default defineFilter({
 
 const orAll = (kept: readonly Endpoint[], all: readonly Endpoint[]) => (kept.length === 0 ? all : kept);
 
-function leastTokens(endpoints: readonly Endpoint[], load: Load): number {
-  return endpoints.reduce((least, { slot }) => Math.min(least, load.prefillTokens[slot]!), Number.POSITIVE_INFINITY);
+function leastTokens(endpoints: readonly Endpoint[], load: LoadView): number {
+  return endpoints.reduce((least, { slot }) => Math.min(least, load.prefillTokens(slot)), Number.POSITIVE_INFINITY);
 }

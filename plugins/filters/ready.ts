@@ -8,19 +8,26 @@ export default defineFilter({
   summary: "Keeps endpoints that are ready.",
   options: z.strictObject({}),
   create: () => ({
-    // Mostly everyone is: then there is no list to be made.
+    // Usually all are ready, and no new list is needed.
     filter: (_request, candidates) => (candidates.every(isReady) ? candidates : candidates.filter(isReady)),
-    refuse: (_request, endpoints) => new RouterError("no_ready_endpoint", whyNobody(endpoints), { retryAfterS: 1 }),
+    refuse: (_request, endpoints) => new RouterError("no_ready_endpoint", whyNone(endpoints), { retryAfterS: 1 }),
   }),
 });
 
-const isReady = (endpoint: Endpoint) => endpoint.phase === "ready";
+/** Words for the phases in which an endpoint is not available. */
+const PHASES: readonly (readonly [phase: Phase, words: string])[] = [
+  ["starting", "starting"],
+  ["not-ready", "not ready"],
+  ["draining", "draining"],
+  ["ejected", "ejected"],
+];
 
-function whyNobody(endpoints: readonly Endpoint[]): string {
-  const counts = `${count(endpoints, "starting")} starting, ${count(endpoints, "not-ready")} not ready`;
+const isReady = (endpoint: Endpoint) => endpoint.isAvailable;
+
+function whyNone(endpoints: readonly Endpoint[]): string {
+  const counts = PHASES.map(([phase, words]) => [endpoints.filter((endpoint) => endpoint.phase === phase).length, words] as const)
+    .filter(([count]) => count > 0)
+    .map(([count, words]) => `${count} ${words}`)
+    .join(", ");
   return `No replica of the pool is ready (${counts}); try again shortly, and look at the replicas' own logs if this lasts.`;
-}
-
-function count(endpoints: readonly Endpoint[], phase: Phase): number {
-  return endpoints.filter((endpoint) => endpoint.phase === phase).length;
 }

@@ -5,12 +5,12 @@ import { defineFilter } from "../../core/contract/plugin.ts";
 import type { InferenceRequest } from "../../core/contract/request.ts";
 
 const options = z.strictObject({
-  /** What happens to a name that no candidate lists: "forward" lets replicas that load adapters on demand see it. */
+  /** For a name that no candidate lists: refuse it, or forward it to replicas that load adapters on demand. */
   unlisted: z.enum(["refuse", "forward"]).default("refuse"),
 });
 
 const NAMES_SHOWN = 8;
-/** Engines that load adapters on demand join the name to a folder: a name that leaves the folder never goes out. */
+/** Engines that load adapters on demand append the name to a folder's path. A name that would leave the folder is never sent. */
 const ESCAPES_FOLDER = /^\/|(?:^|\/)\.\.(?:\/|$)|\0/;
 
 export default defineFilter({
@@ -39,15 +39,15 @@ function refuse(request: InferenceRequest, endpoints: readonly Endpoint[]): Rout
       retryAfterS: 1,
     });
   }
-  const waiting = endpoints.filter((endpoint) => endpoint.phase !== "ready" && endpoint.models.has(target)).length;
+  const waiting = endpoints.filter((endpoint) => !endpoint.isAvailable && endpoint.models.has(target)).length;
   if (waiting > 0) {
     const message = `No replica that serves this model is ready (${waiting} not ready); try again shortly.`;
     return new RouterError("no_ready_endpoint", message, { retryAfterS: 1 });
   }
-  return new RouterError("model_not_found", `No replica serves this model; ${whatToAskFor(endpoints)}.`);
+  return new RouterError("model_not_found", `No replica serves this model; ${availableNames(endpoints)}.`);
 }
 
-function whatToAskFor(endpoints: readonly Endpoint[]): string {
+function availableNames(endpoints: readonly Endpoint[]): string {
   const names = [...new Set(endpoints.flatMap((endpoint) => [...endpoint.models]))].sort();
   if (names.length === 0) return "none has listed a model yet";
   const hidden = names.length - NAMES_SHOWN;

@@ -3,7 +3,7 @@ import { sessionEndpoint, sessionHeader, sessionOptions } from "./session-token.
 
 export default defineFilter({
   type: "session-affinity-filter",
-  summary: "Keeps only the endpoint that the client's session token names, while it is there.",
+  summary: "Keeps only the endpoint that the client's session token names, while it is a candidate.",
   options: sessionOptions,
   create: ({ headerName }) => ({
     filter(request, candidates) {

@@ -1,11 +1,11 @@
 import type { Endpoint } from "../../core/contract/endpoint.ts";
 import { z } from "../../core/contract/options.ts";
-import type { ResponseHeader } from "../../core/contract/plugin.ts";
+import type { ResponseHeader } from "../../core/contract/profile-plugin.ts";
 import type { InferenceRequest } from "../../core/contract/request.ts";
 
 /** Options of both session-affinity plugins. */
 export const sessionOptions = z.strictObject({
-  /** Carries the token: answers bring it, and the client sends it with its next request. */
+  /** The header with the token: responses carry it, and the client sends it with its next request. */
   headerName: z
     .string()
     .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "a header name")
@@ -13,7 +13,7 @@ export const sessionOptions = z.strictObject({
     .default("x-session-token"),
 });
 
-/** The candidate that the request's token stands for; undefined without a token, or when that one is no candidate. */
+/** The candidate that the request's token names; undefined without a token, or if it names no candidate. */
 export function sessionEndpoint(
   { headers }: InferenceRequest,
   headerName: string,
@@ -25,7 +25,7 @@ export function sessionEndpoint(
   return candidates.find(({ name }) => name === asked);
 }
 
-/** The header that brings the client back to this endpoint: its name in base64, which any client may see. */
+/** The header that brings the client back to this endpoint: the endpoint's name in base64, which clients may see. */
 export function sessionHeader(headerName: string, { name }: Endpoint): ResponseHeader {
   return [headerName, Buffer.from(name, "utf8").toString("base64")];
 }

@@ -1,17 +1,15 @@
-import type { RequestRecord } from "../../core/contract/decision.ts";
 import { z } from "../../core/contract/options.ts";
+import type { Outcome } from "../../core/contract/outcome.ts";
 import { defineObserver } from "../../core/contract/plugin.ts";
+import { printable } from "../../core/contract/printable.ts";
 
 const MAX_LENGTH = 256;
 const MAX_ATTEMPTS = 16;
 
-/** Control characters, line and paragraph separators, and marks that turn the direction of text: none may reach a terminal. */
-const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
-
 const options = z.strictObject({
-  /** auto: JSON, or for people when the output is a terminal. none: no log. */
+  /** auto: JSON, but text for people when the output is a terminal. none: no log. */
   format: z.enum(["auto", "json", "text", "none"]).default("auto"),
-  /** Adds what `signalbox simulate` needs to replay the traffic: lengths, and which prompts began alike, as hashes. */
+  /** Adds what `signalbox simulate` needs to replay the traffic: lengths, and hashes that show common beginnings of prompts. */
   replay: z.boolean().default(false),
 });
 
@@ -22,12 +20,12 @@ export default defineObserver({
   create({ format, replay }, host) {
     if (format === "none") return { finished() {} };
     if (replay) host.usePrefixIndex({});
-    const isText = format === "text" || (format === "auto" && host.isTerminal);
-    return { finished: (record) => host.print(isText ? readableLine(record) : jsonLine(record, replay)) };
+    const isText = format === "text" || (format === "auto" && host.output.isTerminal);
+    return { finished: (record) => host.output.print(isText ? readableLine(record) : jsonLine(record, replay)) };
   },
 });
 
-function jsonLine(record: RequestRecord, replay: boolean): string {
+function jsonLine(record: Outcome, replay: boolean): string {
   return JSON.stringify({
     time: new Date(record.wallMs).toISOString(),
     id: clean(record.id),
@@ -35,7 +33,7 @@ function jsonLine(record: RequestRecord, replay: boolean): string {
     path: cleanPath(record.path),
     status: record.status,
     ending: record.ending,
-    error: record.errorCode,
+    error: record.error?.code ?? "",
     ...routing(record),
     attempts: record.attempts.slice(0, MAX_ATTEMPTS).map(({ endpoint, result }) => ({ endpoint: clean(endpoint), result })),
     durationMs: rounded(record.durationMs),
@@ -47,7 +45,7 @@ function jsonLine(record: RequestRecord, replay: boolean): string {
   });
 }
 
-function readableLine(record: RequestRecord): string {
+function readableLine(record: Outcome): string {
   const { model, target, endpoint } = routing(record);
   const words = [
     new Date(record.wallMs).toISOString().slice(11, 23),
@@ -60,13 +58,13 @@ function readableLine(record: RequestRecord): string {
     Number.isNaN(record.firstByteMs) ? "" : `(first byte ${rounded(record.firstByteMs)} ms)`,
     record.attempts.length > 1 ? `${record.attempts.length} attempts` : "",
     record.ending === "complete" ? "" : record.ending,
-    record.errorCode,
+    record.error?.code ?? "",
   ];
   return words.filter((word) => word !== "").join(" ");
 }
 
-/** What was asked for, what it became, and who answered last. */
-function routing({ request, decision, attempts }: RequestRecord) {
+/** The model, the target, the rule, and the endpoint that was tried last. */
+function routing({ request, decision, attempts }: Outcome) {
   return {
     model: clean(decision?.model ?? request?.model ?? ""),
     target: clean(decision?.target ?? request?.target ?? ""),
@@ -75,8 +73,8 @@ function routing({ request, decision, attempts }: RequestRecord) {
   };
 }
 
-/** What the replica counted; left out where it does not say. */
-function reported({ usage, predictedTokens }: RequestRecord) {
+/** The token counts that the replica reported; those that it did not report are left out. */
+function reported({ usage, predictedTokens }: Outcome) {
   if (usage === undefined) return {};
   return {
     promptTokens: known(usage.promptTokens),
@@ -86,8 +84,8 @@ function reported({ usage, predictedTokens }: RequestRecord) {
   };
 }
 
-/** The request as a simulation needs it. Eight digits of each block's hash keep even millions of blocks apart. */
-function replayable({ request, usage }: RequestRecord) {
+/** What a simulation needs. Eight hex digits of each block's hash are enough: of a million blocks, about 100 pairs agree. */
+function replayable({ request, usage }: Outcome) {
   if (request === undefined) return {};
   const { prefix } = request;
   return {
@@ -107,13 +105,13 @@ function known(count: number): number | undefined {
   return Number.isNaN(count) ? undefined : count;
 }
 
-/** A query may hold a key, so it stays out. */
+/** The path without its query, which may hold a key. */
 function cleanPath(path: string): string {
   return clean(path.split("?", 1)[0]!);
 }
 
 function clean(text: string): string {
-  return text.slice(0, MAX_LENGTH).replace(UNPRINTABLE, "?");
+  return printable(text.slice(0, MAX_LENGTH));
 }
 
 function rounded(ms: number): number {

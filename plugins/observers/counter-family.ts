@@ -1,6 +1,6 @@
 import { familyHead, sampleLine } from "./exposition.ts";
 
-/** Takes the place of label values that would be one too many, and of endpoints that have left. */
+/** Replaces label values beyond the series limit, and the names of endpoints that have left the pool. */
 const OTHER = "other";
 
 interface Series {
@@ -10,7 +10,7 @@ interface Series {
 
 type Branches = Map<string, Map<string, Map<string, Series>>>;
 
-/** A counter under up to three labels. Finding a series takes three look-ups and builds no key; there is a most of them. */
+/** A counter with up to three labels and a limit of series. Finding a series takes three look-ups and builds no key. */
 export class CounterFamily {
   readonly #name: string;
   readonly #help: string;
@@ -37,7 +37,7 @@ export class CounterFamily {
     series.count += amount;
   }
 
-  /** Once half the room is taken: what was counted for names that are not among `kept` any more is counted as "other". */
+  /** When half of the series are used: moves the counts of label values that are not in `kept` to "other". */
   makeRoom(label: string, kept: ReadonlySet<string>): void {
     if (this.#size < this.#maxSeries / 2) return;
     const index = this.#labels.indexOf(label);

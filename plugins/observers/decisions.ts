@@ -1,39 +1,39 @@
-import type { Decision, RequestRecord } from "../../core/contract/decision.ts";
+import type { Decision } from "../../core/contract/decision.ts";
 import { type EndedRequest, reportOf } from "../../core/contract/decision-report.ts";
 import { z } from "../../core/contract/options.ts";
+import type { Outcome } from "../../core/contract/outcome.ts";
 import { defineObserver } from "../../core/contract/plugin.ts";
 
 const options = z.strictObject({
   /**
-   * How many requests are remembered. From about 200 on, under load, V8 takes all decisions for long-lived and allocates them where
-   * only its full collection finds them: on Deno, a tenth more for each small request.
+   * How many requests are remembered. With more than about 200, V8 treats all decisions as long-lived under load, and only its
+   * full garbage collection frees them: on Deno, each small request then costs a tenth more.
    */
   size: z.int().min(1).max(10_000).default(100),
 });
 
-/** Nothing is served under a longer name, and a body full of name is not worth its memory. */
+/** Longer names are not kept: no replica serves them, and they would take too much memory. */
 const MAX_NAME = 512;
 
 export default defineObserver({
   type: "decisions",
   summary: "Remembers why the last requests went where they went and shows it at /decisions.",
   options,
-  create({ size }) {
-    const ring: EndedRequest[] = [];
-    let next = 0;
+  create({ size }, host) {
+    const latest = host.keep(1, () => new LatestRequests());
+    latest.resize(size);
     return {
       finished(record) {
-        // Probes of the router itself would push everything else out.
+        // Requests to the router's own paths, such as health probes, would push all others out.
         if (record.api === "") return;
-        ring[next] = keep(record);
-        next = (next + 1) % size;
+        latest.add(keep(record));
       },
       pages: [
         {
           path: "/decisions",
           contentType: "application/json",
           render(_view, query) {
-            const latestFirst = [...ring.slice(next), ...ring.slice(0, next)].reverse();
+            const latestFirst = latest.latestFirst();
             const asked = query.get("id");
             const found = asked === null ? latestFirst : latestFirst.filter(({ id }) => id === asked);
             return JSON.stringify({ decisions: found.slice(0, limitOf(query, size)).map(reportOf) });
@@ -44,11 +44,35 @@ export default defineObserver({
   },
 });
 
+/** A ring of the latest requests. */
+class LatestRequests {
+  #size = 0;
+  #ring: EndedRequest[] = [];
+  #next = 0;
+
+  /** Sets the number of requests to keep; keeps the latest. */
+  resize(size: number): void {
+    if (size === this.#size) return;
+    this.#ring = this.latestFirst().slice(0, size).reverse();
+    this.#next = this.#ring.length % size;
+    this.#size = size;
+  }
+
+  add(ended: EndedRequest): void {
+    this.#ring[this.#next] = ended;
+    this.#next = (this.#next + 1) % this.#size;
+  }
+
+  latestFirst(): EndedRequest[] {
+    return [...this.#ring.slice(this.#next), ...this.#ring.slice(0, this.#next)].reverse();
+  }
+}
+
 /**
- * The decision is kept as it is and made readable only when somebody asks. Whatever leads to a body or a header is left behind;
- * an error would, by way of its stack.
+ * Keeps the decision as it is; it is converted to a report only when the page is requested. Drops everything that refers to a
+ * body or to headers: a RouterError does so through its stack.
  */
-function keep(record: RequestRecord): EndedRequest {
+function keep(record: Outcome): EndedRequest {
   const { request, decision } = record;
   const refusal = decision?.refusal;
   return {
@@ -57,7 +81,7 @@ function keep(record: RequestRecord): EndedRequest {
     method: record.method,
     path: record.path,
     status: record.status,
-    errorCode: record.errorCode,
+    error: record.error,
     ending: record.ending,
     wallMs: record.wallMs,
     durationMs: record.durationMs,

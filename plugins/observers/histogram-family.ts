@@ -1,6 +1,6 @@
 import { familyHead, sampleLine } from "./exposition.ts";
 
-/** Values by one label, counted in buckets. The label's values are few: types of parsers. */
+/** A histogram with one label. The label must have few values, such as the types of parsers. */
 export class HistogramFamily {
   readonly #name: string;
   readonly #help: string;
@@ -8,7 +8,7 @@ export class HistogramFamily {
   readonly #bounds: readonly number[];
   readonly #series = new Map<string, Buckets>();
 
-  /** `bounds` are the buckets' upper ends, ascending; beyond the last there is one more. */
+  /** `bounds` are the upper ends of the buckets, ascending; after the last there is one more bucket, +Inf. */
   constructor(name: string, help: string, label: string, bounds: readonly number[]) {
     this.#name = name;
     this.#help = help;

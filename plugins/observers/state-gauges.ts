@@ -9,44 +9,43 @@ interface EndpointGauge {
   readonly read: (endpoint: Endpoint, view: RouterView) => number;
 }
 
-/** Scraped values are shown for as long as a decision hears them. */
-const fresh = (endpoint: Endpoint, { load }: RouterView, values: ArrayLike<number>) =>
-  load.freshness[endpoint.slot]! > 0 ? values[endpoint.slot]! : Number.NaN;
+/** Scraped values are shown only while they count in decisions. */
+const fresh = ({ slot }: Endpoint, { load }: RouterView, value: number) => (load.freshness(slot) > 0 ? value : Number.NaN);
 
 const ENDPOINT_GAUGES: readonly EndpointGauge[] = [
-  { name: "ready", help: "1 while the endpoint gets traffic.", read: ({ phase }) => (phase === "ready" ? 1 : 0) },
-  { name: "in_flight", help: "Requests sent and not yet ended.", read: ({ slot }, { load }) => load.inFlight[slot]! },
+  { name: "ready", help: "1 while the endpoint gets traffic.", read: ({ isAvailable }) => (isAvailable ? 1 : 0) },
+  { name: "in_flight", help: "Requests sent and not yet ended.", read: ({ slot }, { load }) => load.inFlight(slot) },
   {
     name: "prefill_tokens",
-    help: "Prompt tokens sent and not yet answered by a first byte, less those believed cached.",
-    read: ({ slot }, { load }) => load.prefillTokens[slot]!,
+    help: "Tokens of prompts sent that have no first response byte yet, minus those believed cached.",
+    read: ({ slot }, { load }) => load.prefillTokens(slot),
   },
   { name: "connections", help: "Open connections, busy and idle.", read: (endpoint, view) => view.connectionsTo(endpoint) },
   {
     name: "waiting",
-    help: "Requests in the replica's own queue, as it says.",
-    read: (one, view) => fresh(one, view, view.load.waiting),
+    help: "Requests in the replica's own queue, as the replica reports it.",
+    read: (one, view) => fresh(one, view, view.load.waiting(one.slot)),
   },
   {
     name: "running",
-    help: "Requests running in the replica, as it says.",
-    read: (one, view) => fresh(one, view, view.load.running),
+    help: "Requests running in the replica, as the replica reports it.",
+    read: (one, view) => fresh(one, view, view.load.running(one.slot)),
   },
   {
     name: "kv_cache_utilization",
-    help: "Share of the replica's KV cache in use, as it says.",
-    read: (one, view) => fresh(one, view, view.load.kvUsage),
+    help: "Share of the replica's KV cache in use, as the replica reports it.",
+    read: (one, view) => fresh(one, view, view.load.kvUsage(one.slot)),
   },
 ];
 
-/** The state of the pool as gauges, read from the router when the page is drawn. */
+/** The state of the pool as gauges, read from the router when the page is requested. */
 export function stateGauges(view: RouterView): string {
   return endpointGauges(view) + rewriteGauges(view) + prefixIndexGauges(view) + startGauge(view);
 }
 
 function endpointGauges(view: RouterView): string {
   const families = ENDPOINT_GAUGES.map(({ name, help, read }) => {
-    const samples = view.snapshot.endpoints.map((endpoint) => {
+    const samples = view.endpoints.map((endpoint) => {
       const value = read(endpoint, view);
       return Number.isNaN(value) ? "" : sampleLine(`signalbox_endpoint_${name}`, ["endpoint"], [endpoint.name], value);
     });
@@ -55,23 +54,23 @@ function endpointGauges(view: RouterView): string {
   return families.join("");
 }
 
-function rewriteGauges({ snapshot }: RouterView): string {
-  const ready = snapshot.endpoints.filter(({ phase }) => phase === "ready");
+function rewriteGauges({ endpoints, mappings }: RouterView): string {
+  const available = endpoints.filter(({ isAvailable }) => isAvailable);
   let weights = familyHead(
     "signalbox_rewrite_target_weight",
     "gauge",
-    "Share of a rule's target, relative to its other targets.",
+    "Weight of a rule's target, relative to the rule's other targets.",
   );
   let serving = familyHead(
     "signalbox_rewrite_target_ready_endpoints",
     "gauge",
-    "Ready endpoints that serve a rule's target; 0 beside a weight above 0 means that requests are refused or sent elsewhere.",
+    "Ready endpoints that serve a rule's target. With 0 and a weight above 0, requests are refused or get another target.",
   );
   const labels = ["rule", "target"];
-  for (const { name, targets } of snapshot.rewriters.flatMap(({ plugin }) => plugin.rules ?? [])) {
+  for (const { name, targets } of mappings) {
     for (const target of targets) {
       const values = [name, target.name];
-      const count = ready.filter(({ models }) => models.has(target.name)).length;
+      const count = available.filter(({ models }) => models.has(target.name)).length;
       weights += sampleLine("signalbox_rewrite_target_weight", labels, values, target.weight);
       serving += sampleLine("signalbox_rewrite_target_ready_endpoints", labels, values, count);
     }
@@ -84,15 +83,13 @@ function prefixIndexGauges({ prefixIndex }: RouterView): string {
   const gauge = (name: string, help: string, value: number) =>
     familyHead(`signalbox_prefix_index_${name}`, "gauge", help) + sampleLine(`signalbox_prefix_index_${name}`, [], [], value);
   return (
-    gauge("entries", "Prompt blocks that are believed cached, over all endpoints.", prefixIndex.entries) +
-    gauge("max_entries", "Most entries that the index has room for.", prefixIndex.maxEntries) +
+    gauge("entries", "Prompt blocks that are believed cached, summed over all endpoints.", prefixIndex.entries) +
+    gauge("max_entries", "Most entries that the index can hold.", prefixIndex.maxEntries) +
     gauge("bytes", "Memory that the index has reserved.", prefixIndex.bytes)
   );
 }
 
-function startGauge({ snapshot }: RouterView): string {
+function startGauge({ startedAtS }: RouterView): string {
   const name = "signalbox_start_time_seconds";
-  return (
-    familyHead(name, "gauge", "When the router started, in seconds since 1970.") + sampleLine(name, [], [], snapshot.startedAtS)
-  );
+  return familyHead(name, "gauge", "When the router started, in seconds since 1970.") + sampleLine(name, [], [], startedAtS);
 }

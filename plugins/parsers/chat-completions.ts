@@ -2,7 +2,7 @@ import { z } from "../../core/contract/options.ts";
 import { defineParser } from "../../core/contract/plugin.ts";
 import { jsonParser } from "./shared-fields.ts";
 
-/** Chat templates put the tools in front of the conversation, so the tools come first here too. */
+/** Chat templates put the tools before the messages, so the prompt's spans have the same order. */
 export default defineParser({
   type: "chat-completions",
   summary: "Reads chat requests (/v1/chat/completions).",

@@ -1,4 +1,4 @@
-import type { JsonBody } from "../../core/body/json-body.ts";
+import type { BodyView } from "../../core/contract/body-view.ts";
 import { z } from "../../core/contract/options.ts";
 import { defineParser } from "../../core/contract/plugin.ts";
 import type { Span } from "../../core/contract/request.ts";
@@ -6,7 +6,7 @@ import { jsonParser } from "./shared-fields.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-/** A system block that begins so holds a hash of the request; engines drop it, and it would make every prefix unique. */
+/** A system block that begins with this holds a hash of the request. Engines drop it; here it would make every prefix unique. */
 const BILLING_HEADER = new TextEncoder().encode('"x-anthropic-billing-header');
 
 export default defineParser({
@@ -35,8 +35,8 @@ export default defineParser({
   },
 });
 
-/** The span without the string that is a billing header: what comes before it and what comes after. */
-function withoutBillingHeader(body: JsonBody, span: Span): readonly Span[] {
+/** Splits the span around the string that is a billing header. */
+function withoutBillingHeader(body: BodyView, span: Span): readonly Span[] {
   const bytes = Buffer.from(body.bytes.buffer, body.bytes.byteOffset, span[1]);
   const start = bytes.indexOf(BILLING_HEADER, span[0]);
   if (start === -1 || bytes[start - 1] === BACKSLASH) return [span];

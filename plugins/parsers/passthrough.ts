@@ -3,11 +3,11 @@ import { defineParser } from "../../core/contract/plugin.ts";
 import type { ParsedBody } from "../../core/contract/request.ts";
 
 const options = z.strictObject({
-  /** Paths that go to any ready replica, unread and unchanged. */
+  /** Paths that are sent to any ready replica, without reading or changing the body. */
   routes: z.array(z.strictObject({ method: z.string().regex(/^[A-Z]+$/), path: z.string().startsWith("/") })).min(1),
 });
 
-/** Nothing is read, so nothing is known: no model, no prompt, nor what a second delivery would do. */
+/** The body is not read, so model and prompt are unknown, and a second delivery may do harm. */
 const UNREAD: ParsedBody = {
   model: "",
   modelSpan: [-1, -1],

@@ -2,7 +2,7 @@ import { z } from "../../core/contract/options.ts";
 import { defineParser } from "../../core/contract/plugin.ts";
 import { jsonParser } from "./shared-fields.ts";
 
-/** A response is stored unless the request says no, so a second delivery would leave a second one behind. */
+/** The replica stores a response unless the request has `store: false`, so a second delivery would store a second one. */
 export default defineParser({
   type: "responses",
   summary: "Reads requests for responses (/v1/responses).",
@@ -17,7 +17,7 @@ export default defineParser({
     return {
       ...parser,
       keys: [...parser.keys, "store"],
-      // response.created and response.in_progress come at once.
+      // response.created and response.in_progress come before the prompt is processed.
       openingEvents: 2,
       parse: (body) => ({ ...parser.parse(body), isRepeatable: body.kind("store") === "false" }),
     };

@@ -1,10 +1,10 @@
-import type { JsonBody } from "../../core/body/json-body.ts";
+import type { BodyView } from "../../core/contract/body-view.ts";
 import type { Dialect } from "../../core/contract/errors.ts";
 import { RouterError } from "../../core/contract/errors.ts";
-import type { Parser } from "../../core/contract/plugin.ts";
+import type { Parser } from "../../core/contract/parser.ts";
 import type { ParsedBody, Span } from "../../core/contract/request.ts";
 
-/** What tells one JSON API from another. */
+/** How one JSON API differs from another. */
 export interface JsonApi {
   readonly paths: readonly string[];
   readonly dialect: Dialect;
@@ -14,11 +14,11 @@ export interface JsonApi {
   readonly limitKeys: readonly string[];
 }
 
-/** Prompt bytes that make one token, about right for English and code; other scripts take nearer to 3. */
+/** Prompt bytes for each token: about right for English and code; for other scripts it is about 3. */
 const BYTES_PER_TOKEN = 4;
 const MINUS = 0x2d;
 
-/** A parser of a JSON body with `model`, `stream`, `cache_salt`, and the keys of `api`. */
+/** A parser for JSON bodies with `model`, `stream`, `cache_salt`, and the keys of `api`. */
 export function jsonParser(api: JsonApi): Parser {
   return {
     routes: api.paths.map((path) => ({ method: "POST", path })),
@@ -28,7 +28,7 @@ export function jsonParser(api: JsonApi): Parser {
   };
 }
 
-function readFields(body: JsonBody, api: JsonApi): ParsedBody {
+function readFields(body: BodyView, api: JsonApi): ParsedBody {
   const modelSpan = body.span("model");
   const model = body.kind("model") === "string" ? body.text("model") : undefined;
   if (modelSpan === undefined || model === undefined || model === "") throw missingModel();
@@ -59,21 +59,21 @@ function missingModel(): RouterError {
   );
 }
 
-function isPrompt(body: JsonBody, key: string): boolean {
+function isPrompt(body: BodyView, key: string): boolean {
   const kind = body.kind(key);
   return kind === "string" || kind === "array" || kind === "object";
 }
 
-/** Estimated tokens in a span of text, with the JSON around it; token ids are counted instead. */
+/** Estimated tokens in a span of text, including its JSON syntax. (Token ids are counted instead.) */
 function spanTokens(span: Span): number {
   return Math.ceil((span[1] - span[0]) / BYTES_PER_TOKEN);
 }
 
-function outputLimit(body: JsonBody, keys: readonly string[]): number {
+function outputLimit(body: BodyView, keys: readonly string[]): number {
   for (const key of keys) {
     const span = body.span(key);
     if (span === undefined || body.kind(key) === "null") continue;
-    // Some engines take a negative limit for "no limit".
+    // Some engines read a negative limit as "no limit".
     return body.bytes[span[0]] === MINUS ? 0 : body.count(key);
   }
   return 0;

@@ -1,10 +1,10 @@
 import type { Endpoint } from "../../core/contract/endpoint.ts";
-import type { Random } from "../../core/contract/plugin.ts";
+import type { Random } from "../../core/contract/profile-plugin.ts";
 
-/** Up to this many, inserting each in its place beats a call into the engine's sort. */
+/** Up to this many candidates, an insertion sort is faster than a call of the engine's sort. */
 const INSERT_AT_MOST = 16;
 
-/** The candidates by descending key; equal keys come in random order. */
+/** The candidates in descending order of their keys; equal keys come in random order. */
 export function descendingOrder(candidates: readonly Endpoint[], keys: ArrayLike<number>, random: Random): readonly Endpoint[] {
   if (candidates.length < 2) return candidates;
   const order = sortedIndexes(keys, candidates.length);

@@ -2,7 +2,7 @@ import { z } from "../../core/contract/options.ts";
 import { definePicker } from "../../core/contract/plugin.ts";
 import { descendingOrder } from "./descending-order.ts";
 
-/** Several routers that all see the same best endpoint don't all run to it. */
+/** Chance keeps several routers that see the same best endpoint from all choosing it. */
 export default definePicker({
   type: "power-of-two",
   summary: "Picks the better of two candidates drawn at random.",

@@ -4,7 +4,7 @@ import { descendingOrder } from "./descending-order.ts";
 
 export default definePicker({
   type: "random",
-  summary: "Picks at random, whatever the totals.",
+  summary: "Picks at random, regardless of the totals.",
   options: z.strictObject({}),
   create: () => ({
     pick(candidates, _totals, random) {

@@ -1,22 +1,26 @@
+import type { Endpoint } from "../../core/contract/endpoint.ts";
 import { z } from "../../core/contract/options.ts";
 import { definePicker } from "../../core/contract/plugin.ts";
 
-/** The turn goes to who has waited longest for one, which stays fair when each request has other candidates. */
+interface Turns {
+  last: number;
+  /** Each slot's last turn, with the endpoint's name, because another endpoint may get the slot. */
+  readonly bySlot: { readonly name: string; readonly turn: number }[];
+}
+
+/** Picks the endpoint whose last turn is the longest ago: this is fair even if each request has other candidates. */
 export default definePicker({
   type: "round-robin",
-  summary: "Picks each endpoint in turn, whatever the totals.",
+  summary: "Picks each endpoint in turn, regardless of the totals.",
   options: z.strictObject({}),
-  create() {
-    const lastTurns: number[] = [];
-    let turn = 0;
-    const lastTurn = (slot: number) => lastTurns[slot] ?? 0;
+  create(_options, host) {
+    const turns = host.keep<Turns>(1, () => ({ last: 0, bySlot: [] }));
+    const lastTurn = ({ slot, name }: Endpoint) => (turns.bySlot[slot]?.name === name ? turns.bySlot[slot].turn : 0);
     return {
-      pick(candidates) {
-        if (candidates.length === 0) return candidates;
-        const order = [...candidates].sort((a, b) => lastTurn(a.slot) - lastTurn(b.slot));
-        turn += 1;
-        lastTurns[order[0]!.slot] = turn;
-        return order;
+      pick: (candidates) => [...candidates].sort((a, b) => lastTurn(a) - lastTurn(b)),
+      chosen(_request, { slot, name }) {
+        turns.last += 1;
+        turns.bySlot[slot] = { name, turn: turns.last };
       },
     };
   },

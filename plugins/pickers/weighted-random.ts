@@ -1,11 +1,12 @@
 import { z } from "../../core/contract/options.ts";
-import type { Random } from "../../core/contract/plugin.ts";
 import { definePicker } from "../../core/contract/plugin.ts";
+import type { Random } from "../../core/contract/profile-plugin.ts";
 import { descendingOrder } from "./descending-order.ts";
 
 /**
- * Weighted sampling without replacement (A-Res): by descending U^(1/total), U uniform, so that each place goes to a
- * candidate with a probability in proportion to its total. The key is kept as a logarithm, where small totals don't all become 0.
+ * Weighted sampling without replacement (Efraimidis and Spirakis, A-Res): order by descending U^(1/total), U uniform in (0, 1].
+ * Each place goes to one of the remaining candidates with a probability in proportion to its total. The key is the logarithm,
+ * because the power would be 0 for all small totals.
  */
 export default definePicker({
   type: "weighted-random",

@@ -1,7 +1,7 @@
+import type { NameSet } from "../../core/contract/name-set.ts";
 import { z } from "../../core/contract/options.ts";
-import type { TargetQuestion } from "../../core/contract/plugin.ts";
 import { defineRewriter } from "../../core/contract/plugin.ts";
-import type { RewriteRule, RewriteTarget } from "../../core/contract/rewrite-rule.ts";
+import type { TargetQuestion } from "../../core/contract/rewriter.ts";
 import { drawShare, targetAt } from "./share-draw.ts";
 import { stickyPosition } from "./sticky-position.ts";
 
@@ -18,8 +18,11 @@ const rule = z.strictObject({
   onUnavailable: z.enum(["refuse", "redistribute"]).default("refuse"),
 });
 
+type Rule = z.infer<typeof rule>;
+type Target = z.infer<typeof target>;
+
 const options = z.strictObject({
-  /** In order of precedence: the first rule that has the model, or has no models at all, decides. */
+  /** In order of precedence: the first rule that lists the model, or has an empty list, decides. */
   rules: z.array(rule),
 });
 
@@ -27,8 +30,10 @@ export default defineRewriter({
   type: "model-rewrite",
   summary: "Maps the model a client asks for to weighted targets.",
   options,
-  create({ rules }) {
-    const drawTarget = rules.map(targetDrawer);
+  create({ rules }, host) {
+    /** Number of draws so far, by rule. A reload continues the count, so shares stay exact across it. */
+    const draws = host.keep(1, () => new Map<string, number>());
+    const drawTarget = rules.map((rule) => targetDrawer(rule, draws));
     const clientModels = [...new Set(rules.flatMap(({ models }) => models))];
     const firstGeneric = rules.findIndex(({ models }) => models.length === 0);
     const firstExact = new Map<string, number>();
@@ -40,9 +45,9 @@ export default defineRewriter({
     }
     return {
       clientModels,
-      rules,
+      mappings: rules.map(({ name, models, targets, onUnavailable }) => ({ name, models, targets, onUnavailable })),
       draw(asked) {
-        // A request that names no model has nowhere to write a target.
+        // A request without a model has no place for a target.
         if (asked.model === "") return undefined;
         const index = firstExact.get(asked.model) ?? firstGeneric;
         if (index === -1) return undefined;
@@ -52,25 +57,28 @@ export default defineRewriter({
   },
 });
 
-/** One rule with the counter of its draws. */
-function targetDrawer(rule: RewriteRule): (asked: TargetQuestion) => string {
+function targetDrawer(rule: Rule, draws: Map<string, number>): (asked: TargetQuestion) => string {
   const allWeights = weightsOf(rule.targets);
-  let draws = 0;
+  const nextDraw = () => {
+    const draw = draws.get(rule.name) ?? 0;
+    draws.set(rule.name, draw + 1);
+    return draw;
+  };
   return ({ headers, served }) => {
     const targets = eligibleTargets(rule, served);
     const weights = targets === rule.targets ? allWeights : weightsOf(targets);
     const pin = rule.stickyHeader === "" ? undefined : headers.get(rule.stickyHeader);
-    const index = pin ? targetAt(weights, stickyPosition(rule.name, pin)) : drawShare(weights, draws++);
+    const index = pin ? targetAt(weights, stickyPosition(rule.name, pin)) : drawShare(weights, nextDraw());
     return targets[index]!.name;
   };
 }
 
-function weightsOf(targets: readonly RewriteTarget[]): readonly number[] {
+function weightsOf(targets: readonly Target[]): readonly number[] {
   return targets.map(({ weight }) => weight);
 }
 
-/** With "redistribute", the targets that are served; all of them where that leaves nobody. */
-function eligibleTargets({ targets, onUnavailable }: RewriteRule, served: ReadonlySet<string>): readonly RewriteTarget[] {
+/** With "redistribute", the targets that are served, or all if none is; with "refuse", all. */
+function eligibleTargets({ targets, onUnavailable }: Rule, served: NameSet): readonly Target[] {
   if (onUnavailable === "refuse") return targets;
   const available = targets.filter(({ name, weight }) => weight > 0 && served.has(name));
   return available.length > 0 ? available : targets;

@@ -5,22 +5,23 @@ import { defineScorer } from "../../core/contract/plugin.ts";
 import { contains, type LengthRange, rangeOf } from "./length-range.ts";
 
 const options = z.strictObject({
-  /** Its value is a range of prompt lengths in tokens, "min-max". */
+  /** The label whose value is a range of prompt lengths in tokens, "min-max". */
   label: z.string().min(1).default("llm-d.ai/context-length-range"),
-  /** Whether endpoints whose range does not hold the prompt are dropped, and not only liked less. */
+  /** Whether endpoints whose range does not include the prompt's length are dropped, not only scored lower. */
   enableFiltering: z.boolean().default(false),
 });
 
 /**
- * In range: 0.3 + 0.7 x (0.7 / (1 + width / 10000) + 0.3 x headroom / width), 1 for a range of one length; out of range:
- * 0.3 / (1 + distance / 1000). Without the label 0.5, with an unreadable one 0. The prompt's length is the router's estimate.
+ * score = 0.3 + 0.7 x (0.7 / (1 + width / 10000) + 0.3 x headroom / width) in range, where width = max - min and
+ * headroom = max - length; 1 if width = 0; 0.3 / (1 + distance / 1000) out of range; 0.5 without the label; 0 with a label that
+ * can't be read. All lengths are in tokens; the prompt's length is the router's estimate.
  */
 export default defineScorer({
   type: "context-length-aware",
   summary: "Prefers endpoints labelled for prompts of this length, the tightest range first.",
   options,
   create({ label, enableFiltering }) {
-    /** Ranges by endpoint: labels don't change under an endpoint. */
+    /** Cached by endpoint object, whose labels never change. */
     const ranges = new WeakMap<Endpoint, LengthRange>();
     const lengthsOf = (endpoint: Endpoint): LengthRange => {
       let range = ranges.get(endpoint);
@@ -33,15 +34,13 @@ export default defineScorer({
     return {
       score: ({ promptTokens }, candidates) => candidates.map((endpoint) => fit(promptTokens, lengthsOf(endpoint))),
       ...(enableFiltering && {
-        asFilter: {
-          filter: ({ promptTokens }, candidates) => candidates.filter((endpoint) => contains(lengthsOf(endpoint), promptTokens)),
-          refuse: () =>
-            new RouterError(
-              "no_ready_endpoint",
-              "No ready replica is labelled for a prompt of this length; change its length, or a replica's range in the config.",
-              { retryAfterS: 1 },
-            ),
-        },
+        filter: ({ promptTokens }, candidates) => candidates.filter((endpoint) => contains(lengthsOf(endpoint), promptTokens)),
+        refuse: () =>
+          new RouterError(
+            "no_ready_endpoint",
+            "No ready replica has a label for a prompt of this length; change its length, or a replica's range in the config.",
+            { retryAfterS: 1 },
+          ),
       }),
     };
   },

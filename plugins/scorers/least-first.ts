@@ -1,21 +1,24 @@
 import type { Endpoint } from "../../core/contract/endpoint.ts";
 
 /**
- * Scores candidates by a number of which less is better: (max - n) / (max - min), and 1 for all when all are equal.
- * A number that is not known (not finite) gets no opinion, and neither does a list in which none is known.
+ * score = (max - n) / (max - min), where n = `numberOf(slot)` and less is better; 1 for all when all are equal. Null for a number
+ * that is unknown (not finite), and null for the whole list when all are unknown.
  */
-export function leastFirst(candidates: readonly Endpoint[], numbers: ArrayLike<number>): readonly (number | null)[] | null {
+export function leastFirst(
+  candidates: readonly Endpoint[],
+  numberOf: (slot: number) => number,
+): readonly (number | null)[] | null {
   let min = Number.POSITIVE_INFINITY;
   let max = Number.NEGATIVE_INFINITY;
   for (const { slot } of candidates) {
-    const number = numbers[slot]!;
+    const number = numberOf(slot);
     if (!Number.isFinite(number)) continue;
     if (number < min) min = number;
     if (number > max) max = number;
   }
   if (min > max) return null;
   return candidates.map(({ slot }) => {
-    const number = numbers[slot]!;
+    const number = numberOf(slot);
     if (!Number.isFinite(number)) return null;
     return max === min ? 1 : (max - number) / (max - min);
   });

@@ -3,11 +3,11 @@ import { defineScorer } from "../../core/contract/plugin.ts";
 import { scrapedConfidence } from "./scraped-confidence.ts";
 
 const options = z.strictObject({
-  /** A queue of this length, or a longer one, scores 0. */
+  /** A queue with at least this many requests scores 0. */
   threshold: z.int().min(1).max(1_000_000).default(128),
 });
 
-/** score = 0.5 without a queue, else 0.5 x (1 - min(q, threshold) / threshold), q = requests waiting, as scraped. */
+/** score = 0.5 x (1 - min(q, threshold) / threshold), q = requests waiting, as scraped; no opinion if q is unknown. */
 export default defineScorer({
   type: "load-aware",
   summary: "Prefers endpoints without a queue of their own, then shorter queues, on a fixed scale.",
@@ -15,7 +15,7 @@ export default defineScorer({
   create: ({ threshold }) => ({
     score: (_request, candidates, load) =>
       candidates.map(({ slot }) => {
-        const waiting = load.waiting[slot]!;
+        const waiting = load.waiting(slot);
         return Number.isNaN(waiting) ? null : 0.5 * (1 - Math.min(waiting, threshold) / threshold);
       }),
     confidence: scrapedConfidence,

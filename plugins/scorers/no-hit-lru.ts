@@ -4,22 +4,22 @@ import { defineScorer } from "../../core/contract/plugin.ts";
 import type { InferenceRequest } from "../../core/contract/request.ts";
 
 const options = z.strictObject({
-  /** Endpoints whose last cold request is remembered. */
+  /** Number of endpoints whose last cold request is remembered. */
   lruSize: z.int().min(1).max(65_536).default(1024),
 });
 
 /**
- * A prompt that some candidate holds a part of: 0.5 for all. A cold one: candidates are ranked by their last cold request,
- * those that never had one first, then the longest ago; score = 1 - rank / (n - 1). So caches fill evenly.
+ * If any candidate holds a part of the prompt, score = 0.5 for all. Else the request is cold: candidates are ranked by their last
+ * cold request (never first, then the longest ago) and score = 1 - rank / (n - 1), so that caches fill evenly.
  */
 export default defineScorer({
   type: "no-hit-lru",
-  summary: "Spreads prompts that nobody has cached: least recent cold request first.",
+  summary: "Spreads prompts that no endpoint has cached: least recent cold request first.",
   options,
   create({ lruSize }, host) {
     host.usePrefixIndex({});
     /** Names of endpoints by their last cold request, oldest first. */
-    const lastCold = new Set<string>();
+    const lastCold = host.keep(1, () => new Set<string>());
     const coldRequests = new WeakSet<InferenceRequest>();
     return {
       score(request, candidates) {

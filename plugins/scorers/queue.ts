@@ -8,5 +8,8 @@ export default defineScorer({
   type: "queue",
   summary: "Prefers the endpoint with the shortest queue of its own.",
   options: z.strictObject({}),
-  create: () => ({ score: (_request, candidates, load) => leastFirst(candidates, load.waiting), confidence: scrapedConfidence }),
+  create: () => ({
+    score: (_request, candidates, load) => leastFirst(candidates, (slot) => load.waiting(slot)),
+    confidence: scrapedConfidence,
+  }),
 });

@@ -3,13 +3,13 @@ import type { Endpoint } from "../../core/contract/endpoint.ts";
 const MOST_KEPT = 1024;
 
 interface Sent {
-  /** A slot may get another endpoint. */
+  /** The endpoint's name, because another endpoint may get the slot. */
   readonly name: string;
   /** Oldest first. */
   readonly targets: Set<string>;
 }
 
-/** Which targets were sent to each endpoint last, as its engine's own memory of adapters would have it. */
+/** The targets sent to each endpoint most recently: its engine probably has those adapters loaded. */
 export class RecentTargets {
   readonly #bySlot: (Sent | undefined)[] = [];
 
@@ -26,7 +26,7 @@ export class RecentTargets {
     if (targets.size > MOST_KEPT && oldest !== undefined) targets.delete(oldest);
   }
 
-  /** Whether it is one of the last so many different targets. */
+  /** Whether the target is one of the last `count` different targets. */
   isAmongLast(target: string, { slot, name }: Endpoint, count: number): boolean {
     const sent = this.#bySlot[slot];
     if (sent === undefined || sent.name !== name || !sent.targets.has(target)) return false;

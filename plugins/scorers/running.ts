@@ -8,5 +8,8 @@ export default defineScorer({
   type: "running",
   summary: "Prefers the endpoint that runs the fewest requests.",
   options: z.strictObject({}),
-  create: () => ({ score: (_request, candidates, load) => leastFirst(candidates, load.running), confidence: scrapedConfidence }),
+  create: () => ({
+    score: (_request, candidates, load) => leastFirst(candidates, (slot) => load.running(slot)),
+    confidence: scrapedConfidence,
+  }),
 });

@@ -1,7 +1,7 @@
 import { defineScorer } from "../../core/contract/plugin.ts";
 import { sessionEndpoint, sessionHeader, sessionOptions } from "../filters/session-token.ts";
 
-/** score = 1 for the session's endpoint, else 0; no opinion without a session. */
+/** score = 1 for the session's endpoint, else 0; no opinion if the session has no endpoint among the candidates. */
 export default defineScorer({
   type: "session-affinity-scorer",
   summary: "Prefers the endpoint that the client's session token names.",

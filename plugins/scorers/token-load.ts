@@ -3,21 +3,21 @@ import { defineScorer } from "../../core/contract/plugin.ts";
 import { uncachedTokens } from "./uncached-tokens.ts";
 
 const options = z.strictObject({
-  /** So many tokens, or more, score 0. */
+  /** An endpoint with at least this many tokens scores 0. */
   queueThresholdTokens: z.int().min(1).max(1_000_000_000_000).default(4_194_304),
 });
 
-/** score = 1 - min(t, threshold) / threshold, t = prompt tokens sent there and not yet answered + this prompt's tokens not cached there. */
+/** score = 1 - min(t, threshold) / threshold; t = prefill tokens outstanding there + this prompt's tokens not cached there. */
 export default defineScorer({
   type: "token-load",
-  summary: "Prefers the endpoint with the fewest prompt tokens to work off, on a fixed scale.",
+  summary: "Prefers the endpoint with the fewest prompt tokens to process, on a fixed scale.",
   options,
   create({ queueThresholdTokens }, host) {
     host.usePrefixIndex({});
     return {
       score: (request, candidates, load) =>
         candidates.map(({ slot }) => {
-          const tokens = load.prefillTokens[slot]! + uncachedTokens(request, slot);
+          const tokens = load.prefillTokens(slot) + uncachedTokens(request, slot);
           return 1 - Math.min(tokens, queueThresholdTokens) / queueThresholdTokens;
         }),
     };

@@ -1,14 +1,14 @@
-import type { EndpointFacts } from "../../core/contract/plugin.ts";
+import type { EndpointFacts } from "../../core/contract/source.ts";
 import type { SampleLabels } from "./prometheus-text.ts";
 
-/** Facts that a metrics page keeps in labels, or that several of its series make together. */
+/** Facts that metrics give in labels, or by several series together. */
 export type EngineFacts = Pick<EndpointFacts, "adapterUse" | "kvCapacityTokens">;
 
 const ADAPTERS = "vllm:lora_requests_info";
 const VLLM_CACHE = "vllm:cache_config_info";
 const SGLANG_CACHE = "sglang:cache_config_info";
 
-/** Series that give a block's tokens and the number of blocks, by engine. */
+/** Series that give the tokens per block and the number of blocks, by engine. */
 const CACHE_PARTS: Readonly<Record<string, { readonly tokensPer: string; readonly blocks: string }>> = {
   trtllm: { tokensPer: "trtllm_kv_cache_tokens_per_block", blocks: "trtllm_kv_cache_max_blocks" },
   triton: { tokensPer: "nv_trt_llm_kv_cache_block_metrics/tokens_per", blocks: "nv_trt_llm_kv_cache_block_metrics/max" },
@@ -21,9 +21,9 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   triton: ["nv_trt_llm_kv_cache_block_metrics"],
 };
 
-/** Gathers those facts from the samples of one page. */
+/** Gathers those facts from the samples of one replica's metrics. */
 export class EngineFactsReader {
-  /** The newest adapter series: vLLM leaves old combinations on the page, and each one's value is its time. */
+  /** The newest adapter series: vLLM keeps old combinations in its metrics, and the value of each is its time. */
   #adapters: { readonly labels: SampleLabels; readonly atS: number } | undefined;
   /** Summed over the engine processes behind the port. */
   #cacheTokens = 0;
@@ -72,7 +72,7 @@ export class EngineFactsReader {
   }
 }
 
-/** A label's number; 0 where there is none ("None" is what Python writes). */
+/** A label's number; 0 if there is none (Python writes "None"). */
 function count(labels: SampleLabels, label: string): number {
   const number = Number(labels.get(label));
   return Number.isFinite(number) && number > 0 ? number : 0;

@@ -1,6 +1,6 @@
 import { z } from "../../core/contract/options.ts";
-import type { EndpointFacts } from "../../core/contract/plugin.ts";
 import { defineSource } from "../../core/contract/plugin.ts";
+import type { EndpointFacts } from "../../core/contract/source.ts";
 import { EngineFactsReader } from "./engine-facts.ts";
 import type { SampleLabels } from "./prometheus-text.ts";
 import { readSamples } from "./prometheus-text.ts";
@@ -9,11 +9,11 @@ const ENGINES = ["vllm", "sglang", "trtllm", "triton", "llamacpp"] as const;
 
 const options = z.strictObject({
   path: z.string().startsWith("/").default("/metrics"),
-  /** While the replica has requests in flight. */
+  /** Period while the replica has requests in flight. */
   periodMs: z.int().min(50).max(3_600_000).default(1_000),
-  /** While it has none. */
+  /** Period while it has none. */
   idlePeriodMs: z.int().min(50).max(3_600_000).default(5_000),
-  /** Whose series to look for; "auto" takes whichever are there. */
+  /** The engine whose series are read; "auto": the series of any engine. */
   engine: z.enum(["auto", ...ENGINES]).default("auto"),
 });
 
@@ -25,7 +25,7 @@ interface Series {
   readonly only?: readonly [label: string, value: string];
 }
 
-/** Where each engine says what; for a fact that several series give, the earlier one counts. */
+/** The series of each engine; if several series give the same fact, the first in this list counts. */
 const SERIES: readonly Series[] = [
   { engine: "vllm", fact: "waiting", name: "vllm:num_requests_waiting" },
   { engine: "vllm", fact: "running", name: "vllm:num_requests_running" },
@@ -40,7 +40,7 @@ const SERIES: readonly Series[] = [
   { engine: "triton", fact: "waiting", name: "nv_trt_llm_request_metrics", only: ["request_type", "waiting"] },
   { engine: "triton", fact: "running", name: "nv_trt_llm_request_metrics", only: ["request_type", "scheduled"] },
   { engine: "triton", fact: "kvUsage", name: "nv_trt_llm_kv_cache_block_metrics", only: ["kv_cache_block_type", "fraction"] },
-  // Triton's nv_inference_exec_count counts all executions ever, so without TensorRT-LLM it has no series for running.
+  // nv_inference_exec_count counts all executions since the start, so Triton without TensorRT-LLM has no series for running.
   { engine: "triton", fact: "waiting", name: "nv_inference_pending_request_count" },
   { engine: "llamacpp", fact: "waiting", name: "llamacpp:requests_deferred" },
   { engine: "llamacpp", fact: "running", name: "llamacpp:requests_processing" },
@@ -48,7 +48,7 @@ const SERIES: readonly Series[] = [
 
 export default defineSource({
   type: "metrics",
-  summary: "Reads a replica's Prometheus page: queue depth, running requests, KV-cache use and size, adapters in use.",
+  summary: "Reads a replica's Prometheus metrics: queue depth, running requests, KV-cache use and size, adapters in use.",
   options,
   create({ path, periodMs, idlePeriodMs, engine }) {
     const series = SERIES.filter((one) => engine === "auto" || one.engine === engine);
@@ -56,11 +56,11 @@ export default defineSource({
       counts: new Set(series.map(({ name }) => name)),
       facts: new Set(EngineFactsReader.namesOf(engine)),
     };
-    return { path, periodMs, idlePeriodMs, read: (page) => readFacts(page, series, names) };
+    return { path, periodMs, idlePeriodMs, read: (body) => readFacts(body, series, names) };
   },
 });
 
-/** One series' samples, one for each engine process behind the replica's port. */
+/** Sum and number of one series' samples; there is one for each engine process of the replica. */
 interface Tally {
   sum: number;
   count: number;
@@ -71,11 +71,11 @@ interface SeriesNames {
   readonly facts: ReadonlySet<string>;
 }
 
-function readFacts(page: string, series: readonly Series[], names: SeriesNames): EndpointFacts {
+function readFacts(text: string, series: readonly Series[], names: SeriesNames): EndpointFacts {
   const tallies = series.map((): Tally => ({ sum: 0, count: 0 }));
   const engineFacts = new EngineFactsReader();
   readSamples(
-    page,
+    text,
     (name) => names.counts.has(name) || names.facts.has(name),
     (name, labels, value) => {
       if (!Number.isFinite(value) || value < 0) return;
@@ -96,8 +96,9 @@ function readFacts(page: string, series: readonly Series[], names: SeriesNames):
 }
 
 const NOTHING_KNOWN =
-  "The metrics page has no series of vLLM, SGLang, TensorRT-LLM, Triton or llama.cpp that counts requests; " +
-  "start the engine with its metrics on (SGLang --enable-metrics, llama.cpp --metrics), or take the metrics source out of the config";
+  "The metrics have no series of vLLM, SGLang, TensorRT-LLM, Triton or llama.cpp that counts requests; " +
+  "start the engine with its metrics on (SGLang --enable-metrics, llama.cpp --metrics), " +
+  "or remove the metrics source from the config";
 
 function hasLabel(labels: SampleLabels, only: Series["only"]): boolean {
   return only === undefined || labels.get(only[0]) === only[1];

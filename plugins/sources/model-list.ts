@@ -5,7 +5,7 @@ const options = z.strictObject({
   periodMs: z.int().min(100).max(3_600_000).default(5_000),
 });
 
-/** No replica serves more, and what each request reads stays small. */
+/** No replica serves more models. The bound keeps the data small that each request reads. */
 const MAX_MODELS = 10_000;
 const MAX_NAME_LENGTH = 512;
 
@@ -16,25 +16,25 @@ export default defineSource({
   create: ({ periodMs }) => ({
     path: "/v1/models",
     periodMs,
-    read(page) {
-      const cards = modelCards(parsePage(page));
+    read(body) {
+      const cards = modelCards(parseList(body));
       const models = [...new Set(cards.map(modelName))];
-      // Only a list that names parents tells adapters from base models.
+      // Only a list with parents distinguishes adapters from base models.
       if (!cards.some((card) => isRecord(card) && "parent" in card)) return { models };
       return { models, adapters: [...new Set(cards.filter(hasParent).map(modelName))] };
     },
   }),
 });
 
-function parsePage(page: string): unknown {
+function parseList(body: string): unknown {
   try {
-    return JSON.parse(page);
+    return JSON.parse(body);
   } catch (cause) {
     throw new Error(`The model list is not JSON; ${WANTED}`, { cause });
   }
 }
 
-const WANTED = 'the replica must answer GET /v1/models with {"data": [{"id": "NAME"}]}';
+const WANTED = 'the replica must respond to GET /v1/models with {"data": [{"id": "NAME"}]}';
 
 function modelCards(list: unknown): readonly unknown[] {
   const data = isRecord(list) ? list["data"] : undefined;

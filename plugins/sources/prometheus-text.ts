@@ -2,23 +2,23 @@
 export type SampleLabels = ReadonlyMap<string, string>;
 
 /**
- * Reads a page in the Prometheus text format once, line by line, and hands on the samples whose name is wanted; all other
- * lines cost no more than their name. Throws on a wanted line it can't read.
+ * Reads a text in the Prometheus format line by line, and calls `found` with the samples whose name is wanted. Of other lines it
+ * reads only the name. Throws an Error for a wanted line that it can't read.
  */
 export function readSamples(
-  page: string,
+  text: string,
   isWanted: (name: string) => boolean,
   found: (name: string, labels: SampleLabels, value: number) => void,
 ): void {
-  for (let start = 0; start < page.length; ) {
-    const newline = page.indexOf("\n", start);
-    const end = newline === -1 ? page.length : newline;
-    const nameStart = skipBlanks(page, start, end);
-    const nameEnd = endOfName(page, nameStart, end);
-    if (nameEnd > nameStart && page.charCodeAt(nameStart) !== HASH) {
-      const name = page.slice(nameStart, nameEnd);
+  for (let start = 0; start < text.length; ) {
+    const newline = text.indexOf("\n", start);
+    const end = newline === -1 ? text.length : newline;
+    const nameStart = skipBlanks(text, start, end);
+    const nameEnd = endOfName(text, nameStart, end);
+    if (nameEnd > nameStart && text.charCodeAt(nameStart) !== HASH) {
+      const name = text.slice(nameStart, nameEnd);
       if (isWanted(name)) {
-        const sample = readSample(page.slice(nameEnd, end).trim(), name);
+        const sample = readSample(text.slice(nameEnd, end).trim(), name);
         found(name, sample.labels, sample.value);
       }
     }
@@ -30,7 +30,7 @@ const HASH = 0x23;
 const OPEN_BRACE = 0x7b;
 const NO_LABELS: SampleLabels = new Map();
 
-/** One label: a name, and a value in quotes in which a backslash escapes what follows. */
+/** One label: a name, and a value in quotes, in which a backslash escapes the next character. */
 const LABEL = /\s*([a-zA-Z_]\w*)\s*=\s*"([^"\\]*(?:\\.[^"\\]*)*)"\s*,?/y;
 
 function readSample(rest: string, name: string): { labels: SampleLabels; value: number } {
@@ -63,18 +63,18 @@ function unescaped(value: string): string {
 }
 
 function unreadable(name: string): Error {
-  return new Error(`The metrics page has a broken line for "${name}"; it must be in the Prometheus text format`);
+  return new Error(`The metrics have a broken line for "${name}"; they must be in the Prometheus text format`);
 }
 
-function skipBlanks(page: string, start: number, end: number): number {
+function skipBlanks(text: string, start: number, end: number): number {
   let at = start;
-  while (at < end && isBlank(page.charCodeAt(at))) at++;
+  while (at < end && isBlank(text.charCodeAt(at))) at++;
   return at;
 }
 
-function endOfName(page: string, start: number, end: number): number {
+function endOfName(text: string, start: number, end: number): number {
   let at = start;
-  while (at < end && page.charCodeAt(at) !== OPEN_BRACE && !isBlank(page.charCodeAt(at))) at++;
+  while (at < end && text.charCodeAt(at) !== OPEN_BRACE && !isBlank(text.charCodeAt(at))) at++;
   return at;
 }
 

@@ -8,8 +8,10 @@ import { loadTexts } from "../../config/load.ts";
 import { systemClock } from "../../core/contract/clock.ts";
 import { silentLog } from "../../core/contract/log.ts";
 import { makeEndpoint, makeRequest } from "../../core/contract/test-kit.ts";
+import { KeptState } from "../../core/control/kept-state.ts";
 import { buildPluginSet } from "../../core/control/plugin-set.ts";
 import { decide } from "../../core/pipeline.ts";
+import { factsOf } from "../../core/state/facts.ts";
 import { LoadTable } from "../../core/state/load.ts";
 import { PrefixIndex } from "../../core/state/prefix-index.ts";
 import { builtIns } from "../../plugins/registry.ts";
@@ -25,14 +27,14 @@ const COUNTED = 3_000;
 
 const loaded = await loadTexts([], builtIns, ["http://127.0.0.1:1"]);
 if (loaded.problems !== undefined) throw new Error("The default config must load");
-const world = { clock: systemClock, random: Math.random, log: silentLog, print: () => {}, isTerminal: false };
-const { active } = buildPluginSet(loaded, world, new AbortController().signal);
+const services = { clock: systemClock, random: Math.random, log: silentLog, output: { print: () => {}, isTerminal: false } };
+const { active } = buildPluginSet(loaded, services, new KeptState());
 
 for (const { bytes, endpoints: count, goal } of CASES) {
   const load = new LoadTable();
   const index = new PrefixIndex({ blockBytes: 256, maxBytes: 64 * 2 ** 20 });
   const endpoints = Array.from({ length: count }, (_, i) => makeEndpoint(load.slotOf(`e${i}`), { models: ["m"] }));
-  const snapshot = { ...active, endpoints, served: new Set(["m"]) };
+  const facts = factsOf(endpoints);
   const prompt = new Uint8Array(bytes).map((_, at) => 32 + (at % 90));
   let serial = 0;
   const once = (): number => {
@@ -41,7 +43,8 @@ for (const { bytes, endpoints: count, goal } of CASES) {
     const from = performance.now();
     const prefix = index.match(KEY, prompt, [[0, bytes]], bytes / 4);
     const request = makeRequest({ model: "m", target: "m", body: prompt, promptTokens: bytes / 4, prefix });
-    const [endpoint] = decide(request, snapshot, load, Math.random).order;
+    const { legs } = decide(request, facts, active.profile, load.at(performance.now()), Math.random);
+    const endpoint = legs[0]?.order[0];
     const spent = performance.now() - from;
     if (endpoint !== undefined) index.admit(prefix, endpoint.slot);
     return spent;

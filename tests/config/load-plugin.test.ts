@@ -10,18 +10,19 @@ import { loadPluginModule } from "../../config/load-plugin.ts";
 import { formatProblem } from "../../config/problems.ts";
 import type { Endpoint } from "../../core/contract/endpoint.ts";
 import { RouterError } from "../../core/contract/errors.ts";
-import type { Definition, Filter, PluginHost } from "../../core/contract/plugin.ts";
+import type { Filter } from "../../core/contract/filter.ts";
+import type { Definition, PluginHost } from "../../core/contract/plugin.ts";
 import type { InferenceRequest } from "../../core/contract/request.ts";
 import { POOL, registry, router } from "./support.ts";
 
 const project = join(import.meta.dirname ?? ".", "..", "..");
 const core = (name: string) => JSON.stringify(pathToFileURL(join(project, "core", name)).href);
 
-/** A plugin as its author writes it, with syntax that is more than annotations if `isPlain` is false. */
+/** A plugin's source; if `isPlain` is false, with syntax beyond type annotations. */
 const filterSource = (isPlain: boolean) => `
-import { RouterError } from ${core("errors.ts")};
-import { z } from ${core("options.ts")};
-import { defineFilter } from ${core("plugin.ts")};
+import { RouterError } from ${core("contract/errors.ts")};
+import { z } from ${core("contract/options.ts")};
+import { defineFilter } from ${core("contract/plugin.ts")};
 import { kept } from "./helper.ts";
 ${isPlain ? "const Most = { kept } as const;" : "enum Most { kept = 1 }"}
 export default defineFilter({
@@ -71,7 +72,7 @@ before(() => {
 });
 after(() => rmSync(root, { recursive: true }));
 
-/** What the definition makes, to see that the module is whole. */
+/** What the definition creates, to check that the module works. */
 function makeFilter(definition: Definition): Filter {
   const result = definition.options["~standard"].validate({});
   assert.ok(!(result instanceof Promise) && result.issues === undefined);
@@ -85,7 +86,7 @@ describe("loadPluginModule loads", () => {
       const definition = await loadPluginModule(`./${name}`, root);
       assert.equal(definition.type, "first-only");
       const filter = makeFilter(definition);
-      assert.deepEqual(filter.filter({} as InferenceRequest, [1, 2] as unknown as Endpoint[], {} as never), [1]);
+      assert.deepEqual(filter.filter({} as InferenceRequest, [1, 2] as unknown as Endpoint[], {} as never, Math.random), [1]);
       assert.ok(filter.refuse?.({} as InferenceRequest, []) instanceof RouterError, "its errors are not ours");
     });
   }
@@ -104,7 +105,7 @@ describe("loadPluginModule loads", () => {
   }
 });
 
-describe("loadPluginModule says what is wrong with", () => {
+describe("loadPluginModule reports", () => {
   const cases: readonly (readonly [name: string, from: string, message: RegExp])[] = [
     ["a missing file", "./nope.ts", /^There is no file .*nope\.ts: a path is relative to the config file\.$/],
     [
@@ -181,7 +182,7 @@ describe("a config with a plugin of its own", () => {
     ],
   ];
   for (const [name, entry, line] of cases) {
-    test(`has ${name} as a problem with its place`, async () => {
+    test(`reports ${name} with its place`, async () => {
       const { problems } = await load(entry);
       assert.deepEqual(
         problems?.map((one) => formatProblem(one).replace(`${join(root, "a.yaml")}:`, "")),
@@ -191,7 +192,7 @@ describe("a config with a plugin of its own", () => {
   }
 });
 
-test("a Node that runs TypeScript itself loads what it can't run through tsx", (t) => {
+test("a Node that runs TypeScript itself uses tsx for what it can't run", (t) => {
   if (!hasTypeStripping()) return t.skip("this runtime does not strip types by itself, or runs all of TypeScript");
   const loader = JSON.stringify(pathToFileURL(join(project, "config/load-plugin.ts")).href);
   const script = `const { loadPluginModule } = await import(${loader}); console.log((await loadPluginModule("./enum.ts", process.argv[1])).type);`;
@@ -208,7 +209,7 @@ function hasTypeStripping(): boolean {
   return typescript === "strip" && !("Deno" in globalThis) && !("Bun" in globalThis);
 }
 
-/** True in a Node without tsx, which can only remove annotations. */
+/** True on a Node that only strips type annotations and runs without tsx. */
 function isStrippingOnly(): boolean {
   return hasTypeStripping() && !process.execArgv.some((word) => word.includes("tsx"));
 }

@@ -60,7 +60,7 @@ for (const [type, create] of builtInsOf("parser")) {
       }
     });
 
-    it("wants a model", () => {
+    it("needs a model", () => {
       for (const json of ["{}", '{"model":null}', '{"model":""}', '{"model":1}']) {
         assert.throws(() => parser.parse(bodyOf(json)), { code: "missing_model" });
       }

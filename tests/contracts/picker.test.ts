@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { seededRandom } from "../support/endpoints.ts";
+import { makeRequest, seededRandom } from "../support/endpoints.ts";
 import { builtInsOf, situations } from "./pools.ts";
 
 /** Candidates in every length, with totals of every kind. */
@@ -32,6 +32,28 @@ for (const [type, create] of builtInsOf("picker")) {
           assert.equal(order.length, candidates.length, name);
           assert.deepEqual(new Set(order), new Set(candidates), name);
         }
+      }
+    });
+
+    it("gives the same order again for the same inputs", () => {
+      const picker = create();
+      for (const { name, candidates, totals } of cases()) {
+        assert.deepEqual(
+          picker.pick(candidates, totals, seededRandom(3)),
+          picker.pick(candidates, totals, seededRandom(3)),
+          name,
+        );
+      }
+    });
+
+    it("has no endpoint twice, after any number of choices", () => {
+      const picker = create();
+      const random = seededRandom(5);
+      const { candidates } = situations().find((situation) => situation.candidates.length === 8)!;
+      for (let round = 0; round < 50; round++) {
+        const order = picker.pick(candidates, candidates.map(random), random);
+        assert.equal(new Set(order).size, order.length);
+        picker.chosen?.(makeRequest(), order[0]!);
       }
     });
 

@@ -1,19 +1,19 @@
 import { ownTypes } from "../../config/instances.ts";
 import type { Endpoint } from "../../core/contract/endpoint.ts";
+import type { AdapterFacts, LoadView } from "../../core/contract/load-view.ts";
 import type { Definition, PluginKind, PluginKinds } from "../../core/contract/plugin.ts";
 import type { InferenceRequest } from "../../core/contract/request.ts";
-import type { AdapterFacts, Load } from "../../core/state/load.ts";
 import { builtIns } from "../../plugins/registry.ts";
 import { makeEndpoint, makeLoad, makePrefix, makeRequest, seededRandom } from "../support/endpoints.ts";
 import { deepFreeze } from "../support/freeze.ts";
 import { createPlugin } from "../support/plugins.ts";
 
-/** One moment that a plugin may meet, frozen. */
+/** The inputs of a plugin at one moment, frozen. */
 export interface Situation {
   readonly name: string;
   readonly request: InferenceRequest;
   readonly candidates: readonly Endpoint[];
-  readonly load: Load;
+  readonly load: LoadView;
 }
 
 /** Built-ins whose options have no default, and options for them. */
@@ -42,7 +42,7 @@ export function situations(): readonly Situation[] {
   );
 }
 
-function loads(count: number, random: () => number): Readonly<Record<string, Load>> {
+function loads(count: number, random: () => number): Readonly<Record<string, LoadView>> {
   const numbers = (make: () => number) => Array.from({ length: count }, make);
   const upTo = (max: number) => () => Math.floor(random() * max);
   const sometimes = (make: () => number) => () => (random() < 0.5 ? Number.NaN : make());
@@ -100,7 +100,7 @@ function someRequest(count: number, random: () => number): InferenceRequest {
   const matched = Array.from({ length: count }, () => Math.floor(random() * (blocks + 1)));
   const prefix = makePrefix(blocks, 16, matched);
   return makeRequest({
-    target: random() < 0.4 ? "base" : random() < 0.7 ? "adapter" : "nobody's",
+    target: random() < 0.4 ? "base" : random() < 0.7 ? "adapter" : "unlisted",
     promptTokens: Math.floor(random() * 10_000),
     prefix,
     body: new Uint8Array(64),

@@ -13,7 +13,7 @@ for (const [type, create] of builtInsOf("scorer")) {
       }
     });
 
-    it("speaks with a confidence in [0, 1]", () => {
+    it("has a confidence in [0, 1]", () => {
       for (const { name, candidates, load } of situations()) {
         for (const endpoint of candidates) {
           const confidence = create().confidence?.(endpoint, load) ?? 1;
@@ -22,7 +22,7 @@ for (const [type, create] of builtInsOf("scorer")) {
       }
     });
 
-    it("gives the same answer again", () => {
+    it("gives the same scores again", () => {
       const scorer = create();
       for (const { name, request, candidates, load } of situations()) {
         assert.deepEqual(scorer.score(request, candidates, load), scorer.score(request, candidates, load), name);

@@ -19,7 +19,7 @@ import { waitUntil } from "../support/router.ts";
 import { chunkOf, STREAM_HEAD } from "../support/scripted-replica.ts";
 
 describe("createRouter", () => {
-  it("takes addresses alone", async () => {
+  it("works with addresses only", async () => {
     const { replica } = await setUpFetch(answerOk);
     const router = await createRouter({ urls: [replica.url] });
     assert.equal(await router.whenReady(10_000), true);
@@ -27,13 +27,13 @@ describe("createRouter", () => {
     router.close();
   });
 
-  it("says when nothing is ready in time", async () => {
+  it("resolves to false when no endpoint is ready in time", async () => {
     const router = await createRouter({ urls: ["http://127.0.0.1:9"] });
     assert.equal(await router.whenReady(1), false);
     router.close();
   });
 
-  it("refuses a broken config with every problem and its place", async () => {
+  it("refuses a broken config with every problem and its position", async () => {
     const text = "apiVersion: signalbox/v1\nkind: Router\nspec:\n  pol: {}\n  limits: { retries: -1 }\n";
     await assert.rejects(createRouter({ text }), (error: unknown) => {
       assert.ok(error instanceof ConfigError);
@@ -47,7 +47,7 @@ describe("createRouter", () => {
     await assert.rejects(createRouter({ files: [], text }), /not both/);
   });
 
-  it("runs plugins that are handed in", async () => {
+  it("runs plugins from the options", async () => {
     let asked = 0;
     const mine = defineScorer({
       type: "mine",
@@ -71,10 +71,10 @@ describe("createRouter", () => {
     await router.fetch(postRequest(CHAT, chatBody()));
     assert.equal(asked, 5);
     router.close();
-    await assert.rejects(createRouter({ urls: [replica.url], plugins: [{ ...mine, type: "queue" }] }), /"queue" already/);
+    await assert.rejects(createRouter({ urls: [replica.url], plugins: [{ ...mine, type: "queue" }] }), /"queue" exists already/);
   });
 
-  it("ends what is under way when it is closed, and takes nothing more", async () => {
+  it("on close, ends requests under way and accepts no more", async () => {
     const { router, replica } = await setUpFetch((request, socket) => {
       if (request.body.includes("stream")) socket.write(STREAM_HEAD + chunkOf("data: {}\n\n"));
     });
@@ -127,13 +127,13 @@ describe("the fetch face over a mock replica", () => {
 
   for (const { path, body, object, stream } of calls) {
     const model = path === "/v1/embeddings" ? "e" : "m";
-    it(`answers ${path}`, async () => {
+    it(`responds on ${path}`, async () => {
       const response = await router.fetch(postRequest(path, `{"model":"${model}",${body}}`));
       assert.equal(response.status, 200);
       assert.equal(response.headers.get("x-signalbox-model"), model);
       assert.match(response.headers.get("x-signalbox-endpoint") ?? "", /^127\.0\.0\.1-\d+$/);
-      const answer = (await response.json()) as Record<string, unknown>;
-      assert.equal(answer["object"] ?? answer["type"] ?? "", object);
+      const json = (await response.json()) as Record<string, unknown>;
+      assert.equal(json["object"] ?? json["type"] ?? "", object);
     });
     if (stream === undefined) continue;
     it(`streams ${path}`, async () => {
@@ -151,7 +151,7 @@ describe("the fetch face over a mock replica", () => {
 
 describe("an address or header the wire would refuse", () => {
   const { log, lines } = recordingLog();
-  it("is an error answer in the same words", async () => {
+  it("gets an error response with the same message", async () => {
     const { router } = await setUpFetch(answerOk, { log });
     const refused: readonly { request: Request; status: number; message: RegExp }[] = [
       { request: new Request("http://router/a|b"), status: 400, message: /target is not valid/ },

@@ -41,7 +41,7 @@ before(async () => {
     ["v1", "v2", "m"],
   );
   router = await startTestRouter([busy.url, willing.url], { documents: REWRITE });
-  admin = await startTestAdmin(router.router.view);
+  admin = await startTestAdmin(router.router);
 });
 after(async () => {
   await admin.close();

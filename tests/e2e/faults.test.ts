@@ -38,7 +38,7 @@ describe("a replica that can't be connected to", () => {
     for (const socket of replicas[0]!.sockets) socket.destroy();
     await exchange(router.port, post());
     await replicas[0]!.listenAgain();
-    await waitUntil(() => router.router.snapshot.endpoints.every((endpoint) => endpoint.phase === "ready"));
+    await waitUntil(() => router.router.facts.endpoints.every((endpoint) => endpoint.isAvailable));
     assert.equal(readAnswer(await exchange(router.port, post())).status, 200);
   });
 });

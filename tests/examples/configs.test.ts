@@ -25,7 +25,7 @@ describe("every example config can run", () => {
     });
   }
 
-  it("none is left out", () => {
+  it("no file is left out", () => {
     const files = readdirSync(examplePath("."), { recursive: true, encoding: "utf8" }).filter(
       (name) => name.endsWith(".yaml") && !/^policies[\\/]/.test(name),
     );
@@ -34,7 +34,7 @@ describe("every example config can run", () => {
   });
 });
 
-/** Two mock replicas, and a router over them as an example config has it; all end with the test. */
+/** Starts two mock replicas, and a router for them with an example config; all end with the test. */
 async function start(...names: readonly string[]): Promise<{ router: FetchRouter; replicas: readonly MockReplica[] }> {
   const options = { model: "base", adapters: ["food-review-v1", "food-review-v2"], timeScale: 0 };
   const replicas = await Promise.all([startMockReplica(options), startMockReplica(options)]);

@@ -8,7 +8,7 @@ import "../../examples/custom-scorer.test.ts";
 
 it("custom-scorer.yaml sends idle traffic to the newest GPU", async () => {
   const replicas = await Promise.all([1, 2, 3].map(() => startMockReplica({ model: "m", timeScale: 0 })));
-  // The order of the labels turned round, so that being first in the list does not help.
+  // The labels are in reverse order, so that the first endpoint in the list is not the best.
   const text = exampleText("custom-scorer.yaml", replicas.map(({ url }) => url).reverse()).replace(
     "from: ./custom-scorer.ts",
     `from: ${JSON.stringify(examplePath("custom-scorer.ts"))}`,

@@ -14,7 +14,7 @@ import { examplePath, exampleText } from "./example-files.ts";
 const root = join(examplePath("."), "..");
 const DRAIN_S = DEFAULT_LIMITS.drainTimeoutMs / 1000;
 
-/** Reads a command line as the program would; throws where it would refuse it. */
+/** Parses a command line like the program; throws if the program would refuse it. */
 function assertCommand([command, ...args]: readonly string[]): void {
   if (command === "start") assert.deepEqual(readStartArguments(args).files, ["/etc/signalbox"]);
   else if (command === "check") assert.deepEqual(readCheckArguments(args), ["/etc/signalbox"]);
@@ -42,7 +42,7 @@ describe("Dockerfile", () => {
   const listAfter = (word: string) =>
     JSON.parse(lines.find((line) => line.startsWith(`${word} [`))?.slice(word.length) ?? "[]") as readonly string[];
 
-  it("copies what exists, and all of it", () => {
+  it("copies every source folder, and only folders that exist", () => {
     const copied = lines.filter((line) => line.startsWith("COPY ")).flatMap((line) => line.split(" ").slice(1, -1));
     assert.deepEqual(copied, ["package.json", "package-lock.json", "core", "plugins", "config"]);
     for (const path of copied) assert.ok(existsSync(join(root, path)), path);
@@ -53,7 +53,7 @@ describe("Dockerfile", () => {
     assertCommand(listAfter("CMD"));
   });
 
-  it("needs no help to run TypeScript from Node 24 on", (t) => {
+  it("runs TypeScript without help from Node 24 on", (t) => {
     const isNode = !("Deno" in globalThis) && !("Bun" in globalThis);
     if (!isNode || Number(process.versions.node.split(".")[0]) < 24) {
       t.skip("this is not Node 24");
@@ -69,7 +69,7 @@ describe("Dockerfile", () => {
   });
 });
 
-/** As much of a manifest as is looked at. */
+/** The parts of a manifest that these tests read. */
 interface Manifest {
   readonly kind: string;
   readonly data?: Readonly<Record<string, string>>;
@@ -96,7 +96,7 @@ describe("kubernetes.yaml", () => {
   const container = podSpec?.containers[0];
   assert.ok(container, "the deployment has a container");
 
-  it("is three documents without mistakes", () => {
+  it("has three valid documents", () => {
     assert.deepEqual(
       documents.flatMap(({ errors }) => errors),
       [],
@@ -107,18 +107,18 @@ describe("kubernetes.yaml", () => {
     );
   });
 
-  it("has a config that can run, on the port the pod declares", async () => {
+  it("has a config that can run, on the port that the pod declares", async () => {
     const loaded = await loadTexts([{ file: "signalbox.yaml", text: configText }], builtIns);
     assert.equal(loaded.problems, undefined);
     assert.deepEqual(loaded.config?.listen, { host: "0.0.0.0", port: container.ports[0]?.containerPort });
   });
 
-  it("starts with arguments the program takes, on the mounted config", () => {
+  it("starts with arguments that the program accepts, and the mounted config", () => {
     assertCommand(container.args);
     assert.equal(container.volumeMounts[0]?.mountPath, "/etc/signalbox");
   });
 
-  it("probes paths that the router answers", async () => {
+  it("probes paths that the router serves", async () => {
     const router = await createRouter({ text: configText });
     const statusOf = async (path: string) => (await router.fetch(new Request(`http://router${path}`))).status;
     assert.equal(await statusOf(container.livenessProbe.httpGet.path), 200);

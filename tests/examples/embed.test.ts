@@ -37,24 +37,24 @@ describe("embed-hono.ts", () => {
       fetch: async (input, init) => app.fetch(new Request(input, init)),
     });
     assert.ok(await textOf(client));
-    await assert.rejects(client.chat.completions.create({ model: "nobody", messages }), OpenAI.NotFoundError);
+    await assert.rejects(client.chat.completions.create({ model: "unlisted", messages }), OpenAI.NotFoundError);
   });
 
-  it("works under this runtime's own server", async () => {
+  it("works with this runtime's own server", async () => {
     const server = await serveNatively((request) => app.fetch(request));
     after(() => server.close());
     const client = new OpenAI({ baseURL: `http://127.0.0.1:${server.port}/v1`, apiKey: "secret", maxRetries: 0 });
     assert.ok(await textOf(client));
   });
 
-  it("keeps its own paths and its own door", async () => {
+  it("keeps its own paths and its own API key", async () => {
     assert.match(await (await app.fetch(new Request("http://app/"))).text(), /Hello/);
     assert.equal((await app.fetch(new Request("http://app/v1/models"))).status, 401);
   });
 });
 
 describe("embed-deno-serve.ts", () => {
-  it("serves, and finishes what is under way", async (t) => {
+  it("serves requests and shuts down", async (t) => {
     if (!("Deno" in globalThis)) {
       t.skip("only Deno has Deno.serve");
       return;

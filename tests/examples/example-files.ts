@@ -8,7 +8,7 @@ export function examplePath(name: string): string {
   return join(root, "examples", name);
 }
 
-/** Text of an example, its made-up replicas replaced by real ones in their order. */
+/** Text of an example, with its example addresses replaced by the given ones, in order. */
 export function exampleText(name: string, urls: readonly string[] = []): string {
   let text = readFileSync(examplePath(name), "utf8");
   urls.forEach((url, index) => {

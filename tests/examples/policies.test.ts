@@ -19,7 +19,7 @@ const SETTINGS = {
   tokenError: 0,
 };
 
-/** Thirty conversations of six turns: each prompt is the one before and more, after a beginning that all share. */
+/** Thirty conversations of six turns. Each prompt is the one before plus more text; all have the same first block. */
 const TRACE = (() => {
   const reader = new TraceReader("conversations");
   for (let index = 0; index < 180; index++) {
@@ -43,7 +43,7 @@ async function simulate(config: string, seed: number): Promise<Run> {
 
 describe("every policy", () => {
   for (const config of CONFIGS) {
-    it(`${config} answers all requests, and the same way again`, async () => {
+    it(`${config} completes all requests, and gives the same results again`, async () => {
       const run = await simulate(config, 1);
       assert.equal(run.completionRatio, 1);
       assert.equal(run.faultyDecisions, 0);
@@ -56,21 +56,21 @@ describe("every policy", () => {
 describe("on conversations", () => {
   const followers = ["aibrix-prefix", "bounded-load-hash-after-512", "dynamo-cost", "llm-d-default", "lmetric", "mooncake"];
   for (const name of [...followers, "sglang-cache-aware"]) {
-    it(`${name} finds more in caches than chance does`, async () => {
+    it(`${name} finds more tokens in caches than random choice`, async () => {
       const chance = await simulate("random.yaml", 1);
       const run = await simulate(`${name}.yaml`, 1);
       assert.ok(run.hitRatio > 1.2 * chance.hitRatio, `${run.hitRatio} against ${chance.hitRatio}`);
     });
   }
 
-  it("fewest requests keep replicas more even than chance does", async () => {
+  it("least-request keeps the load more even than random choice", async () => {
     const chance = await simulate("random.yaml", 1);
     for (const config of ["least-request.yaml", "power-of-two.yaml"]) {
       assert.ok((await simulate(config, 1)).imbalance < chance.imbalance, config);
     }
   });
 
-  it("another seed draws other endpoints", async () => {
+  it("another seed gives other endpoints", async () => {
     assert.notDeepEqual(await simulate("random.yaml", 2), await simulate("random.yaml", 1));
   });
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Definition, Scorer } from "../../core/contract/plugin.ts";
+import type { Definition } from "../../core/contract/plugin.ts";
+import type { Scorer } from "../../core/contract/scorer.ts";
 import aibrixPrefix from "../../examples/policies/aibrix-prefix.ts";
 import boundedLoadHash from "../../examples/policies/bounded-load-hash.ts";
 import { cheapestFirst } from "../../examples/policies/cheapest-first.ts";
@@ -21,7 +22,7 @@ interface Case {
   readonly inFlight?: readonly number[];
   readonly prefillTokens?: readonly number[];
   readonly parameters?: unknown;
-  /** Prompts sent before: to which slot, how long. Nothing of them was cached. */
+  /** Prompts sent before, as slot and length in tokens. None of them was cached. */
   readonly sent?: readonly (readonly [slot: number, tokens: number])[];
   readonly scores: readonly number[];
 }
@@ -118,14 +119,14 @@ describe("dynamo-cost", () => {
     { name: "softmax of equal costs", parameters: { temperature: 0.5 }, scores: [1, 1] },
   ]);
 
-  it("forgets what the slot's endpoint before was sent", () => {
+  it("forgets the prompts of the slot's earlier endpoint", () => {
     const scorer = createPlugin(dynamoCost);
     const [first, second] = makeEndpoints(2);
     scorer.chosen?.(makeRequest({ promptTokens: 500 }), makeEndpoint(0, { name: "gone" }));
     assertClose(scorer.score(requestWith(), [first!, second!], makeLoad(2, { inFlight: [1, 0] })), [1, 1]);
   });
 
-  it("remembers so many prompts and no more", () => {
+  it("remembers a limited number of prompts", () => {
     const scorer = createPlugin(dynamoCost);
     const [first, second] = makeEndpoints(2);
     for (let i = 0; i < 10_000; i++) scorer.chosen?.(makeRequest({ promptTokens: 10 }), first!);
@@ -174,13 +175,13 @@ describe("aibrix-prefix", () => {
     },
     // The mean is 1, the standard deviation 1.41.
     {
-      name: "who is far above the mean is passed over",
+      name: "an endpoint far above the mean comes last",
       matched: [5, 0, 9],
       inFlight: [0, 0, 3],
       scores: [51.5 / 102, 1.5 / 102, 0.2 / 102],
     },
     {
-      name: "unless that is allowed",
+      name: "unless the parameter allows it",
       matched: [5, 0, 9],
       inFlight: [0, 0, 3],
       parameters: { standardDeviationFactor: 2 },
@@ -222,7 +223,7 @@ describe("bounded-load-hash", () => {
     }
   });
 
-  it("leaves other prompts where they are when an endpoint goes", () => {
+  it("moves no other prompt when an endpoint is removed", () => {
     const scorer = createPlugin(boundedLoadHash);
     for (let index = 0; index < 50; index++) {
       const [owner] = orderOf(`prompt ${index}`);
@@ -232,7 +233,7 @@ describe("bounded-load-hash", () => {
     }
   });
 
-  it("goes on to the next endpoint that has room", () => {
+  it("takes the next endpoint that has room", () => {
     const [owner, next] = orderOf("hello");
     // With 3 in flight, 1.25 x 4 / 4 is the limit: the owner would have 4.
     assert.deepEqual(orderOf("hello", counts(owner!, 3)).indexOf(owner!), 3);
@@ -240,13 +241,13 @@ describe("bounded-load-hash", () => {
     assert.equal(orderOf("hello", counts(owner!, 3), { meanLoadFactor: 4 })[0], owner);
   });
 
-  it("stays with the owner where nobody has room", () => {
+  it("stays with the owner if no endpoint has room", () => {
     const [owner] = orderOf("hello");
     // With 1 in flight, 1.25 x 2 / 4 is the limit: even an idle one would have more.
     assert.equal(orderOf("hello", counts(owner!, 1))[0], owner);
   });
 
-  it("skips what all prompts begin with", () => {
+  it("skips a common beginning", () => {
     const shared = "s".repeat(200);
     const same = new Set(Array.from({ length: 20 }, (_, index) => orderOf(`${shared}prompt ${index}`)[0]));
     const skipped = new Set(
@@ -256,7 +257,7 @@ describe("bounded-load-hash", () => {
     assert.equal(skipped.size, 4);
   });
 
-  it("hashes the end of a prompt that is shorter than what is skipped", () => {
+  it("hashes the end of a prompt that is shorter than skipBytes", () => {
     const asked = { skipBytes: 500, prefixBytes: 10 };
     assert.deepEqual(orderOf(`${"a".repeat(40)}0123456789`, idle, asked), orderOf(`${"b".repeat(70)}0123456789`, idle, asked));
   });
@@ -270,7 +271,7 @@ describe("bounded-load-hash", () => {
     assert.deepEqual(orderOf(chat("Be brief.")), orderOf(chat('Answer the "user" at length.')));
   });
 
-  it("gives one prompt under other models other places", () => {
+  it("gives one prompt different places under different models", () => {
     const scorer = createPlugin(boundedLoadHash);
     const orders = ["a", "b", "c", "d", "e", "f"].map((target) =>
       String(scorer.score({ ...bodyOf("hello"), target }, candidates, idle)),

@@ -4,7 +4,7 @@ import { REFERENCE_NAMES } from "../../plugins/reference-names.ts";
 import { builtIns } from "../../plugins/registry.ts";
 import { issuesOf } from "../support/plugins.ts";
 
-/** What our schema makes of the reference's parameters. */
+/** The reference's parameters as our schema converts them. */
 function optionsOf(name: string, parameters: unknown): unknown {
   const result = builtIns.get(name)!.options["~standard"].validate(parameters);
   if (result instanceof Promise || result.issues !== undefined) return "refused";
@@ -41,7 +41,7 @@ const CATALOGUE: readonly (readonly [name: string, type: string, kind: string])[
   ["models-data-source", "model-list", "source"],
 ];
 
-test("every name of the catalogue is there, as the plugin that does its job", () => {
+test("every name of the reference stands for the plugin that does its job", () => {
   assert.deepEqual(
     CATALOGUE.map(([name]) => [name, builtIns.get(name)?.type, builtIns.get(name)?.kind]),
     CATALOGUE,

@@ -41,7 +41,7 @@ describe("every plugin file", () => {
   }
 });
 
-test("nothing else is registered but the reference's names", async () => {
+test("only these and the reference's names are registered", async () => {
   const definitions = await Promise.all(files.map(definitionIn));
   assert.equal(ownTypes(builtIns).length, definitions.filter((definition) => definition !== undefined).length);
   assert.equal(builtIns.size, ownTypes(builtIns).length + Object.keys(REFERENCE_NAMES).length);

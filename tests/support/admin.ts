@@ -1,20 +1,20 @@
+import type { ShownRouter } from "../../core/admin/router-view.ts";
 import { type AdminOptions, type AdminServer, startAdmin } from "../../core/admin/server.ts";
 import { readPageFiles } from "../../core/cli/open-admin.ts";
 import { systemClock } from "../../core/contract/clock.ts";
 import { silentLog } from "../../core/contract/log.ts";
-import type { RouterView } from "../../core/contract/router-view.ts";
 import { DEFAULT_LIMITS } from "../../core/settings.ts";
 import { exchange } from "./raw-client.ts";
 
 /** The admin port of a router, on a free port. */
-export function startTestAdmin(view: RouterView, options: Partial<AdminOptions> = {}): Promise<AdminServer> {
+export function startTestAdmin(router: ShownRouter, options: Partial<AdminOptions> = {}): Promise<AdminServer> {
   return startAdmin({
     host: "127.0.0.1",
     port: 0,
     hosts: [],
     limits: DEFAULT_LIMITS,
     clock: systemClock,
-    view,
+    router,
     files: readPageFiles(),
     sources: ["test.yaml"],
     clientConnections: () => 0,

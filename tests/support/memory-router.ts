@@ -4,7 +4,8 @@ import { silentLog } from "../../core/contract/log.ts";
 import type { DataPlane } from "../../core/data-plane.ts";
 import { respondWithError } from "../../core/errors/error-response.ts";
 import { intake } from "../../core/intake/request-intake.ts";
-import type { Load } from "../../core/state/load.ts";
+import { admitAll } from "../../core/stages/admit.ts";
+import type { LoadTable } from "../../core/state/load.ts";
 import { TokenScale } from "../../core/state/token-scale.ts";
 import { Deadlines } from "../../core/wire/deadlines.ts";
 import { ServerConnection } from "../../core/wire/server-connection.ts";
@@ -42,7 +43,7 @@ const OK: MemoryAnswer = { pieces: [Buffer.from(jsonAnswer('{"ok":true}'))] };
 const MAX_TURNS = 1000;
 
 /**
- * The whole way of a request through a running router, with its snapshot and its plugins, but over sockets in memory on both
+ * The whole way of a request through a running router, with its facts and its plugins, but over sockets in memory on both
  * sides: the test says what each read brings, and nothing waits for a clock or a kernel.
  */
 export class MemoryRouter {
@@ -50,20 +51,23 @@ export class MemoryRouter {
   /** What all deadlines go by. */
   readonly clock = new FakeClock();
   readonly #shared: ServerShared;
-  readonly #load: Load;
+  readonly #load: LoadTable;
   readonly #slot: number;
   readonly #pool: UpstreamPool;
   readonly #replica = new MemoryReplica((request) => this.answer(request));
 
   constructor(router: TestRouter) {
-    const { snapshot, load } = router.router;
-    const { limits } = snapshot.settings;
+    const { config, facts, load } = router.router;
+    const { limits } = config.settings;
     const { clock } = this;
     const deadlines = new Deadlines(clock, 250);
-    const endpoint = snapshot.endpoints[0]!;
+    const endpoint = facts.endpoints[0]!;
     const pool = new MemoryPool(endpoint, limits, deadlines, this.#replica);
     const plane: DataPlane = {
-      snapshot: { ...snapshot, observers: [] },
+      config: { ...config, observers: [] },
+      facts,
+      admission: admitAll,
+      startedAtS: 0,
       load,
       prefixIndex: undefined,
       tokenScale: new TokenScale(),

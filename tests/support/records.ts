@@ -1,31 +1,35 @@
-import type { Decision, RequestRecord } from "../../core/contract/decision.ts";
+import type { Decision, Leg } from "../../core/contract/decision.ts";
 import type { Endpoint } from "../../core/contract/endpoint.ts";
+import type { Outcome } from "../../core/contract/outcome.ts";
 import { makeEndpoints, makeRequest } from "../../core/contract/test-kit.ts";
 
-/** A choice among three endpoints that one scorer tells apart: "e1" first. */
-export function makeDecision(overrides: Partial<Decision> = {}): Decision {
+/** A choice among three endpoints that one scorer tells apart: "e1" first. The overrides are those of the decision and of its leg. */
+export function makeDecision(overrides: Partial<Decision & Leg> = {}): Decision {
   const endpoints: readonly Endpoint[] = overrides.endpoints ?? makeEndpoints(3);
   const candidates = overrides.candidates ?? endpoints;
   return {
     requestId: "r1",
-    profile: "default",
-    model: "base",
-    target: "base",
-    rule: "",
+    model: overrides.model ?? "base",
+    target: overrides.target ?? "base",
+    rule: overrides.rule ?? "",
     endpoints,
-    dropped: [],
-    candidates,
-    scores: [{ scorer: "queue", weight: 1, values: [0.5, 1, 0] }],
-    totals: [0.5, 1, 0],
-    order: [1, 0, 2].flatMap((index) => candidates[index] ?? []),
-    refusal: undefined,
-    faults: [],
-    ...overrides,
+    legs: [
+      {
+        profile: overrides.profile ?? "default",
+        dropped: overrides.dropped ?? [],
+        candidates,
+        scores: overrides.scores ?? [{ scorer: "queue", weight: 1, values: [0.5, 1, 0] }],
+        totals: overrides.totals ?? [0.5, 1, 0],
+        order: overrides.order ?? [1, 0, 2].flatMap((index) => candidates[index] ?? []),
+      },
+    ],
+    refusal: overrides.refusal,
+    faults: overrides.faults ?? [],
   };
 }
 
 /** A chat request that "e1" answered. */
-export function makeRecord(overrides: Partial<RequestRecord> = {}): RequestRecord {
+export function makeOutcome(overrides: Partial<Outcome> = {}): Outcome {
   return {
     request: makeRequest({ promptTokens: 100 }),
     decision: makeDecision(),
@@ -35,13 +39,15 @@ export function makeRecord(overrides: Partial<RequestRecord> = {}): RequestRecor
     method: "POST",
     path: "/v1/chat/completions",
     status: 200,
-    errorCode: "",
     ending: "complete",
+    error: undefined,
     wallMs: Date.UTC(2030, 0, 1),
     durationMs: 800,
     firstByteMs: 90,
     requestBytes: 400,
     responseBytes: 2000,
+    usage: undefined,
+    predictedTokens: undefined,
     ...overrides,
   };
 }

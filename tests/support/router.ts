@@ -1,6 +1,7 @@
 import { loadTexts } from "../../config/load.ts";
 import { type Clock, systemClock } from "../../core/contract/clock.ts";
 import { silentLog } from "../../core/contract/log.ts";
+import type { Definition } from "../../core/contract/plugin.ts";
 import { respondWithError } from "../../core/errors/error-response.ts";
 import { type Router, runRouter } from "../../core/router.ts";
 import { startWireServer, type WireServer } from "../../core/wire/server.ts";
@@ -35,6 +36,8 @@ export interface TestRouterOptions {
   readonly spec?: string;
   /** Further documents. */
   readonly documents?: string;
+  /** Plugin types of the test's own. */
+  readonly plugins?: readonly Definition[];
   /** Wait until this many replicas are ready; default all. */
   readonly ready?: number;
   /** Default the machine's; with one that a test moves, nothing is ready before it is moved, so `ready` must be 0. */
@@ -44,7 +47,8 @@ export interface TestRouterOptions {
 /** A whole router on a free port over the given replicas. */
 export async function startTestRouter(urls: readonly string[], options: TestRouterOptions = {}): Promise<TestRouter> {
   const text = `apiVersion: signalbox/v1\nkind: Router\nspec:\n  listen: { port: 0 }\n  admin: false\n${options.spec ?? ""}\n${options.documents ?? ""}`;
-  const loaded = await loadTexts([{ file: "test.yaml", text }], builtIns, urls);
+  const own = (options.plugins ?? []).map((plugin) => [plugin.type, plugin] as const);
+  const loaded = await loadTexts([{ file: "test.yaml", text }], new Map([...builtIns, ...own]), urls);
   if (loaded.problems !== undefined) throw new Error(loaded.problems.map((problem) => JSON.stringify(problem)).join("\n"));
   const log: AccessLine[] = [];
   const { clock = systemClock } = options;
@@ -52,8 +56,7 @@ export async function startTestRouter(urls: readonly string[], options: TestRout
     clock,
     random: Math.random,
     log: silentLog,
-    print: (line) => log.push(JSON.parse(line) as AccessLine),
-    isTerminal: false,
+    output: { print: (line) => log.push(JSON.parse(line) as AccessLine), isTerminal: false },
   });
   const server = await startWireServer({
     host: "127.0.0.1",
@@ -81,7 +84,7 @@ export async function startTestRouter(urls: readonly string[], options: TestRout
 }
 
 export function readyCount(router: Router): number {
-  return router.snapshot.endpoints.filter((endpoint) => endpoint.phase === "ready").length;
+  return router.facts.endpoints.filter(({ isAvailable }) => isAvailable).length;
 }
 
 /** Polls until `isTrue`, at most `timeoutMs`: for what other processes and sockets do in their own time. */
@@ -94,7 +97,7 @@ export async function waitUntil(isTrue: () => boolean, timeoutMs = 10_000): Prom
 }
 
 /** Requests in flight and unanswered prompt tokens over all endpoints: both 0 when nothing is under way. */
-export function outstanding(router: Router): { inFlight: number; prefillTokens: number } {
+export function outstanding(router: Pick<Router, "load">): { inFlight: number; prefillTokens: number } {
   const sum = (numbers: ArrayLike<number>) => Array.from(numbers).reduce((total, value) => total + value, 0);
   return { inFlight: sum(router.load.inFlight), prefillTokens: sum(router.load.prefillTokens) };
 }

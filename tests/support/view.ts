@@ -1,20 +1,24 @@
-import { type Snapshot, servedModels } from "../../core/active-config.ts";
+import type { ActiveConfig } from "../../core/active-config.ts";
+import type { ShownRouter } from "../../core/admin/router-view.ts";
 import type { Endpoint } from "../../core/contract/endpoint.ts";
-import type { RewriteRule } from "../../core/contract/rewrite-rule.ts";
+import type { TargetMapping } from "../../core/contract/rewriter.ts";
 import type { RouterView } from "../../core/contract/router-view.ts";
 import { makeLoad } from "../../core/contract/test-kit.ts";
 import { DEFAULT_SETTINGS } from "../../core/settings.ts";
+import { factsOf } from "../../core/state/facts.ts";
+import { LoadTable } from "../../core/state/load.ts";
 import { FakeClock } from "./fake-clock.ts";
 
-/** A router at rest, started at its clock's beginning, over these endpoints. */
-export function makeView(
-  endpoints: readonly Endpoint[] = [],
-  overrides: Partial<RouterView> & { snapshot?: Snapshot } = {},
-): RouterView {
+const STARTED_AT_S = Date.UTC(2030, 0, 1) / 1000;
+
+/** A router at rest, started at its clock's beginning, over these endpoints, as an observer's page sees it. */
+export function makeView(endpoints: readonly Endpoint[] = [], overrides: Partial<RouterView> = {}): RouterView {
   return {
     clock: new FakeClock(),
-    snapshot: makeSnapshot(endpoints),
+    startedAtS: STARTED_AT_S,
+    endpoints,
     load: makeLoad(endpoints.length),
+    mappings: [],
     prefixIndex: undefined,
     connectionsTo: () => 0,
     probeFailure: () => "",
@@ -22,7 +26,20 @@ export function makeView(
   };
 }
 
-export function makeSnapshot(endpoints: readonly Endpoint[], overrides: Partial<Snapshot> = {}): Snapshot {
+/** The same as the admin port has it. */
+export function makeShownRouter(endpoints: readonly Endpoint[] = [], config: Partial<ActiveConfig> = {}): ShownRouter {
+  return {
+    config: { ...makeConfig(), ...config },
+    facts: factsOf(endpoints),
+    load: new LoadTable(new FakeClock()),
+    startedAtS: STARTED_AT_S,
+    prefixIndex: undefined,
+    connectionsTo: () => 0,
+    probeFailure: () => "",
+  };
+}
+
+function makeConfig(): ActiveConfig {
   return {
     pool: "llama",
     routes: new Map(),
@@ -32,33 +49,24 @@ export function makeSnapshot(endpoints: readonly Endpoint[], overrides: Partial<
       filters: [],
       scorers: [],
       picker: { name: "max-score", type: "max-score", plugin: { pick: (candidates) => candidates } },
+      chosen: [],
       responseHeaders: [],
     },
     observers: [],
     settings: DEFAULT_SETTINGS,
-    startedAtS: Date.UTC(2030, 0, 1) / 1000,
-    endpoints,
-    served: servedModels(endpoints),
-    ...overrides,
   };
 }
 
-/** A rewriter that only shows its rules. */
-export function showsRules(rules: readonly RewriteRule[]): Snapshot["rewriters"][number] {
-  return { name: "model-rewrite", type: "model-rewrite", plugin: { clientModels: [], rules, draw: () => undefined } };
-}
-
 /** An exact rule over weighted targets. */
-export function makeRule(
+export function makeMapping(
   name: string,
   targets: Readonly<Record<string, number>>,
-  overrides: Partial<RewriteRule> = {},
-): RewriteRule {
+  overrides: Partial<TargetMapping> = {},
+): TargetMapping {
   return {
     name,
     models: ["food-review"],
     targets: Object.entries(targets).map(([target, weight]) => ({ name: target, weight })),
-    stickyHeader: "",
     onUnavailable: "refuse",
     ...overrides,
   };

@@ -103,7 +103,7 @@ async function replay(servers: readonly RealVllm[], { name, spec, hasNeighbour }
     { spec },
   );
   try {
-    await waitUntil(() => router.router.view.prefixIndex !== undefined);
+    await waitUntil(() => router.router.prefixIndex !== undefined);
     const waiting = [...all];
     const play = async () => {
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {

@@ -1,13 +1,13 @@
 import type { Clock } from "../../contract/clock.ts";
 
-/** Runs a step again and again, one at a time. The step returns the pause before the next one and never rejects. */
+/** Repeats a step, never two at once. The step resolves to the pause in milliseconds before the next one; it must not reject. */
 export class Loop {
   readonly #clock: Clock;
   readonly #step: () => Promise<number>;
   #cancel: (() => void) | undefined;
   #isOn = false;
   #isRunning = false;
-  /** A pause asked for during a step; it counts instead of the step's own. */
+  /** A pause given to `next` during a step; it replaces the step's own. */
   #askedMs: number | undefined;
 
   constructor(clock: Clock, step: () => Promise<number>) {
@@ -15,7 +15,7 @@ export class Loop {
     this.#step = step;
   }
 
-  /** The next step begins in `ms`, whatever was planned; one that is under way ends first. */
+  /** Plans the next step in `ms`, instead of any earlier plan. During a step, `ms` counts from that step's end. */
   next(ms: number): void {
     this.#isOn = true;
     if (this.#isRunning) {
@@ -26,7 +26,7 @@ export class Loop {
     this.#cancel = this.#clock.after(ms, () => void this.#run());
   }
 
-  /** No step begins any more, until `next`. */
+  /** Begins no step until `next` is called. */
   stop(): void {
     this.#isOn = false;
     this.#askedMs = undefined;

@@ -1,5 +1,5 @@
 import type { Log } from "../../contract/log.ts";
-import type { Source } from "../../contract/plugin.ts";
+import type { Source } from "../../contract/source.ts";
 import type { ReplicaHealth } from "./reducer.ts";
 import { type ProberHost, type ProbeTarget, ReplicaProber } from "./replica-prober.ts";
 import { groupSources, type SourceGroup } from "./source-facts.ts";
@@ -7,9 +7,9 @@ import { groupSources, type SourceGroup } from "./source-facts.ts";
 export interface ProberOptions extends ProberHost {
   readonly sources: readonly Source[];
   readonly log: Log;
-  /** A replica's health is not what it was. */
+  /** A replica's health has changed. */
   readonly changed: (name: string, health: ReplicaHealth) => void;
-  /** What an earlier prober knew of a replica, so that a reload takes nobody out of service. */
+  /** What an earlier prober knew about a replica, so that a reload takes no replica out of service. */
   readonly known?: (target: ProbeTarget) => ReplicaHealth | undefined;
 }
 
@@ -24,7 +24,7 @@ export class Prober {
     this.#groups = groupSources(options.sources, options.probes.readiness);
   }
 
-  /** The whole list as it is now: new ones are probed at once, those no longer on it not any more. */
+  /** Takes the whole list: starts to probe new replicas at once, and stops for those not on it any more. */
   watch(targets: readonly ProbeTarget[]): void {
     const listed = new Map(targets.map((target) => [target.name, target]));
     for (const [name, replica] of this.#replicas) {
@@ -47,7 +47,7 @@ export class Prober {
     return this.#find(target)?.health;
   }
 
-  /** Ends every probe and leaves no timer. */
+  /** Ends all probes and timers. */
   stop(): void {
     this.watch([]);
   }
@@ -64,7 +64,7 @@ export class Prober {
     );
   }
 
-  /** A fault in what listens must not end the probing. */
+  /** Logs a failure of the callback, so that probing goes on. */
   #changed(name: string, health: ReplicaHealth): void {
     try {
       this.#options.changed(name, health);

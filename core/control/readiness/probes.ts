@@ -1,19 +1,19 @@
-/** One probe of a replica; the fields are the orchestrator's own, in milliseconds. */
+/** One probe of a replica: the fields of a Kubernetes probe, with times in milliseconds. */
 export interface ProbeSpec {
   readonly path: string;
   readonly initialDelayMs: number;
   readonly periodMs: number;
   readonly timeoutMs: number;
-  /** Failures in a row that count. */
+  /** So many failures in a row make the probe fail. */
   readonly failureThreshold: number;
 }
 
 export interface Probes {
-  /** Has the model been loaded? Asked until it has. */
+  /** Is the model loaded? Runs until it is. */
   readonly startup: ProbeSpec;
-  /** Does the process still answer? */
+  /** Does the process still respond? */
   readonly liveness: ProbeSpec;
-  /** May it be routed to? */
+  /** May the replica get requests? */
   readonly readiness: ProbeSpec;
 }
 

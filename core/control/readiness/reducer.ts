@@ -1,33 +1,35 @@
-import type { Phase } from "../../contract/endpoint.ts";
 import type { GetFailure } from "../../wire/http-get-result.ts";
 import type { Probes } from "./probes.ts";
 
-/** Why a probe failed: there was no page, or one with another status than 200. */
+/** Why a probe failed: no response, or a status other than 200. */
 export type ProbeFailure = GetFailure | `status ${number}`;
 
-/** What the prober knows of one replica: three verdicts and the phase that follows from them. */
+/** The phase of a replica according to the probes. */
+export type HealthPhase = "starting" | "ready" | "not-ready";
+
+/** What the prober knows about one replica: the results of the three probes, and the phase that follows from them. */
 export interface ReplicaHealth {
-  readonly phase: Phase;
+  readonly phase: HealthPhase;
   /** The startup probe has succeeded; liveness and readiness count from here on. */
   readonly isStarted: boolean;
-  /** The startup took longer than it may. */
+  /** The startup takes longer than it may. */
   readonly isOverdue: boolean;
-  /** The readiness verdict. */
+  /** Result of the readiness probe. */
   readonly isServing: boolean;
-  /** The liveness verdict; true until something speaks against it. */
+  /** Result of the liveness probe; true at the beginning. */
   readonly isAlive: boolean;
-  /** Failures in a row, counted up to the probe's threshold. */
+  /** Failures in a row, up to the probe's threshold. */
   readonly readinessFailures: number;
   readonly livenessFailures: number;
-  /** What the last startup or readiness probe failed with; "" after a success. */
+  /** Why the last startup or readiness probe failed; "" after a success. */
   readonly readinessFailure: ProbeFailure | "";
   readonly livenessFailure: ProbeFailure | "";
-  /** How often liveness was lost, where an orchestrator would have restarted the container. */
+  /** How often the liveness probe reached its threshold; Kubernetes would have restarted the container each time. */
   readonly livenessLosses: number;
   readonly models: readonly string[];
-  /** Grows when another process (or another model) has taken the replica's place, whose caches are empty. */
+  /** Grows when another process or another model has replaced the replica, so that its caches are empty. */
   readonly generation: number;
-  /** The process has gone away since the last successful readiness probe. */
+  /** The process seems to have ended since the last successful readiness probe. */
   readonly hasRestarted: boolean;
 }
 
@@ -41,7 +43,7 @@ export type ProbeEvent =
   /** A routed request could not connect. */
   | { readonly type: "connect-failed" };
 
-/** A replica nothing is known of. */
+/** A replica before its first probe. */
 export const NEW_REPLICA: ReplicaHealth = {
   phase: "starting",
   isStarted: false,
@@ -64,7 +66,14 @@ export function reduce(health: ReplicaHealth, event: ProbeEvent, probes: Probes)
   return sameOr(health, { ...next, phase: phaseOf(next, probes) });
 }
 
-/** True while a failed probe only means that the model is being loaded, which is no error. */
+/** Whether the replica may get requests: the results of all three probes are good. */
+export function isInService({ isStarted, isServing, isAlive }: Verdicts): boolean {
+  return isStarted && isServing && isAlive;
+}
+
+type Verdicts = Pick<ReplicaHealth, "isStarted" | "isServing" | "isAlive">;
+
+/** True while a failed probe only means that the model is being loaded, which is not an error. */
 export function isLoading(health: ReplicaHealth): boolean {
   if (health.phase !== "starting") return false;
   return LOADING.has(health.readinessFailure) || health.livenessFailure === "status 503";
@@ -113,13 +122,13 @@ function readinessPatch(health: ReplicaHealth, failure: ProbeFailure | undefined
 }
 
 /**
- * Some engines list their models before they have loaded them and say so by 503 on the liveness page. So, outside service, a
- * 503 there speaks against the replica at once; in service only failures in a row do. 404 means a server without such a page,
- * which answers all the same.
+ * Some engines list their models before they have loaded them, and return 503 on the liveness path meanwhile. So, while the
+ * replica is not in service, one 503 there keeps it out; in service it takes several failures in a row. 404 counts as a success:
+ * the process responds, it only has no liveness path.
  */
 function livenessPatch(health: ReplicaHealth, failure: ProbeFailure | undefined, threshold: number): Patch {
   if (failure === undefined || failure === "status 404") return { livenessFailure: "", livenessFailures: 0, isAlive: true };
-  const isVeto = health.phase !== "ready" && failure === "status 503";
+  const isVeto = !isInService(health) && failure === "status 503";
   if (!health.isStarted) return { livenessFailure: failure, isAlive: health.isAlive && !isVeto };
   const livenessFailures = Math.min(health.livenessFailures + 1, threshold);
   const isLost = livenessFailures === threshold;
@@ -133,23 +142,26 @@ function livenessPatch(health: ReplicaHealth, failure: ProbeFailure | undefined,
   };
 }
 
-/** Adapters come and go in a running process; a list without any known name, or a new one after an absence, is another process. */
+/**
+ * The names change when adapters are loaded and unloaded. In service, only a list without any known name means another process;
+ * out of service, any changed list does.
+ */
 function modelsPatch(health: ReplicaHealth, models: readonly string[]): Patch {
   const known = health.models;
   if (known.length === models.length && known.every((model, index) => model === models[index])) return {};
   if (known.length === 0) return { models };
-  if (health.phase !== "ready") return { models, hasRestarted: true };
+  if (!isInService(health)) return { models, hasRestarted: true };
   const isOther = !known.some((model) => models.includes(model));
   return { models, generation: health.generation + (isOther ? 1 : 0) };
 }
 
 function connectFailedPatch(health: ReplicaHealth, threshold: number): Patch {
-  if (health.phase !== "ready") return {};
+  if (!isInService(health)) return {};
   return { isServing: false, readinessFailures: threshold, readinessFailure: "refused", hasRestarted: true };
 }
 
-function phaseOf(health: ReplicaHealth, probes: Probes): Phase {
-  if (health.isStarted && health.isServing && health.isAlive) return "ready";
+function phaseOf(health: ReplicaHealth, probes: Probes): HealthPhase {
+  if (isInService(health)) return "ready";
   const isGivenUp =
     health.isOverdue ||
     health.readinessFailures >= probes.readiness.failureThreshold ||

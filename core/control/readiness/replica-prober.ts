@@ -1,23 +1,23 @@
 import type { Clock } from "../../contract/clock.ts";
 import type { EndpointUrl } from "../../contract/endpoint.ts";
-import type { Random } from "../../contract/plugin.ts";
+import type { Random } from "../../contract/profile-plugin.ts";
 import type { LoadTable } from "../../state/load.ts";
 import { GetError, type HttpGet } from "../../wire/http-get-result.ts";
 import { Loop } from "./loop.ts";
 import type { ProbeSpec, Probes } from "./probes.ts";
-import { NEW_REPLICA, type ProbeEvent, type ProbeFailure, type ReplicaHealth, reduce } from "./reducer.ts";
+import { isInService, NEW_REPLICA, type ProbeEvent, type ProbeFailure, type ReplicaHealth, reduce } from "./reducer.ts";
 import { BACKOFF_START_MS, jittered, roundPauseMs, startupWindowMs } from "./schedule.ts";
 import { SourceFacts, type SourceGroup } from "./source-facts.ts";
 import { SourceReader } from "./source-reader.ts";
 
-/** What all replicas' probers share. */
+/** What the probers of all replicas share. */
 export interface ProberHost {
   readonly clock: Clock;
   readonly random: Random;
   readonly get: HttpGet;
   readonly probes: Probes;
   readonly load: LoadTable;
-  /** How many tokens a replica's KV cache holds; undefined when that is not known any more. */
+  /** Capacity of the replica's KV cache in tokens; undefined when it is not known any more. */
   readonly capacityKnown?: (slot: number, tokens: number | undefined) => void;
 }
 
@@ -29,20 +29,20 @@ export interface ProbeTarget {
 
 const PROBE_BODY_BYTES = 1024 * 1024;
 const SOURCE_BODY_BYTES = 4 * 1024 * 1024;
-/** A replica that comes into service is asked for its liveness page too, since it may say no; a slow one must not keep it out. */
+/** Before a replica comes into service its liveness is probed too; a slow liveness path must not keep it out. */
 const VETO_TIMEOUT_MS = 1_000;
 
-interface Answer {
+interface Fetched {
   readonly failure: ProbeFailure | undefined;
   readonly body: string;
 }
 
-/** Probes one replica and reads its sources. Each loop has at most one request under way. */
+/** Probes one replica and reads its sources. Each of its loops has at most one request under way. */
 export class ReplicaProber {
   readonly target: ProbeTarget;
   readonly #host: ProberHost;
   readonly #changed: (health: ReplicaHealth) => void;
-  /** Sources of the page that the readiness probe fetches. */
+  /** Sources that read the path of the readiness probe. */
   readonly #probeGroup: SourceGroup | undefined;
   readonly #facts: SourceFacts;
   readonly #rounds: Loop;
@@ -73,19 +73,19 @@ export class ReplicaProber {
     const own = groups.filter((group) => group !== this.#probeGroup);
     this.#sources = own.map((group) => this.#readerOf(group));
     this.#rounds.next(0);
-    if (this.#health.phase === "ready") this.#entered();
+    if (isInService(this.#health)) this.#entered();
   }
 
   get health(): ReplicaHealth {
     return this.#health;
   }
 
-  /** A routed request could not connect: out of service until a probe succeeds. */
+  /** A routed request could not connect: the replica is out of service until a probe succeeds. */
   connectFailed(): void {
-    if (this.#health.phase !== "ready") return;
+    if (!isInService(this.#health)) return;
     this.#misses = 0;
     this.#rounds.next(this.#jittered(BACKOFF_START_MS));
-    this.#tell([{ type: "connect-failed" }]);
+    this.#apply([{ type: "connect-failed" }]);
   }
 
   stop(): void {
@@ -94,29 +94,29 @@ export class ReplicaProber {
     this.#facts.forgetAll();
   }
 
-  /** One startup or readiness probe; the page is both where they share a path. */
+  /** One startup or readiness probe; it counts as both where they share a path. */
   async #round(): Promise<number> {
     const { startup, readiness } = this.#host.probes;
     const wasStarted = this.#health.isStarted;
     const spec = wasStarted ? readiness : startup;
-    const isReadinessPage = spec.path === readiness.path;
-    const answer = await this.#ask(spec, spec.timeoutMs);
+    const isReadinessPath = spec.path === readiness.path;
+    const fetched = await this.#fetch(spec, spec.timeoutMs);
     if (this.#stopping.signal.aborted) return 0;
-    const failure = isReadinessPage ? this.#readProbePage(answer) : answer.failure;
+    const failure = isReadinessPath ? this.#readProbeBody(fetched) : fetched.failure;
     const events: ProbeEvent[] = [];
-    if (failure === undefined && this.#health.phase !== "ready") events.push(await this.#veto());
+    if (failure === undefined && !isInService(this.#health)) events.push(await this.#veto());
     if (!wasStarted) events.push({ type: "startup", failure }, ...this.#overdue());
-    if (isReadinessPage) events.push(...this.#modelsEvents(), { type: "readiness", failure });
-    this.#tell(events);
-    this.#misses = this.#health.phase === "ready" ? 0 : this.#misses + 1;
-    if (!wasStarted && this.#health.isStarted && !isReadinessPage) return 0;
+    if (isReadinessPath) events.push(...this.#modelsEvents(), { type: "readiness", failure });
+    this.#apply(events);
+    this.#misses = isInService(this.#health) ? 0 : this.#misses + 1;
+    if (!wasStarted && this.#health.isStarted && !isReadinessPath) return 0;
     return roundPauseMs(this.#health, this.#misses, this.#host.probes, this.#host.random());
   }
 
   async #veto(): Promise<ProbeEvent> {
     const { liveness } = this.#host.probes;
     const timeoutMs = this.#health.isAlive ? Math.min(liveness.timeoutMs, VETO_TIMEOUT_MS) : liveness.timeoutMs;
-    const { failure } = await this.#ask(liveness, timeoutMs);
+    const { failure } = await this.#fetch(liveness, timeoutMs);
     return { type: "liveness", failure };
   }
 
@@ -125,15 +125,15 @@ export class ReplicaProber {
     return elapsedMs < startupWindowMs(this.#host.probes.startup) ? [] : [{ type: "startup-overdue" }];
   }
 
-  #readProbePage(answer: Answer): ProbeFailure | undefined {
-    if (answer.failure !== undefined || this.#probeGroup === undefined) return answer.failure;
-    return this.#facts.read(this.#probeGroup, answer.body, this.#host.clock.now()) ? undefined : "invalid";
+  #readProbeBody(fetched: Fetched): ProbeFailure | undefined {
+    if (fetched.failure !== undefined || this.#probeGroup === undefined) return fetched.failure;
+    return this.#facts.read(this.#probeGroup, fetched.body, this.#host.clock.now()) ? undefined : "invalid";
   }
 
   async #livenessRound(): Promise<number> {
     const { liveness } = this.#host.probes;
-    const { failure } = await this.#ask(liveness, liveness.timeoutMs);
-    this.#tell([{ type: "liveness", failure }]);
+    const { failure } = await this.#fetch(liveness, liveness.timeoutMs);
+    this.#apply([{ type: "liveness", failure }]);
     return this.#jittered(liveness.periodMs);
   }
 
@@ -143,8 +143,8 @@ export class ReplicaProber {
       slot: this.target.slot,
       group,
       facts: this.#facts,
-      ask: () => this.#ask({ path: group.path }, this.#host.probes.readiness.timeoutMs, SOURCE_BODY_BYTES),
-      told: () => this.#tell(this.#modelsEvents()),
+      ask: () => this.#fetch({ path: group.path }, this.#host.probes.readiness.timeoutMs, SOURCE_BODY_BYTES),
+      told: () => this.#apply(this.#modelsEvents()),
     });
   }
 
@@ -153,7 +153,7 @@ export class ReplicaProber {
     return models === undefined ? [] : [{ type: "models", models }];
   }
 
-  async #ask({ path }: Pick<ProbeSpec, "path">, timeoutMs: number, maxBytes = PROBE_BODY_BYTES): Promise<Answer> {
+  async #fetch({ path }: Pick<ProbeSpec, "path">, timeoutMs: number, maxBytes = PROBE_BODY_BYTES): Promise<Fetched> {
     try {
       const { status, body } = await this.#host.get(this.target.url, path, timeoutMs, maxBytes, this.#stopping.signal);
       return { failure: status === 200 ? undefined : `status ${status}`, body };
@@ -162,17 +162,17 @@ export class ReplicaProber {
     }
   }
 
-  #tell(events: readonly ProbeEvent[]): void {
+  #apply(events: readonly ProbeEvent[]): void {
     if (this.#stopping.signal.aborted) return;
     const before = this.#health;
     this.#health = events.reduce((health, event) => reduce(health, event, this.#host.probes), before);
     if (this.#health === before) return;
-    if (this.#health.phase === "ready" && before.phase !== "ready") this.#entered();
-    if (this.#health.phase !== "ready" && before.phase === "ready") this.#left();
+    if (isInService(this.#health) && !isInService(before)) this.#entered();
+    if (!isInService(this.#health) && isInService(before)) this.#left();
     this.#changed(this.#health);
   }
 
-  /** The replica is in service now. */
+  /** The replica has come into service. */
   #entered(): void {
     this.#liveness.next(this.#jittered(this.#host.probes.liveness.periodMs));
     for (const source of this.#sources) source.start();

@@ -1,7 +1,8 @@
-import type { EndpointFacts, Source } from "../../contract/plugin.ts";
-import type { AdapterUse, LoadTable } from "../../state/load.ts";
+import type { AdapterUse } from "../../contract/load-view.ts";
+import type { EndpointFacts, Source } from "../../contract/source.ts";
+import type { LoadTable } from "../../state/load.ts";
 
-/** Sources that read the same page; it is fetched once for all of them. */
+/** Sources that read the same path; it is fetched once for all of them. */
 export interface SourceGroup {
   readonly path: string;
   readonly periodMs: number;
@@ -10,11 +11,11 @@ export interface SourceGroup {
   readonly sources: readonly Source[];
 }
 
-/** Numbers count fully while a page is awaited for one period, a second after it was due; after four they are forgotten. */
+/** Numbers count fully until new ones have been awaited for one period, then less and less; after four they are forgotten. */
 const FULL_PERIODS = 1;
 const FORGOTTEN_PERIODS = 4;
 
-/** Sources by page. A page that a probe fetches anyway comes as often as the probe. */
+/** Groups sources by path. The probe's path has the period of the probe, any other path the shortest period of its sources. */
 export function groupSources(
   sources: readonly Source[],
   probe: { readonly path: string; readonly periodMs: number },
@@ -37,13 +38,13 @@ interface Known {
   readonly readAtMs: number;
 }
 
-/** What the sources said last of one replica, put together. */
+/** The latest facts from all sources of one replica, merged. */
 export class SourceFacts {
   readonly #load: LoadTable;
   readonly #slot: number;
   readonly #capacityKnown: (tokens: number | undefined) => void;
   readonly #known = new Map<Source, Known>();
-  /** Since when a page is awaited that has not come. */
+  /** Groups that are being fetched without success, and since when. */
   readonly #awaitedSinceMs = new Map<SourceGroup, number>();
   #capacityTokens: number | undefined;
 
@@ -53,7 +54,7 @@ export class SourceFacts {
     this.#capacityKnown = capacityKnown;
   }
 
-  /** Keeps what one page said to its sources; returns whether each of them could read it. */
+  /** Lets a group's sources read a body; returns whether each of them could. */
   read(group: SourceGroup, body: string, nowMs: number): boolean {
     const failed = group.sources.filter((source) => !this.#readTo(source, body, nowMs));
     if (failed.length < group.sources.length) {
@@ -65,12 +66,12 @@ export class SourceFacts {
     return failed.length === 0;
   }
 
-  /** A page is asked for. The longer it stays away, the less what the last one said counts. */
+  /** The group is being fetched. The longer it takes to succeed, the less the last numbers count. */
   awaited(group: SourceGroup, nowMs: number): void {
     if (!this.#awaitedSinceMs.has(group)) this.#awaitedSinceMs.set(group, nowMs);
   }
 
-  /** Takes the time into account: numbers lose their confidence, and then are dropped. */
+  /** Lowers the freshness of numbers with time, and at last drops them. */
   age(nowMs: number): void {
     let least = 1;
     for (const [group, sinceMs] of this.#awaitedSinceMs) {
@@ -81,22 +82,22 @@ export class SourceFacts {
     if (!Number.isNaN(this.#load.scrapedAtMs[this.#slot])) this.#load.fade(this.#slot, least);
   }
 
-  /** Whether a number of this page is still believed. */
+  /** Whether a number from this group still counts. */
   hasNumbers(group: SourceGroup): boolean {
     return group.sources.some((source) => hasNumbers(this.#known.get(source)?.facts));
   }
 
-  /** Whether such a number is losing its confidence. */
+  /** Whether the freshness of this group's numbers is falling, or soon will. */
   isFading(group: SourceGroup): boolean {
     return this.#awaitedSinceMs.has(group) && this.hasNumbers(group);
   }
 
-  /** Every source's models; undefined while no source has read a list. */
+  /** The models from all sources; undefined before a source has read a list. */
   models(): readonly string[] | undefined {
     return this.#union("models");
   }
 
-  /** The replica is out of service: its numbers mean nothing any more. A model list is kept, since old names do no harm. */
+  /** The replica is out of service: forgets its numbers. Model lists are kept, because old names do no harm. */
   forgetNumbers(): void {
     for (const source of this.#known.keys()) this.#forgetNumbersOf(source);
     this.#awaitedSinceMs.clear();
@@ -106,7 +107,7 @@ export class SourceFacts {
   forgetAll(): void {
     this.#known.clear();
     this.#load.forgetScrape(this.#slot);
-    this.#tellCapacity(undefined);
+    this.#setCapacity(undefined);
   }
 
   #readTo(source: Source, body: string, nowMs: number): boolean {
@@ -131,7 +132,7 @@ export class SourceFacts {
     this.#known.set(source, { ...known, facts: { ...(models && { models }), ...(adapters && { adapters }) } });
   }
 
-  /** The oldest of the pages with numbers counts as the time of the whole. */
+  /** The merged numbers get the time of the oldest read among them. */
   #publish(): void {
     let merged: EndpointFacts = {};
     let readAtMs = Number.NaN;
@@ -142,7 +143,7 @@ export class SourceFacts {
     }
     this.#load.scraped(this.#slot, merged, readAtMs);
     this.#publishAdapters(merged.adapterUse);
-    if (merged.kvCapacityTokens !== undefined) this.#tellCapacity(merged.kvCapacityTokens);
+    if (merged.kvCapacityTokens !== undefined) this.#setCapacity(merged.kvCapacityTokens);
   }
 
   #publishAdapters(use: AdapterUse | undefined): void {
@@ -151,7 +152,7 @@ export class SourceFacts {
     this.#load.knowAdapters(this.#slot, isKnown ? { names: names && new Set(names), use } : undefined);
   }
 
-  #tellCapacity(tokens: number | undefined): void {
+  #setCapacity(tokens: number | undefined): void {
     if (tokens === this.#capacityTokens) return;
     this.#capacityTokens = tokens;
     this.#capacityKnown(tokens);
@@ -167,7 +168,7 @@ function freshnessAfter(awaitedPeriods: number): number {
   return Math.min(1, Math.max(0, (FORGOTTEN_PERIODS - awaitedPeriods) / (FORGOTTEN_PERIODS - FULL_PERIODS)));
 }
 
-/** Whether there is anything that grows old. */
+/** Whether there are facts that grow old. */
 function hasNumbers(facts: EndpointFacts | undefined): boolean {
   if (facts === undefined) return false;
   const { waiting, running, kvUsage, adapterUse, kvCapacityTokens } = facts;

@@ -1,5 +1,5 @@
 import type { Clock } from "../../contract/clock.ts";
-import type { Random } from "../../contract/plugin.ts";
+import type { Random } from "../../contract/profile-plugin.ts";
 import type { LoadTable } from "../../state/load.ts";
 import type { GetFailure } from "../../wire/http-get-result.ts";
 import { Loop } from "./loop.ts";
@@ -13,19 +13,19 @@ export interface SourceReaderOptions {
   readonly slot: number;
   readonly group: SourceGroup;
   readonly facts: SourceFacts;
-  /** Fetches the page; never rejects. */
+  /** Fetches the group's path; never rejects. */
   readonly ask: () => Promise<{ readonly failure: GetFailure | `status ${number}` | undefined; readonly body: string }>;
-  /** A page was read. */
+  /** A body was read. */
   readonly told: () => void;
 }
 
-/** A replica that has no such page is asked once in so many idle periods. */
+/** A path that the replica does not have is fetched once in so many idle periods. */
 const RARELY = 12;
-const NO_SUCH_PAGE = /^status (4\d\d|501)$/;
+const NO_SUCH_PATH = /^status (4\d\d|501)$/;
 
 /**
- * Reads the page of one group of sources while its replica is in service: once a period while the replica has requests in
- * flight and once more after the last of them, else once an idle period, and rarely where there is no such page.
+ * Reads one group of sources while its replica is in service: once in each period while the replica has requests in flight and
+ * once more after the last of them, otherwise once in each idle period, and rarely where the replica does not have the path.
  */
 export class SourceReader {
   readonly #options: SourceReaderOptions;
@@ -33,7 +33,7 @@ export class SourceReader {
   #isOn = false;
   #isAsking = false;
   #wasBusy = false;
-  /** The replica has no such page, or none that its sources can read. */
+  /** The replica does not have the path, or the sources can't read its body. */
   #isMissing = false;
   #idleDueAtMs = 0;
 
@@ -42,7 +42,7 @@ export class SourceReader {
     this.#ticks = new Loop(options.clock, () => Promise.resolve(this.#tick()));
   }
 
-  /** The replica came into service; the page is asked for at once. */
+  /** The replica came into service: fetches at once. */
   start(): void {
     this.#isOn = true;
     this.#isMissing = false;
@@ -55,7 +55,7 @@ export class SourceReader {
     this.#ticks.stop();
   }
 
-  /** Does not wait for a page: while one hangs, the last one's numbers lose their confidence. */
+  /** Does not wait for a fetch: while it hangs, the last numbers must lose freshness. */
   #tick(): number {
     const { clock, facts, group } = this.#options;
     const nowMs = clock.now();
@@ -70,9 +70,9 @@ export class SourceReader {
     const wasBusy = this.#wasBusy;
     this.#wasBusy = isBusy;
     if (this.#isAsking) return false;
-    // While a page that was there stays away, its numbers fade: only asking again soon can stop that.
+    // A fetch that succeeded before fails now, so the numbers lose freshness: only fetching again soon can stop that.
     const isUrgent = !this.#isMissing && (isBusy || wasBusy || facts.isFading(group));
-    // The tick nearest to the due time counts: ticks are jittered too.
+    // Half a period early is early enough, because ticks are jittered too.
     return isUrgent || nowMs + group.periodMs / 2 >= this.#idleDueAtMs;
   }
 
@@ -84,7 +84,7 @@ export class SourceReader {
     this.#isAsking = false;
     if (!this.#isOn) return;
     const isRead = failure === undefined && facts.read(group, body, clock.now());
-    this.#isMissing = !isRead && (failure === undefined || NO_SUCH_PAGE.test(failure)) && !facts.hasNumbers(group);
+    this.#isMissing = !isRead && (failure === undefined || NO_SUCH_PATH.test(failure)) && !facts.hasNumbers(group);
     this.#idleDueAtMs = askedAtMs + jittered(group.idlePeriodMs * (this.#isMissing ? RARELY : 1), random());
     if (failure === undefined) this.#options.told();
   }

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { AdminServer } from "../../../core/admin/server.ts";
 import { readPageFiles } from "../../../core/cli/open-admin.ts";
-import type { Observer } from "../../../core/contract/plugin.ts";
+import type { Observer } from "../../../core/contract/observer.ts";
 import { askFor, startTestAdmin } from "../../support/admin.ts";
-import { makeSnapshot, makeView } from "../../support/view.ts";
+import { makeShownRouter } from "../../support/view.ts";
 
 const observer: Observer = {
   finished() {},
@@ -12,7 +12,7 @@ const observer: Observer = {
     {
       path: "/hello",
       contentType: "text/plain",
-      render: (view, query) => `${view.snapshot.pool} says ${query.get("word") ?? "nothing"}`,
+      render: (view, query) => `${view.endpoints.length} endpoints say ${query.get("word") ?? "nothing"}`,
     },
     {
       path: "/broken",
@@ -28,8 +28,8 @@ const logged: string[] = [];
 const log = { info() {}, warn() {}, error: (message: string) => void logged.push(message) };
 let admin: AdminServer;
 before(async () => {
-  const snapshot = makeSnapshot([], { observers: [{ name: "mine", type: "mine", plugin: observer }] });
-  admin = await startTestAdmin(makeView([], { snapshot }), { log, hosts: ["box.example.org"] });
+  const router = makeShownRouter([], { observers: [{ name: "mine", type: "mine", plugin: observer }] });
+  admin = await startTestAdmin(router, { log, hosts: ["box.example.org"] });
 });
 after(() => admin.close());
 
@@ -42,9 +42,9 @@ describe("pages", () => {
     ["/page.css", "text/css; charset=utf-8", files.css],
     ["/page.js", "text/javascript; charset=utf-8", files.js],
     ["/status", "application/json", /^\{"time":.*"pool":"llama".*\}$/],
-    ["/hello", "text/plain", "llama says nothing"],
-    ["/hello?word=%C3%A9+1", "text/plain", "llama says é 1"],
-    ["http://localhost/hello", "text/plain", "llama says nothing"],
+    ["/hello", "text/plain", "0 endpoints say nothing"],
+    ["/hello?word=%C3%A9+1", "text/plain", "0 endpoints say é 1"],
+    ["http://localhost/hello", "text/plain", "0 endpoints say nothing"],
   ];
   for (const [path, contentType, body] of cases) {
     it(`GET ${path}`, async () => {
@@ -59,7 +59,7 @@ describe("pages", () => {
   it("HEAD has the length and no body", async () => {
     const answer = await ask("/hello", { method: "HEAD" });
     assert.equal(answer.status, 200);
-    assert.match(answer.head, /^Content-Length: 18\r?$/m);
+    assert.match(answer.head, /^Content-Length: 23\r?$/m);
     assert.equal(answer.body, "");
   });
 
@@ -75,7 +75,7 @@ describe("what is refused", () => {
   const cases: readonly [name: string, path: string, options: Parameters<typeof askFor>[2], status: number, code: string][] = [
     ["an unknown page", "/nope", {}, 404, "unknown_path"],
     ["a page of the other port", "/v1/models", {}, 404, "unknown_path"],
-    ["a path that climbs", "/../page.css", {}, 404, "unknown_path"],
+    ["a path that leads upwards", "/../page.css", {}, 404, "unknown_path"],
     ["POST", "/status", { method: "POST" }, 405, "method_not_allowed"],
     ["DELETE", "/hello", { method: "DELETE" }, 405, "method_not_allowed"],
     [
@@ -85,8 +85,8 @@ describe("what is refused", () => {
       405,
       "method_not_allowed",
     ],
-    ["a name that is not ours", "/status", { lines: "Host: evil.example\r\n" }, 421, "unknown_host"],
-    ["a name that is not ours, even on no page", "/nope", { lines: "Host: evil.example:9090\r\n" }, 421, "unknown_host"],
+    ["an unknown host name", "/status", { lines: "Host: evil.example\r\n" }, 421, "unknown_host"],
+    ["an unknown host name, even for an unknown page", "/nope", { lines: "Host: evil.example:9090\r\n" }, 421, "unknown_host"],
     ["a page that fails", "/broken", {}, 500, "page_failed"],
   ];
   for (const [name, path, options, status, code] of cases) {
@@ -101,19 +101,19 @@ describe("what is refused", () => {
     });
   }
 
-  it("a page's fault is in the log", async () => {
+  it("an error while rendering a page is logged", async () => {
     logged.length = 0;
     await ask("/broken");
-    assert.deepEqual(logged, ["A page of the admin port could not be drawn"]);
+    assert.deepEqual(logged, ["A page of the admin port could not be rendered"]);
   });
 
-  it("a body on a GET is read past", async () => {
+  it("the body of a GET is ignored", async () => {
     const answer = await ask("/hello", { lines: "Host: localhost\r\nContent-Length: 0\r\n" });
     assert.equal(answer.status, 200);
   });
 });
 
-describe("every answer", () => {
+describe("every response", () => {
   for (const path of ["/", "/status", "/hello", "/nope"]) {
     it(`${path} is safe in a browser`, async () => {
       const { head } = await ask(path);
@@ -126,7 +126,7 @@ describe("every answer", () => {
   }
 });
 
-describe("names it is asked by", () => {
+describe("accepted host names", () => {
   for (const host of ["localhost", `127.0.0.1:9090`, "[::1]:1", "box", "box.example.org:80"]) {
     it(host, async () => assert.equal((await ask("/hello", { lines: `Host: ${host}\r\n` })).status, 200));
   }

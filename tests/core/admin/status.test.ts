@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
 import { statusOf } from "../../../core/admin/status.ts";
+import type { TargetMapping } from "../../../core/contract/rewriter.ts";
 import { DEFAULT_LIMITS } from "../../../core/settings.ts";
 import { makeEndpoint, makeLoad } from "../../support/endpoints.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
-import { makeRule, makeSnapshot, makeView, showsRules } from "../../support/view.ts";
+import { makeMapping, makeShownRouter, makeView } from "../../support/view.ts";
 
 const extras = { sources: ["signalbox.yaml"], clientConnections: () => 7 };
 const endpoints = [
@@ -17,7 +18,7 @@ test("the router and its pool at one moment", async () => {
   await clock.advance(90_500);
   const view = makeView(endpoints, {
     clock,
-    snapshot: makeSnapshot(endpoints, { rewriters: [showsRules([makeRule("food/0", { v1: 90, v2: 10 })])] }),
+    mappings: [makeMapping("food/0", { v1: 90, v2: 10 })],
     load: makeLoad(2, {
       inFlight: [3, 0],
       prefillTokens: [700, 0],
@@ -27,11 +28,11 @@ test("the router and its pool at one moment", async () => {
       scrapedAtMs: [90_000, Number.NaN],
       freshness: [1, 0],
     }),
-    prefixIndex: { entries: 10, maxEntries: 100, bytes: 4096, slots: [] },
+    prefixIndex: { entries: 10, maxEntries: 100, bytes: 4096 },
     connectionsTo: ({ slot }) => slot + 4,
     probeFailure: ({ slot }) => (slot === 1 ? "refused" : ""),
   });
-  const status = statusOf(view, extras);
+  const status = statusOf(makeShownRouter(endpoints), view, extras);
   assert.deepEqual(JSON.parse(JSON.stringify(status)), {
     time: "2030-01-01T00:01:30.500Z",
     startedAt: "2030-01-01T00:00:00.000Z",
@@ -47,6 +48,7 @@ test("the router and its pool at one moment", async () => {
         name: "e0",
         url: "http://127.0.0.1:8000",
         phase: "ready",
+        isAvailable: true,
         failure: "",
         labels: { gpu: "h100" },
         models: ["base", "v1"],
@@ -63,6 +65,7 @@ test("the router and its pool at one moment", async () => {
         name: "e1",
         url: "http://127.0.0.1:8001",
         phase: "not-ready",
+        isAvailable: false,
         failure: "refused",
         labels: {},
         models: ["base", "v2"],
@@ -85,7 +88,6 @@ test("the router and its pool at one moment", async () => {
           { name: "v1", weight: 90, share: 0.9, readyEndpoints: 1 },
           { name: "v2", weight: 10, share: 0.1, readyEndpoints: 0 },
         ],
-        stickyHeader: "",
         onUnavailable: "refuse",
       },
     ],
@@ -98,29 +100,29 @@ describe("warnings", () => {
   const cases: readonly [
     name: string,
     pool: typeof endpoints,
-    rules: Parameters<typeof showsRules>[0],
+    mappings: readonly TargetMapping[],
     warnings: readonly RegExp[],
   ][] = [
-    ["none where all is well", [endpoints[0]!], [makeRule("food/0", { v1: 1 })], []],
-    ["none of a drained target", [endpoints[0]!], [makeRule("food/0", { v1: 1, v2: 0 })], []],
+    ["none if all is well", [endpoints[0]!], [makeMapping("food/0", { v1: 1 })], []],
+    ["none for a drained target", [endpoints[0]!], [makeMapping("food/0", { v1: 1, v2: 0 })], []],
     ["an empty pool", [], [], [/^The pool has no replicas: add some/]],
     [
-      "nobody ready, and nothing that follows from it",
+      "no replica ready, without the warnings that follow from it",
       [endpoints[1]!],
-      [makeRule("food/0", { v1: 1 })],
+      [makeMapping("food/0", { v1: 1 })],
       [/^No replica is ready/],
     ],
     [
       "a target that gives way",
       [endpoints[0]!],
-      [makeRule("food/0", { v1: 1, v2: 1 }, { onUnavailable: "redistribute" })],
+      [makeMapping("food/0", { v1: 1, v2: 1 }, { onUnavailable: "redistribute" })],
       [/"v2".*its requests go to its other targets\./],
     ],
   ];
-  for (const [name, pool, rules, wanted] of cases) {
+  for (const [name, pool, mappings, wanted] of cases) {
     it(name, () => {
-      const view = makeView(pool, { snapshot: makeSnapshot(pool, { rewriters: [showsRules(rules)] }), load: makeLoad(2) });
-      const { warnings } = statusOf(view, extras);
+      const view = makeView(pool, { mappings, load: makeLoad(2) });
+      const { warnings } = statusOf(makeShownRouter(pool), view, extras);
       assert.equal(warnings.length, wanted.length);
       for (const [index, pattern] of wanted.entries()) assert.match(warnings[index]!, pattern);
     });

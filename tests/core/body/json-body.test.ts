@@ -11,7 +11,7 @@ const WANTED = {
   count: 'The value of "k" must be a whole number that is not negative.',
 };
 
-// What each reader makes of a value; a method's name stands for its refusal.
+// The result of each reader for a value; a method's name means that it throws.
 const VALUES: Record<string, readonly [kind: string, text: unknown, flag: unknown, count: unknown, elements: number]> = {
   '"food-review"': ["string", "food-review", "flag", "count", 0],
   '""': ["string", "", "flag", "count", 0],
@@ -50,7 +50,7 @@ const VALUES: Record<string, readonly [kind: string, text: unknown, flag: unknow
 };
 
 for (const [value, [kind, text, flag, count, elements]] of Object.entries(VALUES)) {
-  test(`${value.slice(0, 40)} read in every way`, () => {
+  test(`${value.slice(0, 40)} read by every reader`, () => {
     const body = read(value);
     assert.equal(body.kind("k"), kind);
     assert.equal(new TextDecoder("utf-8", { ignoreBOM: true }).decode(body.bytes.subarray(...body.span("k")!)), value);
@@ -82,7 +82,7 @@ function outcome(read: () => unknown): unknown {
   }
 }
 
-test("a missing key reads as nothing", () => {
+test("a missing key gives the empty result of each reader", () => {
   const body = read("1");
   assert.equal(body.kind("absent"), "missing");
   assert.equal(body.span("absent"), undefined);
@@ -109,7 +109,7 @@ test("a long string is decoded as well", () => {
 });
 
 describe("numbers in an array", () => {
-  test("are counted whatever the alignment", () => {
+  test("are counted at every alignment", () => {
     for (let length = 0; length < 40; length++) {
       for (let offset = 0; offset < 4; offset++) {
         const ids = Array.from({ length }, (_, n) => (n * 7919) % 1000);

@@ -10,7 +10,7 @@ const folder = sharedPath("corpora/jsontestsuite/test_parsing");
 
 describe("JSONTestSuite", () => {
   if (folder === undefined) {
-    test("the corpus", (t) => t.skip("corpora/jsontestsuite is not here"));
+    test("the corpus", (t) => t.skip("corpora/jsontestsuite is missing"));
     return;
   }
   for (const [kind, meaning] of Object.entries({ n: "must be refused", y: "must be taken", i: "may go either way" })) {
@@ -20,7 +20,7 @@ describe("JSONTestSuite", () => {
       for (const name of names) {
         const file = new Uint8Array(readFileSync(join(folder, name)));
         check(name, file);
-        // Most files hold no object, and are refused for that alone; as a member of one, what they are about is seen.
+        // Most files hold no object and are refused for that alone, so each is also tried as a member of an object.
         check(`${name} as a member`, utf8Joined('{"a":', file, "}"));
       }
     });

@@ -18,7 +18,7 @@ function receive(body: Uint8Array, declared: number, chunkBytes: number, maxByte
   return buffer;
 }
 
-describe("a body comes together", () => {
+describe("a body is gathered", () => {
   const sizes = [0, 1, 5, 1000, 65_536, 200_000];
   for (const size of sizes) {
     for (const chunkBytes of [1, 7, 4096, 65_536, 300_000].filter((bytes) => size / bytes < 2000)) {
@@ -34,7 +34,7 @@ describe("a body comes together", () => {
   }
 });
 
-test("what comes is copied: its memory may be used again at once", () => {
+test("chunks are copied: their memory may be used again at once", () => {
   const chunk = bytesOf(100);
   for (const declared of [60, -1]) {
     const buffer = new BodyBuffer(declared, 1000);
@@ -76,7 +76,7 @@ describe("memory", () => {
     test(name, () => assert.equal(capacityAfter(declared, appends), capacity));
   }
 
-  test("what was released serves the next body", () => {
+  test("a released buffer is used for the next body", () => {
     const first = receive(bytesOf(100_000), 100_000, 30_000);
     const { storage } = first;
     first.release();
@@ -86,7 +86,7 @@ describe("memory", () => {
     assert.ok(Buffer.from(next.bytes).equals(bytesOf(90_000)));
   });
 
-  test("what it allocates lies on a word", () => {
+  test("buffers are aligned to a word", () => {
     const buffer = receive(bytesOf(5000), 5000, 999);
     assert.equal(buffer.storage.byteOffset % 4, 0);
   });

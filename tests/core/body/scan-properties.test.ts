@@ -8,7 +8,7 @@ import { KEYS, parsed, parsedSpan, utf8, verdict } from "./verdict.ts";
 const DEEP = 10_000;
 
 describe("over random objects", () => {
-  test("the scanner notes what JSON.parse sees", () => {
+  test("the scanner notes the values that JSON.parse returns", () => {
     fc.assert(
       fc.property(spelledObject(), (text) => {
         const bytes = utf8(text);
@@ -23,14 +23,14 @@ describe("over random objects", () => {
     );
   });
 
-  test("where the chunks end makes no difference", () => {
+  test("the result does not depend on where chunks end", () => {
     fc.assert(
       fc.property(
         spelledObject(),
         fc.array(fc.nat({ max: 400 }), { maxLength: 12 }),
         fc.nat({ max: 400 }),
         (text, places, loss) => {
-          // A part of the bodies is cut short, so that refusals are compared as well.
+          // Some bodies are cut short, so that refusals are compared too.
           const bytes = utf8(text).subarray(0, loss < 100 ? -1 - loss : undefined);
           const cuts = [...new Set(places)].filter((place) => place < bytes.length).sort((a, b) => a - b);
           assert.deepEqual(verdict(bytes, cuts, DEEP), verdict(bytes, [], DEEP));
@@ -80,7 +80,7 @@ describe("over damaged objects", () => {
           const body = Uint8Array.from(bytes);
           const value = parsed(body);
           const { code } = verdict(body, [], DEEP);
-          // Only here they part: a noted key may be there once, and the whole must be an object.
+          // The only two differences: a noted key may come only once, and the body must be an object.
           if (code === "invalid_value") assert.ok(value === undefined || typeof value === "object");
           else assert.equal(code === "ok", typeof value === "object" && value !== null && !Array.isArray(value));
         },

@@ -24,7 +24,7 @@ describe("a body the router takes", () => {
     "a literal as model": { body: '{"model":true ,"a":false}', model: true },
     "an empty string": { body: '{"model":""}', model: "" },
     "an array as model": { body: '{"model":[ 1, 2.5,0,-0, 17,18 ,19]}', model: [1, 2.5, 0, -0, 17, 18, 19] },
-    "a repeated key that nobody asked for": { body: '{"a":1,"a":2,"model":"m"}', model: "m" },
+    "a repeated key that is not noted": { body: '{"a":1,"a":2,"model":"m"}', model: "m" },
     "keys of Object.prototype": { body: '{"__proto__":{"model":"x"},"constructor":1,"model":"m"}', model: "m" },
     "a lone surrogate in a key": { body: '{"\\ud800":1,"model":"m"}', model: "m" },
     "a zero escape": { body: '{"a\\u0000":"\\u0000","model":"m"}', model: "m" },
@@ -101,7 +101,7 @@ describe("a body the router refuses", () => {
     "a missing brace": { body: '{"a":[1]', message: "The body ends at byte 8, inside its JSON object; send the whole object." },
     "a second object": {
       body: '{} {"model":"m"}',
-      message: "The body goes on at byte 3, after its JSON object; send one object and nothing else.",
+      message: "The body continues at byte 3, after its JSON object; send one object and nothing else.",
     },
     "a trailing zero byte": { body: "{}\u0000", message: notTrailing(2) },
     "a trailing brace": { body: "{}}", message: notTrailing(2) },
@@ -156,7 +156,7 @@ describe("a body the router refuses", () => {
 });
 
 function notTrailing(at: number): string {
-  return `The body goes on at byte ${at}, after its JSON object; send one object and nothing else.`;
+  return `The body continues at byte ${at}, after its JSON object; send one object and nothing else.`;
 }
 
 function twice(key: string, at: number): string {
@@ -164,7 +164,7 @@ function twice(key: string, at: number): string {
 }
 
 describe("nesting", () => {
-  // The container stack is kept in words of 16 levels.
+  // The scanner keeps its container stack in words of 16 levels.
   for (const levels of [1, 2, 15, 16, 17, 31, 32, 33, 48, 49, 64]) {
     test(`${levels} levels, arrays and objects mixed`, () => {
       for (let pattern = 0; pattern < 24; pattern++) {
@@ -184,7 +184,7 @@ describe("nesting", () => {
     const text = `{"a":${"[".repeat(63)}${"]".repeat(63)}}`;
     assert.equal(verdict(utf8(text)).code, "ok");
     const deeper = verdict(utf8(`{"a":${"[".repeat(64)}${"]".repeat(64)}}`));
-    assert.equal(deeper.message, "The body nests deeper than 64 levels at byte 68; send a flatter one.");
+    assert.equal(deeper.message, "The body nests deeper than 64 levels at byte 68; send fewer levels.");
     assert.equal(deeper.code, "invalid_json");
   });
 
@@ -193,7 +193,7 @@ describe("nesting", () => {
   });
 });
 
-// Long strings are read four bytes at a time, so a special byte is tried at every place of a word and every alignment of the buffer.
+// WebAssembly scans strings from 16 bytes on, so a special byte is tried at every place of a longer string and every alignment.
 describe("long strings", () => {
   const bytesOfInterest = [0x00, 0x01, 0x1f, 0x20, 0x21, 0x22, 0x23, 0x5b, 0x5c, 0x5d, 0x7f, 0x80, 0xa2, 0xdc, 0xff];
   for (const byte of bytesOfInterest) {
@@ -214,12 +214,12 @@ describe("long strings", () => {
   }
 });
 
-test("a key that was not asked for is the parser's mistake", () => {
+test("reading a key that is not noted throws", () => {
   const scanner = new BodyScanner(["model"], 8);
   assert.throws(() => scanner.spanOf("stream"), { name: "Error", message: /name it in the parser's keys/ });
 });
 
-test("keys outside ASCII are noted too, however they are spelled", () => {
+test("keys outside ASCII are noted too, with and without escapes", () => {
   for (const spelling of ["größe", "gr\\u00f6ße", "\\u0067r\\u00F6\\u00dfe"]) {
     const scanner = new BodyScanner(["größe"], 8);
     const body = utf8(`{"${spelling}":1}`);

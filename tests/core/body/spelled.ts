@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { KEYS } from "./verdict.ts";
 
-// JSON objects as clients spell them: white space, escapes and number forms that no serialiser of ours would choose.
+// JSON objects as other clients may write them: with white space, escapes and number forms that JSON.stringify does not use.
 
 const NUMBERS = ["0", "-0", "1.0", "-1.50", "1e3", "1E-2", "0.1e+7", "17", "250", "12345678901234567890", "1e400"];
 const SPACES = ["", "", "", " ", "\n  ", "\t\r\n"];
 
 type Pick = (choices: number) => number;
 
-/** The text of a random JSON object that often has noted keys, nested decoys of them, and strings of every kind. */
+/** The text of a random JSON object. It often has noted keys, the same keys in nested objects, and strings of every kind. */
 export function spelledObject(): fc.Arbitrary<string> {
   const text = fc.oneof(
     fc.string(),
@@ -52,7 +52,7 @@ function spellObject(entries: readonly (readonly [string, unknown])[], pick: Pic
   return `${space(pick)}{${space(pick)}${members.join(`${space(pick)},${space(pick)}`)}${space(pick)}}${space(pick)}`;
 }
 
-/** Escapes what must be escaped, and some of what need not. */
+/** Escapes every character that needs it, and some that do not. */
 function spellString(text: string, pick: Pick): string {
   const rate = [0, 0, 3, 20][pick(4)]!;
   let spelled = '"';
@@ -72,7 +72,7 @@ function space(pick: Pick): string {
   return SPACES[pick(SPACES.length)]!;
 }
 
-/** A small generator, so that one seed gives one spelling. */
+/** A small random generator: the same seed always gives the same text. */
 function pickFrom(seed: number): Pick {
   let state = seed;
   return (choices) => {

@@ -39,7 +39,7 @@ describe("a new name", () => {
   });
 });
 
-describe("the name it has already", () => {
+describe("the name that the body already has", () => {
   const bodies = {
     plain: '{"model":"org/m"}',
     "with an escaped slash": '{"model":"org\\/m"}',
@@ -58,7 +58,7 @@ describe("the name it has already", () => {
 describe("encoded names", () => {
   test("are kept", () => assert.equal(encodeName("kept"), encodeName("kept")));
   test("are not kept when they are long", () => assert.notEqual(encodeName("x".repeat(300)), encodeName("x".repeat(300))));
-  test("are not kept for ever", () => {
+  test("are dropped when there are too many", () => {
     const first = encodeName("first");
     for (let n = 0; n < 1100; n++) encodeName(`name ${n}`);
     assert.notEqual(encodeName("first"), first);

@@ -7,7 +7,7 @@ import { utf8 } from "./verdict.ts";
 const WINDOW_BYTES = 32 * 1024;
 const VALID_ESCAPE = /^\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/;
 
-/** The same with a regular expression. */
+/** The expected result, found with a regular expression. */
 function plainEnd(bytes: Uint8Array, from: number, end: number): number {
   let at = from;
   while (at < end) {
@@ -29,12 +29,12 @@ function scannedEnd(bytes: Uint8Array, from = 0, end = bytes.length): number {
   return contentEnd(bytes, from, end);
 }
 
-/** Leaves what would end a string all over the window, where the next scan must not see it. */
+/** Fills the window with bytes that would end a string; the next scan must not see them. */
 function poison(byte: number): void {
   scannedEnd(new Uint8Array(WINDOW_BYTES).fill(byte));
 }
 
-/** Pieces of strings, right and wrong, with runs between them that end anywhere in a block of 64 bytes. */
+/** Correct and wrong pieces of strings, with runs between them that end anywhere in a block of 64 bytes. */
 const piece = fc.oneof(
   { weight: 4, arbitrary: fc.nat({ max: 140 }).map((length) => "x".repeat(length)) },
   { weight: 4, arbitrary: fc.constantFrom("\\n", '\\"', "\\\\", "\\/", "\\u0041", "\\uD83d", "é", "信", "😀", "\x7f") },
@@ -53,7 +53,7 @@ describe("the end of a string's content", () => {
     }
   });
 
-  test("is right for every letter behind a backslash, and every byte as a digit", () => {
+  test("is right for every letter after a backslash, and every byte as a digit", () => {
     for (let byte = 0; byte < 256; byte++) {
       for (let place = 1; place < 6; place++) {
         const bytes = utf8("\\u0aF9xxxxxxxx");
@@ -63,7 +63,7 @@ describe("the end of a string's content", () => {
     }
   });
 
-  test("is what a regular expression says, wherever it begins and ends, whatever was scanned before", () => {
+  test("equals a regular expression's result for any start, end and earlier scan", () => {
     fc.assert(
       fc.property(content, fc.nat(), fc.nat(), fc.constantFrom(0x22, 0x5c, 0, 0x75, 0x30), (bytes, a, b, stale) => {
         const from = a % (bytes.length + 1);
@@ -81,7 +81,7 @@ describe("the end of a string's content", () => {
       for (let shift = -12; shift <= 12; shift++) {
         for (const windows of [1, 2]) {
           const bytes = utf8(`${"x".repeat(windows * WINDOW_BYTES + shift)}${last}${"\\t".repeat(4)}yy"`);
-          const cut = bytes.length - 11; // the text ends with what is tried
+          const cut = bytes.length - 11; // the piece under test is the end of the text
           assert.equal(scannedEnd(bytes), plainEnd(bytes, 0, bytes.length), `${last} at ${shift}`);
           assert.equal(scannedEnd(bytes, 0, cut), plainEnd(bytes, 0, cut), `${last} at ${shift}, cut off`);
         }
@@ -89,13 +89,13 @@ describe("the end of a string's content", () => {
     }
   });
 
-  test("is found for one string after the other, in one window and beyond it", () => {
+  test("is found for several strings in turn, in one window and after it", () => {
     const bytes = utf8(`${"x".repeat(500)}"`.repeat(200));
     forgetWindow();
     for (let from = 0; from < bytes.length; from += 501) assert.equal(contentEnd(bytes, from, bytes.length), from + 500);
   });
 
-  test("is looked for in the part of a buffer that is meant", () => {
+  test("is searched only in the given part of a buffer", () => {
     const bytes = utf8(`"""${"x".repeat(100)}"`).subarray(3);
     assert.equal(scannedEnd(bytes), 100);
   });

@@ -2,10 +2,10 @@ import { BodyScanner } from "../../../core/body/scan.ts";
 import { RouterError } from "../../../core/contract/errors.ts";
 
 export const KEYS = ["model", "stream", "max_tokens", "prompt"] as const;
-/** What a scanner must not see: it would end, bend or go on with any token. */
+/** Bytes that a scanner must not read: they would end, change or continue any token. */
 const GARBAGE = ['"\\\u0000}]1', "0000000000000000", ",,,,,,,,"];
 
-/** What a scan comes to: "ok" and the noted values' text, or the error's code and sentence. */
+/** The result of a scan: "ok" and the noted values' text, or the error's code and message. */
 export interface Verdict {
   readonly code: string;
   readonly message: string;
@@ -14,7 +14,7 @@ export interface Verdict {
 
 export const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-/** Scans a body in pieces that end at `cuts`; each piece comes in another buffer, at another alignment, with garbage after it. */
+/** Scans a body in pieces that end at `cuts`; each time in another buffer, at another alignment, with other bytes after it. */
 export function verdict(body: Uint8Array, cuts: readonly number[] = [], maxDepth = 64): Verdict {
   const scanner = new BodyScanner(KEYS, maxDepth);
   try {
@@ -34,7 +34,7 @@ export function verdict(body: Uint8Array, cuts: readonly number[] = [], maxDepth
   return { code: "ok", message: "", spans };
 }
 
-/** At most `limit` places to cut a body, evenly spread, without its two ends. */
+/** At most `limit` places to cut a body, evenly spaced, without its two ends. */
 export function cutsOf(body: Uint8Array, limit: number): number[] {
   const step = Math.max(1, Math.ceil(body.length / limit));
   const cuts: number[] = [];
@@ -51,14 +51,14 @@ function inLargerBuffer(body: Uint8Array, length: number, index: number): Uint8A
   return buffer.subarray(offset);
 }
 
-/** The value a span points at, as JSON.parse sees it. */
+/** The value at a span, as JSON.parse reads it. */
 export function parsedSpan(body: Uint8Array, span: readonly [number, number]): unknown {
   return JSON.parse(new TextDecoder().decode(body.subarray(span[0], span[1])));
 }
 
 /**
- * What JSON.parse makes of a body: undefined where it refuses it. Bytes that are not UTF-8 are read as U+FFFD, so inside strings they
- * pass and elsewhere they do not: the scanner's own rule.
+ * A body as JSON.parse reads it; undefined if it refuses it. Bytes that are not UTF-8 become U+FFFD, so they are accepted inside
+ * strings and nowhere else: the scanner has the same rule.
  */
 export function parsed(body: Uint8Array): unknown {
   try {

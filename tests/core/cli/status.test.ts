@@ -8,6 +8,7 @@ const gpu1: Status["endpoints"][number] = {
   name: "gpu-1",
   url: "http://gpu1:8000",
   phase: "ready",
+  isAvailable: true,
   failure: "",
   labels: {},
   models: ["base", "v1", "v2", "v3", "v4", "v5"],
@@ -37,6 +38,7 @@ const status: Status = {
       ...unknown,
       name: "gpu-2",
       phase: "not-ready",
+      isAvailable: false,
       failure: "refused",
       models: [],
       inFlight: 0,
@@ -57,7 +59,6 @@ const status: Status = {
     {
       name: "food/0",
       models: ["food"],
-      stickyHeader: "",
       onUnavailable: "refuse",
       targets: [
         { name: "v1", weight: 90, share: 0.9, readyEndpoints: 1 },
@@ -67,7 +68,6 @@ const status: Status = {
     {
       name: "all/0",
       models: [],
-      stickyHeader: "",
       onUnavailable: "refuse",
       targets: [{ name: "base", weight: 1, share: 1, readyEndpoints: 1 }],
     },
@@ -76,7 +76,7 @@ const status: Status = {
   limits: DEFAULT_LIMITS,
 };
 
-test("a router on one screen", () => {
+test("the state of a router as text", () => {
   assert.equal(
     statusText(status),
     `Pool "llama": 1 of 2 replicas ready, up 2 h 13 min, config: signalbox.yaml, rewrites.yaml
@@ -95,7 +95,7 @@ profile default: filters ready, mine; scorers outstanding-work x 2; picker max-s
   );
 });
 
-test("one at rest, just started", () => {
+test("the state of a router without endpoints, just started", () => {
   assert.equal(
     statusText({
       ...status,

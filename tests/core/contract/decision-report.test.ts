@@ -1,15 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
-import type { Decision } from "../../../core/contract/decision.ts";
 import { type EndedRequest, reportOf } from "../../../core/contract/decision-report.ts";
 import { makeEndpoints } from "../../support/endpoints.ts";
-import { makeDecision, makeRecord } from "../../support/records.ts";
+import { makeDecision, makeOutcome } from "../../support/records.ts";
 
 const endpoints = makeEndpoints(3);
 const [e0, e1, e2] = [endpoints[0]!, endpoints[1]!, endpoints[2]!];
 
-function ended(decision: Partial<Decision> | undefined, overrides: Partial<EndedRequest> = {}): EndedRequest {
-  const { request: _request, decision: _decision, ...record } = makeRecord();
+function ended(decision: Parameters<typeof makeDecision>[0], overrides: Partial<EndedRequest> = {}): EndedRequest {
+  const { request: _request, decision: _decision, ...record } = makeOutcome();
   return {
     ...record,
     isStream: false,
@@ -77,7 +76,7 @@ test("no first byte is null", () => assert.equal(reportOf(ended({}, { firstByteM
 describe("why", () => {
   const cases: readonly [name: string, ended: EndedRequest, why: string][] = [
     ["the best", ended({}), "e1 was best with 1.000; the next had 0.500."],
-    ["one of the best", ended({ totals: [1, 1, 0] }), "e1 was picked out of 2 that were best alike (1.000)."],
+    ["one of the best", ended({ totals: [1, 1, 0] }), "e1 was picked from 2 with the same best score (1.000)."],
     ["not the best", ended({ order: [e0, e1, e2] }), "e0 was picked with 0.500; the best had 1.000."],
     ["the only one left", ended({ candidates: [e1], order: [e1], totals: [1] }), "e1 was the only candidate of 3."],
     ["the only one at all", ended({ endpoints: [e1], candidates: [e1], order: [e1] }), "e1 was the only candidate."],
@@ -95,15 +94,19 @@ describe("why", () => {
           ],
         },
       ),
-      "e1 was best with 1.000; the next had 0.500. It went on after e1 (connect-failed), e0 (503).",
+      "e1 was best with 1.000; the next had 0.500. Failed tries before the last: e1 (connect-failed), e0 (503).",
     ],
     [
       "a refusal",
-      ended({ order: [] }, { refusal: { code: "no_ready_endpoint", message: "Nobody is ready." } }),
-      "Nobody is ready.",
+      ended({ order: [] }, { refusal: { code: "no_ready_endpoint", message: "No replica is ready." } }),
+      "No replica is ready.",
     ],
-    ["a body that can't be read", ended(undefined, { errorCode: "invalid_json" }), "It could not be routed as it came."],
-    ["a client that left early", ended(undefined, { ending: "client-left" }), "It ended before it was routed."],
+    [
+      "a body that can't be read",
+      ended(undefined, { error: { code: "invalid_json", message: "Why." } }),
+      "The request could not be routed; its error says why.",
+    ],
+    ["a client that left early", ended(undefined, { ending: "client-left" }), "The request ended before it was routed."],
   ];
   for (const [name, request, why] of cases) it(name, () => assert.equal(reportOf(request).why, why));
 });

@@ -3,7 +3,8 @@ import { describe, test } from "node:test";
 import type { Endpoint, EndpointSpec } from "../../../core/contract/endpoint.ts";
 import { type Log, silentLog } from "../../../core/contract/log.ts";
 import { EndpointTable, type KnownHealth } from "../../../core/control/endpoint-table.ts";
-import { Lease, LoadTable, MAX_SLOTS } from "../../../core/state/load.ts";
+import { Lease } from "../../../core/state/lease.ts";
+import { LoadTable, MAX_SLOTS } from "../../../core/state/load.ts";
 
 const spec = (name: string, url = `http://${name}:8000`, labels: Readonly<Record<string, string>> = {}): EndpointSpec => ({
   name,
@@ -29,7 +30,7 @@ function setup() {
   return { load, seen, replaced, errors, table, names };
 }
 
-describe("discovery's list", () => {
+describe("the list from discovery", () => {
   test("becomes endpoints in its order, starting and without models", () => {
     const { table, seen } = setup();
     table.discovered([spec("b"), spec("a", "http://gpu1:8000/v1", { gpu: "h100" })]);
@@ -39,7 +40,7 @@ describe("discovery's list", () => {
     assert.deepEqual([a?.name, a?.slot, a?.url.href, a?.labels["gpu"]], ["a", 1, "http://gpu1:8000", "h100"]);
   });
 
-  test("the same list again tells nobody and keeps every object", () => {
+  test("the same list again reports no change and keeps every object", () => {
     const { table, seen } = setup();
     table.discovered([spec("a", "http://a:8000", { gpu: "h100" }), spec("b")]);
     const before = table.endpoints;
@@ -57,7 +58,7 @@ describe("discovery's list", () => {
     ["other labels", [spec("a"), spec("b", "http://b:8000", { gpu: "l4" })]],
   ];
   for (const [name, list] of changes) {
-    test(`${name}: told once, and the old array is as it was`, () => {
+    test(`${name}: reported once, and the old array stays the same`, () => {
       const { table, seen, names } = setup();
       table.discovered([spec("a"), spec("b")]);
       table.discovered(list);
@@ -73,7 +74,7 @@ describe("discovery's list", () => {
     });
   }
 
-  test("an entry that can't be used is left out by name, the others stand", () => {
+  test("an entry that can't be used is logged and left out, the others are kept", () => {
     const { table, names, errors } = setup();
     table.discovered([spec("a"), spec("bad", "http://user:secret@bad:8000"), spec("a", "http://twin:8000"), spec("b")]);
     assert.deepEqual(names(), ["a", "b"]);
@@ -84,14 +85,14 @@ describe("discovery's list", () => {
     assert.equal(errors.join().includes("secret"), false);
   });
 
-  test("more endpoints than slots: the surplus is left out", () => {
+  test("endpoints beyond the last slot are left out", () => {
     const { table, errors } = setup();
     table.discovered(Array.from({ length: MAX_SLOTS + 1 }, (_, i) => spec(`r${i}`)));
     assert.equal(table.endpoints.length, MAX_SLOTS);
     assert.match(errors.join(), new RegExp(`^r${MAX_SLOTS}: More than`));
   });
 
-  test("names that are members of every object are names like others", () => {
+  test("names of built-in object members work like other names", () => {
     const { table, names } = setup();
     table.discovered([spec("__proto__", "http://a:1"), spec("constructor", "http://a:2")]);
     table.probed("__proto__", READY);
@@ -101,7 +102,7 @@ describe("discovery's list", () => {
 });
 
 describe("slots", () => {
-  test("stay while the endpoint is known, whatever happens to others", () => {
+  test("stay the same while the endpoint is listed", () => {
     const { table } = setup();
     table.discovered([spec("a"), spec("b"), spec("c")]);
     table.discovered([spec("c"), spec("d")]);
@@ -121,7 +122,7 @@ describe("slots", () => {
     assert.equal(table.endpoints[1]?.slot, 0);
   });
 
-  test("an endpoint whose address became useless gives its slot back", () => {
+  test("an endpoint whose new address can't be used frees its slot", () => {
     const { table } = setup();
     table.discovered([spec("a"), spec("b")]);
     table.discovered([spec("a", "nonsense"), spec("b")]);
@@ -133,8 +134,8 @@ describe("slots", () => {
   });
 });
 
-describe("what the prober says", () => {
-  test("phase and models make another endpoint; its neighbours stay the same objects", () => {
+describe("health from the prober", () => {
+  test("a new phase or new models make a new endpoint object; the others stay the same objects", () => {
     const { table, seen } = setup();
     table.discovered([spec("a"), spec("b")]);
     const [a, b] = table.endpoints;
@@ -146,13 +147,32 @@ describe("what the prober says", () => {
     assert.equal(table.endpoints[1], b);
   });
 
-  test("what is not in an endpoint tells nobody", () => {
+  test("a change that the endpoint does not show is not reported", () => {
     const { table, seen } = setup();
     table.discovered([spec("a")]);
     table.probed("a", READY);
     table.probed("a", { ...READY });
-    table.probed("a", { ...READY, generation: 1 });
     assert.equal(seen.length, 2);
+  });
+
+  test("another process under the same name makes a new endpoint object", () => {
+    const { table, seen } = setup();
+    table.discovered([spec("a")]);
+    table.probed("a", READY);
+    const [before] = table.endpoints;
+    table.probed("a", { ...READY, generation: 1 });
+    assert.equal(seen.length, 3);
+    assert.equal(table.endpoints[0]?.slot, before?.slot);
+    assert.notEqual(table.endpoints[0]?.generation, before?.generation);
+  });
+
+  test("an endpoint is frozen", () => {
+    const { table } = setup();
+    table.discovered([spec("a", "http://a:8000", { gpu: "h100" })]);
+    table.probed("a", READY);
+    const endpoint = table.endpoints[0]!;
+    for (const part of [endpoint, endpoint.labels, endpoint.url, endpoint.models]) assert.ok(Object.isFrozen(part));
+    assert.equal("clear" in endpoint.models || "add" in endpoint.models, false);
   });
 
   test("models are replaced as a whole", () => {
@@ -163,13 +183,13 @@ describe("what the prober says", () => {
     assert.deepEqual([...(table.endpoints[0]?.models ?? [])], ["base", "a1"]);
   });
 
-  test("an endpoint that is not listed is nothing", () => {
+  test("an endpoint that is not listed is ignored", () => {
     const { table, seen } = setup();
     table.probed("a", READY);
     assert.equal(seen.length, 0);
   });
 
-  test("labels may change in service; another address begins anew", () => {
+  test("labels may change in service; another address starts again without health", () => {
     const { table } = setup();
     table.discovered([spec("a")]);
     table.probed("a", READY);
@@ -181,8 +201,8 @@ describe("what the prober says", () => {
   });
 });
 
-describe("another process behind a slot", () => {
-  test("a new endpoint, another address, another generation; not a phase", () => {
+describe("another process in a slot", () => {
+  test("is reported for a new endpoint, another address and another generation, not for a phase", () => {
     const { table, replaced } = setup();
     table.discovered([spec("a"), spec("b")]);
     assert.deepEqual(replaced.splice(0), [0, 1]);

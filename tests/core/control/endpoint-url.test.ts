@@ -43,7 +43,7 @@ describe("a replica's address", () => {
   });
 });
 
-describe("what is refused, with the fix in the message", () => {
+describe("a refused address, with the fix in the message", () => {
   const rows: readonly (readonly [text: string, message: RegExp])[] = [
     ["", /starts with http/],
     ["gpu1:8000", /starts with http:\/\/ or https:\/\//],

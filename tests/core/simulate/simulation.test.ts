@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type LoadedConfig, loadTexts } from "../../../config/load.ts";
 import { RouterError } from "../../../core/contract/errors.ts";
+import type { LoadView } from "../../../core/contract/load-view.ts";
 import { z } from "../../../core/contract/options.ts";
 import { type Definition, defineFilter, defineScorer } from "../../../core/contract/plugin.ts";
 import type { InferenceRequest } from "../../../core/contract/request.ts";
 import { DEFAULT_MODEL } from "../../../core/simulate/replica.ts";
 import { Simulation, type SimulationSettings } from "../../../core/simulate/simulation.ts";
-import type { Load } from "../../../core/state/load.ts";
 import { builtIns } from "../../../plugins/registry.ts";
 import { seededRandom } from "../../support/endpoints.ts";
 import { makeTrace, makeTraced } from "./traces.ts";
@@ -40,7 +40,7 @@ async function load(spec: string, plugins: readonly Definition[] = [], documents
 }
 
 /** A scorer without an opinion that shows what it is asked. */
-function watcher(look: (request: InferenceRequest, load: Load) => void) {
+function watcher(look: (request: InferenceRequest, load: LoadView) => void) {
   return defineScorer({
     type: "watcher",
     summary: "Looks on",
@@ -77,24 +77,24 @@ describe("a simulation", () => {
   });
 
   it("leaves the router's counters at zero when all is over", async () => {
-    let table: Load | undefined;
+    let table: LoadView | undefined;
     const loaded = await load("  plugins: [ { type: watcher } ]\n", [watcher((_, seen) => (table = seen))]);
     new Simulation(TRACE, loaded, SETTINGS).run();
-    assert.ok([0, 1, 2, 3].every((slot) => table?.inFlight[slot] === 0 && table.prefillTokens[slot] === 0));
+    assert.ok([0, 1, 2, 3].every((slot) => table?.inFlight(slot) === 0 && table?.prefillTokens(slot) === 0));
   });
 
   it("shows plugins what a router would: bytes, lengths, what was sent where, scraped numbers", async () => {
     const seen: { tokens: number; bytes: number; held: number; running: number; inFlight: number }[] = [];
     const loaded = await load("  plugins: [ { type: watcher } ]\n", [
-      watcher(({ promptTokens, promptSpans, body, prefix }, { running, inFlight }) => {
+      watcher(({ promptTokens, promptSpans, body, prefix }, seenLoad) => {
         const [[start, end] = [0, 0]] = promptSpans;
         assert.equal(body.length, end - start);
         seen.push({
           tokens: promptTokens,
           bytes: body.length,
           held: prefix.matchedTokens(0),
-          running: running[0]!,
-          inFlight: inFlight[0]!,
+          running: seenLoad.running(0),
+          inFlight: seenLoad.inFlight(0),
         });
       }),
     ]);
@@ -125,9 +125,9 @@ describe("a simulation", () => {
     });
     const targets = new Map<string, number>();
     const slots = new Set<number>();
-    const watch = watcher(({ target }, { inFlight }) => {
+    const watch = watcher(({ target }, seenLoad) => {
       targets.set(target, (targets.get(target) ?? 0) + 1);
-      for (let slot = 0; slot < 4; slot++) if (inFlight[slot]! > 0) slots.add(slot);
+      for (let slot = 0; slot < 4; slot++) if (seenLoad.inFlight(slot) > 0) slots.add(slot);
     });
     const rewrite = `---
 apiVersion: llm-d.ai/v1alpha2

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
-import type { Scorer } from "../../../core/contract/plugin.ts";
+import type { Scorer } from "../../../core/contract/scorer.ts";
 import { score } from "../../../core/stages/score.ts";
 import { makeEndpoints, makeLoad, makeRequest } from "../../support/endpoints.ts";
 
 type Values = readonly (number | null)[] | null;
 
-/** A scorer of given values, each heard as loudly as given. */
+/** A scorer with the given values and confidences. */
 function scorer(name: string, weight: number, values: Values, confidences?: readonly number[]) {
   const plugin: Scorer = { score: () => values, ...(confidences && { confidence: ({ slot }) => confidences[slot]! }) };
   return { name, type: name, weight, plugin };
@@ -21,13 +21,13 @@ describe("the total is the weighted mean of the opinions", () => {
     ["two, by their weights", [scorer("a", 3, [1, 0]), scorer("b", 1, [0, 1])], [0.75, 0.25]],
     ["no opinion on one", [scorer("a", 3, [1, null]), scorer("b", 1, [0, 0.4])], [0.75, 0.4]],
     ["no opinion on any", [scorer("a", 3, null), scorer("b", 1, [0, 0.4])], [0, 0.4]],
-    ["nobody has one", [scorer("a", 3, [null, null])], [0, 0]],
+    ["no scorer has one", [scorer("a", 3, [null, null])], [0, 0]],
     ["a weight of 0", [scorer("a", 0, [1, 1]), scorer("b", 1, [0, 0.4])], [0, 0.4]],
   ];
   for (const [name, scorers, totals] of cases) it(name, () => assert.deepEqual([...run(scorers).totals], totals));
 });
 
-describe("an old value speaks softly", () => {
+describe("a score counts by its confidence", () => {
   const other = () => scorer("b", 1, [0, 0]);
   const cases: readonly [confidences: readonly number[], totals: readonly number[]][] = [
     [
@@ -56,7 +56,7 @@ describe("an old value speaks softly", () => {
   }
 });
 
-test("a scorer that breaks its contract has no opinion, and that is recorded", () => {
+test("a scorer that breaks its contract counts as having no opinion, and the fault is recorded", () => {
   const broken: readonly [Values, readonly number[] | undefined, RegExp][] = [
     [[1], undefined, /1 scores for 2 candidates/],
     [[1, 1.5], undefined, /1.5 is not in \[0, 1\]/],

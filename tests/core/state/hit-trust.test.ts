@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { HitTrust } from "../../../core/state/hit-trust.ts";
 
-test("what is sent is believed held until a replica says otherwise", () => {
+test("the trust is 1 before any report", () => {
   const trust = new HitTrust();
   trust.learn(0, 0, 500);
   trust.learn(0, 1000, Number.NaN);
   assert.equal(trust.of(0), 1);
 });
 
-test("comes near the share that is reported, in that slot only", () => {
+test("approaches the reported share, in that slot only", () => {
   const trust = new HitTrust();
   for (let i = 0; i < 1000; i++) trust.learn(3, 2000, i % 2 === 0 ? 2000 : 0);
   assert.ok(Math.abs(trust.of(3) - 0.5) < 0.01, `${trust.of(3)}`);
@@ -20,7 +20,7 @@ test("comes near the share that is reported, in that slot only", () => {
 
 for (const [what, reported, bound] of [
   ["nothing is ever cached", 0, 0.1],
-  ["more is cached than can be", 1e9, 1.25],
+  ["reports are impossibly high", 1e9, 1.25],
 ] as const) {
   test(`stays within bounds when ${what}`, () => {
     const trust = new HitTrust();

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { Lease, LoadTable, MAX_SLOTS } from "../../../core/state/load.ts";
+import { Lease } from "../../../core/state/lease.ts";
+import { LoadTable, MAX_SLOTS } from "../../../core/state/load.ts";
 
 const work = (tokens: number) => ({ tokens, hasFirstByte: true });
 const sum = (numbers: ArrayLike<number>) => Array.from(numbers).reduce((total, each) => total + each, 0);
@@ -9,7 +10,7 @@ const sum = (numbers: ArrayLike<number>) => Array.from(numbers).reduce((total, e
 describe("a lease", () => {
   const rows: readonly (readonly [string, readonly ("firstByte" | "release")[], inFlight: number, prefillTokens: number])[] = [
     ["held", [], 1, 700],
-    ["first byte: the prompt is worked off", ["firstByte"], 1, 0],
+    ["first byte: the prompt is processed", ["firstByte"], 1, 0],
     ["first byte twice counts once", ["firstByte", "firstByte"], 1, 0],
     ["released before a first byte", ["release"], 0, 0],
     ["released after the first byte", ["firstByte", "release"], 0, 0],
@@ -27,7 +28,7 @@ describe("a lease", () => {
     });
   }
 
-  test("all counters return to zero, whatever the order; none is ever below zero", () => {
+  test("in any order, all counters return to zero, and none is ever below zero", () => {
     const step = fc.record({
       lease: fc.nat(20),
       slot: fc.nat(3),
@@ -79,13 +80,13 @@ describe("slots", () => {
     assert.equal(sum(table.inFlight), 0);
   });
 
-  test("retiring an unknown name is nothing", () => {
+  test("retiring an unknown name changes nothing", () => {
     const table = new LoadTable();
     table.retire("a");
     assert.equal(table.slotOf("b"), 0);
   });
 
-  test("two names never share a slot, whatever comes and goes", () => {
+  test("two names never share a slot, in any order of additions and removals", () => {
     const step = fc.record({ name: fc.nat(30), isThere: fc.boolean() });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 100 }), (steps) => {
@@ -111,7 +112,7 @@ describe("slots", () => {
 });
 
 describe("scraped values", () => {
-  test("are unknown until a page was read, and a value left out is unknown", () => {
+  test("are unknown before the first read; a value left out is unknown", () => {
     const table = new LoadTable();
     assert.ok(Number.isNaN(table.waiting[0]) && Number.isNaN(table.scrapedAtMs[0]));
     table.scraped(0, { waiting: 3, kvUsage: 0.5 }, 100);
@@ -122,7 +123,7 @@ describe("scraped values", () => {
     assert.ok(Number.isNaN(table.waiting[0]) && Number.isNaN(table.scrapedAtMs[0]));
   });
 
-  test("count fully when they are new, less as they fade, and for nothing when there are none", () => {
+  test("have freshness 1 when new, less as they fade, and 0 without any values", () => {
     const table = new LoadTable();
     assert.equal(table.freshness[0], 0);
     table.scraped(0, { waiting: 3 }, 100);
@@ -135,7 +136,7 @@ describe("scraped values", () => {
     assert.equal(table.freshness[0], 0);
   });
 
-  test("what is known of adapters goes with the endpoint", () => {
+  test("adapter facts are forgotten with the endpoint", () => {
     const table = new LoadTable();
     const slot = table.slotOf("a");
     table.knowAdapters(slot, { names: new Set(["a1"]) });

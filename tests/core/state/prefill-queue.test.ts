@@ -6,7 +6,7 @@ import { PrefillQueue, type PrefillWork } from "../../../core/state/prefill-queu
 const streamed = (tokens: number): PrefillWork => ({ tokens, hasFirstByte: true });
 const whole = (tokens: number): PrefillWork => ({ tokens, hasFirstByte: false });
 
-/** A queue that believes in ten tokens a millisecond. */
+/** A queue with an initial speed of ten tokens per millisecond. */
 const makeQueue = () => new PrefillQueue(10);
 
 describe("what remains of the prompts sent to an endpoint", () => {
@@ -14,7 +14,7 @@ describe("what remains of the prompts sent to an endpoint", () => {
     { name: "nothing sent", sent: [], atMs: 100, remaining: 0 },
     { name: "one, at once", sent: [[0, streamed(1000)]], atMs: 0, remaining: 1000 },
     { name: "one, half done", sent: [[0, streamed(1000)]], atMs: 50, remaining: 500 },
-    { name: "one that takes longer than believed", sent: [[0, streamed(1000)]], atMs: 500, remaining: 0 },
+    { name: "one that takes longer than estimated", sent: [[0, streamed(1000)]], atMs: 500, remaining: 0 },
     {
       name: "the second waits for the first",
       sent: [
@@ -25,7 +25,7 @@ describe("what remains of the prompts sent to an endpoint", () => {
       remaining: 800,
     },
     {
-      name: "and is not begun before the first is answered",
+      name: "and does not begin before the first byte of the first",
       sent: [
         [0, streamed(1000)],
         [10, streamed(300)],
@@ -34,7 +34,7 @@ describe("what remains of the prompts sent to an endpoint", () => {
       remaining: 300,
     },
     {
-      name: "behind a whole answer, time alone counts",
+      name: "after a response that comes whole, only time counts",
       sent: [
         [0, whole(1000)],
         [10, streamed(300)],
@@ -43,7 +43,7 @@ describe("what remains of the prompts sent to an endpoint", () => {
       remaining: 100,
     },
     {
-      name: "whole answers are worked off by time",
+      name: "responses that come whole count as processed after their time",
       sent: [
         [0, whole(1000)],
         [0, whole(500)],
@@ -60,7 +60,7 @@ describe("what remains of the prompts sent to an endpoint", () => {
     });
   }
 
-  test("a first byte makes the next one the first in line", () => {
+  test("after a first byte the next prompt is the first in the queue", () => {
     const queue = makeQueue();
     const [first, second] = [streamed(1000), streamed(300)];
     queue.add(first, 0);
@@ -71,7 +71,7 @@ describe("what remains of the prompts sent to an endpoint", () => {
     assert.equal(queue.remaining(300), 0);
   });
 
-  test("prompts count until they are answered, or until time says so where nothing else does", () => {
+  test("prompts wait until their first byte, or until their time is over for responses that come whole", () => {
     const queue = makeQueue();
     const first = streamed(1000);
     queue.add(first, 0);
@@ -82,7 +82,7 @@ describe("what remains of the prompts sent to an endpoint", () => {
     assert.equal(queue.waiting(990), 0);
   });
 
-  test("what left without an answer does not count, and says nothing of the speed", () => {
+  test("a prompt that ended without a response does not count, and does not change the speed", () => {
     const queue = makeQueue();
     const work = streamed(5000);
     queue.add(work, 0);
@@ -94,8 +94,8 @@ describe("what remains of the prompts sent to an endpoint", () => {
 });
 
 describe("the measured speed", () => {
-  /** One prompt after the other, each answered after `tokens / rate`. */
-  const answerAt = (queue: PrefillQueue, rate: number, prompts: number, tokens: number, pauseMs = 0) => {
+  /** Processes one prompt after the other, each in `tokens / rate` milliseconds. */
+  const processAll = (queue: PrefillQueue, rate: number, prompts: number, tokens: number, pauseMs = 0) => {
     let nowMs = 0;
     for (let i = 0; i < prompts; i++) {
       const work = streamed(tokens);
@@ -110,13 +110,13 @@ describe("the measured speed", () => {
     test(`comes close to ${rate} tokens a millisecond, pauses or not`, () => {
       for (const pauseMs of [0, 1000]) {
         const queue = makeQueue();
-        answerAt(queue, rate, 400, 4000, pauseMs);
+        processAll(queue, rate, 400, 4000, pauseMs);
         assert.ok(Math.abs(queue.rate / rate - 1) < 0.05, `${queue.rate}`);
       }
     });
   }
 
-  test("two prompts answered in one step count together", () => {
+  test("two prompts with their first byte at the same moment count together", () => {
     const queue = makeQueue();
     for (let nowMs = 0; nowMs < 100_000; nowMs += 200) {
       const [first, second] = [streamed(500), streamed(500)];
@@ -129,7 +129,7 @@ describe("the measured speed", () => {
   });
 });
 
-test("never negative, and nothing remains of an empty queue, whatever the order", () => {
+test("in any order, what remains is never negative, and is 0 for an empty queue", () => {
   const step = fc.record({
     id: fc.nat(8),
     tokens: fc.nat(50_000),

@@ -14,7 +14,7 @@ describe("block ends", () => {
         const previous = sizes[index - 1] ?? size;
         assert.equal(size % 8, 0);
         assert.ok(size === previous || size === 2 * previous);
-        assert.ok(size <= Math.max(sizes[0]!, ends[index]! / 32), "a block is at most 1/32 of what it ends");
+        assert.ok(size <= Math.max(sizes[0]!, ends[index]! / 32), "a block is at most 1/32 of the prompt up to its end");
       }
       assert.ok(ends.at(-1)! <= 4 * MIB);
       assert.deepEqual(
@@ -24,13 +24,13 @@ describe("block ends", () => {
     });
   }
 
-  test("keep long prompts cheap", () => {
+  test("give long prompts few blocks", () => {
     const ends = blockEnds(256, 32 * MIB);
     const blocks = [4096, 16_384, 65_536, 512_000, 4 * MIB, 32 * MIB].map((bytes) => wholeBlocks(ends, bytes));
     assert.deepEqual(blocks, [16, 64, 128, 222, 320, 416]);
   });
 
-  test("refuse a length that is none", () => {
+  test("refuse a length below 1", () => {
     for (const blockBytes of [0, -1, Number.NaN])
       assert.throws(() => blockEnds(blockBytes, MIB), /blockBytes must be at least 1/);
   });

@@ -21,7 +21,7 @@ const utf8 = (text: string) => new TextEncoder().encode(text);
 const hex = (words: readonly number[]) => [...words].map((word) => (word >>> 0).toString(16).padStart(8, "0")).join(" ");
 
 const WORD = 2n ** 64n - 1n;
-/** What each lane and each sum is multiplied with at the end of a block. */
+/** The factors of each lane and each sum at the end of a block. */
 const LANE_ODDS = [0x9e3779b185ebca87n, 0xc2b2ae3d27d4eb4fn, 0x165667b19e3779f9n, 0x85ebca77c2b2ae63n] as const;
 const SUM_ODDS = [0x27d4eb2f165667c5n, 0xff51afd7ed558ccdn, 0xc4ceb9fe1a85ec53n, 0xd6e8feb86659fd93n] as const;
 
@@ -75,7 +75,7 @@ describe("hashes of a prompt", () => {
     test(`are the same on every runtime: ${name}`, () => assert.equal(hex(hash(body)), expected));
   }
 
-  test("do not depend on where spans lie or how they are aligned, only on what they hold", () => {
+  test("depend on the content of the spans, not on their place or alignment", () => {
     const pieces = fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 12 });
     fc.assert(
       fc.property(pieces, fc.nat({ max: 9 }), (all, gap) => {
@@ -96,7 +96,7 @@ describe("hashes of a prompt", () => {
     );
   });
 
-  test("of a beginning are the beginning of the hashes", () => {
+  test("of a prompt's beginning are the first hashes of the prompt", () => {
     const body = utf8("All work and no play makes Jack a dull boy. ".repeat(60));
     const whole = hash(body);
     for (let end = 0; end < body.length; end += 13) {
@@ -105,7 +105,7 @@ describe("hashes of a prompt", () => {
     }
   });
 
-  test("of long prompts do not depend on how they fit into the module's memory", () => {
+  test("of prompts longer than the module's memory are the same as of one piece", () => {
     const body = Uint8Array.from({ length: 70_000 }, (_, at) => (at * at * 31) >>> 7);
     for (const cut of [1, 32_000, 32_680, 32_700, 32_768, 40_000, 65_400]) {
       const flat = [...body.subarray(0, cut), 0, ...body.subarray(cut)];
@@ -122,7 +122,7 @@ describe("hashes of a prompt", () => {
     }
   });
 
-  test("do not mix up the blocks of two indexes, nor their secrets", () => {
+  test("of two indexes use each one's own blocks and secret", () => {
     const body = utf8("All work and no play makes Jack a dull boy. ".repeat(20));
     const other = new PrefixHasher(SECRET.map((word) => word ^ 1));
     const expected = [hash(body), hash(body, [[0, body.length]], KEY, other)];
@@ -132,7 +132,7 @@ describe("hashes of a prompt", () => {
     assert.notDeepEqual(expected[0], expected[1]);
   });
 
-  test("tell a moved boundary apart", () => {
+  test("change when a span boundary moves", () => {
     const body = utf8("a".repeat(200));
     const cuts = [0, 10, 11, 64, 100].map((cut) =>
       hex(
@@ -145,7 +145,7 @@ describe("hashes of a prompt", () => {
     assert.equal(new Set(cuts).size, cuts.length);
   });
 
-  test("depend on each part of the key, on its ends too, and on the secret", () => {
+  test("depend on each part of the key, on where it ends, and on the secret", () => {
     const body = utf8("x".repeat(64));
     const keys: PrefixKey[] = [
       KEY,
@@ -164,7 +164,7 @@ describe("hashes of a prompt", () => {
     assert.equal(new Set(all).size, all.length);
   });
 
-  test("of a key with a salt of megabytes take no longer, and still tell its length", () => {
+  test("with a salt of megabytes take no longer, and still depend on its length", () => {
     const body = utf8("x".repeat(64));
     const salts = [2 ** 22, 2 ** 22 + 1].map((length) => "s".repeat(length));
     const [one, other] = salts.map((cacheSalt) => hex(hash(body, [[0, 64]], { ...KEY, cacheSalt })));

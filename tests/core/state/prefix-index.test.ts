@@ -23,7 +23,7 @@ function plain(text: string): Prompt {
   return { body, spans: [[0, body.length]] };
 }
 
-/** A chat body and the span of each message in it, as a parser hands them over. */
+/** A chat body and the span of each message in it, as a parser returns them. */
 function chat(messages: readonly string[], isStream = false): Prompt {
   const encoder = new TextEncoder();
   const parts = messages.map((content, index) => JSON.stringify({ role: index % 2 === 0 ? "user" : "assistant", content }));
@@ -61,7 +61,7 @@ describe("a prompt that was sent", () => {
     }
   });
 
-  test("matches up to where another leaves it", () => {
+  test("matches another prompt up to the first difference", () => {
     const index = makeIndex();
     index.admit(match(index, plain(story("fox", 2_000))), 0);
     const other = match(index, plain(story("fox", 1_000) + story("dog", 3_000)), KEY, 1_000);
@@ -85,7 +85,7 @@ describe("a prompt that was sent", () => {
     assert.notDeepEqual(prefixes[0]!.hashes, prefixes[1]!.hashes);
   });
 
-  test("is nothing when it is shorter than a block, or no prompt", () => {
+  test("has no blocks when it is shorter than one block, or empty", () => {
     const index = makeIndex();
     for (const prompt of [plain("short"), plain(""), { body: new Uint8Array(0), spans: [] }]) {
       const prefix = match(index, prompt, KEY, 5);
@@ -101,7 +101,7 @@ describe("a prompt that was sent", () => {
     assert.equal(index.stats().entries, 0);
   });
 
-  test("keeps the answer it gave first", () => {
+  test("keeps the number of blocks that was read first", () => {
     const index = makeIndex();
     index.admit(match(index, plain(story("dog", 1_000))), 1);
     const prefix = match(index, plain(story("fox", 1_000)));
@@ -131,7 +131,7 @@ describe("a conversation's next turn", () => {
     });
   }
 
-  test("holds them whatever the messages are", () => {
+  test("holds them for any messages", () => {
     const message = fc.string({ unit: "binary", maxLength: 400 });
     fc.assert(
       fc.property(fc.array(message, { minLength: 1, maxLength: 8 }), message, (messages, next) => {
@@ -164,7 +164,7 @@ describe("a prompt of 32 MB", () => {
 });
 
 describe("withdraw", () => {
-  test("takes back what failed, and only that", () => {
+  test("removes the failed request's blocks, and only those", () => {
     const index = makeIndex();
     const short = plain(story("fox", 1_000));
     const long = plain(story("fox", 3_000));
@@ -181,7 +181,7 @@ describe("withdraw", () => {
     assert.deepEqual(index.stats(), before);
   });
 
-  test("leaves what another request uses since", () => {
+  test("leaves blocks that another request has used since", () => {
     const index = makeIndex();
     const failed = match(index, plain(story("fox", 3_000)));
     index.admit(failed, 0);
@@ -193,7 +193,7 @@ describe("withdraw", () => {
 });
 
 describe("capacity", () => {
-  test("keeps the newest prompts, and of the oldest its head", () => {
+  test("keeps the newest prompts, and the beginning of the oldest", () => {
     const index = makeIndex({ defaultCapacityTokens: 1_000 });
     const prompts = ["ant", "bee", "cat"].map((name) => plain(story(name, 1_600)));
     for (const prompt of prompts) index.admit(match(index, prompt, KEY, 400), 0);
@@ -215,7 +215,7 @@ describe("capacity", () => {
     }
   });
 
-  test("counts in the tokens of each prompt, not in bytes", () => {
+  test("is counted in each prompt's tokens, not in bytes", () => {
     const index = makeIndex({ defaultCapacityTokens: 1_000 });
     const dense = plain(story("ant", 1_600));
     index.admit(match(index, dense, KEY, 1_600), 0);
@@ -260,14 +260,14 @@ describe("memory", () => {
     });
   }
 
-  test("is reserved once, whatever is sent", () => {
+  test("is reserved once, and does not grow with prompts", () => {
     const index = makeIndex();
     const { bytes } = index.stats();
     for (let number = 0; number < 50; number++) index.admit(match(index, plain(story(`prompt ${number}`, 20_000))), number);
     assert.equal(index.stats().bytes, bytes);
   });
 
-  test("refuses a bound too small to be of use", () => {
+  test("has a smallest bound that is accepted", () => {
     assert.throws(() => makeIndex({ maxBytes: 10_000 }), /at least 65536/);
   });
 });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { type Admission, type Chain, Residency } from "../../../core/state/residency.ts";
 
-// A plain model of the same rules: per slot a map of held blocks with the moment each was last used.
+// A simple model of the same rules: for each slot a map of held blocks and when each was last used.
 
 interface Block {
   readonly depth: number;
@@ -69,7 +69,7 @@ class Model {
     while (this.tokens(slot) > this.capacity[slot]! && this.evict([slot], Number.POSITIVE_INFINITY)) {}
   }
 
-  /** Removes the block used least recently before that moment, the deepest of one path. */
+  /** Removes the block that was used least recently before that moment, the deepest of its path. */
   evict(slots: Iterable<number>, before: number): boolean {
     let victim: { slot: number; key: string; block: Block } | undefined;
     for (const slot of slots) {
@@ -97,7 +97,7 @@ class Model {
 
 const tokensIn = (block: number) => TOKENS[block % TOKENS.length]!;
 
-/** A prompt is a word; each of its beginnings has its own hash. */
+/** A prompt is a word; each of its prefixes has its own hash. */
 function makeChain(path: string): Chain {
   const hashes = new Int32Array(2 * path.length);
   let low = 1;
@@ -118,7 +118,7 @@ type Step =
   | { readonly kind: "capacity"; readonly slot: number; readonly tokens: number };
 
 const slots = fc.nat({ max: SLOTS - 1 });
-/** Long beginnings in common, then short tails, as conversations have. */
+/** Prompts with long common beginnings and short ends, like conversations. */
 const paths = (tail: number) =>
   fc
     .tuple(
@@ -180,7 +180,7 @@ function assertSame(residency: Residency, model: Model): void {
   );
 }
 
-/** The same depth from every guess, and block by block: what is held has no gap. */
+/** The depth is the same from every guess and block by block: the held blocks have no gap. */
 function assertHeldPrefix(residency: Residency, model: Model, path: string): void {
   const chain = makeChain(path);
   for (let slot = 0; slot < SLOTS; slot++) {
@@ -193,28 +193,28 @@ function assertHeldPrefix(residency: Residency, model: Model, path: string): voi
   }
 }
 
-test("equals the plain model while slots are trimmed to their capacity", () => {
+test("equals the simple model while slots are trimmed to their capacity", () => {
   fc.assert(
     fc.property(steps(6, 60), (all) => compare(all, 40)),
     { numRuns: 150, interruptAfterTimeLimit: 20_000 },
   );
 });
 
-test("equals the plain model when memory runs out before capacity", () => {
+test("equals the simple model when memory runs out before capacity", () => {
   fc.assert(
     fc.property(steps(40, 100_000), (all) => compare(all, 1_000_000)),
     { numRuns: 60, interruptAfterTimeLimit: 20_000 },
   );
 });
 
-test("equals the plain model when one prompt is larger than memory", () => {
+test("equals the simple model when one prompt is larger than memory", () => {
   const { maxEntries } = new Residency(SMALLEST_BYTES, 1).table;
   const long = "d".repeat(maxEntries + 50);
   const all = ["ab", long, "ab", `${long}e`, "c"].map((path, slot): Step => ({ kind: "admit", path, slot, guess: 0 }));
   compare(all, 1_000_000);
 });
 
-test("generated text takes room until it is the oldest, then leaves before its prompt", () => {
+test("generated text takes room until it is the oldest, then is evicted before its prompt", () => {
   const residency = new Residency(SMALLEST_BYTES, 20);
   residency.admit(makeChain("ab"), 0, 0);
   residency.extend(makeChain("ab"), 0, 8);
@@ -228,7 +228,7 @@ test("generated text takes room until it is the oldest, then leaves before its p
   assert.equal(residency.table.count, 0);
 });
 
-test("a longer prompt has the generated text inside, so it is not counted twice", () => {
+test("a longer prompt contains the generated text, so it is not counted twice", () => {
   const residency = new Residency(SMALLEST_BYTES, 1000);
   const tokens = () => residency.slots()[0]?.tokens;
   residency.admit(makeChain("ab"), 0, 0);
@@ -241,7 +241,7 @@ test("a longer prompt has the generated text inside, so it is not counted twice"
   assert.equal(tokens(), tokensIn(0) + tokensIn(1) + tokensIn(2));
 });
 
-test("text generated after a prompt that is not held any more counts nothing", () => {
+test("text generated after a prompt that is not held any more takes no room", () => {
   const residency = new Residency(SMALLEST_BYTES, 1000);
   residency.admit(makeChain("ab"), 0, 0);
   residency.forget(0);
@@ -250,7 +250,7 @@ test("text generated after a prompt that is not held any more counts nothing", (
   assert.equal(residency.table.count, 0);
 });
 
-test("with generated text in between, whatever happens, all is given back", () => {
+test("with generated text in any order of calls, all room is free again at the end", () => {
   const paths = ["a", "ab", "abc", "ad", "b", "bc"];
   const action = fc.tuple(
     fc.constantFrom("admit", "extend", "withdraw", "capacity"),

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { TokenScale } from "../../../core/state/token-scale.ts";
 
-test("estimates stay as they are until something is reported", () => {
+test("estimates are not corrected before the first report", () => {
   assert.equal(new TokenScale().scaled("completions", 123), 123);
 });
 
-test("comes near what is reported, for that API only", () => {
+test("approaches the reported ratio, for that API only", () => {
   const scale = new TokenScale();
   for (let i = 0; i < 100; i++) scale.learn("completions", 500, 1500);
   const factor = scale.factor("completions");
@@ -21,7 +21,7 @@ test("follows a change within a few million tokens", () => {
   assert.ok(Math.abs(scale.factor("a") - 0.5) < 0.01);
 });
 
-test("one prompt does not turn it over", () => {
+test("one prompt changes it little", () => {
   const scale = new TokenScale();
   scale.learn("a", 20, 160);
   assert.ok(scale.factor("a") < 1.2);
@@ -34,7 +34,7 @@ for (const [what, estimated, reported] of [
   ["no tokens", 1_000, 0],
   ["more tokens than bytes", 1_000, 9_000],
 ] as const) {
-  test(`${what} tells nothing`, () => {
+  test(`${what} changes nothing`, () => {
     const scale = new TokenScale();
     scale.learn("a", estimated, reported);
     assert.equal(scale.factor("a"), 1);

@@ -11,10 +11,10 @@ describe("where the opening events of a stream end", () => {
     { name: "after two", opening: 2, before: "event: a\ndata: 1\n\nevent: b\ndata: 2\n\n", first: "e" },
     { name: "with CRLF", opening: 2, before: "data: 1\r\n\r\ndata: 2\r\n\r\n", first: "d" },
     { name: "with CR", opening: 2, before: "data: 1\r\rdata: 2\r\r", first: "d" },
-    { name: "with empty lines too many", opening: 2, before: "\n\ndata: 1\n\n\n\ndata: 2\n\n", first: "d" },
+    { name: "with extra empty lines", opening: 2, before: "\n\ndata: 1\n\n\n\ndata: 2\n\n", first: "d" },
   ];
   for (const { name, opening, before, first } of cases) {
-    it(`${name}, whatever the pieces`, () => {
+    it(`${name}, in any pieces`, () => {
       for (let cut = 0; cut <= before.length; cut++) {
         const boundary = new EventBoundary(opening);
         read(boundary, before.slice(0, cut));
@@ -29,14 +29,14 @@ describe("where the opening events of a stream end", () => {
     });
   }
 
-  it("not before the last of them has ended", () => {
+  it("is after the last of them, not before", () => {
     const boundary = new EventBoundary(2);
     for (const byte of "data: 1\n\ndata: 2\n") read(boundary, byte);
     assert.equal(boundary.isOpeningOver, false);
   });
 });
 
-describe("what ends an open event", () => {
+describe("the text that ends an open event", () => {
   const cases: readonly { readonly stream: string; readonly closing: string }[] = [
     { stream: "", closing: "" },
     { stream: "data: 1\n\n", closing: "" },

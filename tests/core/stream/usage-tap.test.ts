@@ -10,7 +10,7 @@ const MESSAGES = `event: message_start\ndata: {"type":"message_start","message":
 const ALL = { promptTokens: 813, outputTokens: 4, cachedTokens: 800 };
 const NONE = Number.NaN;
 
-const ANSWERS: readonly (readonly [name: string, text: string, usage: typeof ALL | undefined])[] = [
+const CASES: readonly (readonly [name: string, text: string, usage: typeof ALL | undefined])[] = [
   ["a completion", OPENAI, ALL],
   ["a stream, by its last chunk with usage", CHAT_STREAM, ALL],
   ["a response", RESPONSES, ALL],
@@ -32,30 +32,30 @@ const ANSWERS: readonly (readonly [name: string, text: string, usage: typeof ALL
   ],
   ["an object cut off", OPENAI.slice(0, OPENAI.indexOf("prompt_tokens_details")), undefined],
   ["no numbers", `{"usage":{"prompt_tokens":"7","completion_tokens":-1}}`, undefined],
-  ["numbers out of reason", `{"usage":{"prompt_tokens":12345678901}}`, undefined],
+  ["numbers that are too large", `{"usage":{"prompt_tokens":12345678901}}`, undefined],
   ["nothing", "", undefined],
   ["a key at the very end", `{"usage":`, undefined],
 ];
 
 describe("usage tap", () => {
-  for (const [name, text, usage] of ANSWERS) {
+  for (const [name, text, usage] of CASES) {
     test(name, () => {
       const bytes = Buffer.from(text);
       for (const size of [1, 7, 200, 100_000]) assert.deepEqual(tapped(bytes, size), usage, `reads of ${size}`);
     });
   }
 
-  test("keeps the end of long answers, whatever the reads", () => {
+  test("keeps the end of long responses, in reads of any size", () => {
     const long = Buffer.from(`${"x".repeat(3 * TAIL_BYTES + 17)}${OPENAI}`);
     for (const size of [1, 199, TAIL_BYTES - 1, TAIL_BYTES, TAIL_BYTES + 1, long.length])
       assert.deepEqual(tapped(long, size), ALL);
   });
 
-  test("finds nothing once more than the tail has followed", () => {
+  test("finds nothing when more than TAIL_BYTES have followed", () => {
     assert.equal(tapped(Buffer.from(OPENAI + " ".repeat(TAIL_BYTES)), 500), undefined);
   });
 
-  test("reads only what the spans cover", () => {
+  test("reads only the bytes in the spans", () => {
     const parts = [OPENAI.slice(0, 100), OPENAI.slice(100, 180), OPENAI.slice(180)];
     const chunk = Buffer.from(parts.map((part) => `50\r\n${part}\r\n`).join(""));
     const spans: number[] = [];
@@ -70,12 +70,12 @@ describe("usage tap", () => {
     assert.equal(tap.finish(), undefined);
   });
 
-  test("the end of one answer is not that of the next", () => {
+  test("does not read one response's usage for the next", () => {
     assert.deepEqual(tapped(Buffer.from(OPENAI), 50), ALL);
     assert.equal(tapped(Buffer.from("{}"), 50), undefined);
   });
 
-  test("reads the same as it would of the last bytes at once, and never throws", () => {
+  test("reads the same in pieces as from the last bytes at once, and never throws", () => {
     const piece = fc.constantFrom(
       '"usage"',
       ":",

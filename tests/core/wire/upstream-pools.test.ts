@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { createServer, type Socket } from "node:net";
 import { after, before, describe, it } from "node:test";
 import type { Endpoint } from "../../../core/contract/endpoint.ts";
+import { makeEndpoint } from "../../../core/contract/test-kit.ts";
 import { parseEndpointUrl } from "../../../core/control/endpoint-url.ts";
 import { DEFAULT_LIMITS } from "../../../core/settings.ts";
 import { UpstreamPools } from "../../../core/wire/upstream-pools.ts";
@@ -23,18 +24,11 @@ before(async () => {
 });
 after(() => server.close());
 
-const endpointAt = (path: string): Endpoint => ({
-  name: "a",
-  slot: 0,
-  url: parseEndpointUrl(`${url}${path}`),
-  labels: {},
-  phase: "ready",
-  models: new Set(),
-});
+const endpointAt = (path: string): Endpoint => makeEndpoint(0, { url: parseEndpointUrl(`${url}${path}`) });
 
 describe("pools that are replaced while connections are in use", () => {
   const changes: readonly { readonly name: string; readonly change: (pools: UpstreamPools) => void }[] = [
-    { name: "the endpoint is listed no more", change: (pools) => pools.follow([]) },
+    { name: "the endpoint is removed", change: (pools) => pools.follow([]) },
     { name: "the endpoint has another address", change: (pools) => void pools.of(endpointAt("/other")) },
   ];
   for (const { name, change } of changes) {

@@ -40,7 +40,7 @@ function samplesOf(page: string): Sample[] | string {
       (name, labels, value) => samples.push({ name, labels: [...labels], value }),
     );
   } catch (thrown) {
-    if (thrown instanceof Error && thrown.message.startsWith("The metrics page has a broken line")) return thrown.message;
+    if (thrown instanceof Error && thrown.message.startsWith("The metrics have a broken line")) return thrown.message;
     throw thrown;
   }
   for (const { name } of samples) assert.ok(name !== "" && !/[ \t\r{#]/.test(name.charAt(0)), "a name");

@@ -4,7 +4,7 @@ import type { EndpointSpec } from "../../../core/contract/endpoint.ts";
 import staticEndpoints from "../../../plugins/discovery/static.ts";
 import { createPlugin, issuesOf } from "../../support/plugins.ts";
 
-test("the list is found once, labels filled in", () => {
+test("the list is reported once, with default labels", () => {
   const found: (readonly EndpointSpec[])[] = [];
   const endpoints = [
     { name: "gpu1", url: "http://127.0.0.1:8000", labels: { gpu: "h100" } },
@@ -14,7 +14,7 @@ test("the list is found once, labels filled in", () => {
   assert.deepEqual(found, [[endpoints[0], { ...endpoints[1], labels: {} }]]);
 });
 
-test("an address must be one", () => {
+test("an address that is not valid is refused", () => {
   for (const url of ["", "gpu1:8000", "ftp://gpu1", "http://"]) {
     assert.ok(issuesOf(staticEndpoints, { endpoints: [{ name: "a", url }] }).length > 0, url);
   }

@@ -22,7 +22,7 @@ describe("the reference's roles", () => {
   for (const [name, kept] of cases) {
     it(name, () => {
       const filter = createPlugin(builtIns.get(name) as typeof byLabel);
-      assert.deepEqual(rolesOf(filter.filter(makeRequest(), pool, makeLoad(9))), kept);
+      assert.deepEqual(rolesOf(filter.filter(makeRequest(), pool, makeLoad(9), Math.random)), kept);
     });
   }
 
@@ -40,7 +40,7 @@ describe("any label", () => {
   ];
   for (const [parameters, kept] of cases) {
     it(JSON.stringify(parameters), () => {
-      const stayed = createPlugin(byLabel, parameters).filter(makeRequest(), gpus, makeLoad(3));
+      const stayed = createPlugin(byLabel, parameters).filter(makeRequest(), gpus, makeLoad(3), Math.random);
       assert.deepEqual(
         stayed.map(({ slot }) => slot),
         kept,
@@ -49,7 +49,7 @@ describe("any label", () => {
   }
 });
 
-test("a filter that nobody can pass is refused; a refusal names the filter", () => {
+test("options that no endpoint can match are refused; the error names the filter", () => {
   assert.deepEqual(
     issuesOf(byLabel, { label: "gpu" }).map(({ message }) => message),
     ["at least one value, or allowsNoLabel: true"],

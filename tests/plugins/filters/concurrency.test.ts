@@ -9,9 +9,9 @@ describe("concurrency", () => {
   const tokens = { concurrencyMode: "tokens", maxTokenConcurrency: 100, headroom: 0.2 };
   const cases: readonly [name: string, parameters: object, numbers: readonly number[], kept: readonly number[]][] = [
     ["under the limit, headroom included", requests, [59], [0]],
-    ["at the limit another takes it", requests, [60, 0], [1]],
-    ["nobody is left", requests, [60, 61], []],
-    ["unless all are to stay then", { ...requests, whenAllFull: "keep" }, [60, 61], [0, 1]],
+    ["at the limit: another stays", requests, [60, 0], [1]],
+    ["all at the limit: none stays", requests, [60, 61], []],
+    ["all at the limit with keep: all stay", { ...requests, whenAllFull: "keep" }, [60, 61], [0, 1]],
     ["100 requests by default", {}, [99, 100], [0]],
     ["tokens under the limit", tokens, [110], [0]],
     ["tokens at the limit", tokens, [120], []],
@@ -21,7 +21,12 @@ describe("concurrency", () => {
     it(name, () => {
       const isTokens = "concurrencyMode" in parameters;
       const load = makeLoad(numbers.length, isTokens ? { prefillTokens: numbers } : { inFlight: numbers });
-      const stayed = createPlugin(concurrency, parameters).filter(makeRequest(), makeEndpoints(numbers.length), load);
+      const stayed = createPlugin(concurrency, parameters).filter(
+        makeRequest(),
+        makeEndpoints(numbers.length),
+        load,
+        Math.random,
+      );
       assert.deepEqual(
         stayed.map(({ slot }) => slot),
         kept,
@@ -30,12 +35,12 @@ describe("concurrency", () => {
   }
 });
 
-test("when all are full the answer is 429, to be tried again", () => {
+test("when all are full the error is 429, and the client may try again", () => {
   const error = createPlugin(concurrency).refuse?.(makeRequest(), makeEndpoints(1));
   assert.deepEqual([error?.code, error?.status, error?.retryAfterS], ["saturated", 429, 1]);
 });
 
-test("limits that can't be meant", () => {
+test("limits that make no sense are refused", () => {
   const wrong = [
     { maxConcurrency: 0 },
     { maxTokenConcurrency: 0 },

@@ -10,7 +10,7 @@ const pool = [
   makeEndpoint(2, { labels: { zone: "a" } }),
 ];
 
-describe("who matches", () => {
+describe("which endpoints match", () => {
   const cases: readonly [selector: object, kept: readonly number[]][] = [
     [{}, [0, 1, 2]],
     [{ matchLabels: { gpu: "h100" } }, [0]],
@@ -24,7 +24,7 @@ describe("who matches", () => {
   ];
   for (const [selector, kept] of cases) {
     it(JSON.stringify(selector), () => {
-      const stayed = createPlugin(labelSelector, selector).filter(makeRequest(), pool, makeLoad(3));
+      const stayed = createPlugin(labelSelector, selector).filter(makeRequest(), pool, makeLoad(3), Math.random);
       assert.deepEqual(
         stayed.map(({ slot }) => slot),
         kept,
@@ -33,7 +33,7 @@ describe("who matches", () => {
   }
 });
 
-describe("a selector that can't be meant", () => {
+describe("a selector that makes no sense is refused", () => {
   const wrong = [
     { matchLabels: { gpu: 1 } },
     { matchExpressions: [{ key: "gpu", operator: "In" }] },

@@ -13,19 +13,19 @@ interface Case {
   readonly kept: readonly number[];
 }
 
-/** A thousand tokens a second, so that a token is a millisecond. */
+/** A thousand tokens per second, so one token takes a millisecond. */
 const perMs = (maxTTFTPenaltyMs: number) => ({ maxTTFTPenaltyMs, peakPrefillThroughput: 1000 });
 
 const cases: readonly Case[] = [
   { name: "a threshold of 0 turns it off", parameters: { affinityThreshold: 0 }, matched: [0, 90], kept: [0, 1] },
   { name: "one candidate stays", matched: [90], kept: [0] },
-  { name: "nobody holds enough", matched: [10, 20, 50], kept: [0, 1, 2] },
-  { name: "those who do stay", matched: [90, 85, 10], kept: [0, 1] },
+  { name: "no endpoint holds enough", matched: [10, 20, 50], kept: [0, 1, 2] },
+  { name: "the holders stay", matched: [90, 85, 10], kept: [0, 1] },
   { name: "the threshold itself is enough", matched: [80, 79], kept: [0] },
   { name: "they are much too busy", parameters: perMs(100), matched: [90, 10], prefillTokens: [500, 50], kept: [0, 1] },
   { name: "they are busy, but not so much", parameters: perMs(1000), matched: [90, 10], prefillTokens: [500, 50], kept: [0] },
   {
-    name: "the least busy of them counts",
+    name: "the least busy holder counts",
     parameters: perMs(100),
     matched: [90, 95, 10],
     prefillTokens: [5000, 60, 0],
@@ -44,7 +44,7 @@ describe("prefix-cache-affinity", () => {
       const count = matched.length;
       const load = makeLoad(count, prefillTokens ? { prefillTokens } : {});
       const request = makeRequest({ prefix: makePrefix(100, 16, matched) });
-      const stayed = createPlugin(prefixCacheAffinity, parameters).filter(request, makeEndpoints(count), load);
+      const stayed = createPlugin(prefixCacheAffinity, parameters).filter(request, makeEndpoints(count), load, Math.random);
       assert.deepEqual(
         stayed.map(({ slot }) => slot),
         kept,
@@ -53,11 +53,11 @@ describe("prefix-cache-affinity", () => {
   }
 });
 
-test("without exploration no random number is drawn; the prefix index is asked for", () => {
+test("without exploration no random number is drawn; it asks for the prefix index", () => {
   const asked: object[] = [];
   const random = () => assert.fail("drew a number");
   const filter = createPlugin(prefixCacheAffinity, {}, makeHost({ random, usePrefixIndex: (settings) => asked.push(settings) }));
-  filter.filter(makeRequest(), makeEndpoints(2), makeLoad(2));
+  filter.filter(makeRequest(), makeEndpoints(2), makeLoad(2), Math.random);
   assert.deepEqual(asked, [{}]);
 });
 

@@ -8,10 +8,10 @@ const filter = createPlugin(ready);
 const pool = [makeEndpoint(0, { phase: "starting" }), makeEndpoint(1), makeEndpoint(2, { phase: "not-ready" }), makeEndpoint(3)];
 
 test("only ready endpoints stay", () => {
-  assert.deepEqual(filter.filter(makeRequest(), pool, makeLoad(4)), [pool[1], pool[3]]);
+  assert.deepEqual(filter.filter(makeRequest(), pool, makeLoad(4), Math.random), [pool[1], pool[3]]);
 });
 
-test("the refusal counts who is on the way", () => {
+test("the refusal counts the endpoints in each other phase", () => {
   const error = filter.refuse!(makeRequest(), [pool[0]!, makeEndpoint(5, { phase: "starting" }), pool[2]!]);
   assert.deepEqual([error.code, error.status, error.retryAfterS], ["no_ready_endpoint", 503, 1]);
   assert.match(error.message, /2 starting, 1 not ready/);

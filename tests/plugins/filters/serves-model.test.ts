@@ -9,7 +9,7 @@ const base = makeEndpoint(1);
 const unread = makeEndpoint(2, { models: [] });
 const pool = [both, base, unread];
 
-describe("who stays", () => {
+describe("which endpoints stay", () => {
   const cases: readonly [unlisted: string, target: string, kept: readonly number[]][] = [
     ["refuse", "base", [0, 1]],
     ["refuse", "adapter", [0]],
@@ -25,9 +25,9 @@ describe("who stays", () => {
     ["forward", "a\0", []],
   ];
   for (const [unlisted, target, kept] of cases) {
-    it(`${unlisted} ${JSON.stringify(target)}: ${kept.join(", ") || "nobody"}`, () => {
+    it(`${unlisted} ${JSON.stringify(target)}: ${kept.join(", ") || "none"}`, () => {
       const filter = createPlugin(servesModel, { unlisted });
-      const stayed = filter.filter(makeRequest({ target }), pool, makeLoad(3));
+      const stayed = filter.filter(makeRequest({ target }), pool, makeLoad(3), Math.random);
       assert.deepEqual(
         stayed.map(({ slot }) => slot),
         kept,
@@ -45,12 +45,12 @@ describe("the refusal", () => {
     assert.match(error.message, /"food-v2".*"food-review\/0".*load it/);
   });
 
-  it("asks for patience while a replica that lists it is not ready", () => {
+  it("says to try again while a replica that lists it is not ready", () => {
     const error = refuse!(makeRequest({ model: "late" }), [base, makeEndpoint(3, { phase: "not-ready", models: ["late"] })]);
     assert.deepEqual([error.code, error.status, error.retryAfterS], ["no_ready_endpoint", 503, 1]);
   });
 
-  it("lists what there is, and never what was asked for", () => {
+  it("lists the available names, never the requested one", () => {
     const error = refuse!(makeRequest({ model: "secret-name" }), pool);
     assert.deepEqual([error.code, error.status, error.retryAfterS], ["model_not_found", 404, 0]);
     assert.match(error.message, /set "model" to one of: adapter, base\.$/);

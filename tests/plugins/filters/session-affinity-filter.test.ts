@@ -14,7 +14,7 @@ describe("session-affinity-filter", () => {
     [
       ["the session's endpoint", {}, { [token]: tokenOf("e1") }, [1]],
       ["by another header", custom, { "x-custom-session": tokenOf("e1") }, [1]],
-      ["which then is the only one", custom, { [token]: tokenOf("e1") }, [0, 1]],
+      ["the default header when another is configured", custom, { [token]: tokenOf("e1") }, [0, 1]],
       ["no token", {}, {}, [0, 1]],
       ["an empty token", {}, { [token]: "" }, [0, 1]],
       ["garbage", {}, { [token]: "garbage-token" }, [0, 1]],
@@ -23,7 +23,7 @@ describe("session-affinity-filter", () => {
   for (const [name, parameters, headers, kept] of cases) {
     it(name, () => {
       const request = makeRequest({ headers: makeHeaders(headers) });
-      const stayed = createPlugin(sessionAffinityFilter, parameters).filter(request, pool, makeLoad(2));
+      const stayed = createPlugin(sessionAffinityFilter, parameters).filter(request, pool, makeLoad(2), Math.random);
       assert.deepEqual(
         stayed.map(({ slot }) => slot),
         kept,
@@ -32,12 +32,12 @@ describe("session-affinity-filter", () => {
   }
 });
 
-test("the answer brings the token; names may be anything", () => {
+test("the response has the token; names may have any characters", () => {
   const { responseHeader } = createPlugin(sessionAffinityFilter);
   const endpoint = makeEndpoint(0, { name: "größe-1" });
   assert.deepEqual(responseHeader?.(makeRequest(), endpoint), ["x-session-token", tokenOf("größe-1")]);
 });
 
-test("a header name that is none is refused", () => {
+test("a header name that is not valid is refused", () => {
   for (const headerName of ["", "x y", "x:y", "x\r\n"]) assert.equal(issuesOf(sessionAffinityFilter, { headerName }).length, 1);
 });

@@ -1,27 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
-import type { Decision, RequestRecord } from "../../../core/contract/decision.ts";
+import type { Outcome } from "../../../core/contract/outcome.ts";
 import accessLog from "../../../plugins/observers/access-log.ts";
 import { makePrefix, makeRequest } from "../../support/endpoints.ts";
 import { createPlugin, makeHost } from "../../support/plugins.ts";
+import { makeDecision } from "../../support/records.ts";
 
-const decision: Decision = {
-  requestId: "r1",
-  profile: "default",
-  model: "food",
-  target: "food-v2",
-  rule: "food-review/0",
-  endpoints: [],
-  dropped: [],
-  candidates: [],
-  scores: [],
-  totals: [],
-  order: [],
-  refusal: undefined,
-  faults: [],
-};
+const decision = makeDecision({ model: "food", target: "food-v2", rule: "food-review/0" });
 
-const record: RequestRecord = {
+const record: Outcome = {
   request: makeRequest({ model: "food", target: "food-v2" }),
   decision,
   attempts: [
@@ -33,18 +20,20 @@ const record: RequestRecord = {
   method: "POST",
   path: "/v1/chat/completions",
   status: 200,
-  errorCode: "",
+  error: undefined,
   ending: "complete",
   wallMs: Date.UTC(2025, 0, 2, 3, 4, 5, 678),
   durationMs: 812.345,
   firstByteMs: 101.96,
   requestBytes: 420,
   responseBytes: 1999,
+  usage: undefined,
+  predictedTokens: undefined,
 };
 
-function lineOf(record: RequestRecord, isTerminal: boolean): string {
+function lineOf(record: Outcome, isTerminal: boolean): string {
   const lines: string[] = [];
-  createPlugin(accessLog, {}, makeHost({ isTerminal, print: (line) => lines.push(line) })).finished(record);
+  createPlugin(accessLog, {}, makeHost({ output: { isTerminal, print: (line) => lines.push(line) } })).finished(record);
   assert.equal(lines.length, 1);
   return lines[0]!;
 }
@@ -60,7 +49,9 @@ describe("format", () => {
   for (const [format, isTerminal, starts] of rows) {
     it(`${format} ${isTerminal ? "on a terminal" : "elsewhere"}`, () => {
       const printed: string[] = [];
-      createPlugin(accessLog, { format }, makeHost({ isTerminal, print: (line) => printed.push(line) })).finished(record);
+      createPlugin(accessLog, { format }, makeHost({ output: { isTerminal, print: (line) => printed.push(line) } })).finished(
+        record,
+      );
       assert.match(printed.join(""), starts);
     });
   }
@@ -95,22 +86,26 @@ describe("replay: true", () => {
   const request = makeRequest({ model: "food", promptTokens: 150, isStream: true, prefix });
   const hashed = { stream: true, promptTokens: 150, prefixBlockTokens: 64, prefixHashes: "00000001ffffffff" };
   const usage = { promptTokens: 140, outputTokens: 9, cachedTokens: Number.NaN };
-  const cases: readonly [name: string, changes: Partial<RequestRecord>, added: object][] = [
+  const cases: readonly [name: string, changes: Partial<Outcome>, added: object][] = [
     ["lengths and beginnings", { request }, hashed],
     ["the replica's own count, where there is one", { request, usage }, { ...hashed, promptTokens: 140, outputTokens: 9 }],
     ["a prompt that is not hashed", {}, { stream: false, promptTokens: 0 }],
-    ["a request that was refused unread", { request: undefined }, {}],
+    ["a request that was refused before parsing", { request: undefined }, {}],
   ];
   for (const [name, changes, added] of cases) {
     it(name, () => {
       const lines: string[] = [];
-      const log = createPlugin(accessLog, { replay: true }, makeHost({ print: (line) => lines.push(line) }));
+      const log = createPlugin(
+        accessLog,
+        { replay: true },
+        makeHost({ output: { isTerminal: false, print: (line) => lines.push(line) } }),
+      );
       log.finished({ ...record, ...changes });
       assert.deepEqual(JSON.parse(lines[0]!), { ...JSON.parse(lineOf({ ...record, ...changes }, false)), ...added });
     });
   }
 
-  it("has prompts hashed, and only then", () => {
+  it("asks for the prefix index; without replay it does not", () => {
     const asked: object[] = [];
     for (const replay of [true, false])
       createPlugin(accessLog, { replay }, makeHost({ usePrefixIndex: (settings) => asked.push(settings) }));
@@ -120,7 +115,7 @@ describe("replay: true", () => {
 
 describe("a line for people", () => {
   const unread = { request: undefined, decision: undefined, attempts: [], firstByteMs: Number.NaN };
-  const cases: readonly [name: string, changes: Partial<RequestRecord>, line: string][] = [
+  const cases: readonly [name: string, changes: Partial<Outcome>, line: string][] = [
     [
       "a rewritten request",
       {},
@@ -128,7 +123,7 @@ describe("a line for people", () => {
     ],
     [
       "one that was refused unread",
-      { ...unread, status: 400, errorCode: "invalid_json" },
+      { ...unread, status: 400, error: { code: "invalid_json", message: "Why." } },
       "03:04:05.678 400 POST /v1/chat/completions 812.3 ms invalid_json",
     ],
     [
@@ -140,13 +135,13 @@ describe("a line for people", () => {
   for (const [name, changes, line] of cases) it(name, () => assert.equal(lineOf({ ...record, ...changes }, true), line));
 });
 
-test("without a decision the request still says what was asked for", () => {
+test("without a decision, model and target come from the request", () => {
   assert.equal(JSON.parse(lineOf({ ...record, decision: undefined }, false)).model, "food");
 });
 
-test("what the replica reports is in the line, and nothing that it leaves open", () => {
+test("the line has the counts that the replica reports, and no others", () => {
   const usage = { promptTokens: 110, outputTokens: 4, cachedTokens: 80 };
-  const counts = (changes: Partial<RequestRecord>) => {
+  const counts = (changes: Partial<Outcome>) => {
     const line = JSON.parse(lineOf({ ...record, ...changes }, false)) as Record<string, unknown>;
     return [line["promptTokens"], line["outputTokens"], line["cachedTokens"], line["predictedCachedTokens"]];
   };
@@ -166,7 +161,7 @@ test("no first byte is null", () => {
 
 describe("hostile values", () => {
   const nasty = "\u001b[2J\r\nfake 200\u0000\u007f\u009b\u2028\u202e\u2066end".padEnd(10_000, "x");
-  const hostile: RequestRecord = {
+  const hostile: Outcome = {
     ...record,
     id: nasty,
     method: nasty,
@@ -176,7 +171,7 @@ describe("hostile values", () => {
   };
 
   for (const isTerminal of [false, true]) {
-    it(isTerminal ? "reach no terminal" : "reach no log", () => {
+    it(isTerminal ? "never reach a terminal" : "never reach a log", () => {
       const line = lineOf(hostile, isTerminal);
       assert.doesNotMatch(line, /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/);
       assert.doesNotMatch(line, /\\u00|\\[nrbft]/);

@@ -8,7 +8,7 @@ const samples = (family: CounterFamily) => family.text().split("\n").slice(2, -1
 describe("a counter", () => {
   it("without labels shows 0 before anything was counted", () => assert.deepEqual(samples(make([])), ["a_total 0"]));
 
-  it("counts each combination of label values apart", () => {
+  it("counts each combination of label values separately", () => {
     const family = make(["x", "y", "z"]);
     family.add(1, "a", "b", "c");
     family.add(2, "a", "b", "c");
@@ -21,7 +21,7 @@ describe("a counter", () => {
     ]);
   });
 
-  it("counts what would be one series too many together", () => {
+  it("counts further series together when it is full", () => {
     const family = make(["x"], 3);
     for (let i = 0; i < 1000; i++) family.add(1, `name-${i}`);
     family.add(1, "name-1");
@@ -43,7 +43,7 @@ describe("making room", () => {
     assert.deepEqual(samples(family), ['a_total{x="a",endpoint="gone"} 1']);
   });
 
-  it("counts those that left as others, and loses nothing", () => {
+  it('moves values that are not kept to "other", and loses no count', () => {
     const family = make(["x", "endpoint"], 10);
     for (let i = 0; i < 8; i++) family.add(1, "a", `e${i}`);
     family.makeRoom("endpoint", new Set(["e6", "e7"]));

@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
-import type { RequestRecord } from "../../../core/contract/decision.ts";
 import type { DecisionReport } from "../../../core/contract/decision-report.ts";
 import { RouterError } from "../../../core/contract/errors.ts";
+import type { Outcome } from "../../../core/contract/outcome.ts";
 import decisions from "../../../plugins/observers/decisions.ts";
 import { makeRequest } from "../../support/endpoints.ts";
 import { createPlugin } from "../../support/plugins.ts";
-import { makeDecision, makeRecord } from "../../support/records.ts";
+import { makeDecision, makeOutcome } from "../../support/records.ts";
 import { makeView } from "../../support/view.ts";
 
-function shownAfter(records: readonly Partial<RequestRecord>[], query = "", parameters: unknown = {}): readonly DecisionReport[] {
+function shownAfter(records: readonly Partial<Outcome>[], query = "", parameters: unknown = {}): readonly DecisionReport[] {
   const observer = createPlugin(decisions, parameters);
-  for (const record of records) observer.finished(makeRecord(record));
+  for (const record of records) observer.finished(makeOutcome(record));
   const [page] = observer.pages ?? [];
   assert.equal(page?.path, "/decisions");
   const text = page.render(makeView(), new URLSearchParams(query));
@@ -20,19 +20,19 @@ function shownAfter(records: readonly Partial<RequestRecord>[], query = "", para
 
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => ({ id: `r${index}` }));
 
-describe("which are shown", () => {
-  const cases: readonly [name: string, records: readonly Partial<RequestRecord>[], query: string, ids: readonly string[]][] = [
+describe("which requests are shown", () => {
+  const cases: readonly [name: string, records: readonly Partial<Outcome>[], query: string, ids: readonly string[]][] = [
     ["none yet", [], "", []],
     ["the latest first", numbered(3), "", ["r2", "r1", "r0"]],
     ["as many as asked for", numbered(3), "limit=2", ["r2", "r1"]],
-    ["all where the limit is none", numbered(3), "limit=-1", ["r2", "r1", "r0"]],
-    ["only so many", numbered(6), "", ["r5", "r4", "r3", "r2"]],
-    ["only so many, after several rounds", numbered(11), "", ["r10", "r9", "r8", "r7"]],
+    ["all if the limit is not valid", numbered(3), "limit=-1", ["r2", "r1", "r0"]],
+    ["at most `size`", numbered(6), "", ["r5", "r4", "r3", "r2"]],
+    ["at most `size`, after several rounds", numbered(11), "", ["r10", "r9", "r8", "r7"]],
     ["the one asked for", numbered(6), "id=r4", ["r4"]],
-    ["both of one id", [{ id: "a" }, { id: "b" }, { id: "a" }], "id=a", ["a", "a"]],
+    ["both with the same id", [{ id: "a" }, { id: "b" }, { id: "a" }], "id=a", ["a", "a"]],
     ["one that was forgotten", numbered(6), "id=r1", []],
     ["no probes of the router", [{ id: "a" }, { id: "b", api: "", decision: undefined }], "", ["a"]],
-    ["what could not be understood", [{ id: "a", decision: undefined, request: undefined, status: 400 }], "", ["a"]],
+    ["a request that could not be parsed", [{ id: "a", decision: undefined, request: undefined, status: 400 }], "", ["a"]],
   ];
   for (const [name, records, query, ids] of cases) {
     it(name, () =>
@@ -58,8 +58,8 @@ test("a name as long as a body is not kept", () => {
 });
 
 test("a refusal is kept as code and message", () => {
-  const refusal = new RouterError("no_ready_endpoint", "Nobody is ready.", { cause: new Error("PRIVATE") });
+  const refusal = new RouterError("no_ready_endpoint", "No replica is ready.", { cause: new Error("PRIVATE") });
   const [shown] = shownAfter([{ decision: makeDecision({ refusal, order: [], candidates: [] }) }]);
-  assert.deepEqual(shown?.refusal, { code: "no_ready_endpoint", message: "Nobody is ready." });
+  assert.deepEqual(shown?.refusal, { code: "no_ready_endpoint", message: "No replica is ready." });
   assert.doesNotMatch(JSON.stringify(shown), /PRIVATE/);
 });

@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
-import type { RequestRecord } from "../../../core/contract/decision.ts";
+import type { Outcome } from "../../../core/contract/outcome.ts";
 import requestMetrics from "../../../plugins/observers/request-metrics.ts";
 import { makeEndpoint, makeEndpoints, makeRequest } from "../../support/endpoints.ts";
 import { createPlugin } from "../../support/plugins.ts";
-import { makeDecision, makeRecord } from "../../support/records.ts";
+import { makeDecision, makeOutcome } from "../../support/records.ts";
 import { makeView } from "../../support/view.ts";
 
 const VIEW = makeView(makeEndpoints(3));
 
 /** Samples other than 0, histogram buckets left out, after these requests. */
-function samplesAfter(records: Iterable<Partial<RequestRecord>>, parameters: unknown = {}, view = VIEW): readonly string[] {
+function samplesAfter(records: Iterable<Partial<Outcome>>, parameters: unknown = {}, view = VIEW): readonly string[] {
   const metrics = createPlugin(requestMetrics, parameters);
-  for (const record of records) metrics.finished(makeRecord(record));
+  for (const record of records) metrics.finished(makeOutcome(record));
   const text = metrics.pages?.[0]?.render(view, new URLSearchParams()) ?? "";
   return text
     .split("\n")
@@ -32,9 +32,9 @@ const FIRST_BYTE = [
 ];
 
 describe("what is counted", () => {
-  const cases: readonly [name: string, record: Partial<RequestRecord>, samples: readonly string[]][] = [
+  const cases: readonly [name: string, record: Partial<Outcome>, samples: readonly string[]][] = [
     [
-      "an answer",
+      "a response",
       {},
       [
         `signalbox_requests_total{${CHAT},endpoint="e1",status="2xx"} 1`,
@@ -65,7 +65,7 @@ describe("what is counted", () => {
     ],
     [
       "a refusal",
-      { status: 404, errorCode: "model_not_found", attempts: [], firstByteMs: Number.NaN },
+      { status: 404, error: { code: "model_not_found", message: "Why." }, attempts: [], firstByteMs: Number.NaN },
       [
         `signalbox_requests_total{${CHAT},endpoint="none",status="4xx"} 1`,
         'signalbox_request_errors_total{code="model_not_found"} 1',
@@ -84,7 +84,7 @@ describe("what is counted", () => {
     ],
     [
       "a stream that broke",
-      { ending: "broken", errorCode: "upstream_reset" },
+      { ending: "broken", error: { code: "upstream_reset", message: "Why." } },
       [
         `signalbox_requests_total{${CHAT},endpoint="e1",status="2xx"} 1`,
         'signalbox_request_errors_total{code="upstream_reset"} 1',
@@ -103,9 +103,9 @@ describe("what is counted", () => {
   for (const [name, record, samples] of cases) it(name, () => assert.deepEqual(samplesAfter([record]), samples));
 });
 
-describe("what replicas report of their caches", () => {
+describe("what replicas report about their caches", () => {
   const usage = { promptTokens: 110, outputTokens: 4, cachedTokens: 80 };
-  const cases: readonly [name: string, records: readonly Partial<RequestRecord>[], samples: readonly string[]][] = [
+  const cases: readonly [name: string, records: readonly Partial<Outcome>[], samples: readonly string[]][] = [
     [
       "stands beside what was predicted, with the error added up",
       [
@@ -114,9 +114,9 @@ describe("what replicas report of their caches", () => {
       ],
       ["prompt_tokens 220", "reported_tokens 160", "predicted_tokens 154", "error_tokens 26"],
     ],
-    ["without an index nothing was predicted", [{ usage }], ["prompt_tokens 110", "reported_tokens 80"]],
+    ["without an index nothing is predicted", [{ usage }], ["prompt_tokens 110", "reported_tokens 80"]],
     [
-      "cached tokens that are not told count nothing",
+      "a report without cached tokens counts nothing",
       [{ usage: { ...usage, cachedTokens: Number.NaN }, predictedTokens: 64 }],
       [],
     ],
@@ -125,7 +125,7 @@ describe("what replicas report of their caches", () => {
   for (const [name, records, samples] of cases) {
     it(name, () => {
       const metrics = createPlugin(requestMetrics, {});
-      for (const record of records) metrics.finished(makeRecord(record));
+      for (const record of records) metrics.finished(makeOutcome(record));
       const text = metrics.pages?.[0]?.render(VIEW, new URLSearchParams()) ?? "";
       const found = [...text.matchAll(/^signalbox_prefix_(\w+)_total\{endpoint="e1"\} (\d+)$/gm)].map(
         ([, family, count]) => `${family} ${count}`,
@@ -135,7 +135,7 @@ describe("what replicas report of their caches", () => {
   }
 });
 
-test("a name that a client makes up makes no series", () => {
+test("a name that a client invents makes no series", () => {
   const records = Array.from({ length: 1000 }, (_, index) => {
     const model = `made-up-${index}`;
     return { id: model, request: makeRequest({ model }), decision: makeDecision({ model, target: model }), path: `/v1/${model}` };
@@ -143,7 +143,7 @@ test("a name that a client makes up makes no series", () => {
   assert.equal(samplesAfter(records).length, samplesAfter([{}]).length);
 });
 
-test("endpoints that come and go do not grow the page without end", () => {
+test("endpoints that come and go do not make the page grow without limit", () => {
   const records = (count: number) =>
     Array.from({ length: count }, (_, index) => ({ attempts: [{ endpoint: `pod-${index}`, result: 200 }] }));
   assert.ok(samplesAfter(records(1000), { maxSeries: 16 }).length < 50);

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { stateGauges } from "../../../plugins/observers/state-gauges.ts";
 import { makeEndpoint, makeLoad } from "../../support/endpoints.ts";
-import { makeRule, makeSnapshot, makeView, showsRules } from "../../support/view.ts";
+import { makeMapping, makeView } from "../../support/view.ts";
 
 const endpoints = [makeEndpoint(0, { models: ["base", "v1"] }), makeEndpoint(1, { phase: "not-ready", models: ["base", "v2"] })];
 
 test("the pool as gauges", () => {
   const view = makeView(endpoints, {
-    snapshot: makeSnapshot(endpoints, { rewriters: [showsRules([makeRule("food/0", { v1: 90, v2: 10 })])] }),
+    mappings: [makeMapping("food/0", { v1: 90, v2: 10 })],
     load: makeLoad(2, {
       inFlight: [3, 0],
       prefillTokens: [700, 0],
@@ -17,7 +17,7 @@ test("the pool as gauges", () => {
       kvUsage: [0.5, 0.5],
       freshness: [0.3, 0],
     }),
-    prefixIndex: { entries: 10, maxEntries: 100, bytes: 4096, slots: [] },
+    prefixIndex: { entries: 10, maxEntries: 100, bytes: 4096 },
     connectionsTo: ({ slot }) => slot + 4,
   });
   const samples = stateGauges(view)
@@ -32,7 +32,7 @@ test("the pool as gauges", () => {
     'signalbox_endpoint_prefill_tokens{endpoint="e1"} 0',
     'signalbox_endpoint_connections{endpoint="e0"} 4',
     'signalbox_endpoint_connections{endpoint="e1"} 5',
-    // Nobody listens to e1's old pages any more.
+    // e1's scraped values have no freshness left.
     'signalbox_endpoint_waiting{endpoint="e0"} 1',
     'signalbox_endpoint_running{endpoint="e0"} 2',
     'signalbox_endpoint_kv_cache_utilization{endpoint="e0"} 0.5',
@@ -47,4 +47,4 @@ test("the pool as gauges", () => {
   ]);
 });
 
-test("without an index there is nothing of it", () => assert.doesNotMatch(stateGauges(makeView(endpoints)), /prefix_index/));
+test("without an index there are no gauges of it", () => assert.doesNotMatch(stateGauges(makeView(endpoints)), /prefix_index/));

@@ -24,7 +24,7 @@ describe("a billing block in the system prompt", () => {
       '[{"text":"\\"x-anthropic-billing-header\\""}]',
       ['[{"text":"\\"x-anthropic-billing-header\\""}]'],
     ],
-    ["is not looked for in a string", '"x-anthropic-billing-header"', ['"x-anthropic-billing-header"']],
+    ["is not searched in a string", '"x-anthropic-billing-header"', ['"x-anthropic-billing-header"']],
     ["is not there", '[{"text":"Be brief"}]', ['[{"text":"Be brief"}]']],
   ];
   for (const [name, system, spans] of cases) it(name, () => assert.deepEqual(promptsOf(system), ["[]", ...spans, "[]"]));

@@ -8,7 +8,7 @@ export interface Parsed extends ParsedBody {
   readonly prompts: readonly string[];
 }
 
-/** What the parser reads out of a JSON text. */
+/** What the parser reads from a JSON text. */
 export function parseWith<Options>(definition: Definition<"parser", Options>, json: string): Parsed {
   const parser = createPlugin(definition);
   const bytes = new TextEncoder().encode(json);

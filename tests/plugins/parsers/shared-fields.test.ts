@@ -41,7 +41,7 @@ describe("stream, salt and limit", () => {
     });
   }
 
-  it("are refused where no engine could read them", () => {
+  it("are refused if no engine could read them", () => {
     assert.throws(() => parse('{"model":"m","stream":"x"}'), { code: "invalid_value" });
     assert.throws(() => parse('{"model":"m","max_tokens":"many"}'), { code: "invalid_value" });
     assert.throws(() => parse('{"model":"m","cache_salt":1}'), { code: "invalid_value" });
@@ -67,13 +67,13 @@ describe("the prompt", () => {
   }
 
   for (const prompt of ["null", "5", "true"]) {
-    it(`${prompt} is none`, () => {
+    it(`${prompt} is no prompt`, () => {
       const parsed = parse(`{"prompt":${prompt},"model":"m"}`);
       assert.deepEqual([parsed.promptSpans, parsed.promptTokens], [[], 0]);
     });
   }
 
-  it("grows with its text", () => {
+  it("has more tokens with more text", () => {
     const parsed = parse(`{"prompt":"${"x".repeat(3998)}","model":"m"}`);
     assert.equal(parsed.promptTokens, 1000);
   });

@@ -33,7 +33,7 @@ describe("descendingOrder", () => {
   }
 
   for (const count of [2, 8, 16, 17, 200]) {
-    it(`sorts ${count}, ties included, as a sort does`, () => {
+    it(`sorts ${count}, ties included, like Array.sort`, () => {
       const random = seededRandom(count);
       const keys = Array.from({ length: count }, () => Math.floor(random() * 5));
       const order = descendingOrder(makeEndpoints(count), keys, random);

@@ -6,7 +6,7 @@ import { createPlugin } from "../../support/plugins.ts";
 
 const picker = createPlugin(maxScore);
 
-test("the highest total first, the rest behind by theirs", () => {
+test("the highest total first, then the others in order of their totals", () => {
   const order = picker.pick(makeEndpoints(4), [0.2, 0.9, 0.4, 0.6], seededRandom(1));
   assert.deepEqual(
     order.map(({ slot }) => slot),
@@ -14,7 +14,7 @@ test("the highest total first, the rest behind by theirs", () => {
   );
 });
 
-test("equal totals share the first place", () => {
+test("equal totals come first equally often", () => {
   const random = seededRandom(1);
   const firsts = [0, 0, 0];
   for (let round = 0; round < 3000; round++) firsts[picker.pick(makeEndpoints(3), [1, 0, 1], random)[0]!.slot]! += 1;

@@ -20,14 +20,14 @@ test("the best of three wins whenever it is drawn, the worst never", () => {
   assert.equal(worst, 0);
 });
 
-test("of two, the better always", () => assert.deepEqual(firsts([0.1, 0.2]), [0, 12_000]));
+test("of two candidates, always the better", () => assert.deepEqual(firsts([0.1, 0.2]), [0, 12_000]));
 
-test("equal totals go to each alike", () => {
+test("equal totals come first equally often", () => {
   const [a, b] = firsts([0.5, 0.5]);
   assert.ok(Math.abs(a! - b!) < 400, `${a} ${b}`);
 });
 
-test("the one it lost to is the next to try", () => {
+test("the other one drawn is the next to try", () => {
   const order = picker.pick(makeEndpoints(4), [0.1, 0.2, 0.3, 0.4], () => 0);
   const [first, second] = order.map(({ slot }) => slot);
   assert.ok(first! > second!);

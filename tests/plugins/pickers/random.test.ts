@@ -4,7 +4,7 @@ import random from "../../../plugins/pickers/random.ts";
 import { makeEndpoints, seededRandom } from "../../support/endpoints.ts";
 import { createPlugin } from "../../support/plugins.ts";
 
-test("each comes first as often, whatever the totals", () => {
+test("each comes first equally often, for any totals", () => {
   const draw = seededRandom(5);
   const firsts = [0, 0, 0, 0];
   for (let round = 0; round < 8000; round++) {

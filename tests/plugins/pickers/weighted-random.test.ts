@@ -14,7 +14,7 @@ function firsts(totals: readonly number[]): readonly number[] {
   return counts;
 }
 
-test("first places go in proportion to the totals", () => {
+test("each comes first in proportion to its total", () => {
   const [a, b, c] = firsts([0.5, 0.3, 0.2]);
   assert.ok(Math.abs(a! - 5000) < 150 && Math.abs(b! - 3000) < 150 && Math.abs(c! - 2000) < 150, `${a} ${b} ${c}`);
 });
@@ -24,13 +24,13 @@ test("tiny totals keep their proportion", () => {
   assert.ok(Math.abs(a! - 7500) < 150, `${a} ${b}`);
 });
 
-test("a total of 0 comes last; if all are 0 each is as likely", () => {
+test("a total of 0 comes last; if all are 0, all are equally likely", () => {
   assert.equal(firsts([0, 0.001])[0], 0);
   const [a, b] = firsts([0, 0]);
   assert.ok(Math.abs(a! - b!) < 300, `${a} ${b}`);
 });
 
-test("the lowest random number is no trap", () => {
+test("a random number of 0 works", () => {
   const order = picker.pick(makeEndpoints(2), [0, 0.5], () => 0);
   assert.deepEqual(
     order.map(({ slot }) => slot),

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
-import type { Rewriter } from "../../../core/contract/plugin.ts";
+import type { Rewriter } from "../../../core/contract/rewriter.ts";
 import modelRewrite from "../../../plugins/rewriters/model-rewrite.ts";
 import { makeHeaders } from "../../support/endpoints.ts";
 import { createPlugin, issuesOf } from "../../support/plugins.ts";
@@ -48,7 +48,7 @@ describe("which rule", () => {
     });
   }
 
-  it("what was drawn is not asked again", () => {
+  it("a drawn target is not rewritten again", () => {
     const chain = [
       { name: "a", models: ["food"], targets: [target("drink")] },
       { name: "b", models: ["drink"], targets: [target("v1")] },
@@ -70,7 +70,7 @@ describe("shares over 20 requests", () => {
     assert.deepEqual(draw20(createPlugin(modelRewrite, { rules })), { v2: 20 });
   });
 
-  it("each rule counts for itself", () => {
+  it("each rule has its own count", () => {
     const rewriter = createPlugin(modelRewrite, { rules: [split, { ...split, name: "other/0", models: ["drink"] }] });
     const counts = { v1: 0, v2: 0 };
     for (let round = 0; round < 20; round++) {
@@ -81,7 +81,7 @@ describe("shares over 20 requests", () => {
   });
 });
 
-describe("a target that nobody serves", () => {
+describe("a target that no endpoint serves", () => {
   const three = { ...split, targets: [target("v1", 50), target("v2", 30), target("v3", 20)] };
   const cases: readonly [onUnavailable: string, served: readonly string[], counts: object][] = [
     ["refuse", ["v1"], { v1: 10, v2: 6, v3: 4 }],
@@ -123,19 +123,19 @@ describe("a sticky header", () => {
     assert.ok(Math.abs(toV2 - 100) < 30, `${toV2}`);
   });
 
-  it("moves nobody back when a share grows", () => {
+  it("moves no value back when a share grows", () => {
     const [before, after] = [sticky([90, 10]), sticky([50, 50])];
     for (const user of users) if (targetOf(before, user) === "v2") assert.equal(targetOf(after, user), "v2");
   });
 
-  it("leaves requests without it, or with an empty one, to the exact draw", () => {
+  it("uses the exact draw for requests without it, or with an empty one", () => {
     const rewriter = sticky([90, 10]);
     assert.deepEqual(draw20(rewriter), { v1: 18, v2: 2 });
     assert.deepEqual(draw20(rewriter, { headers: { "x-user": "" } }), { v1: 18, v2: 2 });
   });
 });
 
-describe("rules that can't be meant", () => {
+describe("rules that make no sense are refused", () => {
   const wrong: readonly object[] = [
     {},
     { rules: [{ ...split, targets: [] }] },

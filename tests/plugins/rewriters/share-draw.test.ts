@@ -10,7 +10,7 @@ function countDraws(weights: readonly number[], start: number, length: number): 
   return counts;
 }
 
-describe("20 draws in a row, wherever they start", () => {
+describe("20 draws in a row, from any start", () => {
   const cases: readonly [weights: readonly number[], counts: readonly number[]][] = [
     [
       [90, 10],
@@ -70,7 +70,7 @@ describe("any weights", () => {
     fc.assert(exact, seeded);
   });
 
-  it("never stray further than half a draw for the first target", () => {
+  it("differ by at most half a draw from the share of the first target", () => {
     const close = fc.property(weightsOf(40), fc.nat(200), (weights, length) => {
       const share = weights[0]! / sumOf(weights);
       assert.ok(Math.abs(countDraws(weights, 0, length)[0]! - length * share) <= 0.5 + 1e-9);
@@ -90,7 +90,7 @@ describe("any weights", () => {
   });
 });
 
-it("a counter that starts anew does not begin with the rarest target", () => {
+it("a count that starts again does not begin with the rarest target", () => {
   assert.equal(drawShare([90, 10], 0), 0);
   assert.equal(drawShare([10, 90], 0), 1);
   assert.equal(drawShare([999_999, 1], 0), 0);

@@ -8,7 +8,7 @@ test("positions fill [0, 1) evenly, even for values that differ in one character
   for (const count of tenths) assert.ok(Math.abs(count - 2000) < 200, tenths.join());
 });
 
-test("two rules put the same value in different places", () => {
+test("two rules give the same value different positions", () => {
   let sameHalf = 0;
   for (let user = 0; user < 2000; user++) {
     const isSame = stickyPosition("a", `user-${user}`) < 0.5 === stickyPosition("b", `user-${user}`) < 0.5;

@@ -38,7 +38,7 @@ describe("how well a range fits", () => {
       assert.equal(scoreOf(range, promptTokens), Number(score.toFixed(12))));
   }
 
-  it("a place in range beats every place out of it, even at its top end", () => {
+  it("a length in range scores higher than every length out of range, even at the upper end", () => {
     assert.ok(scoreOf("0-15000", 14_999) > 0.3);
     assert.ok(scoreOf("15001-20000", 14_999) < 0.3);
   });
@@ -53,8 +53,8 @@ describe("enableFiltering", () => {
   ];
   for (const [promptTokens, kept] of cases) {
     it(`${promptTokens} tokens`, () => {
-      const { asFilter } = createPlugin(contextLengthAware, { enableFiltering: true });
-      const stayed = asFilter?.filter(makeRequest({ promptTokens }), pool, makeLoad(5)) ?? [];
+      const { filter } = createPlugin(contextLengthAware, { enableFiltering: true });
+      const stayed = filter?.(makeRequest({ promptTokens }), pool, makeLoad(5), Math.random) ?? [];
       assert.deepEqual(
         stayed.map(({ slot }) => slot),
         kept,
@@ -62,15 +62,15 @@ describe("enableFiltering", () => {
     });
   }
 
-  it("is off at first", () => assert.equal(createPlugin(contextLengthAware).asFilter, undefined));
+  it("is off by default", () => assert.equal(createPlugin(contextLengthAware).filter, undefined));
 
-  it("refuses with what to change", () => {
-    const { asFilter } = createPlugin(contextLengthAware, { enableFiltering: true });
-    assert.match(asFilter?.refuse?.(makeRequest(), pool).message ?? "", /change its length, or a replica's range/);
+  it("refuses with a message that says what to change", () => {
+    const { refuse } = createPlugin(contextLengthAware, { enableFiltering: true });
+    assert.match(refuse?.(makeRequest(), pool).message ?? "", /change its length, or a replica's range/);
   });
 });
 
-test("the label has another name where it is given one, but not none", () => {
+test("the label's name can be set, but not to an empty one", () => {
   const scorer = createPlugin(contextLengthAware, { label: "length" });
   const pool = [makeEndpoint(0, { labels: { length: "7-7" } }), labelled("7-7", 1)];
   assert.deepEqual(scorer.score(makeRequest({ promptTokens: 7 }), pool, makeLoad(2)), [1, 0.5]);

@@ -4,7 +4,7 @@ import kvCacheUtilization from "../../../plugins/scorers/kv-cache-utilization.ts
 import { makeEndpoints, makeLoad, makeRequest } from "../../support/endpoints.ts";
 import { createPlugin } from "../../support/plugins.ts";
 
-test("the free share, and no opinion where it is not known", () => {
+test("the free share, and no opinion if it is unknown", () => {
   const load = makeLoad(5, { kvUsage: [0, 0.25, 1, Number.NaN, 1.01] });
   assert.deepEqual(createPlugin(kvCacheUtilization).score(makeRequest(), makeEndpoints(5), load), [1, 0.75, 0, null, 0]);
 });

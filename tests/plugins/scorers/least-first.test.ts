@@ -36,10 +36,17 @@ describe("leastFirst", () => {
     ],
   ];
   for (const [numbers, scores] of cases) {
-    it(`${JSON.stringify(numbers)}`, () => assert.deepEqual(leastFirst(makeEndpoints(numbers.length), numbers), scores));
+    it(`${JSON.stringify(numbers)}`, () =>
+      assert.deepEqual(
+        leastFirst(makeEndpoints(numbers.length), (slot) => numbers[slot]!),
+        scores,
+      ));
   }
 
   it("reads each candidate's own slot", () => {
-    assert.deepEqual(leastFirst([makeEndpoint(3), makeEndpoint(1)], [9, 0, 9, 8]), [0, 1]);
+    assert.deepEqual(
+      leastFirst([makeEndpoint(3), makeEndpoint(1)], (slot) => [9, 0, 9, 8][slot]!),
+      [0, 1],
+    );
   });
 });

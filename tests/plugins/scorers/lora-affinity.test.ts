@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
-import type { AdapterFacts } from "../../../core/state/load.ts";
+import type { AdapterFacts } from "../../../core/contract/load-view.ts";
 import loraAffinity from "../../../plugins/scorers/lora-affinity.ts";
 import { makeEndpoint, makeEndpoints, makeLoad, makeRequest } from "../../support/endpoints.ts";
 import { createPlugin } from "../../support/plugins.ts";
@@ -22,7 +22,7 @@ describe("a target a1", () => {
     ["has no room", [use(["a2"], ["a3"], 2), use([], [], 0)], [0, 0]],
     ["on five replicas", mixed, [1, 0.8, 0.8, 0.6, 0]],
     ["on none", [], null],
-    ["is in both lists, as vLLM has it: one place taken", [use(["a2"], ["a2"], 2)], [0.8]],
+    ["is in both lists, as in vLLM: it takes one place", [use(["a2"], ["a2"], 2)], [0.8]],
     ["nothing is known of one replica", [use(["a2"], [], 1), undefined], [0, null]],
     ["nothing is known at all", [undefined, { names: new Set(["a1"]) }], null],
   ];
@@ -35,7 +35,7 @@ describe("a target a1", () => {
   }
 });
 
-test("no opinion on a base model, which a list of adapters tells apart", () => {
+test("no opinion on a base model, if a list distinguishes it from adapters", () => {
   const names = new Set(["a1"]);
   const load = makeLoad(2, {
     adapters: [
@@ -50,14 +50,14 @@ test("no opinion on a base model, which a list of adapters tells apart", () => {
   assert.deepEqual(scorer.score(makeRequest({ target: "a1" }), candidates, load), [0.8, 1]);
 });
 
-describe("what was sent there itself", () => {
+describe("an adapter that this router sent there", () => {
   const send = (scorer: ReturnType<typeof make>, target: string, slot = 0) =>
     scorer.chosen?.(makeRequest({ target }), makeEndpoint(slot));
   const make = (maxLora = 1) => createPlugin(loraAffinity, { maxLora });
   const scoresOf = (scorer: ReturnType<typeof make>, target: string, adapters: readonly (AdapterFacts | undefined)[] = []) =>
     scorer.score(makeRequest({ target }), makeEndpoints(2), makeLoad(2, { adapters }));
 
-  it("counts before any page says so, for as many as fit", () => {
+  it("counts before any metrics are read, up to maxLora adapters", () => {
     const scorer = make(2);
     for (const target of ["a1", "a2", "a1", "a3"]) send(scorer, target);
     assert.deepEqual(scoresOf(scorer, "a1"), [1, null]);
@@ -65,14 +65,14 @@ describe("what was sent there itself", () => {
     assert.equal(scoresOf(scorer, "a2"), null);
   });
 
-  it("counts for as many as the page says", () => {
+  it("counts up to the number in the metrics", () => {
     const scorer = make();
     for (const target of ["a1", "a2", "a3"]) send(scorer, target);
     assert.deepEqual(scoresOf(scorer, "a1", [use(["a3"], [], 3), use(["a4"], [], 1)]), [1, 0]);
     assert.deepEqual(scoresOf(scorer, "a1", [use(["a3"], [], 2), use(["a4"], [], 1)]), [0.8, 0]);
   });
 
-  it("counts for nothing once the slot has another endpoint", () => {
+  it("does not count when the slot has another endpoint", () => {
     const scorer = make();
     send(scorer, "a1");
     const candidates = [makeEndpoint(0, { name: "another" })];

@@ -6,10 +6,10 @@ import { createPlugin, makeHost } from "../../support/plugins.ts";
 
 const warm = () => makeRequest({ prefix: makePrefix(10, 16, [5]) });
 
-describe("nobody had a cold request yet", () => {
+describe("before the first cold request", () => {
   const cases: readonly [name: string, request: ReturnType<typeof warm>, count: number, scores: readonly number[]][] = [
     ["three candidates", makeRequest(), 3, [1, 0.5, 0]],
-    ["a hit anywhere: nobody is preferred", warm(), 3, [0.5, 0.5, 0.5]],
+    ["a hit at any endpoint: all score the same", warm(), 3, [0.5, 0.5, 0.5]],
     ["one candidate", makeRequest(), 1, [1]],
     ["none", makeRequest(), 0, []],
     ["a prompt that is hashed, and held by none", makeRequest({ prefix: makePrefix(10, 16, []) }), 2, [1, 0]],
@@ -19,7 +19,7 @@ describe("nobody had a cold request yet", () => {
   }
 });
 
-test("cold requests go round: never used first, then least recently used", () => {
+test("cold requests prefer endpoints never used, then the least recently used", () => {
   const scorer = createPlugin(noHitLru);
   const candidates = makeEndpoints(3);
   const send = (request: ReturnType<typeof warm>, slot: number) => {
@@ -35,7 +35,7 @@ test("cold requests go round: never used first, then least recently used", () =>
   assert.deepEqual(send(makeRequest(), 1), [0, 1, 0.5]);
 });
 
-test("ranks are among the candidates, whoever else was used", () => {
+test("ranks count only the candidates, not other endpoints that were used", () => {
   const scorer = createPlugin(noHitLru);
   const all = makeEndpoints(4);
   for (const endpoint of all) {
@@ -46,7 +46,7 @@ test("ranks are among the candidates, whoever else was used", () => {
   assert.deepEqual(scorer.score(makeRequest(), [all[3]!, all[1]!], makeLoad(4)), [0, 1]);
 });
 
-test("only so many are remembered", () => {
+test("at most lruSize endpoints are remembered", () => {
   const scorer = createPlugin(noHitLru, { lruSize: 2 });
   const all = makeEndpoints(3);
   for (const endpoint of all) {
@@ -57,7 +57,7 @@ test("only so many are remembered", () => {
   assert.deepEqual(scorer.score(makeRequest(), all, makeLoad(3)), [1, 0.5, 0]);
 });
 
-test("a choice that it was not asked about counts for nothing, and it asks for the prefix index", () => {
+test("a choice for a request that it did not score is ignored, and it asks for the prefix index", () => {
   const asked: object[] = [];
   const scorer = createPlugin(noHitLru, {}, makeHost({ usePrefixIndex: (settings) => asked.push(settings) }));
   scorer.chosen?.(makeRequest(), makeEndpoint(0));

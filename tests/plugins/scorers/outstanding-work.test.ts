@@ -21,7 +21,7 @@ const cases: readonly Case[] = [
   { name: "only the difference to the best counts", prefillTokens: [10_000, 12_048, 16_144], scores: [1, 0.5, 0.25] },
   { name: "cached prompt is no work", promptTokens: 2048, matched: [100, 0, 50], scores: [1, 2048 / 3648, 2048 / 2848] },
   {
-    name: "more believed cached than there is prompt",
+    name: "more tokens believed cached than the prompt has",
     promptTokens: 100,
     matched: [100, 0, 0],
     scores: [1, 2048 / 2148, 2048 / 2148],
@@ -61,14 +61,14 @@ test("a slow endpoint's work weighs more: half the speed, twice the wait", () =>
 });
 
 const crowded: readonly { name: string; waiting: readonly number[]; parameters?: object; score: number }[] = [
-  { name: "nobody waits anywhere", waiting: [0, 0], score: 2048 / 3072 },
+  { name: "no prompt waits", waiting: [0, 0], score: 2048 / 3072 },
   { name: "prompts wait at one endpoint only", waiting: [50, 0], score: 2048 / 3072 },
   { name: "one waits everywhere: three times as heavy", waiting: [1, 7], score: 2048 / 5120 },
   { name: "many wait everywhere: twelve times, and no more", waiting: [60, 70], score: 2048 / (2048 + 12 * 1024) },
   { name: "the most can be set", waiting: [60, 70], parameters: { crowdedWeight: 2 }, score: 0.5 },
   { name: "to none", waiting: [60, 70], parameters: { crowdedWeight: 1 }, score: 2048 / 3072 },
 ];
-describe("uncached tokens weigh more in a crowd", () => {
+describe("uncached tokens weigh more when prompts wait everywhere", () => {
   for (const { name, waiting, parameters, score } of crowded) {
     it(name, () => {
       const load = makeLoad(2, { waitingPrompts: (slot) => waiting[slot]! });
@@ -79,7 +79,7 @@ describe("uncached tokens weigh more in a crowd", () => {
   }
 });
 
-test("the best score is 1, whatever rounding does", () => {
+test("rounding never makes the best score differ from 1", () => {
   const load = makeLoad(8, {
     prefillTokens: [0.1, 1e9 + 0.3, 7.7, 12_345.678, 1e15, 3, 1 / 3, 2 / 7],
     prefillRate: (slot) => 7.3 + slot / 9,

@@ -19,7 +19,7 @@ test("no opinion on a prompt too short to index", () => {
   assert.equal(createPlugin(prefixCache).score(makeRequest(), makeEndpoints(3), makeLoad(3)), null);
 });
 
-test("its settings are those of the index", () => {
+test("its settings are passed to the index", () => {
   for (const parameters of [{}, { blockBytes: 256 }, { blockBytes: 64, maxBytes: 1_000_000 }]) {
     const asked: object[] = [];
     createPlugin(prefixCache, parameters, makeHost({ usePrefixIndex: (settings) => asked.push(settings) }));

@@ -41,6 +41,6 @@ describe("the reference's cases", () => {
   }
 });
 
-test("no opinion before a page was read", () => {
+test("no opinion before metrics were read", () => {
   assert.equal(createPlugin(queue).score(makeRequest(), makeEndpoints(3), makeLoad(3)), null);
 });

@@ -9,6 +9,6 @@ test("the fewest running score 1, the most 0", () => {
   assert.deepEqual(createPlugin(running).score(makeRequest(), makeEndpoints(3), load), [0.75, 1, 0]);
 });
 
-test("no opinion before a page was read", () => {
+test("no opinion before metrics were read", () => {
   assert.equal(createPlugin(running).score(makeRequest(), makeEndpoints(3), makeLoad(3)), null);
 });

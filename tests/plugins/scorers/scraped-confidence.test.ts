@@ -7,7 +7,7 @@ import running from "../../../plugins/scorers/running.ts";
 import { makeEndpoint, makeLoad } from "../../support/endpoints.ts";
 import { createPlugin } from "../../support/plugins.ts";
 
-describe("a scorer that reads scraped values speaks as softly as they are old", () => {
+describe("a scorer that reads scraped values has their freshness as its confidence", () => {
   const load = makeLoad(3, { freshness: [1, 0.25, 0] });
   const scorers = [queue, running, kvCacheUtilization].map((definition) => [definition.type, createPlugin(definition)] as const);
   for (const [type, { confidence }] of [...scorers, [loadAware.type, createPlugin(loadAware)] as const]) {

@@ -26,7 +26,7 @@ describe("session-affinity-scorer", () => {
   });
 });
 
-test("the answer brings the token of the endpoint that gave it, under the header that is asked for", () => {
+test("the response has the token of its endpoint, in the configured header", () => {
   assert.deepEqual(scorer.responseHeader?.(makeRequest(), pool[1]!), ["x-session-token", tokenOf("e1")]);
   const other = createPlugin(sessionAffinityScorer, { headerName: "X-Session-Token-Prefill" });
   assert.deepEqual(other.responseHeader?.(makeRequest(), pool[0]!), ["x-session-token-prefill", tokenOf("e0")]);

@@ -30,7 +30,7 @@ describe("token-load, threshold 1000", () => {
   }
 });
 
-test("the threshold is 128 requests of 32 thousand tokens", () => {
+test("the default threshold is 128 x 32,768 tokens", () => {
   const load = makeLoad(1, { prefillTokens: [128 * 16 * 1024] });
   assert.deepEqual(createPlugin(tokenLoad).score(makeRequest(), makeEndpoints(1), load), [0.5]);
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
-import type { EndpointFacts } from "../../../core/contract/plugin.ts";
+import type { EndpointFacts } from "../../../core/contract/source.ts";
 import metrics from "../../../plugins/sources/metrics.ts";
 import { createPlugin, issuesOf } from "../../support/plugins.ts";
 
@@ -41,8 +41,8 @@ const TRITON =
   'nv_inference_pending_request_count{model="a"} 2\nnv_inference_pending_request_count{model="b"} 3\nnv_inference_exec_count{model="a"} 9\n';
 const LLAMACPP = "llamacpp:requests_processing 2\nllamacpp:requests_deferred 1\nllamacpp:prompt_tokens_total 500\n";
 
-describe("what each engine's page says", () => {
-  const cases: readonly [name: string, page: string, facts: EndpointFacts, engine: string][] = [
+describe("the facts in each engine's metrics", () => {
+  const cases: readonly [name: string, text: string, facts: EndpointFacts, engine: string][] = [
     ["vLLM", VLLM, { waiting: 2, running: 3, kvUsage: 0.25 }, "vllm"],
     ["vLLM with two engines behind one port", TWO_ENGINES, { waiting: 5, running: 7, kvUsage: 0.4 }, "vllm"],
     ["older vLLM", "vllm:gpu_cache_usage_perc 0.5\n", { kvUsage: 0.5 }, "vllm"],
@@ -60,10 +60,10 @@ describe("what each engine's page says", () => {
     ],
     ["a share above 1", "sglang:token_usage 1.02\n", { kvUsage: 1 }, "sglang"],
   ];
-  for (const [name, page, facts, engine] of cases) {
+  for (const [name, text, facts, engine] of cases) {
     it(name, () => {
-      assert.deepEqual(createPlugin(metrics).read(page), facts);
-      assert.deepEqual(createPlugin(metrics, { engine }).read(page), facts);
+      assert.deepEqual(createPlugin(metrics).read(text), facts);
+      assert.deepEqual(createPlugin(metrics, { engine }).read(text), facts);
     });
   }
 });
@@ -95,9 +95,9 @@ describe("adapters in use", () => {
 describe("the size of the KV cache", () => {
   const vllm = (labels: string) => `${running}vllm:cache_config_info{${labels}} 1\n`;
   const sglang = "sglang:num_running_reqs 1\n";
-  const cases: readonly [name: string, page: string, tokens: number | undefined][] = [
-    ["as vLLM says it", vllm('block_size="16",kv_cache_size_tokens="100000",num_gpu_blocks="6250"'), 100_000],
-    ["blocks by their size", vllm('block_size="16",num_gpu_blocks="6250"'), 100_000],
+  const cases: readonly [name: string, text: string, tokens: number | undefined][] = [
+    ["as vLLM reports it", vllm('block_size="16",kv_cache_size_tokens="100000",num_gpu_blocks="6250"'), 100_000],
+    ["blocks x block size", vllm('block_size="16",num_gpu_blocks="6250"'), 100_000],
     [
       "two engines behind one port",
       vllm('block_size="16",engine="0",num_gpu_blocks="10"') + vllm('block_size="16",engine="1",num_gpu_blocks="20"'),
@@ -112,28 +112,28 @@ describe("the size of the KV cache", () => {
       `${TRITON_LLM}nv_trt_llm_kv_cache_block_metrics{kv_cache_block_type="max",model="m"} 500\n`,
       32_000,
     ],
-    ["not said", LLAMACPP, undefined],
+    ["not reported", LLAMACPP, undefined],
   ];
-  for (const [name, page, tokens] of cases)
-    it(name, () => assert.equal(createPlugin(metrics).read(page).kvCapacityTokens, tokens));
+  for (const [name, text, tokens] of cases)
+    it(name, () => assert.equal(createPlugin(metrics).read(text).kvCapacityTokens, tokens));
 
-  it("of another engine is not heard", () => {
-    const page = `${sglang}${vllm('block_size="16",num_gpu_blocks="6250"')}`;
-    assert.deepEqual(createPlugin(metrics, { engine: "sglang" }).read(page), { running: 1 });
+  it("of another engine is not read", () => {
+    const text = `${sglang}${vllm('block_size="16",num_gpu_blocks="6250"')}`;
+    assert.deepEqual(createPlugin(metrics, { engine: "sglang" }).read(text), { running: 1 });
   });
 });
 
-test("a named engine hears no other", () => {
+test("with a named engine, series of others are ignored", () => {
   assert.throws(() => createPlugin(metrics, { engine: "sglang" }).read(VLLM), /no series of vLLM, SGLang/);
 });
 
-test("a page without a known series says how to get one", () => {
-  for (const page of ["", "<html>", "go_goroutines 7\n", "vllm:num_requests_waiting NaN\n"]) {
-    assert.throws(() => createPlugin(metrics).read(page), /start the engine with its metrics on/);
+test("metrics without a known series are refused with the way to get some", () => {
+  for (const text of ["", "<html>", "go_goroutines 7\n", "vllm:num_requests_waiting NaN\n"]) {
+    assert.throws(() => createPlugin(metrics).read(text), /start the engine with its metrics on/);
   }
 });
 
-test("where and how often", () => {
+test("path and periods", () => {
   const { path, periodMs, idlePeriodMs } = createPlugin(metrics);
   assert.deepEqual([path, periodMs, idlePeriodMs], ["/metrics", 1000, 5000]);
   assert.equal(createPlugin(metrics, { path: "/prometheus" }).path, "/prometheus");

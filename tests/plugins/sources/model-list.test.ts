@@ -4,15 +4,15 @@ import modelList from "../../../plugins/sources/model-list.ts";
 import { createPlugin } from "../../support/plugins.ts";
 
 const source = createPlugin(modelList);
-const read = (page: unknown) => source.read(JSON.stringify(page)).models;
+const read = (list: unknown) => source.read(JSON.stringify(list)).models;
 
-test("where and how often", () => {
+test("path and period", () => {
   assert.deepEqual([source.path, source.periodMs], ["/v1/models", 5000]);
   assert.equal(createPlugin(modelList, { periodMs: 250 }).periodMs, 250);
 });
 
 describe("the names", () => {
-  const cases: readonly [name: string, page: unknown, models: readonly string[]][] = [
+  const cases: readonly [name: string, list: unknown, models: readonly string[]][] = [
     [
       "of a base model and its adapter",
       {
@@ -25,9 +25,9 @@ describe("the names", () => {
       ["tiny", "food-v1"],
     ],
     ["once each", { data: [{ id: "a" }, { id: "b" }, { id: "a" }] }, ["a", "b"]],
-    ["of nobody", { data: [] }, []],
+    ["of an empty list", { data: [] }, []],
   ];
-  for (const [name, page, models] of cases) it(name, () => assert.deepEqual(read(page), models));
+  for (const [name, list, models] of cases) it(name, () => assert.deepEqual(read(list), models));
 });
 
 describe("which of them are adapters", () => {
@@ -41,16 +41,16 @@ describe("which of them are adapters", () => {
       ],
       ["a", "b"],
     ],
-    ["none, where none has one", [{ id: "tiny", parent: null }], []],
-    ["not known, where the list says nothing of parents", [{ id: "tiny" }], undefined],
+    ["none, if no model has a parent", [{ id: "tiny", parent: null }], []],
+    ["unknown, if the list has no parents at all", [{ id: "tiny" }], undefined],
   ];
   for (const [name, data, adapters] of cases) {
     it(name, () => assert.deepEqual(source.read(JSON.stringify({ data })).adapters, adapters));
   }
 });
 
-describe("a page of another shape is refused with the shape that is wanted", () => {
-  const pages = [
+describe("a body of another shape is refused with the shape that is wanted", () => {
+  const bodies = [
     "",
     "<html>",
     "[]",
@@ -63,10 +63,11 @@ describe("a page of another shape is refused with the shape that is wanted", () 
     '{"data":[{"id":""}]}',
     '{"data":[null]}',
   ];
-  for (const page of pages) it(page || "(empty)", () => assert.throws(() => source.read(page), /GET \/v1\/models with \{"data"/));
+  for (const body of bodies)
+    it(body || "(empty)", () => assert.throws(() => source.read(body), /GET \/v1\/models with \{"data"/));
 });
 
-test("what a replica can make the router remember is bounded", () => {
+test("a list that is too long, or has a name that is too long, is refused", () => {
   const entries = (count: number) => ({ data: Array.from({ length: count }, (_, id) => ({ id: `m${id}` })) });
   assert.equal(read(entries(10_000))?.length, 10_000);
   assert.throws(() => read(entries(10_001)), /at most 10000/);

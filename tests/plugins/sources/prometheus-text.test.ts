@@ -5,10 +5,10 @@ import { readSamples } from "../../../plugins/sources/prometheus-text.ts";
 
 type Sample = readonly [name: string, labels: Readonly<Record<string, string>>, value: number];
 
-function samplesOf(page: string): readonly Sample[] {
+function samplesOf(text: string): readonly Sample[] {
   const samples: Sample[] = [];
   readSamples(
-    page,
+    text,
     (name) => name.startsWith("w"),
     (name, labels, value) => samples.push([name, Object.fromEntries(labels), value]),
   );
@@ -37,18 +37,18 @@ describe("a line that can't be read", () => {
   const broken = ["w", "w ", "w x", 'w{a="b"', 'w{a="b} 1', "w{a=b} 1", 'w{a="b"} ', 'w{a="b" "c"} 1', "w{a 1"];
   for (const line of broken) it(JSON.stringify(line), () => assert.throws(() => samplesOf(line), /broken line for "w"/));
 
-  it("does no harm where nobody wants it", () => assert.deepEqual(samplesOf('x{a="b\n<html>\n=\ny'), []));
+  it("does no harm if its name is not wanted", () => assert.deepEqual(samplesOf('x{a="b\n<html>\n=\ny'), []));
 });
 
-test("other lines are passed over", () => {
-  const page = '# HELP w counts\n# TYPE w gauge\n\nx{a="w 9"} 1\nw 1\n\nxw 3\nw{e="1"} 2\n';
-  assert.deepEqual(samplesOf(page), [
+test("other lines are skipped", () => {
+  const text = '# HELP w counts\n# TYPE w gauge\n\nx{a="w 9"} 1\nw 1\n\nxw 3\nw{e="1"} 2\n';
+  assert.deepEqual(samplesOf(text), [
     ["w", {}, 1],
     ["w", { e: "1" }, 2],
   ]);
 });
 
-test("any label value comes back as it was written", () => {
+test("any label value is read as it was written", () => {
   const escaped = (value: string) => value.replace(/[\\"]/g, "\\$&").replace(/\n/g, "\\n");
   const roundTrip = fc.property(
     fc.string({ unit: "grapheme" }),
@@ -61,7 +61,7 @@ test("any label value comes back as it was written", () => {
   fc.assert(roundTrip, { seed: 4711, numRuns: 500 });
 });
 
-test("any other text is read or refused, never more", () => {
+test("any other text is read or refused with the message about a broken line", () => {
   const parts = fc.constantFrom("w", "{", "}", '"', "\\", "=", ",", " ", "\n", "\t", "1", "NaN", "#", "a", "é");
   const survives = fc.property(fc.array(parts, { maxLength: 40 }), (words) => {
     try {
@@ -73,7 +73,7 @@ test("any other text is read or refused, never more", () => {
   fc.assert(survives, { seed: 4711, numRuns: 2000 });
 });
 
-test("a long label value is read in one go", () => {
+test("a long label value takes linear time", () => {
   const long = '\\"'.repeat(200_000);
   assert.equal(samplesOf(`w{l="${long}"} 1`)[0]?.[1]["l"]?.length, 200_000);
 });

@@ -1,26 +1,27 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type Log, silentLog } from "../../../../core/contract/log.ts";
-import type { Source } from "../../../../core/contract/plugin.ts";
+import type { Source } from "../../../../core/contract/source.ts";
 import { parseEndpointUrl } from "../../../../core/control/endpoint-url.ts";
 import { Prober, type ProberOptions } from "../../../../core/control/readiness/prober.ts";
 import { PROBE_DEFAULTS } from "../../../../core/control/readiness/probes.ts";
 import type { ReplicaHealth } from "../../../../core/control/readiness/reducer.ts";
 import type { ProbeTarget } from "../../../../core/control/readiness/replica-prober.ts";
-import { Lease, LoadTable } from "../../../../core/state/load.ts";
+import { Lease } from "../../../../core/state/lease.ts";
+import { LoadTable } from "../../../../core/state/load.ts";
 import { GetError, type GetFailure, type HttpGet } from "../../../../core/wire/http-get-result.ts";
 import { FakeClock } from "../../../support/fake-clock.ts";
 
-/** What a replica answers on one path: a body with 200, a status, a failure, or nothing until the timeout. */
-type Answer = string | number | GetFailure;
+/** What a replica returns for one path: a body with 200, a status, a failure, or nothing until the timeout. */
+type Result = string | number | GetFailure;
 
 const LIST = JSON.stringify(["base"]);
-const UP: Readonly<Record<string, Answer>> = { "/v1/models": LIST, "/health": 200 };
-const DOWN: Readonly<Record<string, Answer>> = { "/v1/models": "refused", "/health": "refused" };
-const FAILURES: ReadonlySet<Answer> = new Set(["refused", "unreachable", "timeout", "reset", "invalid", "too-large"]);
+const UP: Readonly<Record<string, Result>> = { "/v1/models": LIST, "/health": 200 };
+const DOWN: Readonly<Record<string, Result>> = { "/v1/models": "refused", "/health": "refused" };
+const FAILURES: ReadonlySet<Result> = new Set(["refused", "unreachable", "timeout", "reset", "invalid", "too-large"]);
 
-const modelList: Source = { path: "/v1/models", periodMs: 10_000, read: (page) => ({ models: JSON.parse(page) as string[] }) };
-const metrics: Source = { path: "/metrics", periodMs: 1_000, read: (page) => JSON.parse(page) as { waiting: number } };
+const modelList: Source = { path: "/v1/models", periodMs: 10_000, read: (body) => ({ models: JSON.parse(body) as string[] }) };
+const metrics: Source = { path: "/metrics", periodMs: 1_000, read: (body) => JSON.parse(body) as { waiting: number } };
 
 interface Call {
   readonly host: string;
@@ -31,11 +32,11 @@ interface Call {
   readonly signal: AbortSignal;
 }
 
-/** A prober whose replicas are a table of answers, under a clock moved by hand. */
+/** A prober whose replicas are a table of results, with a clock that the test moves. */
 function setup(options: Partial<ProberOptions> = {}) {
   const clock = new FakeClock();
   const load = new LoadTable();
-  const answers = new Map<string, Readonly<Record<string, Answer>>>();
+  const results = new Map<string, Readonly<Record<string, Result>>>();
   const calls: Call[] = [];
   const changes: string[] = [];
   const health = new Map<string, ReplicaHealth>();
@@ -47,12 +48,12 @@ function setup(options: Partial<ProberOptions> = {}) {
     const key = `${url.hostname}${path}`;
     open.set(key, (open.get(key) ?? 0) + 1);
     mostOpen = Math.max(mostOpen, open.get(key) ?? 0);
-    const answer = answers.get(url.hostname)?.[path] ?? 404;
-    if (answer === "timeout") await new Promise<void>((resolve) => clock.after(timeoutMs, resolve));
+    const result = results.get(url.hostname)?.[path] ?? 404;
+    if (result === "timeout") await new Promise<void>((resolve) => clock.after(timeoutMs, resolve));
     open.set(key, (open.get(key) ?? 0) - 1);
-    if (typeof answer === "number") return { status: answer, body: "" };
-    if (FAILURES.has(answer)) throw new GetError(answer as GetFailure, "as the test asked");
-    return { status: 200, body: answer };
+    if (typeof result === "number") return { status: result, body: "" };
+    if (FAILURES.has(result)) throw new GetError(result as GetFailure, "as the test asked");
+    return { status: 200, body: result };
   };
   const changed = (name: string, now: ReplicaHealth) => {
     if (health.get(name)?.phase !== now.phase) changes.push(`${name} ${now.phase}`);
@@ -71,17 +72,17 @@ function setup(options: Partial<ProberOptions> = {}) {
   });
   const phase = (name: string) => health.get(name)?.phase ?? "starting";
   const paths = (sinceMs: number) => calls.filter((call) => call.atMs >= sinceMs).map((call) => call.path);
-  return { clock, load, answers, calls, changes, health, prober, phase, paths, mostOpen: () => mostOpen };
+  return { clock, load, results, calls, changes, health, prober, phase, paths, mostOpen: () => mostOpen };
 }
 
 function target(name: string, slot = 0, url = `http://${name}:8000`): ProbeTarget {
   return { name, slot, url: parseEndpointUrl(url) };
 }
 
-/** One replica that answers on all pages and is in service. */
-async function inService(options: Partial<ProberOptions> = {}, answers = UP) {
+/** One replica that responds on all paths and is in service. */
+async function inService(options: Partial<ProberOptions> = {}, results = UP) {
   const world = setup(options);
-  world.answers.set("a", answers);
+  world.results.set("a", results);
   world.prober.watch([target("a")]);
   await world.clock.advance(0);
   assert.equal(world.phase("a"), "ready");
@@ -89,7 +90,7 @@ async function inService(options: Partial<ProberOptions> = {}, answers = UP) {
 }
 
 describe("coming into service", () => {
-  test("a running replica is ready after the first round, which asks each page once", async () => {
+  test("a running replica is ready after the first round, which fetches each path once", async () => {
     const { paths, health, changes, prober } = await inService();
     assert.deepEqual(paths(0), ["/v1/models", "/health"]);
     assert.deepEqual(health.get("a")?.models, ["base"]);
@@ -97,22 +98,22 @@ describe("coming into service", () => {
     prober.stop();
   });
 
-  const loading: readonly (readonly [string, Readonly<Record<string, Answer>>])[] = [
+  const loading: readonly (readonly [string, Readonly<Record<string, Result>>])[] = [
     ["refused", DOWN],
     ["503 on the model list", { "/v1/models": 503, "/health": 200 }],
-    ["503 on the liveness page", { "/v1/models": LIST, "/health": 503 }],
+    ["503 on the liveness path", { "/v1/models": LIST, "/health": 503 }],
     ["another error", { "/v1/models": 401, "/health": 200 }],
-    ["a page that is no model list", { "/v1/models": "{", "/health": 200 }],
+    ["a body that is no model list", { "/v1/models": "{", "/health": 200 }],
     ["a redirect", { "/v1/models": 302, "/health": 200 }],
   ];
-  for (const [name, answers] of loading) {
-    test(`${name}: starting, and routed to within two seconds of being up`, async () => {
+  for (const [name, results] of loading) {
+    test(`${name}: starting, and gets requests within two seconds of being up`, async () => {
       const world = setup();
-      world.answers.set("a", answers);
+      world.results.set("a", results);
       world.prober.watch([target("a")]);
       await world.clock.advance(90_000);
       assert.equal(world.phase("a"), "starting");
-      world.answers.set("a", UP);
+      world.results.set("a", UP);
       await world.clock.advance(2_000);
       assert.equal(world.phase("a"), "ready");
       world.prober.stop();
@@ -120,8 +121,8 @@ describe("coming into service", () => {
   }
 
   test("the first rounds follow each other quickly", async () => {
-    const { answers, calls, clock, prober } = setup();
-    answers.set("a", DOWN);
+    const { results, calls, clock, prober } = setup();
+    results.set("a", DOWN);
     prober.watch([target("a")]);
     await clock.advance(6_000);
     assert.deepEqual(
@@ -131,10 +132,10 @@ describe("coming into service", () => {
     prober.stop();
   });
 
-  test("a startup over time becomes not-ready, is still probed, and may come up after all", async () => {
+  test("a startup that takes too long becomes not-ready, is still probed, and may succeed later", async () => {
     const startup = { ...PROBE_DEFAULTS.startup, periodMs: 3_000, failureThreshold: 5 };
-    const { answers, clock, prober, phase, calls } = setup({ probes: { ...PROBE_DEFAULTS, startup } });
-    answers.set("a", DOWN);
+    const { results, clock, prober, phase, calls } = setup({ probes: { ...PROBE_DEFAULTS, startup } });
+    results.set("a", DOWN);
     prober.watch([target("a")]);
     await clock.advance(15_000 + 5 * 3_000 - 2_000);
     assert.equal(phase("a"), "starting");
@@ -143,29 +144,29 @@ describe("coming into service", () => {
     const before = calls.length;
     await clock.advance(30_000);
     assert.equal(calls.length - before, 10);
-    answers.set("a", UP);
+    results.set("a", UP);
     await clock.advance(3_000);
     assert.equal(phase("a"), "ready");
     prober.stop();
   });
 
-  test("a liveness page that hangs does not keep it out", async () => {
-    const { answers, clock, prober, phase } = setup();
-    answers.set("a", { "/v1/models": LIST, "/health": "timeout" });
+  test("a liveness path that hangs does not keep it out", async () => {
+    const { results, clock, prober, phase } = setup();
+    results.set("a", { "/v1/models": LIST, "/health": "timeout" });
     prober.watch([target("a")]);
     await clock.advance(1_000);
     assert.equal(phase("a"), "ready");
     prober.stop();
   });
 
-  test("a startup page of its own comes first, the readiness page right after it", async () => {
+  test("a separate startup path is probed first, the readiness path right after it", async () => {
     const probes = { ...PROBE_DEFAULTS, startup: { ...PROBE_DEFAULTS.startup, path: "/up" } };
     const world = setup({ probes });
-    world.answers.set("a", { ...UP, "/up": 503 });
+    world.results.set("a", { ...UP, "/up": 503 });
     world.prober.watch([target("a")]);
     await world.clock.advance(0);
     assert.deepEqual(world.paths(0), ["/up"]);
-    world.answers.set("a", { ...UP, "/up": 200 });
+    world.results.set("a", { ...UP, "/up": 200 });
     await world.clock.advance(250);
     assert.deepEqual(world.paths(1), ["/up", "/health", "/v1/models", "/health"]);
     assert.equal(world.phase("a"), "ready");
@@ -175,29 +176,29 @@ describe("coming into service", () => {
 
 describe("going out of service", () => {
   test("readiness: after three failures in a row", async () => {
-    const { answers, clock, prober, phase } = await inService();
-    answers.set("a", { ...UP, "/v1/models": 503 });
+    const { results, clock, prober, phase } = await inService();
+    results.set("a", { ...UP, "/v1/models": 503 });
     await clock.advance(10_000);
     assert.equal(phase("a"), "ready");
     await clock.advance(5_000);
     assert.equal(phase("a"), "not-ready");
-    answers.set("a", UP);
+    results.set("a", UP);
     await clock.advance(250);
     assert.equal(phase("a"), "ready");
     prober.stop();
   });
 
-  test("readiness: an answer after the timeout is a failure", async () => {
-    const { answers, clock, prober, phase } = await inService();
-    answers.set("a", { ...UP, "/v1/models": "timeout" });
+  test("readiness: a response after the timeout is a failure", async () => {
+    const { results, clock, prober, phase } = await inService();
+    results.set("a", { ...UP, "/v1/models": "timeout" });
     await clock.advance(5_000 + 2 * 7_000 + 2_000);
     assert.equal(phase("a"), "not-ready");
     prober.stop();
   });
 
   test("liveness: after three failures in a row, and only liveness brings it back", async () => {
-    const { answers, clock, prober, phase, health } = await inService();
-    answers.set("a", { ...UP, "/health": 500 });
+    const { results, clock, prober, phase, health } = await inService();
+    results.set("a", { ...UP, "/health": 500 });
     await clock.advance(29_000);
     assert.equal(phase("a"), "ready");
     await clock.advance(1_000);
@@ -205,15 +206,15 @@ describe("going out of service", () => {
     await clock.advance(60_000);
     assert.equal(phase("a"), "not-ready");
     assert.equal(health.get("a")?.livenessLosses, 1);
-    answers.set("a", UP);
+    results.set("a", UP);
     await clock.advance(5_000);
     assert.equal(phase("a"), "ready");
     prober.stop();
   });
 
-  test("liveness lost: its page has its full timeout to bring the replica back", async () => {
-    const { answers, clock, prober, phase, calls } = await inService();
-    answers.set("a", { ...UP, "/health": 500 });
+  test("liveness lost: its probe has its full timeout to bring the replica back", async () => {
+    const { results, clock, prober, phase, calls } = await inService();
+    results.set("a", { ...UP, "/health": 500 });
     await clock.advance(31_000);
     assert.equal(phase("a"), "not-ready");
     assert.equal(calls.findLast((call) => call.path === "/health")?.timeoutMs, 5_000);
@@ -232,7 +233,7 @@ describe("going out of service", () => {
     prober.stop();
   });
 
-  test("that signal about another address of the same name counts for nothing", async () => {
+  test("a failed connect to another address of the same name is ignored", async () => {
     const { prober, phase } = await inService();
     prober.connectFailed(target("a", 0, "http://elsewhere:8000"));
     prober.connectFailed(target("unknown"));
@@ -240,9 +241,9 @@ describe("going out of service", () => {
     prober.stop();
   });
 
-  test("a dead replica is asked soon, then once a readiness period", async () => {
-    const { answers, clock, prober, calls } = await inService();
-    answers.set("a", DOWN);
+  test("a dead replica is probed again soon, then once in each readiness period", async () => {
+    const { results, clock, prober, calls } = await inService();
+    results.set("a", DOWN);
     prober.connectFailed(target("a"));
     await clock.advance(20_000);
     const moments = calls.filter((call) => call.atMs > 0).map((call) => call.atMs);
@@ -251,10 +252,10 @@ describe("going out of service", () => {
   });
 
   test("back with other models: another generation", async () => {
-    const { answers, clock, prober, health } = await inService();
-    answers.set("a", { ...UP, "/v1/models": "timeout" });
+    const { results, clock, prober, health } = await inService();
+    results.set("a", { ...UP, "/v1/models": "timeout" });
     await clock.advance(30_000);
-    answers.set("a", { ...UP, "/v1/models": JSON.stringify(["other"]) });
+    results.set("a", { ...UP, "/v1/models": JSON.stringify(["other"]) });
     await clock.advance(5_000);
     assert.deepEqual(health.get("a")?.models, ["other"]);
     assert.equal(health.get("a")?.generation, 1);
@@ -265,7 +266,7 @@ describe("going out of service", () => {
 describe("sources", () => {
   const withMetrics = { ...UP, "/metrics": '{"waiting":3,"kvUsage":0.5}' };
 
-  test("a page that the readiness probe fetches is not fetched again", async () => {
+  test("a path that the readiness probe fetches is not fetched again", async () => {
     const { clock, paths, prober } = await inService();
     await clock.advance(20_000);
     assert.equal(paths(1).filter((path) => path === "/v1/models").length, 4);
@@ -273,21 +274,21 @@ describe("sources", () => {
   });
 
   test("numbers reach the load table at once and every period", async () => {
-    const { answers, clock, load, prober } = await inService({ sources: [modelList, metrics] }, withMetrics);
+    const { results, clock, load, prober } = await inService({ sources: [modelList, metrics] }, withMetrics);
     assert.equal(load.waiting[0], 3);
     assert.equal(load.kvUsage[0], 0.5);
     assert.ok(Number.isNaN(load.running[0]));
-    answers.set("a", { ...withMetrics, "/metrics": '{"waiting":4}' });
+    results.set("a", { ...withMetrics, "/metrics": '{"waiting":4}' });
     await clock.advance(1_000);
     assert.equal(load.waiting[0], 4);
     assert.equal(load.scrapedAtMs[0], 1_000);
     prober.stop();
   });
 
-  for (const bad of [500, 404, "reset", "too-large", "not a page"] as const) {
-    test(`a metrics page that fails (${bad}): its numbers fade from two periods on, are forgotten after five, and change no phase`, async () => {
-      const { answers, clock, load, prober, phase } = await inService({ sources: [modelList, metrics] }, withMetrics);
-      answers.set("a", { ...withMetrics, "/metrics": bad });
+  for (const bad of [500, 404, "reset", "too-large", "no metrics"] as const) {
+    test(`metrics that fail (${bad}): numbers fade after two periods, are forgotten after five, and change no phase`, async () => {
+      const { results, clock, load, prober, phase } = await inService({ sources: [modelList, metrics] }, withMetrics);
+      results.set("a", { ...withMetrics, "/metrics": bad });
       const confidences: number[] = [];
       for (let period = 1; period <= 5; period++) {
         await clock.advance(1_000);
@@ -304,19 +305,19 @@ describe("sources", () => {
     });
   }
 
-  test("a page that comes back counts fully at once", async () => {
-    const { answers, clock, load, prober } = await inService({ sources: [modelList, metrics] }, withMetrics);
-    answers.set("a", { ...withMetrics, "/metrics": 500 });
+  test("metrics that come again count fully at once", async () => {
+    const { results, clock, load, prober } = await inService({ sources: [modelList, metrics] }, withMetrics);
+    results.set("a", { ...withMetrics, "/metrics": 500 });
     await clock.advance(3_000);
-    answers.set("a", withMetrics);
+    results.set("a", withMetrics);
     await clock.advance(1_000);
     assert.deepEqual([load.waiting[0], load.freshness[0]], [3, 1]);
     prober.stop();
   });
 
-  test("while a page hangs its numbers fade too, and no second one is asked for", async () => {
+  test("while the metrics hang, the numbers fade too, and no second fetch begins", async () => {
     const world = await inService({ sources: [modelList, metrics] }, withMetrics);
-    world.answers.set("a", { ...withMetrics, "/metrics": "timeout" });
+    world.results.set("a", { ...withMetrics, "/metrics": "timeout" });
     await world.clock.advance(3_000);
     assert.ok(Math.abs(world.load.freshness[0]! - 2 / 3) < 1e-9);
     await world.clock.advance(2_000);
@@ -326,79 +327,79 @@ describe("sources", () => {
   });
 
   const lazy: Source = { ...metrics, idlePeriodMs: 5_000 };
-  const pagesSince = (calls: readonly Call[], sinceMs: number) =>
+  const fetchesSince = (calls: readonly Call[], sinceMs: number) =>
     calls.filter(({ path, atMs }) => path === "/metrics" && atMs > sinceMs).map(({ atMs }) => atMs - sinceMs);
 
-  test("an idle replica's page is read once an idle period; a busy one's every period, and once more when it is done", async () => {
+  test("metrics are read once in each idle period; in each period while the replica is busy, and once after it", async () => {
     const { calls, clock, load, prober } = await inService({ sources: [modelList, lazy] }, withMetrics);
     await clock.advance(20_000);
-    assert.deepEqual(pagesSince(calls, 0), [5_000, 10_000, 15_000, 20_000]);
+    assert.deepEqual(fetchesSince(calls, 0), [5_000, 10_000, 15_000, 20_000]);
     const lease = new Lease(load, 0, { tokens: 10, hasFirstByte: true });
     await clock.advance(3_000);
-    assert.deepEqual(pagesSince(calls, 20_000), [1_000, 2_000, 3_000]);
+    assert.deepEqual(fetchesSince(calls, 20_000), [1_000, 2_000, 3_000]);
     lease.release();
     await clock.advance(7_000);
-    assert.deepEqual(pagesSince(calls, 23_000), [1_000, 6_000]);
-    assert.equal(load.freshness[0], 1, "however long a page need not come, it does not fade");
+    assert.deepEqual(fetchesSince(calls, 23_000), [1_000, 6_000]);
+    assert.equal(load.freshness[0], 1, "numbers do not fade before the next fetch is due");
     prober.stop();
   });
 
-  test("an idle replica whose page fails is asked every period until its numbers are forgotten", async () => {
-    const { answers, calls, clock, load, prober } = await inService({ sources: [modelList, lazy] }, withMetrics);
-    answers.set("a", { ...withMetrics, "/metrics": 500 });
+  test("an idle replica whose metrics fail is asked in each period until its numbers are forgotten", async () => {
+    const { results, calls, clock, load, prober } = await inService({ sources: [modelList, lazy] }, withMetrics);
+    results.set("a", { ...withMetrics, "/metrics": 500 });
     await clock.advance(20_000);
-    assert.deepEqual(pagesSince(calls, 0), [5_000, 6_000, 7_000, 8_000, 9_000, 14_000, 19_000]);
+    assert.deepEqual(fetchesSince(calls, 0), [5_000, 6_000, 7_000, 8_000, 9_000, 14_000, 19_000]);
     assert.ok(Number.isNaN(load.waiting[0]));
     prober.stop();
   });
 
-  for (const missing of [404, 501, "not a page"] as const) {
-    test(`a replica without such a page (${missing}) is asked once a minute, even when busy`, async () => {
+  for (const missing of [404, 501, "no metrics"] as const) {
+    test(`a replica without metrics (${missing}) is asked once a minute, even when busy`, async () => {
       const { calls, clock, load, prober } = await inService({ sources: [modelList, lazy] }, { ...UP, "/metrics": missing });
       const lease = new Lease(load, 0, { tokens: 10, hasFirstByte: true });
       await clock.advance(120_000);
-      assert.deepEqual(pagesSince(calls, 0), [60_000, 120_000]);
+      assert.deepEqual(fetchesSince(calls, 0), [60_000, 120_000]);
       assert.equal(load.freshness[0], 0);
       lease.release();
       prober.stop();
     });
   }
 
-  test("pages of a hundred replicas are not asked for in step", async () => {
+  test("metrics of a hundred replicas are not fetched at the same moments", async () => {
     let draws = 0;
-    const { answers, calls, clock, prober } = setup({ sources: [modelList, lazy], random: () => (draws++ % 97) / 97 });
+    const { results, calls, clock, prober } = setup({ sources: [modelList, lazy], random: () => (draws++ % 97) / 97 });
     const targets = Array.from({ length: 100 }, (_, slot) => target(`r${slot}`, slot));
-    for (const { name } of targets) answers.set(name, withMetrics);
+    for (const { name } of targets) results.set(name, withMetrics);
     prober.watch(targets);
     await clock.advance(60_000);
-    const moments = pagesSince(calls, 0);
+    const moments = fetchesSince(calls, 0);
     assert.ok(moments.length >= 1_100 && moments.length <= 1_400, `${moments.length}`);
     assert.ok(new Set(moments).size > 500);
     prober.stop();
   });
 
-  test("adapters and the size of the cache reach those who ask", async () => {
+  test("adapters reach the load table, and the cache's capacity the callback", async () => {
     const capacities: (readonly [number, number | undefined])[] = [];
     const list: Source = { ...modelList, read: () => ({ models: ["base", "a1"], adapters: ["a1"] }) };
     const use = { running: new Set(["a1"]), waiting: new Set<string>(), max: 2 };
-    const page: Source = { ...metrics, read: (text) => ({ ...metrics.read(text), adapterUse: use, kvCapacityTokens: 4_096 }) };
-    const { answers, clock, load, prober } = await inService(
-      { sources: [list, page], capacityKnown: (slot, tokens) => capacities.push([slot, tokens]) },
+    const numbers: Source = { ...metrics, read: (text) => ({ ...metrics.read(text), adapterUse: use, kvCapacityTokens: 4_096 }) };
+    const { results, clock, load, prober } = await inService(
+      { sources: [list, numbers], capacityKnown: (slot, tokens) => capacities.push([slot, tokens]) },
       withMetrics,
     );
     await clock.advance(3_000);
     assert.deepEqual(load.adapters[0], { names: new Set(["a1"]), use });
-    assert.deepEqual(capacities, [[0, 4_096]], "told once, not with every page");
-    answers.set("a", { ...withMetrics, "/metrics": 500 });
+    assert.deepEqual(capacities, [[0, 4_096]], "reported once, not after each read");
+    results.set("a", { ...withMetrics, "/metrics": 500 });
     await clock.advance(6_000);
     assert.deepEqual(load.adapters[0], { names: new Set(["a1"]), use: undefined });
-    assert.deepEqual(capacities, [[0, 4_096]], "a cache does not shrink because a page stays away");
+    assert.deepEqual(capacities, [[0, 4_096]], "a cache does not shrink because the metrics fail");
     prober.stop();
     assert.equal(load.adapters[0], undefined);
     assert.deepEqual(capacities.at(-1), [0, undefined], "the slot may get another replica");
   });
 
-  test("sources of one page share the fetch and put their numbers together", async () => {
+  test("sources of one path share the fetch, and their numbers are merged", async () => {
     const part = (name: "waiting" | "running"): Source => ({ path: "/metrics", periodMs: 1_000, read: () => ({ [name]: 7 }) });
     const { clock, load, paths, prober } = await inService({ sources: [part("waiting"), part("running")] }, withMetrics);
     assert.deepEqual([load.waiting[0], load.running[0]], [7, 7]);
@@ -407,7 +408,7 @@ describe("sources", () => {
     prober.stop();
   });
 
-  test("one source that can't read the page does not make the others' numbers old", async () => {
+  test("one source that can't read the body does not make the others' numbers old", async () => {
     const broken: Source = {
       ...metrics,
       read: () => {
@@ -420,9 +421,9 @@ describe("sources", () => {
     prober.stop();
   });
 
-  test("out of service no metrics page is fetched, and its numbers are unknown at once", async () => {
-    const { answers, clock, load, paths, prober } = await inService({ sources: [modelList, metrics] }, withMetrics);
-    answers.set("a", DOWN);
+  test("out of service no metrics are fetched, and the numbers are unknown at once", async () => {
+    const { results, clock, load, paths, prober } = await inService({ sources: [modelList, metrics] }, withMetrics);
+    results.set("a", DOWN);
     prober.connectFailed(target("a"));
     assert.ok(Number.isNaN(load.waiting[0]));
     await clock.advance(3_000);
@@ -430,7 +431,7 @@ describe("sources", () => {
     prober.stop();
   });
 
-  test("a model list on a page of its own counts too, together with others", async () => {
+  test("a model list from another path counts too, together with the first", async () => {
     const adapters: Source = { path: "/adapters", periodMs: 2_000, read: () => ({ models: ["a1"] }) };
     const { health, prober } = await inService({ sources: [modelList, adapters] }, { ...UP, "/adapters": "" });
     assert.deepEqual(health.get("a")?.models, ["base", "a1"]);
@@ -446,13 +447,13 @@ describe("sources", () => {
 });
 
 describe("many replicas, and their list", () => {
-  test("probes of one page never pile up, however slow it is", async () => {
+  test("probes of one path never run at the same time, however slow it is", async () => {
     const world = setup({ sources: [modelList, metrics] });
-    const slow: Readonly<Record<string, Answer>> = { "/v1/models": "timeout", "/health": "timeout", "/metrics": "timeout" };
-    world.answers.set("a", { ...UP, "/metrics": "timeout" });
+    const slow: Readonly<Record<string, Result>> = { "/v1/models": "timeout", "/health": "timeout", "/metrics": "timeout" };
+    world.results.set("a", { ...UP, "/metrics": "timeout" });
     world.prober.watch([target("a")]);
     await world.clock.advance(20_000);
-    world.answers.set("a", slow);
+    world.results.set("a", slow);
     for (let i = 0; i < 20; i++) {
       world.prober.connectFailed(target("a"));
       await world.clock.advance(500);
@@ -461,10 +462,10 @@ describe("many replicas, and their list", () => {
     world.prober.stop();
   });
 
-  test("a hundred idle replicas: two probes each, nothing to tell", async () => {
-    const { answers, calls, clock, changes, prober } = setup();
+  test("a hundred idle replicas: two probes each, no change to report", async () => {
+    const { results, calls, clock, changes, prober } = setup();
     const targets = Array.from({ length: 100 }, (_, slot) => target(`r${slot}`, slot));
-    for (const { name } of targets) answers.set(name, UP);
+    for (const { name } of targets) results.set(name, UP);
     prober.watch(targets);
     await clock.advance(0);
     assert.equal(changes.length, 100);
@@ -477,11 +478,11 @@ describe("many replicas, and their list", () => {
     assert.equal(clock.pending, 0);
   });
 
-  test("chance takes replicas out of step", async () => {
+  test("jitter spreads the probes of many replicas", async () => {
     let draws = 0;
-    const { answers, calls, clock, prober } = setup({ random: () => (draws++ % 10) / 10 });
+    const { results, calls, clock, prober } = setup({ random: () => (draws++ % 10) / 10 });
     const targets = Array.from({ length: 10 }, (_, slot) => target(`r${slot}`, slot));
-    for (const { name } of targets) answers.set(name, UP);
+    for (const { name } of targets) results.set(name, UP);
     prober.watch(targets);
     await clock.advance(5_000);
     const moments = new Set(calls.filter((call) => call.atMs > 0).map((call) => call.atMs));
@@ -489,9 +490,9 @@ describe("many replicas, and their list", () => {
     prober.stop();
   });
 
-  test("a replica off the list is left alone, its requests are broken off, a late answer counts for nothing", async () => {
+  test("a replica removed from the list is not probed any more; its probes are aborted, late responses ignored", async () => {
     const world = setup();
-    world.answers.set("a", UP).set("b", { ...UP, "/v1/models": "timeout" });
+    world.results.set("a", UP).set("b", { ...UP, "/v1/models": "timeout" });
     world.prober.watch([target("a", 0), target("b", 1)]);
     await world.clock.advance(0);
     world.prober.watch([target("a", 0)]);
@@ -503,23 +504,23 @@ describe("many replicas, and their list", () => {
     assert.equal(world.clock.pending, 0);
   });
 
-  test("the same list again changes nothing; another address begins anew", async () => {
+  test("the same list again changes nothing; another address starts again without health", async () => {
     const world = await inService();
     const before = world.calls.length;
     world.prober.watch([target("a")]);
     await world.clock.advance(0);
     assert.equal(world.calls.length, before);
-    world.answers.set("b", DOWN);
+    world.results.set("b", DOWN);
     world.prober.watch([target("a", 0, "http://b:8000")]);
     await world.clock.advance(0);
     assert.equal(world.phase("a"), "starting");
     world.prober.stop();
   });
 
-  test("a reload's new prober goes on where the old one was", async () => {
+  test("after a reload the new prober continues with the old one's health", async () => {
     const old = await inService();
     const next = setup({ known: (each) => old.prober.healthOf(each) });
-    next.answers.set("a", UP);
+    next.results.set("a", UP);
     next.prober.watch([target("a")]);
     await next.clock.advance(60_000);
     assert.deepEqual(next.changes, []);
@@ -529,7 +530,7 @@ describe("many replicas, and their list", () => {
     next.prober.stop();
   });
 
-  test("a fault in what listens is logged and ends no probing", async () => {
+  test("a failure of the callback is logged, and probing goes on", async () => {
     const errors: string[] = [];
     const log: Log = { ...silentLog, error: (message) => void errors.push(message) };
     const world = setup({
@@ -538,7 +539,7 @@ describe("many replicas, and their list", () => {
         throw new TypeError("listener broke");
       },
     });
-    world.answers.set("a", UP);
+    world.results.set("a", UP);
     world.prober.watch([target("a")]);
     await world.clock.advance(10_000);
     assert.equal(errors.length, 1);

@@ -46,7 +46,7 @@ function check(rows: readonly Row[]): void {
 
 describe("the lifecycle table, row by row", () => {
   check([
-    { name: "Running: nothing is known", when: [], phase: "starting", and: { isStarted: false } },
+    { name: "Running: before any probe", when: [], phase: "starting", and: { isStarted: false } },
     { name: "Startup in progress: 200 completes the startup", when: [startup()], phase: "starting", and: { isStarted: true } },
     { name: "Startup in progress: 503 is retried", when: times(200, startup("status 503")), phase: "starting" },
     { name: "Startup in progress: refused is retried", when: times(200, startup("refused")), phase: "starting" },
@@ -58,7 +58,7 @@ describe("the lifecycle table, row by row", () => {
       phase: "ready",
     },
     {
-      name: "Ready: the threshold's failure takes it out",
+      name: "Ready: the failure that reaches the threshold takes it out",
       given: IN_SERVICE,
       when: times(3, readiness("timeout")),
       phase: "not-ready",
@@ -71,7 +71,7 @@ describe("the lifecycle table, row by row", () => {
       phase: "ready",
     },
     {
-      name: "Ready: liveness lost takes it out and is counted, since nobody here can restart it",
+      name: "Ready: liveness lost takes it out and is counted, because the router can't restart it",
       given: IN_SERVICE,
       when: times(3, liveness("timeout")),
       phase: "not-ready",
@@ -102,7 +102,7 @@ describe("the lifecycle table, row by row", () => {
   ]);
 });
 
-describe("what is not listed is refused", () => {
+describe("an event that is not in the table changes nothing", () => {
   const refusals: readonly (readonly [string, readonly ProbeEvent[], ProbeEvent])[] = [
     ["readiness before startup: success", [], readiness()],
     ["readiness before startup: failure", [], readiness("timeout")],
@@ -121,7 +121,7 @@ describe("what is not listed is refused", () => {
   for (const [name, given, event] of refusals) {
     test(name, () => {
       const health = after(given);
-      assert.equal(reduce(health, event, PROBE_DEFAULTS), health, "the same object: nothing to tell anybody");
+      assert.equal(reduce(health, event, PROBE_DEFAULTS), health, "the same object: no change to report");
     });
   }
 });
@@ -142,7 +142,7 @@ describe("failures in a row", () => {
       phase: "ready",
     },
     {
-      name: "liveness and readiness count apart",
+      name: "liveness and readiness are counted separately",
       given: IN_SERVICE,
       when: [...times(2, readiness("timeout")), ...times(2, liveness("timeout"))],
       phase: "ready",
@@ -155,7 +155,7 @@ describe("failures in a row", () => {
       and: { livenessLosses: 2 },
     },
     {
-      name: "a replica without a liveness page answers all the same",
+      name: "a replica without a liveness path still responds",
       given: IN_SERVICE,
       when: times(9, liveness("status 404")),
       phase: "ready",
@@ -187,7 +187,7 @@ describe("coming back", () => {
       phase: "ready",
     },
     {
-      name: "connect-failed, then loading again behind a ready model list",
+      name: "connect-failed, then loading again while it lists its models",
       given: [...IN_SERVICE, CONNECT_FAILED],
       when: [liveness("status 503"), readiness()],
       phase: "not-ready",
@@ -198,16 +198,16 @@ describe("coming back", () => {
 describe("engines that list their models before they have loaded them", () => {
   const loading = [liveness("status 503"), startup(), readiness()];
   check([
-    { name: "503 on the liveness page holds the startup up", when: loading, phase: "starting", and: { isStarted: false } },
+    { name: "503 on the liveness path delays the startup", when: loading, phase: "starting", and: { isStarted: false } },
     {
-      name: "for as long as it lasts",
+      name: "as long as it lasts",
       when: times(300, loading[0]!).flatMap(() => loading),
       phase: "starting",
       and: { livenessLosses: 0 },
     },
-    { name: "until it answers", given: loading, when: [liveness(), startup(), readiness()], phase: "ready" },
+    { name: "until it returns 200", given: loading, when: [liveness(), startup(), readiness()], phase: "ready" },
     {
-      name: "another failure of the liveness page does not",
+      name: "another failure of the liveness path does not",
       when: [liveness("status 500"), startup(), readiness()],
       phase: "ready",
     },
@@ -219,7 +219,7 @@ describe("loading is not an error", () => {
   const rows: readonly (readonly [string, readonly ProbeEvent[], boolean])[] = [
     ["refused while starting", [startup("refused")], true],
     ["503 while starting", [startup("status 503")], true],
-    ["503 on the liveness page while starting", [liveness("status 503"), startup()], true],
+    ["503 on the liveness path while starting", [liveness("status 503"), startup()], true],
     ["500 while starting", [startup("status 500")], false],
     ["401 while starting", [startup("status 401")], false],
     ["timeout while starting", [startup("timeout")], false],
@@ -296,7 +296,7 @@ describe("models and generation", () => {
       and: { generation: 1 },
     },
     {
-      name: "refused while it starts is no restart",
+      name: "refused while it starts is not a restart",
       when: [startup("refused"), ...IN_SERVICE],
       phase: "ready",
       and: { generation: 0 },

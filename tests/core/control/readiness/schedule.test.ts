@@ -3,22 +3,22 @@ import { describe, test } from "node:test";
 import { PROBE_DEFAULTS } from "../../../../core/control/readiness/probes.ts";
 import { jittered, roundPauseMs, startupWindowMs } from "../../../../core/control/readiness/schedule.ts";
 
-const starting = { phase: "starting", isStarted: false } as const;
-const overdue = { phase: "not-ready", isStarted: false } as const;
-const ready = { phase: "ready", isStarted: true } as const;
-const lost = { phase: "not-ready", isStarted: true } as const;
+const starting = { phase: "starting", isStarted: false, isServing: false, isAlive: true } as const;
+const overdue = { ...starting, phase: "not-ready" } as const;
+const ready = { phase: "ready", isStarted: true, isServing: true, isAlive: true } as const;
+const lost = { ...ready, phase: "not-ready", isServing: false } as const;
 
 describe("pause before the next round", () => {
   const rows = [
     ["starting, first miss", starting, 1, 250],
     ["starting, second miss", starting, 2, 500],
     ["starting, fourth miss", starting, 4, 2_000],
-    ["starting, for long: still noticed within two seconds", starting, 800, 2_000],
+    ["starting, for a long time: still noticed within two seconds", starting, 800, 2_000],
     ["startup overdue: once a startup period", overdue, 900, 30_000],
     ["ready: once a readiness period", ready, 0, 5_000],
     ["fallen out of service: asked again soon", lost, 1, 250],
     ["fallen out of service: then once a readiness period", lost, 6, 5_000],
-    ["fallen out of service, for ever: the doubling has no end", lost, 5_000, 5_000],
+    ["fallen out of service, for a very long time: the doubling does not overflow", lost, 5_000, 5_000],
   ] as const;
   for (const [name, health, misses, expectedMs] of rows) {
     test(name, () => assert.equal(roundPauseMs(health, misses, PROBE_DEFAULTS, 0), expectedMs));

@@ -1,0 +1,23 @@
+import type { Endpoint } from "./endpoint.ts";
+import type { RouterError } from "./errors.ts";
+import type { LoadView } from "./load-view.ts";
+import type { ProfilePlugin, Random } from "./profile-plugin.ts";
+import type { InferenceRequest } from "./request.ts";
+
+/**
+ * Which candidates may serve the request? The same inputs must give the same result.
+ *
+ * @example
+ * create: () => ({
+ *   filter: (request, candidates) => candidates.filter(({ labels }) => labels["tier"] === request.headers.get("x-tier")),
+ * })
+ */
+export interface Filter extends ProfilePlugin {
+  /**
+   * Returns the candidates that stay, in their order. The list belongs to this call; the endpoints in it are frozen. Use no source
+   * of chance other than `random`.
+   */
+  filter(request: InferenceRequest, candidates: readonly Endpoint[], load: LoadView, random: Random): readonly Endpoint[];
+  /** The error when this filter leaves no candidate; by default 503. `endpoints` is the whole pool. */
+  refuse?(request: InferenceRequest, endpoints: readonly Endpoint[]): RouterError;
+}

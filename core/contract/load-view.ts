@@ -1,0 +1,54 @@
+/**
+ * The numbers of every endpoint at the moment of one decision, by slot. Reading changes nothing. Numbers that the router counts
+ * itself are exact; scraped values are NaN before the replica's metrics are read.
+ *
+ * @example
+ * // Fewest requests in flight scores highest.
+ * score: (_request, candidates, load) => candidates.map(({ slot }) => 1 / (1 + load.inFlight(slot)))
+ */
+export interface LoadView {
+  /** Requests sent and not yet ended. */
+  inFlight(slot: number): number;
+  /** Tokens of prompts that were sent and have no first response byte yet, minus those believed cached. */
+  prefillTokens(slot: number): number;
+  /** The same, minus what the endpoint has processed by now at its measured speed. */
+  remainingPrefill(slot: number): number;
+  /** The number of prompts that `remainingPrefill` counts. */
+  waitingPrompts(slot: number): number;
+  /** Prompt tokens that the endpoint processes per millisecond, measured. */
+  prefillRate(slot: number): number;
+  /** Requests waiting in the replica's own queue, scraped. */
+  waiting(slot: number): number;
+  /** Requests running in the replica, scraped. */
+  running(slot: number): number;
+  /** KV-cache utilization in [0, 1], scraped. */
+  kvUsage(slot: number): number;
+  /** When the scraped values were read, in milliseconds on the router's clock; NaN for never. */
+  scrapedAtMs(slot: number): number;
+  /** How much the scraped values count, in [0, 1]: 1 while they are read in time, then less and less; 0 without any. */
+  freshness(slot: number): number;
+  /** What the endpoint's replica reports about its adapters; undefined if nothing. */
+  adapters(slot: number): AdapterFacts | undefined;
+}
+
+/** What a replica reports about its adapters. */
+export interface AdapterFacts {
+  /** The models that are adapters; undefined if no model list distinguishes them from base models. */
+  readonly names?: ReadonlySet<string> | undefined;
+  /** The adapters with requests under way; undefined if the metrics do not report them. */
+  readonly use?: AdapterUse | undefined;
+}
+
+export interface AdapterUse {
+  readonly running: ReadonlySet<string>;
+  readonly waiting: ReadonlySet<string>;
+  /** Adapters that can run at the same time. */
+  readonly max: number;
+}
+
+/** Values from a replica's metrics; a value left out is unknown. */
+export interface ScrapedValues {
+  readonly waiting?: number;
+  readonly running?: number;
+  readonly kvUsage?: number;
+}

@@ -1,0 +1,74 @@
+import type { Decision } from "./decision.ts";
+import type { InferenceRequest } from "./request.ts";
+
+/**
+ * How one request ended: plain data, made once at its end. Observers get it.
+ *
+ * @example
+ * const isServed = outcome.ending === "complete" && outcome.error === undefined;
+ */
+export interface Outcome {
+  readonly id: string;
+  /** Type of the parser that serves the path; "" if none does. */
+  readonly api: string;
+  readonly method: string;
+  readonly path: string;
+  /** Undefined for a request that could not be understood. */
+  readonly request: InferenceRequest | undefined;
+  readonly decision: Decision | undefined;
+  /** Every try at an endpoint, in order. */
+  readonly attempts: readonly Attempt[];
+  /** Status sent to the client; 0 when it left before one was sent. */
+  readonly status: number;
+  /** Whether the client got a whole response, left before that, or saw a response break off. */
+  readonly ending: "complete" | "client-left" | "broken";
+  /** The error that the router sent to the client; undefined if it sent none. */
+  readonly error: OutcomeError | undefined;
+  /** When it ended, in milliseconds since 1970. */
+  readonly wallMs: number;
+  /** From the request's head to its end, in milliseconds. */
+  readonly durationMs: number;
+  /** From the request's last byte to the response's first body byte, in milliseconds; NaN without one. */
+  readonly firstByteMs: number;
+  /** Length of the request's body. */
+  readonly requestBytes: number;
+  /** Length of the response's body, as far as a replica sent it. */
+  readonly responseBytes: number;
+  /** What the replica reported; undefined if the response was not complete or reported nothing. */
+  readonly usage: Usage | undefined;
+  /** Prompt tokens believed cached at the endpoint that it was sent to; undefined without a prefix index. */
+  readonly predictedTokens: number | undefined;
+}
+
+interface OutcomeError {
+  /** Stable; see `ErrorCode`. */
+  readonly code: string;
+  readonly message: string;
+}
+
+/** One try at one endpoint. */
+export interface Attempt {
+  readonly endpoint: string;
+  /** The HTTP status, or why there was none. */
+  readonly result: number | AttemptFailure;
+}
+
+export type AttemptFailure =
+  | "connect-failed" // refused, unreachable, unknown name: nothing was sent
+  | "connect-timeout" // nothing was sent
+  | "stale" // a kept-alive connection ended before a byte of a response
+  | "reset" // the replica closed before its response was complete
+  | "timeout" // no head, or no byte of the body, for too long
+  | "gone" // no byte from a replica that is known to have stopped
+  | "invalid" // not valid HTTP/1.1 (RFC 9112)
+  | "aborted" // the client left, or the router stopped
+  | "saturated" // no connection to spare: nothing was sent
+  | "removed"; // the endpoint had left the pool before its try: nothing was sent
+
+/** What a replica reports at the end of a response; NaN for a number that it does not report. */
+export interface Usage {
+  readonly promptTokens: number;
+  readonly outputTokens: number;
+  /** Prompt tokens that its cache held. */
+  readonly cachedTokens: number;
+}

@@ -1,0 +1,33 @@
+import type { BodyView } from "./body-view.ts";
+import type { Dialect } from "./errors.ts";
+import type { ParsedBody } from "./request.ts";
+
+/**
+ * What does the body ask for? One parser serves one API.
+ *
+ * @example
+ * create: () => ({
+ *   routes: [{ method: "POST", path: "/v1/rerank" }],
+ *   dialect: "openai",
+ *   keys: ["model", "query"],
+ *   parse: (body) => ({ ...defaults, model: body.text("model") ?? "", modelSpan: body.span("model") ?? [-1, -1] }),
+ * })
+ */
+export interface Parser {
+  /** Paths that it serves. */
+  readonly routes: readonly Route[];
+  readonly dialect: Dialect;
+  /** Top-level keys that it reads; with an empty list the body is not scanned at all. */
+  readonly keys: readonly string[];
+  /** Events at the beginning of a stream that come before the prompt is processed; 0 by default. */
+  readonly openingEvents?: number;
+  /** Throws RouterError for a body that can't be routed. */
+  parse(body: BodyView): ParsedBody;
+  dispose?(): void;
+}
+
+/** @public */
+export interface Route {
+  readonly method: string;
+  readonly path: string;
+}

@@ -1,0 +1,17 @@
+import type { Endpoint } from "./endpoint.ts";
+import type { InferenceRequest } from "./request.ts";
+
+/** Optional methods of every plugin of a profile (filter, scorer, picker). */
+export interface ProfilePlugin {
+  /** Called for each try, when the request is sent to `endpoint`. A plugin changes its own state only here. */
+  chosen?(request: InferenceRequest, endpoint: Endpoint): void;
+  /** A header to add to the response from `endpoint`. */
+  responseHeader?(request: InferenceRequest, endpoint: Endpoint): ResponseHeader;
+  /** Called once when the config that made the plugin is replaced, or the router stops. */
+  dispose?(): void;
+}
+
+export type ResponseHeader = readonly [name: string, value: string];
+
+/** A number in [0, 1). */
+export type Random = () => number;

@@ -1,0 +1,30 @@
+import type { AdapterUse, ScrapedValues } from "./load-view.ts";
+
+/**
+ * What is the state of a replica now? The prober fetches `path` from the replica, the source reads the body.
+ *
+ * @example
+ * create: () => ({
+ *   path: "/slots",
+ *   periodMs: 1000,
+ *   read: (body) => ({ running: JSON.parse(body).filter((slot) => slot.is_processing).length }),
+ * })
+ */
+export interface Source {
+  readonly path: string;
+  readonly periodMs: number;
+  /** The period while the replica has no request in flight; `periodMs` by default. */
+  readonly idlePeriodMs?: number;
+  /** Returns facts from a body that came with status 200. Throws for a body that it can't read. */
+  read(body: string): EndpointFacts;
+  dispose?(): void;
+}
+
+export interface EndpointFacts extends ScrapedValues {
+  readonly models?: readonly string[];
+  /** The models that are adapters. */
+  readonly adapters?: readonly string[];
+  readonly adapterUse?: AdapterUse;
+  /** Capacity of the KV cache in tokens. */
+  readonly kvCapacityTokens?: number;
+}

@@ -1,0 +1,23 @@
+/** State of plugin instances that outlives a reload: one entry for each instance name and type. */
+export class KeptState {
+  readonly #entries = new Map<string, { readonly version: number; readonly state: unknown }>();
+
+  /** The state of that instance; calls `make` if there is none, or one of another version. */
+  get<State>(type: string, name: string, version: number, make: () => State): State {
+    const key = keyOf(type, name);
+    const known = this.#entries.get(key);
+    // It was made for the same type and version, so it has the same shape.
+    if (known?.version === version) return known.state as State;
+    const state = make();
+    this.#entries.set(key, { version, state });
+    return state;
+  }
+
+  /** Forgets the state of all instances that are not in the list. */
+  retain(instances: readonly { readonly type: string; readonly name: string }[]): void {
+    const kept = new Set(instances.map(({ type, name }) => keyOf(type, name)));
+    for (const key of this.#entries.keys()) if (!kept.has(key)) this.#entries.delete(key);
+  }
+}
+
+const keyOf = (type: string, name: string) => `${type}\0${name}`;

@@ -1,0 +1,180 @@
+import type { ActiveConfig } from "../active-config.ts";
+import type { Endpoint } from "../contract/endpoint.ts";
+import type { Usage } from "../contract/outcome.ts";
+import type { InferenceRequest } from "../contract/request.ts";
+import type { DataPlane } from "../data-plane.ts";
+import type { ResponseWriter } from "../intake/response-writer.ts";
+import { Claim } from "../state/claim.ts";
+import { EventBoundary } from "../stream/event-boundary.ts";
+import { UsageTap } from "../stream/usage-tap.ts";
+import { responseLines } from "../wire/forwarded-headers.ts";
+import type { Framing } from "../wire/framing.ts";
+import type { Head } from "../wire/head.ts";
+import { HEADER } from "../wire/header-names.ts";
+import type { ResponseReader, UpstreamConnection, UpstreamFailure } from "../wire/upstream-connection.ts";
+import { ownResponseLines } from "./response-lines.ts";
+import type { Draft } from "./rewrite.ts";
+import { tellChosen } from "./tell-chosen.ts";
+
+/** What all tries of one leg have in common. */
+export interface Sending {
+  readonly request: InferenceRequest;
+  readonly draft: Draft;
+  /** Events at the beginning of a stream of this API that come before the prompt is processed. */
+  readonly openingEvents: number;
+  readonly config: ActiveConfig;
+  readonly plane: DataPlane;
+}
+
+/** The maker of an exchange: it decides what happens next. */
+export interface ExchangeOwner {
+  /** A response's head came. Returns true to pass the response on; false when it has closed the exchange instead. */
+  responded(status: number): boolean;
+  /** The whole response was passed on. */
+  completed(): void;
+  failed(failure: UpstreamFailure, isDelivered: boolean): void;
+}
+
+/**
+ * One try at one endpoint: sends the request, passes the response on as its bytes come, and reads the usage from it. It counts
+ * in the endpoint's load from its creation to its end, however it ends.
+ */
+export class Exchange implements ResponseReader {
+  readonly endpoint: Endpoint;
+  /** Status of the response that is passed on; 0 before. */
+  status = 0;
+  responseBytes = 0;
+  /** When the first body byte came, in milliseconds on the router's clock; NaN before. */
+  firstByteAtMs = Number.NaN;
+  /** What the replica reported; set when its response is complete. */
+  usage: Usage | undefined;
+  /** True once it has ended. */
+  isOver = false;
+  /** True when it is certain that the connection does not need the request's body any more. */
+  hasSentAll = false;
+
+  readonly #sending: Sending;
+  readonly #connection: UpstreamConnection;
+  readonly #response: ResponseWriter;
+  readonly #owner: ExchangeOwner;
+  readonly #claim: Claim;
+  /** Set only if the response is an event stream. */
+  #boundary: EventBoundary | undefined;
+  #tap: UsageTap | undefined;
+  #isPromptWorkedOff = false;
+
+  constructor(
+    endpoint: Endpoint,
+    connection: UpstreamConnection,
+    sending: Sending,
+    response: ResponseWriter,
+    owner: ExchangeOwner,
+  ) {
+    const { request, plane } = sending;
+    this.endpoint = endpoint;
+    this.#connection = connection;
+    this.#sending = sending;
+    this.#response = response;
+    this.#owner = owner;
+    this.#claim = new Claim(request, endpoint, plane.load, plane.prefixIndex);
+  }
+
+  /** Sends the request. The exchange may end synchronously, so store it first. */
+  begin(): void {
+    const { request, draft, config, plane } = this.#sending;
+    tellChosen(config.profile, request, this.endpoint, plane.log);
+    this.#connection.send(draft.method, requestHead(draft, this.endpoint), draft.body, this);
+  }
+
+  /** Prompt tokens believed cached at the endpoint; undefined without a prefix index. */
+  get predictedTokens(): number | undefined {
+    return this.#sending.plane.prefixIndex && this.#claim.predictedTokens;
+  }
+
+  /** Text to send to the client before another event can begin; undefined if the response is not an event stream. */
+  get eventEnd(): string | undefined {
+    return this.#boundary?.closing();
+  }
+
+  /** The client can take more bytes. */
+  resume(): void {
+    this.#connection.resume();
+  }
+
+  /** Ends it without a call to its owner. `isWorkedOn`: false if it is certain that the replica has not processed the request. */
+  close(isWorkedOn: boolean): void {
+    if (this.isOver) return;
+    if (!isWorkedOn) this.#claim.withdraw();
+    this.#settle();
+    this.#connection.destroy();
+  }
+
+  // Called by the connection while it reads the response.
+
+  head(head: Head, framing: Framing): void {
+    if (!this.#owner.responded(head.status)) return;
+    if (head.status >= 400) this.#claim.withdraw();
+    const { request, openingEvents, config, plane } = this.#sending;
+    this.status = head.status;
+    if (isEventStream(head)) this.#boundary = new EventBoundary(openingEvents);
+    if (request.promptSpans.length > 0) this.#tap = new UsageTap();
+    const length = framing.kind === "length" ? framing.length : -1;
+    const lines = responseLines(head) + ownResponseLines(request, this.endpoint, config, plane.log);
+    this.#response.start(head.status, head.reason, lines, length);
+  }
+
+  body(chunk: Buffer, spans: ArrayLike<number>, spanCount: number, isVerbatim: boolean): void {
+    if (Number.isNaN(this.firstByteAtMs)) this.firstByteAtMs = this.#sending.plane.clock.now();
+    for (let i = 0; i < spanCount; i++) this.responseBytes += spans[2 * i + 1]! - spans[2 * i]!;
+    this.#boundary?.read(chunk, spans, spanCount);
+    if (!this.#isPromptWorkedOff && this.#boundary?.isOpeningOver !== false) {
+      this.#isPromptWorkedOff = true;
+      this.#claim.firstByte();
+    }
+    this.#tap?.read(chunk, spans, spanCount);
+    if (!this.#response.write(chunk, spans, spanCount, isVerbatim)) this.#connection.pause();
+  }
+
+  readDone(): void {
+    if (!this.isOver) this.#response.flush();
+  }
+
+  end(isVerbatimEnd: boolean): void {
+    if (this.isOver) return;
+    this.hasSentAll = this.#connection.hasSentAll;
+    if (this.status < 300) this.#learn(this.#tap?.finish());
+    this.#settle();
+    this.#response.end(isVerbatimEnd);
+    this.#owner.completed();
+  }
+
+  failed(failure: UpstreamFailure, isDelivered: boolean): void {
+    if (this.isOver) return;
+    if (this.status === 0) this.#claim.withdraw();
+    this.#settle();
+    this.#owner.failed(failure, isDelivered);
+  }
+
+  #settle(): void {
+    this.isOver = true;
+    this.#tap?.close();
+    this.#claim.release();
+  }
+
+  #learn(usage: Usage | undefined): void {
+    if (usage === undefined) return;
+    const { request, plane } = this.#sending;
+    this.usage = usage;
+    plane.tokenScale.learn(request.api, request.parsedTokens, usage.promptTokens);
+    this.#claim.report(usage);
+  }
+}
+
+/** The request's head for `endpoint`. */
+function requestHead(draft: Draft, { url }: Endpoint): string {
+  return `${draft.method} ${url.basePath}${draft.pathAndQuery} HTTP/1.1\r\nHost: ${url.hostHeader}\r\n${draft.lines}\r\n`;
+}
+
+function isEventStream(head: Head): boolean {
+  return head.begins(HEADER["content-type"], "text/event-stream");
+}

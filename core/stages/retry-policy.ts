@@ -1,0 +1,61 @@
+import type { UpstreamFailure } from "../wire/upstream-connection.ts";
+
+/** The result of one try. */
+export type TryEvent =
+  /** Nothing was sent: no connection to spare, or the endpoint has left the pool. */
+  | { readonly type: "not-sent" }
+  /** No whole response. `isDelivered`: bytes of the request were written to a connection that was open. */
+  | { readonly type: "failed"; readonly failure: UpstreamFailure; readonly isDelivered: boolean }
+  /** A response's head came. */
+  | { readonly type: "status"; readonly status: number };
+
+/** What happened before, and what is still possible. */
+export interface TryState {
+  /** Bytes of the response may have been sent to the client. */
+  readonly hasStarted: boolean;
+  /** A replica may have processed an earlier try, but there is no response to it. */
+  readonly wasDelivered: boolean;
+  /** Endpoints are left in the order. */
+  readonly hasSpare: boolean;
+  /** Further tries that the limits allow on other replicas. */
+  readonly retriesLeft: number;
+  /** The limits allow a fresh try on the same replica, and this request has not used it. */
+  readonly mayTryFresh: boolean;
+}
+
+/** relay: pass the response on. next: try the next endpoint. fresh: try the same one on a new connection. fail: send an error. */
+export type NextStep = "relay" | "next" | "fresh" | "fail";
+
+/**
+ * Decides what to try next, by what was delivered:
+ *
+ * | event                                              | step                                                      |
+ * | -------------------------------------------------- | --------------------------------------------------------- |
+ * | bytes of a response were sent to the client        | fail, for any later failure                               |
+ * | an earlier try was delivered and has no response   | relay a response, else fail: no other replica gets it     |
+ * | nothing was sent                                   | next while there is one; costs no retry                   |
+ * | connect failed or timed out                        | next, if a spare and a retry are left                     |
+ * | stale: a kept connection ended without a byte      | fresh, once                                               |
+ * | any other failure after delivery                   | fail                                                      |
+ * | status 503 or 429: the replica did not process it  | next, if a spare and a retry are left; else relay         |
+ * | any other status                                   | relay                                                     |
+ */
+export function nextStep(event: TryEvent, state: TryState): NextStep {
+  const { hasStarted, wasDelivered, hasSpare, retriesLeft, mayTryFresh } = state;
+  const mayTryNext = !wasDelivered && hasSpare && retriesLeft > 0;
+  switch (event.type) {
+    case "status":
+      return isOverload(event.status) && mayTryNext ? "next" : "relay";
+    case "not-sent":
+      return hasSpare && !wasDelivered ? "next" : "fail";
+    case "failed":
+      if (hasStarted) return "fail";
+      if (event.failure === "stale" && mayTryFresh) return "fresh";
+      return !event.isDelivered && mayTryNext ? "next" : "fail";
+  }
+}
+
+/** Whether the status means that the replica refused the request without processing it. */
+export function isOverload(status: number): boolean {
+  return status === 503 || status === 429;
+}

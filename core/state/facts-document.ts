@@ -1,0 +1,91 @@
+import type { Endpoint } from "../contract/endpoint.ts";
+import type { AdapterFacts, LoadView } from "../contract/load-view.ts";
+import { nameSet } from "../contract/name-set.ts";
+import { type Facts, factsOf } from "./facts.ts";
+
+/**
+ * Facts and load at one moment as plain JSON, so that another process can repeat a decision. It holds no prompt and no key.
+ * Times are on the clock of the router that wrote it.
+ */
+export interface FactsDocument {
+  readonly version: 1;
+  readonly endpoints: readonly EndpointDocument[];
+}
+
+interface EndpointDocument extends Omit<Endpoint, "models"> {
+  readonly models: readonly string[];
+  readonly load: { readonly [Name in NumberName]: number | null };
+  readonly adapters: AdaptersDocument | null;
+}
+
+interface AdaptersDocument {
+  readonly names: readonly string[] | null;
+  readonly use: { readonly running: readonly string[]; readonly waiting: readonly string[]; readonly max: number } | null;
+}
+
+const NUMBERS = [
+  "inFlight",
+  "prefillTokens",
+  "remainingPrefill",
+  "waitingPrompts",
+  "prefillRate",
+  "waiting",
+  "running",
+  "kvUsage",
+  "scrapedAtMs",
+  "freshness",
+] as const satisfies readonly (keyof LoadView)[];
+
+type NumberName = (typeof NUMBERS)[number];
+
+export function writeFacts({ endpoints }: Facts, load: LoadView): FactsDocument {
+  return { version: 1, endpoints: endpoints.map((endpoint) => writeEndpoint(endpoint, load)) };
+}
+
+/** Turns a document into the arguments of `decide`. */
+export function readFacts({ endpoints }: FactsDocument): { readonly facts: Facts; readonly load: LoadView } {
+  const facts = factsOf(endpoints.map(readEndpoint));
+  const bySlot = new Map(endpoints.map((document) => [document.slot, document]));
+  const adapters = new Map(endpoints.map((document) => [document.slot, readAdapters(document.adapters)]));
+  // JSON has no NaN: null stands for an unknown number.
+  const read = (name: NumberName) => (slot: number) => bySlot.get(slot)?.load[name] ?? Number.NaN;
+  const numbers = Object.fromEntries(NUMBERS.map((name) => [name, read(name)])) as Pick<LoadView, NumberName>;
+  return { facts, load: { ...numbers, adapters: (slot) => adapters.get(slot) } };
+}
+
+function writeEndpoint(endpoint: Endpoint, load: LoadView): EndpointDocument {
+  const { slot, models } = endpoint;
+  const numbers = Object.fromEntries(NUMBERS.map((name) => [name, finiteOrNull(load[name](slot))]));
+  return {
+    ...endpoint,
+    models: [...models],
+    load: numbers as EndpointDocument["load"],
+    adapters: writeAdapters(load.adapters(slot)),
+  };
+}
+
+function readEndpoint({ load: _load, adapters: _adapters, ...endpoint }: EndpointDocument): Endpoint {
+  return Object.freeze({ ...endpoint, models: nameSet(endpoint.models) });
+}
+
+function finiteOrNull(value: number): number | null {
+  return Number.isFinite(value) ? value : null;
+}
+
+function writeAdapters(adapters: AdapterFacts | undefined): AdaptersDocument | null {
+  if (adapters === undefined) return null;
+  const { names, use } = adapters;
+  return {
+    names: names === undefined ? null : [...names],
+    use: use === undefined ? null : { running: [...use.running], waiting: [...use.waiting], max: use.max },
+  };
+}
+
+function readAdapters(document: AdaptersDocument | null): AdapterFacts | undefined {
+  if (document === null) return undefined;
+  const { names, use } = document;
+  return {
+    names: names === null ? undefined : new Set(names),
+    use: use === null ? undefined : { running: new Set(use.running), waiting: new Set(use.waiting), max: use.max },
+  };
+}

@@ -1,0 +1,220 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { EndpointSpec } from "../../../core/contract/endpoint.ts";
+import { silentLog } from "../../../core/contract/log.ts";
+import type { Source } from "../../../core/contract/source.ts";
+import { ControlPlane } from "../../../core/control/control-plane.ts";
+import { PROBE_DEFAULTS } from "../../../core/control/readiness/probes.ts";
+import type { Facts } from "../../../core/state/facts.ts";
+import { LoadTable } from "../../../core/state/load.ts";
+import { GetError } from "../../../core/wire/http-get-result.ts";
+import { seededRandom } from "../../support/endpoints.ts";
+import { FakeClock } from "../../support/fake-clock.ts";
+
+const named = <Plugin>(name: string, plugin: Plugin) => ({ name, type: name, plugin });
+const spec = (name: string, host = name): EndpointSpec => ({ name, url: `http://${host}:8000`, labels: {} });
+
+/** Reads "base adapter 5000": models, and the cache's tokens behind them. */
+const list: Source = {
+  path: "/v1/models",
+  periodMs: 10_000,
+  read(page) {
+    const words = page.split(" ");
+    return { models: words.slice(0, -1), kvCapacityTokens: Number(words.at(-1)) };
+  },
+};
+
+/** A control plane over discoveries whose `found` the test calls, and replicas that serve what it says. */
+function setUp(discoveries: readonly string[] = ["static"]) {
+  const clock = new FakeClock();
+  const load = new LoadTable(clock);
+  /** What each host says on its list; one that is not here refuses. */
+  const pages = new Map<string, string>();
+  const asked: string[] = [];
+  const published: Facts[] = [];
+  const replaced: number[] = [];
+  const capacities: (readonly [slot: number, tokens: number | undefined])[] = [];
+  const found = new Map<string, (specs: readonly EndpointSpec[]) => void>();
+  const plane = new ControlPlane({
+    plugins: {
+      discoveries: discoveries.map((name) => named(name, { start: (tell) => void found.set(name, tell) })),
+      sources: [named("list", list)],
+    },
+    probes: PROBE_DEFAULTS,
+    services: { clock, random: seededRandom(1), log: silentLog, output: { print() {}, isTerminal: false } },
+    load,
+    async get({ hostname }, path) {
+      asked.push(hostname);
+      const page = pages.get(hostname);
+      if (page === undefined) throw new GetError("refused", "Nobody listens");
+      return { status: 200, body: path === list.path ? page : "{}" };
+    },
+    replaced: (slot) => void replaced.push(slot),
+    capacityKnown: (slot, tokens) => void capacities.push([slot, tokens]),
+    publish: (facts) => void published.push(facts),
+  });
+  plane.start();
+  const find = (specs: readonly EndpointSpec[], discovery = discoveries[0]!) => found.get(discovery)?.(specs);
+  const names = () => published.at(-1)?.endpoints.map(({ name }) => name);
+  const endpoint = (name: string) => published.at(-1)!.endpoints.find((each) => each.name === name)!;
+  return { clock, load, pages, asked, published, replaced, capacities, plane, find, names, endpoint };
+}
+
+/** One replica that is ready. */
+async function setUpReady() {
+  const world = setUp();
+  world.pages.set("a", "base adapter 5000");
+  world.find([spec("a")]);
+  await world.clock.advance(0);
+  assert.ok(world.endpoint("a").isAvailable);
+  return world;
+}
+
+describe("the pool", () => {
+  it("is what all discoveries found, in the config's order, whoever speaks first", () => {
+    const { find, names, plane } = setUp(["file", "dns"]);
+    find([spec("d1")], "dns");
+    assert.deepEqual(names(), ["d1"]);
+    find([spec("f1"), spec("f2")], "file");
+    assert.deepEqual(names(), ["f1", "f2", "d1"]);
+    find([spec("d2")], "dns");
+    assert.deepEqual(names(), ["f1", "f2", "d2"]);
+    find([], "file");
+    assert.deepEqual(names(), ["d2"]);
+    plane.stop();
+  });
+
+  it("changes when a discovery says so, not when it changes its list", () => {
+    const { find, names, plane } = setUp(["file", "dns"]);
+    const specs = [spec("f1"), spec("f2")];
+    find(specs, "file");
+    specs.length = 0;
+    find([spec("d1")], "dns");
+    assert.deepEqual(names(), ["f1", "f2", "d1"]);
+    plane.stop();
+  });
+
+  it("is probed as far as it is listed", async () => {
+    const { clock, asked, find, plane } = setUp();
+    find([spec("a"), spec("b")]);
+    await clock.advance(1_000);
+    assert.deepEqual([...new Set(asked)].sort(), ["a", "b"]);
+    find([spec("b"), spec("c")]);
+    asked.length = 0;
+    await clock.advance(10_000);
+    assert.deepEqual([...new Set(asked)].sort(), ["b", "c"]);
+    plane.stop();
+  });
+});
+
+describe("facts", () => {
+  it("are published as they change, and each stays what it was", async () => {
+    const { clock, pages, published, find, plane } = setUp();
+    find([spec("a"), spec("b")]);
+    await clock.advance(0);
+    const [first] = published;
+    pages.set("a", "base adapter 5000");
+    pages.set("b", "base other 5000");
+    await clock.advance(2_000);
+    pages.delete("b");
+    await clock.advance(60_000);
+    assert.deepEqual(
+      first?.endpoints.map(({ name, phase }) => [name, phase]),
+      [
+        ["a", "starting"],
+        ["b", "starting"],
+      ],
+    );
+    assert.deepEqual([...first!.served], []);
+    assert.ok(published.every(({ endpoints }) => endpoints.every((each) => Object.isFrozen(each))));
+    const { endpoints, served } = published.at(-1)!;
+    assert.deepEqual(
+      endpoints.map(({ name, phase, isAvailable }) => [name, phase, isAvailable]),
+      [
+        ["a", "ready", true],
+        ["b", "not-ready", false],
+      ],
+    );
+    assert.deepEqual([...served], ["base", "adapter"], "what nobody can be sent to is not served");
+    plane.stop();
+  });
+
+  it("are not published where nothing has changed", async () => {
+    const { clock, published, find, plane } = await setUpReady();
+    const count = published.length;
+    find([spec("a")]);
+    await clock.advance(60_000);
+    assert.equal(published.length, count);
+    plane.stop();
+  });
+});
+
+describe("what the router must know of a replica", () => {
+  it("is how much its cache holds, under its slot", async () => {
+    const { capacities, endpoint, plane } = await setUpReady();
+    assert.deepEqual(capacities.at(-1), [endpoint("a").slot, 5_000]);
+    plane.stop();
+  });
+
+  it("is when another process stands behind its slot", async () => {
+    const { clock, pages, replaced, find, endpoint, plane } = await setUpReady();
+    const { slot, generation } = endpoint("a");
+    assert.deepEqual(replaced.splice(0), [slot], "new");
+    pages.delete("a");
+    await clock.advance(60_000);
+    assert.deepEqual(replaced, [], "not while it is away");
+    pages.set("a", "base adapter 5000");
+    await clock.advance(60_000);
+    assert.deepEqual(replaced.splice(0), [slot], "restarted");
+    find([spec("a", "elsewhere")]);
+    assert.deepEqual(replaced.splice(0), [slot], "moved");
+    assert.equal(endpoint("a").slot, slot);
+    assert.ok(endpoint("a").generation > generation + 1);
+    plane.stop();
+  });
+
+  it("is what its last probe failed with", async () => {
+    const { clock, pages, endpoint, plane } = await setUpReady();
+    assert.equal(plane.probeFailure(endpoint("a")), "");
+    pages.delete("a");
+    await clock.advance(60_000);
+    assert.equal(plane.probeFailure(endpoint("a")), "refused");
+    plane.stop();
+  });
+});
+
+describe("a request that could not connect", () => {
+  it("takes its endpoint out at once, until a probe succeeds", async () => {
+    const { clock, endpoint, plane } = await setUpReady();
+    plane.connectFailed(endpoint("a"));
+    assert.equal(endpoint("a").isAvailable, false);
+    await clock.advance(1_000);
+    assert.equal(endpoint("a").isAvailable, true);
+    plane.stop();
+  });
+
+  it("to where the endpoint was before says nothing of where it is now", async () => {
+    const { clock, pages, find, endpoint, plane } = await setUpReady();
+    const before = endpoint("a");
+    pages.set("elsewhere", "base 5000");
+    find([spec("a", "elsewhere")]);
+    await clock.advance(0);
+    plane.connectFailed(before);
+    assert.equal(endpoint("a").isAvailable, true);
+    plane.stop();
+  });
+});
+
+describe("a control plane that is stopped", () => {
+  it("asks nobody, publishes nothing and leaves no timer, whatever discoveries and requests still say", async () => {
+    const { clock, asked, published, find, endpoint, plane } = await setUpReady();
+    const known = endpoint("a");
+    plane.stop();
+    asked.length = published.length = 0;
+    find([spec("a"), spec("late")]);
+    plane.connectFailed(known);
+    assert.equal(clock.pending, 0);
+    await clock.advance(60_000);
+    assert.deepEqual([asked, published], [[], []]);
+  });
+});

@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import { describe, it, test } from "node:test";
+import type { Endpoint } from "../../../core/contract/endpoint.ts";
+import type { Usage } from "../../../core/contract/outcome.ts";
+import { Claim } from "../../../core/state/claim.ts";
+import { LoadTable } from "../../../core/state/load.ts";
+import { PrefixIndex } from "../../../core/state/prefix-index.ts";
+import { makeEndpoint, makePrefix, makeRequest } from "../../support/endpoints.ts";
+import { FakeClock } from "../../support/fake-clock.ts";
+import { outstanding } from "../../support/router.ts";
+
+const PROMPT = new TextEncoder().encode("once upon a time there was a router, ".repeat(200));
+const TOKENS = PROMPT.length / 4;
+const USAGE: Usage = { promptTokens: TOKENS, outputTokens: 50, cachedTokens: 0 };
+
+/** One endpoint whose cache is believed to hold the first half of the prompt. */
+function setUp() {
+  const load = new LoadTable(new FakeClock());
+  const index = new PrefixIndex({ blockBytes: 64, maxBytes: 2 ** 20, countGenerated: true, secret: [1, 2, 3, 4, 5, 6] });
+  const slot = load.slotOf("a");
+  const current = (): Endpoint => makeEndpoint(slot, { name: "a", generation: load.generationOf(slot) });
+  const prefixOf = (bytes: number) =>
+    index.match({ api: "chat", target: "base", cacheSalt: "" }, PROMPT, [[0, bytes]], Math.round(bytes / 4));
+  const requestOf = (bytes: number) =>
+    makeRequest({ isStream: true, promptTokens: Math.round(bytes / 4), prefix: prefixOf(bytes) });
+  const claim = (bytes: number, endpoint = current()) => new Claim(requestOf(bytes), endpoint, load, index);
+  /** All that is believed of the slot. */
+  const believed = () => {
+    const prefix = prefixOf(PROMPT.length);
+    return [prefix.matchedBlocks(slot), prefix.matchedTokens(slot), index.stats().slots[0]?.tokens];
+  };
+  claim(PROMPT.length / 2).release();
+  return { load, index, slot, current, claim, believed };
+}
+
+describe("what is claimed of an endpoint", () => {
+  const rows: readonly (readonly [name: string, promptTokens: number, matched: number, uncached: number])[] = [
+    ["a prompt that nobody holds", 1_000, 0, 1_000],
+    ["a prompt that it holds a part of", 1_000, 4, 600],
+    ["a prompt that it holds", 1_000, 10, 0],
+    ["a match that is longer than the estimate", 900, 10, 0],
+    ["a part of a token", 1_000.4, 0, 1_000],
+    ["no prompt", 0, 0, 0],
+  ];
+  for (const [name, promptTokens, matched, uncached] of rows) {
+    it(`${name}: ${uncached} tokens of work`, () => {
+      const load = new LoadTable(new FakeClock());
+      const request = makeRequest({ promptTokens, prefix: makePrefix(10, 100, [0, 0, matched]) });
+      const claim = new Claim(request, makeEndpoint(2), load, undefined);
+      assert.equal(claim.predictedTokens, matched * 100);
+      assert.deepEqual(outstanding({ load }), { inFlight: 1, prefillTokens: uncached });
+      assert.equal(load.inFlight[2], 1);
+    });
+  }
+
+  test("the next request finds its prompt there at once, before there is any response", () => {
+    const { claim } = setUp();
+    claim(PROMPT.length);
+    const again = claim(PROMPT.length);
+    assert.ok(again.predictedTokens > 0.9 * TOKENS, `${again.predictedTokens}`);
+  });
+});
+
+/** What may still be told of a try, however late. */
+const words: Readonly<Record<string, (claim: Claim) => void>> = {
+  withdraw: (claim) => claim.withdraw(),
+  report: (claim) => claim.report(USAGE),
+  generated: (claim) => claim.generated(50),
+};
+
+describe("a claim that is told late", () => {
+  for (const [word, tell] of Object.entries(words)) {
+    it(`${word}: changes what is believed of the replica that it was sent to`, () => {
+      const { claim, believed } = setUp();
+      const one = claim(PROMPT.length);
+      one.release();
+      const before = believed();
+      tell(one);
+      assert.notDeepEqual(believed(), before);
+    });
+
+    for (const [fate, isSameReplica] of [
+      ["was restarted", true],
+      ["has another address", false],
+    ] as const) {
+      it(`${word}: nothing once the replica ${fate}`, () => {
+        const { load, index, slot, claim, believed } = setUp();
+        const one = claim(PROMPT.length);
+        load.replaced(slot, isSameReplica);
+        index.forget(slot);
+        const successor = claim(PROMPT.length);
+        assert.equal(successor.predictedTokens, 0);
+        const before = believed();
+        tell(one);
+        assert.deepEqual(believed(), before);
+        one.release();
+        successor.release();
+        assert.deepEqual(outstanding({ load }), { inFlight: 0, prefillTokens: 0 });
+      });
+    }
+
+    it(`${word}: nothing once another name has the slot`, () => {
+      const { load, index, slot, current, claim, believed } = setUp();
+      const one = claim(PROMPT.length);
+      load.retire("a");
+      one.release();
+      assert.equal(load.slotOf("b"), slot);
+      index.forget(slot);
+      claim(PROMPT.length, current());
+      const before = believed();
+      tell(one);
+      assert.deepEqual(believed(), before);
+    });
+  }
+});
+
+describe("a claim that is withdrawn", () => {
+  it("takes back what it added, and nothing that was there before", () => {
+    const { claim, believed } = setUp();
+    const before = believed();
+    const one = claim(PROMPT.length);
+    assert.notDeepEqual(believed(), before);
+    one.withdraw();
+    assert.deepEqual(believed(), before);
+  });
+
+  it("twice counts once: what a later request brought there stays", () => {
+    const { claim, believed } = setUp();
+    const one = claim(PROMPT.length);
+    one.withdraw();
+    claim(PROMPT.length);
+    const before = believed();
+    one.withdraw();
+    assert.deepEqual(believed(), before);
+  });
+
+  it("is still counted until it is released", () => {
+    const { load, claim } = setUp();
+    const one = claim(PROMPT.length);
+    const before = outstanding({ load });
+    one.withdraw();
+    assert.deepEqual(outstanding({ load }), before);
+  });
+});
+
+test("a report without generated tokens takes no room for any", () => {
+  const { index, claim } = setUp();
+  const tokens = () => index.stats().slots[0]?.tokens;
+  for (const outputTokens of [0, Number.NaN]) {
+    const one = claim(PROMPT.length);
+    const before = tokens();
+    one.report({ ...USAGE, outputTokens });
+    assert.equal(tokens(), before);
+  }
+});

@@ -1,0 +1,123 @@
+import type { ActiveConfig, Profile } from "../../core/active-config.ts";
+import { readJsonBody } from "../../core/body/json-body.ts";
+import type { Endpoint } from "../../core/contract/endpoint.ts";
+import type { Log } from "../../core/contract/log.ts";
+import type { Outcome } from "../../core/contract/outcome.ts";
+import type { DataPlane } from "../../core/data-plane.ts";
+import type { Incoming } from "../../core/intake/incoming.ts";
+import { DEFAULT_SETTINGS, type Limits } from "../../core/settings.ts";
+import { type Admission, admitAll } from "../../core/stages/admit.ts";
+import { type Facts, factsOf } from "../../core/state/facts.ts";
+import { LoadTable } from "../../core/state/load.ts";
+import { PrefixIndex } from "../../core/state/prefix-index.ts";
+import { TokenScale } from "../../core/state/token-scale.ts";
+import { Deadlines } from "../../core/wire/deadlines.ts";
+import chatCompletions from "../../plugins/parsers/chat-completions.ts";
+import { makeEndpoints, seededRandom } from "./endpoints.ts";
+import { FakeClock } from "./fake-clock.ts";
+import { MemoryUpstream } from "./memory-upstream.ts";
+import { createPlugin } from "./plugins.ts";
+import { requestHead } from "./wire-heads.ts";
+
+export interface MemoryPlaneOptions {
+  /** Default one. */
+  readonly endpoints?: readonly Endpoint[];
+  /** Over one without filters and scorers that tries the candidates in their order. */
+  readonly profile?: Partial<Profile>;
+  readonly limits?: Partial<Limits>;
+  readonly admission?: Admission;
+  readonly rewriters?: ActiveConfig["rewriters"];
+  /** Default one that keeps the outcomes. */
+  readonly observers?: ActiveConfig["observers"];
+}
+
+const SWEEP_MS = 10;
+const CHAT = { name: "chat", type: "chat-completions", plugin: createPlugin(chatCompletions) };
+
+/** A data plane over replicas in memory; it keeps what it is told. */
+export class MemoryPlane implements DataPlane {
+  config: ActiveConfig;
+  facts: Facts;
+  readonly admission: Admission;
+  readonly load: LoadTable;
+  readonly prefixIndex = new PrefixIndex({ blockBytes: 64, maxBytes: 2 ** 20, secret: [1, 2, 3, 4, 5, 6] });
+  readonly tokenScale = new TokenScale();
+  readonly clock = new FakeClock();
+  readonly random = seededRandom(1);
+  readonly startedAtS = 0;
+  /** Names of endpoints that could not be connected to. */
+  readonly connectFailures: string[] = [];
+  readonly outcomes: Outcome[] = [];
+  /** What the operator was told: the message, then its fields. */
+  readonly logged: unknown[][] = [];
+  readonly log: Log;
+  readonly #deadlines = new Deadlines(this.clock, SWEEP_MS);
+  readonly #upstreams = new Map<string, MemoryUpstream>();
+  #requests = 0;
+
+  constructor(options: MemoryPlaneOptions = {}) {
+    const { endpoints = makeEndpoints(1), profile, limits, admission = admitAll, rewriters = [], observers } = options;
+    const recorder = {
+      name: "recorder",
+      type: "recorder",
+      plugin: { finished: (each: Outcome) => void this.outcomes.push(each) },
+    };
+    this.config = {
+      pool: "memory",
+      routes: new Map([["/v1/chat/completions", new Map([["POST", CHAT]])]]),
+      rewriters,
+      profile: {
+        name: "default",
+        filters: [],
+        scorers: [],
+        picker: { name: "in-order", type: "in-order", plugin: { pick: (candidates) => candidates } },
+        chosen: [],
+        responseHeaders: [],
+        ...profile,
+      },
+      observers: observers ?? [recorder],
+      settings: { ...DEFAULT_SETTINGS, limits: { ...DEFAULT_SETTINGS.limits, ...limits } },
+    };
+    this.facts = factsOf(endpoints);
+    this.admission = admission;
+    this.load = new LoadTable(this.clock);
+    const write: Log["info"] = (message, fields) => void this.logged.push([message, ...Object.values(fields ?? {})]);
+    this.log = { info: write, warn: write, error: write };
+  }
+
+  upstreamOf(endpoint: Endpoint): MemoryUpstream {
+    const known = this.#upstreams.get(endpoint.name);
+    if (known !== undefined) return known;
+    const upstream = new MemoryUpstream(endpoint, this.config.settings.limits, this.#deadlines);
+    this.#upstreams.set(endpoint.name, upstream);
+    return upstream;
+  }
+
+  poolOf(endpoint: Endpoint): MemoryUpstream {
+    return this.upstreamOf(endpoint);
+  }
+
+  connectFailed({ name }: Endpoint): void {
+    this.connectFailures.push(name);
+  }
+
+  nextRequestId(): string {
+    this.#requests += 1;
+    return `req-${this.#requests}`;
+  }
+}
+
+/** A chat request as the pipeline gets it. */
+export function makeIncoming(json: string, lines: readonly string[] = []): Incoming {
+  const path = "/v1/chat/completions";
+  return {
+    id: "request-1",
+    head: requestHead(lines, `POST ${path} HTTP/1.1`),
+    method: "POST",
+    path,
+    query: "",
+    peer: "",
+    parser: CHAT,
+    body: readJsonBody(Buffer.from(json), CHAT.plugin.keys, 64),
+  };
+}
