@@ -2,13 +2,13 @@ import type { Clock } from "../contract/clock.ts";
 import type { RouterView } from "../contract/router-view.ts";
 import type { Router } from "../router.ts";
 
-/** What the admin port shows of a router. */
+/** The parts of a router that the admin port shows. */
 export type ShownRouter = Pick<
   Router,
   "config" | "facts" | "load" | "startedAtS" | "prefixIndex" | "connectionsTo" | "ejectionsOf" | "isPanicking" | "probeFailure"
 >;
 
-/** The router as it is now, for the pages of observers. */
+/** The current state of the router, for the pages of observers. */
 export function viewOf(router: ShownRouter, clock: Clock): RouterView {
   const { config, facts, load, startedAtS, prefixIndex } = router;
   return {

@@ -2,13 +2,16 @@ import { existsSync } from "node:fs";
 import { type LoadedConfig, loadConfig, loadTexts, type RefusedConfig } from "../../config/load.ts";
 import { formatProblems } from "../../config/problems.ts";
 import { systemClock } from "../contract/clock.ts";
+import type { Log } from "../contract/log.ts";
 import type { Definition } from "../contract/plugin.ts";
+import { printable, printableLines } from "../contract/printable.ts";
 import { respondWithError } from "../errors/error-response.ts";
 import { type Router, runRouter } from "../router.ts";
 import { tuneRuntime } from "../runtime/tune-runtime.ts";
 import { startWireServer } from "../wire/server.ts";
 import { readStartArguments, type StartArguments } from "./arguments.ts";
 import { type Demo, startDemo } from "./demo.ts";
+import { logUncaught } from "./last-resort.ts";
 import { linePrinter } from "./line-printer.ts";
 import { type OpenAdmin, openAdmin } from "./open-admin.ts";
 import { operatorLog } from "./operator-log.ts";
@@ -16,12 +19,14 @@ import { portError, urlOf } from "./ports.ts";
 import { stopSignal } from "./stop-signal.ts";
 
 const DEFAULT_FILE = "signalbox.yaml";
-/** How long the first line waits for a replica, so that what it says can be tried at once. */
+/** How long to wait for a ready replica before printing the first line, so that its URL works at once. */
 const FIRST_PROBE_MS = 1_500;
 
-/** `signalbox start`: runs the router until a signal; returns the exit code. */
+/** `signalbox start`: runs the router until SIGINT or SIGTERM. Returns the exit code. */
 export async function start(argv: readonly string[], registry: ReadonlyMap<string, Definition>): Promise<number> {
   tuneRuntime();
+  const log = operatorLog(process.stderr.isTTY === true, (text) => process.stderr.write(text));
+  logUncaught(log);
   const asked = readStartArguments(argv);
   const files = asked.files.length === 0 && asked.urls.length === 0 && existsSync(DEFAULT_FILE) ? [DEFAULT_FILE] : asked.files;
   const demo = files.length === 0 && asked.urls.length === 0 ? await startDemo() : undefined;
@@ -30,14 +35,14 @@ export async function start(argv: readonly string[], registry: ReadonlyMap<strin
       ? await loadTexts([{ file: "demo", text: demo.configText }], registry)
       : await loadConfig(files, registry, asked.urls);
     if (loaded.problems !== undefined) return refuse(loaded);
-    return await run(loaded, asked, demo, sourcesOf(files, asked.urls, demo));
+    return await run(loaded, asked, demo, sourcesOf(files, asked.urls, demo), log);
   } finally {
     await demo?.close();
   }
 }
 
 function refuse({ problems }: RefusedConfig): number {
-  process.stderr.write(`${formatProblems(problems)}\nNothing was started.\n`);
+  process.stderr.write(`${printableLines(formatProblems(problems))}\nNothing was started.\n`);
   return 1;
 }
 
@@ -50,11 +55,9 @@ async function run(
   asked: StartArguments,
   demo: Demo | undefined,
   sources: readonly string[],
+  log: Log,
 ): Promise<number> {
   const { listen, settings } = loaded.config;
-  const log = operatorLog(process.stderr.isTTY === true, (text) => process.stderr.write(text));
-  // A fault in one request's code must not end everybody's streams; it is logged, and its own request times out.
-  process.on("uncaughtException", (error) => log.error("A fault inside the router", { cause: error.stack ?? String(error) }));
   const isTerminal = process.stdout.isTTY === true;
   const printer = linePrinter(systemClock, isTerminal, (text) => process.stdout.write(text));
   const router = runRouter(loaded, {
@@ -85,7 +88,7 @@ async function run(
     const url = urlOf(address.host, server.port);
     process.stdout.write((demo ? demoGreeting(url) : greeting(url, router)) + (admin?.greeting ?? ""));
     await stopSignal();
-    log.info("Stopping: requests under way are finished first", { connections: server.connections });
+    log.info("Stopping: waiting for requests in progress", { connections: server.connections });
     await server.drain(settings.limits.drainTimeoutMs);
     return 0;
   } finally {
@@ -99,7 +102,8 @@ function greeting(url: string, router: Router): string {
   const { endpoints, served } = router.facts;
   const ready = endpoints.filter(({ isAvailable }) => isAvailable).length;
   const models = [...served].slice(0, 8).join(", ") || "none yet";
-  return `Signalbox is listening on ${url} for the pool "${router.config.pool}": ${ready} of ${endpoints.length} replicas ready, models: ${models}\n`;
+  const line = `Signalbox is listening on ${url} for the pool "${router.config.pool}": ${ready} of ${endpoints.length} replicas ready, models: ${models}`;
+  return `${printable(line)}\n`;
 }
 
 function demoGreeting(url: string): string {

@@ -23,7 +23,7 @@ export interface FetchShared {
   readonly isClosed: boolean;
 }
 
-/** Routes one request. The promise is never rejected. */
+/** Routes one request. Never rejects: errors become responses. */
 export function exchange(request: Request, shared: FetchShared): Promise<Response> {
   return new Promise((resolve) => new FetchExchange(request, shared, resolve).begin());
 }
@@ -38,7 +38,7 @@ export class FetchExchange implements Timed, FetchResponseOwner {
   #receiver: RequestReceiver | undefined;
   #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   #isOver = false;
-  /** Of the request's body; infinite once it is complete. */
+  /** When the request's body must be complete; infinite once it is. */
   #deadlineMs: number;
 
   constructor(request: Request, shared: FetchShared, resolve: (response: Response) => void) {
@@ -77,7 +77,7 @@ export class FetchExchange implements Timed, FetchResponseOwner {
     this.#receiver?.stop();
   }
 
-  // What the response reports.
+  // What the response tells its exchange.
 
   drained(): void {
     this.#progress.drained();
@@ -140,10 +140,10 @@ export class FetchExchange implements Timed, FetchResponseOwner {
     else respondWithError(this.#response, error, "openai", this.#shared.nextRequestId());
   }
 
-  /** Nobody waits for the response any more. */
+  /** Ends the exchange because nobody waits for the response any more. */
   #leave(reason: unknown): void {
     this.left();
-    // A host whose client has left cancels the body by itself, just after this signal; an error would fill its log.
+    // A host whose client has left cancels the body itself, just after this signal. An error before that would only fill its log.
     if (this.#response.hasStarted) this.later(() => this.#response.fail(reason));
     else this.#response.fail(reason);
   }
@@ -151,7 +151,7 @@ export class FetchExchange implements Timed, FetchResponseOwner {
 
 const USED_BODY = "The request's body was read before the router got it; hand the request on unread.";
 
-/** The head as the wire would have it, so that both faces accept and refuse the same. */
+/** The head as the wire server would have it, so that both accept and refuse the same requests. Throws WireError. */
 function readHead(request: Request, limits: Limits): Head {
   const { host, pathname, search } = new URL(request.url);
   let text = `${request.method} ${pathname}${search} HTTP/1.1\r\nhost: ${host}\r\n`;
@@ -161,7 +161,7 @@ function readHead(request: Request, limits: Limits): Head {
   return parser.head;
 }
 
-/** Bytes of the body, or -1 where they are known only at its end. */
+/** Length of the body in bytes; -1 if only its end will tell. */
 function bodyLength(request: Request): number {
   if (request.body === null) return 0;
   const declared = request.headers.get("content-length") ?? "";

@@ -1,4 +1,4 @@
-/** Values by ascending key; equal keys in the order they came. */
+/** A priority queue: the lowest key comes first, equal keys in the order they were pushed. */
 export class MinHeap<Value> {
   readonly #keys: number[] = [];
   readonly #orders: number[] = [];
@@ -26,7 +26,7 @@ export class MinHeap<Value> {
     this.#put(at, key, order, value);
   }
 
-  /** Takes the value with the lowest key out. */
+  /** Removes and returns the value with the lowest key; undefined when empty. */
   pop(): Value | undefined {
     const first = this.#values[0];
     const key = this.#keys.pop();
@@ -37,7 +37,7 @@ export class MinHeap<Value> {
     return first;
   }
 
-  /** Puts the last element in place of the first and lets it sink to where it belongs. */
+  /** Places an element at the root and moves it down until no child has a lower key. */
   #sink(key: number, order: number, value: Value): void {
     const size = this.#keys.length;
     let at = 0;

@@ -3,14 +3,14 @@ import { MinHeap } from "./heap.ts";
 import { KvCache } from "./kv-cache.ts";
 import type { TraceRequest } from "./trace.ts";
 
-/** How a replica computes: the published parameters of SMG's mock worker. */
+/** How fast a replica computes. The defaults are the published parameters of SMG's mock worker. */
 export interface ReplicaModel {
   readonly prefillTokensPerS: number;
   readonly decodeStepMs: number;
   readonly decodePerRequestMs: number;
-  /** What every step costs, whatever it does. */
+  /** Fixed duration of every step. */
   readonly overheadMs: number;
-  /** Prompt tokens of one step, shared by all prompts under way. */
+  /** Most prompt tokens computed in one step, over all prompts together. */
   readonly chunkTokens: number;
   readonly maxRunning: number;
   readonly kvTokens: number;
@@ -31,11 +31,11 @@ export const DEFAULT_MODEL: ReplicaModel = {
 /** One request inside a replica. */
 export class Job {
   readonly request: TraceRequest;
-  /** Prompt tokens found in the cache when the replica began with it. */
+  /** Prompt tokens that were cached when the request was admitted. */
   cachedTokens = 0;
-  /** Prompt tokens still to be worked off, once it has begun. */
+  /** Prompt tokens still to be computed, once it is admitted. */
   prefillLeft = 0;
-  /** Whether a part of its prompt was in a step. */
+  /** Whether a step has included a part of its prompt. */
   isBegun = false;
 
   constructor(request: TraceRequest) {
@@ -44,20 +44,21 @@ export class Job {
 }
 
 export interface ReplicaEvents {
-  /** The prompt is worked off and the answer's first token is out. */
+  /** The prompt is computed and the first output token exists. */
   firstToken(job: Job): void;
   finished(job: Job): void;
-  /** `steps` steps of this length each brought every one of `batch` requests a token. */
+  /** In each of `steps` steps of `stepMs`, each of `batch` requests got one token. */
   decoded(batch: number, steps: number, stepMs: number): void;
 }
 
 /**
- * An engine with continuous batching. Requests are admitted in order while blocks are free; a step works off one chunk of
- * prompt and brings one token to each request past its prompt. Steps without prompt work run in one go until something changes.
+ * An engine with continuous batching. Requests are admitted in order while blocks are free. A step computes one chunk of
+ * prompts and one token for each request whose prompt is done. Steps without prompt work are simulated as one event until
+ * something changes.
  */
 export class Replica {
   readonly cache: KvCache;
-  /** Time spent in steps. */
+  /** Total time spent in steps. */
   busyMs = 0;
   readonly #model: ReplicaModel;
   readonly #speed: number;
@@ -65,16 +66,16 @@ export class Replica {
   readonly #events: ReplicaEvents;
   readonly #waiting: Job[] = [];
   readonly #prefilling: Job[] = [];
-  /** By the decode step that brings the last token. */
+  /** Keyed by the number of the decode step that computes the last token. */
   readonly #decoding = new MinHeap<Job>();
-  /** Decode steps so far. */
+  /** Decode steps finished so far. */
   #stepsDone = 0;
-  /** What runs now: so many steps of one length; 0 when idle. */
+  /** Steps that run now, all of `#stepMs`; 0 when idle. */
   #steps = 0;
   #stepMs = 0;
   #startedAtMs = 0;
   #isPrefillStep = false;
-  /** An end that was scheduled before the steps were cut short is not the end any more. */
+  /** Number of the newest schedule. Events of older ones are ignored, because the steps were cut short since. */
   #schedule = 0;
 
   constructor(model: ReplicaModel, speed: number, queue: EventQueue, events: ReplicaEvents) {
@@ -93,7 +94,7 @@ export class Replica {
     return this.#prefilling;
   }
 
-  /** Requests of which no token was computed yet: what engines count as waiting. */
+  /** Requests of which no token has been computed; engines report them as waiting. */
   get untouched(): number {
     return this.#waiting.length + this.#prefilling.filter((job) => !job.isBegun).length;
   }
@@ -102,7 +103,7 @@ export class Replica {
     return this.#waiting.length + this.#prefilling.length + this.#decoding.size;
   }
 
-  /** Queues a request; false when the replica could never hold it. */
+  /** Queues a request. Returns false when it does not fit even into an empty cache. */
   enqueue(job: Job): boolean {
     const { prompt, outputTokens } = job.request;
     if (!this.cache.canEverHold(prompt, outputTokens)) return false;
@@ -134,13 +135,13 @@ export class Replica {
       if (held < 0) return;
       this.#waiting.shift();
       job.cachedTokens = held;
-      // The last token is always computed: it yields the first one of the answer.
+      // The last prompt token is always computed: it yields the first output token.
       job.prefillLeft = Math.max(1, prompt.tokens - held);
       this.#prefilling.push(job);
     }
   }
 
-  /** The prompt tokens of the next step. */
+  /** Assigns the next step's prompt tokens to requests. Returns how many there are. */
   #takeChunk(): number {
     let left = this.#model.chunkTokens;
     for (const job of this.#prefilling) {
@@ -162,7 +163,7 @@ export class Replica {
     });
   }
 
-  /** A request came: only the step that is under way is finished. */
+  /** A request arrived: of the steps that run, only the current one is still finished. */
   #cutShort(): void {
     const begun = Math.ceil((this.#queue.now() - this.#startedAtMs) / this.#stepMs);
     if (begun < this.#steps) this.#plan(begun);

@@ -14,5 +14,6 @@ export interface ServerShared {
   readonly connections: Set<ServerConnection>;
   readonly isDraining: boolean;
   readonly start: RequestStarter;
+  /** See WireServerOptions. */
   readonly refuse: (response: ResponseWriter, error: RouterError) => void;
 }

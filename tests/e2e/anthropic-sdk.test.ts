@@ -131,7 +131,7 @@ describe("the @anthropic-ai/sdk package through the router", () => {
     await assert.rejects(client.messages.create(asked), (thrown: unknown) => {
       assert.ok(thrown instanceof Anthropic.APIError);
       assert.equal(thrown.status, 418);
-      assert.match(thrown.message, /A fault makes this replica answer 418/);
+      assert.match(thrown.message, /A fault makes this replica respond with 418/);
       return true;
     });
   });

@@ -79,7 +79,7 @@ const status: Status = {
   limits: DEFAULT_LIMITS,
 };
 
-test("a router on one screen", () => {
+test("the state of a router as text", () => {
   assert.equal(
     statusText(status),
     `Pool "llama": 1 of 2 replicas ready, up 2 h 13 min, config: signalbox.yaml, rewrites.yaml
@@ -98,7 +98,7 @@ profile default: filters ready, mine; scorers outstanding-work x 2; picker max-s
   );
 });
 
-test("one at rest, just started", () => {
+test("the state of a router without endpoints, just started", () => {
   assert.equal(
     statusText({
       ...status,

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { MinHeap } from "../../../core/simulate/heap.ts";
 
-test("values come by key, equal keys in the order they went in", () => {
+test("values come by key, equal keys in the order they were pushed", () => {
   fc.assert(
     fc.property(fc.array(fc.option(fc.nat(5), { nil: undefined })), (steps) => {
       const heap = new MinHeap<number>();

@@ -174,6 +174,7 @@ describe("the response", () => {
     for (let n = 1; n <= 3; n++) {
       upstream.send(chunkOf(EVENT));
       assert.deepEqual([response.body, response.flushes], [EVENT.repeat(n), n + 1]);
+      await plane.clock.advance(30);
     }
     assert.deepEqual([exchange.responseBytes, exchange.firstByteAtMs], [3 * EVENT.length, 60]);
     assert.deepEqual(told, ["responded 200"]);

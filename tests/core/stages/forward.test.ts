@@ -90,6 +90,14 @@ const isKept =
     plane.upstreamOf(endpoint).send(OK);
   };
 
+/** Two have been answered there at once, and both connections are kept. */
+const isKeptTwice =
+  (endpoint: Endpoint): Before =>
+  (plane) => {
+    for (let i = 0; i < 2; i++) setUp({ plane }).forwarding.begin();
+    for (const socket of plane.upstreamOf(endpoint).sockets) plane.upstreamOf(endpoint).send(OK, socket);
+  };
+
 interface Row {
   readonly name: string;
   readonly limits?: Partial<Limits>;
@@ -197,6 +205,16 @@ const rows: readonly Row[] = [
   {
     name: "a kept connection that ends, then a fresh one to the same replica",
     before: [isKept(E0)],
+    steps: [
+      [E0, resets],
+      [E0, answers(OK)],
+    ],
+    attempts: ["e0 stale", "e0 200"],
+    end: "complete",
+  },
+  {
+    name: "a kept connection that ends, then a fresh one though another is kept",
+    before: [isKeptTwice(E0)],
     steps: [
       [E0, resets],
       [E0, answers(OK)],
@@ -317,6 +335,20 @@ describe("what the client gets", () => {
 });
 
 describe("each try", () => {
+  it("brings the prompt into a cache only where it was worked on", () => {
+    const plane = makePlane();
+    const body = Buffer.from("a prompt that is longer than a block. ".repeat(10));
+    const prefixOf = () => plane.prefixIndex.match({ api: "chat", target: "base", cacheSalt: "" }, body, [[0, body.length]], 100);
+    setUp({ plane, request: makeRequest({ promptTokens: 100, prefix: prefixOf() }) }).forwarding.begin();
+    plane.upstreamOf(E0).refuse();
+    plane.upstreamOf(E1).send(jsonAnswer("{}", "503 Service Unavailable"));
+    plane.upstreamOf(E2).send(OK);
+    assert.deepEqual(
+      ENDPOINTS.map(({ slot }) => prefixOf().matchedBlocks(slot) > 0),
+      [false, false, true],
+    );
+  });
+
   it("is told to the profile's plugins, with where it goes", () => {
     const told: string[] = [];
     const plugin = { chosen: (_request: InferenceRequest, { name }: Endpoint) => void told.push(name) };
