@@ -1,5 +1,4 @@
 import type { Endpoint, EndpointSpec } from "../contract/endpoint.ts";
-import type { Probes } from "../control/readiness/probes.ts";
 import type { EjectionSettings } from "../settings.ts";
 import { EndpointRecords } from "../state/endpoint-records.ts";
 import { type Facts, factsOf } from "../state/facts.ts";
@@ -12,6 +11,7 @@ import { Ejector } from "./ejector.ts";
 import { EndpointTable } from "./endpoint-table.ts";
 import type { HostServices, PluginSet } from "./plugin-set.ts";
 import { Prober } from "./readiness/prober.ts";
+import type { Probes } from "./readiness/probes.ts";
 import { TrafficWatch } from "./traffic-watch.ts";
 
 export interface ControlPlaneOptions {

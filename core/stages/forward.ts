@@ -5,7 +5,7 @@ import type { Attempt, AttemptFailure, Usage } from "../contract/outcome.ts";
 import { allSaturated, upstreamError } from "../errors/upstream-errors.ts";
 import type { ResponseWriter } from "../intake/response-writer.ts";
 import type { UpstreamFailure } from "../wire/upstream-connection.ts";
-import { Exchange, type ExchangeOwner, type Sending } from "./exchange.ts";
+import { Exchange, type ExchangeOwner, type Sending } from "./replica-exchange.ts";
 import { isOverload, type NextStep, nextStep, type TryEvent } from "./retry-policy.ts";
 
 /** The result of a leg: plain data, made once when it ends. */

@@ -10,10 +10,10 @@ import { type Head, HeadParser } from "./head.ts";
 import { PipelinedBytes } from "./pipelined-bytes.ts";
 import { refusableHead } from "./refusable-head.ts";
 import { type BodySink, RequestBody } from "./request-body.ts";
+import { checkHost } from "./request-target.ts";
 import { unacknowledgedBytes } from "./send-queues.ts";
 import { type ResponseOwner, ServerResponse } from "./server-response.ts";
 import type { ServerShared } from "./server-shared.ts";
-import { checkHost } from "./target.ts";
 import { WriteProgress } from "./write-progress.ts";
 
 /** What a connection is doing. Each state has its own deadline. */

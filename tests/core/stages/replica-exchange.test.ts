@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import type { Endpoint } from "../../../core/contract/endpoint.ts";
 import type { InferenceRequest } from "../../../core/contract/request.ts";
 import { parseEndpointUrl } from "../../../core/control/endpoint-url.ts";
-import { Exchange } from "../../../core/stages/exchange.ts";
+import { Exchange } from "../../../core/stages/replica-exchange.ts";
 import { makeEndpoint, makeRequest } from "../../support/endpoints.ts";
 import { MemoryPlane } from "../../support/memory-plane.ts";
 import type { MemoryUpstream } from "../../support/memory-upstream.ts";
