@@ -5,12 +5,21 @@ import type { Router } from "../router.ts";
 /** What the admin port shows of a router. */
 export type ShownRouter = Pick<
   Router,
-  "config" | "facts" | "load" | "startedAtS" | "prefixIndex" | "connectionsTo" | "ejectionsOf" | "isPanicking" | "probeFailure"
+  | "config"
+  | "facts"
+  | "load"
+  | "memory"
+  | "startedAtS"
+  | "prefixIndex"
+  | "connectionsTo"
+  | "ejectionsOf"
+  | "isPanicking"
+  | "probeFailure"
 >;
 
 /** The router as it is now, for the pages of observers. */
 export function viewOf(router: ShownRouter, clock: Clock): RouterView {
-  const { config, facts, load, startedAtS, prefixIndex } = router;
+  const { config, facts, load, memory, startedAtS, prefixIndex } = router;
   return {
     clock,
     startedAtS,
@@ -21,6 +30,12 @@ export function viewOf(router: ShownRouter, clock: Clock): RouterView {
       entries: prefixIndex.entries,
       maxEntries: prefixIndex.maxEntries,
       bytes: prefixIndex.bytes,
+    },
+    memory: {
+      limitBytes: memory.limitBytes,
+      bodyBytes: memory.bodyBytes,
+      unreadBytes: memory.unreadBytes,
+      refusals: memory.refusals,
     },
     connectionsTo: (endpoint) => router.connectionsTo(endpoint),
     ejectionsOf: (endpoint) => router.ejectionsOf(endpoint),

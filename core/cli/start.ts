@@ -70,6 +70,7 @@ async function run(
       ...address,
       limits: settings.limits,
       clock: systemClock,
+      memory: router.memory,
       start: router.start,
       refuse: (response, error) => respondWithError(response, error, "openai", router.nextRequestId()),
     }).catch((thrown) => {

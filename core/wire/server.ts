@@ -7,12 +7,15 @@ import type { Limits } from "../settings.ts";
 import { Deadlines, sweepPeriodMs } from "./deadlines.ts";
 import { startListener } from "./listener.ts";
 import { ServerConnection } from "./server-connection.ts";
+import type { UnreadCounter } from "./write-progress.ts";
 
 export interface WireServerOptions {
   readonly host: string;
   readonly port: number;
   readonly limits: Limits;
   readonly clock: Clock;
+  /** Is told how many bytes of responses wait for their clients. */
+  readonly memory: UnreadCounter;
   readonly start: RequestStarter;
   /** Answers a request whose head is broken or that took too long; there is no path to name a dialect. */
   readonly refuse: (response: ResponseWriter, error: RouterError) => void;
