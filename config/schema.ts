@@ -6,6 +6,7 @@ import { MAX_SLOTS } from "../core/state/load.ts";
 // The schema of a Router document. The editor schema is generated from it, so every key has a description.
 
 const LARGEST_BUFFER = 2 ** 30;
+const LARGEST_MEMORY = 2 ** 40;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const LONGEST_TIMER_SECONDS = Math.floor(LONGEST_TIMER_MS / 1000);
 
@@ -117,6 +118,11 @@ const limits = z.strictObject({
   headBytes: limit("headBytes", bytes(1024, 1024 * 1024), "Largest request head, all lines together."),
   headerCount: limit("headerCount", whole(1, 10_000), "Most header lines in a head."),
   bodyBytes: limit("bodyBytes", bytes(1), "Largest request body."),
+  memoryBytes: limit(
+    "memoryBytes",
+    bytes(0, LARGEST_MEMORY),
+    "All request bodies under way and all unread responses together; 0 for a quarter of the memory, at most 1 GiB.",
+  ),
   bodyDepth: limit("bodyDepth", whole(1, 10_000), "Deepest nesting of a JSON body."),
   headTimeoutMs: limit("headTimeoutMs", milliseconds, "From the first byte of a request head to its last."),
   bodyTimeoutMs: limit("bodyTimeoutMs", milliseconds, "From the end of the head to the end of the body."),

@@ -19,6 +19,8 @@ import type { Facts } from "./state/facts.ts";
 
 /** The starter of a run: it ends the request. */
 export interface RunOwner {
+  /** The request's body is not needed any more. May be called several times. */
+  bodyDelivered(): void;
   /** The whole response was passed on. */
   completed(): void;
   /** There is no response, or no complete one. `thrown` is a RouterError, or any other value for a fault of the router. */

@@ -5,12 +5,21 @@ import type { Router } from "../router.ts";
 /** The parts of a router that the admin port shows. */
 export type ShownRouter = Pick<
   Router,
-  "config" | "facts" | "load" | "startedAtS" | "prefixIndex" | "connectionsTo" | "ejectionsOf" | "isPanicking" | "probeFailure"
+  | "config"
+  | "facts"
+  | "load"
+  | "memory"
+  | "startedAtS"
+  | "prefixIndex"
+  | "connectionsTo"
+  | "ejectionsOf"
+  | "isPanicking"
+  | "probeFailure"
 >;
 
 /** The current state of the router, for the pages of observers. */
 export function viewOf(router: ShownRouter, clock: Clock): RouterView {
-  const { config, facts, load, startedAtS, prefixIndex } = router;
+  const { config, facts, load, memory, startedAtS, prefixIndex } = router;
   return {
     clock,
     startedAtS,
@@ -21,6 +30,12 @@ export function viewOf(router: ShownRouter, clock: Clock): RouterView {
       entries: prefixIndex.entries,
       maxEntries: prefixIndex.maxEntries,
       bytes: prefixIndex.bytes,
+    },
+    memory: {
+      limitBytes: memory.limitBytes,
+      bodyBytes: memory.bodyBytes,
+      unreadBytes: memory.unreadBytes,
+      refusals: memory.refusals,
     },
     connectionsTo: (endpoint) => router.connectionsTo(endpoint),
     ejectionsOf: (endpoint) => router.ejectionsOf(endpoint),

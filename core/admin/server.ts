@@ -28,6 +28,7 @@ export async function startAdmin(options: AdminOptions): Promise<AdminServer> {
     port,
     limits: { ...limits, clientConnections: MAX_CONNECTIONS },
     clock,
+    memory: { unreadBytes: 0 },
     start: adminRequests(options, allowedHosts([host, ...hosts])),
     refuse: (response, error) => respondWithError(response, error, "openai", "none"),
   });

@@ -22,6 +22,8 @@ export interface Status {
   readonly profile: ProfileStatus;
   readonly rewrites: readonly RewriteStatus[];
   readonly prefixIndex: { readonly entries: number; readonly maxEntries: number; readonly bytes: number } | null;
+  /** What request bodies under way and unread responses hold together, and its bound. */
+  readonly memory: RouterView["memory"];
   readonly limits: Limits;
 }
 
@@ -104,6 +106,7 @@ export function statusOf(
     profile: profileStatus(config.profile),
     rewrites,
     prefixIndex: view.prefixIndex ?? null,
+    memory: view.memory,
     limits: config.settings.limits,
   };
 }

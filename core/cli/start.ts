@@ -73,6 +73,7 @@ async function run(
       ...address,
       limits: settings.limits,
       clock: systemClock,
+      memory: router.memory,
       start: router.start,
       refuse: (response, error) => respondWithError(response, error, "openai", router.nextRequestId()),
     }).catch((thrown) => {

@@ -8,7 +8,7 @@ import { LAST_WORDS_MS } from "../intake/response-writer.ts";
 import type { Limits } from "../settings.ts";
 import type { Deadlines, Timed } from "../wire/deadlines.ts";
 import { type Head, HeadParser } from "../wire/head.ts";
-import { WriteProgress } from "../wire/write-progress.ts";
+import { type UnreadCounter, WriteProgress } from "../wire/write-progress.ts";
 import { FetchResponse, type FetchResponseOwner } from "./fetch-response.ts";
 
 /** What the exchanges of one router share. */
@@ -18,6 +18,7 @@ export interface FetchShared {
   readonly limits: Limits;
   readonly clock: Clock;
   readonly deadlines: Deadlines;
+  readonly memory: UnreadCounter;
   /** Requests under way. */
   readonly open: Set<FetchExchange>;
   readonly isClosed: boolean;
@@ -45,7 +46,7 @@ export class FetchExchange implements Timed, FetchResponseOwner {
     this.#request = request;
     this.#shared = shared;
     this.#response = new FetchResponse(request.method, this, resolve);
-    this.#progress = new WriteProgress(shared.deadlines, shared.limits.writeTimeoutMs, () => undefined);
+    this.#progress = new WriteProgress(shared.deadlines, shared.limits.writeTimeoutMs, shared.memory, () => undefined);
     this.#deadlineMs = shared.deadlines.nowMs + shared.limits.bodyTimeoutMs;
   }
 
@@ -94,6 +95,7 @@ export class FetchExchange implements Timed, FetchResponseOwner {
     this.#isOver = true;
     this.#shared.open.delete(this);
     this.#shared.deadlines.delete(this);
+    this.#progress.close();
     this.#request.signal.removeEventListener("abort", this.#aborted);
     this.#reader?.cancel().catch(() => {});
   }

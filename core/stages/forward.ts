@@ -38,6 +38,8 @@ export const NOT_DELIVERED: Delivery = {
 
 /** The maker of a Forwarding: it ends the request. */
 export interface ForwardOwner {
+  /** No connection needs the request's body any more, and it is not sent again. May be called several times. */
+  bodyDelivered(): void;
   /** The whole response was passed on. */
   completed(): void;
   /** There is no response, or it broke off after it began. */
@@ -115,6 +117,11 @@ export class Forwarding implements ExchangeOwner {
     this.#note(exchange?.endpoint, status);
     this.#retryNext(true);
     return false;
+  }
+
+  delivered(): void {
+    // A 5xx is looked at more closely, together with its request. Of several tries an earlier one may still hold the body.
+    if (this.#attempts.length === 0 && (this.#exchange?.status ?? 0) < 500) this.#owner.bodyDelivered();
   }
 
   completed(): void {

@@ -31,6 +31,8 @@ export interface Sending {
 export interface ExchangeOwner {
   /** A response's head came. Returns true to pass the response on; false when it has dropped the exchange instead. */
   responded(status: number): boolean;
+  /** The response is passed on, and the replica has the whole request: the connection does not need its body any more. */
+  delivered(): void;
   /** The whole response was passed on. */
   completed(): void;
   failed(failure: UpstreamFailure, isDelivered: boolean): void;
@@ -139,6 +141,7 @@ export class Exchange implements ResponseReader {
     const length = framing.kind === "length" ? framing.length : -1;
     const lines = responseLines(head) + ownResponseLines(request, this.endpoint, config, plane.log);
     this.#response.start(head.status, head.reason, lines, length);
+    this.#tellDelivered();
   }
 
   body(chunk: Buffer, spans: ArrayLike<number>, spanCount: number, isVerbatim: boolean): void {
@@ -148,6 +151,7 @@ export class Exchange implements ResponseReader {
     if (!this.#isPromptWorkedOff && this.#boundary?.isOpeningOver !== false) {
       this.#isPromptWorkedOff = true;
       this.#claim.firstByte();
+      this.#tellDelivered();
       this.#tellFirstToken();
     }
     this.#tap?.read(chunk, spans, spanCount);
@@ -188,6 +192,10 @@ export class Exchange implements ResponseReader {
     const { request, plane } = this.#sending;
     if (!request.isStream || this.status >= 300) return;
     plane.traffic.firstToken(this.endpoint, plane.clock.now() - this.#beganAtMs, this.#tokensAhead);
+  }
+
+  #tellDelivered(): void {
+    if (!this.isOver && this.#connection.hasSentAll) this.#owner.delivered();
   }
 
   #settle(): void {

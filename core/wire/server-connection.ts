@@ -4,6 +4,7 @@ import { bodyTimeout, errorOf, expectationFailed, headTimeout } from "../errors/
 import type { RequestReceiver } from "../intake/request-receiver.ts";
 import { LAST_WORDS_MS } from "../intake/response-writer.ts";
 import { readAccepted } from "../runtime/accepted-socket.ts";
+import { type ConnectionState, LAST_CHANCE_MS, LINGER_MS, MOST_PIPELINED_BYTES } from "./connection-state.ts";
 import type { Timed } from "./deadlines.ts";
 import { type Framing, isKeptAlive, requestFraming } from "./framing.ts";
 import { type Head, HeadParser } from "./head.ts";
@@ -16,28 +17,6 @@ import { type ResponseOwner, ServerResponse } from "./server-response.ts";
 import type { ServerShared } from "./server-shared.ts";
 import { WriteProgress } from "./write-progress.ts";
 
-/** What a connection is doing. Each state has its own deadline. */
-type State =
-  | "idle" // no byte of a request yet
-  | "head" // some bytes of a head
-  | "body" // head handed on, body arriving
-  | "response" // request complete, response under way
-  | "skip" // response sent; the short rest of the body is read and thrown away before the next request
-  | "linger" // last response sent; whatever still comes is thrown away
-  | "closed";
-
-/**
- * How far a client may send ahead while a response is under way. The socket is not paused meanwhile, because a paused socket
- * reports no disconnect. Beyond the bound nothing is kept, and the connection closes after the response.
- */
-const MOST_PIPELINED_BYTES = 128 * 1024;
-
-/** How long a connection is read after its last response. Closed at once, it could be reset before the client has read the response. */
-const LINGER_MS = 2_000;
-
-/** While the server stops: how long an idle connection stays open for a request that may be on its way. */
-const LAST_CHANCE_MS = 500;
-
 /** One client connection: bytes in, requests out, one at a time. */
 export class ServerConnection implements Timed, BodySink, ResponseOwner {
   readonly #socket: Socket;
@@ -46,7 +25,7 @@ export class ServerConnection implements Timed, BodySink, ResponseOwner {
   readonly #body = new RequestBody();
   readonly #progress: WriteProgress;
   readonly #peer: string;
-  #state: State = "idle";
+  #state: ConnectionState = "idle";
   #deadlineMs: number;
   #receiver: RequestReceiver | undefined;
   #response: ServerResponse | undefined;
@@ -59,7 +38,9 @@ export class ServerConnection implements Timed, BodySink, ResponseOwner {
     this.#shared = shared;
     this.#parser = new HeadParser("request", limits);
     this.#socket = readAccepted(socket, (chunk) => this.#read(chunk));
-    this.#progress = new WriteProgress(deadlines, limits.writeTimeoutMs, (nowMs) => unacknowledgedBytes(this.#socket, nowMs));
+    this.#progress = new WriteProgress(deadlines, limits.writeTimeoutMs, shared.memory, (nowMs) =>
+      unacknowledgedBytes(this.#socket, nowMs),
+    );
     this.#deadlineMs = deadlines.nowMs + limits.headTimeoutMs;
     deadlines.add(this);
     this.#socket.on("drain", () => this.#drained());
@@ -288,6 +269,7 @@ export class ServerConnection implements Timed, BodySink, ResponseOwner {
     if (this.#state === "closed") return;
     this.#state = "closed";
     this.#shared.deadlines.delete(this);
+    this.#progress.close();
     this.#shared.connections.delete(this);
     const receiver = this.#receiver;
     this.#receiver = undefined;

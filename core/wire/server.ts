@@ -7,12 +7,15 @@ import { Deadlines, sweepPeriodMs } from "./deadlines.ts";
 import { startListener } from "./listener.ts";
 import { affordableClients } from "./open-file-limit.ts";
 import { ServerConnection } from "./server-connection.ts";
+import type { UnreadCounter } from "./write-progress.ts";
 
 export interface WireServerOptions {
   readonly host: string;
   readonly port: number;
   readonly limits: Limits;
   readonly clock: Clock;
+  /** Is told how many bytes of responses wait for their clients. */
+  readonly memory: UnreadCounter;
   readonly start: RequestStarter;
   /** Responds to what is no request yet: a head that is broken or took too long. Without a path there is no API to name a dialect. */
   readonly refuse: (response: ResponseWriter, error: RouterError) => void;

@@ -42,7 +42,8 @@ const ENDPOINT_GAUGES: readonly EndpointGauge[] = [
 
 /** The state of the pool as gauges, read from the router when the page is requested. */
 export function stateGauges(view: RouterView): string {
-  return endpointGauges(view) + ejectionCounter(view) + rewriteGauges(view) + prefixIndexGauges(view) + startGauge(view);
+  const pool = endpointGauges(view) + ejectionCounter(view) + rewriteGauges(view);
+  return pool + prefixIndexGauges(view) + memoryGauges(view) + startGauge(view);
 }
 
 function endpointGauges(view: RouterView): string {
@@ -94,6 +95,18 @@ function prefixIndexGauges({ prefixIndex }: RouterView): string {
     gauge("entries", "Prompt blocks that are believed cached, summed over all endpoints.", prefixIndex.entries) +
     gauge("max_entries", "Most entries that the index can hold.", prefixIndex.maxEntries) +
     gauge("bytes", "Memory that the index has reserved.", prefixIndex.bytes)
+  );
+}
+
+function memoryGauges({ memory }: RouterView): string {
+  const gauge = (name: string, help: string, value: number) => familyHead(name, "gauge", help) + sampleLine(name, [], [], value);
+  const refusals = "signalbox_memory_refusals_total";
+  return (
+    gauge("signalbox_body_bytes", "Memory of the request bodies under way.", memory.bodyBytes) +
+    gauge("signalbox_unread_bytes", "Bytes of responses that wait for their clients.", memory.unreadBytes) +
+    gauge("signalbox_memory_limit_bytes", "What both may be together.", memory.limitBytes) +
+    familyHead(refusals, "counter", "Bodies refused, and slow ones cut, because the memory was used up.") +
+    sampleLine(refusals, [], [], memory.refusals)
   );
 }
 

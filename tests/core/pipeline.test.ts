@@ -60,7 +60,11 @@ function begin(options: MemoryPlaneOptions = {}, body = BODY, plane = new Memory
     ends.push(how);
     run.close();
   };
-  const owner = { completed: () => end("complete"), failed: (thrown: unknown) => end(asRouterError(thrown).code) };
+  const owner = {
+    bodyDelivered() {},
+    completed: () => end("complete"),
+    failed: (thrown: unknown) => end(asRouterError(thrown).code),
+  };
   const run: PipelineRun = new PipelineRun(makeIncoming(body), plane.config, plane, response, owner);
   run.begin();
   return { plane, response, run, ends };

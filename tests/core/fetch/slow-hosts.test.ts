@@ -21,6 +21,7 @@ function setUpFace() {
     nextRequestId: () => "not a request's id",
     limits: DEFAULT_LIMITS,
     clock,
+    memory: { unreadBytes: 0 },
     deadlines: new Deadlines(clock, 250),
     open: new Set(),
     isClosed: false,

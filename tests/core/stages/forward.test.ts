@@ -38,7 +38,11 @@ function setUp({ limits, retries, request = makeRequest({ promptTokens: 100 }), 
   const plane = given.plane ?? makePlane(limits, retries);
   const response = new RecordedResponse();
   const ends: string[] = [];
-  const owner = { completed: () => void ends.push("complete"), failed: ({ code }: { code: string }) => void ends.push(code) };
+  const owner = {
+    bodyDelivered() {},
+    completed: () => void ends.push("complete"),
+    failed: ({ code }: { code: string }) => void ends.push(code),
+  };
   const leg = makeDecision({ endpoints: ENDPOINTS, order: ENDPOINTS }).legs[0]!;
   const draft = {
     method: "POST",

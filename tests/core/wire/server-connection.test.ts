@@ -22,6 +22,7 @@ function connection(socket = new FakeSocket()) {
   const shared = {
     limits: DEFAULT_LIMITS,
     clock,
+    memory: { unreadBytes: 0 },
     deadlines: new Deadlines(clock, 250),
     connections,
     isDraining: false,
