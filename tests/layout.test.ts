@@ -31,7 +31,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "core/active-config.ts": ["core/contract", "core/settings.ts"],
   // The data plane: it knows nothing of who builds config and facts.
   "core/wire": ["core/contract", "core/errors", "core/intake", "core/runtime", "core/settings.ts"],
-  "core/errors": ["core/contract", "core/intake", "core/wire"],
+  "core/errors": ["core/contract", "core/intake", "core/stream", "core/wire"],
   "core/data-plane.ts": ["core/active-config.ts", "core/body", "core/contract", "core/stages", "core/state", "core/wire"],
   "core/stages": [
     ...["core/active-config.ts", "core/body", "core/contract", "core/data-plane.ts", "core/errors", "core/intake"],

@@ -6,6 +6,8 @@ const HIGH_WATER_BYTES = 64 * 1024;
 /** Statuses whose Response must not have a body (fetch standard: null body status). */
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 
+const UTF8 = new TextEncoder();
+
 /** What the response tells its exchange. */
 export interface FetchResponseOwner {
   /** The reader takes bytes again after `write` returned false. */
@@ -84,11 +86,11 @@ export class FetchResponse implements ResponseWriter {
     this.#owner.over();
   }
 
-  abort(lastWords: string): void {
+  abort(lastWords: string | Uint8Array): void {
     if (!this.#isOpen) return;
     this.flush();
     this.#isOpen = false;
-    if (lastWords !== "") this.#body?.enqueue(new TextEncoder().encode(lastWords));
+    if (lastWords.length > 0) this.#body?.enqueue(typeof lastWords === "string" ? UTF8.encode(lastWords) : lastWords.slice());
     this.#failure = new Error("The response broke off before its end");
     this.#failWhenTaken();
     this.#owner.over();

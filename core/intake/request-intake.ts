@@ -7,7 +7,7 @@ import type { Outcome } from "../contract/outcome.ts";
 import type { Parser } from "../contract/parser.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 import type { DataPlane } from "../data-plane.ts";
-import { errorEvent } from "../errors/dialects.ts";
+import { lastWords } from "../errors/dialects.ts";
 import { respondWithError } from "../errors/error-response.ts";
 import { stopping } from "../errors/upstream-errors.ts";
 import { refusalOf } from "../errors/wire-errors.ts";
@@ -206,8 +206,8 @@ class RequestIntake implements RequestReceiver, RunOwner {
       respondWithError(this.#response, error, this.#dialect, this.#id);
       return { ending: "complete", status: error.status };
     }
-    const { eventEnd } = delivery;
-    this.#response.abort(eventEnd === undefined ? "" : eventEnd + errorEvent(error, this.#dialect, this.#id));
+    const { cut } = delivery;
+    this.#response.abort(cut === undefined ? "" : lastWords(error, this.#dialect, this.#id, cut));
     return { ending: "broken", status: delivery.status };
   }
 

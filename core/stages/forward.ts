@@ -4,6 +4,7 @@ import type { RouterError } from "../contract/errors.ts";
 import type { Attempt, AttemptFailure, Usage } from "../contract/outcome.ts";
 import { allSaturated, upstreamError } from "../errors/upstream-errors.ts";
 import type { ResponseWriter } from "../intake/response-writer.ts";
+import type { CutEvent } from "../stream/open-event.ts";
 import type { UpstreamFailure } from "../wire/upstream-connection.ts";
 import { Exchange, type ExchangeOwner, type Sending } from "./replica-exchange.ts";
 import { isOverload, type NextStep, nextStep, type TryEvent } from "./retry-policy.ts";
@@ -18,8 +19,8 @@ export interface Delivery {
   readonly firstByteAtMs: number;
   readonly usage: Usage | undefined;
   readonly predictedTokens: number | undefined;
-  /** Text to send before another event can begin; undefined if no event stream was passed on. */
-  readonly eventEnd: string | undefined;
+  /** Where the event stream that was passed on stands; undefined if none was. */
+  readonly cut: CutEvent | undefined;
   /** True if it is certain that no connection needs the request's body any more. */
   readonly isBodyFree: boolean;
 }
@@ -32,7 +33,7 @@ export const NOT_DELIVERED: Delivery = {
   firstByteAtMs: Number.NaN,
   usage: undefined,
   predictedTokens: undefined,
-  eventEnd: undefined,
+  cut: undefined,
   isBodyFree: true,
 };
 
@@ -94,7 +95,7 @@ export class Forwarding implements ExchangeOwner {
       exchange.close();
       this.#note(exchange.endpoint, "aborted");
     }
-    const { status, responseBytes, firstByteAtMs, usage, predictedTokens, eventEnd } = exchange;
+    const { status, responseBytes, firstByteAtMs, usage, predictedTokens, cut } = exchange;
     const isBodyFree = this.#attempts.length === 1 && exchange.hasSentAll;
     return {
       attempts: this.#attempts,
@@ -103,7 +104,7 @@ export class Forwarding implements ExchangeOwner {
       firstByteAtMs,
       usage,
       predictedTokens,
-      eventEnd,
+      cut,
       isBodyFree,
     };
   }

@@ -6,6 +6,7 @@ import type { DataPlane } from "../data-plane.ts";
 import type { ResponseWriter } from "../intake/response-writer.ts";
 import { Claim } from "../state/claim.ts";
 import { EventBoundary } from "../stream/event-boundary.ts";
+import type { CutEvent } from "../stream/open-event.ts";
 import { UsageTap } from "../stream/usage-tap.ts";
 import { responseLines } from "../wire/forwarded-headers.ts";
 import type { Framing } from "../wire/framing.ts";
@@ -101,9 +102,9 @@ export class Exchange implements ResponseReader {
     return this.#sending.plane.prefixIndex && this.#claim.predictedTokens;
   }
 
-  /** Text to send to the client before another event can begin; undefined if the response is not an event stream. */
-  get eventEnd(): string | undefined {
-    return this.#boundary?.closing();
+  /** Where its event stream stands now; undefined if the response is none. */
+  get cut(): CutEvent | undefined {
+    return this.#boundary?.cut();
   }
 
   /** The client can take more bytes. */

@@ -76,16 +76,16 @@ export class ServerResponse implements ResponseWriter {
     this.#owner.responded(this.#isKept && this.#mode !== "close");
   }
 
-  abort(lastWords: string): void {
+  abort(lastWords: string | Uint8Array): void {
     if (!this.#isOpen) return;
-    if (lastWords !== "" && (this.#mode === "chunked" || this.#mode === "close")) {
-      const words = Buffer.from(lastWords);
+    if (lastWords.length > 0 && (this.#mode === "chunked" || this.#mode === "close")) {
+      const words = typeof lastWords === "string" ? Buffer.from(lastWords) : lastWords;
       this.write(words, [0, words.length], 1, false);
     }
     this.flush();
     this.#isOpen = false;
     this.#owner.broken();
-    if (lastWords === "") this.#breakOff();
+    if (lastWords.length === 0) this.#breakOff();
     else this.#owner.later(() => this.#breakOff());
   }
 

@@ -370,7 +370,7 @@ describe("each try", () => {
 });
 
 describe("what was delivered", () => {
-  const OTHER: Partial<Delivery> = { status: 0, responseBytes: 0, eventEnd: undefined, usage: undefined };
+  const OTHER: Partial<Delivery> = { status: 0, responseBytes: 0, cut: undefined, usage: undefined };
 
   it("before anything was sent: nothing, and the body is free", () => {
     const { status, attempts, isBodyFree } = setUp().forwarding.close();
@@ -394,7 +394,7 @@ describe("what was delivered", () => {
       // Its request has no prompt to count.
       usage: undefined,
       predictedTokens: 0,
-      eventEnd: undefined,
+      cut: undefined,
       isBodyFree: true,
     });
   });
@@ -405,12 +405,12 @@ describe("what was delivered", () => {
     [
       "in mid-event",
       ({ plane }) => plane.upstreamOf(E0).send(STREAM_HEAD + chunkOf("data: ")),
-      { status: 200, responseBytes: 6, eventEnd: "\n\n" },
+      { status: 200, responseBytes: 6, cut: { characterEnd: [], text: "{", object: "ours", hasName: false } },
     ],
     [
       "between events",
       ({ plane }) => plane.upstreamOf(E0).send(STREAM_HEAD + chunkOf("data: 1\n\n")),
-      { status: 200, responseBytes: 9, eventEnd: "" },
+      { status: 200, responseBytes: 9, cut: { characterEnd: [], text: "", object: "none", hasName: false } },
     ],
   ];
   for (const [name, reach, delivery] of ways) {
