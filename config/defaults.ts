@@ -32,6 +32,13 @@ export const DEFAULT_PARSERS: readonly string[] = [
   "generate",
 ];
 export const DEFAULT_SOURCES: readonly string[] = ["model-list", "metrics"];
+export const DEFAULT_DETECTORS: readonly string[] = [
+  "consecutive-failures",
+  "missing-model",
+  "no-progress",
+  "failure-rate",
+  "slow-first-token",
+];
 export const DEFAULT_OBSERVERS: readonly string[] = ["access-log", "request-metrics", "decisions"];
 
 /** Types that are configured by another part of the config, and which part. */

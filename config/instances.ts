@@ -1,7 +1,7 @@
 import type { SchemaResult } from "../core/contract/options.ts";
 import type { Definition } from "../core/contract/plugin.ts";
 import type { PluginEntry, RouterConfig } from "./config.ts";
-import { DEFAULT_OBSERVERS, DEFAULT_PARSERS, DEFAULT_SOURCES } from "./defaults.ts";
+import { DEFAULT_DETECTORS, DEFAULT_OBSERVERS, DEFAULT_PARSERS, DEFAULT_SOURCES } from "./defaults.ts";
 import type { Path, Report } from "./problems.ts";
 
 /**
@@ -77,7 +77,7 @@ export function allInstances(
     ...listed.instances.values(),
     ...(config.rewrites.length > 0 ? [unlisted("model-rewrite", { rules: config.rewrites })] : []),
     ...(endpoints.length > 0 ? [unlisted("static", { endpoints })] : []),
-    ...missing([...DEFAULT_SOURCES, ...DEFAULT_OBSERVERS]).map((type) => unlisted(type)),
+    ...missing([...DEFAULT_SOURCES, ...DEFAULT_DETECTORS, ...DEFAULT_OBSERVERS]).map((type) => unlisted(type)),
     ...ofProfile.map((type) => unlisted(type)),
   ];
 }

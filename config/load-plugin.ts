@@ -11,6 +11,7 @@ const KINDS: Readonly<Record<PluginKind, true>> = {
   scorer: true,
   picker: true,
   discovery: true,
+  detector: true,
   source: true,
   observer: true,
 };

@@ -1,4 +1,4 @@
-import { DEFAULT_LIMITS } from "../core/settings.ts";
+import { DEFAULT_EJECTION, DEFAULT_LIMITS, DEFAULT_RETRIES, type EjectionSettings } from "../core/settings.ts";
 import type { Address, AdminAddress, RouterConfig } from "./config.ts";
 import { DEFAULT_ADMIN, DEFAULT_LISTEN } from "./defaults.ts";
 import type { PickerParts } from "./endpoint-picker/read.ts";
@@ -8,7 +8,7 @@ import { type EndpointEntry, readEndpoints, readProbes } from "./pool.ts";
 import type { Report } from "./problems.ts";
 import { type ProfileSource, ROUTER_DEFAULTS, readProfile } from "./profile.ts";
 import type { Resource } from "./resources.ts";
-import type { AddressSpec, AdminAddressSpec, RouterDocument, RouterSpec } from "./schema.ts";
+import type { AddressSpec, AdminAddressSpec, EjectionSpec, RouterDocument, RouterSpec } from "./schema.ts";
 
 /** The content of a Router document, without default instances. */
 export interface RouterParts {
@@ -46,9 +46,25 @@ export async function readRouter(
     admin,
     pool: { name: spec.pool?.name ?? "default", endpoints: readEndpoints(endpoints), probes: readProbes(spec.pool?.probes) },
     profile: readProfile(picker?.profile ?? profileOf(spec, report), known, registry),
-    settings: { limits: { ...DEFAULT_LIMITS, ...spec.limits }, hasRoutingHeaders: spec.responseHeaders ?? true },
+    settings: {
+      limits: { ...DEFAULT_LIMITS, ...spec.limits },
+      ejection: readEjection(spec.ejection),
+      retries: { ...DEFAULT_RETRIES, ...spec.retries },
+      hasRoutingHeaders: spec.responseHeaders ?? true,
+    },
   };
   return { config, listed, isPoolKnown: !broken.has("pool") };
+}
+
+function readEjection(spec: EjectionSpec): EjectionSettings {
+  if (spec === false) return { ...DEFAULT_EJECTION, isOn: false };
+  const { baseSeconds, maxSeconds, ...others } = spec ?? {};
+  return {
+    ...DEFAULT_EJECTION,
+    ...others,
+    ...(baseSeconds !== undefined && { baseMs: baseSeconds * 1000 }),
+    ...(maxSeconds !== undefined && { maxMs: maxSeconds * 1000 }),
+  };
 }
 
 function profileOf({ profiles = [] }: RouterSpec, report: Report): ProfileSource {

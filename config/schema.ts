@@ -133,13 +133,47 @@ const limits = z.strictObject({
     "Client connections at once; those beyond it are closed at once.",
   ),
   retries: limit("retries", whole(0, 100), "Extra tries on other replicas after the first."),
-  staleRetries: limit(
-    "staleRetries",
-    whole(0, 1),
-    "Fresh tries on the same replica when a kept-alive connection ends before a byte of the response.",
-  ),
   drainTimeoutMs: limit("drainTimeoutMs", whole(0, LONGEST_TIMER_MS), "How long a stop waits for requests under way."),
 } satisfies Record<keyof Limits, z.ZodType>);
+
+const share = (wanted: string) => z.number(wanted).min(0, wanted).max(1, wanted);
+
+const ejection = z.strictObject({
+  baseSeconds: seconds(0.001)
+    .describe("How long the first ejection of an endpoint lasts; each further one twice as long. Default 10.")
+    .exactOptional(),
+  maxSeconds: seconds(0.001).describe("How long one may last at most. Default 300.").exactOptional(),
+  maxShare: share("a share from 0 to 1")
+    .describe("Of the endpoints that are up, the largest share that may be out at once. Default 0.5.")
+    .exactOptional(),
+  warmUpTokens: whole(1, 1_000_000_000)
+    .describe("Prompt tokens that a returning or new endpoint serves until it has its whole share. Default 20000.")
+    .exactOptional(),
+  cutWaiting: z
+    .boolean()
+    .describe("Whether requests that wait without a byte on an endpoint that makes no progress are cut. Default true.")
+    .exactOptional(),
+});
+
+const retries = z.strictObject({
+  stale: z
+    .boolean()
+    .describe("A fresh try on the same replica when a kept-alive connection ends before a byte of the response. Default true.")
+    .exactOptional(),
+  wedged: z
+    .boolean()
+    .describe("A try on another replica for requests that were cut because theirs makes no progress. Default false.")
+    .exactOptional(),
+  budgetShare: share("a share from 0 to 1")
+    .describe("Tries on other replicas, as a share of the requests of the last ten seconds. Default 0.2.")
+    .exactOptional(),
+  budgetLeast: whole(0, 1_000_000)
+    .describe("So many of them are allowed however few the requests are. Default 3.")
+    .exactOptional(),
+  backoffMs: whole(0, 60_000)
+    .describe("The pause before the first retry is a random part of this; 0 for none. Default 25.")
+    .exactOptional(),
+});
 
 const routerSpec = z.strictObject({
   listen: address.describe("Where clients connect. Default 127.0.0.1:8080.").optional(),
@@ -150,6 +184,11 @@ const routerSpec = z.strictObject({
   pool: pool.describe("The replicas that requests are routed to.").optional(),
   plugins: z.array(plugin).describe("Plugin instances with their own parameters. What is left out gets a default.").optional(),
   profiles: z.array(profile).describe("How an endpoint is chosen: one profile.").optional(),
+  ejection: z
+    .union([z.literal(false), ejection])
+    .describe("How endpoints leave the pool for what their responses are, and return. false turns it off.")
+    .optional(),
+  retries: retries.describe("What may be tried again, and how often.").optional(),
   limits: limits.describe("Bounds on time and size.").optional(),
   responseHeaders: z
     .boolean()
@@ -167,6 +206,7 @@ export const routerDocument = z.strictObject({
 });
 
 export type RouterDocument = z.infer<typeof routerDocument>;
+export type EjectionSpec = RouterSpec["ejection"];
 export type RouterSpec = z.infer<typeof routerSpec>;
 export type AddressSpec = z.infer<typeof address>;
 export type AdminAddressSpec = z.infer<typeof adminAddress>;

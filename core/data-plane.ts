@@ -7,7 +7,9 @@ import type { Admission } from "./stages/admit.ts";
 import type { Facts } from "./state/facts.ts";
 import type { LoadTable } from "./state/load.ts";
 import type { PrefixIndex } from "./state/prefix-index.ts";
+import type { RetryBudget } from "./state/retry-budget.ts";
 import type { TokenScale } from "./state/token-scale.ts";
+import type { Traffic } from "./state/traffic.ts";
 import type { UpstreamPool } from "./wire/upstream-pool.ts";
 
 /** Everything that a request uses. Requests read config and facts and change counters; they never build config or facts. */
@@ -27,6 +29,9 @@ export interface DataPlane {
   readonly log: Log;
   /** When the router started, in seconds since 1970: the creation time of every model it lists. */
   readonly startedAtS: number;
+  /** Is told of every exchange with an endpoint. */
+  readonly traffic: Traffic;
+  readonly retryBudget: RetryBudget;
   /** The connections to an endpoint. */
   poolOf(endpoint: Endpoint): UpstreamPool;
   /** A request could not connect to the endpoint: reports it to the prober before the next probe. */

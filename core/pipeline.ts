@@ -10,6 +10,7 @@ import type { ResponseWriter } from "./intake/response-writer.ts";
 import type { Applicant } from "./stages/admit.ts";
 import { filter } from "./stages/filter.ts";
 import { type Delivery, Forwarding, NOT_DELIVERED } from "./stages/forward.ts";
+import { holdBack } from "./stages/hold-back.ts";
 import { parse } from "./stages/parse.ts";
 import { pick } from "./stages/pick.ts";
 import { rewrite } from "./stages/rewrite.ts";
@@ -102,11 +103,16 @@ export class PipelineRun implements Applicant {
 export function decide(request: InferenceRequest, facts: Facts, profile: Profile, load: LoadView, random: Random): Decision {
   // A copy, because observers and a filter's `refuse` are handed this list, and the next decision reads the facts' own.
   const endpoints = facts.endpoints.slice();
-  const { candidates, dropped, refusal } = filter(request, profile.filters, endpoints, load, random);
+  const filtered = filter(request, profile.filters, endpoints, load, random);
+  const { refusal } = filtered;
+  const held = holdBack(filtered.candidates, load, random);
+  const { candidates } = held;
+  const dropped = held.dropped.length === 0 ? filtered.dropped : [...filtered.dropped, ...held.dropped];
   const { columns, totals, faults } = refusal === undefined ? score(request, profile.scorers, candidates, load) : NOT_SCORED;
   const order = refusal === undefined ? pick(profile.picker, candidates, totals, random) : [];
   return {
     requestId: request.id,
+    atMs: load.nowMs,
     model: request.model,
     target: request.target,
     rule: request.rule,

@@ -13,6 +13,7 @@ import { admitAll } from "./stages/admit.ts";
 import { type Facts, factsOf } from "./state/facts.ts";
 import { LoadTable } from "./state/load.ts";
 import { PrefixIndex, type PrefixIndexStats } from "./state/prefix-index.ts";
+import { RetryBudget } from "./state/retry-budget.ts";
 import { TokenScale } from "./state/token-scale.ts";
 import { httpGet } from "./wire/http-get.ts";
 import { UpstreamPools } from "./wire/upstream-pools.ts";
@@ -32,6 +33,10 @@ export interface Router {
   readonly prefixIndex: PrefixIndexStats | undefined;
   /** Open connections to the endpoint, busy and idle. */
   connectionsTo(endpoint: Endpoint): number;
+  /** Ejections of the endpoint so far. */
+  ejectionsOf(endpoint: Endpoint): number;
+  /** Whether so many endpoints fail that all that are up are used. */
+  readonly isPanicking: boolean;
   /** Why the endpoint's last probe failed; "" after a success. */
   probeFailure(endpoint: Endpoint): string;
   /** Resolves to true once an endpoint is available, or to false when none is after `timeoutMs`. */
@@ -66,6 +71,7 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices)
   const control = new ControlPlane({
     plugins,
     probes: loaded.config.pool.probes,
+    ejection: config.settings.ejection,
     services,
     load,
     get: (url, path, timeoutMs, maxBytes, signal) => httpGet(url, path, { timeoutMs, maxBytes, signal }),
@@ -74,6 +80,8 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices)
       pools.closeIdle(slot);
     },
     capacityKnown: (slot, tokens) => prefixIndex?.setCapacity(slot, tokens),
+    lastByteMs: (endpoint) => pools.lastByteMs(endpoint),
+    cutWaiting: (endpoint) => pools.cutWaiting(endpoint),
     publish(next) {
       pools.follow(next.endpoints);
       facts = next;
@@ -93,6 +101,8 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices)
     random,
     log,
     startedAtS,
+    traffic: control.traffic,
+    retryBudget: new RetryBudget(config.settings.retries),
     poolOf: (endpoint) => pools.of(endpoint),
     connectFailed: (endpoint) => control.connectFailed(endpoint),
     nextRequestId: requestIds(random),
@@ -122,6 +132,10 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices)
       return prefixIndex?.stats();
     },
     connectionsTo: (endpoint) => pools.connectionsTo(endpoint),
+    ejectionsOf: (endpoint) => control.ejectionsOf(endpoint),
+    get isPanicking() {
+      return control.isPanicking;
+    },
     probeFailure: (endpoint) => control.probeFailure(endpoint),
     whenReady(timeoutMs) {
       if (isReady(facts)) return Promise.resolve(true);

@@ -1,8 +1,39 @@
 /** What the config sets besides plugins and endpoints. All limits are finite; times are in milliseconds, sizes in bytes. */
 export interface Settings {
   readonly limits: Limits;
+  readonly ejection: EjectionSettings;
+  readonly retries: RetrySettings;
   /** Whether responses have the headers x-signalbox-endpoint and x-signalbox-model. */
   readonly hasRoutingHeaders: boolean;
+}
+
+/** How endpoints leave the pool for what their responses are, and return. */
+export interface EjectionSettings {
+  /** False turns all of it off. */
+  readonly isOn: boolean;
+  /** How long the first ejection lasts; each further one twice as long, up to `maxMs`. */
+  readonly baseMs: number;
+  readonly maxMs: number;
+  /** Of the endpoints that are up, the largest share that may be out at once. */
+  readonly maxShare: number;
+  /** Prompt tokens that an endpoint serves until it has its whole share again. */
+  readonly warmUpTokens: number;
+  /** Whether requests that wait without a byte on an endpoint that makes no progress are cut. */
+  readonly cutWaiting: boolean;
+}
+
+/** What may be tried again, and how often. */
+export interface RetrySettings {
+  /** A fresh try on the same replica when a kept-alive connection ends before a byte of the response. */
+  readonly stale: boolean;
+  /** A try on another replica when a request was cut because its replica makes no progress, where the API's requests are repeatable. */
+  readonly wedged: boolean;
+  /** Tries on other replicas, all requests together: this share of the requests of the last ten seconds … */
+  readonly budgetShare: number;
+  /** … and at least so many. */
+  readonly budgetLeast: number;
+  /** The pause before the first retry is a random part of this; it doubles with each. 0 for none. */
+  readonly backoffMs: number;
 }
 
 export interface Limits {
@@ -35,8 +66,6 @@ export interface Limits {
   readonly clientConnections: number;
   /** Most further tries after the first. */
   readonly retries: number;
-  /** Further tries on the same replica when a kept-alive connection ends before a byte of the response: 0 or 1. */
-  readonly staleRetries: number;
   /** How long a stop waits for requests under way. */
   readonly drainTimeoutMs: number;
 }
@@ -57,8 +86,29 @@ export const DEFAULT_LIMITS: Limits = {
   upstreamConnections: 4_096,
   clientConnections: 16_384,
   retries: 2,
-  staleRetries: 1,
   drainTimeoutMs: 25_000,
 };
 
-export const DEFAULT_SETTINGS: Settings = { limits: DEFAULT_LIMITS, hasRoutingHeaders: true };
+export const DEFAULT_EJECTION: EjectionSettings = {
+  isOn: true,
+  baseMs: 10_000,
+  maxMs: 300_000,
+  maxShare: 0.5,
+  warmUpTokens: 20_000,
+  cutWaiting: true,
+};
+
+export const DEFAULT_RETRIES: RetrySettings = {
+  stale: true,
+  wedged: false,
+  budgetShare: 0.2,
+  budgetLeast: 3,
+  backoffMs: 25,
+};
+
+export const DEFAULT_SETTINGS: Settings = {
+  limits: DEFAULT_LIMITS,
+  ejection: DEFAULT_EJECTION,
+  retries: DEFAULT_RETRIES,
+  hasRoutingHeaders: true,
+};

@@ -1,4 +1,9 @@
 import type { Definition } from "../core/contract/plugin.ts";
+import consecutiveFailures from "./detectors/consecutive-failures.ts";
+import failureRate from "./detectors/failure-rate.ts";
+import missingModel from "./detectors/missing-model.ts";
+import noProgress from "./detectors/no-progress.ts";
+import slowFirstToken from "./detectors/slow-first-token.ts";
 import staticEndpoints from "./discovery/static.ts";
 import byLabel from "./filters/by-label.ts";
 import concurrency from "./filters/concurrency.ts";
@@ -77,6 +82,11 @@ const definitions: readonly Definition[] = [
   staticEndpoints,
   modelList,
   metrics,
+  consecutiveFailures,
+  missingModel,
+  noProgress,
+  failureRate,
+  slowFirstToken,
   accessLog,
   requestMetrics,
   decisions,

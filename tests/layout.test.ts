@@ -46,7 +46,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   "core/fetch": ["core/contract", "core/errors", "core/intake", "core/settings.ts", "core/wire"],
   // The control plane, and what puts the two together.
-  "core/control": ["config", "core/active-config.ts", "core/contract", "core/state", "core/wire"],
+  "core/control": ["config", "core/active-config.ts", "core/contract", "core/settings.ts", "core/state", "core/wire"],
   "core/router.ts": [
     ...["config", "core/active-config.ts", "core/admin", "core/contract", "core/control", "core/data-plane.ts"],
     ...["core/intake", "core/stages", "core/state", "core/wire"],

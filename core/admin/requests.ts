@@ -4,7 +4,7 @@ import type { ObserverPage } from "../contract/observer.ts";
 import { respondWithText } from "../errors/error-response.ts";
 import type { RequestReceiver, RequestStarter } from "../intake/request-receiver.ts";
 import type { Head } from "../wire/head.ts";
-import { splitTarget } from "../wire/target.ts";
+import { splitTarget } from "../wire/request-target.ts";
 import type { HostRule } from "./allowed-hosts.ts";
 import { findPage, pagePaths } from "./pages.ts";
 import { type ShownRouter, viewOf } from "./router-view.ts";

@@ -5,7 +5,7 @@ import type { Router } from "../router.ts";
 /** The parts of a router that the admin port shows. */
 export type ShownRouter = Pick<
   Router,
-  "config" | "facts" | "load" | "startedAtS" | "prefixIndex" | "connectionsTo" | "probeFailure"
+  "config" | "facts" | "load" | "startedAtS" | "prefixIndex" | "connectionsTo" | "ejectionsOf" | "isPanicking" | "probeFailure"
 >;
 
 /** The current state of the router, for the pages of observers. */
@@ -23,6 +23,7 @@ export function viewOf(router: ShownRouter, clock: Clock): RouterView {
       bytes: prefixIndex.bytes,
     },
     connectionsTo: (endpoint) => router.connectionsTo(endpoint),
+    ejectionsOf: (endpoint) => router.ejectionsOf(endpoint),
     probeFailure: (endpoint) => router.probeFailure(endpoint),
   };
 }

@@ -1,4 +1,5 @@
 import type { Profile } from "../active-config.ts";
+import { ejectionText } from "../contract/decision-report.ts";
 import type { Endpoint, Phase } from "../contract/endpoint.ts";
 import type { TargetMapping } from "../contract/rewriter.ts";
 import type { RouterView } from "../contract/router-view.ts";
@@ -30,6 +31,12 @@ export interface EndpointStatus {
   readonly phase: Phase;
   /** Whether it gets new requests. */
   readonly isAvailable: boolean;
+  /** Why it is ejected, since when, and when it may return; "" while it is not. */
+  readonly ejected: string;
+  /** How often it was ejected so far. */
+  readonly ejections: number;
+  /** Of an equal share of the traffic, how much it gets, in (0, 1]. */
+  readonly share: number;
   /** Why the last probe failed; "" after a success. */
   readonly failure: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -78,7 +85,7 @@ export interface StatusExtras {
 }
 
 export function statusOf(
-  { config, facts }: Pick<ShownRouter, "config" | "facts">,
+  { config, facts, isPanicking }: Pick<ShownRouter, "config" | "facts" | "isPanicking">,
   view: RouterView,
   { sources, clientConnections }: StatusExtras,
 ): Status {
@@ -92,7 +99,7 @@ export function statusOf(
     pool: config.pool,
     sources,
     clientConnections: clientConnections(),
-    warnings: available.length === 0 ? [nobodyReady(facts.endpoints.length)] : rewrites.flatMap(targetWarnings),
+    warnings: warningsOf(facts.endpoints, available, rewrites, isPanicking),
     endpoints: facts.endpoints.map((endpoint) => endpointStatus(endpoint, view)),
     profile: profileStatus(config.profile),
     rewrites,
@@ -109,6 +116,9 @@ function endpointStatus(endpoint: Endpoint, view: RouterView): EndpointStatus {
     url: url.href,
     phase,
     isAvailable,
+    ejected: endpoint.ejection === undefined ? "" : ejectionText(endpoint.ejection, clock.now()),
+    ejections: view.ejectionsOf(endpoint),
+    share: endpoint.share,
     failure: view.probeFailure(endpoint),
     labels,
     models: [...models],
@@ -147,6 +157,24 @@ function rewriteStatus(mapping: TargetMapping, available: readonly Endpoint[]): 
   }));
   return { ...mapping, targets };
 }
+
+function warningsOf(
+  endpoints: readonly Endpoint[],
+  available: readonly Endpoint[],
+  rewrites: readonly RewriteStatus[],
+  isPanicking: boolean,
+): readonly string[] {
+  if (available.length === 0) return [nobodyReady(endpoints.length)];
+  const ejected = endpoints.filter(({ ejection }) => ejection !== undefined).map(({ name }) => name);
+  return [
+    ...(ejected.length > 0 && !isPanicking ? [`Ejected for what their responses were: ${ejected.join(", ")}.`] : []),
+    ...(isPanicking ? [PANIC] : []),
+    ...rewrites.flatMap(targetWarnings),
+  ];
+}
+
+const PANIC =
+  "More replicas fail than may be ejected, so all that are up are used: the list of replicas says why each was ejected.";
 
 function nobodyReady(poolSize: number): string {
   return poolSize === 0

@@ -25,7 +25,10 @@ export function decisionText(report: DecisionReport): string {
     ["model", modelText(report)],
     ["prompt", `about ${whole(report.promptTokens)} tokens, ${whole(report.requestBytes)} bytes`],
     ...cacheFacts(report),
-    ...report.dropped.map(({ filter, endpoints }) => ["dropped", `by ${filter}: ${endpoints.join(", ")}`]),
+    ...report.dropped.map(({ filter, endpoints, reasons }) => [
+      "dropped",
+      `by ${filter}: ${endpoints.map((name) => (reasons[name] === undefined ? name : `${name} (${reasons[name]})`)).join(", ")}`,
+    ]),
     ...report.faults.map(({ plugin, message }) => ["fault", `${plugin} was ignored: ${message}`]),
     ["why", report.why],
     ["tried", report.attempts.map(({ endpoint, result }) => `${endpoint} (${result})`).join(", then ") || "none"],

@@ -45,7 +45,8 @@ export function statusText(now: Status): string {
   return `${lines.join("\n")}\n`;
 }
 
-function phaseText({ phase, isAvailable, failure }: EndpointStatus): string {
+function phaseText({ phase, isAvailable, ejected, failure }: EndpointStatus): string {
+  if (ejected !== "") return `${phase} (${ejected})`;
   return isAvailable || failure === "" ? phase : `${phase} (${failure})`;
 }
 

@@ -1,5 +1,5 @@
-import type { Decision, Fault, Leg } from "./decision.ts";
-import type { Endpoint } from "./endpoint.ts";
+import type { Decision, Dropped, Fault, Leg } from "./decision.ts";
+import type { Ejection, Endpoint } from "./endpoint.ts";
 import type { Attempt, Outcome } from "./outcome.ts";
 
 /** A request that has ended, without its body and headers: what may be kept for a while. */
@@ -40,7 +40,7 @@ export interface DecisionReport {
   /** The reason for the choice, in one or two sentences. */
   readonly why: string;
   readonly poolSize: number;
-  readonly dropped: readonly { readonly filter: string; readonly endpoints: readonly string[] }[];
+  readonly dropped: readonly DroppedReport[];
   readonly scorers: readonly { readonly name: string; readonly weight: number }[];
   /** In the order in which they would be tried; endpoints that the picker left out come last. */
   readonly candidates: readonly CandidateReport[];
@@ -54,6 +54,13 @@ interface CacheReport {
   readonly predictedTokens: number | null;
   readonly reportedTokens: number | null;
   readonly reportedPromptTokens: number | null;
+}
+
+export interface DroppedReport {
+  readonly filter: string;
+  readonly endpoints: readonly string[];
+  /** Why, by endpoint, where there is more to say than the filter's name. */
+  readonly reasons: Readonly<Record<string, string>>;
 }
 
 export interface CandidateReport {
@@ -88,13 +95,27 @@ export function reportOf(ended: EndedRequest): DecisionReport {
     rule: decision?.rule ?? "",
     why: whyOf(ended),
     poolSize: decision?.endpoints.length ?? 0,
-    dropped: (leg?.dropped ?? []).map(({ filter, endpoints }) => ({ filter, endpoints: endpoints.map(({ name }) => name) })),
+    dropped: (leg?.dropped ?? []).map((dropped) => droppedOf(dropped, decision?.atMs ?? 0)),
     scorers: (leg?.scores ?? []).map(({ scorer, weight }) => ({ name: scorer, weight })),
     candidates: leg === undefined ? [] : candidatesOf(leg),
     refusal: ended.refusal ?? null,
     faults: decision?.faults ?? [],
     attempts: ended.attempts,
   };
+}
+
+function droppedOf({ filter, endpoints }: Dropped, atMs: number): DroppedReport {
+  const reasons = endpoints.flatMap(({ name, ejection }) =>
+    ejection === undefined ? [] : [[name, ejectionText(ejection, atMs)] as const],
+  );
+  return { filter, endpoints: endpoints.map(({ name }) => name), reasons: Object.fromEntries(reasons) };
+}
+
+/** "ejected 12 s ago after 5 resets, back in 18 s". */
+export function ejectionText({ reason, sinceMs, untilMs }: Ejection, atMs: number): string {
+  const leftS = Math.round((untilMs - atMs) / 1000);
+  const back = leftS > 0 ? `back in ${leftS} s if one request succeeds then` : "back as soon as one request succeeds";
+  return `ejected ${Math.max(0, Math.round((atMs - sinceMs) / 1000))} s ago: ${reason}; ${back}`;
 }
 
 function cacheOf({ usage, predictedTokens }: EndedRequest): CacheReport | null {

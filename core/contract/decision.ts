@@ -4,6 +4,8 @@ import type { RouterError } from "./errors.ts";
 /** What was chosen, and why: plain data, enough to explain why a request went to an endpoint. */
 export interface Decision {
   readonly requestId: string;
+  /** When it was made, in milliseconds on the router's clock. */
+  readonly atMs: number;
   readonly model: string;
   readonly target: string;
   readonly rule: string;

@@ -7,6 +7,8 @@
  * score: (_request, candidates, load) => candidates.map(({ slot }) => 1 / (1 + load.inFlight(slot)))
  */
 export interface LoadView {
+  /** The moment, in milliseconds on the router's clock. */
+  readonly nowMs: number;
   /** Requests sent and not yet ended. */
   inFlight(slot: number): number;
   /** Tokens of prompts that were sent and have no first response byte yet, minus those believed cached. */
@@ -27,6 +29,8 @@ export interface LoadView {
   scrapedAtMs(slot: number): number;
   /** How much the scraped values count, in [0, 1]: 1 while they are read in time, then less and less; 0 without any. */
   freshness(slot: number): number;
+  /** Whether its replica has just asked to be left alone, by a 503 or 429. */
+  isPaused(slot: number): boolean;
   /** What the endpoint's replica reports about its adapters; undefined if nothing. */
   adapters(slot: number): AdapterFacts | undefined;
 }

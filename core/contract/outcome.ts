@@ -60,6 +60,7 @@ export type AttemptFailure =
   | "reset" // the replica closed before its response was complete
   | "timeout" // no head, or no byte of the body, for too long
   | "gone" // no byte from a replica that is known to have stopped
+  | "wedged" // cut from this side, because the endpoint makes no progress
   | "invalid" // not valid HTTP/1.1 (RFC 9112)
   | "aborted" // the client left, or the router stopped
   | "saturated" // no connection to spare: nothing was sent

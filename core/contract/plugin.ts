@@ -1,4 +1,5 @@
 import type { Clock } from "./clock.ts";
+import type { Detector } from "./detector.ts";
 import type { Discovery } from "./discovery.ts";
 import type { Filter } from "./filter.ts";
 import type { Log } from "./log.ts";
@@ -20,6 +21,7 @@ export interface PluginKinds {
   readonly picker: Picker;
   readonly discovery: Discovery;
   readonly source: Source;
+  readonly detector: Detector;
   readonly observer: Observer;
 }
 
@@ -105,6 +107,10 @@ export const defineDiscovery = <O>(plugin: Declared<"discovery", O>): Definition
   ...plugin,
 });
 export const defineSource = <O>(plugin: Declared<"source", O>): Definition<"source", O> => ({ kind: "source", ...plugin });
+export const defineDetector = <O>(plugin: Declared<"detector", O>): Definition<"detector", O> => ({
+  kind: "detector",
+  ...plugin,
+});
 export const defineObserver = <O>(plugin: Declared<"observer", O>): Definition<"observer", O> => ({
   kind: "observer",
   ...plugin,

@@ -18,6 +18,8 @@ export interface RouterView {
   readonly prefixIndex: PrefixIndexSize | undefined;
   /** Open connections to the endpoint, busy and idle. */
   connectionsTo(endpoint: Endpoint): number;
+  /** Ejections of the endpoint so far. */
+  ejectionsOf(endpoint: Endpoint): number;
   /** Why the endpoint's last probe failed; "" after a success. */
   probeFailure(endpoint: Endpoint): string;
 }

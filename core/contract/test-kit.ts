@@ -32,6 +32,7 @@ export function makeEndpoint(
     labels: {},
     phase: "ready",
     isAvailable: overrides.phase === undefined,
+    isOnTrial: false,
     share: 1,
     intent: "serve",
     ejection: undefined,
@@ -89,15 +90,17 @@ export function makePrefix(blocks: number, tokensPerBlock: number, matched: read
 /** A number of each slot: an array by slot, or a function of it. */
 type BySlot<Value> = ArrayLike<Value> | ((slot: number) => Value);
 
-export type LoadNumbers = { readonly [Name in keyof LoadView]?: BySlot<ReturnType<LoadView[Name]>> };
+type LoadMethod = Exclude<keyof LoadView, "nowMs">;
+
+export type LoadNumbers = { readonly [Name in LoadMethod]?: BySlot<ReturnType<LoadView[Name]>> } & { readonly nowMs?: number };
 
 /**
  * Load numbers of the slots 0 … slots - 1. By default the numbers that the router counts are 0, and scraped ones are unknown.
  * Reading any other slot throws a RangeError.
  */
 export function makeLoad(slots: number, numbers: LoadNumbers = {}): LoadView {
-  const read = <Name extends keyof LoadView>(name: Name, otherwise: ReturnType<LoadView[Name]>) => {
-    const given = numbers[name];
+  const read = <Name extends LoadMethod>(name: Name, otherwise: ReturnType<LoadView[Name]>) => {
+    const given = numbers[name] as BySlot<typeof otherwise> | undefined;
     return (slot: number) => {
       if (!(slot >= 0 && slot < slots)) throw new RangeError(`There is no slot ${slot}: read by endpoint.slot`);
       return (typeof given === "function" ? given(slot) : (given?.[slot] ?? otherwise)) as typeof otherwise;
@@ -105,6 +108,7 @@ export function makeLoad(slots: number, numbers: LoadNumbers = {}): LoadView {
   };
   const prefillTokens = read("prefillTokens", 0);
   return {
+    nowMs: numbers.nowMs ?? 0,
     inFlight: read("inFlight", 0),
     prefillTokens,
     remainingPrefill: numbers.remainingPrefill === undefined ? prefillTokens : read("remainingPrefill", 0),
@@ -115,6 +119,7 @@ export function makeLoad(slots: number, numbers: LoadNumbers = {}): LoadView {
     kvUsage: read("kvUsage", Number.NaN),
     scrapedAtMs: read("scrapedAtMs", Number.NaN),
     freshness: read("freshness", 1),
+    isPaused: read("isPaused", false),
     adapters: read("adapters", undefined),
   };
 }

@@ -1,5 +1,5 @@
 import type { Ejection, Endpoint, Intent, Phase } from "../contract/endpoint.ts";
-import type { HealthPhase } from "./readiness/reducer.ts";
+import type { HealthPhase } from "./readiness/replica-health.ts";
 
 /** Everything that decides whether an endpoint may be used. */
 export interface Standing {
@@ -7,6 +7,8 @@ export interface Standing {
   readonly health: HealthPhase;
   readonly intent: Intent;
   readonly ejection: Ejection | undefined;
+  /** Its ejection is over if one request succeeds. */
+  readonly isOnTrial: boolean;
   /** How warm it is, in (0, 1]; 1 = fully. */
   readonly warmUp: number;
 }
@@ -23,21 +25,21 @@ export interface Availability {
  * Decides whether an endpoint may be used; nothing else decides this. The phase names the first reason in this order: health,
  * the operator's intent, ejection. Ejection comes last because it ends by itself.
  */
-export function availability({ health, intent, ejection, warmUp }: Standing): Availability {
+export function availability({ health, intent, ejection, isOnTrial, warmUp }: Standing): Availability {
   if (health !== "ready") return { phase: health, isAvailable: false, share: warmUp };
   if (intent !== "serve") return { phase: "draining", isAvailable: false, share: warmUp };
-  if (ejection !== undefined) return { phase: "ejected", isAvailable: false, share: warmUp };
+  if (ejection !== undefined) return { phase: "ejected", isAvailable: isOnTrial, share: warmUp };
   return { phase: "ready", isAvailable: true, share: warmUp };
 }
 
 /** No intent, ejection or warm-up: only the probes decide. */
-const UNTOUCHED: Omit<Standing, "health"> = { intent: "serve", ejection: undefined, warmUp: 1 };
+export const UNTOUCHED: Omit<Standing, "health"> = { intent: "serve", ejection: undefined, isOnTrial: false, warmUp: 1 };
 
 /** The fields of an endpoint that show its standing. */
 export function shownStanding(
   health: HealthPhase,
   others: Omit<Standing, "health"> = UNTOUCHED,
-): Pick<Endpoint, keyof Availability | "intent" | "ejection"> {
-  const { intent, ejection } = others;
-  return { ...availability({ ...others, health }), intent, ejection };
+): Pick<Endpoint, keyof Availability | "intent" | "ejection" | "isOnTrial"> {
+  const { intent, ejection, isOnTrial } = others;
+  return { ...availability({ ...others, health }), intent, ejection, isOnTrial };
 }

@@ -2,9 +2,9 @@ import type { Endpoint, EndpointSpec } from "../contract/endpoint.ts";
 import type { Log } from "../contract/log.ts";
 import { nameSet } from "../contract/name-set.ts";
 import type { LoadTable } from "../state/load.ts";
-import { shownStanding } from "./availability.ts";
+import { type Standing, shownStanding } from "./availability.ts";
 import { parseEndpointUrl } from "./endpoint-url.ts";
-import { NEW_REPLICA, type ReplicaHealth } from "./readiness/reducer.ts";
+import { NEW_REPLICA, type ReplicaHealth } from "./readiness/replica-health.ts";
 
 /** What the table reads of a replica's health. */
 export type KnownHealth = Pick<ReplicaHealth, "phase" | "models" | "generation">;
@@ -14,6 +14,8 @@ export interface EndpointTableOptions {
   readonly log: Log;
   /** The list of endpoints, or one of them, has changed. */
   readonly changed: (endpoints: readonly Endpoint[]) => void;
+  /** What besides the probes decides whether an endpoint may be used; it is asked anew after `restand`. */
+  readonly standingOf: (name: string) => Omit<Standing, "health">;
   /** Another process serves this slot now: forget the old one's cache and close its connections. */
   readonly replaced: (slot: number) => void;
 }
@@ -70,8 +72,25 @@ export class EndpointTable {
     const models = row.health.models === health.models ? row.endpoint.models : nameSet(health.models);
     const endpoint = isSame
       ? row.endpoint
-      : Object.freeze({ ...row.endpoint, ...shownStanding(health.phase), generation, models });
+      : Object.freeze({ ...row.endpoint, ...this.#standing(name, health), generation, models });
     this.#replace(new Map(this.#rows).set(name, { ...row, endpoint, health }));
+  }
+
+  /** What the probes do not know of the endpoint's standing has changed. */
+  restand(name: string): void {
+    const row = this.#rows.get(name);
+    if (row === undefined) return;
+    const endpoint = Object.freeze({ ...row.endpoint, ...this.#standing(name, row.health) });
+    this.#replace(new Map(this.#rows).set(name, { ...row, endpoint }));
+  }
+
+  /** Whether the probes let it be used. */
+  isHealthy(name: string): boolean {
+    return this.#rows.get(name)?.health.phase === "ready";
+  }
+
+  #standing(name: string, { phase }: KnownHealth) {
+    return shownStanding(phase, this.#options.standingOf(name));
   }
 
   #rowOf(spec: EndpointSpec, listed: ReadonlyMap<string, Row>): Row | undefined {
@@ -105,7 +124,7 @@ export class EndpointTable {
       generation: load.generationOf(slot),
       url,
       labels: Object.freeze({ ...labels }),
-      ...shownStanding(NEW_REPLICA.phase),
+      ...this.#standing(name, NEW_REPLICA),
       models: nameSet(),
     });
     return { endpoint, urlText, health: NEW_REPLICA };

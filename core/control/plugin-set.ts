@@ -1,6 +1,7 @@
 import type { LoadedConfig } from "../../config/load.ts";
 import type { ActiveConfig, Named, Profile, WeightedScorer } from "../active-config.ts";
 import type { Clock } from "../contract/clock.ts";
+import type { Detector } from "../contract/detector.ts";
 import type { Discovery } from "../contract/discovery.ts";
 import type { Log } from "../contract/log.ts";
 import type { Parser } from "../contract/parser.ts";
@@ -22,6 +23,7 @@ export interface PluginSet {
   readonly active: ActiveConfig;
   readonly discoveries: readonly Named<Discovery>[];
   readonly sources: readonly Named<Source>[];
+  readonly detectors: readonly Named<Detector>[];
   /** Settings of the prefix index; undefined when no plugin reads prefixes. */
   readonly prefixSettings: PrefixSettings | undefined;
   /** Aborts the plugins' signal and disposes them, in reverse order of creation. A second call does nothing. */
@@ -90,6 +92,7 @@ function assemble(
     },
     discoveries: ofKind("discovery"),
     sources: ofKind("source"),
+    detectors: ofKind("detector"),
     prefixSettings: mergePrefixSettings(prefixRequests),
   };
 }

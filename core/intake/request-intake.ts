@@ -14,7 +14,7 @@ import { refusalOf } from "../errors/wire-errors.ts";
 import { PipelineRun, type RunOwner } from "../pipeline.ts";
 import { type Delivery, NOT_DELIVERED } from "../stages/forward.ts";
 import type { Head } from "../wire/head.ts";
-import { splitTarget } from "../wire/target.ts";
+import { splitTarget } from "../wire/request-target.ts";
 import { WireError } from "../wire/wire-error.ts";
 import { checkContentType, requestId } from "./check-head.ts";
 import { respondLocally } from "./local-routes.ts";

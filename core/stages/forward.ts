@@ -5,7 +5,7 @@ import type { Attempt, AttemptFailure, Usage } from "../contract/outcome.ts";
 import { allSaturated, upstreamError } from "../errors/upstream-errors.ts";
 import type { ResponseWriter } from "../intake/response-writer.ts";
 import type { UpstreamFailure } from "../wire/upstream-connection.ts";
-import { Exchange, type ExchangeOwner, type Sending } from "./exchange.ts";
+import { Exchange, type ExchangeOwner, type Sending } from "./replica-exchange.ts";
 import { isOverload, type NextStep, nextStep, type TryEvent } from "./retry-policy.ts";
 
 /** The result of a leg: plain data, made once when it ends. */
@@ -54,23 +54,28 @@ export class Forwarding implements ExchangeOwner {
   #exchange: Exchange | undefined;
   #next = 0;
   #retriesLeft: number;
-  #freshTriesLeft: number;
+  #mayTryFresh: boolean;
+  #retries = 0;
+  /** Ends the pause before a retry. */
+  #cancelPause: (() => void) | undefined;
   #wasDelivered = false;
   /** The first try's error: what the client gets when no other try can be made. */
   #firstFailure: RouterError | undefined;
 
   constructor(leg: Leg, sending: Sending, response: ResponseWriter, owner: ForwardOwner) {
-    const { retries, staleRetries } = sending.config.settings.limits;
+    const { limits, retries } = sending.config.settings;
     this.#order = leg.order;
     this.#sending = sending;
     this.#response = response;
     this.#owner = owner;
-    this.#retriesLeft = retries;
-    this.#freshTriesLeft = Math.min(1, staleRetries);
+    this.#retriesLeft = limits.retries;
+    this.#mayTryFresh = retries.stale;
   }
 
   /** Starts the first try. It may end synchronously, so store the object first. */
   begin(): void {
+    const { retryBudget, clock } = this.#sending.plane;
+    retryBudget.request(clock.now());
     this.#tryNext();
   }
 
@@ -80,10 +85,11 @@ export class Forwarding implements ExchangeOwner {
 
   /** Ends the exchange under way and returns what was delivered. */
   close(): Delivery {
+    this.#cancelPause?.();
     const exchange = this.#exchange;
     if (exchange === undefined) return { ...NOT_DELIVERED, attempts: this.#attempts };
     if (!exchange.isOver) {
-      exchange.close(true);
+      exchange.close();
       this.#note(exchange.endpoint, "aborted");
     }
     const { status, responseBytes, firstByteAtMs, usage, predictedTokens, eventEnd } = exchange;
@@ -105,10 +111,9 @@ export class Forwarding implements ExchangeOwner {
   responded(status: number): boolean {
     if (!isOverload(status) || this.#stepAfter({ type: "status", status }) === "relay") return true;
     const exchange = this.#exchange;
-    exchange?.close(false);
+    exchange?.drop(status);
     this.#note(exchange?.endpoint, status);
-    this.#retriesLeft -= 1;
-    this.#tryNext();
+    this.#retryNext(true);
     return false;
   }
 
@@ -124,11 +129,21 @@ export class Forwarding implements ExchangeOwner {
     if (isDelivered) this.#wasDelivered = true;
     else if (endpoint !== undefined) this.#sending.plane.connectFailed(endpoint);
     this.#firstFailure ??= upstreamError(failure);
-    if (step === "next") {
-      this.#retriesLeft -= 1;
-      this.#tryNext();
-    } else if (step === "fresh" && endpoint !== undefined) this.#tryFresh(endpoint);
+    if (step === "next") this.#retryNext(isDelivered);
+    else if (step === "fresh" && endpoint !== undefined) this.#tryFresh(endpoint);
     else this.#owner.failed(this.#response.hasStarted ? upstreamError(failure) : this.#firstFailure);
+  }
+
+  /** After a pause, so that a crowd of requests whose replica fails does not fall on the next one at one moment. */
+  #retryNext(wasDelivered: boolean): void {
+    const { plane, config } = this.#sending;
+    const { clock, random, retryBudget } = plane;
+    if (wasDelivered) retryBudget.retry(clock.now());
+    this.#retriesLeft -= 1;
+    const pauseMs = random() * config.settings.retries.backoffMs * 2 ** this.#retries;
+    this.#retries += 1;
+    if (pauseMs < 1) return this.#tryNext();
+    this.#cancelPause = clock.after(pauseMs, () => this.#tryNext());
   }
 
   /** Sends to the next endpoint that is still in the pool and has a connection to spare. */
@@ -148,7 +163,7 @@ export class Forwarding implements ExchangeOwner {
    * So the request is sent to the same replica once more, on a fresh connection, where the same end is a real failure.
    */
   #tryFresh(endpoint: Endpoint): void {
-    this.#freshTriesLeft -= 1;
+    this.#mayTryFresh = false;
     if (!this.#sendTo(endpoint, true)) this.#owner.failed(this.#firstFailure ?? allSaturated());
   }
 
@@ -168,12 +183,15 @@ export class Forwarding implements ExchangeOwner {
   }
 
   #stepAfter(event: TryEvent): NextStep {
+    const { config, plane, request } = this.#sending;
     return nextStep(event, {
       hasStarted: this.#response.hasStarted,
       wasDelivered: this.#wasDelivered,
       hasSpare: this.#next < this.#order.length,
       retriesLeft: this.#retriesLeft,
-      mayTryFresh: this.#freshTriesLeft > 0,
+      hasBudget: plane.retryBudget.hasRoom(plane.clock.now()),
+      mayTryFresh: this.#mayTryFresh,
+      mayLeaveWedged: config.settings.retries.wedged && request.isRepeatable,
     });
   }
 

@@ -19,6 +19,10 @@ export interface TryState {
   readonly hasSpare: boolean;
   /** Further tries that the limits allow on other replicas. */
   readonly retriesLeft: number;
+  /** All requests together have not used up their retries after deliveries. */
+  readonly hasBudget: boolean;
+  /** The config allows a request that was cut on a wedged replica to go to another one, and the request may be repeated. */
+  readonly mayLeaveWedged: boolean;
   /** The limits allow a fresh try on the same replica, and this request has not used it. */
   readonly mayTryFresh: boolean;
 }
@@ -36,21 +40,23 @@ export type NextStep = "relay" | "next" | "fresh" | "fail";
  * | nothing was sent                                   | next while there is one; costs no retry                   |
  * | connect failed or timed out                        | next, if a spare and a retry are left                     |
  * | stale: a kept connection ended without a byte      | fresh, once                                               |
+ * | wedged: cut on a replica that makes no progress     | next, if the config allows it and all the above are left  |
  * | any other failure after delivery                   | fail                                                      |
- * | status 503 or 429: the replica did not process it  | next, if a spare and a retry are left; else relay         |
+ * | status 503 or 429: the replica did not process it  | next, if a spare, a retry and budget are left; else relay |
  * | any other status                                   | relay                                                     |
  */
 export function nextStep(event: TryEvent, state: TryState): NextStep {
-  const { hasStarted, wasDelivered, hasSpare, retriesLeft, mayTryFresh } = state;
+  const { hasStarted, wasDelivered, hasSpare, retriesLeft, hasBudget, mayTryFresh, mayLeaveWedged } = state;
   const mayTryNext = !wasDelivered && hasSpare && retriesLeft > 0;
   switch (event.type) {
     case "status":
-      return isOverload(event.status) && mayTryNext ? "next" : "relay";
+      return isOverload(event.status) && mayTryNext && hasBudget ? "next" : "relay";
     case "not-sent":
       return hasSpare && !wasDelivered ? "next" : "fail";
     case "failed":
       if (hasStarted) return "fail";
       if (event.failure === "stale" && mayTryFresh) return "fresh";
+      if (event.failure === "wedged") return mayLeaveWedged && mayTryNext && hasBudget ? "next" : "fail";
       return !event.isDelivered && mayTryNext ? "next" : "fail";
   }
 }

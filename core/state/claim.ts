@@ -12,6 +12,8 @@ import type { PrefixIndex } from "./prefix-index.ts";
 export class Claim {
   /** Prompt tokens believed to be in the endpoint's cache. */
   readonly predictedTokens: number;
+  /** Prompt tokens that the endpoint has to work off for it. */
+  readonly uncachedTokens: number;
   readonly #endpoint: Endpoint;
   readonly #request: InferenceRequest;
   readonly #load: LoadTable;
@@ -25,6 +27,7 @@ export class Claim {
     const predictedTokens = prefix.matchedTokens(endpoint.slot);
     const uncachedTokens = Math.max(0, Math.round(promptTokens - predictedTokens));
     this.predictedTokens = predictedTokens;
+    this.uncachedTokens = uncachedTokens;
     this.#endpoint = endpoint;
     this.#request = request;
     this.#load = load;

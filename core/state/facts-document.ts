@@ -9,11 +9,13 @@ import { type Facts, factsOf } from "./facts.ts";
  */
 export interface FactsDocument {
   readonly version: 1;
+  readonly nowMs: number;
   readonly endpoints: readonly EndpointDocument[];
 }
 
 interface EndpointDocument extends Omit<Endpoint, "models"> {
   readonly models: readonly string[];
+  readonly isPaused: boolean;
   readonly load: { readonly [Name in NumberName]: number | null };
   readonly adapters: AdaptersDocument | null;
 }
@@ -39,18 +41,21 @@ const NUMBERS = [
 type NumberName = (typeof NUMBERS)[number];
 
 export function writeFacts({ endpoints }: Facts, load: LoadView): FactsDocument {
-  return { version: 1, endpoints: endpoints.map((endpoint) => writeEndpoint(endpoint, load)) };
+  return { version: 1, nowMs: load.nowMs, endpoints: endpoints.map((endpoint) => writeEndpoint(endpoint, load)) };
 }
 
 /** Turns a document into the arguments of `decide`. */
-export function readFacts({ endpoints }: FactsDocument): { readonly facts: Facts; readonly load: LoadView } {
+export function readFacts({ endpoints, nowMs }: FactsDocument): { readonly facts: Facts; readonly load: LoadView } {
   const facts = factsOf(endpoints.map(readEndpoint));
   const bySlot = new Map(endpoints.map((document) => [document.slot, document]));
   const adapters = new Map(endpoints.map((document) => [document.slot, readAdapters(document.adapters)]));
   // JSON has no NaN: null stands for an unknown number.
   const read = (name: NumberName) => (slot: number) => bySlot.get(slot)?.load[name] ?? Number.NaN;
   const numbers = Object.fromEntries(NUMBERS.map((name) => [name, read(name)])) as Pick<LoadView, NumberName>;
-  return { facts, load: { ...numbers, adapters: (slot) => adapters.get(slot) } };
+  return {
+    facts,
+    load: { nowMs, ...numbers, isPaused: (slot) => bySlot.get(slot)?.isPaused ?? false, adapters: (slot) => adapters.get(slot) },
+  };
 }
 
 function writeEndpoint(endpoint: Endpoint, load: LoadView): EndpointDocument {
@@ -59,12 +64,13 @@ function writeEndpoint(endpoint: Endpoint, load: LoadView): EndpointDocument {
   return {
     ...endpoint,
     models: [...models],
+    isPaused: load.isPaused(slot),
     load: numbers as EndpointDocument["load"],
     adapters: writeAdapters(load.adapters(slot)),
   };
 }
 
-function readEndpoint({ load: _load, adapters: _adapters, ...endpoint }: EndpointDocument): Endpoint {
+function readEndpoint({ load: _load, adapters: _adapters, isPaused: _isPaused, ...endpoint }: EndpointDocument): Endpoint {
   return Object.freeze({ ...endpoint, models: nameSet(endpoint.models) });
 }
 

@@ -15,6 +15,8 @@ export class LoadTable {
   readonly kvUsage: Float64Array;
   readonly scrapedAtMs: Float64Array;
   readonly freshness: Float64Array;
+  /** Until when the replica asked to be left alone, by a 503 or 429; on the router's clock. */
+  readonly pausedUntilMs: Float64Array;
   readonly adapters: (AdapterFacts | undefined)[];
   readonly #clock: Pick<Clock, "now">;
   readonly #queues: PrefillQueue[] = [];
@@ -31,6 +33,7 @@ export class LoadTable {
     this.kvUsage = new Float64Array(MAX_SLOTS).fill(Number.NaN);
     this.scrapedAtMs = new Float64Array(MAX_SLOTS).fill(Number.NaN);
     this.freshness = new Float64Array(MAX_SLOTS);
+    this.pausedUntilMs = new Float64Array(MAX_SLOTS).fill(Number.NEGATIVE_INFINITY);
     this.adapters = new Array<AdapterFacts | undefined>(MAX_SLOTS).fill(undefined);
   }
 
@@ -126,6 +129,11 @@ export class LoadTable {
     this.freshness[slot] = freshness;
   }
 
+  /** The replica asked to be left alone until then. */
+  pause(slot: number, untilMs: number): void {
+    this.pausedUntilMs[slot] = untilMs;
+  }
+
   knowAdapters(slot: number, facts: AdapterFacts | undefined): void {
     this.adapters[slot] = facts;
   }
@@ -133,6 +141,7 @@ export class LoadTable {
   forgetScrape(slot: number): void {
     this.scraped(slot, {}, Number.NaN);
     this.knowAdapters(slot, undefined);
+    this.pause(slot, Number.NEGATIVE_INFINITY);
   }
 
   #queueOf(slot: number): PrefillQueue {
@@ -160,12 +169,16 @@ export class LoadTable {
 
 /** The table at one moment. Plugins get this view, so it only reads. */
 class LoadAt implements LoadView {
+  readonly nowMs: number;
   readonly #table: LoadTable;
-  readonly #nowMs: number;
 
   constructor(table: LoadTable, nowMs: number) {
     this.#table = table;
-    this.#nowMs = nowMs;
+    this.nowMs = nowMs;
+  }
+
+  isPaused(slot: number): boolean {
+    return this.#table.pausedUntilMs[slot]! > this.nowMs;
   }
 
   inFlight(slot: number): number {
@@ -177,11 +190,11 @@ class LoadAt implements LoadView {
   }
 
   remainingPrefill(slot: number): number {
-    return this.#table.remainingPrefill(slot, this.#nowMs);
+    return this.#table.remainingPrefill(slot, this.nowMs);
   }
 
   waitingPrompts(slot: number): number {
-    return this.#table.waitingPrompts(slot, this.#nowMs);
+    return this.#table.waitingPrompts(slot, this.nowMs);
   }
 
   prefillRate(slot: number): number {

@@ -6,7 +6,7 @@ export interface PrefillWork {
 }
 
 /** Speed before any measurement, in tokens per millisecond. */
-const DEFAULT_RATE = 8;
+export const DEFAULT_RATE = 8;
 /** The initial speed weighs as much as this many measured tokens. */
 const PRIOR_TOKENS = 20_000;
 /** After this many tokens an older measurement counts half. */

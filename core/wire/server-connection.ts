@@ -8,11 +8,12 @@ import type { Timed } from "./deadlines.ts";
 import { type Framing, isKeptAlive, requestFraming } from "./framing.ts";
 import { type Head, HeadParser } from "./head.ts";
 import { PipelinedBytes } from "./pipelined-bytes.ts";
+import { refusableHead } from "./refusable-head.ts";
 import { type BodySink, RequestBody } from "./request-body.ts";
+import { checkHost } from "./request-target.ts";
 import { unacknowledgedBytes } from "./send-queues.ts";
 import { type ResponseOwner, ServerResponse } from "./server-response.ts";
 import type { ServerShared } from "./server-shared.ts";
-import { checkHost } from "./target.ts";
 import { WriteProgress } from "./write-progress.ts";
 
 /** What a connection is doing. Each state has its own deadline. */
@@ -220,9 +221,7 @@ export class ServerConnection implements Timed, BodySink, ResponseOwner {
   }
 
   later(run: () => void): void {
-    this.#shared.clock.after(LAST_WORDS_MS, () => {
-      if (this.#state !== "closed") run();
-    });
+    this.#shared.clock.after(LAST_WORDS_MS, () => void (this.#state !== "closed" && run()));
   }
 
   /** Makes ready for the next request. */
@@ -262,7 +261,7 @@ export class ServerConnection implements Timed, BodySink, ResponseOwner {
     this.#response = response;
     // A receiver may respond to these methods inside `start`, before it can be told to refuse.
     if (head.method === "GET" || head.method === "HEAD") return this.#shared.refuse(response, error);
-    const receiver = this.#shared.start(head, 0, response, this.#peer);
+    const receiver = this.#shared.start(refusableHead(head), 0, response, this.#peer);
     if (this.#response !== response) return;
     this.#receiver = receiver;
     receiver.refuse(error);

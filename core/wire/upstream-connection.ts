@@ -12,6 +12,7 @@ export type UpstreamFailure =
   | "stale" // the replica had closed a kept-alive connection: no byte of a response came
   | "reset" // the replica closed the connection before the response was complete
   | "timeout" // no head for too long, or silence inside the body
+  | "wedged" // cut from this side, because the replica makes no progress
   | "gone" // silence on a replica that the prober has found gone
   | "invalid"; // not HTTP/1.1 (RFC 9112)
 
@@ -36,6 +37,8 @@ export interface ConnectionOwner {
   readonly goneSinceMs: number;
   /** Starts a connection to the replica; see openSocket. */
   open(opened: () => void, read: (chunk: Buffer) => void, unwritable: () => void): Socket;
+  /** Bytes came, at that time. */
+  heard(atMs: number): void;
   /** The connection may carry another request. */
   idle(connection: UpstreamConnection): void;
   closed(connection: UpstreamConnection): void;
@@ -119,6 +122,11 @@ export class UpstreamConnection implements Timed {
     this.#close();
   }
 
+  /** Gives up a request that has no byte of a response yet. */
+  cutWaiting(): void {
+    if (this.#state === "waiting" && !this.#hasResponseBytes) this.#fail("wedged");
+  }
+
   sweep(nowMs: number): void {
     if (nowMs >= this.#deadlineMs) return this.#expired();
     if (this.#state !== "waiting" && this.#state !== "body") return;
@@ -183,6 +191,7 @@ export class UpstreamConnection implements Timed {
 
   #read(chunk: Buffer): void {
     this.#lastReadMs = this.#owner.deadlines.nowMs;
+    this.#owner.heard(this.#lastReadMs);
     if (this.#state === "idle" || this.#state === "connecting") return this.#fail("invalid");
     if (this.#state === "closed") return;
     const reader = this.#reader;

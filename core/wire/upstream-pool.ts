@@ -11,6 +11,8 @@ export class UpstreamPool implements ConnectionOwner {
   readonly limits: Limits;
   readonly deadlines: Deadlines;
   goneSinceMs = Number.POSITIVE_INFINITY;
+  /** When the last byte came from the replica, by the sweeps' clock. */
+  lastByteMs = Number.NEGATIVE_INFINITY;
   readonly #idle: UpstreamConnection[] = [];
   readonly #open = new Set<UpstreamConnection>();
 
@@ -39,6 +41,10 @@ export class UpstreamPool implements ConnectionOwner {
     return openSocket(this.url, opened, read, unwritable);
   }
 
+  heard(atMs: number): void {
+    this.lastByteMs = atMs;
+  }
+
   idle(connection: UpstreamConnection): void {
     this.#idle.push(connection);
   }
@@ -47,6 +53,11 @@ export class UpstreamPool implements ConnectionOwner {
     this.#open.delete(connection);
     const at = this.#idle.lastIndexOf(connection);
     if (at >= 0) this.#idle.splice(at, 1);
+  }
+
+  /** Requests that have no byte of a response yet are given up. */
+  cutWaiting(): void {
+    for (const connection of [...this.#open]) connection.cutWaiting();
   }
 
   /** Closes all idle connections. For a restarted replica: they belong to its old process. */

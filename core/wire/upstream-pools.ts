@@ -53,6 +53,16 @@ export class UpstreamPools {
     return this.#pools.get(endpoint.slot)?.size ?? 0;
   }
 
+  /** When the last byte came from the endpoint, on the router's clock, at most a sweep too early; -Infinity before the first. */
+  lastByteMs(endpoint: Endpoint): number {
+    return this.#pools.get(endpoint.slot)?.lastByteMs ?? Number.NEGATIVE_INFINITY;
+  }
+
+  /** Requests to the endpoint that have no byte of a response yet are given up. */
+  cutWaiting(endpoint: Endpoint): void {
+    this.#pools.get(endpoint.slot)?.cutWaiting();
+  }
+
   closeIdle(slot: number): void {
     this.#pools.get(slot)?.closeIdle();
   }

@@ -14,6 +14,8 @@ const fresh = ({ slot }: Endpoint, { load }: RouterView, value: number) => (load
 
 const ENDPOINT_GAUGES: readonly EndpointGauge[] = [
   { name: "ready", help: "1 while the endpoint gets traffic.", read: ({ isAvailable }) => (isAvailable ? 1 : 0) },
+  { name: "ejected", help: "1 while the endpoint is ejected.", read: ({ ejection }) => (ejection === undefined ? 0 : 1) },
+  { name: "share", help: "Of an equal share of the traffic, how much the endpoint gets.", read: ({ share }) => share },
   { name: "in_flight", help: "Requests sent and not yet ended.", read: ({ slot }, { load }) => load.inFlight(slot) },
   {
     name: "prefill_tokens",
@@ -40,7 +42,7 @@ const ENDPOINT_GAUGES: readonly EndpointGauge[] = [
 
 /** The state of the pool as gauges, read from the router when the page is requested. */
 export function stateGauges(view: RouterView): string {
-  return endpointGauges(view) + rewriteGauges(view) + prefixIndexGauges(view) + startGauge(view);
+  return endpointGauges(view) + ejectionCounter(view) + rewriteGauges(view) + prefixIndexGauges(view) + startGauge(view);
 }
 
 function endpointGauges(view: RouterView): string {
@@ -52,6 +54,12 @@ function endpointGauges(view: RouterView): string {
     return familyHead(`signalbox_endpoint_${name}`, "gauge", help) + samples.join("");
   });
   return families.join("");
+}
+
+function ejectionCounter(view: RouterView): string {
+  const name = "signalbox_endpoint_ejections_total";
+  const samples = view.endpoints.map((endpoint) => sampleLine(name, ["endpoint"], [endpoint.name], view.ejectionsOf(endpoint)));
+  return familyHead(name, "counter", "How often the endpoint was ejected for what its responses were.") + samples.join("");
 }
 
 function rewriteGauges({ endpoints, mappings }: RouterView): string {

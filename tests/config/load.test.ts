@@ -1,8 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { DEFAULT_OBSERVERS, DEFAULT_PARSERS, DEFAULT_PROFILE, DEFAULT_SOURCES } from "../../config/defaults.ts";
+import {
+  DEFAULT_DETECTORS,
+  DEFAULT_OBSERVERS,
+  DEFAULT_PARSERS,
+  DEFAULT_PROFILE,
+  DEFAULT_SOURCES,
+} from "../../config/defaults.ts";
 import { PROBE_DEFAULTS } from "../../core/control/readiness/probes.ts";
-import { DEFAULT_LIMITS } from "../../core/settings.ts";
+import { DEFAULT_LIMITS, DEFAULT_SETTINGS } from "../../core/settings.ts";
 import { configOf, loaded, POOL, router } from "./support.ts";
 
 describe("a config with nothing but a pool", () => {
@@ -17,9 +23,18 @@ describe("a config with nothing but a pool", () => {
     });
     assert.deepEqual(config.profile, DEFAULT_PROFILE);
     assert.deepEqual(config.rewrites, []);
-    assert.deepEqual(config.settings, { limits: DEFAULT_LIMITS, hasRoutingHeaders: true });
+    assert.deepEqual(config.settings, DEFAULT_SETTINGS);
     const names = config.plugins.map(({ name }) => name);
-    const others = ["static", ...DEFAULT_SOURCES, ...DEFAULT_OBSERVERS, "ready", "serves-model", "outstanding-work", "max-score"];
+    const others = [
+      "static",
+      ...DEFAULT_SOURCES,
+      ...DEFAULT_DETECTORS,
+      ...DEFAULT_OBSERVERS,
+      "ready",
+      "serves-model",
+      "outstanding-work",
+      "max-score",
+    ];
     assert.deepEqual(names, [...DEFAULT_PARSERS, ...others]);
     assert.deepEqual([...definitions.keys()], names);
     assert.deepEqual(config.plugins.find(({ name }) => name === "static")?.parameters, { endpoints: config.pool.endpoints });
@@ -79,7 +94,11 @@ test("every key of a Router is read", async () => {
     liveness: PROBE_DEFAULTS.liveness,
     readiness: { ...PROBE_DEFAULTS.readiness, periodMs: 1000 },
   });
-  assert.deepEqual(config.settings, { limits: { ...DEFAULT_LIMITS, headBytes: 4096, retries: 0 }, hasRoutingHeaders: false });
+  assert.deepEqual(config.settings, {
+    ...DEFAULT_SETTINGS,
+    limits: { ...DEFAULT_LIMITS, headBytes: 4096, retries: 0 },
+    hasRoutingHeaders: false,
+  });
 });
 
 test("JSON gives the same as YAML", async () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { RouterConfig } from "../../config/config.ts";
-import { DEFAULT_OBSERVERS } from "../../config/defaults.ts";
+import { DEFAULT_DETECTORS, DEFAULT_OBSERVERS } from "../../config/defaults.ts";
 import { type LoadedConfig, loadTexts } from "../../config/load.ts";
 import { formatProblem } from "../../config/problems.ts";
 import { z } from "../../core/contract/options.ts";
@@ -41,6 +41,7 @@ export const registry: ReadonlyMap<string, Definition> = new Map(
     defineDiscovery({ type: "dns", summary: "Asks DNS.", options: z.strictObject({ host: z.string() }), create: neverMade }),
     fake("source", "model-list", anything),
     fake("source", "metrics", anything),
+    ...DEFAULT_DETECTORS.map((type) => fake("detector", type, anything)),
     ...DEFAULT_OBSERVERS.map((type) => fake("observer", type, anything)),
   ].map((definition) => [definition.type, definition]),
 );

@@ -107,7 +107,7 @@ describe("what happened is what the admin port says", () => {
     assert.equal(samples.get('signalbox_request_errors_total{code="target_unavailable"}'), 1);
     const [refused] = await decisions("?id=unserved");
     assert.equal(refused?.refusal?.code, "target_unavailable");
-    assert.deepEqual(refused?.dropped, [{ filter: "serves-model", endpoints: [nameOf(busy), nameOf(willing)] }]);
+    assert.deepEqual(refused?.dropped, [{ filter: "serves-model", reasons: {}, endpoints: [nameOf(busy), nameOf(willing)] }]);
   });
 
   it("a body that can't be read", async () => {

@@ -18,21 +18,21 @@ const restart: Death = (replica) => {
   for (const socket of replica.sockets) socket.resetAndDestroy();
 };
 
-const rows: readonly (readonly [name: string, die: Death, limits: string, deliveries: number])[] = [
+const rows: readonly (readonly [name: string, die: Death, retries: string, deliveries: number])[] = [
   ["ends its process", crash, "{}", 1],
   ["ends its process, which is up again at once", restart, "{}", 2],
-  ["ends its process, which is up again at once, without a second try", restart, "{ staleRetries: 0 }", 1],
+  ["ends its process, which is up again at once, without a second try", restart, "{ stale: false }", 1],
 ];
 
 describe("a request that no replica survives", () => {
-  for (const [name, die, limits, deliveries] of rows) {
+  for (const [name, die, retries, deliveries] of rows) {
     it(`${name}: one replica gets it, and its client is told not to send it again`, { timeout: 30_000 }, async () => {
       const { router, replicas } = await setUp(
         Array.from({ length: REPLICAS }, (_, i) => (request, socket) => {
           if (request.headers.has("x-deadly")) die(replicas[i]!);
           else socket.write(OK);
         }),
-        { spec: `  limits: ${limits}\n  profiles: [ { name: default, plugins: [ { pluginRef: round-robin } ] } ]` },
+        { spec: `  retries: ${retries}\n  profiles: [ { name: default, plugins: [ { pluginRef: round-robin } ] } ]` },
       );
       // So that the router has a connection to each of them.
       for (let i = 0; i < REPLICAS; i++) await exchange(router.port, chatPost());

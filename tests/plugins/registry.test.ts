@@ -17,6 +17,7 @@ const FOLDERS: Readonly<Record<PluginKind, string>> = {
   picker: "pickers",
   discovery: "discovery",
   source: "sources",
+  detector: "detectors",
   observer: "observers",
 };
 

@@ -5,12 +5,14 @@ import type { Log } from "../../core/contract/log.ts";
 import type { Outcome } from "../../core/contract/outcome.ts";
 import type { DataPlane } from "../../core/data-plane.ts";
 import type { Incoming } from "../../core/intake/incoming.ts";
-import { DEFAULT_SETTINGS, type Limits } from "../../core/settings.ts";
+import { DEFAULT_SETTINGS, type Limits, type RetrySettings } from "../../core/settings.ts";
 import { type Admission, admitAll } from "../../core/stages/admit.ts";
 import { type Facts, factsOf } from "../../core/state/facts.ts";
 import { LoadTable } from "../../core/state/load.ts";
 import { PrefixIndex } from "../../core/state/prefix-index.ts";
+import { RetryBudget } from "../../core/state/retry-budget.ts";
 import { TokenScale } from "../../core/state/token-scale.ts";
+import { UNWATCHED } from "../../core/state/traffic.ts";
 import { Deadlines } from "../../core/wire/deadlines.ts";
 import chatCompletions from "../../plugins/parsers/chat-completions.ts";
 import { makeEndpoints, seededRandom } from "./endpoints.ts";
@@ -27,6 +29,8 @@ export interface MemoryPlaneOptions {
   readonly limits?: Partial<Limits>;
   readonly admission?: Admission;
   readonly rewriters?: ActiveConfig["rewriters"];
+  /** Over no pause before a retry, and budget for many. */
+  readonly retries?: Partial<RetrySettings>;
   /** Default one that keeps the outcomes. */
   readonly observers?: ActiveConfig["observers"];
 }
@@ -45,6 +49,8 @@ export class MemoryPlane implements DataPlane {
   readonly clock = new FakeClock();
   readonly random = seededRandom(1);
   readonly startedAtS = 0;
+  readonly traffic = UNWATCHED;
+  readonly retryBudget: RetryBudget;
   /** Names of endpoints that could not be connected to. */
   readonly connectFailures: string[] = [];
   readonly outcomes: Outcome[] = [];
@@ -56,7 +62,7 @@ export class MemoryPlane implements DataPlane {
   #requests = 0;
 
   constructor(options: MemoryPlaneOptions = {}) {
-    const { endpoints = makeEndpoints(1), profile, limits, admission = admitAll, rewriters = [], observers } = options;
+    const { endpoints = makeEndpoints(1), profile, limits, retries, admission = admitAll, rewriters = [], observers } = options;
     const recorder = {
       name: "recorder",
       type: "recorder",
@@ -76,8 +82,13 @@ export class MemoryPlane implements DataPlane {
         ...profile,
       },
       observers: observers ?? [recorder],
-      settings: { ...DEFAULT_SETTINGS, limits: { ...DEFAULT_SETTINGS.limits, ...limits } },
+      settings: {
+        ...DEFAULT_SETTINGS,
+        limits: { ...DEFAULT_SETTINGS.limits, ...limits },
+        retries: { ...DEFAULT_SETTINGS.retries, backoffMs: 0, budgetLeast: 1_000, ...retries },
+      },
     };
+    this.retryBudget = new RetryBudget(this.config.settings.retries);
     this.facts = factsOf(endpoints);
     this.admission = admission;
     this.load = new LoadTable(this.clock);

@@ -6,7 +6,9 @@ import { respondWithError } from "../../core/errors/error-response.ts";
 import { intake } from "../../core/intake/request-intake.ts";
 import { admitAll } from "../../core/stages/admit.ts";
 import type { LoadTable } from "../../core/state/load.ts";
+import { RetryBudget } from "../../core/state/retry-budget.ts";
 import { TokenScale } from "../../core/state/token-scale.ts";
+import { UNWATCHED } from "../../core/state/traffic.ts";
 import { Deadlines } from "../../core/wire/deadlines.ts";
 import { ServerConnection } from "../../core/wire/server-connection.ts";
 import type { ServerShared } from "../../core/wire/server-shared.ts";
@@ -68,6 +70,8 @@ export class MemoryRouter {
       facts,
       admission: admitAll,
       startedAtS: 0,
+      traffic: UNWATCHED,
+      retryBudget: new RetryBudget(config.settings.retries),
       load,
       prefixIndex: undefined,
       tokenScale: new TokenScale(),

@@ -9,6 +9,7 @@ export function makeDecision(overrides: Partial<Decision & Leg> = {}): Decision 
   const candidates = overrides.candidates ?? endpoints;
   return {
     requestId: "r1",
+    atMs: overrides.atMs ?? 0,
     model: overrides.model ?? "base",
     target: overrides.target ?? "base",
     rule: overrides.rule ?? "",

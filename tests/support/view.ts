@@ -21,6 +21,7 @@ export function makeView(endpoints: readonly Endpoint[] = [], overrides: Partial
     mappings: [],
     prefixIndex: undefined,
     connectionsTo: () => 0,
+    ejectionsOf: () => 0,
     probeFailure: () => "",
     ...overrides,
   };
@@ -33,8 +34,10 @@ export function makeShownRouter(endpoints: readonly Endpoint[] = [], config: Par
     facts: factsOf(endpoints),
     load: new LoadTable(new FakeClock()),
     startedAtS: STARTED_AT_S,
+    isPanicking: false,
     prefixIndex: undefined,
     connectionsTo: () => 0,
+    ejectionsOf: () => 0,
     probeFailure: () => "",
   };
 }

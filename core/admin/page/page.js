@@ -103,11 +103,12 @@ function drawEndpoints({ endpoints }) {
 }
 
 function endpointRow(endpoint, mostTokens) {
-  const { name, url, phase, isAvailable, failure, labels, models } = endpoint;
+  const { name, url, phase, isAvailable, ejected, failure, labels, models } = endpoint;
   const nameCell = make("td", "", name);
   nameCell.title = [url, ...Object.entries(labels).map(([key, value]) => `${key}=${value}`)].join("\n");
   const phaseCell = make("td", "", make("span", `dot ${PHASE_CLASS[phase] ?? "bad"}`, phase));
-  if (!isAvailable && failure !== "") phaseCell.append(make("span", "soft", ` ${failure}`));
+  if (ejected !== "") phaseCell.append(make("span", "soft", ` ${ejected}`));
+  else if (!isAvailable && failure !== "") phaseCell.append(make("span", "soft", ` ${failure}`));
   const modelCell = make("td", "free", models.slice(0, MODELS_SHOWN).join(", "));
   if (models.length > MODELS_SHOWN) modelCell.append(make("span", "soft", ` and ${models.length - MODELS_SHOWN} more`));
   modelCell.title = models.join("\n");

@@ -24,8 +24,8 @@ const report: DecisionReport = {
   why: "gpu-1 was best with 0.900; the next had 0.450.",
   poolSize: 4,
   dropped: [
-    { filter: "ready", endpoints: ["gpu-4"] },
-    { filter: "serves-model", endpoints: ["gpu-3"] },
+    { filter: "ready", endpoints: ["gpu-4"], reasons: {} },
+    { filter: "serves-model", endpoints: ["gpu-3"], reasons: {} },
   ],
   scorers: [
     { name: "queue", weight: 2 },

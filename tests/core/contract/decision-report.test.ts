@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
 import { type EndedRequest, reportOf } from "../../../core/contract/decision-report.ts";
-import { makeEndpoints } from "../../support/endpoints.ts";
+import { makeEndpoint, makeEndpoints } from "../../support/endpoints.ts";
 import { makeDecision, makeOutcome } from "../../support/records.ts";
 
 const endpoints = makeEndpoints(3);
@@ -56,7 +56,7 @@ test("a decision as plain JSON", () => {
     rule: "food/0",
     why: "e1 was best with 0.750; the next had 0.250.",
     poolSize: 3,
-    dropped: [{ filter: "ready", endpoints: ["e2"] }],
+    dropped: [{ filter: "ready", endpoints: ["e2"], reasons: {} }],
     scorers: [
       { name: "queue", weight: 2 },
       { name: "cache", weight: 1 },
@@ -109,4 +109,17 @@ describe("why", () => {
     ["a client that left early", ended(undefined, { ending: "client-left" }), "The request ended before it was routed."],
   ];
   for (const [name, request, why] of cases) it(name, () => assert.equal(reportOf(request).why, why));
+});
+
+test("an endpoint that was dropped because it was ejected says why and for how long", () => {
+  const ejection = { reason: "5 resets in a row", sinceMs: 8_000, untilMs: 38_000 };
+  const gone = makeEndpoint(2, { phase: "ejected", ejection });
+  const dropped = [{ filter: "ready", endpoints: [gone] }];
+  assert.deepEqual(reportOf(ended({ atMs: 20_000, dropped })).dropped, [
+    {
+      filter: "ready",
+      endpoints: ["e2"],
+      reasons: { e2: "ejected 12 s ago: 5 resets in a row; back in 18 s if one request succeeds then" },
+    },
+  ]);
 });

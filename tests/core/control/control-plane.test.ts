@@ -5,6 +5,7 @@ import { silentLog } from "../../../core/contract/log.ts";
 import type { Source } from "../../../core/contract/source.ts";
 import { ControlPlane } from "../../../core/control/control-plane.ts";
 import { PROBE_DEFAULTS } from "../../../core/control/readiness/probes.ts";
+import { DEFAULT_EJECTION } from "../../../core/settings.ts";
 import type { Facts } from "../../../core/state/facts.ts";
 import { LoadTable } from "../../../core/state/load.ts";
 import { GetError } from "../../../core/wire/http-get-result.ts";
@@ -39,8 +40,12 @@ function setUp(discoveries: readonly string[] = ["static"]) {
     plugins: {
       discoveries: discoveries.map((name) => named(name, { start: (tell) => void found.set(name, tell) })),
       sources: [named("list", list)],
+      detectors: [],
     },
     probes: PROBE_DEFAULTS,
+    ejection: DEFAULT_EJECTION,
+    lastByteMs: () => 0,
+    cutWaiting() {},
     services: { clock, random: seededRandom(1), log: silentLog, output: { print() {}, isTerminal: false } },
     load,
     async get({ hostname }, path) {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Endpoint, EndpointSpec } from "../../../core/contract/endpoint.ts";
 import { type Log, silentLog } from "../../../core/contract/log.ts";
+import { UNTOUCHED } from "../../../core/control/availability.ts";
 import { EndpointTable, type KnownHealth } from "../../../core/control/endpoint-table.ts";
 import { Lease } from "../../../core/state/lease.ts";
 import { LoadTable, MAX_SLOTS } from "../../../core/state/load.ts";
@@ -24,6 +25,7 @@ function setup() {
     load,
     log,
     changed: (endpoints) => void seen.push(endpoints),
+    standingOf: () => UNTOUCHED,
     replaced: (slot) => void replaced.push(slot),
   });
   const names = () => table.endpoints.map((endpoint) => endpoint.name);

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import type { Endpoint } from "../../../core/contract/endpoint.ts";
 import type { Attempt } from "../../../core/contract/outcome.ts";
 import type { InferenceRequest } from "../../../core/contract/request.ts";
-import type { Limits } from "../../../core/settings.ts";
+import type { Limits, RetrySettings } from "../../../core/settings.ts";
 import { type Delivery, Forwarding } from "../../../core/stages/forward.ts";
 import { makeEndpoints, makeRequest } from "../../support/endpoints.ts";
 import { MemoryPlane } from "../../support/memory-plane.ts";
@@ -29,12 +29,13 @@ interface World {
 interface Overrides {
   readonly plane?: MemoryPlane;
   readonly limits?: Partial<Limits>;
+  readonly retries?: Partial<RetrySettings>;
   readonly request?: InferenceRequest;
 }
 
 /** A request on its way to e0, then e1, then e2; not begun. */
-function setUp({ limits, request = makeRequest({ promptTokens: 100 }), ...given }: Overrides = {}): World {
-  const plane = given.plane ?? makePlane(limits);
+function setUp({ limits, retries, request = makeRequest({ promptTokens: 100 }), ...given }: Overrides = {}): World {
+  const plane = given.plane ?? makePlane(limits, retries);
   const response = new RecordedResponse();
   const ends: string[] = [];
   const owner = { completed: () => void ends.push("complete"), failed: ({ code }: { code: string }) => void ends.push(code) };
@@ -49,8 +50,12 @@ function setUp({ limits, request = makeRequest({ promptTokens: 100 }), ...given 
   return { plane, response, forwarding: new Forwarding(leg, sending, response, owner), ends };
 }
 
-const makePlane = (limits: Partial<Limits> = {}) =>
-  new MemoryPlane({ endpoints: ENDPOINTS, limits: { connectTimeoutMs: CONNECT_MS, responseTimeoutMs: RESPONSE_MS, ...limits } });
+const makePlane = (limits: Partial<Limits> = {}, retries: Partial<RetrySettings> = {}) =>
+  new MemoryPlane({
+    endpoints: ENDPOINTS,
+    limits: { connectTimeoutMs: CONNECT_MS, responseTimeoutMs: RESPONSE_MS, ...limits },
+    retries,
+  });
 
 /** What a replica does with the newest connection to it. */
 type Conduct = (world: World, endpoint: Endpoint) => void | Promise<void>;
@@ -96,6 +101,7 @@ const isKeptTwice =
 interface Row {
   readonly name: string;
   readonly limits?: Partial<Limits>;
+  readonly retries?: Partial<RetrySettings>;
   readonly before?: readonly Before[];
   /** In the order in which they happen. */
   readonly steps: readonly (readonly [Endpoint, Conduct])[];
@@ -249,7 +255,7 @@ const rows: readonly Row[] = [
   },
   {
     name: "a kept connection that ends, and no fresh try is allowed",
-    limits: { staleRetries: 0 },
+    retries: { stale: false },
     before: [isKept(E0)],
     steps: [[E0, resets]],
     attempts: ["e0 stale"],
@@ -284,9 +290,9 @@ function breaksOff(finish: (socket: ReturnType<MemoryPlane["upstreamOf"]>["socke
 const shown = (attempts: readonly Attempt[]) => attempts.map(({ endpoint, result }) => `${endpoint} ${result}`);
 
 describe("a request is tried in turn", () => {
-  for (const { name, limits, before = [], steps, attempts, end, told = [] } of rows) {
+  for (const { name, limits, retries, before = [], steps, attempts, end, told = [] } of rows) {
     it(`${name}: ${end}`, async () => {
-      const world = setUp({ plane: makePlane(limits) });
+      const world = setUp({ plane: makePlane(limits, retries) });
       const { plane, forwarding, ends } = world;
       for (const make of before) make(plane);
       const connections = () => ENDPOINTS.map((each) => plane.upstreamOf(each).sockets.length);

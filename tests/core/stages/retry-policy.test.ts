@@ -4,7 +4,15 @@ import fc from "fast-check";
 import { type NextStep, nextStep, type TryEvent, type TryState } from "../../../core/stages/retry-policy.ts";
 import type { UpstreamFailure } from "../../../core/wire/upstream-connection.ts";
 
-const FIRST: TryState = { hasStarted: false, wasDelivered: false, hasSpare: true, retriesLeft: 2, mayTryFresh: true };
+const FIRST: TryState = {
+  hasStarted: false,
+  wasDelivered: false,
+  hasSpare: true,
+  retriesLeft: 2,
+  hasBudget: true,
+  mayTryFresh: true,
+  mayLeaveWedged: false,
+};
 const UNDELIVERED: readonly UpstreamFailure[] = ["connect-failed", "connect-timeout"];
 const DELIVERED: readonly UpstreamFailure[] = ["reset", "timeout", "gone", "invalid"];
 
@@ -27,6 +35,10 @@ describe("the next step", () => {
     ["stale: once more on the same replica", failed("stale"), {}, "fresh"],
     ["stale again", failed("stale"), { mayTryFresh: false }, "fail"],
     ["stale without a spare: the same replica too", failed("stale"), { hasSpare: false, retriesLeft: 0 }, "fresh"],
+    ["wedged: it may have been worked on", failed("wedged"), {}, "fail"],
+    ["wedged, and the config lets it leave", failed("wedged"), { mayLeaveWedged: true }, "next"],
+    ["503 without budget: the client sees it", status(503), { hasBudget: false }, "relay"],
+    ["connect-failed without budget: it cost no replica anything", failed("connect-failed"), { hasBudget: false }, "next"],
     ["503: the next replica", status(503), {}, "next"],
     ["429: the next replica", status(429), {}, "next"],
     ["503 without a spare: the client gets it", status(503), { hasSpare: false }, "relay"],
@@ -46,6 +58,8 @@ const anyState = fc.record<TryState>({
   wasDelivered: fc.boolean(),
   hasSpare: fc.boolean(),
   retriesLeft: fc.nat(3),
+  hasBudget: fc.boolean(),
+  mayLeaveWedged: fc.constant(false),
   mayTryFresh: fc.boolean(),
 });
 const anyFailure = fc.constantFrom(...UNDELIVERED, ...DELIVERED, "stale" as const).map(failed);

@@ -1,4 +1,4 @@
-import { checkHost } from "../../../core/wire/target.ts";
+import { checkHost } from "../../../core/wire/request-target.ts";
 import { type NodeVerdict, nodeRequests, nodeResponse } from "../../support/node-http.ts";
 import { type Message, transcribe } from "../../support/wire-transcript.ts";
 

@@ -49,6 +49,7 @@ class Bench {
         socket.on("data", read);
         return asSocket(socket);
       },
+      heard() {},
       idle: () => void pool.push("idle"),
       closed: () => void pool.push("closed"),
     };

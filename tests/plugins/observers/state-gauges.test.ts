@@ -19,6 +19,7 @@ test("the pool as gauges", () => {
     }),
     prefixIndex: { entries: 10, maxEntries: 100, bytes: 4096 },
     connectionsTo: ({ slot }) => slot + 4,
+    ejectionsOf: ({ slot }) => 2 * slot,
   });
   const samples = stateGauges(view)
     .split("\n")
@@ -26,6 +27,10 @@ test("the pool as gauges", () => {
   assert.deepEqual(samples, [
     'signalbox_endpoint_ready{endpoint="e0"} 1',
     'signalbox_endpoint_ready{endpoint="e1"} 0',
+    'signalbox_endpoint_ejected{endpoint="e0"} 0',
+    'signalbox_endpoint_ejected{endpoint="e1"} 0',
+    'signalbox_endpoint_share{endpoint="e0"} 1',
+    'signalbox_endpoint_share{endpoint="e1"} 1',
     'signalbox_endpoint_in_flight{endpoint="e0"} 3',
     'signalbox_endpoint_in_flight{endpoint="e1"} 0',
     'signalbox_endpoint_prefill_tokens{endpoint="e0"} 700',
@@ -36,6 +41,8 @@ test("the pool as gauges", () => {
     'signalbox_endpoint_waiting{endpoint="e0"} 1',
     'signalbox_endpoint_running{endpoint="e0"} 2',
     'signalbox_endpoint_kv_cache_utilization{endpoint="e0"} 0.5',
+    'signalbox_endpoint_ejections_total{endpoint="e0"} 0',
+    'signalbox_endpoint_ejections_total{endpoint="e1"} 2',
     'signalbox_rewrite_target_weight{rule="food/0",target="v1"} 90',
     'signalbox_rewrite_target_weight{rule="food/0",target="v2"} 10',
     'signalbox_rewrite_target_ready_endpoints{rule="food/0",target="v1"} 1',

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import type { Endpoint } from "../../../core/contract/endpoint.ts";
 import type { InferenceRequest } from "../../../core/contract/request.ts";
 import { parseEndpointUrl } from "../../../core/control/endpoint-url.ts";
-import { Exchange } from "../../../core/stages/exchange.ts";
+import { Exchange } from "../../../core/stages/replica-exchange.ts";
 import { makeEndpoint, makeRequest } from "../../support/endpoints.ts";
 import { MemoryPlane } from "../../support/memory-plane.ts";
 import type { MemoryUpstream } from "../../support/memory-upstream.ts";
@@ -59,7 +59,7 @@ function begin(overrides: Overrides = {}): World {
   const exchange: Exchange = new Exchange(endpoint, connection, sending, response, {
     responded(status) {
       told.push(`responded ${status}`);
-      if (!isRelayed) exchange.close(false);
+      if (!isRelayed) exchange.drop(status);
       return isRelayed;
     },
     completed: () => void told.push("completed"),
@@ -136,8 +136,8 @@ describe("its share of the load", () => {
       },
       true,
     ],
-    ["its owner, who knows that the replica has not worked on it", ({ exchange }) => exchange.close(false), false],
-    ["its owner, who does not know that", ({ exchange }) => exchange.close(true), true],
+    ["its owner, who knows that the replica has not worked on it", ({ exchange }) => exchange.drop(503), false],
+    ["its owner, who does not know that", ({ exchange }) => exchange.close(), true],
   ];
   for (const [name, end, wanted, overrides] of ways) {
     it(`is given back after ${name}; the prompt is ${wanted ? "still" : "no longer"} believed to be cached`, () => {
@@ -222,12 +222,12 @@ describe("after it is closed", () => {
   it("nothing that still comes counts, and closing again changes nothing", () => {
     const { plane, upstream, response, exchange, told } = begin();
     upstream.send(STREAM_HEAD + chunkOf(EVENT));
-    exchange.close(true);
+    exchange.close();
     const { flushes } = response;
     exchange.readDone();
     exchange.end(false);
     exchange.failed("reset", true);
-    exchange.close(false);
+    exchange.close();
     assert.deepEqual([response.body, response.flushes, response.ending], [EVENT, flushes, undefined]);
     assert.deepEqual(told, ["responded 200"]);
     assert.ok(isHeld(plane), "what was believed stays");
@@ -237,7 +237,7 @@ describe("after it is closed", () => {
   it("nothing of the same read is passed on: a client may leave while it is written to", () => {
     const { plane, upstream, response, exchange, told } = begin();
     response.write = () => {
-      exchange.close(true);
+      exchange.close();
       return true;
     };
     upstream.send(STREAM_HEAD + chunkOf(EVENT) + LAST_CHUNK);

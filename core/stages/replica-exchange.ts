@@ -13,6 +13,7 @@ import type { Head } from "../wire/head.ts";
 import { HEADER } from "../wire/header-names.ts";
 import type { ResponseReader, UpstreamConnection, UpstreamFailure } from "../wire/upstream-connection.ts";
 import { ownResponseLines } from "./response-lines.ts";
+import { isOverload } from "./retry-policy.ts";
 import type { Draft } from "./rewrite.ts";
 import { tellChosen } from "./tell-chosen.ts";
 
@@ -28,7 +29,7 @@ export interface Sending {
 
 /** The maker of an exchange: it decides what happens next. */
 export interface ExchangeOwner {
-  /** A response's head came. Returns true to pass the response on; false when it has closed the exchange instead. */
+  /** A response's head came. Returns true to pass the response on; false when it has dropped the exchange instead. */
   responded(status: number): boolean;
   /** The whole response was passed on. */
   completed(): void;
@@ -62,6 +63,9 @@ export class Exchange implements ResponseReader {
   #boundary: EventBoundary | undefined;
   #tap: UsageTap | undefined;
   #isPromptWorkedOff = false;
+  readonly #beganAtMs: number;
+  /** Prompt tokens that the endpoint works off before this request's first token, its own included. */
+  readonly #tokensAhead: number;
 
   constructor(
     endpoint: Endpoint,
@@ -76,7 +80,11 @@ export class Exchange implements ResponseReader {
     this.#sending = sending;
     this.#response = response;
     this.#owner = owner;
+    this.#beganAtMs = plane.clock.now();
+    this.#tokensAhead = plane.load.remainingPrefill(endpoint.slot, this.#beganAtMs);
     this.#claim = new Claim(request, endpoint, plane.load, plane.prefixIndex);
+    this.#tokensAhead += this.#claim.uncachedTokens;
+    plane.traffic.sent(endpoint);
   }
 
   /** Sends the request. The exchange may end synchronously, so store it first. */
@@ -101,17 +109,27 @@ export class Exchange implements ResponseReader {
     this.#connection.resume();
   }
 
-  /** Ends it without a call to its owner. `isWorkedOn`: false if it is certain that the replica has not processed the request. */
-  close(isWorkedOn: boolean): void {
+  /** Ends it without a call to its owner: no client waits for the response any more. */
+  close(): void {
     if (this.isOver) return;
-    if (!isWorkedOn) this.#claim.withdraw();
     this.#settle();
+    this.#sending.plane.traffic.abandoned(this.endpoint);
+    this.#connection.destroy();
+  }
+
+  /** The replica says that it has not worked on the request: the response is not passed on. */
+  drop(status: number): void {
+    this.#claim.withdraw();
+    this.#settle();
+    const { request, plane } = this.#sending;
+    plane.traffic.responded(request, this.endpoint, status);
     this.#connection.destroy();
   }
 
   // Called by the connection while it reads the response.
 
   head(head: Head, framing: Framing): void {
+    if (isOverload(head.status)) this.#pauseEndpoint(head);
     if (!this.#owner.responded(head.status)) return;
     if (head.status >= 400) this.#claim.withdraw();
     const { request, openingEvents, config, plane } = this.#sending;
@@ -130,6 +148,7 @@ export class Exchange implements ResponseReader {
     if (!this.#isPromptWorkedOff && this.#boundary?.isOpeningOver !== false) {
       this.#isPromptWorkedOff = true;
       this.#claim.firstByte();
+      this.#tellFirstToken();
     }
     this.#tap?.read(chunk, spans, spanCount);
     if (!this.#response.write(chunk, spans, spanCount, isVerbatim)) this.#connection.pause();
@@ -144,6 +163,8 @@ export class Exchange implements ResponseReader {
     this.hasSentAll = this.#connection.hasSentAll;
     if (this.status < 300) this.#learn(this.#tap?.finish());
     this.#settle();
+    const { request, plane } = this.#sending;
+    plane.traffic.responded(request, this.endpoint, this.status);
     this.#response.end(isVerbatimEnd);
     this.#owner.completed();
   }
@@ -152,7 +173,21 @@ export class Exchange implements ResponseReader {
     if (this.isOver) return;
     if (this.status === 0) this.#claim.withdraw();
     this.#settle();
+    const { request, plane } = this.#sending;
+    plane.traffic.failed(request, this.endpoint, failure);
     this.#owner.failed(failure, isDelivered);
+  }
+
+  /** For a while it is not the first pick. */
+  #pauseEndpoint(head: Head): void {
+    const { load, clock } = this.#sending.plane;
+    if (load.isCurrent(this.endpoint)) load.pause(this.endpoint.slot, clock.now() + pauseMs(head));
+  }
+
+  #tellFirstToken(): void {
+    const { request, plane } = this.#sending;
+    if (!request.isStream || this.status >= 300) return;
+    plane.traffic.firstToken(this.endpoint, plane.clock.now() - this.#beganAtMs, this.#tokensAhead);
   }
 
   #settle(): void {
@@ -168,6 +203,17 @@ export class Exchange implements ResponseReader {
     plane.tokenScale.learn(request.api, request.parsedTokens, usage.promptTokens);
     this.#claim.report(usage);
   }
+}
+
+/** How long a replica gets no requests after a 503 or 429 without Retry-After. */
+const PAUSE_MS = 1_000;
+/** The longest such pause, whatever Retry-After says. */
+const LONGEST_PAUSE_MS = 60_000;
+
+/** Retry-After in seconds (RFC 9110 10.2.3); a date counts as none. */
+function pauseMs(head: Head): number {
+  const asked = head.get("retry-after") ?? "";
+  return /^\d{1,9}$/.test(asked) ? Math.min(LONGEST_PAUSE_MS, Number(asked) * 1000) : PAUSE_MS;
 }
 
 /** The request's head for `endpoint`. */

@@ -1,0 +1,39 @@
+/**
+ * Should this endpoint leave the pool for a while, because of what its responses were? The same inputs must give the same answer.
+ *
+ * @example
+ * create: ({ most }) => ({
+ *   detect: ({ consecutiveFailures, lastFailure }) =>
+ *     consecutiveFailures >= most ? `${consecutiveFailures} failures in a row, the last a ${lastFailure}` : undefined,
+ * })
+ */
+export interface Detector {
+  /** The reason, in words that can stand behind "ejected: "; undefined while there is none. `others` are the endpoints beside it. */
+  detect(record: EndpointRecord, others: readonly EndpointRecord[]): string | undefined;
+  /** True where a request that waits there without a byte waits for nothing: then it is cut when the endpoint is ejected. */
+  readonly cutsWaiting?: boolean;
+  dispose?(): void;
+}
+
+/** What the traffic of one endpoint told. What was a request's own fault is not in it. */
+export interface EndpointRecord {
+  readonly endpoint: string;
+  /** Failures since the last success. */
+  readonly consecutiveFailures: number;
+  /** What the last failure was: "reset", "timeout", "status 500" …; "" before the first. */
+  readonly lastFailure: string;
+  /** Responses and failures of the last half minute. */
+  readonly recentSuccesses: number;
+  readonly recentFailures: number;
+  /** 404 responses in a row for a model that the endpoint lists, and that model. */
+  readonly missingModelCount: number;
+  readonly missingModel: string;
+  /** How long requests have been in flight there without a byte of any response, in milliseconds; 0 where none is in flight. */
+  readonly quietMs: number;
+  /** The longest silence that its work ahead and its own history explain, in milliseconds. */
+  readonly explainedQuietMs: number;
+  /** Geometric mean of time to first token seen / expected, over recent requests; NaN before there were enough. */
+  readonly slowness: number;
+  /** Mean of the same time beyond what was expected, in milliseconds. */
+  readonly excessMs: number;
+}

@@ -1,0 +1,283 @@
+import type { Named } from "../active-config.ts";
+import type { Detector, EndpointRecord } from "../contract/detector.ts";
+import type { Ejection, Endpoint } from "../contract/endpoint.ts";
+import type { Log } from "../contract/log.ts";
+import type { Random } from "../contract/profile-plugin.ts";
+import type { EjectionSettings } from "../settings.ts";
+import type { EndpointRecords } from "../state/endpoint-records.ts";
+
+export interface EjectorOptions {
+  readonly settings: EjectionSettings;
+  readonly detectors: readonly Named<Detector>[];
+  readonly records: EndpointRecords;
+  readonly random: Random;
+  readonly log: Log;
+  /** Whether the probes let it be used. */
+  readonly isHealthy: (name: string) => boolean;
+  /** How long the prompts that were sent to the endpoint take by its measured speed, in milliseconds. */
+  readonly workAheadMs: (endpoint: Endpoint, nowMs: number) => number;
+  /** When the last byte came from it, on the router's clock; -Infinity before the first. */
+  readonly lastByteMs: (endpoint: Endpoint) => number;
+  /** The endpoint's standing is not what it was. */
+  readonly changed: (name: string) => void;
+  /** Requests that wait there without a byte of a response wait for nothing. */
+  readonly cutWaiting: (endpoint: Endpoint) => void;
+}
+
+/** in: nothing is held against it. ejected: no requests. trial: one request decides. warming: a share that grows. */
+type Stage = "in" | "ejected" | "trial" | "warming";
+
+interface Row {
+  endpoint: Endpoint;
+  stage: Stage;
+  /** Ejections that count towards the next one's length. */
+  count: number;
+  /** All of them. */
+  total: number;
+  ejection: Ejection | undefined;
+  /** When its stage began. */
+  sinceMs: number;
+  /** What it had served when its warm-up began. */
+  servedBefore: number;
+  wasHealthy: boolean;
+}
+
+/** What the ejector says of an endpoint's standing. */
+export interface EjectionStanding {
+  readonly ejection: Ejection | undefined;
+  readonly isOnTrial: boolean;
+  /** How far it is warmed up, in (0, 1]. */
+  readonly warmUp: number;
+}
+
+const NOTHING: EjectionStanding = { ejection: undefined, isOnTrial: false, warmUp: 1 };
+
+/** Ejections are shortened or lengthened by up to this share, so that endpoints that failed together don't return together. */
+const JITTER = 0.2;
+/** The share of traffic that a warm-up begins with. */
+const FIRST_SHARE = 0.1;
+/** An endpoint that joins a pool older than this warms up; before that, all are new. */
+const YOUNG_POOL_MS = 10_000;
+
+/**
+ * Takes endpoints out of the pool for what their responses were, and lets them return with care: after its time an ejected one
+ * gets one request on trial; if that succeeds, it gets a share of the traffic that grows with the tokens it has served.
+ */
+export class Ejector {
+  readonly #options: EjectorOptions;
+  #rows = new Map<string, Row>();
+  #isPanicking = false;
+  #sweptAtMs = Number.NaN;
+
+  constructor(options: EjectorOptions) {
+    this.#options = options;
+  }
+
+  /** Takes the pool as it is now. */
+  follow(endpoints: readonly Endpoint[], nowMs: number): void {
+    const rows = new Map<string, Row>();
+    const hasSettled = [...this.#rows.values()].some(
+      ({ stage, sinceMs, wasHealthy }) => stage === "in" && wasHealthy && nowMs - sinceMs > YOUNG_POOL_MS,
+    );
+    for (const endpoint of endpoints) {
+      const known = this.#rows.get(endpoint.name);
+      const isSame = known?.endpoint.generation === endpoint.generation;
+      const row = known !== undefined && isSame ? known : newRow(endpoint, nowMs);
+      row.endpoint = endpoint;
+      const isHealthy = this.#options.isHealthy(endpoint.name);
+      if (isHealthy && !row.wasHealthy && row.stage === "in" && hasSettled) this.#warm(row, nowMs);
+      row.wasHealthy ||= isHealthy;
+      rows.set(endpoint.name, row);
+    }
+    this.#rows = rows;
+  }
+
+  standingOf(name: string): EjectionStanding {
+    const row = this.#rows.get(name);
+    if (row === undefined || row.stage === "in") return NOTHING;
+    const isOut = row.stage === "ejected" || row.stage === "trial";
+    return {
+      ejection: isOut ? row.ejection : undefined,
+      isOnTrial: row.stage === "trial" || (row.stage === "ejected" && this.#isPanicking),
+      warmUp: row.stage === "warming" ? this.#warmUp(row) : 1,
+    };
+  }
+
+  /** Whether so many endpoints are bad that all that are up are used. */
+  get isPanicking(): boolean {
+    return this.#isPanicking;
+  }
+
+  /** Ejections of the endpoint so far. */
+  ejectionsOf(name: string): number {
+    return this.#rows.get(name)?.total ?? 0;
+  }
+
+  /** A request failed there: detectors look at it at once. */
+  failed(endpoint: Endpoint, nowMs: number): void {
+    const row = this.#rows.get(endpoint.name);
+    if (row === undefined || row.endpoint.generation !== endpoint.generation) return;
+    if (row.stage === "trial") return this.#eject(row, `failed on trial: ${row.ejection?.reason ?? ""}`, false, nowMs);
+    if (row.stage !== "ejected") this.#examine(row, nowMs);
+  }
+
+  /** A request succeeded there. */
+  succeeded(endpoint: Endpoint, nowMs: number): void {
+    const row = this.#rows.get(endpoint.name);
+    if (row?.stage !== "trial" || row.endpoint.generation !== endpoint.generation) return;
+    const reason = row.ejection?.reason ?? "";
+    this.#options.records.forgive(endpoint);
+    this.#warm(row, nowMs);
+    this.#log("An endpoint returns", row, { was: reason });
+    this.#options.changed(row.endpoint.name);
+  }
+
+  /** Looks at all; called about twice a second. */
+  sweep(nowMs: number): void {
+    const { records, lastByteMs } = this.#options;
+    records.age(Number.isNaN(this.#sweptAtMs) ? 0 : nowMs - this.#sweptAtMs);
+    this.#sweptAtMs = nowMs;
+    for (const row of this.#rows.values()) {
+      records.heard(row.endpoint, lastByteMs(row.endpoint));
+      if (row.stage === "ejected") this.#maybeTry(row, nowMs);
+      else if (row.stage === "warming") this.#maybeSettle(row, nowMs);
+      if (row.stage === "in" || row.stage === "warming") this.#examine(row, nowMs);
+      else if (row.stage === "trial") this.#watchTrial(row, nowMs);
+    }
+  }
+
+  #examine(row: Row, nowMs: number): void {
+    if (!this.#isHealthy(row)) return;
+    const record = this.#recordOf(row, nowMs);
+    // Nearly all of the time there is nothing to look at.
+    if (isUnremarkable(record)) return;
+    const others = [...this.#rows.values()]
+      .filter((other) => other !== row && this.#isHealthy(other))
+      .map((other) => this.#recordOf(other, nowMs));
+    for (const { plugin } of this.#options.detectors) {
+      const reason = this.#ask(plugin, record, others);
+      if (reason !== undefined) return this.#eject(row, reason, plugin.cutsWaiting === true, nowMs);
+    }
+  }
+
+  /** A request on trial that gets no byte is a failed trial. */
+  #watchTrial(row: Row, nowMs: number): void {
+    const { quietMs, explainedQuietMs } = this.#recordOf(row, nowMs);
+    if (quietMs > explainedQuietMs) this.#eject(row, row.ejection?.reason ?? "", true, nowMs);
+  }
+
+  #ask(detector: Detector, record: EndpointRecord, others: readonly EndpointRecord[]): string | undefined {
+    try {
+      return detector.detect(record, others);
+    } catch (thrown) {
+      this.#options.log.warn("A plugin broke its contract", { method: "detect", fault: String(thrown) });
+      return undefined;
+    }
+  }
+
+  #eject(row: Row, reason: string, cutsWaiting: boolean, nowMs: number): void {
+    const { settings, random, changed, cutWaiting } = this.#options;
+    const isAgain = row.stage === "trial";
+    if (!isAgain && !this.#mayEject(row)) return;
+    // Long ago is forgotten, one ejection for each of its own lengths.
+    if (row.stage === "in") row.count = Math.max(0, row.count - Math.floor((nowMs - row.sinceMs) / this.#lengthMs(row.count)));
+    row.count += 1;
+    row.total += 1;
+    const lengthMs = this.#lengthMs(row.count) * (1 + JITTER * (2 * random() - 1));
+    row.ejection = { reason, sinceMs: isAgain ? (row.ejection?.sinceMs ?? nowMs) : nowMs, untilMs: nowMs + lengthMs };
+    row.stage = "ejected";
+    row.sinceMs = nowMs;
+    this.#log("An endpoint is ejected", row, { reason, forS: Math.round(lengthMs / 1000) });
+    changed(row.endpoint.name);
+    if (cutsWaiting && settings.cutWaiting) cutWaiting(row.endpoint);
+  }
+
+  /** Never more than the largest share of the pool, and never the last one that serves a model. */
+  #mayEject(row: Row): boolean {
+    const up = [...this.#rows.values()].filter((one) => this.#isHealthy(one));
+    const out = up.filter(({ stage }) => stage === "ejected" || stage === "trial");
+    const isTooMany = out.length + 1 > this.#options.settings.maxShare * up.length;
+    if (isTooMany && out.length > 0) this.#panic(up);
+    if (isTooMany) return false;
+    const rest = up.filter((other) => other !== row && !out.includes(other));
+    return [...row.endpoint.models].every((model) => rest.some(({ endpoint }) => endpoint.models.has(model)));
+  }
+
+  /** Too many are bad to do without them: all that are up are used, until one of the ejected returns. */
+  #panic(up: readonly Row[]): void {
+    if (this.#isPanicking) return;
+    this.#isPanicking = true;
+    const { maxShare } = this.#options.settings;
+    this.#options.log.warn("More endpoints fail than may be ejected: all that are up are used", { maxShare, up: up.length });
+    for (const { endpoint, stage } of up) if (stage === "ejected") this.#options.changed(endpoint.name);
+  }
+
+  #maybeTry(row: Row, nowMs: number): void {
+    if (row.ejection === undefined || nowMs < row.ejection.untilMs || !this.#isHealthy(row)) return;
+    row.stage = "trial";
+    row.sinceMs = nowMs;
+    this.#log("An ejected endpoint is tried with one request", row, {});
+    this.#options.changed(row.endpoint.name);
+  }
+
+  #warm(row: Row, nowMs: number): void {
+    row.stage = "warming";
+    row.sinceMs = nowMs;
+    row.ejection = undefined;
+    row.servedBefore = this.#options.records.servedTokens(row.endpoint);
+    this.#endPanic();
+  }
+
+  #endPanic(): void {
+    if (!this.#isPanicking) return;
+    this.#isPanicking = false;
+    for (const { endpoint } of this.#rows.values()) this.#options.changed(endpoint.name);
+  }
+
+  #maybeSettle(row: Row, nowMs: number): void {
+    if (this.#warmUp(row) >= 1) {
+      row.stage = "in";
+      row.sinceMs = nowMs;
+    }
+    this.#options.changed(row.endpoint.name);
+  }
+
+  #warmUp(row: Row): number {
+    const served = this.#options.records.servedTokens(row.endpoint) - row.servedBefore;
+    return Math.min(1, FIRST_SHARE + ((1 - FIRST_SHARE) * served) / this.#options.settings.warmUpTokens);
+  }
+
+  #lengthMs(count: number): number {
+    const { baseMs, maxMs } = this.#options.settings;
+    return Math.min(maxMs, baseMs * 2 ** Math.max(0, count - 1));
+  }
+
+  #isHealthy({ endpoint }: Row): boolean {
+    return this.#options.isHealthy(endpoint.name);
+  }
+
+  #recordOf({ endpoint }: Row, nowMs: number): EndpointRecord {
+    return this.#options.records.of(endpoint, this.#options.workAheadMs(endpoint, nowMs), nowMs);
+  }
+
+  #log(message: string, { endpoint, count }: Row, fields: Readonly<Record<string, string | number>>): void {
+    this.#options.log.warn(message, { endpoint: endpoint.name, times: count, ...fields });
+  }
+}
+
+function newRow(endpoint: Endpoint, nowMs: number): Row {
+  return {
+    endpoint,
+    stage: "in",
+    count: 0,
+    total: 0,
+    ejection: undefined,
+    sinceMs: nowMs,
+    servedBefore: 0,
+    wasHealthy: false,
+  };
+}
+
+function isUnremarkable({ recentFailures, missingModelCount, quietMs, slowness, consecutiveFailures }: EndpointRecord): boolean {
+  return consecutiveFailures + recentFailures + missingModelCount === 0 && quietMs === 0 && Number.isNaN(slowness);
+}

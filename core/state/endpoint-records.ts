@@ -1,0 +1,204 @@
+import type { EndpointRecord } from "../contract/detector.ts";
+import type { Endpoint } from "../contract/endpoint.ts";
+import { MAX_SLOTS } from "./load.ts";
+
+/** Successes and failures are counted in buckets of three seconds, over half a minute. */
+const BUCKETS = 10;
+const BUCKET_MS = 3_000;
+
+/** A response's share in the means of times to the first token: about the last twenty count. */
+const MEAN_SHARE = 0.1;
+/** Fewer times say nothing. */
+const MIN_TIMES = 8;
+/** A time to the first token below this is noise, so what was expected counts as at least this. */
+const LEAST_EXPECTED_MS = 50;
+
+/** Silence shorter than this needs no explanation. */
+const LEAST_QUIET_MS = 5_000;
+/** So much longer than its longest silence so far, or than its work ahead takes, an endpoint may be silent. */
+const QUIET_FACTOR = 4;
+/** How fast the longest silence is forgotten: half of it in five minutes. */
+const QUIET_HALF_LIFE_MS = 300_000;
+
+interface Row {
+  generation: number;
+  consecutiveFailures: number;
+  lastFailure: string;
+  missingModelCount: number;
+  missingModel: string;
+  readonly successes: Int32Array;
+  readonly failures: Int32Array;
+  bucket: number;
+  open: number;
+  /** When it last had nothing in flight, or the last byte came. */
+  activeAtMs: number;
+  longestQuietMs: number;
+  times: number;
+  meanLogRatio: number;
+  meanExcessMs: number;
+  servedTokens: number;
+}
+
+/** What the traffic of each endpoint told: the counters that detectors look at. Times are on the router's clock. */
+export class EndpointRecords {
+  readonly #rows = new Array<Row | undefined>(MAX_SLOTS);
+
+  /** A request was sent. */
+  sent(endpoint: Endpoint, nowMs: number): void {
+    const row = this.#rowOf(endpoint, nowMs);
+    if (row.open === 0) row.activeAtMs = nowMs;
+    row.open += 1;
+  }
+
+  /** Its exchange is over, however it ended. */
+  ended(endpoint: Endpoint, nowMs: number): void {
+    const row = this.#current(endpoint);
+    if (row === undefined || row.open === 0) return;
+    row.open -= 1;
+    row.activeAtMs = nowMs;
+  }
+
+  /** Bytes came from it at that time, or before it: an earlier time than is known changes nothing. */
+  heard(endpoint: Endpoint, atMs: number): void {
+    const row = this.#current(endpoint);
+    if (row === undefined || row.open === 0 || atMs <= row.activeAtMs) return;
+    row.longestQuietMs = Math.max(row.longestQuietMs, atMs - row.activeAtMs);
+    row.activeAtMs = atMs;
+  }
+
+  /** The first token of a streamed response came after `seenMs`; `expectedMs` is what its work and the pool's speed explain. */
+  firstToken(endpoint: Endpoint, seenMs: number, expectedMs: number): void {
+    const row = this.#current(endpoint);
+    if (row === undefined) return;
+    const explainedMs = Math.max(LEAST_EXPECTED_MS, expectedMs);
+    const share = Math.max(MEAN_SHARE, 1 / (row.times + 1));
+    row.times += 1;
+    row.meanLogRatio += share * (Math.log(Math.max(1, seenMs) / explainedMs) - row.meanLogRatio);
+    row.meanExcessMs += share * (seenMs - explainedMs - row.meanExcessMs);
+  }
+
+  /** A response that speaks for the endpoint; `tokens` is what it worked on. */
+  succeeded(endpoint: Endpoint, tokens: number, nowMs: number): void {
+    const row = this.#rowOf(endpoint, nowMs);
+    row.consecutiveFailures = 0;
+    row.missingModelCount = 0;
+    row.servedTokens += tokens;
+    row.successes[this.#turn(row, nowMs)]! += 1;
+  }
+
+  /** No response, a broken one, or one that says that the endpoint is at fault. */
+  failed(endpoint: Endpoint, what: string, nowMs: number): void {
+    const row = this.#rowOf(endpoint, nowMs);
+    row.consecutiveFailures += 1;
+    row.lastFailure = what;
+    row.failures[this.#turn(row, nowMs)]! += 1;
+  }
+
+  /** A failure turned out to be the request's own fault. */
+  retract(endpoint: Endpoint, nowMs: number): void {
+    const row = this.#current(endpoint);
+    if (row === undefined) return;
+    row.consecutiveFailures = Math.max(0, row.consecutiveFailures - 1);
+    const bucket = this.#turn(row, nowMs);
+    row.failures[bucket] = Math.max(0, row.failures[bucket]! - 1);
+  }
+
+  /** It answered 404 for a model that it lists. */
+  missedModel(endpoint: Endpoint, model: string, nowMs: number): void {
+    const row = this.#rowOf(endpoint, nowMs);
+    row.missingModelCount += 1;
+    row.missingModel = model;
+  }
+
+  /** The endpoint comes back: what sent it away counts no more. */
+  forgive(endpoint: Endpoint): void {
+    const row = this.#current(endpoint);
+    if (row === undefined) return;
+    row.consecutiveFailures = 0;
+    row.missingModelCount = 0;
+    row.successes.fill(0);
+    row.failures.fill(0);
+    row.times = 0;
+    row.meanLogRatio = 0;
+    row.meanExcessMs = 0;
+  }
+
+  /** Prompt tokens of its successful responses so far. */
+  servedTokens(endpoint: Endpoint): number {
+    return this.#current(endpoint)?.servedTokens ?? 0;
+  }
+
+  /** What is known now. `workAheadMs` is how long the prompts that were sent there take by its measured speed. */
+  of(endpoint: Endpoint, workAheadMs: number, nowMs: number): EndpointRecord {
+    const row = this.#rowOf(endpoint, nowMs);
+    this.#turn(row, nowMs);
+    return {
+      endpoint: endpoint.name,
+      consecutiveFailures: row.consecutiveFailures,
+      lastFailure: row.lastFailure,
+      recentSuccesses: sum(row.successes),
+      recentFailures: sum(row.failures),
+      missingModelCount: row.missingModelCount,
+      missingModel: row.missingModel,
+      quietMs: row.open === 0 ? 0 : Math.max(0, nowMs - row.activeAtMs),
+      explainedQuietMs: LEAST_QUIET_MS + QUIET_FACTOR * (row.longestQuietMs + workAheadMs),
+      slowness: row.times < MIN_TIMES ? Number.NaN : Math.exp(row.meanLogRatio),
+      excessMs: row.meanExcessMs,
+    };
+  }
+
+  /** Time has passed: old silences count less. Called about once a second. */
+  age(elapsedMs: number): void {
+    const keep = 0.5 ** (elapsedMs / QUIET_HALF_LIFE_MS);
+    for (const row of this.#rows) if (row !== undefined) row.longestQuietMs *= keep;
+  }
+
+  #rowOf(endpoint: Endpoint, nowMs: number): Row {
+    const known = this.#current(endpoint);
+    if (known !== undefined) return known;
+    const row: Row = {
+      generation: endpoint.generation,
+      consecutiveFailures: 0,
+      lastFailure: "",
+      missingModelCount: 0,
+      missingModel: "",
+      successes: new Int32Array(BUCKETS),
+      failures: new Int32Array(BUCKETS),
+      bucket: bucketAt(nowMs),
+      open: 0,
+      activeAtMs: nowMs,
+      longestQuietMs: 0,
+      times: 0,
+      meanLogRatio: 0,
+      meanExcessMs: 0,
+      servedTokens: 0,
+    };
+    this.#rows[endpoint.slot] = row;
+    return row;
+  }
+
+  /** Undefined where another replica has the slot. */
+  #current({ slot, generation }: Endpoint): Row | undefined {
+    const row = this.#rows[slot];
+    return row?.generation === generation ? row : undefined;
+  }
+
+  /** Clears the buckets that time has passed over; the index of the present one. */
+  #turn(row: Row, nowMs: number): number {
+    const bucket = bucketAt(nowMs);
+    for (let passed = Math.max(row.bucket + 1, bucket - BUCKETS + 1); passed <= bucket; passed++) {
+      row.successes[passed % BUCKETS] = 0;
+      row.failures[passed % BUCKETS] = 0;
+    }
+    row.bucket = Math.max(row.bucket, bucket);
+    return row.bucket % BUCKETS;
+  }
+}
+
+const bucketAt = (nowMs: number) => Math.floor(nowMs / BUCKET_MS);
+
+function sum(counts: Int32Array): number {
+  let total = 0;
+  for (const count of counts) total += count;
+  return total;
+}

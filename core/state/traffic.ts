@@ -1,0 +1,20 @@
+import type { Endpoint } from "../contract/endpoint.ts";
+import type { AttemptFailure } from "../contract/outcome.ts";
+import type { InferenceRequest } from "../contract/request.ts";
+
+/** What the data plane tells of its exchanges with endpoints, for whoever watches over them. */
+export interface Traffic {
+  /** A request was sent for the first time, or again. */
+  sent(endpoint: Endpoint): void;
+  /** The first token of a streamed response came after `seenMs`; so many prompt tokens were ahead of it, its own included. */
+  firstToken(endpoint: Endpoint, seenMs: number, tokensAhead: number): void;
+  /** A whole response was passed on, or a 503 or 429 was not. */
+  responded(request: InferenceRequest, endpoint: Endpoint, status: number): void;
+  /** There is no response, or it broke off. */
+  failed(request: InferenceRequest, endpoint: Endpoint, failure: AttemptFailure): void;
+  /** The exchange was ended from this side. */
+  abandoned(endpoint: Endpoint): void;
+}
+
+/** Nobody watches. */
+export const UNWATCHED: Traffic = { sent() {}, firstToken() {}, responded() {}, failed() {}, abandoned() {} };

@@ -1,0 +1,264 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Detector } from "../../../core/contract/detector.ts";
+import type { Endpoint } from "../../../core/contract/endpoint.ts";
+import { silentLog } from "../../../core/contract/log.ts";
+import { makeEndpoint, makeEndpoints } from "../../../core/contract/test-kit.ts";
+import { Ejector } from "../../../core/control/ejector.ts";
+import { DEFAULT_EJECTION, type EjectionSettings } from "../../../core/settings.ts";
+import { EndpointRecords } from "../../../core/state/endpoint-records.ts";
+
+/** Three failures in a row, and requests that are cut where nothing moves for ten seconds. */
+const failing: Detector = {
+  detect: ({ consecutiveFailures }) => (consecutiveFailures >= 3 ? `${consecutiveFailures} failures in a row` : undefined),
+};
+const stuck: Detector = { cutsWaiting: true, detect: ({ quietMs }) => (quietMs > 10_000 ? "nothing moves" : undefined) };
+
+class Setup {
+  nowMs = 0;
+  readonly endpoints: readonly Endpoint[];
+  readonly records = new EndpointRecords();
+  readonly changed: string[] = [];
+  readonly cut: string[] = [];
+  readonly logged: string[] = [];
+  readonly unhealthy = new Set<string>();
+  readonly ejector: Ejector;
+
+  constructor(endpoints: readonly Endpoint[] = makeEndpoints(4), settings: Partial<EjectionSettings> = {}) {
+    this.endpoints = endpoints;
+    this.ejector = new Ejector({
+      settings: { ...DEFAULT_EJECTION, ...settings },
+      detectors: [failing, stuck].map((plugin, index) => ({ name: `d${index}`, type: "test", plugin })),
+      records: this.records,
+      // In the middle: no jitter.
+      random: () => 0.5,
+      log: { ...silentLog, warn: (message) => void this.logged.push(message) },
+      isHealthy: (name) => !this.unhealthy.has(name),
+      workAheadMs: () => 0,
+      lastByteMs: () => Number.NEGATIVE_INFINITY,
+      changed: (name) => void this.changed.push(name),
+      cutWaiting: ({ name }) => void this.cut.push(name),
+    });
+    this.ejector.follow(endpoints, 0);
+  }
+
+  fail(index: number, times = 3): void {
+    const endpoint = this.endpoints[index]!;
+    for (let i = 0; i < times; i++) {
+      this.records.failed(endpoint, "reset", this.nowMs);
+      this.ejector.failed(endpoint, this.nowMs);
+    }
+  }
+
+  succeed(index: number, tokens = 0): void {
+    const endpoint = this.endpoints[index]!;
+    this.records.succeeded(endpoint, tokens, this.nowMs);
+    this.ejector.succeeded(endpoint, this.nowMs);
+  }
+
+  /** Lets time pass, with the sweeps that come in it. */
+  wait(ms: number): void {
+    for (const endMs = this.nowMs + ms; this.nowMs < endMs; ) {
+      this.nowMs = Math.min(endMs, this.nowMs + 500);
+      this.ejector.sweep(this.nowMs);
+    }
+  }
+
+  standing(index: number) {
+    return this.ejector.standingOf(this.endpoints[index]!.name);
+  }
+
+  isOut(index: number): boolean {
+    const { ejection, isOnTrial } = this.standing(index);
+    return ejection !== undefined && !isOnTrial;
+  }
+}
+
+describe("an endpoint whose requests fail", () => {
+  it("is ejected at once, with the reason and the time", () => {
+    const setup = new Setup();
+    setup.nowMs = 1_000;
+    setup.fail(0, 2);
+    assert.equal(setup.standing(0).ejection, undefined);
+    setup.fail(0, 1);
+    assert.deepEqual(setup.standing(0).ejection, { reason: "3 failures in a row", sinceMs: 1_000, untilMs: 11_000 });
+    assert.deepEqual(setup.changed, ["e0"]);
+    assert.deepEqual(setup.logged, ["An endpoint is ejected"]);
+    assert.equal(setup.ejector.ejectionsOf("e0"), 1);
+  });
+
+  it("stays out for twice as long each time a trial fails, up to the most", () => {
+    const setup = new Setup(undefined, { maxMs: 60_000 });
+    setup.fail(0);
+    const lengths: number[] = [];
+    for (let round = 0; round < 5; round++) {
+      const { sinceMs, untilMs } = setup.standing(0).ejection!;
+      const fromMs = setup.nowMs;
+      lengths.push(untilMs - fromMs);
+      assert.equal(sinceMs, 0);
+      setup.wait(untilMs - fromMs);
+      assert.equal(setup.standing(0).isOnTrial, true);
+      setup.fail(0, 1);
+      assert.equal(setup.isOut(0), true);
+    }
+    assert.deepEqual(lengths, [10_000, 20_000, 40_000, 60_000, 60_000]);
+  });
+
+  it("returns after one success on trial, with a share that grows by the tokens it serves", () => {
+    const setup = new Setup(undefined, { warmUpTokens: 1_000 });
+    setup.fail(0);
+    setup.wait(10_000);
+    setup.succeed(0);
+    assert.deepEqual(setup.standing(0), { ejection: undefined, isOnTrial: false, warmUp: 0.1 });
+    setup.succeed(0, 500);
+    assert.equal(setup.standing(0).warmUp, 0.55);
+    setup.succeed(0, 500);
+    setup.wait(500);
+    assert.equal(setup.standing(0).warmUp, 1);
+    assert.ok(setup.logged.includes("An endpoint returns"));
+  });
+
+  it("is ejected again from its warm-up", () => {
+    const setup = new Setup();
+    setup.fail(0);
+    setup.wait(10_000);
+    setup.succeed(0);
+    setup.fail(0);
+    assert.equal(setup.isOut(0), true);
+    assert.equal(setup.standing(0).ejection!.untilMs - setup.nowMs, 20_000);
+  });
+
+  it("that was good for long begins with the shortest ejection again", () => {
+    const setup = new Setup(undefined, { warmUpTokens: 1 });
+    setup.fail(0);
+    setup.wait(10_000);
+    setup.succeed(0);
+    setup.succeed(0, 10);
+    setup.wait(60_500);
+    setup.fail(0);
+    assert.equal(setup.standing(0).ejection!.untilMs - setup.nowMs, 10_000);
+  });
+});
+
+describe("how many may be out", () => {
+  it("half of those that are up; beyond it all that are up are used, and the log says so", () => {
+    const setup = new Setup();
+    for (const index of [0, 1]) setup.fail(index);
+    assert.deepEqual(
+      [0, 1, 2, 3].map((index) => setup.isOut(index)),
+      [true, true, false, false],
+    );
+    setup.fail(2);
+    assert.equal(setup.ejector.isPanicking, true);
+    assert.deepEqual(
+      [0, 1, 2, 3].map((index) => setup.isOut(index)),
+      [false, false, false, false],
+    );
+    assert.ok(setup.logged.some((line) => line.startsWith("More endpoints fail than may be ejected")));
+  });
+
+  it("those that the probes took out do not count as up", () => {
+    const setup = new Setup();
+    setup.unhealthy.add("e3").add("e2");
+    setup.fail(0);
+    setup.fail(1);
+    assert.deepEqual(
+      [0, 1].map((index) => setup.isOut(index)),
+      [false, false],
+    );
+    assert.equal(setup.ejector.isPanicking, true);
+  });
+
+  it("never the only one", () => {
+    const setup = new Setup(makeEndpoints(1));
+    setup.fail(0, 50);
+    assert.equal(setup.isOut(0), false);
+    assert.equal(setup.ejector.isPanicking, false);
+  });
+
+  it("never the last one that serves a model", () => {
+    const pool = [makeEndpoint(0, { models: ["base", "v1"] }), makeEndpoint(1), makeEndpoint(2), makeEndpoint(3)];
+    const setup = new Setup(pool);
+    setup.fail(0, 50);
+    assert.equal(setup.isOut(0), false);
+  });
+
+  it("panic ends when one returns", () => {
+    const setup = new Setup();
+    for (const index of [0, 1, 2]) setup.fail(index);
+    setup.wait(15_000);
+    setup.succeed(0);
+    assert.equal(setup.ejector.isPanicking, false);
+  });
+});
+
+describe("an endpoint that makes no progress", () => {
+  it("is ejected by a sweep, and what waits there is cut", () => {
+    const setup = new Setup();
+    setup.records.sent(setup.endpoints[0]!, 0);
+    setup.wait(10_000);
+    assert.equal(setup.isOut(0), false);
+    setup.wait(500);
+    assert.equal(setup.isOut(0), true);
+    assert.deepEqual(setup.cut, ["e0"]);
+  });
+
+  it("is not cut where the config says no", () => {
+    const setup = new Setup(undefined, { cutWaiting: false });
+    setup.records.sent(setup.endpoints[0]!, 0);
+    setup.wait(10_500);
+    assert.deepEqual(setup.cut, []);
+  });
+
+  it("on trial is out again", () => {
+    const setup = new Setup();
+    setup.fail(0);
+    setup.wait(10_000);
+    setup.records.sent(setup.endpoints[0]!, setup.nowMs);
+    setup.wait(20_000);
+    assert.equal(setup.isOut(0), true);
+  });
+});
+
+describe("an endpoint that is new", () => {
+  it("has its whole share where all are new", () => assert.equal(new Setup().standing(0).warmUp, 1));
+
+  it("warms up where it joins a pool that has settled", () => {
+    const setup = new Setup();
+    setup.wait(20_000);
+    setup.ejector.follow([...setup.endpoints, makeEndpoint(4)], setup.nowMs);
+    assert.equal(setup.ejector.standingOf("e4").warmUp, 0.1);
+    assert.equal(setup.standing(0).warmUp, 1);
+  });
+
+  it("behind a known name has nothing held against it", () => {
+    const setup = new Setup();
+    setup.fail(0);
+    setup.ejector.follow(
+      setup.endpoints.map((endpoint) => ({ ...endpoint, generation: endpoint.generation + 1 })),
+      0,
+    );
+    assert.equal(setup.standing(0).ejection, undefined);
+  });
+});
+
+it("a detector that throws is logged and says nothing", () => {
+  const setup = new Setup();
+  const broken = { name: "broken", type: "t", plugin: { detect: () => assert.fail("broken") } };
+  const ejector = new Ejector({
+    settings: DEFAULT_EJECTION,
+    detectors: [broken, { name: "failing", type: "t", plugin: failing }],
+    records: setup.records,
+    random: () => 0.5,
+    log: silentLog,
+    isHealthy: () => true,
+    workAheadMs: () => 0,
+    lastByteMs: () => 0,
+    changed() {},
+    cutWaiting() {},
+  });
+  ejector.follow(setup.endpoints, 0);
+  for (let i = 0; i < 3; i++) setup.records.failed(setup.endpoints[0]!, "reset", 0);
+  ejector.failed(setup.endpoints[0]!, 0);
+  assert.equal(ejector.ejectionsOf("e0"), 1);
+});
