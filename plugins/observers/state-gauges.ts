@@ -38,9 +38,9 @@ const ENDPOINT_GAUGES: readonly EndpointGauge[] = [
   },
 ];
 
-/** The state of the pool as gauges, read from the router when the page is requested. */
+/** The state of the router and its pool, read from the router when the page is requested: all gauges, but for one counter. */
 export function stateGauges(view: RouterView): string {
-  return endpointGauges(view) + rewriteGauges(view) + prefixIndexGauges(view) + startGauge(view);
+  return endpointGauges(view) + rewriteGauges(view) + prefixIndexGauges(view) + logCounter(view) + startGauge(view);
 }
 
 function endpointGauges(view: RouterView): string {
@@ -87,6 +87,12 @@ function prefixIndexGauges({ prefixIndex }: RouterView): string {
     gauge("max_entries", "Most entries that the index can hold.", prefixIndex.maxEntries) +
     gauge("bytes", "Memory that the index has reserved.", prefixIndex.bytes)
   );
+}
+
+function logCounter({ droppedLogLines }: RouterView): string {
+  const name = "signalbox_log_dropped_total";
+  const help = "Lines of the access log and the operator's log that were dropped because nobody read them in time.";
+  return familyHead(name, "counter", help) + sampleLine(name, [], [], droppedLogLines);
 }
 
 function startGauge({ startedAtS }: RouterView): string {
