@@ -21,6 +21,8 @@ export interface AdminSite extends StatusExtras {
   readonly router: ShownRouter;
   readonly clock: Clock;
   readonly files: PageFiles;
+  /** Lines of the program's outputs that were dropped. */
+  readonly droppedLogLines: () => number;
   readonly log: Log;
 }
 
@@ -65,7 +67,7 @@ function answerTo(head: Head, site: AdminSite, isAllowed: HostRule): Answer {
   if (head.method !== "GET" && head.method !== "HEAD")
     return refusal(405, "method_not_allowed", "Use GET: the admin port is read-only.", "allow: GET, HEAD\r\n");
   try {
-    const text = page.render(viewOf(site.router, site.clock), new URLSearchParams(query));
+    const text = page.render(viewOf(site.router, site.clock, site.droppedLogLines()), new URLSearchParams(query));
     return { status: 200, lines: `content-type: ${page.contentType}\r\n`, text };
   } catch (thrown) {
     site.log.error("A page of the admin port could not be rendered", { path, cause: String(thrown) });

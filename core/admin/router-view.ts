@@ -18,11 +18,12 @@ export type ShownRouter = Pick<
 >;
 
 /** The current state of the router, for the pages of observers. */
-export function viewOf(router: ShownRouter, clock: Clock): RouterView {
+export function viewOf(router: ShownRouter, clock: Clock, droppedLogLines: number): RouterView {
   const { config, facts, load, memory, startedAtS, prefixIndex } = router;
   return {
     clock,
     startedAtS,
+    droppedLogLines,
     endpoints: facts.endpoints,
     load: load.at(clock.now()),
     mappings: config.rewriters.flatMap(({ plugin }) => plugin.mappings ?? []),

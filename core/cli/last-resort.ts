@@ -17,13 +17,8 @@ export function logUncaught(log: Log): void {
   };
   process.on("uncaughtException", handle("An error that no code caught"));
   process.on("unhandledRejection", handle("A rejected promise that no code handled"));
-  // A closed pipe emits an error for each write; the first one is enough.
-  let handleOutput = handle("The standard output can't be written to: access log lines are lost");
-  process.stdout.on("error", (error) => {
-    handleOutput(error);
-    handleOutput = () => {};
-  });
-  // Without a listener, an error here would be logged to the same pipe and cause the next error, endlessly.
+  // The log does not write through these streams, but a plugin may. An error without a listener would count as uncaught.
+  process.stdout.on("error", () => {});
   process.stderr.on("error", () => {});
 }
 

@@ -21,6 +21,7 @@ interface Shown {
   readonly server: WireServer;
   readonly settings: Settings;
   readonly sources: readonly string[];
+  readonly droppedLogLines: () => number;
   readonly log: Log;
 }
 
@@ -28,7 +29,7 @@ interface Shown {
 export async function openAdmin(
   configured: AdminAddress | undefined,
   askedPort: number | undefined,
-  { router, server, settings, sources, log }: Shown,
+  { router, server, settings, sources, droppedLogLines, log }: Shown,
 ): Promise<OpenAdmin | undefined> {
   if (configured === undefined && askedPort === undefined) return undefined;
   const { host, port, hosts } = {
@@ -47,6 +48,7 @@ export async function openAdmin(
     files: readPageFiles(),
     sources,
     clientConnections: () => server.connections,
+    droppedLogLines,
     log,
   }).catch((thrown) => {
     throw portError(

@@ -3,15 +3,14 @@ import { printable } from "../contract/printable.ts";
 
 /** The operator's log, for the standard error: sentences on a terminal, JSON lines elsewhere. */
 export function operatorLog(isTerminal: boolean, write: (text: string) => void): Log {
-  const line = (text: string) => write(`${printable(text)}\n`);
-  const say = (level: string, message: string, fields: LogFields = {}) => {
-    if (!isTerminal) return line(JSON.stringify({ time: new Date().toISOString(), level, message, ...fields }));
-    const details = Object.entries(fields).map(([key, value]) => ` ${key}=${JSON.stringify(value)}`);
-    line(`${level === "info" ? "" : `${level}: `}${message}${details.join("")}`);
-  };
-  return {
-    info: (message, fields) => say("info", message, fields),
-    warn: (message, fields) => say("warning", message, fields),
-    error: (message, fields) => say("error", message, fields),
-  };
+  const say = (level: string) => (message: string, fields?: LogFields) =>
+    write(`${logLine(isTerminal, level, message, fields)}\n`);
+  return { info: say("info"), warn: say("warning"), error: say("error") };
+}
+
+/** One line of it. */
+export function logLine(isTerminal: boolean, level: string, message: string, fields: LogFields = {}): string {
+  if (!isTerminal) return printable(JSON.stringify({ time: new Date().toISOString(), level, message, ...fields }));
+  const details = Object.entries(fields).map(([key, value]) => ` ${key}=${JSON.stringify(value)}`);
+  return printable(`${level === "info" ? "" : `${level}: `}${message}${details.join("")}`);
 }

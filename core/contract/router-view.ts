@@ -8,6 +8,8 @@ export interface RouterView {
   readonly clock: Pick<Clock, "now" | "wall">;
   /** When the router started, in seconds since 1970. */
   readonly startedAtS: number;
+  /** Lines of the access log and the operator's log that were dropped because nobody read them in time. */
+  readonly droppedLogLines: number;
   /** Every endpoint of the pool. */
   readonly endpoints: readonly Endpoint[];
   /** Numbers as of now. */

@@ -40,10 +40,10 @@ const ENDPOINT_GAUGES: readonly EndpointGauge[] = [
   },
 ];
 
-/** The state of the pool as gauges, read from the router when the page is requested. */
+/** The state of the router and its pool, read from the router when the page is requested: all gauges, but for one counter. */
 export function stateGauges(view: RouterView): string {
   const pool = endpointGauges(view) + ejectionCounter(view) + rewriteGauges(view);
-  return pool + prefixIndexGauges(view) + memoryGauges(view) + startGauge(view);
+  return pool + prefixIndexGauges(view) + memoryGauges(view) + logCounter(view) + startGauge(view);
 }
 
 function endpointGauges(view: RouterView): string {
@@ -108,6 +108,12 @@ function memoryGauges({ memory }: RouterView): string {
     familyHead(refusals, "counter", "Bodies refused, and slow ones cut, because the memory was used up.") +
     sampleLine(refusals, [], [], memory.refusals)
   );
+}
+
+function logCounter({ droppedLogLines }: RouterView): string {
+  const name = "signalbox_log_dropped_total";
+  const help = "Lines of the access log and the operator's log that were dropped because nobody read them in time.";
+  return familyHead(name, "counter", help) + sampleLine(name, [], [], droppedLogLines);
 }
 
 function startGauge({ startedAtS }: RouterView): string {

@@ -1,10 +1,13 @@
 import type { FaultChanges } from "../../core/mock/faults.ts";
 import { type MockReplica, startMockReplica } from "../../core/mock/replica.ts";
 
-/** What is done to a replica, and what undoes it. A refused connection is a killed process that is restarted by itself. */
-const FAULTS: readonly (readonly [name: string, faults: FaultChanges, undo: FaultChanges])[] = [
+/**
+ * What is done to a replica, and what undoes it. A refused connection is a killed process that is restarted by itself. What a wedged
+ * replica was given stays unanswered, so it is restarted in the end.
+ */
+const FAULTS: readonly (readonly [name: string, faults: FaultChanges, undo: FaultChanges | "restart"])[] = [
   ["killed", { refuse: 2_000 }, {}],
-  ["wedged", { hang: true }, { hang: false }],
+  ["wedged", { hang: true }, "restart"],
   ["slowed", { slowMs: 1_000 }, { slowMs: false }],
   ["resetting", { reset: true }, { reset: false }],
   ["failing", { status: 500 }, { status: false }],
@@ -35,20 +38,23 @@ export interface DisturbedPool {
 }
 
 export async function startDisturbedPool(random: () => number): Promise<DisturbedPool> {
-  const replicas = await Promise.all(
-    Array.from({ length: REPLICAS }, () => startMockReplica({ model: "m", isEcho: true, timeScale: 0.2 })),
-  );
+  const start = (port = 0) => startMockReplica({ model: "m", isEcho: true, timeScale: 0.2, port });
+  const replicas = await Promise.all(Array.from({ length: REPLICAS }, () => start()));
   const history: { readonly port: number; readonly fromMs: number; toMs: number }[] = [];
   const counts = new Map<string, number>();
-  const disturbed = new Set<MockReplica>();
+  const disturbed = new Set<number>();
   const undos = new Set<() => Promise<void>>();
 
+  const restart = async (replica: MockReplica) => {
+    await replica.close();
+    replicas[replicas.indexOf(replica)] = await start(replica.port);
+  };
   const disturb = async () => {
-    const well = replicas.filter((replica) => !disturbed.has(replica));
+    const well = replicas.filter(({ port }) => !disturbed.has(port));
     const replica = well[Math.floor(random() * well.length)];
     const [name, faults, undo] = FAULTS[Math.floor(random() * FAULTS.length)]!;
     if (replica === undefined || disturbed.size >= MOST_DISTURBED) return;
-    disturbed.add(replica);
+    disturbed.add(replica.port);
     counts.set(name, (counts.get(name) ?? 0) + 1);
     const entry = { port: replica.port, fromMs: Date.now(), toMs: Number.POSITIVE_INFINITY };
     history.push(entry);
@@ -56,8 +62,9 @@ export async function startDisturbedPool(random: () => number): Promise<Disturbe
     const end = async () => {
       clearTimeout(timer);
       undos.delete(end);
-      await replica.faults.apply(undo);
-      disturbed.delete(replica);
+      if (undo === "restart") await restart(replica);
+      else await replica.faults.apply(undo);
+      disturbed.delete(replica.port);
       entry.toMs = Date.now();
     };
     const timer = setTimeout(() => void end(), LASTS_MS);

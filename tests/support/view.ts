@@ -18,6 +18,7 @@ export function makeView(endpoints: readonly Endpoint[] = [], overrides: Partial
   return {
     clock: new FakeClock(),
     startedAtS: STARTED_AT_S,
+    droppedLogLines: 0,
     endpoints,
     load: makeLoad(endpoints.length),
     mappings: [],
