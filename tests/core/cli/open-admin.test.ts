@@ -95,6 +95,7 @@ describe("askAdmin", () => {
       ...over,
       settings: DEFAULT_SETTINGS,
       sources: [nasty],
+      droppedLogLines: () => 0,
       log: silentLog,
     });
     after(() => admin?.close());
