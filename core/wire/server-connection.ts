@@ -36,7 +36,7 @@ const MOST_PIPELINED_BYTES = 128 * 1024;
 const LINGER_MS = 2_000;
 
 /** While the server stops: how long an idle connection stays open for a request that may be on its way. */
-const LAST_CHANCE_MS = 500;
+const LAST_CHANCE_MS = 400;
 
 /** One client connection: bytes in, requests out, one at a time. */
 export class ServerConnection implements Timed, BodySink, ResponseOwner {
