@@ -26,7 +26,13 @@ const warnings: string[] = [];
 const open = (configured: Parameters<typeof openAdmin>[0], askedPort: number | undefined): Promise<OpenAdmin | undefined> => {
   warnings.length = 0;
   const log = { ...silentLog, warn: (message: string) => void warnings.push(message) };
-  return openAdmin(configured, askedPort, { ...router, settings: DEFAULT_SETTINGS, sources: ["test.yaml"], droppedLogLines: () => 0, log });
+  return openAdmin(configured, askedPort, {
+    ...router,
+    settings: DEFAULT_SETTINGS,
+    sources: ["test.yaml"],
+    droppedLogLines: () => 0,
+    log,
+  });
 };
 const urlIn = (admin: OpenAdmin | undefined) => /Status page: (http:\S+)\/ /.exec(admin?.greeting ?? "")?.[1] ?? "";
 const address = (port: number, host = "127.0.0.1") => ({ host, port, hosts: [] });
@@ -87,6 +93,7 @@ describe("askAdmin", () => {
     after(() => over.close());
     const admin = await openAdmin(address(0), undefined, {
       ...over,
+      droppedLogLines: () => 0,
       settings: DEFAULT_SETTINGS,
       sources: [nasty],
       log: silentLog,
