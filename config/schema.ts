@@ -175,6 +175,21 @@ const retries = z.strictObject({
     .exactOptional(),
 });
 
+const keepAlive = z.strictObject({
+  periodSeconds: seconds(0.001)
+    .describe("Silence of the replica between two events, after which the client gets one that means nothing. Default 15.")
+    .exactOptional(),
+  paths: z
+    .array(
+      z
+        .string()
+        .regex(/^\/[\x21-\x7e]*$/, 'a path that starts with "/"')
+        .describe("A path that a parser serves, such as /v1/chat/completions."),
+    )
+    .min(1, "at least one path")
+    .describe("Paths whose event streams get them: a comment, or a ping on paths of the Anthropic API."),
+});
+
 const routerSpec = z.strictObject({
   listen: address.describe("Where clients connect. Default 127.0.0.1:8080.").optional(),
   admin: z
@@ -192,6 +207,7 @@ const routerSpec = z.strictObject({
     .describe("How endpoints leave the pool for what their responses are, and return. false turns it off.")
     .optional(),
   retries: retries.describe("What may be tried again, and how often.").optional(),
+  keepAlive: keepAlive.describe("What clients get while a replica is silent inside an event stream. Default nothing.").optional(),
   limits: limits.describe("Bounds on time and size.").optional(),
   responseHeaders: z.boolean().describe("Whether answers name the endpoint and the model that served. Default true.").optional(),
 });
@@ -207,6 +223,7 @@ export const routerDocument = z.strictObject({
 
 export type RouterDocument = z.infer<typeof routerDocument>;
 export type EjectionSpec = RouterSpec["ejection"];
+export type KeepAliveSpec = RouterSpec["keepAlive"];
 export type RouterSpec = z.infer<typeof routerSpec>;
 export type AddressSpec = z.infer<typeof address>;
 export type AdminAddressSpec = z.infer<typeof adminAddress>;

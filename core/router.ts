@@ -15,6 +15,7 @@ import { LoadTable } from "./state/load.ts";
 import { PrefixIndex, type PrefixIndexStats } from "./state/prefix-index.ts";
 import { RetryBudget } from "./state/retry-budget.ts";
 import { TokenScale } from "./state/token-scale.ts";
+import { Deadlines, sweepPeriodMs } from "./wire/deadlines.ts";
 import { httpGet } from "./wire/http-get.ts";
 import { UpstreamPools } from "./wire/upstream-pools.ts";
 
@@ -64,6 +65,8 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices)
   const load = new LoadTable(clock);
   const prefixIndex = plugins.prefixSettings && new PrefixIndex(plugins.prefixSettings);
   const pools = new UpstreamPools(config.settings.limits, clock);
+  const { keepAlive } = config.settings;
+  const silences = keepAlive && new Deadlines(clock, sweepPeriodMs([keepAlive.periodMs]));
   const startedAtS = Math.floor(clock.wall() / 1000);
   const waiting = new Set<() => void>();
   let facts = factsOf([]);
@@ -103,12 +106,14 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices)
     startedAtS,
     traffic: control.traffic,
     retryBudget: new RetryBudget(config.settings.retries),
+    silences,
     poolOf: (endpoint) => pools.of(endpoint),
     connectFailed: (endpoint) => control.connectFailed(endpoint),
     nextRequestId: requestIds(random),
   };
   const close = () => {
     control.stop();
+    silences?.close();
     pools.close();
     plugins.dispose();
   };

@@ -71,6 +71,7 @@ export class MemoryRouter {
       admission: admitAll,
       startedAtS: 0,
       traffic: UNWATCHED,
+      silences: undefined,
       retryBudget: new RetryBudget(config.settings.retries),
       load,
       prefixIndex: undefined,
