@@ -3,6 +3,7 @@ import {
   DEFAULT_KEEP_ALIVE_MS,
   DEFAULT_LIMITS,
   DEFAULT_RETRIES,
+  DEFAULT_SETTINGS,
   type EjectionSettings,
   type KeepAliveSettings,
 } from "../core/settings.ts";
@@ -58,6 +59,7 @@ export async function readRouter(
       ejection: readEjection(spec.ejection),
       retries: { ...DEFAULT_RETRIES, ...spec.retries },
       keepAlive: readKeepAlive(spec.keepAlive),
+      forwardedFor: spec.forwardedFor ?? DEFAULT_SETTINGS.forwardedFor,
       hasRoutingHeaders: spec.responseHeaders ?? true,
     },
   };

@@ -208,6 +208,12 @@ const routerSpec = z.strictObject({
     .optional(),
   retries: retries.describe("What may be tried again, and how often.").optional(),
   keepAlive: keepAlive.describe("What clients get while a replica is silent inside an event stream. Default nothing.").optional(),
+  forwardedFor: z
+    .enum(["append", "replace", "drop"])
+    .describe(
+      "X-Forwarded-For for replicas: the client's address only (replace, the default), behind those that came with the request (append, only where all clients are proxies that you trust), or none (drop).",
+    )
+    .optional(),
   limits: limits.describe("Bounds on time and size.").optional(),
   responseHeaders: z.boolean().describe("Whether answers name the endpoint and the model that served. Default true.").optional(),
 });

@@ -91,7 +91,7 @@ export class PipelineRun implements Applicant {
   /** Each leg has its own draft and its own exchange. Today there is always one leg, and the client gets its response. */
   #forward({ legs }: Decision): void {
     for (const leg of legs) {
-      const draft = rewrite(this.request, this.#incoming);
+      const draft = rewrite(this.request, this.#incoming, this.#config.settings);
       const { openingEvents = 0 } = this.#incoming.parser.plugin;
       const keepAlive = keepAliveRule(this.#incoming, this.#config.settings);
       const sending = { request: this.request, draft, openingEvents, keepAlive, config: this.#config, plane: this.#plane };

@@ -5,6 +5,8 @@ export interface Settings {
   readonly retries: RetrySettings;
   /** Undefined: nothing is sent into silent streams. */
   readonly keepAlive: KeepAliveSettings | undefined;
+  /** What replicas are told of a request's addresses: the peer's behind those that came, the peer's alone, or nothing. */
+  readonly forwardedFor: "append" | "replace" | "drop";
   /** Whether responses have the headers x-signalbox-endpoint and x-signalbox-model. */
   readonly hasRoutingHeaders: boolean;
 }
@@ -124,5 +126,6 @@ export const DEFAULT_SETTINGS: Settings = {
   ejection: DEFAULT_EJECTION,
   retries: DEFAULT_RETRIES,
   keepAlive: undefined,
+  forwardedFor: "replace",
   hasRoutingHeaders: true,
 };

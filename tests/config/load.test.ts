@@ -80,6 +80,7 @@ test("every key of a Router is read", async () => {
       startup: { path: /up, initialDelaySeconds: 1, periodSeconds: 0.25, timeoutSeconds: 2, failureThreshold: 7 }
       readiness: { periodSeconds: 1 }
   keepAlive: { periodSeconds: 0.5, paths: [/v1/messages] }
+  forwardedFor: append
   limits: { headBytes: 4096, retries: 0 }
   responseHeaders: false
 `),
@@ -99,6 +100,7 @@ test("every key of a Router is read", async () => {
     ...DEFAULT_SETTINGS,
     limits: { ...DEFAULT_LIMITS, headBytes: 4096, retries: 0 },
     keepAlive: { periodMs: 500, paths: ["/v1/messages"] },
+    forwardedFor: "append",
     hasRoutingHeaders: false,
   });
 });
