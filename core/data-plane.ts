@@ -11,6 +11,7 @@ import type { PrefixIndex } from "./state/prefix-index.ts";
 import type { RetryBudget } from "./state/retry-budget.ts";
 import type { TokenScale } from "./state/token-scale.ts";
 import type { Traffic } from "./state/traffic.ts";
+import type { Deadlines } from "./wire/deadlines.ts";
 import type { UpstreamPool } from "./wire/upstream-pool.ts";
 
 /** Everything that a request uses. Requests read config and facts and change counters; they never build config or facts. */
@@ -34,6 +35,8 @@ export interface DataPlane {
   /** Is told of every exchange with an endpoint. */
   readonly traffic: Traffic;
   readonly retryBudget: RetryBudget;
+  /** The one timer of all streams that get keep-alive events; undefined if the config has none. */
+  readonly silences: Deadlines | undefined;
   /** The connections to an endpoint. */
   poolOf(endpoint: Endpoint): UpstreamPool;
   /** A request could not connect to the endpoint: reports it to the prober before the next probe. */

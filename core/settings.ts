@@ -3,6 +3,10 @@ export interface Settings {
   readonly limits: Limits;
   readonly ejection: EjectionSettings;
   readonly retries: RetrySettings;
+  /** Undefined: nothing is sent into silent streams. */
+  readonly keepAlive: KeepAliveSettings | undefined;
+  /** What replicas are told of a request's addresses: the peer's behind those that came, the peer's alone, or nothing. */
+  readonly forwardedFor: "append" | "replace" | "drop";
   /** Whether responses have the headers x-signalbox-endpoint and x-signalbox-model. */
   readonly hasRoutingHeaders: boolean;
 }
@@ -20,6 +24,14 @@ export interface EjectionSettings {
   readonly warmUpTokens: number;
   /** Whether requests that wait without a byte on an endpoint that makes no progress are cut. */
   readonly cutWaiting: boolean;
+}
+
+/** What is sent to clients while a replica is silent. */
+export interface KeepAliveSettings {
+  /** Silence between two events of a stream, after which the client gets a comment or a ping. */
+  readonly periodMs: number;
+  /** Paths whose streams get them. */
+  readonly paths: readonly string[];
 }
 
 /** What may be tried again, and how often. */
@@ -101,6 +113,9 @@ export const DEFAULT_EJECTION: EjectionSettings = {
   cutWaiting: true,
 };
 
+/** Less than the shortest idle timeout that load balancers commonly have, half a minute. */
+export const DEFAULT_KEEP_ALIVE_MS = 15_000;
+
 export const DEFAULT_RETRIES: RetrySettings = {
   stale: true,
   wedged: false,
@@ -113,5 +128,7 @@ export const DEFAULT_SETTINGS: Settings = {
   limits: DEFAULT_LIMITS,
   ejection: DEFAULT_EJECTION,
   retries: DEFAULT_RETRIES,
+  keepAlive: undefined,
+  forwardedFor: "replace",
   hasRoutingHeaders: true,
 };

@@ -13,6 +13,7 @@ import type { Framing } from "../wire/framing.ts";
 import type { Head } from "../wire/head.ts";
 import { HEADER } from "../wire/header-names.ts";
 import type { ResponseReader, UpstreamConnection, UpstreamFailure } from "../wire/upstream-connection.ts";
+import { KeepAlive, type KeepAliveRule } from "./keep-alive.ts";
 import { ownResponseLines } from "./response-lines.ts";
 import { isOverload } from "./retry-policy.ts";
 import type { Draft } from "./rewrite.ts";
@@ -24,6 +25,8 @@ export interface Sending {
   readonly draft: Draft;
   /** Events at the beginning of a stream of this API that come before the prompt is processed. */
   readonly openingEvents: number;
+  /** What a silent event stream gets; undefined for nothing. */
+  readonly keepAlive: KeepAliveRule | undefined;
   readonly config: ActiveConfig;
   readonly plane: DataPlane;
 }
@@ -64,6 +67,7 @@ export class Exchange implements ResponseReader {
   readonly #claim: Claim;
   /** Set only if the response is an event stream. */
   #boundary: EventBoundary | undefined;
+  #keepAlive: KeepAlive | undefined;
   #tap: UsageTap | undefined;
   #isPromptWorkedOff = false;
   readonly #beganAtMs: number;
@@ -109,6 +113,7 @@ export class Exchange implements ResponseReader {
 
   /** The client can take more bytes. */
   resume(): void {
+    this.#keepAlive?.resume();
     this.#connection.resume();
   }
 
@@ -143,6 +148,8 @@ export class Exchange implements ResponseReader {
     const lines = responseLines(head) + ownResponseLines(request, this.endpoint, config, plane.log);
     this.#response.start(head.status, head.reason, lines, length);
     this.#tellDelivered();
+    // A body of a declared length has no room for more.
+    if (length < 0) this.#startKeepAlive();
   }
 
   body(chunk: Buffer, spans: ArrayLike<number>, spanCount: number, isVerbatim: boolean): void {
@@ -156,7 +163,8 @@ export class Exchange implements ResponseReader {
       this.#tellFirstToken();
     }
     this.#tap?.read(chunk, spans, spanCount);
-    if (!this.#response.write(chunk, spans, spanCount, isVerbatim)) this.#connection.pause();
+    this.#keepAlive?.restart();
+    if (!this.#response.write(chunk, spans, spanCount, isVerbatim)) this.#pause();
   }
 
   readDone(): void {
@@ -189,6 +197,18 @@ export class Exchange implements ResponseReader {
     if (load.isCurrent(this.endpoint)) load.pause(this.endpoint.slot, clock.now() + pauseMs(head));
   }
 
+  #startKeepAlive(): void {
+    const { keepAlive, plane } = this.#sending;
+    if (keepAlive === undefined || plane.silences === undefined || this.#boundary === undefined) return;
+    this.#keepAlive = new KeepAlive(keepAlive, plane.silences, this.#boundary, this.#response);
+  }
+
+  /** The client can't take more bytes now. */
+  #pause(): void {
+    this.#keepAlive?.pause();
+    this.#connection.pause();
+  }
+
   #tellFirstToken(): void {
     const { request, plane } = this.#sending;
     if (!request.isStream || this.status >= 300) return;
@@ -202,6 +222,7 @@ export class Exchange implements ResponseReader {
   #settle(): void {
     this.isOver = true;
     this.#tap?.close();
+    this.#keepAlive?.close();
     this.#claim.release();
   }
 

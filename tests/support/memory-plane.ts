@@ -60,6 +60,7 @@ export class MemoryPlane implements DataPlane {
   readonly logged: unknown[][] = [];
   readonly log: Log;
   readonly #deadlines = new Deadlines(this.clock, SWEEP_MS);
+  readonly silences = this.#deadlines;
   readonly #upstreams = new Map<string, MemoryUpstream>();
   #requests = 0;
 

@@ -72,6 +72,7 @@ export class MemoryRouter {
       admission: admitAll,
       startedAtS: 0,
       traffic: UNWATCHED,
+      silences: undefined,
       retryBudget: new RetryBudget(config.settings.retries),
       memory: new MemoryBudget(2 ** 30, clock),
       load,
