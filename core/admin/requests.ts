@@ -62,7 +62,7 @@ function answerTo(head: Head, site: AdminSite, isAllowed: HostRule): Answer {
   if (head.method !== "GET" && head.method !== "HEAD")
     return refusal(405, "method_not_allowed", "Use GET: the admin port only shows things.", "allow: GET, HEAD\r\n");
   try {
-    const text = page.render(viewOf(site.router, site.clock), new URLSearchParams(query));
+    const text = page.render(viewOf(site.router, site.clock, site.acceptPauses()), new URLSearchParams(query));
     return { status: 200, lines: `content-type: ${page.contentType}\r\n`, text };
   } catch (thrown) {
     site.log.error("A page of the admin port could not be drawn", { path, cause: String(thrown) });

@@ -18,11 +18,12 @@ export type ShownRouter = Pick<
 >;
 
 /** The router as it is now, for the pages of observers. */
-export function viewOf(router: ShownRouter, clock: Clock): RouterView {
+export function viewOf(router: ShownRouter, clock: Clock, acceptPauses: number): RouterView {
   const { config, facts, load, memory, startedAtS, prefixIndex } = router;
   return {
     clock,
     startedAtS,
+    acceptPauses,
     endpoints: facts.endpoints,
     load: load.at(clock.now()),
     mappings: config.rewriters.flatMap(({ plugin }) => plugin.mappings ?? []),

@@ -1,4 +1,5 @@
 import { respondWithError } from "../errors/error-response.ts";
+import { ADMIN_CONNECTIONS } from "../runtime/open-file-limit.ts";
 import type { Limits } from "../settings.ts";
 import { startWireServer } from "../wire/server.ts";
 import { allowedHosts } from "./allowed-hosts.ts";
@@ -17,16 +18,13 @@ export interface AdminServer {
   close(): Promise<void>;
 }
 
-/** A scraper and some open pages; more is a mistake or an attack. */
-const MAX_CONNECTIONS = 128;
-
 /** Serves the pages of the admin port; rejects when the address can't be had. */
 export async function startAdmin(options: AdminOptions): Promise<AdminServer> {
   const { host, port, hosts, limits, clock } = options;
   const server = await startWireServer({
     host,
     port,
-    limits: { ...limits, clientConnections: MAX_CONNECTIONS },
+    limits: { ...limits, clientConnections: ADMIN_CONNECTIONS, perClientConnections: 0 },
     clock,
     memory: { unreadBytes: 0 },
     start: adminRequests(options, allowedHosts([host, ...hosts])),

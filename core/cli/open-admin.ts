@@ -47,6 +47,7 @@ export async function openAdmin(
     files: readPageFiles(),
     sources,
     clientConnections: () => server.connections,
+    acceptPauses: () => server.pauses,
     log,
   }).catch((thrown) => {
     throw portError(

@@ -1,5 +1,6 @@
 import { createServer, type Server, type Socket } from "node:net";
 import type { Clock } from "../contract/clock.ts";
+import type { Crowding } from "./crowding.ts";
 
 export interface ListenerOptions {
   readonly host: string;
@@ -9,6 +10,8 @@ export interface ListenerOptions {
   readonly maxConnections: number;
   /** Open connections now. */
   readonly connectionCount: () => number;
+  /** Is told of connections that are not taken. */
+  readonly crowding: Crowding;
   /** Takes a connection, which is paused. */
   readonly accept: (socket: Socket) => void;
   /** Whether it listens anew after every crowd; by default where the runtime needs it. */
@@ -30,13 +33,20 @@ const RENEWAL_PERIOD_MS = 1_000;
 
 /** Listens until it is closed; rejects when the address can't be had. */
 export async function startListener(options: ListenerOptions): Promise<Listener> {
-  const { clock, maxConnections, connectionCount, accept, isRenewed = needsRenewal } = options;
+  const { clock, maxConnections, connectionCount, crowding, accept, isRenewed = needsRenewal } = options;
   let wasFull = false;
   const open = (port: number): Promise<Server> => {
     const server = createServer({ noDelay: true, allowHalfOpen: false, pauseOnConnect: true }, (socket) => {
       if (connectionCount() < maxConnections) return accept(socket);
       wasFull = true;
+      crowding.turnedAway("connections");
       socket.destroy();
+    });
+    // A failed accept is no reason to stop: the next one may work.
+    server.on("error", () => {
+      if (!server.listening) return;
+      wasFull = true;
+      crowding.turnedAway("descriptors");
     });
     return listen(server, { host: options.host, port });
   };
@@ -54,7 +64,9 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
   };
   let renewal = Promise.resolve();
   const stopRenewal = clock.every(RENEWAL_PERIOD_MS, () => {
-    if (!isRenewed || !wasFull || connectionCount() >= maxConnections) return;
+    const hasRoom = connectionCount() < maxConnections;
+    crowding.period(hasRoom);
+    if (!isRenewed || !wasFull || !hasRoom) return;
     wasFull = false;
     renewal = renewal.then(renew);
   });
@@ -74,8 +86,6 @@ function listen(server: Server, address: { readonly host: string; readonly port:
     server.once("error", reject);
     server.listen({ ...address, backlog: 4096 }, () => {
       server.removeListener("error", reject);
-      // A failed accept (out of file descriptors) is not a reason to die: the next one may work.
-      server.on("error", () => {});
       resolve(server);
     });
   });

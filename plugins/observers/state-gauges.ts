@@ -43,7 +43,7 @@ const ENDPOINT_GAUGES: readonly EndpointGauge[] = [
 /** The state of the pool as gauges, read from the router when the page is requested. */
 export function stateGauges(view: RouterView): string {
   const pool = endpointGauges(view) + ejectionCounter(view) + rewriteGauges(view);
-  return pool + prefixIndexGauges(view) + memoryGauges(view) + startGauge(view);
+  return pool + prefixIndexGauges(view) + memoryGauges(view) + pauseCounter(view) + startGauge(view);
 }
 
 function endpointGauges(view: RouterView): string {
@@ -108,6 +108,13 @@ function memoryGauges({ memory }: RouterView): string {
     familyHead(refusals, "counter", "Bodies refused, and slow ones cut, because the memory was used up.") +
     sampleLine(refusals, [], [], memory.refusals)
   );
+}
+
+function pauseCounter({ acceptPauses }: RouterView): string {
+  const name = "signalbox_accept_pauses_total";
+  const help =
+    "Times in which no more client connections were taken, because too many were open or file descriptors had run out.";
+  return familyHead(name, "counter", help) + sampleLine(name, [], [], acceptPauses);
 }
 
 function startGauge({ startedAtS }: RouterView): string {

@@ -7,6 +7,10 @@ import { onThisRuntime } from "./own-runtime.ts";
 /** `signalbox start` as a process of its own, on the runtime that runs the test. */
 export interface RouterProcess {
   readonly port: number;
+  /** Of the admin port; 0 without one. */
+  readonly adminPort: number;
+  /** Lines that it printed so far. */
+  readonly printed: string;
   /** Resident memory in bytes. */
   readonly residentBytes: number;
   kill(signal: NodeJS.Signals): void;
@@ -22,6 +26,8 @@ export interface RouterProcessOptions {
   readonly spec?: string;
   /** Most file descriptors the process may have. */
   readonly openFiles?: number;
+  /** Opens the admin port. */
+  readonly hasAdmin?: boolean;
 }
 
 /** Resolves once it listens and its replicas have been probed. */
@@ -30,7 +36,17 @@ export async function startRouterProcess(urls: readonly string[], options: Route
   const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
   const file = join(folder, "signalbox.yaml");
   writeFileSync(file, `apiVersion: signalbox/v1\nkind: Router\nspec:\n  admin: false\n${options.spec ?? ""}\n`);
-  const words = [command, ...args, "start", "--port", "0", "-f", file, ...urls];
+  const words = [
+    command,
+    ...args,
+    "start",
+    "--port",
+    "0",
+    "-f",
+    file,
+    ...(options.hasAdmin ? ["--admin-port", "0"] : []),
+    ...urls,
+  ];
   // With a limit, the shell sets it and becomes the router.
   const [program = command, ...rest] =
     options.openFiles === undefined ? words : ["/bin/sh", "-c", `ulimit -n ${options.openFiles} && exec "$0" "$@"`, ...words];
@@ -38,9 +54,14 @@ export async function startRouterProcess(urls: readonly string[], options: Route
   const exited = new Promise<{ code: number | string; atMs: number }>((resolve) => {
     child.once("exit", (code, signal) => resolve({ code: code ?? signal ?? "", atMs: performance.now() }));
   });
-  const port = await listeningPort(child).finally(() => rmSync(folder, { recursive: true }));
+  const output = { text: "" };
+  const port = await listeningPort(child, output).finally(() => rmSync(folder, { recursive: true }));
   return {
     port,
+    adminPort: Number(/Status page: http:\/\/[^ ]+:(\d+)/.exec(output.text)?.[1] ?? 0),
+    get printed() {
+      return output.text;
+    },
     get residentBytes() {
       const status = readFileSync(`/proc/${child.pid}/status`, "utf8");
       return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
@@ -54,18 +75,17 @@ export async function startRouterProcess(urls: readonly string[], options: Route
 }
 
 /** Reads the first line it prints; what comes after is read and thrown away, so that no pipe fills up. */
-function listeningPort(child: ChildProcess): Promise<number> {
+function listeningPort(child: ChildProcess, output: { text: string }): Promise<number> {
   return new Promise((resolve, reject) => {
-    let output = "";
-    const fail = () => reject(new Error(`The router's process did not start:\n${output}`));
+    const fail = () => reject(new Error(`The router's process did not start:\n${output.text}`));
     const timer = setTimeout(() => {
       child.kill("SIGKILL");
       fail();
     }, START_MS);
     child.once("exit", fail);
     const read = (chunk: Buffer) => {
-      if (output.length < 10_000) output += chunk.toString();
-      const port = /listening on http:\/\/[^ ]+:(\d+)/.exec(output)?.[1];
+      if (output.text.length < 10_000) output.text += chunk.toString();
+      const port = /listening on http:\/\/[^ ]+:(\d+)/.exec(output.text)?.[1];
       if (port === undefined) return;
       clearTimeout(timer);
       resolve(Number(port));
