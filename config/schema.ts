@@ -138,6 +138,16 @@ const limits = z.strictObject({
     whole(1, 1_000_000),
     "Client connections at once; those beyond it are closed at once.",
   ),
+  perClientConnections: limit(
+    "perClientConnections",
+    whole(0, 1_000_000),
+    "Connections of one client address at once; those beyond it are closed at once. 0 turns it off.",
+  ),
+  perClientRequests: limit(
+    "perClientRequests",
+    whole(0, 1_000_000),
+    "Requests of one client address under way at once; those beyond it get 429. 0 turns it off.",
+  ),
   retries: limit("retries", whole(0, 100), "Extra tries on other replicas after the first."),
   drainTimeoutMs: limit("drainTimeoutMs", whole(0, LONGEST_TIMER_MS), "How long a stop waits for requests under way."),
 } satisfies Record<keyof Limits, z.ZodType>);

@@ -11,6 +11,7 @@ import type { PrefixIndex } from "./state/prefix-index.ts";
 import type { RetryBudget } from "./state/retry-budget.ts";
 import type { TokenScale } from "./state/token-scale.ts";
 import type { Traffic } from "./state/traffic.ts";
+import type { ClientCounts } from "./wire/client-counts.ts";
 import type { Deadlines } from "./wire/deadlines.ts";
 import type { UpstreamPool } from "./wire/upstream-pool.ts";
 
@@ -21,6 +22,8 @@ export interface DataPlane {
   /** The newest facts; a request takes them when its decision is made. */
   readonly facts: Facts;
   readonly admission: Admission;
+  /** Requests under way of each client address. */
+  readonly clients: ClientCounts;
   readonly memory: MemoryBudget;
   readonly load: LoadTable;
   /** Undefined when no plugin reads prefixes. */

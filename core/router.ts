@@ -17,6 +17,7 @@ import { LoadTable } from "./state/load.ts";
 import { PrefixIndex, type PrefixIndexStats } from "./state/prefix-index.ts";
 import { RetryBudget } from "./state/retry-budget.ts";
 import { TokenScale } from "./state/token-scale.ts";
+import { ClientCounts } from "./wire/client-counts.ts";
 import { Deadlines, sweepPeriodMs } from "./wire/deadlines.ts";
 import { httpGet } from "./wire/http-get.ts";
 import { UpstreamPools } from "./wire/upstream-pools.ts";
@@ -104,6 +105,7 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices)
       return facts;
     },
     admission: admitAll,
+    clients: new ClientCounts(config.settings.limits.perClientRequests),
     memory,
     load,
     prefixIndex,

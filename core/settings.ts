@@ -78,6 +78,10 @@ export interface Limits {
   readonly upstreamConnections: number;
   /** Most client connections at the same time, bounded by the file descriptors; further ones are closed at once. */
   readonly clientConnections: number;
+  /** Most connections of one client address; 0 for no bound of its own. */
+  readonly perClientConnections: number;
+  /** Most requests under way of one client address; 0 for no bound of its own. */
+  readonly perClientRequests: number;
   /** Most further tries after the first. */
   readonly retries: number;
   /** How long a stop waits for requests under way. */
@@ -100,6 +104,8 @@ export const DEFAULT_LIMITS: Limits = {
   upstreamIdleTimeoutMs: 3_000,
   upstreamConnections: 4_096,
   clientConnections: 16_384,
+  perClientConnections: 0,
+  perClientRequests: 0,
   retries: 2,
   drainTimeoutMs: 25_000,
 };

@@ -58,6 +58,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       "core/errors",
       "core/intake",
       "core/router.ts",
+      "core/runtime",
       "core/settings.ts",
       "core/wire",
     ],
