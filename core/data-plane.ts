@@ -10,7 +10,16 @@ import type { PrefixIndex } from "./state/prefix-index.ts";
 import type { RetryBudget } from "./state/retry-budget.ts";
 import type { TokenScale } from "./state/token-scale.ts";
 import type { Traffic } from "./state/traffic.ts";
-import type { UpstreamPool } from "./wire/upstream-pool.ts";
+import type { UpstreamConnection } from "./wire/upstream-connection.ts";
+
+/** What an exchange uses of its connection to a replica. */
+export type ReplicaConnection = Pick<UpstreamConnection, "send" | "pause" | "resume" | "destroy" | "hasSentAll">;
+
+/** The connections to one replica. */
+export interface ReplicaConnections {
+  /** A connection to send on, or undefined at the limit. `isFresh` refuses one that has carried a request before. */
+  take(isFresh: boolean): ReplicaConnection | undefined;
+}
 
 /** Everything that a request uses. Requests read config and facts and change counters; they never build config or facts. */
 export interface DataPlane {
@@ -32,8 +41,7 @@ export interface DataPlane {
   /** Is told of every exchange with an endpoint. */
   readonly traffic: Traffic;
   readonly retryBudget: RetryBudget;
-  /** The connections to an endpoint. */
-  poolOf(endpoint: Endpoint): UpstreamPool;
+  poolOf(endpoint: Endpoint): ReplicaConnections;
   /** A request could not connect to the endpoint: reports it to the prober before the next probe. */
   connectFailed(endpoint: Endpoint): void;
   /** A request id that no other request of this process has. */
