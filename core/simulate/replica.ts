@@ -1,6 +1,7 @@
 import type { EventQueue } from "./events.ts";
 import { MinHeap } from "./heap.ts";
 import { KvCache } from "./kv-cache.ts";
+import { Pace } from "./pace.ts";
 import type { TraceRequest } from "./trace.ts";
 
 /** How a replica computes: the published parameters of SMG's mock worker. */
@@ -44,7 +45,7 @@ export class Job {
 }
 
 export interface ReplicaEvents {
-  /** The prompt is worked off and the answer's first token is out. */
+  /** The prompt is worked off and the response's first token is out. */
   firstToken(job: Job): void;
   finished(job: Job): void;
   /** `steps` steps of this length each brought every one of `batch` requests a token. */
@@ -56,12 +57,12 @@ export interface ReplicaEvents {
  * prompt and brings one token to each request past its prompt. Steps without prompt work run in one go until something changes.
  */
 export class Replica {
-  readonly cache: KvCache;
   /** Time spent in steps. */
   busyMs = 0;
   readonly #model: ReplicaModel;
   readonly #speed: number;
   readonly #queue: EventQueue;
+  readonly #pace: Pace;
   readonly #events: ReplicaEvents;
   readonly #waiting: Job[] = [];
   readonly #prefilling: Job[] = [];
@@ -69,20 +70,26 @@ export class Replica {
   readonly #decoding = new MinHeap<Job>();
   /** Decode steps so far. */
   #stepsDone = 0;
-  /** What runs now: so many steps of one length; 0 when idle. */
+  #cache: KvCache;
+  /** What runs now: so many steps of one length, in the replica's own time; 0 when idle. */
   #steps = 0;
   #stepMs = 0;
   #startedAtMs = 0;
   #isPrefillStep = false;
-  /** An end that was scheduled before the steps were cut short is not the end any more. */
-  #schedule = 0;
+  /** When one came, as far as steps have ended or the pace has changed. */
+  #lastTokenMs = Number.NEGATIVE_INFINITY;
 
   constructor(model: ReplicaModel, speed: number, queue: EventQueue, events: ReplicaEvents) {
-    this.cache = new KvCache(model.kvTokens, model.blockTokens);
+    this.#cache = new KvCache(model.kvTokens, model.blockTokens);
     this.#model = model;
     this.#speed = speed;
     this.#queue = queue;
+    this.#pace = new Pace(queue);
     this.#events = events;
+  }
+
+  get cache(): KvCache {
+    return this.#cache;
   }
 
   get waiting(): readonly Job[] {
@@ -102,14 +109,46 @@ export class Replica {
     return this.#waiting.length + this.#prefilling.length + this.#decoding.size;
   }
 
+  /** When a token last came out, in simulated time; -Infinity before the first. */
+  get lastTokenMs(): number {
+    if (this.#steps === 0 || this.#isPrefillStep || this.#pace.factor === 0) return this.#lastTokenMs;
+    const done = Math.floor((this.#pace.now() - this.#startedAtMs) / this.#stepMs);
+    if (done === 0) return this.#lastTokenMs;
+    return Math.max(this.#lastTokenMs, this.#pace.simulated(this.#startedAtMs + done * this.#stepMs));
+  }
+
+  /** From now on it works at this share of its speed; 0 stops it where it stands. */
+  changePace(factor: number): void {
+    this.#lastTokenMs = this.lastTokenMs;
+    this.#pace.change(factor);
+  }
+
   /** Queues a request; false when the replica could never hold it. */
   enqueue(job: Job): boolean {
     const { prompt, outputTokens } = job.request;
-    if (!this.cache.canEverHold(prompt, outputTokens)) return false;
+    if (!this.#cache.canEverHold(prompt, outputTokens)) return false;
     this.#waiting.push(job);
     if (this.#steps === 0) this.#begin();
     else if (!this.#isPrefillStep) this.#cutShort();
     return true;
+  }
+
+  /** Gives a request up whose client has left. */
+  cancel(job: Job): void {
+    if (removeFrom(this.#waiting, job)) return;
+    if (!removeFrom(this.#prefilling, job) && !this.#decoding.remove(job)) return;
+    this.#cache.release(job.request.prompt, job.request.outputTokens);
+    if (!this.#isPrefillStep) this.#cutShort();
+  }
+
+  /** Another process takes over, with an empty cache and nothing under way. */
+  restart(): void {
+    this.#pace.cancel();
+    this.#steps = 0;
+    this.#waiting.length = 0;
+    this.#prefilling.length = 0;
+    this.#decoding.clear();
+    this.#cache = new KvCache(this.#model.kvTokens, this.#model.blockTokens);
   }
 
   #begin(): void {
@@ -122,7 +161,7 @@ export class Replica {
     const decodeMs = batch > 0 ? decodeStepMs + decodePerRequestMs * batch : 0;
     this.#isPrefillStep = prefillTokens > 0;
     this.#stepMs = (prefillMs + decodeMs + overheadMs) / this.#speed;
-    this.#startedAtMs = this.#queue.now();
+    this.#startedAtMs = this.#pace.now();
     this.#plan(this.#isPrefillStep ? 1 : this.#decoding.minKey - this.#stepsDone);
   }
 
@@ -130,11 +169,11 @@ export class Replica {
     while (this.#waiting.length > 0 && this.#prefilling.length + this.#decoding.size < this.#model.maxRunning) {
       const job = this.#waiting[0]!;
       const { prompt, outputTokens } = job.request;
-      const held = this.cache.take(prompt, outputTokens);
+      const held = this.#cache.take(prompt, outputTokens);
       if (held < 0) return;
       this.#waiting.shift();
       job.cachedTokens = held;
-      // The last token is always computed: it yields the first one of the answer.
+      // The last token is always computed: it yields the first one of the response.
       job.prefillLeft = Math.max(1, prompt.tokens - held);
       this.#prefilling.push(job);
     }
@@ -155,27 +194,25 @@ export class Replica {
 
   #plan(steps: number): void {
     this.#steps = steps;
-    this.#schedule += 1;
-    const schedule = this.#schedule;
-    this.#queue.at(this.#startedAtMs + steps * this.#stepMs, () => {
-      if (schedule === this.#schedule) this.#end();
-    });
+    this.#pace.plan(this.#startedAtMs + steps * this.#stepMs, () => this.#end());
   }
 
-  /** A request came: only the step that is under way is finished. */
+  /** A request came or went: only the step that is under way is finished. */
   #cutShort(): void {
-    const begun = Math.ceil((this.#queue.now() - this.#startedAtMs) / this.#stepMs);
+    const begun = Math.ceil((this.#pace.now() - this.#startedAtMs) / this.#stepMs);
     if (begun < this.#steps) this.#plan(begun);
   }
 
   #end(): void {
     const steps = this.#steps;
     const batch = this.#decoding.size;
+    const stepMs = this.#stepMs / this.#pace.factor;
     this.#steps = 0;
-    this.busyMs += steps * this.#stepMs;
+    this.busyMs += steps * stepMs;
     if (batch > 0) {
       this.#stepsDone += steps;
-      this.#events.decoded(batch, steps, this.#stepMs);
+      this.#lastTokenMs = this.#queue.now();
+      this.#events.decoded(batch, steps, stepMs);
     }
     while (this.#decoding.minKey <= this.#stepsDone) this.#finish(this.#decoding.pop()!);
     while (this.#prefilling[0]?.prefillLeft === 0) this.#firstToken(this.#prefilling.shift()!);
@@ -183,6 +220,7 @@ export class Replica {
   }
 
   #firstToken(job: Job): void {
+    this.#lastTokenMs = this.#queue.now();
     this.#events.firstToken(job);
     const tokensLeft = job.request.outputTokens - 1;
     if (tokensLeft === 0) this.#finish(job);
@@ -190,7 +228,14 @@ export class Replica {
   }
 
   #finish(job: Job): void {
-    this.cache.release(job.request.prompt, job.request.outputTokens);
+    this.#cache.release(job.request.prompt, job.request.outputTokens);
     this.#events.finished(job);
   }
+}
+
+/** Whether it was there. */
+function removeFrom(jobs: Job[], job: Job): boolean {
+  const at = jobs.indexOf(job);
+  if (at >= 0) jobs.splice(at, 1);
+  return at >= 0;
 }
