@@ -16,7 +16,7 @@ import type { UpstreamConnection } from "./wire/upstream-connection.ts";
 export type ReplicaConnection = Pick<UpstreamConnection, "send" | "pause" | "resume" | "destroy" | "hasSentAll">;
 
 /** The connections to one replica. */
-export interface ReplicaConnections {
+interface ReplicaConnections {
   /** A connection to send on, or undefined at the limit. `isFresh` refuses one that has carried a request before. */
   take(isFresh: boolean): ReplicaConnection | undefined;
 }

@@ -6,8 +6,8 @@ export class Pace {
   /** Milliseconds of own time for each simulated one. */
   #factor = 1;
   /** When the factor last changed, in simulated time and in own time. */
-  #sinceMs = 0;
-  #ownSinceMs = 0;
+  #simulatedChangeMs = 0;
+  #changedMs = 0;
   #plan: { readonly atMs: number; readonly run: () => void } | undefined;
   /** A plan that was scheduled before a change is not due any more. */
   #schedule = 0;
@@ -20,20 +20,25 @@ export class Pace {
     return this.#factor;
   }
 
-  /** Own time. */
-  now(): number {
-    return this.#ownSinceMs + (this.#queue.now() - this.#sinceMs) * this.#factor;
+  /** When the factor last changed, in own time. */
+  get changedMs(): number {
+    return this.#changedMs;
   }
 
-  /** The simulated time of an own time; only while the factor is not 0. */
+  /** Own time. */
+  now(): number {
+    return this.#changedMs + (this.#queue.now() - this.#simulatedChangeMs) * this.#factor;
+  }
+
+  /** The simulated time of an own time since the last change; only while the factor is not 0. */
   simulated(ownMs: number): number {
-    return this.#sinceMs + (ownMs - this.#ownSinceMs) / this.#factor;
+    return this.#simulatedChangeMs + (ownMs - this.#changedMs) / this.#factor;
   }
 
   change(factor: number): void {
     if (factor === this.#factor) return;
-    this.#ownSinceMs = this.now();
-    this.#sinceMs = this.#queue.now();
+    this.#changedMs = this.now();
+    this.#simulatedChangeMs = this.#queue.now();
     this.#factor = factor;
     this.#reschedule();
   }

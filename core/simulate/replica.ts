@@ -112,9 +112,9 @@ export class Replica {
   /** When a token last came out, in simulated time; -Infinity before the first. */
   get lastTokenMs(): number {
     if (this.#steps === 0 || this.#isPrefillStep || this.#pace.factor === 0) return this.#lastTokenMs;
-    const done = Math.floor((this.#pace.now() - this.#startedAtMs) / this.#stepMs);
-    if (done === 0) return this.#lastTokenMs;
-    return Math.max(this.#lastTokenMs, this.#pace.simulated(this.#startedAtMs + done * this.#stepMs));
+    const stepsDone = Math.floor((this.#pace.now() - this.#startedAtMs) / this.#stepMs);
+    const tokenMs = this.#startedAtMs + stepsDone * this.#stepMs;
+    return stepsDone === 0 || tokenMs <= this.#pace.changedMs ? this.#lastTokenMs : this.#pace.simulated(tokenMs);
   }
 
   /** From now on it works at this share of its speed; 0 stops it where it stands. */

@@ -54,7 +54,7 @@ const RESPONSE_HEAD_LIMIT = { headBytes: 64 * 1024, headerCount: 256 };
 /** Interim answers (1xx) passed over before the real one. */
 const MAX_INTERIM = 16;
 /** Silence that is enough once the replica is known to be gone. */
-const GONE_SILENCE_MS = 5_000;
+export const GONE_SILENCE_MS = 5_000;
 
 /** One connection to a replica: requests out, responses in, one at a time. */
 export class UpstreamConnection implements Timed {

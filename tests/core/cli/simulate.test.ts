@@ -174,7 +174,7 @@ describe("a trace file", () => {
 it("the table says what to mind", async () => {
   const trace = { ...(await readTraceFile(plain)), hasPrefixes: false, skippedLines: 1_234 };
   const asked = readSimulateArguments(["t", "--seeds", "3", "--time-scale", "0.8"]);
-  const run = { ...new Recorder().metrics(0, 0), name: "mine", faultyDecisions: 2 };
+  const run = { ...new Recorder().metrics(0, 0, []), name: "mine", faultyDecisions: 2 };
   const text = report([trace], [run], asked!.settings, 3);
   assert.match(text, /60 requests in 0\.4 minutes, 1,234 other lines skipped\n/);
   assert.match(text, /time scale 0\.8, mean of the seeds 1 to 3\n/);
