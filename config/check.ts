@@ -7,14 +7,14 @@ import type { RewriteRule } from "./rewrite-rule.ts";
 
 const MOST_ROWS = 12;
 
-/** What `signalbox check` prints: every problem of the files, or in short what they set up. */
+/** The output of `signalbox check`: every problem in the files, or a summary of a valid config. */
 export async function checkConfig(paths: readonly string[], registry: Registry): Promise<{ text: string; isValid: boolean }> {
   const loaded = await loadConfig(paths, registry);
   if (loaded.problems !== undefined) return { text: formatProblems(loaded.problems), isValid: false };
   return { text: summary(loaded), isValid: true };
 }
 
-/** A config on one screen. */
+/** A valid config in a few lines. */
 function summary({ config, definitions, unneeded }: LoadedConfig): string {
   const { listen, admin, pool, profile, rewrites } = config;
   const endpoints = pool.endpoints.map(({ name, url, labels }) =>
@@ -27,7 +27,7 @@ function summary({ config, definitions, unneeded }: LoadedConfig): string {
     ...section(`profile   ${profile.name}`, profileRows(config, definitions)),
     ...section(`rewrites  ${counted(rewrites.length, "rule")}`, rewrites.map(ruleText)),
     ...unusedRows(config, definitions),
-    ...(unneeded.length === 0 ? [] : [`unneeded  ${unneeded.join(", ")}: the router does their job by itself`]),
+    ...(unneeded.length === 0 ? [] : [`unneeded  ${unneeded.join(", ")}: the router does this itself`]),
   ];
   return sections.join("\n");
 }
@@ -63,7 +63,7 @@ function ruleText({ name, models, targets, stickyHeader, onUnavailable }: Rewrit
 
 const percent = (share: number) => `${Math.round(share * 1000) / 10}%`;
 
-/** Listed filters, scorers and pickers that no request will meet. */
+/** Listed filters, scorers and pickers that the profile does not use. */
 function unusedRows({ plugins, profile }: RouterConfig, definitions: ReadonlyMap<string, Definition>): readonly string[] {
   const used = new Set(profile.plugins.map(({ pluginRef }) => pluginRef));
   const unused = plugins.filter(

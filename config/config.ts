@@ -4,16 +4,16 @@ import type { Settings } from "../core/settings.ts";
 import type { Position } from "./problems.ts";
 import type { RewriteRule } from "./rewrite-rule.ts";
 
-/** Everything the config files say, checked and with every default filled in. Plain data. */
+/** The content of the config files, validated, with all defaults filled in. Plain data. */
 export interface RouterConfig {
   readonly listen: Address;
   /** Undefined when the admin port is off. */
   readonly admin: AdminAddress | undefined;
   readonly pool: PoolConfig;
-  /** Every instance that runs: the listed ones in file order, then the defaults that nobody listed. Names are unique. */
+  /** All instances that run: the listed ones in file order, then the defaults that are not listed. Names are unique. */
   readonly plugins: readonly PluginEntry[];
   readonly profile: ProfileConfig;
-  /** In the order they are asked. */
+  /** In the order in which they are matched. */
   readonly rewrites: readonly RewriteRule[];
   readonly settings: Settings;
 }
@@ -24,12 +24,12 @@ export interface Address {
 }
 
 export interface AdminAddress extends Address {
-  /** Names with a dot that it may be asked by, beside its host. */
+  /** Accepted host names with a dot, beside `host`. */
   readonly hosts: readonly string[];
 }
 
 interface PoolConfig {
-  /** What a rewrite's poolRef.name points at. */
+  /** The name that a rewrite's poolRef.name refers to. */
   readonly name: string;
   readonly endpoints: readonly EndpointSpec[];
   readonly probes: Probes;
@@ -38,11 +38,11 @@ interface PoolConfig {
 export interface PluginEntry {
   readonly name: string;
   readonly type: string;
-  /** Where the plugin was loaded from; undefined for a built-in type. */
+  /** The module that the plugin was loaded from; undefined for a built-in type. */
   readonly from: string | undefined;
-  /** What the plugin's own schema made of its parameters: ready for `create`. */
+  /** Parameters as returned by the plugin's schema, ready for `create`. */
   readonly parameters: unknown;
-  /** Where the files list it; undefined for a default. */
+  /** Its place in the files; undefined for a default. */
   readonly position: Position | undefined;
 }
 

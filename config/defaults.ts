@@ -1,15 +1,15 @@
 import type { Address, ProfileConfig } from "./config.ts";
 
-// What runs when the config does not say otherwise. Every name here is a built-in type.
+// Defaults for what the config leaves out. Every name here is a built-in type.
 
 export const DEFAULT_LISTEN: Address = { host: "127.0.0.1", port: 8080 };
 export const DEFAULT_ADMIN: Address = { host: "127.0.0.1", port: 9090 };
 
-/** Put in front of a profile that lists no filter. */
+/** Prepended to a profile that lists no filter. */
 export const DEFAULT_FILTERS: readonly string[] = ["ready", "serves-model"];
-/** Put at the end of a profile that lists no picker. */
+/** Appended to a profile that lists no picker. */
 export const DEFAULT_PICKER = "max-score";
-/** Added where nobody wrote a profile and no scorer is listed. */
+/** Used if the config has neither a profile nor a scorer. */
 export const DEFAULT_SCORERS: readonly (readonly [type: string, weight: number])[] = [["outstanding-work", 1]];
 
 /** The profile of a config that lists no profile and no plugin. */
@@ -22,7 +22,7 @@ export const DEFAULT_PROFILE: ProfileConfig = {
   ],
 };
 
-/** Always on; an entry of the same type takes the place of one of them. The passthrough parser runs only where it is listed. */
+/** Always run; a listed entry of the same type replaces one. The passthrough parser runs only if it is listed. */
 export const DEFAULT_PARSERS: readonly string[] = [
   "completions",
   "chat-completions",
@@ -41,7 +41,7 @@ export const DEFAULT_DETECTORS: readonly string[] = [
 ];
 export const DEFAULT_OBSERVERS: readonly string[] = ["access-log", "request-metrics", "decisions"];
 
-/** Types whose parameters are other parts of the config, and which parts. */
+/** Types that are configured by another part of the config, and which part. */
 export const CONFIGURED_ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ["static", "spec.pool.endpoints"],
   ["model-rewrite", "documents of kind InferenceModelRewrite"],

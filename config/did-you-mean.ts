@@ -2,7 +2,7 @@ import { quoted } from "./problems.ts";
 
 const LONGEST_COMPARED = 64;
 
-/** A hint that names the candidate closest to a mistyped word; "" when none is close. */
+/** A hint that names the candidate most similar to a mistyped word; "" when none is similar enough. */
 export function didYouMean(word: string, candidates: Iterable<string>): string {
   const closest = closestTo(word, candidates);
   return closest === undefined ? "" : `Did you mean ${quoted(closest)}?`;
@@ -22,7 +22,7 @@ function closestTo(word: string, candidates: Iterable<string>): string | undefin
   return best;
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours that turn one word into the other. */
+/** Number of insertions, deletions, replacements and swaps of neighbours that turn one word into the other. */
 function editDistance(from: string, to: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, column) => column);

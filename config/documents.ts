@@ -1,13 +1,13 @@
 import { Composer, type Document, isAlias, isMap, isScalar, isSeq, LineCounter, Parser } from "yaml";
 import { type Finding, type Path, type Position, type Problem, problemAt, quoted, type Report } from "./problems.ts";
 
-/** One YAML or JSON document as plain data that still knows where each value stood. */
+/** One YAML or JSON document as plain data, with the position of each value. */
 export interface ConfigDocument {
   readonly file: string;
   readonly value: unknown;
-  /** Where a path leads; one that leads nowhere stands for the deepest node that exists on it. */
+  /** The position of the node at a path, or of its deepest ancestor that exists. */
   readonly positionOf: (path: Path, part?: "value" | "key") => Position;
-  /** Notes a problem at the place that a path leads to. */
+  /** Reports a problem at the position of a path. */
   readonly report: Report;
 }
 
@@ -20,18 +20,18 @@ type Entries = Map<string | number, { readonly key: number; readonly value: numb
 
 interface Converted {
   readonly value: unknown;
-  /** Nodes in it, aliases counted as what they stand for. */
+  /** Number of nodes in it; an alias counts as the nodes it refers to. */
   readonly size: number;
   readonly offset: number;
 }
 
-/** The library quotes the file in its messages; a problem stays one line on a terminal. */
+/** Control characters. The library's messages quote the file, but a problem must stay on one line. */
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
 
 const DEEPEST = 64;
 const MOST_ALIASED_NODES = 100_000;
 
-/** Takes a text apart into its documents; those with errors are left out, and the errors noted. JSON is YAML too. */
+/** Reads the documents in a YAML or JSON text. Appends errors to `problems` and leaves out the documents that have any. */
 export function readDocuments(file: string, text: string, problems: Problem[]): readonly ConfigDocument[] {
   const lines = new LineCounter();
   const positionAt = (offset: number): Position => {
@@ -57,9 +57,9 @@ export function readDocuments(file: string, text: string, problems: Problem[]): 
 
 type ReportAt = (offset: number, finding: Finding) => void;
 
-/** The documents without syntax errors; the errors of the others are noted. */
+/** The documents without syntax errors; reports the errors of the others. */
 function compose(tokens: readonly Token[], reportAt: ReportAt): readonly Document.Parsed[] {
-  // Duplicate keys are found while locating: the library compares each key with each other one.
+  // The Locator finds duplicate keys; the library would compare each key with every other one.
   const composer = new Composer({ schema: "core", prettyErrors: false, uniqueKeys: false });
   const documents = [...composer.compose(tokens)];
   const faults = documents.length === 0 ? [composer.streamInfo()] : documents;
@@ -72,7 +72,7 @@ function compose(tokens: readonly Token[], reportAt: ReportAt): readonly Documen
   return documents.filter(({ errors, warnings }) => errors.length + warnings.length === 0);
 }
 
-/** The library recurses on what it composes, so depth is bounded before, without recursion. */
+/** The library composes recursively, so limit the depth before that, without recursion. */
 function firstTokenBelow(tokens: readonly Token[], depth: number): Token | undefined {
   let level: Token[] = tokens.flatMap((token) => (token.type === "document" && token.value ? [token.value] : []));
   for (let reached = 0; reached < depth; reached++) {
@@ -83,11 +83,11 @@ function firstTokenBelow(tokens: readonly Token[], depth: number): Token | undef
   return level[0];
 }
 
-/** Turns nodes into plain data and remembers the offset of every entry. */
+/** Converts nodes to plain data and keeps the offset of every entry. */
 class Locator {
   readonly #reportAt: ReportAt;
   readonly #entriesOf = new WeakMap<object, Entries>();
-  /** What each anchor stands for so far; undefined while its own node is being read. */
+  /** The value of each anchor so far; undefined while its own node is being converted. */
   readonly #anchors = new Map<string, Converted | undefined>();
   readonly #root: Converted;
   #aliasedNodes = 0;
@@ -101,7 +101,7 @@ class Locator {
     return this.#root.value;
   }
 
-  /** Where the node at the end of a path starts, or the deepest one that exists on it. */
+  /** The offset of the node at a path, or of its deepest ancestor that exists. */
   offsetOf(path: Path, part: "value" | "key"): number {
     let offset = this.#root.offset;
     let container = this.#root.value;
@@ -169,7 +169,7 @@ class Locator {
     const target = this.#anchors.get(anchor);
     if (target === undefined) {
       const isInside = this.#anchors.has(anchor);
-      const found = `the alias *${anchor} ${isInside ? "inside what it stands for" : `without an anchor &${anchor} above it`}`;
+      const found = `the alias *${anchor} ${isInside ? "inside its own anchor" : `without an anchor &${anchor} above it`}`;
       this.#reportAt(offset, { found });
       return nothing;
     }
@@ -178,7 +178,7 @@ class Locator {
     if (this.#aliasedNodes <= MOST_ALIASED_NODES) return target;
     if (wasWithin)
       this.#reportAt(offset, {
-        found: `aliases that stand for more than ${MOST_ALIASED_NODES} values`,
+        found: `aliases that expand to more than ${MOST_ALIASED_NODES} values`,
         wanted: "fewer of them",
       });
     return nothing;

@@ -6,7 +6,7 @@ import { type JsonSchema, jsonSchemaOf } from "./json-schema.ts";
 import { rewriteDocument } from "./rewrite-schema.ts";
 import { routerDocument } from "./schema.ts";
 
-/** Config files as JSON Schema (draft 7, which editors read), with the options of every plugin type in the registry. */
+/** A JSON Schema (draft 7, which editors support) for config files, with the options of every plugin type in the registry. */
 export function editorSchema(registry: Registry): JsonSchema {
   const types = [...registry]
     .filter(([, { type }]) => !CONFIGURED_ELSEWHERE.has(type))
@@ -32,7 +32,7 @@ function documentSchema(schema: Parameters<typeof jsonSchemaOf>[0]): JsonSchema 
   return withoutDialect(jsonSchemaOf(schema) ?? {});
 }
 
-/** Names the plugin types where a type is written, and the options of each where its parameters are. */
+/** Adds the plugin types to `type`, and the options of each type to its `parameters`. */
 function withPlugins(router: JsonSchema, types: readonly Definition[]): JsonSchema {
   const inProfile = types.filter(({ kind }) => kind === "filter" || kind === "scorer" || kind === "picker");
   const typed = edit(router, ["properties", "spec", "properties", "plugins", "items"], (entry) => ({
@@ -60,7 +60,7 @@ function withPlugins(router: JsonSchema, types: readonly Definition[]): JsonSche
 
 const named = ({ type, kind, summary }: Definition): JsonSchema => ({ const: type, description: `${kind}: ${summary}` });
 
-/** A copy in which the node at the end of `path` is changed. */
+/** A copy in which the node at `path` is changed. */
 function edit(schema: JsonSchema, [first, ...rest]: readonly string[], change: (node: JsonSchema) => JsonSchema): JsonSchema {
   if (first === undefined) return change(schema);
   return { ...schema, [first]: edit(schema[first] as JsonSchema, rest, change) };

@@ -4,7 +4,7 @@ import { readdir, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { type Finding, type Problem, problemAt } from "./problems.ts";
 
-/** The text of one config file and the name messages call it by. */
+/** The text of one config file, and its name in messages. */
 export interface ConfigText {
   readonly file: string;
   readonly text: string;
@@ -13,7 +13,7 @@ export interface ConfigText {
 const MOST_BYTES = 1024 * 1024;
 const CONFIG_NAME = /^[^.].*\.(yaml|yml|json)$/;
 
-/** Reads files, and of folders every .yaml, .yml and .json file in them, sorted by name; each file once. */
+/** Reads files and, from folders, all .yaml, .yml and .json files sorted by name; each file once. Appends to `problems`. */
 export async function readFiles(paths: readonly string[], problems: Problem[]): Promise<readonly ConfigText[]> {
   const texts: ConfigText[] = [];
   const seen = new Set<string>();
@@ -59,7 +59,7 @@ const TOO_LARGE: Finding = {
   hint: "Split it: -f takes a folder too.",
 };
 
-/** At most one byte more than allowed, whatever the file is. */
+/** Reads at most one byte more than allowed, even from a device or a pipe. */
 async function readBounded(file: string): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of createReadStream(file, { end: MOST_BYTES })) chunks.push(chunk as Buffer);

@@ -4,31 +4,34 @@ import type { PluginEntry, RouterConfig } from "./config.ts";
 import { DEFAULT_DETECTORS, DEFAULT_OBSERVERS, DEFAULT_PARSERS, DEFAULT_SOURCES } from "./defaults.ts";
 import type { Path, Report } from "./problems.ts";
 
-/** Types by the names a config may call them by; a key that is not its definition's `type` is a name of the reference router. */
+/**
+ * Plugin types by the names that a config can use. A key other than its definition's `type` is the reference router's name for
+ * it.
+ */
 export type Registry = ReadonlyMap<string, Definition>;
 
-/** The types under their own names. */
+/** The types by their own names, without the reference router's. */
 export function ownTypes(registry: Registry): readonly Definition[] {
   return [...registry].filter(([name, { type }]) => name === type).map(([, definition]) => definition);
 }
 
-/** One instance and the type it is of. */
+/** One instance and its type. */
 export interface Instance {
   readonly entry: PluginEntry;
   readonly definition: Definition;
-  /** Where its document lists it; empty for a default. */
+  /** Its path in its document; empty for a default. */
   readonly path: Path;
   readonly report: Report;
 }
 
-/** What the config lists under `plugins`. */
+/** The config's `plugins`. */
 export interface ListedPlugins {
   readonly instances: ReadonlyMap<string, Instance>;
-  /** Names of entries that have a problem; what refers to one of them has none of its own. */
+  /** Names of invalid entries; references to them are not reported again. */
   readonly brokenNames: ReadonlySet<string>;
-  /** True when a broken entry may have had any name. */
+  /** True if an invalid entry has no readable name, so any name may have been its. */
   readonly hasNamelessBroken: boolean;
-  /** Types that run by default, but not here. */
+  /** Default types that do not run with this config. */
   readonly withoutDefaults: ReadonlySet<string>;
 }
 
@@ -37,7 +40,7 @@ export function listedOfType(type: string, { instances }: ListedPlugins): readon
   return [...instances.values()].filter(({ entry }) => entry.type === type && entry.from === undefined);
 }
 
-/** What a plugin's schema says of its parameters, or why it can't say it now. */
+/** Validates parameters with the plugin's schema. `fault`: why the schema itself failed. */
 export function validateOptions({ options }: Definition, value: unknown): SchemaResult<unknown> | { readonly fault: string } {
   try {
     const result = options["~standard"].validate(value);
@@ -49,15 +52,15 @@ export function validateOptions({ options }: Definition, value: unknown): Schema
   }
 }
 
-/** True when a type can be used without parameters. */
+/** Whether a type can be used without parameters. */
 export function needsNoParameters(definition: Definition): boolean {
   const result = validateOptions(definition, {});
   return !("fault" in result) && result.issues === undefined;
 }
 
 /**
- * Every instance the config amounts to. The default parsers come first, so that a listed one of another type wins a path that
- * both serve; the other defaults come last.
+ * All instances of the config, defaults included. The default parsers come first, so that a listed parser of another type
+ * wins a path that both serve. The other defaults come last.
  */
 export function allInstances(
   config: Omit<RouterConfig, "plugins">,
@@ -79,7 +82,10 @@ export function allInstances(
   ];
 }
 
-/** An instance that no file lists, under the name of its type. Throws when the registry has no such type that takes this. */
+/**
+ * An instance that no file lists, named after its type. Throws an Error if the registry has no such type or it rejects the
+ * parameters.
+ */
 function unlistedInstance(name: string, registry: Registry, parameters: unknown): Instance {
   const definition = registry.get(name);
   if (definition === undefined) throw new Error(`The registry has no plugin type "${name}", which is on by default`);

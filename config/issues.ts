@@ -3,7 +3,7 @@ import { didYouMean } from "./did-you-mean.ts";
 import { keysAt } from "./json-schema.ts";
 import { describe, type Finding, type Path, quoted, type Report } from "./problems.ts";
 
-/** An issue with what zod adds to the standard; other schema libraries leave it out. */
+/** An issue with zod's own fields; other schema libraries leave them out. */
 export interface DetailedIssue extends SchemaIssue {
   readonly code?: string;
   readonly keys?: readonly string[];
@@ -17,18 +17,18 @@ export interface DetailedIssue extends SchemaIssue {
 
 interface Subject {
   readonly schema: OptionSchema<unknown>;
-  /** What was validated, and where in the document it stands. */
+  /** The validated value; `path` is its place in the document. */
   readonly value: unknown;
   readonly base: Path;
   readonly report: Report;
 }
 
-/** Says of each issue what was found and wanted, at the node it is about. */
+/** Reports what was found and wanted for each issue, at its node. */
 export function reportIssues(issues: readonly DetailedIssue[], subject: Subject): void {
   for (const issue of issues) reportIssue(issue, stepsOf(issue), subject);
 }
 
-/** The path of an issue as plain keys and indexes. */
+/** An issue's path as keys and indexes. */
 export function stepsOf(issue: SchemaIssue): Path {
   return (issue.path ?? []).map((step) => {
     const key = typeof step === "object" ? step.key : step;
@@ -58,7 +58,7 @@ function unknownKey(key: string, known: readonly string[]): Finding {
   return { found: `the unknown key ${quoted(key)}`, wanted, hint: didYouMean(key, known) };
 }
 
-/** The branch of a union whose own type fitted, so that only something inside it is wrong. */
+/** The branch of a union with the right type, if there is one; its issues are inside the value. */
 function likeliestBranch(branches: readonly (readonly DetailedIssue[])[]): readonly DetailedIssue[] | undefined {
   return branches.find((issues) => issues.length > 0 && issues.every((issue) => isInside(issue)));
 }
@@ -95,7 +95,7 @@ const TYPE_WORDS: Readonly<Record<string, string>> = {
   record: "a mapping",
 };
 
-/** What would be right: the schema's own words where it has some, else ours. */
+/** What is wanted: the schema's own message if it has one, else ours. */
 function wantedBy(issue: DetailedIssue): string {
   const isStockWording = /^(Invalid|Too |Unrecognized)/.test(issue.message);
   if (!isStockWording) return issue.message;

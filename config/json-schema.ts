@@ -1,13 +1,13 @@
 import type { OptionSchema } from "../core/contract/options.ts";
 
-/** A JSON Schema node, as far as anyone here looks into it. */
+/** A JSON Schema node; only the fields that are used here. */
 export interface JsonSchema {
   readonly [keyword: string]: unknown;
 }
 
 type Convertible = { readonly jsonSchema?: { readonly input: (options: { target: string }) => JsonSchema } };
 
-/** What a schema accepts, as JSON Schema draft 7 (which editors read); undefined where its library can't say. */
+/** A schema as JSON Schema draft 7, which editors support; undefined if its library can't convert it. */
 export function jsonSchemaOf(schema: OptionSchema<unknown>): JsonSchema | undefined {
   try {
     return (schema["~standard"] as Convertible).jsonSchema?.input({ target: "draft-07" });
@@ -16,7 +16,7 @@ export function jsonSchemaOf(schema: OptionSchema<unknown>): JsonSchema | undefi
   }
 }
 
-/** The keys a mapping at `path` may have, as far as the schema names them. */
+/** The keys that the schema names for a mapping at `path`. */
 export function keysAt(schema: OptionSchema<unknown>, path: readonly PropertyKey[]): readonly string[] {
   const root = jsonSchemaOf(schema);
   let nodes = root === undefined ? [] : alternatives(root);

@@ -16,7 +16,7 @@ const KINDS: Readonly<Record<PluginKind, true>> = {
   observer: true,
 };
 
-/** Codes by which Node says that it can't run this TypeScript by itself. */
+/** Error codes with which Node reports TypeScript that it can't run itself. */
 const NEEDS_TSX = new Set([
   "ERR_UNKNOWN_FILE_EXTENSION",
   "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX",
@@ -24,7 +24,7 @@ const NEEDS_TSX = new Set([
 ]);
 
 /**
- * Loads a plugin from a file (relative to `baseDir`) or from a package that is installed there. Throws an Error whose message
+ * Loads a plugin from a file (relative to `baseDir`) or from a package installed there. Rejects with an Error whose message
  * says what to do.
  */
 export async function loadPluginModule(from: string, baseDir: string): Promise<Definition> {
@@ -41,7 +41,7 @@ function locate(from: string, baseDir: string): string {
   try {
     return pathToFileURL(createRequire(join(resolve(baseDir), "config.js")).resolve(from)).href;
   } catch {
-    // A package without a CommonJS entry: the runtime looks for it beside Signalbox.
+    // A package without a CommonJS entry: let the runtime resolve it from Signalbox's own folder.
     return from;
   }
 }
@@ -68,7 +68,7 @@ async function importPlugin(url: string): Promise<unknown> {
 }
 
 function importFailure(error: unknown, url: string): string {
-  // A file was seen to exist, so what is missing there is something that it imports.
+  // The file exists, so a missing module is one that it imports.
   const isMissing = !url.startsWith("file:") && /MODULE_NOT_FOUND$/.test(codeOf(error));
   return isMissing
     ? `${firstLine(error)}: install the package, or write ./file.ts for a file.`
@@ -84,10 +84,10 @@ function codeOf(error: unknown): string {
   return typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";
 }
 
-/** The default export of a module, if it is a plugin. */
+/** A module's default export. Throws an Error if it is not a plugin. */
 function checkDefinition(module: unknown): Definition {
   const exported = defaultOf(module);
-  // What tsx makes of a file outside an ES module package keeps its exports one level deeper.
+  // For a file outside an ES module package, tsx nests the exports one level deeper.
   const plugin = defaultOf(exported) ?? exported;
   if (typeof plugin !== "object" || plugin === null) throw new Error(`It has no plugin as its default export: ${EXPORT_ONE}`);
   const { kind, type, create, options } = plugin as Partial<Definition>;

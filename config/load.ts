@@ -13,23 +13,23 @@ import { readRewrites } from "./rewrites.ts";
 import { readRouter } from "./router.ts";
 import { type RouterDocument, routerDocument } from "./schema.ts";
 
-/** A config that can run, with the type of each of its instances. */
+/** A valid config, with the type of each of its instances. */
 export interface LoadedConfig {
   readonly config: RouterConfig;
-  /** By the name of the entry in `config.plugins`. */
+  /** Types by the name of the entry in `config.plugins`. */
   readonly definitions: ReadonlyMap<string, Definition>;
-  /** Names in an EndpointPickerConfig whose job the router does anyway. */
+  /** Names of entries in an EndpointPickerConfig that are not needed: the router does their job itself. */
   readonly unneeded: readonly string[];
   readonly problems?: undefined;
 }
 
-/** A config that can't run, and everything that is wrong with it. */
+/** All problems of an invalid config. */
 export interface RefusedConfig {
   readonly problems: readonly Problem[];
   readonly config?: undefined;
 }
 
-/** Reads files and folders; `urls` are endpoints given beside them, with which no Router document is needed. */
+/** Reads config files and folders. `urls` are further endpoints; with them, no Router document is needed. */
 export async function loadConfig(
   paths: readonly string[],
   registry: Registry,
@@ -40,7 +40,7 @@ export async function loadConfig(
   return read(texts, registry, urls, problems);
 }
 
-/** Like loadConfig, from texts that are at hand already. */
+/** Like loadConfig, for texts instead of files. */
 export function loadTexts(
   texts: readonly ConfigText[],
   registry: Registry,
@@ -82,7 +82,7 @@ async function read(
   };
 }
 
-/** The Router document; an empty one where endpoints come from elsewhere. */
+/** The Router document; an empty one if there is none and endpoints come from elsewhere. */
 function routerResource([document]: readonly ConfigDocument[], hasEndpoints: boolean): Resource<RouterDocument> | undefined {
   if (document !== undefined) return fit(document, routerDocument, routerSectionOf);
   return hasEndpoints ? EMPTY_ROUTER : undefined;
@@ -121,7 +121,7 @@ function endpointsOf(urls: readonly string[], problems: Problem[]): readonly End
   }));
 }
 
-/** Sections are checked apart, so that a mistake in one hides none in another. */
+/** Sections are checked separately, so that a mistake in one does not hide those in another. */
 function routerSectionOf([first, section]: Path): Path | undefined {
   return first === "spec" && typeof section === "string" ? [first, section] : undefined;
 }

@@ -12,7 +12,7 @@ import type { PluginSpec } from "./schema.ts";
 
 type Place = Pick<Resource<unknown>, "file" | "positionOf" | "report">;
 
-/** An entry before it is checked, and where it stands. */
+/** An unchecked entry and its place. */
 export interface PluginSource {
   readonly spec: PluginSpec;
   readonly path: Path;
@@ -21,7 +21,7 @@ export interface PluginSource {
 
 export type ReadPlugins = Omit<ListedPlugins, "withoutDefaults">;
 
-/** Finds or loads each entry's type and validates its parameters. */
+/** Finds or loads the type of each entry and validates its parameters. */
 export async function readPlugins(sources: readonly PluginSource[], registry: Registry): Promise<ReadPlugins> {
   const instances = new Map<string, Instance>();
   const brokenNames = new Set<string>();
@@ -72,7 +72,7 @@ async function definitionOf(
       [...path, "type"],
       instead === undefined
         ? { found: `the unknown plugin type ${quoted(type)}`, wanted: "a built-in type", hint: typeHint(type, registry) }
-        : { found: `the plugin type ${quoted(type)} of the reference router, which is not here`, hint: instead },
+        : { found: `the plugin type ${quoted(type)} of the reference router, which has no counterpart here`, hint: instead },
     );
   }
   return definition;
@@ -112,7 +112,7 @@ function isNameFree(
 ): boolean {
   const { name, type } = entry;
   const builtIn = registry.get(name);
-  // A type under the reference's name is the same type with other parameters.
+  // The reference router's name for a type means the same type with other parameters.
   if (builtIn !== undefined && (entry.from !== undefined || builtIn.type !== type)) {
     report([...path, "name"], { found: `the name ${quoted(name)}, which is a built-in type`, wanted: "a name of its own" });
     return false;

@@ -5,18 +5,18 @@ import type { Finding, Report } from "./problems.ts";
 import { quoted } from "./problems.ts";
 import type { PoolSpec, ProbeSeconds } from "./schema.ts";
 
-/** An endpoint before it is checked, and where it stands. */
+/** An unchecked endpoint and its place. */
 export interface EndpointEntry {
   readonly spec: {
     readonly url: string;
     readonly name?: string | undefined;
     readonly labels?: Readonly<Record<string, string>> | undefined;
   };
-  /** Paths start at the endpoint. */
+  /** Its paths are relative to the endpoint. */
   readonly report: Report;
 }
 
-/** Endpoints with names and whole addresses; each name and each address once. */
+/** Checked endpoints with names and complete addresses. Names and addresses must be unique. */
 export function readEndpoints(entries: readonly EndpointEntry[]): readonly EndpointSpec[] {
   const names = new Map<string, string>();
   const urls = new Set<string>();
@@ -50,9 +50,9 @@ function readUrl(text: string): ReturnType<typeof parseEndpointUrl> | Finding {
   }
 }
 
-/** The same address with the scheme that was left out, if that was all. */
+/** A hint with the address and its missing scheme, if nothing else is wrong with it. */
 function suggestion(text: string): string {
-  // Text before an "@" may be a password, which no message repeats.
+  // Text before an "@" may be a password; messages must not repeat it.
   if (text.includes("://") || text.includes("@")) return "";
   try {
     return ` Did you mean ${quoted(parseEndpointUrl(`http://${text}`).href)}?`;
@@ -61,12 +61,12 @@ function suggestion(text: string): string {
   }
 }
 
-/** "gpu1-8000" for http://gpu1:8000. */
+/** The default name, for example "gpu1-8000" for http://gpu1:8000. */
 function nameFor({ hostname, port, basePath }: { hostname: string; port: number; basePath: string }): string {
   return `${hostname}-${port}${basePath}`.replace(/[^A-Za-z0-9._-]+/g, "-").replace(/^[^A-Za-z0-9]+/, "");
 }
 
-/** Probes of the config, over the recommended ones. */
+/** The config's probes; recommended values for what it leaves out. */
 export function readProbes(probes: PoolSpec["probes"]): Probes {
   return {
     startup: readProbe(probes?.startup, PROBE_DEFAULTS.startup),

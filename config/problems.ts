@@ -1,16 +1,16 @@
-/** A place in a config file; line and column count from 1, and 0 stands for the file as a whole. */
+/** A place in a config file. Line and column start at 1; 0 means the whole file. */
 export interface Position {
   readonly file: string;
   readonly line: number;
   readonly column: number;
 }
 
-/** One thing that is wrong with the config, and what would be right. */
+/** One problem in the config and how to fix it. */
 export interface Problem extends Position {
-  /** Where in the document: "spec.pool.endpoints[0].url"; "" where there is no such place. */
+  /** Place in the document, such as "spec.pool.endpoints[0].url"; "" if there is none. */
   readonly path: string;
   readonly found: string;
-  /** "" where `found` says it all. */
+  /** "" if `found` is enough. */
   readonly wanted: string;
   /** A whole sentence, or "". */
   readonly hint: string;
@@ -19,14 +19,14 @@ export interface Problem extends Position {
 /** Keys and list indexes from a document's root to a node. */
 export type Path = readonly (string | number)[];
 
-/** What is wrong, without the place. */
+/** A problem without its place. */
 export interface Finding {
   readonly found: string;
   readonly wanted?: string;
   readonly hint?: string;
 }
 
-/** Notes a problem at a node, or at the key that leads to it. */
+/** Reports a problem at a node, or at its key. */
 export type Report = (path: Path, finding: Finding, part?: "value" | "key") => void;
 
 const MOST_SHOWN = 50;
@@ -52,7 +52,7 @@ export function formatProblem(problem: Problem): string {
   return [place, problem.path, `found ${problem.found}${wanted}.${hint}`].filter((part) => part !== "").join("  ");
 }
 
-/** All of them in reading order, one per line, and how many there are. */
+/** The problems, one per line, and their number. The first 50 are shown. */
 export function formatProblems(problems: readonly Problem[]): string {
   const lines = problems.slice(0, MOST_SHOWN).map(formatProblem);
   if (problems.length > MOST_SHOWN) lines.push(`… and ${problems.length - MOST_SHOWN} more`);
@@ -60,14 +60,14 @@ export function formatProblems(problems: readonly Problem[]): string {
   return lines.join("\n");
 }
 
-/** Sorted by line within each file; the files stay in the order they were read. */
+/** Sorts by line within each file; the files stay in the given order. */
 export function inReadingOrder(problems: readonly Problem[], files: readonly string[]): readonly Problem[] {
   const rank = new Map(files.map((file, index) => [file, index]));
   const rankOf = (problem: Problem) => rank.get(problem.file) ?? -1;
   return [...problems].sort((a, b) => rankOf(a) - rankOf(b) || a.line - b.line || a.column - b.column);
 }
 
-/** A value from the file as a message shows it: short, on one line, unmistakable. */
+/** A value from a file for a message: short, on one line, with its type visible. */
 export function describe(value: unknown): string {
   if (value === null || value === undefined) return "nothing";
   if (typeof value === "string") return quoted(value);
@@ -76,7 +76,7 @@ export function describe(value: unknown): string {
   return String(value);
 }
 
-/** In double quotes, cut to a length that fits a line. */
+/** The text in double quotes, shortened to fit on a line. */
 export function quoted(text: string): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 79)}…` : text);
 }

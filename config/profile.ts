@@ -5,12 +5,12 @@ import { didYouMean } from "./did-you-mean.ts";
 import { type ListedPlugins, listedOfType, needsNoParameters, type Registry } from "./instances.ts";
 import { type Path, quoted, type Report } from "./problems.ts";
 
-/** A profile as a document has it, and what its kind of document fills in. */
+/** A profile from a document, and the defaults of that kind of document. */
 export interface ProfileSource {
-  /** Undefined where the document lists none: then the listed plugins make one. */
+  /** Undefined if the document has none; then the listed plugins are the profile. */
   readonly profile: ProfileEntry | undefined;
   readonly report: Report;
-  /** Where that document lists its plugins. */
+  /** The path of that document's plugin list. */
   readonly pluginsAt: string;
   readonly defaults: ProfileDefaults;
 }
@@ -27,18 +27,18 @@ interface RefEntry {
 }
 
 export interface ProfileDefaults {
-  /** The default filters stand in front of every profile, or only of one that lists no filter. */
+  /** Prepend the default filters to every profile, or only to one without filters. */
   readonly filters: "always" | "instead";
-  /** Added where no profile and no scorer is listed. */
+  /** Used if neither a profile nor a scorer is listed. */
   readonly scorers: readonly (readonly [type: string, weight: number])[];
-  /** Whether a listed picker serves a profile that names none. */
+  /** Whether a profile without a picker uses a listed one. */
   readonly takesListedPicker: boolean;
 }
 
-/** What fills in a Router's profile. */
+/** The defaults for a Router document's profile. */
 export const ROUTER_DEFAULTS: ProfileDefaults = { filters: "instead", scorers: DEFAULT_SCORERS, takesListedPicker: false };
 
-/** A reference whose plugin was found, and where it stands. */
+/** A resolved reference and its place. */
 interface FoundRef {
   readonly name: string;
   readonly definition: Definition;
@@ -53,7 +53,7 @@ interface Surroundings {
   readonly registry: Registry;
 }
 
-/** The profile with what it leaves out filled in. */
+/** Reads the profile and fills in its defaults. Reports problems. */
 export function readProfile(source: ProfileSource, listed: ListedPlugins, registry: Registry): ProfileConfig {
   const surroundings = { source, listed, registry };
   const { profile } = source;
@@ -96,7 +96,7 @@ function isProfileKind(kind: PluginKind): boolean {
   return kind === "filter" || kind === "scorer" || kind === "picker";
 }
 
-/** The plugin a name refers to; undefined, and said, when there is none. */
+/** The type of the plugin that a name refers to. Reports a problem and returns undefined if there is none. */
 function definitionOf(name: string, path: Path, { source, listed, registry }: Surroundings): Definition | undefined {
   const { report, pluginsAt } = source;
   const instance = listed.instances.get(name);
@@ -107,7 +107,7 @@ function definitionOf(name: string, path: Path, { source, listed, registry }: Su
   if (definition === undefined) {
     const hint = didYouMean(name, [...names, ...registry.keys()]);
     report(path, {
-      found: `${quoted(name)}, which no plugin is called`,
+      found: `${quoted(name)}, which is not the name of a plugin`,
       wanted: `the name of an entry in ${pluginsAt}, or a built-in type`,
       hint,
     });
@@ -147,7 +147,7 @@ function refuseSecondPicker(refs: readonly FoundRef[]): void {
   });
 }
 
-/** Filters in front and a picker at the end where they are missing, and scorers where nobody wrote a profile. */
+/** Adds missing default filters and picker, and default scorers if there is no profile. */
 function complete(refs: readonly FoundRef[], { source, listed }: Surroundings): readonly ProfileRef[] {
   const { profile, defaults } = source;
   const has = (kind: PluginKind) => refs.some(({ definition }) => definition.kind === kind);
@@ -171,7 +171,7 @@ function defaultPicker({ takesListedPicker }: ProfileDefaults, listed: ListedPlu
   return (takesListedPicker ? pickers[0]?.entry.name : undefined) ?? nameOfType(DEFAULT_PICKER, listed);
 }
 
-/** What the config calls a plugin of this type; the type itself where it lists none. */
+/** The name of the listed instance of this type; the type's name if none is listed. */
 function nameOfType(type: string, listed: ListedPlugins): string {
   return listedOfType(type, listed)[0]?.entry.name ?? type;
 }

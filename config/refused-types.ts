@@ -1,7 +1,7 @@
-/** Types of the reference router that have no counterpart here, by what to do instead. */
+/** Types of the reference router without a counterpart here, grouped by what to do instead. */
 const INSTEAD: readonly (readonly [instead: string, types: string])[] = [
   [
-    "Prefill and decode are not served apart here: give each replica the whole request, and list one profile.",
+    "Prefill and decode are not separated here: each replica gets whole requests, so list one profile.",
     `disagg-profile-handler pd-profile-handler disagg-headers-handler prefill-header-handler prefix-based-pd-decider
     always-disagg-pd-decider always-disagg-multimodal-decider p2p-source-producer`,
   ],
@@ -10,7 +10,7 @@ const INSTEAD: readonly (readonly [instead: string, types: string])[] = [
     "header-profile-handler data-parallel-profile-handler",
   ],
   [
-    "What a replica has cached is known here from what was sent there: use prefix-cache-scorer alone.",
+    "Here the router derives what a replica has cached from what it sent there: use prefix-cache-scorer alone.",
     "precise-prefix-cache-scorer precise-prefix-cache-producer burst-prefix-cache-producer",
   ],
   [
@@ -27,15 +27,18 @@ const INSTEAD: readonly (readonly [instead: string, types: string])[] = [
     slo-deadline-ordering-policy static-usage-limit-policy priority-holdback soft-reflective-ceiling probabilistic-admitter
     agent-identity`,
   ],
-  ["Sessions are carried by a header here: use session-affinity-scorer or session-affinity-filter.", "session-id-producer"],
+  ["Sessions are identified by a header here: use session-affinity-scorer or session-affinity-filter.", "session-id-producer"],
   [
     "Use labels: label-selector-filter, by-label.",
     `endpoint-attribute-filter endpoint-attribute-scorer topology-filter topology-scorer header-label-affinity
     header-based-testing-filter`,
   ],
   ["Use utilization-detector, which is a filter too.", "utilization-filter"],
-  ["There is no cluster to watch here: list the replicas, or use file-discovery.", "k8s-notification-source"],
-  ["The access log and x-signalbox-endpoint tell it.", "request-attribute-reporter destination-endpoint-served-verifier"],
+  ["No cluster is watched here: list the replicas, or use file-discovery.", "k8s-notification-source"],
+  [
+    "The access log and the response header x-signalbox-endpoint show it.",
+    "request-attribute-reporter destination-endpoint-served-verifier",
+  ],
   [
     "Only HTTP APIs are read: use openai-parser, anthropic-parser, vllmhttp-parser, or passthrough-parser.",
     "vllmgrpc-parser vertexai-parser sglanghttp-parser",

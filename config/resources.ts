@@ -6,13 +6,13 @@ import { type DetailedIssue, reportIssues, stepsOf } from "./issues.ts";
 import { describe, type Path, quoted, type Report } from "./problems.ts";
 import { REWRITE_VERSIONS } from "./rewrite-schema.ts";
 
-/** A document that fits its schema, with the place it came from. */
+/** A document that fits its schema, with its positions. */
 export interface Resource<Document> {
   readonly file: string;
   readonly document: Document;
   readonly positionOf: ConfigDocument["positionOf"];
   readonly report: Report;
-  /** Sections left out because something in them is wrong, which has been said. */
+  /** Names of sections that were left out because they have problems, which are already reported. */
   readonly broken: ReadonlySet<string>;
 }
 
@@ -25,7 +25,7 @@ const VERSIONS: Readonly<Record<Kind, readonly string[]>> = {
 };
 const KINDS = Object.keys(VERSIONS) as readonly Kind[];
 
-/** The documents by kind, lists (as a cluster exports them) taken apart; what is of no known kind is reported. */
+/** Groups documents by kind. Expands lists, as a cluster exports them, and reports unknown kinds. */
 export function sortByKind(documents: readonly ConfigDocument[]): Readonly<Record<Kind, readonly ConfigDocument[]>> {
   const sorted: Record<Kind, ConfigDocument[]> = { Router: [], InferenceModelRewrite: [], EndpointPickerConfig: [] };
   for (const document of documents.flatMap(itemsOf)) {
@@ -70,8 +70,8 @@ function kindOf({ value, report }: ConfigDocument): Kind | undefined {
 const foundOf = (value: unknown, key: string) => ({ found: value === undefined ? `no ${quoted(key)}` : describe(value) });
 
 /**
- * Holds a document against its schema. Unknown keys, and sections with something wrong inside (`sectionOf` leads to them), are
- * reported and left out, so that the rest can still be checked. Undefined when nothing usable is left.
+ * Validates a document. Unknown keys and sections with problems (`sectionOf` returns a problem's section) are reported and left
+ * out, so that the rest can still be checked. Undefined when nothing usable is left.
  */
 export function fit<Document>(
   { file, value, positionOf, report }: ConfigDocument,

@@ -1,7 +1,7 @@
 import { z } from "../core/contract/options.ts";
 import { lineOfText, whole } from "./schema.ts";
 
-// The shape of an InferenceModelRewrite: the reference's resource, with two keys of our own at the end of a rule.
+// The schema of an InferenceModelRewrite: the reference's resource, plus two keys of our own at the end of a rule.
 
 export const REWRITE_VERSIONS = ["llm-d.ai/v1alpha2", "inference.networking.x-k8s.io/v1alpha2"] as const;
 const POOL_GROUPS = ["inference.networking.k8s.io", "inference.networking.x-k8s.io"] as const;
@@ -12,7 +12,7 @@ const metadata = z.looseObject({
   creationTimestamp: z.iso
     .datetime({ offset: true, error: "a time such as 2026-01-31T12:00:00Z" })
     .nullable()
-    .describe("Of two rules that match alike, the older resource's decides.")
+    .describe("If two rules match equally well, the one of the older resource applies.")
     .optional(),
 });
 
@@ -24,21 +24,24 @@ const poolRef = z.strictObject({
 
 const match = z.strictObject({
   model: z.strictObject({
-    type: z.literal("Exact").describe("The only way of matching, and the default.").optional(),
+    type: z.literal("Exact").describe("The only kind of match, and the default.").optional(),
     value: lineOfText.describe("The model name that the client asks for."),
   }),
 });
 
 const target = z.strictObject({
-  modelRewrite: lineOfText.describe("The model or adapter name that is sent on."),
+  modelRewrite: lineOfText.describe("The model or adapter name that the replica gets."),
   weight: whole(0, 1_000_000)
     .describe("Share of the traffic relative to the other targets; 0 is listed but drained. On every target or on none.")
     .optional(),
 });
 
 const rule = z.strictObject({
-  matches: z.array(match).describe("Any of them matches. Left out or empty: the rule matches every request.").optional(),
-  targets: z.array(target).min(1).describe("What the model name stands for."),
+  matches: z
+    .array(match)
+    .describe("The rule matches if any of these does. Left out or empty: it matches every request.")
+    .optional(),
+  targets: z.array(target).min(1).describe("The names that replace the model name."),
   sticky: z
     .strictObject({
       header: z
@@ -51,7 +54,7 @@ const rule = z.strictObject({
   onUnavailable: z
     .enum(["refuse", "redistribute"])
     .describe(
-      "When no ready replica serves the drawn target: answer 503, or draw among the others. Default refuse. Signalbox only.",
+      "If no ready replica serves the drawn target: respond with 503 (refuse), or draw among the others (redistribute). Default refuse. Signalbox only.",
     )
     .optional(),
 });

@@ -7,9 +7,9 @@ import type { RewriteDocument, RewriteDocumentRule } from "./rewrite-schema.ts";
 type RewriteResource = Resource<RewriteDocument>;
 
 /**
- * All rules of all resources in the order they are asked: rules for named models before rules for every model, then the older
- * resource, then its name, then the place in its list. Resources without a creationTimestamp come after those with one, in file
- * order. `pool` is undefined where the Router document did not say it in a usable way.
+ * All rules of all resources in the order in which they are matched: rules for named models before rules for every model, then
+ * by age of the resource (oldest first), its name, and the place in its list. Resources without a creationTimestamp come last, in
+ * file order. `pool` is undefined if the Router document has no valid pool name.
  */
 export function readRewrites(resources: readonly RewriteResource[], pool: string | undefined): readonly RewriteRule[] {
   refuseDuplicates(resources);
@@ -42,7 +42,7 @@ function checkPool({ document, report }: RewriteResource, pool: string): void {
   });
 }
 
-/** Array.sort is stable, so what compares equal stays in file order. */
+/** Compares by age. Array.sort is stable, so equal ones stay in file order. */
 function byAge({ document: { metadata: a } }: RewriteResource, { document: { metadata: b } }: RewriteResource): number {
   if (!a.creationTimestamp || !b.creationTimestamp) return Number(!a.creationTimestamp) - Number(!b.creationTimestamp);
   return Date.parse(a.creationTimestamp) - Date.parse(b.creationTimestamp) || compareText(a.name, b.name);
@@ -50,7 +50,7 @@ function byAge({ document: { metadata: a } }: RewriteResource, { document: { met
 
 const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
-/** The resource's name; with its namespace where another namespace has the same name. */
+/** The resource's name, with its namespace if another namespace has the same name. */
 function nameOf({ document: { metadata } }: RewriteResource, resources: readonly RewriteResource[]): string {
   const isShared = resources.some(
     ({ document }) => document.metadata.name === metadata.name && document.metadata.namespace !== metadata.namespace,

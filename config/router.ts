@@ -10,15 +10,15 @@ import { type ProfileSource, ROUTER_DEFAULTS, readProfile } from "./profile.ts";
 import type { Resource } from "./resources.ts";
 import type { AddressSpec, AdminAddressSpec, EjectionSpec, RouterDocument, RouterSpec } from "./schema.ts";
 
-/** What a Router document says, apart from the instances that run by default. */
+/** The content of a Router document, without default instances. */
 export interface RouterParts {
   readonly config: Omit<RouterConfig, "plugins" | "rewrites">;
   readonly listed: ListedPlugins;
-  /** False when the pool section has a problem, so that its name may not be what was meant. */
+  /** False if the pool section has problems, so that its name may be wrong. */
   readonly isPoolKnown: boolean;
 }
 
-/** Reads a Router document together with endpoints that come from elsewhere, and with the reference's config if there is one. */
+/** Reads a Router document, together with endpoints from elsewhere and the reference's config if there is one. */
 export async function readRouter(
   resource: Resource<RouterDocument>,
   registry: Registry,

@@ -3,19 +3,20 @@ import { z } from "../core/contract/options.ts";
 import { DEFAULT_LIMITS, type Limits } from "../core/settings.ts";
 import { MAX_SLOTS } from "../core/state/load.ts";
 
-// The shape of a Router document. The editor schema is made from the same declarations, so each key says what it means.
+// The schema of a Router document. The editor schema is generated from it, so every key has a description.
 
 const LARGEST_BUFFER = 2 ** 30;
+const LARGEST_MEMORY = 2 ** 40;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const LONGEST_TIMER_SECONDS = Math.floor(LONGEST_TIMER_MS / 1000);
 
-/** A whole number within bounds; the bounds are in the message. */
+/** A whole number from `min` to `max`; the message names the bounds. */
 export function whole(min: number, max: number) {
   const wanted = `a whole number from ${min} to ${max}`;
   return z.int(wanted).min(min, wanted).max(max, wanted);
 }
 
-/** Text with at least one character and none that would break a header or a log line. */
+/** Text of at least one character, without control characters that would break a header or a log line. */
 export const lineOfText = z.string().regex(/^[^\x00-\x1f\x7f]+$/, "text on one line, without control characters");
 
 const seconds = (min: number) => {
@@ -26,7 +27,7 @@ const seconds = (min: number) => {
   return z.number(wanted).min(min, wanted).max(LONGEST_TIMER_SECONDS, wanted);
 };
 
-/** What an instance, an endpoint or a profile may be called. */
+/** The name of an instance, an endpoint or a profile. */
 export const instanceName = z
   .string()
   .regex(
@@ -50,7 +51,7 @@ const adminAddress = z.strictObject({
   ...address.shape,
   hosts: z
     .array(z.string().regex(/^[A-Za-z0-9_.-]+$/, "a host name, without scheme and port"))
-    .describe("Names with a dot that the admin port may be asked by, beside its host. IP addresses and localhost always are.")
+    .describe("Accepted host names with a dot, beside the admin port's host. IP addresses and localhost are always accepted.")
     .optional(),
 });
 
@@ -58,17 +59,17 @@ const probe = z.strictObject({
   path: z
     .string()
     .regex(/^\/[\x21-\x7e]*$/, 'a path that starts with "/"')
-    .describe("Asked with GET; status 200 is success.")
+    .describe("Path that is requested with GET; status 200 is success.")
     .optional(),
   initialDelaySeconds: seconds(0).describe("Wait before the first scheduled try.").optional(),
   periodSeconds: seconds(0.001).describe("Time between tries.").optional(),
   timeoutSeconds: seconds(0.001).describe("How long one try may take.").optional(),
-  failureThreshold: whole(1, 1_000_000).describe("Failures in a row that count as failed.").optional(),
+  failureThreshold: whole(1, 1_000_000).describe("Failures in a row after which the probe counts as failed.").optional(),
 });
 
 const endpoint = z.strictObject({
-  url: lineOfText.describe("Address of the replica, such as http://gpu1:8000; a path is put before every API path."),
-  name: instanceName.describe("What messages, metrics and headers call it. Default: made from host and port.").optional(),
+  url: lineOfText.describe("Address of the replica, such as http://gpu1:8000. A path in it is put before every API path."),
+  name: instanceName.describe("Its name in messages, metrics and headers. Default: made from host and port.").optional(),
   labels: z.record(z.string(), z.string()).describe("Free labels, for filters that select by label.").optional(),
 });
 
@@ -78,10 +79,10 @@ const pool = z.strictObject({
   probes: z
     .strictObject({
       startup: probe.describe("Until it succeeds once, the replica gets no traffic.").optional(),
-      liveness: probe.describe("Whether the server process answers.").optional(),
+      liveness: probe.describe("Whether the server process responds.").optional(),
       readiness: probe.describe("Whether the replica can serve its models now.").optional(),
     })
-    .describe("How replicas are checked; what is left out has the recommended value.")
+    .describe("How replicas are checked. What is left out gets the recommended value.")
     .optional(),
 });
 
@@ -90,7 +91,7 @@ const plugin = z.strictObject({
   from: lineOfText
     .describe("A module with your own plugin: ./file.ts (relative to this file) or a package. Either this or `type`.")
     .optional(),
-  name: instanceName.describe("What profiles call this instance. Default: its type.").optional(),
+  name: instanceName.describe("Name of this instance in profiles. Default: its type.").optional(),
   parameters: z.unknown().describe("Options of the plugin.").optional(),
 });
 
@@ -99,7 +100,7 @@ export const profileWeight = z.number(WANTED_WEIGHT).min(0, WANTED_WEIGHT).max(1
 
 const profileRef = z.strictObject({
   pluginRef: z.string().describe("Name of an entry in `plugins`, or a built-in type to use with its defaults."),
-  weight: profileWeight.describe("How much a scorer counts beside the others. Default 1.").optional(),
+  weight: profileWeight.describe("Weight of a scorer in the mean over all scorers. Default 1.").optional(),
 });
 
 const profile = z.strictObject({
@@ -117,11 +118,16 @@ const limits = z.strictObject({
   headBytes: limit("headBytes", bytes(1024, 1024 * 1024), "Largest request head, all lines together."),
   headerCount: limit("headerCount", whole(1, 10_000), "Most header lines in a head."),
   bodyBytes: limit("bodyBytes", bytes(1), "Largest request body."),
+  memoryBytes: limit(
+    "memoryBytes",
+    bytes(0, LARGEST_MEMORY),
+    "All request bodies under way and all unread responses together; 0 for a quarter of the memory, at most 1 GiB.",
+  ),
   bodyDepth: limit("bodyDepth", whole(1, 10_000), "Deepest nesting of a JSON body."),
   headTimeoutMs: limit("headTimeoutMs", milliseconds, "From the first byte of a request head to its last."),
   bodyTimeoutMs: limit("bodyTimeoutMs", milliseconds, "From the end of the head to the end of the body."),
   idleTimeoutMs: limit("idleTimeoutMs", milliseconds, "How long a client connection may stay open without a request."),
-  writeTimeoutMs: limit("writeTimeoutMs", milliseconds, "How long a client may leave what is written to it unread."),
+  writeTimeoutMs: limit("writeTimeoutMs", milliseconds, "How long a client may read nothing of a response."),
   connectTimeoutMs: limit("connectTimeoutMs", milliseconds, "Opening a connection to a replica, TLS included."),
   responseTimeoutMs: limit("responseTimeoutMs", milliseconds, "From the request's last byte sent to the response's head."),
   streamIdleTimeoutMs: limit("streamIdleTimeoutMs", milliseconds, "Longest silence inside a response."),
@@ -182,10 +188,7 @@ const routerSpec = z.strictObject({
     .describe("Where the status page and the metrics are. Default 127.0.0.1:9090; false turns it off.")
     .optional(),
   pool: pool.describe("The replicas that requests are routed to.").optional(),
-  plugins: z
-    .array(plugin)
-    .describe("Plugin instances with parameters of their own; anything left out gets a sensible default.")
-    .optional(),
+  plugins: z.array(plugin).describe("Plugin instances with their own parameters. What is left out gets a default.").optional(),
   profiles: z.array(profile).describe("How an endpoint is chosen: one profile.").optional(),
   ejection: z
     .union([z.literal(false), ejection])
@@ -193,7 +196,10 @@ const routerSpec = z.strictObject({
     .optional(),
   retries: retries.describe("What may be tried again, and how often.").optional(),
   limits: limits.describe("Bounds on time and size.").optional(),
-  responseHeaders: z.boolean().describe("Whether answers name the endpoint and the model that served. Default true.").optional(),
+  responseHeaders: z
+    .boolean()
+    .describe("Whether responses name the endpoint and the model that served. Default true.")
+    .optional(),
 });
 
 /** A document of kind Router. */

@@ -1,4 +1,5 @@
 import type { ActiveConfig } from "./active-config.ts";
+import type { MemoryBudget } from "./body/memory-budget.ts";
 import type { Clock } from "./contract/clock.ts";
 import type { Endpoint } from "./contract/endpoint.ts";
 import type { Log } from "./contract/log.ts";
@@ -28,6 +29,7 @@ export interface DataPlane {
   /** The newest facts; a request takes them when its decision is made. */
   readonly facts: Facts;
   readonly admission: Admission;
+  readonly memory: MemoryBudget;
   readonly load: LoadTable;
   /** Undefined when no plugin reads prefixes. */
   readonly prefixIndex: PrefixIndex | undefined;

@@ -69,6 +69,7 @@ export async function createRouter(options: RouterOptions): Promise<FetchRouter>
     limits,
     clock: services.clock,
     deadlines,
+    memory: router.memory,
     open: new Set<FetchExchange>(),
     isClosed: false,
   };

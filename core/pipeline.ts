@@ -19,6 +19,8 @@ import type { Facts } from "./state/facts.ts";
 
 /** The starter of a run: it ends the request. */
 export interface RunOwner {
+  /** The request's body is not needed any more. May be called several times. */
+  bodyDelivered(): void;
   /** The whole response was passed on. */
   completed(): void;
   /** There is no response, or no complete one. `thrown` is a RouterError, or any other value for a fault of the router. */
@@ -100,13 +102,9 @@ export class PipelineRun implements Applicant {
 }
 
 /** Chooses endpoints and records why. The same inputs always give the same decision; the simulation calls this function too. */
-export function decide(
-  request: InferenceRequest,
-  { endpoints }: Facts,
-  profile: Profile,
-  load: LoadView,
-  random: Random,
-): Decision {
+export function decide(request: InferenceRequest, facts: Facts, profile: Profile, load: LoadView, random: Random): Decision {
+  // A copy, because observers and a filter's `refuse` are handed this list, and the next decision reads the facts' own.
+  const endpoints = facts.endpoints.slice();
   const filtered = filter(request, profile.filters, endpoints, load, random);
   const { refusal } = filtered;
   const held = holdBack(filtered.candidates, load, random);

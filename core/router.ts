@@ -1,6 +1,7 @@
 import type { LoadedConfig } from "../config/load.ts";
 import type { ActiveConfig } from "./active-config.ts";
 import { checkPages } from "./admin/pages.ts";
+import { MemoryBudget } from "./body/memory-budget.ts";
 import type { Endpoint } from "./contract/endpoint.ts";
 import { ControlPlane } from "./control/control-plane.ts";
 import { KeptState } from "./control/kept-state.ts";
@@ -9,6 +10,7 @@ import type { DataPlane } from "./data-plane.ts";
 import { requestIds } from "./intake/request-ids.ts";
 import { intake } from "./intake/request-intake.ts";
 import type { RequestStarter } from "./intake/request-receiver.ts";
+import { defaultMemoryBytes } from "./runtime/memory-limit.ts";
 import { admitAll } from "./stages/admit.ts";
 import { type Facts, factsOf } from "./state/facts.ts";
 import { LoadTable } from "./state/load.ts";
@@ -17,6 +19,7 @@ import { RetryBudget } from "./state/retry-budget.ts";
 import { TokenScale } from "./state/token-scale.ts";
 import { httpGet } from "./wire/http-get.ts";
 import { UpstreamPools } from "./wire/upstream-pools.ts";
+import type { UnreadCounter } from "./wire/write-progress.ts";
 
 /** A router without a listener: hosts (the wire server, the fetch face) start requests on it, the admin port shows its state. */
 export interface Router {
@@ -27,6 +30,8 @@ export interface Router {
   /** The facts that decisions read now. */
   readonly facts: Facts;
   readonly load: LoadTable;
+  /** What request bodies and unread responses hold together. */
+  readonly memory: Pick<MemoryBudget, "limitBytes" | "bodyBytes" | "refusals"> & UnreadCounter;
   /** When it started, in seconds since 1970. */
   readonly startedAtS: number;
   /** Undefined when no plugin reads prefixes. */
@@ -64,6 +69,8 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices)
   const load = new LoadTable(clock);
   const prefixIndex = plugins.prefixSettings && new PrefixIndex(plugins.prefixSettings);
   const pools = new UpstreamPools(config.settings.limits, clock);
+  const { memoryBytes } = config.settings.limits;
+  const memory = new MemoryBudget(memoryBytes === 0 ? defaultMemoryBytes() : memoryBytes, clock);
   const startedAtS = Math.floor(clock.wall() / 1000);
   const waiting = new Set<() => void>();
   let facts = factsOf([]);
@@ -94,6 +101,7 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices)
       return facts;
     },
     admission: admitAll,
+    memory,
     load,
     prefixIndex,
     tokenScale: new TokenScale(),
@@ -110,6 +118,7 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices)
   const close = () => {
     control.stop();
     pools.close();
+    memory.close();
     plugins.dispose();
   };
   try {
@@ -127,6 +136,7 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices)
       return facts;
     },
     load,
+    memory,
     startedAtS,
     get prefixIndex() {
       return prefixIndex?.stats();

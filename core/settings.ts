@@ -42,6 +42,8 @@ export interface Limits {
   readonly headerCount: number;
   /** Largest request body. */
   readonly bodyBytes: number;
+  /** For all request bodies under way and all unread responses together; 0 for a share of the memory there is. */
+  readonly memoryBytes: number;
   /** Deepest nesting of a JSON body. */
   readonly bodyDepth: number;
   /** From the first byte of a request head (or the start of a new connection) to its last byte. */
@@ -74,6 +76,7 @@ export const DEFAULT_LIMITS: Limits = {
   headBytes: 32 * 1024,
   headerCount: 128,
   bodyBytes: 32 * 1024 * 1024,
+  memoryBytes: 0,
   bodyDepth: 256,
   headTimeoutMs: 20_000,
   bodyTimeoutMs: 60_000,

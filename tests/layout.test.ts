@@ -31,8 +31,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "core/active-config.ts": ["core/contract", "core/settings.ts"],
   // The data plane: it knows nothing of who builds config and facts.
   "core/wire": ["core/contract", "core/errors", "core/intake", "core/runtime", "core/settings.ts"],
-  "core/errors": ["core/contract", "core/intake", "core/wire"],
-  "core/data-plane.ts": ["core/active-config.ts", "core/contract", "core/stages", "core/state", "core/wire"],
+  "core/errors": ["core/contract", "core/intake", "core/stream", "core/wire"],
+  "core/data-plane.ts": ["core/active-config.ts", "core/body", "core/contract", "core/stages", "core/state", "core/wire"],
   "core/stages": [
     ...["core/active-config.ts", "core/body", "core/contract", "core/data-plane.ts", "core/errors", "core/intake"],
     ...["core/state", "core/stream", "core/wire"],
@@ -48,8 +48,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // The control plane, and what puts the two together.
   "core/control": ["config", "core/active-config.ts", "core/contract", "core/settings.ts", "core/state", "core/wire"],
   "core/router.ts": [
-    ...["config", "core/active-config.ts", "core/admin", "core/contract", "core/control", "core/data-plane.ts"],
-    ...["core/intake", "core/stages", "core/state", "core/wire"],
+    ...["config", "core/active-config.ts", "core/admin", "core/body", "core/contract", "core/control", "core/data-plane.ts"],
+    ...["core/intake", "core/runtime", "core/stages", "core/state", "core/wire"],
   ],
   "core/admin": [
     ...[

@@ -3,7 +3,7 @@ import { describe, type Path, quoted } from "../problems.ts";
 import { type Entry, type PickerResource, referredTo, refuseReference } from "./entries.ts";
 import { BUILT_IN_JOBS, FEATURE_GATES, REFUSED_KEYS, REFUSED_PARSER_PARAMETERS, SOURCE_TYPES } from "./types.ts";
 
-/** Reports all that the document asks for and that neither a plugin nor the router itself does. */
+/** Reports everything in the document that neither a plugin nor the router itself supports. */
 export function checkUnsupported(entries: readonly Entry[], resource: PickerResource): void {
   checkGates(resource);
   checkKeys(resource);
@@ -65,7 +65,9 @@ function checkHandlers(entries: readonly Entry[], { report }: PickerResource): v
   if (second !== undefined) report(second.path, { found: "a second profile handler", wanted: "one, or none" });
 }
 
-/** A mapping's keys: some are accepted, some refused with a reason (but for `false`, which asks for nothing), the rest unknown. */
+/**
+ * Checks a mapping's keys: some are accepted, some are refused with a reason (unless their value is false), others are unknown.
+ */
 function checkParameters(
   { parameters, path }: Entry,
   accepted: readonly string[],

@@ -11,7 +11,7 @@ export interface Entry {
   readonly type: string;
   readonly parameters: unknown;
   readonly path: Path;
-  /** What it is, where it becomes no plugin instance of ours. */
+  /** Its role, if it does not become a plugin instance here. */
   readonly role: string | undefined;
 }
 
@@ -21,7 +21,7 @@ export function readEntries({ document, report }: PickerResource): readonly Entr
     const entry: Entry = { name, type, parameters, path: ["plugins", index], role: roleOf(type) };
     const other = seen.get(name);
     seen.set(name, entry);
-    // Of two that become instances, the second is refused with the instances.
+    // If both become instances, the duplicate name is reported there.
     if (other !== undefined && (entry.role !== undefined || other.role !== undefined)) {
       report([...entry.path, name === type ? "type" : "name"], {
         found: `the plugin name ${quoted(name)} a second time`,
@@ -38,12 +38,12 @@ function roleOf(type: string): string | undefined {
   return type === FILE_DISCOVERY ? "discovery" : undefined;
 }
 
-/** What a reference leads to: an entry, or a type that needs none. */
+/** The entry that a reference names, or a type that needs no entry. */
 export function referredTo(name: string, entries: readonly Entry[]): Pick<Entry, "name" | "type" | "role"> {
   return entries.find((entry) => entry.name === name) ?? { name, type: name, role: roleOf(name) };
 }
 
-/** Reports a reference to something of another kind. */
+/** Reports a reference to a plugin of the wrong kind. */
 export function refuseReference(
   name: string,
   path: Path,
@@ -55,7 +55,7 @@ export function refuseReference(
   const isListed = entries.some((entry) => entry.name === name);
   const what = role === undefined ? `of type ${quoted(type)}` : `a ${role}`;
   report([...path, "pluginRef"], {
-    found: isListed ? `${quoted(name)}, which is ${what}` : `${quoted(name)}, which no plugin is called`,
+    found: isListed ? `${quoted(name)}, which is ${what}` : `${quoted(name)}, which is not the name of a plugin`,
     wanted,
   });
 }

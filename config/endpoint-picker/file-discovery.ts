@@ -14,7 +14,7 @@ const port = z
   .union([z.string(), z.number()])
   .refine((value) => /^\d{1,5}$/.test(String(value)) && Number(value) >= 1 && Number(value) <= 65_535, "a port from 1 to 65535");
 
-/** The reference's endpoints file. */
+/** The schema of the reference's endpoints file. */
 const endpointsFile = z.strictObject({
   endpoints: z.array(
     z.strictObject({
@@ -34,7 +34,7 @@ const parameters = z.strictObject({
   watchFile: z.literal(false, "false: the file is read when the router starts").optional(),
 });
 
-/** The endpoints of the file-discovery that the document names; none where it names none. */
+/** The endpoints of the file-discovery that the document names; none if it names none. */
 export async function discoverEndpoints(
   entries: readonly Entry[],
   resource: PickerResource,

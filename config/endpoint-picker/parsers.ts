@@ -4,15 +4,15 @@ import { REFUSED_TYPES } from "../refused-types.ts";
 import { type Entry, type PickerResource, referredTo, refuseReference } from "./entries.ts";
 import { OTHER_PATHS, PARSER_TYPES, PASSTHROUGH_PARSER, PATHS_BY_PARSER } from "./types.ts";
 
-/** Which of our parsers run. */
+/** The parsers that run. */
 export interface ChosenParsers {
-  /** Default parsers that do not. */
+  /** Default parsers that do not run. */
   readonly left: readonly string[];
-  /** The passthrough parser, with its routes, if it was chosen. */
+  /** The passthrough parser with its routes, if chosen. */
   readonly passthrough: readonly PluginSource[];
 }
 
-/** Without a choice all default parsers run; a choice takes their place, as in the reference. */
+/** Without a choice, all default parsers run; a choice replaces them, as in the reference. */
 export function chooseParsers(entries: readonly Entry[], resource: PickerResource): ChosenParsers {
   const { requestHandler, parser } = resource.document;
   const listed = (requestHandler?.parsers ?? []).map((ref, index) => ({ ...ref, path: ["requestHandler", "parsers", index] }));
@@ -20,7 +20,7 @@ export function chooseParsers(entries: readonly Entry[], resource: PickerResourc
   if (refs.length === 0) return { left: [], passthrough: [] };
   const chosen = refs.filter(({ pluginRef, path }) => {
     const { role, type } = referredTo(pluginRef, entries);
-    // A type that is refused where it is listed needs no second report.
+    // A refused type is already reported where it is listed.
     const isRefused = REFUSED_TYPES.has(type) && entries.some((entry) => entry.name === pluginRef);
     if (role !== "parser" && !isRefused) refuseReference(pluginRef, path, "a parser", entries, resource);
     return role === "parser";

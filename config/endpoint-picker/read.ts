@@ -15,23 +15,23 @@ import {
   UTILIZATION_DETECTOR,
 } from "./types.ts";
 
-/** What an EndpointPickerConfig says, in our terms. */
+/** An EndpointPickerConfig, translated to the router's own config. */
 export interface PickerParts {
   readonly plugins: readonly PluginSource[];
   readonly profile: ProfileSource;
-  /** Types that run by default, but not by this document. */
+  /** Default types that do not run with this document. */
   readonly withoutDefaults: ReadonlySet<string>;
   readonly endpoints: readonly EndpointEntry[];
-  /** Names of entries whose job the router does anyway. */
+  /** Names of entries that are not needed: the router does their job itself. */
   readonly unneeded: readonly string[];
-  /** True when the list of plugins has a problem that left it out. */
+  /** True if the list of plugins was left out because of a problem. */
   readonly isBroken: boolean;
 }
 
-/** Readiness and model names are a cluster's business to the reference; here these filters know them, so they always run. */
+/** The reference leaves readiness and model names to the cluster. Here filters check them, so these always run. */
 const PICKER_DEFAULTS: ProfileDefaults = { filters: "always", scorers: DEFAULT_SCORERS, takesListedPicker: true };
 
-/** Puts the reference's config into the terms of ours; what has no meaning here is reported by name. */
+/** Translates the reference's config to ours. What has no meaning here is reported by name. */
 export async function readPicker(resource: PickerResource, problems: Problem[]): Promise<PickerParts> {
   const { document, report, broken } = resource;
   const entries = readEntries(resource);
@@ -54,7 +54,7 @@ function isUnneeded({ role, type }: Entry): boolean {
   return role !== undefined && role !== "discovery" && type !== PASSTHROUGH_PARSER;
 }
 
-/** Name of the detector that guards the pool; undefined when none is named. */
+/** Name of the saturation detector; undefined if none is named. */
 function detectorOf(entries: readonly Entry[], resource: PickerResource): string | undefined {
   const { flowControl, saturationDetector } = resource.document;
   const inFlowControl = flowControl?.saturationDetector;
@@ -76,7 +76,7 @@ function profileOf(entries: readonly Entry[], detector: string | undefined, reso
     report(["schedulingProfiles", 1], {
       found: `${profiles.length} profiles`,
       wanted: "exactly one",
-      hint: "Prefill and decode are not served apart here.",
+      hint: "Prefill and decode are not separated here.",
     });
   }
   const refs = profile.plugins.flatMap(({ pluginRef, weight }, index) => {
@@ -90,7 +90,7 @@ function profileOf(entries: readonly Entry[], detector: string | undefined, reso
   return { name: profile.name, refs: [...guard, ...refs] };
 }
 
-/** Entries that become instances, under the reference's type names, and a detector that is only referred to. */
+/** The entries that become instances, with the reference's type names, and a detector that is referred to without an entry. */
 function sourcesOf(entries: readonly Entry[], detector: string | undefined, resource: PickerResource): readonly PluginSource[] {
   const inProfile = new Set(resource.document.schedulingProfiles?.[0]?.plugins.map(({ pluginRef }) => pluginRef));
   const listed = entries.filter(({ role }) => role === undefined);
@@ -108,7 +108,7 @@ function sourcesOf(entries: readonly Entry[], detector: string | undefined, reso
   ];
 }
 
-/** The reference's detector holds back nobody but the sheddable: when all are full, traffic goes on. */
+/** The reference's detector only refuses sheddable requests. So when all replicas are full, the filter keeps them all. */
 function keeping(parameters: unknown): unknown {
   if (parameters === undefined || parameters === null) return { whenAllFull: "keep" };
   return typeof parameters === "object" ? { whenAllFull: "keep", ...parameters } : parameters;

@@ -1,28 +1,28 @@
 import { z } from "../../core/contract/options.ts";
 import { instanceName, profileWeight } from "../schema.ts";
 
-// The shape of an EndpointPickerConfig: the reference router's own config file. Keys that can't be honoured are named here
-// too, so that they are refused by what they are and not as unknown.
+// The schema of an EndpointPickerConfig, the reference router's config file. It includes unsupported keys, so that they are
+// refused with a reason and not as unknown.
 
 export const PICKER_VERSIONS = ["llm-d.ai/v1alpha1", "llm-d.ai/v1", "inference.networking.x-k8s.io/v1alpha1"] as const;
 
 const pluginRef = z.strictObject({ pluginRef: z.string().describe("Name of an entry in `plugins`.") });
-const refused = z.unknown().describe("Refused, with a sentence that says what to use.").optional();
+const refused = z.unknown().describe("Refused with a sentence that says what to use instead.").optional();
 
 const plugin = z.strictObject({
   type: z.string().describe("One of the reference's plugin types, or one of Signalbox's."),
-  name: instanceName.describe("What profiles call this instance. Default: its type.").optional(),
+  name: instanceName.describe("Name of this instance in profiles. Default: its type.").optional(),
   parameters: z.unknown().describe("The reference's parameters of that type.").optional(),
 });
 
 const profileRef = z.strictObject({
   pluginRef: z.string().describe("Name of an entry in `plugins`."),
-  weight: profileWeight.nullable().describe("How much a scorer counts beside the others. Default 1.").optional(),
+  weight: profileWeight.nullable().describe("Weight of a scorer in the mean over all scorers. Default 1.").optional(),
 });
 
 const saturationDetector = z
   .strictObject({ pluginRef: z.string().describe("Name of an entry in `plugins`. Default utilization-detector.").optional() })
-  .describe("Keeps traffic away from full replicas, as long as another is left.");
+  .describe("Keeps traffic away from full replicas while any other is left.");
 
 const flowControl = z.strictObject({
   saturationDetector: saturationDetector.optional(),

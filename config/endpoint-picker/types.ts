@@ -1,9 +1,9 @@
-/** A type of the reference that needs no plugin here, because the router does its job anyway. */
+/** A type of the reference that needs no plugin here, because the router itself does its job. */
 export interface BuiltInJob {
   readonly role: "profile handler" | "producer" | "source" | "extractor" | "responder";
-  /** Parameters that are accepted; they say how the reference does it. */
+  /** Parameters that are accepted and ignored, because they only describe the reference's implementation. */
   readonly parameters?: readonly string[];
-  /** Parameters that can't be honoured. */
+  /** Unsupported parameters, with what to do instead. */
   readonly refused?: Readonly<Record<string, string>>;
 }
 
@@ -23,7 +23,7 @@ export const BUILT_IN_JOBS: Readonly<Record<string, BuiltInJob>> = {
   "inflight-load-producer": {
     role: "producer",
     parameters: ["prefixMatchInfoProducerName"],
-    refused: { addEstimatedOutputTokens: "nothing here: only prompt tokens count, until the first byte of the answer" },
+    refused: { addEstimatedOutputTokens: "nothing here: only prompt tokens count, until the first byte of the response" },
   },
   "endpoint-notification-source": { role: "source" },
   "core-metrics-extractor": {
@@ -42,7 +42,7 @@ export const CONCURRENCY_DETECTOR = "concurrency-detector";
 export const DETECTOR_TYPES: ReadonlySet<string> = new Set([UTILIZATION_DETECTOR, CONCURRENCY_DETECTOR]);
 export const PASSTHROUGH_PARSER = "passthrough-parser";
 
-/** Parsers of the reference, and those of ours that do the same. */
+/** Parsers of the reference and our equivalents. */
 export const PARSER_TYPES: Readonly<Record<string, readonly string[]>> = {
   "openai-parser": ["completions", "chat-completions", "responses", "embeddings"],
   "anthropic-parser": ["messages"],
@@ -50,7 +50,7 @@ export const PARSER_TYPES: Readonly<Record<string, readonly string[]>> = {
   [PASSTHROUGH_PARSER]: [],
 };
 
-/** Inference paths of model servers: what the passthrough parser forwards, unless a parser of their own is chosen. */
+/** Inference paths of model servers. The passthrough parser forwards those whose own parser is not chosen. */
 export const PATHS_BY_PARSER: Readonly<Record<string, readonly string[]>> = {
   completions: ["/v1/completions"],
   "chat-completions": ["/v1/chat/completions"],
@@ -64,26 +64,25 @@ export const OTHER_PATHS: readonly string[] = [
   ...["/v1/audio/transcriptions", "/v1/audio/translations", "/generate"],
 ];
 
-/** Profile of a config that lists neither profiles nor scorers. */
+/** Scorers of a config that lists neither profiles nor scorers. */
 export const DEFAULT_SCORERS: readonly (readonly [type: string, weight: number])[] = [
   ["queue-scorer", 2],
   ["kv-cache-utilization-scorer", 2],
   ["prefix-cache-scorer", 3],
 ];
 
-const NO_QUEUE =
-  "Requests are not queued here: a full pool answers 429 by concurrency-detector as a filter, and `limits` bound the rest.";
+const NO_QUEUE = "Requests are not queued here: use concurrency-detector as a filter to respond with 429 when the pool is full.";
 
-/** Gates of features that are always there, or never. */
+/** Feature gates: those features are always on here, or always off. */
 export const FEATURE_GATES: Readonly<Record<string, { readonly is: "on" | "off"; readonly why: string }>> = {
   dataLayer: { is: "on", why: "Replicas are always probed here; dataLayer.injectDefaults: false leaves out their metrics." },
-  prepareDataPlugins: { is: "on", why: "What plugins read is always made ready here." },
+  prepareDataPlugins: { is: "on", why: "Data for plugins is always prepared here." },
   flowControl: { is: "off", why: NO_QUEUE },
 };
 
-const NO_PEERS = "Routers here don't share what they know: leave it out.";
+const NO_PEERS = "Routers do not share state here: leave it out.";
 
-/** Keys of a section that can't be honoured, and what to do instead. */
+/** Unsupported keys of a section, with what to do instead. */
 export const REFUSED_KEYS = {
   flowControl: {
     maxBytes: NO_QUEUE,

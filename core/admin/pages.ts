@@ -1,14 +1,14 @@
 import type { Named } from "../active-config.ts";
 import type { Observer, ObserverPage } from "../contract/observer.ts";
 
-/** Paths that the admin port serves itself. */
+/** Paths that the admin port itself serves. */
 const OWN_PATHS: readonly string[] = ["/", "/page.css", "/page.js", "/status"];
 
 const PATH = /^\/[A-Za-z0-9._~/-]*$/;
 
 type Observers = readonly Named<Observer>[];
 
-/** Throws where two would answer for one path. */
+/** Throws an Error if two pages have the same path, or a path is invalid. */
 export function checkPages(observers: Observers): void {
   const owners = new Map<string, string>();
   for (const { name, plugin } of observers) {
@@ -17,8 +17,8 @@ export function checkPages(observers: Observers): void {
       if (owner !== undefined)
         throw new Error(`The observers "${owner}" and "${name}" both have the page ${path}: take one of them out of the config`);
       if (OWN_PATHS.includes(path))
-        throw new Error(`The observer "${name}" has the page ${path}, which the admin port has itself: give it another path`);
-      if (!PATH.test(path)) throw new Error(`The observer "${name}" has a page whose path is not like /name: correct it`);
+        throw new Error(`The observer "${name}" has the page ${path}, which the admin port itself has: give it another path`);
+      if (!PATH.test(path)) throw new Error(`The observer "${name}" has a page whose path is not of the form /name: correct it`);
       owners.set(path, name);
     }
   }
@@ -32,7 +32,7 @@ export function findPage(observers: Observers, path: string): ObserverPage | und
   return undefined;
 }
 
-/** Every path that answers, for messages. */
+/** The paths of all pages, for messages. */
 export function pagePaths(observers: Observers): readonly string[] {
   return ["/", "/status", ...observers.flatMap(({ plugin }) => plugin.pages?.map(({ path }) => path) ?? [])];
 }

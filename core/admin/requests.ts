@@ -4,13 +4,13 @@ import type { ObserverPage } from "../contract/observer.ts";
 import { respondWithText } from "../errors/error-response.ts";
 import type { RequestReceiver, RequestStarter } from "../intake/request-receiver.ts";
 import type { Head } from "../wire/head.ts";
-import { splitTarget } from "../wire/target.ts";
+import { splitTarget } from "../wire/request-target.ts";
 import type { HostRule } from "./allowed-hosts.ts";
 import { findPage, pagePaths } from "./pages.ts";
 import { type ShownRouter, viewOf } from "./router-view.ts";
 import { type StatusExtras, statusOf } from "./status.ts";
 
-/** The page for people, as texts. */
+/** The files of the status page, as text. */
 export interface PageFiles {
   readonly html: string;
   readonly css: string;
@@ -21,10 +21,15 @@ export interface AdminSite extends StatusExtras {
   readonly router: ShownRouter;
   readonly clock: Clock;
   readonly files: PageFiles;
+  /** Lines of the program's outputs that were dropped. */
+  readonly droppedLogLines: () => number;
   readonly log: Log;
 }
 
-/** On every answer: nothing is stored, guessed, framed, or loaded from elsewhere, and no other site may read it. */
+/**
+ * Header lines of every response: it is not cached, sniffed or framed, loads nothing from elsewhere, and other sites can't read
+ * it.
+ */
 const SECURITY_LINES = [
   "cache-control: no-store",
   "x-content-type-options: nosniff",
@@ -34,10 +39,10 @@ const SECURITY_LINES = [
   "",
 ].join("\r\n");
 
-/** Everything is answered when the head is there; no request has a body that anybody reads. */
+/** Every response is sent as soon as the request's head is complete; request bodies are ignored. */
 const DONE: RequestReceiver = { body: () => true, bodyEnd() {}, refuse() {}, clientGone() {}, drained() {}, stop() {} };
 
-/** Answers what is asked of the admin port. It shows and changes nothing: what the router obeys is in its config files. */
+/** Serves the requests to the admin port. They are read-only: the router's behaviour is defined by its config files alone. */
 export function adminRequests(site: AdminSite, isAllowed: HostRule): RequestStarter {
   return (head, _bodyLength, response) => {
     const { status, lines, text } = answerTo(head, site, isAllowed);
@@ -58,15 +63,15 @@ function answerTo(head: Head, site: AdminSite, isAllowed: HostRule): Answer {
   const { observers } = site.router.config;
   const page = ownPage(site, path) ?? findPage(observers, path);
   if (page === undefined)
-    return refusal(404, "unknown_path", `There is no such page; there are ${pagePaths(observers).join(", ")}.`);
+    return refusal(404, "unknown_path", `There is no such page; the pages are ${pagePaths(observers).join(", ")}.`);
   if (head.method !== "GET" && head.method !== "HEAD")
-    return refusal(405, "method_not_allowed", "Use GET: the admin port only shows things.", "allow: GET, HEAD\r\n");
+    return refusal(405, "method_not_allowed", "Use GET: the admin port is read-only.", "allow: GET, HEAD\r\n");
   try {
-    const text = page.render(viewOf(site.router, site.clock), new URLSearchParams(query));
+    const text = page.render(viewOf(site.router, site.clock, site.droppedLogLines()), new URLSearchParams(query));
     return { status: 200, lines: `content-type: ${page.contentType}\r\n`, text };
   } catch (thrown) {
-    site.log.error("A page of the admin port could not be drawn", { path, cause: String(thrown) });
-    return refusal(500, "page_failed", "This page could not be drawn; the router's log has the cause.");
+    site.log.error("A page of the admin port could not be rendered", { path, cause: String(thrown) });
+    return refusal(500, "page_failed", "This page could not be rendered; the router's log has the cause.");
   }
 }
 
@@ -88,7 +93,7 @@ function ownPage(site: AdminSite, path: string): Page | undefined {
 }
 
 const UNKNOWN_HOST =
-  "The admin port is not known under this host name: ask by IP address or localhost, or list the name under spec.admin.hosts.";
+  "The admin port does not accept this host name: use an IP address or localhost, or list the name under spec.admin.hosts.";
 
 function refusal(status: number, code: string, message: string, lines = ""): Answer {
   return { status, lines: `content-type: application/json\r\n${lines}`, text: JSON.stringify({ error: { code, message } }) };

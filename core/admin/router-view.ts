@@ -2,18 +2,28 @@ import type { Clock } from "../contract/clock.ts";
 import type { RouterView } from "../contract/router-view.ts";
 import type { Router } from "../router.ts";
 
-/** What the admin port shows of a router. */
+/** The parts of a router that the admin port shows. */
 export type ShownRouter = Pick<
   Router,
-  "config" | "facts" | "load" | "startedAtS" | "prefixIndex" | "connectionsTo" | "ejectionsOf" | "isPanicking" | "probeFailure"
+  | "config"
+  | "facts"
+  | "load"
+  | "memory"
+  | "startedAtS"
+  | "prefixIndex"
+  | "connectionsTo"
+  | "ejectionsOf"
+  | "isPanicking"
+  | "probeFailure"
 >;
 
-/** The router as it is now, for the pages of observers. */
-export function viewOf(router: ShownRouter, clock: Clock): RouterView {
-  const { config, facts, load, startedAtS, prefixIndex } = router;
+/** The current state of the router, for the pages of observers. */
+export function viewOf(router: ShownRouter, clock: Clock, droppedLogLines: number): RouterView {
+  const { config, facts, load, memory, startedAtS, prefixIndex } = router;
   return {
     clock,
     startedAtS,
+    droppedLogLines,
     endpoints: facts.endpoints,
     load: load.at(clock.now()),
     mappings: config.rewriters.flatMap(({ plugin }) => plugin.mappings ?? []),
@@ -21,6 +31,12 @@ export function viewOf(router: ShownRouter, clock: Clock): RouterView {
       entries: prefixIndex.entries,
       maxEntries: prefixIndex.maxEntries,
       bytes: prefixIndex.bytes,
+    },
+    memory: {
+      limitBytes: memory.limitBytes,
+      bodyBytes: memory.bodyBytes,
+      unreadBytes: memory.unreadBytes,
+      refusals: memory.refusals,
     },
     connectionsTo: (endpoint) => router.connectionsTo(endpoint),
     ejectionsOf: (endpoint) => router.ejectionsOf(endpoint),

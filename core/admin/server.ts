@@ -7,7 +7,7 @@ import { type AdminSite, adminRequests } from "./requests.ts";
 export interface AdminOptions extends AdminSite {
   readonly host: string;
   readonly port: number;
-  /** Names with a dot that it may be asked by, beside its host. */
+  /** Accepted host names with a dot, beside `host`. */
   readonly hosts: readonly string[];
   readonly limits: Limits;
 }
@@ -17,10 +17,10 @@ export interface AdminServer {
   close(): Promise<void>;
 }
 
-/** A scraper and some open pages; more is a mistake or an attack. */
+/** Enough for scrapers and some browsers; more is a mistake or an attack. */
 const MAX_CONNECTIONS = 128;
 
-/** Serves the pages of the admin port; rejects when the address can't be had. */
+/** Serves the pages of the admin port. Rejects with the system's error when the address can't be listened on. */
 export async function startAdmin(options: AdminOptions): Promise<AdminServer> {
   const { host, port, hosts, limits, clock } = options;
   const server = await startWireServer({
@@ -28,6 +28,7 @@ export async function startAdmin(options: AdminOptions): Promise<AdminServer> {
     port,
     limits: { ...limits, clientConnections: MAX_CONNECTIONS },
     clock,
+    memory: { unreadBytes: 0 },
     start: adminRequests(options, allowedHosts([host, ...hosts])),
     refuse: (response, error) => respondWithError(response, error, "openai", "none"),
   });

@@ -6,22 +6,24 @@ import type { RouterView } from "../contract/router-view.ts";
 import type { Limits } from "../settings.ts";
 import type { ShownRouter } from "./router-view.ts";
 
-/** What /status says: the router and its pool at one moment. */
+/** The document of /status: the router and its pool at one moment. */
 export interface Status {
   /** ISO 8601. */
   readonly time: string;
   readonly startedAt: string;
   readonly uptimeS: number;
   readonly pool: string;
-  /** Where the config came from. */
+  /** Files and other places that the config came from. */
   readonly sources: readonly string[];
   readonly clientConnections: number;
-  /** What somebody should look at, as sentences. */
+  /** Problems that need attention, as sentences. */
   readonly warnings: readonly string[];
   readonly endpoints: readonly EndpointStatus[];
   readonly profile: ProfileStatus;
   readonly rewrites: readonly RewriteStatus[];
   readonly prefixIndex: { readonly entries: number; readonly maxEntries: number; readonly bytes: number } | null;
+  /** What request bodies under way and unread responses hold together, and its bound. */
+  readonly memory: RouterView["memory"];
   readonly limits: Limits;
 }
 
@@ -37,19 +39,19 @@ export interface EndpointStatus {
   readonly ejections: number;
   /** Of an equal share of the traffic, how much it gets, in (0, 1]. */
   readonly share: number;
-  /** What the last probe failed with; "" after a success. */
+  /** Why the last probe failed; "" after a success. */
   readonly failure: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly models: readonly string[];
   readonly inFlight: number;
   readonly prefillTokens: number;
   readonly connections: number;
-  /** What the replica's own pages say; null where they don't. */
+  /** From the replica's metrics; null if unknown. `kvUsage` is in [0, 1]. */
   readonly waiting: number | null;
   readonly running: number | null;
   readonly kvUsage: number | null;
   readonly scrapedAgoMs: number | null;
-  /** How much decisions still listen to it, in [0, 1]. */
+  /** The confidence that decisions give to those values, in [0, 1]. */
   readonly freshness: number;
 }
 
@@ -72,13 +74,13 @@ export interface RewriteStatus extends TargetMapping {
 interface TargetStatus {
   readonly name: string;
   readonly weight: number;
-  /** Of the rule's requests, in [0, 1]. */
+  /** Share of the rule's requests, in [0, 1]. */
   readonly share: number;
-  /** How many ready endpoints serve it. */
+  /** Number of ready endpoints that serve it. */
   readonly readyEndpoints: number;
 }
 
-/** What the process knows beside its router. */
+/** What the router itself does not know. */
 export interface StatusExtras {
   readonly sources: readonly string[];
   readonly clientConnections: () => number;
@@ -104,6 +106,7 @@ export function statusOf(
     profile: profileStatus(config.profile),
     rewrites,
     prefixIndex: view.prefixIndex ?? null,
+    memory: view.memory,
     limits: config.settings.limits,
   };
 }
@@ -179,7 +182,7 @@ const PANIC =
 function nobodyReady(poolSize: number): string {
   return poolSize === 0
     ? "The pool has no replicas: add some to the config, or wait until they are found."
-    : "No replica is ready, so requests get 503: the list of replicas says what their probes fail with.";
+    : "No replica is ready, so requests get 503: see the list of replicas for why their probes fail.";
 }
 
 function targetWarnings({ name, targets, onUnavailable }: RewriteStatus): readonly string[] {

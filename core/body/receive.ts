@@ -1,29 +1,53 @@
 import { RouterError } from "../contract/errors.ts";
-import { returnStorage, takeStorage } from "./storage-pool.ts";
+import type { MemoryBudget, Upload } from "./memory-budget.ts";
+import { LARGEST_KEPT, returnStorage, storageSize, takeStorage } from "./storage-pool.ts";
 
 /** Up to this size memory is taken for the declared length at once; beyond it, only as bytes come. */
 const TRUSTED_BYTES = 1024 * 1024;
+/** Large buffers are not in memory before they are written to, so they count as they are filled, so much at a time. */
+const COUNTED_BYTES = 1024 * 1024;
+/**
+ * What a large body of unknown length gets. Allocators give such sizes back to the system at once; smaller ones, of which a growing
+ * body would leave several behind, stay with them as holes.
+ */
+const UNKNOWN_BYTES = 33 * 1024 * 1024;
 const EMPTY = new Uint8Array(0);
 
+/** The part of a request that ends it. */
+export interface BodyOwner {
+  failed(error: RouterError): void;
+}
+
 /** Gathers a request body in one contiguous buffer. It copies, so that a read's memory can be used for the next read. */
-export class BodyBuffer {
+export class BodyBuffer implements Upload {
   readonly #declared: number;
   readonly #maxBytes: number;
+  readonly #memory: MemoryBudget;
+  readonly #owner: BodyOwner;
   #storage: Uint8Array = EMPTY;
   #length = 0;
+  #heldBytes = 0;
+  #isArriving = false;
 
   /**
-   * `declared` is the Content-Length, or -1 if the length is not known before the end. Throws RouterError (413) when it is larger
-   * than `maxBytes`.
+   * `declared` is the Content-Length, or -1 if the length is not known before the end. Throws RouterError: 413 when it is larger
+   * than `maxBytes`, 503 when there is no memory for it.
    */
-  constructor(declared: number, maxBytes: number) {
+  constructor(declared: number, maxBytes: number, memory: MemoryBudget, owner: BodyOwner) {
     this.#declared = declared;
-    this.#maxBytes = maxBytes;
-    if (declared > maxBytes) throw this.#tooLarge();
+    this.#maxBytes = Math.min(maxBytes, memory.limitBytes);
+    this.#memory = memory;
+    this.#owner = owner;
+    if (declared > this.#maxBytes) throw this.#tooLarge();
+    memory.announced(Math.max(0, declared));
   }
 
   get length(): number {
     return this.#length;
+  }
+
+  get heldBytes(): number {
+    return this.#heldBytes;
   }
 
   /** The buffer that holds the body in its first `length` bytes. `append` may replace it by a larger one. */
@@ -36,33 +60,65 @@ export class BodyBuffer {
     return this.#storage.length === this.#length ? this.#storage : this.#storage.subarray(0, this.#length);
   }
 
-  /** Adds a copy of chunk[start, end). Throws RouterError (413) when the body becomes larger than `maxBytes`. */
+  /** Adds a copy of chunk[start, end). Throws RouterError: 413 when the body becomes too large, 503 when there is no memory. */
   append(chunk: Uint8Array, start: number, end: number): void {
     const needed = this.#length + end - start;
     if (needed > this.#maxBytes) throw this.#tooLarge();
-    if (needed > this.#storage.length) this.#grow(needed);
+    if (needed > this.#heldBytes) this.#hold(needed);
     this.#storage.set(start === 0 && end === chunk.length ? chunk : chunk.subarray(start, end), this.#length);
     this.#length = needed;
   }
 
-  #grow(needed: number): void {
-    const grown = takeStorage(this.#capacityFor(needed));
-    grown.set(this.#storage.subarray(0, this.#length));
-    returnStorage(this.#storage);
-    this.#storage = grown;
+  /** The body is complete. */
+  complete(): void {
+    if (!this.#isArriving) return;
+    this.#isArriving = false;
+    this.#memory.arrived(this);
+  }
+
+  cut(error: RouterError): void {
+    this.#owner.failed(error);
   }
 
   /** Lets the next body use the memory. Call it when nothing reads the body any more and no socket still has to write it. */
   release(): void {
     returnStorage(this.#storage);
+    this.abandon();
+  }
+
+  /** Leaves the memory to the garbage collector, because a socket may still write it. */
+  abandon(): void {
+    this.complete();
+    this.#memory.give(this.#heldBytes);
+    this.#heldBytes = 0;
     this.#storage = EMPTY;
     this.#length = 0;
   }
 
+  #hold(needed: number): void {
+    if (!this.#isArriving && needed !== this.#declared) {
+      this.#isArriving = true;
+      this.#memory.arriving(this);
+    }
+    const size = needed > this.#storage.length ? storageSize(this.#capacityFor(needed)) : this.#storage.length;
+    const held = size > LARGEST_KEPT ? Math.min(size, needed + COUNTED_BYTES) : size;
+    this.#memory.take(this, held - this.#heldBytes);
+    this.#heldBytes = held;
+    if (size > this.#storage.length) this.#grow(size);
+  }
+
+  #grow(size: number): void {
+    const grown = takeStorage(size);
+    grown.set(this.#storage.subarray(0, this.#length));
+    returnStorage(this.#storage);
+    this.#storage = grown;
+  }
+
   #capacityFor(needed: number): number {
     const doubled = Math.min(2 * needed, this.#maxBytes);
-    if (needed > this.#declared) return doubled;
-    return Math.min(this.#declared, Math.max(doubled, TRUSTED_BYTES));
+    if (needed > this.#declared)
+      return doubled > LARGEST_KEPT ? Math.min(Math.max(doubled, UNKNOWN_BYTES), this.#maxBytes) : doubled;
+    return doubled > LARGEST_KEPT ? this.#declared : Math.min(this.#declared, Math.max(doubled, TRUSTED_BYTES));
   }
 
   #tooLarge(): RouterError {

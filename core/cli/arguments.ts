@@ -35,7 +35,7 @@ export function readCheckArguments(argv: readonly string[]): readonly string[] {
   return files;
 }
 
-/** What commands that ask a running router are told. */
+/** Arguments of the commands that query a running router. */
 export interface AskArguments {
   readonly admin: EndpointUrl;
   readonly isJson: boolean;
@@ -44,14 +44,15 @@ export interface AskArguments {
 
 export function readStatusArguments(argv: readonly string[]): AskArguments {
   const asked = readAskArguments(argv);
-  if (asked.words.length > 0) throw new UsageError(`"signalbox status" takes no further words; name a router with --admin URL.`);
+  if (asked.words.length > 0)
+    throw new UsageError(`"signalbox status" takes no further arguments; name a router with --admin URL.`);
   return asked;
 }
 
 export function readExplainArguments(argv: readonly string[]): AskArguments {
   const asked = readAskArguments(argv);
   if (asked.words.length !== 1)
-    throw new UsageError("Name one request by the x-request-id of its answer: signalbox explain REQUEST_ID");
+    throw new UsageError("Name one request by the x-request-id of its response: signalbox explain REQUEST_ID");
   return asked;
 }
 

@@ -1,10 +1,11 @@
 import { checkConfig } from "../../config/check.ts";
 import type { Definition } from "../contract/plugin.ts";
+import { printableLines } from "../contract/printable.ts";
 import { readCheckArguments } from "./arguments.ts";
 
-/** `signalbox check`: prints every problem, or what the files set up. */
+/** `signalbox check`: prints every problem, or a summary of a valid config. Returns the exit code. */
 export async function check(argv: readonly string[], registry: ReadonlyMap<string, Definition>): Promise<number> {
   const { text, isValid } = await checkConfig(readCheckArguments(argv), registry);
-  process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
+  process.stdout.write(`${printableLines(text.trimEnd())}\n`);
   return isValid ? 0 : 1;
 }

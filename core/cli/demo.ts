@@ -3,7 +3,7 @@ import { startMockReplica } from "../mock/replica.ts";
 
 const ADAPTERS = ["food-review-v1", "food-review-v2"];
 
-/** What `signalbox start` runs when it is given nothing: three mock replicas and a 90/10 rewrite over two adapters. */
+/** What `signalbox start` runs without arguments and config: three mock replicas and a 90/10 rewrite to two adapters. */
 export interface Demo {
   readonly configText: string;
   readonly replicas: readonly MockReplica[];

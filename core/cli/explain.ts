@@ -3,21 +3,21 @@ import { readExplainArguments } from "./arguments.ts";
 import { askAdmin } from "./ask-admin.ts";
 import { type Alignment, table } from "./table.ts";
 
-/** `signalbox explain`: why a request went where it went. */
+/** `signalbox explain`: prints why a request went to its replica. Returns the exit code. */
 export async function explain(argv: readonly string[]): Promise<number> {
   const { admin, isJson, words } = readExplainArguments(argv);
   const [id = ""] = words;
-  // It is our own router's page.
+  // The admin port's own page, so its shape is known.
   const { decisions } = (await askAdmin(admin, `/decisions?id=${encodeURIComponent(id)}`)) as { decisions: DecisionReport[] };
   if (decisions.length === 0) {
-    process.stderr.write("The router remembers no such request: it keeps the last few, once they have ended.\n");
+    process.stderr.write("The router does not know this request: it keeps only the last ones that have ended.\n");
     return 1;
   }
   process.stdout.write(isJson ? `${JSON.stringify(decisions, undefined, 2)}\n` : decisions.map(decisionText).join("\n"));
   return 0;
 }
 
-/** One decision for people. */
+/** One decision as text for people. */
 export function decisionText(report: DecisionReport): string {
   const facts = [
     ["request", `${report.id}, ${report.api}, ended ${report.time}`],
@@ -29,9 +29,9 @@ export function decisionText(report: DecisionReport): string {
       "dropped",
       `by ${filter}: ${endpoints.map((name) => (reasons[name] === undefined ? name : `${name} (${reasons[name]})`)).join(", ")}`,
     ]),
-    ...report.faults.map(({ plugin, message }) => ["fault", `${plugin} had no say: ${message}`]),
+    ...report.faults.map(({ plugin, message }) => ["fault", `${plugin} was ignored: ${message}`]),
     ["why", report.why],
-    ["tried", report.attempts.map(({ endpoint, result }) => `${endpoint} (${result})`).join(", then ") || "nobody"],
+    ["tried", report.attempts.map(({ endpoint, result }) => `${endpoint} (${result})`).join(", then ") || "none"],
   ];
   return `${[...table(["left", "left"], facts), ...candidateLines(report)].join("\n")}\n`;
 }
@@ -39,15 +39,15 @@ export function decisionText(report: DecisionReport): string {
 function cacheFacts({ cache }: DecisionReport): readonly (readonly string[])[] {
   if (cache === null) return [];
   const { predictedTokens, reportedTokens, reportedPromptTokens } = cache;
-  const predicted = predictedTokens === null ? "" : `${whole(predictedTokens)} tokens of it believed cached there`;
+  const predicted = predictedTokens === null ? "" : `${whole(predictedTokens)} tokens of it expected in the replica's cache`;
   const length = reportedPromptTokens === null ? "" : ` of ${whole(reportedPromptTokens)}`;
-  const reported = reportedTokens === null ? "" : `${whole(reportedTokens)}${length} cached by the replica's own count`;
-  return [["cache", [predicted, reported].filter((text) => text !== "").join("; ") || "nothing is known"]];
+  const reported = reportedTokens === null ? "" : `${whole(reportedTokens)}${length} cached, as the replica reported`;
+  return [["cache", [predicted, reported].filter((text) => text !== "").join("; ") || "unknown"]];
 }
 
 function outcomeText({ status, ending, errorCode, durationMs, firstByteMs }: DecisionReport): string {
   const words = [
-    status === 0 ? "no answer" : `status ${status}`,
+    status === 0 ? "no response" : `status ${status}`,
     ending === "complete" ? "" : ending,
     errorCode,
     `after ${milliseconds(durationMs)}`,
@@ -61,7 +61,7 @@ function modelText({ model, target, rule }: DecisionReport): string {
   return model === "" ? "none was read" : model;
 }
 
-/** A row for each candidate, in the order in which they were to be tried; a column for each scorer. */
+/** A table with a row for each candidate, in the order of tries, and a column for each scorer. */
 function candidateLines({ candidates, scorers, poolSize }: DecisionReport): readonly string[] {
   if (candidates.length === 0) return [];
   const titles = scorers.map(({ name, weight }) => `${name} x ${weight}`);
@@ -79,7 +79,7 @@ function scoreText({ scores, confidences }: CandidateReport, index: number): str
   const score = scores[index];
   if (score === null || score === undefined) return "-";
   const confidence = confidences[index] ?? 1;
-  return confidence === 1 ? score.toFixed(3) : `${score.toFixed(3)} (${Math.round(confidence * 100)}% heard)`;
+  return confidence === 1 ? score.toFixed(3) : `${score.toFixed(3)} (confidence ${Math.round(confidence * 100)}%)`;
 }
 
 const whole = (value: number) => Math.round(value).toLocaleString("en-US");

@@ -1,13 +1,15 @@
 import type { Clock } from "../contract/clock.ts";
 
-/** Lines gathered before they are written without waiting any longer. */
+/** Lines are written at once when they have this many characters together. */
 const MOST_CHARS = 16 * 1024;
 const EVERY_MS = 100;
 
-/** Prints lines in groups, so that a busy router does not pay one system call for each; a terminal gets them at once. */
+/**
+ * Prints lines in groups, because a system call for each is too expensive for a busy router. A terminal gets each line at once.
+ */
 export interface LinePrinter {
   print(line: string): void;
-  /** Writes what is left and stops waiting for more. */
+  /** Writes the lines that are left and stops the timer. */
   close(): void;
 }
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 import { builtIns } from "../../plugins/registry.ts";
+import { failureOf } from "./failure.ts";
 import { USAGE, UsageError } from "./usage.ts";
 
-/** Runs one command and returns its exit code. Commands load what they need only when they are called. */
+/** Runs one command and returns its exit code. Each command's module is loaded only when it is called. */
 async function main(argv: readonly string[]): Promise<number> {
   const [command, ...rest] = argv;
   switch (command) {
@@ -34,7 +35,8 @@ main(process.argv.slice(2)).then(
     process.exitCode = code;
   },
   (thrown: unknown) => {
-    process.stderr.write(`signalbox: ${thrown instanceof Error ? thrown.message : String(thrown)}\n`);
-    process.exitCode = thrown instanceof UsageError ? 2 : 1;
+    const { text, code } = failureOf(thrown);
+    process.stderr.write(text);
+    process.exitCode = code;
   },
 );

@@ -11,7 +11,7 @@ import type { WireServer } from "../wire/server.ts";
 import { portError, urlOf } from "./ports.ts";
 
 export interface OpenAdmin {
-  /** What the first lines say of it. */
+  /** The line to print at the start. */
   readonly greeting: string;
   close(): Promise<void>;
 }
@@ -21,14 +21,15 @@ interface Shown {
   readonly server: WireServer;
   readonly settings: Settings;
   readonly sources: readonly string[];
+  readonly droppedLogLines: () => number;
   readonly log: Log;
 }
 
-/** Opens the admin port where the config has it; a port asked for on the command line opens it in any case. */
+/** Opens the admin port. Undefined if the config turns it off, unless the command line names a port. */
 export async function openAdmin(
   configured: AdminAddress | undefined,
   askedPort: number | undefined,
-  { router, server, settings, sources, log }: Shown,
+  { router, server, settings, sources, droppedLogLines, log }: Shown,
 ): Promise<OpenAdmin | undefined> {
   if (configured === undefined && askedPort === undefined) return undefined;
   const { host, port, hosts } = {
@@ -47,6 +48,7 @@ export async function openAdmin(
     files: readPageFiles(),
     sources,
     clientConnections: () => server.connections,
+    droppedLogLines,
     log,
   }).catch((thrown) => {
     throw portError(
@@ -56,12 +58,12 @@ export async function openAdmin(
     );
   });
   if (!isLoopback(host))
-    log.warn("The admin port is open to the network: whoever reaches it sees models, replicas and decisions", { host });
+    log.warn("The admin port is open to the network: everyone who reaches it can see models, replicas and decisions", { host });
   const url = urlOf(host, admin.port);
   return { greeting: `Status page: ${url}/  Metrics: ${url}/metrics\n`, close: admin.close };
 }
 
-/** The page for people, as it lies beside the code that serves it. */
+/** Reads the status page's files. */
 export function readPageFiles(): PageFiles {
   const read = (name: string) => readFileSync(new URL(`../admin/page/${name}`, import.meta.url), "utf8");
   return { html: read("page.html"), css: read("page.css"), js: read("page.js") };

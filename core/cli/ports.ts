@@ -1,6 +1,6 @@
 import type { Address } from "../../config/config.ts";
 
-/** Where a person reaches what listens there. */
+/** A URL that reaches a server listening on this address from the same machine. */
 export function urlOf(host: string, port: number): string {
   return `http://${hostInUrl(host)}:${port}`;
 }
@@ -10,16 +10,16 @@ function hostInUrl(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 
-/** What is to be changed where an address can't be had. */
+/** What to change when an address can't be listened on. */
 export interface PortFixes {
   readonly port: string;
   readonly host: string;
 }
 
-/** The second is what Deno says for the first. */
+/** Codes for an address of another machine. Deno reports EINVAL instead of EADDRNOTAVAIL. */
 const NOT_OURS: ReadonlySet<string> = new Set(["EADDRNOTAVAIL", "EINVAL", "ENOTFOUND"]);
 
-/** Why an address can't be listened on, and what to do; anything else as it came. */
+/** An Error that says why an address can't be listened on and what to do. Any other error is returned unchanged. */
 export function portError(thrown: unknown, { host, port }: Address, fixes: PortFixes): unknown {
   const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
   if (code === "EADDRINUSE")

@@ -9,7 +9,7 @@ import { UsageError } from "./usage.ts";
 export const SIMULATE_HELP = `Usage: signalbox simulate TRACE... [-f CONFIG]... [options]
 
 Replays recorded traffic against modelled replicas: every request is decided by the router's own code and the config's
-plugins. Says how much is found in caches and how long clients wait for the first token. Without -f the default config runs.
+plugins. Shows the share of cached prompt tokens and the time to first token. Without -f the default config runs.
 
 TRACE is a file of lines like Mooncake's open traces (timestamp in ms, input_length, output_length, hash_ids), or the
 access log of a router whose access-log plugin has the parameter "replay: true"; both may be compressed (.gz).
@@ -17,13 +17,13 @@ access log of a router whose access-log plugin has the parameter "replay: true";
   -f, --file FILE      a config to simulate; several run side by side
   --replicas N         how many replicas (default 8)
   --kv-tokens N        tokens that a replica's KV cache holds (default 524288)
-  --prefill-tps N      prompt tokens that a replica works off in a second (default 8000)
-  --speeds A,B,...     how fast each replica is, where 1 is as above and 0.5 takes twice as long (default 1 for all)
+  --prefill-tps N      prompt tokens that a replica computes in a second (default 8000)
+  --speeds A,B,...     speed of each replica: 1 is as above, 0.5 takes twice as long (default 1 for all)
   --slow N:SPEED       the same for the Nth replica only; may be given several times
-${FAULT_HELP}  --time-scale X       multiplies the times between requests: below 1 is more load (default 1)
-  --token-error X      how far off the router's token counts may be: 0.3 is 30 % both ways (default 0)
-  --seed N             first seed of everything random (default 1)
-  --seeds N            runs each config with so many seeds and shows the mean (default 1)
+${FAULT_HELP}  --time-scale X       multiplies the times between requests: below 1 means more load (default 1)
+  --token-error X      largest error of the router's token counts: 0.3 means up to 30 % too many or too few (default 0)
+  --seed N             first random seed (default 1)
+  --seeds N            runs each config with this many seeds and shows the mean (default 1)
   --json               prints the results as JSON
   --save FILE          writes the results as JSON
   --svg FILE           draws the times to first token
@@ -58,7 +58,7 @@ const SWITCHES = {
   help: { type: "boolean", short: "h", default: false },
 } as const;
 
-/** Undefined when only the help text is wanted. */
+/** Undefined for --help. Throws a UsageError. */
 export function readSimulateArguments(argv: readonly string[]): SimulateArguments | undefined {
   const { values, positionals } = parse(argv);
   if (values.help) return undefined;

@@ -25,7 +25,7 @@ const FAULT_COLUMNS: readonly Column[] = [
   ["ejections", (run) => ejectionsOf(run)],
 ];
 
-/** What was simulated, a table with a row for each run, and what to mind when reading it. */
+/** The result as text: what was simulated, a table with a row for each run, and warnings about its meaning. */
 export function report(traces: readonly Trace[], runs: readonly Run[], settings: SimulationSettings, seeds: number): string {
   const { faults } = settings;
   const columns = faults.length === 0 ? COLUMNS : [...COLUMNS, ...FAULT_COLUMNS];
@@ -56,10 +56,10 @@ function notes(traces: readonly Trace[], runs: readonly Run[]): readonly string[
   const faulty = runs.filter((run) => run.faultyDecisions > 0).map(({ name }) => name);
   const all: string[] = [];
   if (blind.length > 0) {
-    all.push(`${blind.join(", ")} does not say which prompts began alike, so nothing is ever found in a cache;`);
+    all.push(`${blind.join(", ")} does not show which prompts share a prefix, so no prompt is ever cached;`);
     all.push(`record the access log with the parameter "replay: true" to see what prefix-aware routing gains.`);
   }
-  if (faulty.length > 0) all.push(`A plugin broke its contract in ${faulty.join(", ")}: those decisions were made without it.`);
+  if (faulty.length > 0) all.push(`A plugin broke its contract in ${faulty.join(", ")}: the affected decisions ignored it.`);
   return all.length === 0 ? [] : ["", ...all];
 }
 

@@ -3,6 +3,7 @@ import { basename } from "node:path";
 import { loadConfig, loadTexts } from "../../config/load.ts";
 import { formatProblems } from "../../config/problems.ts";
 import type { Definition } from "../contract/plugin.ts";
+import { printableLines } from "../contract/printable.ts";
 import { chart } from "../simulate/chart.ts";
 import { type NamedConfig, type Progress, runAll } from "../simulate/run.ts";
 import type { Trace } from "../simulate/trace.ts";
@@ -12,11 +13,11 @@ import { readTraceFile } from "./trace-file.ts";
 
 type Registry = ReadonlyMap<string, Definition>;
 
-/** Simulated replicas take the place of the pool; a config without endpoints is given this one to be complete. */
+/** Makes a config without endpoints valid. It is never used: simulated replicas replace the pool. */
 const ANY_URL = "http://127.0.0.1:8000";
 const BAR_CELLS = 30;
 
-/** `signalbox simulate`: replays traces under one or more configs and shows how they did. */
+/** `signalbox simulate`: replays traces with one or more configs and prints the results. Returns the exit code. */
 export async function simulate(argv: readonly string[], registry: Registry): Promise<number> {
   const asked = readSimulateArguments(argv);
   if (asked === undefined) {
@@ -33,7 +34,7 @@ export async function simulate(argv: readonly string[], registry: Registry): Pro
   bar.clear();
 
   const json = `${JSON.stringify({ runs, settings: { ...asked.settings, seeds: asked.seeds } }, undefined, 2)}\n`;
-  process.stdout.write(asked.isJson ? json : report(traces, runs, asked.settings, asked.seeds));
+  process.stdout.write(asked.isJson ? json : printableLines(report(traces, runs, asked.settings, asked.seeds)));
   if (asked.saveFile !== undefined) writeFileSync(asked.saveFile, json);
   if (asked.svgFile !== undefined) writeFileSync(asked.svgFile, chart(runs));
   return 0;
@@ -44,7 +45,7 @@ async function defaultConfig(registry: Registry): Promise<readonly NamedConfig[]
   return loaded.problems === undefined ? [{ name: "default", loaded }] : undefined;
 }
 
-/** Every config under its file's name; undefined after telling what is wrong with them. */
+/** Every config under its file's name. Prints the problems and returns undefined if there are any. */
 async function readConfigs(files: readonly string[], registry: Registry): Promise<readonly NamedConfig[] | undefined> {
   const configs: NamedConfig[] = [];
   let isRefused = false;
@@ -54,7 +55,7 @@ async function readConfigs(files: readonly string[], registry: Registry): Promis
     const loaded = relaxed.problems === undefined ? relaxed : strict;
     if (loaded.problems === undefined) configs.push({ name: nameOf(file, files), loaded });
     else {
-      process.stderr.write(`${formatProblems(loaded.problems)}\n`);
+      process.stderr.write(`${printableLines(formatProblems(loaded.problems))}\n`);
       isRefused = true;
     }
   }
@@ -62,13 +63,13 @@ async function readConfigs(files: readonly string[], registry: Registry): Promis
   return isRefused ? undefined : configs;
 }
 
-/** The file's name without its ending, if that tells it from the others. */
+/** The file's name without folder and extension; the whole path if another file has the same name. */
 function nameOf(file: string, files: readonly string[]): string {
   const short = (path: string) => basename(path).replace(/\.(ya?ml|json)$/, "");
   return files.filter((other) => short(other) === short(file)).length === 1 ? short(file) : file;
 }
 
-/** One line on a terminal's standard error, and nothing elsewhere. */
+/** A progress bar on the standard error; nothing if that is not a terminal. */
 function progressBar(): { readonly show: Progress; readonly clear: () => void } {
   if (process.stderr.isTTY !== true) return { show: () => {}, clear: () => {} };
   let shown = "";

@@ -3,25 +3,46 @@ import { type LoadedConfig, loadConfig, loadTexts, type RefusedConfig } from "..
 import { formatProblems } from "../../config/problems.ts";
 import { systemClock } from "../contract/clock.ts";
 import type { Definition } from "../contract/plugin.ts";
+import { printable, printableLines } from "../contract/printable.ts";
 import { respondWithError } from "../errors/error-response.ts";
 import { type Router, runRouter } from "../router.ts";
 import { tuneRuntime } from "../runtime/tune-runtime.ts";
 import { startWireServer } from "../wire/server.ts";
 import { readStartArguments, type StartArguments } from "./arguments.ts";
 import { type Demo, startDemo } from "./demo.ts";
+import { failureOf } from "./failure.ts";
+import { ignoreSignals } from "./ignored-signals.ts";
+import { logUncaught } from "./last-resort.ts";
 import { linePrinter } from "./line-printer.ts";
 import { type OpenAdmin, openAdmin } from "./open-admin.ts";
-import { operatorLog } from "./operator-log.ts";
+import { type Outputs, openOutputs } from "./outputs.ts";
 import { portError, urlOf } from "./ports.ts";
 import { stopSignal } from "./stop-signal.ts";
 
 const DEFAULT_FILE = "signalbox.yaml";
-/** How long the first line waits for a replica, so that what it says can be tried at once. */
+/** How long to wait for a ready replica before printing the first line, so that its URL works at once. */
 const FIRST_PROBE_MS = 1_500;
 
-/** `signalbox start`: runs the router until a signal; returns the exit code. */
+/** How long the program waits at its end for the readers of its outputs. */
+const LAST_LINES_MS = 1_000;
+
+/** `signalbox start`: runs the router until SIGINT or SIGTERM. Returns the exit code. */
 export async function start(argv: readonly string[], registry: ReadonlyMap<string, Definition>): Promise<number> {
   tuneRuntime();
+  const outputs = openOutputs(systemClock);
+  ignoreSignals(outputs.log);
+  logUncaught(outputs.log);
+  const code = await startWith(argv, registry, outputs).catch((thrown: unknown) => {
+    const failure = failureOf(thrown);
+    outputs.printError(failure.text);
+    return failure.code;
+  });
+  // A write that nobody reads would keep the process from ending by itself.
+  if (!(await outputs.flush(LAST_LINES_MS))) process.exit(code);
+  return code;
+}
+
+async function startWith(argv: readonly string[], registry: ReadonlyMap<string, Definition>, outputs: Outputs): Promise<number> {
   const asked = readStartArguments(argv);
   const files = asked.files.length === 0 && asked.urls.length === 0 && existsSync(DEFAULT_FILE) ? [DEFAULT_FILE] : asked.files;
   const demo = files.length === 0 && asked.urls.length === 0 ? await startDemo() : undefined;
@@ -29,15 +50,15 @@ export async function start(argv: readonly string[], registry: ReadonlyMap<strin
     const loaded = demo
       ? await loadTexts([{ file: "demo", text: demo.configText }], registry)
       : await loadConfig(files, registry, asked.urls);
-    if (loaded.problems !== undefined) return refuse(loaded);
-    return await run(loaded, asked, demo, sourcesOf(files, asked.urls, demo));
+    if (loaded.problems !== undefined) return refuse(loaded, outputs);
+    return await run(loaded, asked, demo, sourcesOf(files, asked.urls, demo), outputs);
   } finally {
     await demo?.close();
   }
 }
 
-function refuse({ problems }: RefusedConfig): number {
-  process.stderr.write(`${formatProblems(problems)}\nNothing was started.\n`);
+function refuse({ problems }: RefusedConfig, outputs: Outputs): number {
+  outputs.printError(`${printableLines(formatProblems(problems))}\nNothing was started.\n`);
   return 1;
 }
 
@@ -50,13 +71,11 @@ async function run(
   asked: StartArguments,
   demo: Demo | undefined,
   sources: readonly string[],
+  outputs: Outputs,
 ): Promise<number> {
   const { listen, settings } = loaded.config;
-  const log = operatorLog(process.stderr.isTTY === true, (text) => process.stderr.write(text));
-  // A fault in one request's code must not end everybody's streams; it is logged, and its own request times out.
-  process.on("uncaughtException", (error) => log.error("A fault inside the router", { cause: error.stack ?? String(error) }));
-  const isTerminal = process.stdout.isTTY === true;
-  const printer = linePrinter(systemClock, isTerminal, (text) => process.stdout.write(text));
+  const { isTerminal, log } = outputs;
+  const printer = linePrinter(systemClock, isTerminal, outputs.print);
   const router = runRouter(loaded, {
     clock: systemClock,
     random: Math.random,
@@ -70,22 +89,23 @@ async function run(
       ...address,
       limits: settings.limits,
       clock: systemClock,
+      memory: router.memory,
       start: router.start,
       refuse: (response, error) => respondWithError(response, error, "openai", router.nextRequestId()),
     }).catch((thrown) => {
       throw portError(thrown, address, { port: "--port", host: "--host" });
     });
-    admin = await openAdmin(loaded.config.admin, asked.adminPort, { router, server, settings, sources, log }).catch(
-      async (thrown) => {
-        await server.drain(0);
-        throw thrown;
-      },
-    );
+    const droppedLogLines = () => outputs.droppedLines;
+    const shown = { router, server, settings, sources, droppedLogLines, log };
+    admin = await openAdmin(loaded.config.admin, asked.adminPort, shown).catch(async (thrown) => {
+      await server.drain(0);
+      throw thrown;
+    });
     await router.whenReady(FIRST_PROBE_MS);
     const url = urlOf(address.host, server.port);
-    process.stdout.write((demo ? demoGreeting(url) : greeting(url, router)) + (admin?.greeting ?? ""));
+    outputs.print((demo ? demoGreeting(url) : greeting(url, router)) + (admin?.greeting ?? ""));
     await stopSignal();
-    log.info("Stopping: requests under way are finished first", { connections: server.connections });
+    log.info("Stopping: waiting for requests in progress", { connections: server.connections });
     await server.drain(settings.limits.drainTimeoutMs);
     return 0;
   } finally {
@@ -99,7 +119,8 @@ function greeting(url: string, router: Router): string {
   const { endpoints, served } = router.facts;
   const ready = endpoints.filter(({ isAvailable }) => isAvailable).length;
   const models = [...served].slice(0, 8).join(", ") || "none yet";
-  return `Signalbox is listening on ${url} for the pool "${router.config.pool}": ${ready} of ${endpoints.length} replicas ready, models: ${models}\n`;
+  const line = `Signalbox is listening on ${url} for the pool "${router.config.pool}": ${ready} of ${endpoints.length} replicas ready, models: ${models}`;
+  return `${printable(line)}\n`;
 }
 
 function demoGreeting(url: string): string {

@@ -3,10 +3,10 @@ import { readStatusArguments } from "./arguments.ts";
 import { askAdmin } from "./ask-admin.ts";
 import { type Alignment, table } from "./table.ts";
 
-/** `signalbox status`: a running router on one screen. */
+/** `signalbox status`: prints the state of a running router. Returns the exit code: 1 if no replica is ready. */
 export async function status(argv: readonly string[]): Promise<number> {
   const { admin, isJson } = readStatusArguments(argv);
-  // It is our own router's page.
+  // The admin port's own page, so its shape is known.
   const now = (await askAdmin(admin, "/status")) as Status;
   process.stdout.write(isJson ? `${JSON.stringify(now, undefined, 2)}\n` : statusText(now));
   return now.endpoints.some(({ isAvailable }) => isAvailable) ? 0 : 1;
@@ -26,7 +26,7 @@ const COLUMNS: readonly (readonly [title: string, alignment: Alignment, cell: (e
   ["models", "left", ({ models }) => modelsText(models)],
 ];
 
-/** The table of replicas and what stands around it. */
+/** The state as text: pool, warnings, a table of replicas, rewrites and profile. */
 export function statusText(now: Status): string {
   const ready = now.endpoints.filter(({ isAvailable }) => isAvailable).length;
   const rows = now.endpoints.map((endpoint) => COLUMNS.map(([, , cell]) => cell(endpoint)));

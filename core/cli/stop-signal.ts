@@ -1,4 +1,4 @@
-/** Resolves at the first SIGINT or SIGTERM; a second one ends the process at once. */
+/** Resolves at the first SIGINT or SIGTERM. A second one ends the process at once, with exit code 130. */
 export function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     let count = 0;

@@ -1,6 +1,6 @@
 export type Alignment = "left" | "right";
 
-/** Rows of cells as lines, every column as wide as its widest cell. */
+/** Formats rows as lines; each column is as wide as its widest cell. */
 export function table(alignments: readonly Alignment[], rows: readonly (readonly string[])[]): readonly string[] {
   const widths = alignments.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   return rows.map((row) =>

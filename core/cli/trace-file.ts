@@ -5,18 +5,30 @@ import { createGunzip } from "node:zlib";
 import { TraceReader } from "../simulate/read-trace.ts";
 import type { Trace } from "../simulate/trace.ts";
 
-/** Reads a trace from a file; one whose name ends in .gz is unpacked on the way. */
+/**
+ * Reads a trace from a file, compressed if its name ends in .gz. Rejects with an Error that names the file, and the line if
+ * the fault is in one.
+ */
 export async function readTraceFile(path: string): Promise<Trace> {
   const reader = new TraceReader(basename(path));
   const decoder = new TextDecoder();
+  let lineError: unknown;
   const take = async (chunks: AsyncIterable<Uint8Array>) => {
-    for await (const chunk of chunks) reader.push(decoder.decode(chunk, { stream: true }));
+    for await (const chunk of chunks) {
+      try {
+        reader.push(decoder.decode(chunk, { stream: true }));
+      } catch (thrown) {
+        lineError = thrown;
+        throw thrown;
+      }
+    }
   };
   try {
     if (path.endsWith(".gz")) await pipeline(createReadStream(path), createGunzip(), take);
     else await pipeline(createReadStream(path), take);
   } catch (thrown) {
-    throw fileError(thrown, path);
+    // When reading stops early, the decompressor fails too, and some runtimes report its error instead of the first one.
+    throw lineError ?? fileError(thrown, path);
   }
   return reader.end();
 }

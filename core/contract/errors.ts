@@ -22,6 +22,7 @@ const CATALOGUE = {
   upstream_unreachable: [502, "api_error", true],
   upstream_reset: [502, "api_error", false],
   upstream_invalid: [502, "api_error", false],
+  overloaded: [503, "overloaded_error", true],
   no_ready_endpoint: [503, "overloaded_error", true],
   target_unavailable: [503, "overloaded_error", true],
   shutting_down: [503, "overloaded_error", true],

@@ -8,6 +8,8 @@ export interface RouterView {
   readonly clock: Pick<Clock, "now" | "wall">;
   /** When the router started, in seconds since 1970. */
   readonly startedAtS: number;
+  /** Lines of the access log and the operator's log that were dropped because nobody read them in time. */
+  readonly droppedLogLines: number;
   /** Every endpoint of the pool. */
   readonly endpoints: readonly Endpoint[];
   /** Numbers as of now. */
@@ -16,12 +18,22 @@ export interface RouterView {
   readonly mappings: readonly TargetMapping[];
   /** Undefined when no plugin reads prefixes. */
   readonly prefixIndex: PrefixIndexSize | undefined;
+  /** What request bodies under way and unread responses hold together. */
+  readonly memory: MemoryUse;
   /** Open connections to the endpoint, busy and idle. */
   connectionsTo(endpoint: Endpoint): number;
   /** Ejections of the endpoint so far. */
   ejectionsOf(endpoint: Endpoint): number;
   /** Why the endpoint's last probe failed; "" after a success. */
   probeFailure(endpoint: Endpoint): string;
+}
+
+interface MemoryUse {
+  readonly limitBytes: number;
+  readonly bodyBytes: number;
+  readonly unreadBytes: number;
+  /** Bodies refused and uploads cut so far because the memory was used up. */
+  readonly refusals: number;
 }
 
 interface PrefixIndexSize {

@@ -1,5 +1,5 @@
 import type { Ejection, Endpoint, Intent, Phase } from "../contract/endpoint.ts";
-import type { HealthPhase } from "./readiness/reducer.ts";
+import type { HealthPhase } from "./readiness/replica-health.ts";
 
 /** Everything that decides whether an endpoint may be used. */
 export interface Standing {

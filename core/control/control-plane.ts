@@ -1,10 +1,10 @@
 import type { Endpoint, EndpointSpec } from "../contract/endpoint.ts";
-import type { Probes } from "../control/readiness/probes.ts";
 import type { Traffic } from "../state/traffic.ts";
 import type { HttpGet } from "../wire/http-get-result.ts";
 import type { HostServices, PluginSet } from "./plugin-set.ts";
 import { PoolWatch, type PoolWatchOptions } from "./pool-watch.ts";
 import { Prober } from "./readiness/prober.ts";
+import type { Probes } from "./readiness/probes.ts";
 
 export interface ControlPlaneOptions extends Omit<PoolWatchOptions, "detectors"> {
   readonly plugins: Pick<PluginSet, "discoveries" | "sources" | "detectors">;

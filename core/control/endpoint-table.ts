@@ -4,7 +4,7 @@ import { nameSet } from "../contract/name-set.ts";
 import type { LoadTable } from "../state/load.ts";
 import { type Standing, shownStanding } from "./availability.ts";
 import { parseEndpointUrl } from "./endpoint-url.ts";
-import { NEW_REPLICA, type ReplicaHealth } from "./readiness/reducer.ts";
+import { NEW_REPLICA, type ReplicaHealth } from "./readiness/replica-health.ts";
 
 /** What the table reads of a replica's health. */
 export type KnownHealth = Pick<ReplicaHealth, "phase" | "models" | "generation">;

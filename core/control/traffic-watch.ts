@@ -24,6 +24,8 @@ export interface TrafficWatchOptions {
 export class TrafficWatch implements Traffic {
   readonly #options: TrafficWatchOptions;
   readonly #faults = new RequestFaults();
+  /** Of requests whose body is freed. */
+  readonly #fingerprints = new WeakMap<InferenceRequest, number>();
 
   constructor(options: TrafficWatchOptions) {
     this.#options = options;
@@ -47,7 +49,7 @@ export class TrafficWatch implements Traffic {
       records.missedModel(endpoint, request.target, nowMs);
       return ejector.failed(endpoint, nowMs);
     }
-    if (this.#faults.isWatching) this.#faults.succeeded(fingerprint(request.body));
+    if (this.#faults.isWatching) this.#faults.succeeded(this.#fingerprint(request));
     records.succeeded(endpoint, request.promptTokens, nowMs);
     ejector.succeeded(endpoint, nowMs);
   }
@@ -63,13 +65,21 @@ export class TrafficWatch implements Traffic {
     ejector.failed(endpoint, nowMs);
   }
 
+  freesBody(request: InferenceRequest): void {
+    this.#fingerprints.set(request, fingerprint(request.body));
+  }
+
   abandoned(endpoint: Endpoint): void {
     this.#options.records.ended(endpoint, this.#options.clock.now());
   }
 
+  #fingerprint(request: InferenceRequest): number {
+    return this.#fingerprints.get(request) ?? fingerprint(request.body);
+  }
+
   #blame(request: InferenceRequest, endpoint: Endpoint, what: string, nowMs: number): void {
     const { records, ejector } = this.#options;
-    const verdict = this.#faults.failed(fingerprint(request.body), endpoint, nowMs);
+    const verdict = this.#faults.failed(this.#fingerprint(request), endpoint, nowMs);
     if (verdict.fault === "request") {
       if (verdict.wrongly !== undefined) records.retract(verdict.wrongly, nowMs);
       return;

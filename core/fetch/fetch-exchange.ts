@@ -8,7 +8,7 @@ import { LAST_WORDS_MS } from "../intake/response-writer.ts";
 import type { Limits } from "../settings.ts";
 import type { Deadlines, Timed } from "../wire/deadlines.ts";
 import { type Head, HeadParser } from "../wire/head.ts";
-import { WriteProgress } from "../wire/write-progress.ts";
+import { type UnreadCounter, WriteProgress } from "../wire/write-progress.ts";
 import { FetchResponse, type FetchResponseOwner } from "./fetch-response.ts";
 
 /** What the exchanges of one router share. */
@@ -18,12 +18,13 @@ export interface FetchShared {
   readonly limits: Limits;
   readonly clock: Clock;
   readonly deadlines: Deadlines;
+  readonly memory: UnreadCounter;
   /** Requests under way. */
   readonly open: Set<FetchExchange>;
   readonly isClosed: boolean;
 }
 
-/** Routes one request. The promise is never rejected. */
+/** Routes one request. Never rejects: errors become responses. */
 export function exchange(request: Request, shared: FetchShared): Promise<Response> {
   return new Promise((resolve) => new FetchExchange(request, shared, resolve).begin());
 }
@@ -38,14 +39,14 @@ export class FetchExchange implements Timed, FetchResponseOwner {
   #receiver: RequestReceiver | undefined;
   #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   #isOver = false;
-  /** Of the request's body; infinite once it is complete. */
+  /** When the request's body must be complete; infinite once it is. */
   #deadlineMs: number;
 
   constructor(request: Request, shared: FetchShared, resolve: (response: Response) => void) {
     this.#request = request;
     this.#shared = shared;
     this.#response = new FetchResponse(request.method, this, resolve);
-    this.#progress = new WriteProgress(shared.deadlines, shared.limits.writeTimeoutMs, () => undefined);
+    this.#progress = new WriteProgress(shared.deadlines, shared.limits.writeTimeoutMs, shared.memory, () => undefined);
     this.#deadlineMs = shared.deadlines.nowMs + shared.limits.bodyTimeoutMs;
   }
 
@@ -77,7 +78,7 @@ export class FetchExchange implements Timed, FetchResponseOwner {
     this.#receiver?.stop();
   }
 
-  // What the response reports.
+  // What the response tells its exchange.
 
   drained(): void {
     this.#progress.drained();
@@ -94,6 +95,7 @@ export class FetchExchange implements Timed, FetchResponseOwner {
     this.#isOver = true;
     this.#shared.open.delete(this);
     this.#shared.deadlines.delete(this);
+    this.#progress.close();
     this.#request.signal.removeEventListener("abort", this.#aborted);
     this.#reader?.cancel().catch(() => {});
   }
@@ -140,10 +142,10 @@ export class FetchExchange implements Timed, FetchResponseOwner {
     else respondWithError(this.#response, error, "openai", this.#shared.nextRequestId());
   }
 
-  /** Nobody waits for the response any more. */
+  /** Ends the exchange because nobody waits for the response any more. */
   #leave(reason: unknown): void {
     this.left();
-    // A host whose client has left cancels the body by itself, just after this signal; an error would fill its log.
+    // A host whose client has left cancels the body itself, just after this signal. An error before that would only fill its log.
     if (this.#response.hasStarted) this.later(() => this.#response.fail(reason));
     else this.#response.fail(reason);
   }
@@ -151,7 +153,7 @@ export class FetchExchange implements Timed, FetchResponseOwner {
 
 const USED_BODY = "The request's body was read before the router got it; hand the request on unread.";
 
-/** The head as the wire would have it, so that both faces accept and refuse the same. */
+/** The head as the wire server would have it, so that both accept and refuse the same requests. Throws WireError. */
 function readHead(request: Request, limits: Limits): Head {
   const { host, pathname, search } = new URL(request.url);
   let text = `${request.method} ${pathname}${search} HTTP/1.1\r\nhost: ${host}\r\n`;
@@ -161,7 +163,7 @@ function readHead(request: Request, limits: Limits): Head {
   return parser.head;
 }
 
-/** Bytes of the body, or -1 where they are known only at its end. */
+/** Length of the body in bytes; -1 if only its end will tell. */
 function bodyLength(request: Request): number {
   if (request.body === null) return 0;
   const declared = request.headers.get("content-length") ?? "";

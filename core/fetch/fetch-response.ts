@@ -1,37 +1,39 @@
 import type { ResponseWriter } from "../intake/response-writer.ts";
 
-/** Bytes held for a slow reader before the replica is paused. */
+/** With so many bytes waiting for its reader, a response asks for a pause. */
 const HIGH_WATER_BYTES = 64 * 1024;
 
-/** Statuses whose Response must not have a body (fetch standard, "null body status"). */
+/** Statuses whose Response must not have a body (fetch standard: null body status). */
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
+
+const UTF8 = new TextEncoder();
 
 /** What the response tells its exchange. */
 export interface FetchResponseOwner {
   /** The reader takes bytes again after `write` returned false. */
   drained(): void;
-  /** The reader wants no more. */
+  /** The reader has cancelled the body. */
   left(): void;
   /** Nothing more will be written. */
   over(): void;
-  /** Calls `run` once the host had time to send what it took. */
+  /** Calls `run` after LAST_WORDS_MS, so that the host has time to send what it has taken. */
   later(run: () => void): void;
 }
 
-/** Makes a Response: with plain bytes where the body comes in one piece, else with a stream. */
+/** Makes a Response. Its body is plain bytes if they come in one piece, else a stream. */
 export class FetchResponse implements ResponseWriter {
   hasStarted = false;
   readonly #method: string;
   readonly #owner: FetchResponseOwner;
   readonly #resolve: (response: Response) => void;
-  /** The head, until it is known what kind of body follows. */
+  /** The head, held back until it is known whether the body comes in one piece. */
   #pending: ResponseInit | undefined;
   #length = -1;
   #hasBody = false;
   #body: ReadableStreamDefaultController<Uint8Array> | undefined;
   #isOpen = true;
   #isFull = false;
-  /** Set when the body must fail once its reader has taken everything before. */
+  /** The error with which the body ends once its reader has taken everything before. */
   #failure: Error | undefined;
 
   constructor(method: string, owner: FetchResponseOwner, resolve: (response: Response) => void) {
@@ -40,7 +42,7 @@ export class FetchResponse implements ResponseWriter {
     this.#resolve = resolve;
   }
 
-  /** Bytes that wait for a reader who has not taken enough of them for more to be written; 0 if there are none such. */
+  /** Bytes that wait for the reader while writing is paused; 0 while it is not. */
   get waitingBytes(): number {
     return this.#isFull ? HIGH_WATER_BYTES - (this.#body?.desiredSize ?? HIGH_WATER_BYTES) : 0;
   }
@@ -84,11 +86,11 @@ export class FetchResponse implements ResponseWriter {
     this.#owner.over();
   }
 
-  abort(lastWords: string): void {
+  abort(lastWords: string | Uint8Array): void {
     if (!this.#isOpen) return;
     this.flush();
     this.#isOpen = false;
-    if (lastWords !== "") this.#body?.enqueue(new TextEncoder().encode(lastWords));
+    if (lastWords.length > 0) this.#body?.enqueue(typeof lastWords === "string" ? UTF8.encode(lastWords) : lastWords.slice());
     this.#failure = new Error("The response broke off before its end");
     this.#failWhenTaken();
     this.#owner.over();
@@ -134,8 +136,8 @@ export class FetchResponse implements ResponseWriter {
   }
 
   /**
-   * An error throws away what is queued, so it waits until all is taken; and hosts answer it by cutting the connection with
-   * what they have not sent yet, so it waits a moment longer.
+   * An error discards what is queued, so it comes only when everything is taken. Hosts then cut their connection with what they have
+   * not sent yet, so it comes a moment later.
    */
   #failWhenTaken(): void {
     const failure = this.#failure;
@@ -145,9 +147,9 @@ export class FetchResponse implements ResponseWriter {
   }
 }
 
-/** The spans in one piece: a view of one span, a copy of several, which costs less than a reader's turn for each. */
+/** The spans in one piece, copied: the chunk is overwritten with the next read. */
 function bytesOf(chunk: Uint8Array, spans: ArrayLike<number>, spanCount: number): Uint8Array<ArrayBuffer> {
-  // A copy: the chunk is overwritten with the next read. And not a Buffer's slice, whose methods are not a Uint8Array's.
+  // Not a Buffer: some of its methods differ from those of the Uint8Array that readers expect.
   let length = 0;
   for (let i = 0; i < spanCount; i++) length += spans[2 * i + 1]! - spans[2 * i]!;
   const bytes = new Uint8Array(length);

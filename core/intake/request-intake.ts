@@ -7,14 +7,14 @@ import type { Outcome } from "../contract/outcome.ts";
 import type { Parser } from "../contract/parser.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 import type { DataPlane } from "../data-plane.ts";
-import { errorEvent } from "../errors/dialects.ts";
+import { lastWords } from "../errors/dialects.ts";
 import { respondWithError } from "../errors/error-response.ts";
 import { stopping } from "../errors/upstream-errors.ts";
 import { refusalOf } from "../errors/wire-errors.ts";
 import { PipelineRun, type RunOwner } from "../pipeline.ts";
 import { type Delivery, NOT_DELIVERED } from "../stages/forward.ts";
 import type { Head } from "../wire/head.ts";
-import { splitTarget } from "../wire/target.ts";
+import { splitTarget } from "../wire/request-target.ts";
 import { WireError } from "../wire/wire-error.ts";
 import { checkContentType, requestId } from "./check-head.ts";
 import { respondLocally } from "./local-routes.ts";
@@ -32,6 +32,8 @@ export function intake(plane: DataPlane): RequestStarter {
 }
 
 const NO_KEYS: KeySpans = { spanOf: () => undefined };
+/** Smaller bodies stay until their request ends: what must be known of a body afterwards costs more than its memory. */
+const LEAST_FREED_BYTES = 16 * 1024;
 const NO_BODY = new Uint8Array(0);
 
 /** How a request ended, apart from what was delivered. */
@@ -97,6 +99,7 @@ class RequestIntake implements RequestReceiver, RunOwner {
   bodyEnd(): void {
     if (this.#isOver) return;
     this.#bodyEndedAtMs = this.#plane.clock.now();
+    this.#body?.complete();
     try {
       this.#runPipeline();
     } catch (thrown) {
@@ -124,6 +127,14 @@ class RequestIntake implements RequestReceiver, RunOwner {
 
   // Reports from the pipeline.
 
+  bodyDelivered(): void {
+    const request = this.#run?.request;
+    if (request === undefined || request.body.length < LEAST_FREED_BYTES) return;
+    this.#plane.traffic.freesBody(request);
+    forgetBody(request);
+    this.#body?.release();
+  }
+
   completed(): void {
     if (this.#isOver) return;
     const delivery = this.#close();
@@ -147,7 +158,7 @@ class RequestIntake implements RequestReceiver, RunOwner {
     const { dialect, keys } = this.#parser.plugin;
     this.#dialect = dialect;
     const { limits } = this.#config.settings;
-    this.#body = new BodyBuffer(bodyLength, limits.bodyBytes);
+    this.#body = new BodyBuffer(bodyLength, limits.bodyBytes, this.#plane.memory, this);
     if (keys.length === 0) return;
     checkContentType(this.#head);
     this.#scanner = new BodyScanner(keys, limits.bodyDepth);
@@ -185,6 +196,7 @@ class RequestIntake implements RequestReceiver, RunOwner {
     const delivery = this.#run?.close() ?? NOT_DELIVERED;
     if (this.#run !== undefined) forgetBody(this.#run.request);
     if (delivery.isBodyFree) this.#body?.release();
+    else this.#body?.abandon();
     return delivery;
   }
 
@@ -194,8 +206,8 @@ class RequestIntake implements RequestReceiver, RunOwner {
       respondWithError(this.#response, error, this.#dialect, this.#id);
       return { ending: "complete", status: error.status };
     }
-    const { eventEnd } = delivery;
-    this.#response.abort(eventEnd === undefined ? "" : eventEnd + errorEvent(error, this.#dialect, this.#id));
+    const { cut } = delivery;
+    this.#response.abort(cut === undefined ? "" : lastWords(error, this.#dialect, this.#id, cut));
     return { ending: "broken", status: delivery.status };
   }
 

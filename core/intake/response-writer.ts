@@ -20,7 +20,7 @@ export interface ResponseWriter {
   /** Ends the response. `isVerbatimEnd`: the last verbatim chunk already held the end of the chunked framing. */
   end(isVerbatimEnd?: boolean): void;
   /** Ends a started response so that no client can take it for complete, after sending `lastWords` as part of the body. */
-  abort(lastWords: string): void;
+  abort(lastWords: string | Uint8Array): void;
 }
 
 /**

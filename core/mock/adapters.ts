@@ -2,12 +2,12 @@ import type { JsonObject } from "./fields.ts";
 import { flag, optionalString, required } from "./fields.ts";
 import { Problem, unknownModel } from "./problem.ts";
 
-/** The models of one replica: the base, the adapters loaded now, and those a folder offers. */
+/** The models of one replica: the base model, the loaded adapters, and adapters in a folder that can be loaded. */
 export class Adapters {
   readonly #base: string;
   readonly #isEmbedding: boolean;
   readonly #available: ReadonlySet<string>;
-  /** Name to path. */
+  /** Paths by adapter name. */
   readonly #loaded = new Map<string, string>();
 
   constructor(base: string, loaded: readonly string[], available: readonly string[], isEmbedding: boolean) {
@@ -21,7 +21,10 @@ export class Adapters {
     return this.#loaded;
   }
 
-  /** The name a request is served under. No name means the base model; a name the folder offers is loaded by its first use. */
+  /**
+   * The model that serves a request for `name`: the base model if undefined. An adapter in the folder is loaded by its first
+   * use.
+   */
   resolve(name: string | undefined): string {
     if (name === undefined || name === "" || name === this.#base) return this.#base;
     if (this.#available.has(name) && !this.#loaded.has(name)) this.#loaded.set(name, pathOf(name));
@@ -29,7 +32,7 @@ export class Adapters {
     throw unknownModel(name, this.#base, this.#isEmbedding);
   }
 
-  /** POST /v1/load_lora_adapter; returns the text of the answer. */
+  /** POST /v1/load_lora_adapter. Returns the response's body; throws a Problem. */
   load(body: JsonObject): string {
     required(body, "lora_name");
     required(body, "lora_path");
@@ -45,7 +48,7 @@ export class Adapters {
     return `Success: LoRA adapter '${name}' added successfully.`;
   }
 
-  /** POST /v1/unload_lora_adapter; returns the text of the answer. */
+  /** POST /v1/unload_lora_adapter. Returns the response's body; throws a Problem. */
   unload(body: JsonObject): string {
     required(body, "lora_name");
     const name = optionalString(body, "lora_name") ?? "";
@@ -54,7 +57,7 @@ export class Adapters {
     return `Success: LoRA adapter '${name}' removed successfully.`;
   }
 
-  /** Where a folder was named, only what lies in it; else any path will do. */
+  /** If a folder was configured, only paths in it exist; otherwise every path does. */
   #exists(path: string): boolean {
     return this.#available.size === 0 || this.#available.has(path.split("/").at(-1) ?? "");
   }

@@ -1,16 +1,16 @@
 import type { JsonObject } from "./fields.ts";
 import type { Token } from "./tokens.ts";
 
-/** What a request asks of the engine, whichever API it came through. */
+/** What a request asks of the engine, the same for all APIs. */
 export interface Call {
   readonly prompts: readonly (readonly number[])[];
-  /** Replies per prompt. */
+  /** Outputs per prompt. */
   readonly samples: number;
-  /** The client's limit. */
+  /** The client's limit, if it sets one. */
   readonly maxTokens: number | undefined;
-  /** The field a too large limit is blamed on; undefined where it is cut down silently. */
+  /** The field to name in the error for a limit that is too large; undefined if such a limit is silently reduced. */
   readonly limitName: string | undefined;
-  /** The limit where the client sets none. */
+  /** The limit if the client sets none. */
   readonly defaultMaxTokens: number | undefined;
   readonly isStream: boolean;
   readonly hasUsage: boolean;
@@ -21,7 +21,7 @@ export interface Call {
 
 export type FinishReason = "length" | "stop";
 
-/** One reply of possibly several; `sent` counts the tokens that have been computed. */
+/** One output; a request can have several. `sent` counts the tokens computed so far. */
 export interface Choice {
   readonly index: number;
   readonly prompt: readonly number[];
@@ -31,25 +31,25 @@ export interface Choice {
   cachedTokens: number;
 }
 
-/** A request being answered: everything a response body or a stream event is made of. */
+/** A request in progress, with everything that response bodies and stream events need. */
 export interface Reply {
-  /** From x-request-id, or made up. */
+  /** The client's x-request-id, or a random id. */
   readonly id: string;
-  /** A second one, always made up, for the API that does not take the client's. */
+  /** Always a random id, for the API that does not use the client's. */
   readonly itemId: string;
   readonly createdS: number;
-  /** The base model or the adapter that serves it. */
+  /** The base model or adapter that serves the request. */
   readonly model: string;
   readonly blockTokens: number;
   readonly call: Call;
   readonly choices: readonly Choice[];
 }
 
-/** One generation API: how its request is read and its answer is written. */
+/** One generation API: reads its requests and writes its responses. */
 export interface GenerationApi {
   readonly path: string;
   readonly isAnthropic: boolean;
-  /** True where bytes stand in for text, as the API has token ids only. */
+  /** The API has token ids and no text, so the output's bytes are its tokens. */
   readonly hasTokenIdsOnly: boolean;
   /** Throws a Problem. */
   read(body: JsonObject): Call;
@@ -57,31 +57,31 @@ export interface GenerationApi {
   stream(reply: Reply): StreamScript;
 }
 
-/** The events of one stream in the order they are due; each ends with its blank line. */
+/** The events of one stream in order; each ends with a blank line. */
 export interface StreamScript {
-  /** Sent with the head, before the prompt is computed. */
+  /** Sent right after the head, before the prompt is computed. */
   opening(): string[];
-  /** One more token of a choice; the last one when `isLast`. */
+  /** Called for each token of a choice; `isLast` for its last one. */
   token(choice: Choice, token: Token, isLast: boolean): string[];
   closing(): string[];
 }
 
-/** What vLLM calls itself in the bodies. */
+/** vLLM's `system_fingerprint`. */
 export const FINGERPRINT = "vllm-0.32.0-mock";
 
-/** The text computed so far. */
+/** The text of the tokens computed so far. */
 export function textOf(choice: Choice): string {
   let text = "";
   for (let index = 0; index < choice.sent; index++) text += choice.tokens[index]?.text ?? "";
   return text;
 }
 
-/** Token counts over all choices; a prompt counts once however many replies it has. */
+/** Token counts over all choices. A prompt counts once, even with several outputs. */
 export function usageOf(reply: Reply): {
   readonly prompt: number;
   readonly completion: number;
   readonly cached: number;
-  /** Prompt tokens in full blocks that had to be computed. */
+  /** Prompt tokens in full blocks that were not cached. */
   readonly created: number;
 } {
   const usage = { prompt: 0, completion: 0, cached: 0, created: 0 };
@@ -95,7 +95,7 @@ export function usageOf(reply: Reply): {
   return usage;
 }
 
-/** The usage object of the OpenAI APIs, with what --enable-prompt-tokens-details adds. */
+/** The usage object of the OpenAI APIs, with the fields that --enable-prompt-tokens-details adds. */
 export function openaiUsage(reply: Reply, created: number | null) {
   const usage = usageOf(reply);
   return {
@@ -107,7 +107,7 @@ export function openaiUsage(reply: Reply, created: number | null) {
   };
 }
 
-/** The same without what is null, as in the last chunk of a stream. */
+/** The same object without null fields, as in the last chunk of a stream. */
 export function streamUsage(reply: Reply, hasCreated = false) {
   const usage = usageOf(reply);
   return {
@@ -118,18 +118,18 @@ export function streamUsage(reply: Reply, hasCreated = false) {
   };
 }
 
-/** The counts of a single choice so far, for `continuous_usage_stats`. */
+/** The usage of a single choice so far, for `continuous_usage_stats`. */
 export function runningUsage(choice: Choice) {
   const prompt = choice.prompt.length;
   return { prompt_tokens: prompt, total_tokens: prompt + choice.sent, completion_tokens: choice.sent };
 }
 
-/** An event without a name. */
+/** A server-sent event without a name. */
 export function dataEvent(value: unknown): string {
   return `data: ${JSON.stringify(value)}\n\n`;
 }
 
-/** An event named after its type. */
+/** A server-sent event named after the value's type. */
 export function namedEvent(value: { readonly type: string; readonly [field: string]: unknown }): string {
   return `event: ${value.type}\ndata: ${JSON.stringify(value)}\n\n`;
 }

@@ -5,7 +5,7 @@ import type { MockOptions } from "./options.ts";
 import type { MockReplica } from "./replica.ts";
 import { startMockReplica } from "./replica.ts";
 
-/** How the command ended, or the replica that now runs until someone closes it. */
+/** The exit code of a command that has ended, or the replica that now runs until it is closed. */
 export type MockRun = { readonly exitCode: number } | { readonly replica: MockReplica };
 
 const HELP = `Usage: signalbox mock [options]
@@ -17,10 +17,10 @@ Runs one mock replica: the HTTP interface of a vLLM server, made-up text, realis
   --model NAME         name of the base model (default mock)
   --adapters A,B       adapters loaded from the start
   --embedding          serve /v1/embeddings instead of generation
-  --loading-ms N       answer 503 for so long before the model is loaded
+  --loading-ms N       respond with 503 for this long, as while a model loads
   --time-scale X       1 is real time, 0 has no delays (default 1)
   --kv-tokens N        size of the KV cache in tokens (default 524288)
-  --echo               reply with what arrived instead of made-up text
+  --echo               output the request as it arrived instead of made-up text
   --fault NAME=VALUE   switch a fault on; may be given several times. VALUE is JSON and may be left out for true:
                        --fault hang, --fault status=503, --fault 'reset={"value":true,"times":1}'
   --help               show this text
@@ -43,10 +43,10 @@ const FLAGS = {
   help: { type: "boolean", default: false },
 } as const;
 
-/** A command line that cannot be followed. */
+/** An invalid command line. */
 class UsageError extends Error {}
 
-/** Runs `signalbox mock`: prints one line with the address when it listens, or a sentence on what was wrong. */
+/** Runs `signalbox mock`. Prints one line with the address when it listens, or a sentence that says what is wrong. */
 export async function runMock(argv: readonly string[], print: (text: string) => void): Promise<MockRun> {
   try {
     const options = optionsOf(argv);
@@ -86,7 +86,7 @@ function optionsOf(argv: readonly string[]): MockOptions | undefined {
     timeScale: numberOf("time-scale", values["time-scale"], { max: 1000, isWhole: false }),
     kvTokens: numberOf("kv-tokens", values["kv-tokens"], { min: 16, max: 1e9, isWhole: true }),
     isEcho: values.echo,
-    // The switch checks names and values itself.
+    // FaultSwitch checks names and values.
     faults: Object.fromEntries(values.fault.map(faultOf)) as FaultChanges,
   };
 }

@@ -6,7 +6,7 @@ import { seenAsJson } from "./seen.ts";
 import type { ReplicaState } from "./state.ts";
 
 /**
- * Lets a test in another process steer the replica and look into it:
+ * Lets a test in another process set faults and read the requests received:
  * GET, POST and DELETE /mock/faults, GET and DELETE /mock/seen.
  */
 export async function answerControl(exchange: Exchange, state: ReplicaState): Promise<void> {

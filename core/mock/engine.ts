@@ -3,26 +3,26 @@ import type { KvLease } from "./kv-cache.ts";
 import { KvCache } from "./kv-cache.ts";
 import type { MockSettings } from "./options.ts";
 
-/** Prompt tokens one step works off at most, shared by all prompts under way. */
+/** Most prompt tokens computed in one step, over all prompts together. */
 const CHUNK_TOKENS = 2048;
-/** An engine that fell further behind than this starts counting anew instead of hurrying after the clock. */
+/** An engine that is late by more than this does not catch up: its next step is timed from now. */
 const MAX_LAG_MS = 1000;
 
-/** One prompt to compute and the number of tokens wanted in return. */
+/** One prompt to compute and the number of output tokens wanted. */
 export interface Sequence {
   readonly prompt: readonly number[];
   readonly replyTokens: number;
-  /** Adapter and salt: prefixes are shared only within one. */
+  /** Adapter and salt: prompts share prefixes only if these are equal. */
   readonly cacheKey: string;
   readonly adapter: string;
   admitted(cachedTokens: number): void;
-  /** One more token of the reply. */
+  /** Called for each output token. */
   token(): void;
-  /** Prompt and reply are complete. */
+  /** Called after the last output token. */
   finished(): void;
 }
 
-/** What the engine has done so far; only ever grows. */
+/** Counters of the engine; they never decrease. */
 interface EngineTotals {
   prefixQueries: number;
   prefixHits: number;
@@ -40,8 +40,8 @@ interface Job {
 }
 
 /**
- * The latency of one replica: requests are admitted in order while blocks are free, each step works off a chunk of
- * prompt and yields one token for every request past its prompt. With a time scale of 0 a step takes one turn of the event loop.
+ * Models the latency of one replica. Requests are admitted in order while blocks are free. Each step computes a chunk of
+ * prompts and one token for every request whose prompt is done. With a time scale of 0, a step takes one turn of the event loop.
  */
 export class Engine {
   readonly totals: EngineTotals = { prefixQueries: 0, prefixHits: 0, promptTokens: 0, generatedTokens: 0, aborted: 0 };
@@ -51,10 +51,10 @@ export class Engine {
   #running: Job[] = [];
   #isStepping = false;
   #isClosed = false;
-  /** When the current step ends on the clock. */
+  /** When the current step ends, on the settings' clock. */
   #dueMs = 0;
   #cancelStep: () => void = () => {};
-  /** Told when a request enters, starts or leaves. */
+  /** Called when a request enters, starts or leaves. */
   onChange: () => void = () => {};
 
   constructor(settings: MockSettings) {
@@ -70,13 +70,13 @@ export class Engine {
     return this.#waiting.length;
   }
 
-  /** Adapters with any request in the engine. */
+  /** Adapters with requests in the engine, sorted. */
   get adapters(): string[] {
     const names = [...this.#running, ...this.#waiting].map((job) => job.sequence.adapter).filter((name) => name !== "");
     return [...new Set(names)].sort();
   }
 
-  /** Queues a sequence; the returned function aborts it and frees what it holds. */
+  /** Queues a sequence. The returned function aborts it and frees its blocks. */
   submit(sequence: Sequence): () => void {
     const job: Job = { sequence, lease: undefined, promptLeft: 0, replyLeft: sequence.replyTokens, isOver: false };
     this.#waiting.push(job);
@@ -85,7 +85,7 @@ export class Engine {
     return () => this.#abort(job);
   }
 
-  /** Stops for good; nothing is told any more. */
+  /** Stops for good; no callback is called after this. */
   close(): void {
     this.#isClosed = true;
     this.#cancelStep();
@@ -112,7 +112,7 @@ export class Engine {
     if (this.#isStepping || this.#isClosed) return;
     this.#isStepping = true;
     this.#dueMs = this.#settings.clock.now();
-    // The first step begins in a later turn, so that requests that came together are admitted together.
+    // Start the first step in a later turn, so that requests that arrive together are admitted together.
     this.#later(0, () => this.#step());
   }
 
@@ -173,7 +173,7 @@ export class Engine {
     this.#emit(job);
   }
 
-  /** One token, and the end after the last. */
+  /** Reports one token, and the end after the last one. */
   #emit(job: Job): void {
     if (job.isOver) return;
     if (job.replyLeft > 0) {
@@ -181,7 +181,7 @@ export class Engine {
       this.totals.generatedTokens += 1;
       job.sequence.token();
     }
-    // The one who took the token may have left.
+    // The callback may have aborted the job.
     if (job.isOver || job.replyLeft > 0) return;
     this.#leave(job);
     job.sequence.finished();

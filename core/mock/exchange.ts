@@ -6,10 +6,13 @@ import type { Problem } from "./problem.ts";
 import { problemBody } from "./problem.ts";
 import type { OpenRecord, Seen } from "./seen.ts";
 
-/** A request body beyond this is refused, so that no test can fill the memory by accident. */
+/** A longer request body is refused, so that no test fills the memory by accident. */
 const MAX_BODY_BYTES = 512 * 1024 * 1024;
 
-/** How long what was written gets to arrive before a cut: a head alone is not reported as sent, and a reset takes back what is unread. */
+/**
+ * Pause between the last write and a cut, so that the bytes arrive: node:http does not report a head alone as sent, and a reset
+ * discards unread bytes.
+ */
 const FLUSH_MS = 10;
 
 export interface ExchangeParts {
@@ -22,11 +25,11 @@ export interface ExchangeParts {
   readonly clock: Clock;
 }
 
-/** One request and the answer it gets: the only place that writes to the client, and where faults of the answer strike. */
+/** One request and its response. Only this class writes to the client, and it applies the faults that concern the response. */
 export class Exchange {
   readonly record: OpenRecord;
   readonly faults: Partial<Faults>;
-  /** What the client sent as x-request-id, or undefined. */
+  /** The client's x-request-id, if any. */
   readonly clientId: string | undefined;
   readonly #parts: ExchangeParts;
   #events = 0;
@@ -54,18 +57,18 @@ export class Exchange {
     response.on("close", () => this.#closed());
   }
 
-  /** True once nothing can be said to the client any more. */
+  /** True when nothing more can be sent to the client. */
   get isOver(): boolean {
     return this.record.outcome !== "open" || this.#isSilent || this.#isDoomed;
   }
 
-  /** Called when the answer is complete, broken off or wanted by nobody any more; perhaps more than once. */
+  /** Sets the callback for the end: the response is complete or cut, or the client has left. It may be called more than once. */
   onEnd(run: () => void): void {
     this.#end = run;
     if (this.record.outcome !== "open") run();
   }
 
-  /** Reads the whole body; false when the client left before its end. */
+  /** Reads the whole body. Resolves with false when the client left before its end. */
   async readBody(): Promise<boolean> {
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -84,7 +87,7 @@ export class Exchange {
     return !this.isOver;
   }
 
-  /** A complete answer; undefined as content type leaves the header out. */
+  /** Sends a complete response; without a content type, its header is left out. */
   send(status: number, text: string, contentType: string | undefined, headers: Readonly<Record<string, string>> = {}): void {
     if (this.isOver) return;
     const bytes = Buffer.from(text);
@@ -102,14 +105,14 @@ export class Exchange {
     this.json(problem.status, problemBody(problem, isAnthropic));
   }
 
-  /** The head of a stream goes out at once, long before the first token, as vLLM's does. */
+  /** Sends the head of a stream at once, before the first token, as vLLM does. */
   openStream(): void {
     if (this.isOver) return;
     this.#head(200, { "content-type": "text/event-stream; charset=utf-8" });
     this.#parts.response.flushHeaders();
   }
 
-  /** Sends events, each as one chunk. */
+  /** Sends each event as one chunk. */
   events(events: readonly string[]): void {
     for (const event of events) {
       if (this.isOver) return;
@@ -123,7 +126,7 @@ export class Exchange {
     if (!this.isOver) this.#parts.response.end();
   }
 
-  /** Breaks the connection off once what was written has left. */
+  /** Ends the connection after the bytes written so far have been sent. */
   cut(isReset: boolean): false {
     this.#isDoomed = true;
     this.record.outcome = "cut";
@@ -135,7 +138,7 @@ export class Exchange {
     return false;
   }
 
-  /** Bytes past the HTTP library, as a broken replica sends them. */
+  /** Writes bytes to the socket directly, as a broken replica would. */
   sendRaw(text: string): void {
     this.record.outcome = "cut";
     this.#isDoomed = true;
@@ -150,7 +153,7 @@ export class Exchange {
 
   #head(status: number, headers: Readonly<Record<string, string>>): void {
     const { request, response } = this.#parts;
-    // vLLM's server says nothing about keep-alive unless the client asked for an end.
+    // vLLM's server sends a Connection header only when the client asked it to close.
     const isLast = request.httpVersion === "1.0" || /\bclose\b/i.test(request.headers.connection ?? "");
     if (!isLast) response.removeHeader("connection");
     response.writeHead(status, {
@@ -161,7 +164,7 @@ export class Exchange {
     });
   }
 
-  /** One event, or a whole body: what the faults that count events go by. */
+  /** Writes one event or a whole body: the unit that the faults count. */
   #piece(bytes: Buffer): void {
     const { dieAfterEvents, dieInsideEvent, resetAfterEvents, silentAfterEvents } = this.faults;
     if (silentAfterEvents === this.#events) {
@@ -197,7 +200,7 @@ export class Exchange {
   }
 }
 
-/** Random lower-case hex digits, for ids. */
+/** Random lower-case hexadecimal digits, for ids. */
 export function randomHex(digits: number): string {
   const bytes = crypto.getRandomValues(new Uint8Array(digits / 2));
   return Buffer.from(bytes).toString("hex");

@@ -1,32 +1,32 @@
 import { isObject } from "./fields.ts";
 
-/** Everything that can be made to go wrong. Where a number of events is meant, a body without a stream is event 0. */
+/** All faults. Those that count events count a body that is not streamed as event 0. */
 export interface Faults {
-  /** Nobody listens: true until cleared from inside the process, or for so many milliseconds. */
+  /** Refuses connections: for that many milliseconds, or, if true, until cleared from inside the process. */
   readonly refuse: true | number;
-  /** Reads the request and never answers. */
+  /** Reads the request and never responds. */
   readonly hang: true;
-  /** Resets the connection once the request is read. */
+  /** Resets the connection after reading the request. */
   readonly reset: true;
-  /** Resets a connection that carries a second request, before anything of it is answered. */
+  /** Resets a connection at its second request, before any byte of a response to it. */
   readonly resetOnReuse: true;
-  /** Waits so many milliseconds before it does anything. */
+  /** Waits that many milliseconds before responding. */
   readonly slowMs: number;
-  /** Closes the connection after so many events. */
+  /** Closes the connection after that many events. */
   readonly dieAfterEvents: number;
-  /** Closes it in the middle of the event after so many. */
+  /** Closes the connection in the middle of the event after that many. */
   readonly dieInsideEvent: number;
-  /** Resets it after so many events. */
+  /** Resets the connection after that many events. */
   readonly resetAfterEvents: number;
-  /** Sends nothing more after so many events and keeps the connection open. */
+  /** After that many events, sends nothing more and keeps the connection open. */
   readonly silentAfterEvents: number;
-  /** Answers with this status. */
+  /** Responds with this status. */
   readonly status: number | StatusFault;
-  /** 503 on everything but /health, as while a model loads; met by every path unless limited. */
+  /** Responds with 503 on every path but /health, as while a model loads. By default it applies to all paths. */
   readonly loading: true;
-  /** Answers with a status line no client may accept. */
+  /** Responds with an invalid status line. */
   readonly malformedHead: true;
-  /** Closes the connection so many milliseconds after each answer. */
+  /** Closes the connection that many milliseconds after each response. */
   readonly dropAfterResponseMs: number;
 }
 
@@ -38,20 +38,20 @@ export interface StatusFault {
 
 export type FaultName = keyof Faults;
 
-/** Which requests a fault meets: the inference APIs, every path but the mock's own, or one path. */
+/** Which requests a fault applies to. */
 export interface FaultLimit {
-  /** Only the next so many requests. */
+  /** Only to that many requests. */
   readonly times?: number;
-  /** "apis" (the default), "all", or a path. */
+  /** "apis": the inference APIs, the default. "all": every path but /mock/. Otherwise one path. */
   readonly on?: string;
 }
 
-/** What options, POST /mock/faults and --fault take: a bare value, a value with its limit, or false for off. */
+/** Faults as options, POST /mock/faults and --fault take them: a value, a value with its limits, or false for off. */
 export type FaultChanges = {
   readonly [Name in FaultName]?: Faults[Name] | false | ({ readonly value: Faults[Name] } & FaultLimit);
 };
 
-/** A fault that cannot be set as asked. */
+/** An unknown fault or an invalid value; the message says what is valid. */
 export class FaultError extends Error {}
 
 type Kind = "on" | "count" | "refuse" | "status";
@@ -72,7 +72,7 @@ const KINDS: Readonly<Record<FaultName, Kind>> = {
   dropAfterResponseMs: "count",
 };
 
-/** What a value of each kind looks like, for messages. */
+/** A description of each kind of value, for messages. */
 const WANTED: Readonly<Record<Kind, string>> = {
   on: "true",
   count: "a whole number",
@@ -80,7 +80,7 @@ const WANTED: Readonly<Record<Kind, string>> = {
   status: "a status from 200 to 599, or {status, retryAfterS, body}",
 };
 
-/** The names a fault may have, for messages and help. */
+/** The names of all faults, for messages and help. */
 export const FAULT_NAMES = Object.keys(KINDS) as FaultName[];
 
 const isCount = (value: unknown): value is number => typeof value === "number" && Number.isInteger(value) && value >= 0;
@@ -98,7 +98,7 @@ interface ActiveFault extends FaultLimit {
   left: number;
 }
 
-/** Switches faults on and off; a request claims at its arrival those that are meant for it. */
+/** Switches faults on and off. Each request claims, on arrival, the faults that apply to it. */
 export class FaultSwitch {
   readonly #active = new Map<FaultName, ActiveFault>();
   readonly #apiPaths: ReadonlySet<string>;
@@ -109,7 +109,7 @@ export class FaultSwitch {
     this.#refuse = refuse;
   }
 
-  /** Switches one fault on; `refuse` is in force when the promise is fulfilled, the others at once. */
+  /** Switches one fault on. `refuse` takes effect when the promise resolves, the others at once. Rejects with a FaultError. */
   async set<Name extends FaultName>(name: Name, value: Faults[Name], limit: FaultLimit = {}): Promise<void> {
     const kind = Object.hasOwn(KINDS, name) ? KINDS[name] : undefined;
     if (!kind) throw new FaultError(`There is no such fault; the faults are ${FAULT_NAMES.join(", ")}.`);
@@ -126,7 +126,7 @@ export class FaultSwitch {
     if (name === undefined || name === "refuse") await this.#refuse(undefined);
   }
 
-  /** Makes changes as they come from outside, checked one by one. */
+  /** Applies changes from outside, one by one. Rejects with a FaultError at the first invalid one. */
   async apply(changes: Readonly<Record<string, unknown>>): Promise<void> {
     for (const [name, change] of Object.entries(changes)) {
       if (change === false || change === null) await this.clear(name as FaultName);
@@ -136,7 +136,7 @@ export class FaultSwitch {
     }
   }
 
-  /** The faults in force, as JSON. */
+  /** The active faults as JSON. */
   show(): Readonly<Record<string, unknown>> {
     const rows = [...this.#active].map(([name, fault]) => {
       const times = Number.isFinite(fault.left) ? { times: fault.left } : {};
@@ -145,7 +145,7 @@ export class FaultSwitch {
     return Object.fromEntries(rows);
   }
 
-  /** The faults that meet a request on this path; each use counts. */
+  /** The faults for a request on this path; reduces the count of those with a limit. */
   claim(path: string): Partial<Faults> {
     const claimed: Partial<Record<FaultName, unknown>> = {};
     for (const [name, fault] of this.#active) {

@@ -2,7 +2,7 @@ import { badRequest, invalidField, Problem } from "./problem.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The body as a JSON object, or the problem vLLM would report. */
+/** The body as a JSON object. Throws the Problem that vLLM would report. */
 export function parseBody(bytes: Buffer): JsonObject {
   if (bytes.length === 0) throw invalidField("missing", "body", "Field required", undefined);
   const value = parseJson(bytes);
@@ -19,7 +19,7 @@ function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
   } catch {
-    // vLLM names the position; the runtimes do not agree on one, so the end of the body stands for it.
+    // vLLM names the position of the error. Runtimes report different ones, so use the end of the body.
     throw invalidField("json_invalid", `body.${bytes.length}`, "JSON decode error", {});
   }
 }
@@ -29,27 +29,27 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The field, which has to be there. */
+/** A required field. */
 export function required(body: JsonObject, name: string): unknown {
   if (body[name] === undefined) throw invalidField("missing", `body.${name}`, "Field required", body);
   return body[name];
 }
 
-/** A list that has to be there. */
+/** A required list. */
 export function requiredList(body: JsonObject, name: string): readonly unknown[] {
   const value = required(body, name);
   if (Array.isArray(value)) return value;
   throw invalidField("list_type", `body.${name}`, "Input should be a valid list", value);
 }
 
-/** A string, or undefined where the field is absent or null. */
+/** A string; undefined if the field is absent or null. */
 export function optionalString(body: JsonObject, name: string): string | undefined {
   const value = body[name] ?? undefined;
   if (value === undefined || typeof value === "string") return value;
   throw invalidField("string_type", `body.${name}`, "Input should be a valid string", value);
 }
 
-/** A whole number, or undefined where the field is absent or null. */
+/** A whole number; undefined if the field is absent or null. */
 export function optionalInteger(body: JsonObject, name: string): number | undefined {
   const value = body[name] ?? undefined;
   if (value === undefined) return undefined;
@@ -65,20 +65,20 @@ export function optionalLimit(body: JsonObject, name: string): number | undefine
   throw new Problem(400, "BadRequestError", message, { param: name });
 }
 
-/** Replies to one prompt; bounded, as a mock has no use for more. */
+/** Number of outputs per prompt; limited, because a mock needs few. */
 export function sampleCount(body: JsonObject): number {
   return Math.min(Math.max(1, optionalInteger(body, "n") ?? 1), 64);
 }
 
 const TRUE_WORDS = new Set<unknown>([true, 1, "true", "yes", "on", "1", "t", "y"]);
 
-/** vLLM's schema reads more than `true` as true. */
+/** A boolean field. Like vLLM's schema, it accepts more values than `true`. */
 export function flag(body: JsonObject, name: string): boolean {
   const value = body[name];
   return TRUE_WORDS.has(typeof value === "string" ? value.toLowerCase() : value);
 }
 
-/** What the client wants to know about usage while streaming. */
+/** The usage that the client wants in a stream. */
 export function streamOptions(body: JsonObject): { readonly hasUsage: boolean; readonly hasRunningUsage: boolean } {
   const options = body["stream_options"] ?? undefined;
   if (options === undefined) return { hasUsage: false, hasRunningUsage: false };
@@ -89,7 +89,7 @@ export function streamOptions(body: JsonObject): { readonly hasUsage: boolean; r
   return { hasUsage, hasRunningUsage: hasUsage && flag(options, "continuous_usage_stats") };
 }
 
-/** Separates prefix caches; an empty one is refused. */
+/** The salt that separates prefix caches; an empty one is refused. */
 export function cacheSalt(body: JsonObject): string {
   const salt = optionalString(body, "cache_salt");
   if (salt !== "") return salt ?? "";

@@ -9,7 +9,7 @@ import { byteTokensOf, hashNumbers, hashText, madeUpTokens, tokensOf } from "./t
 
 type Output = Pick<Choice, "tokens" | "finish">;
 
-/** Answers one request of a generation API, as a whole or as a stream. Throws a Problem before anything was sent. */
+/** Responds to one request of a generation API, as a whole or as a stream. Throws a Problem before anything is sent. */
 export function generateAnswer(api: GenerationApi, exchange: Exchange, state: ReplicaState): void {
   const reply = replyTo(api, exchange, state);
   const script = reply.call.isStream ? api.stream(reply) : undefined;
@@ -81,7 +81,7 @@ function checkLimit({ maxTokens, limitName }: Call, maxModelTokens: number): voi
   throw new Problem(400, "BadRequestError", `${message} (parameter=${limitName}, value=${maxTokens})`, { param: limitName });
 }
 
-/** Refuses prompts the model cannot take; one of them would block the engine for ever. */
+/** Refuses prompts that are too long for the model; such a prompt would block the engine forever. */
 export function checkPrompts(prompts: readonly (readonly number[])[], maxModelTokens: number): void {
   if (prompts.every((prompt) => prompt.length < maxModelTokens)) return;
   const message =
@@ -91,7 +91,7 @@ export function checkPrompts(prompts: readonly (readonly number[])[], maxModelTo
   throw new Problem(400, "BadRequestError", message, { param: "input_tokens" });
 }
 
-/** The whole reply, known from the start: the same request to the same model gets the same one. */
+/** The complete output, known from the start. The same request to the same model gets the same output. */
 function madeUpOutput(call: Call, settings: MockSettings, model: string, prompt: readonly number[], sample: number): Output {
   const room = settings.maxModelTokens - prompt.length;
   const most = Math.min(call.maxTokens ?? call.defaultMaxTokens ?? room, room);
@@ -101,7 +101,7 @@ function madeUpOutput(call: Call, settings: MockSettings, model: string, prompt:
   return { tokens: madeUpTokens(seed, count), finish: count === most ? "length" : "stop" };
 }
 
-/** What arrived, as JSON: proof for a test of what a proxy in front has sent. */
+/** The request as JSON, so that a test sees what a proxy has sent. */
 function echoOutput(api: GenerationApi, { record }: Exchange, room: number): Output {
   const { method, path, headers, body } = record;
   const text = JSON.stringify({ method, path, headers, body: body.toString("utf8") });

@@ -1,24 +1,24 @@
 import { hashNumbers, hashText } from "./tokens.ts";
 
-/** The blocks one request holds; given back through `release`. */
+/** The blocks of one request, freed by `release`. */
 export interface KvLease {
   readonly cachedTokens: number;
   readonly hashes: readonly string[];
-  /** Blocks shared through the prefix cache, head first. */
+  /** Hashes of blocks shared through the prefix cache, head first. */
   readonly shared: string[];
-  /** Blocks nobody else can find. */
+  /** Number of blocks that no other request can share. */
   ownBlocks: number;
 }
 
 /**
- * The KV cache of one replica: a fixed number of blocks, full prompt blocks found again by the hash of the whole
- * prefix, least recently used ones evicted first and the head of a prefix last.
+ * The KV cache of one replica: a fixed number of blocks. Full prompt blocks are found by the hash of their whole prefix. The
+ * least recently used blocks are evicted first, and a prefix's tail before its head.
  */
 export class KvCache {
   readonly #blockTokens: number;
   readonly #blocks: number;
   readonly #users = new Map<string, number>();
-  /** Cached and unused, oldest first. */
+  /** Hashes of blocks that are cached and unused, oldest first. */
   readonly #idle = new Set<string>();
   #ownBlocks = 0;
 
@@ -27,7 +27,7 @@ export class KvCache {
     this.#blocks = Math.max(1, Math.floor(kvTokens / blockTokens));
   }
 
-  /** Share of the blocks held by requests; what is only kept for reuse counts as free. */
+  /** Share of the blocks that requests use, in [0, 1]. Blocks that are only kept for reuse count as free. */
   get usage(): number {
     return (this.#users.size + this.#ownBlocks) / this.#blocks;
   }
@@ -36,7 +36,7 @@ export class KvCache {
     return this.#blocks;
   }
 
-  /** Takes the blocks for a prompt and its reply, or undefined when too few are free. */
+  /** Reserves blocks for a prompt and its output. Returns undefined when too few are free. */
   reserve(prompt: readonly number[], replyTokens: number, cacheKey: string): KvLease | undefined {
     const hashes = this.#hashes(prompt, cacheKey);
     const hits = this.#hits(hashes, prompt.length);
@@ -50,10 +50,10 @@ export class KvCache {
     return { cachedTokens: hits * this.#blockTokens, hashes, shared, ownBlocks };
   }
 
-  /** The prompt is computed: its full blocks can be found by others from now on. */
+  /** The prompt is computed: from now on, other requests can share its full blocks. */
   publish(lease: KvLease): void {
     for (const hash of lease.hashes.slice(lease.shared.length)) {
-      // Someone computed the same block meanwhile: both copies stay until they are released.
+      // Another request has computed the same block meanwhile: keep both copies until they are released.
       if (this.#users.has(hash) || this.#idle.has(hash)) continue;
       this.#users.set(hash, 1);
       lease.shared.push(hash);
@@ -62,7 +62,7 @@ export class KvCache {
     }
   }
 
-  /** Gives the blocks back; shared ones stay cached. */
+  /** Frees the blocks; shared ones stay cached. */
   release(lease: KvLease): void {
     this.#ownBlocks -= lease.ownBlocks;
     lease.ownBlocks = 0;
@@ -82,7 +82,7 @@ export class KvCache {
     return hashes;
   }
 
-  /** Leading blocks that are cached; the last token is always computed, as it yields the first one of the reply. */
+  /** Number of leading blocks that are cached. The last prompt token is always computed: it yields the first output token. */
   #hits(hashes: readonly string[], promptTokens: number): number {
     const most = Math.floor((promptTokens - 1) / this.#blockTokens);
     let hits = 0;

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Clock } from "../contract/clock.ts";
 
-/** What is known of a connection; `uses` counts its requests. */
+/** One client connection; `uses` counts its requests. */
 export interface Connection {
   readonly number: number;
   uses: number;
@@ -18,7 +18,7 @@ interface ListenerSettings {
   readonly clock: Clock;
 }
 
-/** The open or closed door of a replica: one port for its whole life, which can be shut and opened again. */
+/** The replica's port. It stays the same for the replica's life, and can be closed and opened again. */
 export class Listener {
   readonly #settings: ListenerSettings;
   readonly #onRequest: OnRequest;
@@ -37,13 +37,13 @@ export class Listener {
     return this.#port;
   }
 
-  /** Listens on the port, or on the one it had before. */
+  /** Listens on the port, by default the one it had before. */
   async open(port = this.#port): Promise<void> {
     if (this.#current) return;
     const server = createServer((request, response) => this.#accept(request, response));
     this.#current = server;
     this.#servers.add(server);
-    // Every time limit of the runtime's own is off: they differ, and a fault may want a silent connection.
+    // Disable the runtime's time limits: they differ between runtimes, and some faults need a silent connection.
     Object.assign(server, { keepAliveTimeout: 0, requestTimeout: 0, headersTimeout: 0, timeout: 0 });
     try {
       await listening(server, port, this.#settings.host);
@@ -55,7 +55,7 @@ export class Listener {
     this.#port = (server.address() as AddressInfo).port;
   }
 
-  /** Refuses new connections and closes idle ones; requests under way go on. */
+  /** Refuses new connections and closes idle ones; requests in progress continue. */
   shut(): void {
     const server = this.#current;
     if (!server) return;
@@ -83,7 +83,7 @@ export class Listener {
     if (known) return known;
     const connection: Connection = { number: ++this.#count, uses: 0, cancelIdle: () => {} };
     this.#connections.set(socket, connection);
-    // A connection may break at any time; what was open on it learns so from its response.
+    // The request in progress learns of a broken connection through its response.
     socket.on("error", () => {});
     socket.on("close", () => connection.cancelIdle());
     return connection;

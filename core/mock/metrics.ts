@@ -4,17 +4,17 @@ import type { MockSettings } from "./options.ts";
 
 /** Upper bounds of the time-to-first-token histogram, in seconds. */
 const FIRST_TOKEN_BOUNDS_S = [0.001, 0.01, 0.1, 0.5, 1, 5, 20];
-/** Combinations of adapters in use that are remembered. */
+/** Most combinations of adapters that are kept. */
 const MAX_ADAPTER_SERIES = 64;
 
-/** The page at /metrics, under vLLM's names and labels. */
+/** The metrics text of /metrics, with vLLM's names and labels. */
 export class Metrics {
   readonly #settings: MockSettings;
   readonly #engine: Engine;
   readonly #firstTokenCounts = new Array<number>(FIRST_TOKEN_BOUNDS_S.length + 1).fill(0);
   #firstTokenSumS = 0;
   readonly #finished = { stop: 0, length: 0 };
-  /** Adapters in use to the time they were last seen so; as with vLLM, old combinations stay on the page. */
+  /** When each combination of adapters was last in use, in seconds since 1970. Like vLLM, the text lists old combinations too. */
   readonly #adapterSeries = new Map<string, number>();
 
   constructor(settings: MockSettings, engine: Engine) {
@@ -41,7 +41,7 @@ export class Metrics {
     if (this.#adapterSeries.size > MAX_ADAPTER_SERIES && oldest !== undefined) this.#adapterSeries.delete(oldest);
   }
 
-  /** The page in the Prometheus text format. */
+  /** The metrics text, in the Prometheus format. */
   page(): string {
     const { totals, cache, running, waiting } = this.#engine;
     const lines = [
@@ -99,7 +99,7 @@ export class Metrics {
   #adapterLines(): string[] {
     const name = "vllm:lora_requests_info";
     const series = [...this.#adapterSeries].map(([names, atS]) => {
-      // vLLM lists every adapter with any request in both.
+      // vLLM lists an adapter with any request in both labels.
       const shown = { max_lora: "2", running_lora_adapters: names, waiting_lora_adapters: names };
       return `${name}${labels(shown)} ${number(atS)}`;
     });
@@ -129,7 +129,7 @@ function labels(values: Readonly<Record<string, string>>): string {
     .join(",")}}`;
 }
 
-/** Whole numbers have a fraction too, as in Python. */
+/** Formats a number as Python does: whole ones with a fraction. */
 function number(value: number): string {
   if (value === Number.POSITIVE_INFINITY) return "+Inf";
   return Number.isInteger(value) ? `${value}.0` : String(value);

@@ -2,54 +2,54 @@ import type { Clock } from "../contract/clock.ts";
 import { systemClock } from "../contract/clock.ts";
 import type { FaultChanges } from "./faults.ts";
 
-/** How a mock replica is to behave; only the model has no default. */
+/** Options of a mock replica. Only the model has no default. */
 export interface MockOptions {
   /** Name of the base model. */
   readonly model: string;
   /** Adapters loaded from the start. */
   readonly adapters?: readonly string[];
-  /** Adapters that lie in the resolver's folder: loaded by the first request that names them. */
+  /** Adapters in the resolver's folder: each is loaded by the first request that names it. */
   readonly availableAdapters?: readonly string[];
   /** Serves embeddings instead of generation. */
   readonly isEmbedding?: boolean;
-  /** False answers the token-id API with 403, as vLLM does unless started with --enable-scale-out. */
+  /** If false, the token-id API responds with 403, as vLLM does without --enable-scale-out. */
   readonly hasGenerate?: boolean;
   /** 0 takes any free port. */
   readonly port?: number;
   readonly host?: string;
-  /** How long the model loads, in real time. */
+  /** How long the model loads; not changed by `timeScale`. */
   readonly loadingMs?: number;
-  /** What a client meets meanwhile: 503 on everything but /health, or a refused connection. */
+  /** Meanwhile: 503 on every path but /health, or refused connections. */
   readonly whileLoading?: "unavailable" | "refused";
   /** 1 is real time, 0 has no delays at all. */
   readonly timeScale?: number;
   readonly prefillTokensPerS?: number;
   readonly decodeStepMs?: number;
   readonly decodePerRequestMs?: number;
-  /** Requests computed at the same time; the rest wait. */
+  /** Most requests computed at the same time; the others wait. */
   readonly maxRunning?: number;
-  /** Size of the KV cache. */
+  /** Size of the KV cache in tokens. */
   readonly kvTokens?: number;
   readonly blockTokens?: number;
-  /** Prompt and reply together; never more than the KV cache holds. */
+  /** Longest prompt and output together; limited by the KV cache. */
   readonly maxModelTokens?: number;
-  /** Where a reply ends by itself when the client sets no lower limit. */
+  /** Output length, unless the client sets a lower limit. */
   readonly replyTokens?: number;
   readonly embeddingSize?: number;
-  /** How long an idle connection stays open; 0 is for ever. */
+  /** How long an idle connection stays open; 0 means forever. */
   readonly keepAliveMs?: number;
-  /** Replies with what arrived (method, path, headers, body) instead of made-up text. */
+  /** Outputs the request (method, path, headers, body) instead of made-up text. */
   readonly isEcho?: boolean;
-  /** Requests remembered for tests. */
+  /** Most requests kept for tests. */
   readonly seenLimit?: number;
   readonly faults?: FaultChanges;
   readonly clock?: Clock;
 }
 
-/** The options with every default filled in. */
+/** The options with all defaults filled in. */
 export type MockSettings = Required<MockOptions>;
 
-/** Fills in the defaults: one H100-class replica, as other simulators publish it. */
+/** Fills in the defaults: an H100-class replica, with the timing that other simulators publish. */
 export function settingsOf(options: MockOptions): MockSettings {
   const blockTokens = options.blockTokens ?? 16;
   const kvTokens = Math.max(1, Math.floor((options.kvTokens ?? 524_288) / blockTokens)) * blockTokens;

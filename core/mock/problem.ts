@@ -1,9 +1,9 @@
-/** A request the replica turns down, worded and shaped as vLLM does. */
+/** A refused request, with vLLM's wording and shape. */
 export class Problem extends Error {
   readonly status: number;
   readonly type: string;
   readonly param: string | null;
-  /** Schema errors are found before the API's own handler runs, so even /v1/messages words them the OpenAI way. */
+  /** Schema errors are found before the API's handler runs, so even /v1/messages reports them in OpenAI's shape. */
   readonly isSchema: boolean;
 
   constructor(status: number, type: string, message: string, extra: { param?: string; isSchema?: boolean } = {}) {
@@ -16,24 +16,24 @@ export class Problem extends Error {
   }
 }
 
-/** The error body; /v1/messages has Anthropic's shape. */
+/** The body of the error response; on /v1/messages in Anthropic's shape. */
 export function problemBody(problem: Problem, isAnthropic: boolean): unknown {
   if (isAnthropic && !problem.isSchema) return { type: "error", error: { type: problem.type, message: problem.message } };
   return { error: { message: problem.message, type: problem.type, param: problem.param, code: problem.status } };
 }
 
-/** A field the API's schema rejects. */
+/** A field that the API's schema rejects. */
 export function invalidField(type: string, place: string, message: string, input: unknown): Problem {
   const text = `1 validation error:\n  {'type': '${type}', 'loc': '${place}', 'msg': '${message}', 'input': '${summary(input)}'}`;
   return new Problem(400, "Bad Request", text, { param: place, isSchema: true });
 }
 
-/** A value the handler rejects. */
+/** A value that the handler rejects. */
 export function badRequest(message: string, param?: string): Problem {
   return new Problem(400, "BadRequestError", param ? `${message} (parameter=${param})` : message, param ? { param } : {});
 }
 
-/** A body in another content type. */
+/** A body with a content type other than JSON. */
 export function wrongContentType(): Problem {
   const message = "1 validation error:\n  Unsupported Media Type: Only 'application/json' is allowed";
   return new Problem(400, "Bad Request", message, { isSchema: true });
@@ -45,7 +45,7 @@ export function unknownModel(name: string, base: string, isEmbedding: boolean): 
   return new Problem(404, "NotFoundError", `The model \`${name}\` does not exist. Valid aliases: ${base}.`, { param: "model" });
 }
 
-/** Containers are only counted in the message, as vLLM does. */
+/** The input as vLLM's message shows it: of lists and objects only the size. */
 function summary(input: unknown): string {
   if (Array.isArray(input)) return `<list of ${input.length} items>`;
   if (typeof input === "object" && input !== null) return `<dict of ${Object.keys(input).length} items>`;

@@ -14,14 +14,14 @@ import type { ReplicaState } from "./state.ts";
 export interface MockReplica {
   readonly url: string;
   readonly port: number;
-  /** What is in the engine now. */
+  /** The engine's load now; `kvUsage` in [0, 1]. */
   readonly load: { readonly running: number; readonly waiting: number; readonly kvUsage: number };
   readonly faults: FaultSwitch;
   readonly seen: Seen;
   close(): Promise<void>;
 }
 
-/** Starts a replica that speaks the interface of a vLLM server, computes nothing and takes as long as a real one. */
+/** Starts a replica with the HTTP interface of a vLLM server. It computes nothing and takes as long as a real one. */
 export async function startMockReplica(options: MockOptions): Promise<MockReplica> {
   const settings = settingsOf(options);
   const engine = new Engine(settings);
@@ -30,12 +30,12 @@ export async function startMockReplica(options: MockOptions): Promise<MockReplic
     void serve(state, { request, response, connection });
   });
   let cancelReopen = () => {};
-  /** Shuts the door for good, for a time, or opens it again. */
+  /** Closes the port for good (true) or for that many milliseconds, or opens it again (undefined). */
   async function refuse(value: true | number | undefined): Promise<void> {
     cancelReopen();
     if (value === undefined) return listener.open();
     listener.shut();
-    // Whoever took the port meanwhile keeps it; this replica then stays refused.
+    // If another process has taken the port meanwhile, this replica stays closed.
     if (value !== true) cancelReopen = settings.clock.after(value, () => void listener.open().catch(() => {}));
   }
   const state: ReplicaState = {

@@ -14,10 +14,10 @@ import { Problem, wrongContentType } from "./problem.ts";
 import type { ReplicaState } from "./state.ts";
 import { tokenize } from "./tokens.ts";
 
-/** Answers one request, now or later. Throws a Problem before anything was sent. */
+/** Responds to one request, now or later. Throws a Problem before anything is sent. */
 type Handler = (exchange: Exchange, state: ReplicaState) => void;
 
-/** What one path offers, by method. */
+/** The handlers of one path, by method. */
 export interface Route {
   readonly methods: Readonly<Record<string, Handler>>;
   readonly isAnthropic: boolean;
@@ -26,10 +26,10 @@ export interface Route {
 const GENERATION_APIS = [completions, chatCompletions, responses, messages, generate];
 const EMBEDDINGS_PATH = "/v1/embeddings";
 
-/** The six inference APIs, which faults strike by default. */
+/** The six inference APIs; faults apply to these by default. */
 export const API_PATHS: readonly string[] = [...GENERATION_APIS.map((api) => api.path), EMBEDDINGS_PATH];
 
-/** The route of a path, or undefined where a replica of this kind has none. */
+/** The route of a path; undefined if a replica of this kind has none. */
 export function findRoute(path: string, isEmbedding: boolean): Route | undefined {
   const routes = isEmbedding ? EMBEDDING_ROUTES : GENERATION_ROUTES;
   return routes.get(path) ?? SHARED_ROUTES.get(path) ?? (isEmbedding ? undefined : storedResponseRoute(path));
@@ -60,7 +60,7 @@ const GENERATION_ROUTES: ReadonlyMap<string, Route> = new Map([
 
 const EMBEDDING_ROUTES: ReadonlyMap<string, Route> = new Map([[EMBEDDINGS_PATH, post(embed)]]);
 
-/** vLLM keeps no response unless told to, so any id is unknown. */
+/** By default, vLLM stores no responses, so every id is unknown. */
 function storedResponseRoute(path: string): Route | undefined {
   const [, id, cancel] = /^\/v1\/responses\/([^/]+)(\/cancel)?$/.exec(path) ?? [];
   if (id === undefined) return undefined;
@@ -136,7 +136,7 @@ function embed(exchange: Exchange, state: ReplicaState): void {
   const call = readEmbeddings(body);
   const { settings } = state;
   checkPrompts(call.prompts, settings.maxModelTokens);
-  // Pooling answers under the base name whatever was asked for.
+  // Pooling responses name the base model, whichever model was asked for.
   state.adapters.resolve(optionalString(body, "model"));
   let open = call.prompts.length;
   const finish = () => {

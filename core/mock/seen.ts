@@ -1,20 +1,20 @@
-/** One request as it arrived, and how it ended. */
+/** One request as it arrived, and its outcome. */
 export interface SeenRequest {
   readonly method: string;
   readonly path: string;
-  /** Names and values as they came, in order. */
+  /** Names and values as received, in order. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Buffer;
-  /** Number of the connection it came on, counted from 1. */
+  /** Number of its connection, starting at 1. */
   readonly connection: number;
-  /** "aborted" by the client, or "cut" by a fault. */
+  /** "aborted": by the client. "cut": by a fault. */
   readonly outcome: "open" | "finished" | "aborted" | "cut";
 }
 
-/** A request while it can still change; only the exchange that owns it writes. */
+/** A request that can still change. Only the exchange that owns it writes to it. */
 export type OpenRecord = { -readonly [Field in keyof SeenRequest]: SeenRequest[Field] };
 
-/** Bodies are kept up to this many bytes in all. */
+/** Limit for the kept bodies together. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /** The last requests a replica received, oldest first. */
@@ -32,18 +32,18 @@ export class Seen {
     return this.#requests;
   }
 
-  /** The newest request on a path, with or without an ending. */
+  /** The newest request, or the newest one on a path; it may still be open. */
   last(path?: string): SeenRequest | undefined {
     return this.#requests.findLast((request) => path === undefined || request.path === path);
   }
 
-  /** Fulfilled as soon as the test passes, asked at every change of a request or of the engine's load; rejected after the time. */
+  /**
+   * Resolves as soon as `isMet` returns true. It is called at every change of a request or of the engine's load. Rejects after
+   * `timeoutMs`.
+   */
   until(isMet: (requests: readonly SeenRequest[]) => boolean, timeoutMs = 5000): Promise<void> {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(
-        () => end(() => reject(new Error("The mock replica did not see what was waited for."))),
-        timeoutMs,
-      );
+      const timer = setTimeout(() => end(() => reject(new Error("The expected requests did not arrive in time."))), timeoutMs);
       const check = () => {
         if (isMet(this.#requests)) end(resolve);
       };
@@ -62,7 +62,7 @@ export class Seen {
     this.#bytes = 0;
   }
 
-  /** For the replica: remembers a request whose head has arrived. */
+  /** For the replica: keeps a request whose head has arrived. */
   add(request: SeenRequest): void {
     this.#requests.push(request);
     this.changed();
@@ -70,12 +70,12 @@ export class Seen {
 
   /** For the replica: the body of a request is complete. */
   bodyArrived(request: SeenRequest): void {
-    // It may have been forgotten meanwhile.
+    // The request may have been dropped meanwhile.
     if (this.#requests.includes(request)) this.#bytes += request.body.length;
     this.changed();
   }
 
-  /** For the replica: something changed. Forgets the oldest beyond the limits and asks those who wait. */
+  /** For the replica: something has changed. Drops the oldest requests beyond the limits and checks what tests wait for. */
   changed(): void {
     while (this.#requests.length > this.#limit || (this.#bytes > MAX_BYTES && this.#requests.length > 1)) {
       this.#bytes -= this.#requests.shift()?.body.length ?? 0;
@@ -84,7 +84,7 @@ export class Seen {
   }
 }
 
-/** A request as JSON, its body in base64. */
+/** A request as JSON; its body in base64. */
 export function seenAsJson(request: SeenRequest): unknown {
   return { ...request, body: request.body.toString("base64") };
 }

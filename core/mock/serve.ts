@@ -8,7 +8,7 @@ import { findRoute } from "./routes.ts";
 import { Seen } from "./seen.ts";
 import type { ReplicaState } from "./state.ts";
 
-/** Reads one request, lets the faults strike that are meant for it, and answers. */
+/** Reads one request, applies the faults meant for it, and responds. */
 export async function serve(
   state: ReplicaState,
   parts: Pick<ExchangeParts, "request" | "response" | "connection">,
@@ -32,7 +32,7 @@ export async function serve(
   if (!strikes(faults, exchange)) answer(exchange, state);
 }
 
-/** The faults that leave no proper answer; true when one did. */
+/** Applies the faults after which there is no valid response. Returns true if one applied. */
 function strikes(faults: Partial<Faults>, exchange: Exchange): boolean {
   if (faults.hang) return true;
   if (faults.reset) exchange.cut(true);
@@ -68,7 +68,7 @@ function answerRoute(exchange: Exchange, state: ReplicaState, route: Route): voi
 
 function answerStatus(exchange: Exchange, { status, retryAfterS, body }: StatusFault, isAnthropic: boolean): void {
   const type = status === 429 ? "RateLimitError" : "InternalServerError";
-  const problem = new Problem(status, type, `A fault makes this replica answer ${status}.`);
+  const problem = new Problem(status, type, `A fault makes this replica respond with ${status}.`);
   const headers = retryAfterS === undefined ? {} : { "retry-after": String(retryAfterS) };
   exchange.json(status, body ?? problemBody(problem, isAnthropic), headers);
 }

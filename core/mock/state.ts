@@ -5,7 +5,7 @@ import type { Metrics } from "./metrics.ts";
 import type { MockSettings } from "./options.ts";
 import type { Seen } from "./seen.ts";
 
-/** Everything a route of the mock replica works with. */
+/** What the routes of the mock replica share. */
 export interface ReplicaState {
   readonly settings: MockSettings;
   readonly adapters: Adapters;

@@ -1,17 +1,17 @@
-/** A made-up token: a number and the text it stands for. */
+/** A made-up token: its id and its text. */
 export interface Token {
   readonly id: number;
   readonly text: string;
 }
 
-/** The ids below this are single bytes; the rest are pieces of text. */
+/** Ids below this stand for single bytes, the others for pieces of text. */
 const BYTE_IDS = 256;
 const VOCABULARY = 128_000;
 
-/** About four characters to a token, spaces joined to the word that follows, as real tokenizers do. */
+/** About four characters per token; spaces belong to the following word, as in real tokenizers. */
 const PIECE = /\s*\S{1,4}|\s+/gu;
 
-/** Multi-byte pieces are among them, so that streams get cut inside characters on their way. */
+/** Includes multi-byte characters, so that tests see streams cut inside a character. */
 const WORDS = (
   "the signal at platform two is green and train number nine may leave now; please mind every gap between stations " +
   "until doors close → Grüße from Zürich 🚦 next stop: harbour, then old mill, then north junction ½ mile on."
@@ -19,7 +19,7 @@ const WORDS = (
   .split(" ")
   .map((word) => ` ${word}`);
 
-/** The ids of a text: the same text has the same ids, on every runtime. */
+/** The token ids of a text, the same on every runtime. */
 export function tokenize(text: string): number[] {
   const ids: number[] = [];
   for (const [piece] of text.matchAll(PIECE)) ids.push(idOf(piece));
@@ -30,7 +30,7 @@ function idOf(piece: string): number {
   return BYTE_IDS + (hashText(piece, 0x811c9dc5) % (VOCABULARY - BYTE_IDS));
 }
 
-/** A text cut into tokens whose pieces join to the text again. */
+/** A text as tokens; their texts joined are the text. */
 export function tokensOf(text: string): Token[] {
   return Array.from(text.matchAll(PIECE), ([piece]) => ({ id: idOf(piece), text: piece }));
 }
@@ -40,7 +40,7 @@ export function byteTokensOf(text: string): Token[] {
   return Array.from(Buffer.from(text), (id) => ({ id, text: "" }));
 }
 
-/** The reply to a seed: always the same one. */
+/** The output for a seed, always the same. */
 export function madeUpTokens(seed: number, count: number): Token[] {
   const tokens: Token[] = [];
   let state = seed >>> 0 || 1;
@@ -52,7 +52,7 @@ export function madeUpTokens(seed: number, count: number): Token[] {
   return tokens;
 }
 
-/** Numbers in -1..1 for a seed, the same on every runtime. */
+/** Numbers in [-1, 1] for a seed, the same on every runtime. */
 export function madeUpVector(seed: number, size: number): number[] {
   const vector: number[] = [];
   let state = seed >>> 0 || 1;
@@ -63,14 +63,14 @@ export function madeUpVector(seed: number, size: number): number[] {
   return vector;
 }
 
-/** FNV-1a over a text's UTF-16 units. */
+/** FNV-1a over a text's UTF-16 code units. */
 export function hashText(text: string, start: number): number {
   let hash = start;
   for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
   return hash >>> 0;
 }
 
-/** The same over numbers; `end` is exclusive. */
+/** FNV-1a over numbers; `end` is exclusive. */
 export function hashNumbers(numbers: readonly number[], start: number, from = 0, end = numbers.length): number {
   let hash = start;
   for (let index = from; index < end; index++) hash = Math.imul(hash ^ (numbers[index] ?? 0), 0x01000193);

@@ -3,21 +3,21 @@ import { READ_BYTES } from "../wire/open-socket.ts";
 import { freeRead } from "./free-read.ts";
 import { PlainSocket } from "./plain-socket.ts";
 
-/** One buffer for the reads of all clients: each read is used up before the next one begins. */
+/** All clients are read into this buffer: each read is used up before the next one begins. */
 const shared = Buffer.allocUnsafeSlow(READ_BYTES);
 
-/** The part of a socket that node:net does not document: what stands for the connection itself. */
+/** A socket's undocumented handle of the connection itself. */
 interface HandleOwner {
   _handle?: { readonly useUserBuffer?: unknown } | null;
 }
 
 /**
- * Reads a connection that was accepted and paused; `read` gets each read's bytes, which are overwritten once it returns.
- * Use the socket that is returned.
+ * Starts to read a connection that was accepted and paused. `read` gets the bytes of each read, which are overwritten once it
+ * returns. From then on use the socket that is returned, not `socket`.
  *
- * Sockets read into a buffer of ours only if they are told so when they are made (onread), and servers make theirs without. So
- * the connection moves to a socket of our own, where the runtime lets it (Node, Deno): without a fresh buffer for each read, a
- * small request costs a tenth less. The server's own socket stays behind, without a connection, so that the server goes on counting it.
+ * A socket reads into a given buffer only if it was made so (option `onread`), and a server makes its sockets without. So, on Node and
+ * Deno, the connection moves to a socket that we make: without a new buffer for each read, a small request costs a tenth less. The
+ * server's own socket stays, without a connection, and closes with ours, because the server counts it. On Bun each read has a new buffer.
  */
 export function readAccepted(socket: Socket, read: (chunk: Buffer) => void): Socket {
   const owner = socket as HandleOwner;

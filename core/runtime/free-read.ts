@@ -1,15 +1,15 @@
-/** Smaller reads are not worth it. */
+/** To free less costs more than it saves. */
 const LEAST_BYTES = 512;
 
-/** ES2024; Node 20 does not have it. */
+/** `transfer` is ES2024; Node 20 does not have it. */
 interface Transferable extends ArrayBuffer {
   transfer?(length: number): ArrayBuffer;
 }
 
 /**
- * Gives a read's memory back at once where it is the read's own, so that the next read gets memory that is still in the cache.
- * Left to the garbage collector, the reads of large bodies would also make V8 mark its whole heap every few dozen requests,
- * which costs more than all else that is done for them. Nobody may look at `chunk` afterwards.
+ * Frees the memory of a read at once, if the read has an ArrayBuffer of its own. `chunk` is empty afterwards. The next read then gets
+ * memory that is still in the CPU's cache. If it were left to the garbage collector, V8 would mark its whole heap every few dozen
+ * requests with large bodies, which costs more than all the rest of such a request.
  */
 export function freeRead(chunk: Buffer): void {
   const { buffer, length } = chunk;

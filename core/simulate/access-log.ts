@@ -13,17 +13,17 @@ import {
 } from "./trace.ts";
 
 const BYTES_PER_TOKEN = 4;
-/** What one token of a streamed answer takes with the JSON around it, about. */
+/** Approximate bytes of one token's event in a streamed response, JSON included. */
 const BYTES_PER_EVENT = 240;
-/** JSON around an answer that comes as a whole, about. */
+/** Approximate bytes of JSON around the text in a response that is not streamed. */
 const ENVELOPE_BYTES = 400;
-/** Hexadecimal digits for a block in `prefixHashes`. */
+/** Hexadecimal digits of one block in `prefixHashes`. */
 const HASH_DIGITS = 8;
 const MAX_DURATION_MS = 1e9;
 
 /**
- * A router's own access log. With the observer's parameter `replay: true` it holds what a replay needs; without it, prompts
- * are as long as their requests' bytes suggest and have nothing in common.
+ * Reads a router's own access log. With the observer's parameter `replay: true` the log holds token counts and prefix hashes.
+ * Without it, prompt lengths are estimated from request bytes and no two prompts share a prefix.
  */
 export function accessLogFormat(): TraceFormat {
   const ids = new BlockIds();
@@ -43,7 +43,7 @@ export function accessLogFormat(): TraceFormat {
   };
 }
 
-/** Only a request that a replica answered tells how long its answer was. */
+/** Only a request that a replica has served shows how long its output was. */
 function isServed({ method, status, model }: TraceLine): boolean {
   return (
     method === "POST" && typeof status === "number" && status >= 200 && status < 300 && typeof model === "string" && model !== ""
@@ -56,14 +56,14 @@ function timeOf({ time }: TraceLine): number {
   throw new TraceError(`"time" must be a date like 2030-01-01T00:00:00.000Z`);
 }
 
-/** The blocks of the router's prefix index, whose first ones have that many tokens and later ones more. */
+/** Where the blocks of the router's prefix index start. The first blocks have `firstTokens` tokens, later ones more. */
 function growingBlocks(firstTokens: number): BlockStart {
-  // At eight units a block, the schedule is the index's own, whatever the size of its first block.
+  // The index's block schedule scales with its first block. Compute it for blocks of 8 units, then scale to tokens.
   const ends = blockEnds(8, Math.ceil((8 * MAX_PROMPT_TOKENS) / firstTokens));
   return (block) => (block === 0 ? 0 : Math.round(((ends[block - 1] ?? Number.POSITIVE_INFINITY) / 8) * firstTokens));
 }
 
-/** The logged blocks, and what no block covers as one block more that is like no other. */
+/** The logged blocks. Tokens after the last of them become one more block, shared with no other prompt. */
 function promptOf(line: TraceLine, startOf: BlockStart | undefined, ids: BlockIds): Prompt {
   const tokens = promptTokens(line);
   const hashes = startOf === undefined ? [] : hashesOf(line["prefixHashes"]);

@@ -9,7 +9,7 @@ const FOOT = 44;
 const PLOT_LEFT = NAME_WIDTH + 16;
 const PLOT_RIGHT = WIDTH - NOTE_WIDTH;
 const MAX_NAME = 30;
-/** The shortest time that the axis can begin with, in seconds. */
+/** Lower limit of the axis, in seconds. */
 const MIN_SECONDS = 0.001;
 
 const MARKS = [
@@ -19,7 +19,7 @@ const MARKS = [
   { title: "p99", color: "#c0392b", of: (run: Run) => run.ttftSeconds.p99 },
 ] as const;
 
-/** Time to first token of each run, as an SVG picture: one row a run, seconds on a logarithmic axis. */
+/** Draws the times to first token as SVG: one row for each run, seconds on a logarithmic axis. */
 export function chart(runs: readonly Run[]): string {
   const values = runs.flatMap((run) => MARKS.map(({ of }) => Math.max(MIN_SECONDS, of(run))));
   const axis = axisOver(Math.min(...values), Math.max(...values));
@@ -76,7 +76,7 @@ function row(run: Run, y: number, { x }: Axis): string {
   ].join("\n");
 }
 
-/** The name's end tells files apart, so a long one loses its beginning. */
+/** Escapes a name for SVG. A long one is cut at its beginning, because files usually differ at the end of their path. */
 function escaped(name: string): string {
   const short = name.length > MAX_NAME ? `…${name.slice(1 - MAX_NAME)}` : name;
   return short.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);

@@ -1,12 +1,12 @@
 import type { Clock } from "../contract/clock.ts";
 import { MinHeap } from "./heap.ts";
 
-/** What `wall` says when a simulation begins; any fixed moment will do. */
+/** The wall-clock time at which every simulation starts; any fixed value works. */
 const START_WALL_MS = Date.UTC(2030, 0, 1);
-/** A timer that asks for less would keep simulated time from passing. */
+/** A repeating timer with a shorter period could stop simulated time from advancing. */
 const MIN_PERIOD_MS = 1;
 
-/** Simulated time: it stands still while something runs and jumps to whatever is due next. */
+/** A clock of simulated time. Time does not pass while an event runs; it jumps to the time of the next event. */
 export class EventQueue implements Clock {
   readonly #events = new MinHeap<() => void>();
   #nowMs = 0;
@@ -19,7 +19,7 @@ export class EventQueue implements Clock {
     return START_WALL_MS + this.#nowMs;
   }
 
-  /** Calls `run` at that time, or next if it is past. */
+  /** Calls `run` at that time. If the time has passed, `run` is called at the current one. */
   at(atMs: number, run: () => void): void {
     this.#events.push(Math.max(atMs, this.#nowMs), run);
   }
@@ -48,7 +48,7 @@ export class EventQueue implements Clock {
     };
   }
 
-  /** Moves on to the next event and runs it; false when there is none. */
+  /** Advances to the next event and runs it. Returns false when there is none. */
   runNext(): boolean {
     const atMs = this.#events.minKey;
     const run = this.#events.pop();

@@ -1,4 +1,4 @@
-/** Values by ascending key; equal keys in the order they came. */
+/** A priority queue: the lowest key comes first, equal keys in the order they were pushed. */
 export class MinHeap<Value> {
   readonly #keys: number[] = [];
   readonly #orders: number[] = [];
@@ -18,7 +18,7 @@ export class MinHeap<Value> {
     this.#rise(this.#keys.length, key, this.#pushes++, value);
   }
 
-  /** Takes the value with the lowest key out. */
+  /** Removes and returns the value with the lowest key; undefined when empty. */
   pop(): Value | undefined {
     const first = this.#values[0];
     const key = this.#keys.pop();
@@ -29,7 +29,7 @@ export class MinHeap<Value> {
     return first;
   }
 
-  /** Takes the value out, wherever it is; false when it is not there. */
+  /** Removes the value, wherever it is; false when it is not there. */
   remove(value: Value): boolean {
     const at = this.#values.indexOf(value);
     if (at < 0) return false;
@@ -37,7 +37,7 @@ export class MinHeap<Value> {
     const order = this.#orders.pop()!;
     const last = this.#values.pop() as Value;
     if (at === this.#keys.length) return true;
-    // The last one takes its place: it may have to rise there, or to sink.
+    // The last one takes its place, from where it may have to move up or down.
     if (at > 0 && this.#isAfter((at - 1) >>> 1, key, order)) this.#rise(at, key, order, last);
     else this.#sink(at, key, order, last);
     return true;
@@ -49,7 +49,7 @@ export class MinHeap<Value> {
     this.#values.length = 0;
   }
 
-  /** Lets an element rise from a free place to where it belongs. */
+  /** Places an element at `from` and moves it up until its parent has no higher key. */
   #rise(from: number, key: number, order: number, value: Value): void {
     let at = from;
     while (at > 0) {
@@ -61,7 +61,7 @@ export class MinHeap<Value> {
     this.#put(at, key, order, value);
   }
 
-  /** Lets an element sink from a free place to where it belongs. */
+  /** Places an element at `from` and moves it down until no child has a lower key. */
   #sink(from: number, key: number, order: number, value: Value): void {
     const size = this.#keys.length;
     let at = from;

@@ -1,8 +1,8 @@
 import type { Prompt } from "./trace.ts";
 
-// A replica's KV cache, at the grain of the trace: a prompt's block is held as a whole or not at all, and takes as many engine
-// blocks as its tokens need. What requests use is pinned; the rest is forgotten least recently used first, a prompt's tail
-// before its head, so a block that is held has all blocks before it held too.
+// A replica's KV cache, in units of the trace's blocks: each is either cached whole or not at all, and occupies as many engine
+// blocks as its tokens need. Blocks in use are pinned. The others are evicted, least recently used first and a prompt's tail
+// before its head; so if a block is cached, all blocks before it are cached too.
 
 const NONE = 0;
 
@@ -10,7 +10,7 @@ export class KvCache {
   readonly #blockTokens: number;
   readonly #capacity: number;
   readonly #nodes = new Map<number, number>();
-  // One number per node; node 0 closes the ring of unpinned nodes, oldest first.
+  // Parallel arrays with one number per node. Node 0 is the head of a ring that links the unpinned nodes, oldest first.
   readonly #ids: number[] = [NONE];
   readonly #sizes: number[] = [0];
   readonly #pins: number[] = [0];
@@ -20,30 +20,30 @@ export class KvCache {
   #used = 0;
   #pinned = 0;
 
-  /** Both in tokens; the capacity is rounded down to whole blocks. */
+  /** Both in tokens. The capacity is rounded down to whole blocks. */
   constructor(capacityTokens: number, blockTokens: number) {
     this.#blockTokens = blockTokens;
     this.#capacity = Math.floor(capacityTokens / blockTokens);
   }
 
-  /** Tokens that fit into it. */
+  /** Capacity in tokens. */
   get tokens(): number {
     return this.#capacity * this.#blockTokens;
   }
 
-  /** Share of the cache that requests use now; what is only kept for later counts as free. */
+  /** Share of the cache that requests use now, in [0, 1]. Blocks that are only kept for reuse count as free. */
   get usage(): number {
     return this.#capacity === 0 ? 0 : this.#pinned / this.#capacity;
   }
 
-  /** Whether the prompt and its answer fit into the empty cache. */
+  /** Whether prompt and output fit into the cache when it is empty. */
   canEverHold(prompt: Prompt, outputTokens: number): boolean {
     let needed = this.#blocksFor(outputTokens);
     for (let index = 0; index < prompt.blocks.length; index++) needed += this.#blocksFor(prompt.tokensIn(index));
     return needed <= this.#capacity;
   }
 
-  /** Tokens of the prompt's leading blocks that are held. */
+  /** Tokens in the prompt's leading blocks that are cached. */
   heldTokens(prompt: Prompt): number {
     let tokens = 0;
     for (let index = 0; index < prompt.blocks.length && this.#nodes.has(prompt.blocks[index]!); index++) {
@@ -53,8 +53,8 @@ export class KvCache {
   }
 
   /**
-   * Takes blocks for the prompt and private ones for its answer, evicting what is needed. Returns the tokens that were held
-   * before, or -1 when too little can be freed.
+   * Pins blocks for the prompt and private ones for its output, and evicts others if needed. Returns how many of the prompt's
+   * tokens were cached before, or -1 when too few blocks can be freed.
    */
   take(prompt: Prompt, outputTokens: number): number {
     let needed = this.#blocksFor(outputTokens);
@@ -82,7 +82,7 @@ export class KvCache {
     return held;
   }
 
-  /** Gives back what `take` took; the prompt stays until its place is needed. */
+  /** Frees what `take` pinned. The prompt's blocks stay cached until they are evicted. */
   release(prompt: Prompt, outputTokens: number): void {
     const output = this.#blocksFor(outputTokens);
     this.#used -= output;

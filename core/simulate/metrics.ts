@@ -1,4 +1,4 @@
-/** What a simulation measured; times in seconds. */
+/** The results of a simulation; times in seconds. */
 export interface Metrics {
   /** Share of all prompt tokens that were found in a replica's cache. */
   readonly hitRatio: number;
@@ -6,11 +6,11 @@ export interface Metrics {
   readonly interTokenSeconds: { readonly p50: number; readonly p99: number };
   /** Share of the requests with a first token that got it within two seconds. */
   readonly shareUnder2Seconds: number;
-  /** Most requests in flight on one replica over the mean of all, averaged over decisions; 1 is even. */
+  /** Requests in flight on the busiest replica / mean over all replicas, averaged over decisions. 1 means even. */
   readonly imbalance: number;
-  /** Share of the time that a replica computes, averaged over replicas. */
+  /** Share of the time in which a replica computes, averaged over replicas. */
   readonly utilization: number;
-  /** Share of the requests that got a whole response. */
+  /** Share of the requests that got their complete output. */
   readonly completionRatio: number;
   /** Decisions in which a plugin broke its contract. */
   readonly faultyDecisions: number;
@@ -31,7 +31,7 @@ interface Percentiles {
 
 const FAST_MS = 2_000;
 
-/** Collects what happens in a simulation. */
+/** Collects measurements during a simulation. */
 export class Recorder {
   readonly #firstTokenMs: number[] = [];
   readonly #interTokenMs = new LogHistogram();
@@ -128,15 +128,18 @@ export function meanOf(runs: readonly Metrics[]): Metrics {
 
 const ratio = (part: number, whole: number) => (whole === 0 ? 0 : part / whole);
 
-/** The smallest value that so many of the sorted ones do not exceed. */
+/** The smallest value that is not exceeded by that share of the sorted values. */
 function quantile(sorted: Float64Array, share: number): number {
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;
 }
 
-/** Half a percent a bin. */
+/** Each bin is half a percent wide. */
 const BIN_RATIO = Math.log(1.005);
 
-/** Counts values in bins of equal ratio: exact to half a percent, whatever their number. */
+/**
+ * Counts values in bins of equal ratio: quantiles are exact to half a percent, and memory does not grow with the number of
+ * values.
+ */
 class LogHistogram {
   readonly #counts = new Map<number, number>();
   #total = 0;

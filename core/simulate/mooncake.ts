@@ -11,12 +11,15 @@ import {
 
 const BLOCK_TOKENS = 512;
 const MAX_TIME_MS = 1e12;
-/** What requests ask for where the trace has no names. */
+/** The model of every request, since the trace names none. */
 const MODEL = "simulated";
 
 const startOf = (block: number) => block * BLOCK_TOKENS;
 
-/** Mooncake's open traces: {timestamp in ms, input_length, output_length, hash_ids of 512-token blocks, the last one partial}. */
+/**
+ * Mooncake's open traces. A line has timestamp (ms), input_length, output_length and hash_ids, one for each 512-token block;
+ * the last block may be partial.
+ */
 export function mooncakeFormat(): TraceFormat {
   const ids = new BlockIds();
   return {
@@ -42,6 +45,6 @@ function blocksOf(names: unknown, wanted: number, ids: BlockIds): Int32Array {
     return ids.of(name);
   });
   if (new Set(blocks).size !== wanted)
-    throw new TraceError(`"hash_ids" must differ: each stands for all the prompt up to its block`);
+    throw new TraceError(`"hash_ids" must differ: each identifies the whole prompt up to its block`);
   return blocks;
 }

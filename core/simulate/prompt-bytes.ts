@@ -1,19 +1,19 @@
 import type { Prompt } from "./trace.ts";
 
-/** Sixty-four characters of one byte each: four of them spell any id of 24 bits. */
+/** 64 single-byte characters: four of them encode any 24-bit id. */
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 const WORD_BYTES = 4;
 
-/** Spells prompts out as bytes, four for a token, so that prompts that share blocks share their beginning and no more. */
+/** Encodes prompts as bytes, four for each token, so that prompts share a byte prefix exactly where they share blocks. */
 export class PromptWriter {
   readonly #words: Int32Array;
 
-  /** Holds one prompt at a time, of at most so many tokens. */
+  /** `maxTokens`: length of the longest prompt. One prompt is held at a time. */
   constructor(maxTokens: number) {
     this.#words = new Int32Array(maxTokens);
   }
 
-  /** The prompt's bytes; they last until the next call. */
+  /** Returns the prompt's bytes; the next call overwrites them. */
   write(prompt: Prompt): Uint8Array {
     let at = 0;
     for (let block = 0; block < prompt.blocks.length; block++) {
@@ -25,7 +25,7 @@ export class PromptWriter {
   }
 }
 
-/** The id as four characters in one word. */
+/** The id as four characters in one 32-bit number. */
 function spell(id: number): number {
   let word = 0;
   for (let shift = 0; shift < 24; shift += 6) word = (word << 8) | ALPHABET.charCodeAt((id >>> shift) & 63);

@@ -2,12 +2,12 @@ import { accessLogFormat } from "./access-log.ts";
 import { mooncakeFormat } from "./mooncake.ts";
 import { type Trace, TraceError, type TraceFormat, type TraceLine, type TraceRequest } from "./trace.ts";
 
-/** Longer than any line that the formats can need; a file without line ends must not fill memory. */
+/** Above the longest valid line. A file without line breaks must not fill the memory. */
 const MAX_LINE_CHARS = 4 * 1024 * 1024;
 const MAX_REQUESTS = 5_000_000;
 const WANTED = "a trace has lines like Mooncake's, with timestamp and hash_ids, or those of the router's access log";
 
-/** Reads a trace from pieces of its text, one JSON object a line; which format it is, the first line tells. */
+/** Reads a trace from pieces of its text: one JSON object on each line. The first object decides the format. */
 export class TraceReader {
   readonly #name: string;
   readonly #requests: TraceRequest[] = [];
@@ -20,7 +20,7 @@ export class TraceReader {
     this.#name = name;
   }
 
-  /** Throws TraceError at the first line that can't be read. */
+  /** Throws a TraceError at the first invalid line. */
   push(text: string): void {
     const lines = (this.#rest + text).split("\n");
     this.#rest = lines.pop()!;
@@ -43,7 +43,7 @@ export class TraceReader {
 
   #take(text: string): void {
     this.#line += 1;
-    // A router's output may begin with a greeting.
+    // The output of a router starts with a line for people.
     if (!text.startsWith("{")) {
       if (text.trim() !== "") this.#skippedLines += 1;
       return;
@@ -64,7 +64,7 @@ export class TraceReader {
 
   #parse(text: string): TraceLine {
     try {
-      // What begins with a brace and parses is an object.
+      // JSON that starts with a brace is an object.
       return JSON.parse(text) as TraceLine;
     } catch {
       throw this.#problem("the line is not complete JSON");

@@ -4,14 +4,14 @@ import { KvCache } from "./kv-cache.ts";
 import { Pace } from "./pace.ts";
 import type { TraceRequest } from "./trace.ts";
 
-/** How a replica computes: the published parameters of SMG's mock worker. */
+/** How fast a replica computes. The defaults are the published parameters of SMG's mock worker. */
 export interface ReplicaModel {
   readonly prefillTokensPerS: number;
   readonly decodeStepMs: number;
   readonly decodePerRequestMs: number;
-  /** What every step costs, whatever it does. */
+  /** Fixed duration of every step. */
   readonly overheadMs: number;
-  /** Prompt tokens of one step, shared by all prompts under way. */
+  /** Most prompt tokens computed in one step, over all prompts together. */
   readonly chunkTokens: number;
   readonly maxRunning: number;
   readonly kvTokens: number;
@@ -32,11 +32,11 @@ export const DEFAULT_MODEL: ReplicaModel = {
 /** One request inside a replica. */
 export class Job {
   readonly request: TraceRequest;
-  /** Prompt tokens found in the cache when the replica began with it. */
+  /** Prompt tokens that were cached when the request was admitted. */
   cachedTokens = 0;
-  /** Prompt tokens still to be worked off, once it has begun. */
+  /** Prompt tokens still to be computed, once it is admitted. */
   prefillLeft = 0;
-  /** Whether a part of its prompt was in a step. */
+  /** Whether a step has included a part of its prompt. */
   isBegun = false;
 
   constructor(request: TraceRequest) {
@@ -45,19 +45,20 @@ export class Job {
 }
 
 export interface ReplicaEvents {
-  /** The prompt is worked off and the response's first token is out. */
+  /** The prompt is computed and the first output token exists. */
   firstToken(job: Job): void;
   finished(job: Job): void;
-  /** `steps` steps of this length each brought every one of `batch` requests a token. */
+  /** In each of `steps` steps of `stepMs`, each of `batch` requests got one token. */
   decoded(batch: number, steps: number, stepMs: number): void;
 }
 
 /**
- * An engine with continuous batching. Requests are admitted in order while blocks are free; a step works off one chunk of
- * prompt and brings one token to each request past its prompt. Steps without prompt work run in one go until something changes.
+ * An engine with continuous batching. Requests are admitted in order while blocks are free. A step computes one chunk of
+ * prompts and one token for each request whose prompt is done. Steps without prompt work are simulated as one event until
+ * something changes.
  */
 export class Replica {
-  /** Time spent in steps. */
+  /** Total time spent in steps. */
   busyMs = 0;
   readonly #model: ReplicaModel;
   readonly #speed: number;
@@ -66,17 +67,17 @@ export class Replica {
   readonly #events: ReplicaEvents;
   readonly #waiting: Job[] = [];
   readonly #prefilling: Job[] = [];
-  /** By the decode step that brings the last token. */
+  /** Keyed by the number of the decode step that computes the last token. */
   readonly #decoding = new MinHeap<Job>();
-  /** Decode steps so far. */
+  /** Decode steps finished so far. */
   #stepsDone = 0;
   #cache: KvCache;
-  /** What runs now: so many steps of one length, in the replica's own time; 0 when idle. */
+  /** Steps that run now, all of `#stepMs` in the replica's own time; 0 when idle. */
   #steps = 0;
   #stepMs = 0;
   #startedAtMs = 0;
   #isPrefillStep = false;
-  /** When one came, as far as steps have ended or the pace has changed. */
+  /** When the last token was computed, as far as steps have ended or the pace has changed. */
   #lastTokenMs = Number.NEGATIVE_INFINITY;
 
   constructor(model: ReplicaModel, speed: number, queue: EventQueue, events: ReplicaEvents) {
@@ -100,7 +101,7 @@ export class Replica {
     return this.#prefilling;
   }
 
-  /** Requests of which no token was computed yet: what engines count as waiting. */
+  /** Requests of which no token has been computed; engines report them as waiting. */
   get untouched(): number {
     return this.#waiting.length + this.#prefilling.filter((job) => !job.isBegun).length;
   }
@@ -109,7 +110,7 @@ export class Replica {
     return this.#waiting.length + this.#prefilling.length + this.#decoding.size;
   }
 
-  /** When a token last came out, in simulated time; -Infinity before the first. */
+  /** When the last token was computed, in simulated time; -Infinity before the first. */
   get lastTokenMs(): number {
     if (this.#steps === 0 || this.#isPrefillStep || this.#pace.factor === 0) return this.#lastTokenMs;
     const stepsDone = Math.floor((this.#pace.now() - this.#startedAtMs) / this.#stepMs);
@@ -117,13 +118,13 @@ export class Replica {
     return stepsDone === 0 || tokenMs <= this.#pace.changedMs ? this.#lastTokenMs : this.#pace.simulated(tokenMs);
   }
 
-  /** From now on it works at this share of its speed; 0 stops it where it stands. */
+  /** From now on it works at this share of its speed; at 0 it stops where it is. */
   changePace(factor: number): void {
     this.#lastTokenMs = this.lastTokenMs;
     this.#pace.change(factor);
   }
 
-  /** Queues a request; false when the replica could never hold it. */
+  /** Queues a request. Returns false when it does not fit even into an empty cache. */
   enqueue(job: Job): boolean {
     const { prompt, outputTokens } = job.request;
     if (!this.#cache.canEverHold(prompt, outputTokens)) return false;
@@ -173,13 +174,13 @@ export class Replica {
       if (held < 0) return;
       this.#waiting.shift();
       job.cachedTokens = held;
-      // The last token is always computed: it yields the first one of the response.
+      // The last prompt token is always computed: it yields the first output token.
       job.prefillLeft = Math.max(1, prompt.tokens - held);
       this.#prefilling.push(job);
     }
   }
 
-  /** The prompt tokens of the next step. */
+  /** Assigns the next step's prompt tokens to requests. Returns how many there are. */
   #takeChunk(): number {
     let left = this.#model.chunkTokens;
     for (const job of this.#prefilling) {
@@ -197,7 +198,7 @@ export class Replica {
     this.#pace.plan(this.#startedAtMs + steps * this.#stepMs, () => this.#end());
   }
 
-  /** A request came or went: only the step that is under way is finished. */
+  /** A request arrived or left: of the steps that run, only the current one is still finished. */
   #cutShort(): void {
     const begun = Math.ceil((this.#pace.now() - this.#startedAtMs) / this.#stepMs);
     if (begun < this.#steps) this.#plan(begun);

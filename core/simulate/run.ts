@@ -3,21 +3,21 @@ import { type Metrics, meanOf } from "./metrics.ts";
 import { Simulation, type SimulationSettings } from "./simulation.ts";
 import type { Trace } from "./trace.ts";
 
-/** One config's result on one trace, averaged over its seeds. */
+/** The result of one config on one trace, averaged over the seeds. */
 export interface Run extends Metrics {
   readonly name: string;
 }
 
-/** A config under the name that results give it. */
+/** A config and the name that results show for it. */
 export interface NamedConfig {
   readonly name: string;
   readonly loaded: LoadedConfig;
 }
 
-/** Told the name of the run that is under way, and how much of it is done. */
+/** Called during a run with its name and the finished share, in [0, 1]. */
 export type Progress = (name: string, share: number) => void;
 
-/** Runs every config over every trace, each with that many seeds. */
+/** Runs every config on every trace, `seeds` times each. */
 export function runAll(
   traces: readonly Trace[],
   configs: readonly NamedConfig[],

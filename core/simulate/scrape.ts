@@ -6,8 +6,8 @@ import type { RouterSide } from "./router-side.ts";
 import type { Upstream } from "./upstream.ts";
 
 /**
- * Has the config's sources read every replica's metrics page: at once, as the router does with a replica that comes into
- * service, and then as often as they ask for, not all replicas at the same time.
+ * Lets the config's sources read every replica's metrics text: at the start, as the router does for a new replica, then at the
+ * sources' own periods. Each replica starts its period at a random time.
  */
 export function scrape(router: RouterSide, upstreams: readonly Upstream[], queue: EventQueue, random: Random): void {
   const { sources, load, prefixIndex } = router;
@@ -20,14 +20,14 @@ export function scrape(router: RouterSide, upstreams: readonly Upstream[], queue
       facts.awaited(group, queue.now());
       facts.age(queue.now());
     };
-    // Other pages, such as the list of models, say nothing that would change.
+    // Other sources, such as the model list, read nothing that changes in a simulation.
     for (const group of groups.filter(read)) {
       queue.after(random() * group.periodMs, () => void queue.every(group.periodMs, () => ask(group)));
     }
   });
 }
 
-/** The lines of vLLM's page that tell how busy it is and how large its cache. */
+/** vLLM's metrics for its load and for the size of its cache. */
 function metricsPage({ size, untouched, cache }: Replica): string {
   return [
     `vllm:num_requests_running ${size - untouched}`,

@@ -1,11 +1,11 @@
-/** Recorded traffic: who came when, how long prompt and answer were, and which prompts began alike. */
+/** Recorded traffic: arrival times, prompt and output lengths, and which prompts share a prefix. */
 export interface Trace {
   readonly name: string;
-  /** By arrival; the first comes at 0. */
+  /** Sorted by arrival; the first arrives at 0. */
   readonly requests: readonly TraceRequest[];
-  /** False where the recording does not say which prompts began alike: no simulated cache is ever hit. */
+  /** False if the recording does not show shared prefixes; simulated caches then have no hits. */
   readonly hasPrefixes: boolean;
-  /** Lines that are no request that was served. */
+  /** Lines that hold no served request. */
   readonly skippedLines: number;
 }
 
@@ -19,10 +19,10 @@ export interface TraceRequest {
 export const MAX_PROMPT_TOKENS = 2 ** 24;
 export const MAX_OUTPUT_TOKENS = 2 ** 20;
 
-/** Where the blocks of any prompt of a trace begin, in tokens. */
+/** The token at which a block starts; the same for all prompts of a trace. */
 export type BlockStart = (block: number) => number;
 
-/** A prompt as a chain of blocks: equal ids mean equal prompts up to the end of that block. The last may be cut short. */
+/** A prompt as a list of block ids. Equal ids mean equal prompts up to the end of that block. The last block may be partial. */
 export class Prompt {
   readonly tokens: number;
   readonly blocks: Int32Array;
@@ -40,15 +40,15 @@ export class Prompt {
   }
 }
 
-/** Ids fit in 24 bits, which is what a simulated prompt spells out. */
+/** Ids have 24 bits, because simulated prompts encode that many. */
 const MAX_BLOCKS = 2 ** 24;
 
-/** Numbers for the blocks of a trace, from 1 on. */
+/** Assigns ids to the blocks of a trace, starting at 1. */
 export class BlockIds {
   readonly #ids = new Map<number | string, number>();
   #count = 0;
 
-  /** The number of a block with this name. */
+  /** The id of the block with this name. */
   of(name: number | string): number {
     const known = this.#ids.get(name);
     if (known !== undefined) return known;
@@ -57,7 +57,7 @@ export class BlockIds {
     return id;
   }
 
-  /** A number for a block that no other prompt has. */
+  /** A new id, for a block that no other prompt shares. Throws a RangeError when there are no more. */
   fresh(): number {
     this.#count += 1;
     if (this.#count >= MAX_BLOCKS)
@@ -66,21 +66,21 @@ export class BlockIds {
   }
 }
 
-/** A line that can't be read; the message says what would be right. */
+/** An invalid line; the message says what would be valid. */
 export class TraceError extends Error {}
 
 /** One line of a trace file. */
 export type TraceLine = Readonly<Record<string, unknown>>;
 
-/** How one kind of trace is read. */
+/** Reads the lines of one kind of trace. */
 export interface TraceFormat {
-  /** Whether any line so far told which prompts began alike. */
+  /** Whether any line so far showed which prompts share a prefix. */
   hasPrefixes(): boolean;
-  /** Undefined for a line that is no request to replay. */
+  /** Undefined for a line without a request to replay. Throws a TraceError for an invalid one. */
   request(line: TraceLine): TraceRequest | undefined;
 }
 
-/** A number from a line of a trace, within bounds. */
+/** The line's number under `key`. Throws a TraceError if there is none from `min` to `max`. */
 export function numberIn(line: TraceLine, key: string, min: number, max: number): number {
   const value = line[key];
   if (typeof value === "number" && value >= min && value <= max) return value;

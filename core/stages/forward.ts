@@ -4,8 +4,9 @@ import type { RouterError } from "../contract/errors.ts";
 import type { Attempt, AttemptFailure, Usage } from "../contract/outcome.ts";
 import { allSaturated, upstreamError } from "../errors/upstream-errors.ts";
 import type { ResponseWriter } from "../intake/response-writer.ts";
+import type { CutEvent } from "../stream/open-event.ts";
 import type { UpstreamFailure } from "../wire/upstream-connection.ts";
-import { Exchange, type ExchangeOwner, type Sending } from "./exchange.ts";
+import { Exchange, type ExchangeOwner, type Sending } from "./replica-exchange.ts";
 import { isOverload, type NextStep, nextStep, type TryEvent } from "./retry-policy.ts";
 
 /** The result of a leg: plain data, made once when it ends. */
@@ -18,8 +19,8 @@ export interface Delivery {
   readonly firstByteAtMs: number;
   readonly usage: Usage | undefined;
   readonly predictedTokens: number | undefined;
-  /** Text to send before another event can begin; undefined if no event stream was passed on. */
-  readonly eventEnd: string | undefined;
+  /** Where the event stream that was passed on stands; undefined if none was. */
+  readonly cut: CutEvent | undefined;
   /** True if it is certain that no connection needs the request's body any more. */
   readonly isBodyFree: boolean;
 }
@@ -32,12 +33,14 @@ export const NOT_DELIVERED: Delivery = {
   firstByteAtMs: Number.NaN,
   usage: undefined,
   predictedTokens: undefined,
-  eventEnd: undefined,
+  cut: undefined,
   isBodyFree: true,
 };
 
 /** The maker of a Forwarding: it ends the request. */
 export interface ForwardOwner {
+  /** No connection needs the request's body any more, and it is not sent again. May be called several times. */
+  bodyDelivered(): void;
   /** The whole response was passed on. */
   completed(): void;
   /** There is no response, or it broke off after it began. */
@@ -92,7 +95,7 @@ export class Forwarding implements ExchangeOwner {
       exchange.close();
       this.#note(exchange.endpoint, "aborted");
     }
-    const { status, responseBytes, firstByteAtMs, usage, predictedTokens, eventEnd } = exchange;
+    const { status, responseBytes, firstByteAtMs, usage, predictedTokens, cut } = exchange;
     const isBodyFree = this.#attempts.length === 1 && exchange.hasSentAll;
     return {
       attempts: this.#attempts,
@@ -101,7 +104,7 @@ export class Forwarding implements ExchangeOwner {
       firstByteAtMs,
       usage,
       predictedTokens,
-      eventEnd,
+      cut,
       isBodyFree,
     };
   }
@@ -115,6 +118,11 @@ export class Forwarding implements ExchangeOwner {
     this.#note(exchange?.endpoint, status);
     this.#retryNext(true);
     return false;
+  }
+
+  delivered(): void {
+    // A 5xx is looked at more closely, together with its request. Of several tries an earlier one may still hold the body.
+    if (this.#attempts.length === 0 && (this.#exchange?.status ?? 0) < 500) this.#owner.bodyDelivered();
   }
 
   completed(): void {

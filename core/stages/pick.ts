@@ -17,7 +17,7 @@ export function pick(
 ): readonly Endpoint[] {
   const order = orderBy(picker, candidates, totals, random);
   // A copy: the list is the plugin's own, which may use it again while this request is still tried.
-  if (Array.isArray(order) && order.length > 0 && areAmong(order, candidates)) return Object.freeze(order.slice());
+  if (Array.isArray(order) && order.length > 0 && areAmong(order, candidates)) return order.slice();
   throw new RouterError(
     "plugin_fault",
     `The picker "${picker.name}" must return candidates, at least one and none twice; fix the plugin.`,

@@ -33,7 +33,10 @@ function pluginLine(headerOf: HeaderOf, request: InferenceRequest, endpoint: End
   }
 }
 
-/** A text as a header value: percent-encoded if it holds anything but visible ASCII, because names may hold any character. */
+/**
+ * A text as a header value: percent-encoded unless it is visible ASCII, because names may hold any character. A lone surrogate has
+ * no encoding and becomes U+FFFD.
+ */
 function headerText(text: string): string {
-  return /^[\x21-\x7e]*$/.test(text) ? text : encodeURIComponent(text);
+  return /^[\x21-\x7e]*$/.test(text) ? text : encodeURIComponent(text.replace(/\p{Surrogate}/gu, "\ufffd"));
 }

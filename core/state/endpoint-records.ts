@@ -140,7 +140,7 @@ export class EndpointRecords {
       recentFailures: sum(row.failures),
       missingModelCount: row.missingModelCount,
       missingModel: row.missingModel,
-      quietMs: row.open === 0 ? 0 : nowMs - row.activeAtMs,
+      quietMs: row.open === 0 ? 0 : Math.max(0, nowMs - row.activeAtMs),
       explainedQuietMs: LEAST_QUIET_MS + QUIET_FACTOR * (row.longestQuietMs + workAheadMs),
       slowness: row.times < MIN_TIMES ? Number.NaN : Math.exp(row.meanLogRatio),
       excessMs: row.meanExcessMs,

@@ -225,3 +225,6 @@ class LoadAt implements LoadView {
     return this.#table.adapters[slot];
   }
 }
+
+// A plugin that writes to its view fails there, instead of changing what the next one reads.
+Object.freeze(LoadAt.prototype);

@@ -57,13 +57,35 @@ export class RequestFaults {
 /** So many bytes at each end of a body are hashed. */
 const HASHED_BYTES = 32 * 1024;
 
-/** A hash of a request's length and of both its ends (FNV-1a, 32 bits): enough to tell the few that failed in a minute apart. */
+/** A hash of a request's length and of both its ends, in 32 bits: enough to tell the few that failed in a minute apart. */
 export function fingerprint(body: Uint8Array): number {
-  let hash = Math.imul(0x811c9dc5 ^ body.length, 0x01000193);
-  const hashFrom = (start: number, end: number) => {
-    for (let at = start; at < end; at++) hash = Math.imul(hash ^ body[at]!, 0x01000193);
-  };
-  hashFrom(0, Math.min(HASHED_BYTES, body.length));
-  hashFrom(Math.max(HASHED_BYTES, body.length - HASHED_BYTES), body.length);
-  return hash >>> 0;
+  // Words need an aligned view.
+  const bytes = body.byteOffset % 4 === 0 ? body : body.slice();
+  const hash = hashOf(bytes, 0, Math.min(HASHED_BYTES, bytes.length), bytes.length);
+  const tail = Math.max(HASHED_BYTES, (bytes.length - HASHED_BYTES) & ~3);
+  return (tail < bytes.length ? hashOf(bytes, tail, bytes.length, hash) : hash) >>> 0;
+}
+
+/** Hashes from `start`, a multiple of four, in four lanes of words: a processor works on them at the same time. */
+function hashOf(bytes: Uint8Array, start: number, end: number, seed: number): number {
+  const words = new Int32Array(bytes.buffer, bytes.byteOffset + start, (end - start) >> 2);
+  let a = seed;
+  let b = 0x85ebca6b;
+  let c = 0xc2b2ae35;
+  let d = 0x27d4eb2f;
+  let at = 0;
+  for (; at + 4 <= words.length; at += 4) {
+    a = mix(a, words[at]!);
+    b = mix(b, words[at + 1]!);
+    c = mix(c, words[at + 2]!);
+    d = mix(d, words[at + 3]!);
+  }
+  let hash = mix(mix(mix(a, b), c), d);
+  for (let rest = start + 4 * at; rest < end; rest++) hash = mix(hash, bytes[rest]!);
+  return hash;
+}
+
+/** Without the rotation the low bits of the hash would not depend on the high bits of the words. */
+function mix(hash: number, word: number): number {
+  return Math.imul(((hash << 13) | (hash >>> 19)) ^ word, 0x9e3779b1);
 }

@@ -12,9 +12,11 @@ export interface Traffic {
   responded(request: InferenceRequest, endpoint: Endpoint, status: number): void;
   /** There is no response, or it broke off. */
   failed(request: InferenceRequest, endpoint: Endpoint, failure: AttemptFailure): void;
+  /** The request's body is about to be freed, before its exchange ends: what is needed of it is taken now. */
+  freesBody(request: InferenceRequest): void;
   /** The exchange was ended from this side. */
   abandoned(endpoint: Endpoint): void;
 }
 
 /** Nobody watches. */
-export const UNWATCHED: Traffic = { sent() {}, firstToken() {}, responded() {}, failed() {}, abandoned() {} };
+export const UNWATCHED: Traffic = { sent() {}, firstToken() {}, responded() {}, failed() {}, freesBody() {}, abandoned() {} };

@@ -1,7 +1,9 @@
+import { type CutEvent, OpenEvent } from "./open-event.ts";
+
 const LF = 0x0a;
 const CR = 0x0d;
 
-/** Follows an event stream: whether an event is open where the stream breaks, and when its opening events are over. */
+/** Follows an event stream: when its opening events are over, and how to end the event in which it breaks. */
 export class EventBoundary {
   /** True once a byte after the opening events has come. */
   isOpeningOver = false;
@@ -9,8 +11,7 @@ export class EventBoundary {
   #isLineEmpty = true;
   #isEventEmpty = true;
   #hasCarriageReturn = false;
-  #last = LF;
-  #beforeLast = LF;
+  readonly #open = new OpenEvent();
 
   constructor(openingEvents: number) {
     this.#openingLeft = openingEvents;
@@ -22,15 +23,13 @@ export class EventBoundary {
       const end = spans[2 * i + 1]!;
       if (end - start === 0) continue;
       if (!this.isOpeningOver) this.#readOpening(chunk, start, end);
-      this.#beforeLast = end - start >= 2 ? chunk[end - 2]! : this.#last;
-      this.#last = chunk[end - 1]!;
+      this.#open.read(chunk, start, end);
     }
   }
 
-  /** Text to send before another event can begin; "" after a complete event. */
-  closing(): string {
-    // After a CRLF it is not known whether the event is open. Readers ignore an extra empty line.
-    return this.#last === LF && this.#beforeLast === LF ? "" : "\n\n";
+  /** What has to come before an error can follow. */
+  cut(): CutEvent {
+    return this.#open.cut();
   }
 
   /** Counts the opening events that have ended (with an empty line after a line), up to the first byte after the last of them. */

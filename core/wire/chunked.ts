@@ -1,12 +1,12 @@
 import { CR, FIELD, HEX_VALUE, LF, OCTET, QUOTED, TOKEN } from "./octets.ts";
 import { WireError } from "./wire-error.ts";
 
-/** 16 hexadecimal digits hold any size there is; more are leading zeros meant to wear us out. */
+/** 16 hexadecimal digits are enough for any size. More are leading zeros, sent to cost us time. */
 const SIZE_DIGITS = 16;
-/** Extensions and trailers mean nothing to us and are dropped: little room for both, per body. */
+/** Extensions and trailers are dropped, so little of them is accepted: so many bytes of each per body. */
 const EXTENSION_BYTES = 16 * 1024;
 const TRAILER_BYTES = 16 * 1024;
-/** Spans kept from one body to the next; a read full of tiny chunks may grow the array, for that body only. */
+/** Spans that the array has room for at the start of a body. A read full of tiny chunks makes it grow, for that body only. */
 const KEPT_SPANS = 64;
 
 const QUOTE = 0x22;
@@ -15,7 +15,7 @@ const SEMICOLON = 0x3b;
 const EQUALS = 0x3d;
 const BACKSLASH = 0x5c;
 
-// Where the decoder is: RFC 9112 7.1, in order.
+// What the decoder expects next (RFC 9112 7.1), in the order of a body.
 const SIZE_FIRST = 0;
 const SIZE = 1;
 const EXTENSION_FIRST = 2;
@@ -36,10 +36,10 @@ const TRAILER_LF = 16;
 const END_LF = 17;
 const DONE = 18;
 
-/** Takes chunked bodies apart (RFC 9112 7.1) without copying: each push says where in its bytes the data is. */
+/** Decodes chunked bodies (RFC 9112 7.1) without copying: after each push, `spans` says where in its bytes the data is. */
 export class ChunkedDecoder {
   #state = SIZE_FIRST;
-  /** Bytes of data left in the chunk; while the size is read, the size so far. */
+  /** Bytes of data left in the chunk; while its size is being read, the size so far. */
   #left = 0;
   #digits = 0;
   #extensionBytes = 0;
@@ -50,7 +50,7 @@ export class ChunkedDecoder {
   #end = 0;
   #isVerbatim = true;
 
-  /** Where the data is after a push: `spanCount` pairs of [start, end) in its chunk. Valid until the next push. */
+  /** The data of the last push, as `spanCount` pairs of [start, end) in its bytes. Valid until the next push. */
   get spans(): Int32Array {
     return this.#spans;
   }
@@ -68,12 +68,12 @@ export class ChunkedDecoder {
     return this.#state === DONE;
   }
 
-  /** The offset after the last byte that was read: the chunk's length, or where the body ended. */
+  /** The offset after the last byte that was read: the length of the bytes pushed, or where the body ended in them. */
   get end(): number {
     return this.#end;
   }
 
-  /** Whether what the last push read is whole chunks without extension or trailer, fit to be passed on as it is. */
+  /** Whether the last push read whole chunks only, without extension or trailer, so that its bytes can be passed on as they are. */
   get isVerbatim(): boolean {
     return this.#isVerbatim;
   }
@@ -92,7 +92,7 @@ export class ChunkedDecoder {
     this.#isVerbatim = true;
   }
 
-  /** Reads from `start` to the end of the chunk or of the body. Throws WireError at the first byte that cannot be right. */
+  /** Reads from `start` to the end of `chunk` or of the body. Throws WireError at the first wrong byte. */
   push(chunk: Buffer, start: number): void {
     this.#spanCount = 0;
     this.#dataBytes = 0;
@@ -121,7 +121,7 @@ export class ChunkedDecoder {
             if (++this.#digits > SIZE_DIGITS || this.#left > Number.MAX_SAFE_INTEGER) throw badSize(); // RFC 9112 7.1: overflow
           } else if (octet === CR) state = SIZE_LF;
           else if (octet === SEMICOLON) state = EXTENSION_FIRST;
-          else throw badSize(); // RFC 9112 7.1.1 has white space here parsed away; some read it as the end of the size
+          else throw badSize(); // RFC 9112 7.1.1 allows white space here; some parsers take it for the end of the size
           break;
         }
         case SIZE_LF:
@@ -173,7 +173,7 @@ export class ChunkedDecoder {
     this.#dataBytes += end - start;
   }
 
-  /** RFC 9112 7.1.1, without the white space that only a recipient may find there; returns the next state. */
+  /** RFC 9112 7.1.1, but without the optional white space. Returns the next state. */
   #readExtension(state: number, octet: number): number {
     if (++this.#extensionBytes > EXTENSION_BYTES) throw badFraming("Chunk extensions are too long; leave them out.");
     const bits = OCTET[octet]!;
@@ -206,7 +206,7 @@ export class ChunkedDecoder {
     throw badExtension();
   }
 
-  /** RFC 9112 7.1.2: field lines as in a head (RFC 9112 5), bounded and dropped; returns the next state. */
+  /** RFC 9112 7.1.2: field lines as in a head (RFC 9112 5), bounded and dropped. Returns the next state. */
   #readTrailer(state: number, octet: number): number {
     if (++this.#trailerBytes > TRAILER_BYTES) throw badFraming("The trailers are too long; leave them out.");
     const bits = OCTET[octet]!;

@@ -7,10 +7,10 @@ const NONE: readonly string[] = [];
 const CLOSE: readonly string[] = ["close"];
 const KEEP_ALIVE: readonly string[] = ["keep-alive"];
 
-/** More options than any message needs; a bound on what each header is compared with. */
+/** More than any message needs. A bound, because each header is compared with each option. */
 const MAX_OPTIONS = 32;
 
-/** Headers a message cannot lose on the way without changing what it means: naming one in Connection is an attack (RFC 9110 7.6.1). */
+/** Without these headers a message would mean something else, so a Connection that names one is an attack (RFC 9110 7.6.1). */
 const END_TO_END: ReadonlySet<string> = new Set([
   "host",
   "content-length",
@@ -24,7 +24,7 @@ const END_TO_END: ReadonlySet<string> = new Set([
   "expect",
 ]);
 
-/** The options of Connection in lower case (RFC 9110 7.6.1): also names of headers that end here. */
+/** The options of Connection in lower case (RFC 9110 7.6.1); they may be names of headers that are not passed on. Throws WireError. */
 export function connectionOptions(head: Head): readonly string[] {
   let options = NONE;
   for (let i = 0; i < head.count; i++) {

@@ -2,7 +2,7 @@ import { connectionOptions } from "./connection-options.ts";
 import type { Head } from "./head.ts";
 import { HEADER, startsWithName } from "./header-names.ts";
 
-/** RFC 9110 7.6.1 and the older ones that were never registered but are still sent. */
+/** Headers of one connection only: those of RFC 9110 7.6.1, and older ones that are still sent without ever being registered. */
 const HOP_BY_HOP =
   bit(HEADER.connection) |
   bit(HEADER["keep-alive"]) |
@@ -14,7 +14,7 @@ const HOP_BY_HOP =
   bit(HEADER["transfer-encoding"]) |
   bit(HEADER.upgrade);
 
-/** Written anew for the replica, answered here, or not to be believed. */
+/** Headers that the router writes itself for the replica, acts on itself, or must not trust. */
 const DROPPED_FROM_REQUESTS =
   HOP_BY_HOP |
   bit(HEADER.host) |
@@ -24,11 +24,11 @@ const DROPPED_FROM_REQUESTS =
   bit(HEADER["x-request-id"]) |
   bit(HEADER.forwarded);
 
-/** Written anew for the client. */
+/** Headers that the router writes itself for the client. */
 const DROPPED_FROM_RESPONSES =
   HOP_BY_HOP | bit(HEADER["content-length"]) | bit(HEADER["x-request-id"]) | bit(HEADER["request-id"]);
 
-/** Names and beginnings of names, without "x-", by which a client could steer routing or pose as a proxy. */
+/** A client could steer routing, or pose as a proxy, with a header whose name is "x-" and begins with one of these. */
 const STEERING: readonly string[] = [
   "data-parallel-",
   "encoder-hosts-ports",
@@ -55,7 +55,7 @@ export function responseLines(head: Head): string {
   return keptLines(head, isDroppedFromResponse);
 }
 
-/** Lines kept in a row are cut out in one piece. */
+/** Adjacent lines that are kept are cut out in one piece. */
 function keptLines(head: Head, isDropped: (head: Head, index: number) => boolean): string {
   const { text, count } = head;
   const options = connectionOptions(head);
@@ -69,7 +69,7 @@ function keptLines(head: Head, isDropped: (head: Head, index: number) => boolean
   return kept + text.slice(runStart, text.length - 2);
 }
 
-/** RFC 9110 7.6.1: what Connection names ends here. */
+/** RFC 9110 7.6.1: a header that Connection names is not passed on. */
 function isListed(head: Head, index: number, options: readonly string[]): boolean {
   if (options.length === 0) return false;
   const start = head.lineStart(index);
@@ -108,7 +108,7 @@ function isSteering(text: string, start: number): boolean {
   return false;
 }
 
-/** Servers that turn names into variables read "a_b" and "a-b" as one. */
+/** Servers that turn header names into variables (CGI, WSGI) read "a_b" and "a-b" as the same name. */
 function hasUnderscore(text: string, start: number, end: number): boolean {
   for (let i = start; i < end; i++) {
     if (text.charCodeAt(i) === 0x5f) return true;

@@ -4,7 +4,7 @@ import { HEADER } from "./header-names.ts";
 import { isToken, listElements } from "./octets.ts";
 import { WireError } from "./wire-error.ts";
 
-/** How a message's body ends; `length` counts for kind "length". */
+/** How a message's body ends: not there, after `length` bytes, with the last chunk, or with the connection. */
 export interface Framing {
   readonly kind: "none" | "length" | "chunked" | "close";
   readonly length: number;
@@ -20,16 +20,16 @@ export function requestFraming(head: Head): Framing {
   return declaredFraming(head) ?? NONE; // RFC 9112 6.3 (7)
 }
 
-/** How the body of the answer to a `requestMethod` request ends (RFC 9112 6.3). */
+/** How the body of a response to a `requestMethod` request ends (RFC 9112 6.3). Throws WireError. */
 export function responseFraming(head: Head, requestMethod: string): Framing {
   connectionOptions(head);
   const declared = declaredFraming(head);
   const { status } = head;
   if (status === 101) throw badFraming("The replica switched protocols unasked; turn that off."); // RFC 9110 7.8
   if (status < 200 || status === 204) {
-    // RFC 9110 8.6, RFC 9112 6.1: neither length nor coding may be sent here; whoever sends one may send a body too.
+    // RFC 9110 8.6, RFC 9112 6.1: neither length nor coding may be sent here. A replica that sends one may send a body too.
     const isEmpty = declared === undefined || (status === 204 && declared.kind === "length" && declared.length === 0);
-    if (!isEmpty) throw badFraming("The replica declared a body for an answer that has none; remove its framing headers.");
+    if (!isEmpty) throw badFraming("The replica declared a body for a response that has none; remove its framing headers.");
     return NONE;
   }
   if (status === 304 || requestMethod === "HEAD") return NONE; // RFC 9112 6.3 (1): what is declared is what GET would get
@@ -44,7 +44,7 @@ export function isKeptAlive(head: Head): boolean {
   return head.minor === 1 || options.includes("keep-alive");
 }
 
-/** What Content-Length or Transfer-Encoding say; undefined where there is neither. */
+/** What Content-Length or Transfer-Encoding say; undefined if there is neither. */
 function declaredFraming(head: Head): Framing | undefined {
   let lengthAt = -1;
   let codingAt = -1;
@@ -53,7 +53,7 @@ function declaredFraming(head: Head): Framing | undefined {
   for (let i = 0; i < head.count; i++) {
     const id = head.id(i);
     if (id === HEADER["content-length"]) {
-      // RFC 9112 6.3 (5) would let equal values pass; two parsers may still choose differently.
+      // RFC 9112 6.3 (5) allows equal values. They are refused, so that no two parsers can choose different ones.
       if (lengthAt >= 0) throw badFraming("Content-Length is repeated; send it once.");
       lengthAt = i;
     } else if (id === HEADER["transfer-encoding"]) {
@@ -87,7 +87,7 @@ function contentLength(head: Head, index: number): number {
   return length;
 }
 
-/** RFC 9112 6.1: 501 for a request in codings we do not undo; RFC 9112 6.3 (4): 400 where chunked is not the last, once. */
+/** RFC 9112 6.1: 501 for a request in codings that we do not decode. RFC 9112 6.3 (4): 400 if chunked is not the last one, once. */
 function otherCoding(head: Head): WireError {
   const codings = listElements((head.get("transfer-encoding") ?? "").toLowerCase());
   const isDelimited = codings.length > 1 && codings.every(isToken) && codings.indexOf("chunked") === codings.length - 1;

@@ -1,14 +1,14 @@
 import { CR, FIELD, HTAB, LF, OCTET, SP, TARGET, TOKEN } from "./octets.ts";
 import { WireError } from "./wire-error.ts";
 
-/** Numbers kept per header: end of the name, end of the line, and one the reader of `marks` may use. */
+/** Numbers kept per header in `marks`: end of the name, end of the line, and one for the reader of `marks` to set. */
 export const STRIDE = 3;
 
 /** RFC 9110 9.1 sets no limit; the longest registered method has 17 characters. */
 const METHOD_LENGTH = 32;
 const PROTOCOL = "HTTP/";
 
-// Where the parser is: RFC 9112 2.1, the hot ones first.
+// What the parser expects next (RFC 9112 2.1); the most frequent states come first.
 const FIELD_START = 0;
 const NAME = 1;
 const VALUE = 2;
@@ -28,21 +28,21 @@ const REASON = 15;
 const LINE_LF = 16;
 const END_LF = 17;
 
-/** The grammar of a head as a state machine over bytes: where its parts end, or the error at the first byte that does not fit. */
+/** The grammar of a head, as a state machine over bytes. It finds where the parts of a head end, and throws at the first wrong byte. */
 export class HeadGrammar {
-  /** Ends of the parts of the start line, as offsets in the head. */
+  /** Where method, target and start line end, as offsets in the head. */
   methodEnd = 0;
   targetEnd = 0;
   lineLength = 0;
   minor: 0 | 1 = 1;
   status = 0;
-  /** See STRIDE; the first `marked` numbers count. */
+  /** STRIDE numbers per header; only the first `marked` numbers belong to this head. */
   readonly marks: number[] = [];
   marked = 0;
   readonly #isRequest: boolean;
   readonly #headerCount: number;
   #state: number;
-  /** Characters read of the version's "HTTP/" or of the status. */
+  /** How many characters of the version's "HTTP/", or of the status, have been read. */
   #step = 0;
 
   constructor(isRequest: boolean, headerCount: number) {
@@ -75,9 +75,12 @@ export class HeadGrammar {
     return at;
   }
 
-  /** Reads chunk[first, last), before which `length` bytes of the head came; returns the offset after the head, or -1. */
+  /**
+   * Reads chunk[first, last); `length` bytes of the head came in earlier chunks. Returns the offset after the head, or -1 if the
+   * head goes on. Throws WireError.
+   */
   read(chunk: Buffer, first: number, last: number, length: number): number {
-    /** What turns an offset in the chunk into one in the head. */
+    /** Added to an offset in the chunk, it gives the offset in the head. */
     const shift = length - first;
     let state = this.#state;
     for (let at = first; at < last; at++) {
@@ -188,7 +191,7 @@ export class HeadGrammar {
 const badHead = (message: string) => new WireError("bad_head", message);
 const badName = () =>
   badHead("A header name has a character that is not allowed; use letters, digits and hyphens, and no space before the colon.");
-const badStatus = () => badHead("The status line is not valid; answer with a status from 100 to 599.");
+const badStatus = () => badHead("The status line is not valid; send a status from 100 to 599.");
 const badVersion = () => badHead("The HTTP version is not valid; use HTTP/1.1.");
 const bareCr = () => badHead("A CR stands without LF; end lines with CRLF.");
 

@@ -9,34 +9,31 @@ export interface HeadLimits {
   readonly headerCount: number;
 }
 
-/** What a start line says; a request has status 0, a response no method and target. */
+/** The parts of a start line. A request has status 0; a response has an empty method and target. */
 interface StartLine {
   readonly method: string;
   readonly target: string;
   readonly status: number;
   readonly minor: 0 | 1;
-  /** Length with its CRLF. */
+  /** Length of the line, its CRLF included. */
   readonly length: number;
 }
 
-// On Bun a string that is cut out and looked at takes memory of its own, which is cold: what nearly all requests have alike is compared
-// where it stands.
+/** Compared in place, so that these two need no string of their own. */
 const USUAL_METHODS: readonly string[] = ["POST", "GET"];
-/** Clients mostly ask for the same. */
-let lastTarget = "";
 
-/** A parsed head. Its strings are cut on demand out of one latin1 text. */
+/** A parsed head: one latin1 text, and where its parts are. Strings are cut out of it only on demand. */
 export class Head {
   /** The whole head, up to and including the empty line. */
   readonly text: string;
   readonly method: string;
   readonly target: string;
   readonly status: number;
-  /** The version is HTTP/1.minor. */
+  /** 1 for HTTP/1.1, 0 for HTTP/1.0. */
   readonly minor: 0 | 1;
   /** How many header lines there are. */
   readonly count: number;
-  /** Per header: end of the name, end of the line, id of the name. */
+  /** Three numbers per header: end of the name, end of the line, number of the name in HEADER. */
   readonly #marks: readonly number[];
   readonly #linesStart: number;
 
@@ -51,12 +48,12 @@ export class Head {
     this.#linesStart = line.length;
   }
 
-  /** The reason phrase of a response; "HTTP/1.1 200 " is always 13 long. */
+  /** The reason phrase of a response, "" for a request. "HTTP/1.1 200 " is always 13 characters long. */
   get reason(): string {
     return this.status === 0 ? "" : this.text.slice(13, this.#linesStart - 2);
   }
 
-  /** The name as it came. */
+  /** The name in the case in which it came. */
   name(index: number): string {
     return this.text.slice(this.lineStart(index), this.#marks[index * STRIDE]);
   }
@@ -70,17 +67,17 @@ export class Head {
     return this.text.slice(this.valueStart(index), this.valueEnd(index));
   }
 
-  /** Where the value begins in `text`, behind white space. */
+  /** Where the value begins in `text`, after the white space before it. */
   valueStart(index: number): number {
     return blanksEnd(this.text, this.nameEnd(index) + 1, this.lineEnd(index) - 2);
   }
 
-  /** Where it ends, before white space; not after `valueStart` when it is empty. */
+  /** Where the value ends in `text`, before the white space after it. At most `valueStart` if the value is empty. */
   valueEnd(index: number): number {
     return blanksStart(this.text, this.nameEnd(index) + 1, this.lineEnd(index) - 2);
   }
 
-  /** Whether there is just one header with this number in HEADER, and with this value. */
+  /** Whether exactly one header has this number in HEADER, and has exactly this value. */
   has(id: number, value: string): boolean {
     let count = 0;
     for (let i = 0; i < this.count; i++) {
@@ -91,7 +88,7 @@ export class Head {
     return count === 1;
   }
 
-  /** Whether there is a header with this number in HEADER, and the value of the first begins so, in any case; `beginning` is in lower case. */
+  /** Whether the first header with this number in HEADER has a value that begins so, in any case. `beginning` is in lower case. */
   begins(id: number, beginning: string): boolean {
     for (let i = 0; i < this.count; i++) {
       if (this.id(i) === id) return startsWithName(this.text, this.valueStart(i), beginning);
@@ -99,13 +96,13 @@ export class Head {
     return false;
   }
 
-  /** Whether the value is this one. */
+  /** Whether header `index` has exactly this value. */
   isValue(index: number, value: string): boolean {
     const start = this.valueStart(index);
     return this.valueEnd(index) - start === value.length && this.text.startsWith(value, start);
   }
 
-  /** The name's number in HEADER, 0 for names not listed there. */
+  /** The number of the name in HEADER; 0 if the name is not listed there. */
   id(index: number): number {
     return this.#marks[index * STRIDE + 2]!;
   }
@@ -137,12 +134,12 @@ export class Head {
   }
 }
 
-/** Reads heads off one connection, in whatever pieces they come; the verdict does not depend on the pieces. */
+/** Reads the heads of one connection. They may come in any pieces; the result does not depend on the pieces. */
 export class HeadParser {
   readonly #isRequest: boolean;
   readonly #headBytes: number;
   readonly #grammar: HeadGrammar;
-  /** How many bytes of the head came in earlier chunks; `#held` keeps them. */
+  /** Bytes of the head that came in earlier chunks; `#held` keeps them. */
   #length = 0;
   #held: Buffer | undefined;
   #head: Head | undefined;
@@ -153,13 +150,13 @@ export class HeadParser {
     this.#grammar = new HeadGrammar(this.#isRequest, limits.headerCount);
   }
 
-  /** The head that ended in the last push. */
+  /** The head that the last push completed. Throws TypeError if that push returned -1. */
   get head(): Head {
     if (this.#head === undefined) throw new TypeError("There is no head yet; ask for it only after push returned an offset.");
     return this.#head;
   }
 
-  /** Whether a byte of the head was seen; an empty line before a request line is not part of it. */
+  /** Whether a byte of the head has come. An empty line before the request line does not count. */
   get hasStarted(): boolean {
     return this.#length > 0 || this.#head !== undefined;
   }
@@ -172,7 +169,7 @@ export class HeadParser {
     this.#head = undefined;
   }
 
-  /** Reads from `start`; returns the offset after the head, or -1 when more is needed. Throws WireError at the first byte that cannot be right. */
+  /** Reads from `start`. Returns the offset after the head, or -1 if the head goes on. Throws WireError at the first wrong byte. */
   push(chunk: Buffer, start: number): number {
     const first = this.#grammar.skipEmptyLine(chunk, start);
     const last = Math.min(chunk.length, first + this.#headBytes - this.#length);
@@ -201,13 +198,13 @@ export class HeadParser {
   }
 
   #finish(chunk: Buffer, start: number, end: number): void {
-    // A head that is whole in the chunk is not copied.
+    // A head that came in one chunk has not been copied.
     const early = this.#held === undefined ? "" : this.#held.toString("latin1", 0, this.#length);
     const text = early + chunk.toString("latin1", start, end);
     this.#held = undefined;
     const { methodEnd, targetEnd, lineLength, status, minor, marks, marked } = this.#grammar;
     const method = this.#isRequest ? methodOf(text, methodEnd) : "";
-    const target = this.#isRequest ? targetOf(text, methodEnd + 1, targetEnd) : "";
+    const target = this.#isRequest ? text.slice(methodEnd + 1, targetEnd) : "";
     let nameStart = lineLength;
     for (let at = 0; at < marked; at += STRIDE) {
       marks[at + 2] = headerId(text, nameStart, marks[at]!);
@@ -221,9 +218,4 @@ export class HeadParser {
 function methodOf(text: string, end: number): string {
   for (const method of USUAL_METHODS) if (method.length === end && text.startsWith(method)) return method;
   return text.slice(0, end);
-}
-
-function targetOf(text: string, start: number, end: number): string {
-  if (lastTarget.length !== end - start || !text.startsWith(lastTarget, start)) lastTarget = text.slice(start, end);
-  return lastTarget;
 }

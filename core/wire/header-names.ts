@@ -1,4 +1,7 @@
-/** Headers the wire looks at, and common ones it may then skip: name to a small number, for masks and switches. */
+/**
+ * Headers that the wire looks at, and common ones that it can then skip: a small number for each name. Sets of them are masks of 32
+ * bits, in which `1 << number` stands for a header.
+ */
 export const HEADER = {
   host: 1,
   "content-length": 2,
@@ -29,12 +32,21 @@ export const HEADER = {
 } as const;
 
 const IDS = new Map<string, number>(Object.entries(HEADER));
+checkIds([...IDS.values()]);
+
 const BY_LENGTH: readonly (readonly { readonly name: string; readonly id: number }[])[] = byLength();
 
 function byLength() {
   const known = [...IDS].map(([name, id]) => ({ name, id }));
   const longest = Math.max(...known.map(({ name }) => name.length));
   return Array.from({ length: longest + 1 }, (_, length) => known.filter(({ name }) => name.length === length));
+}
+
+/** Throws where a number is given twice, stands for "not listed" (0), or has no bit of its own: `1 << 33` is `1 << 1`. */
+export function checkIds(ids: readonly number[]): void {
+  const isFit = (id: number) => Number.isInteger(id) && id > 0 && id < 32;
+  if (new Set(ids).size < ids.length || !ids.every(isFit))
+    throw new RangeError("Headers are numbered from 1 to 31, each once; make the masks wider before you list more.");
 }
 
 /** The number of a name given in lower case; 0 where it is none of HEADER. */

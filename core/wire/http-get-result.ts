@@ -1,12 +1,15 @@
 import type { EndpointUrl } from "../contract/endpoint.ts";
 
-/** What came back for one GET. */
+/** The response to one GET; `body` is decoded as UTF-8. */
 export interface GetResult {
   readonly status: number;
   readonly body: string;
 }
 
-/** Fetches one page of a replica; rejects with a GetError. `path` comes after the URL's base path. */
+/**
+ * Sends one GET to a replica. `path` is appended to the URL's base path, `timeoutMs` covers the whole exchange, `maxBytes` the
+ * body. Rejects with a GetError.
+ */
 export type HttpGet = (
   url: EndpointUrl,
   path: string,
@@ -15,11 +18,14 @@ export type HttpGet = (
   signal: AbortSignal,
 ) => Promise<GetResult>;
 
-/**
- * Why there is no page: nobody listens; the host can't be reached or its name not found; too slow; the connection ended
- * early; not HTTP, or not a page its reader understands; longer than allowed.
- */
-export type GetFailure = "refused" | "unreachable" | "timeout" | "reset" | "invalid" | "too-large";
+/** Why there is no response that its reader can use. */
+export type GetFailure =
+  | "refused" // nobody listens
+  | "unreachable" // the host can't be reached, or its name is unknown
+  | "timeout"
+  | "reset" // the connection ended early, or the caller aborted
+  | "invalid" // not HTTP/1.1, or not the document its reader expects
+  | "too-large"; // longer than the reader allows
 
 export class GetError extends Error {
   readonly reason: GetFailure;

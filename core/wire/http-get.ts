@@ -1,27 +1,27 @@
 import type { EndpointUrl } from "../contract/endpoint.ts";
-import { ChunkedDecoder } from "./chunked.ts";
-import { type Framing, responseFraming } from "./framing.ts";
-import { type Head, HeadParser } from "./head.ts";
+import type { Framing } from "./framing.ts";
+import type { Head } from "./head.ts";
 import { GetError, type GetResult } from "./http-get-result.ts";
 import { openSocket } from "./open-socket.ts";
+import { ResponseDecoder } from "./response-decoder.ts";
 
 export interface GetOptions {
-  /** For the whole exchange, connecting included. */
+  /** Limit for the whole exchange, connecting included. */
   readonly timeoutMs: number;
-  /** Largest body. */
+  /** Longest body that is accepted. */
   readonly maxBytes: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Ends the exchange at once. */
+  /** Aborting it rejects with a GetError at once. */
   readonly signal?: AbortSignal;
 }
 
-/** One GET on its own connection, for probes and sources. Rejects with a GetError; follows no redirect. */
+/** Sends one GET on a connection of its own, for probes and sources. Follows no redirect. Rejects with a GetError. */
 export function httpGet(url: EndpointUrl, path: string, options: GetOptions): Promise<GetResult> {
   return new Promise((resolve, reject) => {
     const request = requestText(url, path, options.headers ?? {});
     const { signal } = options;
     if (signal?.aborted) throw stopped();
-    const reader = new PageReader(options.maxBytes);
+    const reader = new BodyReader(options.maxBytes);
     let isConnected = false;
     const socket = openSocket(
       url,
@@ -31,7 +31,7 @@ export function httpGet(url: EndpointUrl, path: string, options: GetOptions): Pr
       },
       (chunk) => attempt(() => reader.push(chunk)),
     );
-    const timer = setTimeout(() => fail(new GetError("timeout", "The answer took too long")), options.timeoutMs);
+    const timer = setTimeout(() => fail(new GetError("timeout", "The response took too long")), options.timeoutMs);
     const abort = () => fail(stopped());
 
     const settle = () => {
@@ -51,94 +51,65 @@ export function httpGet(url: EndpointUrl, path: string, options: GetOptions): Pr
       try {
         if (read()) finish();
       } catch (thrown) {
-        fail(thrown instanceof GetError ? thrown : new GetError("invalid", "The answer is not valid HTTP/1.1", thrown));
+        fail(thrown instanceof GetError ? thrown : new GetError("invalid", "The response is not valid HTTP/1.1", thrown));
       }
     };
 
     signal?.addEventListener("abort", abort);
     socket.once("end", () => attempt(() => reader.ended()));
     socket.on("error", (error) => fail(socketError(error, isConnected)));
-    socket.once("close", () => fail(new GetError("reset", "The connection was closed before the answer was complete")));
+    socket.once("close", () => fail(new GetError("reset", "The connection was closed before the response was complete")));
   });
 }
 
 const stopped = () => new GetError("reset", "The exchange was broken off");
 
-const HEAD_LIMITS = { headBytes: 64 * 1024, headerCount: 256 };
-const MAX_INTERIM = 16;
-
-/** Puts one response together; each method returns whether it is complete. */
-class PageReader {
+/** Gathers one response; `push` and `ended` return whether it is complete and throw a GetError or a WireError if it can't be. */
+class BodyReader {
   readonly #maxBytes: number;
-  readonly #parser = new HeadParser("response", HEAD_LIMITS);
   readonly #parts: Buffer[] = [];
+  readonly #decoder = new ResponseDecoder({
+    head: (head, framing) => this.#head(head, framing),
+    body: (chunk, spans, spanCount) => {
+      for (let i = 0; i < spanCount; i++) this.#keep(chunk.subarray(spans[2 * i], spans[2 * i + 1]));
+    },
+  });
   #bytes = 0;
-  #interim = 0;
-  #head: Head | undefined;
-  #framing: Framing = { kind: "none", length: 0 };
-  #decoder: ChunkedDecoder | undefined;
+  #status = 0;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
+    this.#decoder.begin("GET");
   }
 
   result(): GetResult {
-    return { status: this.#head?.status ?? 0, body: Buffer.concat(this.#parts).toString("utf8") };
+    return { status: this.#status, body: Buffer.concat(this.#parts).toString("utf8") };
   }
 
   push(chunk: Buffer): boolean {
-    let at = 0;
-    while (this.#head === undefined) {
-      if (at === chunk.length) return false;
-      at = this.#parser.push(chunk, at);
-      if (at < 0) return false;
-      this.#headComplete(this.#parser.head);
-    }
-    return this.#pushBody(chunk, at);
+    this.#decoder.push(chunk);
+    return this.#decoder.isDone;
   }
 
   /** The replica sends nothing more. */
   ended(): boolean {
-    if (this.#head !== undefined && this.#framing.kind === "close") return true;
-    throw new GetError("reset", "The connection ended before the answer was complete");
+    if (this.#decoder.isEndedByClose) return true;
+    throw new GetError("reset", "The connection ended before the response was complete");
   }
 
-  #headComplete(head: Head): void {
-    this.#parser.reset();
-    if (head.status < 200) {
-      this.#interim += 1;
-      if (head.status === 101 || this.#interim > MAX_INTERIM) throw new GetError("invalid", "Only interim answers came");
-      return;
-    }
-    this.#head = head;
-    this.#framing = responseFraming(head, "GET");
-    if (this.#framing.kind === "chunked") this.#decoder = new ChunkedDecoder();
-    if (this.#framing.kind === "length" && this.#framing.length > this.#maxBytes) throw this.#tooLarge();
-  }
-
-  #pushBody(chunk: Buffer, start: number): boolean {
-    if (this.#decoder !== undefined) return this.#pushChunked(this.#decoder, chunk, start);
-    const { kind, length } = this.#framing;
-    if (kind === "none") return true;
-    const end = kind === "length" ? Math.min(chunk.length, start + length - this.#bytes) : chunk.length;
-    this.#keep(chunk.subarray(start, end));
-    return kind === "length" && this.#bytes === length;
-  }
-
-  #pushChunked(decoder: ChunkedDecoder, chunk: Buffer, start: number): boolean {
-    decoder.push(chunk, start);
-    for (let i = 0; i < decoder.spanCount; i++) this.#keep(chunk.subarray(decoder.spans[2 * i], decoder.spans[2 * i + 1]));
-    return decoder.isDone;
+  #head({ status }: Head, { kind, length }: Framing): void {
+    this.#status = status;
+    if (kind === "length" && length > this.#maxBytes) throw this.#tooLarge();
   }
 
   #keep(part: Buffer): void {
     this.#bytes += part.length;
     if (this.#bytes > this.#maxBytes) throw this.#tooLarge();
-    if (part.length > 0) this.#parts.push(Buffer.from(part));
+    this.#parts.push(Buffer.from(part));
   }
 
   #tooLarge(): GetError {
-    return new GetError("too-large", `The answer is longer than ${this.#maxBytes} bytes`);
+    return new GetError("too-large", `The response is longer than ${this.#maxBytes} bytes`);
   }
 }
 

@@ -1,17 +1,18 @@
 import { createServer, type Server, type Socket } from "node:net";
 import type { Clock } from "../contract/clock.ts";
+import { acceptEndsAtFileLimit } from "../runtime/accept-limit.ts";
 
 export interface ListenerOptions {
   readonly host: string;
   readonly port: number;
   readonly clock: Clock;
-  /** Connections beyond this are closed at once. */
+  /** A connection beyond this number is closed at once. */
   readonly maxConnections: number;
   /** Open connections now. */
   readonly connectionCount: () => number;
-  /** Takes a connection, which is paused. */
+  /** Called with each accepted connection; its socket is paused. */
   readonly accept: (socket: Socket) => void;
-  /** Whether it listens anew after every crowd; by default where the runtime needs it. */
+  /** Whether to reopen the listener each time that `maxConnections` was reached; by default where the runtime needs it. */
   readonly isRenewed?: boolean;
 }
 
@@ -21,16 +22,12 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-/**
- * An accept that fails for want of a file descriptor is the last one that Deno makes, and it tells nobody. So, after there
- * were more connections than there may be, it listens anew on the same port.
- */
-const needsRenewal = "deno" in process.versions;
+/** How often the listener looks whether it must be reopened. */
 const RENEWAL_PERIOD_MS = 1_000;
 
-/** Listens until it is closed; rejects when the address can't be had. */
+/** Listens until it is closed. Rejects with the error of `listen` when it can't have the address. */
 export async function startListener(options: ListenerOptions): Promise<Listener> {
-  const { clock, maxConnections, connectionCount, accept, isRenewed = needsRenewal } = options;
+  const { clock, maxConnections, connectionCount, accept, isRenewed = acceptEndsAtFileLimit } = options;
   let wasFull = false;
   const open = (port: number): Promise<Server> => {
     const server = createServer({ noDelay: true, allowHalfOpen: false, pauseOnConnect: true }, (socket) => {
@@ -46,7 +43,7 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
 
   const renew = async () => {
     closing = Promise.all([closing, close(server)]);
-    // The port may be taken for a moment longer; then the next turn tries again.
+    // The port may stay taken for a moment; then the next turn tries again.
     server = await open(port).catch(() => {
       wasFull = true;
       return server;
@@ -74,14 +71,14 @@ function listen(server: Server, address: { readonly host: string; readonly port:
     server.once("error", reject);
     server.listen({ ...address, backlog: 4096 }, () => {
       server.removeListener("error", reject);
-      // A failed accept (out of file descriptors) is not a reason to die: the next one may work.
+      // Without a listener, an accept that fails (out of file descriptors) would end the process; the next one may work.
       server.on("error", () => {});
       resolve(server);
     });
   });
 }
 
-/** A server that is closed already counts as closed. */
+/** Resolves at once if the server is closed already. */
 function close(server: Server): Promise<void> {
   return new Promise((resolve) => server.close(() => resolve()));
 }

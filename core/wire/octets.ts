@@ -1,10 +1,12 @@
-/** What a byte may be part of: bits of OCTET, one table for heads, trailers and chunk extensions. */
+// Bits in the table OCTET: where a byte may appear.
+
+/** In a token: methods, header names. */
 export const TOKEN = 1;
-/** Field values, reason phrases. */
+/** In a field value or a reason phrase. */
 export const FIELD = 2;
-/** Request targets. */
+/** In a request target. */
 export const TARGET = 4;
-/** Inside a quoted string, without `"` and `\`. */
+/** Inside a quoted string, except `"` and `\`. */
 export const QUOTED = 8;
 
 export const HTAB = 0x09;
@@ -14,6 +16,7 @@ export const SP = 0x20;
 
 const ALPHANUMERIC = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
+/** For each byte, the bits of the places where it may appear. */
 export const OCTET: Uint8Array = octets();
 
 function octets(): Uint8Array {
@@ -32,7 +35,7 @@ function octets(): Uint8Array {
   return table;
 }
 
-/** The value of a hexadecimal digit, 16 for any other byte. */
+/** For each byte, its value as a hexadecimal digit; 16 if it is none. */
 export const HEX_VALUE: Uint8Array = hexValues();
 
 function hexValues(): Uint8Array {
@@ -53,26 +56,26 @@ export function isToken(text: string): boolean {
   return text.length > 0;
 }
 
-/** text[start, end) without the spaces and tabs around it (RFC 9110 5.6.3: OWS); no other white space counts. */
+/** text[start, end) without the spaces and tabs around it (RFC 9110 5.6.3: OWS). Other white space stays. */
 function trimmed(text: string, start: number, end: number): string {
   return text.slice(blanksEnd(text, start, end), blanksStart(text, start, end));
 }
 
-/** Where the spaces and tabs end that text[start, end) begins with. */
+/** The offset after the spaces and tabs at the beginning of text[start, end); `end` if there is nothing else. */
 export function blanksEnd(text: string, start: number, end: number): number {
   let at = start;
   while (at < end && isBlank(text.charCodeAt(at))) at++;
   return at;
 }
 
-/** Where the spaces and tabs begin that text[start, end) ends with; `start` when it is nothing else. */
+/** The offset of the spaces and tabs at the end of text[start, end); `start` if there is nothing else. */
 export function blanksStart(text: string, start: number, end: number): number {
   let at = end;
   while (at > start && isBlank(text.charCodeAt(at - 1))) at--;
   return at;
 }
 
-/** RFC 9110 5.6.1: the elements of a list without quoted commas; empty ones are ignored. */
+/** RFC 9110 5.6.1: the elements of a list whose elements have no quoted commas. Empty elements are left out. */
 export function listElements(value: string): string[] {
   return value
     .split(",")

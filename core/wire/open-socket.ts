@@ -3,18 +3,25 @@ import { connect as connectTls } from "node:tls";
 import type { EndpointUrl } from "../contract/endpoint.ts";
 import { PlainSocket } from "../runtime/plain-socket.ts";
 
-/** The most that one read brings. */
+/** Most bytes of one read. */
 export const READ_BYTES = 64 * 1024;
 
 /** One buffer for the reads of all replicas: each read is used up before the next one begins. */
 const shared = Buffer.allocUnsafeSlow(READ_BYTES);
 
 /**
- * Starts a connection to a replica. `opened` is called once bytes may be written, TLS included; `read` gets each read's bytes,
- * which are overwritten once it returns.
+ * Starts a connection to a replica. `opened` is called when bytes may be written; over TLS, after the handshake. `read` gets the
+ * bytes of each read, which are overwritten when it returns. `unwritable` is called when a write fails: the replica gets no more
+ * bytes, what it had sent is still read, and then the socket ends. Without `unwritable`, a failed write is an `error` event, after
+ * which nothing more is read.
  */
-export function openSocket({ hostname, port, isTls }: EndpointUrl, opened: () => void, read: (chunk: Buffer) => void): Socket {
-  if (isTls) return openTls(hostname, port, opened).on("data", read);
+export function openSocket(url: EndpointUrl, opened: () => void, read: (chunk: Buffer) => void, unwritable?: () => void): Socket {
+  const socket = url.isTls ? openTls(url, opened, read) : openPlain(url, opened, read);
+  if (unwritable !== undefined) readOnAfterFailedWrite(socket, unwritable);
+  return socket;
+}
+
+function openPlain({ hostname, port }: EndpointUrl, opened: () => void, read: (chunk: Buffer) => void): Socket {
   const onread = {
     buffer: shared,
     callback(bytes: number, buffer: Uint8Array) {
@@ -26,8 +33,27 @@ export function openSocket({ hostname, port, isTls }: EndpointUrl, opened: () =>
   return new PlainSocket(options as SocketConstructorOpts).connect(options, opened);
 }
 
-function openTls(hostname: string, port: number, opened: () => void): Socket {
+function openTls({ hostname, port }: EndpointUrl, opened: () => void, read: (chunk: Buffer) => void): Socket {
   // An address is not a server name (RFC 6066 3).
   const name = isIP(hostname) === 0 ? { servername: hostname } : {};
-  return connectTls({ host: hostname, port, ...name, ALPNProtocols: ["http/1.1"] }, opened);
+  return connectTls({ host: hostname, port, ...name, ALPNProtocols: ["http/1.1"] }, opened).on("data", read);
+}
+
+type Written = (error?: Error | null) => void;
+type Parts = Parameters<NonNullable<Socket["_writev"]>>[0];
+
+/**
+ * A replica that refuses a long request sends its response and closes at once. The reset then fails the write that is under
+ * way before the response has been read, and a socket whose write has failed destroys itself. So its stream is not told:
+ * for the stream the write never completes, and it writes nothing more.
+ */
+function readOnAfterFailedWrite(socket: Socket, unwritable: () => void): void {
+  const unlessFailed =
+    (written: Written): Written =>
+    (error) =>
+      error ? unwritable() : written();
+  const write = socket._write.bind(socket);
+  const writev = socket._writev?.bind(socket);
+  socket._write = (chunk, encoding, written) => write(chunk, encoding, unlessFailed(written));
+  if (writev !== undefined) socket._writev = (parts: Parts, written) => writev(parts, unlessFailed(written));
 }

@@ -4,38 +4,18 @@ import { bodyTimeout, errorOf, expectationFailed, headTimeout } from "../errors/
 import type { RequestReceiver } from "../intake/request-receiver.ts";
 import { LAST_WORDS_MS } from "../intake/response-writer.ts";
 import { readAccepted } from "../runtime/accepted-socket.ts";
+import { type ConnectionState, LAST_CHANCE_MS, LINGER_MS, MOST_PIPELINED_BYTES } from "./connection-state.ts";
 import type { Timed } from "./deadlines.ts";
 import { type Framing, isKeptAlive, requestFraming } from "./framing.ts";
 import { type Head, HeadParser } from "./head.ts";
 import { PipelinedBytes } from "./pipelined-bytes.ts";
+import { refusableHead } from "./refusable-head.ts";
 import { type BodySink, RequestBody } from "./request-body.ts";
+import { checkHost } from "./request-target.ts";
 import { unacknowledgedBytes } from "./send-queues.ts";
 import { type ResponseOwner, ServerResponse } from "./server-response.ts";
 import type { ServerShared } from "./server-shared.ts";
-import { checkHost } from "./target.ts";
 import { WriteProgress } from "./write-progress.ts";
-
-/** Where a connection is between two requests. Each state has its own deadline. */
-type State =
-  | "idle" // no byte of a request yet
-  | "head" // some bytes of a head
-  | "body" // head handed on, body arriving
-  | "response" // request complete, response under way
-  | "skip" // response sent; the short rest of the body is read and thrown away before the next request
-  | "linger" // last response sent; whatever still comes is thrown away
-  | "closed";
-
-/**
- * How far a client may send ahead while a response is under way. The socket is not paused meanwhile, because a paused socket
- * reports no disconnect. Beyond the bound nothing is kept, and the connection closes after the response.
- */
-const MOST_PIPELINED_BYTES = 128 * 1024;
-
-/** How long a connection is still read after its last response: closed at once, it would be reset, and the response lost. */
-const LINGER_MS = 2_000;
-
-/** While the server stops: how long an idle connection may still bring a request that was on its way. */
-const LAST_CHANCE_MS = 500;
 
 /** One client connection: bytes in, requests out, one at a time. */
 export class ServerConnection implements Timed, BodySink, ResponseOwner {
@@ -45,11 +25,11 @@ export class ServerConnection implements Timed, BodySink, ResponseOwner {
   readonly #body = new RequestBody();
   readonly #progress: WriteProgress;
   readonly #peer: string;
-  #state: State = "idle";
+  #state: ConnectionState = "idle";
   #deadlineMs: number;
   #receiver: RequestReceiver | undefined;
   #response: ServerResponse | undefined;
-  /** Closed once what follows can't be read as requests: then the response under way is the last one. */
+  /** What the client sends ahead. Closed once the bytes that follow are not read as requests any more. */
   readonly #pipelined = new PipelinedBytes(MOST_PIPELINED_BYTES);
 
   constructor(socket: Socket, shared: ServerShared) {
@@ -58,11 +38,13 @@ export class ServerConnection implements Timed, BodySink, ResponseOwner {
     this.#shared = shared;
     this.#parser = new HeadParser("request", limits);
     this.#socket = readAccepted(socket, (chunk) => this.#read(chunk));
-    this.#progress = new WriteProgress(deadlines, limits.writeTimeoutMs, (nowMs) => unacknowledgedBytes(this.#socket, nowMs));
+    this.#progress = new WriteProgress(deadlines, limits.writeTimeoutMs, shared.memory, (nowMs) =>
+      unacknowledgedBytes(this.#socket, nowMs),
+    );
     this.#deadlineMs = deadlines.nowMs + limits.headTimeoutMs;
     deadlines.add(this);
     this.#socket.on("drain", () => this.#drained());
-    // A client that closes its sending side has left: waiting for a half-open reader would hide real disconnects.
+    // A client that closes its sending side has left: to wait for half-open readers would hide real disconnects.
     this.#socket.on("end", () => this.#socket.destroy());
     this.#socket.on("error", () => this.#socket.destroy());
     this.#socket.on("close", () => this.#closed());
@@ -71,7 +53,7 @@ export class ServerConnection implements Timed, BodySink, ResponseOwner {
   sweep(nowMs: number): void {
     const unsentBytes = this.#socket.writableLength;
     if (this.#progress.isStalled(unsentBytes, nowMs)) return void this.#socket.resetAndDestroy();
-    // A client that still takes its response is neither idle nor done; a stopping server does not wait for it.
+    // A client that still takes its last response is not idle. A stopping server does not wait for it.
     const isTaking = unsentBytes > 0 && !this.#shared.isDraining && (this.#state === "idle" || this.#state === "linger");
     if (nowMs < this.#deadlineMs || isTaking) return;
     if (this.#state === "head") this.#refuse(headTimeout());
@@ -97,7 +79,7 @@ export class ServerConnection implements Timed, BodySink, ResponseOwner {
 
   #read(chunk: Buffer): void {
     if (this.#state === "linger" || this.#state === "closed") return;
-    // Behind what came before it, even when the turn of that has come but not yet its microtask.
+    // Keep the order: earlier bytes may still wait for their microtask.
     if (this.#state === "response" || this.#pipelined.length > 0) this.#keep(chunk);
     else this.#consume(chunk);
   }
@@ -125,7 +107,7 @@ export class ServerConnection implements Timed, BodySink, ResponseOwner {
       this.#begin(this.#parser.head);
       return end;
     }
-    // An empty line before a request is not the request's beginning.
+    // An empty line before a request does not begin it.
     if (this.#state === "idle" && this.#parser.hasStarted) {
       this.#state = "head";
       this.#deadlineMs = this.#inMs(this.#shared.limits.headTimeoutMs);
@@ -150,7 +132,7 @@ export class ServerConnection implements Timed, BodySink, ResponseOwner {
     const expectation = head.get("expect");
     body.isWithheld = expectation !== undefined;
     const receiver = this.#shared.start(head, framing.kind === "chunked" ? -1 : framing.length, response, this.#peer);
-    // The receiver may have responded at once.
+    // The receiver may have responded inside `start`.
     if (this.#response !== response) return;
     this.#receiver = receiver;
     if (expectation !== undefined && expectation.toLowerCase() !== "100-continue") return this.#refuse(expectationFailed());
@@ -166,7 +148,7 @@ export class ServerConnection implements Timed, BodySink, ResponseOwner {
     const end = this.#body.read(chunk, start, this);
     if (!this.#body.isComplete) return end;
     if (this.#state === "skip") this.#next();
-    // Otherwise a response before the body's end has changed the state.
+    // In any other state the response has come before the end of the body.
     else if (this.#state === "body") {
       this.#state = "response";
       this.#deadlineMs = Number.POSITIVE_INFINITY;
@@ -181,7 +163,7 @@ export class ServerConnection implements Timed, BodySink, ResponseOwner {
 
   #keep(bytes: Buffer): void {
     this.#pipelined.add(bytes);
-    // More than any request may have: no client that can still be served.
+    // More than the body of any request may have, so this is no client that can be served.
     if (this.#pipelined.thrownAwayBytes > this.#shared.limits.bodyBytes) this.#socket.resetAndDestroy();
   }
 
@@ -196,7 +178,7 @@ export class ServerConnection implements Timed, BodySink, ResponseOwner {
     this.#receiver = undefined;
     this.#response = undefined;
     if (!isKept || this.#pipelined.isClosed) return this.#endLast();
-    // The deadline of the body stays.
+    // The rest of the body has the body's own deadline, which stays.
     if (this.#state === "body" && !this.#body.isComplete) this.#state = "skip";
     else this.#next();
   }
@@ -207,22 +189,20 @@ export class ServerConnection implements Timed, BodySink, ResponseOwner {
     this.#response = undefined;
     this.#state = "linger";
     const { isDraining, limits } = this.#shared;
-    // Not so long when the server stops: it has waited for these already.
+    // A stopping server has waited for this response already, so it gives the client less time.
     this.#deadlineMs = this.#inMs(isDraining ? LINGER_MS : limits.writeTimeoutMs);
   }
 
   endSocket(): void {
     this.#socket.end(() => {
-      // The kernel has all of the last response: what is left to wait for is the client's own end.
+      // The kernel has the whole response now; only the client's end is left to wait for.
       const isQuick = this.#shared.isDraining && !this.#pipelined.isClosed && this.#body.isComplete;
       this.#deadlineMs = this.#inMs(isQuick ? LAST_CHANCE_MS : LINGER_MS);
     });
   }
 
   later(run: () => void): void {
-    this.#shared.clock.after(LAST_WORDS_MS, () => {
-      if (this.#state !== "closed") run();
-    });
+    this.#shared.clock.after(LAST_WORDS_MS, () => void (this.#state !== "closed" && run()));
   }
 
   /** Makes ready for the next request. */
@@ -238,7 +218,7 @@ export class ServerConnection implements Timed, BodySink, ResponseOwner {
   }
 
   #takePipelined(): void {
-    // Not at once: a response that ends inside its own start would otherwise nest one request in the other.
+    // In a microtask, because the response may have ended inside `start`: one request must not be read inside another.
     queueMicrotask(() => {
       const bytes = this.#pipelined.take();
       if (bytes !== undefined) this.#read(bytes);
@@ -246,7 +226,7 @@ export class ServerConnection implements Timed, BodySink, ResponseOwner {
     });
   }
 
-  /** Ends a request that can't be read to its end, or what should have been one. */
+  /** Ends a request that can't be read to its end, or bytes that should have been one, with an error; then the connection closes. */
   #refuse(error: RouterError): void {
     this.#spoil();
     if (this.#receiver !== undefined) return this.#receiver.refuse(error);
@@ -255,20 +235,20 @@ export class ServerConnection implements Timed, BodySink, ResponseOwner {
     this.#shared.refuse(this.#response, error);
   }
 
-  /** Refuses a request whose head could be parsed, but says nothing reliable about its host or its body. */
+  /** Refuses a request whose head can be parsed, but has a wrong Host or no clear framing. */
   #refuseHead(head: Head, error: RouterError): void {
     this.#spoil();
     const response = new ServerResponse(this.#socket, head, false, this);
     this.#response = response;
-    // A receiver may respond to these as soon as it is started, before it can be told to refuse.
+    // A receiver may respond to these methods inside `start`, before it can be told to refuse.
     if (head.method === "GET" || head.method === "HEAD") return this.#shared.refuse(response, error);
-    const receiver = this.#shared.start(head, 0, response, this.#peer);
+    const receiver = this.#shared.start(refusableHead(head), 0, response, this.#peer);
     if (this.#response !== response) return;
     this.#receiver = receiver;
     receiver.refuse(error);
   }
 
-  /** From here on the bytes of the client mean nothing. */
+  /** Reads no more requests: whatever the client still sends is thrown away. */
   #spoil(): void {
     this.#pipelined.close();
     this.#state = "response";
@@ -289,6 +269,7 @@ export class ServerConnection implements Timed, BodySink, ResponseOwner {
     if (this.#state === "closed") return;
     this.#state = "closed";
     this.#shared.deadlines.delete(this);
+    this.#progress.close();
     this.#shared.connections.delete(this);
     const receiver = this.#receiver;
     this.#receiver = undefined;

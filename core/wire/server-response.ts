@@ -12,11 +12,11 @@ export interface ResponseOwner {
   readonly isLast: boolean;
   /** The response is complete and handed to the socket; `isKept` is what its head said of the connection. */
   responded(isKept: boolean): void;
-  /** The response was broken off; `later` and `endSocket` follow. */
+  /** The response was broken off; `endSocket` follows, perhaps through `later`. */
   broken(): void;
   /** Ends the connection once everything written has been sent. */
   endSocket(): void;
-  /** Calls `run` once the client had time to read what was written. */
+  /** Calls `run` after LAST_WORDS_MS, so that the client has time to read what was written. */
   later(run: () => void): void;
 }
 
@@ -30,7 +30,7 @@ export class ServerResponse implements ResponseWriter {
   #isKept: boolean;
   #mode: BodyMode = "none";
   #isOpen = true;
-  /** The head, until the first body bytes go out with it. */
+  /** The head, held back to go out in one write with the first bytes of the body. */
   #pending = "";
 
   constructor(socket: Socket, head: Head | undefined, isKept: boolean, owner: ResponseOwner) {
@@ -76,16 +76,16 @@ export class ServerResponse implements ResponseWriter {
     this.#owner.responded(this.#isKept && this.#mode !== "close");
   }
 
-  abort(lastWords: string): void {
+  abort(lastWords: string | Uint8Array): void {
     if (!this.#isOpen) return;
-    if (lastWords !== "" && (this.#mode === "chunked" || this.#mode === "close")) {
-      const words = Buffer.from(lastWords);
+    if (lastWords.length > 0 && (this.#mode === "chunked" || this.#mode === "close")) {
+      const words = typeof lastWords === "string" ? Buffer.from(lastWords) : lastWords;
       this.write(words, [0, words.length], 1, false);
     }
     this.flush();
     this.#isOpen = false;
     this.#owner.broken();
-    if (lastWords === "") this.#breakOff();
+    if (lastWords.length === 0) this.#breakOff();
     else this.#owner.later(() => this.#breakOff());
   }
 
@@ -94,7 +94,10 @@ export class ServerResponse implements ResponseWriter {
     this.#isOpen = false;
   }
 
-  /** Without its last chunk or its full length the response is visibly broken; only a body that ends with the connection needs a reset. */
+  /**
+   * Without its last chunk or its full length, a response is visibly incomplete. A body that ends with the connection would look
+   * complete, so that connection is reset.
+   */
   #breakOff(): void {
     if (this.#mode !== "close") this.#owner.endSocket();
     else this.#socket.write("", () => this.#socket.resetAndDestroy());
@@ -107,8 +110,7 @@ export class ServerResponse implements ResponseWriter {
   }
 
   /**
-   * One write for prefix, spans and suffix together. Always a copy up to one read's size: `chunk` belongs to its reader, who
-   * overwrites it with the next read.
+   * Writes prefix, spans and suffix in one piece. It copies the spans, because `chunk` is overwritten with the next read.
    */
   #send(prefix: string, chunk: Uint8Array, spans: ArrayLike<number>, spanCount: number, suffix: string): boolean {
     const isWhole = spans === WHOLE;
@@ -128,7 +130,7 @@ export class ServerResponse implements ResponseWriter {
   }
 }
 
-/** Stands for "the whole chunk" without a span of its own. */
+/** Passed as the spans of a whole chunk, so that no array is made for it. */
 const WHOLE: readonly number[] = [];
 
 function spanBytes(spans: ArrayLike<number>, spanCount: number): number {

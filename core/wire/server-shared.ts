@@ -5,14 +5,17 @@ import type { ResponseWriter } from "../intake/response-writer.ts";
 import type { Limits } from "../settings.ts";
 import type { Deadlines } from "./deadlines.ts";
 import type { ServerConnection } from "./server-connection.ts";
+import type { UnreadCounter } from "./write-progress.ts";
 
 /** What all connections of one server share. */
 export interface ServerShared {
   readonly limits: Limits;
   readonly clock: Clock;
+  readonly memory: UnreadCounter;
   readonly deadlines: Deadlines;
   readonly connections: Set<ServerConnection>;
   readonly isDraining: boolean;
   readonly start: RequestStarter;
+  /** See WireServerOptions. */
   readonly refuse: (response: ResponseWriter, error: RouterError) => void;
 }

@@ -2,19 +2,22 @@ import type { Clock } from "../contract/clock.ts";
 import type { RouterError } from "../contract/errors.ts";
 import type { RequestStarter } from "../intake/request-receiver.ts";
 import type { ResponseWriter } from "../intake/response-writer.ts";
-import { affordableClients } from "../runtime/open-file-limit.ts";
 import type { Limits } from "../settings.ts";
 import { Deadlines, sweepPeriodMs } from "./deadlines.ts";
 import { startListener } from "./listener.ts";
+import { affordableClients } from "./open-file-limit.ts";
 import { ServerConnection } from "./server-connection.ts";
+import type { UnreadCounter } from "./write-progress.ts";
 
 export interface WireServerOptions {
   readonly host: string;
   readonly port: number;
   readonly limits: Limits;
   readonly clock: Clock;
+  /** Is told how many bytes of responses wait for their clients. */
+  readonly memory: UnreadCounter;
   readonly start: RequestStarter;
-  /** Answers a request whose head is broken or that took too long; there is no path to name a dialect. */
+  /** Responds to what is no request yet: a head that is broken or took too long. Without a path there is no API to name a dialect. */
   readonly refuse: (response: ResponseWriter, error: RouterError) => void;
 }
 
@@ -23,16 +26,16 @@ export interface WireServer {
   readonly port: number;
   readonly connections: number;
   /**
-   * Stops accepting, lets requests under way finish, closes idle connections within a second.
-   * Resolves when the last one is gone; after `timeoutMs` the rest are ended by force.
+   * Stops accepting, lets requests under way finish, and closes idle connections within a second. After `timeoutMs` it ends the
+   * requests that are left with an error. Resolves when the last connection is closed.
    */
   drain(timeoutMs: number): Promise<void>;
 }
 
-/** When a drain begins: how long connections that the kernel has already taken, with their requests, are still accepted. */
+/** How long a drain still accepts: the kernel may have completed connections, with requests on them, before the drain began. */
 const LAST_ACCEPT_MS = 100;
 
-/** Listens and serves HTTP/1.1; rejects when the address can't be had. */
+/** Listens and serves HTTP/1.1. Rejects with the error of `listen` (EADDRINUSE, EACCES) when it can't have the address. */
 export async function startWireServer(options: WireServerOptions): Promise<WireServer> {
   const { host, port, limits, clock } = options;
   const deadlines = new Deadlines(

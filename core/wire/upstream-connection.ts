@@ -1,47 +1,43 @@
 import type { Socket } from "node:net";
 import type { Limits } from "../settings.ts";
-import { ChunkedDecoder } from "./chunked.ts";
 import type { Deadlines, Timed } from "./deadlines.ts";
-import { type Framing, isKeptAlive, responseFraming } from "./framing.ts";
-import { type Head, HeadParser } from "./head.ts";
+import { ResponseDecoder, type ResponseSink } from "./response-decoder.ts";
 import { isGathered, putHead, takeScratch, writeScratch } from "./scratch.ts";
 import { WireError } from "./wire-error.ts";
 
-/** Why a response will not come, or not to its end. */
+/** Why there is no response, or no complete one. */
 export type UpstreamFailure =
-  | "connect-failed" // refused, unreachable, name unknown: nothing was sent
-  | "connect-timeout" // nothing was sent
-  | "stale" // a kept-alive connection had been closed by the replica: no byte of an answer
-  | "reset" // the replica closed before its answer was complete
-  | "timeout" // no head, or silence inside the body, for too long
-  | "wedged" // cut from this side: the replica makes no progress
-  | "gone" // silence on a replica that is known to be gone
-  | "invalid"; // not HTTP/1.1 as RFC 9112 has it
+  | "connect-failed" // refused, unreachable, unknown name or failed TLS handshake
+  | "connect-timeout"
+  | "stale" // the replica had closed a kept-alive connection: no byte of a response came
+  | "reset" // the replica closed the connection before the response was complete
+  | "timeout" // no head for too long, or silence inside the body
+  | "wedged" // cut from this side, because the replica makes no progress
+  | "gone" // silence on a replica that the prober has found gone
+  | "invalid"; // not HTTP/1.1 (RFC 9112)
 
-/** What a response calls on its reader. After `end` or `failed` nothing more comes. */
-export interface ResponseReader {
-  head(head: Head, framing: Framing): void;
-  /**
-   * Body bytes as [start, end) pairs into `chunk`, which is overwritten once this returns: copy what must stay.
-   * See ChunkedDecoder for `isVerbatim`.
-   */
-  body(chunk: Buffer, spans: ArrayLike<number>, spanCount: number, isVerbatim: boolean): void;
-  /** `isVerbatimEnd`: the last `body` call carried the end of the chunked framing. */
+/** Receives one response: head, body pieces, then exactly one of `end` and `failed`, after which nothing more comes. */
+export interface ResponseReader extends ResponseSink {
+  /** The response is complete. `isVerbatimEnd`: the last `body` call carried the end of the chunked framing. */
   end(isVerbatimEnd: boolean): void;
+  /**
+   * There will be no response, or no more of it. `isDelivered`: the request was written to an open connection, in whole or in
+   * part, so the replica may have worked on it. False only for a connection that never opened.
+   */
   failed(failure: UpstreamFailure, isDelivered: boolean): void;
-  /** Everything of one read has been handed over. */
+  /** Everything from one read has been handed over. */
   readDone(): void;
 }
 
-/** What a connection asks of the pool it belongs to. */
+/** What a connection needs from the pool it belongs to. */
 export interface ConnectionOwner {
   readonly limits: Limits;
   readonly deadlines: Deadlines;
-  /** When the replica was declared gone; Infinity while it is not. */
+  /** When the replica was declared gone, on the deadlines' clock; Infinity while it is not. */
   readonly goneSinceMs: number;
   /** Starts a connection to the replica; see openSocket. */
-  open(opened: () => void, read: (chunk: Buffer) => void): Socket;
-  /** Bytes came. */
+  open(opened: () => void, read: (chunk: Buffer) => void, unwritable: () => void): Socket;
+  /** Bytes came, at that time. */
   heard(atMs: number): void;
   /** The connection may carry another request. */
   idle(connection: UpstreamConnection): void;
@@ -50,31 +46,32 @@ export interface ConnectionOwner {
 
 type State = "connecting" | "idle" | "waiting" | "body" | "closed";
 
-const RESPONSE_HEAD_LIMIT = { headBytes: 64 * 1024, headerCount: 256 };
-/** Interim answers (1xx) passed over before the real one. */
-const MAX_INTERIM = 16;
-/** Silence that is enough once the replica is known to be gone. */
+/** Silence that ends a response once the replica is known to be gone. */
 export const GONE_SILENCE_MS = 5_000;
+/** How long to read on after a failed write. What the replica sent before is in the kernel already and takes one turn. */
+const READ_ON_MS = 1_000;
 
 /** One connection to a replica: requests out, responses in, one at a time. */
 export class UpstreamConnection implements Timed {
   readonly #owner: ConnectionOwner;
   readonly #socket: Socket;
-  readonly #parser = new HeadParser("response", RESPONSE_HEAD_LIMIT);
-  readonly #spans = new Int32Array(2);
-  #decoder: ChunkedDecoder | undefined;
+  readonly #decoder = new ResponseDecoder({
+    head: (head, framing) => {
+      this.#state = "body";
+      this.#deadlineMs = Number.POSITIVE_INFINITY;
+      this.#reader?.head(head, framing);
+    },
+    body: (chunk, spans, spanCount, isVerbatim) => this.#reader?.body(chunk, spans, spanCount, isVerbatim),
+  });
   #state: State = "connecting";
   #deadlineMs: number;
   #lastReadMs: number;
   #reader: ResponseReader | undefined;
-  #method = "";
-  #framing: Framing["kind"] = "none";
-  #bodyLeft = 0;
-  #isReusable = false;
   #isReused = false;
-  #hasAnswerBytes = false;
-  #interim = 0;
-  /** Written as soon as the connection is open. */
+  #hasResponseBytes = false;
+  /** A write failed: the rest of the request can't be sent. */
+  #isUnwritable = false;
+  /** Written when the connection opens. */
   #unsent: { readonly head: string; readonly body: readonly Uint8Array[] } | undefined;
 
   constructor(owner: ConnectionOwner) {
@@ -85,18 +82,18 @@ export class UpstreamConnection implements Timed {
     this.#socket = owner.open(
       () => this.#connected(),
       (chunk) => this.#read(chunk),
+      () => this.#unwritable(),
     );
     this.#socket.on("end", () => this.#ended());
     this.#socket.on("error", () => this.#broken());
     this.#socket.on("close", () => this.#broken());
   }
 
-  /** Sends one request: its head (latin1) and the parts of its body, which must not change before it is answered. */
+  /** Sends one request: its head (latin1) and the parts of its body, which must not change until the reader's end or failure. */
   send(method: string, head: string, body: readonly Uint8Array[], reader: ResponseReader): void {
     this.#reader = reader;
-    this.#method = method;
-    this.#hasAnswerBytes = false;
-    this.#interim = 0;
+    this.#hasResponseBytes = false;
+    this.#decoder.begin(method);
     if (this.#state === "connecting") {
       this.#unsent = { head, body };
       return;
@@ -114,12 +111,12 @@ export class UpstreamConnection implements Timed {
     this.#socket.resume();
   }
 
-  /** False while bytes of the request still wait to be taken by the kernel. */
+  /** False while the kernel has not taken all bytes of the request. */
   get hasSentAll(): boolean {
     return this.#socket.writableLength === 0;
   }
 
-  /** Ends the connection and whatever it carries, without a word to the reader. */
+  /** Ends the connection and its response without calling the reader. */
   destroy(): void {
     this.#reader = undefined;
     this.#close();
@@ -127,7 +124,7 @@ export class UpstreamConnection implements Timed {
 
   /** Gives up a request that has no byte of a response yet. */
   cutWaiting(): void {
-    if (this.#state === "waiting" && !this.#hasAnswerBytes) this.#fail("wedged");
+    if (this.#state === "waiting" && !this.#hasResponseBytes) this.#fail("wedged");
   }
 
   sweep(nowMs: number): void {
@@ -137,8 +134,10 @@ export class UpstreamConnection implements Timed {
       this.#lastReadMs = nowMs;
       return;
     }
+    const silenceMs = nowMs - this.#lastReadMs;
+    if (this.#isUnwritable && silenceMs >= READ_ON_MS) return this.#broken();
     if (nowMs - Math.max(this.#lastReadMs, this.#owner.goneSinceMs) >= GONE_SILENCE_MS) return this.#fail("gone");
-    if (this.#state === "body" && nowMs - this.#lastReadMs >= this.#owner.limits.streamIdleTimeoutMs) this.#fail("timeout");
+    if (this.#state === "body" && silenceMs >= this.#owner.limits.streamIdleTimeoutMs) this.#fail("timeout");
   }
 
   #expired(): void {
@@ -184,15 +183,22 @@ export class UpstreamConnection implements Timed {
     this.#socket.uncork();
   }
 
+  /** The replica takes no more bytes, but may have sent a response before it closed: read that first. */
+  #unwritable(): void {
+    this.#isUnwritable = true;
+    this.#lastReadMs = this.#owner.deadlines.nowMs;
+  }
+
   #read(chunk: Buffer): void {
     this.#lastReadMs = this.#owner.deadlines.nowMs;
     this.#owner.heard(this.#lastReadMs);
     if (this.#state === "idle" || this.#state === "connecting") return this.#fail("invalid");
     if (this.#state === "closed") return;
     const reader = this.#reader;
-    this.#hasAnswerBytes = true;
+    this.#hasResponseBytes = true;
     try {
-      this.#consume(chunk);
+      const end = this.#decoder.push(chunk);
+      if (this.#decoder.isDone) this.#complete(end === chunk.length);
     } catch (thrown) {
       this.#fail("invalid");
       if (!(thrown instanceof WireError)) throw thrown;
@@ -200,95 +206,35 @@ export class UpstreamConnection implements Timed {
     reader?.readDone();
   }
 
-  #consume(chunk: Buffer): void {
-    let at = 0;
-    while (this.#state === "waiting") {
-      if (at >= chunk.length) return;
-      at = this.#parser.push(chunk, at);
-      if (at < 0) return;
-      this.#headComplete(this.#parser.head);
-    }
-    if (this.#state === "body") at = this.#readBody(chunk, at);
-    // Bytes after the answer belong to nobody: the connection can't be trusted with another request.
-    if (this.#state === "idle" && at < chunk.length) this.#close();
-  }
-
-  #headComplete(head: Head): void {
-    this.#parser.reset();
-    if (head.status < 200) {
-      this.#interim += 1;
-      if (head.status === 101 || this.#interim > MAX_INTERIM) throw new WireError("bad_head", "Too many interim answers");
-      return;
-    }
-    const framing = responseFraming(head, this.#method);
-    this.#framing = framing.kind;
-    this.#bodyLeft = framing.length;
-    this.#isReusable = framing.kind !== "close" && isKeptAlive(head);
-    if (framing.kind === "chunked") {
-      this.#decoder ??= new ChunkedDecoder();
-      this.#decoder.reset();
-    }
-    this.#state = "body";
-    this.#deadlineMs = Number.POSITIVE_INFINITY;
-    this.#reader?.head(head, framing);
-    if (this.#state === "body" && (framing.kind === "none" || (framing.kind === "length" && framing.length === 0)))
-      this.#complete(false);
-  }
-
-  #readBody(chunk: Buffer, start: number): number {
-    if (this.#framing === "chunked") return this.#readChunked(chunk, start);
-    const end = this.#framing === "close" ? chunk.length : Math.min(chunk.length, start + this.#bodyLeft);
-    if (end > start) {
-      this.#spans[0] = start;
-      this.#spans[1] = end;
-      this.#reader?.body(chunk, this.#spans, 1, false);
-    }
-    if (this.#framing === "length" && this.#state === "body") {
-      this.#bodyLeft -= end - start;
-      if (this.#bodyLeft === 0) this.#complete(false);
-    }
-    return end;
-  }
-
-  #readChunked(chunk: Buffer, start: number): number {
-    if (start >= chunk.length) return start;
-    const decoder = this.#decoder;
-    if (decoder === undefined) throw new TypeError("A chunked body without a decoder");
-    decoder.push(chunk, start);
-    const isWholeRead = decoder.isVerbatim && start === 0 && (!decoder.isDone || decoder.end === chunk.length);
-    if (decoder.spanCount > 0 || (isWholeRead && decoder.isDone)) {
-      this.#reader?.body(chunk, decoder.spans, decoder.spanCount, isWholeRead);
-    }
-    const end = decoder.isDone ? decoder.end : chunk.length;
-    if (decoder.isDone && this.#state === "body") this.#complete(isWholeRead);
-    return end;
-  }
-
-  #complete(isVerbatimEnd: boolean): void {
+  /** `isLast`: no bytes came behind the response. Such bytes belong to no request, so the connection can't be trusted with another. */
+  #complete(isLast: boolean): void {
+    // The reader may have destroyed the connection inside its last call.
+    if (this.#state !== "body") return;
     const reader = this.#reader;
     this.#reader = undefined;
-    // A request that is still being written when its answer is complete can't be followed by another one.
-    if (!this.#isReusable || this.#socket.writableLength > 0) this.#close();
+    // The rest of a request that is still being written must not be read as the beginning of the next one.
+    if (!isLast || !this.#decoder.isKeptAlive || !this.hasSentAll) this.#close();
     else {
       this.#state = "idle";
       this.#deadlineMs = this.#owner.deadlines.nowMs + this.#owner.limits.upstreamIdleTimeoutMs;
       this.#socket.resume();
     }
-    reader?.end(isVerbatimEnd);
+    reader?.end(this.#decoder.isVerbatimEnd);
     if (this.#state === "idle") this.#owner.idle(this);
   }
 
   #ended(): void {
-    // A reset right behind the last bytes looks like an end on Node 20, but a connection that was reset has lost its address.
-    const isEnd = this.#socket.remoteAddress !== undefined;
-    if (isEnd && this.#state === "body" && this.#framing === "close") return this.#complete(false);
+    // A connection that was reset can end like one that was closed: after a failed write, and on Node 20 when the reset
+    // follows the last bytes at once. In the second case the socket has lost its remote address.
+    const wasReset = this.#isUnwritable || this.#socket.remoteAddress === undefined;
+    if (!wasReset && this.#decoder.isEndedByClose) this.#complete(false);
     this.#broken();
   }
 
   #broken(): void {
     if (this.#state === "closed") return;
     if (this.#state === "connecting") return this.#fail("connect-failed");
-    if (this.#state === "waiting" && this.#isReused && !this.#hasAnswerBytes) return this.#fail("stale");
+    if (this.#state === "waiting" && this.#isReused && !this.#hasResponseBytes) return this.#fail("stale");
     this.#fail("reset");
   }
 

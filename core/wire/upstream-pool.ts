@@ -5,7 +5,7 @@ import type { Deadlines } from "./deadlines.ts";
 import { openSocket } from "./open-socket.ts";
 import { type ConnectionOwner, UpstreamConnection } from "./upstream-connection.ts";
 
-/** The connections to one replica: bounded, the most recently used idle one first. */
+/** The connections to one replica, limited in number. The most recently used idle one is taken first. */
 export class UpstreamPool implements ConnectionOwner {
   readonly url: EndpointUrl;
   readonly limits: Limits;
@@ -22,13 +22,13 @@ export class UpstreamPool implements ConnectionOwner {
     this.deadlines = deadlines;
   }
 
-  /** A connection to send on, or undefined at the limit. `isFresh` refuses one that has carried a request before. */
+  /** A connection for one request; undefined at the limit. With `isFresh`, one that has not carried a request before. */
   take(isFresh: boolean): UpstreamConnection | undefined {
     if (!isFresh) {
       const kept = this.#idle.pop();
       if (kept !== undefined) return kept;
     } else if (this.#open.size >= this.limits.upstreamConnections) {
-      // An idle one makes room: the limit counts connections, not requests.
+      // Close an idle one to make room: the limit counts connections, not requests.
       this.#idle[0]?.destroy();
     }
     if (this.#open.size >= this.limits.upstreamConnections) return undefined;
@@ -37,8 +37,8 @@ export class UpstreamPool implements ConnectionOwner {
     return connection;
   }
 
-  open(opened: () => void, read: (chunk: Buffer) => void): Socket {
-    return openSocket(this.url, opened, read);
+  open(opened: () => void, read: (chunk: Buffer) => void, unwritable: () => void): Socket {
+    return openSocket(this.url, opened, read, unwritable);
   }
 
   heard(atMs: number): void {
@@ -60,7 +60,7 @@ export class UpstreamPool implements ConnectionOwner {
     for (const connection of [...this.#open]) connection.cutWaiting();
   }
 
-  /** The replica was restarted: what is kept alive belongs to the old process. */
+  /** Closes all idle connections. For a restarted replica: they belong to its old process. */
   closeIdle(): void {
     for (const connection of [...this.#idle]) connection.destroy();
   }

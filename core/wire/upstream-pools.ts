@@ -4,12 +4,12 @@ import type { Limits } from "../settings.ts";
 import { Deadlines, sweepPeriodMs } from "./deadlines.ts";
 import { UpstreamPool } from "./upstream-pool.ts";
 
-/** The connection pools, one per endpoint, kept while the endpoint is listed under the same address. */
+/** The connection pools, one per endpoint. A pool is kept while its endpoint is listed with the same address. */
 export class UpstreamPools {
   readonly #limits: Limits;
   readonly #deadlines: Deadlines;
   readonly #pools = new Map<number, UpstreamPool>();
-  /** Of endpoints that are listed no more, or elsewhere: kept until their last connection has ended. */
+  /** Pools of endpoints that were removed or have a new address, kept until their last connection has ended. */
   readonly #retired = new Set<UpstreamPool>();
 
   constructor(limits: Limits, clock: Clock) {
@@ -30,7 +30,7 @@ export class UpstreamPools {
     return pool;
   }
 
-  /** Takes over which replicas are gone: silence on them ends a stream that would otherwise be waited for. */
+  /** Notes which replicas are gone, so that silence ends their responses sooner, and retires the pools of removed endpoints. */
   follow(endpoints: readonly Endpoint[]): void {
     const listed = new Set<number>();
     for (const endpoint of endpoints) {

@@ -1,6 +1,6 @@
 export type WireErrorCode = "bad_head" | "head_too_large" | "bad_version" | "bad_framing" | "not_implemented";
 
-/** Bytes that are not strict HTTP/1.1. */
+/** Thrown for bytes that are not strict HTTP/1.1. The message names the fix and quotes nothing. */
 export class WireError extends Error {
   readonly code: WireErrorCode;
 

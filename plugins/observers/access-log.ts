@@ -1,12 +1,10 @@
 import { z } from "../../core/contract/options.ts";
 import type { Outcome } from "../../core/contract/outcome.ts";
 import { defineObserver } from "../../core/contract/plugin.ts";
+import { printable } from "../../core/contract/printable.ts";
 
 const MAX_LENGTH = 256;
 const MAX_ATTEMPTS = 16;
-
-/** Control characters, line and paragraph separators, marks that change the direction of text: not safe in a terminal. */
-const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 const options = z.strictObject({
   /** auto: JSON, but text for people when the output is a terminal. none: no log. */
@@ -113,7 +111,7 @@ function cleanPath(path: string): string {
 }
 
 function clean(text: string): string {
-  return text.slice(0, MAX_LENGTH).replace(UNPRINTABLE, "?");
+  return printable(text.slice(0, MAX_LENGTH));
 }
 
 function rounded(ms: number): number {

@@ -40,9 +40,10 @@ const ENDPOINT_GAUGES: readonly EndpointGauge[] = [
   },
 ];
 
-/** The state of the pool as gauges, read from the router when the page is requested. */
+/** The state of the router and its pool, read from the router when the page is requested: all gauges, but for one counter. */
 export function stateGauges(view: RouterView): string {
-  return endpointGauges(view) + ejectionCounter(view) + rewriteGauges(view) + prefixIndexGauges(view) + startGauge(view);
+  const pool = endpointGauges(view) + ejectionCounter(view) + rewriteGauges(view);
+  return pool + prefixIndexGauges(view) + memoryGauges(view) + logCounter(view) + startGauge(view);
 }
 
 function endpointGauges(view: RouterView): string {
@@ -95,6 +96,24 @@ function prefixIndexGauges({ prefixIndex }: RouterView): string {
     gauge("max_entries", "Most entries that the index can hold.", prefixIndex.maxEntries) +
     gauge("bytes", "Memory that the index has reserved.", prefixIndex.bytes)
   );
+}
+
+function memoryGauges({ memory }: RouterView): string {
+  const gauge = (name: string, help: string, value: number) => familyHead(name, "gauge", help) + sampleLine(name, [], [], value);
+  const refusals = "signalbox_memory_refusals_total";
+  return (
+    gauge("signalbox_body_bytes", "Memory of the request bodies under way.", memory.bodyBytes) +
+    gauge("signalbox_unread_bytes", "Bytes of responses that wait for their clients.", memory.unreadBytes) +
+    gauge("signalbox_memory_limit_bytes", "What both may be together.", memory.limitBytes) +
+    familyHead(refusals, "counter", "Bodies refused, and slow ones cut, because the memory was used up.") +
+    sampleLine(refusals, [], [], memory.refusals)
+  );
+}
+
+function logCounter({ droppedLogLines }: RouterView): string {
+  const name = "signalbox_log_dropped_total";
+  const help = "Lines of the access log and the operator's log that were dropped because nobody read them in time.";
+  return familyHead(name, "counter", help) + sampleLine(name, [], [], droppedLogLines);
 }
 
 function startGauge({ startedAtS }: RouterView): string {

@@ -7,7 +7,7 @@ import { ChunkedDecoder } from "../../core/wire/chunked.ts";
 import { requestLines, responseLines } from "../../core/wire/forwarded-headers.ts";
 import { isKeptAlive, requestFraming, responseFraming } from "../../core/wire/framing.ts";
 import { HeadParser } from "../../core/wire/head.ts";
-import { checkHost } from "../../core/wire/target.ts";
+import { checkHost } from "../../core/wire/request-target.ts";
 
 const ROUNDS = 15;
 const CALLS = 20_000;

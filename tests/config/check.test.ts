@@ -18,7 +18,7 @@ function check(text: string) {
   return checkConfig([file], registry);
 }
 
-test("checkConfig shows a good config on one screen", async () => {
+test("checkConfig summarizes a valid config", async () => {
   const { text, isValid } = await check(`${router(`  listen: { host: "::", port: 80 }
   admin: false
   pool: { name: llama, endpoints: [{ url: http://gpu1:8000, labels: { gpu: h100 } }, { url: http://gpu2:8000 }] }
@@ -58,7 +58,7 @@ unused    dice: the profile does not name them`,
   assert.equal(isValid, true);
 });
 
-test("checkConfig cuts long lists", async () => {
+test("checkConfig shortens long lists", async () => {
   const endpoints = Array.from({ length: 20 }, (_, index) => `{ url: "http://gpu${index}:8000" }`).join(", ");
   const { text } = await check(router(`  pool: { endpoints: [${endpoints}] }\n`));
   assert.match(text, /pool {6}default, 20 endpoints\n(.*\n){12} {10}… and 8 more\n/);

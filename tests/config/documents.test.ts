@@ -29,7 +29,7 @@ describe("readDocuments gives plain data", () => {
     ["the same under a directive", "%YAML 1.1\n---\na: no\n", [{ a: "no" }]],
     ["keys that are numbers", "8: a\n1.0: b\ntrue: c\n", [{ "8": "a", "1.0": "b", true: "c" }]],
     ["aliases", "a: &x { k: 1 }\nb: *x\nc: [*x]\n", [{ a: { k: 1 }, b: { k: 1 }, c: [{ k: 1 }] }]],
-    ["an anchor set again", "a: &x 1\nb: &x 2\nc: *x\n", [{ a: 1, b: 2, c: 2 }]],
+    ["a repeated anchor", "a: &x 1\nb: &x 2\nc: *x\n", [{ a: 1, b: 2, c: 2 }]],
   ];
   for (const [name, text, values] of cases) {
     test(name, () => {
@@ -42,7 +42,7 @@ describe("readDocuments gives plain data", () => {
     });
   }
 
-  test("a key called __proto__ is a key like others", () => {
+  test("__proto__ is a key like others", () => {
     const [document] = read("__proto__: { polluted: true }\n").documents;
     assert.deepEqual(Object.keys(document?.value as object), ["__proto__"]);
     assert.equal(({} as { polluted?: boolean }).polluted, undefined);
@@ -66,18 +66,18 @@ describe("readDocuments refuses", () => {
       "a: 1\nb: { c: 1, c: 2 }\na: 3\n",
       [/^f:2:12 {2}found the key "c" a second time; wanted each key once\.$/, /^f:3:1 {2}found the key "a"/],
     ],
-    ["a key twice in JSON", '{"a": 1,\n "a": 2}', [/^f:2:2 {2}found the key "a"/]],
+    ["a repeated key in JSON", '{"a": 1,\n "a": 2}', [/^f:2:2 {2}found the key "a"/]],
     ["a key that is a mapping", "? { a: 1 }\n: 2\n", [/^f:1:3 {2}found a key that is not text/]],
     ["an unknown tag", "a: !secret x\n", [/^f:1:4 {2}found invalid YAML: Unresolved tag: !secret/]],
     ["an alias without an anchor", "a: 1\nb: *x\n", ["f:2:4  found the alias *x without an anchor &x above it."]],
-    ["an alias inside its own anchor", "a: &x\n  b: *x\n", ["f:2:6  found the alias *x inside what it stands for."]],
+    ["an alias inside its own anchor", "a: &x\n  b: *x\n", ["f:2:6  found the alias *x inside its own anchor."]],
     [
       "an alias bomb",
       aliasBomb(),
-      [/^f:\d+:\d+ {2}found aliases that stand for more than 100000 values; wanted fewer of them\.$/],
+      [/^f:\d+:\d+ {2}found aliases that expand to more than 100000 values; wanted fewer of them\.$/],
     ],
-    ["nesting without end", "[".repeat(100_000), ["f:1:65  found more than 64 levels of nesting; wanted a flatter document."]],
-    ["nesting without end in blocks", "- ".repeat(50_000), [/^f:1:129 {2}found more than 64 levels/]],
+    ["endless nesting", "[".repeat(100_000), ["f:1:65  found more than 64 levels of nesting; wanted a flatter document."]],
+    ["endless nesting in blocks", "- ".repeat(50_000), [/^f:1:129 {2}found more than 64 levels/]],
     ["a directive alone", "%FOO\n", [/^f:\d+:\d+ {2}found invalid YAML: /]],
   ];
   for (const [name, text, expected] of cases) {
@@ -102,7 +102,7 @@ describe("readDocuments refuses", () => {
     );
   });
 
-  test("30,000 different keys are read in one go", () => {
+  test("30,000 different keys are read in linear time", () => {
     const { documents, lines } = read(Array.from({ length: 30_000 }, (_, index) => `k${index}: 1\n`).join(""));
     assert.deepEqual(lines, []);
     assert.equal(Object.keys(documents[0]?.value as object).length, 30_000);
@@ -121,8 +121,8 @@ describe("positionOf finds", () => {
     ["an item", ["spec", "list", 0], "value", 6, 7],
     ["inside an item", ["spec", "list", 0, "one"], "value", 6, 12],
     ["what an alias stands for", ["spec", "list", 2, "two"], "value", 8, 12],
-    ["the parent of what is missing", ["spec", "pool", "nope"], "value", 3, 9],
-    ["the deepest node there is", ["spec", "list", 0, "two", "three", 4], "key", 6, 7],
+    ["the parent of a missing node", ["spec", "pool", "nope"], "value", 3, 9],
+    ["the deepest existing ancestor", ["spec", "list", 0, "two", "three", 4], "key", 6, 7],
     ["an alias itself", ["spec", "list", 2], "value", 9, 7],
   ];
   for (const [name, path, part, line, column] of cases) {
@@ -132,7 +132,7 @@ describe("positionOf finds", () => {
   }
 });
 
-/** Nine levels of ten aliases each: a billion values. */
+/** Nine levels of ten aliases each expand to a billion values. */
 function aliasBomb(): string {
   const levels = Array.from(
     { length: 9 },

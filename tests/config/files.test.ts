@@ -44,9 +44,9 @@ describe("readFiles", () => {
       ["folder/b.yaml", "folder", "folder/../folder/a.json"],
       ["folder/b.yaml", "folder/a.json", "folder/c.yml"],
     ],
-    ["takes any name that is given", ["folder/notes.md"], ["folder/notes.md"]],
+    ["reads a named file with any extension", ["folder/notes.md"], ["folder/notes.md"]],
     ["follows links", ["link.yaml"], ["link.yaml"]],
-    ["takes a whole MiB", ["full.yaml"], ["full.yaml"]],
+    ["accepts exactly one MiB", ["full.yaml"], ["full.yaml"]],
   ];
   for (const [name, paths, names] of good) {
     test(name, async () => {
@@ -78,12 +78,12 @@ describe("readFiles", () => {
     });
   }
 
-  test("goes on after a file that can't be read", async () => {
+  test("continues after an unreadable file", async () => {
     assert.deepEqual((await read(at("nope.yaml"), at("folder/b.yaml"))).names, ["folder/b.yaml"]);
   });
 });
 
-test("loadConfig puts the documents of all files together", async () => {
+test("loadConfig combines the documents of all files", async () => {
   mkdirSync(at("config"));
   writeFileSync(at("config/router.yaml"), router(POOL));
   writeFileSync(

@@ -18,7 +18,7 @@ import { POOL, registry, router } from "./support.ts";
 const project = join(import.meta.dirname ?? ".", "..", "..");
 const core = (name: string) => JSON.stringify(pathToFileURL(join(project, "core", name)).href);
 
-/** A plugin as its author writes it, with syntax that is more than annotations if `isPlain` is false. */
+/** A plugin's source; if `isPlain` is false, with syntax beyond type annotations. */
 const filterSource = (isPlain: boolean) => `
 import { RouterError } from ${core("contract/errors.ts")};
 import { z } from ${core("contract/options.ts")};
@@ -72,7 +72,7 @@ before(() => {
 });
 after(() => rmSync(root, { recursive: true }));
 
-/** What the definition makes, to see that the module is whole. */
+/** What the definition creates, to check that the module works. */
 function makeFilter(definition: Definition): Filter {
   const result = definition.options["~standard"].validate({});
   assert.ok(!(result instanceof Promise) && result.issues === undefined);
@@ -105,7 +105,7 @@ describe("loadPluginModule loads", () => {
   }
 });
 
-describe("loadPluginModule says what is wrong with", () => {
+describe("loadPluginModule reports", () => {
   const cases: readonly (readonly [name: string, from: string, message: RegExp])[] = [
     ["a missing file", "./nope.ts", /^There is no file .*nope\.ts: a path is relative to the config file\.$/],
     [
@@ -182,7 +182,7 @@ describe("a config with a plugin of its own", () => {
     ],
   ];
   for (const [name, entry, line] of cases) {
-    test(`has ${name} as a problem with its place`, async () => {
+    test(`reports ${name} with its place`, async () => {
       const { problems } = await load(entry);
       assert.deepEqual(
         problems?.map((one) => formatProblem(one).replace(`${join(root, "a.yaml")}:`, "")),
@@ -192,7 +192,7 @@ describe("a config with a plugin of its own", () => {
   }
 });
 
-test("a Node that runs TypeScript itself loads what it can't run through tsx", (t) => {
+test("a Node that runs TypeScript itself uses tsx for what it can't run", (t) => {
   if (!hasTypeStripping()) return t.skip("this runtime does not strip types by itself, or runs all of TypeScript");
   const loader = JSON.stringify(pathToFileURL(join(project, "config/load-plugin.ts")).href);
   const script = `const { loadPluginModule } = await import(${loader}); console.log((await loadPluginModule("./enum.ts", process.argv[1])).type);`;
@@ -209,7 +209,7 @@ function hasTypeStripping(): boolean {
   return typescript === "strip" && !("Deno" in globalThis) && !("Bun" in globalThis);
 }
 
-/** True in a Node without tsx, which can only remove annotations. */
+/** True on a Node that only strips type annotations and runs without tsx. */
 function isStrippingOnly(): boolean {
   return hasTypeStripping() && !process.execArgv.some((word) => word.includes("tsx"));
 }

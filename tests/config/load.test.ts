@@ -40,7 +40,7 @@ describe("a config with nothing but a pool", () => {
     assert.deepEqual(config.plugins.find(({ name }) => name === "static")?.parameters, { endpoints: config.pool.endpoints });
   });
 
-  test("may be no document at all, only addresses", async () => {
+  test("may be only addresses, without a document", async () => {
     const config = await configOf("", ["http://127.0.0.1:8001/v1/", "https://gpu.example"]);
     assert.deepEqual(
       config.pool.endpoints.map(({ name, url }) => [name, url]),
@@ -52,7 +52,7 @@ describe("a config with nothing but a pool", () => {
     assert.equal(config.pool.name, "default");
   });
 
-  test("takes addresses beside it", async () => {
+  test("accepts further addresses", async () => {
     const config = await configOf(router(POOL), ["http://gpu9:1"]);
     assert.deepEqual(
       config.pool.endpoints.map(({ name }) => name),
@@ -61,7 +61,7 @@ describe("a config with nothing but a pool", () => {
   });
 });
 
-test("the admin port knows the names it is given", async () => {
+test("the admin port gets its host names", async () => {
   const config = await configOf(router(`${POOL}  admin: { hosts: [box.example.org] }\n`));
   assert.deepEqual(config.admin, { host: "127.0.0.1", port: 9090, hosts: ["box.example.org"] });
 });
@@ -101,7 +101,7 @@ test("every key of a Router is read", async () => {
   });
 });
 
-test("JSON says the same as YAML", async () => {
+test("JSON gives the same as YAML", async () => {
   const spec = { pool: { name: "llama", endpoints: [{ url: "http://gpu1:8000" }] }, plugins: [{ type: "queue", name: "q" }] };
   const json = JSON.stringify(
     { $schema: "./signalbox.schema.json", apiVersion: "signalbox/v1", kind: "Router", spec },
@@ -117,7 +117,7 @@ test("JSON says the same as YAML", async () => {
 });
 
 describe("plugins", () => {
-  test("get their defaults and keep their place", async () => {
+  test("get their defaults and keep their order", async () => {
     const { config, definitions } = await loaded(
       router(`${POOL}  plugins:\n    - { type: prefix-cache, name: cache, parameters: { blockBytes: 64 } }\n`),
     );

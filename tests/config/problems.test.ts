@@ -146,7 +146,7 @@ describe("values of the wrong shape", () => {
     ],
   ]);
 
-  test("one in each section hides none in another", async () => {
+  test("a problem in one section does not hide those in others", async () => {
     const text = router(`  listen: { port: x }
   pool: { nam: llama, endpoints: [{ url: gpu1 }] }
   plugins: [{ type: quue }]
@@ -345,7 +345,7 @@ describe("profiles", () => {
       "a reference to nothing",
       profile("{ pluginRef: cach }", "[{ type: prefix-cache, name: cache }]"),
       [
-        '7:30  spec.profiles[0].plugins[0].pluginRef  found "cach", which no plugin is called; wanted the name of an entry in spec.plugins, or a built-in type. Did you mean "cache"?',
+        '7:30  spec.profiles[0].plugins[0].pluginRef  found "cach", which is not the name of a plugin; wanted the name of an entry in spec.plugins, or a built-in type. Did you mean "cache"?',
       ],
     ],
     [
@@ -418,7 +418,7 @@ describe("didYouMean", () => {
 
 describe("formatProblems", () => {
   const problem: Problem = { file: "f", line: 1, column: 2, path: "a", found: "b", wanted: "c", hint: "D." };
-  test("counts them", () => {
+  test("counts the problems", () => {
     assert.equal(formatProblems([problem]), "f:1:2  a  found b; wanted c. D.\n1 problem");
     assert.equal(
       formatProblems([problem, { ...problem, line: 0, wanted: "", hint: "" }]),
@@ -426,7 +426,7 @@ describe("formatProblems", () => {
     );
   });
 
-  test("stops at fifty", () => {
+  test("shows the first fifty", () => {
     const lines = formatProblems(Array<Problem>(1000).fill(problem)).split("\n");
     assert.equal(lines.length, 52);
     assert.deepEqual(lines.slice(-2), ["… and 950 more", "1000 problems"]);

@@ -11,7 +11,7 @@ interface Parts {
   readonly rules?: string;
 }
 
-/** A rewrite resource; its rules stand on line 7. */
+/** A rewrite resource with its rules on line 7. */
 function rewrite({
   name = "r",
   created,
@@ -112,7 +112,7 @@ describe("a resource from a cluster loads unchanged", () => {
   }
 });
 
-test("without a weight, targets share alike", async () => {
+test("without weights, targets get equal shares", async () => {
   const { rewrites } = await configOf(withRouter(rewrite({ rules: "{ targets: [{ modelRewrite: a }, { modelRewrite: b }] }" })));
   assert.deepEqual(rewrites[0]?.targets, [
     { name: "a", weight: 1 },
@@ -120,7 +120,7 @@ test("without a weight, targets share alike", async () => {
   ]);
 });
 
-test("a rule has its own keys", async () => {
+test("a rule has keys of its own", async () => {
   const rules =
     "{ matches: [{ model: { value: m } }, { model: { value: n } }, { model: { value: m } }], targets: [{ modelRewrite: a, weight: 0 }, { modelRewrite: b, weight: 1000000 }], sticky: { header: X-Session-ID }, onUnavailable: redistribute }";
   const { rewrites } = await configOf(withRouter(rewrite({ rules })));
@@ -138,7 +138,7 @@ test("a rule has its own keys", async () => {
   ]);
 });
 
-describe("rules are asked in a stable order", () => {
+describe("rules are matched in a stable order", () => {
   const exact = "{ matches: [{ model: { value: m } }], targets: [{ modelRewrite: t }] }";
   const every = "{ targets: [{ modelRewrite: t }] }";
   const both = `${every}\n    - { matches: [], targets: [{ modelRewrite: t }] }\n    - ${exact}`;
@@ -309,7 +309,7 @@ describe("a resource is refused", () => {
     });
   }
 
-  test("with the name of another, in whichever file", async () => {
+  test("with the name of another, in any file", async () => {
     assert.deepEqual(
       await problemsOf({
         "r.yaml": router(POOL),
@@ -322,7 +322,7 @@ describe("a resource is refused", () => {
     );
   });
 
-  test("in a list, at its place in the list", async () => {
+  test("in a list, reported at its place in the list", async () => {
     const item = {
       apiVersion: "llm-d.ai/v1alpha2",
       kind: "InferenceModelRewrite",

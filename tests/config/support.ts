@@ -21,7 +21,7 @@ const cacheOptions = z.strictObject({
   tiers: z.array(z.strictObject({ name: z.string(), share: z.number() })).default([]),
 });
 
-/** Types by the names of the real defaults, and a few to play with; none of them can be made. */
+/** Types with the names of the real defaults, and some more; none can be created. */
 export const registry: ReadonlyMap<string, Definition> = new Map(
   [
     ...["completions", "chat-completions", "responses", "embeddings", "messages", "generate"].map((type) =>
@@ -46,12 +46,12 @@ export const registry: ReadonlyMap<string, Definition> = new Map(
   ].map((definition) => [definition.type, definition]),
 );
 
-/** A Router document around lines of its spec; the first of them is line 4. */
+/** A Router document with these lines as its spec, starting on line 4. */
 export function router(spec: string): string {
   return `apiVersion: signalbox/v1\nkind: Router\nspec:\n${spec}`;
 }
 
-/** A spec that needs nothing else. */
+/** A complete minimal spec. */
 export const POOL = "  pool: { name: llama, endpoints: [{ url: http://gpu1:8000 }] }\n";
 
 export async function loaded(text: string, urls: readonly string[] = []): Promise<LoadedConfig> {
@@ -64,7 +64,7 @@ export async function configOf(text: string, urls: readonly string[] = []): Prom
   return (await loaded(text, urls)).config;
 }
 
-/** What is wrong with some texts, as lines; a single text is called "a.yaml", and its lines start with the position. */
+/** The problems in some texts, as lines. A single text is called "a.yaml", and its lines start with the position. */
 export async function problemsOf(
   texts: string | Readonly<Record<string, string>>,
   urls: readonly string[] = [],

@@ -60,7 +60,11 @@ function begin(options: MemoryPlaneOptions = {}, body = BODY, plane = new Memory
     ends.push(how);
     run.close();
   };
-  const owner = { completed: () => end("complete"), failed: (thrown: unknown) => end(asRouterError(thrown).code) };
+  const owner = {
+    bodyDelivered() {},
+    completed: () => end("complete"),
+    failed: (thrown: unknown) => end(asRouterError(thrown).code),
+  };
   const run: PipelineRun = new PipelineRun(makeIncoming(body), plane.config, plane, response, owner);
   run.begin();
   return { plane, response, run, ends };
@@ -240,14 +244,17 @@ describe("a decision", () => {
     }),
   );
   const facts = deepFreeze(factsOf(endpoints));
-  const request = deepFreeze(
-    makeRequest({
-      target: "adapter",
-      promptTokens: 1_000,
-      prefix: makePrefix(10, 100, [0, 4, 0, 7, 0, 0, 2]),
-      headers: makeHeaders({ "x-session-token": "unknown" }),
-    }),
-  );
+  const requestOf = (matched: readonly number[]) =>
+    deepFreeze(
+      makeRequest({
+        target: "adapter",
+        promptTokens: 1_000,
+        prefix: makePrefix(10, 100, matched),
+        headers: makeHeaders({ "x-session-token": "unknown" }),
+      }),
+    );
+  const request = requestOf([0, 4, 0, 7, 0, 0, 2]);
+  const cold = requestOf([]);
 
   /** A table in which prompts are worked off as time goes by, whole responses among them. */
   async function makeTable() {
@@ -284,10 +291,9 @@ describe("a decision", () => {
       const nowMs = clock.now();
       const state = () => JSON.stringify([nowMs, nowMs + 50, nowMs + 5_000].map((ms) => writeFacts(facts, table.at(ms))));
       const before = state();
-      const at = (ms: number) => decide(request, facts, profile, table.at(ms), seededRandom(9));
+      const at = (ms: number) => [request, cold].map((each) => decide(each, facts, profile, table.at(ms), seededRandom(9)));
       const first = at(nowMs);
-      assert.equal(first.refusal, undefined);
-      assert.deepEqual(first.faults, []);
+      for (const { refusal, faults } of first) assert.deepEqual([refusal, faults], [undefined, []]);
       assert.deepEqual(at(nowMs), first);
       // What is true later must not be remembered: nothing but the view says what time it is.
       at(nowMs + 5_000);

@@ -92,9 +92,10 @@ describe("a router", () => {
   it("that is closed leaves no timer and no connection", async () => {
     const { clock, discovery, router, startReplica, ask, end } = await setUp();
     const replica = await startReplica();
+    const waiting = router.whenReady(60_000);
     discovery.tell({ a: replica.url });
     await clock.advance(0);
-    await waitUntil(() => router.facts.served.size > 0);
+    assert.equal(await waiting, true);
     await ask();
     assert.equal(router.connectionsTo(router.facts.endpoints[0]!), 1);
     await end();

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { gzipSync } from "node:zlib";
 import { chatRequest, exchangeCleanly } from "../support/clean-exchange.ts";
-import { openClient, readAnswer } from "../support/raw-client.ts";
+import { exchange, openClient, postBytes, readAnswer } from "../support/raw-client.ts";
 import { startTestRouter, type TestRouter } from "../support/router.ts";
 import { jsonAnswer, type ScriptedReplica, startScriptedReplica } from "../support/scripted-replica.ts";
 import { BODY, CHAT } from "./smuggling-rows.ts";
@@ -110,7 +110,7 @@ describe("hostile bodies", () => {
     [["Content-Type: text/plain"], BODY, 415],
     [["Content-Type: application/jsonp"], BODY, 415],
     [["Content-Type: application/json, text/plain"], BODY, 415],
-    [[JSON_TYPE, "Content-Type: text/plain"], BODY, 415],
+    [[JSON_TYPE, "Content-Type: text/plain"], BODY, 400],
     [["Content-Type: Application/JSON; charset=utf-8"], BODY, 200],
     [[JSON_TYPE, "Content-Encoding: gzip"], gzipSync(BODY), 415],
     [[JSON_TYPE, "Content-Encoding: identity, gzip"], gzipSync(BODY), 415],
@@ -129,4 +129,15 @@ describe("hostile bodies", () => {
     client.send(`POST ${CHAT} HTTP/1.1\r\nHost: test\r\n${JSON_TYPE}\r\nContent-Length: ${33 * 1024 * 1024}\r\n\r\n{`);
     assert.equal(readAnswer(await client.closed()).status, 413);
   });
+});
+
+it("a lone surrogate as model is served like any model where the profile does not ask for the model", async () => {
+  const spec = "  profiles: [ { name: default, plugins: [ { pluginRef: ready }, { pluginRef: max-score } ] } ]";
+  const lenient = await startTestRouter([replica.url], { spec });
+  after(() => lenient.close());
+  const body = '{"model":"\\ud800","messages":[]}';
+  const { status, head, json } = readAnswer(await exchange(lenient.port, postBytes(CHAT, body)));
+  assert.deepEqual([status, json], [200, { ok: true }]);
+  assert.match(head, /^x-signalbox-model: %EF%BF%BD\r$/m);
+  assert.equal(replica.requests.at(-1)?.body.toString(), body);
 });

@@ -195,9 +195,7 @@ describe("the openai package through the router", () => {
       const reading = async () => {
         for await (const _ of stream) chunks += 1;
       };
-      // Half an event is all there is of it: the package fails on that before it comes to the error.
-      const expected = fault === "dieInsideEvent" ? SyntaxError : { constructor: OpenAI.APIError, code: "upstream_reset" };
-      await assert.rejects(reading, expected);
+      await assert.rejects(reading, { constructor: OpenAI.APIError, code: "upstream_reset" });
       assert.ok(chunks > 0);
     });
   }

@@ -62,6 +62,17 @@ const zoo: readonly { name: string; plugin: Definition; profile: string; status:
     code: "plugin_fault",
   },
   {
+    name: "a picker that picks one endpoint twice",
+    plugin: definePicker({
+      ...declared,
+      type: "zoo",
+      create: () => ({ pick: ([first]) => [first!, first!] }),
+    }) as Definition,
+    profile: "zoo",
+    status: 500,
+    code: "plugin_fault",
+  },
+  {
     name: "an observer that throws",
     plugin: defineObserver({ ...declared, type: "zoo", create: () => ({ finished: fail }) }) as Definition,
     profile: "max-score",

@@ -50,6 +50,7 @@ const ROWS: readonly Row[] = [
   bad("two Content-Lengths", [LENGTH, LENGTH], BODY),
   bad("a length and a coding", [LENGTH, CHUNKED], chunkOf(BODY) + LAST_CHUNK),
   bad("a coding that is not just chunked", ["Transfer-Encoding: chunked, identity"], chunkOf(BODY) + LAST_CHUNK),
+  bad("a second Content-Type", [JSON_LINE, LENGTH], BODY),
   bad("a second Host", ["Host: other", LENGTH], BODY),
   bad("a Connection that names Content-Type", ["Connection: Content-Type", LENGTH], BODY),
   { ...bad("another coding", ["Transfer-Encoding: gzip, chunked"], ""), status: 501, code: "not_implemented" },

@@ -18,6 +18,7 @@ export function startTestAdmin(router: ShownRouter, options: Partial<AdminOption
     files: readPageFiles(),
     sources: ["test.yaml"],
     clientConnections: () => 0,
+    droppedLogLines: () => 0,
     log: silentLog,
     ...options,
   });

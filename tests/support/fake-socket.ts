@@ -6,7 +6,8 @@ import type { Socket } from "node:net";
  * It has what `core/wire` uses of a socket, and does it in the order in which a socket does it.
  */
 export class FakeSocket extends EventEmitter {
-  readonly remoteAddress = "127.0.0.1";
+  /** Undefined once the connection was reset. */
+  remoteAddress: string | undefined = "127.0.0.1";
   /** Every write since the last `takeWritten`. */
   #written: Buffer[] = [];
   #arrived: Buffer[] = [];
@@ -19,9 +20,11 @@ export class FakeSocket extends EventEmitter {
   wasReset = false;
   /** Bytes written so far. */
   bytesWritten = 0;
+  /** Those of them that the kernel has not taken yet. */
+  unsentBytes = 0;
 
   get writableLength(): number {
-    return 0;
+    return this.unsentBytes;
   }
 
   isPaused(): boolean {

@@ -1,5 +1,6 @@
 import type { ActiveConfig, Profile } from "../../core/active-config.ts";
 import { readJsonBody } from "../../core/body/json-body.ts";
+import { MemoryBudget } from "../../core/body/memory-budget.ts";
 import type { Endpoint } from "../../core/contract/endpoint.ts";
 import type { Log } from "../../core/contract/log.ts";
 import type { Outcome } from "../../core/contract/outcome.ts";
@@ -44,6 +45,7 @@ export class MemoryPlane implements DataPlane {
   facts: Facts;
   readonly admission: Admission;
   readonly load: LoadTable;
+  readonly memory: MemoryBudget;
   readonly prefixIndex = new PrefixIndex({ blockBytes: 64, maxBytes: 2 ** 20, secret: [1, 2, 3, 4, 5, 6] });
   readonly tokenScale = new TokenScale();
   readonly clock = new FakeClock();
@@ -91,6 +93,8 @@ export class MemoryPlane implements DataPlane {
     this.retryBudget = new RetryBudget(this.config.settings.retries);
     this.facts = factsOf(endpoints);
     this.admission = admission;
+    const { memoryBytes } = this.config.settings.limits;
+    this.memory = new MemoryBudget(memoryBytes === 0 ? 2 ** 30 : memoryBytes, this.clock);
     this.load = new LoadTable(this.clock);
     const write: Log["info"] = (message, fields) => void this.logged.push([message, ...Object.values(fields ?? {})]);
     this.log = { info: write, warn: write, error: write };

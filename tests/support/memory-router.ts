@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { MemoryBudget } from "../../core/body/memory-budget.ts";
 import type { Endpoint } from "../../core/contract/endpoint.ts";
 import { silentLog } from "../../core/contract/log.ts";
 import type { DataPlane } from "../../core/data-plane.ts";
@@ -72,6 +73,7 @@ export class MemoryRouter {
       startedAtS: 0,
       traffic: UNWATCHED,
       retryBudget: new RetryBudget(config.settings.retries),
+      memory: new MemoryBudget(2 ** 30, clock),
       load,
       prefixIndex: undefined,
       tokenScale: new TokenScale(),
@@ -89,6 +91,7 @@ export class MemoryRouter {
     this.#shared = {
       limits,
       clock,
+      memory: plane.memory,
       deadlines,
       connections: new Set(),
       isDraining: false,

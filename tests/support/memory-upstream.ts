@@ -34,20 +34,19 @@ export class MemoryUpstream extends UpstreamPool {
     return socket;
   }
 
-  /** The replica accepts the newest connection. */
-  accept(): FakeSocket {
-    const { socket } = this;
-    this.#opened.at(-1)?.();
+  /** The replica accepts a connection. */
+  accept(socket = this.socket): FakeSocket {
+    this.#opened[this.sockets.indexOf(socket)]?.();
     return socket;
   }
 
-  /** It refuses the newest connection. */
+  /** It refuses the newest one. */
   refuse(): void {
     this.socket.receiveReset();
   }
 
-  /** Bytes arrive on the newest connection, which is accepted first if need be. */
-  send(bytes: string): void {
-    this.accept().receive(Buffer.from(bytes));
+  /** Bytes arrive on a connection, which is accepted first if need be. */
+  send(bytes: string, socket = this.socket): void {
+    this.accept(socket).receive(Buffer.from(bytes));
   }
 }

@@ -36,10 +36,10 @@ export class RecordedResponse implements ResponseWriter {
     this.ending = "end";
   }
 
-  abort(lastWords: string): void {
+  abort(lastWords: string | Uint8Array): void {
     this.#assertOpen();
     this.ending = "abort";
-    this.lastWords = lastWords;
+    this.lastWords = typeof lastWords === "string" ? lastWords : Buffer.from(lastWords).toString();
   }
 
   #assertOpen(): void {

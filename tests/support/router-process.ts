@@ -10,12 +10,18 @@ export interface RouterProcess {
   /** Resident memory in bytes. */
   readonly residentBytes: number;
   kill(signal: NodeJS.Signals): void;
+  /** What it has written to its standard error. */
+  readonly errors: string;
+  /** Stops reading one of its outputs, as a log collector that has died. */
+  closeOutput(which: "stdout" | "stderr"): void;
   /** Its exit code, or the signal that ended it, and when that was. */
   readonly exited: Promise<{ readonly code: number | string; readonly atMs: number }>;
 }
 
 const MAIN = join(import.meta.dirname ?? ".", "..", "..", "core", "cli", "main.ts");
 const START_MS = 30_000;
+/** Characters of the standard error that are kept. */
+const MOST_ERRORS = 100_000;
 
 export interface RouterProcessOptions {
   /** Lines below `spec:`, indented by two. */
@@ -38,6 +44,10 @@ export async function startRouterProcess(urls: readonly string[], options: Route
   const exited = new Promise<{ code: number | string; atMs: number }>((resolve) => {
     child.once("exit", (code, signal) => resolve({ code: code ?? signal ?? "", atMs: performance.now() }));
   });
+  let errors = "";
+  child.stderr.on("data", (chunk: Buffer) => {
+    if (errors.length < MOST_ERRORS) errors += chunk.toString();
+  });
   const port = await listeningPort(child).finally(() => rmSync(folder, { recursive: true }));
   return {
     port,
@@ -45,6 +55,10 @@ export async function startRouterProcess(urls: readonly string[], options: Route
       const status = readFileSync(`/proc/${child.pid}/status`, "utf8");
       return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
     },
+    get errors() {
+      return errors;
+    },
+    closeOutput: (which) => child[which].destroy(),
     // Not child.kill, after which Deno takes every end for the signal's doing.
     kill(signal) {
       if (child.exitCode === null && child.signalCode === null) process.kill(child.pid!, signal);

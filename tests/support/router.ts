@@ -63,6 +63,7 @@ export async function startTestRouter(urls: readonly string[], options: TestRout
     port: 0,
     limits: loaded.config.settings.limits,
     clock,
+    memory: router.memory,
     start: router.start,
     refuse: (response, error) => respondWithError(response, error, "openai", router.nextRequestId()),
   });

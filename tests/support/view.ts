@@ -11,15 +11,19 @@ import { FakeClock } from "./fake-clock.ts";
 
 const STARTED_AT_S = Date.UTC(2030, 0, 1) / 1000;
 
+const NO_MEMORY = { limitBytes: 1000, bodyBytes: 0, unreadBytes: 0, refusals: 0 };
+
 /** A router at rest, started at its clock's beginning, over these endpoints, as an observer's page sees it. */
 export function makeView(endpoints: readonly Endpoint[] = [], overrides: Partial<RouterView> = {}): RouterView {
   return {
     clock: new FakeClock(),
     startedAtS: STARTED_AT_S,
+    droppedLogLines: 0,
     endpoints,
     load: makeLoad(endpoints.length),
     mappings: [],
     prefixIndex: undefined,
+    memory: NO_MEMORY,
     connectionsTo: () => 0,
     ejectionsOf: () => 0,
     probeFailure: () => "",
@@ -33,6 +37,7 @@ export function makeShownRouter(endpoints: readonly Endpoint[] = [], config: Par
     config: { ...makeConfig(), ...config },
     facts: factsOf(endpoints),
     load: new LoadTable(new FakeClock()),
+    memory: NO_MEMORY,
     startedAtS: STARTED_AT_S,
     isPanicking: false,
     prefixIndex: undefined,

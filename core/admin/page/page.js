@@ -1,4 +1,4 @@
-// Asks the router every two seconds and draws what it says. Names come from outside: they only ever become text.
+// Polls the router every two seconds and draws its state. Names come from outside: insert them as text, never as HTML.
 
 const PERIOD_MS = 2000;
 const DECISIONS_SHOWN = 20;
@@ -11,7 +11,7 @@ const rates = [];
 let counted;
 let openRows = 0;
 
-/** An element with its class and children; a child is an element or a text. */
+/** Makes an element with a class and children; a child is an element or a text. */
 function make(tag, className, ...children) {
   const element = document.createElement(tag);
   if (className) element.className = className;
@@ -42,7 +42,7 @@ function meter(share, text) {
   return make("div", "meter", make("span", "track", fill), make("span", "value", text));
 }
 
-// The head of the page.
+// Header.
 
 function drawFigures(status, samples) {
   const ready = status.endpoints.filter(({ isAvailable }) => isAvailable).length;
@@ -60,7 +60,7 @@ function drawFigures(status, samples) {
   );
 }
 
-/** Requests per second since the last look, and how that went on. */
+/** Requests per second since the last poll, their recent history, and totals. */
 function rateFigures(samples) {
   if (samples === undefined) return [];
   const total = samples.filter(({ name }) => name === "signalbox_requests_total").reduce((sum, { value }) => sum + value, 0);
@@ -93,7 +93,7 @@ function sparkline(values) {
   return svg;
 }
 
-// The pool.
+// Replicas.
 
 const PHASE_CLASS = { ready: "good", starting: "wait" };
 
@@ -162,7 +162,7 @@ function targetText({ name, share, weight, readyEndpoints }, index, count, total
 
 // Decisions.
 
-/** While somebody reads a row's details, the rows stay as they are. */
+/** The list is not redrawn while a row's details are open. */
 function drawDecisions(decisions) {
   at("decisions-section").hidden = decisions === undefined || decisions.length === 0;
   if (decisions === undefined || openRows > 0) return;
@@ -211,9 +211,9 @@ function detailCell({ id, promptTokens, attempts, dropped, faults, scorers, cand
   const cell = make("td");
   cell.colSpan = 8;
   const tried = attempts.map(({ endpoint, result }) => `${endpoint} (${result})`).join(", then ");
-  cell.append(make("div", "soft", `${id}, about ${whole(promptTokens)} prompt tokens, tried: ${tried || "nobody"}`));
+  cell.append(make("div", "soft", `${id}, about ${whole(promptTokens)} prompt tokens, tried: ${tried || "none"}`));
   for (const { filter, endpoints } of dropped) cell.append(make("div", "", `dropped by ${filter}: ${endpoints.join(", ")}`));
-  for (const { plugin, message } of faults) cell.append(make("div", "bad", `${plugin} had no say: ${message}`));
+  for (const { plugin, message } of faults) cell.append(make("div", "bad", `${plugin} was ignored: ${message}`));
   if (candidates.length === 0) return cell;
   const titles = ["candidate", ...scorers.map(({ name, weight }) => `${name} × ${weight}`), "total"];
   const head = make("tr", "", ...titles.map((title, index) => make("th", index === 0 ? "" : "number", title)));
@@ -223,7 +223,7 @@ function detailCell({ id, promptTokens, attempts, dropped, faults, scorers, cand
   return cell;
 }
 
-/** They come in the order in which they were to be tried. */
+/** `index` is the candidate's place in the order of tries. */
 function candidateRow({ endpoint, scores, total }, index) {
   const numbers = [...scores.map((score) => orDash(score, (value) => value.toFixed(3))), total.toFixed(3)];
   return make(
@@ -234,7 +234,7 @@ function candidateRow({ endpoint, scores, total }, index) {
   );
 }
 
-// Around it.
+// Warnings, footer and polling.
 
 function drawRest({ warnings, profile, sources }) {
   at("warnings").replaceChildren(...warnings.map((warning) => make("p", "warning", warning)));
@@ -258,7 +258,7 @@ function readSamples(text) {
   });
 }
 
-/** The page's text; undefined where the config leaves that page out. */
+/** The body of a page; undefined if the config leaves that page out. Throws on any other failure. */
 async function ask(path) {
   const response = await fetch(path, { signal: AbortSignal.timeout(5000) });
   if (response.status === 404) return undefined;
@@ -285,7 +285,7 @@ async function draw() {
 async function keepDrawing() {
   if (!document.hidden) {
     await draw().catch((error) => {
-      at("lost").textContent = `The router does not answer (${error.message}); what you see is old.`;
+      at("lost").textContent = `The router does not respond (${error.message}); the data shown is old.`;
       at("lost").hidden = false;
     });
   }

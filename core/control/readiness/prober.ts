@@ -1,6 +1,6 @@
 import type { Log } from "../../contract/log.ts";
 import type { Source } from "../../contract/source.ts";
-import type { ReplicaHealth } from "./reducer.ts";
+import type { ReplicaHealth } from "./replica-health.ts";
 import { type ProberHost, type ProbeTarget, ReplicaProber } from "./replica-prober.ts";
 import { groupSources, type SourceGroup } from "./source-facts.ts";
 

@@ -5,7 +5,7 @@ import type { LoadTable } from "../../state/load.ts";
 import { GetError, type HttpGet } from "../../wire/http-get-result.ts";
 import { Loop } from "./loop.ts";
 import type { ProbeSpec, Probes } from "./probes.ts";
-import { isInService, NEW_REPLICA, type ProbeEvent, type ProbeFailure, type ReplicaHealth, reduce } from "./reducer.ts";
+import { isInService, NEW_REPLICA, type ProbeEvent, type ProbeFailure, type ReplicaHealth, reduce } from "./replica-health.ts";
 import { BACKOFF_START_MS, jittered, roundPauseMs, startupWindowMs } from "./schedule.ts";
 import { SourceFacts, type SourceGroup } from "./source-facts.ts";
 import { SourceReader } from "./source-reader.ts";

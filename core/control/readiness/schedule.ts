@@ -1,5 +1,5 @@
 import type { ProbeSpec, Probes } from "./probes.ts";
-import { isInService, type ReplicaHealth } from "./reducer.ts";
+import { isInService, type ReplicaHealth } from "./replica-health.ts";
 
 /** First pause between two rounds while a replica is not in service; each later pause is twice as long. */
 export const BACKOFF_START_MS = 250;

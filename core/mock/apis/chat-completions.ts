@@ -34,7 +34,7 @@ function read(body: JsonObject): Call {
   };
 }
 
-/** vLLM 0.32 and, in the last two fields, the versions before it. */
+/** The fields of vLLM 0.32, then two of earlier versions. */
 function messageOf(content: string) {
   const unused = { refusal: null, annotations: null, audio: null, function_call: null, reasoning: null };
   return { role: "assistant", content, ...unused, reasoning_content: null, tool_calls: [] };
@@ -78,7 +78,7 @@ function stream(reply: Reply): StreamScript {
   const usage = (choice: Choice) => (hasRunningUsage ? { usage: runningUsage(choice) } : {});
   let isRoleSent = false;
 
-  /** vLLM announces the role of every choice when the first token of any is there. */
+  /** vLLM sends the role of every choice with the first token of any choice. */
   function roles(): string[] {
     if (isRoleSent) return [];
     isRoleSent = true;

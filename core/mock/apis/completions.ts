@@ -30,7 +30,7 @@ function read(body: JsonObject): Call {
   };
 }
 
-/** One text, several texts, one list of ids, several lists of ids. */
+/** Accepts one text, several texts, one list of ids or several lists of ids. */
 function promptsOf(prompt: unknown): readonly (readonly number[])[] {
   if (typeof prompt === "string" && prompt !== "") return [tokenize(prompt)];
   if (prompt === undefined || prompt === "" || (Array.isArray(prompt) && prompt.length === 0)) {

@@ -3,10 +3,10 @@ import { isObject } from "../fields.ts";
 import { invalidField } from "../problem.ts";
 import { hashText, tokenize } from "../tokens.ts";
 
-/** Tokens one picture takes. */
+/** Tokens per image. */
 const IMAGE_TOKENS = 64;
 
-/** A conversation as one prompt: the same leading messages give the same leading tokens. */
+/** A conversation as one prompt. Equal leading messages give equal leading tokens. */
 export function conversationTokens(messages: readonly unknown[], place: string): number[] {
   const tokens: number[] = [];
   for (const message of messages) {
@@ -17,7 +17,7 @@ export function conversationTokens(messages: readonly unknown[], place: string):
   return tokens;
 }
 
-/** Text, or a list of parts: text in any of the APIs' names, and pictures. */
+/** The tokens of a message's content: text, or a list of text parts (by any API's name) and images. */
 export function contentTokens(content: unknown): number[] {
   if (typeof content === "string") return tokenize(content);
   const tokens: number[] = [];
@@ -31,11 +31,11 @@ function partTokens(part: JsonObject): number[] {
   if (typeof part["text"] === "string") return tokenize(part["text"]);
   const picture = part["image_url"] ?? part["source"] ?? part["content"];
   if (picture === undefined) return [];
-  // The same picture is the same tokens, so it is found in the prefix cache.
+  // Equal images give equal tokens, so that the prefix cache finds them.
   return new Array<number>(IMAGE_TOKENS).fill(hashText(JSON.stringify(picture), 0x811c9dc5));
 }
 
-/** Spreading a long prompt into push would overflow the stack. */
+/** Appends in a loop: a long prompt spread into push() would overflow the stack. */
 function append(target: number[], more: readonly number[]): void {
   for (const token of more) target.push(token);
 }

@@ -9,7 +9,7 @@ export interface EmbeddingCall {
   readonly isBase64: boolean;
 }
 
-/** One text, several texts, one list of ids, several lists of ids. */
+/** Accepts one text, several texts, one list of ids or several lists of ids. */
 export function readEmbeddings(body: JsonObject): EmbeddingCall {
   const isBase64 = optionalString(body, "encoding_format") === "base64";
   return { prompts: inputs(required(body, "input")), isBase64 };
@@ -26,12 +26,12 @@ function inputs(input: unknown): readonly (readonly number[])[] {
   });
 }
 
-/** The vector of a prompt: always the same one. */
+/** The vector of a prompt, always the same. */
 export function embeddingOf(prompt: readonly number[], size: number): number[] {
   return madeUpVector(hashNumbers(prompt, 0x811c9dc5), size);
 }
 
-/** The answer of POST /v1/embeddings. */
+/** The response body of POST /v1/embeddings. */
 export function embeddingsAnswer(
   id: string,
   createdS: number,

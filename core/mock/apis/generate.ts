@@ -39,7 +39,7 @@ function read(body: JsonObject): Call {
     isStream: flag(body, "stream"),
     ...streamOptions(body),
     cacheSalt: cacheSalt(body),
-    // Sampling controls count only inside this object, never at the top level.
+    // This API reads sampling parameters only from this object, not from the top level.
     body: sampling,
   };
 }

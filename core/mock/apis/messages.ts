@@ -16,7 +16,7 @@ export const messages: GenerationApi = {
   stream,
 };
 
-/** The prompt of a messages request, also for counting it only. */
+/** The prompt of a messages request; also used to count tokens only. */
 export function messagesPrompt(body: JsonObject): number[] {
   // Unlike the other APIs, this one has no default model.
   if (required(body, "model") === "") throw invalidField("value_error", "body.model", "Value error, Model is required", "");
@@ -56,7 +56,7 @@ function stopReason(choice: Choice | undefined): string {
   return choice?.finish === "length" ? "max_tokens" : "end_turn";
 }
 
-/** Anthropic counts what was read from and written to the cache apart from the rest of the input. */
+/** Anthropic counts input tokens read from the cache, written to it, and others separately. */
 function messageUsage(reply: Reply) {
   const usage = usageOf(reply);
   return {

@@ -17,7 +17,7 @@ export const responses: GenerationApi = {
   stream,
 };
 
-/** Nothing is stored, so no earlier response is ever found. */
+/** Nothing is stored, so no earlier response is found. */
 export function responseNotFound(id: string): Problem {
   const extra = { param: "response_id" };
   return new Problem(404, "invalid_request_error", `Response with id '${id}' not found.`, extra);
@@ -79,7 +79,7 @@ function responseObject(reply: Reply, isOver: boolean): unknown {
   };
 }
 
-/** Fields vLLM always sends and the mock has nothing to say about. */
+/** Fields that vLLM always sends and the mock does not use. */
 const UNUSED_FIELDS = {
   max_tool_calls: null,
   prompt: null,
@@ -143,7 +143,7 @@ function stream(reply: Reply): StreamScript {
   }
 
   return {
-    // Unlike the first token, these two do not wait for the prompt.
+    // These two events are sent before the prompt is computed.
     opening: () => [
       event("response.created", { response: responseObject(reply, false) }),
       event("response.in_progress", { response: responseObject(reply, false) }),

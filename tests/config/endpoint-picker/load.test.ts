@@ -9,19 +9,19 @@ import { loadConfig } from "../../../config/load.ts";
 import { builtIns } from "../../../plugins/registry.ts";
 import { loaded, picker, shown } from "./support.ts";
 
-/** Runs in front of every profile: the reference leaves these two questions to the cluster. */
+/** Prepended to every profile, because the reference leaves these two checks to the cluster. */
 const FRONT = ["ready", "serves-model"];
 
 interface Sample {
   readonly name: string;
   readonly keys: string;
-  /** The profile after the two filters in front. */
+  /** The profile without the two prepended filters. */
   readonly profile: readonly string[];
 }
 
 const SAMPLES: readonly Sample[] = [
   {
-    name: "nothing at all: the reference's own defaults",
+    name: "empty: the reference's own defaults",
     keys: "",
     profile: ["queue-scorer 2", "kv-cache-utilization-scorer 2", "prefix-cache-scorer 3", "max-score"],
   },
@@ -72,12 +72,12 @@ schedulingProfiles: [ { name: default, plugins: [ { pluginRef: queue-scorer }, {
     profile: ["queue-scorer 1", "lora-affinity-scorer 1", "dice"],
   },
   {
-    name: "no profile: what is listed makes one",
+    name: "no profile: the listed plugins are the profile",
     keys: "plugins: [ { type: load-aware-scorer, parameters: { threshold: 10 } }, { type: weighted-random-picker } ]\n",
     profile: ["load-aware-scorer 1", "weighted-random-picker"],
   },
   {
-    name: "no profile and no scorer: the default ones join what is listed",
+    name: "no profile and no scorer: the default scorers are added",
     keys: "plugins: [ { type: label-selector-filter, parameters: { matchLabels: { gpu: h100 } } } ]\n",
     profile: ["label-selector-filter", "queue-scorer 2", "kv-cache-utilization-scorer 2", "prefix-cache-scorer 3", "max-score"],
   },
@@ -101,7 +101,7 @@ flowControl: { saturationDetector: { pluginRef: bound } }
     profile: ["active-request-scorer 1", "bound", "max-score"],
   },
   {
-    name: "a detector that is only referred to, in the older place",
+    name: "a detector without an entry, referred to by the older key",
     keys: `plugins: [ { type: active-request-scorer } ]
 schedulingProfiles: [ { name: default, plugins: [ { pluginRef: active-request-scorer } ] } ]
 saturationDetector: {}
@@ -139,7 +139,7 @@ describe("a config of the reference", () => {
     });
   });
 
-  it("a detector that only guards holds nobody back when all are full; as a filter it does", async () => {
+  it("a saturation detector drops no endpoint when all are full; as a filter it drops all", async () => {
     const ofBound = async (keys: string) =>
       (await loaded(picker(keys))).config.plugins.find(({ type }) => type === "concurrency")?.parameters as {
         whenAllFull: string;
@@ -150,21 +150,21 @@ describe("a config of the reference", () => {
     assert.equal((await ofBound(SAMPLES[7]!.keys)).whenAllFull, "refuse");
   });
 
-  it("feature gates that only say what is so", async () => {
+  it("accepts feature gates that are always on here", async () => {
     await loaded(picker("featureGates: [ dataLayer, prepareDataPlugins=true, flowControl=false ]\n"));
   });
 });
 
 describe("which APIs are served", () => {
   const cases: readonly [name: string, keys: string, parsers: readonly string[]][] = [
-    ["all, without a choice", "", DEFAULT_PARSERS],
-    ["all, with an empty one", "requestHandler: { parsers: [] }\n", DEFAULT_PARSERS],
+    ["all by default", "", DEFAULT_PARSERS],
+    ["all with an empty list", "requestHandler: { parsers: [] }\n", DEFAULT_PARSERS],
     [
       "OpenAI's",
       "plugins: [ { type: openai-parser, name: openai } ]\nrequestHandler: { parsers: [ { pluginRef: openai } ] }\n",
       ["completions", "chat-completions", "responses", "embeddings"],
     ],
-    ["Anthropic's, in the older place", "parser: { pluginRef: anthropic-parser }\n", ["messages"]],
+    ["Anthropic's, by the older key", "parser: { pluginRef: anthropic-parser }\n", ["messages"]],
     [
       "two of them",
       "requestHandler: { parsers: [ { pluginRef: vllmhttp-parser }, { pluginRef: anthropic-parser } ] }\n",
@@ -179,7 +179,7 @@ describe("which APIs are served", () => {
     });
   }
 
-  it("passthrough forwards what no chosen parser reads", async () => {
+  it("passthrough forwards the paths of parsers that are not chosen", async () => {
     const keys =
       "plugins: [ { type: passthrough-parser } ]\nrequestHandler: { parsers: [ { pluginRef: anthropic-parser }, { pluginRef: passthrough-parser } ] }\n";
     const { config, unneeded } = await loaded(picker(keys));
@@ -202,7 +202,7 @@ describe("the data layer", () => {
     );
   });
 
-  it("takes a source of its own, with its path", async () => {
+  it("accepts a listed source with its path", async () => {
     const keys = `plugins: [ { type: metrics-data-source, parameters: { path: /m } }, { type: core-metrics-extractor }, { type: models-data-source } ]
 dataLayer:
   injectDefaults: false
@@ -221,7 +221,7 @@ dataLayer:
     assert.equal((found[0]!.parameters as { path: string }).path, "/m");
   });
 
-  it("leaves metrics alone where it is told to", async () => {
+  it("reads no metrics if configured so", async () => {
     assert.deepEqual(
       (await sources("dataLayer: { injectDefaults: false }\n")).map(({ name }) => name),
       ["model-list"],
@@ -238,7 +238,7 @@ spec:
   pool: { name: llama, endpoints: [ { url: "http://gpu7:8000", labels: { gpu: h100 } } ] }
 `;
 
-  it("pool and address come from there, the profile from here; plugins of both may be named", async () => {
+  it("pool and address come from the Router, the profile from this document; it can name plugins of both", async () => {
     const keys = `plugins: [ { type: queue-scorer } ]
 schedulingProfiles: [ { name: p, plugins: [ { pluginRef: queue-scorer, weight: 2 }, { pluginRef: mine } ] } ]
 `;
@@ -247,7 +247,7 @@ schedulingProfiles: [ { name: p, plugins: [ { pluginRef: queue-scorer, weight: 2
     assert.deepEqual(shown(config.profile.plugins), [...FRONT, "queue-scorer 2", "mine 1", "max-score"]);
   });
 
-  it("a default of ours that is listed there with parameters is the one that runs", async () => {
+  it("a default plugin listed in the Router with parameters replaces the default", async () => {
     const { config } = await loaded(
       `${picker("")}${ROUTER}  plugins: [ { type: serves-model, name: served, parameters: { unlisted: forward } } ]\n`,
       [],
@@ -255,7 +255,7 @@ schedulingProfiles: [ { name: p, plugins: [ { pluginRef: queue-scorer, weight: 2
     assert.deepEqual(shown(config.profile.plugins).slice(0, 2), ["ready", "served"]);
   });
 
-  it("rewrites work as ever", async () => {
+  it("rewrites work as usual", async () => {
     const rewrite = `---
 apiVersion: llm-d.ai/v1alpha2
 kind: InferenceModelRewrite
@@ -283,7 +283,7 @@ describe("the reference's names in a Router document", () => {
     assert.deepEqual(types, ["queue", "no-hit-lru", "token-load"]);
   });
 
-  it("take a default's place as our own names do", async () => {
+  it("replace a default like our own names do", async () => {
     const { config } = await loaded(
       router("  plugins: [ { type: metrics-data-source, name: m, parameters: { periodMs: 200 } } ]\n"),
     );
@@ -325,7 +325,7 @@ dataLayer: { discovery: { pluginRef: file-discovery } }
     ]);
   });
 
-  it("what is wrong there is said there", async () => {
+  it("problems in that file are reported with its name", async () => {
     const list = write(
       "endpoints.yaml",
       'endpoints:\n- { name: a, address: "10.0.0.1", port: "99999" }\n- { name: b, address: "x y", port: 1 }\n',
@@ -346,7 +346,7 @@ dataLayer: { discovery: { pluginRef: file-discovery } }
     );
   });
 
-  it("an empty list is a mistake", async () => {
+  it("an empty list is refused", async () => {
     write("endpoints.yaml", "endpoints: []\n");
     const { problems = [] } = await loadConfig([write("config.yaml", picker(DISCOVERY))], builtIns);
     assert.deepEqual(
@@ -355,7 +355,7 @@ dataLayer: { discovery: { pluginRef: file-discovery } }
     );
   });
 
-  it("check shows what runs and what needs nothing", async () => {
+  it("check shows what runs and what is not needed", async () => {
     const file = write(
       "shown.yaml",
       picker(`plugins: [ { type: queue-scorer }, { type: single-profile-handler }, { type: openai-parser } ]
@@ -369,11 +369,11 @@ spec: { pool: { endpoints: [ { url: "http://gpu1:8000" } ] } }
     const { text, isValid } = await checkConfig([file], builtIns);
     assert.ok(isValid);
     assert.match(text, /scorer {2}queue-scorer \(queue\) {2}weight 2\n {10}picker {2}max-score\n/);
-    assert.match(text, /^unneeded {2}single-profile-handler, openai-parser: the router does their job by itself$/m);
+    assert.match(text, /^unneeded {2}single-profile-handler, openai-parser: the router does this itself$/m);
   });
 });
 
-test("a list of a cluster may hold one", async () => {
+test("a list from a cluster may contain one", async () => {
   const text = `apiVersion: v1\nkind: List\nitems:\n- apiVersion: llm-d.ai/v1\n  kind: EndpointPickerConfig\n  plugins: []\n`;
   assert.equal((await loaded(text)).config.profile.plugins.length, 6);
 });

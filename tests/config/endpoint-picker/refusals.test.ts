@@ -4,12 +4,11 @@ import { REFUSED_TYPES } from "../../../config/refused-types.ts";
 import { builtIns } from "../../../plugins/registry.ts";
 import { picker, problemsOf } from "./support.ts";
 
-const NOT_HERE = (type: string) => `found the plugin type "${type}" of the reference router, which is not here.`;
-const NO_QUEUE =
-  "Requests are not queued here: a full pool answers 429 by concurrency-detector as a filter, and `limits` bound the rest.";
+const NOT_HERE = (type: string) => `found the plugin type "${type}" of the reference router, which has no counterpart here.`;
+const NO_QUEUE = "Requests are not queued here: use concurrency-detector as a filter to respond with 429 when the pool is full.";
 const NO_TOKENIZER = "nothing here: prompts are hashed as bytes, so no tokenizer is asked.";
 
-describe("what can't be honoured is refused by name, at its place", () => {
+describe("unsupported settings are refused by name, at their place", () => {
   const cases: readonly [name: string, keys: string, problems: readonly string[]][] = [
     [
       "disaggregation",
@@ -21,8 +20,8 @@ schedulingProfiles:
 - { name: decode, plugins: [] }
 `,
       [
-        `4:9  plugins[0].type  ${NOT_HERE("disagg-profile-handler")} Prefill and decode are not served apart here: give each replica the whole request, and list one profile.`,
-        "8:3  schedulingProfiles[1]  found 2 profiles; wanted exactly one. Prefill and decode are not served apart here.",
+        `4:9  plugins[0].type  ${NOT_HERE("disagg-profile-handler")} Prefill and decode are not separated here: each replica gets whole requests, so list one profile.`,
+        "8:3  schedulingProfiles[1]  found 2 profiles; wanted exactly one. Prefill and decode are not separated here.",
       ],
     ],
     [
@@ -35,7 +34,7 @@ schedulingProfiles:
 `,
       [
         `5:37  plugins[0].parameters.vllm  found a mapping; wanted ${NO_TOKENIZER}`,
-        `6:9  plugins[1].type  ${NOT_HERE("precise-prefix-cache-producer")} What a replica has cached is known here from what was sent there: use prefix-cache-scorer alone.`,
+        `6:9  plugins[1].type  ${NOT_HERE("precise-prefix-cache-producer")} Here the router derives what a replica has cached from what it sent there: use prefix-cache-scorer alone.`,
       ],
     ],
     [
@@ -75,7 +74,7 @@ flowControl:
       [
         `4:49  plugins[0].parameters.x  found the unknown key "x"; wanted no parameters.`,
         "5:59  plugins[1].parameters.propagatePriority  found true; wanted nothing here: bodies are not changed but for the model.",
-        "6:75  plugins[2].parameters.addEstimatedOutputTokens  found true; wanted nothing here: only prompt tokens count, until the first byte of the answer.",
+        "6:75  plugins[2].parameters.addEstimatedOutputTokens  found true; wanted nothing here: only prompt tokens count, until the first byte of the response.",
         `7:55  plugins[3].parameters.lruCapacityPerServr  found the unknown key "lruCapacityPerServr"; wanted one of: autoTune, blockSizeTokens, maxPrefixBlocksToMatch, maxPrefixTokensToMatch, lruCapacityPerServer. Did you mean "lruCapacityPerServer"?`,
         `8:54  plugins[4].parameters.scheme  found "https"; wanted no scheme: it is that of each endpoint's url.`,
         "9:41  plugins[5].parameters  found an empty list; wanted a mapping.",
@@ -94,9 +93,9 @@ dataLayer:
 `,
       [
         "3:75  plugins[0].parameters.watchFile  found true; wanted false: the file is read when the router starts.",
-        `5:3  dataLayer.peerDiscovery  found the key "peerDiscovery", which has no meaning here. Routers here don't share what they know: leave it out.`,
+        `5:3  dataLayer.peerDiscovery  found the key "peerDiscovery", which has no meaning here. Routers do not share state here: leave it out.`,
         `8:18  dataLayer.sources[0].pluginRef  found "queue-scorer", which is of type "queue-scorer"; wanted metrics-data-source or models-data-source.`,
-        `9:66  dataLayer.sources[1].extractors[0].pluginRef  found "nobody", which no plugin is called; wanted an extractor.`,
+        `9:66  dataLayer.sources[1].extractors[0].pluginRef  found "nobody", which is not the name of a plugin; wanted an extractor.`,
       ],
     ],
     [
@@ -110,12 +109,12 @@ dataLayer: { discovery: { pluginRef: nobody } }
       [
         `3:87  plugins[2].type  ${NOT_HERE("vllmgrpc-parser")} Only HTTP APIs are read: use openai-parser, anthropic-parser, vllmhttp-parser, or passthrough-parser.`,
         `4:64  schedulingProfiles[0].plugins[0].pluginRef  found "h", which is a profile handler; wanted a filter, scorer or picker.`,
-        `4:82  schedulingProfiles[0].plugins[1].pluginRef  found "quue-scorer", which no plugin is called; wanted the name of an entry in plugins, or a built-in type. Did you mean "queue-scorer"?`,
-        `4:110  schedulingProfiles[0].plugins[2].pluginRef  found "token-producer", which no plugin is called; wanted a filter, scorer or picker.`,
+        `4:82  schedulingProfiles[0].plugins[1].pluginRef  found "quue-scorer", which is not the name of a plugin; wanted the name of an entry in plugins, or a built-in type. Did you mean "queue-scorer"?`,
+        `4:110  schedulingProfiles[0].plugins[2].pluginRef  found "token-producer", which is not the name of a plugin; wanted a filter, scorer or picker.`,
         `5:75  requestHandler.parsers[1].pluginRef  found "queue-scorer", which is of type "queue-scorer"; wanted a parser.`,
-        `5:104  requestHandler.parsers[2].pluginRef  found "openai", which no plugin is called; wanted a parser.`,
+        `5:104  requestHandler.parsers[2].pluginRef  found "openai", which is not the name of a plugin; wanted a parser.`,
         `6:34  saturationDetector.pluginRef  found "queue-scorer", which is of type "queue-scorer"; wanted utilization-detector or concurrency-detector.`,
-        `7:38  dataLayer.discovery.pluginRef  found "nobody", which no plugin is called; wanted a file-discovery.`,
+        `7:38  dataLayer.discovery.pluginRef  found "nobody", which is not the name of a plugin; wanted a file-discovery.`,
       ],
     ],
     [
@@ -156,7 +155,7 @@ featureGates: [ nope ]
   }
 });
 
-test("every refused type says what to use, and is none that we have", async () => {
+test("every refused type has a hint, and is not a type of ours", async () => {
   for (const [type, instead] of REFUSED_TYPES) {
     assert.equal(builtIns.has(type), false, type);
     const [problem, ...others] = await problemsOf(picker(`plugins: [ { type: ${type} } ]\n`));
@@ -165,7 +164,7 @@ test("every refused type says what to use, and is none that we have", async () =
   }
 });
 
-test("a refused type says so in a Router document too", async () => {
+test("a refused type is reported in a Router document too", async () => {
   const text = "apiVersion: signalbox/v1\nkind: Router\nspec:\n  plugins: [ { type: latency-scorer } ]\n";
   assert.deepEqual(await problemsOf(text), [
     `4:22  spec.plugins[0].type  ${NOT_HERE("latency-scorer")} There is no latency predictor here: use token-load-scorer, or outstanding-work.`,

@@ -6,12 +6,12 @@ import { builtIns } from "../../../plugins/registry.ts";
 
 const URL = "http://gpu1:8000";
 
-/** An EndpointPickerConfig around its keys; the first of them is line 3. */
+/** An EndpointPickerConfig with these keys, starting on line 3. */
 export function picker(keys: string, version = "llm-d.ai/v1alpha1"): string {
   return `apiVersion: ${version}\nkind: EndpointPickerConfig\n${keys}`;
 }
 
-/** A config with one address given beside it, on the real plugins. */
+/** Loads a config with one further address and the real plugins. */
 export async function loaded(text: string, urls: readonly string[] = [URL]): Promise<LoadedConfig> {
   const result = await loadTexts([{ file: "a.yaml", text }], builtIns, urls);
   if (result.problems !== undefined) assert.fail(result.problems.map(formatProblem).join("\n"));

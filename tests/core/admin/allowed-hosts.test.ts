@@ -4,7 +4,7 @@ import { allowedHosts } from "../../../core/admin/allowed-hosts.ts";
 
 const isAllowed = allowedHosts(["0.0.0.0", "Router.example.org"]);
 
-describe("a Host header that is answered", () => {
+describe("an allowed Host header", () => {
   const hosts = [
     "localhost",
     "localhost:9090",
@@ -23,10 +23,10 @@ describe("a Host header that is answered", () => {
     "localhost:",
   ]);
   for (const host of hosts) it(host, () => assert.equal(isAllowed(host), true));
-  it("none at all, as HTTP/1.0 may have it", () => assert.equal(isAllowed(undefined), true));
+  it("none at all, as in HTTP/1.0", () => assert.equal(isAllowed(undefined), true));
 });
 
-describe("a Host header that is not", () => {
+describe("a refused Host header", () => {
   const hosts = [
     "",
     ":9090",

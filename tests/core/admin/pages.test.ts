@@ -11,7 +11,7 @@ const observer = (name: string, ...paths: readonly string[]): Named<Observer> =>
 });
 const silent: Named<Observer> = { name: "silent", type: "silent", plugin: { finished() {} } };
 
-test("every observer's pages are found", () => {
+test("the pages of all observers are found", () => {
   const observers = [silent, observer("a", "/a", "/b"), observer("c", "/c/d")];
   checkPages(observers);
   assert.deepEqual(pagePaths(observers), ["/", "/status", "/a", "/b", "/c/d"]);
@@ -19,13 +19,13 @@ test("every observer's pages are found", () => {
   assert.equal(findPage(observers, "/d"), undefined);
 });
 
-describe("pages that can't be", () => {
+describe("invalid pages", () => {
   const cases: readonly [name: string, observers: Parameters<typeof checkPages>[0], message: RegExp][] = [
-    ["two of one path", [observer("a", "/a"), observer("b", "/b", "/a")], /"a" and "b" both have the page \/a: take one/],
-    ["two of one observer", [observer("a", "/a", "/a")], /"a" and "a" both/],
-    ["one in the place of our own", [observer("a", "/status")], /"a" has the page \/status, which the admin port has itself/],
-    ["one without a slash", [observer("a", "metrics")], /"a" has a page whose path is not like \/name/],
-    ["one with a query", [observer("a", "/a?b")], /not like \/name/],
+    ["the same path twice", [observer("a", "/a"), observer("b", "/b", "/a")], /"a" and "b" both have the page \/a: take one/],
+    ["the same path twice in one observer", [observer("a", "/a", "/a")], /"a" and "a" both/],
+    ["a path of the admin port itself", [observer("a", "/status")], /"a" has the page \/status, which the admin port itself has/],
+    ["a path without a slash", [observer("a", "metrics")], /"a" has a page whose path is not of the form \/name/],
+    ["a path with a query", [observer("a", "/a?b")], /not of the form \/name/],
   ];
   for (const [name, observers, message] of cases) it(name, () => assert.throws(() => checkPages(observers), message));
 });

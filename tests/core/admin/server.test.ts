@@ -75,7 +75,7 @@ describe("what is refused", () => {
   const cases: readonly [name: string, path: string, options: Parameters<typeof askFor>[2], status: number, code: string][] = [
     ["an unknown page", "/nope", {}, 404, "unknown_path"],
     ["a page of the other port", "/v1/models", {}, 404, "unknown_path"],
-    ["a path that climbs", "/../page.css", {}, 404, "unknown_path"],
+    ["a path that leads upwards", "/../page.css", {}, 404, "unknown_path"],
     ["POST", "/status", { method: "POST" }, 405, "method_not_allowed"],
     ["DELETE", "/hello", { method: "DELETE" }, 405, "method_not_allowed"],
     [
@@ -85,8 +85,8 @@ describe("what is refused", () => {
       405,
       "method_not_allowed",
     ],
-    ["a name that is not ours", "/status", { lines: "Host: evil.example\r\n" }, 421, "unknown_host"],
-    ["a name that is not ours, even on no page", "/nope", { lines: "Host: evil.example:9090\r\n" }, 421, "unknown_host"],
+    ["an unknown host name", "/status", { lines: "Host: evil.example\r\n" }, 421, "unknown_host"],
+    ["an unknown host name, even for an unknown page", "/nope", { lines: "Host: evil.example:9090\r\n" }, 421, "unknown_host"],
     ["a page that fails", "/broken", {}, 500, "page_failed"],
   ];
   for (const [name, path, options, status, code] of cases) {
@@ -101,19 +101,19 @@ describe("what is refused", () => {
     });
   }
 
-  it("a page's fault is in the log", async () => {
+  it("an error while rendering a page is logged", async () => {
     logged.length = 0;
     await ask("/broken");
-    assert.deepEqual(logged, ["A page of the admin port could not be drawn"]);
+    assert.deepEqual(logged, ["A page of the admin port could not be rendered"]);
   });
 
-  it("a body on a GET is read past", async () => {
+  it("the body of a GET is ignored", async () => {
     const answer = await ask("/hello", { lines: "Host: localhost\r\nContent-Length: 0\r\n" });
     assert.equal(answer.status, 200);
   });
 });
 
-describe("every answer", () => {
+describe("every response", () => {
   for (const path of ["/", "/status", "/hello", "/nope"]) {
     it(`${path} is safe in a browser`, async () => {
       const { head } = await ask(path);
@@ -126,7 +126,7 @@ describe("every answer", () => {
   }
 });
 
-describe("names it is asked by", () => {
+describe("accepted host names", () => {
   for (const host of ["localhost", `127.0.0.1:9090`, "[::1]:1", "box", "box.example.org:80"]) {
     it(host, async () => assert.equal((await ask("/hello", { lines: `Host: ${host}\r\n` })).status, 200));
   }

@@ -109,11 +109,11 @@ describe("warnings", () => {
     mappings: readonly TargetMapping[],
     warnings: readonly RegExp[],
   ][] = [
-    ["none where all is well", [endpoints[0]!], [makeMapping("food/0", { v1: 1 })], []],
-    ["none of a drained target", [endpoints[0]!], [makeMapping("food/0", { v1: 1, v2: 0 })], []],
+    ["none if all is well", [endpoints[0]!], [makeMapping("food/0", { v1: 1 })], []],
+    ["none for a drained target", [endpoints[0]!], [makeMapping("food/0", { v1: 1, v2: 0 })], []],
     ["an empty pool", [], [], [/^The pool has no replicas: add some/]],
     [
-      "nobody ready, and nothing that follows from it",
+      "no replica ready, without the warnings that follow from it",
       [endpoints[1]!],
       [makeMapping("food/0", { v1: 1 })],
       [/^No replica is ready/],

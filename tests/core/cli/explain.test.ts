@@ -43,7 +43,7 @@ const report: DecisionReport = {
   ],
 };
 
-test("a decision for people", () => {
+test("a decision as text", () => {
   assert.equal(
     decisionText(report),
     `request  req-1, chat-completions, ended 2030-01-01T00:00:00.000Z
@@ -52,19 +52,19 @@ model    food -> food-v2, by the rule food/0
 prompt   about 1,050 tokens, 4,200 bytes
 dropped  by ready: gpu-4
 dropped  by serves-model: gpu-3
-fault    mine had no say: Score 2 is not in [0, 1]
+fault    mine was ignored: Score 2 is not in [0, 1]
 why      gpu-1 was best with 0.900; the next had 0.450.
 tried    gpu-1 (connect-failed), then gpu-2 (200)
 
 2 of 4 replicas could serve it:
-replica          queue x 2  prefix-cache x 1  total
-gpu-1                1.000             0.700  0.900
-gpu-2    0.600 (25% heard)                 -  0.450
+replica               queue x 2  prefix-cache x 1  total
+gpu-1                     1.000             0.700  0.900
+gpu-2    0.600 (confidence 25%)                 -  0.450
 `,
   );
 });
 
-test("one that never got so far", () => {
+test("a request that ended before it was routed", () => {
   const refused: DecisionReport = {
     ...report,
     status: 0,
@@ -83,11 +83,11 @@ test("one that never got so far", () => {
   assert.equal(
     decisionText(refused),
     `request  req-1, chat-completions, ended 2030-01-01T00:00:00.000Z
-outcome  no answer, client-left, after 12.3 s
+outcome  no response, client-left, after 12.3 s
 model    none was read
 prompt   about 1,050 tokens, 4,200 bytes
 why      It ended before it was routed.
-tried    nobody
+tried    none
 `,
   );
 });

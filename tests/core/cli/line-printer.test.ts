@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { linePrinter } from "../../../core/cli/line-printer.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 
-test("gathers lines, and writes them in time, when there are many, and at the end", async () => {
+test("gathers lines and writes them after a while, when there are many, and at the end", async () => {
   const clock = new FakeClock();
   const written: string[] = [];
   const printer = linePrinter(clock, false, (text) => written.push(text));

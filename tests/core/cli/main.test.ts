@@ -5,7 +5,9 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
+import { printableLines } from "../../../core/contract/printable.ts";
 import { onThisRuntime } from "../../support/own-runtime.ts";
+import { startScriptedReplica } from "../../support/scripted-replica.ts";
 
 const root = join(import.meta.dirname ?? ".", "..", "..", "..");
 const MAIN = join(root, "core", "cli", "main.ts");
@@ -22,7 +24,7 @@ interface Running {
   readonly ended: Promise<number | null>;
 }
 
-/** The program on the runtime that runs this test. */
+/** Starts the program on the runtime that runs this test. */
 function signalbox(...argv: string[]): Running {
   const { command, args } = onThisRuntime(MAIN);
   const child = spawn(command, [...args, ...argv], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
@@ -49,7 +51,7 @@ async function until(isTrue: () => boolean): Promise<void> {
 }
 
 describe("the command line", () => {
-  it("start without anything runs a demo, and its curl line works as printed", { timeout: 30_000 }, async () => {
+  it("start without arguments runs a demo, and the printed curl line works", { timeout: 30_000 }, async () => {
     const { child, output, ended } = signalbox("start", "--port", "0", "--admin-port", "0");
     await until(() => output.out.includes("Try it:"));
     assert.match(output.out.split("\n")[0] ?? "", /demo pool/);
@@ -72,6 +74,30 @@ describe("the command line", () => {
     );
     process.kill(child.pid!, "SIGTERM");
     assert.equal(await ended, 0);
+  });
+
+  it("start and check print names from outside without control characters", { timeout: 60_000 }, async () => {
+    const replica = await startScriptedReplica(() => {}, ["m\u001b[2J\r\n\u009bx"]);
+    after(() => replica.close());
+    const file = join(folder, "nasty.yaml");
+    const text = `apiVersion: signalbox/v1\nkind: Router\nspec: { pool: { name: "p\\x9b[2J", endpoints: [ { url: "${replica.url}", labels: { a: "\\e[2J" } } ] } }\n`;
+    writeFileSync(file, text);
+    const { child, output, ended } = signalbox("start", "-f", file, "--port", "0", "--admin-port", "0");
+    await until(() => output.out.includes("models: "));
+    process.kill(child.pid!, "SIGTERM");
+    assert.equal(await ended, 0);
+    assert.match(output.out, /for the pool "p\?\[2J": 1 of 1 replicas ready, models: m\?\[2J\?\?\?x\n/);
+
+    const valid = signalbox("check", file);
+    await valid.ended;
+    writeFileSync(file, text.replace("spec: {", 'spec: { "q\\x9b[2J": 1,'));
+    const refused = signalbox("start", "-f", file);
+    await refused.ended;
+    for (const shown of [output, valid.output, refused.output]) {
+      const all = shown.out + shown.err;
+      assert.ok(all.includes("[2J"));
+      assert.equal(printableLines(all), all);
+    }
   });
 
   const bad = join(folder, "bad.yaml");
@@ -98,7 +124,7 @@ describe("the command line", () => {
     });
   }
 
-  it("start on a port in use: exit code 1 and what to do", { timeout: 30_000 }, async () => {
+  it("start on a port in use: exit code 1 and a message that names the switch", { timeout: 30_000 }, async () => {
     const holder = createServer();
     await new Promise<void>((resolve) => holder.listen(0, "127.0.0.1", resolve));
     const { port } = holder.address() as { port: number };

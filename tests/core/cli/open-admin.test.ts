@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import type { Status } from "../../../core/admin/status.ts";
 import { askAdmin } from "../../../core/cli/ask-admin.ts";
 import { type OpenAdmin, openAdmin } from "../../../core/cli/open-admin.ts";
+import { statusText } from "../../../core/cli/status.ts";
 import { silentLog } from "../../../core/contract/log.ts";
+import { printable } from "../../../core/contract/printable.ts";
 import { parseEndpointUrl } from "../../../core/control/endpoint-url.ts";
 import { DEFAULT_SETTINGS } from "../../../core/settings.ts";
 import { startTestRouter, type TestRouter } from "../../support/router.ts";
@@ -23,43 +26,49 @@ const warnings: string[] = [];
 const open = (configured: Parameters<typeof openAdmin>[0], askedPort: number | undefined): Promise<OpenAdmin | undefined> => {
   warnings.length = 0;
   const log = { ...silentLog, warn: (message: string) => void warnings.push(message) };
-  return openAdmin(configured, askedPort, { ...router, settings: DEFAULT_SETTINGS, sources: ["test.yaml"], log });
+  return openAdmin(configured, askedPort, {
+    ...router,
+    settings: DEFAULT_SETTINGS,
+    sources: ["test.yaml"],
+    droppedLogLines: () => 0,
+    log,
+  });
 };
 const urlIn = (admin: OpenAdmin | undefined) => /Status page: (http:\S+)\/ /.exec(admin?.greeting ?? "")?.[1] ?? "";
 const address = (port: number, host = "127.0.0.1") => ({ host, port, hosts: [] });
 
 describe("where the admin port is", () => {
-  it("nowhere when the config has it off", async () => assert.equal(await open(undefined, undefined), undefined));
+  it("nowhere when the config turns it off", async () => assert.equal(await open(undefined, undefined), undefined));
 
-  it("where the command line wants it, even then", async () => {
+  it("on the port from the command line, even then", async () => {
     const admin = await open(undefined, 0);
     assert.match(urlIn(admin), /^http:\/\/127\.0\.0\.1:\d+$/);
     await admin?.close();
   });
 
-  it("at the command line's port on the config's host", async () => {
+  it("on the port from the command line and the host from the config", async () => {
     const admin = await open(address(1, "localhost"), 0);
     assert.match(urlIn(admin), /^http:\/\/localhost:\d+$/);
     assert.deepEqual(warnings, []);
     await admin?.close();
   });
 
-  it("on every network only with a warning", async () => {
+  it("on all networks, with a warning", async () => {
     const admin = await open(address(0, "0.0.0.0"), undefined);
     assert.equal(warnings.length, 1);
     await admin?.close();
   });
 });
 
-describe("a port that can't be had", () => {
-  it("in use: names the switch", async () => {
+describe("an address that can't be listened on", () => {
+  it("in use: the message names the switch", async () => {
     await assert.rejects(
       open(address(router.port), undefined),
       /^Error: 127\.0\.0\.1:\d+ is in use; .* another with --admin-port/,
     );
   });
 
-  it("on a host of somebody else: names the key", async () => {
+  it("of another machine: the message names the key", async () => {
     await assert.rejects(
       open(address(0, "192.0.2.1"), undefined),
       /^Error: 192\.0\.2\.1 is not an address of this machine; check spec\.admin\.host/,
@@ -67,15 +76,36 @@ describe("a port that can't be had", () => {
   });
 });
 
-describe("asking it from the command line", () => {
-  it("brings a page's JSON, fit for a terminal", async () => {
+describe("askAdmin", () => {
+  it("returns a page's JSON", async () => {
     const admin = await open(address(0), undefined);
     const status = (await askAdmin(parseEndpointUrl(urlIn(admin)), "/status")) as { sources: string[] };
     assert.deepEqual(status.sources, ["test.yaml"]);
     await admin?.close();
   });
 
-  it("says so when nobody listens", async () => {
+  it("returns names from outside without control characters, in keys too", async () => {
+    const nasty = "a\u001b[2J\r\nb\u009b\u2028\u202e";
+    const hostile = await startScriptedReplica(() => {}, [nasty]);
+    after(() => hostile.close());
+    const spec = `  pool: { name: "p\\x9b2J", endpoints: [ { url: "${hostile.url}", labels: { "k\\e[2J": "v\\e[2J" } } ] }`;
+    const over = await startTestRouter([], { spec, ready: 1 });
+    after(() => over.close());
+    const admin = await openAdmin(address(0), undefined, {
+      ...over,
+      settings: DEFAULT_SETTINGS,
+      sources: [nasty],
+      log: silentLog,
+    });
+    after(() => admin?.close());
+    const status = (await askAdmin(parseEndpointUrl(urlIn(admin)), "/status")) as Status;
+    assert.equal(status.pool, "p?2J");
+    assert.deepEqual(status.endpoints[0]?.models, ["a?[2J??b???"]);
+    assert.deepEqual(status.endpoints[0]?.labels, { "k?[2J": "v?[2J" });
+    for (const text of [JSON.stringify(status), statusText(status).replaceAll("\n", "")]) assert.equal(printable(text), text);
+  });
+
+  it("says that nobody listens", async () => {
     const admin = await open(address(0), undefined);
     await admin?.close();
     await assert.rejects(
@@ -84,10 +114,10 @@ describe("asking it from the command line", () => {
     );
   });
 
-  it("says so when it is another port", async () => {
+  it("says that the port is not an admin port", async () => {
     await assert.rejects(
       askAdmin(parseEndpointUrl(router.url), "/status"),
-      /is no router's admin port; name that with --admin URL\.$/,
+      /is not a router's admin port; name the admin port with --admin URL\.$/,
     );
   });
 });

@@ -28,7 +28,7 @@ const TEXT = Array.from({ length: 60 }, (_, index) => {
 const plain = inFolder("plain.jsonl", TEXT);
 const packed = inFolder("packed.jsonl.gz", gzipSync(TEXT));
 
-/** The program on the runtime that runs this test. */
+/** Runs the program on the runtime that runs this test. */
 function simulate(...argv: string[]): Promise<{ code: number | null; out: string; err: string }> {
   const { command, args } = onThisRuntime(join(root, "core", "cli", "main.ts"));
   const child = spawn(command, [...args, "simulate", ...argv], {
@@ -92,7 +92,7 @@ describe("signalbox simulate", () => {
     assert.match(readFileSync(join(folder, "all.svg"), "utf8"), /^<svg .*>random<\/text>.*>ours<\/text>.*<\/svg>\n$/s);
   });
 
-  it("without a config runs the default one and prints a table; a broken config is told with its place", {
+  it("runs the default config if none is given and prints a table; reports where a config is broken", {
     timeout: 60_000,
   }, async () => {
     const broken = inFolder("broken.yaml", "apiVersion: signalbox/v1\nkind: Router\nspec: { plugins: [ { type: randon } ] }\n");
@@ -158,7 +158,7 @@ describe("its command line", () => {
     );
   });
 
-  it("asks for nothing else when it is asked for help", () => {
+  it("needs nothing else with --help", () => {
     assert.equal(readSimulateArguments(["--help"]), undefined);
   });
 
@@ -198,7 +198,7 @@ describe("its command line", () => {
 });
 
 describe("a trace file", () => {
-  it("reads the same packed or not", async () => {
+  it("has the same content compressed or not", async () => {
     const [one, other] = [await readTraceFile(plain), await readTraceFile(packed)];
     assert.deepEqual([one.name, other.name], ["plain.jsonl", "packed.jsonl.gz"]);
     assert.deepEqual(
@@ -208,10 +208,30 @@ describe("a trace file", () => {
   });
 
   const bad: readonly [name: string, path: string, message: RegExp][] = [
-    ["is not there", join(folder, "none.jsonl"), /There is no file .*none\.jsonl; name a trace to replay/],
+    ["does not exist", join(folder, "none.jsonl"), /There is no file .*none\.jsonl; name a trace to replay/],
     ["is a folder", folder, /is a folder; name a trace in it/],
-    ["is only called .gz", inFolder("text.gz", TEXT), /text\.gz is not a whole gzip file/],
+    ["is not compressed but called .gz", inFolder("text.gz", TEXT), /text\.gz is not a whole gzip file/],
     ["is cut off", inFolder("half.gz", gzipSync(TEXT).subarray(0, 300)), /half\.gz is not a whole gzip file/],
+    [
+      "is compressed and has a bad line",
+      inFolder("bad.gz", gzipSync(`${TEXT}{"timestamp":\n`)),
+      /^Error: bad\.gz:61: the line is not compl/,
+    ],
+    [
+      "is compressed and long, with a bad line early",
+      inFolder("early.gz", gzipSync(`{"timestamp":"x"}\n${TEXT.repeat(2_000)}`)),
+      /^Error: early\.gz:1: "input_length" must be/,
+    ],
+    [
+      "is compressed and cut off behind a bad line",
+      inFolder("both.gz", gzipSync(`{"timestamp":"x"}\n${TEXT.repeat(2_000)}`).subarray(0, -9)),
+      /^Error: both\.gz:1: "input_length" must be/,
+    ],
+    [
+      "is long, with a bad line early",
+      inFolder("early.jsonl", `{"timestamp":"x"}\n${TEXT.repeat(2_000)}`),
+      /^Error: early\.jsonl:1: "input_length" must be/,
+    ],
     ["breaks off inside a line", inFolder("torn.jsonl", TEXT.slice(0, -9)), /torn\.jsonl:60: the line is not complete JSON/],
   ];
   for (const [name, path, message] of bad) {
@@ -219,14 +239,14 @@ describe("a trace file", () => {
   }
 });
 
-it("the table says what to mind", async () => {
+it("the table comes with warnings about its meaning", async () => {
   const trace = { ...(await readTraceFile(plain)), hasPrefixes: false, skippedLines: 1_234 };
   const asked = readSimulateArguments(["t", "--seeds", "3", "--time-scale", "0.8"]);
   const run = { ...new Recorder().metrics(0, 0, []), name: "mine", faultyDecisions: 2 };
   const text = report([trace], [run], asked!.settings, 3);
   assert.match(text, /60 requests in 0\.4 minutes, 1,234 other lines skipped\n/);
   assert.match(text, /time scale 0\.8, mean of the seeds 1 to 3\n/);
-  assert.match(text, /plain\.jsonl does not say which prompts began alike.*\n.*"replay: true"/);
+  assert.match(text, /plain\.jsonl does not show which prompts share a prefix.*\n.*"replay: true"/);
   assert.match(text, /A plugin broke its contract in mine/);
 });
 

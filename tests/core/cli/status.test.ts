@@ -33,6 +33,7 @@ const status: Status = {
   pool: "llama",
   sources: ["signalbox.yaml", "rewrites.yaml"],
   clientConnections: 7,
+  memory: { limitBytes: 1000, bodyBytes: 0, unreadBytes: 0, refusals: 0 },
   warnings: ["Something is amiss."],
   endpoints: [
     gpu1,
@@ -79,7 +80,7 @@ const status: Status = {
   limits: DEFAULT_LIMITS,
 };
 
-test("a router on one screen", () => {
+test("the state of a router as text", () => {
   assert.equal(
     statusText(status),
     `Pool "llama": 1 of 2 replicas ready, up 2 h 13 min, config: signalbox.yaml, rewrites.yaml
@@ -98,7 +99,7 @@ profile default: filters ready, mine; scorers outstanding-work x 2; picker max-s
   );
 });
 
-test("one at rest, just started", () => {
+test("the state of a router without endpoints, just started", () => {
   assert.equal(
     statusText({
       ...status,

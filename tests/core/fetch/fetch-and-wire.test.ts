@@ -28,8 +28,8 @@ interface Seen {
   readonly isComplete: boolean;
 }
 
-/** What the replica answers, by the number in the request's `seed`. */
-const ANSWERS: readonly string[] = [
+/** How the replica responds, by the number in the request's `seed`. */
+const RESPONSES: readonly string[] = [
   jsonAnswer('{"ok":true}'),
   jsonAnswer(
     '{"ok":true}',
@@ -59,8 +59,8 @@ const ENDING: readonly string[] = [
 
 const script: Script = (request, socket) => {
   const seed = Number(/"seed":(\d+)/.exec(request.body.toString())?.[1] ?? 0);
-  if (seed < ANSWERS.length) socket.write(ANSWERS[seed]!, "latin1");
-  else socket.end(ENDING[seed - ANSWERS.length]!, "latin1");
+  if (seed < RESPONSES.length) socket.write(RESPONSES[seed]!, "latin1");
+  else socket.end(ENDING[seed - RESPONSES.length]!, "latin1");
 };
 
 const JSON_TYPE = { "content-type": "application/json" };
@@ -73,14 +73,14 @@ const post = (target: string, body: string | undefined, headers: Readonly<Record
 const get = (target: string, method = "GET"): Asked => ({ method, target, headers: {}, body: undefined });
 
 const REQUESTS: readonly (readonly [name: string, asked: Asked])[] = [
-  ...[...ANSWERS, ...ENDING].map((_, seed) => [`answer ${seed}`, post(CHAT, chatBody(`,"seed":${seed}`))] as const),
+  ...[...RESPONSES, ...ENDING].map((_, seed) => [`response ${seed}`, post(CHAT, chatBody(`,"seed":${seed}`))] as const),
   [
     "a stream that breaks, on messages",
-    post("/v1/messages", chatBody(`,"max_tokens":5,"stream":true,"seed":${ANSWERS.length + 2}`)),
+    post("/v1/messages", chatBody(`,"max_tokens":5,"stream":true,"seed":${RESPONSES.length + 2}`)),
   ],
   [
     "a stream that breaks, on responses",
-    post("/v1/responses", `{"model":"m","input":"x","stream":true,"seed":${ANSWERS.length + 2}}`),
+    post("/v1/responses", `{"model":"m","input":"x","stream":true,"seed":${RESPONSES.length + 2}}`),
   ],
   ["a rewrite", post(CHAT, '{"messages":[{"role":"user","content":"hello"}], "model" : "alias"}')],
   ["a query", post(`${CHAT}?a=%20&b=?`, chatBody())],
@@ -116,7 +116,7 @@ const REQUESTS: readonly (readonly [name: string, asked: Asked])[] = [
   ["a header that steers", post(CHAT, chatBody(), { ...JSON_TYPE, "x-forwarded-for": "10.0.0.1", "x-signalbox-model": "m" })],
 ];
 
-describe("the fetch face and the wire server give the same answer to", () => {
+describe("the fetch face and the wire server give the same response to", () => {
   let replica: ScriptedReplica;
   let wire: TestRouter;
   let web: TestFetchRouter;
@@ -177,13 +177,13 @@ async function askWire(port: number, { method, target, headers, body }: Asked): 
       "latin1",
     ),
   );
-  const answer = wholeAnswer(await client.closed());
-  const isBodiless = method === "HEAD" || answer.status === 204 || answer.status === 304;
+  const response = wholeAnswer(await client.closed());
+  const isBodiless = method === "HEAD" || response.status === 204 || response.status === 304;
   return {
-    status: answer.status,
-    headers: readable(answer.headers),
-    body: answer.body,
-    isComplete: answer.isComplete || isBodiless,
+    status: response.status,
+    headers: readable(response.headers),
+    body: response.body,
+    isComplete: response.isComplete || isBodiless,
   };
 }
 

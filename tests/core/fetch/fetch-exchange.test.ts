@@ -24,7 +24,7 @@ function streamOf(parts: readonly unknown[], ending: "end" | "fail" | "open" = "
   return { stream: stream as ReadableStream<Uint8Array<ArrayBuffer>>, seen };
 }
 
-describe("an answer that is streamed", () => {
+describe("a response that is streamed", () => {
   it("hands each event on as it comes, under the target's name", async () => {
     const events = ["data: 1\n\n", "data: 2\n\n", "data: [DONE]\n\n"];
     const sockets: Socket[] = [];
@@ -115,7 +115,7 @@ describe("an answer that is streamed", () => {
   });
 });
 
-describe("an application that wants no answer any more", () => {
+describe("an application that wants no response any more", () => {
   const stages: readonly { name: string; script: Script }[] = [
     { name: "before the head", script: () => {} },
     { name: "before the first token", script: (_request, socket) => void socket.write(STREAM_HEAD) },
@@ -125,14 +125,14 @@ describe("an application that wants no answer any more", () => {
     it(`aborts ${name}: the connection to the replica is closed`, async () => {
       const { router, replica } = await setUpFetch(script);
       const aborting = new AbortController();
-      const answer = router.fetch(postRequest(CHAT, chatBody(',"stream":true'), { signal: aborting.signal }));
+      const pending = router.fetch(postRequest(CHAT, chatBody(',"stream":true'), { signal: aborting.signal }));
       await waitUntil(() => replica.requests.length === 1);
-      const response = name === "before the head" ? undefined : await answer;
+      const response = name === "before the head" ? undefined : await pending;
       const reader = response?.body?.getReader();
       if (name === "in mid-stream") await reader?.read();
       aborting.abort(new Error("changed my mind"));
       if (reader) await assert.rejects(reader.read(), /changed my mind/);
-      else assert.equal((await answer).status, 499);
+      else assert.equal((await pending).status, 499);
       await waitUntil(() => replica.sockets.size === 0);
       assert.equal(router.log.at(-1)?.ending, "client-left");
     });
@@ -145,7 +145,7 @@ describe("an application that wants no answer any more", () => {
     assert.equal(replica.requests.length, 0);
   });
 
-  it("aborts after the answer: nothing happens", async () => {
+  it("aborts after the response: nothing happens", async () => {
     const { router } = await setUpFetch(answerOk);
     const aborting = new AbortController();
     const response = await router.fetch(postRequest(CHAT, chatBody(), { signal: aborting.signal }));
@@ -167,10 +167,10 @@ describe("an application that wants no answer any more", () => {
     const { router, replica } = await setUpFetch(answerOk);
     const aborting = new AbortController();
     const { stream, seen } = streamOf([bytes('{"model":')], "open");
-    const answer = router.fetch(postRequest(CHAT, stream, { signal: aborting.signal }));
+    const pending = router.fetch(postRequest(CHAT, stream, { signal: aborting.signal }));
     await Promise.resolve();
     aborting.abort();
-    assert.equal((await answer).status, 499);
+    assert.equal((await pending).status, 499);
     await waitUntil(() => seen.cancelled);
     assert.equal(replica.requests.length, 0);
   });

@@ -20,16 +20,16 @@ async function setUp(script: Script, spec = "") {
 const streamed = postBytes(CHAT, chatBody(',"stream":true'));
 
 describe("the fetch face under this runtime's own server", () => {
-  it("answers with the replica's status, headers and bytes", async () => {
+  it("responds with the replica's status, headers and bytes", async () => {
     const { port, replica } = await setUp(
       (_request, socket) => void socket.write(jsonAnswer('{"é":1.0}', "404 Not Found", "X-A: b\r\n")),
     );
-    const answer = readAnswer(await exchange(port, postBytes(CHAT, chatBody())));
-    assert.equal(answer.status, 404);
-    assert.match(answer.head, /^x-a: b$/im);
-    assert.match(answer.head, /^x-signalbox-model: m$/im);
-    assert.match(answer.head, /^content-length: 10$/im);
-    assert.deepEqual(answer.json, { é: 1 });
+    const response = readAnswer(await exchange(port, postBytes(CHAT, chatBody())));
+    assert.equal(response.status, 404);
+    assert.match(response.head, /^x-a: b$/im);
+    assert.match(response.head, /^x-signalbox-model: m$/im);
+    assert.match(response.head, /^content-length: 10$/im);
+    assert.deepEqual(response.json, { é: 1 });
     assert.equal(replica.requests[0]?.body.toString(), chatBody());
   });
 
@@ -47,8 +47,8 @@ describe("the fetch face under this runtime's own server", () => {
       await client.until((received) => received.includes(event(n)));
     }
     sockets[0]!.write(LAST_CHUNK);
-    const answer = wholeAnswer(await client.until((received) => received.endsWith("0\r\n\r\n")));
-    assert.equal(answer.body, [1, 2, 3, 4, 5].map(event).join(""));
+    const response = wholeAnswer(await client.until((received) => received.endsWith("0\r\n\r\n")));
+    assert.equal(response.body, [1, 2, 3, 4, 5].map(event).join(""));
     client.destroy();
   });
 
@@ -59,10 +59,10 @@ describe("the fetch face under this runtime's own server", () => {
     });
     const client = await openClient(port);
     client.send(streamed);
-    const answer = wholeAnswer(await client.closed());
-    assert.ok(answer.body.startsWith(event(1)));
-    assert.match(answer.body, /data: \{"error":\{[^\n]+"code":"upstream_reset"\}\}\n\n$/);
-    assert.equal(answer.isComplete, false);
+    const response = wholeAnswer(await client.closed());
+    assert.ok(response.body.startsWith(event(1)));
+    assert.match(response.body, /data: \{"error":\{[^\n]+"code":"upstream_reset"\}\}\n\n$/);
+    assert.equal(response.isComplete, false);
   });
 
   it("ends a body that breaks off visibly", async () => {

@@ -15,16 +15,16 @@ function makeWriter(method = "POST") {
     over: () => told.push("over"),
     later: (run: () => void) => setImmediate(run),
   };
-  const writer = new FetchResponse(method, owner, (answer) => {
-    response = answer;
+  const writer = new FetchResponse(method, owner, (made) => {
+    response = made;
   });
   return { writer, told, response: () => response };
 }
 
-function answered({ response }: ReturnType<typeof makeWriter>): Response {
-  const answer = response();
-  assert.ok(answer, "there must be a Response by now");
-  return answer;
+function responseOf({ response }: ReturnType<typeof makeWriter>): Response {
+  const made = response();
+  assert.ok(made, "there must be a Response by now");
+  return made;
 }
 
 describe("a writer of the fetch face", () => {
@@ -33,14 +33,14 @@ describe("a writer of the fetch face", () => {
     made.writer.start(418, "I'm a teapot", LINES, 2);
     made.writer.write(bytes("..hi.."), [2, 4], 1);
     made.writer.end();
-    const answer = answered(made);
-    assert.equal(answer.status, 418);
-    assert.equal(answer.statusText, "I'm a teapot");
-    assert.deepEqual(answer.headers.getSetCookie(), ["a=1", "b=2"]);
-    assert.equal(answer.headers.get("x-name"), "caf\xe9");
-    assert.equal(answer.headers.get("x-empty"), "");
-    assert.equal(answer.headers.get("content-length"), "2");
-    assert.equal(await answer.text(), "hi");
+    const response = responseOf(made);
+    assert.equal(response.status, 418);
+    assert.equal(response.statusText, "I'm a teapot");
+    assert.deepEqual(response.headers.getSetCookie(), ["a=1", "b=2"]);
+    assert.equal(response.headers.get("x-name"), "caf\xe9");
+    assert.equal(response.headers.get("x-empty"), "");
+    assert.equal(response.headers.get("content-length"), "2");
+    assert.equal(await response.text(), "hi");
     assert.deepEqual(made.told, ["over"]);
   });
 
@@ -48,7 +48,7 @@ describe("a writer of the fetch face", () => {
     const made = makeWriter();
     made.writer.start(200, "caf\xe9", "", 0);
     made.writer.end();
-    assert.equal(answered(made).statusText, "");
+    assert.equal(responseOf(made).statusText, "");
   });
 
   for (const [status, method] of [
@@ -62,19 +62,19 @@ describe("a writer of the fetch face", () => {
       made.writer.start(status, "", LINES, status === 200 ? 9 : -1);
       assert.equal(made.writer.write(bytes("not wanted"), [0, 10], 1), true);
       made.writer.end();
-      const answer = answered(made);
-      assert.equal(answer.status, status);
-      assert.equal(answer.body, null);
-      assert.equal(answer.headers.get("content-length"), status === 200 ? "9" : null);
+      const response = responseOf(made);
+      assert.equal(response.status, status);
+      assert.equal(response.body, null);
+      assert.equal(response.headers.get("content-length"), status === 200 ? "9" : null);
     });
   }
 
-  it("answers with the head as soon as no body bytes come with it", () => {
+  it("responds with the head as soon as no body bytes come with it", () => {
     const made = makeWriter();
     made.writer.start(200, "OK", LINES, 5);
     assert.equal(made.response(), undefined);
     made.writer.flush();
-    assert.equal(answered(made).status, 200);
+    assert.equal(responseOf(made).status, 200);
   });
 
   it("hands over the spans of one write in one piece, as a plain Uint8Array", async () => {
@@ -84,7 +84,7 @@ describe("a writer of the fetch face", () => {
     made.writer.write(Buffer.from("-!-"), [1, 2], 1);
     made.writer.write(Buffer.from("nothing"), [], 0);
     made.writer.end();
-    const reader = answered(made).body!.getReader();
+    const reader = responseOf(made).body!.getReader();
     const parts: Uint8Array[] = [];
     for (let part = await reader.read(); !part.done; part = await reader.read()) parts.push(part.value);
     assert.deepEqual(
@@ -104,7 +104,7 @@ describe("a writer of the fetch face", () => {
     assert.equal(made.writer.write(chunk, span, 1), false);
     assert.equal(made.writer.write(chunk, span, 1), false);
     assert.equal(made.writer.waitingBytes, 3 * chunk.length);
-    const reader = answered(made).body!.getReader();
+    const reader = responseOf(made).body!.getReader();
     await reader.read();
     assert.equal(made.writer.waitingBytes, 2 * chunk.length);
     assert.deepEqual(made.told, []);
@@ -121,7 +121,7 @@ describe("a writer of the fetch face", () => {
     made.writer.write(bytes("data: 1\n\n"), [0, 9], 1);
     made.writer.abort("data: {}\n\n");
     assert.deepEqual(made.told, ["over"]);
-    const reader = answered(made).body!.getReader();
+    const reader = responseOf(made).body!.getReader();
     assert.equal(Buffer.from((await reader.read()).value!).toString(), "data: 1\n\n");
     assert.equal(Buffer.from((await reader.read()).value!).toString(), "data: {}\n\n");
     await assert.rejects(reader.read(), /broke off/);
@@ -131,7 +131,7 @@ describe("a writer of the fetch face", () => {
     const made = makeWriter();
     made.writer.start(200, "OK", LINES, -1);
     made.writer.flush();
-    const text = answered(made).text();
+    const text = responseOf(made).text();
     made.writer.abort("");
     await assert.rejects(text, /broke off/);
   });
@@ -140,7 +140,7 @@ describe("a writer of the fetch face", () => {
     const made = makeWriter();
     made.writer.start(200, "OK", LINES, 5);
     made.writer.abort("");
-    await assert.rejects(answered(made).text(), /broke off/);
+    await assert.rejects(responseOf(made).text(), /broke off/);
   });
 
   it("fails at once when nobody reads any more", async () => {
@@ -148,26 +148,26 @@ describe("a writer of the fetch face", () => {
     made.writer.start(200, "OK", LINES, -1);
     made.writer.write(bytes("data: 1\n\n"), [0, 9], 1);
     made.writer.fail(new Error("gone"));
-    await assert.rejects(answered(made).text(), /gone/);
+    await assert.rejects(responseOf(made).text(), /gone/);
     assert.equal(made.writer.write(bytes("x"), [0, 1], 1), true);
     made.writer.end();
     made.writer.abort("");
   });
 
-  it("is a 499 when its request was aborted before an answer", () => {
+  it("is a 499 when its request was aborted before a response", () => {
     const made = makeWriter();
     made.writer.fail(new Error("gone"));
-    assert.equal(answered(made).status, 499);
+    assert.equal(responseOf(made).status, 499);
     made.writer.start(200, "OK", LINES, 0);
     made.writer.end();
-    assert.equal(answered(made).status, 499);
+    assert.equal(responseOf(made).status, 499);
   });
 
   it("tells when its reader cancels, once", async () => {
     const made = makeWriter();
     made.writer.start(200, "OK", LINES, -1);
     made.writer.flush();
-    await answered(made).body!.cancel();
+    await responseOf(made).body!.cancel();
     made.writer.end();
     made.writer.abort("more");
     assert.deepEqual(made.told, ["left"]);

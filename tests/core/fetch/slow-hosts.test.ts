@@ -21,6 +21,7 @@ function setUpFace() {
     nextRequestId: () => "not a request's id",
     limits: DEFAULT_LIMITS,
     clock,
+    memory: { unreadBytes: 0 },
     deadlines: new Deadlines(clock, 250),
     open: new Set(),
     isClosed: false,
@@ -46,13 +47,13 @@ describe("a host that reads a response slowly", () => {
   /** Writes more than the reader may have before it, in ten chunks. */
   async function openStream() {
     const face = setUpFace();
-    const answer = exchange(postRequest("/v1/messages", "{}"), face.shared);
+    const pending = exchange(postRequest("/v1/messages", "{}"), face.shared);
     await face.clock.advance(0);
     const writer = face.responses[0]!;
     writer.start(200, "OK", "", -1);
     const chunk = new Uint8Array(30 * 1024);
     for (let n = 0; n < 10; n++) writer.write(chunk, [0, chunk.length], 1, false);
-    return { ...face, writer, reader: (await answer).body!.getReader() };
+    return { ...face, writer, reader: (await pending).body!.getReader() };
   }
 
   it("is waited for as long as it takes something within the limit", async () => {
@@ -89,9 +90,9 @@ describe("a host whose body does not come to its end", () => {
   ]) {
     it(`${name}: its receiver responds, in its own shape and under its own id`, async () => {
       const { clock, told, shared } = setUpFace();
-      const answer = exchange(postRequest("/v1/messages", body()), shared);
+      const pending = exchange(postRequest("/v1/messages", body()), shared);
       await clock.advance(DEFAULT_LIMITS.bodyTimeoutMs + 1_000);
-      const response = await answer;
+      const response = await pending;
       assert.equal(response.headers.get("x-request-id"), "the request's id");
       assert.equal(((await response.json()) as { type: string }).type, "error");
       assert.deepEqual(told, [`refuse ${code}`]);

@@ -9,7 +9,7 @@ async function run(...argv: string[]) {
 }
 
 describe("signalbox mock", () => {
-  test("starts a replica as its arguments say and prints where it is", async () => {
+  test("starts a replica with its arguments and prints its address", async () => {
     const flags = ["--port", "0", "--model", "llama", "--adapters", "a,b", "--time-scale", "0", "--kv-tokens", "2048"];
     const { result, text } = await run(...flags, "--fault", 'status={"value":503,"times":1}', "--fault", "slowMs=1");
     assert.ok("replica" in result);
@@ -29,7 +29,7 @@ describe("signalbox mock", () => {
     }
   });
 
-  test("--help says what there is", async () => {
+  test("--help lists the switches", async () => {
     const { result, text } = await run("--help");
     assert.deepEqual(result, { exitCode: 0 });
     for (const word of ["--port", "--time-scale", "silentAfterEvents", "/mock/faults"]) assert.ok(text.includes(word));
@@ -57,7 +57,7 @@ describe("signalbox mock", () => {
     });
   }
 
-  test("a taken port is said so", async () => {
+  test("a port in use is reported", async () => {
     const first = await run("--port", "0");
     assert.ok("replica" in first.result);
     try {

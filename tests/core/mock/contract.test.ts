@@ -9,7 +9,7 @@ const NAMES = { base: "tiny", adapters: ["food-review-v1", "food-review-v2"], ad
 const DEPLOYMENTS: readonly { name: string; options: MockOptions; rows: ReturnType<typeof assertionsFor> }[] = [
   {
     name: "generation",
-    // Slow enough that a stream of thousands of tokens is still running when it is left.
+    // Slow enough that a stream of thousands of tokens is still running when the client leaves.
     options: { model: NAMES.base, adapters: NAMES.adapters, timeScale: 0.1 },
     rows: assertionsFor("any", "engine", "generate", "generate-engine"),
   },

@@ -44,7 +44,7 @@ describe("the engine of a mock replica", () => {
     assert.equal(Math.round(run.finishedAtMs), 113);
   });
 
-  test("works off a long prompt in chunks, between which others get their tokens", async () => {
+  test("computes a long prompt in chunks, between which other requests get tokens", async () => {
     const { clock, submit } = setUp();
     const short = submit(8, 4);
     const long = submit(4096, 1, 10_000);
@@ -64,7 +64,7 @@ describe("the engine of a mock replica", () => {
     assert.deepEqual(again.tokensAtMs, [1000.125]);
   });
 
-  test("computes as many requests as it may and lets the rest wait in order", async () => {
+  test("computes up to the limit of requests; the others wait in order", async () => {
     const { clock, engine, submit } = setUp({ maxRunning: 2 });
     const runs = [submit(8, 2), submit(8, 20, 100), submit(8, 1, 200), submit(8, 1, 300)];
     await clock.advance(1);
@@ -86,7 +86,7 @@ describe("the engine of a mock replica", () => {
     assert.equal(engine.cache.usage, 0);
   });
 
-  test("an aborted request leaves at once, waiting or running, and says nothing more", async () => {
+  test("an aborted request, waiting or running, leaves at once and reports nothing more", async () => {
     const { clock, engine, submit } = setUp({ maxRunning: 1 });
     const running = submit(8, 100);
     const waiting = submit(8, 100, 100);
@@ -108,7 +108,7 @@ describe("the engine of a mock replica", () => {
     assert.deepEqual(run.tokensAtMs, [1, 1.064]);
   });
 
-  test("with a time scale of 0 needs no time at all", async () => {
+  test("takes no time with a time scale of 0", async () => {
     const { clock, submit } = setUp({ timeScale: 0 });
     const run = submit(800, 3);
     for (let turn = 0; turn < 10; turn++) await clock.advance(0);

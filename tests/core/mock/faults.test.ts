@@ -9,7 +9,7 @@ import { openClient, postBytes } from "../../support/raw-client.ts";
 const STREAM = postBytes("/v1/completions", '{"prompt":"hello","max_tokens":6,"stream":true}');
 const WHOLE = postBytes("/v1/completions", '{"prompt":"hello","max_tokens":6}');
 
-/** Sends the bytes and returns what came until the connection ended, and how it ended. */
+/** Sends the bytes. Returns what was received until the connection ended, and how it ended. */
 async function talk(replica: MockReplica, bytes: string): Promise<{ received: string; end: string }> {
   const client = await openClient(replica.port);
   let end = "closed";
@@ -68,7 +68,7 @@ describe("the faults of a mock replica", () => {
       await replica.faults.apply(row.fault);
       const { received, end } = await talk(replica, row.bytes);
       assert.equal(end, row.end);
-      // A reset may take back what was on its way.
+      // A reset may discard bytes in transit.
       if (end === "closed") assert.equal(events(received), row.events);
       if (end === "closed") assert.ok(received.startsWith(row.begins));
       assert.ok(!received.includes("[DONE]") && !received.includes("0\r\n\r\n"));
@@ -77,7 +77,7 @@ describe("the faults of a mock replica", () => {
     });
   }
 
-  test("dieInsideEvent ends in the middle of one", async () => {
+  test("dieInsideEvent ends in the middle of an event", async () => {
     await replica.faults.set("dieInsideEvent", 1);
     assert.doesNotMatch((await talk(replica, STREAM)).received, /\n\n\r\n$/);
   });
@@ -87,13 +87,13 @@ describe("the faults of a mock replica", () => {
     { name: "silentAfterEvents" as FaultName, fault: { silentAfterEvents: 2 }, events: 2 },
   ] as const;
   for (const row of SILENT) {
-    test(`${row.name} keeps the connection and says nothing more`, async () => {
+    test(`${row.name} keeps the connection and sends nothing more`, async () => {
       await replica.faults.apply(row.fault);
       const client = await openClient(replica.port);
       client.send(STREAM);
       await client.until((received) => events(received) === row.events);
       await replica.seen.until((requests) => requests.length === 1);
-      // Another whole answer takes longer than the rest of this one would.
+      // A whole other response takes longer than the rest of this one would.
       await replica.faults.clear();
       await (await fetch(`${replica.url}/v1/completions`, { method: "POST", body: '{"prompt":"x"}', headers: JSON_TYPE })).text();
       assert.equal(events(client.received), row.events);
@@ -103,14 +103,14 @@ describe("the faults of a mock replica", () => {
     });
   }
 
-  test("resetOnReuse spares the first request of a connection", async () => {
+  test("resetOnReuse does not affect the first request of a connection", async () => {
     await replica.faults.set("resetOnReuse", true);
     const { received, end } = await talk(replica, WHOLE + WHOLE);
     assert.equal(end, "ECONNRESET");
     assert.ok(received.split("HTTP/1.1 200").length <= 2);
   });
 
-  test("dropAfterResponseMs closes the connection after each answer", async () => {
+  test("dropAfterResponseMs closes the connection after each response", async () => {
     await replica.faults.set("dropAfterResponseMs", 1);
     const { received } = await talk(replica, WHOLE);
     assert.match(received, /^HTTP\/1\.1 200 /);
@@ -136,7 +136,7 @@ describe("the faults of a mock replica", () => {
     { fault: { loading: true }, bytes: WHOLE, wanted: /^HTTP\/1\.1 503 [\s\S]*loading/ },
   ];
   for (const { fault, bytes, wanted } of STATUSES) {
-    test(`${JSON.stringify(fault)} is answered`, async () => {
+    test(`${JSON.stringify(fault)}: the response`, async () => {
       await replica.faults.apply(fault);
       const client = await openClient(replica.port);
       client.send(bytes);
@@ -145,7 +145,7 @@ describe("the faults of a mock replica", () => {
     });
   }
 
-  test("loading spares health", async () => {
+  test("loading does not affect /health", async () => {
     await replica.faults.set("loading", true);
     assert.deepEqual([await status(replica, "/health"), await status(replica, "/v1/models")], [200, 503]);
   });
@@ -160,7 +160,7 @@ describe("the faults of a mock replica", () => {
     assert.ok(performance.now() - startMs >= 35);
   });
 
-  test("refuse: nobody listens, until it is cleared or its time is over", async () => {
+  test("refuse: connections are refused until it is cleared or its time is over", async () => {
     const refused = () =>
       new Promise<string>((resolve) => {
         const socket = connect(replica.port, "127.0.0.1");
@@ -191,12 +191,12 @@ describe("the faults of a mock replica", () => {
     assert.deepEqual(answers, [200, 500, 200, 500, 200]);
   });
 
-  test("by default only the inference APIs are struck", async () => {
+  test("by default faults apply to the inference APIs only", async () => {
     await replica.faults.set("status", 500);
     for (const path of ["/health", "/v1/models", "/metrics"]) assert.equal(await status(replica, path), 200);
   });
 
-  test("the control endpoint sets, shows and clears", async () => {
+  test("the control endpoint sets, shows and clears faults", async () => {
     const control = async (method: string, body?: object) => {
       const response = await fetch(`${replica.url}/mock/faults`, { method, ...(body ? { body: JSON.stringify(body) } : {}) });
       return [response.status, await response.json()];

@@ -42,7 +42,7 @@ describe("the KV cache of a mock replica", () => {
     assert.equal(reserved(cache, prompt(0, 9)).cachedTokens, 8);
   });
 
-  test("counts the blocks in use, the reply's too, and frees them", () => {
+  test("counts the blocks in use, including the output's, and frees them", () => {
     const cache = new KvCache(40, 4);
     const lease = reserved(cache, prompt(0, 10), 6);
     assert.equal(cache.usage, 0.4);
@@ -69,7 +69,7 @@ describe("the KV cache of a mock replica", () => {
     assert.ok(cache.reserve(prompt(100, 12), 0, ""));
   });
 
-  test("evicts the least recently used prompt first and the head of a prefix last", () => {
+  test("evicts the least recently used prompt first, and its tail before its head", () => {
     const cache = new KvCache(40, 4);
     computed(cache, prompt(0, 13));
     computed(cache, prompt(100, 13));

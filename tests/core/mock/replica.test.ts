@@ -29,7 +29,7 @@ async function post(replica: MockReplica, path: string, body: object): Promise<{
 const idsOf = (text: string) => (JSON.parse(text) as { data: { id: string }[] }).data.map((card) => card.id);
 
 describe("a mock replica", () => {
-  test("answers 503 while it loads, but for health", async () => {
+  test("responds with 503 while it loads, except on /health", async () => {
     const clock = new FakeClock();
     await withReplica({ loadingMs: 1000, clock }, async (replica) => {
       const statuses = async () => {
@@ -73,7 +73,7 @@ describe("a mock replica", () => {
     });
   });
 
-  test("loads an adapter its folder offers at first use, and again after it was unloaded", async () => {
+  test("loads an adapter from its folder at first use, and again after it was unloaded", async () => {
     await withReplica({ availableAdapters: ["lazy"] }, async (replica) => {
       const use = async () => (await post(replica, "/v1/completions", { model: "lazy", prompt: "x" })).status;
       assert.deepEqual(idsOf((await get(replica, "/v1/models")).text), ["m"]);
@@ -87,13 +87,13 @@ describe("a mock replica", () => {
     });
   });
 
-  test("shows on its metrics page what is in the engine", async () => {
+  test("shows the engine's load in its metrics text", async () => {
     await withReplica({ timeScale: 1, adapters: ["a"], maxRunning: 1, kvTokens: 1600 }, async (replica) => {
       const body = JSON.stringify({ model: "a", prompt: "x", max_tokens: 1000, ignore_eos: true, stream: true });
       const clients = [await openClient(replica.port), await openClient(replica.port)];
       for (const client of clients) client.send(postBytes("/v1/completions", body));
       await replica.seen.until(() => replica.load.running === 1 && replica.load.waiting === 1);
-      // Which of the two came first is not known.
+      // Either of the two may have come first.
       await Promise.race(clients.map((client) => client.until((received) => received.includes("data: "))));
       const page = (await get(replica, "/metrics")).text;
       const labels = 'engine="0",model_name="m"';
@@ -116,13 +116,13 @@ describe("a mock replica", () => {
     });
   });
 
-  test("has no token-id API when told so", async () => {
+  test("has no token-id API if configured so", async () => {
     await withReplica({ hasGenerate: false }, async (replica) => {
       assert.equal((await post(replica, "/inference/v1/generate", { token_ids: [1], sampling_params: {} })).status, 403);
     });
   });
 
-  test("counts pictures as prompt tokens, in both dialects", async () => {
+  test("counts images as prompt tokens, in both dialects", async () => {
     await withReplica({}, async (replica) => {
       const openai = { role: "user", content: [{ type: "image_url", image_url: { url: "http://x/1.png" } }] };
       const anthropic = { role: "user", content: [{ type: "image", source: { type: "url", url: "http://x/1.png" } }] };
@@ -135,14 +135,14 @@ describe("a mock replica", () => {
     });
   });
 
-  test("refuses a prompt longer than the model takes", async () => {
+  test("refuses a prompt that is too long for the model", async () => {
     await withReplica({ kvTokens: 64 }, async (replica) => {
       const answer = await post(replica, "/v1/completions", { prompt: "word ".repeat(200) });
       assert.deepEqual([answer.status, answer.text.includes("maximum context length")], [400, true]);
     });
   });
 
-  test("does not start with a fault it does not know", async () => {
+  test("does not start with an unknown fault", async () => {
     await assert.rejects(startMockReplica({ model: "m", faults: { nonsense: true } as never }), /no such fault/);
   });
 });

@@ -16,7 +16,7 @@ async function json(response: Response): Promise<Record<string, unknown>> {
   return (await response.json()) as Record<string, unknown>;
 }
 
-describe("what a mock replica saw", () => {
+describe("requests that a mock replica has received", () => {
   let replica: MockReplica;
   before(async () => {
     replica = await startMockReplica({ model: "m", timeScale: 0, seenLimit: 3 });
@@ -33,7 +33,7 @@ describe("what a mock replica saw", () => {
     await replica.seen.until((requests) => requests.at(-1)?.outcome === "finished");
   });
 
-  test("which connection, and only so many requests", async () => {
+  test("connection numbers, and a limited number of requests", async () => {
     const client = await openClient(replica.port);
     for (let turn = 1; turn <= 4; turn++) {
       client.send(postBytes("/tokenize", `{"prompt":"${turn}"}`));
@@ -67,7 +67,7 @@ describe("a client that leaves", () => {
   const LEAVES = [
     { name: "a stream, by closing", isStream: true, leave: "destroy" },
     { name: "a stream, by half-closing", isStream: true, leave: "end" },
-    { name: "before the answer", isStream: false, leave: "destroy" },
+    { name: "before the response", isStream: false, leave: "destroy" },
   ] as const;
   for (const { name, isStream, leave } of LEAVES) {
     test(`${name}: the generation is aborted`, async () => {
@@ -84,7 +84,7 @@ describe("a client that leaves", () => {
     });
   }
 
-  test("in the middle of its own body", async () => {
+  test("in the middle of its request body", async () => {
     replica.seen.clear();
     const client = await openClient(replica.port);
     client.send("POST /v1/completions HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{");
@@ -94,7 +94,7 @@ describe("a client that leaves", () => {
   });
 });
 
-describe("the text of a reply", () => {
+describe("the text of an output", () => {
   let plain: MockReplica;
   let echo: MockReplica;
   before(async () => {
@@ -140,7 +140,7 @@ describe("the text of a reply", () => {
     });
   }
 
-  test("with echo is what arrived, as text or as bytes", async () => {
+  test("with echo is the request, as text or as bytes", async () => {
     const body = '{"model":"m","prompt":"Zürich"}';
     const answer = await json(await post(echo.url, "/v1/completions", body, { "x-trace": "7" }));
     const told = JSON.parse((answer["choices"] as { text: string }[])[0]?.text ?? "") as {

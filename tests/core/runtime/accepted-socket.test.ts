@@ -5,7 +5,7 @@ import { readAccepted } from "../../../core/runtime/accepted-socket.ts";
 import { openClient } from "../../support/raw-client.ts";
 import { waitUntil } from "../../support/router.ts";
 
-/** Serves on a free port; `accepted` gets each connection's socket, and its reads as copies. */
+/** Listens on a free port. `accepted` gets each connection's socket, `read` the bytes of each read. */
 async function listen(accepted: (socket: Socket) => void, read: (chunk: Buffer) => void): Promise<Server> {
   const server = createServer({ pauseOnConnect: true }, (socket) => accepted(readAccepted(socket, read)));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -48,7 +48,7 @@ describe("an accepted connection", () => {
     client.destroy();
   });
 
-  it("tells that its client has left, and counts for the server until then", async () => {
+  it("reports that its client has left, and is counted by the server until then", async () => {
     let ends = 0;
     const server = await listen(
       (socket) => {

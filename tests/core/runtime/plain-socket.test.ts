@@ -13,7 +13,7 @@ const digest = (parts: readonly Uint8Array[]) => {
   return hash.digest("hex");
 };
 
-/** Bytes that are different everywhere, so that no piece can stand in for another. */
+/** Bytes without repetition, so that a piece in the wrong place shows. */
 function bytesOf(length: number, seed: number): Buffer {
   const bytes = Buffer.alloc(length);
   let state = seed;
@@ -74,7 +74,7 @@ describe("a plain socket", () => {
     assert.equal(digest(received), digest(written));
   });
 
-  it("keeps what the kernel does not take, says so, and tells when it is gone", async () => {
+  it("keeps what the kernel does not take, returns false, and emits drain once it is sent", async () => {
     const { socket, other } = await open();
     let drains = 0;
     socket.on("drain", () => {
@@ -111,7 +111,7 @@ describe("a plain socket", () => {
     assert.equal(digest(received), digest([large]));
   });
 
-  it("closes, and says so once, when the other end is gone in the middle of a write", async () => {
+  it("closes, and emits close once, when the other end is gone in the middle of a write", async () => {
     const { socket, other } = await open();
     let closes = 0;
     socket.on("close", () => {

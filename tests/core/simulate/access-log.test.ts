@@ -26,10 +26,10 @@ const LINE = {
 
 describe("a line of the access log", () => {
   const rows: readonly [name: string, changes: object, tokens: number, outputTokens: number][] = [
-    ["as it is by default: lengths from bytes", {}, 1000, 10],
-    ["an answer that was no stream", { stream: false }, 1000, 500],
-    ["an answer shorter than its envelope", { stream: false, responseBytes: 100 }, 1000, 1],
-    ["what the replica counted", { promptTokens: 900, outputTokens: 77 }, 900, 77],
+    ["by default: lengths from bytes", {}, 1000, 10],
+    ["a response that is not streamed", { stream: false }, 1000, 500],
+    ["a response shorter than the JSON around its text", { stream: false, responseBytes: 100 }, 1000, 1],
+    ["with the replica's own counts", { promptTokens: 900, outputTokens: 77 }, 900, 77],
   ];
   for (const [name, changes, tokens, outputTokens] of rows) {
     it(name, () => {
@@ -40,7 +40,7 @@ describe("a line of the access log", () => {
     });
   }
 
-  it("tells when a request ended; it arrived earlier", () => {
+  it("has the time at which a request ended; it arrived earlier", () => {
     const lines = [LINE, { ...LINE, time: "2030-01-01T00:00:11.000Z", durationMs: 4500 }];
     assert.deepEqual(
       readLines(lines.map((line) => JSON.stringify(line))).requests.map(({ atMs }) => atMs),
@@ -48,13 +48,13 @@ describe("a line of the access log", () => {
     );
   });
 
-  it("without hashes has nothing in common with another", () => {
+  it("without hashes shares no prefix with another", () => {
     const { requests } = readLines([JSON.stringify(LINE), JSON.stringify(LINE)]);
     const ids = requests.flatMap(({ prompt }) => Array.from(prompt.blocks));
     assert.equal(new Set(ids).size, ids.length);
   });
 
-  it("is left out where no replica answered", () => {
+  it("is skipped if no replica has served the request", () => {
     const others = [
       { ...LINE, status: 503 },
       { ...LINE, status: 0 },
@@ -68,7 +68,7 @@ describe("a line of the access log", () => {
   for (const [name, changes, message] of [
     ["no date", { time: "yesterday" }, /access\.log:1: "time" must be a date/],
     ["half a hash", { prefixBlockTokens: 64, prefixHashes: "abc" }, /"prefixHashes" must be 8 hexadecimal digits/],
-    ["no size of blocks", { prefixHashes: "00000001" }, /"prefixBlockTokens" must be a number/],
+    ["no block size", { prefixHashes: "00000001" }, /"prefixBlockTokens" must be a number/],
   ] as const) {
     it(`with ${name} is refused`, () => {
       assert.throws(() => readLines([JSON.stringify({ ...LINE, ...changes })]), { message });
@@ -76,7 +76,7 @@ describe("a line of the access log", () => {
   }
 });
 
-test("a log recorded for replay tells which prompts began alike, block by block", () => {
+test("a log recorded for replay shows shared prefixes, block by block", () => {
   const index = new PrefixIndex({ blockBytes: 256, maxBytes: 1 << 20 });
   const lines: string[] = [];
   const log = createPlugin(

@@ -12,8 +12,8 @@ import type { Trace } from "../../../core/simulate/trace.ts";
 import { builtIns } from "../../../plugins/registry.ts";
 import { sharedPath } from "../../support/shared.ts";
 
-// A simulator's results count for something only if it gives, on a public trace, what others measured on it: Mooncake's
-// conversation trace, the figures of Mooncake's paper (FAST'25) and of Dynamo's documents.
+// A simulator can be trusted only if it reproduces published measurements. These tests use Mooncake's conversation trace and
+// compare with the figures in Mooncake's paper (FAST'25) and in Dynamo's documentation.
 
 const PATH = sharedPath("traces/mooncake_conversation_trace.jsonl.gz");
 let trace: Trace;
@@ -21,7 +21,7 @@ before(async () => {
   if (PATH !== undefined) trace = await readTraceFile(PATH);
 });
 
-/** A test that needs the trace. */
+/** A test that needs the trace; it is skipped without it. */
 function onTrace(name: string, check: () => void | Promise<void>): void {
   it(name, (t: TestContext) => (PATH === undefined ? t.skip("Mooncake's conversation trace is not here") : check()));
 }
@@ -30,8 +30,8 @@ function isNear(actual: number, wanted: number, tolerance: number): void {
   assert.ok(Math.abs(actual - wanted) <= tolerance, `${actual} is not ${wanted} ± ${tolerance}`);
 }
 
-describe("one cache for all, nothing else", () => {
-  /** Share of tokens found when requests come one after the other. */
+describe("one cache for all requests", () => {
+  /** Share of prompt tokens that are cached when requests are served one after the other. */
   const hitRatio = (capacityTokens: number) => {
     const cache = new KvCache(capacityTokens, DEFAULT_MODEL.blockTokens);
     let held = 0;
@@ -73,13 +73,13 @@ describe("one cache for all, nothing else", () => {
   );
 });
 
-/** What the simulator puts before a request's place in the trace to make its id. */
+/** The simulator's request ids are this prefix and the request's index in the trace. */
 const ID_PREFIX = "simulated-";
 
-/** The scorers below look into the replicas, as no router can. */
+/** The scorers below read the replicas' exact state, which a router can't. */
 let replicas: readonly Replica[] = [];
 
-/** Mooncake's own policy, "global": least prompt work, by what replicas really hold and have left. */
+/** Mooncake's "global" policy: least prompt work, by the replicas' exact caches and queues. */
 const minTtft = defineScorer({
   type: "exact-min-ttft",
   summary: "Least uncached tokens outstanding, exactly",
@@ -100,7 +100,7 @@ const minTtft = defineScorer({
   }),
 });
 
-/** Cache-aware: llm-d's default weights over queue, KV cache and prefix, without delay. */
+/** Cache-aware: llm-d's default weights for queue, KV cache and prefix, with no scrape delay. */
 const cacheAware = defineScorer({
   type: "exact-cache-aware",
   summary: "2 x queue + 2 x KV cache + 3 x prefix, exactly",
@@ -143,7 +143,7 @@ async function run(plugins: string, timeScale: number, kvTokens = DEFAULT_MODEL.
   return metrics;
 }
 
-describe("eight replicas under more than they can bear", () => {
+describe("eight overloaded replicas", () => {
   onTrace("anchor 3: random : least requests : cache-aware : global as in Mooncake's Fig. 5, 6.4 : 1.7 : 1.17 : 1", async () => {
     const mean = async (plugins: string) => (await run(plugins, 0.8)).ttftSeconds.mean;
     const global = await mean("{ type: exact-min-ttft }");
@@ -152,14 +152,14 @@ describe("eight replicas under more than they can bear", () => {
       least: (await mean("{ type: active-request }")) / global,
       cacheAware: (await mean("{ type: exact-cache-aware }")) / global,
     };
-    // A prototype that was checked against the same figures had 6.1 : 2.5 : 1.75 : 1; engines differ, the order does not.
+    // A prototype checked against the same figures had 6.1 : 2.5 : 1.75 : 1. Ratios depend on the engine, the order does not.
     isNear(ratios.random, 6, 1);
     isNear(ratios.least, 2.3, 0.5);
     isNear(ratios.cacheAware, 1.5, 0.35);
   });
 });
 
-describe("the default config, with what a router knows", () => {
+describe("the default config, with only a router's knowledge", () => {
   onTrace("waits no longer than exact knowledge of every replica would have it wait", async () => {
     const exact = await run("{ type: exact-min-ttft }", 1);
     const ours = await run("", 1);

@@ -12,7 +12,7 @@ const run = (name: string, seconds: number): Run => ({
 const numbersOf = (svg: string, pattern: RegExp) => Array.from(svg.matchAll(pattern), ([, number]) => Number(number));
 
 describe("the chart", () => {
-  it("has a row for each run, and a mark for each number further right the longer it is", () => {
+  it("has a row for each run with a mark for each number; longer times are further right", () => {
     const svg = chart([run("a", 1), run("b", 3)]);
     for (const name of ["a", "b"]) assert.ok(svg.includes(`text-anchor="end">${name}</text>`));
     const marks = numbersOf(svg, /<circle cx="([\d.]+)" cy="[\d.]+" r="5" fill="#\w+"><title>/g);
@@ -22,7 +22,7 @@ describe("the chart", () => {
     assert.ok(marks[4]! > p50!);
   });
 
-  it("keeps every mark between the names and the notes, whatever the times", () => {
+  it("keeps all marks between names and notes for any times", () => {
     for (const seconds of [0, 1e-9, 0.0004, 0.02, 1, 55, 12_345, 1e9]) {
       const svg = chart([run("a", seconds)]);
       const marks = numbersOf(svg, /cx="([^"]*)"/g).concat(numbersOf(svg, /x[12]="([^"]*)"/g));
@@ -34,7 +34,7 @@ describe("the chart", () => {
     }
   });
 
-  it("shows a name as text, and of a long one the end", () => {
+  it("escapes names and shows the end of a long one", () => {
     const svg = chart([run(`${"long/".repeat(20)}<b>&"x"`, 1)]);
     assert.doesNotMatch(svg, /<b>|&"/);
     assert.match(svg, /…[^<]*long\/&#60;b&#62;&#38;&#34;x&#34;</);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { EventQueue } from "../../../core/simulate/events.ts";
 
-/** Runs everything up to `endMs` and tells what ran when. */
+/** Runs all events up to `endMs` and returns what ran when. */
 function log(prepare: (queue: EventQueue, note: (what: string) => void) => void, endMs = 100): readonly string[] {
   const queue = new EventQueue();
   const lines: string[] = [];
@@ -12,7 +12,7 @@ function log(prepare: (queue: EventQueue, note: (what: string) => void) => void,
 }
 
 describe("simulated time", () => {
-  it("jumps to what is due next; equal times in the order they were set", () => {
+  it("jumps to the next event; events at equal times run in the order they were added", () => {
     const lines = log((queue, note) => {
       queue.at(20, () => note("b"));
       queue.at(5, () => note("a"));
@@ -21,14 +21,14 @@ describe("simulated time", () => {
     assert.deepEqual(lines, ["5 a", "20 b", "20 c"]);
   });
 
-  it("what is due in the past runs now", () => {
+  it("an event in the past runs now", () => {
     assert.deepEqual(
       log((queue, note) => queue.at(9, () => queue.at(3, () => note("late")))),
       ["9 late"],
     );
   });
 
-  it("timers fire after their time, once or every so often, and can be cancelled", () => {
+  it("timers fire once or repeatedly and can be cancelled", () => {
     const lines = log((queue, note) => {
       queue.after(7, () => note("once"));
       queue.after(8, () => note("never"))();
@@ -40,12 +40,12 @@ describe("simulated time", () => {
     assert.deepEqual(lines, ["7 once", "10 tick", "20 tick", "30 tick"]);
   });
 
-  it("a timer without a period cannot hold time still", () => {
+  it("a timer with period 0 does not stop time", () => {
     const lines = log((queue, note) => void queue.every(0, () => note("tick")), 3);
     assert.deepEqual(lines, ["1 tick", "2 tick", "3 tick"]);
   });
 
-  it("the wall clock goes with it", () => {
+  it("the wall clock advances too", () => {
     const queue = new EventQueue();
     const before = queue.wall();
     queue.at(1234, () => {});

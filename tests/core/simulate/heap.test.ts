@@ -10,7 +10,7 @@ const step = fc.oneof(
   fc.constant({ pop: true }),
 );
 
-test("values come by key, equal keys in the order they went in, but for those that were taken out", () => {
+test("values come by key, equal keys in the order they were pushed, without those that were removed", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const heap = new MinHeap<number>();

@@ -4,11 +4,11 @@ import fc from "fast-check";
 import { KvCache } from "../../../core/simulate/kv-cache.ts";
 import { makePrompt } from "./traces.ts";
 
-/** A cache of `blocks` blocks of 100 tokens: as large as those of the prompts. */
+/** A cache of `blocks` blocks of 100 tokens, the size of the prompts' blocks. */
 const makeCache = (blocks: number) => new KvCache(100 * blocks, 100);
 
 describe("a KV cache", () => {
-  it("finds the leading blocks that were there before", () => {
+  it("finds leading blocks that are cached", () => {
     const cache = makeCache(10);
     const first = makePrompt([1, 2, 3]);
     assert.equal(cache.take(first, 0), 0);
@@ -23,14 +23,14 @@ describe("a KV cache", () => {
     for (const [blocks, tokens, held] of rows) assert.equal(cache.heldTokens(makePrompt(blocks, tokens)), held, String(blocks));
   });
 
-  it("shares what is in use", () => {
+  it("shares blocks in use", () => {
     const cache = makeCache(4);
     assert.equal(cache.take(makePrompt([1, 2]), 0), 0);
     assert.equal(cache.take(makePrompt([1, 2, 3]), 100), 200);
     assert.equal(cache.usage, 1);
   });
 
-  it("forgets the least recently used first, and of a prompt its tail before its head", () => {
+  it("evicts the least recently used blocks first, and a prompt's tail before its head", () => {
     const cache = makeCache(6);
     const [old, recent] = [makePrompt([1, 2, 3]), makePrompt([4, 5, 6])];
     for (const prompt of [old, recent]) {
@@ -49,7 +49,7 @@ describe("a KV cache", () => {
     }
   });
 
-  it("a beginning that others still use stays when its tail goes", () => {
+  it("keeps a prefix in use when its tail is evicted", () => {
     const cache = makeCache(4);
     const [one, other] = [makePrompt([1, 2]), makePrompt([1, 3])];
     cache.take(one, 0);
@@ -59,7 +59,7 @@ describe("a KV cache", () => {
     assert.deepEqual([cache.heldTokens(one), cache.heldTokens(other)], [100, 200]);
   });
 
-  it("takes nothing when too little can be freed", () => {
+  it("reserves nothing when too few blocks can be freed", () => {
     const cache = makeCache(4);
     const [used, idle] = [makePrompt([1, 2]), makePrompt([3])];
     cache.take(idle, 0);
@@ -71,7 +71,7 @@ describe("a KV cache", () => {
     assert.equal(cache.take(makePrompt([5]), 100), 0);
   });
 
-  it("gives the room of an answer back", () => {
+  it("frees the blocks of the output", () => {
     const cache = makeCache(4);
     const prompt = makePrompt([1]);
     cache.take(prompt, 250);
@@ -81,7 +81,7 @@ describe("a KV cache", () => {
     assert.equal(cache.take(makePrompt([1, 2, 3, 4]), 0), 100);
   });
 
-  it("knows what could never fit; tokens are rounded up to blocks, the cache down", () => {
+  it("knows what can never fit: tokens are rounded up to blocks, the capacity down", () => {
     const cache = new KvCache(499, 100);
     assert.equal(cache.tokens, 400);
     assert.equal(cache.canEverHold(makePrompt([1, 2, 3]), 100), true);
@@ -89,10 +89,10 @@ describe("a KV cache", () => {
     assert.equal(cache.canEverHold(makePrompt([1, 2, 3, 4], 310), 1), false);
   });
 
-  it("never holds more than it has room for, nor a block without those before it", () => {
+  it("never exceeds its capacity, and never holds a block without those before it", () => {
     const path = fc.array(fc.nat(2), { minLength: 1, maxLength: 4 });
     const step = fc.record({ path, outputTokens: fc.nat(300), isKept: fc.boolean() });
-    /** Ids are whole paths, as in a trace: a block stands for everything before it. */
+    /** An id encodes all blocks before it, as in a trace. */
     const promptOf = (steps: readonly number[]) =>
       makePrompt(steps.map((_, at) => 1 + Number.parseInt(`1${steps.slice(0, at + 1).join("")}`, 10)));
     fc.assert(

@@ -30,7 +30,7 @@ describe("metrics", () => {
     near(interTokenSeconds.p99, 0.05);
   });
 
-  it("call it even when all replicas have as many requests, or none", () => {
+  it("report no imbalance when all replicas have equally many requests, or none", () => {
     const recorder = new Recorder();
     recorder.decided([0, 0, 0, 9], 3, false);
     recorder.decided([2, 2, 2, 9], 3, false);
@@ -40,7 +40,7 @@ describe("metrics", () => {
     assert.equal(metrics.faultyDecisions, 1);
   });
 
-  it("of nothing are zeroes", () => {
+  it("of no requests are zero", () => {
     const metrics = new Recorder().metrics(0, 0, []);
     assert.deepEqual(metrics.ttftSeconds, { mean: 0, p50: 0, p90: 0, p99: 0 });
     assert.deepEqual(metrics.interTokenSeconds, { p50: 0, p99: 0 });

@@ -7,11 +7,11 @@ const writer = new PromptWriter(1_000);
 const textOf = (...args: Parameters<typeof makePrompt>) =>
   new TextDecoder("utf-8", { fatal: true }).decode(writer.write(makePrompt(...args)));
 
-test("four bytes a token, printable", () => {
+test("four printable bytes per token", () => {
   assert.match(textOf([1, 2, 3], 250), /^[\w-]{1000}$/);
 });
 
-test("prompts have equal bytes as far as they have equal blocks, and no further", () => {
+test("two prompts share bytes exactly as far as they share blocks", () => {
   const rows: readonly [one: number[], other: number[], equalTokens: number][] = [
     [[1, 2, 3], [1, 2, 3], 300],
     [[1, 2, 3], [1, 2, 4], 200],

@@ -36,33 +36,33 @@ describe("a Mooncake trace", () => {
   };
 
   for (const pieceLength of [1, 7, 64, 1000]) {
-    it(`comes in order of time, beginning at 0, in pieces of ${pieceLength}`, () => {
+    it(`is sorted by time, starting at 0, read in pieces of ${pieceLength}`, () => {
       assert.deepEqual(plain(readAll(`${FIRST}\n${SECOND}\n`, pieceLength)), trace);
     });
   }
 
-  it("may have empty lines, Windows' line ends and no last one", () => {
+  it("may have empty lines, CRLF and no final line break", () => {
     assert.deepEqual(plain(readAll(`\n${FIRST}\r\n\r\n${SECOND}`)), trace);
   });
 
   const bad: readonly [name: string, line: string, message: RegExp][] = [
     ["a line that is cut off", '{"timestamp": 1', /t\.jsonl:2: the line is not complete JSON/],
-    ["a number that is none", SECOND.replace("512", '"512"'), /t\.jsonl:2: "input_length" must be a number from 1 to 16777216/],
+    ["a string for a number", SECOND.replace("512", '"512"'), /t\.jsonl:2: "input_length" must be a number from 1 to 16777216/],
     ["a negative number", SECOND.replace("512", "-1"), /"input_length" must be/],
     ["too few ids", SECOND.replace("512", "513"), /"hash_ids" must list one id for each 512 tokens of input_length: 2/],
     ["no ids", SECOND.replace("hash_ids", "ids"), /"hash_ids" must list one id/],
-    ["ids that are nothing", SECOND.replace("[0]", "[null]"), /"hash_ids" must be numbers or strings/],
-    ["an id twice", FIRST.replace("50", "0"), /"hash_ids" must differ/],
-    ["a time that is missing", SECOND.replace("timestamp", "when"), /"timestamp" must be a number/],
+    ["ids that are null", SECOND.replace("[0]", "[null]"), /"hash_ids" must be numbers or strings/],
+    ["a repeated id", FIRST.replace("50", "0"), /"hash_ids" must differ/],
+    ["a missing time", SECOND.replace("timestamp", "when"), /"timestamp" must be a number/],
   ];
   for (const [name, line, message] of bad) {
-    it(`with ${name} is refused where it is`, () => {
+    it(`with ${name} is refused with its line`, () => {
       assert.throws(() => readAll(`${FIRST}\n${line}\n`), { name: "Error", message });
     });
   }
 });
 
-describe("a file that is no trace", () => {
+describe("a file that is not a trace", () => {
   const bad: readonly [name: string, text: string, message: RegExp][] = [
     ["nothing", "", /t\.jsonl has no request to replay: a trace has lines like/],
     ["text", "hello\nworld\n", /has no request/],

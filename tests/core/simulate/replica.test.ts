@@ -5,7 +5,7 @@ import { DEFAULT_MODEL, Job, Replica, type ReplicaModel } from "../../../core/si
 import type { TraceRequest } from "../../../core/simulate/trace.ts";
 import { makeTraced } from "./traces.ts";
 
-/** One token a millisecond, 200 a step; decoding takes 10 ms and 2 for each request; nothing else takes time. */
+/** One prompt token per ms, at most 200 per step; a decode step takes 10 ms plus 2 ms for each request; no other overhead. */
 const MODEL: ReplicaModel = {
   prefillTokensPerS: 1000,
   decodeStepMs: 10,
@@ -24,12 +24,12 @@ interface Case {
   /** What is done to it, and when. */
   readonly deeds?: readonly (readonly [atMs: number, deed: (replica: Replica, jobs: readonly Job[]) => void])[];
   readonly requests: readonly TraceRequest[];
-  /** When each one's first and last token came. */
+  /** When each request's first and last token came. */
   readonly first: readonly number[];
   readonly last: readonly number[];
 }
 
-/** When first and last tokens came, and what else happened; -1 for what never came. */
+/** When first and last tokens came (-1: never), and what else happened. */
 function run({ model, speed = 1, deeds = [], requests }: Pick<Case, "model" | "speed" | "deeds" | "requests">) {
   const queue = new EventQueue();
   const first = requests.map(() => -1);
@@ -53,9 +53,9 @@ function run({ model, speed = 1, deeds = [], requests }: Pick<Case, "model" | "s
 }
 
 const cases: readonly Case[] = [
-  { name: "a prompt of one chunk, an answer of one token", requests: [makeTraced(5, [1])], first: [105], last: [105] },
+  { name: "a prompt of one chunk, an output of one token", requests: [makeTraced(5, [1])], first: [105], last: [105] },
   {
-    name: "a prompt of three chunks, an answer of three tokens",
+    name: "a prompt of three chunks, an output of three tokens",
     requests: [makeTraced(0, [1, 2, 3, 4, 5], 3)],
     first: [500],
     last: [524],
@@ -76,52 +76,52 @@ const cases: readonly Case[] = [
     last: [400, 500],
   },
   {
-    name: "what fits into one step ends with it",
+    name: "prompts that fit into one step end with it",
     requests: [makeTraced(0, [9, 8]), makeTraced(0, [1]), makeTraced(0, [2])],
     first: [200, 400, 400],
     last: [200, 400, 400],
   },
   {
-    name: "each step brings one token to those past their prompt",
+    name: "each step yields one token for each request whose prompt is done",
     requests: [makeTraced(0, [1], 4), makeTraced(1, [2, 3, 4, 5], 1)],
     // 100, then two steps of 200 + 12, then one of 12.
     first: [100, 524],
     last: [536, 524],
   },
   {
-    name: "decoding alone goes on to the end of its step when a prompt comes",
+    name: "a prompt that arrives during a decode step waits for its end",
     requests: [makeTraced(0, [1], 100), makeTraced(130, [2], 1)],
     // 100, 112, 124, 136, then 100 + 12.
     first: [100, 248],
     last: [100 + 98 * 12 + 112, 248],
   },
   {
-    name: "a prompt that comes exactly between two steps",
+    name: "a prompt that arrives exactly between two steps",
     requests: [makeTraced(0, [1], 100), makeTraced(124, [2], 1)],
     first: [100, 236],
     last: [100 + 98 * 12 + 112, 236],
   },
   {
-    name: "two that come at the same moment",
+    name: "two prompts that arrive at the same time",
     requests: [makeTraced(0, [1], 100), makeTraced(124, [2], 1), makeTraced(124, [3], 1)],
     first: [100, 336, 336],
     last: [100 + 98 * 12 + 212, 336, 336],
   },
   {
-    name: "a beginning that another prompt brings is no work, but for one token",
+    name: "a cached prefix takes no time, except its last token",
     requests: [makeTraced(0, [1, 2]), makeTraced(0, [1, 2])],
     first: [200, 201],
     last: [200, 201],
   },
   {
-    name: "only so many run at once",
+    name: "the number of running requests is limited",
     model: { maxRunning: 1 },
     requests: [makeTraced(0, [1], 3), makeTraced(0, [2], 1)],
     first: [100, 224],
     last: [124, 224],
   },
   {
-    name: "one waits for room, and so do those behind it",
+    name: "a request waits for blocks, and so do those behind it",
     model: { kvTokens: 500 },
     requests: [makeTraced(0, [1, 2], 101), makeTraced(0, [3, 4], 1), makeTraced(0, [5], 1)],
     // 200, then 100 steps of 12; then both prompts in two steps.
@@ -197,22 +197,22 @@ describe("a modelled replica", () => {
     });
   }
 
-  it("knows how busy it was", () => {
+  it("measures its busy time", () => {
     const { replica, endMs } = run({ requests: [makeTraced(50, [1]), makeTraced(400, [2])] });
     assert.deepEqual([replica.busyMs, endMs], [200, 500]);
   });
 
-  it("refuses what it could never hold", () => {
+  it("refuses a request that can never fit", () => {
     const { accepted, first } = run({ model: { kvTokens: 200 }, requests: [makeTraced(0, [1, 2, 3]), makeTraced(0, [4])] });
     assert.deepEqual({ accepted, first }, { accepted: [false, true], first: [-1, 100] });
   });
 
-  it("tells of every decode step, how long it was and for how many", () => {
+  it("reports every decode step with its duration and batch", () => {
     const { steps } = run({ requests: [makeTraced(0, [1], 4), makeTraced(0, [2], 3)] });
     assert.deepEqual(steps, ["1 of 1 at 112 ms", "2 of 2 at 14 ms"]);
   });
 
-  it("counts as waiting what no step has touched", () => {
+  it("counts requests as waiting until a step includes them", () => {
     const queue = new EventQueue();
     const replica = new Replica(MODEL, 1, queue, { firstToken() {}, finished() {}, decoded() {} });
     for (const block of [10, 20, 30]) replica.enqueue(new Job(makeTraced(0, [block, block + 1, block + 2])));
@@ -221,7 +221,7 @@ describe("a modelled replica", () => {
     assert.deepEqual([replica.size, replica.untouched], [3, 1]);
   });
 
-  it("notes what each request found in the cache", () => {
+  it("notes the cached tokens of each request", () => {
     const { jobs } = run({ requests: [makeTraced(0, [1, 2]), makeTraced(900, [1, 2, 3])] });
     assert.deepEqual(
       jobs.map((job) => job.cachedTokens),

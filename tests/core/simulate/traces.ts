@@ -1,6 +1,6 @@
 import { Prompt, type Trace, type TraceRequest } from "../../../core/simulate/trace.ts";
 
-/** A prompt of these blocks, each of 100 tokens but the last. */
+/** A prompt of these blocks; each has 100 tokens, except the last. */
 export function makePrompt(blocks: readonly number[], tokens = 100 * blocks.length): Prompt {
   return new Prompt(tokens, Int32Array.from(blocks), (block) => 100 * block);
 }

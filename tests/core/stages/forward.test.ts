@@ -38,7 +38,11 @@ function setUp({ limits, retries, request = makeRequest({ promptTokens: 100 }), 
   const plane = given.plane ?? makePlane(limits, retries);
   const response = new RecordedResponse();
   const ends: string[] = [];
-  const owner = { completed: () => void ends.push("complete"), failed: ({ code }: { code: string }) => void ends.push(code) };
+  const owner = {
+    bodyDelivered() {},
+    completed: () => void ends.push("complete"),
+    failed: ({ code }: { code: string }) => void ends.push(code),
+  };
   const leg = makeDecision({ endpoints: ENDPOINTS, order: ENDPOINTS }).legs[0]!;
   const draft = {
     method: "POST",
@@ -88,6 +92,14 @@ const isKept =
   (plane) => {
     setUp({ plane }).forwarding.begin();
     plane.upstreamOf(endpoint).send(OK);
+  };
+
+/** Two have been answered there at once, and both connections are kept. */
+const isKeptTwice =
+  (endpoint: Endpoint): Before =>
+  (plane) => {
+    for (let i = 0; i < 2; i++) setUp({ plane }).forwarding.begin();
+    for (const socket of plane.upstreamOf(endpoint).sockets) plane.upstreamOf(endpoint).send(OK, socket);
   };
 
 interface Row {
@@ -197,6 +209,16 @@ const rows: readonly Row[] = [
   {
     name: "a kept connection that ends, then a fresh one to the same replica",
     before: [isKept(E0)],
+    steps: [
+      [E0, resets],
+      [E0, answers(OK)],
+    ],
+    attempts: ["e0 stale", "e0 200"],
+    end: "complete",
+  },
+  {
+    name: "a kept connection that ends, then a fresh one though another is kept",
+    before: [isKeptTwice(E0)],
     steps: [
       [E0, resets],
       [E0, answers(OK)],
@@ -317,6 +339,20 @@ describe("what the client gets", () => {
 });
 
 describe("each try", () => {
+  it("brings the prompt into a cache only where it was worked on", () => {
+    const plane = makePlane();
+    const body = Buffer.from("a prompt that is longer than a block. ".repeat(10));
+    const prefixOf = () => plane.prefixIndex.match({ api: "chat", target: "base", cacheSalt: "" }, body, [[0, body.length]], 100);
+    setUp({ plane, request: makeRequest({ promptTokens: 100, prefix: prefixOf() }) }).forwarding.begin();
+    plane.upstreamOf(E0).refuse();
+    plane.upstreamOf(E1).send(jsonAnswer("{}", "503 Service Unavailable"));
+    plane.upstreamOf(E2).send(OK);
+    assert.deepEqual(
+      ENDPOINTS.map(({ slot }) => prefixOf().matchedBlocks(slot) > 0),
+      [false, false, true],
+    );
+  });
+
   it("is told to the profile's plugins, with where it goes", () => {
     const told: string[] = [];
     const plugin = { chosen: (_request: InferenceRequest, { name }: Endpoint) => void told.push(name) };
@@ -334,7 +370,7 @@ describe("each try", () => {
 });
 
 describe("what was delivered", () => {
-  const OTHER: Partial<Delivery> = { status: 0, responseBytes: 0, eventEnd: undefined, usage: undefined };
+  const OTHER: Partial<Delivery> = { status: 0, responseBytes: 0, cut: undefined, usage: undefined };
 
   it("before anything was sent: nothing, and the body is free", () => {
     const { status, attempts, isBodyFree } = setUp().forwarding.close();
@@ -358,7 +394,7 @@ describe("what was delivered", () => {
       // Its request has no prompt to count.
       usage: undefined,
       predictedTokens: 0,
-      eventEnd: undefined,
+      cut: undefined,
       isBodyFree: true,
     });
   });
@@ -369,12 +405,12 @@ describe("what was delivered", () => {
     [
       "in mid-event",
       ({ plane }) => plane.upstreamOf(E0).send(STREAM_HEAD + chunkOf("data: ")),
-      { status: 200, responseBytes: 6, eventEnd: "\n\n" },
+      { status: 200, responseBytes: 6, cut: { characterEnd: [], text: "{", object: "ours", hasName: false } },
     ],
     [
       "between events",
       ({ plane }) => plane.upstreamOf(E0).send(STREAM_HEAD + chunkOf("data: 1\n\n")),
-      { status: 200, responseBytes: 9, eventEnd: "" },
+      { status: 200, responseBytes: 9, cut: { characterEnd: [], text: "", object: "none", hasName: false } },
     ],
   ];
   for (const [name, reach, delivery] of ways) {

@@ -36,22 +36,13 @@ describe("where the opening events of a stream end", () => {
   });
 });
 
-describe("the text that ends an open event", () => {
-  const cases: readonly { readonly stream: string; readonly closing: string }[] = [
-    { stream: "", closing: "" },
-    { stream: "data: 1\n\n", closing: "" },
-    { stream: "data: 1\n", closing: "\n\n" },
-    { stream: "data: 1", closing: "\n\n" },
-    { stream: "data: 1\r\n\r\n", closing: "\n\n" },
-  ];
-  for (const { stream, closing } of cases) {
-    it(JSON.stringify(stream), () => {
-      const whole = new EventBoundary(0);
-      read(whole, stream);
-      assert.equal(whole.closing(), closing);
-      const inBytes = new EventBoundary(0);
-      for (const byte of stream) read(inBytes, byte);
-      assert.equal(inBytes.closing(), closing);
-    });
-  }
+describe("where a stream stands", () => {
+  it("is followed over all spans of a read, and over reads", () => {
+    const boundary = new EventBoundary(0);
+    const chunk = Buffer.from('5\r\ndata: \r\n7\r\n{"a":"b\r\n');
+    boundary.read(chunk, [3, 9, 9, 9, 14, 21], 3);
+    assert.equal(boundary.cut().text, '",');
+    boundary.read(Buffer.from('"}\n\n'), [0, 4], 1);
+    assert.deepEqual(boundary.cut(), { characterEnd: [], text: "", object: "none", hasName: false });
+  });
 });

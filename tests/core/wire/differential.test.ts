@@ -1,6 +1,6 @@
 /**
- * Our codec beside `node:http` of this Node, over generated messages and splits. Where the two part, the message must be of a
- * class that the table lists and explains; that both read a message and read it differently is allowed in no other case.
+ * Our codec compared with `node:http` of this Node, over generated messages and splits. Where the two differ, the message must be of a
+ * class that the table lists and explains.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -12,7 +12,7 @@ import { type Dispute, requestDispute, responseDispute } from "./node-http-verdi
 
 const isNode = !("deno" in process.versions) && !("bun" in process.versions);
 const MAJOR = Number(process.versions.node.split(".")[0]);
-/** The same messages every time: a new difference belongs in the table, not in somebody's unlucky run. */
+/** Fixed, so that every run has the same messages. A new difference goes into the table. */
 const SEED = 20_251_121;
 
 const KINDS = [

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { checkHost, splitTarget } from "../../../core/wire/target.ts";
+import { checkHost, splitTarget } from "../../../core/wire/request-target.ts";
 import { requestHead, wireCode } from "../../support/wire-heads.ts";
 
 // [target, path, query]

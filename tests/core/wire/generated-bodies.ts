@@ -58,7 +58,7 @@ const chunks = fc
   .tuple(fc.array(chunk, { maxLength: 3 }), often(["0"], ["00", "000", "0 ", "0;a", "0;"], 20), eol, trailers, eol)
   .map(([list, last, end, trailer, finish]) => `${list.join("")}${last}${end}${trailer}${finish}`);
 
-/** The framing headers and the body that goes with them, or nearly so. */
+/** Framing headers and a body that fits them, or nearly does. */
 export const framed = fc.oneof(
   { weight: 2, arbitrary: fc.constant(["", ""] as const) },
   {

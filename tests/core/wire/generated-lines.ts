@@ -1,8 +1,8 @@
 import fc from "fast-check";
 
-// Header lines that are nearly right: each part is mostly as it should be, and now and then one of its known wrong spellings.
+// Header lines that are nearly right: each part is mostly correct, and sometimes one of its known wrong spellings.
 
-/** One of the right spellings, or once in `weight` + 1 times one of the wrong ones. */
+/** One of the right spellings; one time in `weight` + 1, one of the wrong ones. */
 export const often = (right: readonly string[], wrong: readonly string[], weight = 8) =>
   fc.oneof({ weight, arbitrary: fc.constantFrom(...right) }, { weight: 1, arbitrary: fc.constantFrom(...wrong) });
 

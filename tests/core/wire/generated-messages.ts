@@ -106,7 +106,7 @@ function edited(
 /** A request, as latin1. */
 export const requests: fc.Arbitrary<string> = fc.tuple(requestMessage, edits).map(([message, list]) => edited(message, list));
 
-/** An answer, perhaps after an interim one, as latin1. */
+/** A response, perhaps after an interim one, as latin1. */
 export const responses: fc.Arbitrary<string> = fc
   .tuple(
     fc.oneof({ weight: 5, arbitrary: fc.constant("") }, { weight: 1, arbitrary: fc.constant("HTTP/1.1 100 Continue\r\n\r\n") }),

@@ -39,7 +39,7 @@ function make(start: string, line: string, list: readonly [string, string, strin
   };
 }
 
-// HTTP/1.0 would end the connection; it comes last where it comes.
+// A request of HTTP/1.0 ends the connection, so it can only be the last one.
 const request = (version: fc.Arbitrary<number>) =>
   fc
     .tuple(token, target, version, headers, body)
@@ -81,7 +81,7 @@ test("any response is read as it was made, however it is split", () => {
   );
 });
 
-// Whole messages with everything that may go wrong in them, for mutation.
+// Messages to be mutated: together they have every part that can go wrong.
 const seeds: readonly (readonly [HeadKind, string])[] = [
   [
     "request",
@@ -112,7 +112,7 @@ function changed(text: string, changes: readonly (readonly [number, number, stri
   }, text);
 }
 
-/** What can be compared between splits: the verdict, and every message that was complete before it. */
+/** What must not depend on the split: the error, and every message that was complete before it. */
 function essence({ messages, error }: Transcript) {
   return { error, complete: messages.filter(({ isComplete }) => isComplete), heads: messages.map(({ start }) => start) };
 }

@@ -9,7 +9,7 @@ const latin1 = (text: string) => Buffer.from(text, "latin1");
 const GET = "GET / HTTP/1.1\r\n";
 const OK = "HTTP/1.1 200 OK\r\n";
 
-/** The error's code and the offset of the byte that brought it, fed one byte at a time; undefined when all went in. */
+/** Feeds the text byte by byte. Returns the error's code and the offset of the byte that caused it; undefined if there is no error. */
 function verdictOf(kind: HeadKind, text: string, limits = LIMITS): { code: string; at: number } | undefined {
   const parser = new HeadParser(kind, limits);
   for (const [at, piece] of singles(latin1(text)).entries()) {

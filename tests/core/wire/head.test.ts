@@ -130,9 +130,6 @@ test("every known header is found in any case, and nothing else is taken for it"
     );
     assert.equal(head.get(name), "1, 2, 3");
   }
-  // They are bits of a mask.
-  assert.ok(Math.max(...Object.values(HEADER)) < 32);
-  assert.equal(new Set(Object.values(HEADER)).size, Object.keys(HEADER).length);
 });
 
 // [what, Content-Type lines, whether it is just JSON, whether it begins as an event stream]
@@ -152,7 +149,7 @@ const contentTypes: readonly (readonly [string, readonly string[], boolean, bool
   ["an empty one before an event stream", ["", "text/event-stream"], false, false],
 ];
 
-test("a value is compared where it stands", async (t) => {
+test("a value is compared in place", async (t) => {
   const id = HEADER["content-type"];
   for (const [what, values, isJson, isEvents] of contentTypes) {
     await t.test(what, () => {
@@ -163,7 +160,7 @@ test("a value is compared where it stands", async (t) => {
   }
 });
 
-test("a target is its own, whatever was asked for before", () => {
+test("a method and a target do not depend on those before them", () => {
   for (const target of ["/v1/models", "/v1/models", "/v1/model", "/v1/modelz", "/v1/models?", "/v1/models/", "/", "/v1/models"]) {
     for (const method of ["GET", "POST", "GE", "POSTS", "PUT"]) {
       const head = parse("request", [latin1(`${method} ${target} HTTP/1.1\r\nHost: a\r\n\r\n`)]);

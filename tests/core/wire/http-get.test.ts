@@ -60,7 +60,7 @@ const byteByByte =
     }
   };
 
-/** The answer, then the end of the connection. */
+/** Writes the response, then ends the connection. */
 const thenEnd =
   (answer: string): Script =>
   (socket) =>
@@ -68,7 +68,7 @@ const thenEnd =
 
 const head = (...lines: string[]) => `${["HTTP/1.1 200 OK", ...lines].join("\r\n")}\r\n\r\n`;
 
-describe("a page", () => {
+describe("a response", () => {
   const rows: readonly (readonly [name: string, answer: string, status: number, body: string])[] = [
     ["by length", `${head("Content-Length: 5")}hello`, 200, "hello"],
     ["empty", head("Content-Length: 0"), 200, ""],
@@ -77,9 +77,14 @@ describe("a page", () => {
     ["chunked and empty", `${head("Transfer-Encoding: chunked")}0\r\n\r\n`, 200, ""],
     ["while the model is loading", "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 2\r\n\r\n{}", 503, "{}"],
     ["a redirect, which is not followed", "HTTP/1.1 302 Found\r\nLocation: /other\r\nContent-Length: 0\r\n\r\n", 302, ""],
-    ["after interim answers", `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Hints\r\n\r\n${head("Content-Length: 2")}ok`, 200, "ok"],
-    ["with bytes after its end", `${head("Content-Length: 2")}okHTTP/1.1 500 X\r\n\r\n`, 200, "ok"],
-    ["in more than ASCII", `${head("Content-Length: 6")}€モ`, 200, "€モ"],
+    [
+      "after interim responses",
+      `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Hints\r\n\r\n${head("Content-Length: 2")}ok`,
+      200,
+      "ok",
+    ],
+    ["with bytes behind it", `${head("Content-Length: 2")}okHTTP/1.1 500 X\r\n\r\n`, 200, "ok"],
+    ["beyond ASCII", `${head("Content-Length: 6")}€モ`, 200, "€モ"],
     ["as long as allowed", `${head("Content-Length: 1000")}${"x".repeat(1_000)}`, 200, "x".repeat(1_000)],
   ];
   for (const [name, answer, status, body] of rows) {
@@ -94,7 +99,7 @@ describe("a page", () => {
 });
 
 describe("the request", () => {
-  test("is one GET on a connection of its own, below the base path", async () => {
+  test("is one GET on its own connection, below the base path", async () => {
     let seen = "";
     const record: Script = (socket, request) => {
       seen = request;
@@ -127,17 +132,17 @@ describe("the request", () => {
   });
 
   for (const path of ["/a b", "/a\r\nX: y"]) {
-    test(`does not go out with the path ${JSON.stringify(path)}`, async () => {
+    test(`is not sent with the path ${JSON.stringify(path)}`, async () => {
       await assert.rejects(httpGet(address(), path, OPTIONS), { name: "GetError", reason: "invalid" });
     });
   }
 
-  test("does not go out with a header of two lines", async () => {
+  test("is not sent with a line break in a header", async () => {
     await assert.rejects(httpGet(address(), "/", { ...OPTIONS, headers: { key: "a\r\nX: y" } }), { reason: "invalid" });
   });
 });
 
-describe("no page", () => {
+describe("no response", () => {
   const manyInterim = "HTTP/1.1 100 Continue\r\n\r\n".repeat(40);
   const rows: readonly (readonly [name: string, reason: GetFailure, script: Script])[] = [
     ["a length beyond the limit", "too-large", whole(head("Content-Length: 1001"))],
@@ -149,11 +154,11 @@ describe("no page", () => {
     ["the end inside the chunks", "reset", thenEnd(`${head("Transfer-Encoding: chunked")}3\r\nhel\r\n`)],
     ["a reset", "reset", (socket) => void socket.resetAndDestroy()],
     ["not HTTP", "invalid", whole("SSH-2.0-OpenSSH_9.2\r\n")],
-    ["a chunk size that is none", "invalid", whole(`${head("Transfer-Encoding: chunked")}zz\r\n`)],
+    ["an invalid chunk size", "invalid", whole(`${head("Transfer-Encoding: chunked")}zz\r\n`)],
     ["two lengths", "invalid", whole(head("Content-Length: 5", "Content-Length: 6"))],
     ["an upgrade nobody asked for", "invalid", whole("HTTP/1.1 101 Switching Protocols\r\n\r\n")],
-    ["interim answers for ever", "invalid", whole(manyInterim)],
-    ["a head for ever", "invalid", whole(head(`X: ${"x".repeat(100_000)}`))],
+    ["endless interim responses", "invalid", whole(manyInterim)],
+    ["an endless head", "invalid", whole(head(`X: ${"x".repeat(100_000)}`))],
   ];
   for (const [name, reason, now] of rows) {
     test(`${name}: ${reason}`, async () => {
@@ -165,7 +170,7 @@ describe("no page", () => {
     ["silence", silent],
     ["silence inside the head", whole("HTTP/1.1 200 OK\r\n")],
     ["silence inside the body", whole(`${head("Content-Length: 5")}hel`)],
-    ["silence after an interim answer", whole("HTTP/1.1 100 Continue\r\n\r\n")],
+    ["silence after an interim response", whole("HTTP/1.1 100 Continue\r\n\r\n")],
   ];
   for (const [name, now] of late) {
     test(`${name}: timeout`, async () => {
@@ -193,7 +198,7 @@ describe("no page", () => {
     await assert.rejects(httpGet(address("", "https"), "/", { ...OPTIONS, timeoutMs: 200 }), GetError);
   });
 
-  test("broken off by its signal, before and while it runs", async () => {
+  test("aborted by its signal, before and during the exchange", async () => {
     const stopping = new AbortController();
     const signal = stopping.signal;
     const page = fetchWith(() => stopping.abort(), { signal });

@@ -34,7 +34,7 @@ async function setUp(maxConnections: number, isRenewed: boolean) {
 
 describe("a listener", () => {
   for (const isRenewed of [true, false]) {
-    it(`that is ${isRenewed ? "" : "not "}renewed takes so many connections, and others once there is room`, async () => {
+    it(`that is ${isRenewed ? "" : "not "}reopened accepts up to its limit, and more once there is room`, async () => {
       const { clock, sockets, listener, isServed } = await setUp(2, isRenewed);
       const first = await isServed();
       const second = await isServed();
@@ -62,7 +62,7 @@ describe("a listener", () => {
     });
   }
 
-  it("says so when its address is taken", async () => {
+  it("rejects when its address is taken", async () => {
     const { listener, clock } = await setUp(2, false);
     const options = {
       host: "127.0.0.1",

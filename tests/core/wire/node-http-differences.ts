@@ -1,19 +1,22 @@
 import { METHODS } from "node:http";
 
-/** A class of messages that one of our codec and `node:http` refuses while the other reads on (or "nobody" does, and what they read differs), and why ours is right. */
+/**
+ * A class of messages on which our codec and `node:http` differ, and why ours is right: one of them refuses the message and the other
+ * does not, or both read it differently ("nobody" refuses it).
+ */
 export interface Difference {
   readonly name: string;
   readonly why: string;
   readonly refusedBy: "us" | "node" | "nobody";
-  /** A message that shows it, as latin1; what "nobody" refuses may still be refused at its end by either. */
+  /** Such a message, as latin1. If "nobody" refuses it, one of them may still refuse what follows it. */
   readonly example: string;
-  /** The major version of Node that no longer differs. */
+  /** The first major version of Node that does not differ. */
   readonly goneIn?: number;
-  /** `text` is all that was sent, `disputed` what was left of it when the two parted. */
+  /** Whether a message is of this class. `text` is all that was sent, `disputed` what is left of it from the first difference on. */
   readonly isIn: (text: string, disputed: string) => boolean;
 }
 
-/** The start line, without empty lines that may come before. */
+/** The start line, without empty lines before it. */
 const startLine = (text: string) => /^[\r\n]*([^\r\n]*)/.exec(text)![1]!;
 const methodOf = (text: string) => /^[^ ]*/.exec(startLine(text))![0];
 const targetOf = (text: string) => /^[^ ]* +([^ ]*)/.exec(startLine(text))?.[1] ?? "";
@@ -33,14 +36,14 @@ const KNOWN_METHODS = METHODS.filter((method) => !["CONNECT", "SOURCE"].includes
 export const REQUEST_DIFFERENCES: readonly Difference[] = [
   {
     name: "methods",
-    why: "any token is a method (RFC 9110 9.1), and the router answers 405; node:http knows a list, and takes CONNECT for a tunnel",
+    why: "any token is a method (RFC 9110 9.1), and the router responds with 405; node:http knows a list, and takes CONNECT for a tunnel",
     refusedBy: "node",
     example: "FOO / HTTP/1.1\r\nHost: a\r\n\r\n",
     isIn: (_text, disputed) => !KNOWN_METHODS.includes(methodOf(disputed)),
   },
   {
     name: "targets of no form",
-    why: "the grammar of a head knows characters; the router's path check answers 400 to what is no path",
+    why: "the grammar of a head knows characters; the router's path check responds with 400 to what is no path",
     refusedBy: "node",
     example: "GET a:80 HTTP/1.1\r\nHost: a\r\n\r\n",
     isIn: (text) => !/^(\/|\*|[a-z]+:\/\/)/i.test(targetOf(text)),
@@ -195,10 +198,10 @@ export const REQUEST_DIFFERENCES: readonly Difference[] = [
   },
 ];
 
-/** The status line of the answer, without an interim one before it. */
+/** The status line of the response, without an interim one before it. */
 const statusLine = (text: string) => /^(?:HTTP\/1\.1 100 Continue\r\n\r\n)?([^\r\n]*)/.exec(text)![1]!;
 
-/** The differences in requests that answers share: their examples are made anew. */
+/** The differences in requests that apply to responses too, each with an example made from a response. */
 const SHARED = [
   ["connection options", "Connection: host\r\nContent-Length: 0\r\n\r\n"],
   ["codings", "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"],
@@ -241,8 +244,8 @@ export const RESPONSE_DIFFERENCES: readonly Difference[] = [
     isIn: (text) => / 101/.test(statusLine(text)),
   },
   {
-    name: "bodies of answers that have none",
-    why: "RFC 9110 8.6, RFC 9112 6.1: who frames a 1xx or 204 may send a body too, and it would be the next answer",
+    name: "bodies of responses that have none",
+    why: "RFC 9110 8.6, RFC 9112 6.1: a server that frames a 1xx or 204 may send a body too, and that would be taken for the next response",
     refusedBy: "us",
     example: "HTTP/1.1 204 No Content\r\nContent-Length: 1\r\n\r\n",
     isIn: (text) => / (204|1\d\d)/.test(statusLine(text)) && valuesOf(text, "(?:content-length|transfer-encoding)").length > 0,

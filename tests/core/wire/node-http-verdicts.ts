@@ -1,26 +1,26 @@
-import { checkHost } from "../../../core/wire/target.ts";
+import { checkHost } from "../../../core/wire/request-target.ts";
 import { type NodeVerdict, nodeRequests, nodeResponse } from "../../support/node-http.ts";
 import { type Message, transcribe } from "../../support/wire-transcript.ts";
 
 /** What becomes of a message: read to its end, refused, or still waited for. */
 type Fate = "read" | "refused" | "waiting";
 
-/** Where our codec and `node:http` part over some bytes; undefined where they agree in everything. */
+/** How our codec and `node:http` differ over some bytes. */
 export interface Dispute {
   readonly ours: Fate;
   readonly node: Fate;
-  /** Both read a message, and it is not the same one. */
+  /** Both read a message to its end, and read it differently. */
   readonly isTwoFramings: boolean;
-  /** What is left of the bytes from where they part. */
+  /** The bytes from the first difference on. */
   readonly disputed: string;
 }
 
-/** Sent behind every request, so that a request that ends in two places is seen. */
+/** Sent behind every request: it shows where each of the two has the request end. */
 const NEXT = "GET /next HTTP/1.1\r\nHost: next\r\n\r\n";
 
 type Seen = Pick<Message, "start" | "headers" | "body">;
 
-/** Compares what both make of a request and of the one behind it. */
+/** Compares how both read a request and the one behind it. Undefined if they agree. */
 export async function requestDispute(text: string, pieces: (bytes: Buffer) => readonly Buffer[]): Promise<Dispute | undefined> {
   const bytes = Buffer.from(text + NEXT, "latin1");
   const { messages, error } = transcribe("request", pieces(bytes), false, checkHost);
@@ -31,7 +31,7 @@ export async function requestDispute(text: string, pieces: (bytes: Buffer) => re
   return disputeOf("request", bytes, { messages: ours, isRefused: error !== "" }, node);
 }
 
-/** Compares what both make of the answer to a POST, after which the connection ends. */
+/** Compares how both read the response to a POST, after which the connection ends. Undefined if they agree. */
 export async function responseDispute(text: string, pieces: (bytes: Buffer) => readonly Buffer[]): Promise<Dispute | undefined> {
   const bytes = Buffer.from(text, "latin1");
   const { messages, error } = transcribe("response", pieces(bytes));
@@ -40,7 +40,7 @@ export async function responseDispute(text: string, pieces: (bytes: Buffer) => r
     .filter(({ start }) => !/^1\.[01] 1/.test(start))
     .map((message) => ({ ...message, start: message.start.slice(4) }));
   const node = await nodeResponse(pieces(bytes));
-  // The connection has ended: who still waits has lost.
+  // The connection has ended, so a message that is not complete is refused.
   return disputeOf("response", bytes, { messages: ours.slice(0, 1), isRefused: true }, { ...node, isRefused: true });
 }
 

@@ -22,6 +22,7 @@ function connection(socket = new FakeSocket()) {
   const shared = {
     limits: DEFAULT_LIMITS,
     clock,
+    memory: { unreadBytes: 0 },
     deadlines: new Deadlines(clock, 250),
     connections,
     isDraining: false,
@@ -45,7 +46,7 @@ function connection(socket = new FakeSocket()) {
   };
   const served = new ServerConnection(asSocket(socket), shared);
   connections.add(served);
-  const answer = async () => {
+  const respond = async () => {
     respondWithJson(responses.shift()!, 200, "", "{}");
     await settle();
     return socket.takeWritten().toString("latin1");
@@ -54,7 +55,7 @@ function connection(socket = new FakeSocket()) {
     shared.isDraining = true;
     served.beginDrain();
   };
-  return { clock, socket, connections, responses, targets, told, answer, drain };
+  return { clock, socket, connections, responses, targets, told, respond, drain };
 }
 
 describe("a connection of a server that stops", () => {
@@ -69,27 +70,27 @@ describe("a connection of a server that stops", () => {
   });
 
   it("serves a request that was on its way, and says that it is the last", async () => {
-    const { clock, socket, connections, answer, drain } = connection();
+    const { clock, socket, connections, respond, drain } = connection();
     drain();
     await clock.advance(250);
     socket.receive(get("/a"));
     await clock.advance(10_000);
-    assert.match(await answer(), /\r\nConnection: close\r\n/);
+    assert.match(await respond(), /\r\nConnection: close\r\n/);
     assert.ok(socket.isEnded);
     await clock.advance(750);
     assert.equal(connections.size, 0);
   });
 
-  it("says so in an answer that begins after the stop, whenever its request came", async () => {
-    const { socket, answer, drain } = connection();
+  it("says so in a response that begins after the stop, whenever its request came", async () => {
+    const { socket, respond, drain } = connection();
     socket.receive(get("/a"));
     drain();
-    assert.match(await answer(), /\r\nConnection: close\r\n/);
+    assert.match(await respond(), /\r\nConnection: close\r\n/);
     assert.ok(socket.isEnded);
   });
 
-  it("whose answer had begun before gets a last chance for the next request", async () => {
-    const { clock, socket, connections, responses, answer, drain } = connection();
+  it("whose response had begun before gets a last chance for the next request", async () => {
+    const { clock, socket, connections, responses, respond, drain } = connection();
     socket.receive(get("/a"));
     const first = responses.shift()!;
     first.start(200, "OK", "", 2);
@@ -100,24 +101,24 @@ describe("a connection of a server that stops", () => {
     await clock.advance(250);
     assert.equal(connections.size, 1);
     socket.receive(get("/b"));
-    assert.match(await answer(), /\r\nConnection: close\r\n/);
+    assert.match(await respond(), /\r\nConnection: close\r\n/);
   });
 });
 
 describe("requests that come before their turn", () => {
-  it("are answered in order, whatever pieces they come in", async () => {
-    const { socket, targets, answer } = connection();
+  it("are served in order, whatever pieces they come in", async () => {
+    const { socket, targets, respond } = connection();
     const all = Buffer.concat([get("/a"), get("/b"), get("/c")]);
     for (const byte of all) socket.receive(Buffer.from([byte]));
     for (const target of ["/a", "/b", "/c"]) {
       assert.equal(targets.at(-1), target);
-      assert.match(await answer(), /^HTTP\/1\.1 200 OK\r\n/);
+      assert.match(await respond(), /^HTTP\/1\.1 200 OK\r\n/);
     }
     assert.equal(targets.length, 3);
   });
 
   it("stay in front of a read that comes just as their turn has come", async () => {
-    const { socket, targets, responses, answer } = connection();
+    const { socket, targets, responses, respond } = connection();
     const [first, rest] = [get("/b").subarray(0, 9), get("/b").subarray(9)];
     socket.receive(get("/a"));
     socket.receive(first);
@@ -125,15 +126,15 @@ describe("requests that come before their turn", () => {
     socket.receive(rest);
     await settle();
     assert.deepEqual(targets, ["/a", "/b"]);
-    assert.match(await answer(), /^HTTP\/1\.1 200 OK\r\n.*HTTP\/1\.1 200 OK\r\n/s);
+    assert.match(await respond(), /^HTTP\/1\.1 200 OK\r\n.*HTTP\/1\.1 200 OK\r\n/s);
   });
 
   it("are all served, up to 128 KiB of them", async () => {
-    const { socket, targets, answer } = connection();
+    const { socket, targets, respond } = connection();
     socket.receive(get("/0"));
     const count = 120;
     for (let n = 1; n <= count; n++) socket.receive(get(`/${n}`, `A: ${"a".repeat(1_000)}\r\n`));
-    for (let n = 0; n <= count; n++) assert.match(await answer(), /^HTTP\/1\.1 200 OK\r\n(?!.*Connection: close)/s);
+    for (let n = 0; n <= count; n++) assert.match(await respond(), /^HTTP\/1\.1 200 OK\r\n(?!.*Connection: close)/s);
     assert.deepEqual(
       targets,
       Array.from({ length: count + 1 }, (_, n) => `/${n}`),
@@ -153,10 +154,10 @@ describe("requests that come before their turn", () => {
   }
 
   it("beyond 128 KiB are served no more: the response under way is whole and says that it is the last", async () => {
-    const { clock, socket, connections, targets, answer } = connection();
+    const { clock, socket, connections, targets, respond } = connection();
     socket.receive(get("/a"));
     for (let n = 0; n < 200; n++) socket.receive(get("/b", `A: ${"a".repeat(1_000)}\r\n`));
-    assert.match(await answer(), /^HTTP\/1\.1 200 OK\r\n.*Connection: close\r\n\r\n\{\}$/s);
+    assert.match(await respond(), /^HTTP\/1\.1 200 OK\r\n.*Connection: close\r\n\r\n\{\}$/s);
     assert.ok(socket.isEnded);
     socket.receive(get("/c"));
     await clock.advance(3_000);
@@ -222,11 +223,11 @@ describe("a request whose framing breaks", () => {
   });
 });
 
-describe("a client that stays after its last answer", () => {
+describe("a client that stays after its last response", () => {
   it("is let go once it has had the time to read it", async () => {
-    const { clock, socket, connections, answer } = connection();
+    const { clock, socket, connections, respond } = connection();
     socket.receive(get("/a", "Connection: close\r\n"));
-    await answer();
+    await respond();
     assert.ok(socket.isEnded);
     await clock.advance(1_500);
     assert.equal(connections.size, 1);
@@ -245,7 +246,7 @@ class SlowSocket extends FakeSocket {
   }
 }
 
-describe("a client that takes the last words of a broken answer slowly", () => {
+describe("a client that takes the end of a broken response slowly", () => {
   async function breakOff() {
     const socket = new SlowSocket();
     const { clock, connections, responses } = connection(socket);
@@ -289,10 +290,10 @@ describe("a client that still takes its response", () => {
 
   it("is not idle, and gets the whole idle time after the last byte", async () => {
     const socket = new FullSocket();
-    const { clock, connections, answer } = connection(socket);
+    const { clock, connections, respond } = connection(socket);
     socket.receive(get("/a"));
     socket.unsent = 1_000;
-    await answer();
+    await respond();
     for (; socket.unsent > 0; socket.unsent -= 250) await clock.advance(writeTimeoutMs - 1_000);
     socket.emit("drain");
     await clock.advance(idleTimeoutMs - 1_000);
@@ -303,13 +304,13 @@ describe("a client that still takes its response", () => {
 
   it("is waited for even though it was the last one", async () => {
     const socket = new FullSocket();
-    const { clock, connections, answer } = connection(socket);
+    const { clock, connections, respond } = connection(socket);
     socket.receive(get("/a", "Connection: close\r\n"));
     socket.end = () => {
       socket.isEnded = true;
     };
     socket.unsent = 1_000;
-    await answer();
+    await respond();
     for (; socket.unsent > 250; socket.unsent -= 250) await clock.advance(writeTimeoutMs - 1_000);
     assert.equal(connections.size, 1);
     await clock.advance(2 * writeTimeoutMs);
@@ -321,9 +322,9 @@ describe("a client that still takes its response", () => {
     const post = Buffer.from("POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n");
     for (const then of [Buffer.alloc(0), get("/b").subarray(0, 9), post, get("/b")]) {
       const socket = new FullSocket();
-      const { clock, connections, answer } = connection(socket);
+      const { clock, connections, respond } = connection(socket);
       socket.receive(get("/a"));
-      await answer();
+      await respond();
       socket.unsent = 1_000;
       if (then.length > 0) socket.receive(then);
       await clock.advance(1.25 * writeTimeoutMs);

@@ -28,7 +28,7 @@ const endpointAt = (path: string): Endpoint => makeEndpoint(0, { url: parseEndpo
 
 describe("pools that are replaced while connections are in use", () => {
   const changes: readonly { readonly name: string; readonly change: (pools: UpstreamPools) => void }[] = [
-    { name: "the endpoint is listed no more", change: (pools) => pools.follow([]) },
+    { name: "the endpoint is removed", change: (pools) => pools.follow([]) },
     { name: "the endpoint has another address", change: (pools) => void pools.of(endpointAt("/other")) },
   ];
   for (const { name, change } of changes) {

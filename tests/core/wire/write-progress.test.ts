@@ -16,7 +16,7 @@ type Bytes = (nowMs: number) => number | undefined;
 async function stalledAfter(waiting: Bytes, hidden: Bytes = () => undefined, prepare?: (progress: WriteProgress) => void) {
   const clock = new FakeClock();
   const deadlines = new Deadlines(clock, PERIOD_MS);
-  const progress = new WriteProgress(deadlines, LIMIT_MS, () => hidden(clock.now()));
+  const progress = new WriteProgress(deadlines, LIMIT_MS, { unreadBytes: 0 }, () => hidden(clock.now()));
   let stalledAtMs = Number.POSITIVE_INFINITY;
   deadlines.add({
     sweep(nowMs) {

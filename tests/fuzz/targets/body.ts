@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { type JsonBody, readJsonBody } from "../../../core/body/json-body.ts";
-import { BodyBuffer } from "../../../core/body/receive.ts";
 import { BodyScanner } from "../../../core/body/scan.ts";
 import { spliceModel } from "../../../core/body/splice.ts";
 import { RouterError } from "../../../core/contract/errors.ts";
 import { KEYS, parsed, parsedSpan, verdict } from "../../core/body/verdict.ts";
+import { makeBodyBuffer } from "../../support/body-memory.ts";
 import { cut } from "../../support/wire-transcript.ts";
 import type { Dice } from "../dice.ts";
 import type { Target } from "../fuzz.ts";
@@ -45,7 +45,7 @@ export const body: Target = {
 
 /** As the router takes a body in: gathered from reads, scanned on the way. */
 function gathered(input: Buffer, places: readonly number[], dice: Dice) {
-  const buffer = new BodyBuffer(dice.isIn(2) ? input.length : -1, 1 << 20);
+  const buffer = makeBodyBuffer(dice.isIn(2) ? input.length : -1, 1 << 20);
   const scanner = new BodyScanner(KEYS, DEEP);
   try {
     for (const piece of cut(input, places)) {

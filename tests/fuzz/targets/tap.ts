@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
+import { RouterError } from "../../../core/contract/errors.ts";
+import { lastWords } from "../../../core/errors/dialects.ts";
 import { EventBoundary } from "../../../core/stream/event-boundary.ts";
+import type { CutEvent } from "../../../core/stream/open-event.ts";
 import { TAIL_BYTES, UsageTap } from "../../../core/stream/usage-tap.ts";
+import { readEventSource } from "../../support/event-source.ts";
 import { cut, singles } from "../../support/wire-transcript.ts";
 import type { Dice } from "../dice.ts";
 import type { Target } from "../fuzz.ts";
@@ -29,10 +33,11 @@ export const tap: Target = {
     assert.deepEqual(look(cut(input, dice.places(input.length, 6)), opening), whole, "in pieces");
     assert.deepEqual(inSpans(input, opening, dice), whole, "in spans");
     const text = input.toString("latin1");
-    assert.equal(whole.closing, `\n\n${text}`.endsWith("\n\n") ? "" : "\n\n", "closing");
+    checkLastWords(input, whole.cut);
     assert.equal(whole.isOpeningOver, isOver(text, opening), "opening");
     assert.deepEqual(whole.usage, look([input.subarray(-TAIL_BYTES)], 0).usage, "the tail");
-    return `${whole.closing.length} ${whole.isOpeningOver} ${Object.values(whole.usage ?? {}).map(Number.isNaN)}`;
+    const { characterEnd, text: completion, object } = whole.cut;
+    return `${characterEnd.length} ${completion.length} ${object} ${whole.isOpeningOver} ${Object.values(whole.usage ?? {}).map(Number.isNaN)}`;
   },
 };
 
@@ -45,7 +50,22 @@ function look(pieces: readonly Buffer[], opening: number) {
     usage.read(lent, [0, lent.length], 1);
     lent.fill("X"); // reads share their memory
   }
-  return { closing: boundary.closing(), isOpeningOver: boundary.isOpeningOver, usage: usage.finish() };
+  return { cut: boundary.cut(), isOpeningOver: boundary.isOpeningOver, usage: usage.finish() };
+}
+
+const ERROR = new RouterError("upstream_reset", "The replica closed.");
+
+/** Whatever the stream is and wherever it ends: its last event is the error. */
+function checkLastWords(input: Buffer, cutEvent: CutEvent): void {
+  for (const dialect of ["openai", "responses", "anthropic"] as const) {
+    const events = readEventSource(Buffer.concat([input, lastWords(ERROR, dialect, "req-1", cutEvent)]));
+    const last = events.at(-1);
+    assert.ok(last, "an event");
+    assert.equal(last.type, dialect === "openai" ? "message" : "error", "its type");
+    // What is no JSON before the cut can't become some behind it.
+    if (cutEvent.object === "theirs" && dialect !== "openai") assert.ok(last.data.includes('"upstream_reset"'), "the error");
+    else assert.equal((JSON.parse(last.data) as { error: { code: string } }).error.code, "upstream_reset", "the error");
+  }
 }
 
 /** The same bytes as the data of chunks in one read. */
@@ -63,7 +83,7 @@ function inSpans(input: Buffer, opening: number, dice: Dice) {
   const usage = new UsageTap();
   boundary.read(chunk, spans, pieces.length);
   usage.read(chunk, spans, pieces.length);
-  return { closing: boundary.closing(), isOpeningOver: boundary.isOpeningOver, usage: usage.finish() };
+  return { cut: boundary.cut(), isOpeningOver: boundary.isOpeningOver, usage: usage.finish() };
 }
 
 /** Whether a byte follows the opening events: lines that are not empty, then one that is. */

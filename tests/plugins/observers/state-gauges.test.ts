@@ -20,6 +20,7 @@ test("the pool as gauges", () => {
     prefixIndex: { entries: 10, maxEntries: 100, bytes: 4096 },
     connectionsTo: ({ slot }) => slot + 4,
     ejectionsOf: ({ slot }) => 2 * slot,
+    droppedLogLines: 12,
   });
   const samples = stateGauges(view)
     .split("\n")
@@ -50,6 +51,7 @@ test("the pool as gauges", () => {
     "signalbox_prefix_index_entries 10",
     "signalbox_prefix_index_max_entries 100",
     "signalbox_prefix_index_bytes 4096",
+    "signalbox_log_dropped_total 12",
     "signalbox_start_time_seconds 1893456000",
   ]);
 });

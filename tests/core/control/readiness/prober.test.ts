@@ -5,7 +5,7 @@ import type { Source } from "../../../../core/contract/source.ts";
 import { parseEndpointUrl } from "../../../../core/control/endpoint-url.ts";
 import { Prober, type ProberOptions } from "../../../../core/control/readiness/prober.ts";
 import { PROBE_DEFAULTS } from "../../../../core/control/readiness/probes.ts";
-import type { ReplicaHealth } from "../../../../core/control/readiness/reducer.ts";
+import type { ReplicaHealth } from "../../../../core/control/readiness/replica-health.ts";
 import type { ProbeTarget } from "../../../../core/control/readiness/replica-prober.ts";
 import { Lease } from "../../../../core/state/lease.ts";
 import { LoadTable } from "../../../../core/state/load.ts";

@@ -6,6 +6,7 @@ import type { DataPlane, ReplicaConnection } from "../data-plane.ts";
 import type { ResponseWriter } from "../intake/response-writer.ts";
 import { Claim } from "../state/claim.ts";
 import { EventBoundary } from "../stream/event-boundary.ts";
+import type { CutEvent } from "../stream/open-event.ts";
 import { UsageTap } from "../stream/usage-tap.ts";
 import { responseLines } from "../wire/forwarded-headers.ts";
 import type { Framing } from "../wire/framing.ts";
@@ -34,6 +35,8 @@ export interface Sending {
 export interface ExchangeOwner {
   /** A response's head came. Returns true to pass the response on; false when it has dropped the exchange instead. */
   responded(status: number): boolean;
+  /** The response is passed on, and the replica has the whole request: the connection does not need its body any more. */
+  delivered(): void;
   /** The whole response was passed on. */
   completed(): void;
   failed(failure: UpstreamFailure, isDelivered: boolean): void;
@@ -102,9 +105,9 @@ export class Exchange implements ResponseReader {
     return this.#sending.plane.prefixIndex && this.#claim.predictedTokens;
   }
 
-  /** Text to send to the client before another event can begin; undefined if the response is not an event stream. */
-  get eventEnd(): string | undefined {
-    return this.#boundary?.closing();
+  /** Where its event stream stands now; undefined if the response is none. */
+  get cut(): CutEvent | undefined {
+    return this.#boundary?.cut();
   }
 
   /** The client can take more bytes. */
@@ -142,6 +145,7 @@ export class Exchange implements ResponseReader {
     const length = framing.kind === "length" ? framing.length : -1;
     const lines = responseLines(head) + ownResponseLines(request, this.endpoint, config, plane.log);
     this.#response.start(head.status, head.reason, lines, length);
+    this.#tellDelivered();
   }
 
   body(chunk: Buffer, spans: ArrayLike<number>, spanCount: number, isVerbatim: boolean): void {
@@ -151,6 +155,7 @@ export class Exchange implements ResponseReader {
     if (!this.#isPromptWorkedOff && this.#boundary?.isOpeningOver !== false) {
       this.#isPromptWorkedOff = true;
       this.#claim.firstByte();
+      this.#tellDelivered();
       this.#tellFirstToken();
     }
     this.#tap?.read(chunk, spans, spanCount);
@@ -191,6 +196,10 @@ export class Exchange implements ResponseReader {
     const { request, plane } = this.#sending;
     if (!request.isStream || this.status >= 300) return;
     plane.traffic.firstToken(this.endpoint, plane.clock.now() - this.#beganAtMs, this.#tokensAhead);
+  }
+
+  #tellDelivered(): void {
+    if (!this.isOver && this.#connection.hasSentAll) this.#owner.delivered();
   }
 
   #settle(): void {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { affordable, affordableClients } from "../../../core/runtime/open-file-limit.ts";
+import { affordable, affordableClients } from "../../../core/wire/open-file-limit.ts";
 
 const limits = (openFiles: string) => `Limit                     Soft Limit           Hard Limit           Units
 Max processes             96372                96372                processes

@@ -9,7 +9,7 @@ import {
   type ProbeFailure,
   type ReplicaHealth,
   reduce,
-} from "../../../../core/control/readiness/reducer.ts";
+} from "../../../../core/control/readiness/replica-health.ts";
 
 const startup = (failure?: ProbeFailure): ProbeEvent => ({ type: "startup", failure });
 const readiness = (failure?: ProbeFailure): ProbeEvent => ({ type: "readiness", failure });

@@ -2,7 +2,7 @@ import type { Head } from "./head.ts";
 import { HEADER } from "./header-names.ts";
 import { WireError } from "./wire-error.ts";
 
-/** The path as it came, and what follows the first "?" (without it). */
+/** The path as it came, and what follows the first "?"; "" if nothing does. */
 export interface Target {
   readonly path: string;
   readonly query: string;
@@ -14,10 +14,7 @@ const ABSOLUTE_FORM = /^https?:\/\/([^/?]*)(.*)$/i;
 /** RFC 9110 7.2: uri-host [ ":" port ], from RFC 3986 3.2.2 and 3.2.3. */
 const AUTHORITY = /^(?:\[[0-9a-f:.]+\]|(?:[a-z0-9._~!$&'()*+,;=-]|%[0-9a-f]{2})+)(?::[0-9]{0,5})?$/i;
 
-/** Clients mostly name the same host. */
-let lastValidHost = "";
-
-/** Splits a request target in origin-form or absolute-form (RFC 9112 3.2.1, 3.2.2). */
+/** Splits a request target in origin-form or absolute-form (RFC 9112 3.2.1, 3.2.2). Throws WireError for any other form. */
 export function splitTarget(target: string): Target {
   const fromRoot = target.startsWith("/") ? target : pathOfAbsolute(target);
   const mark = fromRoot.indexOf("?");
@@ -31,24 +28,23 @@ function pathOfAbsolute(target: string): string {
   return rest.startsWith("/") ? rest : `/${rest}`; // RFC 9110 4.2.3: an empty path is "/"
 }
 
-/** Throws where Host is missing, repeated, malformed or differs from the authority of an absolute-form target. */
+/** Throws WireError if Host is missing, repeated or malformed, or differs from the authority of an absolute-form target. */
 export function checkHost(head: Head): void {
   let host: string | undefined;
   for (let i = 0; i < head.count; i++) {
     if (head.id(i) !== HEADER.host) continue;
     if (host !== undefined) throw badHead("Host is repeated; send it once."); // RFC 9112 3.2
-    host = head.isValue(i, lastValidHost) ? lastValidHost : head.value(i);
+    host = head.value(i);
   }
   if (host === undefined && head.minor === 1) throw badHead("Host is missing; HTTP/1.1 asks for it."); // RFC 9112 3.2
   // RFC 9112 3.2: empty where the target has no authority.
-  if (host !== undefined && host !== "" && host !== lastValidHost) {
-    if (!AUTHORITY.test(host)) throw badHead("Host is not valid; send a host name and perhaps a port."); // RFC 9112 3.2
-    lastValidHost = host;
+  if (host !== undefined && host !== "" && !AUTHORITY.test(host)) {
+    throw badHead("Host is not valid; send a host name and perhaps a port."); // RFC 9112 3.2
   }
   if (!head.target.startsWith("/")) checkAuthority(head.target, host);
 }
 
-/** RFC 9112 3.2.2 would have us ignore Host here; a difference is only ever an attack or a mistake. */
+/** RFC 9112 3.2.2 says to ignore Host here. But a Host that differs is an attack or a mistake, so it is refused. */
 function checkAuthority(target: string, host: string | undefined): void {
   const authority = ABSOLUTE_FORM.exec(target)?.[1];
   if (authority === undefined) return;

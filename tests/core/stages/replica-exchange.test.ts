@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import type { Endpoint } from "../../../core/contract/endpoint.ts";
 import type { InferenceRequest } from "../../../core/contract/request.ts";
 import { parseEndpointUrl } from "../../../core/control/endpoint-url.ts";
-import { Exchange } from "../../../core/stages/exchange.ts";
+import { Exchange } from "../../../core/stages/replica-exchange.ts";
 import { makeEndpoint, makeRequest } from "../../support/endpoints.ts";
 import { MemoryPlane } from "../../support/memory-plane.ts";
 import type { MemoryUpstream } from "../../support/memory-upstream.ts";
@@ -62,6 +62,7 @@ function begin(overrides: Overrides = {}): World {
       if (!isRelayed) exchange.drop(status);
       return isRelayed;
     },
+    delivered() {},
     completed: () => void told.push("completed"),
     failed: (failure, isDelivered) => void told.push(`failed ${failure} ${isDelivered ? "delivered" : "not delivered"}`),
   });
@@ -174,6 +175,7 @@ describe("the response", () => {
     for (let n = 1; n <= 3; n++) {
       upstream.send(chunkOf(EVENT));
       assert.deepEqual([response.body, response.flushes], [EVENT.repeat(n), n + 1]);
+      await plane.clock.advance(30);
     }
     assert.deepEqual([exchange.responseBytes, exchange.firstByteAtMs], [3 * EVENT.length, 60]);
     assert.deepEqual(told, ["responded 200"]);
@@ -202,17 +204,17 @@ describe("the response", () => {
     assert.equal(response.body, EVENT + EVENT);
   });
 
-  const boundaries: readonly (readonly [name: string, pieces: string, eventEnd: string | undefined])[] = [
+  const boundaries: readonly (readonly [name: string, pieces: string, text: string | undefined])[] = [
     ["no event stream", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{", undefined],
     ["between two events", STREAM_HEAD + chunkOf(EVENT), ""],
-    ["inside an event", STREAM_HEAD + chunkOf("data: "), "\n\n"],
+    ["inside an event", STREAM_HEAD + chunkOf("data: "), "{"],
     ["before the first", STREAM_HEAD, ""],
   ];
-  for (const [name, pieces, eventEnd] of boundaries) {
-    it(`knows what must be sent before another event: ${name}`, () => {
+  for (const [name, pieces, text] of boundaries) {
+    it(`knows where its event stream stands: ${name}`, () => {
       const { upstream, exchange } = begin();
       upstream.send(pieces);
-      assert.equal(exchange.eventEnd, eventEnd);
+      assert.equal(exchange.cut?.text, text);
     });
   }
 });

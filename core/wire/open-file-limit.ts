@@ -1,12 +1,11 @@
 import { readFileSync } from "node:fs";
 
-/** Descriptors left for everything that is not a client or its replica: probes, files, the runtime itself. */
+/** File descriptors kept for everything else: probes, files, the runtime itself. */
 const RESERVED = 64;
 
 /**
- * How many clients this process can serve at once, since each needs a descriptor for itself and one for its replica. Running
- * out of them must not happen: Deno never accepts a connection again after an accept that failed. Infinity where the limit
- * can't be read.
+ * How many clients this process has file descriptors for: each needs one for itself and one for its replica. Infinity if the limit
+ * can't be read. The server accepts no more than that, because a process without descriptors can neither connect nor accept.
  */
 export function affordableClients(): number {
   try {
@@ -16,7 +15,7 @@ export function affordableClients(): number {
   }
 }
 
-/** What Linux's list of a process's limits allows. */
+/** The same, for the text of Linux's `/proc/self/limits`. */
 export function affordable(limits: string): number {
   const soft = /^Max open files +(\d+) /m.exec(limits)?.[1];
   return soft === undefined ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor((Number(soft) - RESERVED) / 2));

@@ -1,0 +1,134 @@
+import type { Clock } from "../contract/clock.ts";
+import { RouterError } from "../contract/errors.ts";
+
+/** A body that is still arriving. */
+export interface Upload {
+  /** Bytes that have come. */
+  readonly length: number;
+  /** Bytes of memory that it counts for. */
+  readonly heldBytes: number;
+  /** Ends its request, which gives back its memory. */
+  cut(error: RouterError): void;
+}
+
+/** Where an upload was at the last two marks; NaN before. */
+interface Marks {
+  before: number;
+  latest: number;
+}
+
+/** Time between two marks: what an upload brought since the one before the latest is its progress. */
+const MARK_MS = 1_000;
+/** An upload that brought less than this is cut when a body that is just arriving needs the room. */
+const SLOW_BYTES = 64 * 1024;
+
+/**
+ * One budget for the memory of all request bodies under way and of all responses that clients have not read. When it is used up,
+ * room is made by cutting the uploads that made the least progress lately; where that is not enough, the body that asks is refused.
+ */
+export class MemoryBudget {
+  readonly limitBytes: number;
+  /** Bytes of responses that wait for their readers; kept up to date by hosts. */
+  unreadBytes = 0;
+  /** Bodies refused and uploads cut so far. */
+  refusals = 0;
+  #bodyBytes = 0;
+  readonly #clock: Pick<Clock, "every">;
+  readonly #uploads = new Map<Upload, Marks>();
+  #stopMarking: (() => void) | undefined;
+
+  constructor(limitBytes: number, clock: Pick<Clock, "every">) {
+    this.limitBytes = limitBytes;
+    this.#clock = clock;
+  }
+
+  /** Memory of all request bodies. */
+  get bodyBytes(): number {
+    return this.#bodyBytes;
+  }
+
+  /** A body of `bytes` is announced. Throws RouterError (503) if there is no room for it. */
+  announced(bytes: number): void {
+    if (this.#hasRoom(bytes) || this.#makeRoom(bytes, SLOW_BYTES)) return;
+    this.refusals += 1;
+    throw overloaded();
+  }
+
+  /** Memory for a body. Throws RouterError (503) if there is none. */
+  take(upload: Upload, bytes: number): void {
+    if (!this.#hasRoom(bytes) && !this.#makeRoom(bytes, this.#progressOf(upload) ?? SLOW_BYTES)) {
+      this.refusals += 1;
+      throw overloaded();
+    }
+    this.#bodyBytes += bytes;
+  }
+
+  give(bytes: number): void {
+    this.#bodyBytes -= bytes;
+  }
+
+  /** The upload may be cut from now on, until it has `arrived`. */
+  arriving(upload: Upload): void {
+    this.#uploads.set(upload, { before: Number.NaN, latest: Number.NaN });
+    this.#stopMarking ??= this.#clock.every(MARK_MS, () => this.#mark());
+  }
+
+  /** It is complete, or its request has ended. */
+  arrived(upload: Upload): void {
+    this.#uploads.delete(upload);
+  }
+
+  close(): void {
+    this.#stopMarking?.();
+  }
+
+  #hasRoom(bytes: number): boolean {
+    return this.#bodyBytes + this.unreadBytes + bytes <= this.limitBytes;
+  }
+
+  /** Cuts the slowest of the uploads that made less progress than `least`, if that makes enough room; else none. */
+  #makeRoom(bytes: number, least: number): boolean {
+    const slow: { readonly upload: Upload; readonly progress: number }[] = [];
+    let held = 0;
+    for (const upload of this.#uploads.keys()) {
+      const progress = this.#progressOf(upload);
+      if (progress === undefined || progress >= least) continue;
+      slow.push({ upload, progress });
+      held += upload.heldBytes;
+    }
+    if (!this.#hasRoom(bytes - held)) return false;
+    slow.sort((a, b) => a.progress - b.progress);
+    for (const { upload } of slow) {
+      if (this.#hasRoom(bytes)) break;
+      this.refusals += 1;
+      upload.cut(tooSlow());
+    }
+    return true;
+  }
+
+  /** Bytes that came within the last one or two periods; undefined for an upload that is younger. */
+  #progressOf(upload: Upload): number | undefined {
+    const before = this.#uploads.get(upload)?.before ?? Number.NaN;
+    return Number.isNaN(before) ? undefined : upload.length - before;
+  }
+
+  #mark(): void {
+    for (const [upload, marks] of this.#uploads) {
+      marks.before = marks.latest;
+      marks.latest = upload.length;
+    }
+    if (this.#uploads.size > 0) return;
+    this.#stopMarking?.();
+    this.#stopMarking = undefined;
+  }
+}
+
+function overloaded(): RouterError {
+  const message = "The router has no memory left for this request's body; send the request again shortly.";
+  return new RouterError("overloaded", message, { retryAfterS: 1 });
+}
+
+function tooSlow(): RouterError {
+  const message = "The router needed the memory of this request's body, which came slowly; send the request again, faster.";
+  return new RouterError("overloaded", message, { retryAfterS: 1 });
+}

@@ -1,0 +1,17 @@
+import type { Log } from "../contract/log.ts";
+
+const MESSAGES = {
+  SIGHUP: "SIGHUP is ignored: the config can't be reloaded yet. Restart the router to change it",
+  SIGQUIT: "SIGQUIT is ignored: SIGTERM or SIGINT stops the router",
+  SIGUSR1: "SIGUSR1 is ignored: it has no meaning here",
+  SIGUSR2: "SIGUSR2 is ignored: it has no meaning here",
+} as const;
+
+/**
+ * Logs the signals that would otherwise end the process and all its streams. On Node, SIGUSR1 would open a debugger. SIGPIPE has
+ * no message: every runtime ignores it when it is caused by a write, and here also when it is sent.
+ */
+export function ignoreSignals(log: Log): void {
+  for (const [signal, message] of Object.entries(MESSAGES)) process.on(signal, () => log.info(message));
+  process.on("SIGPIPE", () => {});
+}
