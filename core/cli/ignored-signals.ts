@@ -8,10 +8,9 @@ const MESSAGES = {
 } as const;
 
 /**
- * Logs the signals that would otherwise end the process and all its streams. On Node, SIGUSR1 would open a debugger. SIGPIPE has
- * no message: every runtime ignores it when it is caused by a write, and here also when it is sent.
+ * Logs the signals that would otherwise end the process and all its streams. On Node, SIGUSR1 would open a debugger. SIGPIPE is not
+ * here: Node, Deno and Bun all ignore it from the start.
  */
 export function ignoreSignals(log: Log): void {
   for (const [signal, message] of Object.entries(MESSAGES)) process.on(signal, () => log.info(message));
-  process.on("SIGPIPE", () => {});
 }

@@ -9,6 +9,8 @@ export interface Standing {
   readonly ejection: Ejection | undefined;
   /** Its ejection is over if one request succeeds. */
   readonly isOnTrial: boolean;
+  /** So many endpoints are ejected that this one is used all the same. */
+  readonly isNeeded: boolean;
   /** How warm it is, in (0, 1]; 1 = fully. */
   readonly warmUp: number;
 }
@@ -25,15 +27,21 @@ export interface Availability {
  * Decides whether an endpoint may be used; nothing else decides this. The phase names the first reason in this order: health,
  * the operator's intent, ejection. Ejection comes last because it ends by itself.
  */
-export function availability({ health, intent, ejection, isOnTrial, warmUp }: Standing): Availability {
+export function availability({ health, intent, ejection, isOnTrial, isNeeded, warmUp }: Standing): Availability {
   if (health !== "ready") return { phase: health, isAvailable: false, share: warmUp };
   if (intent !== "serve") return { phase: "draining", isAvailable: false, share: warmUp };
-  if (ejection !== undefined) return { phase: "ejected", isAvailable: isOnTrial, share: warmUp };
+  if (ejection !== undefined) return { phase: "ejected", isAvailable: isOnTrial || isNeeded, share: warmUp };
   return { phase: "ready", isAvailable: true, share: warmUp };
 }
 
 /** No intent, ejection or warm-up: only the probes decide. */
-export const UNTOUCHED: Omit<Standing, "health"> = { intent: "serve", ejection: undefined, isOnTrial: false, warmUp: 1 };
+export const UNTOUCHED: Omit<Standing, "health"> = {
+  intent: "serve",
+  ejection: undefined,
+  isOnTrial: false,
+  isNeeded: false,
+  warmUp: 1,
+};
 
 /** The fields of an endpoint that show its standing. */
 export function shownStanding(

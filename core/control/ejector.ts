@@ -46,14 +46,20 @@ interface Row {
 export interface EjectionStanding {
   readonly ejection: Ejection | undefined;
   readonly isOnTrial: boolean;
+  /** It is ejected, and used all the same, because too many are. */
+  readonly isNeeded: boolean;
   /** How far it is warmed up, in (0, 1]. */
   readonly warmUp: number;
 }
 
-const NOTHING: EjectionStanding = { ejection: undefined, isOnTrial: false, warmUp: 1 };
+const NOTHING: EjectionStanding = { ejection: undefined, isOnTrial: false, isNeeded: false, warmUp: 1 };
 
 /** Ejections are shortened or lengthened by up to this share, so that endpoints that failed together don't return together. */
 const JITTER = 0.2;
+/** Of an equal share, what an ejected endpoint gets when too many are ejected: one that fails at once looks idle. */
+const PANIC_SHARE = 0.25;
+/** An ejected endpoint may be tried early, when another one must leave, but not sooner than this after its last failure. */
+const EARLY_TRIAL_MS = 1_000;
 /** The share of traffic that a warm-up begins with. */
 const FIRST_SHARE = 0.1;
 /** An endpoint that joins a pool older than this warms up; before that, all are new. */
@@ -95,12 +101,9 @@ export class Ejector {
   standingOf(name: string): EjectionStanding {
     const row = this.#rows.get(name);
     if (row === undefined || row.stage === "in") return NOTHING;
-    const isOut = row.stage === "ejected" || row.stage === "trial";
-    return {
-      ejection: isOut ? row.ejection : undefined,
-      isOnTrial: row.stage === "trial" || (row.stage === "ejected" && this.#isPanicking),
-      warmUp: row.stage === "warming" ? this.#warmUp(row) : 1,
-    };
+    if (row.stage === "warming") return { ...NOTHING, warmUp: this.#warmUp(row) };
+    const isNeeded = row.stage === "ejected" && this.#isPanicking;
+    return { ejection: row.ejection, isOnTrial: row.stage === "trial", isNeeded, warmUp: isNeeded ? PANIC_SHARE : 1 };
   }
 
   /** Whether so many endpoints are bad that all that are up are used. */
@@ -178,7 +181,7 @@ export class Ejector {
   #eject(row: Row, reason: string, cutsWaiting: boolean, nowMs: number): void {
     const { settings, random, changed, cutWaiting } = this.#options;
     const isAgain = row.stage === "trial";
-    if (!isAgain && !this.#mayEject(row)) return;
+    if (!isAgain && !this.#mayEject(row, nowMs)) return;
     // Long ago is forgotten, one ejection for each of its own lengths.
     if (row.stage === "in") row.count = Math.max(0, row.count - Math.floor((nowMs - row.sinceMs) / this.#lengthMs(row.count)));
     row.count += 1;
@@ -193,14 +196,21 @@ export class Ejector {
   }
 
   /** Never more than the largest share of the pool, and never the last one that serves a model. */
-  #mayEject(row: Row): boolean {
+  #mayEject(row: Row, nowMs: number): boolean {
     const up = [...this.#rows.values()].filter((one) => this.#isHealthy(one));
     const out = up.filter(({ stage }) => stage === "ejected" || stage === "trial");
     const isTooMany = out.length + 1 > this.#options.settings.maxShare * up.length;
-    if (isTooMany && out.length > 0) this.#panic(up);
+    if (isTooMany && out.length > 0) this.#makeRoom(out, up, nowMs);
     if (isTooMany) return false;
     const rest = up.filter((other) => other !== row && !out.includes(other));
     return [...row.endpoint.models].every((model) => rest.some(({ endpoint }) => endpoint.models.has(model)));
+  }
+
+  /** Another one should leave: those that are out longest may be well again, so they are tried now. If they were just now, panic. */
+  #makeRoom(out: readonly Row[], up: readonly Row[], nowMs: number): void {
+    const waiting = out.filter(({ stage, sinceMs }) => stage === "ejected" && nowMs - sinceMs >= EARLY_TRIAL_MS);
+    for (const row of waiting) this.#try(row, nowMs);
+    if (waiting.length === 0 && out.every(({ stage }) => stage === "ejected")) this.#panic(up);
   }
 
   /** Too many are bad to do without them: all that are up are used, until one of the ejected returns. */
@@ -213,7 +223,10 @@ export class Ejector {
   }
 
   #maybeTry(row: Row, nowMs: number): void {
-    if (row.ejection === undefined || nowMs < row.ejection.untilMs || !this.#isHealthy(row)) return;
+    if (row.ejection !== undefined && nowMs >= row.ejection.untilMs && this.#isHealthy(row)) this.#try(row, nowMs);
+  }
+
+  #try(row: Row, nowMs: number): void {
     row.stage = "trial";
     row.sinceMs = nowMs;
     this.#log("An ejected endpoint is tried with one request", row, {});

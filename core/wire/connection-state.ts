@@ -18,4 +18,4 @@ export const MOST_PIPELINED_BYTES = 128 * 1024;
 export const LINGER_MS = 2_000;
 
 /** While the server stops: how long an idle connection may still bring a request that was on its way. */
-export const LAST_CHANCE_MS = 500;
+export const LAST_CHANCE_MS = 400;

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { LogReader } from "./log-reader.ts";
 import { onThisRuntime } from "./own-runtime.ts";
 
 /** `signalbox start` as a process of its own, on the runtime that runs the test. */
@@ -9,6 +10,8 @@ export interface RouterProcess {
   readonly port: number;
   /** Resident memory in bytes. */
   readonly residentBytes: number;
+  /** CPU time that it has used so far, in milliseconds. */
+  readonly cpuMs: number;
   kill(signal: NodeJS.Signals): void;
   /** What it has written to its standard error. */
   readonly errors: string;
@@ -28,6 +31,12 @@ export interface RouterProcessOptions {
   readonly spec?: string;
   /** Most file descriptors the process may have. */
   readonly openFiles?: number;
+  /** The value of `admin`; by default it is off. */
+  readonly admin?: string;
+  /** Reads its standard output instead of this process. */
+  readonly stdout?: LogReader;
+  /** Reads its standard error instead of this process. */
+  readonly stderr?: LogReader;
 }
 
 /** Resolves once it listens and its replicas have been probed. */
@@ -35,11 +44,19 @@ export async function startRouterProcess(urls: readonly string[], options: Route
   const { command, args } = onThisRuntime(MAIN);
   const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
   const file = join(folder, "signalbox.yaml");
-  writeFileSync(file, `apiVersion: signalbox/v1\nkind: Router\nspec:\n  admin: false\n${options.spec ?? ""}\n`);
+  writeFileSync(
+    file,
+    `apiVersion: signalbox/v1\nkind: Router\nspec:\n  admin: ${options.admin ?? "false"}\n${options.spec ?? ""}\n`,
+  );
   const words = [command, ...args, "start", "--port", "0", "-f", file, ...urls];
-  // With a limit, the shell sets it and becomes the router.
-  const [program = command, ...rest] =
-    options.openFiles === undefined ? words : ["/bin/sh", "-c", `ulimit -n ${options.openFiles} && exec "$0" "$@"`, ...words];
+  const setUp = [
+    ...(options.openFiles === undefined ? [] : [`ulimit -n ${options.openFiles} &&`]),
+    `exec "$0" "$@"`,
+    ...(options.stdout ? [`>"${options.stdout.path}"`] : []),
+    ...(options.stderr ? [`2>"${options.stderr.path}"`] : []),
+  ].join(" ");
+  // The shell sets limits and outputs, and becomes the router.
+  const [program = command, ...rest] = ["/bin/sh", "-c", setUp, ...words];
   const child = spawn(program, rest, { stdio: ["ignore", "pipe", "pipe"] });
   const exited = new Promise<{ code: number | string; atMs: number }>((resolve) => {
     child.once("exit", (code, signal) => resolve({ code: code ?? signal ?? "", atMs: performance.now() }));
@@ -48,12 +65,15 @@ export async function startRouterProcess(urls: readonly string[], options: Route
   child.stderr.on("data", (chunk: Buffer) => {
     if (errors.length < MOST_ERRORS) errors += chunk.toString();
   });
-  const port = await listeningPort(child).finally(() => rmSync(folder, { recursive: true }));
+  const port = await listeningPort(child, options).finally(() => rmSync(folder, { recursive: true }));
   return {
     port,
     get residentBytes() {
       const status = readFileSync(`/proc/${child.pid}/status`, "utf8");
       return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
+    },
+    get cpuMs() {
+      return cpuMsOf(child.pid!);
     },
     get errors() {
       return errors;
@@ -67,21 +87,33 @@ export async function startRouterProcess(urls: readonly string[], options: Route
   };
 }
 
+/** CPU time of a process: fields 14 and 15 of its stat line, in hundredths of a second. */
+function cpuMsOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
 /** Reads the first line it prints; what comes after is read and thrown away, so that no pipe fills up. */
-function listeningPort(child: ChildProcess): Promise<number> {
+function listeningPort(child: ChildProcess, { stdout }: RouterProcessOptions): Promise<number> {
   return new Promise((resolve, reject) => {
     let output = "";
-    const fail = () => reject(new Error(`The router's process did not start:\n${output}`));
+    const polling = stdout && setInterval(() => read(stdout.read()), 20);
+    const fail = () => {
+      clearInterval(polling);
+      reject(new Error(`The router's process did not start:\n${output}`));
+    };
     const timer = setTimeout(() => {
       child.kill("SIGKILL");
       fail();
     }, START_MS);
     child.once("exit", fail);
-    const read = (chunk: Buffer) => {
+    const read = (chunk: Buffer | string) => {
       if (output.length < 10_000) output += chunk.toString();
       const port = /listening on http:\/\/[^ ]+:(\d+)/.exec(output)?.[1];
       if (port === undefined) return;
       clearTimeout(timer);
+      clearInterval(polling);
       resolve(Number(port));
     };
     child.stdout?.on("data", read);

@@ -93,8 +93,10 @@ describe("askAdmin", () => {
     after(() => over.close());
     const admin = await openAdmin(address(0), undefined, {
       ...over,
+      droppedLogLines: () => 0,
       settings: DEFAULT_SETTINGS,
       sources: [nasty],
+      droppedLogLines: () => 0,
       log: silentLog,
     });
     after(() => admin?.close());

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type Availability, availability, type Standing } from "../../../core/control/availability.ts";
 
-const HEALTHY: Standing = { health: "ready", intent: "serve", ejection: undefined, isOnTrial: false, warmUp: 1 };
+const HEALTHY: Standing = { health: "ready", intent: "serve", ejection: undefined, isOnTrial: false, isNeeded: false, warmUp: 1 };
 const ejection = { reason: "5 resets in a row", sinceMs: 0, untilMs: 30_000 };
 
 describe("whether an endpoint may be used", () => {
@@ -14,6 +14,7 @@ describe("whether an endpoint may be used", () => {
     ["drained", { intent: "drain" }, { phase: "draining", isAvailable: false, share: 1 }],
     ["cordoned", { intent: "cordon" }, { phase: "draining", isAvailable: false, share: 1 }],
     ["ejected", { ejection }, { phase: "ejected", isAvailable: false, share: 1 }],
+    ["ejected and needed", { ejection, isNeeded: true }, { phase: "ejected", isAvailable: true, share: 1 }],
     ["on trial", { ejection, isOnTrial: true }, { phase: "ejected", isAvailable: true, share: 1 }],
     ["drained and ejected", { intent: "drain", ejection }, { phase: "draining", isAvailable: false, share: 1 }],
     [

@@ -69,8 +69,8 @@ class Setup {
   }
 
   isOut(index: number): boolean {
-    const { ejection, isOnTrial } = this.standing(index);
-    return ejection !== undefined && !isOnTrial;
+    const { ejection, isOnTrial, isNeeded } = this.standing(index);
+    return ejection !== undefined && !isOnTrial && !isNeeded;
   }
 }
 
@@ -109,7 +109,7 @@ describe("an endpoint whose requests fail", () => {
     setup.fail(0);
     setup.wait(10_000);
     setup.succeed(0);
-    assert.deepEqual(setup.standing(0), { ejection: undefined, isOnTrial: false, warmUp: 0.1 });
+    assert.deepEqual(setup.standing(0), { ejection: undefined, isOnTrial: false, isNeeded: false, warmUp: 0.1 });
     setup.succeed(0, 500);
     assert.equal(setup.standing(0).warmUp, 0.55);
     setup.succeed(0, 500);
@@ -155,6 +155,22 @@ describe("how many may be out", () => {
       [false, false, false, false],
     );
     assert.ok(setup.logged.some((line) => line.startsWith("More endpoints fail than may be ejected")));
+    assert.equal(setup.standing(0).warmUp, 0.25, "those that fail get less than the others");
+  });
+
+  it("when one more fails, those that are out for a while are tried early, and it leaves once one of them is back", () => {
+    const setup = new Setup();
+    for (const index of [0, 1]) setup.fail(index);
+    setup.wait(2_000);
+    setup.fail(2);
+    assert.equal(setup.ejector.isPanicking, false);
+    assert.deepEqual(
+      [0, 1].map((index) => setup.standing(index).isOnTrial),
+      [true, true],
+    );
+    setup.succeed(0);
+    setup.fail(2, 1);
+    assert.equal(setup.isOut(2), true);
   });
 
   it("those that the probes took out do not count as up", () => {

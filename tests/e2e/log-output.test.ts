@@ -1,0 +1,204 @@
+import assert from "node:assert/strict";
+import type { Socket } from "node:net";
+import { after, describe, it } from "node:test";
+import { type LogReader, makeLogReader } from "../support/log-reader.ts";
+import { exchange, openClient, readAnswer } from "../support/raw-client.ts";
+import { waitUntil } from "../support/router.ts";
+import { type RouterProcess, startRouterProcess } from "../support/router-process.ts";
+import { chatPost, event, OK, STREAM } from "../support/scripted-pool.ts";
+import { chunkOf, LAST_CHUNK, STREAM_HEAD, startScriptedReplica } from "../support/scripted-replica.ts";
+
+const TIMEOUT = { timeout: 90_000 };
+/** Each makes a line of more than 700 bytes: together 2.5 MiB and more. */
+const REQUESTS = 3_600;
+const PIPELINED = 100;
+const LONG_REQUEST = `GET /${"p".repeat(250)} HTTP/1.1\r\nHost: test\r\nx-request-id: ${"i".repeat(250)}\r\n\r\n`;
+/** A busy loop takes all of a second, or half of it on a busy machine; a router without requests a few hundredths. */
+const MOST_IDLE_CPU_MS = 250;
+
+interface SetUp {
+  readonly router: RouterProcess;
+  readonly stdout: LogReader;
+  readonly stderr: LogReader;
+  readonly streams: readonly Socket[];
+  /** What /metrics says of dropped lines. */
+  dropped(): Promise<number>;
+}
+
+/** A router whose two outputs the test reads, or does not. */
+async function setUp(): Promise<SetUp> {
+  const streams: Socket[] = [];
+  const replica = await startScriptedReplica((request, socket) => {
+    if (!request.body.includes(STREAM)) return void socket.write(OK);
+    socket.write(STREAM_HEAD + chunkOf(event(1)));
+    streams.push(socket);
+  });
+  const [stdout, stderr] = [makeLogReader(), makeLogReader()];
+  let greeting = "";
+  const noted: LogReader = {
+    ...stdout,
+    read() {
+      const text = stdout.read();
+      greeting += text;
+      return text;
+    },
+  };
+  const router = await startRouterProcess([replica.url], { admin: "{ port: 0 }", stdout: noted, stderr });
+  after(async () => {
+    router.kill("SIGKILL");
+    await router.exited;
+    stdout.close();
+    stderr.close();
+    await replica.close();
+  });
+  await waitUntil(() => noted.read() === "" && greeting.includes("/metrics\n"));
+  const adminPort = Number(/Metrics: http:\/\/[^ ]+:(\d+)\/metrics/.exec(greeting)?.[1]);
+  const dropped = async () => {
+    const page = await exchange(adminPort, "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    return Number(/^signalbox_log_dropped_total (\d+)$/m.exec(page)?.[1]);
+  };
+  return { router, stdout, stderr, streams, dropped };
+}
+
+/** Makes more access log than a pipe and the router's own queue hold. */
+async function fillLog({ port }: RouterProcess): Promise<void> {
+  for (let sent = 0; sent < REQUESTS; sent += PIPELINED) {
+    const client = await openClient(port);
+    client.send(LONG_REQUEST.repeat(PIPELINED));
+    await client.until((text) => text.split("HTTP/1.1 404 ").length > PIPELINED);
+    assert.ok(!client.isClosed);
+    client.destroy();
+  }
+}
+
+async function assertServes({ port }: RouterProcess): Promise<void> {
+  for (let i = 0; i < 5; i++) assert.equal(readAnswer(await exchange(port, chatPost())).status, 200);
+}
+
+async function assertIdle(router: RouterProcess): Promise<void> {
+  const before = router.cpuMs;
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  const used = router.cpuMs - before;
+  assert.ok(used < MOST_IDLE_CPU_MS, `${used} ms of CPU time in a second without requests`);
+}
+
+async function assertStops(router: RouterProcess): Promise<void> {
+  router.kill("SIGTERM");
+  assert.equal((await router.exited).code, 0);
+}
+
+/** Reads on until `isEnough`. */
+async function readUntil(reader: LogReader, isEnough: (text: string) => boolean): Promise<string> {
+  let text = "";
+  await waitUntil(() => {
+    for (let more = reader.read(); more !== ""; more = reader.read()) text += more;
+    return isEnough(text);
+  });
+  return text;
+}
+
+describe("the reader of the standard output", () => {
+  it("stalls: requests are served, lines are dropped and counted; when it reads again, lines are whole", TIMEOUT, async () => {
+    const { router, stdout, dropped } = await setUp();
+    await fillLog(router);
+    await waitFor(dropped, (count) => count > 0);
+    await assertServes(router);
+    await assertIdle(router);
+    const count = await dropped();
+    assert.ok(count > 1_000 && count < REQUESTS, `${count} lines were dropped`);
+
+    const text = await readUntil(stdout, (read) => read.includes("Lines are missing here"));
+    const lines = text
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { message?: string; lines?: number });
+    const notices = lines.filter(({ message }) => message !== undefined);
+    assert.equal(notices.length, 1);
+    assert.equal(notices[0]?.lines, await dropped());
+    assert.equal(lines.length - 1 + count, REQUESTS + 5);
+
+    await assertServes(router);
+    await readUntil(stdout, (read) => read.split("\n").filter((line) => line.includes('"status":200')).length === 5);
+    assert.equal(await dropped(), notices[0]?.lines);
+    await assertStops(router);
+  });
+
+  it("stalls to the end: SIGTERM ends the program all the same", TIMEOUT, async () => {
+    const { router } = await setUp();
+    await fillLog(router);
+    await assertStops(router);
+  });
+
+  it("goes away: that is logged once, requests are served, lines are counted", TIMEOUT, async () => {
+    const { router, stdout, stderr, dropped } = await setUp();
+    stdout.close();
+    await assertServes(router);
+    await waitFor(dropped, (count) => count === 5);
+    const log = await readUntil(stderr, (text) => text.includes("access log lines are lost"));
+    await assertServes(router);
+    await waitFor(dropped, (count) => count === 10);
+    await assertIdle(router);
+    await assertStops(router);
+    assert.equal((log + stderr.read()).split("\n").filter((line) => line.includes('"level":"error"')).length, 1);
+  });
+});
+
+describe("the reader of the standard error", () => {
+  it("goes away: requests are served", TIMEOUT, async () => {
+    const { router, stdout, stderr, dropped } = await setUp();
+    stderr.close();
+    router.kill("SIGHUP");
+    await waitFor(dropped, (count) => count > 0);
+    router.kill("SIGHUP");
+    await assertServes(router);
+    await readUntil(stdout, (text) => text.includes('"status":200'));
+    await assertIdle(router);
+    await assertStops(router);
+  });
+
+  it("goes away, and that of the standard output too: requests are served", TIMEOUT, async () => {
+    const { router, stdout, stderr, dropped } = await setUp();
+    stdout.close();
+    stderr.close();
+    await assertServes(router);
+    // The access log lines and the message that they are lost.
+    await waitFor(dropped, (count) => count === 6);
+    await assertServes(router);
+    await assertIdle(router);
+    await assertStops(router);
+  });
+});
+
+it("SIGHUP, SIGUSR1, SIGUSR2, SIGQUIT and SIGPIPE change nothing for an open stream", TIMEOUT, async () => {
+  const { router, stderr, streams } = await setUp();
+  const client = await openClient(router.port);
+  client.send(chatPost(STREAM));
+  await client.until((text) => text.includes(event(1)));
+  let n = 1;
+  let log = "";
+  for (const signal of ["SIGHUP", "SIGUSR1", "SIGUSR2", "SIGQUIT"] as const) {
+    for (let i = 0; i < 2; i++) {
+      router.kill(signal);
+      log += await readUntil(stderr, (text) => text.includes(`${signal} is ignored`));
+      n += 1;
+      streams[0]!.write(chunkOf(event(n)));
+      await client.until((text) => text.includes(event(n)));
+      assert.ok(!client.isClosed);
+    }
+  }
+  router.kill("SIGPIPE");
+  await assertServes(router);
+  streams[0]!.write(LAST_CHUNK);
+  assert.ok((await client.until((text) => text.endsWith(LAST_CHUNK))).endsWith(LAST_CHUNK));
+  assert.match(log, /SIGHUP is ignored: the config can't be reloaded yet\. Restart the router to change it/);
+  assert.doesNotMatch(log, /[Dd]ebugger|[Ii]nspector/);
+  await assertStops(router);
+});
+
+async function waitFor(count: () => Promise<number>, isEnough: (count: number) => boolean): Promise<void> {
+  for (let round = 0; round < 200; round++) {
+    if (isEnough(await count())) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  assert.fail(`${await count()} lines were dropped`);
+}
