@@ -122,6 +122,7 @@ export class Simulation {
     const plane = { ...this.#router, poolOf };
     const sending = { request, draft: DRAFT, openingEvents: 0, config: plane.config, plane };
     const forwarding = new Forwarding(leg, sending, new Client(), {
+      bodyDelivered() {},
       completed: () => this.#over(forwarding.close(), true),
       failed: () => this.#over(forwarding.close(), false),
     });

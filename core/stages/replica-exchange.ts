@@ -19,7 +19,7 @@ import type { Draft } from "./rewrite.ts";
 import { tellChosen } from "./tell-chosen.ts";
 
 /** What of the data plane the tries of a request use. */
-export type ForwardPlane = Omit<DataPlane, "config" | "facts" | "admission" | "startedAtS" | "nextRequestId">;
+export type ForwardPlane = Omit<DataPlane, "config" | "facts" | "admission" | "memory" | "startedAtS" | "nextRequestId">;
 
 /** What all tries of one leg have in common. */
 export interface Sending {
