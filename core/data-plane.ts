@@ -13,7 +13,16 @@ import type { TokenScale } from "./state/token-scale.ts";
 import type { Traffic } from "./state/traffic.ts";
 import type { ClientCounts } from "./wire/client-counts.ts";
 import type { Deadlines } from "./wire/deadlines.ts";
-import type { UpstreamPool } from "./wire/upstream-pool.ts";
+import type { UpstreamConnection } from "./wire/upstream-connection.ts";
+
+/** What an exchange uses of its connection to a replica. */
+export type ReplicaConnection = Pick<UpstreamConnection, "send" | "pause" | "resume" | "destroy" | "hasSentAll">;
+
+/** The connections to one replica. */
+interface ReplicaConnections {
+  /** A connection to send on, or undefined at the limit. `isFresh` refuses one that has carried a request before. */
+  take(isFresh: boolean): ReplicaConnection | undefined;
+}
 
 /** Everything that a request uses. Requests read config and facts and change counters; they never build config or facts. */
 export interface DataPlane {
@@ -41,7 +50,7 @@ export interface DataPlane {
   /** The one timer of all streams that get keep-alive events; undefined if the config has none. */
   readonly silences: Deadlines | undefined;
   /** The connections to an endpoint. */
-  poolOf(endpoint: Endpoint): UpstreamPool;
+  poolOf(endpoint: Endpoint): ReplicaConnections;
   /** A request could not connect to the endpoint: reports it to the prober before the next probe. */
   connectFailed(endpoint: Endpoint): void;
   /** A request id that no other request of this process has. */

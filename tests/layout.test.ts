@@ -66,8 +66,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // Programs and tools.
   "core/mock": ["core/contract"],
   "core/simulate": [
-    ...["config", "core/active-config.ts", "core/body", "core/contract", "core/control", "core/pipeline.ts", "core/stages"],
-    ...["core/state", "core/wire"],
+    ...["config", "core/active-config.ts", "core/body", "core/contract", "core/control", "core/data-plane.ts"],
+    ...["core/pipeline.ts", "core/settings.ts", "core/stages", "core/state", "core/wire"],
   ],
   "core/fetch.ts": ["config", "core/contract", "core/control", "core/fetch", "core/router.ts", "core/wire", "plugins"],
   "core/cli": [

@@ -2,6 +2,8 @@ import { parseArgs } from "node:util";
 import { DEFAULT_MODEL } from "../simulate/replica.ts";
 import type { SimulationSettings } from "../simulate/simulation.ts";
 import { MAX_SLOTS } from "../state/load.ts";
+import { FAULT_HELP, faultArgument } from "./fault-argument.ts";
+import { numberArgument } from "./number-argument.ts";
 import { UsageError } from "./usage.ts";
 
 export const SIMULATE_HELP = `Usage: signalbox simulate TRACE... [-f CONFIG]... [options]
@@ -18,7 +20,7 @@ access log of a router whose access-log plugin has the parameter "replay: true";
   --prefill-tps N      prompt tokens that a replica computes in a second (default 8000)
   --speeds A,B,...     speed of each replica: 1 is as above, 0.5 takes twice as long (default 1 for all)
   --slow N:SPEED       the same for the Nth replica only; may be given several times
-  --time-scale X       multiplies the times between requests: below 1 means more load (default 1)
+${FAULT_HELP}  --time-scale X       multiplies the times between requests: below 1 means more load (default 1)
   --token-error X      largest error of the router's token counts: 0.3 means up to 30 % too many or too few (default 0)
   --seed N             first random seed (default 1)
   --seeds N            runs each config with this many seeds and shows the mean (default 1)
@@ -45,6 +47,7 @@ const SWITCHES = {
   "prefill-tps": { type: "string", default: String(DEFAULT_MODEL.prefillTokensPerS) },
   speeds: { type: "string", default: "" },
   slow: { type: "string", multiple: true, default: [] as string[] },
+  fault: { type: "string", multiple: true, default: [] as string[] },
   "time-scale": { type: "string", default: "1" },
   "token-error": { type: "string", default: "0" },
   seed: { type: "string", default: "1" },
@@ -60,7 +63,7 @@ export function readSimulateArguments(argv: readonly string[]): SimulateArgument
   const { values, positionals } = parse(argv);
   if (values.help) return undefined;
   if (positionals.length === 0) throw new UsageError("Name the trace to replay: signalbox simulate trace.jsonl.gz");
-  const whole = (name: WholeSwitch, min: number, max: number) => numberOf(`--${name}`, values[name], min, max, true);
+  const whole = (name: WholeSwitch, min: number, max: number) => numberArgument(`--${name}`, values[name], min, max, true);
   const replicas = whole("replicas", 1, MAX_SLOTS);
   return {
     traces: positionals,
@@ -69,9 +72,10 @@ export function readSimulateArguments(argv: readonly string[]): SimulateArgument
       replicas,
       model: { ...DEFAULT_MODEL, kvTokens: whole("kv-tokens", 1_024, 1e9), prefillTokensPerS: whole("prefill-tps", 1, 1e9) },
       speeds: speedsOf(values.speeds, values.slow, replicas),
-      timeScale: numberOf("--time-scale", values["time-scale"], 0.000_001, 1e6),
+      timeScale: numberArgument("--time-scale", values["time-scale"], 0.000_001, 1e6),
       seed: whole("seed", 0, 1e9),
-      tokenError: numberOf("--token-error", values["token-error"], 0, 1),
+      tokenError: numberArgument("--token-error", values["token-error"], 0, 1),
+      faults: values.fault.map((text) => faultArgument(text, replicas)),
     },
     seeds: whole("seeds", 1, 1_000),
     isJson: values.json,
@@ -98,15 +102,9 @@ function speedsOf(list: string, slow: readonly string[], replicas: number): read
   const speeds = Array.from({ length: replicas }, (_, index) => listed[index] ?? 1);
   for (const text of slow) {
     const [place = "", speed = ""] = text.split(":", 2);
-    speeds[numberOf("--slow", place, 1, replicas, true) - 1] = speedOf("--slow", speed);
+    speeds[numberArgument("--slow", place, 1, replicas, true) - 1] = speedOf("--slow", speed);
   }
   return speeds;
 }
 
-const speedOf = (name: string, text: string) => numberOf(name, text, 0.001, 1_000);
-
-function numberOf(name: string, text: string, min: number, max: number, isWhole = false): number {
-  const value = text.trim() === "" ? Number.NaN : Number(text);
-  if (value >= min && value <= max && (!isWhole || Number.isInteger(value))) return value;
-  throw new UsageError(`${name} wants a ${isWhole ? "whole " : ""}number from ${min} to ${max}, not "${text}".`);
-}
+const speedOf = (name: string, text: string) => numberArgument(name, text, 0.001, 1_000);

@@ -1,9 +1,12 @@
 import type { Run } from "../simulate/run.ts";
 import type { SimulationSettings } from "../simulate/simulation.ts";
 import type { Trace } from "../simulate/trace.ts";
+import { faultText } from "./fault-argument.ts";
 import { table } from "./table.ts";
 
-const COLUMNS: readonly (readonly [title: string, cell: (run: Run) => string])[] = [
+type Column = readonly [title: string, cell: (run: Run) => string];
+
+const COLUMNS: readonly Column[] = [
   ["hits", (run) => percent(run.hitRatio)],
   ["TTFT mean", (run) => seconds(run.ttftSeconds.mean)],
   ["p50", (run) => seconds(run.ttftSeconds.p50)],
@@ -16,14 +19,24 @@ const COLUMNS: readonly (readonly [title: string, cell: (run: Run) => string])[]
   ["completed", (run) => percent(run.completionRatio)],
 ];
 
+const FAULT_COLUMNS: readonly Column[] = [
+  ["failed", (run) => count(run.failedRequests)],
+  ["retries", (run) => count(run.retries)],
+  ["ejections", (run) => ejectionsOf(run)],
+];
+
 /** The result as text: what was simulated, a table with a row for each run, and warnings about its meaning. */
 export function report(traces: readonly Trace[], runs: readonly Run[], settings: SimulationSettings, seeds: number): string {
-  const alignments = ["left", ...COLUMNS.map(() => "right" as const)] as const;
+  const { faults } = settings;
+  const columns = faults.length === 0 ? COLUMNS : [...COLUMNS, ...FAULT_COLUMNS];
+  const alignments = ["left", ...columns.map(() => "right" as const)] as const;
   const rows = [
-    ["", ...COLUMNS.map(([title]) => title)],
-    ...runs.map((run) => [run.name, ...COLUMNS.map(([, cell]) => cell(run))]),
+    ["", ...columns.map(([title]) => title)],
+    ...runs.map((run) => [run.name, ...columns.map(([, cell]) => cell(run))]),
   ];
-  return `${[...traces.map(traceLine), settingsLine(settings, seeds), "", ...table(alignments, rows), ...notes(traces, runs)].join("\n")}\n`;
+  const faultLines = faults.length === 0 ? [] : [`faults: ${faults.map(faultText).join(", ")}`];
+  const head = [...traces.map(traceLine), settingsLine(settings, seeds), ...faultLines];
+  return `${[...head, "", ...table(alignments, rows), ...notes(traces, runs)].join("\n")}\n`;
 }
 
 function traceLine({ name, requests, skippedLines }: Trace): string {
@@ -50,6 +63,13 @@ function notes(traces: readonly Trace[], runs: readonly Run[]): readonly string[
   return all.length === 0 ? [] : ["", ...all];
 }
 
+/** "1: 3, 5: 1" for three of the first replica and one of the fifth. */
+function ejectionsOf({ ejections }: Run): string {
+  const some = ejections.flatMap((times, index) => (times === 0 ? [] : [`${index + 1}: ${count(times)}`]));
+  return some.length === 0 ? "none" : some.join(", ");
+}
+
+const count = (value: number) => value.toLocaleString("en-US", { maximumFractionDigits: 1 });
 const percent = (share: number) => `${(share * 100).toFixed(1)}%`;
 const seconds = (value: number) => `${value.toFixed(2)} s`;
 const whole = (value: number) => value.toLocaleString("en-US");

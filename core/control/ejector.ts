@@ -88,7 +88,7 @@ export class Ejector {
     for (const endpoint of endpoints) {
       const known = this.#rows.get(endpoint.name);
       const isSame = known?.endpoint.generation === endpoint.generation;
-      const row = known !== undefined && isSame ? known : newRow(endpoint, nowMs);
+      const row = known !== undefined && isSame ? known : newRow(endpoint, nowMs, known?.total ?? 0);
       row.endpoint = endpoint;
       const isHealthy = this.#options.isHealthy(endpoint.name);
       if (isHealthy && !row.wasHealthy && row.stage === "in" && hasSettled) this.#warm(row, nowMs);
@@ -278,12 +278,12 @@ export class Ejector {
   }
 }
 
-function newRow(endpoint: Endpoint, nowMs: number): Row {
+function newRow(endpoint: Endpoint, nowMs: number, total: number): Row {
   return {
     endpoint,
     stage: "in",
     count: 0,
-    total: 0,
+    total,
     ejection: undefined,
     sinceMs: nowMs,
     servedBefore: 0,

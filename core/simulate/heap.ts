@@ -15,15 +15,7 @@ export class MinHeap<Value> {
   }
 
   push(key: number, value: Value): void {
-    const order = this.#pushes++;
-    let at = this.#keys.length;
-    while (at > 0) {
-      const parent = (at - 1) >>> 1;
-      if (!this.#isAfter(parent, key, order)) break;
-      this.#move(parent, at);
-      at = parent;
-    }
-    this.#put(at, key, order, value);
+    this.#rise(this.#keys.length, key, this.#pushes++, value);
   }
 
   /** Removes and returns the value with the lowest key; undefined when empty. */
@@ -33,14 +25,46 @@ export class MinHeap<Value> {
     const order = this.#orders.pop();
     const value = this.#values.pop();
     if (key === undefined || order === undefined || this.#keys.length === 0) return first;
-    this.#sink(key, order, value as Value);
+    this.#sink(0, key, order, value as Value);
     return first;
   }
 
-  /** Places an element at the root and moves it down until no child has a lower key. */
-  #sink(key: number, order: number, value: Value): void {
+  /** Removes the value, wherever it is; false when it is not there. */
+  remove(value: Value): boolean {
+    const at = this.#values.indexOf(value);
+    if (at < 0) return false;
+    const key = this.#keys.pop()!;
+    const order = this.#orders.pop()!;
+    const last = this.#values.pop() as Value;
+    if (at === this.#keys.length) return true;
+    // The last one takes its place, from where it may have to move up or down.
+    if (at > 0 && this.#isAfter((at - 1) >>> 1, key, order)) this.#rise(at, key, order, last);
+    else this.#sink(at, key, order, last);
+    return true;
+  }
+
+  clear(): void {
+    this.#keys.length = 0;
+    this.#orders.length = 0;
+    this.#values.length = 0;
+  }
+
+  /** Places an element at `from` and moves it up until its parent has no higher key. */
+  #rise(from: number, key: number, order: number, value: Value): void {
+    let at = from;
+    while (at > 0) {
+      const parent = (at - 1) >>> 1;
+      if (!this.#isAfter(parent, key, order)) break;
+      this.#move(parent, at);
+      at = parent;
+    }
+    this.#put(at, key, order, value);
+  }
+
+  /** Places an element at `from` and moves it down until no child has a lower key. */
+  #sink(from: number, key: number, order: number, value: Value): void {
     const size = this.#keys.length;
-    let at = 0;
+    let at = from;
     for (;;) {
       let child = 2 * at + 1;
       if (child >= size) break;

@@ -4,7 +4,7 @@ export interface Metrics {
   readonly hitRatio: number;
   readonly ttftSeconds: Percentiles;
   readonly interTokenSeconds: { readonly p50: number; readonly p99: number };
-  /** Share of the completed requests whose first token came within two seconds. */
+  /** Share of the requests with a first token that got it within two seconds. */
   readonly shareUnder2Seconds: number;
   /** Requests in flight on the busiest replica / mean over all replicas, averaged over decisions. 1 means even. */
   readonly imbalance: number;
@@ -14,6 +14,12 @@ export interface Metrics {
   readonly completionRatio: number;
   /** Decisions in which a plugin broke its contract. */
   readonly faultyDecisions: number;
+  /** Requests that did not get a whole response, whoever refused them. */
+  readonly failedRequests: number;
+  /** Tries after the first. */
+  readonly retries: number;
+  /** By replica. */
+  readonly ejections: readonly number[];
 }
 
 interface Percentiles {
@@ -32,6 +38,7 @@ export class Recorder {
   #promptTokens = 0;
   #cachedTokens = 0;
   #completed = 0;
+  #retries = 0;
   #decisions = 0;
   #imbalanceSum = 0;
   #faultyDecisions = 0;
@@ -58,11 +65,13 @@ export class Recorder {
     this.#interTokenMs.add(stepMs, tokens);
   }
 
-  completed(): void {
-    this.#completed += 1;
+  /** A request that was sent is over. */
+  over(isComplete: boolean, retries: number): void {
+    if (isComplete) this.#completed += 1;
+    this.#retries += retries;
   }
 
-  metrics(requests: number, utilization: number): Metrics {
+  metrics(requests: number, utilization: number, ejections: readonly number[]): Metrics {
     const waitedMs = Float64Array.from(this.#firstTokenMs).sort();
     const fast = waitedMs.findIndex((ms) => ms > FAST_MS);
     return {
@@ -83,6 +92,9 @@ export class Recorder {
       utilization,
       completionRatio: ratio(this.#completed, requests),
       faultyDecisions: this.#faultyDecisions,
+      failedRequests: requests - this.#completed,
+      retries: this.#retries,
+      ejections,
     };
   }
 }
@@ -108,6 +120,9 @@ export function meanOf(runs: readonly Metrics[]): Metrics {
     utilization: mean((run) => run.utilization),
     completionRatio: mean((run) => run.completionRatio),
     faultyDecisions: mean((run) => run.faultyDecisions),
+    failedRequests: mean((run) => run.failedRequests),
+    retries: mean((run) => run.retries),
+    ejections: (runs[0]?.ejections ?? []).map((_, replica) => mean((run) => run.ejections[replica]!)),
   };
 }
 

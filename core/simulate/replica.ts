@@ -1,6 +1,7 @@
 import type { EventQueue } from "./events.ts";
 import { MinHeap } from "./heap.ts";
 import { KvCache } from "./kv-cache.ts";
+import { Pace } from "./pace.ts";
 import type { TraceRequest } from "./trace.ts";
 
 /** How fast a replica computes. The defaults are the published parameters of SMG's mock worker. */
@@ -57,12 +58,12 @@ export interface ReplicaEvents {
  * something changes.
  */
 export class Replica {
-  readonly cache: KvCache;
   /** Total time spent in steps. */
   busyMs = 0;
   readonly #model: ReplicaModel;
   readonly #speed: number;
   readonly #queue: EventQueue;
+  readonly #pace: Pace;
   readonly #events: ReplicaEvents;
   readonly #waiting: Job[] = [];
   readonly #prefilling: Job[] = [];
@@ -70,20 +71,26 @@ export class Replica {
   readonly #decoding = new MinHeap<Job>();
   /** Decode steps finished so far. */
   #stepsDone = 0;
-  /** Steps that run now, all of `#stepMs`; 0 when idle. */
+  #cache: KvCache;
+  /** Steps that run now, all of `#stepMs` in the replica's own time; 0 when idle. */
   #steps = 0;
   #stepMs = 0;
   #startedAtMs = 0;
   #isPrefillStep = false;
-  /** Number of the newest schedule. Events of older ones are ignored, because the steps were cut short since. */
-  #schedule = 0;
+  /** When the last token was computed, as far as steps have ended or the pace has changed. */
+  #lastTokenMs = Number.NEGATIVE_INFINITY;
 
   constructor(model: ReplicaModel, speed: number, queue: EventQueue, events: ReplicaEvents) {
-    this.cache = new KvCache(model.kvTokens, model.blockTokens);
+    this.#cache = new KvCache(model.kvTokens, model.blockTokens);
     this.#model = model;
     this.#speed = speed;
     this.#queue = queue;
+    this.#pace = new Pace(queue);
     this.#events = events;
+  }
+
+  get cache(): KvCache {
+    return this.#cache;
   }
 
   get waiting(): readonly Job[] {
@@ -103,14 +110,46 @@ export class Replica {
     return this.#waiting.length + this.#prefilling.length + this.#decoding.size;
   }
 
+  /** When the last token was computed, in simulated time; -Infinity before the first. */
+  get lastTokenMs(): number {
+    if (this.#steps === 0 || this.#isPrefillStep || this.#pace.factor === 0) return this.#lastTokenMs;
+    const stepsDone = Math.floor((this.#pace.now() - this.#startedAtMs) / this.#stepMs);
+    const tokenMs = this.#startedAtMs + stepsDone * this.#stepMs;
+    return stepsDone === 0 || tokenMs <= this.#pace.changedMs ? this.#lastTokenMs : this.#pace.simulated(tokenMs);
+  }
+
+  /** From now on it works at this share of its speed; at 0 it stops where it is. */
+  changePace(factor: number): void {
+    this.#lastTokenMs = this.lastTokenMs;
+    this.#pace.change(factor);
+  }
+
   /** Queues a request. Returns false when it does not fit even into an empty cache. */
   enqueue(job: Job): boolean {
     const { prompt, outputTokens } = job.request;
-    if (!this.cache.canEverHold(prompt, outputTokens)) return false;
+    if (!this.#cache.canEverHold(prompt, outputTokens)) return false;
     this.#waiting.push(job);
     if (this.#steps === 0) this.#begin();
     else if (!this.#isPrefillStep) this.#cutShort();
     return true;
+  }
+
+  /** Gives a request up whose client has left. */
+  cancel(job: Job): void {
+    if (removeFrom(this.#waiting, job)) return;
+    if (!removeFrom(this.#prefilling, job) && !this.#decoding.remove(job)) return;
+    this.#cache.release(job.request.prompt, job.request.outputTokens);
+    if (!this.#isPrefillStep) this.#cutShort();
+  }
+
+  /** Another process takes over, with an empty cache and nothing under way. */
+  restart(): void {
+    this.#pace.cancel();
+    this.#steps = 0;
+    this.#waiting.length = 0;
+    this.#prefilling.length = 0;
+    this.#decoding.clear();
+    this.#cache = new KvCache(this.#model.kvTokens, this.#model.blockTokens);
   }
 
   #begin(): void {
@@ -123,7 +162,7 @@ export class Replica {
     const decodeMs = batch > 0 ? decodeStepMs + decodePerRequestMs * batch : 0;
     this.#isPrefillStep = prefillTokens > 0;
     this.#stepMs = (prefillMs + decodeMs + overheadMs) / this.#speed;
-    this.#startedAtMs = this.#queue.now();
+    this.#startedAtMs = this.#pace.now();
     this.#plan(this.#isPrefillStep ? 1 : this.#decoding.minKey - this.#stepsDone);
   }
 
@@ -131,7 +170,7 @@ export class Replica {
     while (this.#waiting.length > 0 && this.#prefilling.length + this.#decoding.size < this.#model.maxRunning) {
       const job = this.#waiting[0]!;
       const { prompt, outputTokens } = job.request;
-      const held = this.cache.take(prompt, outputTokens);
+      const held = this.#cache.take(prompt, outputTokens);
       if (held < 0) return;
       this.#waiting.shift();
       job.cachedTokens = held;
@@ -156,27 +195,25 @@ export class Replica {
 
   #plan(steps: number): void {
     this.#steps = steps;
-    this.#schedule += 1;
-    const schedule = this.#schedule;
-    this.#queue.at(this.#startedAtMs + steps * this.#stepMs, () => {
-      if (schedule === this.#schedule) this.#end();
-    });
+    this.#pace.plan(this.#startedAtMs + steps * this.#stepMs, () => this.#end());
   }
 
-  /** A request arrived: of the steps that run, only the current one is still finished. */
+  /** A request arrived or left: of the steps that run, only the current one is still finished. */
   #cutShort(): void {
-    const begun = Math.ceil((this.#queue.now() - this.#startedAtMs) / this.#stepMs);
+    const begun = Math.ceil((this.#pace.now() - this.#startedAtMs) / this.#stepMs);
     if (begun < this.#steps) this.#plan(begun);
   }
 
   #end(): void {
     const steps = this.#steps;
     const batch = this.#decoding.size;
+    const stepMs = this.#stepMs / this.#pace.factor;
     this.#steps = 0;
-    this.busyMs += steps * this.#stepMs;
+    this.busyMs += steps * stepMs;
     if (batch > 0) {
       this.#stepsDone += steps;
-      this.#events.decoded(batch, steps, this.#stepMs);
+      this.#lastTokenMs = this.#queue.now();
+      this.#events.decoded(batch, steps, stepMs);
     }
     while (this.#decoding.minKey <= this.#stepsDone) this.#finish(this.#decoding.pop()!);
     while (this.#prefilling[0]?.prefillLeft === 0) this.#firstToken(this.#prefilling.shift()!);
@@ -184,6 +221,7 @@ export class Replica {
   }
 
   #firstToken(job: Job): void {
+    this.#lastTokenMs = this.#queue.now();
     this.#events.firstToken(job);
     const tokensLeft = job.request.outputTokens - 1;
     if (tokensLeft === 0) this.#finish(job);
@@ -191,7 +229,14 @@ export class Replica {
   }
 
   #finish(job: Job): void {
-    this.cache.release(job.request.prompt, job.request.outputTokens);
+    this.#cache.release(job.request.prompt, job.request.outputTokens);
     this.#events.finished(job);
   }
+}
+
+/** Whether it was there. */
+function removeFrom(jobs: Job[], job: Job): boolean {
+  const at = jobs.indexOf(job);
+  if (at >= 0) jobs.splice(at, 1);
+  return at >= 0;
 }

@@ -23,7 +23,7 @@ export class RequestMaker {
     this.#random = random;
   }
 
-  /** The request's body lasts until the next call. */
+  /** The request's body is spelt out anew each time it is read; the bytes last until the next body is. */
   make(traced: TraceRequest, index: number, router: RouterSide): InferenceRequest {
     const bytes = this.#writer.write(traced.prompt);
     const parsed: ParsedBody = {
@@ -46,7 +46,8 @@ export class RequestMaker {
       parser: { name: "trace", type: "completions", plugin: { routes: [], dialect: "openai", keys: [], parse: () => parsed } },
       body: new JsonBody(bytes, bytes.length, { spanOf: () => undefined }),
     } as const;
-    return parse(incoming, router.rewriters, router);
+    const request = parse(incoming, router.config.rewriters, router);
+    return Object.defineProperty(request, "body", { get: () => this.#writer.write(traced.prompt) });
   }
 
   /** The router's estimate of a token count. */

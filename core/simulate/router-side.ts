@@ -1,84 +1,111 @@
 import type { LoadedConfig } from "../../config/load.ts";
-import type { ActiveConfig, Profile } from "../active-config.ts";
-import type { Clock } from "../contract/clock.ts";
-import type { Endpoint } from "../contract/endpoint.ts";
+import type { ActiveConfig } from "../active-config.ts";
+import type { EndpointSpec } from "../contract/endpoint.ts";
 import { silentLog } from "../contract/log.ts";
-import { nameSet } from "../contract/name-set.ts";
 import type { PrefixSettings } from "../contract/plugin.ts";
-import type { Random } from "../contract/profile-plugin.ts";
 import type { Source } from "../contract/source.ts";
 import { seededRandom } from "../contract/test-kit.ts";
-import { shownStanding } from "../control/availability.ts";
-import { parseEndpointUrl } from "../control/endpoint-url.ts";
 import { KeptState } from "../control/kept-state.ts";
 import { buildPluginSet } from "../control/plugin-set.ts";
+import { PoolWatch } from "../control/pool-watch.ts";
+import type { ForwardPlane } from "../stages/replica-exchange.ts";
 import { type Facts, factsOf } from "../state/facts.ts";
 import { LoadTable } from "../state/load.ts";
 import { SECRET_WORDS } from "../state/prefix-hash.ts";
 import { PrefixIndex } from "../state/prefix-index.ts";
+import { RetryBudget } from "../state/retry-budget.ts";
 import { TokenScale } from "../state/token-scale.ts";
+import type { EventQueue } from "./events.ts";
+import { Probe } from "./probe.ts";
 import type { Trace } from "./trace.ts";
+import type { Upstream } from "./upstream.ts";
 
-/** What a router has when its replicas have just come into service. */
-export interface RouterSide {
-  readonly rewriters: ActiveConfig["rewriters"];
-  readonly profile: Profile;
+/** What a router has when its replicas have just come into service; connections depend on the request. */
+export interface RouterSide extends Omit<ForwardPlane, "poolOf"> {
+  readonly config: ActiveConfig;
+  /** As they are now. */
   readonly facts: Facts;
   readonly sources: readonly Source[];
-  readonly load: LoadTable;
-  readonly prefixIndex: PrefixIndex | undefined;
-  readonly tokenScale: TokenScale;
-  readonly random: Random;
+  /** Ejections of each replica so far. */
+  ejections(): readonly number[];
   dispose(): void;
 }
 
 export interface RouterSideOptions {
   readonly trace: Trace;
   readonly loaded: LoadedConfig;
-  readonly replicas: number;
+  /** In the order of the replicas' slots. */
+  readonly upstreams: readonly Upstream[];
   readonly seed: number;
-  readonly clock: Clock;
+  readonly clock: EventQueue;
+  /** Whether replicas may fail. Where they can't, none is ejected, however slow it is. */
+  readonly hasFaults: boolean;
 }
 
 /** Makes the config's plugins and the state they read, on simulated time and with numbers drawn from the seed. */
-export function makeRouterSide({ trace, loaded, replicas, seed, clock }: RouterSideOptions): RouterSide {
-  const random = seededRandom(seed);
+export function makeRouterSide(options: RouterSideOptions): RouterSide {
+  const { loaded, upstreams, seed, clock, hasFaults } = options;
   const load = new LoadTable(clock);
-  const output = { print: () => {}, isTerminal: false };
-  const plugins = buildPluginSet(loaded, { clock, random, log: silentLog, output }, new KeptState());
-  const endpoints = makeEndpoints(trace, loaded, replicas, load);
+  const services = { clock, random: seededRandom(seed), log: silentLog, output: { print: () => {}, isTerminal: false } };
+  const { active: config, ...plugins } = buildPluginSet(loaded, services, new KeptState());
+  const prefixIndex = plugins.prefixSettings && makePrefixIndex(plugins.prefixSettings, seed);
+  const { ejection, retries } = config.settings;
+  let facts = factsOf([]);
+  const watch = new PoolWatch({
+    detectors: plugins.detectors,
+    ejection: { ...ejection, isOn: ejection.isOn && hasFaults },
+    services,
+    load,
+    replaced: (slot) => prefixIndex?.forget(slot),
+    lastByteMs: ({ slot }) => upstreams[slot]!.replica.lastTokenMs,
+    cutWaiting: ({ slot }) => upstreams[slot]!.cutWaiting(),
+    publish(next) {
+      facts = next;
+      for (const endpoint of next.endpoints) upstreams[endpoint.slot]!.follow(endpoint);
+    },
+  });
+  watch.table.discovered(specsOf(loaded, upstreams.length));
+  watch.start();
+  const probes = startProbes(options, watch);
   return {
-    rewriters: plugins.active.rewriters,
-    profile: plugins.active.profile,
-    facts: factsOf(endpoints),
+    ...services,
+    config,
+    get facts() {
+      return facts;
+    },
     sources: plugins.sources.map(({ plugin }) => plugin),
     load,
-    prefixIndex: plugins.prefixSettings && makePrefixIndex(plugins.prefixSettings, seed),
+    prefixIndex,
     tokenScale: new TokenScale(),
-    random,
+    traffic: watch.traffic,
+    retryBudget: new RetryBudget(retries),
+    connectFailed: ({ slot }) => probes[slot]!.connectFailed(),
+    ejections: () => facts.endpoints.map((endpoint) => watch.ejectionsOf(endpoint)),
     dispose: plugins.dispose,
   };
 }
 
-/** Replicas that are ready and serve whatever may be asked for; labels are those of the config's endpoints, in turn. */
-function makeEndpoints(trace: Trace, { config }: LoadedConfig, count: number, load: LoadTable): readonly Endpoint[] {
-  const targets = config.rewrites.flatMap((rule) => rule.targets.map((target) => target.name));
-  const models = nameSet([...trace.requests.map((request) => request.model), ...targets]);
+/** Labels are those of the config's endpoints, in turn. */
+function specsOf({ config }: LoadedConfig, count: number): readonly EndpointSpec[] {
   const { endpoints } = config.pool;
   return Array.from({ length: count }, (_, index) => {
     const name = `replica-${index + 1}`;
-    const labels = endpoints[index % endpoints.length]?.labels ?? {};
-    const slot = load.slotOf(name);
-    return {
-      name,
-      slot,
-      generation: load.generationOf(slot),
-      url: parseEndpointUrl(`http://${name}`),
-      labels,
-      ...shownStanding("ready"),
-      models,
-    };
+    return { name, url: `http://${name}`, labels: endpoints[index % endpoints.length]?.labels ?? {} };
   });
+}
+
+/** Every replica is ready and serves whatever may be asked for. */
+function startProbes({ trace, loaded, upstreams, seed, clock }: RouterSideOptions, { table }: PoolWatch): readonly Probe[] {
+  const { pool, rewrites } = loaded.config;
+  const targets = rewrites.flatMap((rule) => rule.targets.map((target) => target.name));
+  const models = [...new Set([...trace.requests.map((request) => request.model), ...targets])];
+  const random = seededRandom(seed ^ 0x9a0be);
+  const probes = table.endpoints.map(({ name, slot }) => {
+    const isDown = () => upstreams[slot]!.isDown;
+    return new Probe({ clock, random, probes: pool.probes, models, isDown, changed: (health) => table.probed(name, health) });
+  });
+  for (const probe of probes) probe.start();
+  return probes;
 }
 
 /** The router's own index; its secret comes from the seed, so that a run can be repeated. */

@@ -3,20 +3,26 @@ import { groupSources, SourceFacts, type SourceGroup } from "../control/readines
 import type { EventQueue } from "./events.ts";
 import type { Replica } from "./replica.ts";
 import type { RouterSide } from "./router-side.ts";
+import type { Upstream } from "./upstream.ts";
 
 /**
  * Lets the config's sources read every replica's metrics text: at the start, as the router does for a new replica, then at the
  * sources' own periods. Each replica starts its period at a random time.
  */
-export function scrape(router: RouterSide, replicas: readonly Replica[], queue: EventQueue, random: Random): void {
+export function scrape(router: RouterSide, upstreams: readonly Upstream[], queue: EventQueue, random: Random): void {
   const { sources, load, prefixIndex } = router;
   const groups = groupSources(sources, { path: "", periodMs: 0 });
-  replicas.forEach((replica, slot) => {
+  upstreams.forEach((upstream, slot) => {
     const facts = new SourceFacts(load, slot, (tokens) => prefixIndex?.setCapacity(slot, tokens));
-    const read = (group: SourceGroup) => facts.read(group, metricsPage(replica), queue.now());
+    const read = (group: SourceGroup) => facts.read(group, metricsPage(upstream.replica), queue.now());
+    const ask = (group: SourceGroup) => {
+      if (!upstream.isDown) return void read(group);
+      facts.awaited(group, queue.now());
+      facts.age(queue.now());
+    };
     // Other sources, such as the model list, read nothing that changes in a simulation.
     for (const group of groups.filter(read)) {
-      queue.after(random() * group.periodMs, () => void queue.every(group.periodMs, () => void read(group)));
+      queue.after(random() * group.periodMs, () => void queue.every(group.periodMs, () => ask(group)));
     }
   });
 }

@@ -1,18 +1,18 @@
 import type { LoadedConfig } from "../../config/load.ts";
-import type { Endpoint } from "../contract/endpoint.ts";
-import { silentLog } from "../contract/log.ts";
+import type { Leg } from "../contract/decision.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 import { seededRandom } from "../contract/test-kit.ts";
 import { decide } from "../pipeline.ts";
-import { tellChosen } from "../stages/tell-chosen.ts";
-import { Claim } from "../state/claim.ts";
+import { type Delivery, Forwarding } from "../stages/forward.ts";
 import { EventQueue } from "./events.ts";
+import { conductAt, type Fault, faultsOf, nextChangeMs, type TimedFault } from "./faults.ts";
 import { type Metrics, Recorder } from "./metrics.ts";
-import { Job, Replica, type ReplicaModel } from "./replica.ts";
+import type { Job, Replica, ReplicaModel } from "./replica.ts";
 import { RequestMaker } from "./request-maker.ts";
 import { makeRouterSide, type RouterSide } from "./router-side.ts";
 import { scrape } from "./scrape.ts";
 import type { Trace, TraceRequest } from "./trace.ts";
+import { Upstream } from "./upstream.ts";
 
 export interface SimulationSettings {
   readonly replicas: number;
@@ -24,43 +24,49 @@ export interface SimulationSettings {
   readonly seed: number;
   /** How far off the router's token counts may be, as a share. */
   readonly tokenError: number;
+  /** Where there are none, the router ejects no replica and gives up no request. */
+  readonly faults: readonly Fault[];
 }
 
 /** Requests between two reports of progress. */
 const REPORT_EVERY = 64;
+/** How often requests that wait are looked at. */
+const SWEEP_MS = 250;
+/** Nothing is written to a wire. */
+const DRAFT = { method: "POST", pathAndQuery: "", lines: "", body: [] };
 
-/** One request on its way. */
-interface Sent {
-  readonly request: InferenceRequest;
-  readonly claim: Claim;
-  readonly atMs: number;
-}
-
-/** Replays a trace against modelled replicas; every request is parsed, decided and claimed by the router's own code. */
+/** Replays a trace against modelled replicas; every request is parsed, decided and forwarded by the router's own code. */
 export class Simulation {
   readonly replicas: readonly Replica[];
   readonly #trace: Trace;
   readonly #settings: SimulationSettings;
   readonly #queue = new EventQueue();
+  readonly #upstreams: readonly Upstream[];
   readonly #router: RouterSide;
   readonly #maker: RequestMaker;
   readonly #recorder = new Recorder();
-  readonly #sent = new Map<Job, Sent>();
-  /** Requests that are neither answered nor refused. */
+  /** Requests that are not over. */
   #open: number;
 
   constructor(trace: Trace, loaded: LoadedConfig, settings: SimulationSettings) {
-    const { replicas, seed, speeds, tokenError } = settings;
+    const { replicas, model, seed, speeds, tokenError, faults } = settings;
     this.#trace = trace;
     this.#settings = settings;
     this.#open = trace.requests.length;
-    this.#router = makeRouterSide({ trace, loaded, replicas, seed, clock: this.#queue });
+    const events = {
+      firstToken: (job: Job) => this.#firstToken(job),
+      decoded: (batch: number, steps: number, stepMs: number) => this.#recorder.decoded(batch * steps, stepMs),
+    };
+    this.#upstreams = Array.from({ length: replicas }, (_, at) => new Upstream(model, speeds[at] ?? 1, this.#queue, events));
+    this.replicas = this.#upstreams.map(({ replica }) => replica);
+    const hasFaults = faults.length > 0;
+    this.#router = makeRouterSide({ trace, loaded, upstreams: this.#upstreams, seed, clock: this.#queue, hasFaults });
     this.#maker = new RequestMaker(trace, tokenError, seededRandom(seed ^ 0x5eed));
-    this.replicas = Array.from({ length: replicas }, (_, index) => this.#makeReplica(speeds[index] ?? 1));
-    scrape(this.#router, this.replicas, this.#queue, seededRandom(seed ^ 0x5c4a9e));
+    scrape(this.#router, this.#upstreams, this.#queue, seededRandom(seed ^ 0x5c4a9e));
+    if (hasFaults) this.#startFaults(faults);
   }
 
-  /** Runs to the last answer. `progress` is told the share of requests that are over. */
+  /** Runs until every request is over. `progress` is told the share of them that are. */
   run(progress: (share: number) => void = () => {}): Metrics {
     const total = this.#trace.requests.length;
     this.#arriveFrom(0);
@@ -70,60 +76,88 @@ export class Simulation {
     }
     this.#router.dispose();
     const busyMs = this.replicas.reduce((sum, replica) => sum + replica.busyMs, 0);
-    return this.#recorder.metrics(total, busyMs / (this.#queue.now() * this.replicas.length || 1));
+    const utilization = busyMs / (this.#queue.now() * this.replicas.length || 1);
+    return this.#recorder.metrics(total, utilization, this.#router.ejections());
+  }
+
+  #startFaults(faults: readonly Fault[]): void {
+    for (const [index, upstream] of this.#upstreams.entries()) {
+      this.#behave(upstream, faultsOf(index, faults, this.#settings.timeScale));
+    }
+    const { limits } = this.#router.config.settings;
+    this.#queue.every(SWEEP_MS, () => {
+      for (const upstream of this.#upstreams) upstream.sweep(limits);
+    });
+  }
+
+  /** As its faults want it now, and from their next change on. */
+  #behave(upstream: Upstream, faults: readonly TimedFault[]): void {
+    const nowMs = this.#queue.now();
+    upstream.behave(conductAt(faults, nowMs));
+    const nextMs = nextChangeMs(faults, nowMs);
+    if (nextMs < Number.POSITIVE_INFINITY) this.#queue.at(nextMs, () => this.#behave(upstream, faults));
   }
 
   #arriveFrom(index: number): void {
     const request = this.#trace.requests[index];
     if (request === undefined) return;
-    this.#queue.at(request.atMs * this.#settings.timeScale, () => {
+    this.#queue.at(this.#arrivalMs(request), () => {
       this.#route(request, index);
       this.#arriveFrom(index + 1);
     });
   }
 
   #route(traced: TraceRequest, index: number): void {
-    const { profile, facts, load, random } = this.#router;
+    const { config, facts, load, random } = this.#router;
     const request = this.#maker.make(traced, index, this.#router);
-    const decision = decide(request, facts, profile, load.at(this.#queue.now()), random);
-    const endpoint = decision.legs[0]?.order[0];
-    if (endpoint !== undefined) this.#send(traced, request, endpoint);
-    else this.#open -= 1;
-    this.#recorder.decided(load.inFlight, this.replicas.length, decision.faults.length > 0);
+    const { legs, faults } = decide(request, facts, config.profile, load.at(this.#queue.now()), random);
+    const [leg] = legs;
+    if (leg === undefined || leg.order.length === 0) this.#open -= 1;
+    else this.#forward(traced, request, leg);
+    this.#recorder.decided(load.inFlight, this.replicas.length, faults.length > 0);
   }
 
-  #send(traced: TraceRequest, request: InferenceRequest, endpoint: Endpoint): void {
-    const { profile, load, prefixIndex } = this.#router;
-    const claim = new Claim(request, endpoint, load, prefixIndex);
-    tellChosen(profile, request, endpoint, silentLog);
-    const job = new Job(traced);
-    this.#sent.set(job, { request, claim, atMs: this.#queue.now() });
-    if (this.replicas[endpoint.slot]!.enqueue(job)) return;
-    claim.withdraw();
-    this.#over(job, claim);
-  }
-
-  #makeReplica(speed: number): Replica {
-    return new Replica(this.#settings.model, speed, this.#queue, {
-      firstToken: (job) => {
-        const { claim, atMs } = this.#sent.get(job)!;
-        claim.firstByte();
-        this.#recorder.firstToken(this.#queue.now() - atMs, job.request.prompt.tokens, job.cachedTokens);
-      },
-      finished: (job) => {
-        const { request, claim } = this.#sent.get(job)!;
-        this.#router.tokenScale.learn(request.api, request.parsedTokens, job.request.prompt.tokens);
-        claim.generated(job.request.outputTokens);
-        this.#over(job, claim);
-        this.#recorder.completed();
-      },
-      decoded: (batch, steps, stepMs) => this.#recorder.decoded(batch * steps, stepMs),
+  #forward(traced: TraceRequest, request: InferenceRequest, leg: Leg): void {
+    const poolOf = ({ slot }: { slot: number }) => ({ take: () => this.#upstreams[slot]!.connect(traced) });
+    const plane = { ...this.#router, poolOf };
+    const sending = { request, draft: DRAFT, openingEvents: 0, config: plane.config, plane };
+    const forwarding = new Forwarding(leg, sending, new Client(), {
+      bodyDelivered() {},
+      completed: () => this.#over(forwarding.close(), true),
+      failed: () => this.#over(forwarding.close(), false),
     });
+    forwarding.begin();
   }
 
-  #over(job: Job, claim: Claim): void {
-    claim.release();
-    this.#sent.delete(job);
+  #over({ status, attempts }: Delivery, isWhole: boolean): void {
     this.#open -= 1;
+    this.#recorder.over(isWhole && status < 300, attempts.length - 1);
   }
+
+  #firstToken({ request, cachedTokens }: Job): void {
+    this.#recorder.firstToken(this.#queue.now() - this.#arrivalMs(request), request.prompt.tokens, cachedTokens);
+  }
+
+  #arrivalMs({ atMs }: TraceRequest): number {
+    return atMs * this.#settings.timeScale;
+  }
+}
+
+/** Takes whatever comes, and waits for the end. */
+class Client {
+  hasStarted = false;
+
+  start(): void {
+    this.hasStarted = true;
+  }
+
+  write(): boolean {
+    return true;
+  }
+
+  flush(): void {}
+
+  end(): void {}
+
+  abort(): void {}
 }

@@ -2,7 +2,7 @@ import type { ActiveConfig } from "../active-config.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { Usage } from "../contract/outcome.ts";
 import type { InferenceRequest } from "../contract/request.ts";
-import type { DataPlane } from "../data-plane.ts";
+import type { DataPlane, ReplicaConnection } from "../data-plane.ts";
 import type { ResponseWriter } from "../intake/response-writer.ts";
 import { Claim } from "../state/claim.ts";
 import { EventBoundary } from "../stream/event-boundary.ts";
@@ -12,12 +12,15 @@ import { responseLines } from "../wire/forwarded-headers.ts";
 import type { Framing } from "../wire/framing.ts";
 import type { Head } from "../wire/head.ts";
 import { HEADER } from "../wire/header-names.ts";
-import type { ResponseReader, UpstreamConnection, UpstreamFailure } from "../wire/upstream-connection.ts";
+import type { ResponseReader, UpstreamFailure } from "../wire/upstream-connection.ts";
 import { KeepAlive, type KeepAliveRule } from "./keep-alive.ts";
 import { ownResponseLines } from "./response-lines.ts";
 import { isOverload } from "./retry-policy.ts";
 import type { Draft } from "./rewrite.ts";
 import { tellChosen } from "./tell-chosen.ts";
+
+/** What of the data plane the tries of a request use. */
+export type ForwardPlane = Omit<DataPlane, "config" | "facts" | "admission" | "memory" | "startedAtS" | "nextRequestId">;
 
 /** What all tries of one leg have in common. */
 export interface Sending {
@@ -28,7 +31,7 @@ export interface Sending {
   /** What a silent event stream gets; undefined for nothing. */
   readonly keepAlive: KeepAliveRule | undefined;
   readonly config: ActiveConfig;
-  readonly plane: DataPlane;
+  readonly plane: ForwardPlane;
 }
 
 /** The maker of an exchange: it decides what happens next. */
@@ -61,7 +64,7 @@ export class Exchange implements ResponseReader {
   hasSentAll = false;
 
   readonly #sending: Sending;
-  readonly #connection: UpstreamConnection;
+  readonly #connection: ReplicaConnection;
   readonly #response: ResponseWriter;
   readonly #owner: ExchangeOwner;
   readonly #claim: Claim;
@@ -76,7 +79,7 @@ export class Exchange implements ResponseReader {
 
   constructor(
     endpoint: Endpoint,
-    connection: UpstreamConnection,
+    connection: ReplicaConnection,
     sending: Sending,
     response: ResponseWriter,
     owner: ExchangeOwner,

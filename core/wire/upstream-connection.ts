@@ -47,7 +47,7 @@ export interface ConnectionOwner {
 type State = "connecting" | "idle" | "waiting" | "body" | "closed";
 
 /** Silence that ends a response once the replica is known to be gone. */
-const GONE_SILENCE_MS = 5_000;
+export const GONE_SILENCE_MS = 5_000;
 /** How long to read on after a failed write. What the replica sent before is in the kernel already and takes one turn. */
 const READ_ON_MS = 1_000;
 

@@ -37,8 +37,7 @@ export class UpstreamPools {
       listed.add(endpoint.slot);
       const pool = this.#pools.get(endpoint.slot);
       if (pool === undefined) continue;
-      if (endpoint.isAvailable) pool.goneSinceMs = Number.POSITIVE_INFINITY;
-      else pool.goneSinceMs = Math.min(pool.goneSinceMs, this.#deadlines.nowMs);
+      pool.goneSinceMs = goneSince(pool.goneSinceMs, endpoint, this.#deadlines.nowMs);
     }
     for (const [slot, pool] of this.#pools) {
       if (listed.has(slot)) continue;
@@ -76,4 +75,9 @@ export class UpstreamPools {
     pool.closeIdle();
     this.#retired.add(pool);
   }
+}
+
+/** Since when a replica is gone, where `knownMs` was the time so far: Infinity while its endpoint is available. */
+export function goneSince(knownMs: number, { isAvailable }: Endpoint, nowMs: number): number {
+  return isAvailable ? Number.POSITIVE_INFINITY : Math.min(knownMs, nowMs);
 }

@@ -17,6 +17,7 @@ const SETTINGS = {
   timeScale: 1,
   seed: 1,
   tokenError: 0,
+  faults: [],
 };
 
 /** Thirty conversations of six turns. Each prompt is the one before plus more text; all have the same first block. */

@@ -5,9 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { gzipSync } from "node:zlib";
+import { faultText } from "../../../core/cli/fault-argument.ts";
 import { readSimulateArguments } from "../../../core/cli/simulate-arguments.ts";
 import { report } from "../../../core/cli/simulate-report.ts";
 import { readTraceFile } from "../../../core/cli/trace-file.ts";
+import type { Fault } from "../../../core/simulate/faults.ts";
 import { Recorder } from "../../../core/simulate/metrics.ts";
 import { onThisRuntime } from "../../support/own-runtime.ts";
 
@@ -80,7 +82,11 @@ describe("signalbox simulate", () => {
       "utilization",
       "completionRatio",
       "faultyDecisions",
+      "failedRequests",
+      "retries",
+      "ejections",
     ]);
+    assert.deepEqual([run?.["failedRequests"], run?.["retries"], run?.["ejections"]], [0, 0, [0, 0, 0]]);
     assert.deepEqual(Object.keys(run?.["ttftSeconds"] ?? {}), ["mean", "p50", "p90", "p99"]);
     assert.equal(readFileSync(join(folder, "all.json"), "utf8"), out);
     assert.match(readFileSync(join(folder, "all.svg"), "utf8"), /^<svg .*>random<\/text>.*>ours<\/text>.*<\/svg>\n$/s);
@@ -90,13 +96,18 @@ describe("signalbox simulate", () => {
     timeout: 60_000,
   }, async () => {
     const broken = inFolder("broken.yaml", "apiVersion: signalbox/v1\nkind: Router\nspec: { plugins: [ { type: randon } ] }\n");
-    const [table, refused] = await Promise.all([simulate(plain), simulate(plain, "-f", broken)]);
+    const [table, refused, faulty] = await Promise.all([
+      simulate(plain),
+      simulate(plain, "-f", broken),
+      simulate(plain, "--replicas", "1", "--fault", "1:error"),
+    ]);
     assert.deepEqual([table.code, table.err], [0, ""]);
     assert.match(
       table.out,
       /^plain\.jsonl: 60 requests in 0\.4 minutes\n8 replicas .*\n\n +hits +TTFT mean.*\ndefault +\d+\.\d% .* 100\.0%\n$/,
     );
     assert.deepEqual([refused.code, refused.out], [1, ""]);
+    assert.match(faulty.out, /\nfaults: 1:error\n\n.* ejections\ndefault .* 0\.0% +60 +0 +none\n$/);
     assert.match(refused.err, /broken\.yaml:3:\d+ .*randon.*\n.*\nNothing was simulated\.\n$/);
   });
 });
@@ -109,7 +120,7 @@ describe("its command line", () => {
     assert.deepEqual(asked?.traces, ["t.jsonl"]);
     assert.deepEqual(
       { ...asked?.settings, model: undefined, speeds: undefined },
-      { replicas: 8, model: undefined, speeds: undefined, timeScale: 1, seed: 1, tokenError: 0 },
+      { replicas: 8, model: undefined, speeds: undefined, timeScale: 1, seed: 1, tokenError: 0, faults: [] },
     );
     assert.deepEqual(
       [asked?.settings.model.kvTokens, asked?.settings.model.prefillTokensPerS, asked?.seeds],
@@ -121,6 +132,29 @@ describe("its command line", () => {
     assert.deepEqual(
       read("--replicas", "4", "--speeds", "1,0.5", "--slow", "4:0.25", "--slow", "1:2")?.settings.speeds,
       [2, 0.5, 1, 0.25],
+    );
+  });
+
+  const faults: readonly [text: string, fault: Fault][] = [
+    ["1:error", { replica: 0, kind: "error", fromS: 0, untilS: undefined }],
+    ["8:hang:30", { replica: 7, kind: "hang", fromS: 30, untilS: undefined }],
+    ["2:slow:4", { replica: 1, kind: "slow", factor: 4, fromS: 0, untilS: undefined }],
+    ["2:slow:4:60-120", { replica: 1, kind: "slow", factor: 4, fromS: 60, untilS: 120 }],
+    ["3:flap:0.5:0-90", { replica: 2, kind: "flap", seconds: 0.5, fromS: 0, untilS: 90 }],
+    ["3:restart:0", { replica: 2, kind: "restart", fromS: 0, untilS: undefined }],
+    ["3:restart:60-75.5", { replica: 2, kind: "restart", fromS: 60, untilS: 75.5 }],
+  ];
+  for (const [text, fault] of faults) {
+    it(`reads --fault ${text}, and writes it so`, () => {
+      assert.deepEqual(read("--fault", text)?.settings.faults, [fault]);
+      assert.equal(faultText(fault), text);
+    });
+  }
+
+  it("takes several faults", () => {
+    assert.deepEqual(
+      read("--fault", "1:error", "--fault", "1:hang:5")?.settings.faults.map(({ kind }) => kind),
+      ["error", "hang"],
     );
   });
 
@@ -137,6 +171,20 @@ describe("its command line", () => {
     [["--replicas", "2", "--speeds", "1,1,1"], /--speeds lists 3 speeds for 2 replicas; add --replicas 3/],
     [["--slow", "9:0.5"], /--slow wants a whole number from 1 to 8, not "9"/],
     [["--slow", "1"], /--slow wants a number from 0\.001 to 1000, not ""/],
+    [["--fault", "9:error"], /--fault \(replica\) wants a whole number from 1 to 8, not "9"/],
+    [["--fault", "error"], /--fault \(replica\) wants a whole number from 1 to 8, not "error"/],
+    [["--fault", "1"], /--fault knows error, hang, slow:FACTOR, flap:SECONDS and restart, not ""/],
+    [["--fault", "1:eror"], /--fault knows .*, not "eror"/],
+    [["--fault", "1:slow"], /--fault \(slow:FACTOR\) wants a number from 1 to 1000, not ""/],
+    [["--fault", "1:slow:60-120"], /--fault \(slow:FACTOR\) wants a number from 1 to 1000, not "60-120"/],
+    [["--fault", "1:flap:0"], /--fault \(flap:SECONDS\) wants a number from 0\.001 to/],
+    [["--fault", "3:restart"], /--fault wants a time at which replica 3 restarts, for example 3:restart:60/],
+    [["--fault", "1:hang:x"], /--fault \(FROM\) wants a number from 0 to 10000000, not "x"/],
+    [["--fault", "1:hang:-5"], /--fault \(FROM\) wants a number from 0 to 10000000, not ""/],
+    [["--fault", "1:hang:5-"], /--fault \(UNTIL\) wants a number from 0 to 10000000, not ""/],
+    [["--fault", "1:hang:1-2-3"], /--fault \(UNTIL\) wants a number from 0 to 10000000, not "2-3"/],
+    [["--fault", "1:hang:120-60"], /--fault wants times of which the second is later, such as 60-120, not "120-60"/],
+    [["--fault", "1:hang:5-9:1"], /--fault wants N:KIND\[:FROM\[-UNTIL\]\], not "1:hang:5-9:1"/],
     [["--token-error", "1.5"], /--token-error wants a number from 0 to 1/],
     [
       ["--time-scale", "-1"],
@@ -194,10 +242,25 @@ describe("a trace file", () => {
 it("the table comes with warnings about its meaning", async () => {
   const trace = { ...(await readTraceFile(plain)), hasPrefixes: false, skippedLines: 1_234 };
   const asked = readSimulateArguments(["t", "--seeds", "3", "--time-scale", "0.8"]);
-  const run = { ...new Recorder().metrics(0, 0), name: "mine", faultyDecisions: 2 };
+  const run = { ...new Recorder().metrics(0, 0, []), name: "mine", faultyDecisions: 2 };
   const text = report([trace], [run], asked!.settings, 3);
   assert.match(text, /60 requests in 0\.4 minutes, 1,234 other lines skipped\n/);
   assert.match(text, /time scale 0\.8, mean of the seeds 1 to 3\n/);
   assert.match(text, /plain\.jsonl does not show which prompts share a prefix.*\n.*"replay: true"/);
   assert.match(text, /A plugin broke its contract in mine/);
+});
+
+it("the table has what failed where replicas have faults", async () => {
+  const trace = await readTraceFile(plain);
+  const asked = readSimulateArguments(["t", "--fault", "2:slow:4:60-120", "--fault", "3:restart:9"]);
+  const run = { ...new Recorder().metrics(0, 0, []), failedRequests: 1_234, retries: 5, ejections: [0, 2, 0.5] };
+  const runs = [
+    { ...run, name: "mine" },
+    { ...run, name: "other", ejections: [0, 0, 0] },
+  ];
+  const lines = report([trace], runs, asked!.settings, 1).split("\n");
+  assert.equal(lines[2], "faults: 2:slow:4:60-120, 3:restart:9");
+  assert.match(lines[4]!, / completed +failed +retries +ejections$/);
+  assert.match(lines[5]!, /^mine .* 1,234 +5 +2: 2, 3: 0\.5$/);
+  assert.match(lines[6]!, /^other .* 1,234 +5 +none$/);
 });

@@ -127,7 +127,15 @@ async function run(plugins: string, timeScale: number, kvTokens = DEFAULT_MODEL.
   const loaded = await loadTexts([{ file: "anchor.yaml", text }], registry, ["http://127.0.0.1:8000"]);
   assert.ok(loaded.problems === undefined);
   const model = { ...DEFAULT_MODEL, kvTokens };
-  const simulation = new Simulation(trace, loaded, { replicas: 8, model, speeds: [], timeScale, seed: 1, tokenError: 0 });
+  const simulation = new Simulation(trace, loaded, {
+    replicas: 8,
+    model,
+    speeds: [],
+    timeScale,
+    seed: 1,
+    tokenError: 0,
+    faults: [],
+  });
   replicas = simulation.replicas;
   const metrics = simulation.run();
   assert.equal(metrics.completionRatio, 1);

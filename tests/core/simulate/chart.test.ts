@@ -6,7 +6,7 @@ import type { Run } from "../../../core/simulate/run.ts";
 
 const run = (name: string, seconds: number): Run => ({
   name,
-  ...new Recorder().metrics(0, 0),
+  ...new Recorder().metrics(0, 0, []),
   ttftSeconds: { mean: seconds, p50: 0.8 * seconds, p90: 2 * seconds, p99: 7 * seconds },
 });
 const numbersOf = (svg: string, pattern: RegExp) => Array.from(svg.matchAll(pattern), ([, number]) => Number(number));

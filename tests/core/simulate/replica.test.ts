@@ -21,6 +21,8 @@ interface Case {
   readonly name: string;
   readonly model?: Partial<ReplicaModel>;
   readonly speed?: number;
+  /** What is done to it, and when. */
+  readonly deeds?: readonly (readonly [atMs: number, deed: (replica: Replica, jobs: readonly Job[]) => void])[];
   readonly requests: readonly TraceRequest[];
   /** When each request's first and last token came. */
   readonly first: readonly number[];
@@ -28,7 +30,7 @@ interface Case {
 }
 
 /** When first and last tokens came (-1: never), and what else happened. */
-function run({ model, speed = 1, requests }: Pick<Case, "model" | "speed" | "requests">) {
+function run({ model, speed = 1, deeds = [], requests }: Pick<Case, "model" | "speed" | "deeds" | "requests">) {
   const queue = new EventQueue();
   const first = requests.map(() => -1);
   const last = requests.map(() => -1);
@@ -45,6 +47,7 @@ function run({ model, speed = 1, requests }: Pick<Case, "model" | "speed" | "req
   });
   const accepted: boolean[] = [];
   for (const job of jobs) queue.at(job.request.atMs, () => accepted.push(replica.enqueue(job)));
+  for (const [atMs, deed] of deeds) queue.at(atMs, () => deed(replica, jobs));
   while (queue.runNext());
   return { first, last, steps, jobs, accepted, replica, endMs: queue.now() };
 }
@@ -125,6 +128,65 @@ const cases: readonly Case[] = [
     first: [200, 1600, 1700],
     last: [1400, 1600, 1700],
   },
+  {
+    name: "half the pace in the middle of a prompt",
+    deeds: [[50, (replica) => replica.changePace(0.5)]],
+    requests: [makeTraced(0, [1], 2)],
+    first: [150],
+    last: [174],
+  },
+  {
+    name: "a quarter of the pace in the middle of decoding, then all of it again",
+    // At 148 four of nine steps are done; at 244 two more, and a quarter of one at 256.
+    deeds: [
+      [148, (replica) => replica.changePace(0.25)],
+      [256, (replica) => replica.changePace(1)],
+    ],
+    requests: [makeTraced(0, [1], 10)],
+    first: [100],
+    last: [256 + 9 + 24],
+  },
+  {
+    name: "a standstill, in which a request comes and another is given up",
+    deeds: [
+      [50, (replica) => replica.changePace(0)],
+      [300, (replica, jobs) => replica.cancel(jobs[1]!)],
+      [1050, (replica) => replica.changePace(1)],
+    ],
+    requests: [makeTraced(0, [1]), makeTraced(200, [2]), makeTraced(250, [3])],
+    first: [1100, -1, 1200],
+    last: [1100, -1, 1200],
+  },
+  {
+    name: "one that is given up while its prompt is worked on leaves its step as it is",
+    deeds: [[50, (replica, jobs) => replica.cancel(jobs[0]!)]],
+    requests: [makeTraced(0, [1, 2, 3]), makeTraced(0, [4])],
+    first: [-1, 300],
+    last: [-1, 300],
+  },
+  {
+    name: "one that is given up while it decodes makes the others' steps shorter from the next on",
+    deeds: [[235, (replica, jobs) => replica.cancel(jobs[1]!)]],
+    requests: [makeTraced(0, [1], 100), makeTraced(0, [2], 100)],
+    // The last step of two ends at 240.
+    first: [100, 212],
+    last: [240 + 96 * 12, -1],
+  },
+  {
+    name: "one that is given up makes room for another",
+    model: { kvTokens: 500 },
+    deeds: [[205, (replica, jobs) => replica.cancel(jobs[0]!)]],
+    requests: [makeTraced(0, [1, 2], 101), makeTraced(0, [3, 4], 1)],
+    first: [200, 412],
+    last: [-1, 412],
+  },
+  {
+    name: "a restart loses all that is under way and waits, and what comes later finds an idle replica",
+    deeds: [[150, (replica) => replica.restart()]],
+    requests: [makeTraced(0, [1], 9), makeTraced(120, [2, 3]), makeTraced(130, [4]), makeTraced(400, [1, 2])],
+    first: [100, -1, -1, 600],
+    last: [-1, -1, -1, 600],
+  },
 ];
 
 describe("a modelled replica", () => {
@@ -165,6 +227,31 @@ describe("a modelled replica", () => {
       jobs.map((job) => job.cachedTokens),
       [0, 200],
     );
+  });
+
+  it("has nothing in its cache after a restart", () => {
+    const { jobs, replica } = run({
+      deeds: [[500, (restarted) => restarted.restart()]],
+      requests: [makeTraced(0, [1, 2]), makeTraced(900, [1, 2])],
+    });
+    assert.deepEqual([jobs[1]?.cachedTokens, replica.cache.usage], [0, 0]);
+  });
+
+  it("knows when its last token came, steps that were run in one go included", () => {
+    const seen: number[] = [];
+    const look = (atMs: number) => [atMs, (replica: Replica) => void seen.push(replica.lastTokenMs)] as const;
+    run({
+      deeds: [
+        ...[50, 105, 130].map(look),
+        [140, (replica) => replica.changePace(0)],
+        look(500),
+        [600, (replica) => replica.changePace(0.5)],
+        ...[610, 620, 2_000].map(look),
+      ],
+      requests: [makeTraced(0, [1], 6)],
+    });
+    // Tokens at 100, 112, 124, 136; a third of the next step is done when it stops, the rest of it takes 16 ms; then 24.
+    assert.deepEqual(seen, [Number.NEGATIVE_INFINITY, 100, 124, 136, 136, 616, 640]);
   });
 
   it("has the published parameters by default", () => {

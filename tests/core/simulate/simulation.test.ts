@@ -19,6 +19,7 @@ const SETTINGS: SimulationSettings = {
   timeScale: 1,
   seed: 1,
   tokenError: 0,
+  faults: [],
 };
 
 /** Conversations that grow by a block a turn, two turns a second. */

@@ -51,7 +51,12 @@ test("the pool as gauges", () => {
     "signalbox_prefix_index_entries 10",
     "signalbox_prefix_index_max_entries 100",
     "signalbox_prefix_index_bytes 4096",
+    "signalbox_body_bytes 0",
+    "signalbox_unread_bytes 0",
+    "signalbox_memory_limit_bytes 1000",
+    "signalbox_memory_refusals_total 0",
     "signalbox_log_dropped_total 12",
+    "signalbox_accept_pauses_total 0",
     "signalbox_start_time_seconds 1893456000",
   ]);
 });
