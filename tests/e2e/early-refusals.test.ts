@@ -50,7 +50,7 @@ const ROWS: readonly Row[] = [
   row("an unknown path, as much later as is read away", unknownPath(MOST_SKIPPED_BYTES), 404, true),
   row("an unknown path, a byte more later", unknownPath(MOST_SKIPPED_BYTES + 1), 404, false),
   row("an unknown path, the body in chunks", [chunkedPost("/nope", chunkOf("{}") + LAST_CHUNK)], 404, false),
-  row("a page of our own that has a body", [`GET /health HTTP/1.1\r\nHost: test\r\nContent-Length: 2\r\n\r\n{}`], 200, true),
+  row("a GET that is served here, with a body", [`GET /health HTTP/1.1\r\nHost: test\r\nContent-Length: 2\r\n\r\n{}`], 200, true),
   row("two models, all of it there", [postBytes(CHAT, twoModels(1_000))], 400, true),
   row("two models, in chunks, all of it there", [chunkedPost(CHAT, chunkOf(twoModels(1_000)) + LAST_CHUNK)], 400, true),
   row("two models, in chunks, the end later", [chunkedPost(CHAT, chunkOf(twoModels(1_000))), LAST_CHUNK], 400, false),
