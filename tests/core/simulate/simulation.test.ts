@@ -108,6 +108,18 @@ describe("a simulation", () => {
     ]);
   });
 
+  it("keeps each request's body what it was, however many came since", async () => {
+    const seen: InferenceRequest[] = [];
+    const loaded = await load("  plugins: [ { type: watcher } ]\n", [watcher((request) => void seen.push(request))]);
+    new Simulation(makeTrace([makeTraced(0, [1, 2]), makeTraced(5, [3])]), loaded, SETTINGS).run();
+    const bodies = seen.map(({ body }) => Buffer.from(body).toString());
+    assert.deepEqual(
+      bodies.map((body) => body.length),
+      [800, 400],
+    );
+    assert.ok(!bodies[0]!.includes(bodies[1]!));
+  });
+
   it("may let the router be wrong about lengths", async () => {
     const beliefs: number[] = [];
     const loaded = await load("  plugins: [ { type: watcher } ]\n", [watcher(({ parsedTokens }) => beliefs.push(parsedTokens))]);
