@@ -1,5 +1,6 @@
 import type { ActiveConfig } from "./active-config.ts";
 import type { MemoryBudget } from "./body/memory-budget.ts";
+import type { ScanTurns } from "./body/scan-turns.ts";
 import type { Clock } from "./contract/clock.ts";
 import type { Endpoint } from "./contract/endpoint.ts";
 import type { Log } from "./contract/log.ts";
@@ -24,6 +25,8 @@ export interface DataPlane {
   /** Requests under way of each client address. */
   readonly clients: ClientCounts;
   readonly memory: MemoryBudget;
+  /** Scans large bodies. */
+  readonly scanTurns: ScanTurns;
   readonly load: LoadTable;
   /** Undefined when no plugin reads prefixes. */
   readonly prefixIndex: PrefixIndex | undefined;

@@ -2,6 +2,7 @@ import type { LoadedConfig } from "../config/load.ts";
 import type { ActiveConfig } from "./active-config.ts";
 import { checkPages } from "./admin/pages.ts";
 import { MemoryBudget } from "./body/memory-budget.ts";
+import { ScanTurns } from "./body/scan-turns.ts";
 import type { Endpoint } from "./contract/endpoint.ts";
 import { ControlPlane } from "./control/control-plane.ts";
 import { KeptState } from "./control/kept-state.ts";
@@ -11,6 +12,7 @@ import { requestIds } from "./intake/request-ids.ts";
 import { intake } from "./intake/request-intake.ts";
 import type { RequestStarter } from "./intake/request-receiver.ts";
 import { defaultMemoryBytes } from "./runtime/memory-limit.ts";
+import { nextTurn } from "./runtime/next-turn.ts";
 import { admitAll } from "./stages/admit.ts";
 import { type Facts, factsOf } from "./state/facts.ts";
 import { LoadTable } from "./state/load.ts";
@@ -104,6 +106,7 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices)
     admission: admitAll,
     clients: new ClientCounts(config.settings.limits.perClientRequests),
     memory,
+    scanTurns: new ScanTurns(clock, nextTurn),
     load,
     prefixIndex,
     tokenScale: new TokenScale(),

@@ -14,6 +14,8 @@ export interface FetchResponseOwner {
   left(): void;
   /** Nothing more will be written. */
   over(): void;
+  /** Reads no more of the request's body (true), or goes on. */
+  holdBody(isHeld: boolean): void;
   /** Calls `run` once the host had time to send what it took. */
   later(run: () => void): void;
 }
@@ -43,6 +45,10 @@ export class FetchResponse implements ResponseWriter {
   /** Bytes that wait for a reader who has not taken enough of them for more to be written; 0 if there are none such. */
   get waitingBytes(): number {
     return this.#isFull ? HIGH_WATER_BYTES - (this.#body?.desiredSize ?? HIGH_WATER_BYTES) : 0;
+  }
+
+  holdBody(isHeld: boolean): void {
+    this.#owner.holdBody(isHeld);
   }
 
   start(status: number, reason: string, lines: string, length: number): void {

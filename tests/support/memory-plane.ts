@@ -1,6 +1,7 @@
 import type { ActiveConfig, Profile } from "../../core/active-config.ts";
 import { readJsonBody } from "../../core/body/json-body.ts";
 import { MemoryBudget } from "../../core/body/memory-budget.ts";
+import { ScanTurns } from "../../core/body/scan-turns.ts";
 import type { Endpoint } from "../../core/contract/endpoint.ts";
 import type { Log } from "../../core/contract/log.ts";
 import type { Outcome } from "../../core/contract/outcome.ts";
@@ -44,13 +45,16 @@ const CHAT = { name: "chat", type: "chat-completions", plugin: createPlugin(chat
 export class MemoryPlane implements DataPlane {
   config: ActiveConfig;
   facts: Facts;
+  readonly clock = new FakeClock();
   readonly admission: Admission;
   readonly load: LoadTable;
   readonly clients: ClientCounts;
   readonly memory: MemoryBudget;
+  /** What is to run in the next turn of the event loop; the test runs it. */
+  readonly turns: (() => void)[] = [];
+  readonly scanTurns = new ScanTurns(this.clock, (run) => void this.turns.push(run));
   readonly prefixIndex = new PrefixIndex({ blockBytes: 64, maxBytes: 2 ** 20, secret: [1, 2, 3, 4, 5, 6] });
   readonly tokenScale = new TokenScale();
-  readonly clock = new FakeClock();
   readonly random = seededRandom(1);
   readonly startedAtS = 0;
   readonly traffic = UNWATCHED;

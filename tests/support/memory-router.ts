@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import { MemoryBudget } from "../../core/body/memory-budget.ts";
+import { ScanTurns } from "../../core/body/scan-turns.ts";
 import type { Endpoint } from "../../core/contract/endpoint.ts";
 import { silentLog } from "../../core/contract/log.ts";
 import type { DataPlane } from "../../core/data-plane.ts";
@@ -75,6 +76,7 @@ export class MemoryRouter {
       traffic: UNWATCHED,
       retryBudget: new RetryBudget(config.settings.retries),
       clients: new ClientCounts(0),
+      scanTurns: new ScanTurns(clock, (run) => run()),
       memory: new MemoryBudget(2 ** 30, clock),
       load,
       prefixIndex: undefined,
