@@ -6,6 +6,7 @@ import type { Endpoint } from "./contract/endpoint.ts";
 import type { Log } from "./contract/log.ts";
 import type { Random } from "./contract/profile-plugin.ts";
 import type { Admission } from "./stages/admit.ts";
+import type { PluginTimes } from "./stages/plugin-times.ts";
 import type { Facts } from "./state/facts.ts";
 import type { LoadTable } from "./state/load.ts";
 import type { PrefixIndex } from "./state/prefix-index.ts";
@@ -39,6 +40,7 @@ export interface DataPlane {
   readonly startedAtS: number;
   /** Is told of every exchange with an endpoint. */
   readonly traffic: Traffic;
+  readonly pluginTimes: PluginTimes;
   readonly retryBudget: RetryBudget;
   /** The connections to an endpoint. */
   poolOf(endpoint: Endpoint): UpstreamPool;

@@ -14,6 +14,7 @@ import type { RequestStarter } from "./intake/request-receiver.ts";
 import { defaultMemoryBytes } from "./runtime/memory-limit.ts";
 import { nextTurn } from "./runtime/next-turn.ts";
 import { admitAll } from "./stages/admit.ts";
+import { PluginTimes, type SlowPlugin } from "./stages/plugin-times.ts";
 import { type Facts, factsOf } from "./state/facts.ts";
 import { LoadTable } from "./state/load.ts";
 import { PrefixIndex, type PrefixIndexStats } from "./state/prefix-index.ts";
@@ -45,6 +46,8 @@ export interface Router {
   ejectionsOf(endpoint: Endpoint): number;
   /** Whether so many endpoints fail that all that are up are used. */
   readonly isPanicking: boolean;
+  /** Plugins that take more time per request than they may. */
+  readonly slowPlugins: readonly SlowPlugin[];
   /** Why the endpoint's last probe failed; "" after a success. */
   probeFailure(endpoint: Endpoint): string;
   /** Resolves to true once an endpoint is available, or to false when none is after `timeoutMs`. */
@@ -98,6 +101,7 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices)
       if (isReady(next)) for (const wake of [...waiting]) wake();
     },
   });
+  const pluginTimes = new PluginTimes(clock, log, config.settings.limits.pluginMs);
   const plane: DataPlane = {
     config,
     get facts() {
@@ -115,6 +119,7 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices)
     log,
     startedAtS,
     traffic: control.traffic,
+    pluginTimes,
     retryBudget: new RetryBudget(config.settings.retries),
     poolOf: (endpoint) => pools.of(endpoint),
     connectFailed: (endpoint) => control.connectFailed(endpoint),
@@ -150,6 +155,9 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices)
     ejectionsOf: (endpoint) => control.ejectionsOf(endpoint),
     get isPanicking() {
       return control.isPanicking;
+    },
+    get slowPlugins() {
+      return pluginTimes.slow;
     },
     probeFailure: (endpoint) => control.probeFailure(endpoint),
     whenReady(timeoutMs) {

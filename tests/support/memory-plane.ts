@@ -3,12 +3,13 @@ import { readJsonBody } from "../../core/body/json-body.ts";
 import { MemoryBudget } from "../../core/body/memory-budget.ts";
 import { ScanTurns } from "../../core/body/scan-turns.ts";
 import type { Endpoint } from "../../core/contract/endpoint.ts";
-import type { Log } from "../../core/contract/log.ts";
+import { type Log, silentLog } from "../../core/contract/log.ts";
 import type { Outcome } from "../../core/contract/outcome.ts";
 import type { DataPlane } from "../../core/data-plane.ts";
 import type { Incoming } from "../../core/intake/incoming.ts";
 import { DEFAULT_SETTINGS, type Limits, type RetrySettings } from "../../core/settings.ts";
 import { type Admission, admitAll } from "../../core/stages/admit.ts";
+import { PluginTimes } from "../../core/stages/plugin-times.ts";
 import { type Facts, factsOf } from "../../core/state/facts.ts";
 import { LoadTable } from "../../core/state/load.ts";
 import { PrefixIndex } from "../../core/state/prefix-index.ts";
@@ -58,6 +59,7 @@ export class MemoryPlane implements DataPlane {
   readonly random = seededRandom(1);
   readonly startedAtS = 0;
   readonly traffic = UNWATCHED;
+  readonly pluginTimes: PluginTimes;
   readonly retryBudget: RetryBudget;
   /** Names of endpoints that could not be connected to. */
   readonly connectFailures: string[] = [];
@@ -104,6 +106,7 @@ export class MemoryPlane implements DataPlane {
     this.memory = new MemoryBudget(memoryBytes === 0 ? 2 ** 30 : memoryBytes, this.clock);
     this.load = new LoadTable(this.clock);
     const write: Log["info"] = (message, fields) => void this.logged.push([message, ...Object.values(fields ?? {})]);
+    this.pluginTimes = new PluginTimes(this.clock, silentLog, this.config.settings.limits.pluginMs);
     this.log = { info: write, warn: write, error: write };
   }
 
