@@ -148,6 +148,7 @@ const limits = z.strictObject({
     whole(0, 1_000_000),
     "Requests of one client address under way at once; those beyond it get 429. 0 turns it off.",
   ),
+  pluginMs: limit("pluginMs", whole(1, 60_000), "Time that a filter, scorer or picker may take for one request."),
   retries: limit("retries", whole(0, 100), "Extra tries on other replicas after the first."),
   drainTimeoutMs: limit("drainTimeoutMs", whole(0, LONGEST_TIMER_MS), "How long a stop waits for requests under way."),
 } satisfies Record<keyof Limits, z.ZodType>);

@@ -1,10 +1,12 @@
 import type { ActiveConfig } from "./active-config.ts";
 import type { MemoryBudget } from "./body/memory-budget.ts";
+import type { ScanTurns } from "./body/scan-turns.ts";
 import type { Clock } from "./contract/clock.ts";
 import type { Endpoint } from "./contract/endpoint.ts";
 import type { Log } from "./contract/log.ts";
 import type { Random } from "./contract/profile-plugin.ts";
 import type { Admission } from "./stages/admit.ts";
+import type { PluginTimes } from "./stages/plugin-times.ts";
 import type { Facts } from "./state/facts.ts";
 import type { LoadTable } from "./state/load.ts";
 import type { PrefixIndex } from "./state/prefix-index.ts";
@@ -34,6 +36,8 @@ export interface DataPlane {
   /** Requests under way of each client address. */
   readonly clients: ClientCounts;
   readonly memory: MemoryBudget;
+  /** Scans large bodies. */
+  readonly scanTurns: ScanTurns;
   readonly load: LoadTable;
   /** Undefined when no plugin reads prefixes. */
   readonly prefixIndex: PrefixIndex | undefined;
@@ -46,6 +50,7 @@ export interface DataPlane {
   readonly startedAtS: number;
   /** Is told of every exchange with an endpoint. */
   readonly traffic: Traffic;
+  readonly pluginTimes: PluginTimes;
   readonly retryBudget: RetryBudget;
   /** The one timer of all streams that get keep-alive events; undefined if the config has none. */
   readonly silences: Deadlines | undefined;

@@ -61,9 +61,10 @@ export class PipelineRun implements Applicant {
   /** Decides and forwards. Facts are read now, because receiving the request and waiting may have taken long. */
   admitted(): void {
     if (this.#isOver) return;
-    const { facts, load, clock, random } = this.#plane;
+    const { facts, load, clock, random, pluginTimes } = this.#plane;
+    const nowMs = clock.now();
     try {
-      const decision = decide(this.request, facts, this.#config.profile, load.at(clock.now()), random);
+      const decision = decide(this.request, facts, pluginTimes.profileFor(this.#config.profile, nowMs), load.at(nowMs), random);
       this.decision = decision;
       if (decision.refusal !== undefined) this.#owner.failed(decision.refusal);
       else this.#forward(decision);

@@ -2,6 +2,7 @@ import type { LoadedConfig } from "../config/load.ts";
 import type { ActiveConfig } from "./active-config.ts";
 import { checkPages } from "./admin/pages.ts";
 import { MemoryBudget } from "./body/memory-budget.ts";
+import { ScanTurns } from "./body/scan-turns.ts";
 import type { Endpoint } from "./contract/endpoint.ts";
 import { ControlPlane } from "./control/control-plane.ts";
 import { KeptState } from "./control/kept-state.ts";
@@ -11,7 +12,9 @@ import { requestIds } from "./intake/request-ids.ts";
 import { intake } from "./intake/request-intake.ts";
 import type { RequestStarter } from "./intake/request-receiver.ts";
 import { defaultMemoryBytes } from "./runtime/memory-limit.ts";
+import { nextTurn } from "./runtime/next-turn.ts";
 import { admitAll } from "./stages/admit.ts";
+import { PluginTimes, type SlowPlugin } from "./stages/plugin-times.ts";
 import { type Facts, factsOf } from "./state/facts.ts";
 import { LoadTable } from "./state/load.ts";
 import { PrefixIndex, type PrefixIndexStats } from "./state/prefix-index.ts";
@@ -44,6 +47,8 @@ export interface Router {
   ejectionsOf(endpoint: Endpoint): number;
   /** Whether so many endpoints fail that all that are up are used. */
   readonly isPanicking: boolean;
+  /** Plugins that take more time per request than they may. */
+  readonly slowPlugins: readonly SlowPlugin[];
   /** Why the endpoint's last probe failed; "" after a success. */
   probeFailure(endpoint: Endpoint): string;
   /** Resolves to true once an endpoint is available, or to false when none is after `timeoutMs`. */
@@ -99,6 +104,7 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices)
       if (isReady(next)) for (const wake of [...waiting]) wake();
     },
   });
+  const pluginTimes = new PluginTimes(clock, log, config.settings.limits.pluginMs);
   const plane: DataPlane = {
     config,
     get facts() {
@@ -107,6 +113,7 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices)
     admission: admitAll,
     clients: new ClientCounts(config.settings.limits.perClientRequests),
     memory,
+    scanTurns: new ScanTurns(clock, nextTurn),
     load,
     prefixIndex,
     tokenScale: new TokenScale(),
@@ -115,6 +122,7 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices)
     log,
     startedAtS,
     traffic: control.traffic,
+    pluginTimes,
     retryBudget: new RetryBudget(config.settings.retries),
     silences,
     poolOf: (endpoint) => pools.of(endpoint),
@@ -152,6 +160,9 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices)
     ejectionsOf: (endpoint) => control.ejectionsOf(endpoint),
     get isPanicking() {
       return control.isPanicking;
+    },
+    get slowPlugins() {
+      return pluginTimes.slow;
     },
     probeFailure: (endpoint) => control.probeFailure(endpoint),
     whenReady(timeoutMs) {

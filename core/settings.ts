@@ -82,6 +82,8 @@ export interface Limits {
   readonly perClientConnections: number;
   /** Most requests under way of one client address; 0 for no bound of its own. */
   readonly perClientRequests: number;
+  /** Time that a filter, scorer or picker may take for one request. */
+  readonly pluginMs: number;
   /** Most further tries after the first. */
   readonly retries: number;
   /** How long a stop waits for requests under way. */
@@ -106,6 +108,7 @@ export const DEFAULT_LIMITS: Limits = {
   clientConnections: 16_384,
   perClientConnections: 0,
   perClientRequests: 0,
+  pluginMs: 2,
   retries: 2,
   drainTimeoutMs: 25_000,
 };

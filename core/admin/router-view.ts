@@ -14,6 +14,7 @@ export type ShownRouter = Pick<
   | "connectionsTo"
   | "ejectionsOf"
   | "isPanicking"
+  | "slowPlugins"
   | "probeFailure"
 >;
 

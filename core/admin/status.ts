@@ -90,7 +90,7 @@ export interface StatusExtras {
 }
 
 export function statusOf(
-  { config, facts, isPanicking }: Pick<ShownRouter, "config" | "facts" | "isPanicking">,
+  { config, facts, isPanicking, slowPlugins }: Pick<ShownRouter, "config" | "facts" | "isPanicking" | "slowPlugins">,
   view: RouterView,
   { sources, clientConnections, acceptPauses }: StatusExtras,
 ): Status {
@@ -105,7 +105,7 @@ export function statusOf(
     sources,
     clientConnections: clientConnections(),
     acceptPauses: acceptPauses(),
-    warnings: warningsOf(facts.endpoints, available, rewrites, isPanicking),
+    warnings: [...warningsOf(facts.endpoints, available, rewrites, isPanicking), ...slowPlugins.map(slowWarning)],
     endpoints: facts.endpoints.map((endpoint) => endpointStatus(endpoint, view)),
     profile: profileStatus(config.profile),
     rewrites,
@@ -187,6 +187,11 @@ function nobodyReady(poolSize: number): string {
   return poolSize === 0
     ? "The pool has no replicas: add some to the config, or wait until they are found."
     : "No replica is ready, so requests get 503: see the list of replicas for why their probes fail.";
+}
+
+function slowWarning({ kind, name, meanMs, hasNoVote }: ShownRouter["slowPlugins"][number]): string {
+  const now = hasNoVote ? " It has no vote until it is faster." : "";
+  return `The ${kind} "${name}" takes ${meanMs.toFixed(1)} ms per request, more than limits.pluginMs.${now}`;
 }
 
 function targetWarnings({ name, targets, onUnavailable }: RewriteStatus): readonly string[] {

@@ -38,6 +38,9 @@ export class FetchExchange implements Timed, FetchResponseOwner {
   readonly #aborted = () => this.#leave(this.#request.signal.reason);
   #receiver: RequestReceiver | undefined;
   #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  /** Set while the body is held: lets it go on. */
+  #goOn: (() => void) | undefined;
+  #held: Promise<void> | undefined;
   #isOver = false;
   /** When the request's body must be complete; infinite once it is. */
   #deadlineMs: number;
@@ -100,6 +103,17 @@ export class FetchExchange implements Timed, FetchResponseOwner {
     this.#reader?.cancel().catch(() => {});
   }
 
+  holdBody(isHeld: boolean): void {
+    if (isHeld) {
+      this.#held = new Promise((resolve) => {
+        this.#goOn = resolve;
+      });
+      return;
+    }
+    this.#held = undefined;
+    this.#goOn?.();
+  }
+
   later(run: () => void): void {
     this.#shared.clock.after(LAST_WORDS_MS, run);
   }
@@ -133,6 +147,7 @@ export class FetchExchange implements Timed, FetchResponseOwner {
       if (part === undefined || part.done) return;
       if (!(part.value instanceof Uint8Array)) throw new TypeError("A body stream yields Uint8Array");
       receiver.body(part.value, 0, part.value.length);
+      if (this.#held !== undefined) await this.#held;
     }
   }
 

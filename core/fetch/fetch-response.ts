@@ -16,6 +16,8 @@ export interface FetchResponseOwner {
   left(): void;
   /** Nothing more will be written. */
   over(): void;
+  /** Reads no more of the request's body (true), or goes on. */
+  holdBody(isHeld: boolean): void;
   /** Calls `run` after LAST_WORDS_MS, so that the host has time to send what it has taken. */
   later(run: () => void): void;
 }
@@ -45,6 +47,10 @@ export class FetchResponse implements ResponseWriter {
   /** Bytes that wait for the reader while writing is paused; 0 while it is not. */
   get waitingBytes(): number {
     return this.#isFull ? HIGH_WATER_BYTES - (this.#body?.desiredSize ?? HIGH_WATER_BYTES) : 0;
+  }
+
+  holdBody(isHeld: boolean): void {
+    this.#owner.holdBody(isHeld);
   }
 
   start(status: number, reason: string, lines: string, length: number): void {

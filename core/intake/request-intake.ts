@@ -2,6 +2,7 @@ import type { ActiveConfig, Named } from "../active-config.ts";
 import { JsonBody, type KeySpans } from "../body/json-body.ts";
 import { BodyBuffer } from "../body/receive.ts";
 import { BodyScanner } from "../body/scan.ts";
+import { DIRECT_BYTES, SlicedScan, type SlicedScanOwner } from "../body/sliced-scan.ts";
 import { asRouterError, type Dialect, type RouterError } from "../contract/errors.ts";
 import type { Outcome } from "../contract/outcome.ts";
 import type { Parser } from "../contract/parser.ts";
@@ -46,7 +47,7 @@ interface End {
  * One request from its head to its Outcome: checks the head, gathers and scans the body, starts the pipeline, and ends the
  * request. Nothing else ends a request: the host and the pipeline only report what happened.
  */
-class RequestIntake implements RequestReceiver, RunOwner {
+class RequestIntake implements RequestReceiver, RunOwner, SlicedScanOwner {
   readonly #plane: DataPlane;
   readonly #config: ActiveConfig;
   readonly #head: Head;
@@ -61,6 +62,8 @@ class RequestIntake implements RequestReceiver, RunOwner {
   #body: BodyBuffer | undefined;
   #bodyBytes = 0;
   #scanner: BodyScanner | undefined;
+  /** Set once the body is too large to be scanned while it is read. */
+  #slices: SlicedScan | undefined;
   #bodyEndedAtMs = Number.NaN;
   #run: PipelineRun | undefined;
   /** Whether it counts among its client's requests. */
@@ -91,8 +94,13 @@ class RequestIntake implements RequestReceiver, RunOwner {
     if (this.#isOver || this.#body === undefined) return;
     try {
       this.#body.append(chunk, start, end);
+      const scannedBytes = this.#bodyBytes;
       this.#bodyBytes = this.#body.length;
-      this.#scanner?.push(this.#body.storage, this.#body.length);
+      if (this.#scanner === undefined) return;
+      if (this.#slices === undefined && this.#bodyBytes > DIRECT_BYTES)
+        this.#scanInSlices(this.#body, this.#scanner, scannedBytes);
+      if (this.#slices !== undefined) this.#slices.came();
+      else this.#scanner.push(this.#body.storage, this.#bodyBytes);
     } catch (thrown) {
       this.failed(thrown);
     }
@@ -102,11 +110,8 @@ class RequestIntake implements RequestReceiver, RunOwner {
     if (this.#isOver) return;
     this.#bodyEndedAtMs = this.#plane.clock.now();
     this.#body?.complete();
-    try {
-      this.#runPipeline();
-    } catch (thrown) {
-      this.failed(thrown);
-    }
+    if (this.#slices === undefined) this.scanned();
+    else this.#slices.complete();
   }
 
   refuse(error: RouterError): void {
@@ -125,6 +130,21 @@ class RequestIntake implements RequestReceiver, RunOwner {
 
   stop(): void {
     this.failed(stopping());
+  }
+
+  // Reports from the scan.
+
+  scanned(): void {
+    if (this.#isOver) return;
+    try {
+      this.#runPipeline();
+    } catch (thrown) {
+      this.failed(thrown);
+    }
+  }
+
+  holdBody(isHeld: boolean): void {
+    this.#response.holdBody(isHeld);
   }
 
   // Reports from the pipeline.
@@ -167,6 +187,11 @@ class RequestIntake implements RequestReceiver, RunOwner {
     if (keys.length === 0) return;
     checkContentType(this.#head);
     this.#scanner = new BodyScanner(keys, limits.bodyDepth);
+    if (bodyLength > DIRECT_BYTES) this.#scanInSlices(this.#body, this.#scanner, 0);
+  }
+
+  #scanInSlices(body: BodyBuffer, scanner: BodyScanner, at: number): void {
+    this.#slices = new SlicedScan(body, scanner, at, this.#plane.scanTurns, this);
   }
 
   #respondWithoutParser(): void {
@@ -198,6 +223,7 @@ class RequestIntake implements RequestReceiver, RunOwner {
   /** Ends the pipeline's work. Releases the body's memory if it is certain that nothing reads it any more. */
   #close(): Delivery {
     this.#isOver = true;
+    this.#slices?.close();
     if (this.#isCounted) this.#plane.clients.leave(this.#peer);
     const delivery = this.#run?.close() ?? NOT_DELIVERED;
     if (this.#run !== undefined) forgetBody(this.#run.request);

@@ -5,6 +5,8 @@
 export interface ResponseWriter {
   /** True once a byte of the response may have been sent. */
   readonly hasStarted: boolean;
+  /** Asks for no more of the request's body (true), until it may go on (false). What is already read may still be handed over. */
+  holdBody(isHeld: boolean): void;
   /**
    * Starts the response. `lines` are complete header lines ("Name: value\r\n") without framing headers;
    * `length` is the body's length in bytes, or -1 if it is not known before `end`.

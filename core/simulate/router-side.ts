@@ -80,6 +80,7 @@ export function makeRouterSide(options: RouterSideOptions): RouterSide {
     traffic: watch.traffic,
     retryBudget: new RetryBudget(retries),
     connectFailed: ({ slot }) => probes[slot]!.connectFailed(),
+    silences: undefined,
     ejections: () => facts.endpoints.map((endpoint) => watch.ejectionsOf(endpoint)),
     dispose: plugins.dispose,
   };

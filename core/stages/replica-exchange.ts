@@ -20,7 +20,10 @@ import type { Draft } from "./rewrite.ts";
 import { tellChosen } from "./tell-chosen.ts";
 
 /** What of the data plane the tries of a request use. */
-export type ForwardPlane = Omit<DataPlane, "config" | "facts" | "admission" | "memory" | "startedAtS" | "nextRequestId">;
+export type ForwardPlane = Omit<
+  DataPlane,
+  "config" | "facts" | "admission" | "memory" | "clients" | "scanTurns" | "pluginTimes" | "startedAtS" | "nextRequestId"
+>;
 
 /** What all tries of one leg have in common. */
 export interface Sending {

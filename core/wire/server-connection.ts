@@ -201,6 +201,11 @@ export class ServerConnection implements Timed, BodySink, ResponseOwner {
     });
   }
 
+  holdBody(isHeld: boolean): void {
+    if (isHeld) this.#socket.pause();
+    else this.#socket.resume();
+  }
+
   later(run: () => void): void {
     this.#shared.clock.after(LAST_WORDS_MS, () => void (this.#state !== "closed" && run()));
   }

@@ -16,6 +16,8 @@ export interface ResponseOwner {
   broken(): void;
   /** Ends the connection once everything written has been sent. */
   endSocket(): void;
+  /** Reads no more from the client (true), or goes on. */
+  holdBody(isHeld: boolean): void;
   /** Calls `run` after LAST_WORDS_MS, so that the client has time to read what was written. */
   later(run: () => void): void;
 }
@@ -39,6 +41,10 @@ export class ServerResponse implements ResponseWriter {
     this.#method = head?.method ?? "";
     this.#minor = head?.minor ?? 1;
     this.#isKept = isKept;
+  }
+
+  holdBody(isHeld: boolean): void {
+    if (this.#isOpen) this.#owner.holdBody(isHeld);
   }
 
   start(status: number, reason: string, lines: string, length: number): void {

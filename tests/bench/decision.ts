@@ -11,6 +11,7 @@ import { makeEndpoint, makeRequest } from "../../core/contract/test-kit.ts";
 import { KeptState } from "../../core/control/kept-state.ts";
 import { buildPluginSet } from "../../core/control/plugin-set.ts";
 import { decide } from "../../core/pipeline.ts";
+import { PluginTimes } from "../../core/stages/plugin-times.ts";
 import { factsOf } from "../../core/state/facts.ts";
 import { LoadTable } from "../../core/state/load.ts";
 import { PrefixIndex } from "../../core/state/prefix-index.ts";
@@ -28,6 +29,7 @@ const COUNTED = 3_000;
 const loaded = await loadTexts([], builtIns, ["http://127.0.0.1:1"]);
 if (loaded.problems !== undefined) throw new Error("The default config must load");
 const services = { clock: systemClock, random: Math.random, log: silentLog, output: { print: () => {}, isTerminal: false } };
+const times = new PluginTimes(systemClock, silentLog, 2);
 const { active } = buildPluginSet(loaded, services, new KeptState());
 
 for (const { bytes, endpoints: count, goal } of CASES) {
@@ -43,7 +45,8 @@ for (const { bytes, endpoints: count, goal } of CASES) {
     const from = performance.now();
     const prefix = index.match(KEY, prompt, [[0, bytes]], bytes / 4);
     const request = makeRequest({ model: "m", target: "m", body: prompt, promptTokens: bytes / 4, prefix });
-    const { legs } = decide(request, facts, active.profile, load.at(performance.now()), Math.random);
+    const nowMs = performance.now();
+    const { legs } = decide(request, facts, times.profileFor(active.profile, nowMs), load.at(nowMs), Math.random);
     const endpoint = legs[0]?.order[0];
     const spent = performance.now() - from;
     if (endpoint !== undefined) index.admit(prefix, endpoint.slot);

@@ -1,13 +1,15 @@
 import type { ActiveConfig, Profile } from "../../core/active-config.ts";
 import { readJsonBody } from "../../core/body/json-body.ts";
 import { MemoryBudget } from "../../core/body/memory-budget.ts";
+import { ScanTurns } from "../../core/body/scan-turns.ts";
 import type { Endpoint } from "../../core/contract/endpoint.ts";
-import type { Log } from "../../core/contract/log.ts";
+import { type Log, silentLog } from "../../core/contract/log.ts";
 import type { Outcome } from "../../core/contract/outcome.ts";
 import type { DataPlane } from "../../core/data-plane.ts";
 import type { Incoming } from "../../core/intake/incoming.ts";
 import { DEFAULT_SETTINGS, type Limits, type RetrySettings } from "../../core/settings.ts";
 import { type Admission, admitAll } from "../../core/stages/admit.ts";
+import { PluginTimes } from "../../core/stages/plugin-times.ts";
 import { type Facts, factsOf } from "../../core/state/facts.ts";
 import { LoadTable } from "../../core/state/load.ts";
 import { PrefixIndex } from "../../core/state/prefix-index.ts";
@@ -44,16 +46,20 @@ const CHAT = { name: "chat", type: "chat-completions", plugin: createPlugin(chat
 export class MemoryPlane implements DataPlane {
   config: ActiveConfig;
   facts: Facts;
+  readonly clock = new FakeClock();
   readonly admission: Admission;
   readonly load: LoadTable;
   readonly clients: ClientCounts;
   readonly memory: MemoryBudget;
+  /** What is to run in the next turn of the event loop; the test runs it. */
+  readonly turns: (() => void)[] = [];
+  readonly scanTurns = new ScanTurns(this.clock, (run) => void this.turns.push(run));
   readonly prefixIndex = new PrefixIndex({ blockBytes: 64, maxBytes: 2 ** 20, secret: [1, 2, 3, 4, 5, 6] });
   readonly tokenScale = new TokenScale();
-  readonly clock = new FakeClock();
   readonly random = seededRandom(1);
   readonly startedAtS = 0;
   readonly traffic = UNWATCHED;
+  readonly pluginTimes: PluginTimes;
   readonly retryBudget: RetryBudget;
   /** Names of endpoints that could not be connected to. */
   readonly connectFailures: string[] = [];
@@ -101,6 +107,7 @@ export class MemoryPlane implements DataPlane {
     this.memory = new MemoryBudget(memoryBytes === 0 ? 2 ** 30 : memoryBytes, this.clock);
     this.load = new LoadTable(this.clock);
     const write: Log["info"] = (message, fields) => void this.logged.push([message, ...Object.values(fields ?? {})]);
+    this.pluginTimes = new PluginTimes(this.clock, silentLog, this.config.settings.limits.pluginMs);
     this.log = { info: write, warn: write, error: write };
   }
 

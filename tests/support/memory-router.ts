@@ -1,11 +1,13 @@
 import type { Socket } from "node:net";
 import { MemoryBudget } from "../../core/body/memory-budget.ts";
+import { ScanTurns } from "../../core/body/scan-turns.ts";
 import type { Endpoint } from "../../core/contract/endpoint.ts";
 import { silentLog } from "../../core/contract/log.ts";
 import type { DataPlane } from "../../core/data-plane.ts";
 import { respondWithError } from "../../core/errors/error-response.ts";
 import { intake } from "../../core/intake/request-intake.ts";
 import { admitAll } from "../../core/stages/admit.ts";
+import { PluginTimes } from "../../core/stages/plugin-times.ts";
 import type { LoadTable } from "../../core/state/load.ts";
 import { RetryBudget } from "../../core/state/retry-budget.ts";
 import { TokenScale } from "../../core/state/token-scale.ts";
@@ -76,6 +78,8 @@ export class MemoryRouter {
       silences: undefined,
       retryBudget: new RetryBudget(config.settings.retries),
       clients: new ClientCounts(0),
+      pluginTimes: new PluginTimes(clock, silentLog, 2),
+      scanTurns: new ScanTurns(clock, (run) => run()),
       memory: new MemoryBudget(2 ** 30, clock),
       load,
       prefixIndex: undefined,

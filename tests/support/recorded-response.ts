@@ -12,8 +12,13 @@ export class RecordedResponse implements ResponseWriter {
   flushes = 0;
   ending: "end" | "abort" | undefined;
   lastWords = "";
+  isBodyHeld = false;
   /** Whether the client takes what is written. */
   hasRoom = true;
+
+  holdBody(isHeld: boolean): void {
+    this.isBodyHeld = isHeld;
+  }
 
   start(status: number, reason: string, lines: string, length: number): void {
     if (this.hasStarted) throw new Error("The response was started twice");

@@ -41,6 +41,7 @@ export function makeShownRouter(endpoints: readonly Endpoint[] = [], config: Par
     memory: NO_MEMORY,
     startedAtS: STARTED_AT_S,
     isPanicking: false,
+    slowPlugins: [],
     prefixIndex: undefined,
     connectionsTo: () => 0,
     ejectionsOf: () => 0,

@@ -13,6 +13,7 @@ function makeWriter(method = "POST") {
     drained: () => told.push("drained"),
     left: () => told.push("left"),
     over: () => told.push("over"),
+    holdBody() {},
     later: (run: () => void) => setImmediate(run),
   };
   const writer = new FetchResponse(method, owner, (made) => {

@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { type ScanJob, ScanTurns } from "../../../core/body/scan-turns.ts";
+
+/** Turns of an event loop by hand; each step of a scan takes `stepMs`. */
+function setUp(stepMs: number) {
+  let nowMs = 0;
+  const turns: (() => void)[] = [];
+  const scanTurns = new ScanTurns({ now: () => nowMs }, (run) => void turns.push(run));
+  const steps: string[] = [];
+  const job = (name: string, count: number): ScanJob => {
+    let left = count;
+    return {
+      scanStep() {
+        nowMs += stepMs;
+        steps.push(name);
+        left -= 1;
+        return left > 0;
+      },
+    };
+  };
+  /** Runs one turn; returns how long it took, and the steps in it. */
+  const turn = () => {
+    const fromMs = nowMs;
+    turns.shift()?.();
+    return { tookMs: nowMs - fromMs, steps: steps.splice(0).join("") };
+  };
+  return { scanTurns, turns, job, turn };
+}
+
+describe("turns of scanning", () => {
+  it("nothing runs before the next turn", () => {
+    const { scanTurns, turns, job, turn } = setUp(1);
+    scanTurns.add(job("a", 1));
+    assert.equal(turns.length, 1);
+    assert.deepEqual(turn(), { tookMs: 1, steps: "a" });
+    assert.equal(turns.length, 0);
+  });
+
+  it("jobs take steps in turn, all together for no longer than a slice", () => {
+    const { scanTurns, turns, job, turn } = setUp(1);
+    scanTurns.add(job("a", 5));
+    scanTurns.add(job("b", 3));
+    assert.equal(turns.length, 1, "one turn for both");
+    assert.deepEqual(turn(), { tookMs: 4, steps: "abab" });
+    assert.deepEqual(turn(), { tookMs: 4, steps: "abaa" });
+    assert.equal(turns.length, 0);
+  });
+
+  it("a slow step ends its turn", () => {
+    const { scanTurns, job, turn } = setUp(7);
+    scanTurns.add(job("a", 2));
+    assert.deepEqual(turn(), { tookMs: 7, steps: "a" });
+    assert.deepEqual(turn(), { tookMs: 7, steps: "a" });
+  });
+
+  it("a job may be added again once it is done", () => {
+    const { scanTurns, job, turn } = setUp(1);
+    scanTurns.add(job("a", 1));
+    turn();
+    scanTurns.add(job("b", 1));
+    assert.deepEqual(turn(), { tookMs: 1, steps: "b" });
+  });
+});
