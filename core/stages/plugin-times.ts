@@ -13,7 +13,7 @@ export interface SlowPlugin {
 }
 
 /** One request in so many is timed, and one in so many milliseconds where there are few. */
-const TIMED_REQUESTS = 16;
+const TIMED_REQUESTS = 64;
 const TIMED_MS = 100;
 /** A plugin is slow when so many of its last 16 times are over the budget, and slow no more when so few are. */
 const MOST_OVER = 8;
