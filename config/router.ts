@@ -1,4 +1,12 @@
-import { DEFAULT_EJECTION, DEFAULT_LIMITS, DEFAULT_RETRIES, type EjectionSettings } from "../core/settings.ts";
+import {
+  DEFAULT_EJECTION,
+  DEFAULT_KEEP_ALIVE_MS,
+  DEFAULT_LIMITS,
+  DEFAULT_RETRIES,
+  DEFAULT_SETTINGS,
+  type EjectionSettings,
+  type KeepAliveSettings,
+} from "../core/settings.ts";
 import type { Address, AdminAddress, RouterConfig } from "./config.ts";
 import { DEFAULT_ADMIN, DEFAULT_LISTEN } from "./defaults.ts";
 import type { PickerParts } from "./endpoint-picker/read.ts";
@@ -8,7 +16,7 @@ import { type EndpointEntry, readEndpoints, readProbes } from "./pool.ts";
 import type { Report } from "./problems.ts";
 import { type ProfileSource, ROUTER_DEFAULTS, readProfile } from "./profile.ts";
 import type { Resource } from "./resources.ts";
-import type { AddressSpec, AdminAddressSpec, EjectionSpec, RouterDocument, RouterSpec } from "./schema.ts";
+import type { AddressSpec, AdminAddressSpec, EjectionSpec, KeepAliveSpec, RouterDocument, RouterSpec } from "./schema.ts";
 
 /** The content of a Router document, without default instances. */
 export interface RouterParts {
@@ -50,6 +58,8 @@ export async function readRouter(
       limits: { ...DEFAULT_LIMITS, ...spec.limits },
       ejection: readEjection(spec.ejection),
       retries: { ...DEFAULT_RETRIES, ...spec.retries },
+      keepAlive: readKeepAlive(spec.keepAlive),
+      forwardedFor: spec.forwardedFor ?? DEFAULT_SETTINGS.forwardedFor,
       hasRoutingHeaders: spec.responseHeaders ?? true,
     },
   };
@@ -65,6 +75,12 @@ function readEjection(spec: EjectionSpec): EjectionSettings {
     ...(baseSeconds !== undefined && { baseMs: baseSeconds * 1000 }),
     ...(maxSeconds !== undefined && { maxMs: maxSeconds * 1000 }),
   };
+}
+
+function readKeepAlive(spec: KeepAliveSpec): KeepAliveSettings | undefined {
+  if (spec === undefined) return undefined;
+  const { periodSeconds, paths } = spec;
+  return { periodMs: periodSeconds === undefined ? DEFAULT_KEEP_ALIVE_MS : periodSeconds * 1000, paths };
 }
 
 function profileOf({ profiles = [] }: RouterSpec, report: Report): ProfileSource {

@@ -138,6 +138,16 @@ const limits = z.strictObject({
     whole(1, 1_000_000),
     "Client connections at once; those beyond it are closed at once.",
   ),
+  perClientConnections: limit(
+    "perClientConnections",
+    whole(0, 1_000_000),
+    "Connections of one client address at once; those beyond it are closed at once. 0 turns it off.",
+  ),
+  perClientRequests: limit(
+    "perClientRequests",
+    whole(0, 1_000_000),
+    "Requests of one client address under way at once; those beyond it get 429. 0 turns it off.",
+  ),
   retries: limit("retries", whole(0, 100), "Extra tries on other replicas after the first."),
   drainTimeoutMs: limit("drainTimeoutMs", whole(0, LONGEST_TIMER_MS), "How long a stop waits for requests under way."),
 } satisfies Record<keyof Limits, z.ZodType>);
@@ -181,6 +191,21 @@ const retries = z.strictObject({
     .exactOptional(),
 });
 
+const keepAlive = z.strictObject({
+  periodSeconds: seconds(0.001)
+    .describe("Silence of the replica between two events, after which the client gets one that means nothing. Default 15.")
+    .exactOptional(),
+  paths: z
+    .array(
+      z
+        .string()
+        .regex(/^\/[\x21-\x7e]*$/, 'a path that starts with "/"')
+        .describe("A path that a parser serves, such as /v1/chat/completions."),
+    )
+    .min(1, "at least one path")
+    .describe("Paths whose event streams get them: a comment, or a ping on paths of the Anthropic API."),
+});
+
 const routerSpec = z.strictObject({
   listen: address.describe("Where clients connect. Default 127.0.0.1:8080.").optional(),
   admin: z
@@ -195,6 +220,13 @@ const routerSpec = z.strictObject({
     .describe("How endpoints leave the pool for what their responses are, and return. false turns it off.")
     .optional(),
   retries: retries.describe("What may be tried again, and how often.").optional(),
+  keepAlive: keepAlive.describe("What clients get while a replica is silent inside an event stream. Default nothing.").optional(),
+  forwardedFor: z
+    .enum(["append", "replace", "drop"])
+    .describe(
+      "X-Forwarded-For for replicas: the client's address only (replace, the default), behind those that came with the request (append, only where all clients are proxies that you trust), or none (drop).",
+    )
+    .optional(),
   limits: limits.describe("Bounds on time and size.").optional(),
   responseHeaders: z
     .boolean()
@@ -213,6 +245,7 @@ export const routerDocument = z.strictObject({
 
 export type RouterDocument = z.infer<typeof routerDocument>;
 export type EjectionSpec = RouterSpec["ejection"];
+export type KeepAliveSpec = RouterSpec["keepAlive"];
 export type RouterSpec = z.infer<typeof routerSpec>;
 export type AddressSpec = z.infer<typeof address>;
 export type AdminAddressSpec = z.infer<typeof adminAddress>;

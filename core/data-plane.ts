@@ -11,6 +11,8 @@ import type { PrefixIndex } from "./state/prefix-index.ts";
 import type { RetryBudget } from "./state/retry-budget.ts";
 import type { TokenScale } from "./state/token-scale.ts";
 import type { Traffic } from "./state/traffic.ts";
+import type { ClientCounts } from "./wire/client-counts.ts";
+import type { Deadlines } from "./wire/deadlines.ts";
 import type { UpstreamConnection } from "./wire/upstream-connection.ts";
 
 /** What an exchange uses of its connection to a replica. */
@@ -29,6 +31,8 @@ export interface DataPlane {
   /** The newest facts; a request takes them when its decision is made. */
   readonly facts: Facts;
   readonly admission: Admission;
+  /** Requests under way of each client address. */
+  readonly clients: ClientCounts;
   readonly memory: MemoryBudget;
   readonly load: LoadTable;
   /** Undefined when no plugin reads prefixes. */
@@ -43,6 +47,8 @@ export interface DataPlane {
   /** Is told of every exchange with an endpoint. */
   readonly traffic: Traffic;
   readonly retryBudget: RetryBudget;
+  /** The one timer of all streams that get keep-alive events; undefined if the config has none. */
+  readonly silences: Deadlines | undefined;
   poolOf(endpoint: Endpoint): ReplicaConnections;
   /** A request could not connect to the endpoint: reports it to the prober before the next probe. */
   connectFailed(endpoint: Endpoint): void;

@@ -11,6 +11,7 @@ import type { Applicant } from "./stages/admit.ts";
 import { filter } from "./stages/filter.ts";
 import { type Delivery, Forwarding, NOT_DELIVERED } from "./stages/forward.ts";
 import { holdBack } from "./stages/hold-back.ts";
+import { keepAliveRule } from "./stages/keep-alive.ts";
 import { parse } from "./stages/parse.ts";
 import { pick } from "./stages/pick.ts";
 import { rewrite } from "./stages/rewrite.ts";
@@ -92,9 +93,10 @@ export class PipelineRun implements Applicant {
   /** Each leg has its own draft and its own exchange. Today there is always one leg, and the client gets its response. */
   #forward({ legs }: Decision): void {
     for (const leg of legs) {
-      const draft = rewrite(this.request, this.#incoming);
-      const openingEvents = this.#incoming.parser.plugin.openingEvents ?? 0;
-      const sending = { request: this.request, draft, openingEvents, config: this.#config, plane: this.#plane };
+      const draft = rewrite(this.request, this.#incoming, this.#config.settings);
+      const { openingEvents = 0 } = this.#incoming.parser.plugin;
+      const keepAlive = keepAliveRule(this.#incoming, this.#config.settings);
+      const sending = { request: this.request, draft, openingEvents, keepAlive, config: this.#config, plane: this.#plane };
       this.#forwarding = new Forwarding(leg, sending, this.#response, this.#owner);
       this.#forwarding.begin();
     }

@@ -17,6 +17,8 @@ import { LoadTable } from "./state/load.ts";
 import { PrefixIndex, type PrefixIndexStats } from "./state/prefix-index.ts";
 import { RetryBudget } from "./state/retry-budget.ts";
 import { TokenScale } from "./state/token-scale.ts";
+import { ClientCounts } from "./wire/client-counts.ts";
+import { Deadlines, sweepPeriodMs } from "./wire/deadlines.ts";
 import { httpGet } from "./wire/http-get.ts";
 import { UpstreamPools } from "./wire/upstream-pools.ts";
 import type { UnreadCounter } from "./wire/write-progress.ts";
@@ -71,6 +73,8 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices)
   const pools = new UpstreamPools(config.settings.limits, clock);
   const { memoryBytes } = config.settings.limits;
   const memory = new MemoryBudget(memoryBytes === 0 ? defaultMemoryBytes() : memoryBytes, clock);
+  const { keepAlive } = config.settings;
+  const silences = keepAlive && new Deadlines(clock, sweepPeriodMs([keepAlive.periodMs]));
   const startedAtS = Math.floor(clock.wall() / 1000);
   const waiting = new Set<() => void>();
   let facts = factsOf([]);
@@ -101,6 +105,7 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices)
       return facts;
     },
     admission: admitAll,
+    clients: new ClientCounts(config.settings.limits.perClientRequests),
     memory,
     load,
     prefixIndex,
@@ -111,12 +116,14 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices)
     startedAtS,
     traffic: control.traffic,
     retryBudget: new RetryBudget(config.settings.retries),
+    silences,
     poolOf: (endpoint) => pools.of(endpoint),
     connectFailed: (endpoint) => control.connectFailed(endpoint),
     nextRequestId: requestIds(random),
   };
   const close = () => {
     control.stop();
+    silences?.close();
     pools.close();
     memory.close();
     plugins.dispose();

@@ -3,6 +3,10 @@ export interface Settings {
   readonly limits: Limits;
   readonly ejection: EjectionSettings;
   readonly retries: RetrySettings;
+  /** Undefined: nothing is sent into silent streams. */
+  readonly keepAlive: KeepAliveSettings | undefined;
+  /** What replicas are told of a request's addresses: the peer's behind those that came, the peer's alone, or nothing. */
+  readonly forwardedFor: "append" | "replace" | "drop";
   /** Whether responses have the headers x-signalbox-endpoint and x-signalbox-model. */
   readonly hasRoutingHeaders: boolean;
 }
@@ -20,6 +24,14 @@ export interface EjectionSettings {
   readonly warmUpTokens: number;
   /** Whether requests that wait without a byte on an endpoint that makes no progress are cut. */
   readonly cutWaiting: boolean;
+}
+
+/** What is sent to clients while a replica is silent. */
+export interface KeepAliveSettings {
+  /** Silence between two events of a stream, after which the client gets a comment or a ping. */
+  readonly periodMs: number;
+  /** Paths whose streams get them. */
+  readonly paths: readonly string[];
 }
 
 /** What may be tried again, and how often. */
@@ -66,6 +78,10 @@ export interface Limits {
   readonly upstreamConnections: number;
   /** Most client connections at the same time, bounded by the file descriptors; further ones are closed at once. */
   readonly clientConnections: number;
+  /** Most connections of one client address; 0 for no bound of its own. */
+  readonly perClientConnections: number;
+  /** Most requests under way of one client address; 0 for no bound of its own. */
+  readonly perClientRequests: number;
   /** Most further tries after the first. */
   readonly retries: number;
   /** How long a stop waits for requests under way. */
@@ -88,6 +104,8 @@ export const DEFAULT_LIMITS: Limits = {
   upstreamIdleTimeoutMs: 3_000,
   upstreamConnections: 4_096,
   clientConnections: 16_384,
+  perClientConnections: 0,
+  perClientRequests: 0,
   retries: 2,
   drainTimeoutMs: 25_000,
 };
@@ -101,6 +119,9 @@ export const DEFAULT_EJECTION: EjectionSettings = {
   cutWaiting: true,
 };
 
+/** Less than the shortest idle timeout that load balancers commonly have, half a minute. */
+export const DEFAULT_KEEP_ALIVE_MS = 15_000;
+
 export const DEFAULT_RETRIES: RetrySettings = {
   stale: true,
   wedged: false,
@@ -113,5 +134,7 @@ export const DEFAULT_SETTINGS: Settings = {
   limits: DEFAULT_LIMITS,
   ejection: DEFAULT_EJECTION,
   retries: DEFAULT_RETRIES,
+  keepAlive: undefined,
+  forwardedFor: "replace",
   hasRoutingHeaders: true,
 };

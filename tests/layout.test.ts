@@ -35,7 +35,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "core/data-plane.ts": ["core/active-config.ts", "core/body", "core/contract", "core/stages", "core/state", "core/wire"],
   "core/stages": [
     ...["core/active-config.ts", "core/body", "core/contract", "core/data-plane.ts", "core/errors", "core/intake"],
-    ...["core/state", "core/stream", "core/wire"],
+    ...["core/settings.ts", "core/state", "core/stream", "core/wire"],
   ],
   "core/pipeline.ts": [
     ...["core/active-config.ts", "core/contract", "core/data-plane.ts", "core/intake", "core/stages", "core/state"],
@@ -58,6 +58,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       "core/errors",
       "core/intake",
       "core/router.ts",
+      "core/runtime",
       "core/settings.ts",
       "core/wire",
     ],

@@ -67,7 +67,10 @@ function answerTo(head: Head, site: AdminSite, isAllowed: HostRule): Answer {
   if (head.method !== "GET" && head.method !== "HEAD")
     return refusal(405, "method_not_allowed", "Use GET: the admin port is read-only.", "allow: GET, HEAD\r\n");
   try {
-    const text = page.render(viewOf(site.router, site.clock, site.droppedLogLines()), new URLSearchParams(query));
+    const text = page.render(
+      viewOf(site.router, site.clock, { droppedLogLines: site.droppedLogLines(), acceptPauses: site.acceptPauses() }),
+      new URLSearchParams(query),
+    );
     return { status: 200, lines: `content-type: ${page.contentType}\r\n`, text };
   } catch (thrown) {
     site.log.error("A page of the admin port could not be rendered", { path, cause: String(thrown) });

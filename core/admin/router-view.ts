@@ -17,13 +17,20 @@ export type ShownRouter = Pick<
   | "probeFailure"
 >;
 
+/** What the process knows beside its router. */
+export interface ProcessCounts {
+  readonly droppedLogLines: number;
+  readonly acceptPauses: number;
+}
+
 /** The current state of the router, for the pages of observers. */
-export function viewOf(router: ShownRouter, clock: Clock, droppedLogLines: number): RouterView {
+export function viewOf(router: ShownRouter, clock: Clock, { droppedLogLines, acceptPauses }: ProcessCounts): RouterView {
   const { config, facts, load, memory, startedAtS, prefixIndex } = router;
   return {
     clock,
     startedAtS,
     droppedLogLines,
+    acceptPauses,
     endpoints: facts.endpoints,
     load: load.at(clock.now()),
     mappings: config.rewriters.flatMap(({ plugin }) => plugin.mappings ?? []),

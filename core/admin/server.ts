@@ -1,5 +1,6 @@
 import { respondWithError } from "../errors/error-response.ts";
 import type { Limits } from "../settings.ts";
+import { ADMIN_CONNECTIONS } from "../wire/open-file-limit.ts";
 import { startWireServer } from "../wire/server.ts";
 import { allowedHosts } from "./allowed-hosts.ts";
 import { type AdminSite, adminRequests } from "./requests.ts";
@@ -17,16 +18,13 @@ export interface AdminServer {
   close(): Promise<void>;
 }
 
-/** Enough for scrapers and some browsers; more is a mistake or an attack. */
-const MAX_CONNECTIONS = 128;
-
 /** Serves the pages of the admin port. Rejects with the system's error when the address can't be listened on. */
 export async function startAdmin(options: AdminOptions): Promise<AdminServer> {
   const { host, port, hosts, limits, clock } = options;
   const server = await startWireServer({
     host,
     port,
-    limits: { ...limits, clientConnections: MAX_CONNECTIONS },
+    limits: { ...limits, clientConnections: ADMIN_CONNECTIONS, perClientConnections: 0 },
     clock,
     memory: { unreadBytes: 0 },
     start: adminRequests(options, allowedHosts([host, ...hosts])),

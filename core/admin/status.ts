@@ -16,6 +16,8 @@ export interface Status {
   /** Files and other places that the config came from. */
   readonly sources: readonly string[];
   readonly clientConnections: number;
+  /** How often there were times in which no more client connections were taken. */
+  readonly acceptPauses: number;
   /** Problems that need attention, as sentences. */
   readonly warnings: readonly string[];
   readonly endpoints: readonly EndpointStatus[];
@@ -84,12 +86,13 @@ interface TargetStatus {
 export interface StatusExtras {
   readonly sources: readonly string[];
   readonly clientConnections: () => number;
+  readonly acceptPauses: () => number;
 }
 
 export function statusOf(
   { config, facts, isPanicking }: Pick<ShownRouter, "config" | "facts" | "isPanicking">,
   view: RouterView,
-  { sources, clientConnections }: StatusExtras,
+  { sources, clientConnections, acceptPauses }: StatusExtras,
 ): Status {
   const available = facts.endpoints.filter(({ isAvailable }) => isAvailable);
   const rewrites = view.mappings.map((mapping) => rewriteStatus(mapping, available));
@@ -101,6 +104,7 @@ export function statusOf(
     pool: config.pool,
     sources,
     clientConnections: clientConnections(),
+    acceptPauses: acceptPauses(),
     warnings: warningsOf(facts.endpoints, available, rewrites, isPanicking),
     endpoints: facts.endpoints.map((endpoint) => endpointStatus(endpoint, view)),
     profile: profileStatus(config.profile),

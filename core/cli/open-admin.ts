@@ -49,6 +49,7 @@ export async function openAdmin(
     sources,
     clientConnections: () => server.connections,
     droppedLogLines,
+    acceptPauses: () => server.pauses,
     log,
   }).catch((thrown) => {
     throw portError(

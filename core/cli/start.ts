@@ -90,6 +90,7 @@ async function run(
       limits: settings.limits,
       clock: systemClock,
       memory: router.memory,
+      log,
       start: router.start,
       refuse: (response, error) => respondWithError(response, error, "openai", router.nextRequestId()),
     }).catch((thrown) => {

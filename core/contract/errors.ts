@@ -14,6 +14,7 @@ const CATALOGUE = {
   body_too_large: [413, "request_too_large", false],
   unsupported_media_type: [415, "invalid_request_error", false],
   expectation_failed: [417, "invalid_request_error", false],
+  client_saturated: [429, "rate_limit_error", true],
   saturated: [429, "rate_limit_error", true],
   head_too_large: [431, "invalid_request_error", false],
   plugin_fault: [500, "api_error", false],

@@ -20,6 +20,8 @@ export interface RouterView {
   readonly prefixIndex: PrefixIndexSize | undefined;
   /** What request bodies under way and unread responses hold together. */
   readonly memory: MemoryUse;
+  /** How often there were times in which no more client connections were taken. */
+  readonly acceptPauses: number;
   /** Open connections to the endpoint, busy and idle. */
   connectionsTo(endpoint: Endpoint): number;
   /** Ejections of the endpoint so far. */

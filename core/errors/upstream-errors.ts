@@ -37,6 +37,11 @@ export function allSaturated(): RouterError {
   return new RouterError("saturated", message, { retryAfterS: 1 });
 }
 
+export function tooManyOfClient(): RouterError {
+  const message = "This client address has as many requests under way as it may have; wait until one has ended.";
+  return new RouterError("client_saturated", message, { retryAfterS: 1 });
+}
+
 export function stopping(): RouterError {
   return new RouterError("shutting_down", "The router is stopping; send the request again.", { retryAfterS: 1 });
 }

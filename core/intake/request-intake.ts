@@ -9,7 +9,7 @@ import type { InferenceRequest } from "../contract/request.ts";
 import type { DataPlane } from "../data-plane.ts";
 import { lastWords } from "../errors/dialects.ts";
 import { respondWithError } from "../errors/error-response.ts";
-import { stopping } from "../errors/upstream-errors.ts";
+import { stopping, tooManyOfClient } from "../errors/upstream-errors.ts";
 import { refusalOf } from "../errors/wire-errors.ts";
 import { PipelineRun, type RunOwner } from "../pipeline.ts";
 import { type Delivery, NOT_DELIVERED } from "../stages/forward.ts";
@@ -63,6 +63,8 @@ class RequestIntake implements RequestReceiver, RunOwner {
   #scanner: BodyScanner | undefined;
   #bodyEndedAtMs = Number.NaN;
   #run: PipelineRun | undefined;
+  /** Whether it counts among its client's requests. */
+  #isCounted = false;
   #isOver = false;
 
   constructor(plane: DataPlane, head: Head, response: ResponseWriter, peer: string) {
@@ -157,6 +159,9 @@ class RequestIntake implements RequestReceiver, RunOwner {
     if (this.#parser === undefined) return this.#respondWithoutParser();
     const { dialect, keys } = this.#parser.plugin;
     this.#dialect = dialect;
+    const { clients } = this.#plane;
+    if (!clients.enter(this.#peer)) throw tooManyOfClient();
+    this.#isCounted = true;
     const { limits } = this.#config.settings;
     this.#body = new BodyBuffer(bodyLength, limits.bodyBytes, this.#plane.memory, this);
     if (keys.length === 0) return;
@@ -193,6 +198,7 @@ class RequestIntake implements RequestReceiver, RunOwner {
   /** Ends the pipeline's work. Releases the body's memory if it is certain that nothing reads it any more. */
   #close(): Delivery {
     this.#isOver = true;
+    if (this.#isCounted) this.#plane.clients.leave(this.#peer);
     const delivery = this.#run?.close() ?? NOT_DELIVERED;
     if (this.#run !== undefined) forgetBody(this.#run.request);
     if (delivery.isBodyFree) this.#body?.release();

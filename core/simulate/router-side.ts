@@ -79,6 +79,7 @@ export function makeRouterSide(options: RouterSideOptions): RouterSide {
     tokenScale: new TokenScale(),
     traffic: watch.traffic,
     retryBudget: new RetryBudget(retries),
+    silences: undefined,
     connectFailed: ({ slot }) => probes[slot]!.connectFailed(),
     ejections: () => facts.endpoints.map((endpoint) => watch.ejectionsOf(endpoint)),
     dispose: plugins.dispose,

@@ -13,13 +13,18 @@ import type { Framing } from "../wire/framing.ts";
 import type { Head } from "../wire/head.ts";
 import { HEADER } from "../wire/header-names.ts";
 import type { ResponseReader, UpstreamFailure } from "../wire/upstream-connection.ts";
+import { KeepAlive, type KeepAliveRule } from "./keep-alive.ts";
 import { ownResponseLines } from "./response-lines.ts";
 import { isOverload } from "./retry-policy.ts";
 import type { Draft } from "./rewrite.ts";
 import { tellChosen } from "./tell-chosen.ts";
 
 /** What of the data plane the tries of a request use. */
-export type ForwardPlane = Omit<DataPlane, "config" | "facts" | "admission" | "memory" | "startedAtS" | "nextRequestId">;
+export type ForwardPlane = Pick<
+  DataPlane,
+  | ("clock" | "connectFailed" | "load" | "log" | "poolOf" | "prefixIndex")
+  | ("random" | "retryBudget" | "silences" | "tokenScale" | "traffic")
+>;
 
 /** What all tries of one leg have in common. */
 export interface Sending {
@@ -27,6 +32,8 @@ export interface Sending {
   readonly draft: Draft;
   /** Events at the beginning of a stream of this API that come before the prompt is processed. */
   readonly openingEvents: number;
+  /** What a silent event stream gets; undefined for nothing. */
+  readonly keepAlive: KeepAliveRule | undefined;
   readonly config: ActiveConfig;
   readonly plane: ForwardPlane;
 }
@@ -67,6 +74,7 @@ export class Exchange implements ResponseReader {
   readonly #claim: Claim;
   /** Set only if the response is an event stream. */
   #boundary: EventBoundary | undefined;
+  #keepAlive: KeepAlive | undefined;
   #tap: UsageTap | undefined;
   #isPromptWorkedOff = false;
   readonly #beganAtMs: number;
@@ -112,6 +120,7 @@ export class Exchange implements ResponseReader {
 
   /** The client can take more bytes. */
   resume(): void {
+    this.#keepAlive?.resume();
     this.#connection.resume();
   }
 
@@ -146,6 +155,8 @@ export class Exchange implements ResponseReader {
     const lines = responseLines(head) + ownResponseLines(request, this.endpoint, config, plane.log);
     this.#response.start(head.status, head.reason, lines, length);
     this.#tellDelivered();
+    // A body of a declared length has no room for more.
+    if (length < 0) this.#startKeepAlive();
   }
 
   body(chunk: Buffer, spans: ArrayLike<number>, spanCount: number, isVerbatim: boolean): void {
@@ -159,7 +170,8 @@ export class Exchange implements ResponseReader {
       this.#tellFirstToken();
     }
     this.#tap?.read(chunk, spans, spanCount);
-    if (!this.#response.write(chunk, spans, spanCount, isVerbatim)) this.#connection.pause();
+    this.#keepAlive?.restart();
+    if (!this.#response.write(chunk, spans, spanCount, isVerbatim)) this.#pause();
   }
 
   readDone(): void {
@@ -192,6 +204,18 @@ export class Exchange implements ResponseReader {
     if (load.isCurrent(this.endpoint)) load.pause(this.endpoint.slot, clock.now() + pauseMs(head));
   }
 
+  #startKeepAlive(): void {
+    const { keepAlive, plane } = this.#sending;
+    if (keepAlive === undefined || plane.silences === undefined || this.#boundary === undefined) return;
+    this.#keepAlive = new KeepAlive(keepAlive, plane.silences, this.#boundary, this.#response);
+  }
+
+  /** The client can't take more bytes now. */
+  #pause(): void {
+    this.#keepAlive?.pause();
+    this.#connection.pause();
+  }
+
   #tellFirstToken(): void {
     const { request, plane } = this.#sending;
     if (!request.isStream || this.status >= 300) return;
@@ -205,6 +229,7 @@ export class Exchange implements ResponseReader {
   #settle(): void {
     this.isOver = true;
     this.#tap?.close();
+    this.#keepAlive?.close();
     this.#claim.release();
   }
 

@@ -1,7 +1,8 @@
 import { spliceModel } from "../body/splice.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 import type { Incoming } from "../intake/incoming.ts";
-import { requestLines } from "../wire/forwarded-headers.ts";
+import type { Settings } from "../settings.ts";
+import { forwardedForLine, requestLines } from "../wire/forwarded-headers.ts";
 
 /** The request to send, without the endpoint's address. */
 export interface Draft {
@@ -15,8 +16,8 @@ export interface Draft {
 }
 
 /** Writes the target into the body and makes the header lines. */
-export function rewrite(request: InferenceRequest, incoming: Incoming): Draft {
-  const { head, method, path, query } = incoming;
+export function rewrite(request: InferenceRequest, incoming: Incoming, { forwardedFor }: Settings): Draft {
+  const { head, method, path, query, peer } = incoming;
   const hasModel = request.modelSpan[0] >= 0;
   const body = hasModel ? spliceModel(request.body, request.modelSpan, request.target) : [request.body];
   let bodyBytes = 0;
@@ -24,7 +25,7 @@ export function rewrite(request: InferenceRequest, incoming: Incoming): Draft {
   const hasBody = bodyBytes > 0 || method === "POST" || method === "PUT" || method === "PATCH";
   const lines =
     `${requestLines(head)}Accept-Encoding: identity\r\nX-Request-Id: ${request.id}\r\n` +
-    (incoming.peer === "" ? "" : `X-Forwarded-For: ${incoming.peer}\r\n`) +
+    forwardedForLine(head, peer, forwardedFor) +
     (hasBody ? `Content-Length: ${bodyBytes}\r\n` : "");
   return { method, pathAndQuery: query === "" ? path : `${path}?${query}`, lines, body };
 }

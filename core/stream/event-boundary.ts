@@ -27,6 +27,11 @@ export class EventBoundary {
     }
   }
 
+  /** Whether nothing of an event came since the last one ended. */
+  isBetween(): boolean {
+    return this.#open.isBetween();
+  }
+
   /** What has to come before an error can follow. */
   cut(): CutEvent {
     return this.#open.cut();

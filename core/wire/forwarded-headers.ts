@@ -1,48 +1,21 @@
+import type { Settings } from "../settings.ts";
 import { connectionOptions } from "./connection-options.ts";
 import type { Head } from "./head.ts";
 import { HEADER, startsWithName } from "./header-names.ts";
+import { HOP_BY_HOP, isDroppedName, NUMBERED_MASK } from "./request-headers.ts";
 
-/** Headers of one connection only: those of RFC 9110 7.6.1, and older ones that are still sent without ever being registered. */
-const HOP_BY_HOP =
-  bit(HEADER.connection) |
-  bit(HEADER["keep-alive"]) |
-  bit(HEADER["proxy-connection"]) |
-  bit(HEADER["proxy-authenticate"]) |
-  bit(HEADER["proxy-authorization"]) |
-  bit(HEADER.te) |
-  bit(HEADER.trailer) |
-  bit(HEADER["transfer-encoding"]) |
-  bit(HEADER.upgrade);
+/** Written anew for the client, or of this hop alone. */
+const DROPPED_FROM_RESPONSES = [...HOP_BY_HOP, "content-length" as const, "x-request-id" as const, "request-id" as const].reduce(
+  (mask, name) => mask | (1 << HEADER[name]),
+  0,
+);
 
-/** Headers that the router writes itself for the replica, acts on itself, or must not trust. */
-const DROPPED_FROM_REQUESTS =
-  HOP_BY_HOP |
-  bit(HEADER.host) |
-  bit(HEADER["content-length"]) |
-  bit(HEADER.expect) |
-  bit(HEADER["accept-encoding"]) |
-  bit(HEADER["x-request-id"]) |
-  bit(HEADER.forwarded);
-
-/** Headers that the router writes itself for the client. */
-const DROPPED_FROM_RESPONSES =
-  HOP_BY_HOP | bit(HEADER["content-length"]) | bit(HEADER["x-request-id"]) | bit(HEADER["request-id"]);
-
-/** A client could steer routing, or pose as a proxy, with a header whose name is "x-" and begins with one of these. */
-const STEERING: readonly string[] = [
-  "data-parallel-",
-  "encoder-hosts-ports",
-  "envoy-",
-  "forwarded",
-  "gateway-",
-  "llm-d-",
-  "prefiller-",
-  "signalbox-",
-  "vllm-priority",
-];
-
-function bit(id: number): number {
-  return 1 << id;
+/** The X-Forwarded-For line for the replica; "" for none. What a client says of itself counts only with "append". */
+export function forwardedForLine(head: Head, peer: string, mode: Settings["forwardedFor"]): string {
+  if (mode === "drop") return "";
+  const claimed = mode === "append" ? (head.get("x-forwarded-for") ?? "") : "";
+  const addresses = claimed === "" || peer === "" ? claimed + peer : `${claimed}, ${peer}`;
+  return addresses === "" ? "" : `X-Forwarded-For: ${addresses}\r\n`;
 }
 
 /** The header lines of a request that go on to the replica, each with its CRLF. */
@@ -82,30 +55,17 @@ function isListed(head: Head, index: number, options: readonly string[]): boolea
 
 function isDroppedFromRequest(head: Head, index: number): boolean {
   const id = head.id(index);
-  if (id !== 0) return (DROPPED_FROM_REQUESTS & (1 << id)) !== 0;
+  if (id !== 0) return (NUMBERED_MASK & (1 << id)) !== 0;
   const start = head.lineStart(index);
-  return (
-    hasUnderscore(head.text, start, head.nameEnd(index)) || (isExtension(head.text, start) && isSteering(head.text, start + 2))
-  );
+  const end = head.nameEnd(index);
+  return hasUnderscore(head.text, start, end) || isDroppedName(head.text, start, end);
 }
 
 function isDroppedFromResponse(head: Head, index: number): boolean {
   const id = head.id(index);
   if (id !== 0) return (DROPPED_FROM_RESPONSES & (1 << id)) !== 0;
   const start = head.lineStart(index);
-  return isExtension(head.text, start) && startsWithName(head.text, start + 2, "signalbox-");
-}
-
-/** Whether the name begins with "x-". */
-function isExtension(text: string, start: number): boolean {
-  return (text.charCodeAt(start) | 0x20) === 0x78 && text.charCodeAt(start + 1) === 0x2d;
-}
-
-function isSteering(text: string, start: number): boolean {
-  for (const beginning of STEERING) {
-    if (startsWithName(text, start, beginning)) return true;
-  }
-  return false;
+  return startsWithName(head.text, start, "x-signalbox-");
 }
 
 /** Servers that turn header names into variables (CGI, WSGI) read "a_b" and "a-b" as the same name. */

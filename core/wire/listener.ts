@@ -1,6 +1,7 @@
 import { createServer, type Server, type Socket } from "node:net";
 import type { Clock } from "../contract/clock.ts";
 import { acceptEndsAtFileLimit } from "../runtime/accept-limit.ts";
+import type { Crowding } from "./crowding.ts";
 
 export interface ListenerOptions {
   readonly host: string;
@@ -10,6 +11,8 @@ export interface ListenerOptions {
   readonly maxConnections: number;
   /** Open connections now. */
   readonly connectionCount: () => number;
+  /** Is told of connections that are not taken. */
+  readonly crowding: Crowding;
   /** Called with each accepted connection; its socket is paused. */
   readonly accept: (socket: Socket) => void;
   /** Whether to reopen the listener each time that `maxConnections` was reached; by default where the runtime needs it. */
@@ -27,13 +30,20 @@ const RENEWAL_PERIOD_MS = 1_000;
 
 /** Listens until it is closed. Rejects with the error of `listen` when it can't have the address. */
 export async function startListener(options: ListenerOptions): Promise<Listener> {
-  const { clock, maxConnections, connectionCount, accept, isRenewed = acceptEndsAtFileLimit } = options;
+  const { clock, maxConnections, connectionCount, crowding, accept, isRenewed = acceptEndsAtFileLimit } = options;
   let wasFull = false;
   const open = (port: number): Promise<Server> => {
     const server = createServer({ noDelay: true, allowHalfOpen: false, pauseOnConnect: true }, (socket) => {
       if (connectionCount() < maxConnections) return accept(socket);
       wasFull = true;
+      crowding.turnedAway("connections");
       socket.destroy();
+    });
+    // A failed accept is no reason to stop: the next one may work.
+    server.on("error", () => {
+      if (!server.listening) return;
+      wasFull = true;
+      crowding.turnedAway("descriptors");
     });
     return listen(server, { host: options.host, port });
   };
@@ -51,7 +61,9 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
   };
   let renewal = Promise.resolve();
   const stopRenewal = clock.every(RENEWAL_PERIOD_MS, () => {
-    if (!isRenewed || !wasFull || connectionCount() >= maxConnections) return;
+    const hasRoom = connectionCount() < maxConnections;
+    crowding.period(hasRoom);
+    if (!isRenewed || !wasFull || !hasRoom) return;
     wasFull = false;
     renewal = renewal.then(renew);
   });
@@ -71,8 +83,6 @@ function listen(server: Server, address: { readonly host: string; readonly port:
     server.once("error", reject);
     server.listen({ ...address, backlog: 4096 }, () => {
       server.removeListener("error", reject);
-      // Without a listener, an accept that fails (out of file descriptors) would end the process; the next one may work.
-      server.on("error", () => {});
       resolve(server);
     });
   });

@@ -1,7 +1,13 @@
 import { readFileSync } from "node:fs";
 
-/** File descriptors kept for everything else: probes, files, the runtime itself. */
-const RESERVED = 64;
+/**
+ * The admin port's own share: a scraper and some open pages. However full the data port is, it has descriptors for them; more
+ * is a mistake or an attack.
+ */
+export const ADMIN_CONNECTIONS = 32;
+
+/** Descriptors left for everything that is not a client or its replica: the admin port, probes, files, the runtime itself. */
+const RESERVED = ADMIN_CONNECTIONS + 64;
 
 /**
  * How many clients this process has file descriptors for: each needs one for itself and one for its replica. Infinity if the limit

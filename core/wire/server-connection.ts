@@ -271,6 +271,7 @@ export class ServerConnection implements Timed, BodySink, ResponseOwner {
     this.#shared.deadlines.delete(this);
     this.#progress.close();
     this.#shared.connections.delete(this);
+    this.#shared.clients.leave(this.#peer);
     const receiver = this.#receiver;
     this.#receiver = undefined;
     this.#response?.detach();

@@ -3,6 +3,7 @@ import type { RouterError } from "../contract/errors.ts";
 import type { RequestStarter } from "../intake/request-receiver.ts";
 import type { ResponseWriter } from "../intake/response-writer.ts";
 import type { Limits } from "../settings.ts";
+import type { ClientCounts } from "./client-counts.ts";
 import type { Deadlines } from "./deadlines.ts";
 import type { ServerConnection } from "./server-connection.ts";
 import type { UnreadCounter } from "./write-progress.ts";
@@ -11,6 +12,8 @@ import type { UnreadCounter } from "./write-progress.ts";
 export interface ServerShared {
   readonly limits: Limits;
   readonly clock: Clock;
+  /** Connections of each client address. */
+  readonly clients: ClientCounts;
   readonly memory: UnreadCounter;
   readonly deadlines: Deadlines;
   readonly connections: Set<ServerConnection>;

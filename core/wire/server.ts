@@ -1,8 +1,11 @@
 import type { Clock } from "../contract/clock.ts";
 import type { RouterError } from "../contract/errors.ts";
+import { type Log, silentLog } from "../contract/log.ts";
 import type { RequestStarter } from "../intake/request-receiver.ts";
 import type { ResponseWriter } from "../intake/response-writer.ts";
 import type { Limits } from "../settings.ts";
+import { ClientCounts } from "./client-counts.ts";
+import { Crowding } from "./crowding.ts";
 import { Deadlines, sweepPeriodMs } from "./deadlines.ts";
 import { startListener } from "./listener.ts";
 import { affordableClients } from "./open-file-limit.ts";
@@ -16,6 +19,8 @@ export interface WireServerOptions {
   readonly clock: Clock;
   /** Is told how many bytes of responses wait for their clients. */
   readonly memory: UnreadCounter;
+  /** Is told when no more connections are taken. */
+  readonly log?: Pick<Log, "warn">;
   readonly start: RequestStarter;
   /** Responds to what is no request yet: a head that is broken or took too long. Without a path there is no API to name a dialect. */
   readonly refuse: (response: ResponseWriter, error: RouterError) => void;
@@ -25,6 +30,8 @@ export interface WireServer {
   readonly host: string;
   readonly port: number;
   readonly connections: number;
+  /** How often there were times in which no more connections were taken. */
+  readonly pauses: number;
   /**
    * Stops accepting, lets requests under way finish, and closes idle connections within a second. After `timeoutMs` it ends the
    * requests that are left with an error. Resolves when the last connection is closed.
@@ -37,20 +44,26 @@ const LAST_ACCEPT_MS = 100;
 
 /** Listens and serves HTTP/1.1. Rejects with the error of `listen` (EADDRINUSE, EACCES) when it can't have the address. */
 export async function startWireServer(options: WireServerOptions): Promise<WireServer> {
-  const { host, port, limits, clock } = options;
+  const { host, port, limits, clock, log = silentLog } = options;
   const deadlines = new Deadlines(
     clock,
     sweepPeriodMs([limits.headTimeoutMs, limits.bodyTimeoutMs, limits.idleTimeoutMs, limits.writeTimeoutMs]),
   );
   const connections = new Set<ServerConnection>();
-  const shared = { ...options, deadlines, connections, isDraining: false };
+  const clients = new ClientCounts(limits.perClientConnections);
+  const crowding = new Crowding(log);
+  const shared = { ...options, clients, deadlines, connections, isDraining: false };
   const listener = await startListener({
     host,
     port,
     clock,
     maxConnections: Math.min(limits.clientConnections, affordableClients()),
     connectionCount: () => connections.size,
-    accept: (socket) => void connections.add(new ServerConnection(socket, shared)),
+    crowding,
+    accept(socket) {
+      if (clients.enter(socket.remoteAddress ?? "")) connections.add(new ServerConnection(socket, shared));
+      else socket.destroy();
+    },
   }).catch((thrown) => {
     deadlines.close();
     throw thrown;
@@ -74,6 +87,9 @@ export async function startWireServer(options: WireServerOptions): Promise<WireS
     port: listener.port,
     get connections() {
       return connections.size;
+    },
+    get pauses() {
+      return crowding.pauses;
     },
     drain,
   };

@@ -43,7 +43,7 @@ const ENDPOINT_GAUGES: readonly EndpointGauge[] = [
 /** The state of the router and its pool, read from the router when the page is requested: all gauges, but for one counter. */
 export function stateGauges(view: RouterView): string {
   const pool = endpointGauges(view) + ejectionCounter(view) + rewriteGauges(view);
-  return pool + prefixIndexGauges(view) + memoryGauges(view) + logCounter(view) + startGauge(view);
+  return pool + prefixIndexGauges(view) + memoryGauges(view) + logCounter(view) + pauseCounter(view) + startGauge(view);
 }
 
 function endpointGauges(view: RouterView): string {
@@ -114,6 +114,13 @@ function logCounter({ droppedLogLines }: RouterView): string {
   const name = "signalbox_log_dropped_total";
   const help = "Lines of the access log and the operator's log that were dropped because nobody read them in time.";
   return familyHead(name, "counter", help) + sampleLine(name, [], [], droppedLogLines);
+}
+
+function pauseCounter({ acceptPauses }: RouterView): string {
+  const name = "signalbox_accept_pauses_total";
+  const help =
+    "Times in which no more client connections were taken, because too many were open or file descriptors had run out.";
+  return familyHead(name, "counter", help) + sampleLine(name, [], [], acceptPauses);
 }
 
 function startGauge({ startedAtS }: RouterView): string {

@@ -68,7 +68,7 @@ test("checkConfig lists every problem", async () => {
   const { text, isValid } = await check(router(`${POOL}  lisen: {}\n  limits: { retries: x }\n`));
   const file = join(folder, "signalbox.yaml");
   assert.deepEqual(text.split("\n"), [
-    `${file}:5:3  spec.lisen  found the unknown key "lisen"; wanted one of: listen, admin, pool, plugins, profiles, ejection, retries, limits, responseHeaders. Did you mean "listen"?`,
+    `${file}:5:3  spec.lisen  found the unknown key "lisen"; wanted one of: listen, admin, pool, plugins, profiles, ejection, retries, keepAlive, forwardedFor, limits, responseHeaders. Did you mean "listen"?`,
     `${file}:6:22  spec.limits.retries  found "x"; wanted a whole number from 0 to 100.`,
     "2 problems",
   ]);

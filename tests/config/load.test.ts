@@ -79,6 +79,8 @@ test("every key of a Router is read", async () => {
     probes:
       startup: { path: /up, initialDelaySeconds: 1, periodSeconds: 0.25, timeoutSeconds: 2, failureThreshold: 7 }
       readiness: { periodSeconds: 1 }
+  keepAlive: { periodSeconds: 0.5, paths: [/v1/messages] }
+  forwardedFor: append
   limits: { headBytes: 4096, retries: 0 }
   responseHeaders: false
 `),
@@ -97,8 +99,16 @@ test("every key of a Router is read", async () => {
   assert.deepEqual(config.settings, {
     ...DEFAULT_SETTINGS,
     limits: { ...DEFAULT_LIMITS, headBytes: 4096, retries: 0 },
+    keepAlive: { periodMs: 500, paths: ["/v1/messages"] },
+    forwardedFor: "append",
     hasRoutingHeaders: false,
   });
+});
+
+test("silent streams get something only where the config says so, every 15 seconds by default", async () => {
+  assert.equal((await configOf(router(POOL))).settings.keepAlive, undefined);
+  const { settings } = await configOf(router(`${POOL}  keepAlive: { paths: [/a, /b] }\n`));
+  assert.deepEqual(settings.keepAlive, { periodMs: 15_000, paths: ["/a", "/b"] });
 });
 
 test("JSON gives the same as YAML", async () => {

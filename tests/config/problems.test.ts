@@ -61,7 +61,7 @@ describe("documents", () => {
 
   test("each file's problems, in the order the files were given", async () => {
     assert.deepEqual(await problemsOf({ "z.yaml": router("  pol: {}\n"), "a.json": '{"kind": "Router"}', "b.yaml": "a: [\n" }), [
-      'z.yaml:4:3  spec.pol  found the unknown key "pol"; wanted one of: listen, admin, pool, plugins, profiles, ejection, retries, limits, responseHeaders. Did you mean "pool"?',
+      'z.yaml:4:3  spec.pol  found the unknown key "pol"; wanted one of: listen, admin, pool, plugins, profiles, ejection, retries, keepAlive, forwardedFor, limits, responseHeaders. Did you mean "pool"?',
       "z.yaml:4:3  spec.pool.endpoints  found no endpoints; wanted at least one, such as { url: http://gpu1:8000 }.",
       'a.json:1:1  apiVersion  found no "apiVersion"; wanted signalbox/v1.',
       "b.yaml:2:1  found invalid YAML: Flow sequence in block collection must be sufficiently indented and end with a ].",
@@ -118,6 +118,24 @@ describe("values of the wrong shape", () => {
       "a missing key",
       router("  pool: { endpoints: [{ name: a }] }\n"),
       ['4:23  spec.pool.endpoints[0].url  found no "url"; wanted text.'],
+    ],
+    [
+      "an unknown way with addresses",
+      router(`${POOL}  forwardedFor: apend\n`),
+      ['5:17  spec.forwardedFor  found "apend"; wanted "append" or "replace" or "drop". Did you mean "append"?'],
+    ],
+    [
+      "keep-alive events without paths",
+      router(`${POOL}  keepAlive: { periodSeconds: 0 }\n`),
+      [
+        '5:14  spec.keepAlive.paths  found no "paths"; wanted a list.',
+        "5:31  spec.keepAlive.periodSeconds  found 0; wanted a number of seconds above 0, at most 2147483.",
+      ],
+    ],
+    [
+      "keep-alive events nowhere",
+      router(`${POOL}  keepAlive: { paths: [] }\n`),
+      ["5:23  spec.keepAlive.paths  found an empty list; wanted at least one path."],
     ],
     [
       "a label's odd name",

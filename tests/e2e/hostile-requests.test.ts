@@ -1,6 +1,7 @@
 /** Requests that are well framed and hostile all the same: headers that steer or forge, expectations, upgrades. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { REQUEST_RULES } from "../../core/wire/request-headers.ts";
 import { chatRequest, exchangeCleanly } from "../support/clean-exchange.ts";
 import { headerOf } from "../support/clean-request.ts";
 import { MemoryRouter } from "../support/memory-router.ts";
@@ -72,6 +73,9 @@ describe("headers by which a client could choose the replica, or pose as a proxy
       "proxy-connection",
       "proxy-authenticate",
     ],
+    ...REQUEST_RULES.filter(({ fate }) => fate === "dropped")
+      .flatMap((rule) => rule.names.map((name) => name.replace("*", "a")))
+      .filter((name) => !/^(connection|transfer-encoding|expect)$/.test(name)),
     ...[
       "keep-alive",
       "te",
@@ -105,6 +109,32 @@ describe("headers by which a client could choose the replica, or pose as a proxy
     const { received } = await send([JSON_TYPE, "X-Forwarded-For: 6.6.6.6", "x-forwarded-for: 7.7.7.7, 8.8.8.8"]);
     assert.equal(headerOf(received[0]!, "x-forwarded-for"), "127.0.0.1");
   });
+
+  for (const [mode, expected] of [
+    ["append", "6.6.6.6, 7.7.7.7, 127.0.0.1"],
+    ["replace", "127.0.0.1"],
+    ["drop", undefined],
+  ] as const) {
+    it(`x-forwarded-for is ${expected ?? "nothing"} where the config says ${mode}`, async () => {
+      const other = await startTestRouter([replica.url], { spec: `  forwardedFor: ${mode}` });
+      try {
+        const lines = [JSON_TYPE, "X-Forwarded-For: 6.6.6.6", "X-Real-IP: 8.8.8.8", "x-forwarded-for: 7.7.7.7", "X-Kept: 1"];
+        const { received } = await exchangeCleanly(other, replica, chatRequest(lines, BODY));
+        assert.deepEqual(
+          received[0]!.headers.filter(([name]) => name !== "host" && name !== "x-request-id"),
+          [
+            ["content-type", "application/json"],
+            ["x-kept", "1"],
+            ["accept-encoding", "identity"],
+            ...(expected === undefined ? [] : [["x-forwarded-for", expected]]),
+            ["content-length", String(BODY.length)],
+          ],
+        );
+      } finally {
+        await other.close();
+      }
+    });
+  }
 
   for (const id of ["x".repeat(65), "y".repeat(2000), "a b", "a/b", "", "é", "a,b"]) {
     it(`the request id ${JSON.stringify(id.slice(0, 20))} of ${id.length} characters is replaced`, async () => {

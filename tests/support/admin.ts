@@ -19,6 +19,7 @@ export function startTestAdmin(router: ShownRouter, options: Partial<AdminOption
     sources: ["test.yaml"],
     clientConnections: () => 0,
     droppedLogLines: () => 0,
+    acceptPauses: () => 0,
     log: silentLog,
     ...options,
   });

@@ -19,7 +19,7 @@ const READ_BYTES = 64 * 1024;
 export function makeLogReader(): LogReader {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-pipe-"));
   const path = join(folder, "log");
-  execFileSync("mkfifo", [path]);
+  execFileSync("/bin/sh", ["-c", 'mkfifo "$0"', path]);
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   const buffer = Buffer.alloc(READ_BYTES);
   let isOpen = true;

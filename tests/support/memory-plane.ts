@@ -14,6 +14,7 @@ import { PrefixIndex } from "../../core/state/prefix-index.ts";
 import { RetryBudget } from "../../core/state/retry-budget.ts";
 import { TokenScale } from "../../core/state/token-scale.ts";
 import { UNWATCHED } from "../../core/state/traffic.ts";
+import { ClientCounts } from "../../core/wire/client-counts.ts";
 import { Deadlines } from "../../core/wire/deadlines.ts";
 import chatCompletions from "../../plugins/parsers/chat-completions.ts";
 import { makeEndpoints, seededRandom } from "./endpoints.ts";
@@ -45,6 +46,7 @@ export class MemoryPlane implements DataPlane {
   facts: Facts;
   readonly admission: Admission;
   readonly load: LoadTable;
+  readonly clients: ClientCounts;
   readonly memory: MemoryBudget;
   readonly prefixIndex = new PrefixIndex({ blockBytes: 64, maxBytes: 2 ** 20, secret: [1, 2, 3, 4, 5, 6] });
   readonly tokenScale = new TokenScale();
@@ -60,6 +62,7 @@ export class MemoryPlane implements DataPlane {
   readonly logged: unknown[][] = [];
   readonly log: Log;
   readonly #deadlines = new Deadlines(this.clock, SWEEP_MS);
+  readonly silences = this.#deadlines;
   readonly #upstreams = new Map<string, MemoryUpstream>();
   #requests = 0;
 
@@ -93,6 +96,7 @@ export class MemoryPlane implements DataPlane {
     this.retryBudget = new RetryBudget(this.config.settings.retries);
     this.facts = factsOf(endpoints);
     this.admission = admission;
+    this.clients = new ClientCounts(this.config.settings.limits.perClientRequests);
     const { memoryBytes } = this.config.settings.limits;
     this.memory = new MemoryBudget(memoryBytes === 0 ? 2 ** 30 : memoryBytes, this.clock);
     this.load = new LoadTable(this.clock);

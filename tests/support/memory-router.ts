@@ -10,6 +10,7 @@ import type { LoadTable } from "../../core/state/load.ts";
 import { RetryBudget } from "../../core/state/retry-budget.ts";
 import { TokenScale } from "../../core/state/token-scale.ts";
 import { UNWATCHED } from "../../core/state/traffic.ts";
+import { ClientCounts } from "../../core/wire/client-counts.ts";
 import { Deadlines } from "../../core/wire/deadlines.ts";
 import { ServerConnection } from "../../core/wire/server-connection.ts";
 import type { ServerShared } from "../../core/wire/server-shared.ts";
@@ -72,7 +73,9 @@ export class MemoryRouter {
       admission: admitAll,
       startedAtS: 0,
       traffic: UNWATCHED,
+      silences: undefined,
       retryBudget: new RetryBudget(config.settings.retries),
+      clients: new ClientCounts(0),
       memory: new MemoryBudget(2 ** 30, clock),
       load,
       prefixIndex: undefined,
@@ -91,6 +94,7 @@ export class MemoryRouter {
     this.#shared = {
       limits,
       clock,
+      clients: plane.clients,
       memory: plane.memory,
       deadlines,
       connections: new Set(),

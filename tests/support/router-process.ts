@@ -8,6 +8,10 @@ import { onThisRuntime } from "./own-runtime.ts";
 /** `signalbox start` as a process of its own, on the runtime that runs the test. */
 export interface RouterProcess {
   readonly port: number;
+  /** Of the admin port; 0 without one. */
+  readonly adminPort: number;
+  /** Lines that it printed so far. */
+  readonly printed: string;
   /** Resident memory in bytes. */
   readonly residentBytes: number;
   /** CPU time that it has used so far, in milliseconds. */
@@ -37,6 +41,8 @@ export interface RouterProcessOptions {
   readonly stdout?: LogReader;
   /** Reads its standard error instead of this process. */
   readonly stderr?: LogReader;
+  /** Opens the admin port. */
+  readonly hasAdmin?: boolean;
 }
 
 /** Resolves once it listens and its replicas have been probed. */
@@ -48,7 +54,8 @@ export async function startRouterProcess(urls: readonly string[], options: Route
     file,
     `apiVersion: signalbox/v1\nkind: Router\nspec:\n  admin: ${options.admin ?? "false"}\n${options.spec ?? ""}\n`,
   );
-  const words = [command, ...args, "start", "--port", "0", "-f", file, ...urls];
+  const adminWords = options.hasAdmin ? ["--admin-port", "0"] : [];
+  const words = [command, ...args, "start", "--port", "0", "-f", file, ...adminWords, ...urls];
   const setUp = [
     ...(options.openFiles === undefined ? [] : [`ulimit -n ${options.openFiles} &&`]),
     `exec "$0" "$@"`,
@@ -65,9 +72,14 @@ export async function startRouterProcess(urls: readonly string[], options: Route
   child.stderr.on("data", (chunk: Buffer) => {
     if (errors.length < MOST_ERRORS) errors += chunk.toString();
   });
-  const port = await listeningPort(child, options).finally(() => rmSync(folder, { recursive: true }));
+  const output = { text: "" };
+  const port = await listeningPort(child, output, options).finally(() => rmSync(folder, { recursive: true }));
   return {
     port,
+    adminPort: Number(/Status page: http:\/\/[^ ]+:(\d+)/.exec(output.text)?.[1] ?? 0),
+    get printed() {
+      return output.text;
+    },
     get residentBytes() {
       const status = readFileSync(`/proc/${child.pid}/status`, "utf8");
       return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
@@ -95,13 +107,12 @@ function cpuMsOf(pid: number): number {
 }
 
 /** Reads the first line it prints; what comes after is read and thrown away, so that no pipe fills up. */
-function listeningPort(child: ChildProcess, { stdout }: RouterProcessOptions): Promise<number> {
+function listeningPort(child: ChildProcess, output: { text: string }, { stdout }: RouterProcessOptions): Promise<number> {
   return new Promise((resolve, reject) => {
-    let output = "";
     const polling = stdout && setInterval(() => read(stdout.read()), 20);
     const fail = () => {
       clearInterval(polling);
-      reject(new Error(`The router's process did not start:\n${output}`));
+      reject(new Error(`The router's process did not start:\n${output.text}`));
     };
     const timer = setTimeout(() => {
       child.kill("SIGKILL");
@@ -109,8 +120,8 @@ function listeningPort(child: ChildProcess, { stdout }: RouterProcessOptions): P
     }, START_MS);
     child.once("exit", fail);
     const read = (chunk: Buffer | string) => {
-      if (output.length < 10_000) output += chunk.toString();
-      const port = /listening on http:\/\/[^ ]+:(\d+)/.exec(output)?.[1];
+      if (output.text.length < 10_000) output.text += chunk.toString();
+      const port = /listening on http:\/\/[^ ]+:(\d+)/.exec(output.text)?.[1];
       if (port === undefined) return;
       clearTimeout(timer);
       clearInterval(polling);

@@ -3,7 +3,7 @@ import OpenAI from "openai";
 import type { Dialect } from "../../core/contract/errors.ts";
 
 /** Reads a stream of the given dialect with that API's own package; returns its events when it ends, throws what the package throws. */
-async function readWithSdk(dialect: Dialect, options: SdkOptions): Promise<unknown[]> {
+export async function readWithSdk(dialect: Dialect, options: SdkOptions): Promise<unknown[]> {
   const common = { apiKey: "unused", maxRetries: 0, logLevel: "off" as const };
   const given = { ...(options.fetch && { fetch: options.fetch }) };
   const { url } = options;

@@ -24,6 +24,7 @@ export function makeView(endpoints: readonly Endpoint[] = [], overrides: Partial
     mappings: [],
     prefixIndex: undefined,
     memory: NO_MEMORY,
+    acceptPauses: 0,
     connectionsTo: () => 0,
     ejectionsOf: () => 0,
     probeFailure: () => "",

@@ -7,7 +7,7 @@ import { makeEndpoint, makeLoad } from "../../support/endpoints.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 import { makeMapping, makeShownRouter, makeView } from "../../support/view.ts";
 
-const extras = { sources: ["signalbox.yaml"], clientConnections: () => 7 };
+const extras = { sources: ["signalbox.yaml"], clientConnections: () => 7, acceptPauses: () => 0 };
 const endpoints = [
   makeEndpoint(0, { models: ["base", "v1"], labels: { gpu: "h100" } }),
   makeEndpoint(1, { phase: "not-ready", models: ["base", "v2"] }),
@@ -40,6 +40,7 @@ test("the router and its pool at one moment", async () => {
     pool: "llama",
     sources: ["signalbox.yaml"],
     clientConnections: 7,
+    acceptPauses: 0,
     warnings: [
       'No ready replica serves "v2", a target of the rewrite food/0: its requests get 503. Load it or set its weight to 0.',
     ],
@@ -98,6 +99,7 @@ test("the router and its pool at one moment", async () => {
       },
     ],
     prefixIndex: { entries: 10, maxEntries: 100, bytes: 4096 },
+    memory: { limitBytes: 1000, bodyBytes: 0, unreadBytes: 0, refusals: 0 },
     limits: DEFAULT_LIMITS,
   });
 });

@@ -96,7 +96,6 @@ describe("askAdmin", () => {
       droppedLogLines: () => 0,
       settings: DEFAULT_SETTINGS,
       sources: [nasty],
-      droppedLogLines: () => 0,
       log: silentLog,
     });
     after(() => admin?.close());

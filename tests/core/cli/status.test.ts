@@ -33,6 +33,7 @@ const status: Status = {
   pool: "llama",
   sources: ["signalbox.yaml", "rewrites.yaml"],
   clientConnections: 7,
+  acceptPauses: 0,
   memory: { limitBytes: 1000, bodyBytes: 0, unreadBytes: 0, refusals: 0 },
   warnings: ["Something is amiss."],
   endpoints: [

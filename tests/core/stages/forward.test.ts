@@ -50,7 +50,7 @@ function setUp({ limits, retries, request = makeRequest({ promptTokens: 100 }), 
     lines: "Content-Length: 2\r\n",
     body: [Buffer.from("{}")],
   };
-  const sending = { request, draft, openingEvents: 0, config: plane.config, plane };
+  const sending = { request, draft, openingEvents: 0, keepAlive: undefined, config: plane.config, plane };
   return { plane, response, forwarding: new Forwarding(leg, sending, response, owner), ends };
 }
 

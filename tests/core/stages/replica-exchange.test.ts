@@ -55,7 +55,7 @@ function begin(overrides: Overrides = {}): World {
     body: [PROMPT, Buffer.from("end")],
   };
   const connection = plane.poolOf(endpoint).take(true)!;
-  const sending = { request, draft, openingEvents, config: plane.config, plane };
+  const sending = { request, draft, openingEvents, keepAlive: undefined, config: plane.config, plane };
   const exchange: Exchange = new Exchange(endpoint, connection, sending, response, {
     responded(status) {
       told.push(`responded ${status}`);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { requestLines, responseLines } from "../../../core/wire/forwarded-headers.ts";
+import { forwardedForLine, requestLines, responseLines } from "../../../core/wire/forwarded-headers.ts";
+import { REQUEST_RULES } from "../../../core/wire/request-headers.ts";
 import { requestHead, responseHead } from "../../support/wire-heads.ts";
 
 const lines = (text: readonly string[]) => text.map((line) => `${line}\r\n`).join("");
@@ -103,6 +104,54 @@ test("headers of requests", async (t) => {
   for (const name of keptInRequests) {
     await t.test(`${name} is kept`, () => {
       for (const cased of casings(name)) assert.equal(requestLines(requestHead([`${cased}: 1`])), `${cased}: 1\r\n`);
+    });
+  }
+});
+
+const LISTED = REQUEST_RULES.flatMap(({ names }) => names);
+const isListed = (name: string) =>
+  LISTED.some((listed) => listed === name || (listed.endsWith("*") && name.startsWith(listed.slice(0, -1))));
+
+test("every header of the table of requests", async (t) => {
+  for (const { why, names } of REQUEST_RULES) {
+    for (const name of names) {
+      const beginning = name.replace("*", "");
+      const examples = name === beginning ? [name] : [beginning, `${beginning}a`, `${beginning}-1`];
+      await t.test(`${name} is dropped: ${why}`, () => {
+        for (const example of examples) {
+          for (const cased of [...casings(example), example.replaceAll("-", "_"), example.replace("-", "_")])
+            assert.equal(requestLines(requestHead(["a: 1", `${cased}: close`, "b: 2"])), "a: 1\r\nb: 2\r\n", cased);
+        }
+        for (const other of [`y${beginning}`, `${name.slice(0, -1)}~`, `${name.replace("*", "")}~`]) {
+          if (!isListed(other)) assert.equal(requestLines(requestHead([`${other}: 1`])), `${other}: 1\r\n`, other);
+        }
+      });
+    }
+  }
+
+  await t.test("names each header once", () => {
+    assert.equal(new Set(LISTED).size, LISTED.length);
+  });
+});
+
+const forwardedFor: readonly (readonly [lines: readonly string[], peer: string, replaced: string, appended: string])[] = [
+  [[], "10.0.0.1", "10.0.0.1", "10.0.0.1"],
+  [["X-Forwarded-For: 6.6.6.6"], "10.0.0.1", "10.0.0.1", "6.6.6.6, 10.0.0.1"],
+  [["x-forwarded-for: a, b", "a: 1", "X-FORWARDED-FOR: c"], "::1", "::1", "a, b, c, ::1"],
+  [["x-forwarded-for: "], "10.0.0.1", "10.0.0.1", "10.0.0.1"],
+  [["x-forwarded-for: 6.6.6.6"], "", "", "6.6.6.6"],
+  [["x_forwarded_for: 6.6.6.6", "x-real-ip: 7.7.7.7"], "10.0.0.1", "10.0.0.1", "10.0.0.1"],
+  [[], "", "", ""],
+];
+
+test("X-Forwarded-For", async (t) => {
+  const line = (value: string) => (value === "" ? "" : `X-Forwarded-For: ${value}\r\n`);
+  for (const [given, peer, replaced, appended] of forwardedFor) {
+    await t.test(`${JSON.stringify(given)} from ${peer || "nobody"}`, () => {
+      const head = requestHead(given);
+      assert.equal(forwardedForLine(head, peer, "replace"), line(replaced));
+      assert.equal(forwardedForLine(head, peer, "append"), line(appended));
+      assert.equal(forwardedForLine(head, peer, "drop"), "");
     });
   }
 });

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import type { Socket } from "node:net";
 import { describe, it } from "node:test";
+import { silentLog } from "../../../core/contract/log.ts";
+import { Crowding } from "../../../core/wire/crowding.ts";
 import { startListener } from "../../../core/wire/listener.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 import { openClient } from "../../support/raw-client.ts";
@@ -14,6 +16,7 @@ async function setUp(maxConnections: number, isRenewed: boolean) {
     port: 0,
     clock,
     maxConnections,
+    crowding: new Crowding(silentLog),
     connectionCount: () => sockets.size,
     accept(socket) {
       sockets.add(socket);
@@ -69,6 +72,7 @@ describe("a listener", () => {
       port: listener.port,
       clock,
       maxConnections: 2,
+      crowding: new Crowding(silentLog),
       connectionCount: () => 0,
       accept: () => {},
     };

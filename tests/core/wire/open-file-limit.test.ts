@@ -10,8 +10,8 @@ Max locked memory         8388608              8388608              bytes
 
 describe("how many clients there are file descriptors for", () => {
   const cases: readonly { readonly openFiles: string; readonly clients: number }[] = [
-    { openFiles: "1024", clients: 480 },
-    { openFiles: "20000", clients: 9_968 },
+    { openFiles: "1024", clients: 464 },
+    { openFiles: "20000", clients: 9_952 },
     { openFiles: "10", clients: 1 },
     { openFiles: "unlimited", clients: Number.POSITIVE_INFINITY },
   ];

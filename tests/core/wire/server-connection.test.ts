@@ -4,6 +4,7 @@ import type { RouterError } from "../../../core/contract/errors.ts";
 import { respondWithJson } from "../../../core/errors/error-response.ts";
 import type { ResponseWriter } from "../../../core/intake/response-writer.ts";
 import { DEFAULT_LIMITS } from "../../../core/settings.ts";
+import { ClientCounts } from "../../../core/wire/client-counts.ts";
 import { Deadlines } from "../../../core/wire/deadlines.ts";
 import { ServerConnection } from "../../../core/wire/server-connection.ts";
 import { FakeClock, settle } from "../../support/fake-clock.ts";
@@ -22,6 +23,7 @@ function connection(socket = new FakeSocket()) {
   const shared = {
     limits: DEFAULT_LIMITS,
     clock,
+    clients: new ClientCounts(0),
     memory: { unreadBytes: 0 },
     deadlines: new Deadlines(clock, 250),
     connections,

@@ -1,0 +1,31 @@
+/** How many of something each client address has at the same time, with a bound. 0 as the bound turns it off. */
+export class ClientCounts {
+  readonly #most: number;
+  readonly #counts = new Map<string, number>();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** Counts one more; false, and nothing is counted, where the address is at its bound. "" is a client that can't be told apart. */
+  enter(address: string): boolean {
+    if (this.#most === 0 || address === "") return true;
+    const count = this.#counts.get(address) ?? 0;
+    if (count >= this.#most) return false;
+    this.#counts.set(address, count + 1);
+    return true;
+  }
+
+  /** Once for each `enter` that returned true. */
+  leave(address: string): void {
+    if (this.#most === 0 || address === "") return;
+    const count = this.#counts.get(address) ?? 0;
+    if (count > 1) this.#counts.set(address, count - 1);
+    else this.#counts.delete(address);
+  }
+
+  /** Addresses that have any. */
+  get size(): number {
+    return this.#counts.size;
+  }
+}
