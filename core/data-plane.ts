@@ -54,7 +54,6 @@ export interface DataPlane {
   readonly retryBudget: RetryBudget;
   /** The one timer of all streams that get keep-alive events; undefined if the config has none. */
   readonly silences: Deadlines | undefined;
-  /** The connections to an endpoint. */
   poolOf(endpoint: Endpoint): ReplicaConnections;
   /** A request could not connect to the endpoint: reports it to the prober before the next probe. */
   connectFailed(endpoint: Endpoint): void;

@@ -79,6 +79,7 @@ export function makeRouterSide(options: RouterSideOptions): RouterSide {
     tokenScale: new TokenScale(),
     traffic: watch.traffic,
     retryBudget: new RetryBudget(retries),
+    silences: undefined,
     connectFailed: ({ slot }) => probes[slot]!.connectFailed(),
     silences: undefined,
     ejections: () => facts.endpoints.map((endpoint) => watch.ejectionsOf(endpoint)),

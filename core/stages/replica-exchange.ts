@@ -20,9 +20,19 @@ import type { Draft } from "./rewrite.ts";
 import { tellChosen } from "./tell-chosen.ts";
 
 /** What of the data plane the tries of a request use. */
-export type ForwardPlane = Omit<
+export type ForwardPlane = Pick<
   DataPlane,
-  "config" | "facts" | "admission" | "memory" | "clients" | "scanTurns" | "pluginTimes" | "startedAtS" | "nextRequestId"
+  | "clock"
+  | "connectFailed"
+  | "load"
+  | "log"
+  | "poolOf"
+  | "prefixIndex"
+  | "random"
+  | "retryBudget"
+  | "silences"
+  | "tokenScale"
+  | "traffic"
 >;
 
 /** What all tries of one leg have in common. */
