@@ -56,7 +56,7 @@ interface CacheReport {
   readonly reportedPromptTokens: number | null;
 }
 
-export interface DroppedReport {
+interface DroppedReport {
   readonly filter: string;
   readonly endpoints: readonly string[];
   /** Why, by endpoint, where there is more to say than the filter's name. */

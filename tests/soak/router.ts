@@ -20,7 +20,7 @@ export interface SoakRouter {
   stop(): Promise<number | null>;
 }
 
-export interface LoggedRequest {
+interface LoggedRequest {
   readonly status: number;
   readonly error: string;
   readonly ending: string;
