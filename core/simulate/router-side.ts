@@ -81,7 +81,6 @@ export function makeRouterSide(options: RouterSideOptions): RouterSide {
     retryBudget: new RetryBudget(retries),
     silences: undefined,
     connectFailed: ({ slot }) => probes[slot]!.connectFailed(),
-    silences: undefined,
     ejections: () => facts.endpoints.map((endpoint) => watch.ejectionsOf(endpoint)),
     dispose: plugins.dispose,
   };
