@@ -16,7 +16,11 @@ function samplesAfter(records: Iterable<Partial<Outcome>>, parameters: unknown =
   const text = metrics.pages?.[0]?.render(view, new URLSearchParams()) ?? "";
   return text
     .split("\n")
-    .filter((line) => /^signalbox_(?!endpoint|prefix|start|rewrite_target)/.test(line) && !/_bucket|\} 0$|l 0$/.test(line));
+    .filter(
+      (line) =>
+        /^signalbox_(?!endpoint|prefix|start|rewrite_target|body_bytes|unread|memory)/.test(line) &&
+        !/_bucket|\} 0$|l 0$/.test(line),
+    );
 }
 
 const CHAT = 'api="chat-completions"';

@@ -18,6 +18,8 @@ test("the pool as gauges", () => {
       freshness: [0.3, 0],
     }),
     prefixIndex: { entries: 10, maxEntries: 100, bytes: 4096 },
+    memory: { limitBytes: 1000, bodyBytes: 300, unreadBytes: 200, refusals: 4 },
+    acceptPauses: 2,
     connectionsTo: ({ slot }) => slot + 4,
     ejectionsOf: ({ slot }) => 2 * slot,
   });
@@ -50,6 +52,11 @@ test("the pool as gauges", () => {
     "signalbox_prefix_index_entries 10",
     "signalbox_prefix_index_max_entries 100",
     "signalbox_prefix_index_bytes 4096",
+    "signalbox_body_bytes 300",
+    "signalbox_unread_bytes 200",
+    "signalbox_memory_limit_bytes 1000",
+    "signalbox_memory_refusals_total 4",
+    "signalbox_accept_pauses_total 2",
     "signalbox_start_time_seconds 1893456000",
   ]);
 });
