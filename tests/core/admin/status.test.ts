@@ -135,4 +135,17 @@ describe("warnings", () => {
       for (const [index, pattern] of wanted.entries()) assert.match(warnings[index]!, pattern);
     });
   }
+
+  it("slow plugins, and what becomes of them", () => {
+    const slowPlugins = [
+      { kind: "filter", name: "mine", meanMs: 3.04, hasNoVote: false },
+      { kind: "scorer", name: "other", meanMs: 8, hasNoVote: true },
+    ] as const;
+    const pool = [endpoints[0]!];
+    const { warnings } = statusOf({ ...makeShownRouter(pool), slowPlugins }, makeView(pool, { load: makeLoad(2) }), extras);
+    assert.deepEqual(warnings, [
+      'The filter "mine" takes 3.0 ms per request, more than limits.pluginMs.',
+      'The scorer "other" takes 8.0 ms per request, more than limits.pluginMs. It has no vote until it is faster.',
+    ]);
+  });
 });
