@@ -104,8 +104,10 @@ async function run(
     });
     await router.whenReady(FIRST_PROBE_MS);
     const url = urlOf(address.host, server.port);
+    // Before the first line: whoever reads it may stop the router at once.
+    const stopped = stopSignal();
     outputs.print((demo ? demoGreeting(url) : greeting(url, router)) + (admin?.greeting ?? ""));
-    await stopSignal();
+    await stopped;
     log.info("Stopping: waiting for requests in progress", { connections: server.connections });
     await server.drain(settings.limits.drainTimeoutMs);
     return 0;

@@ -32,6 +32,8 @@ interface Row {
   open: number;
   /** When it last had nothing in flight, or the last byte came. */
   activeAtMs: number;
+  /** The most work that was ahead at one moment of the silence since `activeAtMs`. */
+  silentWorkMs: number;
   longestQuietMs: number;
   times: number;
   meanLogRatio: number;
@@ -46,7 +48,7 @@ export class EndpointRecords {
   /** A request was sent. */
   sent(endpoint: Endpoint, nowMs: number): void {
     const row = this.#rowOf(endpoint, nowMs);
-    if (row.open === 0) row.activeAtMs = nowMs;
+    if (row.open === 0) active(row, nowMs);
     row.open += 1;
   }
 
@@ -55,7 +57,7 @@ export class EndpointRecords {
     const row = this.#current(endpoint);
     if (row === undefined || row.open === 0) return;
     row.open -= 1;
-    row.activeAtMs = nowMs;
+    active(row, nowMs);
   }
 
   /** Bytes came from it at that time, or before it: an earlier time than is known changes nothing. */
@@ -63,7 +65,7 @@ export class EndpointRecords {
     const row = this.#current(endpoint);
     if (row === undefined || row.open === 0 || atMs <= row.activeAtMs) return;
     row.longestQuietMs = Math.max(row.longestQuietMs, atMs - row.activeAtMs);
-    row.activeAtMs = atMs;
+    active(row, atMs);
   }
 
   /** The first token of a streamed response came after `seenMs`; `expectedMs` is what its work and the pool's speed explain. */
@@ -132,6 +134,8 @@ export class EndpointRecords {
   of(endpoint: Endpoint, workAheadMs: number, nowMs: number): EndpointRecord {
     const row = this.#rowOf(endpoint, nowMs);
     this.#turn(row, nowMs);
+    // The work that remains shrinks while a long prompt is computed in silence, so what was ahead at first explains it.
+    row.silentWorkMs = Math.max(row.silentWorkMs, workAheadMs);
     return {
       endpoint: endpoint.name,
       consecutiveFailures: row.consecutiveFailures,
@@ -141,7 +145,7 @@ export class EndpointRecords {
       missingModelCount: row.missingModelCount,
       missingModel: row.missingModel,
       quietMs: row.open === 0 ? 0 : Math.max(0, nowMs - row.activeAtMs),
-      explainedQuietMs: LEAST_QUIET_MS + QUIET_FACTOR * (row.longestQuietMs + workAheadMs),
+      explainedQuietMs: LEAST_QUIET_MS + QUIET_FACTOR * (row.longestQuietMs + row.silentWorkMs),
       slowness: row.times < MIN_TIMES ? Number.NaN : Math.exp(row.meanLogRatio),
       excessMs: row.meanExcessMs,
     };
@@ -167,6 +171,7 @@ export class EndpointRecords {
       bucket: bucketAt(nowMs),
       open: 0,
       activeAtMs: nowMs,
+      silentWorkMs: 0,
       longestQuietMs: 0,
       times: 0,
       meanLogRatio: 0,
@@ -193,6 +198,12 @@ export class EndpointRecords {
     row.bucket = Math.max(row.bucket, bucket);
     return row.bucket % BUCKETS;
   }
+}
+
+/** It shows life, or has nothing to do: its silence begins anew. */
+function active(row: Row, nowMs: number): void {
+  row.activeAtMs = nowMs;
+  row.silentWorkMs = 0;
 }
 
 const bucketAt = (nowMs: number) => Math.floor(nowMs / BUCKET_MS);

@@ -77,7 +77,11 @@ export class UpstreamPools {
   }
 }
 
-/** Since when a replica is gone, where `knownMs` was the time so far: Infinity while its endpoint is available. */
-export function goneSince(knownMs: number, { isAvailable }: Endpoint, nowMs: number): number {
-  return isAvailable ? Number.POSITIVE_INFINITY : Math.min(knownMs, nowMs);
+/**
+ * Since when a replica is gone, where `knownMs` was the time so far: Infinity while its probes succeed. A replica that is
+ * ejected or cordoned is not gone: the requests in its queue may still succeed.
+ */
+export function goneSince(knownMs: number, { phase }: Endpoint, nowMs: number): number {
+  const isGone = phase === "not-ready" || phase === "starting";
+  return isGone ? Math.min(knownMs, nowMs) : Number.POSITIVE_INFINITY;
 }

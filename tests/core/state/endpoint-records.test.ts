@@ -64,6 +64,17 @@ describe("silence", () => {
     assert.equal(at(90_000).quietMs, 0);
   });
 
+  it("is explained by the work that was ahead when it began, until a byte comes", () => {
+    const { records, at } = setUp();
+    records.sent(endpoint, 0);
+    assert.equal(at(1_000, 5_000).explainedQuietMs, 25_000);
+    assert.equal(at(6_000, 0).explainedQuietMs, 25_000);
+    records.heard(endpoint, 6_000);
+    assert.equal(at(6_001, 0).explainedQuietMs, 29_000);
+    records.ended(endpoint, 7_000);
+    assert.equal(at(7_000, 0).explainedQuietMs, 29_000);
+  });
+
   it("is explained by the work ahead and by its own history, which is forgotten slowly", () => {
     const { records, at } = setUp();
     assert.equal(at(0).explainedQuietMs, 5_000);
