@@ -1,10 +1,10 @@
 import type { EndpointRecord } from "../contract/detector.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import { MAX_SLOTS } from "./load.ts";
+import { WindowCount } from "./window-count.ts";
 
-/** Successes and failures are counted in buckets of three seconds, over half a minute. */
-const BUCKETS = 10;
-const BUCKET_MS = 3_000;
+/** Successes and failures are counted over half a minute. */
+const WINDOW_MS = 30_000;
 
 /** A response's share in the means of times to the first token: about the last twenty count. */
 const MEAN_SHARE = 0.1;
@@ -26,9 +26,8 @@ interface Row {
   lastFailure: string;
   missingModelCount: number;
   missingModel: string;
-  readonly successes: Int32Array;
-  readonly failures: Int32Array;
-  bucket: number;
+  readonly successes: WindowCount;
+  readonly failures: WindowCount;
   open: number;
   /** When it last had nothing in flight, or the last byte came. */
   activeAtMs: number;
@@ -85,7 +84,7 @@ export class EndpointRecords {
     row.consecutiveFailures = 0;
     row.missingModelCount = 0;
     row.servedTokens += tokens;
-    row.successes[this.#turn(row, nowMs)]! += 1;
+    row.successes.add(nowMs);
   }
 
   /** No response, a broken one, or one that says that the endpoint is at fault. */
@@ -93,7 +92,7 @@ export class EndpointRecords {
     const row = this.#rowOf(endpoint, nowMs);
     row.consecutiveFailures += 1;
     row.lastFailure = what;
-    row.failures[this.#turn(row, nowMs)]! += 1;
+    row.failures.add(nowMs);
   }
 
   /** A failure turned out to be the request's own fault. */
@@ -101,8 +100,7 @@ export class EndpointRecords {
     const row = this.#current(endpoint);
     if (row === undefined) return;
     row.consecutiveFailures = Math.max(0, row.consecutiveFailures - 1);
-    const bucket = this.#turn(row, nowMs);
-    row.failures[bucket] = Math.max(0, row.failures[bucket]! - 1);
+    row.failures.takeBack(nowMs);
   }
 
   /** It answered 404 for a model that it lists. */
@@ -118,8 +116,8 @@ export class EndpointRecords {
     if (row === undefined) return;
     row.consecutiveFailures = 0;
     row.missingModelCount = 0;
-    row.successes.fill(0);
-    row.failures.fill(0);
+    row.successes.clear();
+    row.failures.clear();
     row.times = 0;
     row.meanLogRatio = 0;
     row.meanExcessMs = 0;
@@ -133,15 +131,14 @@ export class EndpointRecords {
   /** What is known now. `workAheadMs` is how long the prompts that were sent there take by its measured speed. */
   of(endpoint: Endpoint, workAheadMs: number, nowMs: number): EndpointRecord {
     const row = this.#rowOf(endpoint, nowMs);
-    this.#turn(row, nowMs);
     // The work that remains shrinks while a long prompt is computed in silence, so what was ahead at first explains it.
     row.silentWorkMs = Math.max(row.silentWorkMs, workAheadMs);
     return {
       endpoint: endpoint.name,
       consecutiveFailures: row.consecutiveFailures,
       lastFailure: row.lastFailure,
-      recentSuccesses: sum(row.successes),
-      recentFailures: sum(row.failures),
+      recentSuccesses: row.successes.total(nowMs),
+      recentFailures: row.failures.total(nowMs),
       missingModelCount: row.missingModelCount,
       missingModel: row.missingModel,
       quietMs: row.open === 0 ? 0 : Math.max(0, nowMs - row.activeAtMs),
@@ -166,9 +163,8 @@ export class EndpointRecords {
       lastFailure: "",
       missingModelCount: 0,
       missingModel: "",
-      successes: new Int32Array(BUCKETS),
-      failures: new Int32Array(BUCKETS),
-      bucket: bucketAt(nowMs),
+      successes: new WindowCount(WINDOW_MS),
+      failures: new WindowCount(WINDOW_MS),
       open: 0,
       activeAtMs: nowMs,
       silentWorkMs: 0,
@@ -187,29 +183,10 @@ export class EndpointRecords {
     const row = this.#rows[slot];
     return row?.generation === generation ? row : undefined;
   }
-
-  /** Clears the buckets that time has passed over; the index of the present one. */
-  #turn(row: Row, nowMs: number): number {
-    const bucket = bucketAt(nowMs);
-    for (let passed = Math.max(row.bucket + 1, bucket - BUCKETS + 1); passed <= bucket; passed++) {
-      row.successes[passed % BUCKETS] = 0;
-      row.failures[passed % BUCKETS] = 0;
-    }
-    row.bucket = Math.max(row.bucket, bucket);
-    return row.bucket % BUCKETS;
-  }
 }
 
 /** It shows life, or has nothing to do: its silence begins anew. */
 function active(row: Row, nowMs: number): void {
   row.activeAtMs = nowMs;
   row.silentWorkMs = 0;
-}
-
-const bucketAt = (nowMs: number) => Math.floor(nowMs / BUCKET_MS);
-
-function sum(counts: Int32Array): number {
-  let total = 0;
-  for (const count of counts) total += count;
-  return total;
 }
