@@ -5,6 +5,7 @@ import type { Log } from "../contract/log.ts";
 import type { Random } from "../contract/profile-plugin.ts";
 import type { EjectionSettings } from "../settings.ts";
 import type { EndpointRecords } from "../state/endpoint-records.ts";
+import { detect } from "./detect.ts";
 
 export interface EjectorOptions {
   readonly settings: EjectionSettings;
@@ -120,8 +121,8 @@ export class Ejector {
   failed(endpoint: Endpoint, nowMs: number): void {
     const row = this.#rows.get(endpoint.name);
     if (row === undefined || row.endpoint.generation !== endpoint.generation) return;
-    if (row.stage === "trial") return this.#eject(row, `failed on trial: ${row.ejection?.reason ?? ""}`, false, nowMs);
-    if (row.stage !== "ejected") this.#examine(row, nowMs);
+    if (row.stage === "trial") return this.#eject(row, row.ejection?.reason ?? "", false, nowMs);
+    if (row.stage !== "ejected") this.#examine(row, this.#recordsOfHealthy(nowMs), nowMs);
   }
 
   /** A request succeeded there. */
@@ -140,42 +141,36 @@ export class Ejector {
     const { records, lastByteMs } = this.#options;
     records.age(Number.isNaN(this.#sweptAtMs) ? 0 : nowMs - this.#sweptAtMs);
     this.#sweptAtMs = nowMs;
+    for (const { endpoint } of this.#rows.values()) records.heard(endpoint, lastByteMs(endpoint));
+    const healthy = this.#recordsOfHealthy(nowMs);
     for (const row of this.#rows.values()) {
-      records.heard(row.endpoint, lastByteMs(row.endpoint));
       if (row.stage === "ejected") this.#maybeTry(row, nowMs);
       else if (row.stage === "warming") this.#maybeSettle(row, nowMs);
-      if (row.stage === "in" || row.stage === "warming") this.#examine(row, nowMs);
+      if (row.stage === "in" || row.stage === "warming") this.#examine(row, healthy, nowMs);
       else if (row.stage === "trial") this.#watchTrial(row, nowMs);
     }
   }
 
-  #examine(row: Row, nowMs: number): void {
-    if (!this.#isHealthy(row)) return;
-    const record = this.#recordOf(row, nowMs);
+  /** What is known of the endpoints that are up. Made once for all that are examined at the same time. */
+  #recordsOfHealthy(nowMs: number): ReadonlyMap<Row, EndpointRecord> {
+    const healthy = [...this.#rows.values()].filter((row) => this.#isHealthy(row));
+    return new Map(healthy.map((row) => [row, this.#recordOf(row, nowMs)]));
+  }
+
+  #examine(row: Row, healthy: ReadonlyMap<Row, EndpointRecord>, nowMs: number): void {
+    const record = healthy.get(row);
     // Nearly all of the time there is nothing to look at.
-    if (isUnremarkable(record)) return;
-    const others = [...this.#rows.values()]
-      .filter((other) => other !== row && this.#isHealthy(other))
-      .map((other) => this.#recordOf(other, nowMs));
-    for (const { plugin } of this.#options.detectors) {
-      const reason = this.#ask(plugin, record, others);
-      if (reason !== undefined) return this.#eject(row, reason, plugin.cutsWaiting === true, nowMs);
-    }
+    if (record === undefined || isUnremarkable(record)) return;
+    const others = [...healthy.values()].filter((other) => other !== record);
+    const { detectors, log } = this.#options;
+    const found = detect(detectors, record, others, log);
+    if (found !== undefined) this.#eject(row, found.reason, found.cutsWaiting, nowMs);
   }
 
   /** A request on trial that gets no byte is a failed trial. */
   #watchTrial(row: Row, nowMs: number): void {
     const { quietMs, explainedQuietMs } = this.#recordOf(row, nowMs);
     if (quietMs > explainedQuietMs) this.#eject(row, row.ejection?.reason ?? "", true, nowMs);
-  }
-
-  #ask(detector: Detector, record: EndpointRecord, others: readonly EndpointRecord[]): string | undefined {
-    try {
-      return detector.detect(record, others);
-    } catch (thrown) {
-      this.#options.log.warn("A plugin broke its contract", { method: "detect", fault: String(thrown) });
-      return undefined;
-    }
   }
 
   #eject(row: Row, reason: string, cutsWaiting: boolean, nowMs: number): void {
@@ -190,7 +185,8 @@ export class Ejector {
     row.ejection = { reason, sinceMs: isAgain ? (row.ejection?.sinceMs ?? nowMs) : nowMs, untilMs: nowMs + lengthMs };
     row.stage = "ejected";
     row.sinceMs = nowMs;
-    this.#log("An endpoint is ejected", row, { reason, forS: Math.round(lengthMs / 1000) });
+    const told = isAgain ? `failed on trial: ${reason}` : reason;
+    this.#log("An endpoint is ejected", row, { reason: told, forS: Math.round(lengthMs / 1000) });
     changed(row.endpoint.name);
     if (cutsWaiting && settings.cutWaiting) cutWaiting(row.endpoint);
   }

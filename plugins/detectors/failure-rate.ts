@@ -16,7 +16,7 @@ export default defineDetector({
   create: ({ minRequests, excess }) => ({
     detect({ recentFailures, recentSuccesses }, others) {
       const total = recentFailures + recentSuccesses;
-      if (total < minRequests) return undefined;
+      if (total < minRequests || recentFailures / total <= excess) return undefined;
       let otherFailures = 0;
       let otherTotal = 0;
       for (const other of others) {

@@ -92,7 +92,8 @@ describe("an endpoint whose requests fail", () => {
     setup.fail(0);
     const lengths: number[] = [];
     for (let round = 0; round < 5; round++) {
-      const { sinceMs, untilMs } = setup.standing(0).ejection!;
+      const { reason, sinceMs, untilMs } = setup.standing(0).ejection!;
+      assert.equal(reason, "3 failures in a row");
       const fromMs = setup.nowMs;
       lengths.push(untilMs - fromMs);
       assert.equal(sinceMs, 0);

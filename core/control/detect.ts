@@ -1,0 +1,33 @@
+import type { Named } from "../active-config.ts";
+import type { Detector, EndpointRecord } from "../contract/detector.ts";
+import type { Log } from "../contract/log.ts";
+
+/** Why an endpoint should leave the pool. */
+export interface Detected {
+  readonly reason: string;
+  /** Whether requests that wait there without a byte wait for nothing. */
+  readonly cutsWaiting: boolean;
+}
+
+/** Asks the detectors in turn, and returns the first reason that one gives. A detector that throws gives none. */
+export function detect(
+  detectors: readonly Named<Detector>[],
+  record: EndpointRecord,
+  others: readonly EndpointRecord[],
+  log: Log,
+): Detected | undefined {
+  for (const { plugin } of detectors) {
+    const reason = ask(plugin, record, others, log);
+    if (reason !== undefined) return { reason, cutsWaiting: plugin.cutsWaiting === true };
+  }
+  return undefined;
+}
+
+function ask(detector: Detector, record: EndpointRecord, others: readonly EndpointRecord[], log: Log): string | undefined {
+  try {
+    return detector.detect(record, others);
+  } catch (thrown) {
+    log.warn("A plugin broke its contract", { method: "detect", fault: String(thrown) });
+    return undefined;
+  }
+}
