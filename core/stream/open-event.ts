@@ -3,8 +3,8 @@ import { OpenJson } from "./open-json.ts";
 const LF = 0x0a;
 const CR = 0x0d;
 const COLON = 0x3a;
-/** A byte order mark is no part of a name. */
-const FIRST_NON_ASCII = 0x80;
+/** One byte order mark at the very beginning of a stream is no part of it (HTML standard, 9.2.6). */
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 /** Longer than any name that matters. */
 const UNKNOWN = 16;
 
@@ -44,6 +44,8 @@ export class OpenEvent {
   #name: "data" | "event" = "data";
   /** … in so many bytes. */
   #nameLength = 0;
+  /** How much of a byte order mark the stream began with; once more than that came, as much as a whole one has. */
+  #markLength = 0;
   #hasLines = false;
   #hasName = false;
   /** The last byte was a CR: a LF that follows belongs to it. */
@@ -57,6 +59,7 @@ export class OpenEvent {
     const open = openFrom(chunk, start, end);
     if (open > start) {
       this.#heldLength = 0;
+      this.#markLength = BYTE_ORDER_MARK.length;
       if (this.#isRead) this.#reset();
     }
     if (open === end) return;
@@ -169,15 +172,28 @@ export class OpenEvent {
       if (this.#line === "event") this.#hasName = true;
       return;
     }
+    if (this.#takeMark(byte)) return;
     if (this.#nameLength === 0) {
-      if (byte >= FIRST_NON_ASCII) return;
       this.#name = byte === 0x64 ? "data" : "event";
     }
     if (byte === this.#name.charCodeAt(this.#nameLength)) this.#nameLength += 1;
     else this.#nameLength = UNKNOWN;
   }
 
+  /** Whether the byte belongs to the byte order mark. */
+  #takeMark(byte: number): boolean {
+    if (this.#markLength === BYTE_ORDER_MARK.length) return false;
+    if (byte === BYTE_ORDER_MARK[this.#markLength]) {
+      this.#markLength += 1;
+      return true;
+    }
+    if (this.#markLength > 0) this.#nameLength = UNKNOWN;
+    this.#markLength = BYTE_ORDER_MARK.length;
+    return false;
+  }
+
   #lineEnded(): void {
+    this.#markLength = BYTE_ORDER_MARK.length;
     if (this.#line === "start") return this.#reset();
     if (this.#line === "data") this.#json?.lineEnded();
     this.#line = "start";

@@ -54,8 +54,6 @@ describe("what has to come before an error", () => {
     ["data:{}", { text: "\n\n", object: "none" }],
     ["data: [DO", { text: "NE]\n\n", object: "none" }],
     ["data: hello", { text: "\n\n", object: "none" }],
-    // A byte order mark is no part of a name.
-    ["\ufeffdata: {", { text: "", object: "theirs" }],
   ];
   for (const [stream, expected] of cases) {
     it(JSON.stringify(stream), () => {
@@ -86,6 +84,22 @@ describe("what has to come before an error", () => {
         const completed = Buffer.concat([bytes.subarray(0, bytes.length - ends.length + index), Uint8Array.from(characterEnd)]);
         new TextDecoder("utf-8", { fatal: true }).decode(completed);
       }
+    });
+  }
+});
+
+describe("a byte order mark", () => {
+  const cases: readonly (readonly [name: string, stream: string, text: string])[] = [
+    ["is no part of a name at the very beginning", "\ufeffdata: {", ""],
+    ["counts once", "\ufeff\ufeffdata: {", "\ndata: {"],
+    ["counts not behind an event", "data: 1\n\n\ufeffdata: {", "\ndata: {"],
+    ["counts not behind an empty line", "\n\ufeffdata: {", "\ndata: {"],
+    ["is more than its first byte", "\ufffddata:", "\ndata: {"],
+  ];
+  for (const [name, stream, text] of cases) {
+    it(name, () => {
+      assert.equal(after(stream).cut().text, text);
+      assert.equal(after(...singles(Buffer.from(stream))).cut().text, text, "byte by byte");
     });
   }
 });
