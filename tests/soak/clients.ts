@@ -1,46 +1,53 @@
 import { Agent, type IncomingMessage, request as sendRequest } from "node:http";
 import { connect } from "node:net";
-
-/** How one request of a client ended. */
-export type Result =
-  | "served" // whole, and its own
-  | "refused" // an error response of the router
-  | "broken" // a stream that ended with an error event or a cut connection
-  | "left" // the client left on purpose
-  | "wrong" // complete, but damaged or incomplete
-  | "mixed up" // another request's content
-  | "hung"; // no end in time
+import { ASKED, MODEL } from "./config.ts";
+import { judge, type Received, type Result, type Sent } from "./judge.ts";
 
 export type Kind = "unary" | "stream" | "slow" | "abort" | "half-close";
 
 export const KINDS: readonly Kind[] = ["unary", "stream", "unary", "stream", "slow", "abort", "half-close"];
 
+/** One request of a client. */
+export interface Order {
+  readonly kind: Kind;
+  readonly id: string;
+  /** Different for each request. */
+  readonly serial: number;
+  /** A filter of the soak's own fails at this request. */
+  readonly isFiltered: boolean;
+}
+
 /** Longer than anything that a promise of the router allows for the load here. */
 const HUNG_MS = 90_000;
 const SLOW_READ_MS = 20;
-const TAG = /tag-\d+-[a-z]+/g;
+/** Prompts have up to so many words, so that bodies of all lengths follow each other on a connection. */
+const MOST_WORDS = 80;
+const PATH = "/v1/chat/completions";
 
 const agent = new Agent({ keepAlive: true, maxSockets: 1_000 });
 
-/** Sends one request that carries `tag`, and judges the response: replicas repeat what they were sent. */
-export function send(port: number, kind: Kind, id: string, tag: string): Promise<Result> {
-  const body = JSON.stringify({
-    model: "m",
-    stream: kind !== "unary" && kind !== "half-close",
-    max_tokens: 400,
-    messages: [{ role: "user", content: `${tag} ${"word ".repeat(tag.length * 7)}` }],
-  });
-  return kind === "half-close" ? halfClose(port, id, body) : overHttp(port, kind, id, tag, body);
+/** Sends a request that carries a tag, and judges the response. */
+export function send(port: number, { kind, id, serial, isFiltered }: Order): Promise<Result> {
+  const tag = `tag-${serial}-${kind.replace("-", "")}`;
+  const isStream = kind !== "unary" && kind !== "half-close";
+  const body = (model: string) =>
+    JSON.stringify({
+      model,
+      stream: isStream,
+      max_tokens: 400,
+      messages: [{ role: "user", content: `${"word ".repeat(serial % MOST_WORDS)}${tag}` }],
+    });
+  const asked = body(serial % 2 === 0 ? MODEL : ASKED);
+  if (kind === "half-close") return halfClose(port, id, asked);
+  return overHttp(port, kind, id, asked, { tag, isStream, isFiltered, delivered: body(MODEL) });
 }
 
-function overHttp(port: number, kind: Kind, id: string, tag: string, body: string): Promise<Result> {
+function overHttp(port: number, kind: Kind, id: string, body: string, sent: Sent): Promise<Result> {
   return new Promise((resolve) => {
     const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body), "x-request-id": id };
-    const path = "/v1/chat/completions";
-    const request = sendRequest({ agent, port, host: "127.0.0.1", method: "POST", path, headers }, (response) => {
-      void read(response, kind).then((text) => settle(text === undefined ? "left" : judge(response, kind, tag, text)), onError);
+    const request = sendRequest({ agent, port, host: "127.0.0.1", method: "POST", path: PATH, headers }, (response) => {
+      void read(response, kind).then((received) => settle(received === undefined ? "left" : judge(sent, received)));
     });
-    const onError = () => settle(kind === "abort" ? "left" : "broken");
     const timer = setTimeout(() => {
       settle("hung");
       request.destroy();
@@ -49,63 +56,29 @@ function overHttp(port: number, kind: Kind, id: string, tag: string, body: strin
       clearTimeout(timer);
       resolve(result);
     };
-    request.on("error", onError);
+    request.on("error", () => settle(kind === "abort" ? "left" : "broken"));
     request.end(body);
   });
 }
 
-/** The whole text; undefined for a client that leaves after the first bytes. */
-async function read(response: IncomingMessage, kind: Kind): Promise<string | undefined> {
+/** What comes; undefined for a client that leaves after the first bytes. */
+async function read(response: IncomingMessage, kind: Kind): Promise<Received | undefined> {
+  const status = response.statusCode ?? 0;
   let text = "";
-  for await (const chunk of response) {
-    text += (chunk as Buffer).toString();
-    if (kind === "abort") {
-      response.destroy();
-      return undefined;
+  response.setEncoding("utf8");
+  try {
+    for await (const chunk of response) {
+      text += chunk as string;
+      if (kind === "abort") {
+        response.destroy();
+        return undefined;
+      }
+      if (kind === "slow") await new Promise((resolve) => setTimeout(resolve, SLOW_READ_MS));
     }
-    if (kind === "slow") await new Promise((resolve) => setTimeout(resolve, SLOW_READ_MS));
-  }
-  return text;
-}
-
-function judge(response: IncomingMessage, kind: Kind, tag: string, text: string): Result {
-  if (response.statusCode !== 200) return hasErrorShape(text) ? "refused" : "wrong";
-  const content = kind === "unary" ? unaryContent(text) : streamContent(text);
-  if (content === "error") return "broken";
-  if (content === undefined) return "wrong";
-  const tags = content.match(TAG) ?? [];
-  if (tags.some((found) => found !== tag)) return "mixed up";
-  return tags.length > 0 ? "served" : "wrong";
-}
-
-function hasErrorShape(text: string): boolean {
-  try {
-    return "error" in (JSON.parse(text) as object);
   } catch {
-    return false;
+    return { status, text, isCut: true };
   }
-}
-
-function unaryContent(text: string): string | undefined {
-  try {
-    return JSON.stringify((JSON.parse(text) as { choices: unknown[] }).choices);
-  } catch {
-    return undefined;
-  }
-}
-
-/** The generated text; "error" where the stream ends with an error event; undefined where it is not a whole stream. */
-function streamContent(text: string): string | undefined {
-  const events = text.split("\n\n").filter((event) => event.startsWith("data: "));
-  const last = events.at(-1)?.slice(6);
-  if (last === undefined) return undefined;
-  if (last !== "[DONE]") return last.includes('"error"') ? "error" : undefined;
-  let content = "";
-  for (const event of events.slice(0, -1)) {
-    const { choices } = JSON.parse(event.slice(6)) as { choices: { delta?: { content?: string } }[] };
-    content += choices[0]?.delta?.content ?? "";
-  }
-  return content;
+  return { status, text, isCut: false };
 }
 
 /** A client that closes its sending side counts as gone: the router closes the connection soon. */
@@ -123,7 +96,7 @@ function halfClose(port: number, id: string, body: string): Promise<Result> {
     });
     socket.resume();
     const lines = `Host: soak\r\nContent-Type: application/json\r\nX-Request-Id: ${id}\r\nContent-Length: ${Buffer.byteLength(body)}`;
-    socket.end(`POST /v1/chat/completions HTTP/1.1\r\n${lines}\r\n\r\n${body}`);
+    socket.end(`POST ${PATH} HTTP/1.1\r\n${lines}\r\n\r\n${body}`);
   });
 }
 

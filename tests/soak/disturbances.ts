@@ -1,87 +1,133 @@
 import type { FaultChanges } from "../../core/mock/faults.ts";
-import { type MockReplica, startMockReplica } from "../../core/mock/replica.ts";
+import { MODEL } from "./config.ts";
+import { ReplicaPlace } from "./replica-place.ts";
 
-/**
- * What is done to a replica, and what undoes it. A refused connection is a killed process that is restarted by itself. What a wedged
- * replica was given stays unanswered, so it is restarted in the end.
- */
-const FAULTS: readonly (readonly [name: string, faults: FaultChanges, undo: FaultChanges | "restart"])[] = [
-  ["killed", { refuse: 2_000 }, {}],
-  ["wedged", { hang: true }, "restart"],
-  ["slowed", { slowMs: 1_000 }, { slowMs: false }],
-  ["resetting", { reset: true }, { reset: false }],
-  ["failing", { status: 500 }, { status: false }],
-  ["overloaded", { status: 503 }, { status: false }],
-  ["breaking streams", { resetAfterEvents: 3 }, { resetAfterEvents: false }],
-  ["dying inside events", { dieInsideEvent: 2 }, { dieInsideEvent: false }],
-  ["not speaking HTTP", { malformedHead: true }, { malformedHead: false }],
+/** Something that is done to a replica, and what undoes it. */
+interface Disturbance {
+  readonly name: string;
+  begin(place: ReplicaPlace): Promise<void>;
+  end(place: ReplicaPlace): Promise<void>;
+}
+
+const restart = (place: ReplicaPlace) => place.restart(MODEL);
+
+const DISTURBANCES: readonly Disturbance[] = [
+  { name: "killed", begin: (place) => place.kill(), end: restart },
+  { name: "restarted with another model", begin: (place) => place.restart("other"), end: restart },
+  // What a wedged replica was given stays unanswered, so it is restarted in the end.
+  { ...fault("wedged", { hang: true }), end: restart },
+  fault("slowed", { slowMs: 1_000 }),
+  fault("resetting", { reset: true }),
+  fault("failing", { status: 500 }),
+  fault("overloaded", { status: 503 }),
+  fault("breaking streams", { resetAfterEvents: 3 }),
+  fault("dying inside events", { dieInsideEvent: 2 }),
+  fault("not speaking HTTP", { malformedHead: true }),
 ];
+
+function fault(name: string, faults: FaultChanges): Disturbance {
+  return {
+    name,
+    begin: ({ replica }) => replica.faults.apply(faults),
+    end: ({ replica }) => replica.faults.clear(),
+  };
+}
 
 const REPLICAS = 5;
 /** The others stay well, so that each request could have been served. */
 const MOST_DISTURBED = 2;
 const EVERY_MS = 2_500;
 const LASTS_MS = 4_000;
-/** What was under way when a fault ended may still fail. */
+/** What was under way when a disturbance ended may still fail. */
 const AFTERWARDS_MS = 3_000;
+/** This process runs clients and replicas. When it gets no processor for that long, all replicas count as disturbed. */
+const STALL_MS = 1_000;
+const LOOK_MS = 100;
 
 /** Replicas to which something happens every few seconds. */
 export interface DisturbedPool {
   readonly urls: readonly string[];
-  /** Faults so far, by name. */
+  /** Disturbances so far, by name. */
   readonly counts: ReadonlyMap<string, number>;
+  /** How often this process stood still. */
+  readonly stalls: number;
   /** Whether the replica on that port was disturbed at any moment from `fromMs` to `toMs`, in milliseconds since 1970. */
   wasDisturbed(port: number, fromMs: number, toMs: number): boolean;
+  /** Begins the disturbances. */
+  begin(): void;
   /** Ends the disturbances and undoes what is left of them. */
   calm(): Promise<void>;
   close(): Promise<void>;
 }
 
 export async function startDisturbedPool(random: () => number): Promise<DisturbedPool> {
-  const start = (port = 0) => startMockReplica({ model: "m", isEcho: true, timeScale: 0.2, port });
-  const replicas = await Promise.all(Array.from({ length: REPLICAS }, () => start()));
-  const history: { readonly port: number; readonly fromMs: number; toMs: number }[] = [];
+  const places: ReplicaPlace[] = [];
+  while (places.length < REPLICAS) places.push(await ReplicaPlace.open(MODEL));
+  const history: { readonly isAt: (port: number) => boolean; readonly fromMs: number; toMs: number }[] = [];
   const counts = new Map<string, number>();
-  const disturbed = new Set<number>();
-  const undos = new Set<() => Promise<void>>();
+  const disturbed = new Map<ReplicaPlace, Promise<void>>();
+  let begun = 0;
+  let stalls = 0;
+  const isCalm = new AbortController();
 
-  const restart = async (replica: MockReplica) => {
-    await replica.close();
-    replicas[replicas.indexOf(replica)] = await start(replica.port);
-  };
-  const disturb = async () => {
-    const well = replicas.filter(({ port }) => !disturbed.has(port));
-    const replica = well[Math.floor(random() * well.length)];
-    const [name, faults, undo] = FAULTS[Math.floor(random() * FAULTS.length)]!;
-    if (replica === undefined || disturbed.size >= MOST_DISTURBED) return;
-    disturbed.add(replica.port);
+  const disturb = async (place: ReplicaPlace, { name, begin, end }: Disturbance) => {
     counts.set(name, (counts.get(name) ?? 0) + 1);
-    const entry = { port: replica.port, fromMs: Date.now(), toMs: Number.POSITIVE_INFINITY };
+    const entry = { isAt: (port: number) => port === place.port, fromMs: Date.now(), toMs: Number.POSITIVE_INFINITY };
     history.push(entry);
-    await replica.faults.apply(faults);
-    const end = async () => {
-      clearTimeout(timer);
-      undos.delete(end);
-      if (undo === "restart") await restart(replica);
-      else await replica.faults.apply(undo);
-      disturbed.delete(replica.port);
-      entry.toMs = Date.now();
-    };
-    const timer = setTimeout(() => void end(), LASTS_MS);
-    undos.add(end);
+    await begin(place);
+    await pause(LASTS_MS, isCalm.signal);
+    await end(place);
+    entry.toMs = Date.now();
+    disturbed.delete(place);
   };
-  const timer = setInterval(() => void disturb(), EVERY_MS);
+  const disturbOne = () => {
+    const well = places.filter((place) => !disturbed.has(place));
+    const place = well[Math.floor(random() * well.length)];
+    if (place === undefined || disturbed.size >= MOST_DISTURBED) return;
+    disturbed.set(place, disturb(place, DISTURBANCES[begun % DISTURBANCES.length]!));
+    begun += 1;
+  };
+
+  let timers: ReturnType<typeof setInterval>[] = [];
+  let lookedAtMs = Date.now();
+  const look = () => {
+    const nowMs = Date.now();
+    if (nowMs - lookedAtMs > STALL_MS) {
+      stalls += 1;
+      history.push({ isAt: () => true, fromMs: lookedAtMs, toMs: nowMs });
+    }
+    lookedAtMs = nowMs;
+  };
   return {
-    urls: replicas.map(({ url }) => url),
+    urls: places.map(({ replica }) => replica.url),
     counts,
+    get stalls() {
+      return stalls;
+    },
     wasDisturbed: (port, fromMs, toMs) =>
-      history.some((each) => each.port === port && each.fromMs <= toMs && fromMs <= each.toMs + AFTERWARDS_MS),
+      history.some((each) => each.isAt(port) && each.fromMs <= toMs && fromMs <= each.toMs + AFTERWARDS_MS),
+    begin() {
+      lookedAtMs = Date.now();
+      timers = [setInterval(disturbOne, EVERY_MS), setInterval(look, LOOK_MS)];
+    },
     async calm() {
-      clearInterval(timer);
-      for (const undo of [...undos]) await undo();
+      for (const timer of timers) clearInterval(timer);
+      isCalm.abort();
+      await Promise.all(disturbed.values());
     },
     async close() {
-      await Promise.all(replicas.map((replica) => replica.close()));
+      await Promise.all(places.map((place) => place.kill()));
     },
   };
+}
+
+/** Resolves after `ms`, or as soon as the signal is aborted. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
 }

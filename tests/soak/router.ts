@@ -1,26 +1,32 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import type { Status } from "../../core/admin/status.ts";
+import { writeSoakConfig } from "./config.ts";
+import type { Memory } from "./memory-page.ts";
+import { ON_PURPOSE } from "./plugin-faults.ts";
 
-export type Runtime = "node" | "deno" | "bun";
+export const RUNTIMES = ["node", "deno", "bun"] as const;
+export type Runtime = (typeof RUNTIMES)[number];
 
-/** The real program on one runtime, with what it printed about each request. */
+/** The real program on one runtime, with what it logged. */
 export interface SoakRouter {
-  readonly url: string;
   readonly port: number;
-  /** Attempts by request id, from the access log. */
-  readonly requests: ReadonlyMap<string, LoggedRequest>;
-  /** What it wrote to its standard error, as far as it is kept. */
-  readonly errors: string;
-  readonly residentBytes: number;
+  /** Requests that did not end well, by id, from the access log. */
+  readonly failures: ReadonlyMap<string, LoggedRequest>;
+  /** Lines of the operator's log about errors that no code caught and that the soak did not cause on purpose. */
+  readonly uncaught: readonly string[];
+  /** Undefined while it runs; then why it ended. */
+  readonly ended: string | undefined;
+  /** Open file descriptors. */
   readonly openFiles: number;
-  /** The sum over all endpoints of a gauge in /metrics. */
-  gaugeSum(name: string): Promise<number>;
+  status(): Promise<Status>;
+  memory(): Promise<Memory>;
   /** Resolves to its exit code. */
   stop(): Promise<number | null>;
 }
 
-interface LoggedRequest {
+export interface LoggedRequest {
   readonly status: number;
   readonly error: string;
   readonly ending: string;
@@ -32,82 +38,91 @@ interface LoggedRequest {
 const root = join(import.meta.dirname ?? ".", "..", "..");
 const BIN = join(root, "node_modules", ".bin");
 const MAIN = join(root, "core", "cli", "main.ts");
-const START_MS = 30_000;
-const MOST_ERRORS = 20_000;
+const START_MS = 60_000;
+const MOST_LINES = 20;
+const UNCAUGHT = /that no code (caught|handled)/;
 
 const COMMANDS: Readonly<Record<Runtime, readonly string[]>> = {
-  node: [process.execPath, "--import", "tsx", MAIN],
-  deno: [join(BIN, "deno"), "run", "-A", "--no-check", "--quiet", "--no-lock", MAIN],
+  node: [process.execPath, "--expose-gc", "--import", "tsx", MAIN],
+  deno: [join(BIN, "deno"), "run", "-A", "--no-check", "--quiet", "--no-lock", "--v8-flags=--expose-gc", MAIN],
   bun: [join(BIN, "bun"), "run", MAIN],
 };
 
 /** Resolves once it listens and has probed its replicas. */
 export async function startSoakRouter(runtime: Runtime, urls: readonly string[]): Promise<SoakRouter> {
   const [command = "", ...args] = COMMANDS[runtime];
-  const child = spawn(command, [...args, "start", "--port", "0", "--admin-port", "0", ...urls], {
+  const child = spawn(command, [...args, "start", "--port", "0", "--admin-port", "0", "-f", writeSoakConfig(urls)], {
     cwd: root,
     stdio: ["ignore", "pipe", "pipe"],
   });
-  const requests = new Map<string, LoggedRequest>();
-  let errors = "";
-  child.stderr.on("data", (chunk: Buffer) => {
-    if (errors.length < MOST_ERRORS) errors += chunk.toString();
+  const kill = () => child.kill("SIGKILL");
+  process.once("exit", kill);
+  let ended: string | undefined;
+  const exited = new Promise<number | null>((resolve) =>
+    child.once("exit", (code, signal) => {
+      process.off("exit", kill);
+      ended = `ended with ${signal ?? `code ${code}`}`;
+      resolve(code);
+    }),
+  );
+  const failures = new Map<string, LoggedRequest>();
+  const uncaught: string[] = [];
+  onLines(child.stderr, (line) => {
+    if (UNCAUGHT.test(line) && !line.includes(ON_PURPOSE) && uncaught.length < MOST_LINES) uncaught.push(line);
   });
-  const { port, adminUrl } = await readLog(child, requests);
-  const exited = new Promise<number | null>((resolve) => void child.once("exit", resolve));
+  const { port, adminUrl } = await readLog(child, failures);
+  const page = async (path: string) => (await fetch(`${adminUrl}${path}`)).json();
   return {
-    url: `http://127.0.0.1:${port}`,
     port,
-    requests,
-    get errors() {
-      return errors;
-    },
-    get residentBytes() {
-      return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))?.[1]) * 1024;
+    failures,
+    uncaught,
+    get ended() {
+      return ended;
     },
     get openFiles() {
       return readdirSync(`/proc/${child.pid}/fd`).length;
     },
-    async gaugeSum(name) {
-      const text = await (await fetch(`${adminUrl}/metrics`)).text();
-      return [...text.matchAll(new RegExp(`^${name}\\{[^}]*\\} (\\S+)$`, "gm"))].reduce(
-        (sum, [, value]) => sum + Number(value),
-        0,
-      );
-    },
+    status: async () => (await page("/status")) as Status,
+    memory: async () => (await page("/memory")) as Memory,
     stop() {
-      process.kill(child.pid!, "SIGTERM");
+      child.kill("SIGTERM");
       return exited;
     },
   };
 }
 
-/** Reads the first lines for the addresses, then one line per request. */
-function readLog(child: ChildProcess, requests: Map<string, LoggedRequest>): Promise<{ port: number; adminUrl: string }> {
+/** Reads the first lines for the addresses, then one line per request. Rejects when the program ends before. */
+function readLog(child: ChildProcess, failures: Map<string, LoggedRequest>): Promise<{ port: number; adminUrl: string }> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       child.kill("SIGKILL");
       reject(new Error("The router did not start in time"));
     }, START_MS);
     child.once("exit", (code) => reject(new Error(`The router ended with code ${code}`)));
-    let rest = "";
     let port = 0;
-    child.stdout?.on("data", (chunk: Buffer) => {
-      const lines = (rest + chunk.toString()).split("\n");
-      rest = lines.pop() ?? "";
-      for (const line of lines) {
-        if (line.startsWith("{")) keep(line, requests);
-        port ||= Number(/listening on http:\/\/[^ ]+:(\d+)/.exec(line)?.[1] ?? 0);
-        const adminUrl = /Status page: (http:\/\/[^/]+)/.exec(line)?.[1];
-        if (adminUrl === undefined) continue;
-        clearTimeout(timer);
-        resolve({ port, adminUrl });
-      }
+    onLines(child.stdout, (line) => {
+      if (line.startsWith("{")) return keepFailure(line, failures);
+      port ||= Number(/listening on http:\/\/[^ ]+:(\d+)/.exec(line)?.[1] ?? 0);
+      const adminUrl = /Status page: (http:\/\/[^/]+)/.exec(line)?.[1];
+      if (adminUrl === undefined) return;
+      clearTimeout(timer);
+      resolve({ port, adminUrl });
     });
   });
 }
 
-function keep(line: string, requests: Map<string, LoggedRequest>): void {
+function keepFailure(line: string, failures: Map<string, LoggedRequest>): void {
   const { id, time, ...request } = JSON.parse(line) as LoggedRequest & { readonly id: string; readonly time: string };
-  requests.set(id, { ...request, atMs: Date.parse(time) });
+  const isWell = request.ending === "client-left" || (request.ending === "complete" && request.status === 200);
+  if (!isWell) failures.set(id, { ...request, atMs: Date.parse(time) });
+}
+
+function onLines(output: NodeJS.ReadableStream | null, take: (line: string) => void): void {
+  let rest = "";
+  output?.setEncoding("utf8");
+  output?.on("data", (chunk: string) => {
+    const lines = (rest + chunk).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) take(line);
+  });
 }
