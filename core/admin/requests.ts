@@ -1,6 +1,7 @@
 import type { Clock } from "../contract/clock.ts";
 import type { Log } from "../contract/log.ts";
 import type { ObserverPage } from "../contract/observer.ts";
+import { thrownText } from "../contract/thrown-text.ts";
 import { respondWithText } from "../errors/error-response.ts";
 import type { RequestReceiver, RequestStarter } from "../intake/request-receiver.ts";
 import type { Head } from "../wire/head.ts";
@@ -73,7 +74,7 @@ function answerTo(head: Head, site: AdminSite, isAllowed: HostRule): Answer {
     );
     return { status: 200, lines: `content-type: ${page.contentType}\r\n`, text };
   } catch (thrown) {
-    site.log.error("A page of the admin port could not be rendered", { path, cause: String(thrown) });
+    site.log.error("A page of the admin port could not be rendered", { path, cause: thrownText(thrown) });
     return refusal(500, "page_failed", "This page could not be rendered; the router's log has the cause.");
   }
 }

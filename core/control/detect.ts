@@ -1,6 +1,7 @@
 import type { Named } from "../active-config.ts";
 import type { Detector, EndpointRecord } from "../contract/detector.ts";
 import type { Log } from "../contract/log.ts";
+import { thrownText } from "../contract/thrown-text.ts";
 
 /** Why an endpoint should leave the pool. */
 export interface Detected {
@@ -27,7 +28,7 @@ function ask(detector: Detector, record: EndpointRecord, others: readonly Endpoi
   try {
     return detector.detect(record, others);
   } catch (thrown) {
-    log.warn("A plugin broke its contract", { method: "detect", fault: String(thrown) });
+    log.warn("A plugin broke its contract", { method: "detect", fault: thrownText(thrown) });
     return undefined;
   }
 }

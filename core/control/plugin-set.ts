@@ -8,6 +8,7 @@ import type { Parser } from "../contract/parser.ts";
 import type { Definition, Output, PluginHost, PluginKind, PluginKinds, PrefixSettings } from "../contract/plugin.ts";
 import type { Random } from "../contract/profile-plugin.ts";
 import type { Source } from "../contract/source.ts";
+import { thrownText } from "../contract/thrown-text.ts";
 import type { Settings } from "../settings.ts";
 import type { KeptState } from "./kept-state.ts";
 
@@ -114,7 +115,7 @@ function disposeOne({ name, plugin }: Instance, log: Log): void {
   try {
     plugin.dispose?.();
   } catch (thrown) {
-    log.warn("A plugin failed while it was disposed", { plugin: name, fault: String(thrown) });
+    log.warn("A plugin failed while it was disposed", { plugin: name, fault: thrownText(thrown) });
   }
 }
 

@@ -7,6 +7,7 @@ import { asRouterError, type Dialect, type RouterError } from "../contract/error
 import type { Outcome } from "../contract/outcome.ts";
 import type { Parser } from "../contract/parser.ts";
 import type { InferenceRequest } from "../contract/request.ts";
+import { thrownText } from "../contract/thrown-text.ts";
 import type { DataPlane } from "../data-plane.ts";
 import { lastWords } from "../errors/dialects.ts";
 import { respondWithError } from "../errors/error-response.ts";
@@ -247,7 +248,8 @@ class RequestIntake implements RequestReceiver, RunOwner, SlicedScanOwner {
     const { log } = this.#plane;
     for (const { plugin, message } of this.#run?.decision?.faults ?? [])
       log.warn("A plugin broke its contract", { plugin, fault: message });
-    if (error?.cause !== undefined) log.error("A request failed inside the router", { id: this.#id, cause: String(error.cause) });
+    if (error?.cause !== undefined)
+      log.error("A request failed inside the router", { id: this.#id, cause: thrownText(error.cause) });
     const { observers } = this.#config;
     if (observers.length === 0) return;
     const outcome = this.#outcome(delivery, end, error);
@@ -255,7 +257,7 @@ class RequestIntake implements RequestReceiver, RunOwner, SlicedScanOwner {
       try {
         plugin.finished(outcome);
       } catch (thrown) {
-        log.warn("An observer failed", { plugin: name, fault: String(thrown) });
+        log.warn("An observer failed", { plugin: name, fault: thrownText(thrown) });
       }
     }
   }

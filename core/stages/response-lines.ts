@@ -2,6 +2,7 @@ import type { ActiveConfig, Profile } from "../active-config.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { Log } from "../contract/log.ts";
 import type { InferenceRequest } from "../contract/request.ts";
+import { thrownText } from "../contract/thrown-text.ts";
 
 /** The header lines that the router adds to a replica's response. */
 export function ownResponseLines(
@@ -28,7 +29,7 @@ function pluginLine(headerOf: HeaderOf, request: InferenceRequest, endpoint: End
     const [name, value] = headerOf(request, endpoint);
     return `${name}: ${headerText(value)}\r\n`;
   } catch (thrown) {
-    log.warn("A plugin broke its contract", { method: "responseHeader", fault: String(thrown) });
+    log.warn("A plugin broke its contract", { method: "responseHeader", fault: thrownText(thrown) });
     return "";
   }
 }

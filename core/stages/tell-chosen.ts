@@ -2,6 +2,7 @@ import type { Profile } from "../active-config.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { Log } from "../contract/log.ts";
 import type { InferenceRequest } from "../contract/request.ts";
+import { thrownText } from "../contract/thrown-text.ts";
 
 /** Calls `chosen` of the profile's plugins with the endpoint. A plugin that throws is logged; the choice stays. */
 export function tellChosen({ chosen }: Profile, request: InferenceRequest, endpoint: Endpoint, log: Log): void {
@@ -9,7 +10,7 @@ export function tellChosen({ chosen }: Profile, request: InferenceRequest, endpo
     try {
       plugin.chosen(request, endpoint);
     } catch (thrown) {
-      log.warn("A plugin broke its contract", { plugin: name, method: "chosen", fault: String(thrown) });
+      log.warn("A plugin broke its contract", { plugin: name, method: "chosen", fault: thrownText(thrown) });
     }
   }
 }

@@ -10,11 +10,22 @@ const fail = (): never => {
   throw new Error("broken on purpose");
 };
 
+/** Throws a value that can't be turned into text. */
+const failUnprintably = (): never => {
+  throw Object.create(null);
+};
+
 /** What each kind may do wrong, and what the client gets. */
 const zoo: readonly { name: string; plugin: Definition; profile: string; status: number; code?: string }[] = [
   {
     name: "a scorer that throws has no opinion",
     plugin: defineScorer({ ...declared, type: "zoo", create: () => ({ score: fail }) }) as Definition,
+    profile: "zoo",
+    status: 200,
+  },
+  {
+    name: "a scorer that throws what can't be shown",
+    plugin: defineScorer({ ...declared, type: "zoo", create: () => ({ score: failUnprintably }) }) as Definition,
     profile: "zoo",
     status: 200,
   },
@@ -39,6 +50,13 @@ const zoo: readonly { name: string; plugin: Definition; profile: string; status:
   {
     name: "a filter that throws",
     plugin: defineFilter({ ...declared, type: "zoo", create: () => ({ filter: fail }) }) as Definition,
+    profile: "zoo",
+    status: 500,
+    code: "plugin_fault",
+  },
+  {
+    name: "a filter that throws what can't be shown",
+    plugin: defineFilter({ ...declared, type: "zoo", create: () => ({ filter: failUnprintably }) }) as Definition,
     profile: "zoo",
     status: 500,
     code: "plugin_fault",
@@ -75,6 +93,12 @@ const zoo: readonly { name: string; plugin: Definition; profile: string; status:
   {
     name: "an observer that throws",
     plugin: defineObserver({ ...declared, type: "zoo", create: () => ({ finished: fail }) }) as Definition,
+    profile: "max-score",
+    status: 200,
+  },
+  {
+    name: "an observer that throws what can't be shown",
+    plugin: defineObserver({ ...declared, type: "zoo", create: () => ({ finished: failUnprintably }) }) as Definition,
     profile: "max-score",
     status: 200,
   },

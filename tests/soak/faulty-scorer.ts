@@ -4,7 +4,10 @@ import type { Scorer } from "../../core/contract/scorer.ts";
 import { beSlow, fail, faultOf, reject, throwUnprintable } from "./plugin-faults.ts";
 
 /** What it does instead of having no opinion. The request must be served all the same. */
-export const SCORER_FAULTS: ReadonlyMap<string, (candidates: number) => unknown> = new Map<string, (candidates: number) => unknown>([
+export const SCORER_FAULTS: ReadonlyMap<string, (candidates: number) => unknown> = new Map<
+  string,
+  (candidates: number) => unknown
+>([
   ["scorer-throws", fail],
   ["scorer-throws-unprintable", throwUnprintable],
   ["scorer-rejects", reject],

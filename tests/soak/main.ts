@@ -20,7 +20,8 @@ const { values } = parseArgs({
 });
 const options = { minutes: Number(values.minutes), clients: Number(values.clients), seed: Number(values.seed) };
 const runtime = RUNTIMES.find((each) => each === values.runtime);
-const isValid = options.minutes > 0 && options.clients >= 1 && Number.isInteger(options.clients) && Number.isInteger(options.seed);
+const isValid =
+  options.minutes > 0 && options.clients >= 1 && Number.isInteger(options.clients) && Number.isInteger(options.seed);
 if (!isValid || (values.runtime !== undefined && runtime === undefined)) {
   console.error(`Usage: npm run soak -- [--minutes N] [--runtime ${RUNTIMES.join("|")}] [--clients N] [--seed N]`);
   process.exit(2);

@@ -6,7 +6,8 @@ const MOST_LISTED = 10;
 
 /** Sentences that say why the run failed; none if it passed. */
 export function problemsOf(findings: Findings): readonly string[] {
-  const { results, unexplained, disturbances, pluginFaults, samples, rest, filesBefore, uncaught, endedEarly, exitCode } = findings;
+  const { results, unexplained, disturbances, pluginFaults, samples, rest, filesBefore, uncaught, endedEarly, exitCode } =
+    findings;
   const mustNotBe = (["wrong", "damaged", "mixed up", "hung"] as const).filter((name) => results[name] > 0);
   return [
     ...(endedEarly === undefined ? [] : [`the router ${endedEarly}`]),
