@@ -44,11 +44,14 @@ function run(runtime: Runtime, files: readonly string[]): Promise<boolean> {
   return new Promise((resolve) => {
     const child = spawn(runtime.command, [...runtime.args, ...files], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
     let output = "";
-    const keep = (chunk: Buffer) => {
-      output += chunk.toString();
-    };
-    child.stdout.on("data", keep);
-    child.stderr.on("data", keep);
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8").on("data", (chunk: string) => {
+        output += chunk;
+      });
+    }
+    child.on("error", (error) => {
+      output += `${error.message}\n`;
+    });
     const limit = setTimeout(() => {
       output += `\nEnded after ${LIMIT_MS / 60_000} minutes.\n`;
       child.kill("SIGKILL");
@@ -87,7 +90,11 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 const files = (places.length > 0 ? places : ["tests"]).flatMap((place) => testFiles(join(root, place)));
-let isAllGood = files.length > 0;
+if (files.length === 0) {
+  console.error(`There are no tests in ${places.join(", ")}.`);
+  process.exit(1);
+}
+let isAllGood = true;
 for (const runtime of runtimes()) {
   if (kinds.length > 0 && !kinds.includes(runtime.name.split(":")[0] ?? "")) continue;
   isAllGood = (await run(runtime, files)) && isAllGood;
