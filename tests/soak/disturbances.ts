@@ -1,6 +1,8 @@
+import { setTimeout } from "node:timers/promises";
 import type { FaultChanges } from "../../core/mock/faults.ts";
 import { MODEL } from "./config.ts";
 import { ReplicaPlace } from "./replica-place.ts";
+import { Starvation } from "./starvation.ts";
 
 /** Something that is done to a replica, and what undoes it. */
 interface Disturbance {
@@ -40,18 +42,15 @@ const EVERY_MS = 2_500;
 const LASTS_MS = 4_000;
 /** What was under way when a disturbance ended may still fail. */
 const AFTERWARDS_MS = 3_000;
-/** This process runs clients and replicas. When it gets no processor for that long, all replicas count as disturbed. */
-const STALL_MS = 1_000;
-const LOOK_MS = 100;
 
 /** Replicas to which something happens every few seconds. */
 export interface DisturbedPool {
   readonly urls: readonly string[];
   /** Disturbances so far, by name. */
   readonly counts: ReadonlyMap<string, number>;
-  /** How often this process stood still. */
-  readonly stalls: number;
-  /** Whether the replica on that port was disturbed at any moment from `fromMs` to `toMs`, in milliseconds since 1970. */
+  /** For how long this process had too little of the processor. */
+  readonly starvedMs: number;
+  /** Whether the replica on that port was disturbed or starved at any moment from `fromMs` to `toMs`, in milliseconds since 1970. */
   wasDisturbed(port: number, fromMs: number, toMs: number): boolean;
   /** Begins the disturbances. */
   begin(): void;
@@ -63,19 +62,20 @@ export interface DisturbedPool {
 export async function startDisturbedPool(random: () => number): Promise<DisturbedPool> {
   const places: ReplicaPlace[] = [];
   while (places.length < REPLICAS) places.push(await ReplicaPlace.open(MODEL));
-  const history: { readonly isAt: (port: number) => boolean; readonly fromMs: number; toMs: number }[] = [];
+  const history: { readonly port: number; readonly fromMs: number; toMs: number }[] = [];
   const counts = new Map<string, number>();
   const disturbed = new Map<ReplicaPlace, Promise<void>>();
   let begun = 0;
-  let stalls = 0;
+  const starvation = new Starvation();
   const isCalm = new AbortController();
 
   const disturb = async (place: ReplicaPlace, { name, begin, end }: Disturbance) => {
     counts.set(name, (counts.get(name) ?? 0) + 1);
-    const entry = { isAt: (port: number) => port === place.port, fromMs: Date.now(), toMs: Number.POSITIVE_INFINITY };
+    const entry = { port: place.port, fromMs: Date.now(), toMs: Number.POSITIVE_INFINITY };
     history.push(entry);
     await begin(place);
-    await pause(LASTS_MS, isCalm.signal);
+    // Rejects when all is to be calm; then it ends at once.
+    await setTimeout(LASTS_MS, undefined, { signal: isCalm.signal }).catch(() => {});
     await end(place);
     entry.toMs = Date.now();
     disturbed.delete(place);
@@ -88,30 +88,23 @@ export async function startDisturbedPool(random: () => number): Promise<Disturbe
     begun += 1;
   };
 
-  let timers: ReturnType<typeof setInterval>[] = [];
-  let lookedAtMs = Date.now();
-  const look = () => {
-    const nowMs = Date.now();
-    if (nowMs - lookedAtMs > STALL_MS) {
-      stalls += 1;
-      history.push({ isAt: () => true, fromMs: lookedAtMs, toMs: nowMs });
-    }
-    lookedAtMs = nowMs;
-  };
+  let timer: ReturnType<typeof setInterval> | undefined;
   return {
     urls: places.map(({ replica }) => replica.url),
     counts,
-    get stalls() {
-      return stalls;
+    get starvedMs() {
+      return starvation.totalMs;
     },
     wasDisturbed: (port, fromMs, toMs) =>
-      history.some((each) => each.isAt(port) && each.fromMs <= toMs && fromMs <= each.toMs + AFTERWARDS_MS),
+      starvation.wasDuring(fromMs, toMs) ||
+      history.some((each) => each.port === port && each.fromMs <= toMs && fromMs <= each.toMs + AFTERWARDS_MS),
     begin() {
-      lookedAtMs = Date.now();
-      timers = [setInterval(disturbOne, EVERY_MS), setInterval(look, LOOK_MS)];
+      starvation.begin();
+      timer = setInterval(disturbOne, EVERY_MS);
     },
     async calm() {
-      for (const timer of timers) clearInterval(timer);
+      clearInterval(timer);
+      starvation.end();
       isCalm.abort();
       await Promise.all(disturbed.values());
     },
@@ -119,15 +112,4 @@ export async function startDisturbedPool(random: () => number): Promise<Disturbe
       await Promise.all(places.map((place) => place.kill()));
     },
   };
-}
-
-/** Resolves after `ms`, or as soon as the signal is aborted. */
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener("abort", () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }

@@ -37,7 +37,9 @@ export default defineObserver({
         render() {
           collectGarbage();
           const { rss, heapUsed, external } = process.memoryUsage();
-          return JSON.stringify({ resident: rss, live: heapUsed + external } satisfies Memory);
+          // On Bun the heap's size has its buffers in it.
+          const live = process.versions["bun"] === undefined ? heapUsed + external : heapUsed;
+          return JSON.stringify({ resident: rss, live } satisfies Memory);
         },
       },
     ],

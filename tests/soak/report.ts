@@ -24,7 +24,7 @@ export function problemsOf(findings: Findings): readonly string[] {
 
 /** One line with the figures of a run. */
 export function summaryOf({ runtime, minutes }: SoakOptions, findings: Findings, hasPassed: boolean): string {
-  const { results, unexplained, disturbances, pluginFaults, stalls, samples, rest, filesBefore } = findings;
+  const { results, unexplained, disturbances, pluginFaults, starvedMs, samples, rest, filesBefore } = findings;
   const total = Object.values(results).reduce((sum, count) => sum + count, 0);
   const counts = Object.entries(results).map(([name, count]) => `${count} ${name}`);
   const disturbed = [...disturbances.values()].reduce((sum, count) => sum + count, 0);
@@ -36,7 +36,7 @@ export function summaryOf({ runtime, minutes }: SoakOptions, findings: Findings,
     `files ${filesBefore} before, ${rest?.openFiles ?? "?"} after`,
     `resident ${Math.round((samples.at(-1)?.resident ?? 0) / 1e6)} MB, ${signed(residentPerRequest)} bytes a request`,
     `live ${((samples.at(-1)?.live ?? 0) / 1e6).toFixed(1)} MB, ${signed(livePerRequest)} bytes a request`,
-    ...(stalls > 0 ? [`${stalls} times without a processor`] : []),
+    ...(starvedMs > 0 ? [`${Math.round(starvedMs / 1000)} s with too little processor`] : []),
   ].join("; ");
 }
 

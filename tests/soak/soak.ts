@@ -25,7 +25,8 @@ export interface Findings {
   readonly disturbances: ReadonlyMap<string, number>;
   /** Requests at which one of the router's plugins broke its contract. */
   readonly pluginFaults: number;
-  readonly stalls: number;
+  /** For how long clients and replicas had too little of the processor. */
+  readonly starvedMs: number;
   readonly samples: readonly Sample[];
   readonly rest: Rest | undefined;
   readonly filesBefore: number;
@@ -37,9 +38,9 @@ export interface Findings {
 
 const SAMPLE_MS = 3_000;
 /** A client waits up to so long before its next request. */
-const PAUSE_MS = 800;
+const PAUSE_MS = 1_200;
 /** Clients that leave at once would crowd out the others. */
-const LEFT_PAUSE_MS = 2_000;
+const LEFT_PAUSE_MS = 3_000;
 /** One request in so many has a plugin's fault, one in five of them a filter's, which fails it. */
 const FAULT_SHARE = 0.05;
 const HARMLESS_FAULTS = [...SCORER_FAULTS.keys(), ...OBSERVER_FAULTS.keys()];
@@ -95,7 +96,7 @@ export async function soak({ runtime, minutes, clients, seed }: SoakOptions): Pr
     unexplained: unexplained.map((id) => [id, router.failures.get(id)]),
     disturbances: pool.counts,
     pluginFaults,
-    stalls: pool.stalls,
+    starvedMs: pool.starvedMs,
     samples,
     rest,
     filesBefore,
