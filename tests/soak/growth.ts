@@ -17,7 +17,7 @@ export interface Growth {
 
 /** What memory may grow by in the second half: so much for each request, and so much that needs no reason. */
 const BOUNDS = {
-  live: { perRequest: 100, anyway: 1e6 },
+  live: { perRequest: 100, anyway: 0.6e6 },
   resident: { perRequest: 200, anyway: 8e6 },
 } as const;
 
