@@ -29,8 +29,10 @@ process.exitCode = failed > 0 ? 1 : 0;
 async function passes(target: Target, forMs: number): Promise<boolean> {
   const endMs = performance.now() + forMs;
   const { inputs, kinds, finding } = await fuzz(target, { seed, isOver: () => performance.now() >= endMs });
-  console.log(`${target.name}: ${inputs} inputs of ${kinds} kinds, seed ${seed}${finding === undefined ? "" : ", FAILED"}`);
-  if (finding === undefined) return true;
+  console.log(
+    `${target.name}: ${inputs} inputs of ${kinds} kinds, seed ${seed}${finding === undefined && inputs > 0 ? "" : ", FAILED"}`,
+  );
+  if (finding === undefined) return inputs > 0;
   const { input, message, after } = finding;
   console.log(`  after ${after} inputs: ${message}`);
   console.log(`  input (${input.length} bytes): ${JSON.stringify(input.toString("latin1"))}`);

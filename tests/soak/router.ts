@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type { Status } from "../../core/admin/status.ts";
 import { writeSoakConfig } from "./config.ts";
 import type { Memory } from "./memory-page.ts";
@@ -51,16 +51,21 @@ const COMMANDS: Readonly<Record<Runtime, readonly string[]>> = {
 /** Resolves once it listens and has probed its replicas. */
 export async function startSoakRouter(runtime: Runtime, urls: readonly string[]): Promise<SoakRouter> {
   const [command = "", ...args] = COMMANDS[runtime];
-  const child = spawn(command, [...args, "start", "--port", "0", "--admin-port", "0", "-f", writeSoakConfig(urls)], {
+  const config = writeSoakConfig(urls);
+  const child = spawn(command, [...args, "start", "--port", "0", "--admin-port", "0", "-f", config], {
     cwd: root,
     stdio: ["ignore", "pipe", "pipe"],
   });
-  const kill = () => child.kill("SIGKILL");
+  const kill = () => {
+    rmSync(dirname(config), { recursive: true });
+    child.kill("SIGKILL");
+  };
   process.once("exit", kill);
   let ended: string | undefined;
   const exited = new Promise<number | null>((resolve) =>
     child.once("exit", (code, signal) => {
       process.off("exit", kill);
+      rmSync(dirname(config), { recursive: true });
       ended = `ended with ${signal ?? `code ${code}`}`;
       resolve(code);
     }),
