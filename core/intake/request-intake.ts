@@ -23,6 +23,7 @@ import { respondLocally } from "./local-routes.ts";
 import type { RequestReceiver, RequestStarter } from "./request-receiver.ts";
 import type { ResponseWriter } from "./response-writer.ts";
 import { noSuchRoute } from "./served-routes.ts";
+import { tellObservers } from "./tell-observers.ts";
 
 /** Starts requests on a data plane. Each request ends exactly once, with one Outcome. */
 export function intake(plane: DataPlane): RequestStarter {
@@ -252,14 +253,7 @@ class RequestIntake implements RequestReceiver, RunOwner, SlicedScanOwner {
       log.error("A request failed inside the router", { id: this.#id, cause: thrownText(error.cause) });
     const { observers } = this.#config;
     if (observers.length === 0) return;
-    const outcome = this.#outcome(delivery, end, error);
-    for (const { name, plugin } of observers) {
-      try {
-        plugin.finished(outcome);
-      } catch (thrown) {
-        log.warn("An observer failed", { plugin: name, fault: thrownText(thrown) });
-      }
-    }
+    tellObservers(observers, this.#outcome(delivery, end, error), log);
   }
 
   #outcome(delivery: Delivery, { ending, status }: End, error: RouterError | undefined): Outcome {

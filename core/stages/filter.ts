@@ -5,6 +5,7 @@ import { RouterError } from "../contract/errors.ts";
 import type { LoadView } from "../contract/load-view.ts";
 import type { Random } from "../contract/profile-plugin.ts";
 import type { InferenceRequest } from "../contract/request.ts";
+import { ignoresPromise } from "./returned-promise.ts";
 
 export interface Filtered {
   readonly candidates: readonly Endpoint[];
@@ -65,6 +66,7 @@ function droppedOf(filterName: string, candidates: readonly Endpoint[], kept: re
     }
     if (next === kept.length) return lost;
   }
+  ignoresPromise(kept);
   throw new RouterError(
     "plugin_fault",
     `The filter "${filterName}" must return some of the candidates in their order; fix the plugin.`,

@@ -4,6 +4,7 @@ import { RouterError } from "../contract/errors.ts";
 import type { Picker } from "../contract/picker.ts";
 import type { Random } from "../contract/profile-plugin.ts";
 import { MAX_SLOTS } from "../state/load.ts";
+import { ignoresPromise } from "./returned-promise.ts";
 
 /** By slot: the endpoint's index among the candidates; -1 after the order contained it. Only valid within one call. */
 const places = new Int32Array(MAX_SLOTS);
@@ -18,6 +19,7 @@ export function pick(
   const order = orderBy(picker, candidates, totals, random);
   // A copy: the list is the plugin's own, which may use it again while this request is still tried.
   if (Array.isArray(order) && order.length > 0 && areAmong(order, candidates)) return order.slice();
+  ignoresPromise(order);
   throw new RouterError(
     "plugin_fault",
     `The picker "${picker.name}" must return candidates, at least one and none twice; fix the plugin.`,

@@ -5,6 +5,7 @@ import type { LoadView } from "../contract/load-view.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 import type { Scorer } from "../contract/scorer.ts";
 import { thrownMessage } from "../contract/thrown-text.ts";
+import { ignoresPromise } from "./returned-promise.ts";
 
 export interface Scored {
   readonly columns: readonly ScorerColumn[];
@@ -61,6 +62,7 @@ function emptyWeights(length: number): Float64Array {
 }
 
 function checkValues(values: ArrayLike<number | null>, wanted: number): void {
+  if (values.length !== wanted && ignoresPromise(values)) throw new TypeError("Returned a promise instead of scores");
   if (values.length !== wanted) throw new RangeError(`Returned ${values.length} scores for ${wanted} candidates`);
   for (let i = 0; i < wanted; i++) {
     const value = values[i]!;

@@ -15,6 +15,9 @@ const failUnprintably = (): never => {
   throw Object.create(null);
 };
 
+/** A rejection that nobody handles fails this file on every runtime. */
+const reject = async (): Promise<never> => fail();
+
 /** What each kind may do wrong, and what the client gets. */
 const zoo: readonly { name: string; plugin: Definition; profile: string; status: number; code?: string }[] = [
   {
@@ -26,6 +29,12 @@ const zoo: readonly { name: string; plugin: Definition; profile: string; status:
   {
     name: "a scorer that throws what can't be shown",
     plugin: defineScorer({ ...declared, type: "zoo", create: () => ({ score: failUnprintably }) }) as Definition,
+    profile: "zoo",
+    status: 200,
+  },
+  {
+    name: "a scorer that returns a rejected promise",
+    plugin: defineScorer({ ...declared, type: "zoo", create: () => ({ score: reject as never }) }) as Definition,
     profile: "zoo",
     status: 200,
   },
@@ -62,6 +71,13 @@ const zoo: readonly { name: string; plugin: Definition; profile: string; status:
     code: "plugin_fault",
   },
   {
+    name: "a filter that returns a rejected promise",
+    plugin: defineFilter({ ...declared, type: "zoo", create: () => ({ filter: reject as never }) }) as Definition,
+    profile: "zoo",
+    status: 500,
+    code: "plugin_fault",
+  },
+  {
     name: "a filter that invents an endpoint",
     plugin: defineFilter({
       ...declared,
@@ -80,6 +96,13 @@ const zoo: readonly { name: string; plugin: Definition; profile: string; status:
     code: "plugin_fault",
   },
   {
+    name: "a picker that returns a rejected promise",
+    plugin: definePicker({ ...declared, type: "zoo", create: () => ({ pick: reject as never }) }) as Definition,
+    profile: "zoo",
+    status: 500,
+    code: "plugin_fault",
+  },
+  {
     name: "a picker that picks one endpoint twice",
     plugin: definePicker({
       ...declared,
@@ -93,6 +116,12 @@ const zoo: readonly { name: string; plugin: Definition; profile: string; status:
   {
     name: "an observer that throws",
     plugin: defineObserver({ ...declared, type: "zoo", create: () => ({ finished: fail }) }) as Definition,
+    profile: "max-score",
+    status: 200,
+  },
+  {
+    name: "an observer that is async and fails",
+    plugin: defineObserver({ ...declared, type: "zoo", create: () => ({ finished: reject }) }) as Definition,
     profile: "max-score",
     status: 200,
   },

@@ -14,5 +14,5 @@ export default defineObserver({
   type: "faulty-observer",
   summary: "Does nothing, and fails where a request's id asks for it.",
   options: z.strictObject({}),
-  create: () => ({ finished: ({ id }) => void OBSERVER_FAULTS.get(faultOf(id))?.() }),
+  create: () => ({ finished: ({ id }) => OBSERVER_FAULTS.get(faultOf(id))?.() }),
 });

@@ -6,16 +6,13 @@ export function faultOf(requestId: string): string {
   return requestId.replace(/^soak-\d+-/, "");
 }
 
-/** Part of every message of these faults, by which their log lines are told from real ones. */
-export const ON_PURPOSE = "on purpose";
-
 export function fail(): never {
-  throw new Error(ON_PURPOSE);
+  throw new Error("on purpose");
 }
 
 /** What an `async` method returns that fails: a rejected promise where the contract wants a value. */
 export async function reject(): Promise<never> {
-  throw new Error(ON_PURPOSE);
+  throw new Error("on purpose");
 }
 
 /** Throws a value that can't be turned into text. */

@@ -24,5 +24,10 @@ export default defineScorer({
   type: "stray",
   summary: "Breaks its contract where nobody looks",
   options: z.strictObject({}),
-  create: () => ({ score: (request) => (FAULTS[request.model]?.() as number[] | undefined) ?? null }),
+  create: () => ({
+    score: ({ model }) => {
+      FAULTS[model]?.();
+      return null;
+    },
+  }),
 });
