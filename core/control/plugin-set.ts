@@ -8,7 +8,6 @@ import type { Parser } from "../contract/parser.ts";
 import type { Definition, Output, PluginHost, PluginKind, PluginKinds, PrefixSettings } from "../contract/plugin.ts";
 import type { Random } from "../contract/profile-plugin.ts";
 import type { Source } from "../contract/source.ts";
-import type { Settings } from "../settings.ts";
 import type { KeptState } from "./kept-state.ts";
 
 /** What the process that runs the plugins gives them. */
@@ -82,12 +81,10 @@ function assemble(
   // An instance's kind determines its contract, but the compiler can't follow that through the list.
   const ofKind = <Kind extends PluginKind>(kind: Kind) =>
     instances.filter((instance) => instance.kind === kind) as unknown as Named<PluginKinds[Kind]>[];
-  const routes = routesOf(ofKind("parser"));
-  checkKeepAlive(config.settings, routes);
   return {
     active: {
       pool: config.pool.name,
-      routes,
+      routes: routesOf(ofKind("parser")),
       rewriters: ofKind("rewriter"),
       profile: buildProfile(config.profile, ofKind),
       observers: ofKind("observer"),
@@ -116,13 +113,6 @@ function disposeOne({ name, plugin }: Instance, log: Log): void {
   } catch (thrown) {
     log.warn("A plugin failed while it was disposed", { plugin: name, fault: String(thrown) });
   }
-}
-
-/** Throws an Error for a path that no parser serves: nothing would ever be sent there. */
-function checkKeepAlive(settings: Settings, routes: ActiveConfig["routes"]): void {
-  const unserved = settings.keepAlive?.paths.find((path) => !routes.has(path));
-  if (unserved === undefined) return;
-  throw new Error(`spec.keepAlive.paths has ${unserved}, which no parser serves; served are ${[...routes.keys()].join(", ")}`);
 }
 
 function routesOf(parsers: readonly Named<Parser>[]): ActiveConfig["routes"] {
