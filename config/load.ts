@@ -12,6 +12,7 @@ import { rewriteDocument } from "./rewrite-schema.ts";
 import { readRewrites } from "./rewrites.ts";
 import { readRouter } from "./router.ts";
 import { type RouterDocument, routerDocument } from "./schema.ts";
+import { checkKeepAlivePaths } from "./served-paths.ts";
 
 /** A valid config, with the type of each of its instances. */
 export interface LoadedConfig {
@@ -69,12 +70,18 @@ async function read(
   const resources = documents.InferenceModelRewrite.flatMap((document) => fit(document, rewriteDocument, () => undefined) ?? []);
   const rewrites = readRewrites(resources, router?.isPoolKnown ? router.config.pool.name : undefined);
 
-  if (problems.length > 0 || router === undefined) {
-    const files = texts.map(({ file }) => file);
-    return { problems: inReadingOrder(problems, files) };
-  }
+  const refused = () => ({
+    problems: inReadingOrder(
+      problems,
+      texts.map(({ file }) => file),
+    ),
+  });
+  if (problems.length > 0 || router === undefined) return refused();
   const settled = { ...router.config, rewrites };
   const instances = allInstances(settled, router.listed, registry);
+  const { keepAlive } = settled.settings;
+  if (keepAlive !== undefined) checkKeepAlivePaths(keepAlive, instances, router.report);
+  if (problems.length > 0) return refused();
   return {
     config: { ...settled, plugins: instances.map(({ entry }) => entry) },
     definitions: new Map(instances.map(({ entry, definition }) => [entry.name, definition])),

@@ -22,6 +22,8 @@ import type { AddressSpec, AdminAddressSpec, EjectionSpec, KeepAliveSpec, Router
 export interface RouterParts {
   readonly config: Omit<RouterConfig, "plugins" | "rewrites">;
   readonly listed: ListedPlugins;
+  /** For problems with paths in the document that show only later. */
+  readonly report: Report;
   /** False if the pool section has problems, so that its name may be wrong. */
   readonly isPoolKnown: boolean;
 }
@@ -63,7 +65,7 @@ export async function readRouter(
       hasRoutingHeaders: spec.responseHeaders ?? true,
     },
   };
-  return { config, listed, isPoolKnown: !broken.has("pool") };
+  return { config, listed, report, isPoolKnown: !broken.has("pool") };
 }
 
 function readEjection(spec: EjectionSpec): EjectionSettings {

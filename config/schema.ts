@@ -136,7 +136,7 @@ const limits = z.strictObject({
   clientConnections: limit(
     "clientConnections",
     whole(1, 1_000_000),
-    "Client connections at once; those beyond it are closed at once.",
+    "Client connections at once; some more wait for their turn, the others are closed.",
   ),
   perClientConnections: limit(
     "perClientConnections",

@@ -26,6 +26,8 @@ export async function startAdmin(options: AdminOptions): Promise<AdminServer> {
     port,
     limits: { ...limits, clientConnections: ADMIN_CONNECTIONS, perClientConnections: 0 },
     clock,
+    // Its descriptors are for these connections only.
+    mayWait: false,
     memory: { unreadBytes: 0 },
     start: adminRequests(options, allowedHosts([host, ...hosts])),
     refuse: (response, error) => respondWithError(response, error, "openai", "none"),

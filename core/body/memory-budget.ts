@@ -1,5 +1,6 @@
 import type { Clock } from "../contract/clock.ts";
 import { RouterError } from "../contract/errors.ts";
+import { idleStorageBytes, trimStorage } from "./storage-pool.ts";
 
 /** A body that is still arriving. */
 export interface Upload {
@@ -25,14 +26,14 @@ const SLOW_BYTES = 64 * 1024;
 /**
  * One budget for the memory of all request bodies under way and of all responses that clients have not read. When it is used up,
  * room is made by cutting the uploads that made the least progress lately; where that is not enough, the body that asks is refused.
+ * Idle buffers, kept for the next bodies, only get what is left of it.
  */
 export class MemoryBudget {
   readonly limitBytes: number;
-  /** Bytes of responses that wait for their readers; kept up to date by hosts. */
-  unreadBytes = 0;
   /** Bodies refused and uploads cut so far. */
   refusals = 0;
   #bodyBytes = 0;
+  #unreadBytes = 0;
   readonly #clock: Pick<Clock, "every">;
   readonly #uploads = new Map<Upload, Marks>();
   #stopMarking: (() => void) | undefined;
@@ -45,6 +46,16 @@ export class MemoryBudget {
   /** Memory of all request bodies. */
   get bodyBytes(): number {
     return this.#bodyBytes;
+  }
+
+  /** Bytes of responses that wait for their readers; kept up to date by hosts. */
+  get unreadBytes(): number {
+    return this.#unreadBytes;
+  }
+
+  set unreadBytes(bytes: number) {
+    this.#unreadBytes = bytes;
+    this.#trimIdle();
   }
 
   /** A body of `bytes` is announced. Throws RouterError (503) if there is no room for it. */
@@ -61,6 +72,7 @@ export class MemoryBudget {
       throw overloaded();
     }
     this.#bodyBytes += bytes;
+    this.#trimIdle();
   }
 
   give(bytes: number): void {
@@ -83,7 +95,12 @@ export class MemoryBudget {
   }
 
   #hasRoom(bytes: number): boolean {
-    return this.#bodyBytes + this.unreadBytes + bytes <= this.limitBytes;
+    return this.#bodyBytes + this.#unreadBytes + bytes <= this.limitBytes;
+  }
+
+  #trimIdle(): void {
+    const room = Math.max(0, this.limitBytes - this.#bodyBytes - this.#unreadBytes);
+    if (idleStorageBytes() > room) trimStorage(room);
   }
 
   /** Cuts the slowest of the uploads that made less progress than `least`, if that makes enough room; else none. */

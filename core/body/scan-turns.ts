@@ -1,25 +1,30 @@
 import type { Clock } from "../contract/clock.ts";
 
-/** Bytes between two looks at the clock. */
-export const STEP_BYTES = 8 * 1024;
+/** Bytes between two looks at the clock: the fewest, with which a process begins, and the most. */
+const FEWEST_STEP_BYTES = 512;
+const MOST_STEP_BYTES = 8 * 1024;
+/** A step that took longer is followed by shorter ones, one that took less than a quarter of it by longer ones. */
+const STEP_MS = 0.5;
 /** So long one turn of the event loop is used for scanning, all bodies together. */
-const TURN_MS = 4;
+const TURN_MS = 2;
 
 /** A body that is not scanned as far as it has come. */
 export interface ScanJob {
-  /** Scans on by a step; returns true when there is more to scan now. Must not throw. */
-  scanStep(): boolean;
+  /** Scans on by a step of so many bytes; returns true when there is more to scan now. Must not throw. */
+  scanStep(bytes: number): boolean;
 }
 
 /**
  * Scans large bodies a slice per turn of the event loop. A body of many short members takes 30 ms for a megabyte: in one piece
- * it would hold up everybody else. Bodies take turns, a step each.
+ * it would hold up everybody else. Bodies take turns, a step each. Steps are short until they prove quick: the first ones of a
+ * process run code that the engine has not compiled yet, at a tenth of the speed.
  */
 export class ScanTurns {
   readonly #clock: Pick<Clock, "now">;
   readonly #nextTurn: (run: () => void) => void;
   readonly #jobs: ScanJob[] = [];
   #isScheduled = false;
+  #stepBytes = FEWEST_STEP_BYTES;
   readonly #run = () => this.#turn();
 
   constructor(clock: Pick<Clock, "now">, nextTurn: (run: () => void) => void) {
@@ -41,12 +46,21 @@ export class ScanTurns {
 
   #turn(): void {
     this.#isScheduled = false;
-    const endMs = this.#clock.now() + TURN_MS;
+    let nowMs = this.#clock.now();
+    const endMs = nowMs + TURN_MS;
     do {
       const job = this.#jobs.shift();
       if (job === undefined) return;
-      if (job.scanStep()) this.#jobs.push(job);
-    } while (this.#clock.now() < endMs);
+      const fromMs = nowMs;
+      if (job.scanStep(this.#stepBytes)) this.#jobs.push(job);
+      nowMs = this.#clock.now();
+      this.#adapt(nowMs - fromMs);
+    } while (nowMs < endMs);
     if (this.#jobs.length > 0) this.#schedule();
+  }
+
+  #adapt(stepMs: number): void {
+    if (stepMs > STEP_MS) this.#stepBytes = Math.max(FEWEST_STEP_BYTES, this.#stepBytes / 2);
+    else if (stepMs < STEP_MS / 4) this.#stepBytes = Math.min(MOST_STEP_BYTES, this.#stepBytes * 2);
   }
 }

@@ -1,6 +1,6 @@
 import type { BodyBuffer } from "./receive.ts";
 import type { BodyScanner } from "./scan.ts";
-import { type ScanJob, type ScanTurns, STEP_BYTES } from "./scan-turns.ts";
+import type { ScanJob, ScanTurns } from "./scan-turns.ts";
 
 /** Bodies up to this size are scanned as they come: they cost little, and a turn of their own would cost more. */
 export const DIRECT_BYTES = 256 * 1024;
@@ -60,10 +60,10 @@ export class SlicedScan implements ScanJob {
     if (this.#isHeld) this.#hold(false);
   }
 
-  scanStep(): boolean {
+  scanStep(bytes: number): boolean {
     if (this.#isOver) return false;
     const { length, storage } = this.#body;
-    this.#at = Math.min(length, this.#at + STEP_BYTES);
+    this.#at = Math.min(length, this.#at + bytes);
     try {
       this.#scanner.push(storage, this.#at);
     } catch (thrown) {

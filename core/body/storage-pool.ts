@@ -15,6 +15,22 @@ const FREED_BYTES = 256 * 1024;
 const idle = new Map<number, Uint8Array[]>();
 let idleBytes = 0;
 
+/** Memory of all idle buffers. */
+export function idleStorageBytes(): number {
+  return idleBytes;
+}
+
+/** Gives idle buffers back to the system, the largest first, until they take no more than `mostBytes`. */
+export function trimStorage(mostBytes: number): void {
+  for (let size = LARGEST_KEPT; size >= SMALLEST && idleBytes > mostBytes; size /= 2) {
+    const list = idle.get(size) ?? [];
+    while (list.length > 0 && idleBytes > mostBytes) {
+      idleBytes -= size;
+      freeStorage(list.pop()!);
+    }
+  }
+}
+
 /** A buffer with undefined content; `size` is one that `storageSize` returned. */
 export function takeStorage(size: number): Uint8Array {
   const kept = idle.get(size)?.pop();
@@ -28,13 +44,17 @@ export function returnStorage(storage: Uint8Array): void {
   const size = storage.length;
   if (size < SMALLEST) return;
   if (size > LARGEST_KEPT || idleBytes + size > MOST_IDLE_BYTES) {
-    if (size >= FREED_BYTES) freeBytes(storage);
+    freeStorage(storage);
     return;
   }
   const list = idle.get(size);
   if (list === undefined) idle.set(size, [storage]);
   else list.push(storage);
   idleBytes += size;
+}
+
+function freeStorage(storage: Uint8Array): void {
+  if (storage.length >= FREED_BYTES) freeBytes(storage);
 }
 
 /** The size of a buffer for so many bytes: the next power of two, so that few sizes exist; above the largest, exactly these. */

@@ -6,6 +6,7 @@ import type { Definition } from "../contract/plugin.ts";
 import { printable, printableLines } from "../contract/printable.ts";
 import { respondWithError } from "../errors/error-response.ts";
 import { type Router, runRouter } from "../router.ts";
+import { takeConsole } from "../runtime/take-console.ts";
 import { tuneRuntime } from "../runtime/tune-runtime.ts";
 import { startWireServer } from "../wire/server.ts";
 import { readStartArguments, type StartArguments } from "./arguments.ts";
@@ -30,6 +31,7 @@ const LAST_LINES_MS = 1_000;
 export async function start(argv: readonly string[], registry: ReadonlyMap<string, Definition>): Promise<number> {
   tuneRuntime();
   const outputs = openOutputs(systemClock);
+  takeConsole(outputs.print, outputs.printError);
   ignoreSignals(outputs.log);
   logUncaught(outputs.log);
   const code = await startWith(argv, registry, outputs).catch((thrown: unknown) => {

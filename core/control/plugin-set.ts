@@ -9,7 +9,6 @@ import type { Definition, Output, PluginHost, PluginKind, PluginKinds, PrefixSet
 import type { Random } from "../contract/profile-plugin.ts";
 import type { Source } from "../contract/source.ts";
 import { thrownText } from "../contract/thrown-text.ts";
-import type { Settings } from "../settings.ts";
 import type { KeptState } from "./kept-state.ts";
 
 /** What the process that runs the plugins gives them. */
@@ -83,12 +82,10 @@ function assemble(
   // An instance's kind determines its contract, but the compiler can't follow that through the list.
   const ofKind = <Kind extends PluginKind>(kind: Kind) =>
     instances.filter((instance) => instance.kind === kind) as unknown as Named<PluginKinds[Kind]>[];
-  const routes = routesOf(ofKind("parser"));
-  checkKeepAlive(config.settings, routes);
   return {
     active: {
       pool: config.pool.name,
-      routes,
+      routes: routesOf(ofKind("parser")),
       rewriters: ofKind("rewriter"),
       profile: buildProfile(config.profile, ofKind),
       observers: ofKind("observer"),
@@ -117,13 +114,6 @@ function disposeOne({ name, plugin }: Instance, log: Log): void {
   } catch (thrown) {
     log.warn("A plugin failed while it was disposed", { plugin: name, fault: thrownText(thrown) });
   }
-}
-
-/** Throws an Error for a path that no parser serves: nothing would ever be sent there. */
-function checkKeepAlive(settings: Settings, routes: ActiveConfig["routes"]): void {
-  const unserved = settings.keepAlive?.paths.find((path) => !routes.has(path));
-  if (unserved === undefined) return;
-  throw new Error(`spec.keepAlive.paths has ${unserved}, which no parser serves; served are ${[...routes.keys()].join(", ")}`);
 }
 
 function routesOf(parsers: readonly Named<Parser>[]): ActiveConfig["routes"] {

@@ -37,9 +37,11 @@ export const NOT_DELIVERED: Delivery = {
   isBodyFree: true,
 };
 
+const NONE: readonly Exchange[] = [];
+
 /** The maker of a Forwarding: it ends the request. */
 export interface ForwardOwner {
-  /** No connection needs the request's body any more, and it is not sent again. May be called several times. */
+  /** No connection needs the request's body any more, and it is not sent again. Called at most once. */
   bodyDelivered(): void;
   /** The whole response was passed on. */
   completed(): void;
@@ -55,6 +57,8 @@ export class Forwarding implements ExchangeOwner {
   readonly #owner: ForwardOwner;
   readonly #attempts: Attempt[] = [];
   #exchange: Exchange | undefined;
+  /** Exchanges before that one; most requests have none. */
+  #earlier: readonly Exchange[] = NONE;
   #next = 0;
   #retriesLeft: number;
   #mayTryFresh: boolean;
@@ -96,7 +100,6 @@ export class Forwarding implements ExchangeOwner {
       this.#note(exchange.endpoint, "aborted");
     }
     const { status, responseBytes, firstByteAtMs, usage, predictedTokens, cut } = exchange;
-    const isBodyFree = this.#attempts.length === 1 && exchange.hasSentAll;
     return {
       attempts: this.#attempts,
       status,
@@ -105,7 +108,7 @@ export class Forwarding implements ExchangeOwner {
       usage,
       predictedTokens,
       cut,
-      isBodyFree,
+      isBodyFree: this.#isBodyFree,
     };
   }
 
@@ -120,9 +123,10 @@ export class Forwarding implements ExchangeOwner {
     return false;
   }
 
-  delivered(): void {
-    // A 5xx is looked at more closely, together with its request. Of several tries an earlier one may still hold the body.
-    if (this.#attempts.length === 0 && (this.#exchange?.status ?? 0) < 500) this.#owner.bodyDelivered();
+  delivered(): boolean {
+    if (!this.#isBodyFree) return false;
+    this.#owner.bodyDelivered();
+    return true;
   }
 
   completed(): void {
@@ -185,9 +189,15 @@ export class Forwarding implements ExchangeOwner {
       this.#note(endpoint, isCurrent ? "saturated" : "removed");
       return false;
     }
+    if (this.#exchange !== undefined) this.#earlier = [...this.#earlier, this.#exchange];
     this.#exchange = new Exchange(endpoint, connection, this.#sending, this.#response, this);
     this.#exchange.begin();
     return true;
+  }
+
+  /** A try that failed or was dropped may hold the body until its socket has closed. */
+  get #isBodyFree(): boolean {
+    return this.#exchange?.hasSentAll !== false && this.#earlier.every(({ hasSentAll }) => hasSentAll);
   }
 
   #stepAfter(event: TryEvent): NextStep {

@@ -51,8 +51,11 @@ export interface Sending {
 export interface ExchangeOwner {
   /** A response's head came. Returns true to pass the response on; false when it has dropped the exchange instead. */
   responded(status: number): boolean;
-  /** The response is passed on, and the replica has the whole request: the connection does not need its body any more. */
-  delivered(): void;
+  /**
+   * The response is passed on, and the replica has the whole request: the connection does not need its body any more. Returns true
+   * if the body is freed; else it is asked again with the next bytes.
+   */
+  delivered(): boolean;
   /** The whole response was passed on. */
   completed(): void;
   failed(failure: UpstreamFailure, isDelivered: boolean): void;
@@ -73,8 +76,6 @@ export class Exchange implements ResponseReader {
   usage: Usage | undefined;
   /** True once it has ended. */
   isOver = false;
-  /** True when it is certain that the connection does not need the request's body any more. */
-  hasSentAll = false;
 
   readonly #sending: Sending;
   readonly #connection: ReplicaConnection;
@@ -86,6 +87,8 @@ export class Exchange implements ResponseReader {
   #keepAlive: KeepAlive | undefined;
   #tap: UsageTap | undefined;
   #isPromptWorkedOff = false;
+  #hasSentAll = false;
+  #isBodyFreed = false;
   readonly #beganAtMs: number;
   /** Prompt tokens that the endpoint works off before this request's first token, its own included. */
   readonly #tokensAhead: number;
@@ -120,6 +123,13 @@ export class Exchange implements ResponseReader {
   /** Prompt tokens believed cached at the endpoint; undefined without a prefix index. */
   get predictedTokens(): number | undefined {
     return this.#sending.plane.prefixIndex && this.#claim.predictedTokens;
+  }
+
+  /** True when it is certain that the connection does not need the request's body any more. */
+  get hasSentAll(): boolean {
+    // Once true it stays so: the connection may carry another request by now.
+    this.#hasSentAll ||= this.#connection.hasSentAll;
+    return this.#hasSentAll;
   }
 
   /** Where its event stream stands now; undefined if the response is none. */
@@ -175,9 +185,9 @@ export class Exchange implements ResponseReader {
     if (!this.#isPromptWorkedOff && this.#boundary?.isOpeningOver !== false) {
       this.#isPromptWorkedOff = true;
       this.#claim.firstByte();
-      this.#tellDelivered();
       this.#tellFirstToken();
     }
+    if (!this.#isBodyFreed) this.#tellDelivered();
     this.#tap?.read(chunk, spans, spanCount);
     this.#keepAlive?.restart();
     if (!this.#response.write(chunk, spans, spanCount, isVerbatim)) this.#pause();
@@ -189,7 +199,7 @@ export class Exchange implements ResponseReader {
 
   end(isVerbatimEnd: boolean): void {
     if (this.isOver) return;
-    this.hasSentAll = this.#connection.hasSentAll;
+    this.#hasSentAll = this.#connection.hasSentAll;
     if (this.status < 300) this.#learn(this.#tap?.finish());
     this.#settle();
     const { request, plane } = this.#sending;
@@ -232,7 +242,7 @@ export class Exchange implements ResponseReader {
   }
 
   #tellDelivered(): void {
-    if (!this.isOver && this.#connection.hasSentAll) this.#owner.delivered();
+    if (!this.isOver && this.hasSentAll) this.#isBodyFreed = this.#owner.delivered();
   }
 
   #settle(): void {

@@ -2,15 +2,18 @@ import { createServer, type Server, type Socket } from "node:net";
 import type { Clock } from "../contract/clock.ts";
 import { acceptEndsAtFileLimit } from "../runtime/accept-limit.ts";
 import type { Crowding } from "./crowding.ts";
+import type { WaitingRoom } from "./waiting-room.ts";
 
 export interface ListenerOptions {
   readonly host: string;
   readonly port: number;
   readonly clock: Clock;
-  /** A connection beyond this number is closed at once. */
+  /** Connections beyond this number wait. */
   readonly maxConnections: number;
   /** Open connections now. */
   readonly connectionCount: () => number;
+  /** Where they wait; those that find no place there are closed. */
+  readonly waitingRoom: WaitingRoom;
   /** Is told of connections that are not taken. */
   readonly crowding: Crowding;
   /** Called with each accepted connection; its socket is paused. */
@@ -21,23 +24,25 @@ export interface ListenerOptions {
 
 export interface Listener {
   readonly port: number;
-  /** Stops accepting; resolves when the last connection is gone. */
+  /** A connection has ended: the next one that waits is taken. */
+  ended(): void;
+  /** Stops accepting, and closes connections that wait; resolves when the last connection is gone. */
   close(): Promise<void>;
 }
 
-/** How often the listener looks whether it must be reopened. */
+/** How often the listener looks at those that wait, and whether it must be reopened. */
 const RENEWAL_PERIOD_MS = 1_000;
 
 /** Listens until it is closed. Rejects with the error of `listen` when it can't have the address. */
 export async function startListener(options: ListenerOptions): Promise<Listener> {
-  const { clock, maxConnections, connectionCount, crowding, accept, isRenewed = acceptEndsAtFileLimit } = options;
+  const { clock, maxConnections, connectionCount, waitingRoom, crowding, accept, isRenewed = acceptEndsAtFileLimit } = options;
   let wasFull = false;
   const open = (port: number): Promise<Server> => {
     const server = createServer({ noDelay: true, allowHalfOpen: false, pauseOnConnect: true }, (socket) => {
-      if (connectionCount() < maxConnections) return accept(socket);
+      if (connectionCount() < maxConnections && waitingRoom.size === 0) return accept(socket);
       wasFull = true;
       crowding.turnedAway("connections");
-      socket.destroy();
+      waitingRoom.enter(socket, clock.now());
     });
     // A failed accept is no reason to stop: the next one may work.
     server.on("error", () => {
@@ -60,7 +65,16 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
     });
   };
   let renewal = Promise.resolve();
+  const takeWaiting = () => {
+    while (connectionCount() < maxConnections) {
+      const socket = waitingRoom.next();
+      if (socket === undefined) return;
+      accept(socket);
+    }
+  };
   const stopRenewal = clock.every(RENEWAL_PERIOD_MS, () => {
+    waitingRoom.sweep(clock.now());
+    takeWaiting();
     const hasRoom = connectionCount() < maxConnections;
     crowding.period(hasRoom);
     if (!isRenewed || !wasFull || !hasRoom) return;
@@ -70,8 +84,10 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
 
   return {
     port,
+    ended: takeWaiting,
     async close() {
       stopRenewal();
+      waitingRoom.close();
       await renewal;
       await Promise.all([closing, close(server)]);
     },

@@ -9,20 +9,37 @@ export const ADMIN_CONNECTIONS = 32;
 /** Descriptors left for everything that is not a client or its replica: the admin port, probes, files, the runtime itself. */
 const RESERVED = ADMIN_CONNECTIONS + 64;
 
+/** Of each so many clients that could be served, one place goes to those that wait. */
+const WAITING_SHARE = 8;
+const MOST_WAITING = 1024;
+
+/** Clients that may have a connection at the same time. */
+export interface AffordableClients {
+  /** Each needs a descriptor for itself and one for its replica. */
+  readonly served: number;
+  /** Beyond those; they are not read, so each needs only its own. */
+  readonly waiting: number;
+}
+
 /**
- * How many clients this process has file descriptors for: each needs one for itself and one for its replica. Infinity if the limit
- * can't be read. The server accepts no more than that, because a process without descriptors can neither connect nor accept.
+ * How many clients this process has file descriptors for; as many as ask if the limit can't be read. The server serves no more than
+ * that, because a process without descriptors can neither connect nor accept.
  */
-export function affordableClients(): number {
+export function affordableClients(): AffordableClients {
   try {
     return affordable(readFileSync("/proc/self/limits", "latin1"));
   } catch {
-    return Number.POSITIVE_INFINITY;
+    return UNBOUNDED;
   }
 }
 
+const UNBOUNDED: AffordableClients = { served: Number.POSITIVE_INFINITY, waiting: MOST_WAITING };
+
 /** The same, for the text of Linux's `/proc/self/limits`. */
-export function affordable(limits: string): number {
+export function affordable(limits: string): AffordableClients {
   const soft = /^Max open files +(\d+) /m.exec(limits)?.[1];
-  return soft === undefined ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor((Number(soft) - RESERVED) / 2));
+  if (soft === undefined) return UNBOUNDED;
+  const pairs = Math.max(1, Math.floor((Number(soft) - RESERVED) / 2));
+  const waiting = Math.min(MOST_WAITING, Math.floor(pairs / WAITING_SHARE));
+  return { served: pairs - Math.ceil(waiting / 2), waiting };
 }

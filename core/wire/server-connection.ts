@@ -275,12 +275,12 @@ export class ServerConnection implements Timed, BodySink, ResponseOwner {
     this.#state = "closed";
     this.#shared.deadlines.delete(this);
     this.#progress.close();
-    this.#shared.connections.delete(this);
     this.#shared.clients.leave(this.#peer);
     const receiver = this.#receiver;
     this.#receiver = undefined;
     this.#response?.detach();
     this.#pipelined.close();
     receiver?.clientGone();
+    this.#shared.ended(this);
   }
 }

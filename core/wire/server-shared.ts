@@ -16,7 +16,8 @@ export interface ServerShared {
   readonly clients: ClientCounts;
   readonly memory: UnreadCounter;
   readonly deadlines: Deadlines;
-  readonly connections: Set<ServerConnection>;
+  /** The connection is closed. */
+  readonly ended: (connection: ServerConnection) => void;
   readonly isDraining: boolean;
   readonly start: RequestStarter;
   /** See WireServerOptions. */

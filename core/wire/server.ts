@@ -7,9 +7,10 @@ import type { Limits } from "../settings.ts";
 import { ClientCounts } from "./client-counts.ts";
 import { Crowding } from "./crowding.ts";
 import { Deadlines, sweepPeriodMs } from "./deadlines.ts";
-import { startListener } from "./listener.ts";
+import { type Listener, startListener } from "./listener.ts";
 import { affordableClients } from "./open-file-limit.ts";
 import { ServerConnection } from "./server-connection.ts";
+import { WaitingRoom } from "./waiting-room.ts";
 import type { UnreadCounter } from "./write-progress.ts";
 
 export interface WireServerOptions {
@@ -19,6 +20,8 @@ export interface WireServerOptions {
   readonly clock: Clock;
   /** Is told how many bytes of responses wait for their clients. */
   readonly memory: UnreadCounter;
+  /** Whether connections beyond the limit may wait for others to end; default true. */
+  readonly mayWait?: boolean;
   /** Is told when no more connections are taken. */
   readonly log?: Pick<Log, "warn">;
   readonly start: RequestStarter;
@@ -44,7 +47,7 @@ const LAST_ACCEPT_MS = 100;
 
 /** Listens and serves HTTP/1.1. Rejects with the error of `listen` (EADDRINUSE, EACCES) when it can't have the address. */
 export async function startWireServer(options: WireServerOptions): Promise<WireServer> {
-  const { host, port, limits, clock, log = silentLog } = options;
+  const { host, port, limits, clock, log = silentLog, mayWait = true } = options;
   const deadlines = new Deadlines(
     clock,
     sweepPeriodMs([limits.headTimeoutMs, limits.bodyTimeoutMs, limits.idleTimeoutMs, limits.writeTimeoutMs]),
@@ -52,13 +55,20 @@ export async function startWireServer(options: WireServerOptions): Promise<WireS
   const connections = new Set<ServerConnection>();
   const clients = new ClientCounts(limits.perClientConnections);
   const crowding = new Crowding(log);
-  const shared = { ...options, clients, deadlines, connections, isDraining: false };
-  const listener = await startListener({
+  const affordable = affordableClients();
+  let listener: Listener | undefined;
+  const ended = (connection: ServerConnection) => {
+    connections.delete(connection);
+    listener?.ended();
+  };
+  const shared = { ...options, clients, deadlines, ended, isDraining: false };
+  const started = await startListener({
     host,
     port,
     clock,
-    maxConnections: Math.min(limits.clientConnections, affordableClients()),
+    maxConnections: Math.min(limits.clientConnections, affordable.served),
     connectionCount: () => connections.size,
+    waitingRoom: new WaitingRoom(mayWait ? affordable.waiting : 0, limits.headTimeoutMs),
     crowding,
     accept(socket) {
       if (clients.enter(socket.remoteAddress ?? "")) connections.add(new ServerConnection(socket, shared));
@@ -68,11 +78,12 @@ export async function startWireServer(options: WireServerOptions): Promise<WireS
     deadlines.close();
     throw thrown;
   });
+  listener = started;
 
   const drain = async (timeoutMs: number): Promise<void> => {
     shared.isDraining = true;
     if (timeoutMs > 0) await new Promise<void>((resolve) => clock.after(LAST_ACCEPT_MS, resolve));
-    const closed = listener.close();
+    const closed = started.close();
     for (const connection of connections) connection.beginDrain();
     const cancel = clock.after(timeoutMs, () => {
       for (const connection of connections) connection.cut();
@@ -84,7 +95,7 @@ export async function startWireServer(options: WireServerOptions): Promise<WireS
 
   return {
     host,
-    port: listener.port,
+    port: started.port,
     get connections() {
       return connections.size;
     },

@@ -71,6 +71,8 @@ export class UpstreamConnection implements Timed {
   #hasResponseBytes = false;
   /** A write failed: the rest of the request can't be sent. */
   #isUnwritable = false;
+  /** The socket is closed and writes nothing any more. */
+  #isGone = false;
   /** Written when the connection opens. */
   #unsent: { readonly head: string; readonly body: readonly Uint8Array[] } | undefined;
 
@@ -86,7 +88,10 @@ export class UpstreamConnection implements Timed {
     );
     this.#socket.on("end", () => this.#ended());
     this.#socket.on("error", () => this.#broken());
-    this.#socket.on("close", () => this.#broken());
+    this.#socket.on("close", () => {
+      this.#isGone = true;
+      this.#broken();
+    });
   }
 
   /** Sends one request: its head (latin1) and the parts of its body, which must not change until the reader's end or failure. */
@@ -111,9 +116,9 @@ export class UpstreamConnection implements Timed {
     this.#socket.resume();
   }
 
-  /** False while the kernel has not taken all bytes of the request. */
+  /** False while the socket still reads bytes of the request: the kernel has not taken all of them, and it may take more. */
   get hasSentAll(): boolean {
-    return this.#socket.writableLength === 0;
+    return this.#socket.writableLength === 0 || this.#isGone;
   }
 
   /** Ends the connection and its response without calling the reader. */

@@ -1,10 +1,11 @@
 /**
  * What one decision costs, in microseconds: hash the prompt, match it on every endpoint, filter, score, pick, with the default
- * profile and caches full of other prompts.
+ * profile and caches full of other prompts; and how much of that the times of plugins cost.
  *
  *     node --import tsx tests/bench/decision.ts     deno run -A tests/bench/decision.ts     bun tests/bench/decision.ts
  */
 import { loadTexts } from "../../config/load.ts";
+import type { Profile } from "../../core/active-config.ts";
 import { systemClock } from "../../core/contract/clock.ts";
 import { silentLog } from "../../core/contract/log.ts";
 import { makeEndpoint, makeRequest } from "../../core/contract/test-kit.ts";
@@ -25,6 +26,9 @@ const CASES = [
 const KEY = { api: "chat-completions", target: "m", cacheSalt: "" };
 const WARM_UP = 3_000;
 const COUNTED = 3_000;
+/** Blocks of decisions with the times of plugins and without, in turn. A block holds ten timed requests. */
+const BLOCKS = 300;
+const BLOCK = 640;
 
 const loaded = await loadTexts([], builtIns, ["http://127.0.0.1:1"]);
 if (loaded.problems !== undefined) throw new Error("The default config must load");
@@ -32,30 +36,54 @@ const services = { clock: systemClock, random: Math.random, log: silentLog, outp
 const times = new PluginTimes(systemClock, silentLog, 2);
 const { active } = buildPluginSet(loaded, services, new KeptState());
 
-for (const { bytes, endpoints: count, goal } of CASES) {
+type ProfileFor = (nowMs: number) => Profile;
+const timed: ProfileFor = (nowMs) => times.profileFor(active.profile, nowMs);
+const untimed: ProfileFor = () => active.profile;
+
+/** Makes one decision with each call; returns its milliseconds. */
+function decider(bytes: number, count: number): (profileFor: ProfileFor) => number {
   const load = new LoadTable();
   const index = new PrefixIndex({ blockBytes: 256, maxBytes: 64 * 2 ** 20 });
   const endpoints = Array.from({ length: count }, (_, i) => makeEndpoint(load.slotOf(`e${i}`), { models: ["m"] }));
   const facts = factsOf(endpoints);
   const prompt = new Uint8Array(bytes).map((_, at) => 32 + (at % 90));
   let serial = 0;
-  const once = (): number => {
+  return (profileFor) => {
     // Half of the prompt is shared by all, the rest is new: a common system prompt and a question of its own.
     new DataView(prompt.buffer).setUint32(bytes / 2, serial++);
     const from = performance.now();
     const prefix = index.match(KEY, prompt, [[0, bytes]], bytes / 4);
     const request = makeRequest({ model: "m", target: "m", body: prompt, promptTokens: bytes / 4, prefix });
     const nowMs = performance.now();
-    const { legs } = decide(request, facts, times.profileFor(active.profile, nowMs), load.at(nowMs), Math.random);
+    const { legs } = decide(request, facts, profileFor(nowMs), load.at(nowMs), Math.random);
     const endpoint = legs[0]?.order[0];
     const spent = performance.now() - from;
     if (endpoint !== undefined) index.admit(prefix, endpoint.slot);
     return spent;
   };
-  for (let i = 0; i < WARM_UP; i++) once();
-  const spentMs = Float64Array.from({ length: COUNTED }, once).sort();
+}
+
+for (const { bytes, endpoints: count, goal } of CASES) {
+  const once = decider(bytes, count);
+  for (let i = 0; i < WARM_UP; i++) once(timed);
+  const spentMs = Float64Array.from({ length: COUNTED }, () => once(timed)).sort();
   const micros = (share: number) => ((spentMs[Math.floor(share * COUNTED)] ?? 0) * 1000).toFixed(1);
   console.log(
     `${bytes / 1024} KB over ${count} endpoints: median ${micros(0.5)} us, p90 ${micros(0.9)} us (goal: under ${goal})`,
   );
 }
+
+const { bytes, endpoints: count } = CASES[0]!;
+const once = decider(bytes, count);
+for (let i = 0; i < WARM_UP; i++) once(i % 2 === 0 ? timed : untimed);
+const blockMeanMs = (profileFor: ProfileFor) => {
+  let sumMs = 0;
+  for (let i = 0; i < BLOCK; i++) sumMs += once(profileFor);
+  return sumMs / BLOCK;
+};
+const blocks = Array.from({ length: BLOCKS }, () => [blockMeanMs(timed), blockMeanMs(untimed)] as const);
+// The quick quarter: in the others the process waited for a processor.
+const quickUs = (which: 0 | 1) => 1000 * (blocks.map((block) => block[which]).sort((a, b) => a - b)[BLOCKS / 4] ?? 0);
+const [withUs, withoutUs] = [quickUs(0), quickUs(1)];
+const nanos = (1000 * (withUs - withoutUs)).toFixed(0);
+console.log(`times of plugins: ${withUs.toFixed(2)} us with, ${withoutUs.toFixed(2)} us without (${nanos} ns)`);

@@ -107,8 +107,8 @@ test("every key of a Router is read", async () => {
 
 test("silent streams get something only where the config says so, every 15 seconds by default", async () => {
   assert.equal((await configOf(router(POOL))).settings.keepAlive, undefined);
-  const { settings } = await configOf(router(`${POOL}  keepAlive: { paths: [/a, /b] }\n`));
-  assert.deepEqual(settings.keepAlive, { periodMs: 15_000, paths: ["/a", "/b"] });
+  const { settings } = await configOf(router(`${POOL}  keepAlive: { paths: [/v1/messages, /v1/responses] }\n`));
+  assert.deepEqual(settings.keepAlive, { periodMs: 15_000, paths: ["/v1/messages", "/v1/responses"] });
 });
 
 test("JSON gives the same as YAML", async () => {

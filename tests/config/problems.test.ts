@@ -4,6 +4,10 @@ import { didYouMean } from "../../config/did-you-mean.ts";
 import { formatProblems, type Problem } from "../../config/problems.ts";
 import { POOL, problemsOf, router } from "./support.ts";
 
+const SERVED = ["completions", "chat-completions", "responses", "embeddings", "messages", "generate"]
+  .map((type) => `/v1/${type}`)
+  .join(", ");
+
 type Case = readonly [name: string, text: string, lines: readonly string[]];
 
 function table(cases: readonly Case[]): void {
@@ -136,6 +140,21 @@ describe("values of the wrong shape", () => {
       "keep-alive events nowhere",
       router(`${POOL}  keepAlive: { paths: [] }\n`),
       ["5:23  spec.keepAlive.paths  found an empty list; wanted at least one path."],
+    ],
+    [
+      "keep-alive events on paths that no parser serves",
+      router(`${POOL}  keepAlive: { paths: [/v1/messages, /v1/mesages, /health] }\n`),
+      [
+        `5:38  spec.keepAlive.paths[1]  found "/v1/mesages", which no parser serves; wanted one of: ${SERVED}. Did you mean "/v1/messages"?`,
+        `5:51  spec.keepAlive.paths[2]  found "/health", which no parser serves; wanted one of: ${SERVED}.`,
+      ],
+    ],
+    [
+      "keep-alive events, and a parser that can't be made",
+      router(
+        `${POOL}  keepAlive: { paths: [/v1/messages] }\n  plugins:\n    - { type: messages, parameters: { isBroken: true } }\n`,
+      ),
+      ["7:7  spec.plugins[0]  found a parser that can't be made. isBroken is set"],
     ],
     [
       "a label's odd name",

@@ -4,16 +4,33 @@ import { DEFAULT_DETECTORS, DEFAULT_OBSERVERS } from "../../config/defaults.ts";
 import { type LoadedConfig, loadTexts } from "../../config/load.ts";
 import { formatProblem } from "../../config/problems.ts";
 import { z } from "../../core/contract/options.ts";
-import { type Definition, defineDiscovery, type PluginKind } from "../../core/contract/plugin.ts";
+import { type Definition, defineDiscovery, defineParser, type PluginKind } from "../../core/contract/plugin.ts";
 
 const anything = z.looseObject({});
 const neverMade = () => {
-  throw new Error("Loading a config makes no plugin");
+  throw new Error("Loading a config makes no plugin but parsers");
 };
 
 function fake(kind: PluginKind, type: string, options: z.ZodType = z.strictObject({})): Definition {
   return { kind, type, summary: `A ${kind}.`, options, create: neverMade };
 }
+
+/** A parser of one path, which has its type in its name; with `isBroken` none can be made. */
+const fakeParser = (type: string) =>
+  defineParser({
+    type,
+    summary: "A parser.",
+    options: z.looseObject({ isBroken: z.boolean().optional() }),
+    create({ isBroken }) {
+      if (isBroken) throw new Error("isBroken is set");
+      return {
+        routes: [{ method: "POST", path: `/v1/${type}` }],
+        dialect: "openai",
+        keys: [],
+        parse: neverMade,
+      };
+    },
+  }) as Definition;
 
 const cacheOptions = z.strictObject({
   blockBytes: z.int().min(16).default(256),
@@ -21,12 +38,10 @@ const cacheOptions = z.strictObject({
   tiers: z.array(z.strictObject({ name: z.string(), share: z.number() })).default([]),
 });
 
-/** Types with the names of the real defaults, and some more; none can be created. */
+/** Types with the names of the real defaults, and some more; none but parsers can be created. */
 export const registry: ReadonlyMap<string, Definition> = new Map(
   [
-    ...["completions", "chat-completions", "responses", "embeddings", "messages", "generate"].map((type) =>
-      fake("parser", type, anything),
-    ),
+    ...["completions", "chat-completions", "responses", "embeddings", "messages", "generate"].map(fakeParser),
     fake("parser", "passthrough", z.strictObject({ paths: z.array(z.string()) })),
     fake("rewriter", "model-rewrite", anything),
     fake("filter", "ready"),

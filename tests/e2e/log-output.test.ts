@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { Socket } from "node:net";
+import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { type LogReader, makeLogReader } from "../support/log-reader.ts";
 import { exchange, openClient, readAnswer } from "../support/raw-client.ts";
@@ -25,8 +26,10 @@ interface SetUp {
   dropped(): Promise<number>;
 }
 
+const PRINTING = join(import.meta.dirname ?? ".", "..", "support", "printing-scorer.ts");
+
 /** A router whose two outputs the test reads, or does not. */
-async function setUp(): Promise<SetUp> {
+async function setUp(spec = ""): Promise<SetUp> {
   const streams: Socket[] = [];
   const replica = await startScriptedReplica((request, socket) => {
     if (!request.body.includes(STREAM)) return void socket.write(OK);
@@ -43,7 +46,7 @@ async function setUp(): Promise<SetUp> {
       return text;
     },
   };
-  const router = await startRouterProcess([replica.url], { admin: "{ port: 0 }", stdout: noted, stderr });
+  const router = await startRouterProcess([replica.url], { admin: "{ port: 0 }", spec, stdout: noted, stderr });
   after(async () => {
     router.kill("SIGKILL");
     await router.exited;
@@ -142,6 +145,23 @@ describe("the reader of the standard output", () => {
     assert.equal((log + stderr.read()).split("\n").filter((line) => line.includes('"level":"error"')).length, 1);
   });
 });
+
+it(
+  "a plugin that prints itself to readers that have stalled stops nobody, and what it prints is dropped and counted",
+  TIMEOUT,
+  async () => {
+    const spec = `  plugins: [ { from: "${PRINTING}" } ]\n  profiles: [ { name: default, plugins: [ { pluginRef: printing } ] } ]`;
+    const { router, stdout, stderr, dropped } = await setUp(spec);
+    for (let round = 0; round < 8; round++) await assertServes(router);
+    await waitFor(dropped, (count) => count > 100);
+    const out = await readUntil(stdout, (text) => text.includes("Lines are missing here"));
+    const errors = await readUntil(stderr, (text) => text.includes("Lines are missing here"));
+    for (const words of ["log ppp", "┌──", "stdout ppp"]) assert.ok(Buffer.from(out, "latin1").toString().includes(words), words);
+    for (const words of ["error ppp", "stderr ppp"]) assert.ok(errors.includes(words), words);
+    await assertServes(router);
+    await assertStops(router);
+  },
+);
 
 describe("the reader of the standard error", () => {
   it("goes away: requests are served", TIMEOUT, async () => {

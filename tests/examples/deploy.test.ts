@@ -49,7 +49,7 @@ describe("Dockerfile", () => {
   });
 
   it("runs a command that exists", () => {
-    assert.deepEqual(listAfter("ENTRYPOINT"), ["node", "core/cli/main.ts"]);
+    assert.deepEqual(listAfter("ENTRYPOINT"), ["node", "--disable-sigusr1", "core/cli/signalbox.mjs"]);
     assertCommand(listAfter("CMD"));
   });
 
@@ -59,12 +59,16 @@ describe("Dockerfile", () => {
       t.skip("this is not Node 24");
       return;
     }
-    const checked = spawnSync(process.execPath, ["core/cli/main.ts", "check", "-f", "examples/custom-scorer.yaml"], {
-      cwd: root,
-      env: { ...process.env, NODE_OPTIONS: "" },
-      encoding: "utf8",
-      timeout: 30_000,
-    });
+    const checked = spawnSync(
+      process.execPath,
+      ["--disable-sigusr1", "core/cli/signalbox.mjs", "check", "-f", "examples/custom-scorer.yaml"],
+      {
+        cwd: root,
+        env: { ...process.env, NODE_OPTIONS: "" },
+        encoding: "utf8",
+        timeout: 30_000,
+      },
+    );
     assert.equal(checked.status, 0, checked.stdout + checked.stderr);
   });
 });

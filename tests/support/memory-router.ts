@@ -101,7 +101,7 @@ export class MemoryRouter {
       clients: plane.clients,
       memory: plane.memory,
       deadlines,
-      connections: new Set(),
+      ended() {},
       isDraining: false,
       start: intake(plane),
       refuse: (response, error) => respondWithError(response, error, "openai", "req-1"),
@@ -111,7 +111,7 @@ export class MemoryRouter {
   /** The router's end of a new client connection. */
   connect(): FakeSocket {
     const client = new FakeSocket();
-    this.#shared.connections.add(new ServerConnection(asSocket(client), this.#shared));
+    new ServerConnection(asSocket(client), this.#shared);
     return client;
   }
 

@@ -41,13 +41,15 @@ export interface RouterProcessOptions {
   readonly stdout?: LogReader;
   /** Reads its standard error instead of this process. */
   readonly stderr?: LogReader;
+  /** The file to run instead of the program's own. */
+  readonly program?: string;
   /** Opens the admin port. */
   readonly hasAdmin?: boolean;
 }
 
 /** Resolves once it listens and its replicas have been probed. */
 export async function startRouterProcess(urls: readonly string[], options: RouterProcessOptions = {}): Promise<RouterProcess> {
-  const { command, args } = onThisRuntime(MAIN);
+  const { command, args } = onThisRuntime(options.program ?? MAIN);
   const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
   const file = join(folder, "signalbox.yaml");
   writeFileSync(

@@ -1,6 +1,6 @@
 import { loadTexts } from "../../config/load.ts";
 import { type Clock, systemClock } from "../../core/contract/clock.ts";
-import { silentLog } from "../../core/contract/log.ts";
+import { type Log, silentLog } from "../../core/contract/log.ts";
 import type { Definition } from "../../core/contract/plugin.ts";
 import { respondWithError } from "../../core/errors/error-response.ts";
 import { type Router, runRouter } from "../../core/router.ts";
@@ -42,6 +42,8 @@ export interface TestRouterOptions {
   readonly ready?: number;
   /** Default the machine's; with one that a test moves, nothing is ready before it is moved, so `ready` must be 0. */
   readonly clock?: Clock;
+  /** Where the operator's log goes; default nowhere. */
+  readonly operatorLog?: Log;
 }
 
 /** A whole router on a free port over the given replicas. */
@@ -55,7 +57,7 @@ export async function startTestRouter(urls: readonly string[], options: TestRout
   const router = runRouter(loaded, {
     clock,
     random: Math.random,
-    log: silentLog,
+    log: options.operatorLog ?? silentLog,
     output: { print: (line) => log.push(JSON.parse(line) as AccessLine), isTerminal: false },
   });
   const server = await startWireServer({

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
 import { MemoryBudget, type Upload } from "../../../core/body/memory-budget.ts";
 import { BodyBuffer } from "../../../core/body/receive.ts";
+import { idleStorageBytes, returnStorage, takeStorage, trimStorage } from "../../../core/body/storage-pool.ts";
 import type { RouterError } from "../../../core/contract/errors.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 
@@ -132,6 +133,55 @@ test("nothing is timed while no body is on its way", async () => {
   memory.arrived(upload);
   await clock.advance(PERIOD_MS);
   assert.equal(clock.pending, 0);
+});
+
+describe("idle buffers", () => {
+  const MIB = 1024 * KIB;
+  const keepIdle = (sizes: readonly number[]) => {
+    trimStorage(0);
+    for (const storage of sizes.map((size) => takeStorage(size))) returnStorage(storage);
+  };
+  const steps: Record<string, (memory: MemoryBudget) => void> = {
+    "a body": (memory) => void new TestUpload(memory, 5 * MIB),
+    "unread responses": (memory) => {
+      memory.unreadBytes = 5 * MIB;
+    },
+  };
+  for (const [what, step] of Object.entries(steps)) {
+    test(`are given back, the largest first, when ${what} leave no room for them`, () => {
+      keepIdle([64 * KIB, MIB, 4 * MIB]);
+      assert.equal(idleStorageBytes(), 5 * MIB + 64 * KIB);
+      const memory = new MemoryBudget(7 * MIB, new FakeClock());
+      step(memory);
+      assert.equal(idleStorageBytes(), MIB + 64 * KIB);
+      memory.unreadBytes += 2 * MIB;
+      assert.equal(idleStorageBytes(), 0);
+      memory.unreadBytes = 0;
+      memory.close();
+    });
+  }
+
+  test("stay while there is room", () => {
+    keepIdle([64 * KIB, MIB]);
+    new TestUpload(new MemoryBudget(7 * MIB, new FakeClock()), 5 * MIB);
+    assert.equal(idleStorageBytes(), MIB + 64 * KIB);
+  });
+
+  test("of an ended body stay, and are used by the next one", () => {
+    keepIdle([]);
+    const memory = new MemoryBudget(2 * MIB, new FakeClock());
+    const receive = () => {
+      const buffer = new BodyBuffer(MIB, 2 * MIB, memory, { failed() {} });
+      buffer.append(new Uint8Array(MIB), 0, MIB);
+      return buffer;
+    };
+    receive().release();
+    assert.equal(idleStorageBytes(), MIB);
+    const second = receive();
+    assert.equal(idleStorageBytes(), 0);
+    second.release();
+    memory.close();
+  });
 });
 
 describe("what a body counts for", () => {

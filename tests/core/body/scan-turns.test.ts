@@ -42,8 +42,7 @@ describe("turns of scanning", () => {
     scanTurns.add(job("a", 5));
     scanTurns.add(job("b", 3));
     assert.equal(turns.length, 1, "one turn for both");
-    assert.deepEqual(turn(), { tookMs: 4, steps: "abab" });
-    assert.deepEqual(turn(), { tookMs: 4, steps: "abaa" });
+    for (const steps of ["ab", "ab", "ab", "aa"]) assert.deepEqual(turn(), { tookMs: 2, steps });
     assert.equal(turns.length, 0);
   });
 
@@ -52,6 +51,24 @@ describe("turns of scanning", () => {
     scanTurns.add(job("a", 2));
     assert.deepEqual(turn(), { tookMs: 7, steps: "a" });
     assert.deepEqual(turn(), { tookMs: 7, steps: "a" });
+  });
+
+  it("steps are short at first, longer while they are quick, and shorter after a slow one", () => {
+    let nowMs = 0;
+    const turns: (() => void)[] = [];
+    const scanTurns = new ScanTurns({ now: () => nowMs }, (run) => void turns.push(run));
+    const steps: number[] = [];
+    /** As an engine: the first KiB are ten times as slow as the rest, and later there is one pause. */
+    const scanStep = (bytes: number) => {
+      nowMs += bytes / (steps.length < 4 ? 1_000 : 100_000);
+      if (steps.length === 10) nowMs += 3;
+      steps.push(bytes);
+      return steps.length < 13;
+    };
+    scanTurns.add({ scanStep });
+    while (turns.length > 0) turns.shift()?.();
+    const KIB = 1024;
+    assert.deepEqual(steps, [512, 512, 512, 512, 512, KIB, 2 * KIB, 4 * KIB, 8 * KIB, 8 * KIB, 8 * KIB, 4 * KIB, 8 * KIB]);
   });
 
   it("a job may be added again once it is done", () => {

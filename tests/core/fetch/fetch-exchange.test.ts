@@ -44,6 +44,34 @@ describe("a response that is streamed", () => {
     await waitUntil(() => router.log.at(-1)?.ending === "complete");
   });
 
+  it("gets keep-alive events while the replica is silent, between its own events", async () => {
+    const COMMENT = ": keep-alive\n\n";
+    const sockets: Socket[] = [];
+    const { router } = await setUpFetch(
+      (_request, socket) => {
+        socket.write(STREAM_HEAD + chunkOf("data: 1\n\n"));
+        sockets.push(socket);
+      },
+      { spec: `  keepAlive: { periodSeconds: 0.03, paths: [${CHAT}] }` },
+    );
+    const response = await router.fetch(postRequest(CHAT, chatBody(',"stream":true')));
+    const reader = response.body!.getReader();
+    let text = "";
+    const readUntil = async (isEnough: () => boolean) => {
+      while (!isEnough()) {
+        const { value, done } = await reader.read();
+        if (done) return;
+        text += Buffer.from(value).toString();
+      }
+    };
+    await readUntil(() => text.split(COMMENT).length > 3);
+    assert.ok(text.startsWith(`data: 1\n\n${COMMENT.repeat(3)}`));
+    sockets[0]!.write(chunkOf("data: [DONE]\n\n") + LAST_CHUNK);
+    await readUntil(() => false);
+    assert.equal(text.replaceAll(COMMENT, ""), "data: 1\n\ndata: [DONE]\n\n");
+    await waitUntil(() => router.log.at(-1)?.ending === "complete");
+  });
+
   it("pauses the replica while nobody reads, and loses nothing", async () => {
     const total = 48 * 1024 * 1024;
     const block = Buffer.alloc(64 * 1024, "x");

@@ -12,6 +12,8 @@ import { requestHead } from "../../support/wire-heads.ts";
 
 const KIB = 1024;
 const EVENT = "data: 1\n\n";
+/** All of an error response but its last byte. */
+const PARTIAL_ERROR = jsonAnswer('{"error":1}', "500 No").slice(0, -1);
 const textBody = (bytes: number) => {
   const frame = '{"model":"base","messages":[{"role":"user","content":""}]}';
   return Buffer.from(frame.replace('""', `"${"x".repeat(bytes - frame.length)}"`));
@@ -110,6 +112,54 @@ describe("the memory of bodies", () => {
     second.send(jsonAnswer("{}"));
     assert.ok(second.socket.takeWritten().toString("latin1").endsWith(LARGE.toString("latin1")));
     assert.equal(response.status, 200);
+    assert.equal(plane.memory.bodyBytes, 0);
+  });
+
+  it("is free once another replica responds with an error", () => {
+    const endpoints = [makeEndpoint(0), makeEndpoint(1)];
+    const { plane, send, replica } = setUp(2 ** 20, endpoints);
+    send();
+    replica.send(jsonAnswer("{}", "503 No"));
+    const second = plane.upstreamOf(endpoints[1]!);
+    second.send(PARTIAL_ERROR);
+    assert.equal(plane.memory.bodyBytes, 0);
+    second.send("}");
+    assert.equal(plane.memory.bodyBytes, 0);
+    assert.equal(plane.outcomes[0]?.status, 500);
+  });
+
+  it("is free while a 5xx response is under way", () => {
+    const { plane, send, replica } = setUp();
+    send();
+    replica.send(PARTIAL_ERROR);
+    assert.equal(plane.memory.bodyBytes, 0);
+  });
+
+  it("stays until the connection of an earlier try is closed", async () => {
+    const endpoints = [makeEndpoint(0), makeEndpoint(1)];
+    const { plane, send, replica } = setUp(2 ** 20, endpoints);
+    send();
+    replica.accept();
+    replica.socket.unsentBytes = 10;
+    replica.send(jsonAnswer("{}", "503 No"));
+    const second = plane.upstreamOf(endpoints[1]!);
+    second.send(STREAM_HEAD + chunkOf(EVENT));
+    assert.ok(plane.memory.bodyBytes >= LARGE.length);
+    // A socket says that it is closed in a later turn.
+    await Promise.resolve();
+    second.send(chunkOf(EVENT));
+    assert.equal(plane.memory.bodyBytes, 0);
+  });
+
+  it("is free once the rest of the body is sent, although the response began before", () => {
+    const { plane, send, replica } = setUp();
+    send();
+    replica.accept();
+    replica.socket.unsentBytes = 10;
+    replica.send(STREAM_HEAD + chunkOf(EVENT));
+    assert.ok(plane.memory.bodyBytes >= LARGE.length);
+    replica.socket.unsentBytes = 0;
+    replica.send(chunkOf(EVENT));
     assert.equal(plane.memory.bodyBytes, 0);
   });
 

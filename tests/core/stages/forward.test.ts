@@ -422,7 +422,7 @@ describe("what was delivered", () => {
       const delivered = forwarding.close();
       for (const [key, value] of Object.entries(delivery)) assert.deepEqual(delivered[key as keyof Delivery], value, key);
       assert.deepEqual(shown(delivered.attempts), ["e0 aborted"]);
-      assert.equal(delivered.isBodyFree, false);
+      assert.equal(delivered.isBodyFree, true);
       assert.ok(plane.upstreamOf(E0).socket.destroyed);
       assert.deepEqual(ends, [], "nobody is told what they did themselves");
       assert.deepEqual(outstanding(plane), { inFlight: 0, prefillTokens: 0 });
@@ -446,9 +446,25 @@ describe("what was delivered", () => {
         plane.upstreamOf(E0).send(jsonAnswer("{}", "503 Service Unavailable"));
         plane.upstreamOf(E1).send(OK);
       },
+      true,
+    ],
+    [
+      "answered at the second try, before the first connection had sent all",
+      ({ plane }) => {
+        plane.upstreamOf(E0).accept().unsentBytes = 10;
+        plane.upstreamOf(E0).send(jsonAnswer("{}", "503 Service Unavailable"));
+        plane.upstreamOf(E1).send(OK);
+      },
       false,
     ],
-    ["not answered", ({ plane }) => plane.upstreamOf(E0).accept().receiveReset(), false],
+    ["not answered", ({ plane }) => plane.upstreamOf(E0).accept().receiveReset(), true],
+    [
+      "left by its client before it was all sent",
+      ({ plane }) => {
+        plane.upstreamOf(E0).accept().unsentBytes = 10;
+      },
+      false,
+    ],
   ];
   for (const [name, run, isFree] of free) {
     it(`the body is ${isFree ? "free" : "not known to be free"} when the request is ${name}`, () => {

@@ -62,7 +62,7 @@ function begin(overrides: Overrides = {}): World {
       if (!isRelayed) exchange.drop(status);
       return isRelayed;
     },
-    delivered() {},
+    delivered: () => true,
     completed: () => void told.push("completed"),
     failed: (failure, isDelivered) => void told.push(`failed ${failure} ${isDelivered ? "delivered" : "not delivered"}`),
   });

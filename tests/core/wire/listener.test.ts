@@ -4,24 +4,34 @@ import { describe, it } from "node:test";
 import { silentLog } from "../../../core/contract/log.ts";
 import { Crowding } from "../../../core/wire/crowding.ts";
 import { startListener } from "../../../core/wire/listener.ts";
+import { WaitingRoom } from "../../../core/wire/waiting-room.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 import { openClient } from "../../support/raw-client.ts";
 import { waitUntil } from "../../support/router.ts";
 
-async function setUp(maxConnections: number, isRenewed: boolean) {
+/** How long a connection may wait for its turn. */
+const LONGEST_MS = 5_000;
+
+async function setUp(maxConnections: number, isRenewed: boolean, places = 0) {
   const clock = new FakeClock();
   const sockets = new Set<Socket>();
+  const crowding = new Crowding(silentLog);
+  const waitingRoom = new WaitingRoom(places, LONGEST_MS);
   const listener = await startListener({
     host: "127.0.0.1",
     port: 0,
     clock,
     maxConnections,
-    crowding: new Crowding(silentLog),
+    waitingRoom,
+    crowding,
     connectionCount: () => sockets.size,
     accept(socket) {
       sockets.add(socket);
       socket.on("error", () => {});
-      socket.on("close", () => sockets.delete(socket));
+      socket.on("close", () => {
+        sockets.delete(socket);
+        listener.ended();
+      });
       socket.on("data", (chunk) => socket.write(chunk)).resume();
     },
     isRenewed,
@@ -32,7 +42,7 @@ async function setUp(maxConnections: number, isRenewed: boolean) {
     const received = await client.until((text) => text === "x");
     return { client, isServed: received === "x" };
   };
-  return { clock, sockets, listener, isServed };
+  return { clock, sockets, listener, crowding, waitingRoom, isServed };
 }
 
 describe("a listener", () => {
@@ -65,6 +75,39 @@ describe("a listener", () => {
     });
   }
 
+  it("lets connections wait for others to end, in their order, and closes those without a place", async () => {
+    const { sockets, listener, crowding, isServed } = await setUp(1, false, 2);
+    const first = await isServed();
+    const waiting = [await openClient(listener.port), await openClient(listener.port)] as const;
+    for (const client of waiting) client.send("w");
+    assert.ok(!(await isServed()).isServed, "there is no place for a third");
+    assert.deepEqual([sockets.size, crowding.pauses, waiting[0].received, waiting[0].isClosed], [1, 1, "", false]);
+    first.client.destroy();
+    assert.equal(await waiting[0].until((text) => text === "w"), "w");
+    assert.deepEqual([sockets.size, waiting[1].received], [1, ""]);
+    waiting[0].destroy();
+    assert.equal(await waiting[1].until((text) => text === "w"), "w");
+    waiting[1].destroy();
+    await listener.close();
+  });
+
+  it("lets nobody wait for longer than it may, nor beyond its own end", async () => {
+    const { clock, listener, waitingRoom, isServed } = await setUp(1, false, 2);
+    const first = await isServed();
+    const early = await openClient(listener.port);
+    await waitUntil(() => waitingRoom.size === 1);
+    await clock.advance(LONGEST_MS - 1_000);
+    const late = await openClient(listener.port);
+    await waitUntil(() => waitingRoom.size === 2);
+    await clock.advance(1_000);
+    assert.equal(await early.closed(), "");
+    assert.equal(late.isClosed, false);
+    const closed = listener.close();
+    assert.equal(await late.closed(), "");
+    first.client.destroy();
+    await closed;
+  });
+
   it("rejects when its address is taken", async () => {
     const { listener, clock } = await setUp(2, false);
     const options = {
@@ -72,6 +115,7 @@ describe("a listener", () => {
       port: listener.port,
       clock,
       maxConnections: 2,
+      waitingRoom: new WaitingRoom(0, LONGEST_MS),
       crowding: new Crowding(silentLog),
       connectionCount: () => 0,
       accept: () => {},

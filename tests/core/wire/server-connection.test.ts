@@ -26,7 +26,7 @@ function connection(socket = new FakeSocket()) {
     clients: new ClientCounts(0),
     memory: { unreadBytes: 0 },
     deadlines: new Deadlines(clock, 250),
-    connections,
+    ended: (connection: ServerConnection) => void connections.delete(connection),
     isDraining: false,
     start(head: { target: string }, _length: number, response: ResponseWriter) {
       targets.push(head.target);
