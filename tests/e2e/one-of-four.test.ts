@@ -3,7 +3,7 @@ import { after, before, describe, it } from "node:test";
 import type { FaultChanges } from "../../core/mock/faults.ts";
 import type { MockOptions } from "../../core/mock/options.ts";
 import { type MockReplica, startMockReplica } from "../../core/mock/replica.ts";
-import { type ChatLoad, loadWithChats } from "../support/chat-load.ts";
+import { loadWithChats } from "../support/chat-load.ts";
 import { startTestRouter, type TestRouter } from "../support/router.ts";
 
 const REQUESTS = 2_000;
@@ -46,18 +46,30 @@ interface Case {
   readonly spec?: string;
   /** Time after which the faults end, and begin again. */
   readonly flapMs?: number;
+  /** What the clients of its requests get, where their responses have not begun. */
+  readonly status?: number;
   /** Why it is ejected; absent where a few requests need not be enough to tell. */
   readonly reason?: RegExp;
 }
 
 const CASES: readonly Case[] = [
-  { name: "answers everything with 500", faults: { status: 500 }, reason: /3 failures in a row, the last: status 500/ },
-  { name: "resets every connection", faults: { reset: true }, reason: /3 failures in a row, the last: reset/ },
-  { name: "says 404 for the model that it lists", faults: { status: 404 }, reason: /3 times 404 for "m"/ },
+  {
+    name: "answers everything with 500",
+    faults: { status: 500 },
+    status: 500,
+    reason: /3 failures in a row, the last: status 500/,
+  },
+  { name: "resets every connection", faults: { reset: true }, status: 502, reason: /3 failures in a row, the last: reset/ },
+  { name: "says 404 for the model that it lists", faults: { status: 404 }, status: 404, reason: /3 times 404 for "m"/ },
   { name: "says 503, which other replicas make good", faults: { status: 503 } },
   { name: "breaks its streams off", faults: { resetAfterEvents: 2 }, reason: /3 failures in a row, the last: reset/ },
-  { name: "answers with what is not HTTP", faults: { malformedHead: true }, reason: /3 failures in a row, the last: invalid/ },
-  { name: "takes requests and sends nothing", faults: { hang: true }, reason: /no byte came for \d+ s/ },
+  {
+    name: "answers with what is not HTTP",
+    faults: { malformedHead: true },
+    status: 502,
+    reason: /3 failures in a row, the last: invalid/,
+  },
+  { name: "takes requests and sends nothing", faults: { hang: true }, status: 504, reason: /no byte came for \d+ s/ },
   { name: "takes ten times as long", first: SLOW },
   {
     name: "fails, recovers and fails again",
@@ -77,40 +89,51 @@ function startFlapping(replica: MockReplica, faults: FaultChanges, turnMs: numbe
   return () => clearInterval(timer);
 }
 
-async function loadHealthy(requests: number): Promise<ChatLoad> {
+/** Mean time to the first token with three healthy replicas. */
+async function healthyTtftMs(requests: number): Promise<number> {
   const { router, close } = await startPool(3, "");
-  const load = await loadWithChats(router.port, requests, AT_ONCE);
+  const { failed, ttftMs } = await loadWithChats(router.port, requests, AT_ONCE);
   await close();
-  assert.equal(load.failed, 0);
-  return load;
+  assert.equal(failed, 0);
+  return ttftMs;
+}
+
+/** Two thousand requests to a pool of four of which the first one fails. Returns their mean time to the first token. */
+async function runCase({ faults = {}, first: firstOptions, spec = "", flapMs, status, reason }: Case): Promise<number> {
+  const { router, replicas, close } = await startPool(4, spec, firstOptions);
+  after(close);
+  const [replica] = replicas as [MockReplica];
+  await replica.faults.apply(faults);
+  const stopFlapping = flapMs === undefined ? () => {} : startFlapping(replica, faults, flapMs);
+  const { failed, ttftMs } = await loadWithChats(router.port, REQUESTS, AT_ONCE);
+  stopFlapping();
+
+  assert.ok(failed <= MOST_FAILED, `${failed} of ${REQUESTS} failed`);
+  assert.ok(flapMs === undefined || router.router.ejectionsOf(first(router)) > 0, "it was ejected in one of its turns");
+  const statuses = new Set(router.log.map((line) => line.status).filter((each) => each !== 200));
+  if (status !== undefined) assert.deepEqual([...statuses], [status]);
+  if (reason !== undefined) {
+    assert.equal(first(router).phase, "ejected");
+    assert.match(first(router).ejection?.reason ?? "", reason);
+  }
+  return ttftMs;
 }
 
 describe("one of four replicas", () => {
-  let healthy: ChatLoad;
+  let healthyMs: number;
 
   before(async () => {
     // The first requests of a process are slow.
-    await loadHealthy(300);
-    healthy = await loadHealthy(1_000);
+    healthyMs = Math.min(await healthyTtftMs(700), await healthyTtftMs(700));
   });
 
-  for (const { name, faults = {}, first: firstOptions, spec = "", flapMs, reason } of CASES) {
-    it(`${name}: at most 20 of 2,000 requests fail, and first tokens take as long as with three`, async () => {
-      const { router, replicas, close } = await startPool(4, spec, firstOptions);
-      after(close);
-      const [replica] = replicas as [MockReplica];
-      await replica.faults.apply(faults);
-      const stopFlapping = flapMs === undefined ? () => {} : startFlapping(replica, faults, flapMs);
-      const { failed, ttftMs } = await loadWithChats(router.port, REQUESTS, AT_ONCE);
-      stopFlapping();
-      assert.ok(failed <= MOST_FAILED, `${failed} of ${REQUESTS} failed`);
-      // The machine may be busier than it was then.
-      if (ttftMs > MOST_TTFT_RATIO * healthy.ttftMs) healthy = await loadHealthy(1_000);
-      assert.ok(ttftMs <= MOST_TTFT_RATIO * healthy.ttftMs, `${ttftMs} ms, with three healthy ones ${healthy.ttftMs} ms`);
-      assert.ok(flapMs === undefined || router.router.ejectionsOf(first(router)) > 0, "it was ejected in one of its turns");
-      if (reason === undefined) return;
-      assert.equal(first(router).phase, "ejected");
-      assert.match(first(router).ejection?.reason ?? "", reason);
+  for (const row of CASES) {
+    it(`${row.name}: at most 20 of 2,000 requests fail, and first tokens take as long as with three`, async () => {
+      const ttftMs = await runCase(row);
+      if (ttftMs <= MOST_TTFT_RATIO * healthyMs) return;
+      // The machine may be busier than it was then, so both run again, at the same time.
+      const [again, besideMs] = await Promise.all([runCase(row), healthyTtftMs(REQUESTS)]);
+      assert.ok(again <= MOST_TTFT_RATIO * besideMs, `${again} ms, with three healthy ones ${besideMs} ms`);
     });
   }
 });

@@ -3,7 +3,7 @@ import { isWholeAnswer, postBytes } from "./raw-client.ts";
 import { CHAT } from "./scripted-pool.ts";
 
 /** What clients met. */
-export interface ChatLoad {
+interface ChatLoad {
   /** Requests without a whole stream in response. */
   readonly failed: number;
   /** Mean time to the first event of those that came whole. */
