@@ -10,7 +10,7 @@ import type { ResponseWriter } from "./intake/response-writer.ts";
 import type { Applicant } from "./stages/admit.ts";
 import { filter } from "./stages/filter.ts";
 import { type Delivery, Forwarding, NOT_DELIVERED } from "./stages/forward.ts";
-import { holdBack } from "./stages/hold-back.ts";
+import { holdBack, trialFirst } from "./stages/hold-back.ts";
 import { keepAliveRule } from "./stages/keep-alive.ts";
 import { parse } from "./stages/parse.ts";
 import { pick } from "./stages/pick.ts";
@@ -114,7 +114,7 @@ export function decide(request: InferenceRequest, facts: Facts, profile: Profile
   const { candidates } = held;
   const dropped = held.dropped.length === 0 ? filtered.dropped : [...filtered.dropped, ...held.dropped];
   const { columns, totals, faults } = refusal === undefined ? score(request, profile.scorers, candidates, load) : NOT_SCORED;
-  const order = refusal === undefined ? pick(profile.picker, candidates, totals, random) : [];
+  const order = refusal === undefined ? trialFirst(held.trial, pick(profile.picker, candidates, totals, random)) : [];
   return {
     requestId: request.id,
     atMs: load.nowMs,

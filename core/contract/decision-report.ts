@@ -164,6 +164,7 @@ function whyOf({ decision, refusal, error, attempts }: EndedRequest): string {
 
 function pickSentence({ candidates, totals, scores }: Leg, pick: Endpoint, poolSize: number): string {
   if (candidates.length === 1) return `${pick.name} was the only candidate${poolSize === 1 ? "" : ` of ${poolSize}`}.`;
+  if (pick.isOnTrial) return `${pick.name} is on trial: this request decides whether it returns.`;
   if (scores.length === 0) return `${pick.name} was picked; no scorer had an opinion.`;
   const total = totals[candidates.indexOf(pick)] ?? 0;
   const others = candidates.flatMap((candidate, index) => (candidate === pick ? [] : [totals[index] ?? 0]));

@@ -30,7 +30,7 @@ export interface EndpointRecord {
   readonly missingModel: string;
   /** How long requests have been in flight there without a byte of any response, in milliseconds; 0 where none is in flight. */
   readonly quietMs: number;
-  /** The longest silence that its work ahead and its own history explain, in milliseconds. */
+  /** The longest silence that the work ahead of it and its history explain, in milliseconds: the pool's history, before it has answered. */
   readonly explainedQuietMs: number;
   /** Geometric mean of time to first token seen / expected, over recent requests; NaN before there were enough. */
   readonly slowness: number;

@@ -36,7 +36,7 @@ export interface Endpoint {
   readonly phase: Phase;
   /** Whether it may get new requests. */
   readonly isAvailable: boolean;
-  /** It was ejected, and one request decides whether it returns: no second one goes there meanwhile. */
+  /** It was ejected, and the next request decides whether it returns. False while that one is under way: no second one goes there. */
   readonly isOnTrial: boolean;
   /** The part of an equal share of the traffic that it should get, in (0, 1]: below 1 while it warms up. */
   readonly share: number;

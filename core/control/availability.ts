@@ -7,7 +7,7 @@ export interface Standing {
   readonly health: HealthPhase;
   readonly intent: Intent;
   readonly ejection: Ejection | undefined;
-  /** Its ejection is over if one request succeeds. */
+  /** Its ejection is over if the next request succeeds; false while that one is under way. */
   readonly isOnTrial: boolean;
   /** So many endpoints are ejected that this one is used all the same. */
   readonly isNeeded: boolean;

@@ -6,6 +6,7 @@ import type { Random } from "../contract/profile-plugin.ts";
 import type { EjectionSettings } from "../settings.ts";
 import type { EndpointRecords } from "../state/endpoint-records.ts";
 import { detect } from "./detect.ts";
+import { decidesTrial, newRow, type Row } from "./ejector-row.ts";
 
 export interface EjectorOptions {
   readonly settings: EjectionSettings;
@@ -25,27 +26,10 @@ export interface EjectorOptions {
   readonly cutWaiting: (endpoint: Endpoint) => void;
 }
 
-/** in: nothing is held against it. ejected: no requests. trial: one request decides. warming: a share that grows. */
-type Stage = "in" | "ejected" | "trial" | "warming";
-
-interface Row {
-  endpoint: Endpoint;
-  stage: Stage;
-  /** Ejections that count towards the next one's length. */
-  count: number;
-  /** All of them. */
-  total: number;
-  ejection: Ejection | undefined;
-  /** When its stage began. */
-  sinceMs: number;
-  /** What it had served when its warm-up began. */
-  servedBefore: number;
-  wasHealthy: boolean;
-}
-
 /** What the ejector says of an endpoint's standing. */
 export interface EjectionStanding {
   readonly ejection: Ejection | undefined;
+  /** The next request decides whether it returns; false while that one is under way. */
   readonly isOnTrial: boolean;
   /** It is ejected, and used all the same, because too many are. */
   readonly isNeeded: boolean;
@@ -104,7 +88,8 @@ export class Ejector {
     if (row === undefined || row.stage === "in") return NOTHING;
     if (row.stage === "warming") return { ...NOTHING, warmUp: this.#warmUp(row) };
     const isNeeded = row.stage === "ejected" && this.#isPanicking;
-    return { ejection: row.ejection, isOnTrial: row.stage === "trial", isNeeded, warmUp: isNeeded ? PANIC_SHARE : 1 };
+    const isOnTrial = row.stage === "trial" && row.trialRequests === 0;
+    return { ejection: row.ejection, isOnTrial, isNeeded, warmUp: isNeeded ? PANIC_SHARE : 1 };
   }
 
   /** Whether so many endpoints are bad that all that are up are used. */
@@ -117,18 +102,35 @@ export class Ejector {
     return this.#rows.get(name)?.total ?? 0;
   }
 
-  /** A request failed there: detectors look at it at once. */
-  failed(endpoint: Endpoint, nowMs: number): void {
-    const row = this.#rows.get(endpoint.name);
-    if (row === undefined || row.endpoint.generation !== endpoint.generation) return;
-    if (row.stage === "trial") return this.#eject(row, row.ejection?.reason ?? "", false, nowMs);
-    if (row.stage !== "ejected") this.#examine(row, this.#recordsOfHealthy(nowMs), nowMs);
-  }
-
-  /** A request succeeded there. */
-  succeeded(endpoint: Endpoint, nowMs: number): void {
+  /** A request was sent there: the trial, if the endpoint is on trial. */
+  sent(endpoint: Endpoint, nowMs: number): void {
     const row = this.#rows.get(endpoint.name);
     if (row?.stage !== "trial" || row.endpoint.generation !== endpoint.generation) return;
+    row.trialRequests += 1;
+    row.triedAtMs = nowMs;
+    this.#options.changed(endpoint.name);
+  }
+
+  /** A request that was sent at `sentAtMs` ended, and says nothing of the endpoint: another one is its trial. */
+  ended(endpoint: Endpoint, sentAtMs: number): void {
+    const row = this.#rows.get(endpoint.name);
+    if (row === undefined || row.endpoint.generation !== endpoint.generation || !decidesTrial(row, sentAtMs)) return;
+    row.trialRequests = Math.max(0, row.trialRequests - 1);
+    this.#options.changed(endpoint.name);
+  }
+
+  /** A request that was sent at `sentAtMs` failed there: detectors look at the endpoint at once. */
+  failed(endpoint: Endpoint, sentAtMs: number, nowMs: number): void {
+    const row = this.#rows.get(endpoint.name);
+    if (row === undefined || row.endpoint.generation !== endpoint.generation) return;
+    if (decidesTrial(row, sentAtMs)) return this.#eject(row, row.ejection?.reason ?? "", false, nowMs);
+    if (row.stage === "in" || row.stage === "warming") this.#examine(row, this.#recordsOfHealthy(nowMs), nowMs);
+  }
+
+  /** A request that was sent at `sentAtMs` succeeded there. */
+  succeeded(endpoint: Endpoint, sentAtMs: number, nowMs: number): void {
+    const row = this.#rows.get(endpoint.name);
+    if (row === undefined || row.endpoint.generation !== endpoint.generation || !decidesTrial(row, sentAtMs)) return;
     const reason = row.ejection?.reason ?? "";
     this.#options.records.forgive(endpoint);
     this.#warm(row, nowMs);
@@ -167,10 +169,11 @@ export class Ejector {
     if (found !== undefined) this.#eject(row, found.reason, found.cutsWaiting, nowMs);
   }
 
-  /** A request on trial that gets no byte is a failed trial. */
+  /** A request on trial that gets no byte is a failed trial. Older ones that still wait there don't count. */
   #watchTrial(row: Row, nowMs: number): void {
+    if (row.trialRequests === 0) return;
     const { quietMs, explainedQuietMs } = this.#recordOf(row, nowMs);
-    if (quietMs > explainedQuietMs) this.#eject(row, row.ejection?.reason ?? "", true, nowMs);
+    if (Math.min(quietMs, nowMs - row.triedAtMs) > explainedQuietMs) this.#eject(row, row.ejection?.reason ?? "", true, nowMs);
   }
 
   #eject(row: Row, reason: string, cutsWaiting: boolean, nowMs: number): void {
@@ -225,6 +228,7 @@ export class Ejector {
   #try(row: Row, nowMs: number): void {
     row.stage = "trial";
     row.sinceMs = nowMs;
+    row.trialRequests = 0;
     this.#log("An ejected endpoint is tried with one request", row, {});
     this.#options.changed(row.endpoint.name);
   }
@@ -272,19 +276,6 @@ export class Ejector {
   #log(message: string, { endpoint, count }: Row, fields: Readonly<Record<string, string | number>>): void {
     this.#options.log.warn(message, { endpoint: endpoint.name, times: count, ...fields });
   }
-}
-
-function newRow(endpoint: Endpoint, nowMs: number, total: number): Row {
-  return {
-    endpoint,
-    stage: "in",
-    count: 0,
-    total,
-    ejection: undefined,
-    sinceMs: nowMs,
-    servedBefore: 0,
-    wasHealthy: false,
-  };
 }
 
 function isUnremarkable({ recentFailures, missingModelCount, quietMs, slowness, consecutiveFailures }: EndpointRecord): boolean {

@@ -10,7 +10,7 @@ import type { Ejector } from "./ejector.ts";
 export interface TrafficWatchOptions {
   readonly clock: Pick<Clock, "now">;
   readonly records: EndpointRecords;
-  readonly ejector: Pick<Ejector, "failed" | "succeeded">;
+  readonly ejector: Pick<Ejector, "sent" | "ended" | "failed" | "succeeded">;
   /** Prompt tokens that the pool's endpoints work off in a millisecond, the median of them. */
   readonly poolRate: () => number;
 }
@@ -31,60 +31,68 @@ export class TrafficWatch implements Traffic {
     this.#options = options;
   }
 
-  sent(endpoint: Endpoint): void {
-    this.#options.records.sent(endpoint, this.#options.clock.now());
+  sent(request: InferenceRequest, endpoint: Endpoint): void {
+    const { records, ejector, clock } = this.#options;
+    const nowMs = clock.now();
+    records.sent(endpoint, request.isStream, nowMs);
+    ejector.sent(endpoint, nowMs);
   }
 
   firstToken(endpoint: Endpoint, seenMs: number, tokensAhead: number): void {
     this.#options.records.firstToken(endpoint, seenMs, tokensAhead / this.#options.poolRate());
   }
 
-  responded(request: InferenceRequest, endpoint: Endpoint, status: number): void {
+  responded(request: InferenceRequest, endpoint: Endpoint, status: number, sentAtMs: number): void {
     const { records, ejector, clock } = this.#options;
     const nowMs = clock.now();
-    records.ended(endpoint, nowMs);
-    if (status >= 500) return this.#blame(request, endpoint, `status ${status}`, nowMs);
-    if (status === 429) return;
+    records.ended(endpoint, request.isStream, nowMs);
+    if (status >= 500) return this.#blame(request, endpoint, `status ${status}`, sentAtMs);
+    if (status === 429) return ejector.ended(endpoint, sentAtMs);
     if (status === 404 && request.target !== "" && endpoint.models.has(request.target)) {
       records.missedModel(endpoint, request.target, nowMs);
-      return ejector.failed(endpoint, nowMs);
+      return ejector.failed(endpoint, sentAtMs, nowMs);
     }
+    if (status < 300 && !request.isStream) records.wholeResponse(endpoint, nowMs - sentAtMs);
     if (this.#faults.isWatching) this.#faults.succeeded(this.#fingerprint(request));
     records.succeeded(endpoint, request.promptTokens, nowMs);
-    ejector.succeeded(endpoint, nowMs);
+    ejector.succeeded(endpoint, sentAtMs, nowMs);
   }
 
-  failed(request: InferenceRequest, endpoint: Endpoint, failure: AttemptFailure): void {
+  failed(request: InferenceRequest, endpoint: Endpoint, failure: AttemptFailure, sentAtMs: number): void {
     const { records, ejector, clock } = this.#options;
     const nowMs = clock.now();
-    records.ended(endpoint, nowMs);
+    if (failure === "wedged") return this.abandoned(request, endpoint, sentAtMs);
+    records.ended(endpoint, request.isStream, nowMs);
     // Its kept-alive connection had gone, as they do; a failure of the fresh one counts.
-    if (failure === "stale" || failure === "wedged") return;
-    if (failure !== "connect-failed" && failure !== "connect-timeout") return this.#blame(request, endpoint, failure, nowMs);
+    if (failure === "stale") return ejector.ended(endpoint, sentAtMs);
+    if (failure !== "connect-failed" && failure !== "connect-timeout") return this.#blame(request, endpoint, failure, sentAtMs);
     records.failed(endpoint, failure, nowMs);
-    ejector.failed(endpoint, nowMs);
+    ejector.failed(endpoint, sentAtMs, nowMs);
   }
 
   freesBody(request: InferenceRequest): void {
     this.#fingerprints.set(request, fingerprint(request.body));
   }
 
-  abandoned(endpoint: Endpoint): void {
-    this.#options.records.ended(endpoint, this.#options.clock.now());
+  abandoned(request: InferenceRequest, endpoint: Endpoint, sentAtMs: number): void {
+    const { records, ejector } = this.#options;
+    records.abandoned(endpoint, request.isStream);
+    ejector.ended(endpoint, sentAtMs);
   }
 
   #fingerprint(request: InferenceRequest): number {
     return this.#fingerprints.get(request) ?? fingerprint(request.body);
   }
 
-  #blame(request: InferenceRequest, endpoint: Endpoint, what: string, nowMs: number): void {
-    const { records, ejector } = this.#options;
+  #blame(request: InferenceRequest, endpoint: Endpoint, what: string, sentAtMs: number): void {
+    const { records, ejector, clock } = this.#options;
+    const nowMs = clock.now();
     const verdict = this.#faults.failed(this.#fingerprint(request), endpoint, nowMs);
     if (verdict.fault === "request") {
       if (verdict.wrongly !== undefined) records.retract(verdict.wrongly, nowMs);
-      return;
+      return ejector.ended(endpoint, sentAtMs);
     }
     records.failed(endpoint, what, nowMs);
-    ejector.failed(endpoint, nowMs);
+    ejector.failed(endpoint, sentAtMs, nowMs);
   }
 }

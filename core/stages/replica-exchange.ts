@@ -110,7 +110,7 @@ export class Exchange implements ResponseReader {
     this.#tokensAhead = plane.load.remainingPrefill(endpoint.slot, this.#beganAtMs);
     this.#claim = new Claim(request, endpoint, plane.load, plane.prefixIndex);
     this.#tokensAhead += this.#claim.uncachedTokens;
-    plane.traffic.sent(endpoint);
+    plane.traffic.sent(request, endpoint);
   }
 
   /** Sends the request. The exchange may end synchronously, so store it first. */
@@ -147,7 +147,8 @@ export class Exchange implements ResponseReader {
   close(): void {
     if (this.isOver) return;
     this.#settle();
-    this.#sending.plane.traffic.abandoned(this.endpoint);
+    const { request, plane } = this.#sending;
+    plane.traffic.abandoned(request, this.endpoint, this.#beganAtMs);
     this.#connection.destroy();
   }
 
@@ -156,7 +157,7 @@ export class Exchange implements ResponseReader {
     this.#claim.withdraw();
     this.#settle();
     const { request, plane } = this.#sending;
-    plane.traffic.responded(request, this.endpoint, status);
+    plane.traffic.responded(request, this.endpoint, status, this.#beganAtMs);
     this.#connection.destroy();
   }
 
@@ -203,7 +204,7 @@ export class Exchange implements ResponseReader {
     if (this.status < 300) this.#learn(this.#tap?.finish());
     this.#settle();
     const { request, plane } = this.#sending;
-    plane.traffic.responded(request, this.endpoint, this.status);
+    plane.traffic.responded(request, this.endpoint, this.status, this.#beganAtMs);
     this.#response.end(isVerbatimEnd);
     this.#owner.completed();
   }
@@ -213,7 +214,7 @@ export class Exchange implements ResponseReader {
     if (this.status === 0) this.#claim.withdraw();
     this.#settle();
     const { request, plane } = this.#sending;
-    plane.traffic.failed(request, this.endpoint, failure);
+    plane.traffic.failed(request, this.endpoint, failure, this.#beganAtMs);
     this.#owner.failed(failure, isDelivered);
   }
 

@@ -13,12 +13,25 @@ const MIN_TIMES = 8;
 /** A time to the first token below this is noise, so what was expected counts as at least this. */
 const LEAST_EXPECTED_MS = 50;
 
-/** Silence shorter than this needs no explanation. */
+/** Silence shorter than this needs no explanation, where it is known what is usual. */
 const LEAST_QUIET_MS = 5_000;
-/** So much longer than its longest silence so far, or than its work ahead takes, an endpoint may be silent. */
+/**
+ * The same where it is not known. A replica may compile for minutes on its first request, above all when it shares its processor,
+ * and a response that comes whole is silent while it is generated: four thousand tokens of 30 ms take two minutes.
+ */
+const LEAST_UNKNOWN_QUIET_MS = 120_000;
+/** So much longer than the longest silence so far, or than its work ahead takes, an endpoint may be silent. */
 const QUIET_FACTOR = 4;
+/** Work that is sent later than this after a silence began waits behind the work that explains it, so it explains nothing. */
+const WORK_SEEN_MS = 1_000;
 /** How fast the longest silence is forgotten: half of it in five minutes. */
 const QUIET_HALF_LIFE_MS = 300_000;
+/** After so many answers elsewhere, an endpoint that has never answered is measured by the pool. */
+const ENOUGH_ANSWERS = 8;
+/** After so many whole responses, the next one hardly takes QUIET_FACTOR times as long as the longest of them. */
+const ENOUGH_WHOLE = 50;
+/** Long responses may be rare, so those that came whole are forgotten slowly: half of them in an hour. */
+const WHOLE_HALF_LIFE_MS = 3_600_000;
 
 interface Row {
   generation: number;
@@ -28,11 +41,20 @@ interface Row {
   missingModel: string;
   readonly successes: WindowCount;
   readonly failures: WindowCount;
+  /** Whether its engine has worked: it sent a first token, or a whole response. */
+  hasAnswered: boolean;
   open: number;
+  openStreams: number;
+  /** Since when streams are in flight. */
+  streamsSinceMs: number;
   /** When it last had nothing in flight, or the last byte came. */
   activeAtMs: number;
-  /** The most work that was ahead at one moment of the silence since `activeAtMs`. */
+  /** The pool's answers before that. */
+  answersBefore: number;
+  /** The most work that was ahead when the silence since `activeAtMs` began, as seen until then. */
   silentWorkMs: number;
+  /** NaN before the first look. */
+  workSeenUntilMs: number;
   longestQuietMs: number;
   times: number;
   meanLogRatio: number;
@@ -43,20 +65,40 @@ interface Row {
 /** What the traffic of each endpoint told: the counters that detectors look at. Times are on the router's clock. */
 export class EndpointRecords {
   readonly #rows = new Array<Row | undefined>(MAX_SLOTS);
+  /** First tokens and whole responses of all endpoints so far. */
+  #answers = 0;
+  /** How much later than expected the pool's latest first token came, in milliseconds; old ones count less. */
+  #longestWaitMs = 0;
+  /** Whole responses of all endpoints, and the time of the longest one; old ones count less. */
+  #whole = 0;
+  #longestWholeMs = 0;
 
-  /** A request was sent. */
-  sent(endpoint: Endpoint, nowMs: number): void {
+  /** A request was sent. `isStream`: the first byte of its response shows that the prompt is processed. */
+  sent(endpoint: Endpoint, isStream: boolean, nowMs: number): void {
     const row = this.#rowOf(endpoint, nowMs);
-    if (row.open === 0) active(row, nowMs);
+    if (row.open === 0) this.#active(row, nowMs);
     row.open += 1;
+    if (!isStream) return;
+    if (row.openStreams === 0) {
+      row.streamsSinceMs = nowMs;
+      row.workSeenUntilMs = Number.NaN;
+    }
+    row.openStreams += 1;
   }
 
-  /** Its exchange is over, however it ended. */
-  ended(endpoint: Endpoint, nowMs: number): void {
+  /** The endpoint ended its exchange, well or not. */
+  ended(endpoint: Endpoint, isStream: boolean, nowMs: number): void {
+    this.abandoned(endpoint, isStream);
+    const row = this.#current(endpoint);
+    if (row !== undefined) this.#active(row, nowMs);
+  }
+
+  /** The exchange was ended from this side: that is no sign of life. */
+  abandoned(endpoint: Endpoint, isStream: boolean): void {
     const row = this.#current(endpoint);
     if (row === undefined || row.open === 0) return;
     row.open -= 1;
-    active(row, nowMs);
+    if (isStream && row.openStreams > 0) row.openStreams -= 1;
   }
 
   /** Bytes came from it at that time, or before it: an earlier time than is known changes nothing. */
@@ -64,18 +106,29 @@ export class EndpointRecords {
     const row = this.#current(endpoint);
     if (row === undefined || row.open === 0 || atMs <= row.activeAtMs) return;
     row.longestQuietMs = Math.max(row.longestQuietMs, atMs - row.activeAtMs);
-    active(row, atMs);
+    this.#active(row, atMs);
   }
 
   /** The first token of a streamed response came after `seenMs`; `expectedMs` is what its work and the pool's speed explain. */
   firstToken(endpoint: Endpoint, seenMs: number, expectedMs: number): void {
     const row = this.#current(endpoint);
     if (row === undefined) return;
+    this.#answered(row);
+    this.#longestWaitMs = Math.max(this.#longestWaitMs, seenMs - expectedMs);
     const explainedMs = Math.max(LEAST_EXPECTED_MS, expectedMs);
     const share = Math.max(MEAN_SHARE, 1 / (row.times + 1));
     row.times += 1;
     row.meanLogRatio += share * (Math.log(Math.max(1, seenMs) / explainedMs) - row.meanLogRatio);
     row.meanExcessMs += share * (seenMs - explainedMs - row.meanExcessMs);
+  }
+
+  /** A response that is not streamed came `tookMs` after its request was sent. */
+  wholeResponse(endpoint: Endpoint, tookMs: number): void {
+    const row = this.#current(endpoint);
+    if (row === undefined) return;
+    this.#answered(row);
+    this.#whole += 1;
+    this.#longestWholeMs = Math.max(this.#longestWholeMs, tookMs);
   }
 
   /** A response that speaks for the endpoint; `tokens` is what it worked on. */
@@ -132,7 +185,8 @@ export class EndpointRecords {
   of(endpoint: Endpoint, workAheadMs: number, nowMs: number): EndpointRecord {
     const row = this.#rowOf(endpoint, nowMs);
     // The work that remains shrinks while a long prompt is computed in silence, so what was ahead at first explains it.
-    row.silentWorkMs = Math.max(row.silentWorkMs, workAheadMs);
+    if (Number.isNaN(row.workSeenUntilMs)) row.workSeenUntilMs = nowMs + WORK_SEEN_MS;
+    if (nowMs <= row.workSeenUntilMs) row.silentWorkMs = Math.max(row.silentWorkMs, workAheadMs);
     return {
       endpoint: endpoint.name,
       consecutiveFailures: row.consecutiveFailures,
@@ -142,7 +196,7 @@ export class EndpointRecords {
       missingModelCount: row.missingModelCount,
       missingModel: row.missingModel,
       quietMs: row.open === 0 ? 0 : Math.max(0, nowMs - row.activeAtMs),
-      explainedQuietMs: LEAST_QUIET_MS + QUIET_FACTOR * (row.longestQuietMs + row.silentWorkMs),
+      explainedQuietMs: this.#explainedQuietMs(row),
       slowness: row.times < MIN_TIMES ? Number.NaN : Math.exp(row.meanLogRatio),
       excessMs: row.meanExcessMs,
     };
@@ -152,6 +206,36 @@ export class EndpointRecords {
   age(elapsedMs: number): void {
     const keep = 0.5 ** (elapsedMs / QUIET_HALF_LIFE_MS);
     for (const row of this.#rows) if (row !== undefined) row.longestQuietMs *= keep;
+    this.#longestWaitMs *= keep;
+    const keepWhole = 0.5 ** (elapsedMs / WHOLE_HALF_LIFE_MS);
+    this.#whole *= keepWhole;
+    this.#longestWholeMs *= keepWhole;
+  }
+
+  #explainedQuietMs(row: Row): number {
+    const ownMs = QUIET_FACTOR * (row.longestQuietMs + row.silentWorkMs);
+    const isMeasurable = row.hasAnswered || this.#answers - row.answersBefore >= ENOUGH_ANSWERS;
+    const poolMs = row.hasAnswered ? 0 : QUIET_FACTOR * this.#longestWaitMs;
+    const isWholeUsual = isMeasurable && this.#whole >= ENOUGH_WHOLE;
+    const wholeMs =
+      ownMs + poolMs + (isWholeUsual ? LEAST_QUIET_MS + QUIET_FACTOR * this.#longestWholeMs : LEAST_UNKNOWN_QUIET_MS);
+    if (row.openStreams === 0 || !isMeasurable) return wholeMs;
+    // Before the first stream was sent, only whole responses were under way.
+    const beforeStreamsMs = Math.max(0, row.streamsSinceMs - row.activeAtMs);
+    return Math.min(wholeMs, beforeStreamsMs + ownMs + poolMs + LEAST_QUIET_MS);
+  }
+
+  #answered(row: Row): void {
+    row.hasAnswered = true;
+    this.#answers += 1;
+  }
+
+  /** It shows life, or has nothing to do: its silence begins anew. */
+  #active(row: Row, nowMs: number): void {
+    row.activeAtMs = nowMs;
+    row.silentWorkMs = 0;
+    row.workSeenUntilMs = Number.NaN;
+    row.answersBefore = this.#answers;
   }
 
   #rowOf(endpoint: Endpoint, nowMs: number): Row {
@@ -165,9 +249,14 @@ export class EndpointRecords {
       missingModel: "",
       successes: new WindowCount(WINDOW_MS),
       failures: new WindowCount(WINDOW_MS),
+      hasAnswered: false,
       open: 0,
+      openStreams: 0,
+      streamsSinceMs: nowMs,
       activeAtMs: nowMs,
+      answersBefore: this.#answers,
       silentWorkMs: 0,
+      workSeenUntilMs: Number.NaN,
       longestQuietMs: 0,
       times: 0,
       meanLogRatio: 0,
@@ -183,10 +272,4 @@ export class EndpointRecords {
     const row = this.#rows[slot];
     return row?.generation === generation ? row : undefined;
   }
-}
-
-/** It shows life, or has nothing to do: its silence begins anew. */
-function active(row: Row, nowMs: number): void {
-  row.activeAtMs = nowMs;
-  row.silentWorkMs = 0;
 }

@@ -5,17 +5,17 @@ import type { InferenceRequest } from "../contract/request.ts";
 /** What the data plane tells of its exchanges with endpoints, for whoever watches over them. */
 export interface Traffic {
   /** A request was sent for the first time, or again. */
-  sent(endpoint: Endpoint): void;
+  sent(request: InferenceRequest, endpoint: Endpoint): void;
   /** The first token of a streamed response came after `seenMs`; so many prompt tokens were ahead of it, its own included. */
   firstToken(endpoint: Endpoint, seenMs: number, tokensAhead: number): void;
-  /** A whole response was passed on, or a 503 or 429 was not. */
-  responded(request: InferenceRequest, endpoint: Endpoint, status: number): void;
+  /** A whole response was passed on, or a 503 or 429 was not. The request was sent at `sentAtMs`, on the router's clock. */
+  responded(request: InferenceRequest, endpoint: Endpoint, status: number, sentAtMs: number): void;
   /** There is no response, or it broke off. */
-  failed(request: InferenceRequest, endpoint: Endpoint, failure: AttemptFailure): void;
+  failed(request: InferenceRequest, endpoint: Endpoint, failure: AttemptFailure, sentAtMs: number): void;
   /** The request's body is about to be freed, before its exchange ends: what is needed of it is taken now. */
   freesBody(request: InferenceRequest): void;
   /** The exchange was ended from this side. */
-  abandoned(endpoint: Endpoint): void;
+  abandoned(request: InferenceRequest, endpoint: Endpoint, sentAtMs: number): void;
 }
 
 /** Nobody watches. */

@@ -302,6 +302,21 @@ describe("a decision", () => {
     });
   }
 
+  it("sends a request first to an endpoint on trial, whatever its score, and has the others as spares", () => {
+    const [profile] = profiles();
+    const pool = [makeEndpoint(0), makeEndpoint(1, { isOnTrial: true }), makeEndpoint(2)];
+    const scorers = [{ ...named("scorer", { score: () => [1, 0.2, 0.6] }), weight: 1 }];
+    const only = { ...profile!, filters: [], scorers, picker: named("all", { pick: (all: readonly Endpoint[]) => all }) };
+    const [{ order, dropped } = assert.fail("no leg")] = decide(
+      request,
+      factsOf(pool),
+      only,
+      new LoadTable().at(0),
+      () => 0,
+    ).legs;
+    assert.deepEqual([order.map(({ name }) => name), dropped], [["e1", "e0", "e2"], []]);
+  });
+
   it("that refuses has scored and picked nobody", () => {
     const [profile] = profiles();
     const filters = [named("none", { filter: () => [] })];

@@ -80,6 +80,11 @@ describe("why", () => {
     ["not the best", ended({ order: [e0, e1, e2] }), "e0 was picked with 0.500; the best had 1.000."],
     ["the only one left", ended({ candidates: [e1], order: [e1], totals: [1] }), "e1 was the only candidate of 3."],
     ["the only one at all", ended({ endpoints: [e1], candidates: [e1], order: [e1] }), "e1 was the only candidate."],
+    [
+      "on trial",
+      ended({ candidates: [{ ...e1, isOnTrial: true }, e0], order: [{ ...e1, isOnTrial: true }, e0], totals: [0, 1] }),
+      "e1 is on trial: this request decides whether it returns.",
+    ],
     ["no opinions", ended({ scores: [], totals: [0, 0, 0] }), "e1 was picked; no scorer had an opinion."],
     [
       "after a retry",

@@ -42,18 +42,18 @@ class Setup {
     this.ejector.follow(endpoints, 0);
   }
 
-  fail(index: number, times = 3): void {
+  fail(index: number, times = 3, sentAtMs = this.nowMs): void {
     const endpoint = this.endpoints[index]!;
     for (let i = 0; i < times; i++) {
       this.records.failed(endpoint, "reset", this.nowMs);
-      this.ejector.failed(endpoint, this.nowMs);
+      this.ejector.failed(endpoint, sentAtMs, this.nowMs);
     }
   }
 
-  succeed(index: number, tokens = 0): void {
+  succeed(index: number, tokens = 0, sentAtMs = this.nowMs): void {
     const endpoint = this.endpoints[index]!;
     this.records.succeeded(endpoint, tokens, this.nowMs);
-    this.ejector.succeeded(endpoint, this.nowMs);
+    this.ejector.succeeded(endpoint, sentAtMs, this.nowMs);
   }
 
   /** Lets time pass, with the sweeps that come in it. */
@@ -117,6 +117,34 @@ describe("an endpoint whose requests fail", () => {
     setup.wait(500);
     assert.equal(setup.standing(0).warmUp, 1);
     assert.ok(setup.logged.includes("An endpoint returns"));
+  });
+
+  it("is judged on trial by what was sent since the trial began", () => {
+    const setup = new Setup();
+    setup.fail(0);
+    setup.wait(10_000);
+    setup.fail(0, 5, 9_999);
+    assert.equal(setup.standing(0).isOnTrial, true);
+    setup.succeed(0, 0, 9_999);
+    assert.equal(setup.standing(0).isOnTrial, true);
+    setup.succeed(0, 0, 10_000);
+    assert.equal(setup.standing(0).ejection, undefined);
+  });
+
+  it("gets one request on trial, and another one when that ended without a verdict", () => {
+    const setup = new Setup();
+    const [first] = setup.endpoints as [Endpoint];
+    setup.fail(0);
+    setup.wait(10_000);
+    setup.ejector.ended(first, 9_999);
+    assert.equal(setup.standing(0).isOnTrial, true);
+    setup.ejector.sent(first, 10_000);
+    assert.equal(setup.standing(0).isOnTrial, false);
+    setup.ejector.ended(first, 10_000);
+    assert.equal(setup.standing(0).isOnTrial, true);
+    setup.ejector.sent(first, 10_000);
+    setup.succeed(0);
+    assert.equal(setup.standing(0).ejection, undefined);
   });
 
   it("is ejected again from its warm-up", () => {
@@ -212,7 +240,7 @@ describe("how many may be out", () => {
 describe("an endpoint that makes no progress", () => {
   it("is ejected by a sweep, and what waits there is cut", () => {
     const setup = new Setup();
-    setup.records.sent(setup.endpoints[0]!, 0);
+    setup.records.sent(setup.endpoints[0]!, true, 0);
     setup.wait(10_000);
     assert.equal(setup.isOut(0), false);
     setup.wait(500);
@@ -222,18 +250,29 @@ describe("an endpoint that makes no progress", () => {
 
   it("is not cut where the config says no", () => {
     const setup = new Setup(undefined, { cutWaiting: false });
-    setup.records.sent(setup.endpoints[0]!, 0);
+    setup.records.sent(setup.endpoints[0]!, true, 0);
     setup.wait(10_500);
     assert.deepEqual(setup.cut, []);
   });
 
-  it("on trial is out again", () => {
+  it("on trial is out again, and what waits there is cut", () => {
     const setup = new Setup();
+    const [first] = setup.endpoints as [Endpoint];
+    setup.records.sent(first, true, 0);
+    setup.records.firstToken(first, 10, 10);
+    setup.records.ended(first, true, 0);
     setup.fail(0);
-    setup.wait(10_000);
-    setup.records.sent(setup.endpoints[0]!, setup.nowMs);
+    // One from before the ejection is still silent, which does not fail a trial that nothing was sent for.
+    setup.records.sent(first, true, 0);
     setup.wait(20_000);
+    assert.equal(setup.standing(0).isOnTrial, true);
+    setup.records.sent(first, true, setup.nowMs);
+    setup.ejector.sent(first, setup.nowMs);
+    setup.wait(5_000);
+    assert.deepEqual(setup.cut, []);
+    setup.wait(500);
     assert.equal(setup.isOut(0), true);
+    assert.deepEqual(setup.cut, ["e0"]);
   });
 });
 
@@ -276,6 +315,6 @@ it("a detector that throws is logged and says nothing", () => {
   });
   ejector.follow(setup.endpoints, 0);
   for (let i = 0; i < 3; i++) setup.records.failed(setup.endpoints[0]!, "reset", 0);
-  ejector.failed(setup.endpoints[0]!, 0);
+  ejector.failed(setup.endpoints[0]!, 0, 0);
   assert.equal(ejector.ejectionsOf("e0"), 1);
 });

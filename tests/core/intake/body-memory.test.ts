@@ -174,7 +174,7 @@ it("a stream that breaks off after its body was freed is still told from another
   const blamed: string[] = [];
   const endpoints = [makeEndpoint(0), makeEndpoint(1)];
   const { plane, send } = setUp(2 ** 20, endpoints);
-  const ejector = { failed: ({ name }: { name: string }) => void blamed.push(name), succeeded() {} };
+  const ejector = { sent() {}, ended() {}, failed: ({ name }: { name: string }) => void blamed.push(name), succeeded() {} };
   const records = new EndpointRecords();
   const traffic = new TrafficWatch({ clock: plane.clock, records, ejector, poolRate: () => 1 });
   Object.assign(plane, { traffic });

@@ -184,6 +184,26 @@ describe("a replica that", () => {
   });
 });
 
+describe("under the default policy, one of four replicas that", () => {
+  /** Twenty requests a second, each of its own, for a hundred seconds: three replicas can serve them well. */
+  const BUSY = makeTrace(Array.from({ length: 2_000 }, (_, index) => makeTraced(50 * index, [1 + index], 50, 600)));
+  const rows: readonly (readonly [name: string, kind: FaultKind])[] = [
+    ["fails", ERROR],
+    ["hangs", HANG],
+    ["is ten times as slow", { kind: "slow", factor: 10 }],
+    ["fails on and off", { kind: "flap", seconds: 4 }],
+    ["restarts", RESTART],
+  ];
+  for (const [name, kind] of rows) {
+    it(`${name} costs one request in a hundred at most, and first tokens take as long as with three`, async () => {
+      const healthy = await run("", [], { replicas: 3 }, BUSY);
+      const { failedRequests, ttftSeconds } = await run("", [fault(kind, 10)], {}, BUSY);
+      isBetween(failedRequests, 0, 20);
+      isBetween(ttftSeconds.mean, 0, 1.3 * healthy.ttftSeconds.mean);
+    });
+  }
+});
+
 describe("a failure", () => {
   const ALONE = { replicas: 1 };
   const talk = (...times: readonly number[]): Trace =>

@@ -1,0 +1,44 @@
+import type { Ejection, Endpoint } from "../contract/endpoint.ts";
+
+/** in: nothing is held against it. ejected: no requests. trial: one request decides. warming: a share that grows. */
+type Stage = "in" | "ejected" | "trial" | "warming";
+
+/** What the ejector holds against one endpoint. Times are in milliseconds on the router's clock. */
+export interface Row {
+  endpoint: Endpoint;
+  stage: Stage;
+  /** Ejections that count towards the next one's length. */
+  count: number;
+  /** All of them. */
+  total: number;
+  ejection: Ejection | undefined;
+  /** When its stage began. */
+  sinceMs: number;
+  /** Requests under way that were sent since its trial began, and when the last one was. */
+  trialRequests: number;
+  triedAtMs: number;
+  /** What it had served when its warm-up began. */
+  servedBefore: number;
+  wasHealthy: boolean;
+}
+
+/** An endpoint that has nothing held against it. `total`: ejections of this name so far. */
+export function newRow(endpoint: Endpoint, nowMs: number, total: number): Row {
+  return {
+    endpoint,
+    stage: "in",
+    count: 0,
+    total,
+    ejection: undefined,
+    sinceMs: nowMs,
+    trialRequests: 0,
+    triedAtMs: nowMs,
+    servedBefore: 0,
+    wasHealthy: false,
+  };
+}
+
+/** Whether a request that was sent at `sentAtMs` is the endpoint's trial: what was sent before it says nothing of now. */
+export function decidesTrial({ stage, sinceMs }: Row, sentAtMs: number): boolean {
+  return stage === "trial" && sentAtMs >= sinceMs;
+}
