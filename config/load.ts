@@ -5,8 +5,9 @@ import { readPicker } from "./endpoint-picker/read.ts";
 import { pickerDocument } from "./endpoint-picker/schema.ts";
 import { type ConfigText, readFiles } from "./files.ts";
 import { allInstances, type Registry } from "./instances.ts";
+import { NO_OVERLAY, type Overlay, overlaid } from "./overlay.ts";
 import type { EndpointEntry } from "./pool.ts";
-import { inReadingOrder, type Path, type Problem, problemAt } from "./problems.ts";
+import { inReadingOrder, type Path, type Position, type Problem, problemAt } from "./problems.ts";
 import { fit, type Resource, sortByKind } from "./resources.ts";
 import { rewriteDocument } from "./rewrite-schema.ts";
 import { readRewrites } from "./rewrites.ts";
@@ -21,6 +22,10 @@ export interface LoadedConfig {
   readonly definitions: ReadonlyMap<string, Definition>;
   /** Names of entries in an EndpointPickerConfig that are not needed: the router does their job itself. */
   readonly unneeded: readonly string[];
+  /** What it was read from. */
+  readonly texts: readonly ConfigText[];
+  /** The place of a node of the Router document, or of its deepest ancestor that is there. */
+  readonly positionOf: (path: Path, part?: "value" | "key") => Position;
   readonly problems?: undefined;
 }
 
@@ -30,15 +35,19 @@ export interface RefusedConfig {
   readonly config?: undefined;
 }
 
-/** Reads config files and folders. `urls` are further endpoints; with them, no Router document is needed. */
+/**
+ * Reads config files and folders. `urls` are further endpoints; with them, no Router document is needed. `overlay` replaces,
+ * removes and adds rewrites.
+ */
 export async function loadConfig(
   paths: readonly string[],
   registry: Registry,
   urls: readonly string[] = [],
+  overlay: Overlay = NO_OVERLAY,
 ): Promise<LoadedConfig | RefusedConfig> {
   const problems: Problem[] = [];
   const texts = await readFiles(paths, problems);
-  return read(texts, registry, urls, problems);
+  return read({ texts, registry, urls, overlay, problems });
 }
 
 /** Like loadConfig, for texts instead of files. */
@@ -46,16 +55,20 @@ export function loadTexts(
   texts: readonly ConfigText[],
   registry: Registry,
   urls: readonly string[] = [],
+  overlay: Overlay = NO_OVERLAY,
 ): Promise<LoadedConfig | RefusedConfig> {
-  return read(texts, registry, urls, []);
+  return read({ texts, registry, urls, overlay, problems: [] });
 }
 
-async function read(
-  texts: readonly ConfigText[],
-  registry: Registry,
-  urls: readonly string[],
-  problems: Problem[],
-): Promise<LoadedConfig | RefusedConfig> {
+interface Sources {
+  readonly texts: readonly ConfigText[];
+  readonly registry: Registry;
+  readonly urls: readonly string[];
+  readonly overlay: Overlay;
+  readonly problems: Problem[];
+}
+
+async function read({ texts, registry, urls, overlay, problems }: Sources): Promise<LoadedConfig | RefusedConfig> {
   const documents = sortByKind(texts.flatMap(({ file, text }) => readDocuments(file, text, problems)));
   refuseSecond("Router", documents.Router);
   refuseSecond("EndpointPickerConfig", documents.EndpointPickerConfig);
@@ -67,7 +80,8 @@ async function read(
   const resource = routerResource(documents.Router, endpoints.length > 0);
   const router = resource && (await readRouter(resource, registry, endpoints, picker));
 
-  const resources = documents.InferenceModelRewrite.flatMap((document) => fit(document, rewriteDocument, () => undefined) ?? []);
+  const rewriteDocuments = overlaid(documents.InferenceModelRewrite, overlay, problems);
+  const resources = rewriteDocuments.flatMap((document) => fit(document, rewriteDocument, () => undefined) ?? []);
   const rewrites = readRewrites(resources, router?.isPoolKnown ? router.config.pool.name : undefined);
 
   const refused = () => ({
@@ -76,7 +90,7 @@ async function read(
       texts.map(({ file }) => file),
     ),
   });
-  if (problems.length > 0 || router === undefined) return refused();
+  if (problems.length > 0 || resource === undefined || router === undefined) return refused();
   const settled = { ...router.config, rewrites };
   const instances = allInstances(settled, router.listed, registry);
   const { keepAlive } = settled.settings;
@@ -86,6 +100,8 @@ async function read(
     config: { ...settled, plugins: instances.map(({ entry }) => entry) },
     definitions: new Map(instances.map(({ entry, definition }) => [entry.name, definition])),
     unneeded: picker?.unneeded ?? [],
+    texts,
+    positionOf: resource.positionOf,
   };
 }
 

@@ -1,0 +1,104 @@
+import { isDeepStrictEqual } from "node:util";
+import type { AdminAddress, PluginEntry, RouterConfig } from "./config.ts";
+import type { LoadedConfig } from "./load.ts";
+import { describe, type Path, type Problem, problemAt } from "./problems.ts";
+import type { RewriteRule } from "./rewrite-rule.ts";
+
+const RESTART = "It can't change while the router runs: restart the router to change it.";
+
+/** Problems for what the next config changes that can't change while the router runs. */
+export function fixedChanges(running: LoadedConfig, next: LoadedConfig): readonly Problem[] {
+  const was = fixedValues(running.config);
+  const wanted = fixedValues(next.config);
+  return [...wanted].flatMap(([key, value]) => {
+    const before = was.get(key);
+    if (isDeepStrictEqual(before, value)) return [];
+    const path: Path = ["spec", ...key.split(".")];
+    return [problemAt(next.positionOf(path), path, { found: shown(value), wanted: shown(before), hint: RESTART })];
+  });
+}
+
+function fixedValues({ listen, admin }: RouterConfig): ReadonlyMap<string, unknown> {
+  return new Map<string, unknown>([["listen.host", listen.host], ["listen.port", listen.port], ...adminValues(admin)]);
+}
+
+function adminValues(admin: AdminAddress | undefined): readonly (readonly [string, unknown])[] {
+  if (admin === undefined) return [["admin", false]];
+  const { host, port, hosts } = admin;
+  return [
+    ["admin", true],
+    ["admin.host", host],
+    ["admin.port", port],
+    ["admin.hosts", hosts],
+  ];
+}
+
+const shown = (value: unknown) => (Array.isArray(value) ? JSON.stringify(value) : describe(value));
+
+/**
+ * What the next config changes, in words, each on one line; empty if it would run as the one before does. Addresses that can't
+ * change are left out.
+ */
+export function changesBetween(running: LoadedConfig, next: LoadedConfig): readonly string[] {
+  const { pool, profile, rewrites, settings } = running.config;
+  const after = next.config;
+  return [
+    ...named("pool", { name: pool.name, probes: pool.probes }, { name: after.pool.name, probes: after.pool.probes }),
+    ...listed("endpoint", pool.endpoints, after.pool.endpoints),
+    ...listed("plugin", instancesOf(running), instancesOf(next)),
+    ...(isDeepStrictEqual(profile, after.profile) ? [] : [`profile ${after.profile.name} changed`]),
+    ...listed("rewrite", rewrites, after.rewrites, weightsText),
+    ...named("limits", settings.limits, after.settings.limits),
+    ...named("settings", { ...settings, limits: undefined }, { ...after.settings, limits: undefined }),
+  ];
+}
+
+/** Instances whose parameters come from elsewhere in the config: the change is named there. */
+const DERIVED: ReadonlySet<string> = new Set(["static", "model-rewrite"]);
+
+function instancesOf({ config, definitions }: LoadedConfig) {
+  return config.plugins.map(({ name, type, from, parameters, position }: PluginEntry) => {
+    const isDerived = position === undefined && DERIVED.has(type);
+    // A plugin's file that was loaded anew is another definition.
+    return { name, type, from, parameters: isDerived ? undefined : parameters, definition: definitions.get(name) };
+  });
+}
+
+/** One line for each key that differs. */
+function named<Section extends object>(title: string, before: Section, after: Section): readonly string[] {
+  return (Object.keys(after) as (keyof Section & string)[])
+    .filter((key) => !isDeepStrictEqual(before[key], after[key]))
+    .map((key) => `${title}.${key}: ${valueText(before[key])} -> ${valueText(after[key])}`);
+}
+
+function valueText(value: unknown): string {
+  return value === undefined ? "none" : JSON.stringify(value);
+}
+
+/** One line for each entry that is new, gone or not what it was. Entries have unique names. */
+function listed<Entry extends { readonly name: string }>(
+  title: string,
+  before: readonly Entry[],
+  after: readonly Entry[],
+  difference: (before: Entry, after: Entry) => string = () => "changed",
+): readonly string[] {
+  const known = new Map(before.map((entry) => [entry.name, entry]));
+  const names = new Set(after.map(({ name }) => name));
+  const changed = after.flatMap((entry) => {
+    const old = known.get(entry.name);
+    if (old === undefined) return [`${title} ${entry.name} added`];
+    return isDeepStrictEqual(old, entry) ? [] : [`${title} ${entry.name} ${difference(old, entry)}`];
+  });
+  const gone = before.filter(({ name }) => !names.has(name)).map(({ name }) => `${title} ${name} removed`);
+  const lines = [...changed, ...gone];
+  const isReordered = lines.length === 0 && before.some(({ name }, index) => after[index]?.name !== name);
+  return isReordered ? [`${title}s in another order`] : lines;
+}
+
+function weightsText(before: RewriteRule, after: RewriteRule): string {
+  return `${targetsText(before)} -> ${targetsText(after)}`;
+}
+
+function targetsText({ targets }: RewriteRule): string {
+  return targets.map(({ name, weight }) => `${name} ${weight}`).join(", ");
+}

@@ -1,0 +1,62 @@
+import type { ConfigDocument } from "./documents.ts";
+import { type Problem, problemAt } from "./problems.ts";
+
+/** What was changed while the router runs, beside its files. Plain data. */
+export interface Overlay {
+  /** At most one for each resource. */
+  readonly rewrites: readonly RewriteChange[];
+}
+
+/** An InferenceModelRewrite that was put or deleted. */
+export interface RewriteChange {
+  /** "default" where the resource names none. */
+  readonly namespace: string;
+  readonly name: string;
+  /** The whole resource, as it would be in a file; undefined where the files' resource is deleted. */
+  readonly document: Readonly<Record<string, unknown>> | undefined;
+}
+
+export const NO_OVERLAY: Overlay = { rewrites: [] };
+
+/**
+ * The rewrites of the files with the overlay's changes: a changed one stays at its place, so that the order of rules does not
+ * change with it; new ones come last.
+ */
+export function overlaid(
+  documents: readonly ConfigDocument[],
+  { rewrites }: Overlay,
+  problems: Problem[],
+): readonly ConfigDocument[] {
+  const changes = new Map(rewrites.map((change) => [keyOf(change.namespace, change.name), change]));
+  const put = (change: RewriteChange) => (change.document === undefined ? [] : [documentOf(change, problems)]);
+  const placed = documents.flatMap((document) => {
+    const key = keyOfDocument(document);
+    const change = key === undefined ? undefined : changes.get(key);
+    if (key === undefined || change === undefined) return [document];
+    changes.delete(key);
+    return put(change);
+  });
+  return [...placed, ...[...changes.values()].flatMap(put)];
+}
+
+/** A problem in it has no line: its path says where it is. */
+function documentOf({ name, document }: RewriteChange, problems: Problem[]): ConfigDocument {
+  const file = `admin API, InferenceModelRewrite ${JSON.stringify(name)}`;
+  const position = { file, line: 0, column: 0 };
+  return {
+    file,
+    value: document,
+    positionOf: () => position,
+    report: (path, finding) => problems.push(problemAt(position, path, finding)),
+  };
+}
+
+function keyOf(namespace: string, name: string): string {
+  return JSON.stringify([namespace, name]);
+}
+
+/** Undefined for a resource without a name, which is reported elsewhere. */
+function keyOfDocument({ value }: ConfigDocument): string | undefined {
+  const { name, namespace = "default" } = (value as { metadata?: { name?: unknown; namespace?: unknown } | null }).metadata ?? {};
+  return typeof name === "string" && typeof namespace === "string" ? keyOf(namespace, name) : undefined;
+}

@@ -1,0 +1,161 @@
+import { changesBetween, fixedChanges } from "../../config/changes.ts";
+import type { ConfigText } from "../../config/files.ts";
+import type { LoadedConfig, RefusedConfig } from "../../config/load.ts";
+import { NO_OVERLAY, type Overlay } from "../../config/overlay.ts";
+import { formatProblem } from "../../config/problems.ts";
+import type { Clock } from "../contract/clock.ts";
+import type { Log } from "../contract/log.ts";
+
+/** What asked for it: a change of the files, SIGHUP, or the admin API. */
+export type ReloadCause = "files" | "signal" | "api";
+
+/** Makes the next overlay from the one that runs. Throws an Error that says what to change if the edit is impossible. */
+export type OverlayEdit = (overlay: Overlay) => Overlay;
+
+/** How an attempt to change the config ended. */
+export interface ReloadReport {
+  /** Milliseconds since 1970. */
+  readonly atMs: number;
+  readonly cause: ReloadCause;
+  /** Whether what was asked for runs now. True also where it ran before, so that there was nothing to do. */
+  readonly isApplied: boolean;
+  /** Of the config that runs after it. */
+  readonly generation: number;
+  /** Why it was refused, each on one line, with `file:line:column` where there is a place; empty when it was applied. */
+  readonly problems: readonly string[];
+  /** What is different now, in words, each on one line; empty when nothing is, or it was refused. */
+  readonly changes: readonly string[];
+}
+
+export interface RunningConfigOptions {
+  /** What runs now. */
+  readonly loaded: LoadedConfig;
+  /** Loads a config with an overlay: from the files as they are now, or from `texts`. */
+  readonly load: (overlay: Overlay, texts: readonly ConfigText[] | undefined) => Promise<LoadedConfig | RefusedConfig>;
+  /** Builds it and lets it run instead, in one step. Throws an Error, and changes nothing, if it can't be built. */
+  readonly publish: (next: LoadedConfig) => void;
+  readonly clock: Pick<Clock, "after" | "wall">;
+  readonly log: Log;
+}
+
+/** How long loading may take: a plugin's module may wait for something that never comes. */
+const LOAD_MS = 30_000;
+/** So many problems are logged one by one. */
+const MOST_LOGGED = 10;
+
+/**
+ * The config that runs, and how it is replaced: one change at a time; overlapping reloads coalesce to the newest. The next config
+ * runs whole or not at all: while anything in it is wrong, the one before goes on.
+ */
+export class RunningConfig {
+  readonly #options: RunningConfigOptions;
+  #loaded: LoadedConfig;
+  #overlay: Overlay = NO_OVERLAY;
+  #generation = 1;
+  #lastReload: ReloadReport | undefined;
+  /** The end of the changes under way; it never rejects. */
+  #last: Promise<unknown> = Promise.resolve();
+  /** A reload that has not begun: whoever asks now gets this one, since it has yet to read the files. */
+  #waiting: Promise<ReloadReport> | undefined;
+
+  constructor(options: RunningConfigOptions) {
+    this.#options = options;
+    this.#loaded = options.loaded;
+  }
+
+  /** 1 at the start, and one more with each config that was published since. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  /** What runs, overlay included. */
+  get loaded(): LoadedConfig {
+    return this.#loaded;
+  }
+
+  /** What was changed beside the files; part of what runs. */
+  get overlay(): Overlay {
+    return this.#overlay;
+  }
+
+  get lastReload(): ReloadReport | undefined {
+    return this.#lastReload;
+  }
+
+  /** Reads the files again. Never rejects. */
+  reload(cause: ReloadCause): Promise<ReloadReport> {
+    this.#waiting ??= this.#enqueue(() => {
+      this.#waiting = undefined;
+      return this.#replace((overlay) => overlay, cause);
+    });
+    return this.#waiting;
+  }
+
+  /**
+   * Edits the overlay over the files' texts that run, so that a file which is broken just now is no obstacle. Nothing stays
+   * edited when it is refused. Never rejects: what `edit` throws is a problem of the report.
+   */
+  change(edit: OverlayEdit, cause: ReloadCause): Promise<ReloadReport> {
+    return this.#enqueue(() => this.#replace(edit, cause, this.#loaded.texts));
+  }
+
+  #enqueue(run: () => Promise<ReloadReport>): Promise<ReloadReport> {
+    const ended = this.#last.then(run);
+    this.#last = ended;
+    return ended;
+  }
+
+  async #replace(edit: OverlayEdit, cause: ReloadCause, texts?: readonly ConfigText[]): Promise<ReloadReport> {
+    try {
+      const overlay = edit(this.#overlay);
+      const next = await this.#load(overlay, texts);
+      const problems = next.problems ?? fixedChanges(this.#loaded, next);
+      if (next.config === undefined || problems.length > 0) return this.#ended(cause, problems.map(formatProblem), []);
+      const changes = changesBetween(this.#loaded, next);
+      if (changes.length > 0) {
+        this.#options.publish(next);
+        this.#generation += 1;
+      }
+      this.#loaded = next;
+      this.#overlay = overlay;
+      return this.#ended(cause, [], changes);
+    } catch (thrown) {
+      return this.#ended(cause, [messageOf(thrown)], []);
+    }
+  }
+
+  #load(overlay: Overlay, texts: readonly ConfigText[] | undefined): Promise<LoadedConfig | RefusedConfig> {
+    const { load, clock } = this.#options;
+    return new Promise((resolve, reject) => {
+      const cancel = clock.after(LOAD_MS, () => reject(new Error(TOO_SLOW)));
+      load(overlay, texts).then(resolve, reject).finally(cancel);
+    });
+  }
+
+  #ended(cause: ReloadCause, problems: readonly string[], changes: readonly string[]): ReloadReport {
+    const { clock, log } = this.#options;
+    const isApplied = problems.length === 0;
+    const report = { atMs: clock.wall(), cause, isApplied, generation: this.#generation, problems, changes };
+    this.#lastReload = report;
+    if (!isApplied) logRefusal(report, log);
+    else if (changes.length > 0)
+      log.info("The config was replaced", { cause, generation: report.generation, ...counted(changes) });
+    else log.info("The config was read again: nothing in it is different", { cause });
+    return report;
+  }
+}
+
+const TOO_SLOW = `The config did not load within ${LOAD_MS / 1000} seconds: a plugin's module may wait for something at its top level`;
+
+function logRefusal({ cause, generation, problems }: ReloadReport, log: Log): void {
+  log.error("The config was not replaced: the one before runs on", { cause, generation, problems: problems.length });
+  for (const problem of problems.slice(0, MOST_LOGGED)) log.error(problem);
+}
+
+function counted(changes: readonly string[]) {
+  return { changes: changes.slice(0, MOST_LOGGED).join("; ") };
+}
+
+function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
