@@ -28,12 +28,14 @@ interface ReplicaConnections {
 
 /** Everything that a request uses. Requests read config and facts and change counters; they never build config or facts. */
 export interface DataPlane {
-  /** The newest config; a request takes it when its head comes, and keeps it. */
-  readonly config: ActiveConfig;
+  /** The newest config: a request takes it when its head comes, keeps it, and gives it back at its very end. */
+  takeConfig(): ActiveConfig;
+  /** A request that took this config has ended and uses no plugin of it any more. */
+  giveBack(config: ActiveConfig): void;
   /** The newest facts; a request takes them when its decision is made. */
   readonly facts: Facts;
   readonly admission: Admission;
-  /** Requests under way of each client address. */
+  /** Requests under way of each client address; a request leaves those that it entered. */
   readonly clients: ClientCounts;
   readonly memory: MemoryBudget;
   /** Scans large bodies. */
@@ -52,7 +54,7 @@ export interface DataPlane {
   readonly traffic: Traffic;
   readonly pluginTimes: PluginTimes;
   readonly retryBudget: RetryBudget;
-  /** The one timer of all streams that get keep-alive events; undefined if the config has none. */
+  /** The one timer of all streams that get keep-alive events; undefined if no config has had any. */
   readonly silences: Deadlines | undefined;
   poolOf(endpoint: Endpoint): ReplicaConnections;
   /** A request could not connect to the endpoint: reports it to the prober before the next probe. */

@@ -1,29 +1,26 @@
 import type { LoadedConfig } from "../config/load.ts";
 import type { ActiveConfig } from "./active-config.ts";
 import { checkPages } from "./admin/pages.ts";
-import { MemoryBudget } from "./body/memory-budget.ts";
+import type { MemoryBudget } from "./body/memory-budget.ts";
 import { ScanTurns } from "./body/scan-turns.ts";
 import type { Endpoint } from "./contract/endpoint.ts";
-import { ControlPlane } from "./control/control-plane.ts";
+import { type ControlPlan, ControlPlane } from "./control/control-plane.ts";
 import { KeptState } from "./control/kept-state.ts";
+import { withPlace } from "./control/plugin-error.ts";
 import { buildPluginSet, type HostServices, type PluginSet } from "./control/plugin-set.ts";
+import { PluginSets } from "./control/plugin-sets.ts";
 import type { DataPlane } from "./data-plane.ts";
 import { requestIds } from "./intake/request-ids.ts";
 import { intake } from "./intake/request-intake.ts";
 import type { RequestStarter } from "./intake/request-receiver.ts";
-import { defaultMemoryBytes } from "./runtime/memory-limit.ts";
+import { LastingState } from "./lasting-state.ts";
 import { nextTurn } from "./runtime/next-turn.ts";
 import { admitAll } from "./stages/admit.ts";
-import { PluginTimes, type SlowPlugin } from "./stages/plugin-times.ts";
+import type { SlowPlugin } from "./stages/plugin-times.ts";
 import { type Facts, factsOf } from "./state/facts.ts";
-import { LoadTable } from "./state/load.ts";
-import { PrefixIndex, type PrefixIndexStats } from "./state/prefix-index.ts";
-import { RetryBudget } from "./state/retry-budget.ts";
-import { TokenScale } from "./state/token-scale.ts";
-import { ClientCounts } from "./wire/client-counts.ts";
-import { Deadlines, sweepPeriodMs } from "./wire/deadlines.ts";
+import type { LoadTable } from "./state/load.ts";
+import type { PrefixIndexStats } from "./state/prefix-index.ts";
 import { httpGet } from "./wire/http-get.ts";
-import { UpstreamPools } from "./wire/upstream-pools.ts";
 import type { UnreadCounter } from "./wire/write-progress.ts";
 
 /** A router without a listener: hosts (the wire server, the fetch face) start requests on it, the admin port shows its state. */
@@ -31,7 +28,10 @@ export interface Router {
   readonly start: RequestStarter;
   /** A new id, for responses to input that never became a request. */
   nextRequestId(): string;
+  /** The newest config: what requests get that begin now. */
   readonly config: ActiveConfig;
+  /** Configs that were replaced and that requests under way still use. */
+  readonly olderConfigs: number;
   /** The facts that decisions read now. */
   readonly facts: Facts;
   readonly load: LoadTable;
@@ -53,49 +53,71 @@ export interface Router {
   probeFailure(endpoint: Endpoint): string;
   /** Resolves to true once an endpoint is available, or to false when none is after `timeoutMs`. */
   whenReady(timeoutMs: number): Promise<boolean>;
+  /**
+   * Builds the plugins of another config and lets it run instead, in one step: requests that begin after it have the next
+   * config, those under way end with the one they began with. Throws an Error, and changes nothing, when they can't be built.
+   * `listen` and `admin` are not the router's and are not looked at.
+   */
+  replace(next: LoadedConfig): void;
   /** Ends probes and every connection to a replica; requests under way break off. */
   close(): void;
 }
 
 /** Builds and starts the config's plugins. Throws when one can't be made or started; then nothing is left running. */
 export function runRouter(loaded: LoadedConfig, services: HostServices): Router {
-  const plugins = buildPluginSet(loaded, services, new KeptState());
+  const kept = new KeptState();
+  return placing(loaded, () => {
+    const plugins = build(loaded, services, kept);
+    try {
+      return start(loaded, plugins, services, kept);
+    } catch (thrown) {
+      plugins.dispose();
+      throw thrown;
+    }
+  });
+}
+
+function build(loaded: LoadedConfig, services: HostServices, kept: KeptState): PluginSet {
+  const plugins = buildPluginSet(loaded, services, kept);
   try {
     checkPages(plugins.active.observers);
-    return start(loaded, plugins, services);
+    return plugins;
   } catch (thrown) {
     plugins.dispose();
     throw thrown;
   }
 }
 
+/** What `run` throws names the place in the config. */
+function placing<Result>(loaded: LoadedConfig, run: () => Result): Result {
+  try {
+    return run();
+  } catch (thrown) {
+    throw withPlace(thrown, loaded);
+  }
+}
+
 /** Connects the data plane with the control plane. */
-function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices): Router {
+function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices, firstKept: KeptState): Router {
   const { clock, random, log } = services;
-  const config = plugins.active;
-  const load = new LoadTable(clock);
-  const prefixIndex = plugins.prefixSettings && new PrefixIndex(plugins.prefixSettings);
-  const pools = new UpstreamPools(config.settings.limits, clock);
-  const { memoryBytes } = config.settings.limits;
-  const memory = new MemoryBudget(memoryBytes === 0 ? defaultMemoryBytes() : memoryBytes, clock);
-  const { keepAlive } = config.settings;
-  const silences = keepAlive && new Deadlines(clock, sweepPeriodMs([keepAlive.periodMs]));
+  const sets = new PluginSets(plugins);
+  const state = new LastingState(plugins, clock, log);
+  const { load, prefixes, pools, memory, pluginTimes } = state;
   const startedAtS = Math.floor(clock.wall() / 1000);
   const waiting = new Set<() => void>();
+  let kept = firstKept;
   let facts = factsOf([]);
 
   const control = new ControlPlane({
-    plugins,
-    probes: loaded.config.pool.probes,
-    ejection: config.settings.ejection,
+    ...controlPlan(loaded, plugins),
     services,
     load,
     get: (url, path, timeoutMs, maxBytes, signal) => httpGet(url, path, { timeoutMs, maxBytes, signal }),
     replaced(slot) {
-      prefixIndex?.forget(slot);
+      prefixes.forget(slot);
       pools.closeIdle(slot);
     },
-    capacityKnown: (slot, tokens) => prefixIndex?.setCapacity(slot, tokens),
+    capacityKnown: (slot, tokens) => prefixes.setCapacity(slot, tokens),
     lastByteMs: (endpoint) => pools.lastByteMs(endpoint),
     cutWaiting: (endpoint) => pools.cutWaiting(endpoint),
     publish(next) {
@@ -104,37 +126,43 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices)
       if (isReady(next)) for (const wake of [...waiting]) wake();
     },
   });
-  const pluginTimes = new PluginTimes(clock, log, config.settings.limits.pluginMs);
   const plane: DataPlane = {
-    config,
+    takeConfig: () => sets.take(),
+    giveBack: (config) => sets.giveBack(config),
     get facts() {
       return facts;
     },
     admission: admitAll,
-    clients: new ClientCounts(config.settings.limits.perClientRequests),
+    get clients() {
+      return state.clients;
+    },
     memory,
     scanTurns: new ScanTurns(clock, nextTurn),
     load,
-    prefixIndex,
-    tokenScale: new TokenScale(),
+    get prefixIndex() {
+      return prefixes.index;
+    },
+    tokenScale: state.tokenScale,
     clock,
     random,
     log,
     startedAtS,
-    traffic: control.traffic,
+    get traffic() {
+      return control.traffic;
+    },
     pluginTimes,
-    retryBudget: new RetryBudget(config.settings.retries),
-    silences,
+    retryBudget: state.retryBudget,
+    get silences() {
+      return state.silences;
+    },
     poolOf: (endpoint) => pools.of(endpoint),
     connectFailed: (endpoint) => control.connectFailed(endpoint),
     nextRequestId: requestIds(random),
   };
   const close = () => {
     control.stop();
-    silences?.close();
-    pools.close();
-    memory.close();
-    plugins.dispose();
+    state.close();
+    sets.dispose();
   };
   try {
     control.start();
@@ -143,10 +171,32 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices)
     throw thrown;
   }
 
+  const replace = (next: LoadedConfig) => {
+    const draft = kept.draft();
+    const built = build(next, services, draft);
+    let changes: readonly (() => void)[];
+    try {
+      changes = [state.prepare(built), control.prepare(controlPlan(next, built))];
+    } catch (thrown) {
+      built.dispose();
+      throw thrown;
+    }
+    // From here on nothing can fail, and no request can come between.
+    for (const change of changes) change();
+    sets.publish(built);
+    draft.retain(next.config.plugins);
+    kept = draft;
+  };
+
   return {
     start: intake(plane),
     nextRequestId: plane.nextRequestId,
-    config,
+    get config() {
+      return sets.newest.active;
+    },
+    get olderConfigs() {
+      return sets.olderCount;
+    },
     get facts() {
       return facts;
     },
@@ -154,7 +204,7 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices)
     memory,
     startedAtS,
     get prefixIndex() {
-      return prefixIndex?.stats();
+      return prefixes.index?.stats();
     },
     connectionsTo: (endpoint) => pools.connectionsTo(endpoint),
     ejectionsOf: (endpoint) => control.ejectionsOf(endpoint),
@@ -178,8 +228,13 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices)
         waiting.add(wake);
       });
     },
+    replace: (next) => placing(next, () => replace(next)),
     close,
   };
+}
+
+function controlPlan({ config }: LoadedConfig, plugins: PluginSet): ControlPlan {
+  return { plugins, probes: config.pool.probes, ejection: config.settings.ejection };
 }
 
 function isReady({ endpoints }: Facts): boolean {

@@ -47,14 +47,19 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "core/fetch": ["core/contract", "core/errors", "core/intake", "core/settings.ts", "core/wire"],
   // The control plane, and what puts the two together.
   "core/control": ["config", "core/active-config.ts", "core/contract", "core/settings.ts", "core/state", "core/wire"],
+  "core/lasting-state.ts": [
+    ...["core/active-config.ts", "core/body", "core/contract", "core/control", "core/runtime", "core/settings.ts"],
+    ...["core/stages", "core/state", "core/wire"],
+  ],
   "core/router.ts": [
     ...["config", "core/active-config.ts", "core/admin", "core/body", "core/contract", "core/control", "core/data-plane.ts"],
-    ...["core/intake", "core/runtime", "core/stages", "core/state", "core/wire"],
+    ...["core/intake", "core/lasting-state.ts", "core/runtime", "core/stages", "core/state", "core/wire"],
   ],
   "core/admin": [
     ...[
       "core/active-config.ts",
       "core/contract",
+      "core/control",
       "core/errors",
       "core/intake",
       "core/router.ts",

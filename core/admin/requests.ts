@@ -69,7 +69,11 @@ function answerTo(head: Head, site: AdminSite, isAllowed: HostRule): Answer {
     return refusal(405, "method_not_allowed", "Use GET: the admin port is read-only.", "allow: GET, HEAD\r\n");
   try {
     const text = page.render(
-      viewOf(site.router, site.clock, { droppedLogLines: site.droppedLogLines(), acceptPauses: site.acceptPauses() }),
+      viewOf(site.router, site.clock, {
+        droppedLogLines: site.droppedLogLines(),
+        acceptPauses: site.acceptPauses(),
+        running: site.running,
+      }),
       new URLSearchParams(query),
     );
     return { status: 200, lines: `content-type: ${page.contentType}\r\n`, text };

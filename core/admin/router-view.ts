@@ -1,5 +1,6 @@
 import type { Clock } from "../contract/clock.ts";
 import type { RouterView } from "../contract/router-view.ts";
+import type { RunningConfig } from "../control/running-config.ts";
 import type { Router } from "../router.ts";
 
 /** The parts of a router that the admin port shows. */
@@ -19,17 +20,26 @@ export type ShownRouter = Pick<
 >;
 
 /** What the process knows beside its router. */
-export interface ProcessCounts {
+export interface ProcessState {
   readonly droppedLogLines: number;
   readonly acceptPauses: number;
+  readonly running: ShownConfig;
 }
 
+/** What the admin port shows of the config's changes. */
+export type ShownConfig = Pick<RunningConfig, "generation" | "lastReload" | "confirmedAtMs">;
+
 /** The current state of the router, for the pages of observers. */
-export function viewOf(router: ShownRouter, clock: Clock, { droppedLogLines, acceptPauses }: ProcessCounts): RouterView {
+export function viewOf(router: ShownRouter, clock: Clock, { droppedLogLines, acceptPauses, running }: ProcessState): RouterView {
   const { config, facts, load, memory, startedAtS, prefixIndex } = router;
   return {
     clock,
     startedAtS,
+    config: {
+      generation: running.generation,
+      isLastReloadApplied: running.lastReload?.isApplied ?? true,
+      confirmedAtS: Math.floor(running.confirmedAtMs / 1000),
+    },
     droppedLogLines,
     acceptPauses,
     endpoints: facts.endpoints,

@@ -15,6 +15,7 @@ export interface AdminOptions extends AdminSite {
 
 export interface AdminServer {
   readonly port: number;
+  useLimits(limits: Limits): void;
   close(): Promise<void>;
 }
 
@@ -24,7 +25,7 @@ export async function startAdmin(options: AdminOptions): Promise<AdminServer> {
   const server = await startWireServer({
     host,
     port,
-    limits: { ...limits, clientConnections: ADMIN_CONNECTIONS, perClientConnections: 0 },
+    limits: adminLimits(limits),
     clock,
     // Its descriptors are for these connections only.
     mayWait: false,
@@ -32,5 +33,13 @@ export async function startAdmin(options: AdminOptions): Promise<AdminServer> {
     start: adminRequests(options, allowedHosts([host, ...hosts])),
     refuse: (response, error) => respondWithError(response, error, "openai", "none"),
   });
-  return { port: server.port, close: () => server.drain(0) };
+  return {
+    port: server.port,
+    useLimits: (next) => server.useLimits(adminLimits(next)),
+    close: () => server.drain(0),
+  };
+}
+
+function adminLimits(limits: Limits): Limits {
+  return { ...limits, clientConnections: ADMIN_CONNECTIONS, perClientConnections: 0 };
 }

@@ -3,8 +3,9 @@ import { ejectionText } from "../contract/decision-report.ts";
 import type { Endpoint, Phase } from "../contract/endpoint.ts";
 import type { TargetMapping } from "../contract/rewriter.ts";
 import type { RouterView } from "../contract/router-view.ts";
+import type { ReloadReport } from "../control/running-config.ts";
 import type { Limits } from "../settings.ts";
-import type { ShownRouter } from "./router-view.ts";
+import type { ShownConfig, ShownRouter } from "./router-view.ts";
 
 /** The document of /status: the router and its pool at one moment. */
 export interface Status {
@@ -15,6 +16,7 @@ export interface Status {
   readonly pool: string;
   /** Files and other places that the config came from. */
   readonly sources: readonly string[];
+  readonly config: ConfigStatus;
   readonly clientConnections: number;
   /** How often there were times in which no more client connections were taken. */
   readonly acceptPauses: number;
@@ -27,6 +29,13 @@ export interface Status {
   /** What request bodies under way and unread responses hold together, and its bound. */
   readonly memory: RouterView["memory"];
   readonly limits: Limits;
+}
+
+interface ConfigStatus {
+  /** 1 at the start, and one more with each config that took effect since. */
+  readonly generation: number;
+  /** The last attempt to change the config; null before the first. */
+  readonly lastReload: (Omit<ReloadReport, "atMs" | "generation"> & { readonly at: string }) | null;
 }
 
 export interface EndpointStatus {
@@ -84,6 +93,7 @@ interface TargetStatus {
 
 /** What the router itself does not know. */
 export interface StatusExtras {
+  readonly running: ShownConfig;
   readonly sources: readonly string[];
   readonly clientConnections: () => number;
   readonly acceptPauses: () => number;
@@ -92,7 +102,7 @@ export interface StatusExtras {
 export function statusOf(
   { config, facts, isPanicking, slowPlugins }: Pick<ShownRouter, "config" | "facts" | "isPanicking" | "slowPlugins">,
   view: RouterView,
-  { sources, clientConnections, acceptPauses }: StatusExtras,
+  { running, sources, clientConnections, acceptPauses }: StatusExtras,
 ): Status {
   const available = facts.endpoints.filter(({ isAvailable }) => isAvailable);
   const rewrites = view.mappings.map((mapping) => rewriteStatus(mapping, available));
@@ -103,9 +113,14 @@ export function statusOf(
     uptimeS: Math.max(0, Math.floor(wallMs / 1000) - view.startedAtS),
     pool: config.pool,
     sources,
+    config: configStatus(running),
     clientConnections: clientConnections(),
     acceptPauses: acceptPauses(),
-    warnings: [...warningsOf(facts.endpoints, available, rewrites, isPanicking), ...slowPlugins.map(slowWarning)],
+    warnings: [
+      ...reloadWarnings(running),
+      ...warningsOf(facts.endpoints, available, rewrites, isPanicking),
+      ...slowPlugins.map(slowWarning),
+    ],
     endpoints: facts.endpoints.map((endpoint) => endpointStatus(endpoint, view)),
     profile: profileStatus(config.profile),
     rewrites,
@@ -113,6 +128,19 @@ export function statusOf(
     memory: view.memory,
     limits: config.settings.limits,
   };
+}
+
+function configStatus({ generation, lastReload }: ShownConfig): ConfigStatus {
+  if (lastReload === undefined) return { generation, lastReload: null };
+  const { atMs, cause, isApplied, problems, changes } = lastReload;
+  return { generation, lastReload: { at: new Date(atMs).toISOString(), cause, isApplied, problems, changes } };
+}
+
+function reloadWarnings({ lastReload }: ShownConfig): readonly string[] {
+  if (lastReload === undefined || lastReload.isApplied) return [];
+  const [first = "", ...others] = lastReload.problems;
+  const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
+  return [`The changed config can't run, so the one before goes on: ${first}${more}`];
 }
 
 function endpointStatus(endpoint: Endpoint, view: RouterView): EndpointStatus {

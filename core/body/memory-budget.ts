@@ -29,7 +29,8 @@ const SLOW_BYTES = 64 * 1024;
  * Idle buffers, kept for the next bodies, only get what is left of it.
  */
 export class MemoryBudget {
-  readonly limitBytes: number;
+  /** What all of it may be together; may be changed at any time. */
+  limitBytes: number;
   /** Bodies refused and uploads cut so far. */
   refusals = 0;
   #bodyBytes = 0;

@@ -1,14 +1,13 @@
 import type { Log } from "../contract/log.ts";
 
 const MESSAGES = {
-  SIGHUP: "SIGHUP is ignored: the config can't be reloaded yet. Restart the router to change it",
   SIGQUIT: "SIGQUIT is ignored: SIGTERM or SIGINT stops the router",
   SIGUSR1: "SIGUSR1 is ignored: it has no meaning here",
   SIGUSR2: "SIGUSR2 is ignored: it has no meaning here",
 } as const;
 
 /**
- * Logs the signals that would otherwise end the process and all its streams. On Node, SIGUSR1 would open a debugger. SIGPIPE is not
+ * Logs the signals that have no meaning here and would otherwise end the process and all its streams. On Node, SIGUSR1 would open a debugger. SIGPIPE is not
  * here: Node, Deno and Bun all ignore it from the start.
  */
 export function ignoreSignals(log: Log): void {

@@ -1,43 +1,39 @@
 import { readFileSync } from "node:fs";
 import type { AdminAddress } from "../../config/config.ts";
-import { DEFAULT_ADMIN } from "../../config/defaults.ts";
 import type { PageFiles } from "../admin/requests.ts";
+import type { ShownConfig } from "../admin/router-view.ts";
 import { startAdmin } from "../admin/server.ts";
 import { systemClock } from "../contract/clock.ts";
 import type { Log } from "../contract/log.ts";
 import type { Router } from "../router.ts";
-import type { Settings } from "../settings.ts";
+import type { Limits, Settings } from "../settings.ts";
 import type { WireServer } from "../wire/server.ts";
 import { portError, urlOf } from "./ports.ts";
 
 export interface OpenAdmin {
   /** The line to print at the start. */
   readonly greeting: string;
+  useLimits(limits: Limits): void;
   close(): Promise<void>;
 }
 
 interface Shown {
   readonly router: Router;
   readonly server: WireServer;
+  readonly running: ShownConfig;
   readonly settings: Settings;
   readonly sources: readonly string[];
   readonly droppedLogLines: () => number;
   readonly log: Log;
 }
 
-/** Opens the admin port. Undefined if the config turns it off, unless the command line names a port. */
+/** Opens the admin port; undefined if there is to be none. */
 export async function openAdmin(
-  configured: AdminAddress | undefined,
-  askedPort: number | undefined,
-  { router, server, settings, sources, droppedLogLines, log }: Shown,
+  address: AdminAddress | undefined,
+  { router, server, running, settings, sources, droppedLogLines, log }: Shown,
 ): Promise<OpenAdmin | undefined> {
-  if (configured === undefined && askedPort === undefined) return undefined;
-  const { host, port, hosts } = {
-    ...DEFAULT_ADMIN,
-    hosts: [],
-    ...configured,
-    ...(askedPort === undefined ? {} : { port: askedPort }),
-  };
+  if (address === undefined) return undefined;
+  const { host, port, hosts } = address;
   const admin = await startAdmin({
     host,
     port,
@@ -45,6 +41,7 @@ export async function openAdmin(
     limits: settings.limits,
     clock: systemClock,
     router,
+    running,
     files: readPageFiles(),
     sources,
     clientConnections: () => server.connections,
@@ -61,7 +58,7 @@ export async function openAdmin(
   if (!isLoopback(host))
     log.warn("The admin port is open to the network: everyone who reaches it can see models, replicas and decisions", { host });
   const url = urlOf(host, admin.port);
-  return { greeting: `Status page: ${url}/  Metrics: ${url}/metrics\n`, close: admin.close };
+  return { greeting: `Status page: ${url}/  Metrics: ${url}/metrics\n`, useLimits: admin.useLimits, close: admin.close };
 }
 
 /** Reads the status page's files. */

@@ -1,15 +1,19 @@
 import { existsSync } from "node:fs";
+import type { ConfigText } from "../../config/files.ts";
 import { type LoadedConfig, loadConfig, loadTexts, type RefusedConfig } from "../../config/load.ts";
+import { NO_OVERLAY, type Overlay } from "../../config/overlay.ts";
 import { formatProblems } from "../../config/problems.ts";
 import { systemClock } from "../contract/clock.ts";
 import type { Definition } from "../contract/plugin.ts";
 import { printable, printableLines } from "../contract/printable.ts";
+import { RunningConfig } from "../control/running-config.ts";
 import { respondWithError } from "../errors/error-response.ts";
 import { type Router, runRouter } from "../router.ts";
 import { takeConsole } from "../runtime/take-console.ts";
 import { tuneRuntime } from "../runtime/tune-runtime.ts";
 import { startWireServer } from "../wire/server.ts";
-import { readStartArguments, type StartArguments } from "./arguments.ts";
+import { withAddresses } from "./addresses.ts";
+import { readStartArguments } from "./arguments.ts";
 import { type Demo, startDemo } from "./demo.ts";
 import { failureOf } from "./failure.ts";
 import { ignoreSignals } from "./ignored-signals.ts";
@@ -18,6 +22,7 @@ import { linePrinter } from "./line-printer.ts";
 import { type OpenAdmin, openAdmin } from "./open-admin.ts";
 import { type Outputs, openOutputs } from "./outputs.ts";
 import { portError, urlOf } from "./ports.ts";
+import { type ReloadSignal, reloadSignal } from "./reload-signal.ts";
 import { stopSignal } from "./stop-signal.ts";
 
 const DEFAULT_FILE = "signalbox.yaml";
@@ -33,8 +38,9 @@ export async function start(argv: readonly string[], registry: ReadonlyMap<strin
   const outputs = openOutputs(systemClock);
   takeConsole(outputs.print, outputs.printError);
   ignoreSignals(outputs.log);
+  const reloads = reloadSignal();
   logUncaught(outputs.log);
-  const code = await startWith(argv, registry, outputs).catch((thrown: unknown) => {
+  const code = await startWith(argv, registry, { outputs, reloads }).catch((thrown: unknown) => {
     const failure = failureOf(thrown);
     outputs.printError(failure.text);
     return failure.code;
@@ -44,16 +50,34 @@ export async function start(argv: readonly string[], registry: ReadonlyMap<strin
   return code;
 }
 
-async function startWith(argv: readonly string[], registry: ReadonlyMap<string, Definition>, outputs: Outputs): Promise<number> {
+/** What the process has before it has a config. */
+interface Process {
+  readonly outputs: Outputs;
+  readonly reloads: ReloadSignal;
+}
+
+/** Loads the config with an overlay, from its files or from `texts`. The command line's addresses are in it. */
+type Load = (overlay: Overlay, texts?: readonly ConfigText[]) => Promise<LoadedConfig | RefusedConfig>;
+
+async function startWith(
+  argv: readonly string[],
+  registry: ReadonlyMap<string, Definition>,
+  surroundings: Process,
+): Promise<number> {
   const asked = readStartArguments(argv);
   const files = asked.files.length === 0 && asked.urls.length === 0 && existsSync(DEFAULT_FILE) ? [DEFAULT_FILE] : asked.files;
   const demo = files.length === 0 && asked.urls.length === 0 ? await startDemo() : undefined;
+  const fixedTexts = demo && [{ file: "demo", text: demo.configText }];
+  const load: Load = async (overlay, texts = fixedTexts) => {
+    const loaded = texts
+      ? await loadTexts(texts, registry, asked.urls, overlay)
+      : await loadConfig(files, registry, asked.urls, overlay);
+    return loaded.problems === undefined ? { ...loaded, config: withAddresses(loaded.config, asked) } : loaded;
+  };
   try {
-    const loaded = demo
-      ? await loadTexts([{ file: "demo", text: demo.configText }], registry)
-      : await loadConfig(files, registry, asked.urls);
-    if (loaded.problems !== undefined) return refuse(loaded, outputs);
-    return await run(loaded, asked, demo, sourcesOf(files, asked.urls, demo), outputs);
+    const loaded = await load(NO_OVERLAY);
+    if (loaded.problems !== undefined) return refuse(loaded, surroundings.outputs);
+    return await run(loaded, load, demo, sourcesOf(files, asked.urls, demo), surroundings);
   } finally {
     await demo?.close();
   }
@@ -70,12 +94,12 @@ function sourcesOf(files: readonly string[], urls: readonly string[], demo: Demo
 
 async function run(
   loaded: LoadedConfig,
-  asked: StartArguments,
+  load: Load,
   demo: Demo | undefined,
   sources: readonly string[],
-  outputs: Outputs,
+  { outputs, reloads }: Process,
 ): Promise<number> {
-  const { listen, settings } = loaded.config;
+  const { listen: address, settings } = loaded.config;
   const { isTerminal, log } = outputs;
   const printer = linePrinter(systemClock, isTerminal, outputs.print);
   const router = runRouter(loaded, {
@@ -84,7 +108,6 @@ async function run(
     log,
     output: { print: printer.print, isTerminal },
   });
-  const address = { host: asked.host ?? listen.host, port: asked.port ?? listen.port };
   let admin: OpenAdmin | undefined;
   try {
     const server = await startWireServer({
@@ -99,8 +122,19 @@ async function run(
       throw portError(thrown, address, { port: "--port", host: "--host" });
     });
     const droppedLogLines = () => outputs.droppedLines;
-    const shown = { router, server, settings, sources, droppedLogLines, log };
-    admin = await openAdmin(loaded.config.admin, asked.adminPort, shown).catch(async (thrown) => {
+    const running = new RunningConfig({
+      loaded,
+      load,
+      publish(next) {
+        router.replace(next);
+        server.useLimits(next.config.settings.limits);
+        admin?.useLimits(next.config.settings.limits);
+      },
+      clock: systemClock,
+      log,
+    });
+    const shown = { router, server, running, settings, sources, droppedLogLines, log };
+    admin = await openAdmin(loaded.config.admin, shown).catch(async (thrown) => {
       await server.drain(0);
       throw thrown;
     });
@@ -108,10 +142,11 @@ async function run(
     const url = urlOf(address.host, server.port);
     // Before the first line: whoever reads it may stop the router at once.
     const stopped = stopSignal();
+    reloads.listen(() => void running.reload("signal"));
     outputs.print((demo ? demoGreeting(url) : greeting(url, router)) + (admin?.greeting ?? ""));
     await stopped;
     log.info("Stopping: waiting for requests in progress", { connections: server.connections });
-    await server.drain(settings.limits.drainTimeoutMs);
+    await server.drain(router.config.settings.limits.drainTimeoutMs);
     return 0;
   } finally {
     await admin?.close();

@@ -47,7 +47,10 @@ export interface PluginHost {
   readonly random: Random;
   readonly log: Log;
   readonly output: Output;
-  /** Aborted when the config that made the instance is replaced, or the router stops. */
+  /**
+   * Aborted just before the instance is disposed: when the router stops, and when the config that made it is replaced. Then
+   * discoveries, sources and detectors end at once, the others after the last request that began with that config.
+   */
   readonly signal: AbortSignal;
   /**
    * State that outlives a reload of the config. The first call makes it; an instance with the same name and type in the next

@@ -8,6 +8,7 @@ export interface RouterView {
   readonly clock: Pick<Clock, "now" | "wall">;
   /** When the router started, in seconds since 1970. */
   readonly startedAtS: number;
+  readonly config: ConfigState;
   /** Lines of the access log and the operator's log that were dropped because nobody read them in time. */
   readonly droppedLogLines: number;
   /** Every endpoint of the pool. */
@@ -28,6 +29,15 @@ export interface RouterView {
   ejectionsOf(endpoint: Endpoint): number;
   /** Why the endpoint's last probe failed; "" after a success. */
   probeFailure(endpoint: Endpoint): string;
+}
+
+interface ConfigState {
+  /** 1 at the start, and one more with each config that took effect since. */
+  readonly generation: number;
+  /** False while the last attempt to change the config was refused, so that the one before runs. */
+  readonly isLastReloadApplied: boolean;
+  /** When the last attempt succeeded, in seconds since 1970; the start counts as one. */
+  readonly confirmedAtS: number;
 }
 
 interface MemoryUse {

@@ -1,14 +1,21 @@
-import type { Endpoint, EndpointSpec } from "../contract/endpoint.ts";
+import type { Endpoint } from "../contract/endpoint.ts";
+import type { Source } from "../contract/source.ts";
 import type { Traffic } from "../state/traffic.ts";
 import type { HttpGet } from "../wire/http-get-result.ts";
+import { DiscoveryLists } from "./discovery-lists.ts";
 import type { HostServices, PluginSet } from "./plugin-set.ts";
-import { PoolWatch, type PoolWatchOptions } from "./pool-watch.ts";
+import { type EjectionRules, PoolWatch, type PoolWatchOptions } from "./pool-watch.ts";
 import { Prober } from "./readiness/prober.ts";
 import type { Probes } from "./readiness/probes.ts";
 
-export interface ControlPlaneOptions extends Omit<PoolWatchOptions, "detectors"> {
+/** What the config says to the control plane; it may change while it runs. */
+export interface ControlPlan {
   readonly plugins: Pick<PluginSet, "discoveries" | "sources" | "detectors">;
   readonly probes: Probes;
+  readonly ejection: EjectionRules["ejection"];
+}
+
+export interface ControlPlaneOptions extends ControlPlan, Omit<PoolWatchOptions, keyof EjectionRules> {
   readonly services: HostServices;
   readonly get: HttpGet;
   /** Capacity in tokens of the KV cache of this slot's replica; undefined when it is not known any more. */
@@ -17,14 +24,15 @@ export interface ControlPlaneOptions extends Omit<PoolWatchOptions, "detectors">
 
 /** Makes facts from discovery, probes and traffic, and publishes them when they change. */
 export class ControlPlane {
-  readonly #options: ControlPlaneOptions;
   readonly #watch: PoolWatch;
   readonly #prober: Prober;
-  #isStopped = false;
+  #plugins: ControlPlan["plugins"];
+  #lists: DiscoveryLists;
 
   constructor(options: ControlPlaneOptions) {
     const { plugins, probes, services, load, get, capacityKnown } = options;
-    this.#options = options;
+    this.#plugins = plugins;
+    this.#lists = new DiscoveryLists(plugins.discoveries);
     this.#watch = new PoolWatch({ ...options, detectors: plugins.detectors });
     this.#prober = new Prober({
       ...services,
@@ -45,20 +53,36 @@ export class ControlPlane {
   /** Starts discovery and probing. Throws when a discovery can't start. */
   start(): void {
     this.#watch.start();
-    const { table } = this.#watch;
-    // Each discovery has its own list; together they are the pool.
-    const { discoveries } = this.#options.plugins;
-    const lists = new Map(discoveries.map(({ name }): [string, readonly EndpointSpec[]] => [name, []]));
-    for (const { name, plugin } of discoveries) {
-      plugin.start((specs) => {
-        // What was asked before the stop may be answered after it.
-        if (this.#isStopped) return;
-        // A copy: the list is the plugin's own, and another discovery's news must not bring it up half changed.
-        lists.set(name, [...specs]);
-        table.discovered([...lists.values()].flat());
-        this.#prober.watch(table.endpoints);
-      });
+    this.#lists.start();
+    this.#lists.succeed(undefined, () => this.#discovered());
+    this.#discovered();
+  }
+
+  /**
+   * Starts the discoveries of the next config; throws when one can't start, and changes nothing. The returned function lets the
+   * config take effect: endpoints that stay keep their slot, their health and what is known of them.
+   */
+  prepare({ plugins, probes, ejection }: ControlPlan): () => void {
+    const lists = new DiscoveryLists(plugins.discoveries);
+    try {
+      lists.start();
+    } catch (thrown) {
+      lists.stop();
+      throw thrown;
     }
+    return () => {
+      const successors = successorsOf(this.#plugins.sources, plugins.sources);
+      lists.succeed(this.#lists, () => this.#discovered());
+      this.#lists = lists;
+      this.#plugins = plugins;
+      this.#watch.useRules({ detectors: plugins.detectors, ejection });
+      this.#prober.follow(
+        probes,
+        plugins.sources.map(({ plugin }) => plugin),
+        successors,
+      );
+      this.#discovered();
+    };
   }
 
   /** Ejections of the endpoint so far. */
@@ -84,7 +108,23 @@ export class ControlPlane {
 
   stop(): void {
     this.#watch.stop();
-    this.#isStopped = true;
+    this.#lists.stop();
     this.#prober.stop();
   }
+
+  #discovered(): void {
+    const { table } = this.#watch;
+    table.discovered(this.#lists.specs);
+    this.#prober.watch(table.endpoints);
+  }
+}
+
+/** The sources of the next config by those that they follow: same name, same type. */
+function successorsOf(before: PluginSet["sources"], after: PluginSet["sources"]): ReadonlyMap<Source, Source> {
+  const successors = new Map<Source, Source>();
+  for (const { name, type, plugin } of before) {
+    const next = after.find((each) => each.name === name && each.type === type);
+    if (next !== undefined) successors.set(plugin, next.plugin);
+  }
+  return successors;
 }

@@ -1,6 +1,20 @@
+interface Entry {
+  readonly version: number;
+  readonly state: unknown;
+}
+
 /** State of plugin instances that outlives a reload: one entry for each instance name and type. */
 export class KeptState {
-  readonly #entries = new Map<string, { readonly version: number; readonly state: unknown }>();
+  readonly #entries: Map<string, Entry>;
+
+  constructor(entries: Iterable<readonly [string, Entry]> = []) {
+    this.#entries = new Map(entries);
+  }
+
+  /** The same state for the instances of the next config. What they add or replace is not seen here, in case they are refused. */
+  draft(): KeptState {
+    return new KeptState(this.#entries);
+  }
 
   /** The state of that instance; calls `make` if there is none, or one of another version. */
   get<State>(type: string, name: string, version: number, make: () => State): State {

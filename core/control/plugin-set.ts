@@ -10,6 +10,7 @@ import type { Random } from "../contract/profile-plugin.ts";
 import type { Source } from "../contract/source.ts";
 import { thrownText } from "../contract/thrown-text.ts";
 import type { KeptState } from "./kept-state.ts";
+import { PluginError } from "./plugin-error.ts";
 
 /** What the process that runs the plugins gives them. */
 export interface HostServices {
@@ -27,7 +28,12 @@ export interface PluginSet {
   readonly detectors: readonly Named<Detector>[];
   /** Settings of the prefix index; undefined when no plugin reads prefixes. */
   readonly prefixSettings: PrefixSettings | undefined;
-  /** Aborts the plugins' signal and disposes them, in reverse order of creation. A second call does nothing. */
+  /**
+   * The set is replaced: disposes what requests do not use (discoveries, sources, detectors), after aborting its signal. A second
+   * call does nothing.
+   */
+  retire(): void;
+  /** No request uses it any more: disposes all of it, in reverse order of creation. A second call does nothing. */
   dispose(): void;
 }
 
@@ -36,48 +42,76 @@ interface Instance extends Named<PluginKinds[PluginKind]> {
   readonly kind: PluginKind;
 }
 
+/** Kinds that only the control plane uses. */
+const CONTROL_KINDS: ReadonlySet<PluginKind> = new Set(["discovery", "source", "detector"]);
+
+/** Instances with one end: their signal is aborted, then they are disposed. */
+class Lifetime {
+  readonly signal: AbortSignal;
+  readonly #stopping = new AbortController();
+  readonly #instances: Instance[] = [];
+
+  constructor() {
+    this.signal = this.#stopping.signal;
+  }
+
+  add(instance: Instance): void {
+    this.#instances.push(instance);
+  }
+
+  end(log: Log): void {
+    if (this.signal.aborted) return;
+    this.#stopping.abort();
+    for (const instance of this.#instances.reverse()) disposeOne(instance, log);
+  }
+}
+
 const PREFIX_DEFAULTS: PrefixSettings = { blockBytes: 256, maxBytes: 64 * 1024 * 1024, countGenerated: false };
 
 /**
  * Makes every plugin instance of the config; `kept` holds state that outlives the set. When one can't be made, disposes those
- * made before it and throws an Error that names it.
+ * made before it and throws PluginError. Throws an Error when what was made does not fit together.
  */
 export function buildPluginSet(loaded: LoadedConfig, services: HostServices, kept: KeptState): PluginSet {
-  const stopping = new AbortController();
-  const instances: Instance[] = [];
+  const control = new Lifetime();
+  const requests = new Lifetime();
+  const retire = () => control.end(services.log);
   const dispose = () => {
-    if (stopping.signal.aborted) return;
-    stopping.abort();
-    for (const instance of instances.reverse()) disposeOne(instance, services.log);
+    retire();
+    requests.end(services.log);
   };
+  const lifetimeOf = (kind: PluginKind) => (CONTROL_KINDS.has(kind) ? control : requests);
   try {
-    return { ...assemble(loaded, services, kept, stopping.signal, instances), dispose };
+    return { ...assemble(loaded, services, kept, lifetimeOf), retire, dispose };
   } catch (thrown) {
     dispose();
     throw thrown;
   }
 }
 
-/** Adds each instance to `instances` as soon as it is made, so that the caller can dispose them after a failure. */
+/** Adds each instance to its lifetime as soon as it is made, so that the caller can dispose them after a failure. */
 function assemble(
   { config, definitions }: LoadedConfig,
   services: HostServices,
   kept: KeptState,
-  signal: AbortSignal,
-  instances: Instance[],
-): Omit<PluginSet, "dispose"> {
+  lifetimeOf: (kind: PluginKind) => Lifetime,
+): Omit<PluginSet, "retire" | "dispose"> {
+  const instances: Instance[] = [];
   const prefixRequests: Partial<PrefixSettings>[] = [];
   for (const { name, type, parameters } of config.plugins) {
     const definition = definitions.get(name);
     if (definition === undefined) throw new Error(`The plugin "${name}" has no definition`);
+    const lifetime = lifetimeOf(definition.kind);
     const host: PluginHost = {
       ...services,
       name,
-      signal,
+      signal: lifetime.signal,
       keep: (version, make) => kept.get(type, name, version, make),
       usePrefixIndex: (settings) => prefixRequests.push(settings),
     };
-    instances.push({ kind: definition.kind, name, type, plugin: create(definition, name, parameters, host) });
+    const instance = { kind: definition.kind, name, type, plugin: create(definition, name, parameters, host) };
+    lifetime.add(instance);
+    instances.push(instance);
   }
   // An instance's kind determines its contract, but the compiler can't follow that through the list.
   const ofKind = <Kind extends PluginKind>(kind: Kind) =>
@@ -102,8 +136,7 @@ function create(definition: Definition, name: string, parameters: unknown, host:
   try {
     return definition.create(parameters, host);
   } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause);
-    throw new Error(`The plugin "${name}" can't be made: ${message}`, { cause });
+    throw new PluginError(name, `The plugin "${name}" can't be made`, cause);
   }
 }
 

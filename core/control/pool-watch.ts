@@ -13,9 +13,13 @@ import { EndpointTable } from "./endpoint-table.ts";
 import type { HostServices } from "./plugin-set.ts";
 import { TrafficWatch } from "./traffic-watch.ts";
 
-export interface PoolWatchOptions {
+/** What the config says about ejections. */
+export interface EjectionRules {
   readonly detectors: readonly Named<Detector>[];
   readonly ejection: EjectionSettings;
+}
+
+export interface PoolWatchOptions extends EjectionRules {
   readonly services: Pick<HostServices, "clock" | "random" | "log">;
   readonly load: LoadTable;
   /** Another process serves this slot now. */
@@ -34,23 +38,20 @@ const SWEEP_MS = 500;
 /** Connects the list of endpoints with the ejector, which watches the traffic: makes facts from both and publishes them. */
 export class PoolWatch {
   readonly table: EndpointTable;
-  /** Told of every exchange with an endpoint. */
-  readonly traffic: Traffic;
   readonly #options: PoolWatchOptions;
-  readonly #ejector: Ejector | undefined;
+  #rules: EjectionRules;
+  /** Undefined while ejection is off. */
+  #ejector: Ejector | undefined;
+  #traffic: Traffic = UNWATCHED;
   /** Prompt tokens a millisecond. */
   #poolRate = DEFAULT_RATE;
   #stopSweeping: () => void = () => {};
 
   constructor(options: PoolWatchOptions) {
-    const { ejection, services, load, replaced, publish } = options;
+    const { services, load, replaced, publish } = options;
     this.#options = options;
-    const records = new EndpointRecords();
-    this.#ejector = ejection.isOn ? this.#makeEjector(records) : undefined;
-    this.traffic =
-      this.#ejector === undefined
-        ? UNWATCHED
-        : new TrafficWatch({ clock: services.clock, records, ejector: this.#ejector, poolRate: () => this.#poolRate });
+    this.#rules = options;
+    if (options.ejection.isOn) this.#turnOn();
     this.table = new EndpointTable({
       load,
       log: services.log,
@@ -69,6 +70,26 @@ export class PoolWatch {
     this.#stopSweeping = clock.every(SWEEP_MS, () => this.#sweep(clock.now()));
   }
 
+  /** Told of every exchange with an endpoint. */
+  get traffic(): Traffic {
+    return this.#traffic;
+  }
+
+  /**
+   * Judges by these rules from now on; ejections under way keep their length. Where ejection is turned off, all that are out
+   * return; where it is turned on, nothing is known of any endpoint yet.
+   */
+  useRules(rules: EjectionRules): void {
+    const wasOn = this.#ejector !== undefined;
+    this.#rules = rules;
+    if (wasOn === rules.ejection.isOn) return;
+    if (wasOn) this.#turnOff();
+    else this.#turnOn();
+    const { endpoints } = this.table;
+    this.#ejector?.follow(endpoints, this.#options.services.clock.now());
+    for (const { name } of endpoints) this.table.restand(name);
+  }
+
   /** Ejections of the endpoint so far. */
   ejectionsOf(endpoint: Endpoint): number {
     return this.#ejector?.ejectionsOf(endpoint.name) ?? 0;
@@ -83,11 +104,29 @@ export class PoolWatch {
     this.#stopSweeping();
   }
 
+  #turnOn(): void {
+    const { clock } = this.#options.services;
+    const records = new EndpointRecords();
+    const ejector = this.#makeEjector(records);
+    this.#ejector = ejector;
+    this.#traffic = new TrafficWatch({ clock, records, ejector, poolRate: () => this.#poolRate });
+  }
+
+  #turnOff(): void {
+    this.#ejector = undefined;
+    this.#traffic = UNWATCHED;
+  }
+
   #makeEjector(records: EndpointRecords): Ejector {
-    const { detectors, ejection, services, load, lastByteMs, cutWaiting } = this.#options;
+    const { services, load, lastByteMs, cutWaiting } = this.#options;
+    const rules = () => this.#rules;
     return new Ejector({
-      settings: ejection,
-      detectors,
+      get settings() {
+        return rules().ejection;
+      },
+      get detectors() {
+        return rules().detectors;
+      },
       records,
       random: services.random,
       log: services.log,

@@ -53,6 +53,7 @@ export class RunningConfig {
   #overlay: Overlay = NO_OVERLAY;
   #generation = 1;
   #lastReload: ReloadReport | undefined;
+  #confirmedAtMs: number;
   /** The end of the changes under way; it never rejects. */
   #last: Promise<unknown> = Promise.resolve();
   /** A reload that has not begun: whoever asks now gets this one, since it has yet to read the files. */
@@ -61,6 +62,7 @@ export class RunningConfig {
   constructor(options: RunningConfigOptions) {
     this.#options = options;
     this.#loaded = options.loaded;
+    this.#confirmedAtMs = options.clock.wall();
   }
 
   /** 1 at the start, and one more with each config that was published since. */
@@ -78,8 +80,14 @@ export class RunningConfig {
     return this.#overlay;
   }
 
+  /** The latest attempt; undefined before the first. */
   get lastReload(): ReloadReport | undefined {
     return this.#lastReload;
+  }
+
+  /** When the last attempt succeeded, in milliseconds since 1970; the start counts as one. */
+  get confirmedAtMs(): number {
+    return this.#confirmedAtMs;
   }
 
   /** Reads the files again. Never rejects. */
@@ -137,6 +145,7 @@ export class RunningConfig {
     const isApplied = problems.length === 0;
     const report = { atMs: clock.wall(), cause, isApplied, generation: this.#generation, problems, changes };
     this.#lastReload = report;
+    if (isApplied) this.#confirmedAtMs = report.atMs;
     if (!isApplied) logRefusal(report, log);
     else if (changes.length > 0)
       log.info("The config was replaced", { cause, generation: report.generation, ...counted(changes) });

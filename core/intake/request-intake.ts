@@ -68,13 +68,13 @@ class RequestIntake implements RequestReceiver, RunOwner, SlicedScanOwner {
   #slices: SlicedScan | undefined;
   #bodyEndedAtMs = Number.NaN;
   #run: PipelineRun | undefined;
-  /** Whether it counts among its client's requests. */
-  #isCounted = false;
+  /** Set while it counts among its client's requests. */
+  #clients: DataPlane["clients"] | undefined;
   #isOver = false;
 
   constructor(plane: DataPlane, head: Head, response: ResponseWriter, peer: string) {
     this.#plane = plane;
-    this.#config = plane.config;
+    this.#config = plane.takeConfig();
     this.#head = head;
     this.#response = response;
     this.#peer = peer;
@@ -183,7 +183,7 @@ class RequestIntake implements RequestReceiver, RunOwner, SlicedScanOwner {
     this.#dialect = dialect;
     const { clients } = this.#plane;
     if (!clients.enter(this.#peer)) throw tooManyOfClient();
-    this.#isCounted = true;
+    this.#clients = clients;
     const { limits } = this.#config.settings;
     this.#body = new BodyBuffer(bodyLength, limits.bodyBytes, this.#plane.memory, this);
     if (keys.length === 0) return;
@@ -226,7 +226,7 @@ class RequestIntake implements RequestReceiver, RunOwner, SlicedScanOwner {
   #close(): Delivery {
     this.#isOver = true;
     this.#slices?.close();
-    if (this.#isCounted) this.#plane.clients.leave(this.#peer);
+    this.#clients?.leave(this.#peer);
     const delivery = this.#run?.close() ?? NOT_DELIVERED;
     if (this.#run !== undefined) forgetBody(this.#run.request);
     if (delivery.isBodyFree) this.#body?.release();
@@ -252,8 +252,8 @@ class RequestIntake implements RequestReceiver, RunOwner, SlicedScanOwner {
     if (error?.cause !== undefined)
       log.error("A request failed inside the router", { id: this.#id, cause: thrownText(error.cause) });
     const { observers } = this.#config;
-    if (observers.length === 0) return;
-    tellObservers(observers, this.#outcome(delivery, end, error), log);
+    if (observers.length > 0) tellObservers(observers, this.#outcome(delivery, end, error), log);
+    this.#plane.giveBack(this.#config);
   }
 
   #outcome(delivery: Delivery, { ending, status }: End, error: RouterError | undefined): Outcome {

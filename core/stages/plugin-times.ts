@@ -31,7 +31,7 @@ const LATEST = 0.125;
 export class PluginTimes {
   readonly #clock: Pick<Clock, "now">;
   readonly #log: Log;
-  readonly #budgetMs: number;
+  #budgetMs = Number.POSITIVE_INFINITY;
   #profile: Profile | undefined;
   /** The profile's plugins, wrapped. */
   #timed: Profile | undefined;
@@ -41,19 +41,27 @@ export class PluginTimes {
   #requests = 0;
   #timedAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(clock: Pick<Clock, "now">, log: Log, budgetMs: number) {
+  constructor(clock: Pick<Clock, "now">, log: Log) {
     this.#clock = clock;
     this.#log = log;
-    this.#budgetMs = budgetMs;
   }
 
   get slow(): readonly SlowPlugin[] {
     return this.#watched.filter(({ isSlow }) => isSlow);
   }
 
-  /** The profile to decide a request with: the same plugins, some requests with a clock around them. */
+  /** Times this profile from now on, with that budget; what was measured of the one before is forgotten. */
+  follow(profile: Profile, budgetMs: number): void {
+    this.#budgetMs = budgetMs;
+    this.#watch(profile);
+  }
+
+  /**
+   * The profile to decide a request with: the same plugins, some requests with a clock around them. A profile other than the one
+   * that is timed belongs to a request that began before it, and is not timed.
+   */
   profileFor(profile: Profile, nowMs: number): Profile {
-    if (profile !== this.#profile) this.#watch(profile);
+    if (profile !== this.#profile) return profile;
     this.#requests += 1;
     if (this.#requests % TIMED_REQUESTS !== 0 && nowMs - this.#timedAtMs < TIMED_MS) return this.#plain ?? profile;
     this.#timedAtMs = nowMs;

@@ -75,8 +75,7 @@ export class PrefixIndex {
 
   /** The response is complete: the cache holds `tokens` generated tokens after the prompt. */
   generated(prefix: PrefixMatch, slot: number, tokens: number): void {
-    if (this.#countsGenerated && prefix instanceof PromptPrefix)
-      this.#residency.extend(prefix, slot, Math.min(MAX_BLOCK_TOKENS, tokens));
+    if (this.#countsGenerated && this.#isOwn(prefix)) this.#residency.extend(prefix, slot, Math.min(MAX_BLOCK_TOKENS, tokens));
   }
 
   /** The replica restarted, or another one has the slot: its cache is empty. */
@@ -93,7 +92,12 @@ export class PrefixIndex {
 
   /** The replica reported how many tokens of the prompt its cache held. */
   reported(prefix: PrefixMatch, slot: number, cachedTokens: number): void {
-    if (prefix instanceof PromptPrefix) this.#trust.learn(slot, prefix.heldTokens(slot), cachedTokens);
+    if (this.#isOwn(prefix)) this.#trust.learn(slot, prefix.heldTokens(slot), cachedTokens);
+  }
+
+  /** One that another index made, before a change of the config, says nothing of this one's blocks. */
+  #isOwn(prefix: PrefixMatch): prefix is PromptPrefix {
+    return prefix instanceof PromptPrefix && prefix.residency === this.#residency;
   }
 
   stats(): PrefixIndexStats {
@@ -106,7 +110,7 @@ export class PrefixIndex {
 export class PromptPrefix implements PrefixMatch, Chain {
   readonly blocks: number;
   readonly hashes: readonly number[];
-  readonly #residency: Residency;
+  readonly residency: Residency;
   readonly #ends: Int32Array;
   readonly #tokensPerByte: number;
   /** Estimated tokens of the whole prompt. */
@@ -127,7 +131,7 @@ export class PromptPrefix implements PrefixMatch, Chain {
   ) {
     this.blocks = hashes.length / 2;
     this.hashes = hashes;
-    this.#residency = residency;
+    this.residency = residency;
     this.#ends = ends;
     this.#tokensPerByte = tokensPerByte;
     this.#tokens = bytes * tokensPerByte;
@@ -139,7 +143,7 @@ export class PromptPrefix implements PrefixMatch, Chain {
     if (slot >= this.#held.length) return 0;
     const known = this.#held[slot]!;
     if (known >= 0) return known;
-    this.#guess = this.#residency.depth(this, slot, this.#guess);
+    this.#guess = this.residency.depth(this, slot, this.#guess);
     this.#held[slot] = this.#guess;
     return this.#guess;
   }
@@ -164,7 +168,7 @@ export class PromptPrefix implements PrefixMatch, Chain {
 
   admit(slot: number): void {
     if (this.blocks === 0) return;
-    const admission = this.#residency.admit(this, slot, this.matchedBlocks(slot));
+    const admission = this.residency.admit(this, slot, this.matchedBlocks(slot));
     if (this.#admissions.length === 0) this.#admissions = [admission];
     else this.#admissions = [...this.#admissions.filter((other) => other.slot !== slot), admission];
   }
@@ -173,7 +177,7 @@ export class PromptPrefix implements PrefixMatch, Chain {
     const admission = this.#admissions.find((other) => other.slot === slot);
     if (admission === undefined) return;
     this.#admissions = this.#admissions.filter((other) => other !== admission);
-    this.#residency.withdraw(this, admission);
+    this.residency.withdraw(this, admission);
   }
 
   #bytesIn(blocks: number): number {

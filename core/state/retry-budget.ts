@@ -15,11 +15,16 @@ export interface RetryBudgetSettings {
  * requests keeps a crowd of them from making it worse. Times are on the router's clock.
  */
 export class RetryBudget {
-  readonly #settings: RetryBudgetSettings;
+  #settings: RetryBudgetSettings;
   readonly #requests = new WindowCount(WINDOW_MS);
   readonly #retries = new WindowCount(WINDOW_MS);
 
   constructor(settings: RetryBudgetSettings) {
+    this.#settings = settings;
+  }
+
+  /** Takes other settings; what was counted stays. */
+  useSettings(settings: RetryBudgetSettings): void {
     this.#settings = settings;
   }
 

@@ -1,6 +1,6 @@
 /** How many of something each client address has at the same time, with a bound. 0 as the bound turns it off. */
 export class ClientCounts {
-  readonly #most: number;
+  #most: number;
   readonly #counts = new Map<string, number>();
 
   constructor(most: number) {
@@ -22,6 +22,17 @@ export class ClientCounts {
     const count = this.#counts.get(address) ?? 0;
     if (count > 1) this.#counts.set(address, count - 1);
     else this.#counts.delete(address);
+  }
+
+  /**
+   * Counts with another bound. Where there is no bound nothing is counted, so the first bound counts from 0: whoever is here
+   * then leaves the counts that it entered.
+   */
+  bounded(most: number): ClientCounts {
+    if (most === this.#most) return this;
+    if (most === 0 || this.#most === 0) return new ClientCounts(most);
+    this.#most = most;
+    return this;
   }
 
   /** Addresses that have any. */

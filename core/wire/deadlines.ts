@@ -17,19 +17,21 @@ export class Deadlines {
    * stood still, it has not read what its peers sent, and must not take that for silence.
    */
   nowMs: number;
+  readonly #clock: Clock;
   readonly #members = new Set<Timed>();
-  readonly #stop: () => void;
-  readonly #periodMs: number;
+  #stop: () => void;
+  #periodMs: number;
   /** The time of the last sweep, as members are told, and on the clock. */
   #sweptMs: number;
   #sweptAtMs: number;
 
   constructor(clock: Clock, periodMs: number) {
+    this.#clock = clock;
     this.#periodMs = periodMs;
     this.#sweptAtMs = clock.now();
     this.#sweptMs = this.#sweptAtMs;
     this.nowMs = this.#sweptMs + periodMs;
-    this.#stop = clock.every(periodMs, () => this.#sweep(clock.now()));
+    this.#stop = this.#start();
   }
 
   add(member: Timed): void {
@@ -40,9 +42,23 @@ export class Deadlines {
     this.#members.delete(member);
   }
 
+  /** Sweeps now, and from now on in this period. */
+  retime(periodMs: number): void {
+    if (periodMs === this.#periodMs) return;
+    this.#stop();
+    this.#sweep(this.#clock.now());
+    this.#periodMs = periodMs;
+    this.nowMs = this.#sweptMs + periodMs;
+    this.#stop = this.#start();
+  }
+
   close(): void {
     this.#stop();
     this.#members.clear();
+  }
+
+  #start(): () => void {
+    return this.#clock.every(this.#periodMs, () => this.#sweep(this.#clock.now()));
   }
 
   #sweep(clockMs: number): void {

@@ -9,7 +9,7 @@ export interface ListenerOptions {
   readonly port: number;
   readonly clock: Clock;
   /** Connections beyond this number wait. */
-  readonly maxConnections: number;
+  readonly maxConnections: () => number;
   /** Open connections now. */
   readonly connectionCount: () => number;
   /** Where they wait; those that find no place there are closed. */
@@ -39,7 +39,7 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
   let wasFull = false;
   const open = (port: number): Promise<Server> => {
     const server = createServer({ noDelay: true, allowHalfOpen: false, pauseOnConnect: true }, (socket) => {
-      if (connectionCount() < maxConnections && waitingRoom.size === 0) return accept(socket);
+      if (connectionCount() < maxConnections() && waitingRoom.size === 0) return accept(socket);
       wasFull = true;
       crowding.turnedAway("connections");
       waitingRoom.enter(socket, clock.now());
@@ -66,7 +66,7 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
   };
   let renewal = Promise.resolve();
   const takeWaiting = () => {
-    while (connectionCount() < maxConnections) {
+    while (connectionCount() < maxConnections()) {
       const socket = waitingRoom.next();
       if (socket === undefined) return;
       accept(socket);
@@ -75,7 +75,7 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
   const stopRenewal = clock.every(RENEWAL_PERIOD_MS, () => {
     waitingRoom.sweep(clock.now());
     takeWaiting();
-    const hasRoom = connectionCount() < maxConnections;
+    const hasRoom = connectionCount() < maxConnections();
     crowding.period(hasRoom);
     if (!isRenewed || !wasFull || !hasRoom) return;
     wasFull = false;

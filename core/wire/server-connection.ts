@@ -21,6 +21,8 @@ import { WriteProgress } from "./write-progress.ts";
 export class ServerConnection implements Timed, BodySink, ResponseOwner {
   readonly #socket: Socket;
   readonly #shared: ServerShared;
+  /** Those that it is counted in: after a change of the config there may be others. */
+  readonly #clients: ServerShared["clients"];
   readonly #parser: HeadParser;
   readonly #body = new RequestBody();
   readonly #progress: WriteProgress;
@@ -36,6 +38,7 @@ export class ServerConnection implements Timed, BodySink, ResponseOwner {
     const { deadlines, limits } = shared;
     this.#peer = socket.remoteAddress ?? "";
     this.#shared = shared;
+    this.#clients = shared.clients;
     this.#parser = new HeadParser("request", limits);
     this.#socket = readAccepted(socket, (chunk) => this.#read(chunk));
     this.#progress = new WriteProgress(deadlines, limits.writeTimeoutMs, shared.memory, (nowMs) =>
@@ -275,7 +278,7 @@ export class ServerConnection implements Timed, BodySink, ResponseOwner {
     this.#state = "closed";
     this.#shared.deadlines.delete(this);
     this.#progress.close();
-    this.#shared.clients.leave(this.#peer);
+    this.#clients.leave(this.#peer);
     const receiver = this.#receiver;
     this.#receiver = undefined;
     this.#response?.detach();

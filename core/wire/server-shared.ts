@@ -8,7 +8,7 @@ import type { Deadlines } from "./deadlines.ts";
 import type { ServerConnection } from "./server-connection.ts";
 import type { UnreadCounter } from "./write-progress.ts";
 
-/** What all connections of one server share. */
+/** What all connections of one server share, as it is now. */
 export interface ServerShared {
   readonly limits: Limits;
   readonly clock: Clock;

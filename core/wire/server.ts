@@ -36,6 +36,11 @@ export interface WireServer {
   /** How often there were times in which no more connections were taken. */
   readonly pauses: number;
   /**
+   * Takes other limits. Those of time and of `bodyBytes` hold from each connection's next step, bounds on connections from the
+   * next connection, `headBytes`, `headerCount` and `writeTimeoutMs` for connections that begin later.
+   */
+  useLimits(limits: Limits): void;
+  /**
    * Stops accepting, lets requests under way finish, and closes idle connections within a second. After `timeoutMs` it ends the
    * requests that are left with an error. Resolves when the last connection is closed.
    */
@@ -48,12 +53,8 @@ const LAST_ACCEPT_MS = 100;
 /** Listens and serves HTTP/1.1. Rejects with the error of `listen` (EADDRINUSE, EACCES) when it can't have the address. */
 export async function startWireServer(options: WireServerOptions): Promise<WireServer> {
   const { host, port, limits, clock, log = silentLog, mayWait = true } = options;
-  const deadlines = new Deadlines(
-    clock,
-    sweepPeriodMs([limits.headTimeoutMs, limits.bodyTimeoutMs, limits.idleTimeoutMs, limits.writeTimeoutMs]),
-  );
+  const deadlines = new Deadlines(clock, clientSweepMs(limits));
   const connections = new Set<ServerConnection>();
-  const clients = new ClientCounts(limits.perClientConnections);
   const crowding = new Crowding(log);
   const affordable = affordableClients();
   let listener: Listener | undefined;
@@ -61,17 +62,17 @@ export async function startWireServer(options: WireServerOptions): Promise<WireS
     connections.delete(connection);
     listener?.ended();
   };
-  const shared = { ...options, clients, deadlines, ended, isDraining: false };
+  const shared = { ...options, clients: new ClientCounts(limits.perClientConnections), deadlines, ended, isDraining: false };
   const started = await startListener({
     host,
     port,
     clock,
-    maxConnections: Math.min(limits.clientConnections, affordable.served),
+    maxConnections: () => Math.min(shared.limits.clientConnections, affordable.served),
     connectionCount: () => connections.size,
     waitingRoom: new WaitingRoom(mayWait ? affordable.waiting : 0, limits.headTimeoutMs),
     crowding,
     accept(socket) {
-      if (clients.enter(socket.remoteAddress ?? "")) connections.add(new ServerConnection(socket, shared));
+      if (shared.clients.enter(socket.remoteAddress ?? "")) connections.add(new ServerConnection(socket, shared));
       else socket.destroy();
     },
   }).catch((thrown) => {
@@ -102,6 +103,15 @@ export async function startWireServer(options: WireServerOptions): Promise<WireS
     get pauses() {
       return crowding.pauses;
     },
+    useLimits(next) {
+      shared.limits = next;
+      shared.clients = shared.clients.bounded(next.perClientConnections);
+      deadlines.retime(clientSweepMs(next));
+    },
     drain,
   };
+}
+
+function clientSweepMs({ headTimeoutMs, bodyTimeoutMs, idleTimeoutMs, writeTimeoutMs }: Limits): number {
+  return sweepPeriodMs([headTimeoutMs, bodyTimeoutMs, idleTimeoutMs, writeTimeoutMs]);
 }

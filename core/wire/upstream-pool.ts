@@ -8,7 +8,8 @@ import { type ConnectionOwner, UpstreamConnection } from "./upstream-connection.
 /** The connections to one replica, limited in number. The most recently used idle one is taken first. */
 export class UpstreamPool implements ConnectionOwner {
   readonly url: EndpointUrl;
-  readonly limits: Limits;
+  /** Those that hold now: a connection reads them at each of its steps. */
+  limits: Limits;
   readonly deadlines: Deadlines;
   goneSinceMs = Number.POSITIVE_INFINITY;
   /** When the last byte came from the replica, by the sweeps' clock. */

@@ -6,7 +6,7 @@ import { UpstreamPool } from "./upstream-pool.ts";
 
 /** The connection pools, one per endpoint. A pool is kept while its endpoint is listed with the same address. */
 export class UpstreamPools {
-  readonly #limits: Limits;
+  #limits: Limits;
   readonly #deadlines: Deadlines;
   readonly #pools = new Map<number, UpstreamPool>();
   /** Pools of endpoints that were removed or have a new address, kept until their last connection has ended. */
@@ -14,11 +14,14 @@ export class UpstreamPools {
 
   constructor(limits: Limits, clock: Clock) {
     this.#limits = limits;
-    const { connectTimeoutMs, responseTimeoutMs, streamIdleTimeoutMs, upstreamIdleTimeoutMs } = limits;
-    this.#deadlines = new Deadlines(
-      clock,
-      sweepPeriodMs([connectTimeoutMs, responseTimeoutMs, streamIdleTimeoutMs, upstreamIdleTimeoutMs]),
-    );
+    this.#deadlines = new Deadlines(clock, upstreamSweepMs(limits));
+  }
+
+  /** Takes other limits: open connections keep to them from their next step on. */
+  useLimits(limits: Limits): void {
+    this.#limits = limits;
+    for (const pool of [...this.#pools.values(), ...this.#retired]) pool.limits = limits;
+    this.#deadlines.retime(upstreamSweepMs(limits));
   }
 
   of(endpoint: Endpoint): UpstreamPool {
@@ -75,6 +78,11 @@ export class UpstreamPools {
     pool.closeIdle();
     this.#retired.add(pool);
   }
+}
+
+function upstreamSweepMs(limits: Limits): number {
+  const { connectTimeoutMs, responseTimeoutMs, streamIdleTimeoutMs, upstreamIdleTimeoutMs } = limits;
+  return sweepPeriodMs([connectTimeoutMs, responseTimeoutMs, streamIdleTimeoutMs, upstreamIdleTimeoutMs]);
 }
 
 /**

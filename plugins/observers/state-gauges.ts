@@ -43,7 +43,8 @@ const ENDPOINT_GAUGES: readonly EndpointGauge[] = [
 /** The state of the router and its pool, read from the router when the page is requested: all gauges, but for one counter. */
 export function stateGauges(view: RouterView): string {
   const pool = endpointGauges(view) + ejectionCounter(view) + rewriteGauges(view);
-  return pool + prefixIndexGauges(view) + memoryGauges(view) + logCounter(view) + pauseCounter(view) + startGauge(view);
+  const process = logCounter(view) + pauseCounter(view) + startGauge(view) + configGauges(view);
+  return pool + prefixIndexGauges(view) + memoryGauges(view) + process;
 }
 
 function endpointGauges(view: RouterView): string {
@@ -107,6 +108,24 @@ function memoryGauges({ memory }: RouterView): string {
     gauge("signalbox_memory_limit_bytes", "What both may be together.", memory.limitBytes) +
     familyHead(refusals, "counter", "Bodies refused, and slow ones cut, because the memory was used up.") +
     sampleLine(refusals, [], [], memory.refusals)
+  );
+}
+
+function configGauges({ config }: RouterView): string {
+  const gauge = (name: string, help: string, value: number) =>
+    familyHead(`signalbox_config_${name}`, "gauge", help) + sampleLine(`signalbox_config_${name}`, [], [], value);
+  return (
+    gauge("generation", "1 at the start, and one more with each config that took effect since.", config.generation) +
+    gauge(
+      "last_reload_successful",
+      "0 while the last attempt to change the config was refused, so that the one before runs.",
+      config.isLastReloadApplied ? 1 : 0,
+    ) +
+    gauge(
+      "last_reload_success_time_seconds",
+      "When the last attempt succeeded, in seconds since 1970; the start counts as one.",
+      config.confirmedAtS,
+    )
   );
 }
 

@@ -33,8 +33,9 @@ const BLOCK = 640;
 const loaded = await loadTexts([], builtIns, ["http://127.0.0.1:1"]);
 if (loaded.problems !== undefined) throw new Error("The default config must load");
 const services = { clock: systemClock, random: Math.random, log: silentLog, output: { print: () => {}, isTerminal: false } };
-const times = new PluginTimes(systemClock, silentLog, 2);
+const times = new PluginTimes(systemClock, silentLog);
 const { active } = buildPluginSet(loaded, services, new KeptState());
+times.follow(active.profile, 2);
 
 type ProfileFor = (nowMs: number) => Profile;
 const timed: ProfileFor = (nowMs) => times.profileFor(active.profile, nowMs);

@@ -5,6 +5,7 @@ import { systemClock } from "../../core/contract/clock.ts";
 import { silentLog } from "../../core/contract/log.ts";
 import { DEFAULT_LIMITS } from "../../core/settings.ts";
 import { exchange } from "./raw-client.ts";
+import { UNCHANGED } from "./view.ts";
 
 /** The admin port of a router, on a free port. */
 export function startTestAdmin(router: ShownRouter, options: Partial<AdminOptions> = {}): Promise<AdminServer> {
@@ -16,6 +17,7 @@ export function startTestAdmin(router: ShownRouter, options: Partial<AdminOption
     clock: systemClock,
     router,
     files: readPageFiles(),
+    running: UNCHANGED,
     sources: ["test.yaml"],
     clientConnections: () => 0,
     droppedLogLines: () => 0,

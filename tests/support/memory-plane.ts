@@ -70,6 +70,8 @@ export class MemoryPlane implements DataPlane {
   readonly #deadlines = new Deadlines(this.clock, SWEEP_MS);
   readonly silences = this.#deadlines;
   readonly #upstreams = new Map<string, MemoryUpstream>();
+  /** Requests that have taken the config and not given it back. */
+  configsTaken = 0;
   #requests = 0;
 
   constructor(options: MemoryPlaneOptions = {}) {
@@ -107,7 +109,8 @@ export class MemoryPlane implements DataPlane {
     this.memory = new MemoryBudget(memoryBytes === 0 ? 2 ** 30 : memoryBytes, this.clock);
     this.load = new LoadTable(this.clock);
     const write: Log["info"] = (message, fields) => void this.logged.push([message, ...Object.values(fields ?? {})]);
-    this.pluginTimes = new PluginTimes(this.clock, silentLog, this.config.settings.limits.pluginMs);
+    this.pluginTimes = new PluginTimes(this.clock, silentLog);
+    this.pluginTimes.follow(this.config.profile, this.config.settings.limits.pluginMs);
     this.log = { info: write, warn: write, error: write };
   }
 
@@ -117,6 +120,15 @@ export class MemoryPlane implements DataPlane {
     const upstream = new MemoryUpstream(endpoint, this.config.settings.limits, this.#deadlines);
     this.#upstreams.set(endpoint.name, upstream);
     return upstream;
+  }
+
+  takeConfig(): ActiveConfig {
+    this.configsTaken += 1;
+    return this.config;
+  }
+
+  giveBack(): void {
+    this.configsTaken -= 1;
   }
 
   poolOf(endpoint: Endpoint): MemoryUpstream {

@@ -69,8 +69,10 @@ export class MemoryRouter {
     const deadlines = new Deadlines(clock, 250);
     const endpoint = facts.endpoints[0]!;
     const pool = new MemoryPool(endpoint, limits, deadlines, this.#replica);
+    const unobserved = { ...config, observers: [] };
     const plane: DataPlane = {
-      config: { ...config, observers: [] },
+      takeConfig: () => unobserved,
+      giveBack() {},
       facts,
       admission: admitAll,
       startedAtS: 0,
@@ -78,7 +80,7 @@ export class MemoryRouter {
       silences: undefined,
       retryBudget: new RetryBudget(config.settings.retries),
       clients: new ClientCounts(0),
-      pluginTimes: new PluginTimes(clock, silentLog, 2),
+      pluginTimes: new PluginTimes(clock, silentLog),
       scanTurns: new ScanTurns(clock, (run) => run()),
       memory: new MemoryBudget(2 ** 30, clock),
       load,

@@ -1,27 +1,38 @@
 import type { Log } from "../../contract/log.ts";
 import type { Source } from "../../contract/source.ts";
+import type { Probes } from "./probes.ts";
 import type { ReplicaHealth } from "./replica-health.ts";
-import { type ProberHost, type ProbeTarget, ReplicaProber } from "./replica-prober.ts";
-import { groupSources, type SourceGroup } from "./source-facts.ts";
+import { type ProbePlan, type ProberHost, type ProbeTarget, ReplicaProber } from "./replica-prober.ts";
+import { groupSources } from "./source-facts.ts";
 
 export interface ProberOptions extends ProberHost {
+  readonly probes: Probes;
   readonly sources: readonly Source[];
   readonly log: Log;
   /** A replica's health has changed. */
   readonly changed: (name: string, health: ReplicaHealth) => void;
-  /** What an earlier prober knew about a replica, so that a reload takes no replica out of service. */
-  readonly known?: (target: ProbeTarget) => ReplicaHealth | undefined;
 }
 
 /** Probes every replica that discovery lists. */
 export class Prober {
   readonly #options: ProberOptions;
-  readonly #groups: readonly SourceGroup[];
+  #plan: ProbePlan;
   readonly #replicas = new Map<string, ReplicaProber>();
 
   constructor(options: ProberOptions) {
     this.#options = options;
-    this.#groups = groupSources(options.sources, options.probes.readiness);
+    this.#plan = planOf(options.probes, options.sources);
+  }
+
+  /**
+   * The config has changed. No replica goes out of service for that: health stays, and so does what a source read that has a
+   * successor.
+   */
+  follow(probes: Probes, sources: readonly Source[], successors: ReadonlyMap<Source, Source>): void {
+    // The same object where nothing is different, which lets the rounds go on as they are.
+    const known = this.#plan.probes;
+    this.#plan = planOf(areSame(known, probes) ? known : probes, sources);
+    for (const replica of this.#replicas.values()) replica.follow(this.#plan, successors);
   }
 
   /** Takes the whole list: starts to probe new replicas at once, and stops for those not on it any more. */
@@ -58,10 +69,7 @@ export class Prober {
   }
 
   #probe(target: ProbeTarget): ReplicaProber {
-    const { known } = this.#options;
-    return new ReplicaProber(this.#options, target, this.#groups, known?.(target), (health) =>
-      this.#changed(target.name, health),
-    );
+    return new ReplicaProber(this.#options, target, this.#plan, (health) => this.#changed(target.name, health));
   }
 
   /** Logs a failure of the callback, so that probing goes on. */
@@ -77,4 +85,13 @@ export class Prober {
 
 function isSame(one: ProbeTarget, other: ProbeTarget): boolean {
   return one.slot === other.slot && one.url.href === other.url.href;
+}
+
+function planOf(probes: Probes, sources: readonly Source[]): ProbePlan {
+  return { probes, groups: groupSources(sources, probes.readiness) };
+}
+
+/** Plain data with the same keys in the same order. */
+function areSame(one: Probes, other: Probes): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }

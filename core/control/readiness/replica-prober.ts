@@ -1,6 +1,7 @@
 import type { Clock } from "../../contract/clock.ts";
 import type { EndpointUrl } from "../../contract/endpoint.ts";
 import type { Random } from "../../contract/profile-plugin.ts";
+import type { Source } from "../../contract/source.ts";
 import type { LoadTable } from "../../state/load.ts";
 import { GetError, type HttpGet } from "../../wire/http-get-result.ts";
 import { Loop } from "./loop.ts";
@@ -15,10 +16,15 @@ export interface ProberHost {
   readonly clock: Clock;
   readonly random: Random;
   readonly get: HttpGet;
-  readonly probes: Probes;
   readonly load: LoadTable;
   /** Capacity of the replica's KV cache in tokens; undefined when it is not known any more. */
   readonly capacityKnown?: (slot: number, tokens: number | undefined) => void;
+}
+
+/** What the config says about probing; it may change while the probers run. */
+export interface ProbePlan {
+  readonly probes: Probes;
+  readonly groups: readonly SourceGroup[];
 }
 
 export interface ProbeTarget {
@@ -42,38 +48,30 @@ export class ReplicaProber {
   readonly target: ProbeTarget;
   readonly #host: ProberHost;
   readonly #changed: (health: ReplicaHealth) => void;
-  /** Sources that read the path of the readiness probe. */
-  readonly #probeGroup: SourceGroup | undefined;
+  #plan: ProbePlan;
   readonly #facts: SourceFacts;
   readonly #rounds: Loop;
   readonly #liveness: Loop;
-  readonly #sources: readonly SourceReader[];
+  /** By path: all but the path of the readiness probe. */
+  readonly #sources = new Map<string, SourceReader>();
   readonly #stopping = new AbortController();
   readonly #startedAtMs: number;
   #health: ReplicaHealth;
   /** Rounds in a row that did not bring the replica into service. */
   #misses = 0;
 
-  constructor(
-    host: ProberHost,
-    target: ProbeTarget,
-    groups: readonly SourceGroup[],
-    known: ReplicaHealth | undefined,
-    changed: (health: ReplicaHealth) => void,
-  ) {
+  constructor(host: ProberHost, target: ProbeTarget, plan: ProbePlan, changed: (health: ReplicaHealth) => void) {
     this.target = target;
     this.#host = host;
     this.#changed = changed;
-    this.#health = known ?? NEW_REPLICA;
+    this.#plan = plan;
+    this.#health = NEW_REPLICA;
     this.#startedAtMs = host.clock.now();
     this.#facts = new SourceFacts(host.load, target.slot, (tokens) => host.capacityKnown?.(target.slot, tokens));
-    this.#probeGroup = groups.find((group) => group.path === host.probes.readiness.path);
     this.#rounds = new Loop(host.clock, () => this.#round());
     this.#liveness = new Loop(host.clock, () => this.#livenessRound());
-    const own = groups.filter((group) => group !== this.#probeGroup);
-    this.#sources = own.map((group) => this.#readerOf(group));
+    this.#followPaths();
     this.#rounds.next(0);
-    if (isInService(this.#health)) this.#entered();
   }
 
   get health(): ReplicaHealth {
@@ -88,20 +86,33 @@ export class ReplicaProber {
     this.#apply([{ type: "connect-failed" }]);
   }
 
+  /** The config has changed: health and facts stay, and only other probes make the next round come at once. */
+  follow(plan: ProbePlan, successors: ReadonlyMap<Source, Source>): void {
+    const { probes } = this.#plan;
+    this.#plan = plan;
+    this.#facts.succeed(successors, plan.groups);
+    this.#followPaths();
+    if (plan.probes === probes) return;
+    this.#rounds.next(0);
+    if (isInService(this.#health)) this.#liveness.next(this.#jittered(plan.probes.liveness.periodMs));
+  }
+
   stop(): void {
     this.#stopping.abort();
-    for (const part of [this.#rounds, this.#liveness, ...this.#sources]) part.stop();
+    for (const part of [this.#rounds, this.#liveness, ...this.#sources.values()]) part.stop();
     this.#facts.forgetAll();
   }
 
   /** One startup or readiness probe; it counts as both where they share a path. */
   async #round(): Promise<number> {
-    const { startup, readiness } = this.#host.probes;
+    const { probes } = this.#plan;
+    const { startup, readiness } = probes;
     const wasStarted = this.#health.isStarted;
     const spec = wasStarted ? readiness : startup;
     const isReadinessPath = spec.path === readiness.path;
     const fetched = await this.#fetch(spec, spec.timeoutMs);
-    if (this.#stopping.signal.aborted) return 0;
+    // What was asked for by probes that hold no more says nothing of these.
+    if (this.#stopping.signal.aborted || probes !== this.#plan.probes) return 0;
     const failure = isReadinessPath ? this.#readProbeBody(fetched) : fetched.failure;
     const events: ProbeEvent[] = [];
     if (failure === undefined && !isInService(this.#health)) events.push(await this.#veto());
@@ -110,11 +121,11 @@ export class ReplicaProber {
     this.#apply(events);
     this.#misses = isInService(this.#health) ? 0 : this.#misses + 1;
     if (!wasStarted && this.#health.isStarted && !isReadinessPath) return 0;
-    return roundPauseMs(this.#health, this.#misses, this.#host.probes, this.#host.random());
+    return roundPauseMs(this.#health, this.#misses, this.#plan.probes, this.#host.random());
   }
 
   async #veto(): Promise<ProbeEvent> {
-    const { liveness } = this.#host.probes;
+    const { liveness } = this.#plan.probes;
     const timeoutMs = this.#health.isAlive ? Math.min(liveness.timeoutMs, VETO_TIMEOUT_MS) : liveness.timeoutMs;
     const { failure } = await this.#fetch(liveness, timeoutMs);
     return { type: "liveness", failure };
@@ -122,28 +133,50 @@ export class ReplicaProber {
 
   #overdue(): ProbeEvent[] {
     const elapsedMs = this.#host.clock.now() - this.#startedAtMs;
-    return elapsedMs < startupWindowMs(this.#host.probes.startup) ? [] : [{ type: "startup-overdue" }];
+    return elapsedMs < startupWindowMs(this.#plan.probes.startup) ? [] : [{ type: "startup-overdue" }];
   }
 
   #readProbeBody(fetched: Fetched): ProbeFailure | undefined {
-    if (fetched.failure !== undefined || this.#probeGroup === undefined) return fetched.failure;
-    return this.#facts.read(this.#probeGroup, fetched.body, this.#host.clock.now()) ? undefined : "invalid";
+    const group = this.#groupOf(this.#plan.probes.readiness.path);
+    if (fetched.failure !== undefined || group === undefined) return fetched.failure;
+    return this.#facts.read(group, fetched.body, this.#host.clock.now()) ? undefined : "invalid";
   }
 
   async #livenessRound(): Promise<number> {
-    const { liveness } = this.#host.probes;
+    const { liveness } = this.#plan.probes;
     const { failure } = await this.#fetch(liveness, liveness.timeoutMs);
     this.#apply([{ type: "liveness", failure }]);
     return this.#jittered(liveness.periodMs);
   }
 
-  #readerOf(group: SourceGroup): SourceReader {
+  /** A reader for each path that has sources, but for the readiness probe's own. */
+  #followPaths(): void {
+    const { probes, groups } = this.#plan;
+    const paths = new Set(groups.map(({ path }) => path).filter((path) => path !== probes.readiness.path));
+    for (const [path, reader] of this.#sources) {
+      if (paths.has(path)) continue;
+      reader.stop();
+      this.#sources.delete(path);
+    }
+    for (const path of paths) {
+      if (this.#sources.has(path)) continue;
+      const reader = this.#readerOf(path);
+      this.#sources.set(path, reader);
+      if (isInService(this.#health)) reader.start();
+    }
+  }
+
+  #groupOf(path: string): SourceGroup | undefined {
+    return this.#plan.groups.find((group) => group.path === path);
+  }
+
+  #readerOf(path: string): SourceReader {
     return new SourceReader({
       ...this.#host,
       slot: this.target.slot,
-      group,
+      group: () => this.#groupOf(path)!,
       facts: this.#facts,
-      ask: () => this.#fetch({ path: group.path }, this.#host.probes.readiness.timeoutMs, SOURCE_BODY_BYTES),
+      ask: () => this.#fetch({ path }, this.#plan.probes.readiness.timeoutMs, SOURCE_BODY_BYTES),
       told: () => this.#apply(this.#modelsEvents()),
     });
   }
@@ -165,7 +198,7 @@ export class ReplicaProber {
   #apply(events: readonly ProbeEvent[]): void {
     if (this.#stopping.signal.aborted) return;
     const before = this.#health;
-    this.#health = events.reduce((health, event) => reduce(health, event, this.#host.probes), before);
+    this.#health = events.reduce((health, event) => reduce(health, event, this.#plan.probes), before);
     if (this.#health === before) return;
     if (isInService(this.#health) && !isInService(before)) this.#entered();
     if (!isInService(this.#health) && isInService(before)) this.#left();
@@ -174,13 +207,13 @@ export class ReplicaProber {
 
   /** The replica has come into service. */
   #entered(): void {
-    this.#liveness.next(this.#jittered(this.#host.probes.liveness.periodMs));
-    for (const source of this.#sources) source.start();
+    this.#liveness.next(this.#jittered(this.#plan.probes.liveness.periodMs));
+    for (const source of this.#sources.values()) source.start();
   }
 
   #left(): void {
     this.#liveness.stop();
-    for (const source of this.#sources) source.stop();
+    for (const source of this.#sources.values()) source.stop();
     this.#facts.forgetNumbers();
   }
 

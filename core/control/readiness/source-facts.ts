@@ -54,6 +54,26 @@ export class SourceFacts {
     this.#capacityKnown = capacityKnown;
   }
 
+  /**
+   * The config has changed. What a source read stays with its successor, and a group stays awaited where there is one with its
+   * path; what has none is forgotten.
+   */
+  succeed(successors: ReadonlyMap<Source, Source>, groups: readonly SourceGroup[]): void {
+    const known = [...this.#known];
+    const awaited = [...this.#awaitedSinceMs];
+    this.#known.clear();
+    this.#awaitedSinceMs.clear();
+    for (const [source, facts] of known) {
+      const successor = successors.get(source);
+      if (successor !== undefined) this.#known.set(successor, facts);
+    }
+    for (const [{ path }, sinceMs] of awaited) {
+      const group = groups.find((each) => each.path === path);
+      if (group !== undefined) this.#awaitedSinceMs.set(group, sinceMs);
+    }
+    if (this.#known.size < known.length) this.#publish();
+  }
+
   /** Lets a group's sources read a body; returns whether each of them could. */
   read(group: SourceGroup, body: string, nowMs: number): boolean {
     const failed = group.sources.filter((source) => !this.#readTo(source, body, nowMs));

@@ -11,7 +11,8 @@ export interface SourceReaderOptions {
   readonly random: Random;
   readonly load: LoadTable;
   readonly slot: number;
-  readonly group: SourceGroup;
+  /** Asked for at each step, since the config may change it. */
+  readonly group: () => SourceGroup;
   readonly facts: SourceFacts;
   /** Fetches the group's path; never rejects. */
   readonly ask: () => Promise<{ readonly failure: GetFailure | `status ${number}` | undefined; readonly body: string }>;
@@ -57,15 +58,16 @@ export class SourceReader {
 
   /** Does not wait for a fetch: while it hangs, the last numbers must lose freshness. */
   #tick(): number {
-    const { clock, facts, group } = this.#options;
+    const { clock, facts } = this.#options;
     const nowMs = clock.now();
     if (this.#isDue(nowMs)) void this.#read(nowMs);
     facts.age(nowMs);
-    return jittered(group.periodMs, this.#options.random());
+    return jittered(this.#options.group().periodMs, this.#options.random());
   }
 
   #isDue(nowMs: number): boolean {
-    const { facts, group, load, slot } = this.#options;
+    const { facts, load, slot } = this.#options;
+    const group = this.#options.group();
     const isBusy = load.inFlight[slot]! > 0;
     const wasBusy = this.#wasBusy;
     this.#wasBusy = isBusy;
@@ -77,12 +79,13 @@ export class SourceReader {
   }
 
   async #read(askedAtMs: number): Promise<void> {
-    const { clock, facts, group, random } = this.#options;
-    facts.awaited(group, askedAtMs);
+    const { clock, facts, random } = this.#options;
+    facts.awaited(this.#options.group(), askedAtMs);
     this.#isAsking = true;
     const { failure, body } = await this.#options.ask();
     this.#isAsking = false;
     if (!this.#isOn) return;
+    const group = this.#options.group();
     const isRead = failure === undefined && facts.read(group, body, clock.now());
     this.#isMissing = !isRead && (failure === undefined || NO_SUCH_PATH.test(failure)) && !facts.hasNumbers(group);
     this.#idleDueAtMs = askedAtMs + jittered(group.idlePeriodMs * (this.#isMissing ? RARELY : 1), random());

@@ -5,9 +5,9 @@ import type { TargetMapping } from "../../../core/contract/rewriter.ts";
 import { DEFAULT_LIMITS } from "../../../core/settings.ts";
 import { makeEndpoint, makeLoad } from "../../support/endpoints.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
-import { makeMapping, makeShownRouter, makeView } from "../../support/view.ts";
+import { makeMapping, makeShownRouter, makeView, UNCHANGED } from "../../support/view.ts";
 
-const extras = { sources: ["signalbox.yaml"], clientConnections: () => 7, acceptPauses: () => 0 };
+const extras = { running: UNCHANGED, sources: ["signalbox.yaml"], clientConnections: () => 7, acceptPauses: () => 0 };
 const endpoints = [
   makeEndpoint(0, { models: ["base", "v1"], labels: { gpu: "h100" } }),
   makeEndpoint(1, { phase: "not-ready", models: ["base", "v2"] }),
@@ -39,6 +39,7 @@ test("the router and its pool at one moment", async () => {
     uptimeS: 90,
     pool: "llama",
     sources: ["signalbox.yaml"],
+    config: { generation: 1, lastReload: null },
     clientConnections: 7,
     acceptPauses: 0,
     warnings: [

@@ -10,6 +10,7 @@ import { parseEndpointUrl } from "../../../core/control/endpoint-url.ts";
 import { DEFAULT_SETTINGS } from "../../../core/settings.ts";
 import { startTestRouter, type TestRouter } from "../../support/router.ts";
 import { type ScriptedReplica, startScriptedReplica } from "../../support/scripted-replica.ts";
+import { UNCHANGED } from "../../support/view.ts";
 
 let replica: ScriptedReplica;
 let router: TestRouter;
@@ -23,11 +24,12 @@ after(async () => {
 });
 
 const warnings: string[] = [];
-const open = (configured: Parameters<typeof openAdmin>[0], askedPort: number | undefined): Promise<OpenAdmin | undefined> => {
+const open = (configured: Parameters<typeof openAdmin>[0]): Promise<OpenAdmin | undefined> => {
   warnings.length = 0;
   const log = { ...silentLog, warn: (message: string) => void warnings.push(message) };
-  return openAdmin(configured, askedPort, {
+  return openAdmin(configured, {
     ...router,
+    running: UNCHANGED,
     settings: DEFAULT_SETTINGS,
     sources: ["test.yaml"],
     droppedLogLines: () => 0,
@@ -38,23 +40,17 @@ const urlIn = (admin: OpenAdmin | undefined) => /Status page: (http:\S+)\/ /.exe
 const address = (port: number, host = "127.0.0.1") => ({ host, port, hosts: [] });
 
 describe("where the admin port is", () => {
-  it("nowhere when the config turns it off", async () => assert.equal(await open(undefined, undefined), undefined));
+  it("nowhere when there is to be none", async () => assert.equal(await open(undefined), undefined));
 
-  it("on the port from the command line, even then", async () => {
-    const admin = await open(undefined, 0);
-    assert.match(urlIn(admin), /^http:\/\/127\.0\.0\.1:\d+$/);
-    await admin?.close();
-  });
-
-  it("on the port from the command line and the host from the config", async () => {
-    const admin = await open(address(1, "localhost"), 0);
+  it("on the host of the config", async () => {
+    const admin = await open(address(0, "localhost"));
     assert.match(urlIn(admin), /^http:\/\/localhost:\d+$/);
     assert.deepEqual(warnings, []);
     await admin?.close();
   });
 
   it("on all networks, with a warning", async () => {
-    const admin = await open(address(0, "0.0.0.0"), undefined);
+    const admin = await open(address(0, "0.0.0.0"));
     assert.equal(warnings.length, 1);
     await admin?.close();
   });
@@ -62,15 +58,12 @@ describe("where the admin port is", () => {
 
 describe("an address that can't be listened on", () => {
   it("in use: the message names the switch", async () => {
-    await assert.rejects(
-      open(address(router.port), undefined),
-      /^Error: 127\.0\.0\.1:\d+ is in use; .* another with --admin-port/,
-    );
+    await assert.rejects(open(address(router.port)), /^Error: 127\.0\.0\.1:\d+ is in use; .* another with --admin-port/);
   });
 
   it("of another machine: the message names the key", async () => {
     await assert.rejects(
-      open(address(0, "192.0.2.1"), undefined),
+      open(address(0, "192.0.2.1")),
       /^Error: 192\.0\.2\.1 is not an address of this machine; check spec\.admin\.host/,
     );
   });
@@ -78,7 +71,7 @@ describe("an address that can't be listened on", () => {
 
 describe("askAdmin", () => {
   it("returns a page's JSON", async () => {
-    const admin = await open(address(0), undefined);
+    const admin = await open(address(0));
     const status = (await askAdmin(parseEndpointUrl(urlIn(admin)), "/status")) as { sources: string[] };
     assert.deepEqual(status.sources, ["test.yaml"]);
     await admin?.close();
@@ -91,8 +84,9 @@ describe("askAdmin", () => {
     const spec = `  pool: { name: "p\\x9b2J", endpoints: [ { url: "${hostile.url}", labels: { "k\\e[2J": "v\\e[2J" } } ] }`;
     const over = await startTestRouter([], { spec, ready: 1 });
     after(() => over.close());
-    const admin = await openAdmin(address(0), undefined, {
+    const admin = await openAdmin(address(0), {
       ...over,
+      running: UNCHANGED,
       droppedLogLines: () => 0,
       settings: DEFAULT_SETTINGS,
       sources: [nasty],
@@ -107,7 +101,7 @@ describe("askAdmin", () => {
   });
 
   it("says that nobody listens", async () => {
-    const admin = await open(address(0), undefined);
+    const admin = await open(address(0));
     await admin?.close();
     await assert.rejects(
       askAdmin(parseEndpointUrl(urlIn(admin)), "/status"),

@@ -17,7 +17,7 @@ function setUp() {
   let nowMs = 0;
   const logged: string[] = [];
   const tell = (message: string, fields: unknown) => void logged.push(`${message}: ${(fields as { plugin: string }).plugin}`);
-  const times = new PluginTimes({ now: () => nowMs }, { info: tell, warn: tell, error: tell }, BUDGET_MS);
+  const times = new PluginTimes({ now: () => nowMs }, { info: tell, warn: tell, error: tell });
   const tookMs: Record<Kind, number> = { filter: 0, scorer: 0, picker: 0 };
   const asked: Record<Kind, number> = { filter: 0, scorer: 0, picker: 0 };
   const take = <Result>(kind: Kind, result: Result): Result => {
@@ -35,6 +35,7 @@ function setUp() {
     chosen: [],
     responseHeaders: [],
   };
+  times.follow(profile, BUDGET_MS);
   /** So many requests, some time apart; returns in how many the scorer's scores counted. */
   const requests = (count: number, apartMs = 1) => {
     let votes = 0;

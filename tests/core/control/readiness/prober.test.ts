@@ -517,19 +517,6 @@ describe("many replicas, and their list", () => {
     world.prober.stop();
   });
 
-  test("after a reload the new prober continues with the old one's health", async () => {
-    const old = await inService();
-    const next = setup({ known: (each) => old.prober.healthOf(each) });
-    next.results.set("a", UP);
-    next.prober.watch([target("a")]);
-    await next.clock.advance(60_000);
-    assert.deepEqual(next.changes, []);
-    assert.equal(next.prober.healthOf(target("a"))?.phase, "ready");
-    assert.ok(next.paths(0).filter((path) => path === "/health").length >= 5, "liveness goes on too");
-    old.prober.stop();
-    next.prober.stop();
-  });
-
   test("a failure of the callback is logged, and probing goes on", async () => {
     const errors: string[] = [];
     const log: Log = { ...silentLog, error: (message) => void errors.push(message) };

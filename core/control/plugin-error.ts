@@ -1,0 +1,22 @@
+import type { LoadedConfig } from "../../config/load.ts";
+
+/** One plugin instance of a config is at fault. */
+export class PluginError extends Error {
+  /** The instance's name. */
+  readonly plugin: string;
+
+  constructor(plugin: string, message: string, cause: unknown) {
+    super(`${message}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    this.name = "PluginError";
+    this.plugin = plugin;
+  }
+}
+
+/** What was thrown, with the plugin's place in the files in front of its message: `file:line:column`. */
+export function withPlace(thrown: unknown, { config }: LoadedConfig): unknown {
+  if (!(thrown instanceof PluginError)) return thrown;
+  const position = config.plugins.find(({ name }) => name === thrown.plugin)?.position;
+  if (position === undefined) return thrown;
+  const { file, line, column } = position;
+  return new Error(`${file}:${line}:${column}  ${thrown.message}`, { cause: thrown.cause });
+}
