@@ -32,6 +32,7 @@ const status: Status = {
   uptimeS: 8_000,
   pool: "llama",
   sources: ["signalbox.yaml", "rewrites.yaml"],
+  config: { generation: 1, lastReload: null },
   clientConnections: 7,
   acceptPauses: 0,
   memory: { limitBytes: 1000, bodyBytes: 0, unreadBytes: 0, refusals: 0 },
