@@ -3,6 +3,8 @@ import { createRequire } from "node:module";
 import { isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Definition, PluginKind } from "../core/contract/plugin.ts";
+import { importModule } from "./import-module.ts";
+import { moduleFiles } from "./module-files.ts";
 
 const KINDS: Readonly<Record<PluginKind, true>> = {
   parser: true,
@@ -16,13 +18,6 @@ const KINDS: Readonly<Record<PluginKind, true>> = {
   observer: true,
 };
 
-/** Error codes with which Node reports TypeScript that it can't run itself. */
-const NEEDS_TSX = new Set([
-  "ERR_UNKNOWN_FILE_EXTENSION",
-  "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX",
-  "ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING",
-]);
-
 /**
  * Loads a plugin from a file (relative to `baseDir`) or from a package installed there. Rejects with an Error whose message
  * says what to do.
@@ -33,9 +28,20 @@ export async function loadPluginModule(from: string, baseDir: string): Promise<D
   return checkDefinition(module);
 }
 
+/** The files that a plugin's code comes from, absolute; none for a package, which is loaded once. */
+export async function pluginFiles(from: string, baseDir: string): Promise<readonly string[]> {
+  if (!isFile(from)) return [];
+  const path = from.startsWith("file:") ? fileURLToPath(from) : resolve(baseDir, from);
+  return [path, ...(await moduleFiles(path)).paths];
+}
+
+function isFile(from: string): boolean {
+  return from.startsWith("file:") || from.startsWith(".") || isAbsolute(from);
+}
+
 function locate(from: string, baseDir: string): string {
   if (from.startsWith("file:")) return urlOfFile(fileURLToPath(from));
-  if (from.startsWith(".") || isAbsolute(from)) return urlOfFile(resolve(baseDir, from));
+  if (isFile(from)) return urlOfFile(resolve(baseDir, from));
   if (/^[a-z][a-z0-9+.-]*:/i.test(from))
     throw new Error("A plugin is a file or an installed package: write ./file.ts or a package name.");
   try {
@@ -53,15 +59,7 @@ function urlOfFile(path: string): string {
 
 async function importPlugin(url: string): Promise<unknown> {
   try {
-    return await import(url);
-  } catch (error) {
-    if (!NEEDS_TSX.has(codeOf(error))) throw new Error(importFailure(error, url), { cause: error });
-  }
-  const tsx = await import("tsx/esm/api").catch((error: unknown) => {
-    throw new Error("This Node can't run its TypeScript: npm i tsx, or compile it to .js.", { cause: error });
-  });
-  try {
-    return await tsx.tsImport(url, import.meta.url);
+    return await importModule(url);
   } catch (error) {
     throw new Error(importFailure(error, url), { cause: error });
   }

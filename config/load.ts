@@ -24,6 +24,8 @@ export interface LoadedConfig {
   readonly unneeded: readonly string[];
   /** What it was read from. */
   readonly texts: readonly ConfigText[];
+  /** Further files that it depends on, absolute: of plugins and of a file-discovery. */
+  readonly files: ReadonlySet<string>;
   /** The place of a node of the Router document, or of its deepest ancestor that is there. */
   readonly positionOf: (path: Path, part?: "value" | "key") => Position;
   readonly problems?: undefined;
@@ -32,6 +34,8 @@ export interface LoadedConfig {
 /** All problems of an invalid config. */
 export interface RefusedConfig {
   readonly problems: readonly Problem[];
+  /** As in LoadedConfig, as far as it could be read. */
+  readonly files: ReadonlySet<string>;
   readonly config?: undefined;
 }
 
@@ -69,16 +73,17 @@ interface Sources {
 }
 
 async function read({ texts, registry, urls, overlay, problems }: Sources): Promise<LoadedConfig | RefusedConfig> {
+  const files = new Set<string>();
   const documents = sortByKind(texts.flatMap(({ file, text }) => readDocuments(file, text, problems)));
   refuseSecond("Router", documents.Router);
   refuseSecond("EndpointPickerConfig", documents.EndpointPickerConfig);
   const [pickerSource] = documents.EndpointPickerConfig;
   const pickerResource = pickerSource && fit(pickerSource, pickerDocument, pickerSectionOf);
-  const picker = pickerResource && (await readPicker(pickerResource, problems));
+  const picker = pickerResource && (await readPicker(pickerResource, problems, files));
   const endpoints = [...(picker?.endpoints ?? []), ...endpointsOf(urls, problems)];
   if (documents.Router.length === 0 && endpoints.length === 0 && problems.length === 0) problems.push(noRouter(texts));
   const resource = routerResource(documents.Router, endpoints.length > 0);
-  const router = resource && (await readRouter(resource, registry, endpoints, picker));
+  const router = resource && (await readRouter(resource, registry, endpoints, picker, files));
 
   const rewriteDocuments = overlaid(documents.InferenceModelRewrite, overlay, problems);
   const resources = rewriteDocuments.flatMap((document) => fit(document, rewriteDocument, () => undefined) ?? []);
@@ -89,6 +94,7 @@ async function read({ texts, registry, urls, overlay, problems }: Sources): Prom
       problems,
       texts.map(({ file }) => file),
     ),
+    files,
   });
   if (problems.length > 0 || resource === undefined || router === undefined) return refused();
   const settled = { ...router.config, rewrites };
@@ -101,6 +107,7 @@ async function read({ texts, registry, urls, overlay, problems }: Sources): Prom
     definitions: new Map(instances.map(({ entry, definition }) => [entry.name, definition])),
     unneeded: picker?.unneeded ?? [],
     texts,
+    files,
     positionOf: resource.positionOf,
   };
 }

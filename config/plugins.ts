@@ -4,7 +4,7 @@ import { CONFIGURED_ELSEWHERE } from "./defaults.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import { type Instance, type ListedPlugins, ownTypes, type Registry, validateOptions } from "./instances.ts";
 import { reportIssues } from "./issues.ts";
-import { loadPluginModule } from "./load-plugin.ts";
+import { loadPluginModule, pluginFiles } from "./load-plugin.ts";
 import { type Path, quoted } from "./problems.ts";
 import { REFUSED_TYPES } from "./refused-types.ts";
 import type { Resource } from "./resources.ts";
@@ -21,12 +21,17 @@ export interface PluginSource {
 
 export type ReadPlugins = Omit<ListedPlugins, "withoutDefaults">;
 
-/** Finds or loads the type of each entry and validates its parameters. */
-export async function readPlugins(sources: readonly PluginSource[], registry: Registry): Promise<ReadPlugins> {
+/** Finds or loads the type of each entry and validates its parameters. Adds the files of loaded plugins to `files`. */
+export async function readPlugins(
+  sources: readonly PluginSource[],
+  registry: Registry,
+  files: Set<string>,
+): Promise<ReadPlugins> {
   const instances = new Map<string, Instance>();
   const brokenNames = new Set<string>();
   let hasNamelessBroken = false;
   for (const { spec, path, place } of sources) {
+    if (spec.from !== undefined) await note(spec.from, place, files);
     const definition = await definitionOf(spec, path, registry, place);
     const name = spec.name ?? spec.type ?? definition?.type;
     const instance = definition && name !== undefined ? instanceOf(name, definition, spec, path, place) : undefined;
@@ -35,6 +40,11 @@ export async function readPlugins(sources: readonly PluginSource[], registry: Re
     else if (isNameFree(instance, instances, registry)) instances.set(name, instance);
   }
   return { instances, brokenNames, hasNamelessBroken };
+}
+
+/** Before they are loaded: whoever corrects a file that can't be loaded must be noticed too. */
+async function note(from: string, { file }: Place, files: Set<string>): Promise<void> {
+  for (const path of await pluginFiles(from, dirname(file)).catch(() => [])) files.add(path);
 }
 
 async function definitionOf(

@@ -28,12 +28,16 @@ export interface RouterParts {
   readonly isPoolKnown: boolean;
 }
 
-/** Reads a Router document, together with endpoints from elsewhere and the reference's config if there is one. */
+/**
+ * Reads a Router document, together with endpoints from elsewhere and the reference's config if there is one. Adds the files that
+ * it refers to to `files`.
+ */
 export async function readRouter(
   resource: Resource<RouterDocument>,
   registry: Registry,
   moreEndpoints: readonly EndpointEntry[],
   picker: PickerParts | undefined,
+  files: Set<string>,
 ): Promise<RouterParts> {
   const { document, report, broken } = resource;
   const { spec } = document;
@@ -42,7 +46,7 @@ export async function readRouter(
     path: ["spec", "plugins", index],
     place: resource,
   }));
-  const read = await readPlugins([...sources, ...(picker?.plugins ?? [])], registry);
+  const read = await readPlugins([...sources, ...(picker?.plugins ?? [])], registry, files);
   const listed = { ...read, withoutDefaults: picker?.withoutDefaults ?? new Set<string>() };
   const known = broken.has("plugins") || picker?.isBroken ? { ...listed, hasNamelessBroken: true } : listed;
   const endpoints = [...endpointsOf(spec, report), ...moreEndpoints];

@@ -113,7 +113,7 @@ const ENTRY_POINTS = new Set(["core/cli/main.ts", "core/fetch.ts", "config/write
 const DOORS: Readonly<Record<string, readonly string[]>> = {
   zod: ["core/contract/options.ts"],
   yaml: ["config/documents.ts"],
-  "tsx/esm/api": ["config/load-plugin.ts"],
+  "tsx/esm/api": ["config/import-module.ts"],
 };
 
 describe("the source tree", () => {

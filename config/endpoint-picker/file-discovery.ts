@@ -34,11 +34,12 @@ const parameters = z.strictObject({
   watchFile: z.literal(false, "false: the file is read when the router starts").optional(),
 });
 
-/** The endpoints of the file-discovery that the document names; none if it names none. */
+/** The endpoints of the file-discovery that the document names; none if it names none. Adds its file to `files`. */
 export async function discoverEndpoints(
   entries: readonly Entry[],
   resource: PickerResource,
   problems: Problem[],
+  files: Set<string>,
 ): Promise<readonly EndpointEntry[]> {
   const discovery = resource.document.dataLayer?.discovery;
   if (discovery === undefined) return [];
@@ -56,7 +57,9 @@ export async function discoverEndpoints(
     return [];
   }
   const before = problems.length;
-  const endpoints = await readEndpointsFile(resolve(dirname(file), read.data.path), problems);
+  const path = resolve(dirname(file), read.data.path);
+  files.add(path);
+  const endpoints = await readEndpointsFile(path, problems);
   const isEmpty = endpoints.length === 0 && problems.length === before;
   if (isEmpty) report([...base, "path"], { found: "a file without endpoints", wanted: "at least one in it" });
   return endpoints;

@@ -31,8 +31,8 @@ export interface PickerParts {
 /** The reference leaves readiness and model names to the cluster. Here filters check them, so these always run. */
 const PICKER_DEFAULTS: ProfileDefaults = { filters: "always", scorers: DEFAULT_SCORERS, takesListedPicker: true };
 
-/** Translates the reference's config to ours. What has no meaning here is reported by name. */
-export async function readPicker(resource: PickerResource, problems: Problem[]): Promise<PickerParts> {
+/** Translates the reference's config to ours. What has no meaning here is reported by name. Adds the endpoints' file to `files`. */
+export async function readPicker(resource: PickerResource, problems: Problem[], files: Set<string>): Promise<PickerParts> {
   const { document, report, broken } = resource;
   const entries = readEntries(resource);
   checkUnsupported(entries, resource);
@@ -44,7 +44,7 @@ export async function readPicker(resource: PickerResource, problems: Problem[]):
     plugins: [...sourcesOf(entries, detector, resource), ...parsers.passthrough],
     profile: { profile, report, pluginsAt: "plugins", defaults: PICKER_DEFAULTS },
     withoutDefaults: new Set([...parsers.left, ...(isMetricsWanted ? [] : ["metrics"])]),
-    endpoints: await discoverEndpoints(entries, resource, problems),
+    endpoints: await discoverEndpoints(entries, resource, problems, files),
     unneeded: entries.filter(isUnneeded).map(({ name }) => name),
     isBroken: broken.has("plugins"),
   };

@@ -18,7 +18,7 @@ function samplesAfter(records: Iterable<Partial<Outcome>>, parameters: unknown =
     .split("\n")
     .filter(
       (line) =>
-        /^signalbox_(?!endpoint|prefix|start|rewrite_target|body|unread|memory|log|accept)/.test(line) &&
+        /^signalbox_(?!endpoint|prefix|start|rewrite_target|body|unread|memory|log|accept|config)/.test(line) &&
         !/_bucket|\} 0$|l 0$/.test(line),
     );
 }

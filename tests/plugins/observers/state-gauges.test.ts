@@ -23,6 +23,7 @@ test("the pool as gauges", () => {
     connectionsTo: ({ slot }) => slot + 4,
     ejectionsOf: ({ slot }) => 2 * slot,
     droppedLogLines: 12,
+    config: { generation: 3, isLastReloadApplied: false, confirmedAtS: 1_893_456_060 },
   });
   const samples = stateGauges(view)
     .split("\n")
@@ -60,6 +61,9 @@ test("the pool as gauges", () => {
     "signalbox_log_dropped_total 12",
     "signalbox_accept_pauses_total 2",
     "signalbox_start_time_seconds 1893456000",
+    "signalbox_config_generation 3",
+    "signalbox_config_last_reload_successful 0",
+    "signalbox_config_last_reload_success_time_seconds 1893456060",
   ]);
 });
 
