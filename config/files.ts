@@ -28,11 +28,17 @@ export async function readFiles(paths: readonly string[], problems: Problem[]): 
   return texts;
 }
 
+/** The path itself; for a folder, the config files in it, sorted by name. Rejects with the system's error. */
+export async function configFilesAt(path: string): Promise<readonly string[]> {
+  if (!(await stat(path)).isDirectory()) return [path];
+  const names = (await readdir(path)).filter((name) => CONFIG_NAME.test(name)).sort();
+  return names.map((name) => join(path, name));
+}
+
 async function filesAt(path: string, problems: Problem[]): Promise<readonly string[]> {
   try {
-    if (!(await stat(path)).isDirectory()) return [path];
-    const names = (await readdir(path)).filter((name) => CONFIG_NAME.test(name)).sort();
-    if (names.length > 0) return names.map((name) => join(path, name));
+    const files = await configFilesAt(path);
+    if (files.length > 0) return files;
     problems.push(problemWith(path, { found: "a folder without config files", wanted: "a .yaml, .yml or .json file in it" }));
   } catch (error) {
     problems.push(problemWith(path, unreadable(error)));

@@ -31,10 +31,10 @@ type FileEndpoint = z.infer<typeof endpointsFile>["endpoints"][number];
 
 const parameters = z.strictObject({
   path: z.string().min(1),
-  watchFile: z.literal(false, "false: the file is read when the router starts").optional(),
+  watchFile: z.boolean().default(false),
 });
 
-/** The endpoints of the file-discovery that the document names; none if it names none. Adds its file to `files`. */
+/** The endpoints of the file-discovery that the document names; none if it names none. Adds its file to `files` if it is to be watched. */
 export async function discoverEndpoints(
   entries: readonly Entry[],
   resource: PickerResource,
@@ -58,7 +58,7 @@ export async function discoverEndpoints(
   }
   const before = problems.length;
   const path = resolve(dirname(file), read.data.path);
-  files.add(path);
+  if (read.data.watchFile) files.add(path);
   const endpoints = await readEndpointsFile(path, problems);
   const isEmpty = endpoints.length === 0 && problems.length === before;
   if (isEmpty) report([...base, "path"], { found: "a file without endpoints", wanted: "at least one in it" });

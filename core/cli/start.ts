@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
-import type { ConfigText } from "../../config/files.ts";
-import { type LoadedConfig, loadConfig, loadTexts, type RefusedConfig } from "../../config/load.ts";
-import { NO_OVERLAY, type Overlay } from "../../config/overlay.ts";
+import type { LoadedConfig, RefusedConfig } from "../../config/load.ts";
+import { NO_OVERLAY } from "../../config/overlay.ts";
 import { formatProblems } from "../../config/problems.ts";
 import { systemClock } from "../contract/clock.ts";
 import type { Definition } from "../contract/plugin.ts";
@@ -12,9 +11,9 @@ import { type Router, runRouter } from "../router.ts";
 import { takeConsole } from "../runtime/take-console.ts";
 import { tuneRuntime } from "../runtime/tune-runtime.ts";
 import { startWireServer } from "../wire/server.ts";
-import { withAddresses } from "./addresses.ts";
 import { readStartArguments } from "./arguments.ts";
-import { type Demo, startDemo } from "./demo.ts";
+import { ConfigSource } from "./config-source.ts";
+import { startDemo } from "./demo.ts";
 import { failureOf } from "./failure.ts";
 import { ignoreSignals } from "./ignored-signals.ts";
 import { logUncaught } from "./last-resort.ts";
@@ -56,9 +55,6 @@ interface Process {
   readonly reloads: ReloadSignal;
 }
 
-/** Loads the config with an overlay, from its files or from `texts`. The command line's addresses are in it. */
-type Load = (overlay: Overlay, texts?: readonly ConfigText[]) => Promise<LoadedConfig | RefusedConfig>;
-
 async function startWith(
   argv: readonly string[],
   registry: ReadonlyMap<string, Definition>,
@@ -67,17 +63,11 @@ async function startWith(
   const asked = readStartArguments(argv);
   const files = asked.files.length === 0 && asked.urls.length === 0 && existsSync(DEFAULT_FILE) ? [DEFAULT_FILE] : asked.files;
   const demo = files.length === 0 && asked.urls.length === 0 ? await startDemo() : undefined;
-  const fixedTexts = demo && [{ file: "demo", text: demo.configText }];
-  const load: Load = async (overlay, texts = fixedTexts) => {
-    const loaded = texts
-      ? await loadTexts(texts, registry, asked.urls, overlay)
-      : await loadConfig(files, registry, asked.urls, overlay);
-    return loaded.problems === undefined ? { ...loaded, config: withAddresses(loaded.config, asked) } : loaded;
-  };
+  const source = new ConfigSource({ asked, files, demoText: demo?.configText, registry, clock: systemClock });
   try {
-    const loaded = await load(NO_OVERLAY);
+    const loaded = await source.load(NO_OVERLAY);
     if (loaded.problems !== undefined) return refuse(loaded, surroundings.outputs);
-    return await run(loaded, load, demo, sourcesOf(files, asked.urls, demo), surroundings);
+    return await run(loaded, source, demo !== undefined, surroundings);
   } finally {
     await demo?.close();
   }
@@ -88,17 +78,7 @@ function refuse({ problems }: RefusedConfig, outputs: Outputs): number {
   return 1;
 }
 
-function sourcesOf(files: readonly string[], urls: readonly string[], demo: Demo | undefined): readonly string[] {
-  return [...files, ...(urls.length > 0 ? ["the command line"] : []), ...(demo ? ["the demo"] : [])];
-}
-
-async function run(
-  loaded: LoadedConfig,
-  load: Load,
-  demo: Demo | undefined,
-  sources: readonly string[],
-  { outputs, reloads }: Process,
-): Promise<number> {
+async function run(loaded: LoadedConfig, source: ConfigSource, isDemo: boolean, { outputs, reloads }: Process): Promise<number> {
   const { listen: address, settings } = loaded.config;
   const { isTerminal, log } = outputs;
   const printer = linePrinter(systemClock, isTerminal, outputs.print);
@@ -124,7 +104,7 @@ async function run(
     const droppedLogLines = () => outputs.droppedLines;
     const running = new RunningConfig({
       loaded,
-      load,
+      load: (overlay, texts) => source.load(overlay, texts),
       publish(next) {
         router.replace(next);
         server.useLimits(next.config.settings.limits);
@@ -133,7 +113,7 @@ async function run(
       clock: systemClock,
       log,
     });
-    const shown = { router, server, running, settings, sources, droppedLogLines, log };
+    const shown = { router, server, running, settings, sources: source.names, droppedLogLines, log };
     admin = await openAdmin(loaded.config.admin, shown).catch(async (thrown) => {
       await server.drain(0);
       throw thrown;
@@ -143,8 +123,11 @@ async function run(
     // Before the first line: whoever reads it may stop the router at once.
     const stopped = stopSignal();
     reloads.listen(() => void running.reload("signal"));
-    outputs.print((demo ? demoGreeting(url) : greeting(url, router)) + (admin?.greeting ?? ""));
+    const stopWatching = source.watch(() => void running.reload("files"));
+    outputs.print((isDemo ? demoGreeting(url) : greeting(url, router)) + (admin?.greeting ?? ""));
     await stopped;
+    running.close();
+    stopWatching();
     log.info("Stopping: waiting for requests in progress", { connections: server.connections });
     await server.drain(router.config.settings.limits.drainTimeoutMs);
     return 0;

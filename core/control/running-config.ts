@@ -54,6 +54,7 @@ export class RunningConfig {
   #generation = 1;
   #lastReload: ReloadReport | undefined;
   #confirmedAtMs: number;
+  #isClosed = false;
   /** The end of the changes under way; it never rejects. */
   #last: Promise<unknown> = Promise.resolve();
   /** A reload that has not begun: whoever asks now gets this one, since it has yet to read the files. */
@@ -107,6 +108,11 @@ export class RunningConfig {
     return this.#enqueue(() => this.#replace(edit, cause, this.#loaded.texts));
   }
 
+  /** The router stops: what runs now stays, and every further change is refused. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
   #enqueue(run: () => Promise<ReloadReport>): Promise<ReloadReport> {
     const ended = this.#last.then(run);
     this.#last = ended;
@@ -117,6 +123,7 @@ export class RunningConfig {
     try {
       const overlay = edit(this.#overlay);
       const next = await this.#load(overlay, texts);
+      if (this.#isClosed) throw new Error("The router is stopping, so its config stays as it is");
       const problems = next.problems ?? fixedChanges(this.#loaded, next);
       if (next.config === undefined || problems.length > 0) return this.#ended(cause, problems.map(formatProblem), []);
       const changes = changesBetween(this.#loaded, next);

@@ -236,12 +236,19 @@ function candidateRow({ endpoint, scores, total }, index) {
 
 // Warnings, footer and polling.
 
-function drawRest({ warnings, profile, sources }) {
+/** Why a changed config was refused is among the warnings. */
+function reloadText({ generation, lastReload }) {
+  if (lastReload === null) return "";
+  const result = lastReload.isApplied ? lastReload.changes.join("; ") || "no change" : "refused";
+  return `; generation ${generation}, last read ${lastReload.at}: ${result}`;
+}
+
+function drawRest({ warnings, profile, sources, config }) {
   at("warnings").replaceChildren(...warnings.map((warning) => make("p", "warning", warning)));
   const filters = profile.filters.map(({ name }) => name).join(", ") || "none";
   const scorers = profile.scorers.map(({ name, weight }) => `${name} × ${weight}`).join(", ") || "none";
   at("profile").textContent = `Profile ${profile.name}: filters ${filters}; scorers ${scorers}; picker ${profile.picker.name}.`;
-  at("sources").textContent = `Config: ${sources.join(", ")}.`;
+  at("sources").textContent = `Config: ${sources.join(", ")}${reloadText(config)}.`;
 }
 
 const SAMPLE = /^([a-z_]+)(?:\{(.*)\})? ([-+.\deE]+)$/;

@@ -83,7 +83,7 @@ flowControl:
     ],
     [
       "the data layer",
-      `plugins: [ { type: file-discovery, parameters: { path: x.yaml, watchFile: true } }, { type: queue-scorer } ]
+      `plugins: [ { type: file-discovery, parameters: { path: x.yaml, watchFile: yes } }, { type: queue-scorer } ]
 dataLayer:
   peerDiscovery: { pluginRef: x }
   discovery: { pluginRef: file-discovery }
@@ -92,7 +92,7 @@ dataLayer:
   - { pluginRef: metrics-data-source, extractors: [ { pluginRef: nobody } ] }
 `,
       [
-        "3:75  plugins[0].parameters.watchFile  found true; wanted false: the file is read when the router starts.",
+        '3:75  plugins[0].parameters.watchFile  found "yes"; wanted true or false.',
         `5:3  dataLayer.peerDiscovery  found the key "peerDiscovery", which has no meaning here. Routers do not share state here: leave it out.`,
         `8:18  dataLayer.sources[0].pluginRef  found "queue-scorer", which is of type "queue-scorer"; wanted metrics-data-source or models-data-source.`,
         `9:66  dataLayer.sources[1].extractors[0].pluginRef  found "nobody", which is not the name of a plugin; wanted an extractor.`,
