@@ -12,7 +12,8 @@ export function fixedChanges(running: LoadedConfig, next: LoadedConfig): readonl
   const wanted = fixedValues(next.config);
   return [...wanted].flatMap(([key, value]) => {
     const before = was.get(key);
-    if (isDeepStrictEqual(before, value)) return [];
+    // Where the admin port was off it had no host either.
+    if (!was.has(key) || isDeepStrictEqual(before, value)) return [];
     const path: Path = ["spec", ...key.split(".")];
     return [problemAt(next.positionOf(path), path, { found: shown(value), wanted: shown(before), hint: RESTART })];
   });
@@ -45,9 +46,9 @@ export function changesBetween(running: LoadedConfig, next: LoadedConfig): reado
   return [
     ...named("pool", { name: pool.name, probes: pool.probes }, { name: after.pool.name, probes: after.pool.probes }),
     ...listed("endpoint", pool.endpoints, after.pool.endpoints),
-    ...listed("plugin", instancesOf(running), instancesOf(next)),
+    ...listed("plugin", instancesOf(running), instancesOf(next), { isSame: isSameInstance }),
     ...(isDeepStrictEqual(profile, after.profile) ? [] : [`profile ${after.profile.name} changed`]),
-    ...listed("rewrite", rewrites, after.rewrites, weightsText),
+    ...listed("rewrite", rewrites, after.rewrites, { difference: weightsText }),
     ...named("limits", settings.limits, after.settings.limits),
     ...named("settings", { ...settings, limits: undefined }, { ...after.settings, limits: undefined }),
   ];
@@ -59,9 +60,15 @@ const DERIVED: ReadonlySet<string> = new Set(["static", "model-rewrite"]);
 function instancesOf({ config, definitions }: LoadedConfig) {
   return config.plugins.map(({ name, type, from, parameters, position }: PluginEntry) => {
     const isDerived = position === undefined && DERIVED.has(type);
-    // A plugin's file that was loaded anew is another definition.
     return { name, type, from, parameters: isDerived ? undefined : parameters, definition: definitions.get(name) };
   });
+}
+
+type Instance = ReturnType<typeof instancesOf>[number];
+
+/** A plugin's file that was loaded anew is another definition, whatever is in it. */
+function isSameInstance({ definition, ...one }: Instance, { definition: other, ...another }: Instance): boolean {
+  return definition === other && isDeepStrictEqual(one, another);
 }
 
 /** One line for each key that differs. */
@@ -75,19 +82,25 @@ function valueText(value: unknown): string {
   return value === undefined ? "none" : JSON.stringify(value);
 }
 
+interface Comparison<Entry> {
+  readonly isSame?: (before: Entry, after: Entry) => boolean;
+  /** In words that can stand behind the entry's name. */
+  readonly difference?: (before: Entry, after: Entry) => string;
+}
+
 /** One line for each entry that is new, gone or not what it was. Entries have unique names. */
 function listed<Entry extends { readonly name: string }>(
   title: string,
   before: readonly Entry[],
   after: readonly Entry[],
-  difference: (before: Entry, after: Entry) => string = () => "changed",
+  { isSame = isDeepStrictEqual, difference = () => "changed" }: Comparison<Entry> = {},
 ): readonly string[] {
   const known = new Map(before.map((entry) => [entry.name, entry]));
   const names = new Set(after.map(({ name }) => name));
   const changed = after.flatMap((entry) => {
     const old = known.get(entry.name);
     if (old === undefined) return [`${title} ${entry.name} added`];
-    return isDeepStrictEqual(old, entry) ? [] : [`${title} ${entry.name} ${difference(old, entry)}`];
+    return isSame(old, entry) ? [] : [`${title} ${entry.name} ${difference(old, entry)}`];
   });
   const gone = before.filter(({ name }) => !names.has(name)).map(({ name }) => `${title} ${name} removed`);
   const lines = [...changed, ...gone];

@@ -45,19 +45,21 @@ export interface RouterProcessOptions {
   readonly program?: string;
   /** Opens the admin port. */
   readonly hasAdmin?: boolean;
+  /** A config file or folder of the test's own, instead of `spec` and `admin`. */
+  readonly config?: string;
 }
 
 /** Resolves once it listens and its replicas have been probed. */
 export async function startRouterProcess(urls: readonly string[], options: RouterProcessOptions = {}): Promise<RouterProcess> {
   const { command, args } = onThisRuntime(options.program ?? MAIN);
   const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
-  const file = join(folder, "signalbox.yaml");
+  const { config = join(folder, "signalbox.yaml") } = options;
   writeFileSync(
-    file,
+    join(folder, "signalbox.yaml"),
     `apiVersion: signalbox/v1\nkind: Router\nspec:\n  admin: ${options.admin ?? "false"}\n${options.spec ?? ""}\n`,
   );
   const adminWords = options.hasAdmin ? ["--admin-port", "0"] : [];
-  const words = [command, ...args, "start", "--port", "0", "-f", file, ...adminWords, ...urls];
+  const words = [command, ...args, "start", "--port", "0", "-f", config, ...adminWords, ...urls];
   const setUp = [
     ...(options.openFiles === undefined ? [] : [`ulimit -n ${options.openFiles} &&`]),
     `exec "$0" "$@"`,
@@ -75,7 +77,9 @@ export async function startRouterProcess(urls: readonly string[], options: Route
     if (errors.length < MOST_ERRORS) errors += chunk.toString();
   });
   const output = { text: "" };
-  const port = await listeningPort(child, output, options).finally(() => rmSync(folder, { recursive: true }));
+  // Not before: a router notices when its config is gone.
+  void exited.then(() => rmSync(folder, { recursive: true, force: true }));
+  const port = await listeningPort(child, output, options);
   return {
     port,
     adminPort: Number(/Status page: http:\/\/[^ ]+:(\d+)/.exec(output.text)?.[1] ?? 0),
