@@ -50,8 +50,7 @@ async function importFirst(url: string): Promise<unknown> {
  * in their URLs, Bun and CommonJS by their entries in the cache of `require`, Node 20 by tsx, which loads anew each time.
  */
 async function importAgain(url: string, { paths }: ModuleFiles, attempt: number): Promise<unknown> {
-  const { cache } = nodeModule.createRequire(import.meta.url);
-  for (const path of paths) delete cache[path];
+  forgetRequired(new Set(paths));
   if (process.versions["bun"] !== undefined) return import(url);
   if (registerHooks === undefined) return importByTsx(url);
   if (versioned.size === 0) registerHooks({ resolve: withVersion });
@@ -60,6 +59,12 @@ async function importAgain(url: string, { paths }: ModuleFiles, attempt: number)
     if (!NEEDS_TSX.has(codeOf(error))) throw error;
     return importByTsx(url);
   });
+}
+
+/** tsx puts a query behind the paths of what it has loaded. */
+function forgetRequired(paths: ReadonlySet<string>): void {
+  const { cache } = nodeModule.createRequire(import.meta.url);
+  for (const key of Object.keys(cache)) if (paths.has(key.replace(/\?.*$/, ""))) delete cache[key];
 }
 
 const VERSION = "signalbox-version";
