@@ -15,7 +15,8 @@ export class CounterFamily {
   readonly #name: string;
   readonly #help: string;
   readonly #labels: readonly string[];
-  readonly #maxSeries: number;
+  /** May be changed at any time; series that there are stay. */
+  maxSeries: number;
   #branches: Branches = new Map();
   #size = 0;
 
@@ -23,7 +24,7 @@ export class CounterFamily {
     this.#name = name;
     this.#help = help;
     this.#labels = labels;
-    this.#maxSeries = maxSeries;
+    this.maxSeries = maxSeries;
     if (labels.length === 0) this.#openAt([]);
   }
 
@@ -39,7 +40,7 @@ export class CounterFamily {
 
   /** When half of the series are used: moves the counts of label values that are not in `kept` to "other". */
   makeRoom(label: string, kept: ReadonlySet<string>): void {
-    if (this.#size < this.#maxSeries / 2) return;
+    if (this.#size < this.maxSeries / 2) return;
     const index = this.#labels.indexOf(label);
     const all = this.#series();
     this.#branches = new Map();
@@ -56,7 +57,7 @@ export class CounterFamily {
   }
 
   #open(first: string, second: string, third: string): Series {
-    const isFull = this.#size >= this.#maxSeries;
+    const isFull = this.#size >= this.maxSeries;
     const values = isFull ? this.#labels.map(() => OTHER) : [first, second, third].slice(0, this.#labels.length);
     return this.#openAt(values);
   }

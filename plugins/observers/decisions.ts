@@ -20,20 +20,26 @@ export default defineObserver({
   summary: "Remembers why the last requests went where they went and shows it at /decisions.",
   options,
   create({ size }, host) {
-    const latest = host.keep(1, () => new LatestRequests());
-    latest.resize(size);
+    const kept = host.keep(1, () => new LatestRequests());
+    let isResized = false;
+    /** Resized at the first use, because until then this config may be refused, and the one before goes on. */
+    const latest = () => {
+      if (!isResized) kept.resize(size);
+      isResized = true;
+      return kept;
+    };
     return {
       finished(record) {
         // Requests to the router's own paths, such as health probes, would push all others out.
         if (record.api === "") return;
-        latest.add(keep(record));
+        latest().add(keep(record));
       },
       pages: [
         {
           path: "/decisions",
           contentType: "application/json",
           render(_view, query) {
-            const latestFirst = latest.latestFirst();
+            const latestFirst = latest().latestFirst();
             const asked = query.get("id");
             const found = asked === null ? latestFirst : latestFirst.filter(({ id }) => id === asked);
             return JSON.stringify({ decisions: found.slice(0, limitOf(query, size)).map(reportOf) });

@@ -23,10 +23,17 @@ export default defineObserver({
   summary: "Counts requests and shows them with the state of the pool as Prometheus text at /metrics.",
   options,
   create({ maxSeries }, host) {
-    const families = host.keep(1, () => makeFamilies(maxSeries));
+    const kept = host.keep(1, () => makeFamilies(maxSeries));
+    let isBounded = false;
+    /** Bounded at the first use, because until then this config may be refused, and the one before goes on. */
+    const families = () => {
+      if (!isBounded) for (const family of Object.values(kept)) if (family instanceof CounterFamily) family.maxSeries = maxSeries;
+      isBounded = true;
+      return kept;
+    };
     return {
-      finished: (record) => count(families, record),
-      pages: [{ path: "/metrics", contentType: EXPOSITION_TYPE, render: (view) => page(families, view) }],
+      finished: (record) => count(families(), record),
+      pages: [{ path: "/metrics", contentType: EXPOSITION_TYPE, render: (view) => page(families(), view) }],
     };
   },
 });

@@ -34,6 +34,13 @@ export default defineRewriter({
     /** Number of draws so far, by rule. A reload continues the count, so shares stay exact across it. */
     const draws = host.keep(1, () => new Map<string, number>());
     const drawTarget = rules.map((rule) => targetDrawer(rule, draws));
+    let isPruned = false;
+    /** At the first draw, because until then this config may be refused, and the one before goes on counting. */
+    const forgetOthers = () => {
+      isPruned = true;
+      const listed = new Set(rules.map(({ name }) => name));
+      for (const name of draws.keys()) if (!listed.has(name)) draws.delete(name);
+    };
     const clientModels = [...new Set(rules.flatMap(({ models }) => models))];
     const firstGeneric = rules.findIndex(({ models }) => models.length === 0);
     const firstExact = new Map<string, number>();
@@ -51,6 +58,7 @@ export default defineRewriter({
         if (asked.model === "") return undefined;
         const index = firstExact.get(asked.model) ?? firstGeneric;
         if (index === -1) return undefined;
+        if (!isPruned) forgetOthers();
         return { target: drawTarget[index]!(asked), rule: rules[index]!.name };
       },
     };
