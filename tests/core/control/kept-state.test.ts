@@ -19,6 +19,19 @@ describe("state that outlives a reload", () => {
     assert.notEqual(kept.get("t", "a", 2, made), first);
   });
 
+  it("in a draft is the same, and what the draft adds, replaces or forgets is not seen outside", () => {
+    const kept = new KeptState();
+    const [a, b] = [kept.get("t", "a", 1, made), kept.get("t", "b", 1, made)];
+    const draft = kept.draft();
+    assert.equal(draft.get("t", "a", 1, made), a);
+    draft.get("t", "b", 2, made);
+    const added = draft.get("t", "c", 1, made);
+    draft.retain([{ type: "t", name: "c" }]);
+    assert.equal(kept.get("t", "b", 1, made), b);
+    assert.notEqual(kept.get("t", "c", 1, made), added);
+    assert.equal(draft.get("t", "c", 1, made), added);
+  });
+
   it("is forgotten with its instance", () => {
     const kept = new KeptState();
     const [a, b] = [kept.get("t", "a", 1, made), kept.get("t", "b", 1, made)];

@@ -284,3 +284,17 @@ test("200 endpoints each hold their own length of one prompt", () => {
     assert.ok(prefix.matchedBlocks(slot) <= whole.blocks);
   }
 });
+
+test("a prefix of an index before says nothing of this one's blocks", () => {
+  const prompt = plain(story("fox", 1_000));
+  const before = makeIndex({ countGenerated: true });
+  const index = makeIndex({ countGenerated: true });
+  index.admit(match(index, prompt), 0);
+  const { entries } = index.stats();
+  const old = match(before, prompt);
+  index.admit(old, 0);
+  index.generated(old, 0, 50);
+  index.reported(old, 0, 0);
+  assert.equal(index.stats().entries, entries);
+  assert.equal(match(index, prompt).matchedTokens(0), match(index, prompt).heldTokens(0));
+});

@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import fc from "fast-check";
 import type { Clock } from "../../../core/contract/clock.ts";
 import { Deadlines, sweepPeriodMs } from "../../../core/wire/deadlines.ts";
+import { FakeClock } from "../../support/fake-clock.ts";
 
 /** A clock that a test moves by hand; its one repeated timer fires when the test says so, in time or late. */
 function handClock() {
@@ -105,6 +106,45 @@ describe("deadlines", () => {
         for (const { setAtMs, metAtMs, limitMs } of members) assert.ok(metAtMs - setAtMs >= limitMs);
       }),
     );
+  });
+
+  it("are never met early, whenever the period changes", () => {
+    const waits = fc.array(
+      fc.record({ afterMs: fc.nat(700), does: fc.constantFrom("sweep", "wait", 10, 100, 250), limitMs: fc.nat(500) }),
+      { maxLength: 60 },
+    );
+    fc.assert(
+      fc.property(waits, (steps) => {
+        const { clock, pass, sweepAfter } = handClock();
+        const deadlines = new Deadlines(clock, 100);
+        const members = steps.map(({ afterMs, does, limitMs }) => {
+          if (does === "sweep") sweepAfter(afterMs);
+          else pass(afterMs);
+          if (typeof does === "number") deadlines.retime(does);
+          return timedMember(deadlines, clock, limitMs);
+        });
+        deadlines.retime(100);
+        for (let sweeps = 0; sweeps < 20; sweeps++) sweepAfter(100);
+        for (const { setAtMs, metAtMs, limitMs } of members) assert.ok(metAtMs - setAtMs >= limitMs);
+      }),
+    );
+  });
+
+  it("sweep in the new period at once, so that changes of it in a row put off no deadline", async () => {
+    const clock = new FakeClock();
+    const deadlines = new Deadlines(clock, 250);
+    const told: number[] = [];
+    deadlines.add({ sweep: (nowMs) => void told.push(nowMs) });
+    for (let n = 0; n < 6; n++) {
+      await clock.advance(40);
+      deadlines.retime(n % 2 === 0 ? 200 : 250);
+    }
+    assert.equal(told.length, 6);
+    deadlines.retime(10);
+    await clock.advance(100);
+    assert.equal(told.length, 17);
+    deadlines.close();
+    assert.equal(clock.pending, 0);
   });
 
   it("let a member leave during a sweep", () => {

@@ -44,3 +44,18 @@ describe("pools that are replaced while connections are in use", () => {
     });
   }
 });
+
+describe("other limits", () => {
+  it("hold for the pools that there are, and for new ones", () => {
+    const clock = new FakeClock();
+    const pools = new UpstreamPools(DEFAULT_LIMITS, clock);
+    assert.ok(pools.of(endpointAt("")).take(true));
+    pools.useLimits({ ...DEFAULT_LIMITS, upstreamConnections: 1 });
+    assert.equal(pools.of(endpointAt("")).take(true), undefined);
+    pools.of(endpointAt("/other"));
+    pools.useLimits(DEFAULT_LIMITS);
+    assert.ok(pools.of(endpointAt("/other")).take(true));
+    pools.close();
+    assert.equal(clock.pending, 0);
+  });
+});

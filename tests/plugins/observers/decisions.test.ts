@@ -5,7 +5,7 @@ import { RouterError } from "../../../core/contract/errors.ts";
 import type { Outcome } from "../../../core/contract/outcome.ts";
 import decisions from "../../../plugins/observers/decisions.ts";
 import { makeRequest } from "../../support/endpoints.ts";
-import { createPlugin } from "../../support/plugins.ts";
+import { createPlugin, makeHost } from "../../support/plugins.ts";
 import { makeDecision, makeOutcome } from "../../support/records.ts";
 import { makeView } from "../../support/view.ts";
 
@@ -62,4 +62,22 @@ test("a refusal is kept as code and message", () => {
   const [shown] = shownAfter([{ decision: makeDecision({ refusal, order: [], candidates: [] }) }]);
   assert.deepEqual(shown?.refusal, { code: "no_ready_endpoint", message: "No replica is ready." });
   assert.doesNotMatch(JSON.stringify(shown), /PRIVATE/);
+});
+
+test("another size holds from the first use on, and keeps the latest", () => {
+  let kept: unknown;
+  const host = makeHost({
+    keep(_version, make) {
+      kept ??= make();
+      return kept as never;
+    },
+  });
+  const shown = (observer: ReturnType<typeof makeWith>) =>
+    JSON.parse(observer.pages![0]!.render(makeView(), new URLSearchParams())).decisions.length as number;
+  const makeWith = (size: number) => createPlugin(decisions, { size }, host);
+  const before = makeWith(4);
+  for (const record of numbered(6)) before.finished(makeOutcome(record));
+  const refused = makeWith(1);
+  assert.equal(shown(before), 4, "the next config may be refused");
+  assert.equal(shown(refused), 1);
 });

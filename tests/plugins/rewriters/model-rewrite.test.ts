@@ -3,7 +3,7 @@ import { describe, it, test } from "node:test";
 import type { Rewriter } from "../../../core/contract/rewriter.ts";
 import modelRewrite from "../../../plugins/rewriters/model-rewrite.ts";
 import { makeHeaders } from "../../support/endpoints.ts";
-import { createPlugin, issuesOf } from "../../support/plugins.ts";
+import { createPlugin, issuesOf, makeHost } from "../../support/plugins.ts";
 
 interface Asked {
   readonly model?: string;
@@ -146,4 +146,28 @@ describe("rules that make no sense are refused", () => {
     { rules: [{ ...split, onUnavailable: "wait" }] },
   ];
   for (const parameters of wrong) it(JSON.stringify(parameters), () => assert.ok(issuesOf(modelRewrite, parameters).length > 0));
+});
+
+describe("a config that follows another", () => {
+  const keptBy = (kept: Map<string, number>) => makeHost({ keep: () => kept as never });
+
+  for (const drawn of [0, 1, 7, 13]) {
+    it(`after ${drawn} draws, its weights count from the next one and are exact within 20`, () => {
+      const kept = new Map<string, number>();
+      const before = createPlugin(modelRewrite, { rules: [split] }, keptBy(kept));
+      for (let n = 0; n < drawn; n++) drawFrom(before);
+      const weights = (v1: number, v2: number) => ({ rules: [{ ...split, targets: [target("v1", v1), target("v2", v2)] }] });
+      assert.deepEqual(draw20(createPlugin(modelRewrite, weights(50, 50), keptBy(kept))), { v1: 10, v2: 10 });
+      assert.deepEqual(draw20(createPlugin(modelRewrite, weights(0, 100), keptBy(kept))), { v2: 20 });
+      assert.deepEqual(draw20(createPlugin(modelRewrite, weights(90, 10), keptBy(kept))), { v1: 18, v2: 2 });
+    });
+  }
+
+  it("forgets the counts of rules that it does not have, once it draws and not before", () => {
+    const kept = new Map([["gone/0", 5]]);
+    const rewriter = createPlugin(modelRewrite, { rules: [split] }, keptBy(kept));
+    assert.deepEqual([...kept], [["gone/0", 5]]);
+    drawFrom(rewriter);
+    assert.deepEqual([...kept], [["split/0", 1]]);
+  });
 });
