@@ -1,4 +1,4 @@
-import { loadTexts } from "../../config/load.ts";
+import { type LoadedConfig, loadTexts } from "../../config/load.ts";
 import { type Clock, systemClock } from "../../core/contract/clock.ts";
 import { type Log, silentLog } from "../../core/contract/log.ts";
 import type { Definition } from "../../core/contract/plugin.ts";
@@ -46,12 +46,21 @@ export interface TestRouterOptions {
   readonly operatorLog?: Log;
 }
 
-/** A whole router on a free port over the given replicas. */
-export async function startTestRouter(urls: readonly string[], options: TestRouterOptions = {}): Promise<TestRouter> {
+/** The config of such a router. */
+export async function loadTestConfig(
+  urls: readonly string[],
+  options: Pick<TestRouterOptions, "spec" | "documents" | "plugins"> = {},
+): Promise<LoadedConfig> {
   const text = `apiVersion: signalbox/v1\nkind: Router\nspec:\n  listen: { port: 0 }\n  admin: false\n${options.spec ?? ""}\n${options.documents ?? ""}`;
   const own = (options.plugins ?? []).map((plugin) => [plugin.type, plugin] as const);
   const loaded = await loadTexts([{ file: "test.yaml", text }], new Map([...builtIns, ...own]), urls);
   if (loaded.problems !== undefined) throw new Error(loaded.problems.map((problem) => JSON.stringify(problem)).join("\n"));
+  return loaded;
+}
+
+/** A whole router on a free port over the given replicas. */
+export async function startTestRouter(urls: readonly string[], options: TestRouterOptions = {}): Promise<TestRouter> {
+  const loaded = await loadTestConfig(urls, options);
   const log: AccessLine[] = [];
   const { clock = systemClock } = options;
   const router = runRouter(loaded, {

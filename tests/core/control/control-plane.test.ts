@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { Detector } from "../../../core/contract/detector.ts";
 import type { EndpointSpec } from "../../../core/contract/endpoint.ts";
 import { silentLog } from "../../../core/contract/log.ts";
 import type { Source } from "../../../core/contract/source.ts";
@@ -9,7 +10,7 @@ import { DEFAULT_EJECTION } from "../../../core/settings.ts";
 import type { Facts } from "../../../core/state/facts.ts";
 import { LoadTable } from "../../../core/state/load.ts";
 import { GetError } from "../../../core/wire/http-get-result.ts";
-import { seededRandom } from "../../support/endpoints.ts";
+import { makeRequest, seededRandom } from "../../support/endpoints.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 
 const named = <Plugin>(name: string, plugin: Plugin) => ({ name, type: name, plugin });
@@ -62,7 +63,24 @@ function setUp(discoveries: readonly string[] = ["static"]) {
   const find = (specs: readonly EndpointSpec[], discovery = discoveries[0]!) => found.get(discovery)?.(specs);
   const names = () => published.at(-1)?.endpoints.map(({ name }) => name);
   const endpoint = (name: string) => published.at(-1)!.endpoints.find((each) => each.name === name)!;
-  return { clock, load, pages, asked, published, replaced, capacities, plane, find, names, endpoint };
+  /** The plan of a config whose discoveries find `lists` at their start; a list that is undefined comes later. */
+  const plan = (lists: Readonly<Record<string, readonly EndpointSpec[] | undefined>>) => {
+    const start = (name: string) => (tell: (specs: readonly EndpointSpec[]) => void) => {
+      found.set(name, tell);
+      const specs = lists[name];
+      if (specs !== undefined) tell(specs);
+    };
+    return {
+      plugins: {
+        discoveries: Object.keys(lists).map((name) => named(name, { start: start(name) })),
+        sources: [named("list", { ...list })],
+        detectors: [] as readonly ReturnType<typeof named<Detector>>[],
+      },
+      probes: PROBE_DEFAULTS,
+      ejection: DEFAULT_EJECTION,
+    };
+  };
+  return { clock, load, pages, asked, published, replaced, capacities, plane, find, names, endpoint, plan };
 }
 
 /** One replica that is ready. */
@@ -221,5 +239,84 @@ describe("a control plane that is stopped", () => {
     assert.equal(clock.pending, 0);
     await clock.advance(60_000);
     assert.deepEqual([asked, published], [[], []]);
+  });
+});
+
+describe("the plan of the next config", () => {
+  it("leaves an endpoint that stays as it is: same slot, health, facts and cache", async () => {
+    const { published, asked, capacities, replaced, load, endpoint, plane, plan } = await setUpReady();
+    const before = endpoint("a");
+    load.scraped(before.slot, { waiting: 3 }, 0);
+    for (const log of [published, asked, capacities, replaced]) log.length = 0;
+    plane.prepare(plan({ static: [spec("a")] }))();
+    assert.deepEqual([published, asked, capacities, replaced], [[], [], [], []]);
+    plane.prepare(plan({ static: [{ ...spec("a"), labels: { gpu: "h100" } }, spec("b")] }))();
+    assert.deepEqual(endpoint("a"), { ...before, labels: { gpu: "h100" } });
+    assert.equal(load.waiting[before.slot], 3);
+    assert.deepEqual([capacities, replaced], [[], [endpoint("b").slot]]);
+    plane.stop();
+  });
+
+  it("changes nothing until it takes effect, and nothing at all when a discovery can't start", async () => {
+    const { clock, find, names, plane, plan } = await setUpReady();
+    const apply = plane.prepare(plan({ static: [spec("b")] }));
+    assert.deepEqual(names(), ["a"]);
+    const broken = plan({ static: [spec("c")] });
+    const start = () => {
+      throw new Error("no network");
+    };
+    broken.plugins.discoveries = [...broken.plugins.discoveries, named("dns", { start })];
+    assert.throws(() => plane.prepare(broken), /"dns" can't start: no network/);
+    find([spec("late")]);
+    assert.deepEqual(names(), ["a"], "what was started of it is not heard");
+    apply();
+    assert.deepEqual(names(), ["b"]);
+    plane.stop();
+    assert.equal(clock.pending, 0);
+  });
+
+  it("keeps the endpoints of a discovery that has yet to answer", async () => {
+    const { find, names, endpoint, plane, plan } = await setUpReady();
+    plane.prepare(plan({ dns: undefined }))();
+    assert.deepEqual([names(), endpoint("a").isAvailable], [["a"], true]);
+    find([spec("a"), spec("b")], "dns");
+    assert.deepEqual([names(), endpoint("a").isAvailable], [["a", "b"], true]);
+    find([spec("b")], "dns");
+    assert.deepEqual(names(), ["b"]);
+    plane.stop();
+  });
+
+  it("brings its detectors and settings, and what is ejected stays so", async () => {
+    const { clock, pages, endpoint, plane, plan } = await setUpReady();
+    for (const name of ["b", "c", "d"]) pages.set(name, "base adapter 5000");
+    const specs = ["a", "b", "c", "d"].map((name) => spec(name));
+    const judging = (reason: string | undefined, ejection = DEFAULT_EJECTION) => {
+      const next = plan({ static: specs });
+      const detect = ({ consecutiveFailures }: { consecutiveFailures: number }) => (consecutiveFailures > 0 ? reason : undefined);
+      return { ...next, ejection, plugins: { ...next.plugins, detectors: [named("judge", { detect })] } };
+    };
+    const fail = (name: string) => {
+      plane.traffic.sent(endpoint(name));
+      plane.traffic.failed(makeRequest({}), endpoint(name), "connect-failed");
+    };
+    plane.prepare(judging(undefined))();
+    await clock.advance(1_000);
+    fail("a");
+    assert.equal(endpoint("a").ejection, undefined);
+    plane.prepare(judging("it looks bad", { ...DEFAULT_EJECTION, baseMs: 1_000_000, maxMs: 1_000_000 }))();
+    fail("a");
+    assert.equal(endpoint("a").ejection?.reason, "it looks bad");
+    assert.ok(endpoint("a").ejection!.untilMs - clock.now() > 500_000, "for as long as the new settings say");
+    plane.prepare(judging("other words"))();
+    assert.deepEqual([endpoint("a").ejection?.reason, endpoint("a").isAvailable], ["it looks bad", false]);
+    plane.prepare(judging("", { ...DEFAULT_EJECTION, isOn: false }))();
+    assert.deepEqual([endpoint("a").ejection, endpoint("a").isAvailable], [undefined, true], "turned off: all return");
+    fail("b");
+    assert.equal(endpoint("b").ejection, undefined);
+    plane.prepare(judging("again"))();
+    fail("b");
+    assert.equal(endpoint("b").ejection?.reason, "again");
+    plane.stop();
+    assert.equal(clock.pending, 0);
   });
 });
