@@ -203,11 +203,6 @@ describe("a config that can't be built", () => {
       },
       /different blockBytes/,
     ],
-    [
-      "whose index is too small",
-      { spec: "  plugins: [ { type: prefix-cache, parameters: { maxBytes: 1 } } ]\n" },
-      /maxBytes|at least/,
-    ],
   ];
   for (const [name, config, message] of refused) {
     it(`${name} changes nothing`, { timeout: 30_000 }, async () => {
