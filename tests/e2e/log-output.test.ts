@@ -196,10 +196,16 @@ it("SIGHUP, SIGUSR1, SIGUSR2, SIGQUIT and SIGPIPE change nothing for an open str
   await client.until((text) => text.includes(event(1)));
   let n = 1;
   let log = "";
+  const told = {
+    SIGHUP: "The config was read again: nothing in it is different",
+    SIGUSR1: "SIGUSR1 is ignored",
+    SIGUSR2: "SIGUSR2 is ignored",
+    SIGQUIT: "SIGQUIT is ignored",
+  } as const;
   for (const signal of ["SIGHUP", "SIGUSR1", "SIGUSR2", "SIGQUIT"] as const) {
     for (let i = 0; i < 2; i++) {
       router.kill(signal);
-      log += await readUntil(stderr, (text) => text.includes(`${signal} is ignored`));
+      log += await readUntil(stderr, (text) => text.includes(told[signal]));
       n += 1;
       streams[0]!.write(chunkOf(event(n)));
       await client.until((text) => text.includes(event(n)));
@@ -210,7 +216,6 @@ it("SIGHUP, SIGUSR1, SIGUSR2, SIGQUIT and SIGPIPE change nothing for an open str
   await assertServes(router);
   streams[0]!.write(LAST_CHUNK);
   assert.ok((await client.until((text) => text.endsWith(LAST_CHUNK))).endsWith(LAST_CHUNK));
-  assert.match(log, /SIGHUP is ignored: the config can't be reloaded yet\. Restart the router to change it/);
   assert.doesNotMatch(log, /[Dd]ebugger|[Ii]nspector/);
   await assertStops(router);
 });
