@@ -7,8 +7,8 @@ const MESSAGES = {
 } as const;
 
 /**
- * Logs the signals that have no meaning here and would otherwise end the process and all its streams. On Node, SIGUSR1 would open a debugger. SIGPIPE is not
- * here: Node, Deno and Bun all ignore it from the start.
+ * Logs the signals that have no meaning here and would otherwise end the process and all its streams. On Node, SIGUSR1 would open
+ * a debugger. SIGPIPE is not here: Node, Deno and Bun all ignore it from the start.
  */
 export function ignoreSignals(log: Log): void {
   for (const [signal, message] of Object.entries(MESSAGES)) process.on(signal, () => log.info(message));

@@ -63,13 +63,14 @@ export async function startWireServer(options: WireServerOptions): Promise<WireS
     listener?.ended();
   };
   const shared = { ...options, clients: new ClientCounts(limits.perClientConnections), deadlines, ended, isDraining: false };
+  const waitingRoom = new WaitingRoom(mayWait ? affordable.waiting : 0, limits.headTimeoutMs);
   const started = await startListener({
     host,
     port,
     clock,
     maxConnections: () => Math.min(shared.limits.clientConnections, affordable.served),
     connectionCount: () => connections.size,
-    waitingRoom: new WaitingRoom(mayWait ? affordable.waiting : 0, limits.headTimeoutMs),
+    waitingRoom,
     crowding,
     accept(socket) {
       if (shared.clients.enter(socket.remoteAddress ?? "")) connections.add(new ServerConnection(socket, shared));
@@ -106,6 +107,7 @@ export async function startWireServer(options: WireServerOptions): Promise<WireS
     useLimits(next) {
       shared.limits = next;
       shared.clients = shared.clients.bounded(next.perClientConnections);
+      waitingRoom.longestMs = next.headTimeoutMs;
       deadlines.retime(clientSweepMs(next));
     },
     drain,

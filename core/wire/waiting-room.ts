@@ -11,13 +11,14 @@ interface Waiting {
  */
 export class WaitingRoom {
   readonly #places: number;
-  readonly #longestMs: number;
+  /** May be changed at any time. */
+  longestMs: number;
   #waiting: Waiting[] = [];
 
   /** `places`: so many may wait at once. */
   constructor(places: number, longestMs: number) {
     this.#places = places;
-    this.#longestMs = longestMs;
+    this.longestMs = longestMs;
   }
 
   get size(): number {
@@ -42,7 +43,7 @@ export class WaitingRoom {
 
   /** Closes those that have waited too long. */
   sweep(nowMs: number): void {
-    while (this.#waiting[0] !== undefined && nowMs - this.#waiting[0].sinceMs >= this.#longestMs) this.next()?.destroy();
+    while (this.#waiting[0] !== undefined && nowMs - this.#waiting[0].sinceMs >= this.longestMs) this.next()?.destroy();
   }
 
   close(): void {

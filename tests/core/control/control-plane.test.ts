@@ -296,8 +296,8 @@ describe("the plan of the next config", () => {
       return { ...next, ejection, plugins: { ...next.plugins, detectors: [named("judge", { detect })] } };
     };
     const fail = (name: string) => {
-      plane.traffic.sent(endpoint(name));
-      plane.traffic.failed(makeRequest({}), endpoint(name), "connect-failed");
+      plane.traffic.sent(makeRequest({}), endpoint(name));
+      plane.traffic.failed(makeRequest({}), endpoint(name), "connect-failed", clock.now());
     };
     plane.prepare(judging(undefined))();
     await clock.advance(1_000);
