@@ -32,7 +32,7 @@ export function statusText(now: Status): string {
   const rows = now.endpoints.map((endpoint) => COLUMNS.map(([, , cell]) => cell(endpoint)));
   const lines = [
     `Pool "${now.pool}": ${ready} of ${now.endpoints.length} replicas ready, up ${duration(now.uptimeS)}, config: ${now.sources.join(", ")}`,
-    configText(now.config),
+    ...configLines(now.config),
     ...now.warnings.map((warning) => `! ${warning}`),
     "",
     ...table(
@@ -46,12 +46,12 @@ export function statusText(now: Status): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** The problems of a refused change are among the warnings. */
-function configText({ generation, lastReload }: Status["config"]): string {
-  if (lastReload === null) return `config as it was at the start`;
+/** The last attempt to change the config; the problems of a refused one are among the warnings. */
+function configLines({ generation, lastReload }: Status["config"]): readonly string[] {
+  if (lastReload === null) return [];
   const { at, cause, isApplied, changes } = lastReload;
   const what = !isApplied ? "refused" : changes.length === 0 ? "nothing was different" : changes.join("; ");
-  return `config generation ${generation}; last reload at ${at} by ${cause}: ${what}`;
+  return [`config generation ${generation}; last reload at ${at} by ${cause}: ${what}`];
 }
 
 function phaseText({ phase, isAvailable, ejected, failure }: EndpointStatus): string {
