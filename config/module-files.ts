@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readFile, realpath } from "node:fs/promises";
+import { readFile, realpath, stat } from "node:fs/promises";
 import { dirname, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -19,6 +19,8 @@ const OWN_FOLDERS = ["core", "config", "plugins", "node_modules"].map((folder) =
 const RELATIVE = /["'`](\.{1,2}\/[^"'`\n]+)["'`]/g;
 const ENDINGS = ["", ".ts", ".js", ".mjs", ".cjs", ".json", "/index.ts", "/index.js"];
 const MOST_FILES = 200;
+/** What is larger is data rather than code. */
+const MOST_BYTES = 1024 * 1024;
 
 /** Finds the files of the module at `path`. Never rejects: what is missing is the importer's problem. */
 export async function moduleFiles(path: string): Promise<ModuleFiles> {
@@ -26,7 +28,7 @@ export async function moduleFiles(path: string): Promise<ModuleFiles> {
   const waiting = [await realpath(path).catch(() => path)];
   for (let file = waiting.shift(); file !== undefined && contents.size < MOST_FILES; file = waiting.shift()) {
     if (contents.has(file)) continue;
-    const text = await readFile(file, "utf8").catch(() => "");
+    const text = await textOf(file).catch(() => "");
     contents.set(file, text);
     for (const [, specifier = ""] of text.matchAll(RELATIVE)) {
       const imported = await fileAt(resolve(dirname(file), specifier));
@@ -36,6 +38,13 @@ export async function moduleFiles(path: string): Promise<ModuleFiles> {
   const hash = createHash("sha256");
   for (const [file, text] of contents) hash.update(`${file}\0${text.length}\0${text}`);
   return { paths: [...contents.keys()], hash: hash.digest("hex").slice(0, 16) };
+}
+
+/** Of a large file only what changes when it does; of what is no file (a pipe would never end) nothing. */
+async function textOf(file: string): Promise<string> {
+  const status = await stat(file);
+  if (!status.isFile()) return "";
+  return status.size > MOST_BYTES ? `${status.size} ${status.mtimeMs}` : readFile(file, "utf8");
 }
 
 /** The file that an import of this path may mean. */

@@ -141,6 +141,19 @@ test("the files of a module are its own and those it imports, but none of packag
   );
 });
 
+test("what a module's text names may be anything: a folder, a large file", async () => {
+  const { root, write } = setUp(KINDS[0]!);
+  write("large.json", JSON.stringify("./lib/helper.ts".padEnd(2 ** 20)));
+  write("plugin.ts", 'import large from "./large.json" with { type: "json" }; const folder = "./lib";');
+  const before = await moduleFiles(join(root, "plugin.ts"));
+  assert.deepEqual(
+    before.paths.map((path) => path.replace(`${root}/`, "")),
+    ["plugin.ts", "large.json", "lib"],
+  );
+  write("large.json", JSON.stringify("./lib/helper.ts".padEnd(2 ** 20 + 1)));
+  assert.notEqual((await moduleFiles(join(root, "plugin.ts"))).hash, before.hash);
+});
+
 test("a module whose file is missing has that file, so that its coming is noticed", async () => {
   const { paths } = await moduleFiles("/nowhere/plugin.ts");
   assert.deepEqual(paths, ["/nowhere/plugin.ts"]);
