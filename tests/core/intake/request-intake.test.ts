@@ -102,6 +102,7 @@ class World {
     assert.deepEqual([response.body, response.lastWords, response.ending], [body, lastWords, ending]);
     assert.deepEqual(door.left, door.came, "who came has left, once");
     assert.deepEqual(outstanding(plane), { inFlight: 0, prefillTokens: 0 });
+    assert.equal(plane.configsTaken, 0, "its config is given back, once");
     return plane.outcomes[0]!;
   }
 }
