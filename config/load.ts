@@ -4,15 +4,17 @@ import { type ConfigDocument, readDocuments } from "./documents.ts";
 import { readPicker } from "./endpoint-picker/read.ts";
 import { pickerDocument } from "./endpoint-picker/schema.ts";
 import { type ConfigText, readFiles } from "./files.ts";
+import { fit, type Resource, type Stubs } from "./fit.ts";
 import { allInstances, type Registry } from "./instances.ts";
 import type { EndpointEntry } from "./pool.ts";
-import { inReadingOrder, type Path, type Problem, problemAt } from "./problems.ts";
-import { fit, type Resource, sortByKind } from "./resources.ts";
+import { inReadingOrder, type Problem, problemAt } from "./problems.ts";
+import { sortByKind } from "./resources.ts";
 import { rewriteDocument } from "./rewrite-schema.ts";
 import { readRewrites } from "./rewrites.ts";
 import { readRouter } from "./router.ts";
 import { type RouterDocument, routerDocument } from "./schema.ts";
 import { checkKeepAlivePaths } from "./served-paths.ts";
+import { unusedPlugins } from "./unused-plugins.ts";
 
 /** A valid config, with the type of each of its instances. */
 export interface LoadedConfig {
@@ -21,13 +23,24 @@ export interface LoadedConfig {
   readonly definitions: ReadonlyMap<string, Definition>;
   /** Names of entries in an EndpointPickerConfig that are not needed: the router does their job itself. */
   readonly unneeded: readonly string[];
+  /** What can run, but is probably not meant so. */
+  readonly warnings: readonly Problem[];
   readonly problems?: undefined;
 }
 
 /** All problems of an invalid config. */
 export interface RefusedConfig {
   readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
   readonly config?: undefined;
+}
+
+/** What a config may have besides its files. */
+interface Surroundings {
+  /** Further endpoints; with them, no Router document is needed. */
+  readonly urls: readonly string[];
+  /** Whether an EndpointPickerConfig alone, whose replicas are still to be named, is a problem or only a warning. */
+  readonly needsEndpoints: boolean;
 }
 
 /** Reads config files and folders. `urls` are further endpoints; with them, no Router document is needed. */
@@ -35,10 +48,11 @@ export async function loadConfig(
   paths: readonly string[],
   registry: Registry,
   urls: readonly string[] = [],
+  needsEndpoints = true,
 ): Promise<LoadedConfig | RefusedConfig> {
   const problems: Problem[] = [];
   const texts = await readFiles(paths, problems);
-  return read(texts, registry, urls, problems);
+  return read(texts, registry, { urls, needsEndpoints }, problems);
 }
 
 /** Like loadConfig, for texts instead of files. */
@@ -47,52 +61,55 @@ export function loadTexts(
   registry: Registry,
   urls: readonly string[] = [],
 ): Promise<LoadedConfig | RefusedConfig> {
-  return read(texts, registry, urls, []);
+  return read(texts, registry, { urls, needsEndpoints: true }, []);
 }
 
 async function read(
   texts: readonly ConfigText[],
   registry: Registry,
-  urls: readonly string[],
+  { urls, needsEndpoints }: Surroundings,
   problems: Problem[],
 ): Promise<LoadedConfig | RefusedConfig> {
+  const warnings: Problem[] = [];
   const documents = sortByKind(texts.flatMap(({ file, text }) => readDocuments(file, text, problems)));
+  const isAllReadable = problems.length === 0;
   refuseSecond("Router", documents.Router);
   refuseSecond("EndpointPickerConfig", documents.EndpointPickerConfig);
   const [pickerSource] = documents.EndpointPickerConfig;
-  const pickerResource = pickerSource && fit(pickerSource, pickerDocument, pickerSectionOf);
+  const pickerResource = pickerSource && fit(pickerSource, pickerDocument, PICKER_STUBS);
   const picker = pickerResource && (await readPicker(pickerResource, problems));
   const endpoints = [...(picker?.endpoints ?? []), ...endpointsOf(urls, problems)];
-  if (documents.Router.length === 0 && endpoints.length === 0 && problems.length === 0) problems.push(noRouter(texts));
-  const resource = routerResource(documents.Router, endpoints.length > 0);
+  // A discovery that finds none is reported where it is listed.
+  const hasDiscovery = pickerResource?.document.dataLayer?.discovery !== undefined;
+  if (documents.Router.length === 0 && endpoints.length === 0 && isAllReadable && !hasDiscovery)
+    (picker === undefined || needsEndpoints ? problems : warnings).push(noReplicas(texts, pickerSource));
+  const resource = routerResource(documents.Router, endpoints.length > 0 || picker !== undefined);
   const router = resource && (await readRouter(resource, registry, endpoints, picker));
 
-  const resources = documents.InferenceModelRewrite.flatMap((document) => fit(document, rewriteDocument, () => undefined) ?? []);
-  const rewrites = readRewrites(resources, router?.isPoolKnown ? router.config.pool.name : undefined);
+  const resources = documents.InferenceModelRewrite.flatMap((document) => fit(document, rewriteDocument, REWRITE_STUBS) ?? []);
+  const rewrites = readRewrites(resources, router?.isPoolKnown ? router.config.pool.name : undefined, warnings);
 
-  const refused = () => ({
-    problems: inReadingOrder(
-      problems,
-      texts.map(({ file }) => file),
-    ),
-  });
+  const files = texts.map(({ file }) => file);
+  const refused = () => ({ problems: inReadingOrder(problems, files), warnings: inReadingOrder(warnings, files) });
   if (problems.length > 0 || router === undefined) return refused();
   const settled = { ...router.config, rewrites };
   const instances = allInstances(settled, router.listed, registry);
   const { keepAlive } = settled.settings;
   if (keepAlive !== undefined) checkKeepAlivePaths(keepAlive, instances, router.report);
   if (problems.length > 0) return refused();
+  warnings.push(...unusedPlugins(settled.profile, instances));
   return {
     config: { ...settled, plugins: instances.map(({ entry }) => entry) },
     definitions: new Map(instances.map(({ entry, definition }) => [entry.name, definition])),
     unneeded: picker?.unneeded ?? [],
+    warnings: inReadingOrder(warnings, files),
   };
 }
 
-/** The Router document; an empty one if there is none and endpoints come from elsewhere. */
-function routerResource([document]: readonly ConfigDocument[], hasEndpoints: boolean): Resource<RouterDocument> | undefined {
-  if (document !== undefined) return fit(document, routerDocument, routerSectionOf);
-  return hasEndpoints ? EMPTY_ROUTER : undefined;
+/** The Router document; an empty one if there is none and none is needed. */
+function routerResource([document]: readonly ConfigDocument[], canBeEmpty: boolean): Resource<RouterDocument> | undefined {
+  if (document !== undefined) return fit(document, routerDocument, ROUTER_STUBS);
+  return canBeEmpty ? EMPTY_ROUTER : undefined;
 }
 
 const EMPTY_ROUTER: Resource<RouterDocument> = {
@@ -100,7 +117,7 @@ const EMPTY_ROUTER: Resource<RouterDocument> = {
   document: { apiVersion: "signalbox/v1", kind: "Router", spec: {} },
   positionOf: () => ({ file: "", line: 0, column: 0 }),
   report: () => {},
-  broken: new Set(),
+  wasCut: () => false,
 };
 
 function refuseSecond(kind: string, [first, ...others]: readonly ConfigDocument[]): void {
@@ -112,7 +129,14 @@ function refuseSecond(kind: string, [first, ...others]: readonly ConfigDocument[
   }
 }
 
-function noRouter(texts: readonly ConfigText[]): Problem {
+/** A file of the reference's may well be alone: its replicas are named where the router is started. */
+function noReplicas(texts: readonly ConfigText[], picker: ConfigDocument | undefined): Problem {
+  if (picker !== undefined) {
+    const found = "an EndpointPickerConfig without replicas";
+    const wanted =
+      "their URLs beside it (signalbox start http://gpu1:8000 -f FILE), or a Router document with spec.pool.endpoints";
+    return problemAt(picker.positionOf(["kind"]), ["kind"], { found, wanted });
+  }
   const files = texts.map(({ file }) => file).join(", ");
   const finding = {
     found: "no document of kind Router",
@@ -128,11 +152,7 @@ function endpointsOf(urls: readonly string[], problems: Problem[]): readonly End
   }));
 }
 
-/** Sections are checked separately, so that a mistake in one does not hide those in another. */
-function routerSectionOf([first, section]: Path): Path | undefined {
-  return first === "spec" && typeof section === "string" ? [first, section] : undefined;
-}
-
-function pickerSectionOf([section]: Path): Path | undefined {
-  return section === undefined || section === "apiVersion" || section === "kind" ? undefined : [section];
-}
+/** Required values whose problems must not hide those of the values around them. */
+const ROUTER_STUBS: Stubs = { "spec.plugins.*": {} };
+const PICKER_STUBS: Stubs = { "schedulingProfiles.*.name": "default" };
+const REWRITE_STUBS: Stubs = { metadata: { name: "unnamed" }, "metadata.name": "unnamed", "spec.poolRef": { name: "unnamed" } };

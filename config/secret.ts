@@ -2,8 +2,8 @@ import { createReadStream } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { z } from "../core/contract/options.ts";
 import { type Secret, secretOf } from "../core/contract/secret.ts";
+import type { Resource } from "./fit.ts";
 import { type Finding, type Path, quoted } from "./problems.ts";
-import type { Resource } from "./resources.ts";
 
 /** Keys whose values may be secrets that somebody wrote into the config by mistake: messages never quote them. */
 const SECRET_KEYS: ReadonlySet<string | number> = new Set(["auth", "bearer", "token"]);
