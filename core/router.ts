@@ -20,6 +20,7 @@ import { LoadTable } from "./state/load.ts";
 import { PrefixIndex, type PrefixIndexStats } from "./state/prefix-index.ts";
 import { RetryBudget } from "./state/retry-budget.ts";
 import { TokenScale } from "./state/token-scale.ts";
+import { bearerFor } from "./wire/bearer.ts";
 import { ClientCounts } from "./wire/client-counts.ts";
 import { Deadlines, sweepPeriodMs } from "./wire/deadlines.ts";
 import { httpGet } from "./wire/http-get.ts";
@@ -90,7 +91,11 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices)
     ejection: config.settings.ejection,
     services,
     load,
-    get: (url, path, timeoutMs, maxBytes, signal) => httpGet(url, path, { timeoutMs, maxBytes, signal }),
+    get: (url, path, timeoutMs, maxBytes, signal, headers = {}) => httpGet(url, path, { timeoutMs, maxBytes, signal, headers }),
+    headersFor(name) {
+      const authorization = bearerFor(name, config.settings.credentials);
+      return authorization === undefined ? {} : { authorization };
+    },
     replaced(slot) {
       prefixIndex?.forget(slot);
       pools.closeIdle(slot);

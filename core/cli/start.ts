@@ -8,6 +8,7 @@ import { respondWithError } from "../errors/error-response.ts";
 import { type Router, runRouter } from "../router.ts";
 import { takeConsole } from "../runtime/take-console.ts";
 import { tuneRuntime } from "../runtime/tune-runtime.ts";
+import { corsLines } from "../wire/cors.ts";
 import { startWireServer } from "../wire/server.ts";
 import { readStartArguments, type StartArguments } from "./arguments.ts";
 import { type Demo, startDemo } from "./demo.ts";
@@ -84,6 +85,7 @@ async function run(
     log,
     output: { print: printer.print, isTerminal },
   });
+  const unknownOriginLines = corsLines(undefined, settings.cors);
   const address = { host: asked.host ?? listen.host, port: asked.port ?? listen.port };
   let admin: OpenAdmin | undefined;
   try {
@@ -94,7 +96,7 @@ async function run(
       memory: router.memory,
       log,
       start: router.start,
-      refuse: (response, error) => respondWithError(response, error, "openai", router.nextRequestId()),
+      refuse: (response, error) => respondWithError(response, error, "openai", router.nextRequestId(), unknownOriginLines),
     }).catch((thrown) => {
       throw portError(thrown, address, { port: "--port", host: "--host" });
     });

@@ -7,6 +7,7 @@ const CATALOGUE = {
   invalid_json: [400, "invalid_request_error", false],
   missing_model: [400, "invalid_request_error", false],
   invalid_value: [400, "invalid_request_error", false],
+  origin_not_allowed: [403, "permission_error", false],
   model_not_found: [404, "not_found_error", false],
   unknown_path: [404, "not_found_error", false],
   method_not_allowed: [405, "invalid_request_error", false],

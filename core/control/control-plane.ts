@@ -5,12 +5,15 @@ import type { HostServices, PluginSet } from "./plugin-set.ts";
 import { PoolWatch, type PoolWatchOptions } from "./pool-watch.ts";
 import { Prober } from "./readiness/prober.ts";
 import type { Probes } from "./readiness/probes.ts";
+import type { ProberHost } from "./readiness/replica-prober.ts";
 
 export interface ControlPlaneOptions extends Omit<PoolWatchOptions, "detectors"> {
   readonly plugins: Pick<PluginSet, "discoveries" | "sources" | "detectors">;
   readonly probes: Probes;
   readonly services: HostServices;
   readonly get: HttpGet;
+  /** Headers for probes of the endpoint of this name, such as a key. */
+  readonly headersFor?: ProberHost["headersFor"];
   /** Capacity in tokens of the KV cache of this slot's replica; undefined when it is not known any more. */
   readonly capacityKnown: (slot: number, tokens: number | undefined) => void;
 }
@@ -23,13 +26,14 @@ export class ControlPlane {
   #isStopped = false;
 
   constructor(options: ControlPlaneOptions) {
-    const { plugins, probes, services, load, get, capacityKnown } = options;
+    const { plugins, probes, services, load, get, headersFor, capacityKnown } = options;
     this.#options = options;
     this.#watch = new PoolWatch({ ...options, detectors: plugins.detectors });
     this.#prober = new Prober({
       ...services,
       load,
       get,
+      ...(headersFor && { headersFor }),
       capacityKnown,
       probes,
       sources: plugins.sources.map(({ plugin }) => plugin),
