@@ -14,6 +14,7 @@ import type { RequestStarter } from "./intake/request-receiver.ts";
 import { defaultMemoryBytes } from "./runtime/memory-limit.ts";
 import { nextTurn } from "./runtime/next-turn.ts";
 import { admitAll } from "./stages/admit.ts";
+import { PluginFaults } from "./stages/plugin-faults.ts";
 import { PluginTimes, type SlowPlugin } from "./stages/plugin-times.ts";
 import { type Facts, factsOf } from "./state/facts.ts";
 import { LoadTable } from "./state/load.ts";
@@ -128,6 +129,7 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices)
     startedAtS,
     traffic: control.traffic,
     pluginTimes,
+    pluginFaults: new PluginFaults(clock, log),
     retryBudget: new RetryBudget(config.settings.retries),
     silences,
     poolOf: (endpoint) => pools.of(endpoint),

@@ -1,3 +1,4 @@
+import type { PluginEntry } from "../../config/config.ts";
 import type { LoadedConfig } from "../../config/load.ts";
 import type { ActiveConfig, Named, Profile, WeightedScorer } from "../active-config.ts";
 import type { Clock } from "../contract/clock.ts";
@@ -8,6 +9,7 @@ import type { Parser } from "../contract/parser.ts";
 import type { Definition, Output, PluginHost, PluginKind, PluginKinds, PrefixSettings } from "../contract/plugin.ts";
 import type { Random } from "../contract/profile-plugin.ts";
 import type { Source } from "../contract/source.ts";
+import { stackPlace } from "../contract/stack-place.ts";
 import { thrownText } from "../contract/thrown-text.ts";
 import type { KeptState } from "./kept-state.ts";
 
@@ -67,7 +69,8 @@ function assemble(
   instances: Instance[],
 ): Omit<PluginSet, "dispose"> {
   const prefixRequests: Partial<PrefixSettings>[] = [];
-  for (const { name, type, parameters } of config.plugins) {
+  for (const entry of config.plugins) {
+    const { name, type, file } = entry;
     const definition = definitions.get(name);
     if (definition === undefined) throw new Error(`The plugin "${name}" has no definition`);
     const host: PluginHost = {
@@ -77,7 +80,7 @@ function assemble(
       keep: (version, make) => kept.get(type, name, version, make),
       usePrefixIndex: (settings) => prefixRequests.push(settings),
     };
-    instances.push({ kind: definition.kind, name, type, plugin: create(definition, name, parameters, host) });
+    instances.push({ kind: definition.kind, name, type, file, plugin: create(definition, entry, host) });
   }
   // An instance's kind determines its contract, but the compiler can't follow that through the list.
   const ofKind = <Kind extends PluginKind>(kind: Kind) =>
@@ -98,12 +101,16 @@ function assemble(
   };
 }
 
-function create(definition: Definition, name: string, parameters: unknown, host: PluginHost): PluginKinds[PluginKind] {
+function create(definition: Definition, entry: PluginEntry, host: PluginHost): PluginKinds[PluginKind] {
+  const { name, parameters, file, position } = entry;
   try {
     return definition.create(parameters, host);
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause);
-    throw new Error(`The plugin "${name}" can't be made: ${message}`, { cause });
+    const listedAt = position === undefined ? "" : `${position.file}:${position.line}:${position.column}: `;
+    const place = stackPlace(cause, file);
+    const thrownAt = place === "" ? "" : ` (thrown at ${place})`;
+    throw new Error(`${listedAt}The plugin "${name}" can't be made: ${message}${thrownAt}`, { cause });
   }
 }
 

@@ -248,10 +248,10 @@ class RequestIntake implements RequestReceiver, RunOwner, SlicedScanOwner {
   }
 
   #report(delivery: Delivery, end: End, error: RouterError | undefined): void {
-    const { log } = this.#plane;
-    for (const { plugin, message } of this.#run?.decision?.faults ?? [])
-      log.warn("A plugin broke its contract", { plugin, fault: message });
-    if (error?.cause !== undefined)
+    const { log, pluginFaults } = this.#plane;
+    for (const { plugin, message } of this.#run?.decision?.faults ?? []) pluginFaults.report(plugin, message);
+    if (error?.fault !== undefined) pluginFaults.report(error.fault.plugin, error.fault.text);
+    else if (error?.cause !== undefined)
       log.error("A request failed inside the router", { id: this.#id, cause: thrownText(error.cause) });
     const { observers } = this.#config;
     if (observers.length === 0) return;

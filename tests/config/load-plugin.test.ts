@@ -61,7 +61,7 @@ const FILES: Readonly<Record<string, string>> = {
   "esm/deeper/config/note.txt": "",
   "bad/throws.mjs": 'const a = 1;\nthrow new Error("No luck.\\nmore");',
   "bad/throws.ts":
-    "interface Shape {\n  a: number;\n}\nconst shape: Shape = { a: 1 };\nthrow new Error(`No luck ${shape.a}`);\nexport default shape;\n",
+    "interface Shape {\n  a: number;\n}\nconst shape: Shape = { a: 1 };\nthrow new Error('No luck ' + shape.a);\nexport default shape;\n",
   "bad/syntax.mjs": "const a = 1;\nexport default {",
   "bad/syntax.ts": "const a: number = 1;\nconst b: number = ;\nexport default a;\n",
   "bad/missing.ts": '// A line.\n\nimport { nope } from "./nope.ts";\nexport default nope;\n',
