@@ -105,7 +105,11 @@ export function statusOf(
     sources,
     clientConnections: clientConnections(),
     acceptPauses: acceptPauses(),
-    warnings: [...warningsOf(facts.endpoints, available, rewrites, isPanicking), ...slowPlugins.map(slowWarning)],
+    warnings: [
+      ...warningsOf(facts.endpoints, available, rewrites, isPanicking),
+      ...keyWarnings(facts.endpoints, view),
+      ...slowPlugins.map(slowWarning),
+    ],
     endpoints: facts.endpoints.map((endpoint) => endpointStatus(endpoint, view)),
     profile: profileStatus(config.profile),
     rewrites,
@@ -113,6 +117,16 @@ export function statusOf(
     memory: view.memory,
     limits: config.settings.limits,
   };
+}
+
+/** Replicas that refuse the router's probes for want of a key. */
+function keyWarnings(endpoints: readonly Endpoint[], view: RouterView): readonly string[] {
+  const names = endpoints.filter((endpoint) => /^status 40[13]$/.test(view.probeFailure(endpoint))).map(({ name }) => name);
+  if (names.length === 0) return [];
+  const shown = `${names.slice(0, 3).join(", ")}${names.length > 3 ? ` and ${names.length - 3} more` : ""}`;
+  return [
+    `Probes of ${shown} are refused with 401 or 403: name the replicas' key in spec.pool.auth, such as { bearer: env:NAME }.`,
+  ];
 }
 
 function endpointStatus(endpoint: Endpoint, view: RouterView): EndpointStatus {
