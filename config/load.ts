@@ -11,7 +11,7 @@ import { inReadingOrder, type Problem, problemAt } from "./problems.ts";
 import { sortByKind } from "./resources.ts";
 import { rewriteDocument } from "./rewrite-schema.ts";
 import { readRewrites } from "./rewrites.ts";
-import { readRouter } from "./router.ts";
+import { type RouterParts, readRouter } from "./router.ts";
 import { type RouterDocument, routerDocument } from "./schema.ts";
 import { checkKeepAlivePaths } from "./served-paths.ts";
 import { unusedPlugins } from "./unused-plugins.ts";
@@ -90,13 +90,11 @@ async function read(
   const rewrites = readRewrites(resources, router?.isPoolKnown ? router.config.pool.name : undefined, warnings);
 
   const files = texts.map(({ file }) => file);
-  const refused = () => ({ problems: inReadingOrder(problems, files), warnings: inReadingOrder(warnings, files) });
-  if (problems.length > 0 || router === undefined) return refused();
+  if (router !== undefined) checkKeepAlive(router, registry);
+  if (problems.length > 0 || router === undefined)
+    return { problems: inReadingOrder(problems, files), warnings: inReadingOrder(warnings, files) };
   const settled = { ...router.config, rewrites };
   const instances = allInstances(settled, router.listed, registry);
-  const { keepAlive } = settled.settings;
-  if (keepAlive !== undefined) checkKeepAlivePaths(keepAlive, instances, router.report);
-  if (problems.length > 0) return refused();
   warnings.push(...unusedPlugins(settled.profile, instances));
   return {
     config: { ...settled, plugins: instances.map(({ entry }) => entry) },
@@ -104,6 +102,13 @@ async function read(
     unneeded: picker?.unneeded ?? [],
     warnings: inReadingOrder(warnings, files),
   };
+}
+
+/** Not while a plugin has problems, because the path may be that one's. */
+function checkKeepAlive({ config, listed, report }: RouterParts, registry: Registry): void {
+  const { keepAlive } = config.settings;
+  if (keepAlive === undefined || listed.hasNamelessBroken || listed.brokenNames.size > 0) return;
+  checkKeepAlivePaths(keepAlive, allInstances({ ...config, rewrites: [] }, listed, registry), report);
 }
 
 /** The Router document; an empty one if there is none and none is needed. */

@@ -82,7 +82,7 @@ export async function readRouter(
       hasRoutingHeaders: spec.responseHeaders ?? true,
     },
   };
-  return { config, listed, report, isPoolKnown: !wasCut(["spec", "pool", "name"]) };
+  return { config, listed: known, report, isPoolKnown: !wasCut(["spec", "pool", "name"]) };
 }
 
 /** The names of entries in `plugins` with problems; any name if one of them has none that can be read. */

@@ -37,8 +37,6 @@ export interface TestRouterOptions {
   readonly spec?: string;
   /** The value of `listen.cors`. */
   readonly cors?: string;
-  /** Default none. */
-  readonly operatorLog?: Log;
   /** Further documents. */
   readonly documents?: string;
   /** Plugin types of the test's own. */
