@@ -158,7 +158,9 @@ describe("loadPluginModule reports", () => {
     ["options that are no schema", "./options.mjs", /^The options of \S+options\.mjs are no Standard Schema/],
   ];
   for (const [name, from, message] of cases) {
-    test(name, async () => {
+    test(name, async (t) => {
+      if (from === "./lacking.ts" && hasTypeStripping() && !isStrippingOnly())
+        return t.skip("this Node reads TypeScript itself, but here tsx does, which takes the file for CommonJS");
       await assert.rejects(loadPluginModule(from, join(root, from.startsWith("modern") ? "esm" : "bad")), (error: Error) => {
         assert.match(error.message, message);
         assert.ok(!error.message.includes("\n"));
