@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { register } from "node:module";
 import { isAbsolute, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -36,7 +36,9 @@ export interface LoadedPlugin {
  * says where it failed and what to do.
  */
 export async function loadPluginModule(from: string, baseDir: string): Promise<LoadedPlugin> {
-  const file = locate(from, baseDir);
+  const located = locate(from, baseDir);
+  // The path that a stack shows, whatever links lead to it.
+  const file = located && realpathSync(located);
   const module = file === undefined ? await importPackage(from) : await importFile(file);
   return { definition: checkDefinition(module, file ?? from), file: file ?? "" };
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -97,7 +97,7 @@ describe("loadPluginModule loads", () => {
     test(`TypeScript: ${name}`, async (t) => {
       if (name.endsWith("enum.ts") && isStrippingOnly()) return t.skip("this runtime takes annotations only");
       const { definition, file } = await loadPluginModule(`./${name}`, root);
-      assert.equal(file, join(root, name));
+      assert.equal(file, join(realpathSync(root), name));
       assert.equal(definition.type, "first-only");
       const filter = makeFilter(definition);
       assert.deepEqual(filter.filter({} as InferenceRequest, [1, 2] as unknown as Endpoint[], {} as never, Math.random), [1]);
@@ -124,6 +124,11 @@ describe("loadPluginModule loads", () => {
 
 test("loadPluginModule loads a path that a package exports by a pattern", async () => {
   assert.equal((await loadPluginModule("modern/more/second", join(root, "esm"))).definition.type, "second");
+});
+
+test("loadPluginModule follows a link, so that places in a stack are found in the file", async () => {
+  symlinkSync(join(root, "js"), join(root, "linked"));
+  assert.equal((await loadPluginModule("./linked/plugin.mjs", root)).file, join(realpathSync(root), "js", "plugin.mjs"));
 });
 
 describe("loadPluginModule reports", () => {
