@@ -13,7 +13,7 @@ export interface CheckOptions {
   readonly paths: readonly string[];
   /** Further endpoints, as on the command line of `start`. */
   readonly urls: readonly string[];
-  /** The output is one JSON document: { valid, problems, warnings }. */
+  /** The output is one JSON document: { valid, unguarded, problems, warnings }; `unguarded` names the guards that the profile lacks. */
   readonly isJson: boolean;
   /** Warnings count as problems. */
   readonly isStrict: boolean;
@@ -27,7 +27,8 @@ export async function checkConfig(
   const loaded = await loadConfig(paths, registry, urls, false);
   const { warnings, problems = [] } = loaded;
   const isValid = problems.length === 0 && !(isStrict && warnings.length > 0);
-  if (isJson) return { text: JSON.stringify({ valid: isValid, problems, warnings }, null, 2), isValid };
+  const unguarded = loaded.problems === undefined ? missingGuards(loaded) : [];
+  if (isJson) return { text: JSON.stringify({ valid: isValid, unguarded, problems, warnings }, null, 2), isValid };
   const rows = warningRows(warnings);
   if (loaded.problems !== undefined) return { text: [formatProblems(problems), ...rows].join("\n"), isValid };
   if (!isValid) return { text: [...rows, "--strict accepts no warnings"].join("\n"), isValid };
@@ -35,7 +36,8 @@ export async function checkConfig(
 }
 
 /** A valid config in a few lines. */
-function summary({ config, definitions, unneeded }: LoadedConfig): string {
+function summary(loaded: LoadedConfig): string {
+  const { config, definitions, unneeded } = loaded;
   const { listen, admin, pool, profile, rewrites } = config;
   const endpoints = pool.endpoints.map(({ name, url, labels }) =>
     [name, url, ...Object.entries(labels).map(([key, value]) => `${key}=${value}`)].join("  "),
@@ -44,7 +46,7 @@ function summary({ config, definitions, unneeded }: LoadedConfig): string {
     `The config is valid.`,
     `listen    ${addressText(listen)}, admin ${admin === undefined ? "off" : addressText(admin)}`,
     ...section(`pool      ${pool.name}, ${counted(endpoints.length, "endpoint")}`, endpoints),
-    ...section(`profile   ${profile.name}${unguardedText(config, definitions)}`, profileRows(config, definitions)),
+    ...section(`profile   ${profile.name}${unguardedText(missingGuards(loaded))}`, profileRows(config, definitions)),
     ...section(
       `rewrites  ${counted(rewrites.length, "rule")}${rewrites.length === 0 ? "" : ": what clients write -> what replicas get"}`,
       rewrites.map(ruleText),
@@ -73,10 +75,13 @@ function profileRows({ profile, plugins }: RouterConfig, definitions: ReadonlyMa
   });
 }
 
+function missingGuards({ config, definitions }: LoadedConfig): readonly string[] {
+  const types = new Set(config.profile.plugins.map(({ pluginRef }) => definitions.get(pluginRef)?.type));
+  return GUARDS.filter((type) => !types.has(type));
+}
+
 /** What an unguarded profile leaves out, and what that means. */
-function unguardedText({ profile }: RouterConfig, definitions: ReadonlyMap<string, Definition>): string {
-  const types = new Set(profile.plugins.map(({ pluginRef }) => definitions.get(pluginRef)?.type));
-  const missing = GUARDS.filter((type) => !types.has(type));
+function unguardedText(missing: readonly string[]): string {
   if (missing.length === 0) return "";
   const means = missing.map((type) =>
     type === "ready" ? "replicas that are not ready get requests" : "unknown models reach replicas",

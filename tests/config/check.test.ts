@@ -91,6 +91,8 @@ test("checkConfig names what an unguarded profile leaves out", async () => {
   const none = await check(unguarded("{ pluginRef: ready }, { pluginRef: serves-model }"));
   assert.match(none.text, /^profile {3}default$/m);
   assert.ok(both.isValid && one.isValid && none.isValid);
+  const json = await check(unguarded("{ pluginRef: ready }"), { isJson: true, isStrict: true });
+  assert.deepEqual(JSON.parse(json.text), { valid: true, unguarded: ["serves-model"], problems: [], warnings: [] });
 });
 
 describe("warnings", () => {
@@ -168,6 +170,7 @@ test("checkConfig --json lists problems with their places", async () => {
   assert.equal(isValid, false);
   assert.deepEqual(JSON.parse(text), {
     valid: false,
+    unguarded: [],
     problems: [
       {
         file: "signalbox.yaml",
