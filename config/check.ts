@@ -1,21 +1,44 @@
 import type { Definition } from "../core/contract/plugin.ts";
 import type { Address, RouterConfig } from "./config.ts";
+import { GUARDS } from "./defaults.ts";
 import type { Registry } from "./instances.ts";
 import { type LoadedConfig, loadConfig } from "./load.ts";
-import { formatProblems } from "./problems.ts";
+import { NO_OVERLAY } from "./overlay.ts";
+import { formatProblem, formatProblems, type Problem } from "./problems.ts";
 import type { RewriteRule } from "./rewrite-rule.ts";
 
 const MOST_ROWS = 12;
+const MOST_WARNINGS = 50;
 
-/** The output of `signalbox check`: every problem in the files, or a summary of a valid config. */
-export async function checkConfig(paths: readonly string[], registry: Registry): Promise<{ text: string; isValid: boolean }> {
-  const loaded = await loadConfig(paths, registry);
-  if (loaded.problems !== undefined) return { text: formatProblems(loaded.problems), isValid: false };
-  return { text: summary(loaded), isValid: true };
+export interface CheckOptions {
+  readonly paths: readonly string[];
+  /** Further endpoints, as on the command line of `start`. */
+  readonly urls: readonly string[];
+  /** The output is one JSON document: { valid, unguarded, problems, warnings }; `unguarded` names the guards that the profile lacks. */
+  readonly isJson: boolean;
+  /** Warnings count as problems. */
+  readonly isStrict: boolean;
+}
+
+/** The output of `signalbox check`: every problem in the files, or a summary of a valid config and its warnings. */
+export async function checkConfig(
+  { paths, urls, isJson, isStrict }: CheckOptions,
+  registry: Registry,
+): Promise<{ text: string; isValid: boolean }> {
+  const loaded = await loadConfig(paths, registry, urls, NO_OVERLAY, false);
+  const { warnings, problems = [] } = loaded;
+  const isValid = problems.length === 0 && !(isStrict && warnings.length > 0);
+  const unguarded = loaded.problems === undefined ? missingGuards(loaded) : [];
+  if (isJson) return { text: JSON.stringify({ valid: isValid, unguarded, problems, warnings }, null, 2), isValid };
+  const rows = warningRows(warnings);
+  if (loaded.problems !== undefined) return { text: [formatProblems(problems), ...rows].join("\n"), isValid };
+  if (!isValid) return { text: [...rows, "--strict accepts no warnings"].join("\n"), isValid };
+  return { text: [summary(loaded), ...rows].join("\n"), isValid };
 }
 
 /** A valid config in a few lines. */
-function summary({ config, definitions, unneeded }: LoadedConfig): string {
+function summary(loaded: LoadedConfig): string {
+  const { config, definitions, unneeded } = loaded;
   const { listen, admin, pool, profile, rewrites } = config;
   const endpoints = pool.endpoints.map(({ name, url, labels }) =>
     [name, url, ...Object.entries(labels).map(([key, value]) => `${key}=${value}`)].join("  "),
@@ -24,17 +47,19 @@ function summary({ config, definitions, unneeded }: LoadedConfig): string {
     `The config is valid.`,
     `listen    ${addressText(listen)}, admin ${admin === undefined ? "off" : addressText(admin)}`,
     ...section(`pool      ${pool.name}, ${counted(endpoints.length, "endpoint")}`, endpoints),
-    ...section(`profile   ${profile.name}`, profileRows(config, definitions)),
-    ...section(`rewrites  ${counted(rewrites.length, "rule")}`, rewrites.map(ruleText)),
-    ...unusedRows(config, definitions),
+    ...section(`profile   ${profile.name}${unguardedText(missingGuards(loaded))}`, profileRows(config, definitions)),
+    ...section(
+      `rewrites  ${counted(rewrites.length, "rule")}${rewrites.length === 0 ? "" : ": what clients write -> what replicas get"}`,
+      rewrites.map(ruleText),
+    ),
     ...(unneeded.length === 0 ? [] : [`unneeded  ${unneeded.join(", ")}: the router does this itself`]),
   ];
   return sections.join("\n");
 }
 
-function section(title: string, rows: readonly string[]): readonly string[] {
-  const more = rows.length > MOST_ROWS ? [`          … and ${rows.length - MOST_ROWS} more`] : [];
-  return [title, ...rows.slice(0, MOST_ROWS).map((row) => `          ${row}`), ...more];
+function section(title: string, rows: readonly string[], most = MOST_ROWS): readonly string[] {
+  const more = rows.length > most ? [`          … and ${rows.length - most} more`] : [];
+  return [title, ...rows.slice(0, most).map((row) => `          ${row}`), ...more];
 }
 
 function addressText({ host, port }: Address): string {
@@ -51,6 +76,20 @@ function profileRows({ profile, plugins }: RouterConfig, definitions: ReadonlyMa
   });
 }
 
+function missingGuards({ config, definitions }: LoadedConfig): readonly string[] {
+  const types = new Set(config.profile.plugins.map(({ pluginRef }) => definitions.get(pluginRef)?.type));
+  return GUARDS.filter((type) => !types.has(type));
+}
+
+/** What an unguarded profile leaves out, and what that means. */
+function unguardedText(missing: readonly string[]): string {
+  if (missing.length === 0) return "";
+  const means = missing.map((type) =>
+    type === "ready" ? "replicas that are not ready get requests" : "unknown models reach replicas",
+  );
+  return `, unguarded: without ${missing.join(" and ")}, so ${means.join(", and ")}`;
+}
+
 function ruleText({ name, models, targets, stickyHeader, onUnavailable }: RewriteRule): string {
   const total = targets.reduce((sum, { weight }) => sum + weight, 0);
   const shares = targets.map((target) =>
@@ -63,11 +102,7 @@ function ruleText({ name, models, targets, stickyHeader, onUnavailable }: Rewrit
 
 const percent = (share: number) => `${Math.round(share * 1000) / 10}%`;
 
-/** Listed filters, scorers and pickers that the profile does not use. */
-function unusedRows({ plugins, profile }: RouterConfig, definitions: ReadonlyMap<string, Definition>): readonly string[] {
-  const used = new Set(profile.plugins.map(({ pluginRef }) => pluginRef));
-  const unused = plugins.filter(
-    ({ name }) => !used.has(name) && ["filter", "scorer", "picker"].includes(definitions.get(name)?.kind ?? ""),
-  );
-  return unused.length === 0 ? [] : [`unused    ${unused.map(({ name }) => name).join(", ")}: the profile does not name them`];
+function warningRows(warnings: readonly Problem[]): readonly string[] {
+  if (warnings.length === 0) return [];
+  return section(`warnings  ${warnings.length}`, warnings.map(formatProblem), MOST_WARNINGS);
 }

@@ -40,6 +40,8 @@ export interface PluginEntry {
   readonly type: string;
   /** The module that the plugin was loaded from; undefined for a built-in type. */
   readonly from: string | undefined;
+  /** The absolute path of that module; "" for a built-in type. */
+  readonly file: string;
   /** Parameters as returned by the plugin's schema, ready for `create`. */
   readonly parameters: unknown;
   /** Its place in the files; undefined for a default. */

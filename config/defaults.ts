@@ -5,8 +5,8 @@ import type { Address, ProfileConfig } from "./config.ts";
 export const DEFAULT_LISTEN: Address = { host: "127.0.0.1", port: 8080 };
 export const DEFAULT_ADMIN: Address = { host: "127.0.0.1", port: 9090 };
 
-/** Prepended to a profile that lists no filter. */
-export const DEFAULT_FILTERS: readonly string[] = ["ready", "serves-model"];
+/** Filters in front of every profile that is not `unguarded`: without them requests go to replicas that can't serve them. */
+export const GUARDS: readonly string[] = ["ready", "serves-model"];
 /** Appended to a profile that lists no picker. */
 export const DEFAULT_PICKER = "max-score";
 /** Used if the config has neither a profile nor a scorer. */
@@ -16,7 +16,7 @@ export const DEFAULT_SCORERS: readonly (readonly [type: string, weight: number])
 export const DEFAULT_PROFILE: ProfileConfig = {
   name: "default",
   plugins: [
-    ...DEFAULT_FILTERS.map((pluginRef) => ({ pluginRef })),
+    ...GUARDS.map((pluginRef) => ({ pluginRef })),
     ...DEFAULT_SCORERS.map(([pluginRef, weight]) => ({ pluginRef, weight })),
     { pluginRef: DEFAULT_PICKER },
   ],

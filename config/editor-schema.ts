@@ -14,6 +14,7 @@ export function editorSchema(registry: Registry): JsonSchema {
     .map(([name, definition]) => (name === definition.type ? definition : underReferenceName(name, definition)));
   return {
     $schema: "http://json-schema.org/draft-07/schema#",
+    $id: "urn:signalbox:config:v1",
     title: "Signalbox config",
     anyOf: ["Router", "InferenceModelRewrite", "EndpointPickerConfig"].map((kind) => ({ $ref: `#/definitions/${kind}` })),
     definitions: {

@@ -1,7 +1,8 @@
 import type { OptionSchema, SchemaIssue } from "../core/contract/options.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import { keysAt } from "./json-schema.ts";
-import { describe, type Finding, type Path, quoted, type Report } from "./problems.ts";
+import { describe, describeKind, type Finding, type Path, quoted, type Report } from "./problems.ts";
+import { isSecretPath } from "./secret.ts";
 
 /** An issue with zod's own fields; other schema libraries leave them out. */
 export interface DetailedIssue extends SchemaIssue {
@@ -49,7 +50,8 @@ function reportIssue(issue: DetailedIssue, steps: Path, subject: Subject): void 
     return;
   }
   const value = valueAt(subject.value, steps);
-  const found = value === undefined && steps.length > 0 ? `no ${quoted(String(steps.at(-1)))}` : describe(value);
+  const shown = isSecretPath(path) ? describeKind(value) : describe(value);
+  const found = value === undefined && steps.length > 0 ? `no ${quoted(String(steps.at(-1)))}` : shown;
   subject.report(path, { found, wanted: wantedBy(issue), hint: hintFor(issue, value) });
 }
 

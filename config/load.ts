@@ -4,16 +4,18 @@ import { type ConfigDocument, readDocuments } from "./documents.ts";
 import { readPicker } from "./endpoint-picker/read.ts";
 import { pickerDocument } from "./endpoint-picker/schema.ts";
 import { type ConfigText, readFiles } from "./files.ts";
+import { fit, type Resource, type Stubs } from "./fit.ts";
 import { allInstances, type Registry } from "./instances.ts";
 import { NO_OVERLAY, type Overlay, overlaid } from "./overlay.ts";
 import type { EndpointEntry } from "./pool.ts";
 import { inReadingOrder, type Path, type Position, type Problem, problemAt } from "./problems.ts";
-import { fit, type Resource, sortByKind } from "./resources.ts";
+import { sortByKind } from "./resources.ts";
 import { rewriteDocument } from "./rewrite-schema.ts";
 import { readRewrites } from "./rewrites.ts";
-import { readRouter } from "./router.ts";
+import { type RouterParts, readRouter } from "./router.ts";
 import { type RouterDocument, routerDocument } from "./schema.ts";
 import { checkKeepAlivePaths } from "./served-paths.ts";
+import { unusedPlugins } from "./unused-plugins.ts";
 
 /** A valid config, with the type of each of its instances. */
 export interface LoadedConfig {
@@ -28,12 +30,15 @@ export interface LoadedConfig {
   readonly files: ReadonlySet<string>;
   /** The place of a node of the Router document, or of its deepest ancestor that is there. */
   readonly positionOf: (path: Path, part?: "value" | "key") => Position;
+  /** What can run, but is probably not meant so. */
+  readonly warnings: readonly Problem[];
   readonly problems?: undefined;
 }
 
 /** All problems of an invalid config. */
 export interface RefusedConfig {
   readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
   /** As in LoadedConfig, as far as it could be read. */
   readonly files: ReadonlySet<string>;
   readonly config?: undefined;
@@ -41,17 +46,19 @@ export interface RefusedConfig {
 
 /**
  * Reads config files and folders. `urls` are further endpoints; with them, no Router document is needed. `overlay` replaces,
- * removes and adds rewrites.
+ * removes and adds rewrites. `needsEndpoints`: whether an EndpointPickerConfig alone, whose replicas are still to be named, is a
+ * problem or only a warning.
  */
 export async function loadConfig(
   paths: readonly string[],
   registry: Registry,
   urls: readonly string[] = [],
   overlay: Overlay = NO_OVERLAY,
+  needsEndpoints = true,
 ): Promise<LoadedConfig | RefusedConfig> {
   const problems: Problem[] = [];
   const texts = await readFiles(paths, problems);
-  return read({ texts, registry, urls, overlay, problems });
+  return read({ texts, registry, urls, overlay, needsEndpoints, problems });
 }
 
 /** Like loadConfig, for texts instead of files. */
@@ -61,7 +68,7 @@ export function loadTexts(
   urls: readonly string[] = [],
   overlay: Overlay = NO_OVERLAY,
 ): Promise<LoadedConfig | RefusedConfig> {
-  return read({ texts, registry, urls, overlay, problems: [] });
+  return read({ texts, registry, urls, overlay, needsEndpoints: true, problems: [] });
 }
 
 interface Sources {
@@ -69,39 +76,46 @@ interface Sources {
   readonly registry: Registry;
   readonly urls: readonly string[];
   readonly overlay: Overlay;
+  readonly needsEndpoints: boolean;
   readonly problems: Problem[];
 }
 
-async function read({ texts, registry, urls, overlay, problems }: Sources): Promise<LoadedConfig | RefusedConfig> {
+async function read({
+  texts,
+  registry,
+  urls,
+  overlay,
+  needsEndpoints,
+  problems,
+}: Sources): Promise<LoadedConfig | RefusedConfig> {
   const files = new Set<string>();
+  const warnings: Problem[] = [];
   const documents = sortByKind(texts.flatMap(({ file, text }) => readDocuments(file, text, problems)));
+  const isAllReadable = problems.length === 0;
   refuseSecond("Router", documents.Router);
   refuseSecond("EndpointPickerConfig", documents.EndpointPickerConfig);
   const [pickerSource] = documents.EndpointPickerConfig;
-  const pickerResource = pickerSource && fit(pickerSource, pickerDocument, pickerSectionOf);
+  const pickerResource = pickerSource && fit(pickerSource, pickerDocument, PICKER_STUBS);
   const picker = pickerResource && (await readPicker(pickerResource, problems, files));
   const endpoints = [...(picker?.endpoints ?? []), ...endpointsOf(urls, problems)];
-  if (documents.Router.length === 0 && endpoints.length === 0 && problems.length === 0) problems.push(noRouter(texts));
-  const resource = routerResource(documents.Router, endpoints.length > 0);
+  // A discovery that finds none is reported where it is listed.
+  const hasDiscovery = pickerResource?.document.dataLayer?.discovery !== undefined;
+  if (documents.Router.length === 0 && endpoints.length === 0 && isAllReadable && !hasDiscovery)
+    (picker === undefined || needsEndpoints ? problems : warnings).push(noReplicas(texts, pickerSource));
+  const resource = routerResource(documents.Router, endpoints.length > 0 || picker !== undefined);
   const router = resource && (await readRouter(resource, registry, endpoints, picker, files));
 
   const rewriteDocuments = overlaid(documents.InferenceModelRewrite, overlay, problems);
-  const resources = rewriteDocuments.flatMap((document) => fit(document, rewriteDocument, () => undefined) ?? []);
-  const rewrites = readRewrites(resources, router?.isPoolKnown ? router.config.pool.name : undefined);
+  const resources = rewriteDocuments.flatMap((document) => fit(document, rewriteDocument, REWRITE_STUBS) ?? []);
+  const rewrites = readRewrites(resources, router?.isPoolKnown ? router.config.pool.name : undefined, warnings);
 
-  const refused = () => ({
-    problems: inReadingOrder(
-      problems,
-      texts.map(({ file }) => file),
-    ),
-    files,
-  });
-  if (problems.length > 0 || resource === undefined || router === undefined) return refused();
+  const names = texts.map(({ file }) => file);
+  if (router !== undefined) checkKeepAlive(router, registry);
+  if (problems.length > 0 || resource === undefined || router === undefined)
+    return { problems: inReadingOrder(problems, names), warnings: inReadingOrder(warnings, names), files };
   const settled = { ...router.config, rewrites };
   const instances = allInstances(settled, router.listed, registry);
-  const { keepAlive } = settled.settings;
-  if (keepAlive !== undefined) checkKeepAlivePaths(keepAlive, instances, router.report);
-  if (problems.length > 0) return refused();
+  warnings.push(...unusedPlugins(settled.profile, instances));
   return {
     config: { ...settled, plugins: instances.map(({ entry }) => entry) },
     definitions: new Map(instances.map(({ entry, definition }) => [entry.name, definition])),
@@ -109,13 +123,21 @@ async function read({ texts, registry, urls, overlay, problems }: Sources): Prom
     texts,
     files,
     positionOf: resource.positionOf,
+    warnings: inReadingOrder(warnings, names),
   };
 }
 
-/** The Router document; an empty one if there is none and endpoints come from elsewhere. */
-function routerResource([document]: readonly ConfigDocument[], hasEndpoints: boolean): Resource<RouterDocument> | undefined {
-  if (document !== undefined) return fit(document, routerDocument, routerSectionOf);
-  return hasEndpoints ? EMPTY_ROUTER : undefined;
+/** Not while a plugin has problems, because the path may be that one's. */
+function checkKeepAlive({ config, listed, report }: RouterParts, registry: Registry): void {
+  const { keepAlive } = config.settings;
+  if (keepAlive === undefined || listed.hasNamelessBroken || listed.brokenNames.size > 0) return;
+  checkKeepAlivePaths(keepAlive, allInstances({ ...config, rewrites: [] }, listed, registry), report);
+}
+
+/** The Router document; an empty one if there is none and none is needed. */
+function routerResource([document]: readonly ConfigDocument[], canBeEmpty: boolean): Resource<RouterDocument> | undefined {
+  if (document !== undefined) return fit(document, routerDocument, ROUTER_STUBS);
+  return canBeEmpty ? EMPTY_ROUTER : undefined;
 }
 
 const EMPTY_ROUTER: Resource<RouterDocument> = {
@@ -123,7 +145,7 @@ const EMPTY_ROUTER: Resource<RouterDocument> = {
   document: { apiVersion: "signalbox/v1", kind: "Router", spec: {} },
   positionOf: () => ({ file: "", line: 0, column: 0 }),
   report: () => {},
-  broken: new Set(),
+  wasCut: () => false,
 };
 
 function refuseSecond(kind: string, [first, ...others]: readonly ConfigDocument[]): void {
@@ -135,7 +157,14 @@ function refuseSecond(kind: string, [first, ...others]: readonly ConfigDocument[
   }
 }
 
-function noRouter(texts: readonly ConfigText[]): Problem {
+/** A file of the reference's may well be alone: its replicas are named where the router is started. */
+function noReplicas(texts: readonly ConfigText[], picker: ConfigDocument | undefined): Problem {
+  if (picker !== undefined) {
+    const found = "an EndpointPickerConfig without replicas";
+    const wanted =
+      "their URLs beside it (signalbox start http://gpu1:8000 -f FILE), or a Router document with spec.pool.endpoints";
+    return problemAt(picker.positionOf(["kind"]), ["kind"], { found, wanted });
+  }
   const files = texts.map(({ file }) => file).join(", ");
   const finding = {
     found: "no document of kind Router",
@@ -151,11 +180,7 @@ function endpointsOf(urls: readonly string[], problems: Problem[]): readonly End
   }));
 }
 
-/** Sections are checked separately, so that a mistake in one does not hide those in another. */
-function routerSectionOf([first, section]: Path): Path | undefined {
-  return first === "spec" && typeof section === "string" ? [first, section] : undefined;
-}
-
-function pickerSectionOf([section]: Path): Path | undefined {
-  return section === undefined || section === "apiVersion" || section === "kind" ? undefined : [section];
-}
+/** Required values whose problems must not hide those of the values around them. */
+const ROUTER_STUBS: Stubs = { "spec.plugins.*": {} };
+const PICKER_STUBS: Stubs = { "schedulingProfiles.*.name": "default" };
+const REWRITE_STUBS: Stubs = { metadata: { name: "unnamed" }, "metadata.name": "unnamed", "spec.poolRef": { name: "unnamed" } };

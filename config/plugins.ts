@@ -1,13 +1,12 @@
 import { dirname } from "node:path";
-import type { Definition } from "../core/contract/plugin.ts";
 import { CONFIGURED_ELSEWHERE } from "./defaults.ts";
 import { didYouMean } from "./did-you-mean.ts";
+import type { Resource } from "./fit.ts";
 import { type Instance, type ListedPlugins, ownTypes, type Registry, validateOptions } from "./instances.ts";
 import { reportIssues } from "./issues.ts";
-import { loadPluginModule, pluginFiles } from "./load-plugin.ts";
+import { type LoadedPlugin, loadPluginModule, pluginFiles } from "./load-plugin.ts";
 import { type Path, quoted } from "./problems.ts";
 import { REFUSED_TYPES } from "./refused-types.ts";
-import type { Resource } from "./resources.ts";
 import type { PluginSpec } from "./schema.ts";
 
 type Place = Pick<Resource<unknown>, "file" | "positionOf" | "report">;
@@ -32,9 +31,9 @@ export async function readPlugins(
   let hasNamelessBroken = false;
   for (const { spec, path, place } of sources) {
     if (spec.from !== undefined) await note(spec.from, place, files);
-    const definition = await definitionOf(spec, path, registry, place);
-    const name = spec.name ?? spec.type ?? definition?.type;
-    const instance = definition && name !== undefined ? instanceOf(name, definition, spec, path, place) : undefined;
+    const found = await findType(spec, path, registry, place);
+    const name = spec.name ?? spec.type ?? found?.definition.type;
+    const instance = found && name !== undefined ? instanceOf(name, found, spec, path, place) : undefined;
     if (name === undefined) hasNamelessBroken = true;
     else if (instance === undefined) brokenNames.add(name);
     else if (isNameFree(instance, instances, registry)) instances.set(name, instance);
@@ -47,12 +46,12 @@ async function note(from: string, { file }: Place, files: Set<string>): Promise<
   for (const path of await pluginFiles(from, dirname(file)).catch(() => [])) files.add(path);
 }
 
-async function definitionOf(
+async function findType(
   { type, from }: PluginSpec,
   path: Path,
   registry: Registry,
   { file, report }: Place,
-): Promise<Definition | undefined> {
+): Promise<LoadedPlugin | undefined> {
   if (type !== undefined && from !== undefined) {
     report([...path, "from"], { found: "both type and from", wanted: "type for a built-in plugin, or from for a module" }, "key");
     return undefined;
@@ -85,7 +84,7 @@ async function definitionOf(
         : { found: `the plugin type ${quoted(type)} of the reference router, which has no counterpart here`, hint: instead },
     );
   }
-  return definition;
+  return definition && { definition, file: "" };
 }
 
 function typeHint(type: string, registry: Registry): string {
@@ -98,7 +97,13 @@ function typeHint(type: string, registry: Registry): string {
   );
 }
 
-function instanceOf(name: string, definition: Definition, spec: PluginSpec, path: Path, place: Place): Instance | undefined {
+function instanceOf(
+  name: string,
+  { definition, file }: LoadedPlugin,
+  spec: PluginSpec,
+  path: Path,
+  place: Place,
+): Instance | undefined {
   const { type, options: schema } = definition;
   const { report } = place;
   const value = spec.parameters ?? {};
@@ -111,7 +116,7 @@ function instanceOf(name: string, definition: Definition, spec: PluginSpec, path
     reportIssues(result.issues, { schema, value, base: [...path, "parameters"], report });
     return undefined;
   }
-  const entry = { name, type, from: spec.from, parameters: result.value, position: place.positionOf(path) };
+  const entry = { name, type, from: spec.from, file, parameters: result.value, position: place.positionOf(path) };
   return { entry, definition, path, report };
 }
 

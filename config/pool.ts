@@ -12,15 +12,23 @@ export interface EndpointEntry {
     readonly name?: string | undefined;
     readonly labels?: Readonly<Record<string, string>> | undefined;
   };
+  readonly auth?: { readonly bearer: string } | undefined;
   /** Its paths are relative to the endpoint. */
   readonly report: Report;
 }
 
+/** An endpoint and the entry that it was made from. */
+export interface NamedEndpoint {
+  readonly spec: EndpointSpec;
+  readonly entry: EndpointEntry;
+}
+
 /** Checked endpoints with names and complete addresses. Names and addresses must be unique. */
-export function readEndpoints(entries: readonly EndpointEntry[]): readonly EndpointSpec[] {
+export function readEndpoints(entries: readonly EndpointEntry[]): readonly NamedEndpoint[] {
   const names = new Map<string, string>();
   const urls = new Set<string>();
-  return entries.flatMap(({ spec, report }) => {
+  return entries.flatMap((entry) => {
+    const { spec, report } = entry;
     const parsed = readUrl(spec.url);
     if ("found" in parsed) {
       report(["url"], parsed);
@@ -33,7 +41,7 @@ export function readEndpoints(entries: readonly EndpointEntry[]): readonly Endpo
     const owner = names.get(name);
     if (owner !== undefined && owner !== parsed.href) report(["name"], secondName(name, owner));
     names.set(name, parsed.href);
-    return [{ name, url: parsed.href, labels: spec.labels ?? {} }];
+    return [{ spec: { name, url: parsed.href, labels: spec.labels ?? {} }, entry }];
   });
 }
 

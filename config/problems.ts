@@ -76,6 +76,13 @@ export function describe(value: unknown): string {
   return String(value);
 }
 
+/** The same without the value itself, which may be a secret. */
+export function describeKind(value: unknown): string {
+  if (typeof value === "string") return "text";
+  if (typeof value === "number") return "a number";
+  return describe(value);
+}
+
 /** The text in double quotes, shortened to fit on a line. */
 export function quoted(text: string): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 79)}…` : text);

@@ -1,6 +1,6 @@
 import type { Definition, PluginKind } from "../core/contract/plugin.ts";
 import type { ProfileConfig, ProfileRef } from "./config.ts";
-import { DEFAULT_FILTERS, DEFAULT_PICKER, DEFAULT_PROFILE, DEFAULT_SCORERS } from "./defaults.ts";
+import { DEFAULT_PICKER, DEFAULT_PROFILE, DEFAULT_SCORERS, GUARDS } from "./defaults.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import { type ListedPlugins, listedOfType, needsNoParameters, type Registry } from "./instances.ts";
 import { type Path, quoted, type Report } from "./problems.ts";
@@ -18,6 +18,8 @@ export interface ProfileSource {
 export interface ProfileEntry {
   readonly name: string | undefined;
   readonly refs: readonly RefEntry[];
+  /** Nothing is put in front of what it lists. */
+  readonly isUnguarded: boolean;
 }
 
 interface RefEntry {
@@ -27,8 +29,6 @@ interface RefEntry {
 }
 
 export interface ProfileDefaults {
-  /** Prepend the default filters to every profile, or only to one without filters. */
-  readonly filters: "always" | "instead";
   /** Used if neither a profile nor a scorer is listed. */
   readonly scorers: readonly (readonly [type: string, weight: number])[];
   /** Whether a profile without a picker uses a listed one. */
@@ -36,7 +36,7 @@ export interface ProfileDefaults {
 }
 
 /** The defaults for a Router document's profile. */
-export const ROUTER_DEFAULTS: ProfileDefaults = { filters: "instead", scorers: DEFAULT_SCORERS, takesListedPicker: false };
+export const ROUTER_DEFAULTS: ProfileDefaults = { scorers: DEFAULT_SCORERS, takesListedPicker: false };
 
 /** A resolved reference and its place. */
 interface FoundRef {
@@ -147,23 +147,30 @@ function refuseSecondPicker(refs: readonly FoundRef[]): void {
   });
 }
 
-/** Adds missing default filters and picker, and default scorers if there is no profile. */
-function complete(refs: readonly FoundRef[], { source, listed }: Surroundings): readonly ProfileRef[] {
+/** Puts the guards in front, and adds a missing picker, and default scorers if there is no profile. */
+function complete(refs: readonly FoundRef[], { source, listed, registry }: Surroundings): readonly ProfileRef[] {
   const { profile, defaults } = source;
   const has = (kind: PluginKind) => refs.some(({ definition }) => definition.kind === kind);
-  const hasType = (type: string) => refs.some(({ definition }) => definition.type === type);
-  const needsFilters = defaults.filters === "always" || !has("filter");
-  const filters = needsFilters ? DEFAULT_FILTERS.filter((type) => !hasType(type)) : [];
+  const guards = profile?.isUnguarded ? [] : GUARDS.map((type) => guardRefs(type, refs, listed, registry));
+  const inFront = new Set(guards.flat());
   const scorers = profile !== undefined || has("scorer") ? [] : defaults.scorers;
   const picker = has("picker") ? [] : [defaultPicker(defaults, listed)];
   return [
-    ...filters.map((type) => ({ pluginRef: nameOfType(type, listed) })),
-    ...refs.map(({ name, definition: { kind }, weight }) =>
-      kind === "scorer" ? { pluginRef: name, weight: weight ?? 1 } : { pluginRef: name },
-    ),
+    ...[...inFront].map((pluginRef) => ({ pluginRef })),
+    ...refs
+      .filter(({ name }) => !inFront.has(name))
+      .map(({ name, definition: { kind }, weight }) =>
+        kind === "scorer" ? { pluginRef: name, weight: weight ?? 1 } : { pluginRef: name },
+      ),
     ...scorers.map(([type, weight]) => ({ pluginRef: nameOfType(type, listed), weight })),
     ...picker.map((pluginRef) => ({ pluginRef })),
   ];
+}
+
+/** The profile's own instances of a guard, wherever it lists them; else the listed one, or the type with its defaults. */
+function guardRefs(type: string, refs: readonly FoundRef[], listed: ListedPlugins, registry: Registry): readonly string[] {
+  const own = refs.filter(({ definition }) => definition === registry.get(type)).map(({ name }) => name);
+  return own.length > 0 ? own : [nameOfType(type, listed)];
 }
 
 function defaultPicker({ takesListedPicker }: ProfileDefaults, listed: ListedPlugins): string {

@@ -1,5 +1,6 @@
 import { z } from "../core/contract/options.ts";
-import { lineOfText, whole } from "./schema.ts";
+import { lineOfText } from "./schema.ts";
+import { whole } from "./whole.ts";
 
 // The schema of an InferenceModelRewrite: the reference's resource, plus two keys of our own at the end of a rule.
 

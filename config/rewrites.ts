@@ -1,6 +1,6 @@
 import { didYouMean } from "./did-you-mean.ts";
-import { type Path, quoted } from "./problems.ts";
-import type { Resource } from "./resources.ts";
+import type { Resource } from "./fit.ts";
+import { type Path, type Problem, problemAt, quoted } from "./problems.ts";
 import type { RewriteRule, RewriteTarget } from "./rewrite-rule.ts";
 import type { RewriteDocument, RewriteDocumentRule } from "./rewrite-schema.ts";
 
@@ -11,16 +11,54 @@ type RewriteResource = Resource<RewriteDocument>;
  * by age of the resource (oldest first), its name, and the place in its list. Resources without a creationTimestamp come last, in
  * file order. `pool` is undefined if the Router document has no valid pool name.
  */
-export function readRewrites(resources: readonly RewriteResource[], pool: string | undefined): readonly RewriteRule[] {
+export function readRewrites(
+  resources: readonly RewriteResource[],
+  pool: string | undefined,
+  warnings: Problem[],
+): readonly RewriteRule[] {
   refuseDuplicates(resources);
   if (pool !== undefined) for (const resource of resources) checkPool(resource, pool);
   const rules = [...resources].sort(byAge).flatMap((resource) => rulesOf(resource, nameOf(resource, resources)));
-  return [...rules.filter(({ models }) => models.length > 0), ...rules.filter(({ models }) => models.length === 0)];
+  warnings.push(...shadowedMatches(rules));
+  const inOrder = rules.map(({ rule }) => rule);
+  return [...inOrder.filter(({ models }) => models.length > 0), ...inOrder.filter(({ models }) => models.length === 0)];
+}
+
+/** A rule and its place. */
+interface PlacedRule {
+  readonly rule: RewriteRule;
+  readonly resource: RewriteResource;
+  readonly path: Path;
+}
+
+/** A warning for each match that an earlier rule takes, so that it never applies. */
+function shadowedMatches(rules: readonly PlacedRule[]): readonly Problem[] {
+  const takers = new Map<string, string>();
+  return rules.flatMap(({ rule, resource, path }) =>
+    matchesOf(resource, path).flatMap(({ model, at }) => {
+      const what = model === undefined ? "every other model" : `the model ${quoted(model)}`;
+      const position = resource.positionOf(at);
+      const taker = takers.get(what);
+      if (taker === undefined) takers.set(what, `${rule.name} (${position.file}:${position.line}:${position.column})`);
+      if (taker === undefined) return [];
+      const found = `a match for ${what}, which the rule ${taker} takes first`;
+      return [problemAt(position, at, { found, wanted: "one rule for each model: remove this match or that one" })];
+    }),
+  );
+}
+
+/** A rule's matches with their places; the model is undefined where the rule matches every request. */
+function matchesOf(resource: RewriteResource, path: Path): readonly { readonly model: string | undefined; readonly at: Path }[] {
+  if (resource.wasCut([...path, "matches"])) return [];
+  const { matches = [] } = resource.document.spec.rules[Number(path.at(-1))]!;
+  if (matches.length === 0) return [{ model: undefined, at: path }];
+  return matches.map(({ model: { value } }, index) => ({ model: value, at: [...path, "matches", index, "model", "value"] }));
 }
 
 function refuseDuplicates(resources: readonly RewriteResource[]): void {
   const files = new Map<string, string>();
-  for (const { file, document, report } of resources) {
+  for (const { file, document, report, wasCut } of resources) {
+    if (wasCut(["metadata"])) continue;
     const { namespace, name } = document.metadata;
     const key = JSON.stringify([namespace ?? "default", name]);
     const first = files.get(key);
@@ -32,9 +70,9 @@ function refuseDuplicates(resources: readonly RewriteResource[]): void {
   }
 }
 
-function checkPool({ document, report }: RewriteResource, pool: string): void {
+function checkPool({ document, report, wasCut }: RewriteResource, pool: string): void {
   const { name } = document.spec.poolRef;
-  if (name === pool) return;
+  if (name === pool || wasCut(["spec", "poolRef", "name"])) return;
   report(["spec", "poolRef", "name"], {
     found: `${quoted(name)}, which is not this router's pool`,
     wanted: quoted(pool),
@@ -58,17 +96,18 @@ function nameOf({ document: { metadata } }: RewriteResource, resources: readonly
   return isShared ? `${metadata.namespace ?? "default"}/${metadata.name}` : metadata.name;
 }
 
-function rulesOf(resource: RewriteResource, name: string): readonly RewriteRule[] {
+function rulesOf(resource: RewriteResource, name: string): readonly PlacedRule[] {
   return resource.document.spec.rules.map((rule, index) => {
-    const path = ["spec", "rules", index, "targets"];
-    checkWeights(rule.targets, path, resource);
-    return {
+    const path = ["spec", "rules", index];
+    checkWeights(rule.targets, [...path, "targets"], resource);
+    const read: RewriteRule = {
       name: `${name}/${index}`,
       models: [...new Set((rule.matches ?? []).map(({ model }) => model.value))],
       targets: rule.targets.map(targetOf),
       stickyHeader: rule.sticky?.header.toLowerCase() ?? "",
       onUnavailable: rule.onUnavailable ?? "refuse",
     };
+    return { rule: read, resource, path };
   });
 }
 
@@ -78,7 +117,8 @@ function targetOf({ modelRewrite, weight }: Targets[number]): RewriteTarget {
   return { name: modelRewrite, weight: weight ?? 1 };
 }
 
-function checkWeights(targets: Targets, path: Path, { report }: RewriteResource): void {
+function checkWeights(targets: Targets, path: Path, { report, wasCut }: RewriteResource): void {
+  if (wasCut(path)) return;
   const bare = targets.findIndex(({ weight }) => weight === undefined);
   if (bare !== -1 && targets.some(({ weight }) => weight !== undefined)) {
     report([...path, bare], {

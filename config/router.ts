@@ -1,4 +1,6 @@
 import {
+  type CorsSettings,
+  DEFAULT_CORS_MAX_AGE_S,
   DEFAULT_EJECTION,
   DEFAULT_KEEP_ALIVE_MS,
   DEFAULT_LIMITS,
@@ -8,15 +10,24 @@ import {
   type KeepAliveSettings,
 } from "../core/settings.ts";
 import type { Address, AdminAddress, RouterConfig } from "./config.ts";
+import { readCredentials } from "./credentials.ts";
 import { DEFAULT_ADMIN, DEFAULT_LISTEN } from "./defaults.ts";
 import type { PickerParts } from "./endpoint-picker/read.ts";
+import type { Resource } from "./fit.ts";
 import type { ListedPlugins, Registry } from "./instances.ts";
 import { readPlugins } from "./plugins.ts";
 import { type EndpointEntry, readEndpoints, readProbes } from "./pool.ts";
 import type { Report } from "./problems.ts";
 import { type ProfileSource, ROUTER_DEFAULTS, readProfile } from "./profile.ts";
-import type { Resource } from "./resources.ts";
-import type { AddressSpec, AdminAddressSpec, EjectionSpec, KeepAliveSpec, RouterDocument, RouterSpec } from "./schema.ts";
+import type {
+  AddressSpec,
+  AdminAddressSpec,
+  EjectionSpec,
+  KeepAliveSpec,
+  ListenSpec,
+  RouterDocument,
+  RouterSpec,
+} from "./schema.ts";
 
 /** The content of a Router document, without default instances. */
 export interface RouterParts {
@@ -39,26 +50,30 @@ export async function readRouter(
   picker: PickerParts | undefined,
   files: Set<string>,
 ): Promise<RouterParts> {
-  const { document, report, broken } = resource;
+  const { document, report, wasCut } = resource;
   const { spec } = document;
-  const sources = (spec.plugins ?? []).map((plugin, index) => ({
-    spec: plugin,
-    path: ["spec", "plugins", index],
-    place: resource,
-  }));
+  const sources = (spec.plugins ?? [])
+    .map((plugin, index) => ({ spec: plugin, path: ["spec", "plugins", index], place: resource }))
+    .filter(({ path }) => !wasCut(path));
   const read = await readPlugins([...sources, ...(picker?.plugins ?? [])], registry, files);
   const listed = { ...read, withoutDefaults: picker?.withoutDefaults ?? new Set<string>() };
-  const known = broken.has("plugins") || picker?.isBroken ? { ...listed, hasNamelessBroken: true } : listed;
-  const endpoints = [...endpointsOf(spec, report), ...moreEndpoints];
-  if (endpoints.length === 0 && !broken.has("pool")) refuseEmptyPool(known, report);
+  const lost = wasCut(["spec", "plugins"]) ? lostNames(resource, listed) : listed;
+  const known = { ...listed, ...lost, hasNamelessBroken: lost.hasNamelessBroken || (picker?.isBroken ?? false) };
+  const entries = [...endpointsOf(spec, report), ...moreEndpoints];
+  if (entries.length === 0 && !wasCut(["spec", "pool", "endpoints"])) refuseEmptyPool(known, report);
+  const endpoints = readEndpoints(entries);
   const listen = readAddress(spec.listen, DEFAULT_LISTEN);
   const admin = spec.admin === false ? undefined : readAdmin(spec.admin);
-  if (admin !== undefined) refuseSharedPort(listen, admin, report);
+  if (admin !== undefined && !wasCut(["spec", "listen"]) && !wasCut(["spec", "admin"])) refuseSharedPort(listen, admin, report);
   if (picker !== undefined && spec.profiles !== undefined) refuseProfilesTwice(report);
   const config = {
     listen,
     admin,
-    pool: { name: spec.pool?.name ?? "default", endpoints: readEndpoints(endpoints), probes: readProbes(spec.pool?.probes) },
+    pool: {
+      name: spec.pool?.name ?? "default",
+      endpoints: endpoints.map((one) => one.spec),
+      probes: readProbes(spec.pool?.probes),
+    },
     profile: readProfile(picker?.profile ?? profileOf(spec, report), known, registry),
     settings: {
       limits: { ...DEFAULT_LIMITS, ...spec.limits },
@@ -66,10 +81,30 @@ export async function readRouter(
       retries: { ...DEFAULT_RETRIES, ...spec.retries },
       keepAlive: readKeepAlive(spec.keepAlive),
       forwardedFor: spec.forwardedFor ?? DEFAULT_SETTINGS.forwardedFor,
+      credentials: await readCredentials(resource, endpoints),
+      cors: readCors(spec.listen),
       hasRoutingHeaders: spec.responseHeaders ?? true,
     },
   };
-  return { config, listed, report, isPoolKnown: !broken.has("pool") };
+  return { config, listed: known, report, isPoolKnown: !wasCut(["spec", "pool", "name"]) };
+}
+
+/** The names of entries in `plugins` with problems; any name if one of them has none that can be read. */
+function lostNames(
+  { document, wasCut }: Resource<RouterDocument>,
+  { brokenNames, hasNamelessBroken }: ListedPlugins,
+): Pick<ListedPlugins, "brokenNames" | "hasNamelessBroken"> {
+  const { plugins } = document.spec;
+  const lost = (plugins ?? []).flatMap(({ name, type }, index) => {
+    const path = ["spec", "plugins", index];
+    if (!wasCut(path)) return [];
+    return [wasCut([...path, "name"]) ? undefined : (name ?? type)];
+  });
+  const names = lost.filter((name) => name !== undefined);
+  return {
+    brokenNames: new Set([...brokenNames, ...names]),
+    hasNamelessBroken: hasNamelessBroken || plugins === undefined || names.length < lost.length,
+  };
 }
 
 function readEjection(spec: EjectionSpec): EjectionSettings {
@@ -89,6 +124,12 @@ function readKeepAlive(spec: KeepAliveSpec): KeepAliveSettings | undefined {
   return { periodMs: periodSeconds === undefined ? DEFAULT_KEEP_ALIVE_MS : periodSeconds * 1000, paths };
 }
 
+function readCors(spec: ListenSpec | undefined): CorsSettings | undefined {
+  if (spec?.cors === undefined) return undefined;
+  const { origins, headers, maxAgeS = DEFAULT_CORS_MAX_AGE_S } = spec.cors;
+  return { origins: origins.includes("*") ? undefined : new Set(origins), headers, maxAgeS };
+}
+
 function profileOf({ profiles = [] }: RouterSpec, report: Report): ProfileSource {
   if (profiles.length > 1) report(["spec", "profiles", 1], { found: `${profiles.length} profiles`, wanted: "exactly one" });
   const [profile] = profiles;
@@ -97,7 +138,12 @@ function profileOf({ profiles = [] }: RouterSpec, report: Report): ProfileSource
     weight,
     path: ["spec", "profiles", 0, "plugins", index],
   }));
-  return { profile: profile && { name: profile.name, refs }, report, pluginsAt: "spec.plugins", defaults: ROUTER_DEFAULTS };
+  return {
+    profile: profile && { name: profile.name, refs, isUnguarded: profile.unguarded ?? false },
+    report,
+    pluginsAt: "spec.plugins",
+    defaults: ROUTER_DEFAULTS,
+  };
 }
 
 function refuseProfilesTwice(report: Report): void {
@@ -109,8 +155,9 @@ function refuseProfilesTwice(report: Report): void {
 }
 
 function endpointsOf(spec: RouterSpec, report: Report): readonly EndpointEntry[] {
-  return (spec.pool?.endpoints ?? []).map((endpoint, index) => ({
+  return (spec.pool?.endpoints ?? []).map(({ auth, ...endpoint }, index) => ({
     spec: endpoint,
+    auth,
     report: (path, finding, part) => report(["spec", "pool", "endpoints", index, ...path], finding, part),
   }));
 }

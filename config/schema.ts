@@ -2,6 +2,9 @@ import { isIP } from "node:net";
 import { z } from "../core/contract/options.ts";
 import { DEFAULT_LIMITS, type Limits } from "../core/settings.ts";
 import { MAX_SLOTS } from "../core/state/load.ts";
+import { corsSchema } from "./cors-schema.ts";
+import { secretReference } from "./secret.ts";
+import { whole } from "./whole.ts";
 
 // The schema of a Router document. The editor schema is generated from it, so every key has a description.
 
@@ -9,12 +12,6 @@ const LARGEST_BUFFER = 2 ** 30;
 const LARGEST_MEMORY = 2 ** 40;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const LONGEST_TIMER_SECONDS = Math.floor(LONGEST_TIMER_MS / 1000);
-
-/** A whole number from `min` to `max`; the message names the bounds. */
-export function whole(min: number, max: number) {
-  const wanted = `a whole number from ${min} to ${max}`;
-  return z.int(wanted).min(min, wanted).max(max, wanted);
-}
 
 /** Text of at least one character, without control characters that would break a header or a log line. */
 export const lineOfText = z.string().regex(/^[^\x00-\x1f\x7f]+$/, "text on one line, without control characters");
@@ -47,6 +44,11 @@ const address = z.strictObject({
   port: whole(0, 65535).describe("TCP port; 0 takes any free one.").optional(),
 });
 
+const listenAddress = z.strictObject({
+  ...address.shape,
+  cors: corsSchema.describe("Lets web pages of other origins call the router. Default off.").optional(),
+});
+
 const adminAddress = z.strictObject({
   ...address.shape,
   hosts: z
@@ -67,15 +69,31 @@ const probe = z.strictObject({
   failureThreshold: whole(1, 1_000_000).describe("Failures in a row after which the probe counts as failed.").optional(),
 });
 
+const auth = z.strictObject({
+  bearer: secretReference.describe("Where the key is: env:NAME or file:PATH (relative to this file). Read at the start."),
+});
+
 const endpoint = z.strictObject({
   url: lineOfText.describe("Address of the replica, such as http://gpu1:8000. A path in it is put before every API path."),
   name: instanceName.describe("Its name in messages, metrics and headers. Default: made from host and port.").optional(),
   labels: z.record(z.string(), z.string()).describe("Free labels, for filters that select by label.").optional(),
+  auth: auth.describe("Its own key, instead of the pool's.").optional(),
 });
 
 const pool = z.strictObject({
   name: lineOfText.describe('What poolRef.name of an InferenceModelRewrite points at. Default "default".').optional(),
   endpoints: z.array(endpoint).max(MAX_SLOTS).describe("The replicas.").optional(),
+  auth: auth
+    .describe(
+      "The key that replicas want (vllm serve --api-key): sent with probes, and with requests instead of the client's own.",
+    )
+    .optional(),
+  forwardCredentials: z
+    .boolean()
+    .describe(
+      "Whether replicas without `auth` get the client's own Authorization, X-Api-Key, Api-Key and Cookie headers. Default true.",
+    )
+    .optional(),
   probes: z
     .strictObject({
       startup: probe.describe("Until it succeeds once, the replica gets no traffic.").optional(),
@@ -105,7 +123,16 @@ const profileRef = z.strictObject({
 
 const profile = z.strictObject({
   name: instanceName.describe('Default "default".').optional(),
-  plugins: z.array(profileRef).describe("Filters in the order they run, scorers, one picker.").optional(),
+  plugins: z
+    .array(profileRef)
+    .describe("Filters in the order they run, behind ready and serves-model; scorers; one picker.")
+    .optional(),
+  unguarded: z
+    .boolean()
+    .describe(
+      "Leaves out the filters ready and serves-model unless the profile lists them: requests then go to replicas that load, and with models that no replica has. Default false.",
+    )
+    .optional(),
 });
 
 const bytes = (min: number, max = LARGEST_BUFFER) => whole(min, max);
@@ -208,7 +235,7 @@ const keepAlive = z.strictObject({
 });
 
 const routerSpec = z.strictObject({
-  listen: address.describe("Where clients connect. Default 127.0.0.1:8080.").optional(),
+  listen: listenAddress.describe("Where clients connect. Default 127.0.0.1:8080.").optional(),
   admin: z
     .union([z.literal(false), adminAddress])
     .describe("Where the status page and the metrics are. Default 127.0.0.1:9090; false turns it off.")
@@ -249,6 +276,7 @@ export type EjectionSpec = RouterSpec["ejection"];
 export type KeepAliveSpec = RouterSpec["keepAlive"];
 export type RouterSpec = z.infer<typeof routerSpec>;
 export type AddressSpec = z.infer<typeof address>;
+export type ListenSpec = z.infer<typeof listenAddress>;
 export type AdminAddressSpec = z.infer<typeof adminAddress>;
 export type PoolSpec = z.infer<typeof pool>;
 export type PluginSpec = z.infer<typeof plugin>;

@@ -41,4 +41,6 @@ export interface Named<Plugin> {
   readonly name: string;
   readonly type: string;
   readonly plugin: Plugin;
+  /** The absolute path of its module; "" or absent for a built-in one. */
+  readonly file?: string;
 }

@@ -6,6 +6,7 @@ import type { Endpoint } from "./contract/endpoint.ts";
 import type { Log } from "./contract/log.ts";
 import type { Random } from "./contract/profile-plugin.ts";
 import type { Admission } from "./stages/admit.ts";
+import type { PluginFaults } from "./stages/plugin-faults.ts";
 import type { PluginTimes } from "./stages/plugin-times.ts";
 import type { Facts } from "./state/facts.ts";
 import type { LoadTable } from "./state/load.ts";
@@ -53,6 +54,7 @@ export interface DataPlane {
   /** Is told of every exchange with an endpoint. */
   readonly traffic: Traffic;
   readonly pluginTimes: PluginTimes;
+  readonly pluginFaults: PluginFaults;
   readonly retryBudget: RetryBudget;
   /** The one timer of all streams that get keep-alive events; undefined if no config has had any. */
   readonly silences: Deadlines | undefined;

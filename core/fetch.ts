@@ -9,7 +9,7 @@ import { exchange, type FetchExchange } from "./fetch/fetch-exchange.ts";
 import { runRouter } from "./router.ts";
 import { Deadlines, sweepPeriodMs } from "./wire/deadlines.ts";
 
-/** Where a router's config comes from. Its keys `listen` and `admin` have no effect here. */
+/** Where a router's config comes from. Of its key `listen` only `cors` has an effect here, of `admin` none. */
 export interface RouterOptions extends Partial<Omit<HostServices, "output">> {
   /** Config files, or folders of config files. */
   readonly files?: readonly string[];
@@ -61,12 +61,13 @@ export async function createRouter(options: RouterOptions): Promise<FetchRouter>
   const output = { print, isTerminal: false };
   const services = { clock: systemClock, random: Math.random, log: silentLog, ...given, output };
   const router = runRouter(loaded, services);
-  const { limits } = loaded.config.settings;
+  const { limits, cors } = loaded.config.settings;
   const deadlines = new Deadlines(services.clock, sweepPeriodMs([limits.bodyTimeoutMs, limits.writeTimeoutMs]));
   const shared = {
     start: router.start,
     nextRequestId: router.nextRequestId,
     limits,
+    cors,
     clock: services.clock,
     deadlines,
     memory: router.memory,

@@ -16,10 +16,12 @@ import type { RequestStarter } from "./intake/request-receiver.ts";
 import { LastingState } from "./lasting-state.ts";
 import { nextTurn } from "./runtime/next-turn.ts";
 import { admitAll } from "./stages/admit.ts";
+import { PluginFaults } from "./stages/plugin-faults.ts";
 import type { SlowPlugin } from "./stages/plugin-times.ts";
 import { type Facts, factsOf } from "./state/facts.ts";
 import type { LoadTable } from "./state/load.ts";
 import type { PrefixIndexStats } from "./state/prefix-index.ts";
+import { bearerFor } from "./wire/bearer.ts";
 import { httpGet } from "./wire/http-get.ts";
 import type { UnreadCounter } from "./wire/write-progress.ts";
 
@@ -112,7 +114,11 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
     ...controlPlan(loaded, plugins),
     services,
     load,
-    get: (url, path, timeoutMs, maxBytes, signal) => httpGet(url, path, { timeoutMs, maxBytes, signal }),
+    get: (url, path, timeoutMs, maxBytes, signal, headers = {}) => httpGet(url, path, { timeoutMs, maxBytes, signal, headers }),
+    headersFor(name) {
+      const authorization = bearerFor(name, sets.newest.active.settings.credentials);
+      return authorization === undefined ? {} : { authorization };
+    },
     replaced(slot) {
       prefixes.forget(slot);
       pools.closeIdle(slot);
@@ -151,6 +157,7 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
       return control.traffic;
     },
     pluginTimes,
+    pluginFaults: new PluginFaults(clock, log),
     retryBudget: state.retryBudget,
     get silences() {
       return state.silences;

@@ -1,3 +1,5 @@
+import type { Secret } from "./contract/secret.ts";
+
 /** What the config sets besides plugins and endpoints. All limits are finite; times are in milliseconds, sizes in bytes. */
 export interface Settings {
   readonly limits: Limits;
@@ -7,6 +9,10 @@ export interface Settings {
   readonly keepAlive: KeepAliveSettings | undefined;
   /** What replicas are told of a request's addresses: the peer's behind those that came, the peer's alone, or nothing. */
   readonly forwardedFor: "append" | "replace" | "drop";
+  /** Undefined: replicas get the keys that came with the requests. */
+  readonly credentials: CredentialSettings | undefined;
+  /** Undefined: web pages of other origins can't read responses. */
+  readonly cors: CorsSettings | undefined;
   /** Whether responses have the headers x-signalbox-endpoint and x-signalbox-model. */
   readonly hasRoutingHeaders: boolean;
 }
@@ -33,6 +39,28 @@ export interface KeepAliveSettings {
   /** Paths whose streams get them. */
   readonly paths: readonly string[];
 }
+
+/** Who shows a key to replicas: the router its own, or clients theirs. */
+export interface CredentialSettings {
+  /** The key for replicas that have none of their own. */
+  readonly ofPool: Secret | undefined;
+  /** Keys of single endpoints, by their names. */
+  readonly ofEndpoint: ReadonlyMap<string, Secret>;
+  /** Whether a client's own key goes to replicas for which the router has none. */
+  readonly isForwarded: boolean;
+}
+
+/** Which web pages may read responses. */
+export interface CorsSettings {
+  /** As browsers write them, such as "https://chat.example"; undefined for pages of every origin. */
+  readonly origins: ReadonlySet<string> | undefined;
+  /** Request headers that pages may send; undefined for all that they ask for. */
+  readonly headers: readonly string[] | undefined;
+  /** How long a browser may keep the answer to a preflight. */
+  readonly maxAgeS: number;
+}
+
+export const DEFAULT_CORS_MAX_AGE_S = 600;
 
 /** What may be tried again, and how often. */
 export interface RetrySettings {
@@ -139,5 +167,7 @@ export const DEFAULT_SETTINGS: Settings = {
   retries: DEFAULT_RETRIES,
   keepAlive: undefined,
   forwardedFor: "replace",
+  credentials: undefined,
+  cors: undefined,
   hasRoutingHeaders: true,
 };

@@ -23,7 +23,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   config: ["core/contract", "core/control", "core/state", "core/settings.ts", "plugins"],
   // Contracts, and what stands on them alone.
   "core/contract": [],
-  "core/settings.ts": [],
+  "core/settings.ts": ["core/contract"],
   "core/runtime": ["core/wire"],
   "core/body": ["core/contract", "core/runtime"],
   "core/stream": ["core/contract"],

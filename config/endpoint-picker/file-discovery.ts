@@ -2,10 +2,10 @@ import { dirname, resolve } from "node:path";
 import { z } from "../../core/contract/options.ts";
 import { readDocuments } from "../documents.ts";
 import { readFiles } from "../files.ts";
+import { fit } from "../fit.ts";
 import { reportIssues } from "../issues.ts";
 import type { EndpointEntry } from "../pool.ts";
 import type { Problem, Report } from "../problems.ts";
-import { fit } from "../resources.ts";
 import { lineOfText } from "../schema.ts";
 import { type Entry, type PickerResource, refuseReference } from "./entries.ts";
 import { FILE_DISCOVERY } from "./types.ts";
@@ -70,7 +70,7 @@ async function readEndpointsFile(path: string, problems: Problem[]): Promise<rea
   return texts
     .flatMap(({ file, text }) => readDocuments(file, text, problems))
     .flatMap((document) => {
-      const fitted = fit(document, endpointsFile, () => undefined);
+      const fitted = fit(document, endpointsFile);
       if (fitted === undefined) return [];
       const reportAt =
         (index: number): Report =>

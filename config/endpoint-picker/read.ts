@@ -28,12 +28,11 @@ export interface PickerParts {
   readonly isBroken: boolean;
 }
 
-/** The reference leaves readiness and model names to the cluster. Here filters check them, so these always run. */
-const PICKER_DEFAULTS: ProfileDefaults = { filters: "always", scorers: DEFAULT_SCORERS, takesListedPicker: true };
+const PICKER_DEFAULTS: ProfileDefaults = { scorers: DEFAULT_SCORERS, takesListedPicker: true };
 
 /** Translates the reference's config to ours. What has no meaning here is reported by name. Adds the endpoints' file to `files`. */
 export async function readPicker(resource: PickerResource, problems: Problem[], files: Set<string>): Promise<PickerParts> {
-  const { document, report, broken } = resource;
+  const { document, report, wasCut } = resource;
   const entries = readEntries(resource);
   checkUnsupported(entries, resource);
   const parsers = chooseParsers(entries, resource);
@@ -46,7 +45,7 @@ export async function readPicker(resource: PickerResource, problems: Problem[], 
     withoutDefaults: new Set([...parsers.left, ...(isMetricsWanted ? [] : ["metrics"])]),
     endpoints: await discoverEndpoints(entries, resource, problems, files),
     unneeded: entries.filter(isUnneeded).map(({ name }) => name),
-    isBroken: broken.has("plugins"),
+    isBroken: wasCut(["plugins"]),
   };
 }
 
@@ -87,7 +86,7 @@ function profileOf(entries: readonly Entry[], detector: string | undefined, reso
   });
   const isGuarded = detector === undefined || refs.some(({ pluginRef }) => pluginRef === detector);
   const guard = isGuarded ? [] : [{ pluginRef: detector, weight: undefined, path: ["saturationDetector"] }];
-  return { name: profile.name, refs: [...guard, ...refs] };
+  return { name: profile.name, refs: [...guard, ...refs], isUnguarded: false };
 }
 
 /** The entries that become instances, with the reference's type names, and a detector that is referred to without an entry. */

@@ -119,6 +119,7 @@ export function statusOf(
     warnings: [
       ...reloadWarnings(running),
       ...warningsOf(facts.endpoints, available, rewrites, isPanicking),
+      ...keyWarnings(facts.endpoints, view),
       ...slowPlugins.map(slowWarning),
     ],
     endpoints: facts.endpoints.map((endpoint) => endpointStatus(endpoint, view)),
@@ -141,6 +142,16 @@ function reloadWarnings({ lastReload }: ShownConfig): readonly string[] {
   const [first = "", ...others] = lastReload.problems;
   const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
   return [`The changed config can't run, so the one before goes on: ${first}${more}`];
+}
+
+/** Replicas that refuse the router's probes for want of a key. */
+function keyWarnings(endpoints: readonly Endpoint[], view: RouterView): readonly string[] {
+  const names = endpoints.filter((endpoint) => /^status 40[13]$/.test(view.probeFailure(endpoint))).map(({ name }) => name);
+  if (names.length === 0) return [];
+  const shown = `${names.slice(0, 3).join(", ")}${names.length > 3 ? ` and ${names.length - 3} more` : ""}`;
+  return [
+    `Probes of ${shown} are refused with 401 or 403: name the replicas' key in spec.pool.auth, such as { bearer: env:NAME }.`,
+  ];
 }
 
 function endpointStatus(endpoint: Endpoint, view: RouterView): EndpointStatus {

@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import type { CheckOptions } from "../../config/check.ts";
 import { DEFAULT_ADMIN } from "../../config/defaults.ts";
 import type { EndpointUrl } from "../contract/endpoint.ts";
 import { parseEndpointUrl } from "../control/endpoint-url.ts";
@@ -28,11 +29,16 @@ export function readStartArguments(argv: readonly string[]): StartArguments {
   };
 }
 
-export function readCheckArguments(argv: readonly string[]): readonly string[] {
-  const { values, positionals } = parse(argv, { file: { type: "string", short: "f", multiple: true } });
-  const files = [...((values["file"] as string[] | undefined) ?? []), ...positionals];
-  if (files.length === 0) throw new UsageError("Name the files to check: signalbox check -f signalbox.yaml");
-  return files;
+export function readCheckArguments(argv: readonly string[]): CheckOptions {
+  const { values, positionals } = parse(argv, {
+    file: { type: "string", short: "f", multiple: true },
+    json: { type: "boolean" },
+    strict: { type: "boolean" },
+  });
+  const isUrl = (word: string) => /^https?:\/\//i.test(word);
+  const paths = [...((values["file"] as string[] | undefined) ?? []), ...positionals.filter((word) => !isUrl(word))];
+  if (paths.length === 0) throw new UsageError("Name the files to check: signalbox check -f signalbox.yaml");
+  return { paths, urls: positionals.filter(isUrl), isJson: values["json"] === true, isStrict: values["strict"] === true };
 }
 
 /** Arguments of the commands that query a running router. */

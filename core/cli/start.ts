@@ -10,6 +10,7 @@ import { respondWithError } from "../errors/error-response.ts";
 import { type Router, runRouter } from "../router.ts";
 import { takeConsole } from "../runtime/take-console.ts";
 import { tuneRuntime } from "../runtime/tune-runtime.ts";
+import { corsLines } from "../wire/cors.ts";
 import { startWireServer } from "../wire/server.ts";
 import { readStartArguments } from "./arguments.ts";
 import { ConfigSource } from "./config-source.ts";
@@ -97,7 +98,8 @@ async function run(loaded: LoadedConfig, source: ConfigSource, isDemo: boolean, 
       memory: router.memory,
       log,
       start: router.start,
-      refuse: (response, error) => respondWithError(response, error, "openai", router.nextRequestId()),
+      refuse: (response, error) =>
+        respondWithError(response, error, "openai", router.nextRequestId(), corsLines(undefined, router.config.settings.cors)),
     }).catch((thrown) => {
       throw portError(thrown, address, { port: "--port", host: "--host" });
     });

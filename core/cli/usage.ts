@@ -6,8 +6,8 @@ export const USAGE = `signalbox: puts each LLM inference request on the right re
   signalbox start [URL...] [-f FILE|DIR]... [--host 127.0.0.1] [--port 8080] [--admin-port 9090]
       Starts the router for the replicas at the URLs, or with the config files. Without either it reads
       signalbox.yaml in this folder; without that it starts a demo pool of three mock replicas.
-  signalbox check -f FILE|DIR...
-      Reads config files and lists every problem in them. Exit code 0: no problem, 1: some.
+  signalbox check -f FILE|DIR... [URL...] [--strict] [--json]
+      Reads config files and lists every problem in them. Exit code 0: no problem, 1: some. --strict: a warning is one too.
   signalbox status [--admin http://127.0.0.1:9090] [--json]
       Shows the replicas, models and rewrites of a running router. Exit code 1: no replica is ready.
   signalbox explain REQUEST_ID [--admin http://127.0.0.1:9090] [--json]

@@ -7,6 +7,7 @@ const CATALOGUE = {
   invalid_json: [400, "invalid_request_error", false],
   missing_model: [400, "invalid_request_error", false],
   invalid_value: [400, "invalid_request_error", false],
+  origin_not_allowed: [403, "permission_error", false],
   model_not_found: [404, "not_found_error", false],
   unknown_path: [404, "not_found_error", false],
   method_not_allowed: [405, "invalid_request_error", false],
@@ -36,6 +37,13 @@ export type ErrorCode = keyof typeof CATALOGUE;
 /** Marks our errors across copies of this module, because a plugin may be loaded with its own copy. */
 const BRAND = Symbol.for("signalbox.RouterError");
 
+interface RouterErrorExtra {
+  readonly retryAfterS?: number;
+  readonly allow?: string;
+  readonly cause?: unknown;
+  readonly fault?: { readonly plugin: string; readonly text: string };
+}
+
 /** An error that the client may see. The message is one sentence that names the fix and never quotes the request. */
 export class RouterError extends Error {
   readonly [BRAND] = true;
@@ -44,13 +52,16 @@ export class RouterError extends Error {
   readonly retryAfterS: number;
   /** Methods for an Allow header (405 only). */
   readonly allow: string;
+  /** Which plugin is at fault, and how, for the operator (plugin_fault only). */
+  readonly fault: { readonly plugin: string; readonly text: string } | undefined;
 
-  constructor(code: ErrorCode, message: string, extra: { retryAfterS?: number; allow?: string; cause?: unknown } = {}) {
+  constructor(code: ErrorCode, message: string, extra: RouterErrorExtra = {}) {
     super(message, extra.cause === undefined ? undefined : { cause: extra.cause });
     this.name = "RouterError";
     this.code = code;
     this.retryAfterS = extra.retryAfterS ?? 0;
     this.allow = extra.allow ?? "";
+    this.fault = extra.fault;
   }
 
   static override [Symbol.hasInstance](value: unknown): boolean {

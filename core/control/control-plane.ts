@@ -7,6 +7,7 @@ import type { HostServices, PluginSet } from "./plugin-set.ts";
 import { type EjectionRules, PoolWatch, type PoolWatchOptions } from "./pool-watch.ts";
 import { Prober } from "./readiness/prober.ts";
 import type { Probes } from "./readiness/probes.ts";
+import type { ProberHost } from "./readiness/replica-prober.ts";
 
 /** What the config says to the control plane; it may change while it runs. */
 export interface ControlPlan {
@@ -18,6 +19,8 @@ export interface ControlPlan {
 export interface ControlPlaneOptions extends ControlPlan, Omit<PoolWatchOptions, keyof EjectionRules> {
   readonly services: HostServices;
   readonly get: HttpGet;
+  /** Headers for probes of the endpoint of this name, such as a key. */
+  readonly headersFor?: ProberHost["headersFor"];
   /** Capacity in tokens of the KV cache of this slot's replica; undefined when it is not known any more. */
   readonly capacityKnown: (slot: number, tokens: number | undefined) => void;
 }
@@ -30,7 +33,7 @@ export class ControlPlane {
   #lists: DiscoveryLists;
 
   constructor(options: ControlPlaneOptions) {
-    const { plugins, probes, services, load, get, capacityKnown } = options;
+    const { plugins, probes, services, load, get, headersFor, capacityKnown } = options;
     this.#plugins = plugins;
     this.#lists = new DiscoveryLists(plugins.discoveries);
     this.#watch = new PoolWatch({ ...options, detectors: plugins.detectors });
@@ -38,6 +41,7 @@ export class ControlPlane {
       ...services,
       load,
       get,
+      ...(headersFor && { headersFor }),
       capacityKnown,
       probes,
       sources: plugins.sources.map(({ plugin }) => plugin),

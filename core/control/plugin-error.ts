@@ -1,12 +1,15 @@
 import type { LoadedConfig } from "../../config/load.ts";
+import { thrownMessage } from "../contract/thrown-text.ts";
 
 /** One plugin instance of a config is at fault. */
 export class PluginError extends Error {
   /** The instance's name. */
   readonly plugin: string;
 
-  constructor(plugin: string, message: string, cause: unknown) {
-    super(`${message}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  /** `place`: where in the plugin's own file it was thrown, as file:line:column; "" if that is not known. */
+  constructor(plugin: string, message: string, cause: unknown, place = "") {
+    const thrownAt = place === "" ? "" : ` (thrown at ${place})`;
+    super(`${message}: ${thrownMessage(cause)}${thrownAt}`, { cause });
     this.name = "PluginError";
     this.plugin = plugin;
   }

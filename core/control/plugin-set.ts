@@ -1,3 +1,4 @@
+import type { PluginEntry } from "../../config/config.ts";
 import type { LoadedConfig } from "../../config/load.ts";
 import type { ActiveConfig, Named, Profile, WeightedScorer } from "../active-config.ts";
 import type { Clock } from "../contract/clock.ts";
@@ -8,6 +9,7 @@ import type { Parser } from "../contract/parser.ts";
 import type { Definition, Output, PluginHost, PluginKind, PluginKinds, PrefixSettings } from "../contract/plugin.ts";
 import type { Random } from "../contract/profile-plugin.ts";
 import type { Source } from "../contract/source.ts";
+import { stackPlace } from "../contract/stack-place.ts";
 import { thrownText } from "../contract/thrown-text.ts";
 import type { KeptState } from "./kept-state.ts";
 import { PluginError } from "./plugin-error.ts";
@@ -98,7 +100,8 @@ function assemble(
 ): Omit<PluginSet, "retire" | "dispose"> {
   const instances: Instance[] = [];
   const prefixRequests: Partial<PrefixSettings>[] = [];
-  for (const { name, type, parameters } of config.plugins) {
+  for (const entry of config.plugins) {
+    const { name, type, file } = entry;
     const definition = definitions.get(name);
     if (definition === undefined) throw new Error(`The plugin "${name}" has no definition`);
     const lifetime = lifetimeOf(definition.kind);
@@ -109,7 +112,7 @@ function assemble(
       keep: (version, make) => kept.get(type, name, version, make),
       usePrefixIndex: (settings) => prefixRequests.push(settings),
     };
-    const instance = { kind: definition.kind, name, type, plugin: create(definition, name, parameters, host) };
+    const instance = { kind: definition.kind, name, type, file, plugin: create(definition, entry, host) };
     lifetime.add(instance);
     instances.push(instance);
   }
@@ -132,11 +135,12 @@ function assemble(
   };
 }
 
-function create(definition: Definition, name: string, parameters: unknown, host: PluginHost): PluginKinds[PluginKind] {
+function create(definition: Definition, entry: PluginEntry, host: PluginHost): PluginKinds[PluginKind] {
+  const { name, parameters, file } = entry;
   try {
     return definition.create(parameters, host);
   } catch (cause) {
-    throw new PluginError(name, `The plugin "${name}" can't be made`, cause);
+    throw new PluginError(name, `The plugin "${name}" can't be made`, cause, stackPlace(cause, file));
   }
 }
 

@@ -2,10 +2,19 @@ import type { Dialect, RouterError } from "../contract/errors.ts";
 import type { ResponseWriter } from "../intake/response-writer.ts";
 import { errorBody } from "./dialects.ts";
 
-/** Responds with an error in the shape of the called API. Does nothing when a response has already begun. */
-export function respondWithError(response: ResponseWriter, error: RouterError, dialect: Dialect, requestId: string): void {
+/**
+ * Responds with an error in the shape of the called API; `moreLines` are further complete header lines. Does nothing when a response
+ * has already begun.
+ */
+export function respondWithError(
+  response: ResponseWriter,
+  error: RouterError,
+  dialect: Dialect,
+  requestId: string,
+  moreLines = "",
+): void {
   if (response.hasStarted) return;
-  let lines = `x-request-id: ${requestId}\r\nrequest-id: ${requestId}\r\n`;
+  let lines = `x-request-id: ${requestId}\r\nrequest-id: ${requestId}\r\n${moreLines}`;
   if (error.retryAfterS > 0) lines += `retry-after: ${error.retryAfterS}\r\n`;
   if (!error.isRetryable) lines += "x-should-retry: false\r\n";
   if (error.allow !== "") lines += `allow: ${error.allow}\r\n`;
@@ -29,6 +38,7 @@ export function respondWithText(response: ResponseWriter, status: number, lines:
 const REASONS: Readonly<Record<number, string>> = {
   200: "OK",
   400: "Bad Request",
+  403: "Forbidden",
   404: "Not Found",
   405: "Method Not Allowed",
   408: "Request Timeout",

@@ -5,7 +5,8 @@ import { stopping } from "../errors/upstream-errors.ts";
 import { bodyTimeout, errorOf } from "../errors/wire-errors.ts";
 import type { RequestReceiver, RequestStarter } from "../intake/request-receiver.ts";
 import { LAST_WORDS_MS } from "../intake/response-writer.ts";
-import type { Limits } from "../settings.ts";
+import type { CorsSettings, Limits } from "../settings.ts";
+import { corsLines } from "../wire/cors.ts";
 import type { Deadlines, Timed } from "../wire/deadlines.ts";
 import { type Head, HeadParser } from "../wire/head.ts";
 import { type UnreadCounter, WriteProgress } from "../wire/write-progress.ts";
@@ -16,6 +17,7 @@ export interface FetchShared {
   readonly start: RequestStarter;
   nextRequestId(): string;
   readonly limits: Limits;
+  readonly cors: CorsSettings | undefined;
   readonly clock: Clock;
   readonly deadlines: Deadlines;
   readonly memory: UnreadCounter;
@@ -154,7 +156,14 @@ export class FetchExchange implements Timed, FetchResponseOwner {
   /** Ends a request that can't be read to its end; without a receiver there is no request yet. */
   #refuse(error: RouterError): void {
     if (this.#receiver !== undefined) this.#receiver.refuse(error);
-    else respondWithError(this.#response, error, "openai", this.#shared.nextRequestId());
+    else
+      respondWithError(
+        this.#response,
+        error,
+        "openai",
+        this.#shared.nextRequestId(),
+        corsLines(this.#request.headers, this.#shared.cors),
+      );
   }
 
   /** Ends the exchange because nobody waits for the response any more. */

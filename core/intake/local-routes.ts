@@ -2,22 +2,27 @@ import type { ActiveConfig } from "../active-config.ts";
 import type { DataPlane } from "../data-plane.ts";
 import { respondWithJson } from "../errors/error-response.ts";
 import type { Facts } from "../state/facts.ts";
+import { corsLines } from "../wire/cors.ts";
+import type { Head } from "../wire/head.ts";
+import { answerPreflight, isPreflight } from "./preflight.ts";
 import type { ResponseWriter } from "./response-writer.ts";
 
-/** Paths that need no replica, for GET and HEAD. */
-export const LOCAL_PATHS: readonly string[] = ["/v1/models", "/health", "/ready"];
-
-/** Responds to a request that needs no replica. Returns the status; 0 for any other path or method. */
+/**
+ * Responds to a request that needs no replica, preflights included. Returns the status; 0 for any other path or method.
+ */
 export function respondLocally(
-  method: string,
+  head: Head,
   path: string,
   config: ActiveConfig,
   { facts, startedAtS }: Pick<DataPlane, "facts" | "startedAtS">,
   response: ResponseWriter,
   requestId: string,
 ): number {
+  const { method } = head;
+  const { cors } = config.settings;
+  const lines = `x-request-id: ${requestId}\r\nrequest-id: ${requestId}\r\n${corsLines(head, cors)}`;
+  if (isPreflight(head, cors)) return answerPreflight(head, path, cors, config.routes, response, lines);
   if (method !== "GET" && method !== "HEAD") return 0;
-  const lines = `x-request-id: ${requestId}\r\nrequest-id: ${requestId}\r\n`;
   if (path === "/health") return respond(response, 200, lines, {});
   if (path === "/v1/models") return respond(response, 200, lines, modelList(config, facts, startedAtS));
   if (path === "/ready") return respondReady(response, lines, facts);

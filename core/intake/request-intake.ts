@@ -15,11 +15,13 @@ import { stopping, tooManyOfClient } from "../errors/upstream-errors.ts";
 import { refusalOf } from "../errors/wire-errors.ts";
 import { PipelineRun, type RunOwner } from "../pipeline.ts";
 import { type Delivery, NOT_DELIVERED } from "../stages/forward.ts";
+import { corsLines } from "../wire/cors.ts";
 import type { Head } from "../wire/head.ts";
 import { splitTarget } from "../wire/request-target.ts";
 import { WireError } from "../wire/wire-error.ts";
 import { checkContentType, requestId } from "./check-head.ts";
 import { respondLocally } from "./local-routes.ts";
+import { isPreflight } from "./preflight.ts";
 import type { RequestReceiver, RequestStarter } from "./request-receiver.ts";
 import type { ResponseWriter } from "./response-writer.ts";
 import { noSuchRoute } from "./served-routes.ts";
@@ -177,7 +179,7 @@ class RequestIntake implements RequestReceiver, RunOwner, SlicedScanOwner {
     const { path, query } = splitTarget(target);
     this.#path = path;
     this.#query = query;
-    this.#parser = this.#config.routes.get(path)?.get(method);
+    this.#parser = isPreflight(this.#head, this.#config.settings.cors) ? undefined : this.#config.routes.get(path)?.get(method);
     if (this.#parser === undefined) return this.#respondWithoutParser();
     const { dialect, keys } = this.#parser.plugin;
     this.#dialect = dialect;
@@ -198,7 +200,7 @@ class RequestIntake implements RequestReceiver, RunOwner, SlicedScanOwner {
 
   #respondWithoutParser(): void {
     if (this.#path.startsWith("/v1/messages")) this.#dialect = "anthropic";
-    const status = respondLocally(this.#head.method, this.#path, this.#config, this.#plane, this.#response, this.#id);
+    const status = respondLocally(this.#head, this.#path, this.#config, this.#plane, this.#response, this.#id);
     if (status === 0) throw noSuchRoute(this.#path, this.#config);
     this.#report(this.#close(), { ending: "complete", status }, undefined);
   }
@@ -237,7 +239,7 @@ class RequestIntake implements RequestReceiver, RunOwner, SlicedScanOwner {
   /** Sends an error response. If a response has begun, aborts it so that no client can take it for complete. */
   #respondWithError(error: RouterError, delivery: Delivery): End {
     if (!this.#response.hasStarted) {
-      respondWithError(this.#response, error, this.#dialect, this.#id);
+      respondWithError(this.#response, error, this.#dialect, this.#id, corsLines(this.#head, this.#config.settings.cors));
       return { ending: "complete", status: error.status };
     }
     const { cut } = delivery;
@@ -246,10 +248,10 @@ class RequestIntake implements RequestReceiver, RunOwner, SlicedScanOwner {
   }
 
   #report(delivery: Delivery, end: End, error: RouterError | undefined): void {
-    const { log } = this.#plane;
-    for (const { plugin, message } of this.#run?.decision?.faults ?? [])
-      log.warn("A plugin broke its contract", { plugin, fault: message });
-    if (error?.cause !== undefined)
+    const { log, pluginFaults } = this.#plane;
+    for (const { plugin, message } of this.#run?.decision?.faults ?? []) pluginFaults.report(plugin, message);
+    if (error?.fault !== undefined) pluginFaults.report(error.fault.plugin, error.fault.text);
+    else if (error?.cause !== undefined)
       log.error("A request failed inside the router", { id: this.#id, cause: thrownText(error.cause) });
     const { observers } = this.#config;
     if (observers.length > 0) tellObservers(observers, this.#outcome(delivery, end, error), log);

@@ -1,13 +1,20 @@
 import type { ActiveConfig } from "../active-config.ts";
 import { RouterError } from "../contract/errors.ts";
-import { LOCAL_PATHS } from "./local-routes.ts";
+
+/** Paths that need no replica, for GET and HEAD. */
+const LOCAL_PATHS: readonly string[] = ["/v1/models", "/health", "/ready"];
 
 /** The error for a path that is not served (404), or not with this method (405). */
 export function noSuchRoute(path: string, { routes }: ActiveConfig): RouterError {
-  const local = LOCAL_PATHS.includes(path) ? ["GET", "HEAD"] : [];
-  const allowed = [...local, ...(routes.get(path)?.keys() ?? [])].join(", ");
+  const allowed = methodsOf(path, routes);
   if (allowed !== "") return new RouterError("method_not_allowed", `Use ${allowed} for this path.`, { allow: allowed });
   return new RouterError("unknown_path", `This router does not serve that path; it serves ${servedPaths(routes)}.`);
+}
+
+/** The methods with which a path is served, such as "GET, HEAD"; "" for a path that is not served. */
+export function methodsOf(path: string, routes: ActiveConfig["routes"]): string {
+  const local = LOCAL_PATHS.includes(path) ? ["GET", "HEAD"] : [];
+  return [...local, ...(routes.get(path)?.keys() ?? [])].join(", ");
 }
 
 function servedPaths(routes: ActiveConfig["routes"]): string {

@@ -20,6 +20,7 @@ Runs one mock replica: the HTTP interface of a vLLM server, made-up text, realis
   --loading-ms N       respond with 503 for this long, as while a model loads
   --time-scale X       1 is real time, 0 has no delays (default 1)
   --kv-tokens N        size of the KV cache in tokens (default 524288)
+  --api-key KEY        respond with 401 under /v1 to requests without this bearer token
   --echo               output the request as it arrived instead of made-up text
   --fault NAME=VALUE   switch a fault on; may be given several times. VALUE is JSON and may be left out for true:
                        --fault hang, --fault status=503, --fault 'reset={"value":true,"times":1}'
@@ -38,6 +39,7 @@ const FLAGS = {
   "loading-ms": { type: "string", default: "0" },
   "time-scale": { type: "string", default: "1" },
   "kv-tokens": { type: "string", default: "524288" },
+  "api-key": { type: "string", default: "" },
   echo: { type: "boolean", default: false },
   fault: { type: "string", multiple: true, default: [] as string[] },
   help: { type: "boolean", default: false },
@@ -85,6 +87,7 @@ function optionsOf(argv: readonly string[]): MockOptions | undefined {
     loadingMs: numberOf("loading-ms", values["loading-ms"], { max: 86_400_000, isWhole: true }),
     timeScale: numberOf("time-scale", values["time-scale"], { max: 1000, isWhole: false }),
     kvTokens: numberOf("kv-tokens", values["kv-tokens"], { min: 16, max: 1e9, isWhole: true }),
+    apiKey: values["api-key"],
     isEcho: values.echo,
     // FaultSwitch checks names and values.
     faults: Object.fromEntries(values.fault.map(faultOf)) as FaultChanges,

@@ -38,6 +38,8 @@ export interface MockOptions {
   readonly embeddingSize?: number;
   /** How long an idle connection stays open; 0 means forever. */
   readonly keepAliveMs?: number;
+  /** The key that paths under /v1 want as a bearer token; "" for none. */
+  readonly apiKey?: string;
   /** Outputs the request (method, path, headers, body) instead of made-up text. */
   readonly isEcho?: boolean;
   /** Most requests kept for tests. */
@@ -70,6 +72,7 @@ export function settingsOf(options: MockOptions): MockSettings {
     replyTokens: 128,
     embeddingSize: 32,
     keepAliveMs: 5000,
+    apiKey: "",
     isEcho: false,
     seenLimit: 1000,
     faults: {},

@@ -47,11 +47,18 @@ function answer(exchange: Exchange, state: ReplicaState): void {
   const { status } = exchange.faults;
   try {
     if (status !== undefined) answerStatus(exchange, typeof status === "number" ? { status } : status, isAnthropic);
+    else if (!isAuthorized(exchange, state.settings.apiKey)) exchange.json(401, { error: "Unauthorized" });
     else if (route) answerRoute(exchange, state, route);
     else exchange.json(404, { detail: "Not Found" });
   } catch (error) {
     exchange.problem(error instanceof Problem ? error : new Problem(500, "InternalServerError", String(error)), isAnthropic);
   }
+}
+
+/** As in vLLM: only paths under /v1 want the key. */
+function isAuthorized({ record: { path, headers } }: Exchange, apiKey: string): boolean {
+  if (apiKey === "" || !path.startsWith("/v1")) return true;
+  return headers.some(([name, value]) => name.toLowerCase() === "authorization" && value === `Bearer ${apiKey}`);
 }
 
 function answerRoute(exchange: Exchange, state: ReplicaState, route: Route): void {

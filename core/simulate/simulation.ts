@@ -33,7 +33,7 @@ const REPORT_EVERY = 64;
 /** How often requests that wait are looked at. */
 const SWEEP_MS = 250;
 /** Nothing is written to a wire. */
-const DRAFT = { method: "POST", pathAndQuery: "", lines: "", body: [] };
+const DRAFT = { method: "POST", pathAndQuery: "", lines: "", credentialLines: "", body: [] };
 
 /** Replays a trace against modelled replicas; every request is parsed, decided and forwarded by the router's own code. */
 export class Simulation {

@@ -5,6 +5,7 @@ import { RouterError } from "../contract/errors.ts";
 import type { LoadView } from "../contract/load-view.ts";
 import type { Random } from "../contract/profile-plugin.ts";
 import type { InferenceRequest } from "../contract/request.ts";
+import { faultText } from "./plugin-faults.ts";
 import { ignoresPromise } from "./returned-promise.ts";
 
 export interface Filtered {
@@ -29,8 +30,9 @@ export function filter(
   if (endpoints.length === 0) return { candidates: [], dropped: [], refusal: emptyPool() };
   const dropped: Dropped[] = [];
   let candidates = endpoints;
-  for (const { name, plugin } of filters) {
-    const kept = keptBy(name, plugin, request, candidates, load, random);
+  for (const named of filters) {
+    const { name, plugin } = named;
+    const kept = keptBy(named, request, candidates, load, random);
     const lost = droppedOf(name, candidates, kept);
     if (lost.length === 0) continue;
     dropped.push({ filter: name, endpoints: lost });
@@ -41,8 +43,7 @@ export function filter(
 }
 
 function keptBy(
-  filterName: string,
-  plugin: Profile["filters"][number]["plugin"],
+  { name, plugin, file }: Profile["filters"][number],
   request: InferenceRequest,
   candidates: readonly Endpoint[],
   load: LoadView,
@@ -51,7 +52,8 @@ function keptBy(
   try {
     return plugin.filter(request, candidates.slice(), load, random);
   } catch (cause) {
-    throw new RouterError("plugin_fault", `The filter "${filterName}" failed on this request; fix the plugin.`, { cause });
+    const fault = { plugin: name, text: faultText(cause, file) };
+    throw new RouterError("plugin_fault", `The filter "${name}" failed on this request; fix the plugin.`, { cause, fault });
   }
 }
 
@@ -67,9 +69,11 @@ function droppedOf(filterName: string, candidates: readonly Endpoint[], kept: re
     if (next === kept.length) return lost;
   }
   ignoresPromise(kept);
+  const fault = { plugin: filterName, text: "A filter must return some of the candidates in their order" };
   throw new RouterError(
     "plugin_fault",
     `The filter "${filterName}" must return some of the candidates in their order; fix the plugin.`,
+    { fault },
   );
 }
 

@@ -4,6 +4,7 @@ import { RouterError } from "../contract/errors.ts";
 import type { Picker } from "../contract/picker.ts";
 import type { Random } from "../contract/profile-plugin.ts";
 import { MAX_SLOTS } from "../state/load.ts";
+import { faultText } from "./plugin-faults.ts";
 import { ignoresPromise } from "./returned-promise.ts";
 
 /** By slot: the endpoint's index among the candidates; -1 after the order contained it. Only valid within one call. */
@@ -23,6 +24,7 @@ export function pick(
   throw new RouterError(
     "plugin_fault",
     `The picker "${picker.name}" must return candidates, at least one and none twice; fix the plugin.`,
+    { fault: { plugin: picker.name, text: "A picker must return candidates, at least one and none twice" } },
   );
 }
 
@@ -35,7 +37,11 @@ function orderBy(
   try {
     return picker.plugin.pick(candidates.slice(), totals, random);
   } catch (cause) {
-    throw new RouterError("plugin_fault", `The picker "${picker.name}" failed on this request; fix the plugin.`, { cause });
+    const fault = { plugin: picker.name, text: faultText(cause, picker.file) };
+    throw new RouterError("plugin_fault", `The picker "${picker.name}" failed on this request; fix the plugin.`, {
+      cause,
+      fault,
+    });
   }
 }
 

@@ -8,7 +8,7 @@ import { Claim } from "../state/claim.ts";
 import { EventBoundary } from "../stream/event-boundary.ts";
 import type { CutEvent } from "../stream/open-event.ts";
 import { UsageTap } from "../stream/usage-tap.ts";
-import { responseLines } from "../wire/forwarded-headers.ts";
+import { responseLines, responseLinesWithoutCors } from "../wire/forwarded-headers.ts";
 import type { Framing } from "../wire/framing.ts";
 import type { Head } from "../wire/head.ts";
 import { HEADER } from "../wire/header-names.ts";
@@ -16,7 +16,7 @@ import type { ResponseReader, UpstreamFailure } from "../wire/upstream-connectio
 import { KeepAlive, type KeepAliveRule } from "./keep-alive.ts";
 import { ownResponseLines } from "./response-lines.ts";
 import { isOverload } from "./retry-policy.ts";
-import type { Draft } from "./rewrite.ts";
+import { type Draft, requestHead } from "./rewrite.ts";
 import { tellChosen } from "./tell-chosen.ts";
 
 /** What of the data plane the tries of a request use. */
@@ -117,7 +117,7 @@ export class Exchange implements ResponseReader {
   begin(): void {
     const { request, draft, config, plane } = this.#sending;
     tellChosen(config.profile, request, this.endpoint, plane.log);
-    this.#connection.send(draft.method, requestHead(draft, this.endpoint), draft.body, this);
+    this.#connection.send(draft.method, requestHead(draft, this.endpoint, config.settings.credentials), draft.body, this);
   }
 
   /** Prompt tokens believed cached at the endpoint; undefined without a prefix index. */
@@ -172,7 +172,8 @@ export class Exchange implements ResponseReader {
     if (isEventStream(head)) this.#boundary = new EventBoundary(openingEvents);
     if (request.promptSpans.length > 0) this.#tap = new UsageTap();
     const length = framing.kind === "length" ? framing.length : -1;
-    const lines = responseLines(head) + ownResponseLines(request, this.endpoint, config, plane.log);
+    const kept = config.settings.cors === undefined ? responseLines(head) : responseLinesWithoutCors(head);
+    const lines = kept + ownResponseLines(request, this.endpoint, config, plane.log);
     this.#response.start(head.status, head.reason, lines, length);
     this.#tellDelivered();
     // A body of a declared length has no room for more.
@@ -271,11 +272,6 @@ const LONGEST_PAUSE_MS = 60_000;
 function pauseMs(head: Head): number {
   const asked = head.get("retry-after") ?? "";
   return /^\d{1,9}$/.test(asked) ? Math.min(LONGEST_PAUSE_MS, Number(asked) * 1000) : PAUSE_MS;
-}
-
-/** The request's head for `endpoint`. */
-function requestHead(draft: Draft, { url }: Endpoint): string {
-  return `${draft.method} ${url.basePath}${draft.pathAndQuery} HTTP/1.1\r\nHost: ${url.hostHeader}\r\n${draft.lines}\r\n`;
 }
 
 function isEventStream(head: Head): boolean {

@@ -3,6 +3,7 @@ import type { Endpoint } from "../contract/endpoint.ts";
 import type { Log } from "../contract/log.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 import { thrownText } from "../contract/thrown-text.ts";
+import { corsLines } from "../wire/cors.ts";
 
 /** The header lines that the router adds to a replica's response. */
 export function ownResponseLines(
@@ -17,6 +18,7 @@ export function ownResponseLines(
     const model = target === "" ? "" : `x-signalbox-model: ${headerText(target)}\r\n`;
     lines += `x-signalbox-endpoint: ${headerText(endpoint.name)}\r\n${model}`;
   }
+  lines += corsLines(request.headers, settings.cors);
   for (const headerOf of profile.responseHeaders) lines += pluginLine(headerOf, request, endpoint, log);
   return lines;
 }

@@ -4,7 +4,7 @@ import type { Endpoint } from "../contract/endpoint.ts";
 import type { LoadView } from "../contract/load-view.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 import type { Scorer } from "../contract/scorer.ts";
-import { thrownMessage } from "../contract/thrown-text.ts";
+import { faultText } from "./plugin-faults.ts";
 import { ignoresPromise } from "./returned-promise.ts";
 
 export interface Scored {
@@ -37,7 +37,7 @@ export function score(
       columns.push({ scorer: scorer.name, weight: scorer.weight, values, ...(confidences && { confidences }) });
       addColumn(values, scorer.weight, confidences, totals, weights);
     } catch (thrown) {
-      faults.push({ plugin: scorer.name, message: thrownMessage(thrown) });
+      faults.push({ plugin: scorer.name, message: faultText(thrown, scorer.file) });
     }
   }
   for (let i = 0; i < totals.length; i++) {

@@ -2,13 +2,15 @@ import type { Settings } from "../settings.ts";
 import { connectionOptions } from "./connection-options.ts";
 import type { Head } from "./head.ts";
 import { HEADER, startsWithName } from "./header-names.ts";
-import { HOP_BY_HOP, isDroppedName, NUMBERED_MASK } from "./request-headers.ts";
+import { CREDENTIALS, HOP_BY_HOP, isDroppedName, NUMBERED_MASK } from "./request-headers.ts";
 
 /** Written anew for the client, or of this hop alone. */
-const DROPPED_FROM_RESPONSES = [...HOP_BY_HOP, "content-length" as const, "x-request-id" as const, "request-id" as const].reduce(
-  (mask, name) => mask | (1 << HEADER[name]),
-  0,
-);
+const DROPPED_FROM_RESPONSES = maskOf([...HOP_BY_HOP, "content-length", "x-request-id", "request-id"]);
+const CREDENTIALS_MASK = maskOf(CREDENTIALS);
+
+function maskOf(names: readonly (keyof typeof HEADER)[]): number {
+  return names.reduce((mask, name) => mask | (1 << HEADER[name]), 0);
+}
 
 /** The X-Forwarded-For line for the replica; "" for none. What a client says of itself counts only with "append". */
 export function forwardedForLine(head: Head, peer: string, mode: Settings["forwardedFor"]): string {
@@ -23,9 +25,24 @@ export function requestLines(head: Head): string {
   return keptLines(head, isDroppedFromRequest);
 }
 
+/** The same without those that hold a client's own key. */
+export function requestLinesWithoutCredentials(head: Head): string {
+  return keptLines(head, isDroppedOrCredential);
+}
+
+/** Those that hold a client's own key. */
+export function credentialLines(head: Head): string {
+  return keptLines(head, isNoCredential);
+}
+
 /** The header lines of a response that go on to the client, each with its CRLF. */
 export function responseLines(head: Head): string {
   return keptLines(head, isDroppedFromResponse);
+}
+
+/** The same without those of CORS, which are the router's to say. */
+export function responseLinesWithoutCors(head: Head): string {
+  return keptLines(head, isDroppedOrCors);
 }
 
 /** Adjacent lines that are kept are cut out in one piece. */
@@ -59,6 +76,22 @@ function isDroppedFromRequest(head: Head, index: number): boolean {
   const start = head.lineStart(index);
   const end = head.nameEnd(index);
   return hasUnderscore(head.text, start, end) || isDroppedName(head.text, start, end);
+}
+
+function isDroppedOrCredential(head: Head, index: number): boolean {
+  return isDroppedFromRequest(head, index) || !isNoCredential(head, index);
+}
+
+function isNoCredential(head: Head, index: number): boolean {
+  return (CREDENTIALS_MASK & (1 << head.id(index))) === 0;
+}
+
+function isDroppedOrCors(head: Head, index: number): boolean {
+  if (isDroppedFromResponse(head, index)) return true;
+  if (head.id(index) !== 0) return false;
+  const start = head.lineStart(index);
+  const isVaryOrigin = startsWithName(head.text, start, "vary:") && head.value(index).toLowerCase() === "origin";
+  return isVaryOrigin || startsWithName(head.text, start, "access-control-");
 }
 
 function isDroppedFromResponse(head: Head, index: number): boolean {

@@ -29,6 +29,7 @@ export const HEADER = {
   date: 24,
   server: 25,
   cookie: 26,
+  "api-key": 27,
 } as const;
 
 const IDS = new Map<string, number>(Object.entries(HEADER));

@@ -8,7 +8,7 @@ export interface GetResult {
 
 /**
  * Sends one GET to a replica. `path` is appended to the URL's base path, `timeoutMs` covers the whole exchange, `maxBytes` the
- * body. Rejects with a GetError.
+ * body; `headers` are added to the usual ones. Rejects with a GetError.
  */
 export type HttpGet = (
   url: EndpointUrl,
@@ -16,6 +16,7 @@ export type HttpGet = (
   timeoutMs: number,
   maxBytes: number,
   signal: AbortSignal,
+  headers?: Readonly<Record<string, string>>,
 ) => Promise<GetResult>;
 
 /** Why there is no response that its reader can use. */

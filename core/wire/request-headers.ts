@@ -69,6 +69,9 @@ export const REQUEST_RULES: readonly Rule[] = [
   },
 ];
 
+/** Headers with a client's own key. They go on, unless the router has a key for the replica or the config says that none do. */
+export const CREDENTIALS: readonly (keyof typeof HEADER)[] = ["authorization", "x-api-key", "api-key", "cookie"];
+
 /** A name that is not in HEADER, or the beginning of such names. */
 interface Entry {
   readonly text: string;

@@ -29,6 +29,10 @@ test("the committed schema is current", () => {
   );
 });
 
+test("the schema has a name of its own, which does not depend on where it lies", () => {
+  assert.equal(editorSchema(registry)["$id"], "urn:signalbox:config:v1");
+});
+
 test("the schema names every limit with its default", () => {
   const limits = nodeAt(editorSchema(registry), ...SPEC, "limits", "properties");
   assert.deepEqual(Object.keys(limits), Object.keys(DEFAULT_LIMITS));

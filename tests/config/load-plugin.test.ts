@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -52,9 +52,22 @@ const FILES: Readonly<Record<string, string>> = {
   "js/issues.mjs": `export default { ${scorer}, options: { "~standard": { version: 1, vendor: "mine", validate: () => ({ issues: [{ message: "speak up", path: [{ key: "a" }, 1] }] }) } } };`,
   "js/node_modules/dual/package.json": '{ "name": "dual", "main": "index.cjs" }',
   "js/node_modules/dual/index.cjs": `module.exports = { ${scorer}, options: { ${standard} } };`,
-  "bad/throws.mjs": 'throw new Error("No luck.\\nmore");',
-  "bad/syntax.mjs": "export default {",
-  "bad/empty.mjs": "export const plugin = 1;",
+  "esm/node_modules/modern/package.json":
+    '{ "name": "modern", "type": "module", "exports": { ".": { "import": "./main.js" }, "./more/*": [{ "types": "./x.d.ts", "default": "./more/*.js" }], "./none": null } }',
+  "esm/node_modules/modern/main.js": `export default { ${scorer}, options: { ${standard} } };`,
+  "esm/node_modules/modern/more/second.js": `export default { ${scorer.replace("mine", "second")}, options: { ${standard} } };`,
+  "esm/node_modules/@team/scoped/package.json": '{ "name": "@team/scoped", "type": "module", "exports": "./index.js" }',
+  "esm/node_modules/@team/scoped/index.js": `export default { ${scorer}, options: { ${standard} } };`,
+  "esm/deeper/config/note.txt": "",
+  "bad/throws.mjs": 'const a = 1;\nthrow new Error("No luck.\\nmore");',
+  "bad/throws.ts":
+    "interface Shape {\n  a: number;\n}\nconst shape: Shape = { a: 1 };\nthrow new Error('No luck ' + shape.a);\nexport default shape;\n",
+  "bad/syntax.mjs": "const a = 1;\nexport default {",
+  "bad/syntax.ts": "const a: number = 1;\nconst b: number = ;\nexport default a;\n",
+  "bad/missing.ts": '// A line.\n\nimport { nope } from "./nope.ts";\nexport default nope;\n',
+  "bad/lacking.ts": '// A line.\nimport { nope } from "./other.ts";\nexport default nope;\n',
+  "bad/other.ts": "export const other: number = 1;\n",
+  "bad/empty.mjs": "\nexport const plugin = 1;",
   "bad/function.mjs": "export default () => 1;",
   "bad/kind.mjs": `export default { ...{ ${scorer}, options: { ${standard} } }, kind: "scorrer" };`,
   "bad/type.mjs": `export default { ...{ ${scorer}, options: { ${standard} } }, type: "" };`,
@@ -83,7 +96,8 @@ describe("loadPluginModule loads", () => {
   for (const name of ["module/plugin.ts", "bare/plugin.ts", "module/enum.ts", "bare/enum.ts"]) {
     test(`TypeScript: ${name}`, async (t) => {
       if (name.endsWith("enum.ts") && isStrippingOnly()) return t.skip("this runtime takes annotations only");
-      const definition = await loadPluginModule(`./${name}`, root);
+      const { definition, file } = await loadPluginModule(`./${name}`, root);
+      assert.equal(file, join(realpathSync(root), name));
       assert.equal(definition.type, "first-only");
       const filter = makeFilter(definition);
       assert.deepEqual(filter.filter({} as InferenceRequest, [1, 2] as unknown as Endpoint[], {} as never, Math.random), [1]);
@@ -97,12 +111,24 @@ describe("loadPluginModule loads", () => {
     ["an absolute path", () => join(root, "js/plugin.mjs"), "."],
     ["a file URL", () => pathToFileURL(join(root, "js/plugin.mjs")).href, "."],
     ["a package installed beside the config", () => "dual", "js"],
+    ["a package that is an ES module alone", () => "modern", "esm"],
+    ["one that is installed further up", () => "modern", "esm/deeper/config"],
+    ["one of a scope", () => "@team/scoped", "esm"],
   ];
   for (const [name, from, baseDir] of cases) {
     test(name, async () => {
-      assert.equal((await loadPluginModule(from(), join(root, baseDir))).type, "mine");
+      assert.equal((await loadPluginModule(from(), join(root, baseDir))).definition.type, "mine");
     });
   }
+});
+
+test("loadPluginModule loads a path that a package exports by a pattern", async () => {
+  assert.equal((await loadPluginModule("modern/more/second", join(root, "esm"))).definition.type, "second");
+});
+
+test("loadPluginModule follows a link, so that places in a stack are found in the file", async () => {
+  symlinkSync(join(root, "js"), join(root, "linked"));
+  assert.equal((await loadPluginModule("./linked/plugin.mjs", root)).file, join(realpathSync(root), "js", "plugin.mjs"));
 });
 
 describe("loadPluginModule reports", () => {
@@ -111,25 +137,36 @@ describe("loadPluginModule reports", () => {
     [
       "a missing package",
       "signalbox-no-such-plugin",
-      /signalbox-no-such-plugin.*: install the package, or write \.\/file\.ts for a file\.$/,
+      /"signalbox-no-such-plugin" in a node_modules folder beside the config or above it: install the package there, or write \.\/file\.ts for a file\.$/,
     ],
     ["an address", "https://127.0.0.1/x.ts", /^A plugin is a file or an installed package/],
-    ["a module that throws", "./throws.mjs", /^It fails while loading: No luck\.$/],
-    ["a module that does not parse", "./syntax.mjs", /^It fails while loading: /],
+    [
+      "a package's path that it does not export",
+      "modern/none",
+      /^The package in \S+modern has nothing to import as "modern\/none"/,
+    ],
+    ["a module that throws", "./throws.mjs", /^It fails while loading, at \S+bad\/throws\.mjs:2:\d+: No luck\.$/],
+    ["TypeScript that throws", "./throws.ts", /^It fails while loading, at \S+bad\/throws\.ts:5:\d+: No luck 1\.$/],
+    ["a module that does not parse", "./syntax.mjs", /^It fails while loading, at \S+bad\/syntax\.mjs:2/],
+    ["TypeScript that does not parse", "./syntax.ts", /^It fails while loading, at \S+bad\/syntax\.ts:2/],
+    ["an import that is missing", "./missing.ts", /^It fails while loading, at \S+bad\/missing\.ts:3.*nope\.ts/],
+    ["an import that lacks the name", "./lacking.ts", /^It fails while loading, at \S+bad\/lacking\.ts:2.*nope/],
     [
       "a module without a default export",
       "./empty.mjs",
-      /^It has no plugin as its default export: write export default defineScorer/,
+      /^\S+bad\/empty\.mjs:2 has no plugin as its default export, but exports plugin: write export default defineScorer/,
     ],
-    ["a function", "./function.mjs", /^It has no plugin as its default export/],
-    ["an unknown kind", "./kind.mjs", /^Its default export has no known kind/],
-    ["no type", "./type.mjs", /^Its default export has no type/],
-    ["no create", "./create.mjs", /^Its default export has no create function/],
-    ["options that are no schema", "./options.mjs", /^Its options are no Standard Schema/],
+    ["a function", "./function.mjs", /^\S+function\.mjs:1 has no plugin as its default export/],
+    ["an unknown kind", "./kind.mjs", /^The default export of \S+kind\.mjs has no known kind/],
+    ["no type", "./type.mjs", /^The default export of \S+type\.mjs has no type/],
+    ["no create", "./create.mjs", /^The default export of \S+create\.mjs has no create function/],
+    ["options that are no schema", "./options.mjs", /^The options of \S+options\.mjs are no Standard Schema/],
   ];
   for (const [name, from, message] of cases) {
-    test(name, async () => {
-      await assert.rejects(loadPluginModule(from, join(root, "bad")), (error: Error) => {
+    test(name, async (t) => {
+      if (from === "./lacking.ts" && hasTypeStripping() && !isStrippingOnly())
+        return t.skip("this Node reads TypeScript itself, but here tsx does, which takes the file for CommonJS");
+      await assert.rejects(loadPluginModule(from, join(root, from.startsWith("modern") ? "esm" : "bad")), (error: Error) => {
         assert.match(error.message, message);
         assert.ok(!error.message.includes("\n"));
         return true;
@@ -151,7 +188,7 @@ describe("a config with a plugin of its own", () => {
     const entry = config.plugins.find(({ type }) => type === "first-only");
     assert.deepEqual([entry?.name, entry?.from, entry?.parameters], ["first-only", "./module/plugin.ts", { count: 1 }]);
     assert.equal(definitions.get("first-only")?.kind, "filter");
-    assert.deepEqual(config.profile.plugins[0], { pluginRef: "first-only" });
+    assert.deepEqual(config.profile.plugins[2], { pluginRef: "first-only" });
   });
 
   const cases: readonly (readonly [name: string, entry: string, line: string])[] = [
@@ -178,14 +215,18 @@ describe("a config with a plugin of its own", () => {
     [
       "a module that can't be used",
       "{ from: ./bad/type.mjs }",
-      '5:21  spec.plugins[0].from  found the module "./bad/type.mjs", which can\'t be used. Its default export has no type: give it a name such as type: "my-scorer".',
+      '5:21  spec.plugins[0].from  found the module "./bad/type.mjs", which can\'t be used. The default export of ROOT/bad/type.mjs has no type: give it a name such as type: "my-scorer".',
     ],
   ];
   for (const [name, entry, line] of cases) {
     test(`reports ${name} with its place`, async () => {
       const { problems } = await load(entry);
       assert.deepEqual(
-        problems?.map((one) => formatProblem(one).replace(`${join(root, "a.yaml")}:`, "")),
+        problems?.map((one) =>
+          formatProblem(one)
+            .replace(`${join(root, "a.yaml")}:`, "")
+            .replace(root, "ROOT"),
+        ),
         [line],
       );
     });
@@ -195,7 +236,7 @@ describe("a config with a plugin of its own", () => {
 test("a Node that runs TypeScript itself uses tsx for what it can't run", (t) => {
   if (!hasTypeStripping()) return t.skip("this runtime does not strip types by itself, or runs all of TypeScript");
   const loader = JSON.stringify(pathToFileURL(join(project, "config/load-plugin.ts")).href);
-  const script = `const { loadPluginModule } = await import(${loader}); console.log((await loadPluginModule("./enum.ts", process.argv[1])).type);`;
+  const script = `const { loadPluginModule } = await import(${loader}); console.log((await loadPluginModule("./enum.ts", process.argv[1])).definition.type);`;
   for (const folder of ["bare", "module"]) {
     const output = execFileSync(process.execPath, ["--no-warnings", "--input-type=module", "-e", script, join(root, folder)], {
       cwd: project,

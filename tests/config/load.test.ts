@@ -136,6 +136,7 @@ describe("plugins", () => {
       name: "cache",
       type: "prefix-cache",
       from: undefined,
+      file: "",
       parameters: { blockBytes: 64, hash: "xxh64", tiers: [] },
       position: { file: "a.yaml", line: 6, column: 7 },
     });
@@ -193,7 +194,11 @@ describe("the profile", () => {
       "plugins: [{ type: prefix-cache, name: cache }]",
       "ready serves-model cache*1 max-score",
     ],
-    ["keeps the default scorer beside a listed filter", "plugins: [{ type: ready }]", "ready outstanding-work*1 max-score"],
+    [
+      "keeps the default scorer beside a listed filter",
+      "plugins: [{ type: ready }]",
+      "ready serves-model outstanding-work*1 max-score",
+    ],
     [
       "keeps the default scorer beside a listed picker",
       "plugins: [{ type: random, name: r }]",
@@ -210,10 +215,21 @@ describe("the profile", () => {
       "ready serves-model queue*1 outstanding-work*0 max-score",
     ],
     [
-      "keeps its own filters and picker",
-      "profiles: [{ plugins: [{ pluginRef: ready }, { pluginRef: random }] }]",
-      "ready random",
+      "keeps its own filters and picker, behind both guards",
+      "plugins: [{ type: label-selector, name: h100, parameters: { matchLabels: { gpu: h100 } } }]\n  profiles: [{ plugins: [{ pluginRef: h100 }, { pluginRef: random }] }]",
+      "ready serves-model h100 random",
     ],
+    [
+      "has the guards in front where it lists them elsewhere",
+      "plugins: [{ type: label-selector, name: h100, parameters: { matchLabels: { gpu: h100 } } }, { type: ready, name: up }]\n  profiles: [{ plugins: [{ pluginRef: h100 }, { pluginRef: serves-model }, { pluginRef: up }] }]",
+      "up serves-model h100 max-score",
+    ],
+    [
+      "is left as it is where it is unguarded",
+      "plugins: [{ type: label-selector, name: h100, parameters: { matchLabels: { gpu: h100 } } }]\n  profiles: [{ unguarded: true, plugins: [{ pluginRef: h100 }, { pluginRef: ready }, { pluginRef: queue }] }]",
+      "h100 ready queue*1 max-score",
+    ],
+    ["is guarded where it says that it is not unguarded", "profiles: [{ unguarded: false }]", "ready serves-model max-score"],
     [
       "uses a default's type under its listed name",
       "plugins: [{ type: ready, name: up }, { type: max-score, name: best }]\n  profiles: [{ plugins: [{ pluginRef: queue }] }]",

@@ -45,9 +45,24 @@ describe("documents", () => {
     [
       "another version",
       "apiVersion: signalbox/v2\nkind: Router\nspec: {}\n",
-      ['1:13  apiVersion  found "signalbox/v2"; wanted signalbox/v1. Did you mean "signalbox/v1"?'],
+      [
+        '1:13  apiVersion  found "signalbox/v2"; wanted signalbox/v1. Did you mean "signalbox/v1"?',
+        "3:7  spec.pool.endpoints  found no endpoints; wanted at least one, such as { url: http://gpu1:8000 }.",
+      ],
     ],
-    ["no version", "kind: Router\nspec: {}\n", ['1:1  apiVersion  found no "apiVersion"; wanted signalbox/v1.']],
+    [
+      "no version",
+      "kind: Router\nspec: {}\n",
+      [
+        '1:1  apiVersion  found no "apiVersion"; wanted signalbox/v1.',
+        "2:7  spec.pool.endpoints  found no endpoints; wanted at least one, such as { url: http://gpu1:8000 }.",
+      ],
+    ],
+    [
+      "the version of something else",
+      "apiVersion: networking/v1\nkind: Router\nspec: { hosts: [] }\n",
+      ['1:13  apiVersion  found "networking/v1"; wanted signalbox/v1.'],
+    ],
     ["no spec", "apiVersion: signalbox/v1\nkind: Router\n", ['1:1  spec  found no "spec"; wanted a mapping.']],
     [
       "a key beside spec",
@@ -68,6 +83,7 @@ describe("documents", () => {
       'z.yaml:4:3  spec.pol  found the unknown key "pol"; wanted one of: listen, admin, pool, plugins, profiles, ejection, retries, keepAlive, forwardedFor, limits, responseHeaders. Did you mean "pool"?',
       "z.yaml:4:3  spec.pool.endpoints  found no endpoints; wanted at least one, such as { url: http://gpu1:8000 }.",
       'a.json:1:1  apiVersion  found no "apiVersion"; wanted signalbox/v1.',
+      "a.json:1:10  kind  found a second Router document (the first is in z.yaml); wanted one in all files together.",
       "b.yaml:2:1  found invalid YAML: Flow sequence in block collection must be sufficiently indented and end with a ].",
     ]);
   });
@@ -467,5 +483,83 @@ describe("formatProblems", () => {
     const lines = formatProblems(Array<Problem>(1000).fill(problem)).split("\n");
     assert.equal(lines.length, 52);
     assert.deepEqual(lines.slice(-2), ["… and 950 more", "1000 problems"]);
+  });
+});
+
+describe("shape and meaning", () => {
+  const rewrite = (spec: string) =>
+    `---\napiVersion: llm-d.ai/v1alpha2\nkind: InferenceModelRewrite\nmetadata: { name: food }\nspec:\n${spec}`;
+  const pool = "  poolRef: { name: llama }\n";
+  /** Each text has a problem of shape and one of meaning; all are found in one pass, at their places. */
+  const cases: readonly (readonly [name: string, text: string, places: readonly string[]])[] = [
+    [
+      "an entry of plugins, and a reference to another one",
+      router(
+        `${POOL}  plugins: [{ type: queue, name: 5 }, { type: prefix-cache, name: cache }]\n  profiles: [{ plugins: [{ pluginRef: cache, weight: x }, { pluginRef: cache }, { pluginRef: queue }] }]\n`,
+      ),
+      ["5:34 spec.plugins[0].name", "6:54 spec.profiles[0].plugins[0].weight", "6:72 spec.profiles[0].plugins[1].pluginRef"],
+    ],
+    [
+      "an entry with a readable name, and a reference to nothing",
+      router(`${POOL}  plugins: [{ type: 5, name: q }]\n  profiles: [{ plugins: [{ pluginRef: q }, { pluginRef: queu }] }]\n`),
+      ["5:21 spec.plugins[0].type", "6:57 spec.profiles[0].plugins[1].pluginRef"],
+    ],
+    [
+      "probes, a label, and the same replica twice behind a broken one",
+      router(
+        "  pool:\n    probes: { startup: { path: 5 } }\n    endpoints: [{ url: 5 }, { url: http://a, labels: { x: 1 } }, { url: http://b }, { url: http://b }]\n",
+      ),
+      [
+        "5:32 spec.pool.probes.startup.path",
+        "6:24 spec.pool.endpoints[0].url",
+        "6:59 spec.pool.endpoints[1].labels.x",
+        "6:92 spec.pool.endpoints[3].url",
+      ],
+    ],
+    [
+      "a version, and a reference to nothing",
+      `apiVersion: signalbox/v2\nkind: Router\nspec:\n${POOL}  profiles: [{ plugins: [{ pluginRef: nothing }] }]\n`,
+      ["1:13 apiVersion", "5:39 spec.profiles[0].plugins[0].pluginRef"],
+    ],
+    [
+      "a weight, and mixed weights of another rule",
+      router(POOL) +
+        rewrite(
+          `${pool}  rules:\n    - { targets: [{ modelRewrite: a, weight: -1 }, { modelRewrite: b }] }\n    - { targets: [{ modelRewrite: a, weight: 1 }, { modelRewrite: b }] }\n`,
+        ),
+      ["12:46 spec.rules[0].targets[0].weight", "13:51 spec.rules[1].targets[1]"],
+    ],
+    [
+      "a name and a pool, and weights of 0",
+      router(POOL) +
+        rewrite("  poolRef: { name: 5 }\n  rules: [{ targets: [{ modelRewrite: a, weight: 0 }] }]\n").replace(
+          "name: food",
+          "name: 5",
+        ),
+      ["8:19 metadata.name", "10:20 spec.poolRef.name", "11:22 spec.rules[0].targets"],
+    ],
+    [
+      "a broken match is not a rule for every model",
+      router(POOL) +
+        rewrite(
+          `${pool}  rules: [{ matches: [{ model: { value: 5 } }], targets: [{ modelRewrite: a }] }, { targets: [{ modelRewrite: b }] }]\n`,
+        ),
+      ["11:41 spec.rules[0].matches[0].model.value"],
+    ],
+  ];
+  for (const [name, text, places] of cases) {
+    test(name, async () => {
+      const lines = await problemsOf(text);
+      assert.deepEqual(
+        lines.map((line) => line.split("  ").slice(0, 2).join(" ")),
+        places,
+      );
+    });
+  }
+
+  test("a long list with many broken items", async () => {
+    const items = Array.from({ length: 4_000 }, (_, index) => (index % 2 === 0 ? "1" : "{ modelRewrite: a }")).join(", ");
+    const lines = await problemsOf(router(POOL) + rewrite(`${pool}  rules: [{ targets: [${items}] }]\n`));
+    assert.equal(lines.length, 2_000);
   });
 });

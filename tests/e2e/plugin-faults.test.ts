@@ -1,5 +1,10 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, describe, it } from "node:test";
+import { pathToFileURL } from "node:url";
+import { type Log, silentLog } from "../../core/contract/log.ts";
 import { z } from "../../core/contract/options.ts";
 import { type Definition, defineFilter, defineObserver, definePicker, defineScorer } from "../../core/contract/plugin.ts";
 import { createRouter } from "../../core/fetch.ts";
@@ -159,4 +164,67 @@ describe("a plugin that breaks its contract", async () => {
       }
     });
   }
+});
+
+describe("a plugin file that throws", async () => {
+  const replica = await startScriptedReplica((_request, socket) => void socket.write(jsonAnswer('{"ok":true}')));
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-faults-"));
+  const core = JSON.stringify(pathToFileURL(join(import.meta.dirname ?? ".", "../../core/contract")).href).slice(1, -1);
+  const source = (create: string) => `import { z } from "${core}/options.ts";
+import { defineFilter } from "${core}/plugin.ts";
+interface Shape {
+  readonly why: string;
+}
+const shape: Shape = { why: "broken on purpose" };
+export default defineFilter({
+  type: "thrower",
+  summary: "Throws.",
+  options: z.strictObject({}),
+  create: ${create},
+});
+`;
+  const CREATE_THROWS = "() => {\n    throw new Error(shape.why);\n  }";
+  const FILTER_THROWS = "() => ({\n    filter: () => {\n      throw new Error(shape.why);\n    },\n  })";
+  writeFileSync(join(folder, "create.ts"), source(CREATE_THROWS));
+  writeFileSync(join(folder, "filter.ts"), source(FILTER_THROWS));
+  after(async () => {
+    await replica.close();
+    rmSync(folder, { recursive: true });
+  });
+  const start = (name: string, log: Log) => {
+    const file = join(folder, `${name}.yaml`);
+    writeFileSync(
+      file,
+      `apiVersion: signalbox/v1\nkind: Router\nspec:\n  pool: { endpoints: [ { url: "${replica.url}" } ] }\n  plugins: [ { from: ./${name}.ts } ]\n`,
+    );
+    return createRouter({ files: [file], log });
+  };
+
+  it("in create: the place in the config, the message, and the place in the file", async () => {
+    await assert.rejects(start("create", silentLog), (error: Error) => {
+      assert.match(
+        error.message,
+        /create\.yaml:5:14: The plugin "thrower" can't be made: broken on purpose \(thrown at \S+create\.ts:12:\d+\)$/,
+      );
+      return true;
+    });
+  });
+
+  it("in a request: one line in the log with its name, the message and the place, and none of it for the client", async () => {
+    const lines: unknown[] = [];
+    const router = await start("filter", { ...silentLog, warn: (message, fields) => void lines.push({ message, ...fields }) });
+    await router.whenReady(5_000);
+    for (let i = 0; i < 3; i++) {
+      const headers = { "content-type": "application/json" };
+      const body = '{"model":"m","messages":[]}';
+      const answer = await router.fetch(new Request("http://router/v1/chat/completions", { method: "POST", headers, body }));
+      assert.equal(answer.status, 500);
+      assert.doesNotMatch(await answer.text(), /on purpose|filter\.ts/);
+    }
+    router.close();
+    assert.equal(lines.length, 1);
+    const { message, plugin, fault } = lines[0] as Record<string, string>;
+    assert.deepEqual([message, plugin], ["A plugin broke its contract", "thrower"]);
+    assert.match(fault!, /^broken on purpose \(\S+filter\.ts:13:\d+\)$/);
+  });
 });

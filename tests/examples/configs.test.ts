@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { after, describe, it } from "node:test";
 import { loadConfig } from "../../config/load.ts";
 import { formatProblems } from "../../config/problems.ts";
@@ -32,6 +33,19 @@ describe("every example config can run", () => {
     const tried = [...new Set(configs.flat()), "deploy/kubernetes.yaml"];
     assert.deepEqual(files.map((name) => name.replaceAll("\\", "/")).sort(), tried.sort());
   });
+});
+
+it("every document of every example tells editors its schema", () => {
+  const names = readdirSync(examplePath("."), { recursive: true, encoding: "utf8" });
+  const files = names.filter((name) => name.endsWith(".yaml") && !name.startsWith("deploy"));
+  assert.ok(files.length > 10);
+  for (const name of files) {
+    const path = examplePath(name);
+    for (const document of readFileSync(path, "utf8").split(/^---\n/m)) {
+      const [, schema = ""] = /^# yaml-language-server: \$schema=(\S+)\n/.exec(document) ?? [];
+      assert.equal(join(dirname(path), schema), examplePath("../config/signalbox.schema.json"), name);
+    }
+  }
 });
 
 /** Starts two mock replicas, and a router for them with an example config; all end with the test. */

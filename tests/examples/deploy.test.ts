@@ -17,7 +17,7 @@ const DRAIN_S = DEFAULT_LIMITS.drainTimeoutMs / 1000;
 /** Parses a command line like the program; throws if the program would refuse it. */
 function assertCommand([command, ...args]: readonly string[]): void {
   if (command === "start") assert.deepEqual(readStartArguments(args).files, ["/etc/signalbox"]);
-  else if (command === "check") assert.deepEqual(readCheckArguments(args), ["/etc/signalbox"]);
+  else if (command === "check") assert.deepEqual(readCheckArguments(args).paths, ["/etc/signalbox"]);
   else assert.fail(`There is no command ${command}`);
 }
 

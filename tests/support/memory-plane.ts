@@ -9,6 +9,7 @@ import type { DataPlane } from "../../core/data-plane.ts";
 import type { Incoming } from "../../core/intake/incoming.ts";
 import { DEFAULT_SETTINGS, type Limits, type RetrySettings } from "../../core/settings.ts";
 import { type Admission, admitAll } from "../../core/stages/admit.ts";
+import { PluginFaults } from "../../core/stages/plugin-faults.ts";
 import { PluginTimes } from "../../core/stages/plugin-times.ts";
 import { type Facts, factsOf } from "../../core/state/facts.ts";
 import { LoadTable } from "../../core/state/load.ts";
@@ -60,6 +61,7 @@ export class MemoryPlane implements DataPlane {
   readonly startedAtS = 0;
   readonly traffic = UNWATCHED;
   readonly pluginTimes: PluginTimes;
+  readonly pluginFaults: PluginFaults;
   readonly retryBudget: RetryBudget;
   /** Names of endpoints that could not be connected to. */
   readonly connectFailures: string[] = [];
@@ -112,6 +114,7 @@ export class MemoryPlane implements DataPlane {
     this.pluginTimes = new PluginTimes(this.clock, silentLog);
     this.pluginTimes.follow(this.config.profile, this.config.settings.limits.pluginMs);
     this.log = { info: write, warn: write, error: write };
+    this.pluginFaults = new PluginFaults(this.clock, this.log);
   }
 
   upstreamOf(endpoint: Endpoint): MemoryUpstream {

@@ -7,6 +7,7 @@ import type { DataPlane } from "../../core/data-plane.ts";
 import { respondWithError } from "../../core/errors/error-response.ts";
 import { intake } from "../../core/intake/request-intake.ts";
 import { admitAll } from "../../core/stages/admit.ts";
+import { PluginFaults } from "../../core/stages/plugin-faults.ts";
 import { PluginTimes } from "../../core/stages/plugin-times.ts";
 import type { LoadTable } from "../../core/state/load.ts";
 import { RetryBudget } from "../../core/state/retry-budget.ts";
@@ -80,6 +81,7 @@ export class MemoryRouter {
       silences: undefined,
       retryBudget: new RetryBudget(config.settings.retries),
       clients: new ClientCounts(0),
+      pluginFaults: new PluginFaults(clock, silentLog),
       pluginTimes: new PluginTimes(clock, silentLog),
       scanTurns: new ScanTurns(clock, (run) => run()),
       memory: new MemoryBudget(2 ** 30, clock),

@@ -4,6 +4,7 @@ import { type Log, silentLog } from "../../core/contract/log.ts";
 import type { Definition } from "../../core/contract/plugin.ts";
 import { respondWithError } from "../../core/errors/error-response.ts";
 import { type Router, runRouter } from "../../core/router.ts";
+import { corsLines } from "../../core/wire/cors.ts";
 import { startWireServer, type WireServer } from "../../core/wire/server.ts";
 import { builtIns } from "../../plugins/registry.ts";
 import { FakeClock } from "./fake-clock.ts";
@@ -34,6 +35,8 @@ export interface AccessLine {
 export interface TestRouterOptions {
   /** Lines below `spec:`, indented by two. */
   readonly spec?: string;
+  /** The value of `listen.cors`. */
+  readonly cors?: string;
   /** Further documents. */
   readonly documents?: string;
   /** Plugin types of the test's own. */
@@ -49,9 +52,10 @@ export interface TestRouterOptions {
 /** The config of such a router. */
 export async function loadTestConfig(
   urls: readonly string[],
-  options: Pick<TestRouterOptions, "spec" | "documents" | "plugins"> = {},
+  options: Pick<TestRouterOptions, "spec" | "documents" | "plugins" | "cors"> = {},
 ): Promise<LoadedConfig> {
-  const text = `apiVersion: signalbox/v1\nkind: Router\nspec:\n  listen: { port: 0 }\n  admin: false\n${options.spec ?? ""}\n${options.documents ?? ""}`;
+  const cors = options.cors === undefined ? "" : `, cors: ${options.cors}`;
+  const text = `apiVersion: signalbox/v1\nkind: Router\nspec:\n  listen: { port: 0${cors} }\n  admin: false\n${options.spec ?? ""}\n${options.documents ?? ""}`;
   const own = (options.plugins ?? []).map((plugin) => [plugin.type, plugin] as const);
   const loaded = await loadTexts([{ file: "test.yaml", text }], new Map([...builtIns, ...own]), urls);
   if (loaded.problems !== undefined) throw new Error(loaded.problems.map((problem) => JSON.stringify(problem)).join("\n"));
@@ -69,6 +73,7 @@ export async function startTestRouter(urls: readonly string[], options: TestRout
     log: options.operatorLog ?? silentLog,
     output: { print: (line) => log.push(JSON.parse(line) as AccessLine), isTerminal: false },
   });
+  const unknownOriginLines = corsLines(undefined, loaded.config.settings.cors);
   const server = await startWireServer({
     host: "127.0.0.1",
     port: 0,
@@ -76,7 +81,7 @@ export async function startTestRouter(urls: readonly string[], options: TestRout
     clock,
     memory: router.memory,
     start: router.start,
-    refuse: (response, error) => respondWithError(response, error, "openai", router.nextRequestId()),
+    refuse: (response, error) => respondWithError(response, error, "openai", router.nextRequestId(), unknownOriginLines),
   });
   await waitUntil(() => readyCount(router) >= (options.ready ?? urls.length));
   return {

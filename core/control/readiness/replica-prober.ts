@@ -17,6 +17,8 @@ export interface ProberHost {
   readonly random: Random;
   readonly get: HttpGet;
   readonly load: LoadTable;
+  /** Headers for requests to the endpoint of this name, such as a key. */
+  readonly headersFor?: (name: string) => Readonly<Record<string, string>> | undefined;
   /** Capacity of the replica's KV cache in tokens; undefined when it is not known any more. */
   readonly capacityKnown?: (slot: number, tokens: number | undefined) => void;
 }
@@ -188,7 +190,9 @@ export class ReplicaProber {
 
   async #fetch({ path }: Pick<ProbeSpec, "path">, timeoutMs: number, maxBytes = PROBE_BODY_BYTES): Promise<Fetched> {
     try {
-      const { status, body } = await this.#host.get(this.target.url, path, timeoutMs, maxBytes, this.#stopping.signal);
+      const { name, url } = this.target;
+      const headers = this.#host.headersFor?.(name);
+      const { status, body } = await this.#host.get(url, path, timeoutMs, maxBytes, this.#stopping.signal, headers);
       return { failure: status === 200 ? undefined : `status ${status}`, body };
     } catch (thrown) {
       return { failure: thrown instanceof GetError ? thrown.reason : "invalid", body: "" };

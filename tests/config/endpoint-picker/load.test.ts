@@ -111,6 +111,15 @@ saturationDetector: {}
 ];
 
 describe("a config of the reference", () => {
+  it("has both guards in front, wherever it lists filters of its own or of ours", async () => {
+    const keys = `plugins: [ { type: prefix-cache-affinity-filter }, { type: decode-filter }, { type: serves-model, name: known }, { type: ready }, { type: queue-scorer } ]
+schedulingProfiles: [ { name: default, plugins: [ { pluginRef: prefix-cache-affinity-filter }, { pluginRef: decode-filter }, { pluginRef: known }, { pluginRef: queue-scorer }, { pluginRef: ready } ] } ]
+`;
+    const { config } = await loaded(picker(keys));
+    const names = config.profile.plugins.map(({ pluginRef }) => pluginRef);
+    assert.deepEqual(names, ["ready", "known", "prefix-cache-affinity-filter", "decode-filter", "queue-scorer", "max-score"]);
+  });
+
   for (const { name, keys, profile } of SAMPLES) {
     it(name, async () => {
       const { config } = await loaded(picker(keys));
@@ -333,7 +342,10 @@ dataLayer: { discovery: { pluginRef: file-discovery } }
     const { problems = [] } = await loadConfig([write("config.yaml", picker(DISCOVERY))], builtIns);
     assert.deepEqual(
       problems.map(({ file, line, path }) => [file, line, path]),
-      [[list, 2, "endpoints[0].port"]],
+      [
+        [list, 2, "endpoints[0].port"],
+        [list, 3, "endpoints[1].address"],
+      ],
     );
     write(
       "endpoints.yaml",
@@ -366,7 +378,7 @@ kind: Router
 spec: { pool: { endpoints: [ { url: "http://gpu1:8000" } ] } }
 `),
     );
-    const { text, isValid } = await checkConfig([file], builtIns);
+    const { text, isValid } = await checkConfig({ paths: [file], urls: [], isJson: false, isStrict: false }, builtIns);
     assert.ok(isValid);
     assert.match(text, /scorer {2}queue-scorer \(queue\) {2}weight 2\n {10}picker {2}max-score\n/);
     assert.match(text, /^unneeded {2}single-profile-handler, openai-parser: the router does this itself$/m);

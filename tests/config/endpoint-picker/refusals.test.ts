@@ -196,7 +196,7 @@ describe("documents together", () => {
 
   it("no endpoints anywhere", async () => {
     assert.deepEqual(await problemsOf(picker(""), []), [
-      "a.yaml  found no document of kind Router; wanted one with spec.pool.endpoints, or endpoint URLs on the command line.",
+      "2:7  kind  found an EndpointPickerConfig without replicas; wanted their URLs beside it (signalbox start http://gpu1:8000 -f FILE), or a Router document with spec.pool.endpoints.",
     ]);
   });
 

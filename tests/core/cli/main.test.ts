@@ -105,10 +105,22 @@ describe("the command line", () => {
     bad,
     "apiVersion: signalbox/v1\nkind: Router\nspec:\n  pool: { endpoints: [ { url: nonsense } ] }\n  lisen: {}\n",
   );
+  const lone = join(folder, "lone.yaml");
+  writeFileSync(
+    lone,
+    "apiVersion: llm-d.ai/v1\nkind: EndpointPickerConfig\nplugins: [ { type: queue-scorer }, { type: random-picker, name: spare } ]\nschedulingProfiles: [ { name: p, plugins: [ { pluginRef: queue-scorer }, { pluginRef: max-score } ] } ]\n",
+  );
   const refusals: readonly { argv: readonly string[]; code: number; says: RegExp }[] = [
     { argv: ["start", "-f", bad, "--port", "0"], code: 1, says: /bad\.yaml:5:3 .*listen[\s\S]*Nothing was started/ },
     { argv: ["start", "-f", "absent.yaml"], code: 1, says: /no such file/ },
     { argv: ["check", "-f", bad], code: 1, says: /bad\.yaml:4:/ },
+    { argv: ["check", "--json", bad], code: 1, says: /^\{\n {2}"valid": false,/ },
+    {
+      argv: ["check", "--strict", "http://gpu1:8000", lone],
+      code: 1,
+      says: /"spare", which the profile does not name[\s\S]*--strict accepts no warnings/,
+    },
+    { argv: ["check", lone], code: 0, says: /The config is valid[\s\S]*warnings {2}2\n/ },
     { argv: ["check"], code: 2, says: /signalbox check -f/ },
     { argv: ["start", "--prot", "1"], code: 2, says: /--prot/ },
     { argv: ["start", "--port", "many"], code: 2, says: /0 to 65535/ },

@@ -20,6 +20,7 @@ function setUpFace() {
   const shared: FetchShared = {
     nextRequestId: () => "not a request's id",
     limits: DEFAULT_LIMITS,
+    cors: undefined,
     clock,
     memory: { unreadBytes: 0 },
     deadlines: new Deadlines(clock, 250),

@@ -429,7 +429,7 @@ describe("what goes wrong inside is told to the operator", () => {
     world.send();
     assertEnd(world, { status: 500, ending: "complete", error: "plugin_fault" });
     assert.doesNotMatch(world.response.body, /secret/);
-    assert.deepEqual(world.plane.logged, [["A request failed inside the router", "req-1", "Error: secret"]]);
+    assert.deepEqual(world.plane.logged, [["A plugin broke its contract", "f", "secret"]]);
   });
 
   it("a fault of the router itself", () => {

@@ -57,6 +57,20 @@ describe("requests that a mock replica has received", () => {
   });
 });
 
+test("a key is wanted under /v1, and nowhere else, as in vLLM", async () => {
+  const replica = await startMockReplica({ model: "m", timeScale: 0, apiKey: "k" });
+  const statusOf = async (path: string, headers: Record<string, string> = {}) => {
+    const response = await fetch(replica.url + path, { headers });
+    const text = await response.text();
+    return response.status === 401 ? text : response.status;
+  };
+  assert.equal(await statusOf("/v1/models"), '{"error":"Unauthorized"}');
+  assert.equal(await statusOf("/v1/models", { authorization: "Bearer wrong" }), '{"error":"Unauthorized"}');
+  assert.equal(await statusOf("/v1/models", { authorization: "Bearer k" }), 200);
+  assert.equal(await statusOf("/health"), 200);
+  await replica.close();
+});
+
 describe("a client that leaves", () => {
   let replica: MockReplica;
   before(async () => {

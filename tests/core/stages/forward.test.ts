@@ -48,6 +48,7 @@ function setUp({ limits, retries, request = makeRequest({ promptTokens: 100 }), 
     method: "POST",
     pathAndQuery: "/v1/chat/completions",
     lines: "Content-Length: 2\r\n",
+    credentialLines: "",
     body: [Buffer.from("{}")],
   };
   const sending = { request, draft, openingEvents: 0, keepAlive: undefined, config: plane.config, plane };

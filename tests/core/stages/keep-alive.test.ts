@@ -20,7 +20,7 @@ function begin() {
   const response = new RecordedResponse();
   const sending = {
     request: makeRequest({ isStream: true }),
-    draft: { method: "POST", pathAndQuery: "/", lines: "", body: [] },
+    draft: { method: "POST", pathAndQuery: "/", lines: "", credentialLines: "", body: [] },
     openingEvents: 0,
     keepAlive: { event: Buffer.from(KEEP_ALIVE), periodMs: PERIOD_MS },
     config: plane.config,

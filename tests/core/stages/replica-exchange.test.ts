@@ -52,6 +52,7 @@ function begin(overrides: Overrides = {}): World {
     method: "POST",
     pathAndQuery: "/v1/chat/completions?x=1",
     lines: "X-Own: 1\r\n",
+    credentialLines: "",
     body: [PROMPT, Buffer.from("end")],
   };
   const connection = plane.poolOf(endpoint).take(true)!;

@@ -30,6 +30,7 @@ interface Call {
   readonly timeoutMs: number;
   readonly maxBytes: number;
   readonly signal: AbortSignal;
+  readonly headers: Readonly<Record<string, string>> | undefined;
 }
 
 /** A prober whose replicas are a table of results, with a clock that the test moves. */
@@ -43,8 +44,8 @@ function setup(options: Partial<ProberOptions> = {}) {
   const open = new Map<string, number>();
   let mostOpen = 0;
 
-  const get: HttpGet = async (url, path, timeoutMs, maxBytes, signal) => {
-    calls.push({ host: url.hostname, path, atMs: clock.now(), timeoutMs, maxBytes, signal });
+  const get: HttpGet = async (url, path, timeoutMs, maxBytes, signal, headers) => {
+    calls.push({ host: url.hostname, path, atMs: clock.now(), timeoutMs, maxBytes, signal, headers });
     const key = `${url.hostname}${path}`;
     open.set(key, (open.get(key) ?? 0) + 1);
     mostOpen = Math.max(mostOpen, open.get(key) ?? 0);
@@ -88,6 +89,15 @@ async function inService(options: Partial<ProberOptions> = {}, results = UP) {
   assert.equal(world.phase("a"), "ready");
   return world;
 }
+
+test("every probe and every source is asked with the endpoint's headers", async () => {
+  const headersFor = (name: string) => ({ authorization: `Bearer of ${name}` });
+  const world = await inService({ headersFor, sources: [modelList, metrics] });
+  await world.clock.advance(20_000);
+  assert.deepEqual([...new Set(world.calls.map(({ path }) => path))].sort(), ["/health", "/metrics", "/v1/models"]);
+  for (const { headers } of world.calls) assert.deepEqual(headers, { authorization: "Bearer of a" });
+  world.prober.stop();
+});
 
 describe("coming into service", () => {
   test("a running replica is ready after the first round, which fetches each path once", async () => {

@@ -1,0 +1,24 @@
+import type { Secret } from "../core/contract/secret.ts";
+import type { CredentialSettings } from "../core/settings.ts";
+import type { Resource } from "./fit.ts";
+import type { NamedEndpoint } from "./pool.ts";
+import type { RouterDocument } from "./schema.ts";
+import { readSecret } from "./secret.ts";
+
+/** The router's own keys for replicas; undefined if the config says nothing of keys, so that requests need not look. */
+export async function readCredentials(
+  resource: Resource<RouterDocument>,
+  endpoints: readonly NamedEndpoint[],
+): Promise<CredentialSettings | undefined> {
+  const { pool } = resource.document.spec;
+  const ofEndpoint = new Map<string, Secret>();
+  for (const { spec, entry } of endpoints) {
+    const { auth, report } = entry;
+    const secret = auth && (await readSecret(auth.bearer, ["auth", "bearer"], { file: resource.file, report }));
+    if (secret !== undefined) ofEndpoint.set(spec.name, secret);
+  }
+  const ofPool = pool?.auth && (await readSecret(pool.auth.bearer, ["spec", "pool", "auth", "bearer"], resource));
+  const isForwarded = pool?.forwardCredentials ?? true;
+  if (ofPool === undefined && ofEndpoint.size === 0 && isForwarded) return undefined;
+  return { ofPool, ofEndpoint, isForwarded };
+}
