@@ -101,7 +101,14 @@ function instanceOf(name: string, definition: Definition, spec: PluginSpec, path
     reportIssues(result.issues, { schema, value, base: [...path, "parameters"], report });
     return undefined;
   }
-  const entry = { name, type, from: spec.from, parameters: result.value, position: place.positionOf(path) };
+  const entry = {
+    name,
+    type,
+    from: spec.from,
+    parameters: result.value,
+    folder: dirname(place.file),
+    position: place.positionOf(path),
+  };
   return { entry, definition, path, report };
 }
 

@@ -53,6 +53,8 @@ export interface Router {
   probeFailure(endpoint: Endpoint): string;
   /** Resolves to true once an endpoint is available, or to false when none is after `timeoutMs`. */
   whenReady(timeoutMs: number): Promise<boolean>;
+  /** From now on `/ready` says 503; everything else is served as before. */
+  announceStop(): void;
   /** Ends probes and every connection to a replica; requests under way break off. */
   close(): void;
 }
@@ -83,6 +85,7 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices)
   const startedAtS = Math.floor(clock.wall() / 1000);
   const waiting = new Set<() => void>();
   let facts = factsOf([]);
+  let isStopping = false;
 
   const control = new ControlPlane({
     plugins,
@@ -121,6 +124,9 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices)
     random,
     log,
     startedAtS,
+    get isStopping() {
+      return isStopping;
+    },
     traffic: control.traffic,
     pluginTimes,
     retryBudget: new RetryBudget(config.settings.retries),
@@ -177,6 +183,9 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices)
         const cancel = clock.after(timeoutMs, () => settle(false));
         waiting.add(wake);
       });
+    },
+    announceStop() {
+      isStopping = true;
     },
     close,
   };

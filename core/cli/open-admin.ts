@@ -32,7 +32,7 @@ export async function openAdmin(
   { router, server, settings, sources, droppedLogLines, log }: Shown,
 ): Promise<OpenAdmin | undefined> {
   if (configured === undefined && askedPort === undefined) return undefined;
-  const { host, port, hosts } = {
+  const { host, port, isPortShared, hosts } = {
     ...DEFAULT_ADMIN,
     hosts: [],
     ...configured,
@@ -41,6 +41,7 @@ export async function openAdmin(
   const admin = await startAdmin({
     host,
     port,
+    isPortShared,
     hosts,
     limits: settings.limits,
     clock: systemClock,

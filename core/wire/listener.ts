@@ -7,6 +7,8 @@ import type { WaitingRoom } from "./waiting-room.ts";
 export interface ListenerOptions {
   readonly host: string;
   readonly port: number;
+  /** Whether other processes may listen on the same port. */
+  readonly isPortShared?: boolean | undefined;
   readonly clock: Clock;
   /** Connections beyond this number wait. */
   readonly maxConnections: number;
@@ -35,7 +37,16 @@ const RENEWAL_PERIOD_MS = 1_000;
 
 /** Listens until it is closed. Rejects with the error of `listen` when it can't have the address. */
 export async function startListener(options: ListenerOptions): Promise<Listener> {
-  const { clock, maxConnections, connectionCount, waitingRoom, crowding, accept, isRenewed = acceptEndsAtFileLimit } = options;
+  const {
+    clock,
+    isPortShared = false,
+    maxConnections,
+    connectionCount,
+    waitingRoom,
+    crowding,
+    accept,
+    isRenewed = acceptEndsAtFileLimit,
+  } = options;
   let wasFull = false;
   const open = (port: number): Promise<Server> => {
     const server = createServer({ noDelay: true, allowHalfOpen: false, pauseOnConnect: true }, (socket) => {
@@ -50,7 +61,7 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
       wasFull = true;
       crowding.turnedAway("descriptors");
     });
-    return listen(server, { host: options.host, port });
+    return listen(server, { host: options.host, port, reusePort: isPortShared });
   };
   let server = await open(options.port);
   const port = portOf(server);
@@ -94,7 +105,7 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
   };
 }
 
-function listen(server: Server, address: { readonly host: string; readonly port: number }): Promise<Server> {
+function listen(server: Server, address: { host: string; port: number; reusePort: boolean }): Promise<Server> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen({ ...address, backlog: 4096 }, () => {

@@ -16,6 +16,8 @@ import type { UnreadCounter } from "./write-progress.ts";
 export interface WireServerOptions {
   readonly host: string;
   readonly port: number;
+  /** Whether other processes may listen on the same port. */
+  readonly isPortShared?: boolean;
   readonly limits: Limits;
   readonly clock: Clock;
   /** Is told how many bytes of responses wait for their clients. */
@@ -47,7 +49,7 @@ const LAST_ACCEPT_MS = 100;
 
 /** Listens and serves HTTP/1.1. Rejects with the error of `listen` (EADDRINUSE, EACCES) when it can't have the address. */
 export async function startWireServer(options: WireServerOptions): Promise<WireServer> {
-  const { host, port, limits, clock, log = silentLog, mayWait = true } = options;
+  const { host, port, isPortShared, limits, clock, log = silentLog, mayWait = true } = options;
   const deadlines = new Deadlines(
     clock,
     sweepPeriodMs([limits.headTimeoutMs, limits.bodyTimeoutMs, limits.idleTimeoutMs, limits.writeTimeoutMs]),
@@ -65,6 +67,7 @@ export async function startWireServer(options: WireServerOptions): Promise<WireS
   const started = await startListener({
     host,
     port,
+    isPortShared,
     clock,
     maxConnections: Math.min(limits.clientConnections, affordable.served),
     connectionCount: () => connections.size,
