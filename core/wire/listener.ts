@@ -2,6 +2,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import type { Clock } from "../contract/clock.ts";
 import { acceptEndsAtFileLimit } from "../runtime/accept-limit.ts";
 import type { Crowding } from "./crowding.ts";
+import { quietMoment } from "./quiet-moment.ts";
 import type { WaitingRoom } from "./waiting-room.ts";
 
 export interface ListenerOptions {
@@ -48,8 +49,10 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
     isRenewed = acceptEndsAtFileLimit,
   } = options;
   let wasFull = false;
+  let accepted = 0;
   const open = (port: number): Promise<Server> => {
     const server = createServer({ noDelay: true, allowHalfOpen: false, pauseOnConnect: true }, (socket) => {
+      accepted += 1;
       if (connectionCount() < maxConnections && waitingRoom.size === 0) return accept(socket);
       wasFull = true;
       crowding.turnedAway("connections");
@@ -100,6 +103,7 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
       stopRenewal();
       waitingRoom.close();
       await renewal;
+      await quietMoment(clock, () => accepted);
       await Promise.all([closing, close(server)]);
     },
   };
