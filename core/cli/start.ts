@@ -3,26 +3,28 @@ import { type LoadedConfig, loadConfig, loadTexts, type RefusedConfig } from "..
 import { formatProblems } from "../../config/problems.ts";
 import { systemClock } from "../contract/clock.ts";
 import type { Definition } from "../contract/plugin.ts";
-import { printable, printableLines } from "../contract/printable.ts";
+import { printableLines } from "../contract/printable.ts";
 import { respondWithError } from "../errors/error-response.ts";
-import { type Router, runRouter } from "../router.ts";
+import { runRouter } from "../router.ts";
 import { takeConsole } from "../runtime/take-console.ts";
 import { tuneRuntime } from "../runtime/tune-runtime.ts";
 import { startWireServer } from "../wire/server.ts";
 import { readStartArguments, type StartArguments } from "./arguments.ts";
 import { type Demo, startDemo } from "./demo.ts";
 import { failureOf } from "./failure.ts";
+import { firstProbes } from "./first-probes.ts";
+import { demoGreeting, greeting, waitingNote } from "./greeting.ts";
 import { ignoreSignals } from "./ignored-signals.ts";
 import { logUncaught } from "./last-resort.ts";
 import { linePrinter } from "./line-printer.ts";
 import { type OpenAdmin, openAdmin } from "./open-admin.ts";
 import { type Outputs, openOutputs } from "./outputs.ts";
 import { portError, urlOf } from "./ports.ts";
+import { serviceManager } from "./service-manager.ts";
+import { stopServing } from "./stop.ts";
 import { stopSignal } from "./stop-signal.ts";
 
 const DEFAULT_FILE = "signalbox.yaml";
-/** How long to wait for a ready replica before printing the first line, so that its URL works at once. */
-const FIRST_PROBE_MS = 1_500;
 
 /** How long the program waits at its end for the readers of its outputs. */
 const LAST_LINES_MS = 1_000;
@@ -84,7 +86,8 @@ async function run(
     log,
     output: { print: printer.print, isTerminal },
   });
-  const address = { host: asked.host ?? listen.host, port: asked.port ?? listen.port };
+  const service = serviceManager(log);
+  const address = { ...listen, host: asked.host ?? listen.host, port: asked.port ?? listen.port };
   let admin: OpenAdmin | undefined;
   try {
     const server = await startWireServer({
@@ -104,36 +107,19 @@ async function run(
       await server.drain(0);
       throw thrown;
     });
-    await router.whenReady(FIRST_PROBE_MS);
     const url = urlOf(address.host, server.port);
     // Before the first line: whoever reads it may stop the router at once.
     const stopped = stopSignal();
+    await firstProbes(router, systemClock, stopped, (replicas) => outputs.print(waitingNote(url, replicas)));
     outputs.print((demo ? demoGreeting(url) : greeting(url, router)) + (admin?.greeting ?? ""));
+    service.ready();
     await stopped;
-    log.info("Stopping: waiting for requests in progress", { connections: server.connections });
-    await server.drain(settings.limits.drainTimeoutMs);
+    service.stopping();
+    await stopServing({ router, server, limits: settings.limits, clock: systemClock, log });
     return 0;
   } finally {
     await admin?.close();
     router.close();
     printer.close();
   }
-}
-
-function greeting(url: string, router: Router): string {
-  const { endpoints, served } = router.facts;
-  const ready = endpoints.filter(({ isAvailable }) => isAvailable).length;
-  const models = [...served].slice(0, 8).join(", ") || "none yet";
-  const line = `Signalbox is listening on ${url} for the pool "${router.config.pool}": ${ready} of ${endpoints.length} replicas ready, models: ${models}`;
-  return `${printable(line)}\n`;
-}
-
-function demoGreeting(url: string): string {
-  return `Signalbox is listening on ${url} with a demo pool: three mock replicas in this process, model "demo", 90/10 rewrite of "food-review".
-Try it:
-
-  curl ${url}/v1/chat/completions -H 'Content-Type: application/json' -d '{"model":"food-review","messages":[{"role":"user","content":"Was the soup any good?"}]}'
-
-For your own replicas: npm start -- http://gpu1:8000 http://gpu2:8000
-`;
 }

@@ -1,5 +1,6 @@
 import type { Log } from "../../contract/log.ts";
 import type { Source } from "../../contract/source.ts";
+import { logReadiness } from "./readiness-log.ts";
 import type { ReplicaHealth } from "./replica-health.ts";
 import { type ProberHost, type ProbeTarget, ReplicaProber } from "./replica-prober.ts";
 import { groupSources, type SourceGroup } from "./source-facts.ts";
@@ -18,9 +19,11 @@ export class Prober {
   readonly #options: ProberOptions;
   readonly #groups: readonly SourceGroup[];
   readonly #replicas = new Map<string, ReplicaProber>();
+  readonly #startedAtMs: number;
 
   constructor(options: ProberOptions) {
     this.#options = options;
+    this.#startedAtMs = options.clock.now();
     this.#groups = groupSources(options.sources, options.probes.readiness);
   }
 
@@ -59,9 +62,11 @@ export class Prober {
 
   #probe(target: ProbeTarget): ReplicaProber {
     const { known } = this.#options;
-    return new ReplicaProber(this.#options, target, this.#groups, known?.(target), (health) =>
-      this.#changed(target.name, health),
-    );
+    return new ReplicaProber(this.#options, target, this.#groups, known?.(target), (health, before) => {
+      const { clock, log } = this.#options;
+      logReadiness(log, target.name, before, health, clock.now() - this.#startedAtMs);
+      this.#changed(target.name, health);
+    });
   }
 
   /** Logs a failure of the callback, so that probing goes on. */

@@ -41,7 +41,7 @@ interface Fetched {
 export class ReplicaProber {
   readonly target: ProbeTarget;
   readonly #host: ProberHost;
-  readonly #changed: (health: ReplicaHealth) => void;
+  readonly #changed: (health: ReplicaHealth, before: ReplicaHealth) => void;
   /** Sources that read the path of the readiness probe. */
   readonly #probeGroup: SourceGroup | undefined;
   readonly #facts: SourceFacts;
@@ -59,7 +59,7 @@ export class ReplicaProber {
     target: ProbeTarget,
     groups: readonly SourceGroup[],
     known: ReplicaHealth | undefined,
-    changed: (health: ReplicaHealth) => void,
+    changed: (health: ReplicaHealth, before: ReplicaHealth) => void,
   ) {
     this.target = target;
     this.#host = host;
@@ -169,7 +169,7 @@ export class ReplicaProber {
     if (this.#health === before) return;
     if (isInService(this.#health) && !isInService(before)) this.#entered();
     if (!isInService(this.#health) && isInService(before)) this.#left();
-    this.#changed(this.#health);
+    this.#changed(this.#health, before);
   }
 
   /** The replica has come into service. */
