@@ -67,12 +67,13 @@ function assemble(
   instances: Instance[],
 ): Omit<PluginSet, "dispose"> {
   const prefixRequests: Partial<PrefixSettings>[] = [];
-  for (const { name, type, parameters } of config.plugins) {
+  for (const { name, type, parameters, folder } of config.plugins) {
     const definition = definitions.get(name);
     if (definition === undefined) throw new Error(`The plugin "${name}" has no definition`);
     const host: PluginHost = {
       ...services,
       name,
+      folder,
       signal,
       keep: (version, make) => kept.get(type, name, version, make),
       usePrefixIndex: (settings) => prefixRequests.push(settings),
