@@ -44,8 +44,8 @@ export function serviceManager(log: Log, env: NodeJS.ProcessEnv = process.env): 
 function notify(assignment: string, env: NodeJS.ProcessEnv): Promise<string> {
   return new Promise((resolve) => {
     const child = spawn("systemd-notify", [assignment], { stdio: "ignore", env, timeout: LONGEST_MS });
-    // The program must not wait at its end for a service manager that does not read.
-    child.unref();
+    // The program must not wait at its end for a service manager that does not read. (On Deno, a child that could not start has no unref.)
+    child.once("spawn", () => child.unref());
     child.once("error", (error) => resolve(error.message));
     child.once("exit", (code, signal) => resolve(code === 0 ? "" : `systemd-notify ended with ${code ?? signal}`));
   });

@@ -2,7 +2,7 @@ import { Resolver } from "node:dns/promises";
 import type { EndpointSpec } from "../../core/contract/endpoint.ts";
 import { z } from "../../core/contract/options.ts";
 import { defineDiscovery } from "../../core/contract/plugin.ts";
-import { type Lookup, lookUpAddresses, lookUpServices } from "./dns-lookup.ts";
+import { type FoundServer, type Lookup, lookUpAddresses, lookUpServices } from "./dns-lookup.ts";
 
 /** A lookup that takes longer has failed, whatever the runtime's resolver still tries. */
 const LONGEST_MS = 10_000;
@@ -27,6 +27,14 @@ const options = z.discriminatedUnion("record", [
   z.strictObject({ record: z.literal("SRV"), ...shared }),
 ]);
 
+type Found = (specs: readonly EndpointSpec[]) => void;
+
+/** The last answer, and to which question. */
+interface KeptAnswer {
+  question: string;
+  servers: readonly FoundServer[];
+}
+
 /**
  * Each answer is the whole list. An address that is not in it any more gets no new requests, and those under way there finish. When
  * nobody answers, or the name has no records, the last answer stays, with one warning: probes know better than a broken resolver
@@ -36,22 +44,29 @@ export default defineDiscovery({
   type: "dns",
   summary: "The endpoints at the addresses of a DNS name, asked for again after their TTL.",
   options,
-  create(asked, { clock, log, signal }) {
+  create(asked, { clock, log, signal, keep }) {
     const { host, labels, minSeconds, maxSeconds, servers } = asked;
     if (minSeconds > maxSeconds) throw new Error("minSeconds is above maxSeconds: make it the smaller one.");
     let resolver = resolverOf(servers);
+    const question = JSON.stringify([host, asked.record, asked.record === "SRV" ? 0 : asked.port]);
+    // A reload of the config must not empty the pool until the first answer comes.
+    const kept = keep(1, (): KeptAnswer => ({ question: "", servers: [] }));
     let last = "";
     let failures = 0;
     let cancel = () => {};
 
-    const take = (lookup: Lookup, found: (specs: readonly EndpointSpec[]) => void) => {
+    const tell = (servers: readonly FoundServer[], found: Found) => {
+      last = JSON.stringify(servers);
+      found(servers.map((server) => ({ ...server, labels })));
+    };
+    const take = (lookup: Lookup, found: Found) => {
       if (failures > 0) log.info("The name is resolved again", { host });
       failures = 0;
-      const text = JSON.stringify(lookup.servers);
-      if (text === last) return;
-      last = text;
+      if (JSON.stringify(lookup.servers) === last) return;
       log.info("The name has new addresses", { host, endpoints: lookup.servers.length });
-      found(lookup.servers.map((server) => ({ ...server, labels })));
+      kept.question = question;
+      kept.servers = lookup.servers;
+      tell(lookup.servers, found);
     };
     const failed = (thrown: unknown) => {
       const cause = thrown instanceof Error ? thrown.message : String(thrown);
@@ -85,6 +100,7 @@ export default defineDiscovery({
           }
           cancel = clock.after(Math.max(minSeconds, Math.min(pauseSeconds, maxSeconds)) * 1_000, () => void ask());
         };
+        if (kept.question === question) tell(kept.servers, found);
         void ask();
       },
       dispose() {

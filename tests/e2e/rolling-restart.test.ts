@@ -33,7 +33,7 @@ async function keepCalling(port: number, isOver: () => boolean): Promise<{ answe
     client.send(chatPost());
     const answer = (await client.until((received) => isWholeAnswer(received.slice(seen)))).slice(seen);
     seen += answer.length;
-    const isLost = answer === "" && client.isClosed && seen === 0 && !isSecondTry;
+    const isLost: boolean = answer === "" && client.isClosed && seen === 0 && !isSecondTry;
     isSecondTry = isLost;
     if (isWholeAnswer(answer) && answer.startsWith("HTTP/1.1 200 ")) counts.answered += 1;
     else if (!isLost) counts.failed += 1;

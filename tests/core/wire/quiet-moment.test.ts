@@ -27,7 +27,7 @@ describe("a quiet moment", () => {
 
   it("waits for three quiet turns in a row", async () => {
     assert.equal(await turnsUntilQuiet((turn) => (turn === 2 || turn === 4 ? { accepted: 1 } : {})), 7);
-    assert.equal(await turnsUntilQuiet((turn) => (turn === 3 ? { ms: 1 } : {})), 6);
+    assert.equal(await turnsUntilQuiet((turn) => (turn === 3 ? { ms: 5 } : {})), 6);
   });
 
   it("comes after 50 ms at the latest", async () => {

@@ -151,6 +151,35 @@ describe("the dns discovery", () => {
     assert.equal(found.length, 1);
   });
 
+  it("has the last answer at once after a reload with the same question, and not with another one", TIMEOUT, async () => {
+    const server = await startNameServer();
+    after(() => server.close());
+    server.names.set(HOST, { ttl: 5, A: ["10.0.0.1"] });
+    let state: unknown;
+    const keep = <State>(_version: number, make: () => State): State => {
+      state ??= make();
+      return state as State;
+    };
+    const startOne = (port: number, labels: Record<string, string>) => {
+      const clock = new FakeClock();
+      const found: (readonly EndpointSpec[])[] = [];
+      const plugin = createPlugin(
+        dns,
+        { host: HOST, record: "A", port, labels, servers: [server.address] },
+        makeHost({ clock, keep }),
+      );
+      plugin.start((specs) => found.push(specs));
+      after(() => plugin.dispose?.());
+      return found;
+    };
+    const first = startOne(8000, {});
+    assert.deepEqual(first, []);
+    await waitUntil(() => first.length === 1);
+    const second = startOne(8000, { zone: "b" });
+    assert.deepEqual(second, [[{ ...first[0]![0], labels: { zone: "b" } }]]);
+    assert.deepEqual(startOne(9000, {}), []);
+  });
+
   it("asks no more once it is stopped", TIMEOUT, async () => {
     const { server, clock, start, stop } = await setUp({ record: "A", port: 8000 });
     server.names.set(HOST, { ttl: 5, A: ["10.0.0.1"] });
