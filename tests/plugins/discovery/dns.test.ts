@@ -176,7 +176,7 @@ describe("the dns discovery", () => {
     assert.deepEqual(first, []);
     await waitUntil(() => first.length === 1);
     const second = startOne(8000, { zone: "b" });
-    assert.deepEqual(second, [[{ ...first[0]![0], labels: { zone: "b" } }]]);
+    assert.deepEqual(second, [[{ name: "10.0.0.1-8000", url: "http://10.0.0.1:8000", labels: { zone: "b" } }]]);
     assert.deepEqual(startOne(9000, {}), []);
   });
 
