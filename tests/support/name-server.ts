@@ -1,12 +1,12 @@
 import { createSocket } from "node:dgram";
 
-export interface SrvRecord {
+interface SrvRecord {
   readonly target: string;
   readonly port: number;
 }
 
 /** What the name server knows of one name; a name without an entry does not exist. */
-export interface Records {
+interface Records {
   readonly ttl: number;
   readonly A?: readonly string[];
   /** As eight groups of hexadecimal digits. */
