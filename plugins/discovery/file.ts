@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync, type Stats, statSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { EndpointSpec } from "../../core/contract/endpoint.ts";
@@ -42,7 +42,11 @@ export default defineDiscovery({
     let cancel = () => {};
 
     const take = (text: string, found: (specs: readonly EndpointSpec[]) => void) => {
-      if (text !== lastText) found(readList(text));
+      if (text !== lastText) {
+        const specs = readList(text);
+        if (lastText !== "") log.info("The endpoints file has changed", { path, endpoints: specs.length });
+        found(specs);
+      }
       lastText = text;
       fault = "";
       isReported = false;
@@ -58,14 +62,14 @@ export default defineDiscovery({
     return {
       start(found) {
         try {
-          checkSize(statSync(path).size);
+          checkFile(statSync(path));
           take(readFileSync(path, "utf8"), found);
         } catch (thrown) {
           throw new Error(`The endpoints file ${path} can't be used: ${messageOf(thrown)}`);
         }
         const look = async () => {
           try {
-            checkSize((await stat(path)).size);
+            checkFile(await stat(path));
             const text = await readFile(path, "utf8");
             if (!signal.aborted) take(text, found);
           } catch (thrown) {
@@ -80,8 +84,10 @@ export default defineDiscovery({
   },
 });
 
-function checkSize(bytes: number): void {
-  if (bytes > MOST_BYTES) throw new Error(`It has ${bytes} bytes; the most are ${MOST_BYTES}.`);
+/** Throws an Error for what can't be read at once: a pipe would block, and a huge file would fill the memory. */
+function checkFile(stats: Stats): void {
+  if (!stats.isFile()) throw new Error("It is no regular file.");
+  if (stats.size > MOST_BYTES) throw new Error(`It has ${stats.size} bytes; the most are ${MOST_BYTES}.`);
 }
 
 /** Throws an Error that says what is wrong with the text. */

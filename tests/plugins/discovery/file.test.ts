@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -109,6 +110,15 @@ describe("the file discovery", () => {
 
   it("refuses to start without its file", () => {
     assert.throws(setUp(undefined).start, /endpoints-\d+\.json can't be used: .*ENOENT|No such file/);
+  });
+
+  it("refuses to start with a folder, or a pipe, which would block", () => {
+    const pipe = join(folder, "pipe");
+    execFileSync("mkfifo", [pipe]);
+    for (const path of [folder, pipe]) {
+      const plugin = createPlugin(file, { path }, makeHost({ folder }));
+      assert.throws(() => plugin.start(() => {}), /can't be used: It is no regular file/);
+    }
   });
 
   it("keeps the last list while its file is away", async () => {
