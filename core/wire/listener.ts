@@ -101,9 +101,9 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
     ended: takeWaiting,
     async close() {
       stopRenewal();
-      waitingRoom.close();
       await renewal;
       await quietMoment(clock, () => accepted);
+      waitingRoom.close();
       await Promise.all([closing, close(server)]);
     },
   };

@@ -64,6 +64,8 @@ export async function startWireServer(options: WireServerOptions): Promise<WireS
     listener?.ended();
   };
   const shared = { ...options, clients, deadlines, ended, isDraining: false };
+  /** What was under way has been cut. */
+  let isCut = false;
   const started = await startListener({
     host,
     port,
@@ -74,8 +76,11 @@ export async function startWireServer(options: WireServerOptions): Promise<WireS
     waitingRoom: new WaitingRoom(mayWait ? affordable.waiting : 0, limits.headTimeoutMs),
     crowding,
     accept(socket) {
-      if (clients.enter(socket.remoteAddress ?? "")) connections.add(new ServerConnection(socket, shared));
-      else socket.destroy();
+      if (isCut || !clients.enter(socket.remoteAddress ?? "")) return void socket.destroy();
+      const connection = new ServerConnection(socket, shared);
+      connections.add(connection);
+      // Accepted in the last moments before the port closes.
+      if (shared.isDraining) connection.beginDrain();
     },
   }).catch((thrown) => {
     deadlines.close();
@@ -89,6 +94,7 @@ export async function startWireServer(options: WireServerOptions): Promise<WireS
     const closed = started.close();
     for (const connection of connections) connection.beginDrain();
     const cancel = clock.after(timeoutMs, () => {
+      isCut = true;
       for (const connection of connections) connection.cut();
     });
     await closed;
