@@ -114,7 +114,7 @@ describe("the file discovery", () => {
 
   it("refuses to start with a folder, or a pipe, which would block", () => {
     const pipe = join(folder, "pipe");
-    execFileSync("mkfifo", [pipe]);
+    execFileSync("/bin/sh", ["-c", 'mkfifo "$0"', pipe]);
     for (const path of [folder, pipe]) {
       const plugin = createPlugin(file, { path }, makeHost({ folder }));
       assert.throws(() => plugin.start(() => {}), /can't be used: It is no regular file/);
