@@ -4,7 +4,7 @@ import type { Router } from "../router.ts";
 /** How long the program waits for the first results of probes, so that its first line says how many replicas are ready. */
 const LONGEST_MS = 2_000;
 /** A wait as long as this is noticed, so it gets a line of its own. */
-const NOTICED_MS = 250;
+const NOTICED_MS = 500;
 const LOOK_EVERY_MS = 10;
 
 /** What is asked of a router here. */

@@ -47,7 +47,7 @@ describe("the wait for first probes", () => {
 
   it("goes on while discovery has found nothing", async () => {
     const wait = setUp([]);
-    await wait.clock.advance(500);
+    await wait.clock.advance(600);
     assert.deepEqual(wait.noted, [0]);
     wait.now.push("ready");
     await wait.clock.advance(20);
