@@ -6,7 +6,7 @@ import type { RewriteRule } from "./rewrite-rule.ts";
 
 /** The content of the config files, validated, with all defaults filled in. Plain data. */
 export interface RouterConfig {
-  readonly listen: Address;
+  readonly listen: ListenAddress;
   /** Undefined when the admin port is off. */
   readonly admin: AdminAddress | undefined;
   readonly pool: PoolConfig;
@@ -23,7 +23,13 @@ export interface Address {
   readonly port: number;
 }
 
-export interface AdminAddress extends Address {
+/** An address of the router's own. */
+export interface ListenAddress extends Address {
+  /** Whether other processes may listen on the same port. */
+  readonly isPortShared: boolean;
+}
+
+export interface AdminAddress extends ListenAddress {
   /** Accepted host names with a dot, beside `host`. */
   readonly hosts: readonly string[];
 }
@@ -44,6 +50,8 @@ export interface PluginEntry {
   readonly file: string;
   /** Parameters as returned by the plugin's schema, ready for `create`. */
   readonly parameters: unknown;
+  /** Where relative paths in its parameters begin: the folder of its file; for a default the working directory. */
+  readonly folder: string;
   /** Its place in the files; undefined for a default. */
   readonly position: Position | undefined;
 }

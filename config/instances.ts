@@ -93,6 +93,6 @@ function unlistedInstance(name: string, registry: Registry, parameters: unknown)
   const result = validateOptions(definition, parameters);
   if ("fault" in result || result.issues !== undefined)
     throw new Error(`The plugin type "${type}" does not take the parameters it is given by default`);
-  const entry = { name, type, from: undefined, file: "", parameters: result.value, position: undefined };
+  const entry = { name, type, from: undefined, file: "", parameters: result.value, folder: ".", position: undefined };
   return { entry, definition, path: [], report: () => {} };
 }

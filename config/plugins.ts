@@ -116,7 +116,15 @@ function instanceOf(
     reportIssues(result.issues, { schema, value, base: [...path, "parameters"], report });
     return undefined;
   }
-  const entry = { name, type, from: spec.from, file, parameters: result.value, position: place.positionOf(path) };
+  const entry = {
+    name,
+    type,
+    from: spec.from,
+    file,
+    parameters: result.value,
+    folder: dirname(place.file),
+    position: place.positionOf(path),
+  };
   return { entry, definition, path, report };
 }
 

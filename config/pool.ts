@@ -1,4 +1,5 @@
 import type { EndpointSpec } from "../core/contract/endpoint.ts";
+import { endpointName } from "../core/contract/endpoint-name.ts";
 import { parseEndpointUrl } from "../core/control/endpoint-url.ts";
 import { PROBE_DEFAULTS, type ProbeSpec, type Probes } from "../core/control/readiness/probes.ts";
 import type { Finding, Report } from "./problems.ts";
@@ -37,7 +38,7 @@ export function readEndpoints(entries: readonly EndpointEntry[]): readonly Named
     if (urls.has(parsed.href))
       report(["url"], { found: `the endpoint ${quoted(parsed.href)} a second time`, wanted: "each once" });
     urls.add(parsed.href);
-    const name = spec.name ?? nameFor(parsed);
+    const name = spec.name ?? endpointName(parsed);
     const owner = names.get(name);
     if (owner !== undefined && owner !== parsed.href) report(["name"], secondName(name, owner));
     names.set(name, parsed.href);
@@ -67,11 +68,6 @@ function suggestion(text: string): string {
   } catch {
     return "";
   }
-}
-
-/** The default name, for example "gpu1-8000" for http://gpu1:8000. */
-function nameFor({ hostname, port, basePath }: { hostname: string; port: number; basePath: string }): string {
-  return `${hostname}-${port}${basePath}`.replace(/[^A-Za-z0-9._-]+/g, "-").replace(/^[^A-Za-z0-9]+/, "");
 }
 
 /** The config's probes; recommended values for what it leaves out. */

@@ -1,3 +1,4 @@
+import { obstacleToSharedPorts, PORT_SHARERS } from "../core/runtime/shared-port.ts";
 import {
   type CorsSettings,
   DEFAULT_CORS_MAX_AGE_S,
@@ -9,7 +10,7 @@ import {
   type EjectionSettings,
   type KeepAliveSettings,
 } from "../core/settings.ts";
-import type { Address, AdminAddress, RouterConfig } from "./config.ts";
+import type { AdminAddress, ListenAddress, RouterConfig } from "./config.ts";
 import { readCredentials } from "./credentials.ts";
 import { DEFAULT_ADMIN, DEFAULT_LISTEN } from "./defaults.ts";
 import type { PickerParts } from "./endpoint-picker/read.ts";
@@ -65,6 +66,8 @@ export async function readRouter(
   const listen = readAddress(spec.listen, DEFAULT_LISTEN);
   const admin = spec.admin === false ? undefined : readAdmin(spec.admin);
   if (admin !== undefined && !wasCut(["spec", "listen"]) && !wasCut(["spec", "admin"])) refuseSharedPort(listen, admin, report);
+  refuseUnsharablePort("listen", listen, report);
+  if (admin !== undefined) refuseUnsharablePort("admin", admin, report);
   if (picker !== undefined && spec.profiles !== undefined) refuseProfilesTwice(report);
   const config = {
     listen,
@@ -168,8 +171,12 @@ function refuseEmptyPool({ instances, hasNamelessBroken, brokenNames }: ListedPl
   report(["spec", "pool", "endpoints"], { found: "no endpoints", wanted: "at least one, such as { url: http://gpu1:8000 }" });
 }
 
-function readAddress(spec: AddressSpec | undefined, defaults: Address): Address {
-  return { host: spec?.host ?? defaults.host, port: spec?.port ?? defaults.port };
+function readAddress(spec: AddressSpec | undefined, defaults: ListenAddress): ListenAddress {
+  return {
+    host: spec?.host ?? defaults.host,
+    port: spec?.port ?? defaults.port,
+    isPortShared: spec?.reusePort ?? defaults.isPortShared,
+  };
 }
 
 function readAdmin(spec: AdminAddressSpec | undefined): AdminAddress {
@@ -178,7 +185,13 @@ function readAdmin(spec: AdminAddressSpec | undefined): AdminAddress {
 
 const EVERY_NETWORK = new Set(["0.0.0.0", "::"]);
 
-function refuseSharedPort(listen: Address, admin: Address, report: Report): void {
+function refuseUnsharablePort(part: "listen" | "admin", { isPortShared }: ListenAddress, report: Report): void {
+  const obstacle = isPortShared ? obstacleToSharedPorts() : "";
+  if (obstacle === "") return;
+  report(["spec", part, "reusePort"], { found: `reusePort: true, but ${obstacle}`, wanted: PORT_SHARERS });
+}
+
+function refuseSharedPort(listen: ListenAddress, admin: ListenAddress, report: Report): void {
   const isSameHost = listen.host === admin.host || EVERY_NETWORK.has(listen.host) || EVERY_NETWORK.has(admin.host);
   if (listen.port !== admin.port || listen.port === 0 || !isSameHost) return;
   report(["spec", "admin", "port"], {

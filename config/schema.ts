@@ -42,6 +42,12 @@ const address = z.strictObject({
     .describe("Host name or IP address to listen on; 0.0.0.0 for every network. Default 127.0.0.1.")
     .optional(),
   port: whole(0, 65535).describe("TCP port; 0 takes any free one.").optional(),
+  reusePort: z
+    .boolean()
+    .describe(
+      "Whether other processes may listen on the same port, so that a new one can start before the old one stops. Needs Deno, Bun, or Node 22.12 or newer. Default false.",
+    )
+    .optional(),
 });
 
 const listenAddress = z.strictObject({
@@ -177,6 +183,11 @@ const limits = z.strictObject({
   ),
   pluginMs: limit("pluginMs", whole(1, 60_000), "Time that a filter, scorer or picker may take for one request."),
   retries: limit("retries", whole(0, 100), "Extra tries on other replicas after the first."),
+  settleMs: limit(
+    "settleMs",
+    whole(0, LONGEST_TIMER_MS),
+    "How long a stop still accepts connections while /ready says 503, so that load balancers notice.",
+  ),
   drainTimeoutMs: limit("drainTimeoutMs", whole(0, LONGEST_TIMER_MS), "How long a stop waits for requests under way."),
 } satisfies Record<keyof Limits, z.ZodType>);
 

@@ -34,6 +34,7 @@ function routesOf({ entry, definition, path, report }: Instance): Parser["routes
   const stopping = new AbortController();
   const host: PluginHost = {
     name: entry.name,
+    folder: entry.folder,
     clock: systemClock,
     random: Math.random,
     log: silentLog,

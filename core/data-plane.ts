@@ -51,6 +51,8 @@ export interface DataPlane {
   readonly log: Log;
   /** When the router started, in seconds since 1970: the creation time of every model it lists. */
   readonly startedAtS: number;
+  /** The router is about to stop: it serves, and asks for no more clients. */
+  readonly isStopping: boolean;
   /** Is told of every exchange with an endpoint. */
   readonly traffic: Traffic;
   readonly pluginTimes: PluginTimes;

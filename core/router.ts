@@ -55,6 +55,8 @@ export interface Router {
   probeFailure(endpoint: Endpoint): string;
   /** Resolves to true once an endpoint is available, or to false when none is after `timeoutMs`. */
   whenReady(timeoutMs: number): Promise<boolean>;
+  /** From now on `/ready` says 503; everything else is served as before. */
+  announceStop(): void;
   /**
    * Builds the plugins of another config and lets it run instead, in one step: requests that begin after it have the next
    * config, those under way end with the one they began with. Throws an Error, and changes nothing, when they can't be built.
@@ -109,6 +111,7 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
   const waiting = new Set<() => void>();
   let kept = firstKept;
   let facts = factsOf([]);
+  let isStopping = false;
 
   const control = new ControlPlane({
     ...controlPlan(loaded, plugins),
@@ -153,6 +156,9 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
     random,
     log,
     startedAtS,
+    get isStopping() {
+      return isStopping;
+    },
     get traffic() {
       return control.traffic;
     },
@@ -236,6 +242,9 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
       });
     },
     replace: (next) => placing(next, () => replace(next)),
+    announceStop() {
+      isStopping = true;
+    },
     close,
   };
 }

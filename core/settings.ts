@@ -114,7 +114,9 @@ export interface Limits {
   readonly pluginMs: number;
   /** Most further tries after the first. */
   readonly retries: number;
-  /** How long a stop waits for requests under way. */
+  /** How long a stop still serves everything, while /ready says 503 already. */
+  readonly settleMs: number;
+  /** How long a stop waits for requests under way, after the settle time. */
   readonly drainTimeoutMs: number;
 }
 
@@ -138,6 +140,7 @@ export const DEFAULT_LIMITS: Limits = {
   perClientRequests: 0,
   pluginMs: 2,
   retries: 2,
+  settleMs: 0,
   drainTimeoutMs: 25_000,
 };
 

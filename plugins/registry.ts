@@ -4,6 +4,8 @@ import failureRate from "./detectors/failure-rate.ts";
 import missingModel from "./detectors/missing-model.ts";
 import noProgress from "./detectors/no-progress.ts";
 import slowFirstToken from "./detectors/slow-first-token.ts";
+import dns from "./discovery/dns.ts";
+import file from "./discovery/file.ts";
 import staticEndpoints from "./discovery/static.ts";
 import byLabel from "./filters/by-label.ts";
 import concurrency from "./filters/concurrency.ts";
@@ -80,6 +82,8 @@ const definitions: readonly Definition[] = [
   roundRobin,
   powerOfTwo,
   staticEndpoints,
+  file,
+  dns,
   modelList,
   metrics,
   consecutiveFailures,

@@ -20,7 +20,7 @@ const imports = files.flatMap(importsOf);
 /** What each room may import of the others, apart from itself. Files at the top of core are rooms of their own. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   plugins: ["core/contract"],
-  config: ["core/contract", "core/control", "core/state", "core/settings.ts", "plugins"],
+  config: ["core/contract", "core/control", "core/runtime", "core/state", "core/settings.ts", "plugins"],
   // Contracts, and what stands on them alone.
   "core/contract": [],
   "core/settings.ts": ["core/contract"],
@@ -98,9 +98,9 @@ const RULES: readonly {
     isAllowed: ({ file, target }) => ENTRY_POINTS.has(file) && target === "plugins/registry.ts",
   },
   {
-    name: "node: modules are used by the wire, the runtimes, the command line, the mock replica and the config loader only",
+    name: "node: modules are used by the wire, the runtimes, the command line, the mock replica, the config loader and discovery only",
     isBound: ({ target }) => target.startsWith("node:"),
-    isAllowed: ({ file }) => /^(core\/(wire|runtime|cli|mock)|config)\//.test(file),
+    isAllowed: ({ file }) => /^(core\/(wire|runtime|cli|mock)|config|plugins\/discovery)\//.test(file),
   },
   {
     name: "each package has one door",

@@ -8,6 +8,8 @@ import { type AdminSite, adminRequests } from "./requests.ts";
 export interface AdminOptions extends AdminSite {
   readonly host: string;
   readonly port: number;
+  /** Whether other processes may listen on the same port. */
+  readonly isPortShared?: boolean;
   /** Accepted host names with a dot, beside `host`. */
   readonly hosts: readonly string[];
   readonly limits: Limits;
@@ -21,10 +23,11 @@ export interface AdminServer {
 
 /** Serves the pages of the admin port. Rejects with the system's error when the address can't be listened on. */
 export async function startAdmin(options: AdminOptions): Promise<AdminServer> {
-  const { host, port, hosts, limits, clock } = options;
+  const { host, port, isPortShared = false, hosts, limits, clock } = options;
   const server = await startWireServer({
     host,
     port,
+    isPortShared,
     limits: adminLimits(limits),
     clock,
     // Its descriptors are for these connections only.

@@ -10,7 +10,7 @@ export function withAddresses(
   const { listen, admin } = config;
   return {
     ...config,
-    listen: { host: host ?? listen.host, port: port ?? listen.port },
+    listen: { ...listen, host: host ?? listen.host, port: port ?? listen.port },
     admin: adminPort === undefined ? admin : { ...(admin ?? { ...DEFAULT_ADMIN, hosts: [] }), port: adminPort },
   };
 }

@@ -33,10 +33,11 @@ export async function openAdmin(
   { router, server, running, settings, sources, droppedLogLines, log }: Shown,
 ): Promise<OpenAdmin | undefined> {
   if (address === undefined) return undefined;
-  const { host, port, hosts } = address;
+  const { host, port, isPortShared, hosts } = address;
   const admin = await startAdmin({
     host,
     port,
+    isPortShared,
     hosts,
     limits: settings.limits,
     clock: systemClock,

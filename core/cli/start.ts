@@ -4,10 +4,10 @@ import { NO_OVERLAY } from "../../config/overlay.ts";
 import { formatProblems } from "../../config/problems.ts";
 import { systemClock } from "../contract/clock.ts";
 import type { Definition } from "../contract/plugin.ts";
-import { printable, printableLines } from "../contract/printable.ts";
-import { RunningConfig } from "../control/running-config.ts";
+import { printableLines } from "../contract/printable.ts";
+import { type ReloadCause, RunningConfig } from "../control/running-config.ts";
 import { respondWithError } from "../errors/error-response.ts";
-import { type Router, runRouter } from "../router.ts";
+import { runRouter } from "../router.ts";
 import { takeConsole } from "../runtime/take-console.ts";
 import { tuneRuntime } from "../runtime/tune-runtime.ts";
 import { corsLines } from "../wire/cors.ts";
@@ -16,6 +16,8 @@ import { readStartArguments } from "./arguments.ts";
 import { ConfigSource } from "./config-source.ts";
 import { startDemo } from "./demo.ts";
 import { failureOf } from "./failure.ts";
+import { firstProbes } from "./first-probes.ts";
+import { demoGreeting, greeting, waitingNote } from "./greeting.ts";
 import { ignoreSignals } from "./ignored-signals.ts";
 import { logUncaught } from "./last-resort.ts";
 import { linePrinter } from "./line-printer.ts";
@@ -23,11 +25,11 @@ import { type OpenAdmin, openAdmin } from "./open-admin.ts";
 import { type Outputs, openOutputs } from "./outputs.ts";
 import { portError, urlOf } from "./ports.ts";
 import { type ReloadSignal, reloadSignal } from "./reload-signal.ts";
+import { serviceManager } from "./service-manager.ts";
+import { stopServing } from "./stop.ts";
 import { stopSignal } from "./stop-signal.ts";
 
 const DEFAULT_FILE = "signalbox.yaml";
-/** How long to wait for a ready replica before printing the first line, so that its URL works at once. */
-const FIRST_PROBE_MS = 1_500;
 
 /** How long the program waits at its end for the readers of its outputs. */
 const LAST_LINES_MS = 1_000;
@@ -89,6 +91,7 @@ async function run(loaded: LoadedConfig, source: ConfigSource, isDemo: boolean, 
     log,
     output: { print: printer.print, isTerminal },
   });
+  const service = serviceManager(log);
   let admin: OpenAdmin | undefined;
   try {
     const server = await startWireServer({
@@ -120,40 +123,28 @@ async function run(loaded: LoadedConfig, source: ConfigSource, isDemo: boolean, 
       await server.drain(0);
       throw thrown;
     });
-    await router.whenReady(FIRST_PROBE_MS);
     const url = urlOf(address.host, server.port);
     // Before the first line: whoever reads it may stop the router at once.
     const stopped = stopSignal();
-    reloads.listen(() => void running.reload("signal"));
-    const stopWatching = source.watch(() => void running.reload("files"));
+    const reload = async (cause: ReloadCause) => {
+      service.reloading();
+      await running.reload(cause);
+      service.ready();
+    };
+    reloads.listen(() => void reload("signal"));
+    const stopWatching = source.watch(() => void reload("files"));
+    await firstProbes(router, systemClock, stopped, (replicas) => outputs.print(waitingNote(url, replicas)));
     outputs.print((isDemo ? demoGreeting(url) : greeting(url, router)) + (admin?.greeting ?? ""));
+    service.ready();
     await stopped;
+    service.stopping();
     running.close();
     stopWatching();
-    log.info("Stopping: waiting for requests in progress", { connections: server.connections });
-    await server.drain(router.config.settings.limits.drainTimeoutMs);
+    await stopServing({ router, server, limits: router.config.settings.limits, clock: systemClock, log });
     return 0;
   } finally {
     await admin?.close();
     router.close();
     printer.close();
   }
-}
-
-function greeting(url: string, router: Router): string {
-  const { endpoints, served } = router.facts;
-  const ready = endpoints.filter(({ isAvailable }) => isAvailable).length;
-  const models = [...served].slice(0, 8).join(", ") || "none yet";
-  const line = `Signalbox is listening on ${url} for the pool "${router.config.pool}": ${ready} of ${endpoints.length} replicas ready, models: ${models}`;
-  return `${printable(line)}\n`;
-}
-
-function demoGreeting(url: string): string {
-  return `Signalbox is listening on ${url} with a demo pool: three mock replicas in this process, model "demo", 90/10 rewrite of "food-review".
-Try it:
-
-  curl ${url}/v1/chat/completions -H 'Content-Type: application/json' -d '{"model":"food-review","messages":[{"role":"user","content":"Was the soup any good?"}]}'
-
-For your own replicas: npm start -- http://gpu1:8000 http://gpu2:8000
-`;
 }

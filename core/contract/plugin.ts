@@ -43,6 +43,8 @@ export interface Definition<Kind extends PluginKind = PluginKind, Options = unkn
 export interface PluginHost {
   /** The instance's name in the config. */
   readonly name: string;
+  /** Where relative paths in the parameters begin: the folder of the config file that lists the instance. */
+  readonly folder: string;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;

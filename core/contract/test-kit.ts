@@ -139,6 +139,7 @@ export function seededRandom(seed: number): () => number {
 export function makeHost(overrides: Partial<PluginHost> = {}): PluginHost {
   return {
     name: "under-test",
+    folder: ".",
     clock: systemClock,
     random: seededRandom(1),
     log: silentLog,

@@ -101,13 +101,14 @@ function assemble(
   const instances: Instance[] = [];
   const prefixRequests: Partial<PrefixSettings>[] = [];
   for (const entry of config.plugins) {
-    const { name, type, file } = entry;
+    const { name, type, file, folder } = entry;
     const definition = definitions.get(name);
     if (definition === undefined) throw new Error(`The plugin "${name}" has no definition`);
     const lifetime = lifetimeOf(definition.kind);
     const host: PluginHost = {
       ...services,
       name,
+      folder,
       signal: lifetime.signal,
       keep: (version, make) => kept.get(type, name, version, make),
       usePrefixIndex: (settings) => prefixRequests.push(settings),

@@ -14,7 +14,7 @@ export function respondLocally(
   head: Head,
   path: string,
   config: ActiveConfig,
-  { facts, startedAtS }: Pick<DataPlane, "facts" | "startedAtS">,
+  { facts, startedAtS, isStopping }: Pick<DataPlane, "facts" | "startedAtS" | "isStopping">,
   response: ResponseWriter,
   requestId: string,
 ): number {
@@ -25,7 +25,7 @@ export function respondLocally(
   if (method !== "GET" && method !== "HEAD") return 0;
   if (path === "/health") return respond(response, 200, lines, {});
   if (path === "/v1/models") return respond(response, 200, lines, modelList(config, facts, startedAtS));
-  if (path === "/ready") return respondReady(response, lines, facts);
+  if (path === "/ready") return respondReady(response, lines, facts, isStopping);
   return 0;
 }
 
@@ -34,10 +34,12 @@ function respond(response: ResponseWriter, status: number, lines: string, docume
   return status;
 }
 
-function respondReady(response: ResponseWriter, lines: string, { endpoints }: Facts): number {
+function respondReady(response: ResponseWriter, lines: string, { endpoints }: Facts, isStopping: boolean): number {
   const ready = endpoints.filter(({ isAvailable }) => isAvailable).length;
-  const document = { ready, endpoints: endpoints.length };
-  return ready > 0 ? respond(response, 200, lines, document) : respond(response, 503, `${lines}retry-after: 1\r\n`, document);
+  const document = { ready, endpoints: endpoints.length, ...(isStopping && { stopping: true }) };
+  return ready > 0 && !isStopping
+    ? respond(response, 200, lines, document)
+    : respond(response, 503, `${lines}retry-after: 1\r\n`, document);
 }
 
 /** Every name that a client may ask for now: the models of available endpoints, and the names of exact rewrites. */

@@ -2,11 +2,14 @@ import { createServer, type Server, type Socket } from "node:net";
 import type { Clock } from "../contract/clock.ts";
 import { acceptEndsAtFileLimit } from "../runtime/accept-limit.ts";
 import type { Crowding } from "./crowding.ts";
+import { quietMoment } from "./quiet-moment.ts";
 import type { WaitingRoom } from "./waiting-room.ts";
 
 export interface ListenerOptions {
   readonly host: string;
   readonly port: number;
+  /** Whether other processes may listen on the same port. */
+  readonly isPortShared?: boolean | undefined;
   readonly clock: Clock;
   /** Connections beyond this number wait. */
   readonly maxConnections: () => number;
@@ -35,10 +38,21 @@ const RENEWAL_PERIOD_MS = 1_000;
 
 /** Listens until it is closed. Rejects with the error of `listen` when it can't have the address. */
 export async function startListener(options: ListenerOptions): Promise<Listener> {
-  const { clock, maxConnections, connectionCount, waitingRoom, crowding, accept, isRenewed = acceptEndsAtFileLimit } = options;
+  const {
+    clock,
+    isPortShared = false,
+    maxConnections,
+    connectionCount,
+    waitingRoom,
+    crowding,
+    accept,
+    isRenewed = acceptEndsAtFileLimit,
+  } = options;
   let wasFull = false;
+  let accepted = 0;
   const open = (port: number): Promise<Server> => {
     const server = createServer({ noDelay: true, allowHalfOpen: false, pauseOnConnect: true }, (socket) => {
+      accepted += 1;
       if (connectionCount() < maxConnections() && waitingRoom.size === 0) return accept(socket);
       wasFull = true;
       crowding.turnedAway("connections");
@@ -50,7 +64,7 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
       wasFull = true;
       crowding.turnedAway("descriptors");
     });
-    return listen(server, { host: options.host, port });
+    return listen(server, { host: options.host, port, reusePort: isPortShared });
   };
   let server = await open(options.port);
   const port = portOf(server);
@@ -87,14 +101,15 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
     ended: takeWaiting,
     async close() {
       stopRenewal();
-      waitingRoom.close();
       await renewal;
+      await quietMoment(clock, () => accepted);
+      waitingRoom.close();
       await Promise.all([closing, close(server)]);
     },
   };
 }
 
-function listen(server: Server, address: { readonly host: string; readonly port: number }): Promise<Server> {
+function listen(server: Server, address: { host: string; port: number; reusePort: boolean }): Promise<Server> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen({ ...address, backlog: 4096 }, () => {

@@ -16,6 +16,8 @@ import type { UnreadCounter } from "./write-progress.ts";
 export interface WireServerOptions {
   readonly host: string;
   readonly port: number;
+  /** Whether other processes may listen on the same port. */
+  readonly isPortShared?: boolean;
   readonly limits: Limits;
   readonly clock: Clock;
   /** Is told how many bytes of responses wait for their clients. */
@@ -52,7 +54,7 @@ const LAST_ACCEPT_MS = 100;
 
 /** Listens and serves HTTP/1.1. Rejects with the error of `listen` (EADDRINUSE, EACCES) when it can't have the address. */
 export async function startWireServer(options: WireServerOptions): Promise<WireServer> {
-  const { host, port, limits, clock, log = silentLog, mayWait = true } = options;
+  const { host, port, isPortShared, limits, clock, log = silentLog, mayWait = true } = options;
   const deadlines = new Deadlines(clock, clientSweepMs(limits));
   const connections = new Set<ServerConnection>();
   const crowding = new Crowding(log);
@@ -64,17 +66,23 @@ export async function startWireServer(options: WireServerOptions): Promise<WireS
   };
   const shared = { ...options, clients: new ClientCounts(limits.perClientConnections), deadlines, ended, isDraining: false };
   const waitingRoom = new WaitingRoom(mayWait ? affordable.waiting : 0, limits.headTimeoutMs);
+  /** What was under way has been cut. */
+  let isCut = false;
   const started = await startListener({
     host,
     port,
+    isPortShared,
     clock,
     maxConnections: () => Math.min(shared.limits.clientConnections, affordable.served),
     connectionCount: () => connections.size,
     waitingRoom,
     crowding,
     accept(socket) {
-      if (shared.clients.enter(socket.remoteAddress ?? "")) connections.add(new ServerConnection(socket, shared));
-      else socket.destroy();
+      if (isCut || !shared.clients.enter(socket.remoteAddress ?? "")) return void socket.destroy();
+      const connection = new ServerConnection(socket, shared);
+      connections.add(connection);
+      // Accepted in the last moments before the port closes.
+      if (shared.isDraining) connection.beginDrain();
     },
   }).catch((thrown) => {
     deadlines.close();
@@ -88,6 +96,7 @@ export async function startWireServer(options: WireServerOptions): Promise<WireS
     const closed = started.close();
     for (const connection of connections) connection.beginDrain();
     const cancel = clock.after(timeoutMs, () => {
+      isCut = true;
       for (const connection of connections) connection.cut();
     });
     await closed;

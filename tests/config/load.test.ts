@@ -14,8 +14,8 @@ import { configOf, loaded, POOL, router } from "./support.ts";
 describe("a config with nothing but a pool", () => {
   test("has every default", async () => {
     const { config, definitions } = await loaded(router(POOL));
-    assert.deepEqual(config.listen, { host: "127.0.0.1", port: 8080 });
-    assert.deepEqual(config.admin, { host: "127.0.0.1", port: 9090, hosts: [] });
+    assert.deepEqual(config.listen, { host: "127.0.0.1", port: 8080, isPortShared: false });
+    assert.deepEqual(config.admin, { host: "127.0.0.1", port: 9090, isPortShared: false, hosts: [] });
     assert.deepEqual(config.pool, {
       name: "llama",
       endpoints: [{ name: "gpu1-8000", url: "http://gpu1:8000", labels: {} }],
@@ -63,7 +63,7 @@ describe("a config with nothing but a pool", () => {
 
 test("the admin port gets its host names", async () => {
   const config = await configOf(router(`${POOL}  admin: { hosts: [box.example.org] }\n`));
-  assert.deepEqual(config.admin, { host: "127.0.0.1", port: 9090, hosts: ["box.example.org"] });
+  assert.deepEqual(config.admin, { host: "127.0.0.1", port: 9090, isPortShared: false, hosts: ["box.example.org"] });
 });
 
 test("every key of a Router is read", async () => {
@@ -85,7 +85,7 @@ test("every key of a Router is read", async () => {
   responseHeaders: false
 `),
   );
-  assert.deepEqual(config.listen, { host: "::", port: 0 });
+  assert.deepEqual(config.listen, { host: "::", port: 0, isPortShared: false });
   assert.equal(config.admin, undefined);
   assert.deepEqual(config.pool.endpoints, [
     { name: "1-8000-base", url: "http://[::1]:8000/base", labels: {} },
@@ -138,6 +138,7 @@ describe("plugins", () => {
       from: undefined,
       file: "",
       parameters: { blockBytes: 64, hash: "xxh64", tiers: [] },
+      folder: ".",
       position: { file: "a.yaml", line: 6, column: 7 },
     });
     assert.equal(definitions.get("cache")?.type, "prefix-cache");

@@ -1,40 +1,110 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, it } from "node:test";
+import { after, describe, it } from "node:test";
 import { parseAllDocuments } from "yaml";
+import { DEFAULT_ADMIN, DEFAULT_LISTEN } from "../../config/defaults.ts";
 import { loadTexts } from "../../config/load.ts";
-import { readCheckArguments, readStartArguments } from "../../core/cli/arguments.ts";
+import { readStartArguments } from "../../core/cli/arguments.ts";
 import { createRouter } from "../../core/fetch.ts";
 import { DEFAULT_LIMITS } from "../../core/settings.ts";
 import { builtIns } from "../../plugins/registry.ts";
 import { examplePath, exampleText } from "./example-files.ts";
 
 const root = join(examplePath("."), "..");
-const DRAIN_S = DEFAULT_LIMITS.drainTimeoutMs / 1000;
+const STOP_S = (DEFAULT_LIMITS.settleMs + DEFAULT_LIMITS.drainTimeoutMs) / 1000;
+
+const inCheckout = (path = "") => join(root, path.replace(/^\/opt\/signalbox\//, ""));
+
+/** A folder that is removed at the end. */
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-deploy-"));
+  after(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+/** Why a test that needs the program is skipped; false if the program is here. */
+function whyNoProgram(program: string): string | false {
+  return spawnSync(program, ["--version"]).status === 0 ? false : `${program} is not here`;
+}
 
 /** Parses a command line like the program; throws if the program would refuse it. */
 function assertCommand([command, ...args]: readonly string[]): void {
   if (command === "start") assert.deepEqual(readStartArguments(args).files, ["/etc/signalbox"]);
-  else if (command === "check") assert.deepEqual(readCheckArguments(args).paths, ["/etc/signalbox"]);
   else assert.fail(`There is no command ${command}`);
 }
 
 describe("signalbox.service", () => {
   const unit = exampleText("deploy/signalbox.service");
-  const settingOf = (key: string) => new RegExp(`^${key}=(.*)$`, "m").exec(unit)?.[1] ?? "";
+  const settingsOf = (key: string) => [...unit.matchAll(new RegExp(`^${key}=(.*)$`, "gm"))].map(([, value]) => value ?? "");
+  const settingOf = (key: string) => settingsOf(key)[0] ?? "";
 
-  it("runs commands that exist", () => {
-    for (const key of ["ExecStartPre", "ExecStart"]) {
-      const [node, main, ...args] = settingOf(key).split(" ");
-      assert.equal(node, "/usr/bin/node");
-      assert.ok(existsSync(join(root, main?.replace(/^\/opt\/signalbox\//, "") ?? "")), main);
-      assertCommand(args);
-    }
+  it("runs programs that exist, with a command that exists, on the config that was checked", () => {
+    const [node, main, ...args] = settingOf("ExecStart").split(" ");
+    assert.equal(node, "/usr/bin/node");
+    assert.ok(existsSync(inCheckout(main)), main);
+    assert.deepEqual(args, ["start", "-f", "/var/lib/signalbox/config"]);
+    const take = ["/opt/signalbox/examples/deploy/take-config.sh", "/etc/signalbox", "/var/lib/signalbox/config"];
+    assert.deepEqual(settingOf("ExecStartPre").split(" "), [...take, "--or-last"]);
+    assert.deepEqual(settingsOf("ExecReload"), [take.join(" "), "/bin/kill -HUP $MAINPID"]);
+    assert.equal(settingOf("StateDirectory"), "signalbox");
   });
 
-  it("waits for the drain", () => assert.ok(Number(settingOf("TimeoutStopSec")) > DRAIN_S));
+  it("hears of the router's state from a child of it", () => {
+    assert.deepEqual([settingOf("Type"), settingOf("NotifyAccess")], ["notify", "all"]);
+  });
+
+  it("waits for settle time and drain", () => assert.ok(Number(settingOf("TimeoutStopSec")) > STOP_S));
+
+  it("is accepted by systemd", { skip: whyNoProgram("systemd-analyze") }, () => {
+    const folder = newFolder();
+    const file = join(folder, "signalbox.service");
+    // Where this checkout and this runtime are.
+    writeFileSync(file, unit.replaceAll("/usr/bin/node", process.execPath).replaceAll("/opt/signalbox", join(root, ".")));
+    const { status, stdout, stderr } = spawnSync("systemd-analyze", ["verify", "--man=no", file], { encoding: "utf8" });
+    const said = (stdout + stderr).split("\n").filter((line) => line.includes("signalbox"));
+    assert.deepEqual([status, said], [0, []]);
+  });
+});
+
+describe("take-config.sh", () => {
+  const good = "apiVersion: signalbox/v1\nkind: Router\nspec: { pool: { endpoints: [ { url: 'http://gpu1:8000' } ] } }\n";
+  const bad = good.replace("pool", "pol");
+
+  it("takes a good config, keeps the last one over a bad one, and fails unless it is told to go on with the last one", {
+    timeout: 60_000,
+  }, () => {
+    const folder = newFolder();
+    const [from, to] = [join(folder, "etc"), join(folder, "config")];
+    mkdirSync(from);
+    const take = (text: string, ...mode: readonly string[]) => {
+      writeFileSync(join(from, "signalbox.yaml"), text);
+      const { status, stdout, stderr } = spawnSync(examplePath("deploy/take-config.sh"), [from, to, ...mode], {
+        env: { ...process.env, NODE: "node" },
+        encoding: "utf8",
+      });
+      return { status, said: stdout + stderr };
+    };
+    const taken = () => readFileSync(join(to, "signalbox.yaml"), "utf8");
+
+    assert.equal(take(bad, "--or-last").status, 1);
+    assert.ok(!existsSync(to), "there is no last one yet");
+    assert.equal(take(good).status, 0);
+    assert.equal(taken(), good);
+    const refused = take(bad);
+    assert.equal(refused.status, 1);
+    assert.match(refused.said, /pol/);
+    const kept = take(bad, "--or-last");
+    assert.equal(kept.status, 0);
+    assert.match(kept.said, /the last good one/);
+    assert.equal(taken(), good);
+    const next = good.replace("gpu1", "gpu2");
+    assert.equal(take(next, "--or-last").status, 0);
+    assert.equal(taken(), next);
+    assert.deepEqual(readdirSync(folder).sort(), ["config", "etc"]);
+  });
 });
 
 describe("Dockerfile", () => {
@@ -48,7 +118,8 @@ describe("Dockerfile", () => {
     for (const path of copied) assert.ok(existsSync(join(root, path)), path);
   });
 
-  it("runs a command that exists", () => {
+  it("runs a command that exists, as process 1, and names its ports", () => {
+    assert.ok(lines.includes(`EXPOSE ${DEFAULT_LISTEN.port} ${DEFAULT_ADMIN.port}`));
     assert.deepEqual(listAfter("ENTRYPOINT"), ["node", "--disable-sigusr1", "core/cli/signalbox.mjs"]);
     assertCommand(listAfter("CMD"));
   });
@@ -78,28 +149,42 @@ interface Manifest {
   readonly kind: string;
   readonly data?: Readonly<Record<string, string>>;
   readonly spec?: {
+    readonly replicas?: number;
+    readonly strategy?: unknown;
+    readonly selector?: { readonly matchLabels?: unknown } & Readonly<Record<string, unknown>>;
+    readonly ports?: readonly { readonly targetPort: string }[];
     readonly template?: {
+      readonly metadata: { readonly labels: unknown; readonly annotations: Readonly<Record<string, string>> };
       readonly spec: { readonly terminationGracePeriodSeconds: number; readonly containers: readonly Container[] };
     };
   };
 }
 
+interface Probe {
+  readonly httpGet: { readonly path: string; readonly port: string };
+  readonly periodSeconds: number;
+  readonly failureThreshold?: number;
+}
+
 interface Container {
   readonly args: readonly string[];
   readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
-  readonly readinessProbe: { readonly httpGet: { readonly path: string } };
-  readonly livenessProbe: { readonly httpGet: { readonly path: string } };
+  readonly readinessProbe: Probe;
+  readonly livenessProbe: Probe;
   readonly volumeMounts: readonly { readonly mountPath: string }[];
 }
 
-describe("kubernetes.yaml", () => {
-  const documents = parseAllDocuments(exampleText("deploy/kubernetes.yaml"));
-  const [configMap, deployment, service] = documents.map((document) => document.toJS() as Manifest);
-  const configText = configMap?.data?.["signalbox.yaml"] ?? "";
-  const podSpec = deployment?.spec?.template?.spec;
-  const container = podSpec?.containers[0];
-  assert.ok(container, "the deployment has a container");
+const documents = parseAllDocuments(exampleText("deploy/kubernetes.yaml"));
+const [configMap, deployment, service] = documents.map((document) => document.toJS() as Manifest);
+const configText = configMap?.data?.["signalbox.yaml"] ?? "";
+const template = deployment?.spec?.template;
+const container = template?.spec.containers[0];
+assert.ok(template && container, "the deployment has a container");
+const portOf = (name: string) => container.ports.find((port) => port.name === name)?.containerPort;
+const { config, problems } = await loadTexts([{ file: "signalbox.yaml", text: configText }], builtIns);
+const limits = config?.settings.limits;
 
+describe("kubernetes.yaml", () => {
   it("has three valid documents", () => {
     assert.deepEqual(
       documents.flatMap(({ errors }) => errors),
@@ -109,12 +194,23 @@ describe("kubernetes.yaml", () => {
       [configMap, deployment, service].map((document) => document?.kind),
       ["ConfigMap", "Deployment", "Service"],
     );
+    assert.deepEqual(template.metadata.labels, deployment?.spec?.selector?.matchLabels);
+    assert.deepEqual(template.metadata.labels, service?.spec?.selector);
+    assert.equal(service?.spec?.ports?.[0]?.targetPort, "http");
   });
 
-  it("has a config that can run, on the port that the pod declares", async () => {
-    const loaded = await loadTexts([{ file: "signalbox.yaml", text: configText }], builtIns);
-    assert.equal(loaded.problems, undefined);
-    assert.deepEqual(loaded.config?.listen, { host: "0.0.0.0", port: container.ports[0]?.containerPort });
+  it("has a config that can run, on the ports that the pod declares, reachable from outside of it", () => {
+    assert.equal(problems, undefined);
+    assert.deepEqual([config?.listen.host, config?.listen.port], ["0.0.0.0", portOf("http")]);
+    assert.deepEqual([config?.admin?.host, config?.admin?.port], ["0.0.0.0", portOf("metrics")]);
+  });
+
+  it("tells Prometheus where the metrics are", () => {
+    assert.deepEqual(template.metadata.annotations, {
+      "prometheus.io/scrape": "true",
+      "prometheus.io/port": String(portOf("metrics")),
+      "prometheus.io/path": "/metrics",
+    });
   });
 
   it("starts with arguments that the program accepts, and the mounted config", () => {
@@ -124,11 +220,27 @@ describe("kubernetes.yaml", () => {
 
   it("probes paths that the router serves", async () => {
     const router = await createRouter({ text: configText });
-    const statusOf = async (path: string) => (await router.fetch(new Request(`http://router${path}`))).status;
-    assert.equal(await statusOf(container.livenessProbe.httpGet.path), 200);
-    assert.equal(await statusOf(container.readinessProbe.httpGet.path), 503);
+    const statusOf = async ({ httpGet: { path, port } }: Probe) => {
+      assert.equal(port, "http");
+      return (await router.fetch(new Request(`http://router${path}`))).status;
+    };
+    assert.equal(await statusOf(container.livenessProbe), 200);
+    assert.equal(await statusOf(container.readinessProbe), 503);
     router.close();
   });
 
-  it("waits for the drain", () => assert.ok((podSpec?.terminationGracePeriodSeconds ?? 0) > DRAIN_S));
+  it("settles for longer than the readiness probe takes to notice", () => {
+    const { periodSeconds, failureThreshold = 3 } = container.readinessProbe;
+    assert.ok((limits?.settleMs ?? 0) > 2 * periodSeconds * failureThreshold * 1000);
+  });
+
+  it("waits for settle time and drain", () => {
+    const stopS = ((limits?.settleMs ?? 0) + (limits?.drainTimeoutMs ?? 0)) / 1000;
+    assert.ok(template.spec.terminationGracePeriodSeconds > stopS);
+  });
+
+  it("keeps the old pod until the new one is ready", () => {
+    assert.equal(deployment?.spec?.replicas, 1);
+    assert.deepEqual(deployment?.spec?.strategy, { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } });
+  });
 });

@@ -32,6 +32,11 @@ export class FakeClock implements Clock {
     return this.#timers.size;
   }
 
+  /** When the next timer fires; Infinity without one. */
+  get nextMs(): number {
+    return this.#earliest(Number.POSITIVE_INFINITY)?.dueMs ?? Number.POSITIVE_INFINITY;
+  }
+
   /** Moves the time on and fires what falls due, in order; promises settle before each timer and at the end. */
   async advance(ms: number): Promise<void> {
     const endMs = this.#nowMs + ms;

@@ -59,6 +59,7 @@ export class MemoryPlane implements DataPlane {
   readonly tokenScale = new TokenScale();
   readonly random = seededRandom(1);
   readonly startedAtS = 0;
+  readonly isStopping = false;
   readonly traffic = UNWATCHED;
   readonly pluginTimes: PluginTimes;
   readonly pluginFaults: PluginFaults;

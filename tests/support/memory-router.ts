@@ -77,6 +77,7 @@ export class MemoryRouter {
       facts,
       admission: admitAll,
       startedAtS: 0,
+      isStopping: false,
       traffic: UNWATCHED,
       silences: undefined,
       retryBudget: new RetryBudget(config.settings.retries),

@@ -33,6 +33,10 @@ const MOST_ERRORS = 100_000;
 export interface RouterProcessOptions {
   /** Lines below `spec:`, indented by two. */
   readonly spec?: string;
+  /** The port to listen on; by default any free one. */
+  readonly port?: number;
+  /** Environment variables beside those of this process. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Most file descriptors the process may have. */
   readonly openFiles?: number;
   /** The value of `admin`; by default it is off. */
@@ -59,7 +63,7 @@ export async function startRouterProcess(urls: readonly string[], options: Route
     `apiVersion: signalbox/v1\nkind: Router\nspec:\n  admin: ${options.admin ?? "false"}\n${options.spec ?? ""}\n`,
   );
   const adminWords = options.hasAdmin ? ["--admin-port", "0"] : [];
-  const words = [command, ...args, "start", "--port", "0", "-f", config, ...adminWords, ...urls];
+  const words = [command, ...args, "start", "--port", String(options.port ?? 0), "-f", config, ...adminWords, ...urls];
   const setUp = [
     ...(options.openFiles === undefined ? [] : [`ulimit -n ${options.openFiles} &&`]),
     `exec "$0" "$@"`,
@@ -68,7 +72,10 @@ export async function startRouterProcess(urls: readonly string[], options: Route
   ].join(" ");
   // The shell sets limits and outputs, and becomes the router.
   const [program = command, ...rest] = ["/bin/sh", "-c", setUp, ...words];
-  const child = spawn(program, rest, { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(program, rest, {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...options.env },
+  });
   const exited = new Promise<{ code: number | string; atMs: number }>((resolve) => {
     child.once("exit", (code, signal) => resolve({ code: code ?? signal ?? "", atMs: performance.now() }));
   });

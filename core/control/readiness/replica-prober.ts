@@ -49,7 +49,7 @@ interface Fetched {
 export class ReplicaProber {
   readonly target: ProbeTarget;
   readonly #host: ProberHost;
-  readonly #changed: (health: ReplicaHealth) => void;
+  readonly #changed: (health: ReplicaHealth, before: ReplicaHealth) => void;
   #plan: ProbePlan;
   readonly #facts: SourceFacts;
   readonly #rounds: Loop;
@@ -62,7 +62,12 @@ export class ReplicaProber {
   /** Rounds in a row that did not bring the replica into service. */
   #misses = 0;
 
-  constructor(host: ProberHost, target: ProbeTarget, plan: ProbePlan, changed: (health: ReplicaHealth) => void) {
+  constructor(
+    host: ProberHost,
+    target: ProbeTarget,
+    plan: ProbePlan,
+    changed: (health: ReplicaHealth, before: ReplicaHealth) => void,
+  ) {
     this.target = target;
     this.#host = host;
     this.#changed = changed;
@@ -206,7 +211,7 @@ export class ReplicaProber {
     if (this.#health === before) return;
     if (isInService(this.#health) && !isInService(before)) this.#entered();
     if (!isInService(this.#health) && isInService(before)) this.#left();
-    this.#changed(this.#health);
+    this.#changed(this.#health, before);
   }
 
   /** The replica has come into service. */

@@ -54,7 +54,7 @@ describe("the command line", () => {
   it("start without arguments runs a demo, and the printed curl line works", { timeout: 30_000 }, async () => {
     const { child, output, ended } = signalbox("start", "--port", "0", "--admin-port", "0");
     await until(() => output.out.includes("Try it:"));
-    assert.match(output.out.split("\n")[0] ?? "", /demo pool/);
+    assert.match(output.out, /^Signalbox is listening .* demo pool/m);
     const [, url = "", body = ""] = /curl (\S+) -H 'Content-Type: application\/json' -d '(.*)'/.exec(output.out) ?? [];
     const answer = await fetch(url, { method: "POST", headers: { "Content-Type": "application/json" }, body });
     assert.equal(answer.status, 200);

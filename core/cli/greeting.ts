@@ -1,0 +1,46 @@
+import type { Endpoint } from "../contract/endpoint.ts";
+import { printable } from "../contract/printable.ts";
+import type { Router } from "../router.ts";
+
+const MOST_NAMES = 8;
+
+/** The first lines of a running router: where it listens, and what the first probes found. */
+export function greeting(
+  url: string,
+  { config, facts, probeFailure }: Pick<Router, "config" | "facts" | "probeFailure">,
+): string {
+  const { endpoints, served } = facts;
+  const absent = endpoints.filter(({ isAvailable }) => !isAvailable);
+  const models = firstOf([...served]) || "none yet";
+  const replicas = `${endpoints.length - absent.length} of ${endpoints.length} replicas ready`;
+  const lines = [`Signalbox is listening on ${url} for the pool "${config.pool}": ${replicas}, models: ${models}`];
+  const reason = (endpoint: Endpoint) =>
+    probeFailure(endpoint) || (endpoint.phase === "starting" ? "no response yet" : endpoint.phase);
+  if (absent.length > 0) lines.push(`Not ready: ${firstOf(absent.map((endpoint) => `${endpoint.name} (${reason(endpoint)})`))}`);
+  return lines.map((line) => `${printable(line)}\n`).join("");
+}
+
+/** The first lines of the demo. */
+export function demoGreeting(url: string): string {
+  return `Signalbox is listening on ${url} with a demo pool: three mock replicas in this process, model "demo", 90/10 rewrite of "food-review".
+Try it:
+
+  curl ${url}/v1/chat/completions -H 'Content-Type: application/json' -d '{"model":"food-review","messages":[{"role":"user","content":"Was the soup any good?"}]}'
+
+For your own replicas: npm start -- http://gpu1:8000 http://gpu2:8000
+`;
+}
+
+/** What is printed before them when the first probes take a while. */
+export function waitingNote(url: string, replicas: number): string {
+  const whatFor =
+    replicas === 0
+      ? "discovery to find replicas"
+      : `the first probes of ${replicas === 1 ? "one replica" : `${replicas} replicas`}`;
+  return `Requests to ${url} are taken; waiting up to two seconds for ${whatFor}.\n`;
+}
+
+function firstOf(names: readonly string[]): string {
+  const more = names.length - MOST_NAMES;
+  return names.slice(0, MOST_NAMES).join(", ") + (more > 0 ? ` and ${more} more` : "");
+}

@@ -1,0 +1,131 @@
+import { readFileSync, type Stats, statSync } from "node:fs";
+import { readFile, stat } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { EndpointSpec } from "../../core/contract/endpoint.ts";
+import { endpointName } from "../../core/contract/endpoint-name.ts";
+import { z } from "../../core/contract/options.ts";
+import { defineDiscovery } from "../../core/contract/plugin.ts";
+
+const MOST_BYTES = 4 * 1024 * 1024;
+
+const options = z.strictObject({
+  /** Relative to the config file. The file is a JSON list of { url, name?, labels? }, as in spec.pool.endpoints. */
+  path: z.string().min(1),
+  /** How often the file is read; what is changed by renaming, in a mounted volume or over a network is noticed too. */
+  periodSeconds: z.number().min(0.1).max(86_400).default(1),
+});
+
+const entries = z.array(
+  z.strictObject({
+    url: z.url({ protocol: /^https?$/ }),
+    name: z
+      .string()
+      .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/)
+      .optional(),
+    labels: z.record(z.string(), z.string()).default({}),
+  }),
+);
+
+/**
+ * A file that can't be read or is no valid list is an error at the start. Later the last list stays, with one warning: only when the
+ * same fault was seen twice, since a writer may have been in the middle.
+ */
+export default defineDiscovery({
+  type: "file",
+  summary: "The endpoints that a watched JSON file lists.",
+  options,
+  create({ path: written, periodSeconds }, { clock, log, folder, signal }) {
+    const path = resolve(folder, written);
+    let lastText = "";
+    let fault = "";
+    let isReported = false;
+    let cancel = () => {};
+
+    const take = (text: string, found: (specs: readonly EndpointSpec[]) => void) => {
+      if (text !== lastText) {
+        const specs = readList(text);
+        if (lastText !== "") log.info("The endpoints file has changed", { path, endpoints: specs.length });
+        found(specs);
+      }
+      lastText = text;
+      fault = "";
+      isReported = false;
+    };
+    const failed = (thrown: unknown) => {
+      const cause = messageOf(thrown);
+      if (cause === fault && !isReported) {
+        log.warn("The endpoints file can't be used; the last list stays", { path, cause });
+        isReported = true;
+      }
+      fault = cause;
+    };
+    return {
+      start(found) {
+        try {
+          checkFile(statSync(path));
+          take(readFileSync(path, "utf8"), found);
+        } catch (thrown) {
+          throw new Error(`The endpoints file ${path} can't be used: ${messageOf(thrown)}`);
+        }
+        const look = async () => {
+          try {
+            checkFile(await stat(path));
+            const text = await readFile(path, "utf8");
+            if (!signal.aborted) take(text, found);
+          } catch (thrown) {
+            failed(thrown);
+          }
+          if (!signal.aborted) cancel = clock.after(periodSeconds * 1_000, () => void look());
+        };
+        cancel = clock.after(periodSeconds * 1_000, () => void look());
+      },
+      dispose: () => cancel(),
+    };
+  },
+});
+
+/** Throws an Error for what can't be read at once: a pipe would block, and a huge file would fill the memory. */
+function checkFile(stats: Stats): void {
+  if (!stats.isFile()) throw new Error("It is no regular file.");
+  if (stats.size > MOST_BYTES) throw new Error(`It has ${stats.size} bytes; the most are ${MOST_BYTES}.`);
+}
+
+/** Throws an Error that says what is wrong with the text. */
+function readList(text: string): readonly EndpointSpec[] {
+  const list = entries.safeParse(parseJson(text));
+  if (!list.success) {
+    const [issue] = list.error.issues;
+    throw new Error(
+      `${issue?.path.join(".") || "the list"}: ${issue?.message}. Write [ { "url": "http://gpu1:8000", "labels": {} } ].`,
+    );
+  }
+  const specs = list.data.map(({ url, name, labels }) => ({ name: name ?? nameFor(new URL(url)), url, labels }));
+  const names = new Set<string>();
+  for (const { name } of specs) {
+    if (names.has(name)) throw new Error(`Two endpoints have the name "${name}": give each its own.`);
+    names.add(name);
+  }
+  return specs;
+}
+
+function nameFor({ hostname, port, protocol, pathname }: URL): string {
+  const basePath = pathname.replace(/\/+$/, "").replace(/\/v1$/, "");
+  return endpointName({
+    hostname: hostname.replace(/^\[|\]$/g, ""),
+    port: Number(port) || (protocol === "https:" ? 443 : 80),
+    basePath,
+  });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The engines' own messages differ, and quote the text.
+    throw new Error('It is not JSON. Write [ { "url": "http://gpu1:8000", "labels": {} } ].');
+  }
+}
+
+function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { after, describe, it } from "node:test";
+import { exchange, readAnswer } from "../support/raw-client.ts";
+import { waitUntil } from "../support/router.ts";
+import { startRouterProcess } from "../support/router-process.ts";
+import { answerOk, chatPost } from "../support/scripted-pool.ts";
+import { startScriptedReplica } from "../support/scripted-replica.ts";
+import { startSilentServer } from "../support/silent-server.ts";
+
+const TIMEOUT = { timeout: 60_000 };
+/** Nobody listens there. */
+const UNREACHABLE = "http://127.0.0.1:1";
+
+async function start(urls: readonly string[]) {
+  const router = await startRouterProcess(urls);
+  after(() => router.kill("SIGKILL"));
+  return router;
+}
+
+async function startReplicas(count: number) {
+  const replicas = await Promise.all(Array.from({ length: count }, () => startScriptedReplica(answerOk)));
+  after(() => Promise.all(replicas.map((replica) => replica.close())));
+  return replicas;
+}
+
+describe("the first lines of start", () => {
+  it("count every replica that is up", TIMEOUT, async () => {
+    const replicas = await startReplicas(10);
+    const { printed, errors } = await start(replicas.map(({ url }) => url));
+    assert.match(printed, /^Signalbox is listening on .*: 10 of 10 replicas ready, models: m\n$/m);
+    assert.equal(errors, "");
+  });
+
+  it("say which replicas are not ready, and why", TIMEOUT, async () => {
+    const [replica] = await startReplicas(1);
+    const { printed } = await start([replica!.url, UNREACHABLE]);
+    assert.match(printed, /: 1 of 2 replicas ready, models: m\nNot ready: 127\.0\.0\.1-1 \(refused\)\n$/);
+  });
+
+  it("wait two seconds for a replica that does not respond, after a line that says so", TIMEOUT, async () => {
+    const silent = await startSilentServer();
+    after(() => silent.close());
+    const [replica] = await startReplicas(1);
+    const { printed, port } = await start([silent.url, replica!.url]);
+    const lines = printed.split("\n");
+    assert.match(lines[0]!, /^Requests to http:\S+ are taken; waiting up to two seconds for the first probes of one replica\.$/);
+    assert.match(lines[1]!, /: 1 of 2 replicas ready, models: m$/);
+    assert.match(lines[2]!, /^Not ready: \S+ \(no response yet\)$/);
+    assert.equal(readAnswer(await exchange(port, chatPost())).status, 200);
+  });
+});
+
+describe("the operator's log", () => {
+  it("has a line when a replica stops being ready, with the reason, and one when it is ready again", TIMEOUT, async () => {
+    const [replica] = await startReplicas(1);
+    const router = await start([replica!.url]);
+    await replica!.refuse();
+    for (const socket of replica!.sockets) socket.destroy();
+    await exchange(router.port, chatPost());
+    await waitUntil(() => router.errors.includes("A replica is not ready any more"));
+    assert.match(router.errors, /"cause":"refused"/);
+    // Replicas that are ready in the first two seconds are in the first line, so they are not logged.
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    await replica!.listenAgain();
+    await waitUntil(() => router.errors.includes('"A replica is ready"'), 20_000);
+    assert.match(router.errors, /"models":"m"/);
+  });
+});

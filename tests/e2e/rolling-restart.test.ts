@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import type { Socket } from "node:net";
+import { after, it } from "node:test";
+import { obstacleToSharedPorts } from "../../core/runtime/shared-port.ts";
+import { isWholeAnswer, openClient, type RawClient } from "../support/raw-client.ts";
+import { startRouterProcess } from "../support/router-process.ts";
+import { chatPost, event, OK, STREAM } from "../support/scripted-pool.ts";
+import { chunkOf, LAST_CHUNK, STREAM_HEAD, startScriptedReplica } from "../support/scripted-replica.ts";
+import { wholeAnswer } from "../support/whole-answer.ts";
+
+const STREAMS = 500;
+const CALLERS = 8;
+const SPEC = "  listen: { reusePort: true }";
+
+async function openStream(port: number): Promise<RawClient> {
+  const client = await openClient(port);
+  client.send(chatPost(STREAM));
+  await client.until((text) => text.includes(event(1)));
+  return client;
+}
+
+/**
+ * Sends requests on kept connections until it is told to end; a connection that says it is the last is replaced. Like SDKs, it tries
+ * once more what a new connection loses before any answer: where the system does not move connections from a closing process to
+ * the other one, one may be lost at that very moment.
+ */
+async function keepCalling(port: number, isOver: () => boolean): Promise<{ answered: number; failed: number }> {
+  const counts = { answered: 0, failed: 0 };
+  let isSecondTry = false;
+  let client = await openClient(port);
+  let seen = 0;
+  while (!isOver()) {
+    client.send(chatPost());
+    const answer = (await client.until((received) => isWholeAnswer(received.slice(seen)))).slice(seen);
+    seen += answer.length;
+    const isLost: boolean = answer === "" && client.isClosed && seen === 0 && !isSecondTry;
+    isSecondTry = isLost;
+    if (isWholeAnswer(answer) && answer.startsWith("HTTP/1.1 200 ")) counts.answered += 1;
+    else if (!isLost) counts.failed += 1;
+    if (isLost || /^connection: close/im.test(answer)) {
+      client.destroy();
+      client = await openClient(port);
+      seen = 0;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  client.destroy();
+  return counts;
+}
+
+const obstacle = obstacleToSharedPorts();
+
+it("a new process takes over the port from an old one with 500 streams and loses nothing", {
+  timeout: 90_000,
+  skip: obstacle || false,
+}, async () => {
+  const streams: Socket[] = [];
+  const replica = await startScriptedReplica((request, socket) => {
+    if (!request.body.includes(STREAM)) return void socket.write(OK);
+    socket.write(STREAM_HEAD + chunkOf(event(1)));
+    streams.push(socket);
+  });
+  const old = await startRouterProcess([replica.url], { spec: SPEC });
+  const routers = [old];
+  after(async () => {
+    for (const router of routers) router.kill("SIGKILL");
+    await replica.close();
+  });
+  const clients = await Promise.all(Array.from({ length: STREAMS }, () => openStream(old.port)));
+  let isOver = false;
+  const calling = Array.from({ length: CALLERS }, () => keepCalling(old.port, () => isOver));
+
+  const fresh = await startRouterProcess([replica.url], { spec: SPEC, port: old.port });
+  routers.push(fresh);
+  old.kill("SIGTERM");
+  for (const socket of streams) socket.write(chunkOf(event(2)));
+  for (const client of clients) await client.until((text) => text.includes(event(2)));
+  for (const socket of streams) socket.write(chunkOf(event(3)) + LAST_CHUNK);
+  for (const client of clients) {
+    const answer = wholeAnswer(await client.closed());
+    assert.equal(answer.body, event(1) + event(2) + event(3));
+    assert.ok(answer.isComplete);
+  }
+  assert.equal((await old.exited).code, 0);
+  // All of these go to the new process.
+  const late = await Promise.all(Array.from({ length: 20 }, () => openStream(old.port)));
+  isOver = true;
+  const counts = await Promise.all(calling);
+  for (const client of late) client.destroy();
+  assert.deepEqual(
+    counts.map(({ failed }) => failed),
+    counts.map(() => 0),
+  );
+  assert.ok(counts.every(({ answered }) => answered > 5));
+});
