@@ -3,8 +3,9 @@ import type { ActiveConfig } from "./active-config.ts";
 import { checkPages } from "./admin/pages.ts";
 import type { MemoryBudget } from "./body/memory-budget.ts";
 import { ScanTurns } from "./body/scan-turns.ts";
-import type { Endpoint } from "./contract/endpoint.ts";
+import { type Endpoint, isServing } from "./contract/endpoint.ts";
 import { type ControlPlan, ControlPlane } from "./control/control-plane.ts";
+import type { Intents } from "./control/intents.ts";
 import { KeptState } from "./control/kept-state.ts";
 import { withPlace } from "./control/plugin-error.ts";
 import { buildPluginSet, type HostServices, type PluginSet } from "./control/plugin-set.ts";
@@ -45,6 +46,8 @@ export interface Router {
   connectionsTo(endpoint: Endpoint): number;
   /** Ejections of the endpoint so far. */
   ejectionsOf(endpoint: Endpoint): number;
+  /** What operators want of the endpoints. */
+  readonly intents: Intents;
   /** Whether so many endpoints fail that all that are up are used. */
   readonly isPanicking: boolean;
   /** Plugins that take more time per request than they may. */
@@ -208,6 +211,7 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
     },
     connectionsTo: (endpoint) => pools.connectionsTo(endpoint),
     ejectionsOf: (endpoint) => control.ejectionsOf(endpoint),
+    intents: control.intents,
     get isPanicking() {
       return control.isPanicking;
     },
@@ -238,5 +242,5 @@ function controlPlan({ config }: LoadedConfig, plugins: PluginSet): ControlPlan 
 }
 
 function isReady({ endpoints }: Facts): boolean {
-  return endpoints.some(({ isAvailable }) => isAvailable);
+  return endpoints.some(isServing);
 }

@@ -56,17 +56,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...["core/intake", "core/lasting-state.ts", "core/runtime", "core/stages", "core/state", "core/wire"],
   ],
   "core/admin": [
-    ...[
-      "core/active-config.ts",
-      "core/contract",
-      "core/control",
-      "core/errors",
-      "core/intake",
-      "core/router.ts",
-      "core/runtime",
-      "core/settings.ts",
-      "core/wire",
-    ],
+    ...["config", "core/active-config.ts", "core/contract", "core/control", "core/errors", "core/intake", "core/router.ts"],
+    ...["core/runtime", "core/settings.ts", "core/wire"],
   ],
   // Programs and tools.
   "core/mock": ["core/contract"],
@@ -111,6 +102,7 @@ const RULES: readonly {
 
 const ENTRY_POINTS = new Set(["core/cli/main.ts", "core/fetch.ts", "config/write-schema.ts"]);
 const DOORS: Readonly<Record<string, readonly string[]>> = {
+  "itty-router": ["core/admin/api/api.ts"],
   zod: ["core/contract/options.ts"],
   yaml: ["config/documents.ts"],
   "tsx/esm/api": ["config/import-module.ts"],

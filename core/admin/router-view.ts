@@ -14,6 +14,7 @@ export type ShownRouter = Pick<
   | "prefixIndex"
   | "connectionsTo"
   | "ejectionsOf"
+  | "intents"
   | "isPanicking"
   | "slowPlugins"
   | "probeFailure"

@@ -1,9 +1,10 @@
 import type { Profile } from "../active-config.ts";
 import { ejectionText } from "../contract/decision-report.ts";
-import type { Endpoint, Phase } from "../contract/endpoint.ts";
+import { type Endpoint, isServing, type Phase } from "../contract/endpoint.ts";
 import type { TargetMapping } from "../contract/rewriter.ts";
 import type { RouterView } from "../contract/router-view.ts";
 import type { ReloadReport } from "../control/running-config.ts";
+import type { Intents, OperatorIntent } from "../control/intents.ts";
 import type { Limits } from "../settings.ts";
 import type { ShownConfig, ShownRouter } from "./router-view.ts";
 
@@ -46,6 +47,8 @@ export interface EndpointStatus {
   readonly isAvailable: boolean;
   /** Why it is ejected, since when, and when it may return; "" while it is not. */
   readonly ejected: string;
+  /** What the operator wants of it; null while it may serve. */
+  readonly intent: IntentStatus | null;
   /** How often it was ejected so far. */
   readonly ejections: number;
   /** Of an equal share of the traffic, how much it gets, in (0, 1]. */
@@ -64,6 +67,17 @@ export interface EndpointStatus {
   readonly scrapedAgoMs: number | null;
   /** The confidence that decisions give to those values, in [0, 1]. */
   readonly freshness: number;
+}
+
+export interface IntentStatus {
+  readonly kind: OperatorIntent["intent"];
+  /** The operator's own words; "" for none. */
+  readonly reason: string;
+  /** ISO 8601, like `until`, which is null if only the operator ends it. */
+  readonly since: string;
+  readonly until: string | null;
+  /** No request is under way there, and no session may send another one: it can be taken away. */
+  readonly isEmpty: boolean;
 }
 
 interface ProfileStatus {
@@ -100,11 +114,17 @@ export interface StatusExtras {
 }
 
 export function statusOf(
-  { config, facts, isPanicking, slowPlugins }: Pick<ShownRouter, "config" | "facts" | "isPanicking" | "slowPlugins">,
+  {
+    config,
+    facts,
+    intents,
+    isPanicking,
+    slowPlugins,
+  }: Pick<ShownRouter, "config" | "facts" | "intents" | "isPanicking" | "slowPlugins">,
   view: RouterView,
   { running, sources, clientConnections, acceptPauses }: StatusExtras,
 ): Status {
-  const available = facts.endpoints.filter(({ isAvailable }) => isAvailable);
+  const available = facts.endpoints.filter(isServing);
   const rewrites = view.mappings.map((mapping) => rewriteStatus(mapping, available));
   const wallMs = view.clock.wall();
   return {
@@ -121,7 +141,7 @@ export function statusOf(
       ...warningsOf(facts.endpoints, available, rewrites, isPanicking),
       ...slowPlugins.map(slowWarning),
     ],
-    endpoints: facts.endpoints.map((endpoint) => endpointStatus(endpoint, view)),
+    endpoints: facts.endpoints.map((endpoint) => endpointStatus(endpoint, view, intents)),
     profile: profileStatus(config.profile),
     rewrites,
     prefixIndex: view.prefixIndex ?? null,
@@ -143,7 +163,8 @@ function reloadWarnings({ lastReload }: ShownConfig): readonly string[] {
   return [`The changed config can't run, so the one before goes on: ${first}${more}`];
 }
 
-function endpointStatus(endpoint: Endpoint, view: RouterView): EndpointStatus {
+/** One endpoint as the status shows it. */
+export function endpointStatus(endpoint: Endpoint, view: RouterView, intents: Pick<Intents, "of">): EndpointStatus {
   const { name, slot, url, phase, isAvailable, labels, models } = endpoint;
   const { load, clock } = view;
   return {
@@ -152,6 +173,7 @@ function endpointStatus(endpoint: Endpoint, view: RouterView): EndpointStatus {
     phase,
     isAvailable,
     ejected: endpoint.ejection === undefined ? "" : ejectionText(endpoint.ejection, clock.now()),
+    intent: intentStatus(endpoint, load.inFlight(slot), intents.of(name)),
     ejections: view.ejectionsOf(endpoint),
     share: endpoint.share,
     failure: view.probeFailure(endpoint),
@@ -167,6 +189,20 @@ function endpointStatus(endpoint: Endpoint, view: RouterView): EndpointStatus {
     freshness: load.freshness(slot),
   };
 }
+
+function intentStatus({ stillTakes }: Endpoint, inFlight: number, wanted: OperatorIntent | undefined): IntentStatus | null {
+  if (wanted === undefined) return null;
+  const { intent: kind, reason, sinceMs, untilMs } = wanted;
+  return {
+    kind,
+    reason,
+    since: isoTime(sinceMs),
+    until: untilMs === undefined ? null : isoTime(untilMs),
+    isEmpty: inFlight === 0 && stillTakes === "nothing",
+  };
+}
+
+const isoTime = (wallMs: number) => new Date(wallMs).toISOString();
 
 function known(value: number): number | null {
   return Number.isNaN(value) ? null : value;

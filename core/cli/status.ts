@@ -1,4 +1,4 @@
-import type { EndpointStatus, RewriteStatus, Status } from "../admin/status.ts";
+import type { EndpointStatus, IntentStatus, RewriteStatus, Status } from "../admin/status.ts";
 import { readStatusArguments } from "./arguments.ts";
 import { askAdmin } from "./ask-admin.ts";
 import { type Alignment, table } from "./table.ts";
@@ -54,9 +54,16 @@ function configLines({ generation, lastReload }: Status["config"]): readonly str
   return [`config generation ${generation}; last reload at ${at} by ${cause}: ${what}`];
 }
 
-function phaseText({ phase, isAvailable, ejected, failure }: EndpointStatus): string {
+function phaseText({ phase, isAvailable, ejected, failure, intent }: EndpointStatus): string {
+  if (intent !== null && (phase === "draining" || phase === "cordoned")) return `${phase} (${intentText(intent)})`;
   if (ejected !== "") return `${phase} (${ejected})`;
   return isAvailable || failure === "" ? phase : `${phase} (${failure})`;
+}
+
+/** For example "empty, until 2030-01-01T00:00:00.000Z: new driver". */
+function intentText({ isEmpty, until, reason }: IntentStatus): string {
+  const state = `${isEmpty ? "empty" : "in use"}${until === null ? "" : `, until ${until}`}`;
+  return reason === "" ? state : `${state}: ${reason}`;
 }
 
 function modelsText(models: readonly string[]): string {

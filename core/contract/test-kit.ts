@@ -32,6 +32,7 @@ export function makeEndpoint(
     labels: {},
     phase: "ready",
     isAvailable: overrides.phase === undefined,
+    stillTakes: "nothing",
     isOnTrial: false,
     share: 1,
     intent: "serve",

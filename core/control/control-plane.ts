@@ -3,6 +3,7 @@ import type { Source } from "../contract/source.ts";
 import type { Traffic } from "../state/traffic.ts";
 import type { HttpGet } from "../wire/http-get-result.ts";
 import { DiscoveryLists } from "./discovery-lists.ts";
+import type { Intents } from "./intents.ts";
 import type { HostServices, PluginSet } from "./plugin-set.ts";
 import { type EjectionRules, PoolWatch, type PoolWatchOptions } from "./pool-watch.ts";
 import { Prober } from "./readiness/prober.ts";
@@ -48,6 +49,11 @@ export class ControlPlane {
   /** Told of every exchange with an endpoint. */
   get traffic(): Traffic {
     return this.#watch.traffic;
+  }
+
+  /** What operators want of the endpoints. */
+  get intents(): Intents {
+    return this.#watch.intents;
   }
 
   /** Starts discovery and probing. Throws when a discovery can't start. */

@@ -1,4 +1,5 @@
 import type { ActiveConfig } from "../active-config.ts";
+import { isServing } from "../contract/endpoint.ts";
 import type { DataPlane } from "../data-plane.ts";
 import { respondWithJson } from "../errors/error-response.ts";
 import type { Facts } from "../state/facts.ts";
@@ -30,7 +31,7 @@ function respond(response: ResponseWriter, status: number, lines: string, docume
 }
 
 function respondReady(response: ResponseWriter, lines: string, { endpoints }: Facts): number {
-  const ready = endpoints.filter(({ isAvailable }) => isAvailable).length;
+  const ready = endpoints.filter(isServing).length;
   const document = { ready, endpoints: endpoints.length };
   return ready > 0 ? respond(response, 200, lines, document) : respond(response, 503, `${lines}retry-after: 1\r\n`, document);
 }

@@ -4,6 +4,7 @@ import type { Endpoint } from "../../core/contract/endpoint.ts";
 import type { TargetMapping } from "../../core/contract/rewriter.ts";
 import type { RouterView } from "../../core/contract/router-view.ts";
 import { makeLoad } from "../../core/contract/test-kit.ts";
+import { Intents } from "../../core/control/intents.ts";
 import { DEFAULT_SETTINGS } from "../../core/settings.ts";
 import { factsOf } from "../../core/state/facts.ts";
 import { LoadTable } from "../../core/state/load.ts";
@@ -50,6 +51,7 @@ export function makeShownRouter(endpoints: readonly Endpoint[] = [], config: Par
     connectionsTo: () => 0,
     ejectionsOf: () => 0,
     probeFailure: () => "",
+    intents: new Intents(new FakeClock(), () => {}),
   };
 }
 

@@ -10,6 +10,7 @@ const gpu1: Status["endpoints"][number] = {
   phase: "ready",
   isAvailable: true,
   ejected: "",
+  intent: null,
   ejections: 0,
   share: 1,
   failure: "",
