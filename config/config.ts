@@ -3,6 +3,7 @@ import type { Probes } from "../core/control/readiness/probes.ts";
 import type { Settings } from "../core/settings.ts";
 import type { Position } from "./problems.ts";
 import type { RewriteRule } from "./rewrite-rule.ts";
+import type { Secret } from "./secret.ts";
 
 /** The content of the config files, validated, with all defaults filled in. Plain data. */
 export interface RouterConfig {
@@ -26,6 +27,9 @@ export interface Address {
 export interface AdminAddress extends Address {
   /** Accepted host names with a dot, beside `host`. */
   readonly hosts: readonly string[];
+  /** What changes through the API must bring; undefined: nothing. */
+  readonly token: Secret | undefined;
+  readonly isReadOnly: boolean;
 }
 
 interface PoolConfig {

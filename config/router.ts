@@ -17,6 +17,7 @@ import type { Report } from "./problems.ts";
 import { type ProfileSource, ROUTER_DEFAULTS, readProfile } from "./profile.ts";
 import type { Resource } from "./resources.ts";
 import type { AddressSpec, AdminAddressSpec, EjectionSpec, KeepAliveSpec, RouterDocument, RouterSpec } from "./schema.ts";
+import { readSecret } from "./secret.ts";
 
 /** The content of a Router document, without default instances. */
 export interface RouterParts {
@@ -52,7 +53,7 @@ export async function readRouter(
   const endpoints = [...endpointsOf(spec, report), ...moreEndpoints];
   if (endpoints.length === 0 && !broken.has("pool")) refuseEmptyPool(known, report);
   const listen = readAddress(spec.listen, DEFAULT_LISTEN);
-  const admin = spec.admin === false ? undefined : readAdmin(spec.admin);
+  const admin = spec.admin === false ? undefined : await readAdmin(spec.admin, resource);
   if (admin !== undefined) refuseSharedPort(listen, admin, report);
   if (picker !== undefined && spec.profiles !== undefined) refuseProfilesTwice(report);
   const config = {
@@ -125,8 +126,12 @@ function readAddress(spec: AddressSpec | undefined, defaults: Address): Address 
   return { host: spec?.host ?? defaults.host, port: spec?.port ?? defaults.port };
 }
 
-function readAdmin(spec: AdminAddressSpec | undefined): AdminAddress {
-  return { ...readAddress(spec, DEFAULT_ADMIN), hosts: spec?.hosts ?? [] };
+async function readAdmin(
+  spec: AdminAddressSpec | undefined,
+  { file, report }: Pick<Resource<unknown>, "file" | "report">,
+): Promise<AdminAddress> {
+  const token = spec?.token === undefined ? undefined : await readSecret(spec.token, ["spec", "admin", "token"], file, report);
+  return { ...readAddress(spec, DEFAULT_ADMIN), hosts: spec?.hosts ?? [], token, isReadOnly: spec?.readOnly ?? false };
 }
 
 const EVERY_NETWORK = new Set(["0.0.0.0", "::"]);

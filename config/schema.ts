@@ -2,6 +2,7 @@ import { isIP } from "node:net";
 import { z } from "../core/contract/options.ts";
 import { DEFAULT_LIMITS, type Limits } from "../core/settings.ts";
 import { MAX_SLOTS } from "../core/state/load.ts";
+import { secretPlace } from "./secret.ts";
 
 // The schema of a Router document. The editor schema is generated from it, so every key has a description.
 
@@ -53,6 +54,12 @@ const adminAddress = z.strictObject({
     .array(z.string().regex(/^[A-Za-z0-9_.-]+$/, "a host name, without scheme and port"))
     .describe("Accepted host names with a dot, beside the admin port's host. IP addresses and localhost are always accepted.")
     .optional(),
+  token: secretPlace
+    .describe(
+      "What changes through the admin API must bring: env:NAME or file:PATH. Needed where the port is open to the network.",
+    )
+    .optional(),
+  readOnly: z.boolean().describe("Whether the admin API refuses every change. Default false.").optional(),
 });
 
 const probe = z.strictObject({

@@ -3,7 +3,9 @@ import type { Limits } from "../settings.ts";
 import { ADMIN_CONNECTIONS } from "../wire/open-file-limit.ts";
 import { startWireServer } from "../wire/server.ts";
 import { allowedHosts } from "./allowed-hosts.ts";
-import { type AdminSite, adminRequests } from "./requests.ts";
+import { routerApi } from "./api/routes.ts";
+import { adminRequests } from "./requests.ts";
+import type { AdminSite } from "./site.ts";
 
 export interface AdminOptions extends AdminSite {
   readonly host: string;
@@ -19,7 +21,7 @@ export interface AdminServer {
   close(): Promise<void>;
 }
 
-/** Serves the pages of the admin port. Rejects with the system's error when the address can't be listened on. */
+/** Serves the pages and the API of the admin port. Rejects with the system's error when the address can't be listened on. */
 export async function startAdmin(options: AdminOptions): Promise<AdminServer> {
   const { host, port, hosts, limits, clock } = options;
   const server = await startWireServer({
@@ -30,7 +32,7 @@ export async function startAdmin(options: AdminOptions): Promise<AdminServer> {
     // Its descriptors are for these connections only.
     mayWait: false,
     memory: { unreadBytes: 0 },
-    start: adminRequests(options, allowedHosts([host, ...hosts])),
+    start: adminRequests(options, routerApi(options), allowedHosts([host, ...hosts])),
     refuse: (response, error) => respondWithError(response, error, "openai", "none"),
   });
   return {

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import type { AdminAddress } from "../../config/config.ts";
-import type { PageFiles } from "../admin/requests.ts";
 import type { ShownConfig } from "../admin/router-view.ts";
 import { startAdmin } from "../admin/server.ts";
+import type { PageFiles } from "../admin/site.ts";
 import { systemClock } from "../contract/clock.ts";
 import type { Log } from "../contract/log.ts";
 import type { Router } from "../router.ts";
@@ -33,7 +33,7 @@ export async function openAdmin(
   { router, server, running, settings, sources, droppedLogLines, log }: Shown,
 ): Promise<OpenAdmin | undefined> {
   if (address === undefined) return undefined;
-  const { host, port, hosts } = address;
+  const { host, port, hosts, token, isReadOnly } = address;
   const admin = await startAdmin({
     host,
     port,
@@ -47,6 +47,7 @@ export async function openAdmin(
     clientConnections: () => server.connections,
     droppedLogLines,
     acceptPauses: () => server.pauses,
+    access: () => ({ token, isReadOnly, isOpenToNetwork: !isLoopback(host) }),
     log,
   }).catch((thrown) => {
     throw portError(

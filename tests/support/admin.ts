@@ -22,6 +22,7 @@ export function startTestAdmin(router: ShownRouter, options: Partial<AdminOption
     clientConnections: () => 0,
     droppedLogLines: () => 0,
     acceptPauses: () => 0,
+    access: () => ({ token: undefined, isReadOnly: false, isOpenToNetwork: false }),
     log: silentLog,
     ...options,
   });

@@ -37,7 +37,7 @@ const open = (configured: Parameters<typeof openAdmin>[0]): Promise<OpenAdmin | 
   });
 };
 const urlIn = (admin: OpenAdmin | undefined) => /Status page: (http:\S+)\/ /.exec(admin?.greeting ?? "")?.[1] ?? "";
-const address = (port: number, host = "127.0.0.1") => ({ host, port, hosts: [] });
+const address = (port: number, host = "127.0.0.1") => ({ host, port, hosts: [], token: undefined, isReadOnly: false });
 
 describe("where the admin port is", () => {
   it("nowhere when there is to be none", async () => assert.equal(await open(undefined), undefined));
