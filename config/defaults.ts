@@ -1,9 +1,9 @@
-import type { Address, ProfileConfig } from "./config.ts";
+import type { Address, AdminAddress, ProfileConfig } from "./config.ts";
 
 // Defaults for what the config leaves out. Every name here is a built-in type.
 
 export const DEFAULT_LISTEN: Address = { host: "127.0.0.1", port: 8080 };
-export const DEFAULT_ADMIN: Address = { host: "127.0.0.1", port: 9090 };
+export const DEFAULT_ADMIN: AdminAddress = { host: "127.0.0.1", port: 9090, hosts: [], token: undefined, isReadOnly: false };
 
 /** Prepended to a profile that lists no filter. */
 export const DEFAULT_FILTERS: readonly string[] = ["ready", "serves-model"];

@@ -1,3 +1,4 @@
+import { OverlayExpiry } from "../control/overlay-expiry.ts";
 import { respondWithError } from "../errors/error-response.ts";
 import type { Limits } from "../settings.ts";
 import { ADMIN_CONNECTIONS } from "../wire/open-file-limit.ts";
@@ -23,7 +24,8 @@ export interface AdminServer {
 
 /** Serves the pages and the API of the admin port. Rejects with the system's error when the address can't be listened on. */
 export async function startAdmin(options: AdminOptions): Promise<AdminServer> {
-  const { host, port, hosts, limits, clock } = options;
+  const { host, port, hosts, limits, clock, running } = options;
+  const overlayExpiry = new OverlayExpiry(running, clock);
   const server = await startWireServer({
     host,
     port,
@@ -32,13 +34,16 @@ export async function startAdmin(options: AdminOptions): Promise<AdminServer> {
     // Its descriptors are for these connections only.
     mayWait: false,
     memory: { unreadBytes: 0 },
-    start: adminRequests(options, routerApi(options), allowedHosts([host, ...hosts])),
+    start: adminRequests(options, routerApi({ ...options, overlayExpiry }), allowedHosts([host, ...hosts])),
     refuse: (response, error) => respondWithError(response, error, "openai", "none"),
   });
   return {
     port: server.port,
     useLimits: (next) => server.useLimits(adminLimits(next)),
-    close: () => server.drain(0),
+    close() {
+      overlayExpiry.close();
+      return server.drain(0);
+    },
   };
 }
 

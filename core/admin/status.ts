@@ -3,8 +3,8 @@ import { ejectionText } from "../contract/decision-report.ts";
 import { type Endpoint, isServing, type Phase } from "../contract/endpoint.ts";
 import type { TargetMapping } from "../contract/rewriter.ts";
 import type { RouterView } from "../contract/router-view.ts";
-import type { ReloadReport } from "../control/running-config.ts";
 import type { Intents, OperatorIntent } from "../control/intents.ts";
+import type { ReloadReport } from "../control/running-config.ts";
 import type { Limits } from "../settings.ts";
 import type { ShownConfig, ShownRouter } from "./router-view.ts";
 

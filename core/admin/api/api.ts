@@ -63,6 +63,7 @@ async function serve(
     params: Object.fromEntries(Object.entries(params).map(([name, value]) => [name, decoded(value)])),
     query: new URL(request.url).searchParams,
     body: route.body === undefined ? undefined : checkedBody(await readBody(request), route.body),
+    ifMatch: request.headers.get("if-match"),
     caller,
   };
   const result = await route.run(call);

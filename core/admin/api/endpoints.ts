@@ -91,8 +91,8 @@ function find({ router }: AdminSite, name: string): Endpoint {
   throw new Problem(404, "unknown_endpoint", `The pool has no endpoint of this name; it has ${names.join(", ") || "none"}.`);
 }
 
-function shown(endpoint: Endpoint, { router, clock, droppedLogLines, acceptPauses }: AdminSite): EndpointStatus {
-  const view = viewOf(router, clock, { droppedLogLines: droppedLogLines(), acceptPauses: acceptPauses() });
+function shown(endpoint: Endpoint, { router, clock, droppedLogLines, acceptPauses, running }: AdminSite): EndpointStatus {
+  const view = viewOf(router, clock, { droppedLogLines: droppedLogLines(), acceptPauses: acceptPauses(), running });
   return endpointStatus(endpoint, view, router.intents);
 }
 

@@ -45,7 +45,8 @@ async function digest(text: string): Promise<Uint8Array> {
   return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
 }
 
-function checkGeneration(ifMatch: string | null, generation: number): void {
+/** Throws Problem if the request was made for another generation of the config. */
+export function checkGeneration(ifMatch: string | null, generation: number): void {
   if (ifMatch === null) return;
   const tags = ifMatch.split(",").map((tag) => tag.trim());
   if (!tags.every((tag) => tag === "*" || /^(W\/)?"[^"]*"$/.test(tag)))

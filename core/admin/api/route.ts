@@ -28,6 +28,8 @@ export interface ApiCall {
   readonly query: URLSearchParams;
   /** As the route's body schema returned it. */
   readonly body: unknown;
+  /** The header If-Match. */
+  readonly ifMatch: string | null;
   /** Who asks, for the log and for the status: the peer's address. */
   readonly caller: string;
 }
