@@ -104,7 +104,7 @@ const ENTRY_POINTS = new Set(["core/cli/main.ts", "core/fetch.ts", "config/write
 const DOORS: Readonly<Record<string, readonly string[]>> = {
   "itty-router": ["core/admin/api/api.ts"],
   zod: ["core/contract/options.ts"],
-  yaml: ["config/documents.ts"],
+  yaml: ["config/documents.ts", "config/rewrite-text.ts", "config/format.ts"],
   "tsx/esm/api": ["config/import-module.ts"],
 };
 

@@ -28,7 +28,7 @@ export interface ProcessState {
 }
 
 /** What the admin port shows of the config's changes. */
-export type ShownConfig = Pick<RunningConfig, "generation" | "lastReload" | "confirmedAtMs">;
+export type ShownConfig = Pick<RunningConfig, "generation" | "lastReload" | "confirmedAtMs" | "overlay">;
 
 /** The current state of the router, for the pages of observers. */
 export function viewOf(router: ShownRouter, clock: Clock, { droppedLogLines, acceptPauses, running }: ProcessState): RouterView {

@@ -18,7 +18,7 @@ export interface PageFiles {
 export interface AdminSite extends StatusExtras {
   readonly router: ShownRouter;
   /** The config that runs, and how it is replaced. */
-  readonly running: ShownConfig & Pick<RunningConfig, "loaded" | "overlay" | "reload" | "change">;
+  readonly running: ShownConfig & Pick<RunningConfig, "loaded" | "reload" | "change">;
   readonly clock: Clock;
   readonly files: PageFiles;
   /** Lines of the program's outputs that were dropped. */

@@ -1,3 +1,4 @@
+import type { RewriteChange } from "../../config/overlay.ts";
 import type { Profile } from "../active-config.ts";
 import { ejectionText } from "../contract/decision-report.ts";
 import { type Endpoint, isServing, type Phase } from "../contract/endpoint.ts";
@@ -18,6 +19,8 @@ export interface Status {
   /** Files and other places that the config came from. */
   readonly sources: readonly string[];
   readonly config: ConfigStatus;
+  /** Where clients connect. */
+  readonly listen: ListenAddress;
   readonly clientConnections: number;
   /** How often there were times in which no more client connections were taken. */
   readonly acceptPauses: number;
@@ -32,9 +35,26 @@ export interface Status {
   readonly limits: Limits;
 }
 
+interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** A rewrite that runs otherwise than the files say, because it was changed through the admin API. */
+interface OverlayStatus {
+  readonly rewrite: string;
+  readonly isDeleted: boolean;
+  /** The address of whoever changed it. */
+  readonly by: string;
+  /** ISO 8601, like `until`, which is null if the change does not end by itself. */
+  readonly since: string;
+  readonly until: string | null;
+}
+
 interface ConfigStatus {
   /** 1 at the start, and one more with each config that took effect since. */
   readonly generation: number;
+  readonly overlay: readonly OverlayStatus[];
   /** The last attempt to change the config; null before the first. */
   readonly lastReload: (Omit<ReloadReport, "atMs" | "generation"> & { readonly at: string }) | null;
 }
@@ -109,6 +129,8 @@ interface TargetStatus {
 export interface StatusExtras {
   readonly running: ShownConfig;
   readonly sources: readonly string[];
+  /** Where clients connect. */
+  readonly listen: ListenAddress;
   readonly clientConnections: () => number;
   readonly acceptPauses: () => number;
 }
@@ -122,7 +144,7 @@ export function statusOf(
     slowPlugins,
   }: Pick<ShownRouter, "config" | "facts" | "intents" | "isPanicking" | "slowPlugins">,
   view: RouterView,
-  { running, sources, clientConnections, acceptPauses }: StatusExtras,
+  { running, sources, listen, clientConnections, acceptPauses }: StatusExtras,
 ): Status {
   const available = facts.endpoints.filter(isServing);
   const rewrites = view.mappings.map((mapping) => rewriteStatus(mapping, available));
@@ -134,6 +156,7 @@ export function statusOf(
     pool: config.pool,
     sources,
     config: configStatus(running),
+    listen,
     clientConnections: clientConnections(),
     acceptPauses: acceptPauses(),
     warnings: [
@@ -150,10 +173,16 @@ export function statusOf(
   };
 }
 
-function configStatus({ generation, lastReload }: ShownConfig): ConfigStatus {
-  if (lastReload === undefined) return { generation, lastReload: null };
+function configStatus({ generation, overlay, lastReload }: ShownConfig): ConfigStatus {
+  const shown = { generation, overlay: overlay.rewrites.map(overlayStatus) };
+  if (lastReload === undefined) return { ...shown, lastReload: null };
   const { atMs, cause, isApplied, problems, changes } = lastReload;
-  return { generation, lastReload: { at: new Date(atMs).toISOString(), cause, isApplied, problems, changes } };
+  return { ...shown, lastReload: { at: isoTime(atMs), cause, isApplied, problems, changes } };
+}
+
+function overlayStatus({ name, document, by, sinceMs, untilMs }: RewriteChange): OverlayStatus {
+  const until = untilMs === undefined ? null : isoTime(untilMs);
+  return { rewrite: name, isDeleted: document === undefined, by, since: isoTime(sinceMs), until };
 }
 
 function reloadWarnings({ lastReload }: ShownConfig): readonly string[] {

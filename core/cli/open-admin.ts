@@ -46,6 +46,7 @@ export async function openAdmin(
     sources,
     running,
     commandLine,
+    listen: { host: server.host, port: server.port },
     clientConnections: () => server.connections,
     droppedLogLines,
     acceptPauses: () => server.pauses,

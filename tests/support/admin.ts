@@ -25,6 +25,7 @@ export async function startTestAdmin(router: ShownRouter, options: Partial<Admin
     sources: ["test.yaml"],
     running: options.running ?? (await makeRunning()),
     commandLine: {},
+    listen: { host: "127.0.0.1", port: 8080 },
     clientConnections: () => 0,
     droppedLogLines: () => 0,
     acceptPauses: () => 0,

@@ -42,6 +42,7 @@ export async function makeApi({ documents = "", endpoints = [], access = {} }: T
     clock,
     files: { html: "", css: "", js: "" },
     sources: ["test.yaml"],
+    listen: { host: "127.0.0.1", port: 8080 },
     clientConnections: () => 0,
     acceptPauses: () => 0,
     droppedLogLines: () => 0,

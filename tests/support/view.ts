@@ -1,3 +1,4 @@
+import { NO_OVERLAY } from "../../config/overlay.ts";
 import type { ActiveConfig } from "../../core/active-config.ts";
 import type { ShownConfig, ShownRouter } from "../../core/admin/router-view.ts";
 import type { Endpoint } from "../../core/contract/endpoint.ts";
@@ -15,7 +16,12 @@ const STARTED_AT_S = Date.UTC(2030, 0, 1) / 1000;
 const NO_MEMORY = { limitBytes: 1000, bodyBytes: 0, unreadBytes: 0, refusals: 0 };
 
 /** A config as it was at the start. */
-export const UNCHANGED: ShownConfig = { generation: 1, lastReload: undefined, confirmedAtMs: STARTED_AT_S * 1000 };
+export const UNCHANGED: ShownConfig = {
+  generation: 1,
+  overlay: NO_OVERLAY,
+  lastReload: undefined,
+  confirmedAtMs: STARTED_AT_S * 1000,
+};
 
 /** A router at rest, started at its clock's beginning, over these endpoints, as an observer's page sees it. */
 export function makeView(endpoints: readonly Endpoint[] = [], overrides: Partial<RouterView> = {}): RouterView {

@@ -250,7 +250,9 @@ function drawRest({ warnings, profile, sources, config }) {
   const filters = profile.filters.map(({ name }) => name).join(", ") || "none";
   const scorers = profile.scorers.map(({ name, weight }) => `${name} × ${weight}`).join(", ") || "none";
   at("profile").textContent = `Profile ${profile.name}: filters ${filters}; scorers ${scorers}; picker ${profile.picker.name}.`;
-  at("sources").textContent = `Config: ${sources.join(", ")}${reloadText(config)}.`;
+  const changed = config.overlay.map(({ rewrite, isDeleted }) => `rewrite ${rewrite}${isDeleted ? " deleted" : ""}`).join(", ");
+  const beside = changed === "" ? "" : ` Changed beside it through the admin API: ${changed}.`;
+  at("sources").textContent = `Config: ${sources.join(", ")}${reloadText(config)}.${beside}`;
 }
 
 const SAMPLE = /^([a-z_]+)(?:\{(.*)\})? ([-+.\deE]+)$/;

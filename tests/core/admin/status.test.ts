@@ -7,7 +7,14 @@ import { makeEndpoint, makeLoad } from "../../support/endpoints.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 import { makeMapping, makeShownRouter, makeView, UNCHANGED } from "../../support/view.ts";
 
-const extras = { running: UNCHANGED, sources: ["signalbox.yaml"], clientConnections: () => 7, acceptPauses: () => 0 };
+const LISTEN = { host: "127.0.0.1", port: 8080 };
+const extras = {
+  running: UNCHANGED,
+  sources: ["signalbox.yaml"],
+  listen: LISTEN,
+  clientConnections: () => 7,
+  acceptPauses: () => 0,
+};
 const endpoints = [
   makeEndpoint(0, { models: ["base", "v1"], labels: { gpu: "h100" } }),
   makeEndpoint(1, { phase: "not-ready", models: ["base", "v2"] }),
@@ -39,7 +46,8 @@ test("the router and its pool at one moment", async () => {
     uptimeS: 90,
     pool: "llama",
     sources: ["signalbox.yaml"],
-    config: { generation: 1, lastReload: null },
+    config: { generation: 1, overlay: [], lastReload: null },
+    listen: LISTEN,
     clientConnections: 7,
     acceptPauses: 0,
     warnings: [
