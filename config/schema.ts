@@ -2,6 +2,7 @@ import { isIP } from "node:net";
 import { z } from "../core/contract/options.ts";
 import { DEFAULT_LIMITS, type Limits } from "../core/settings.ts";
 import { MAX_SLOTS } from "../core/state/load.ts";
+import { inBytes, inMilliseconds, inSeconds } from "./measures.ts";
 import { secretPlace } from "./secret.ts";
 
 // The schema of a Router document. The editor schema is generated from it, so every key has a description.
@@ -25,7 +26,7 @@ const seconds = (min: number) => {
     min > 0
       ? `a number of seconds above 0, at most ${LONGEST_TIMER_SECONDS}`
       : `a number of seconds from 0 to ${LONGEST_TIMER_SECONDS}`;
-  return z.number(wanted).min(min, wanted).max(LONGEST_TIMER_SECONDS, wanted);
+  return inSeconds(z.number(wanted).min(min, wanted).max(LONGEST_TIMER_SECONDS, wanted));
 };
 
 /** The name of an instance, an endpoint or a profile. */
@@ -115,8 +116,8 @@ const profile = z.strictObject({
   plugins: z.array(profileRef).describe("Filters in the order they run, scorers, one picker.").optional(),
 });
 
-const bytes = (min: number, max = LARGEST_BUFFER) => whole(min, max);
-const milliseconds = whole(1, LONGEST_TIMER_MS);
+const bytes = (min: number, max = LARGEST_BUFFER) => inBytes(whole(min, max));
+const milliseconds = inMilliseconds(whole(1, LONGEST_TIMER_MS));
 
 const limit = (name: keyof Limits, schema: z.ZodType<number>, meaning: string) =>
   schema.describe(`${meaning} Default ${DEFAULT_LIMITS[name]}.`).exactOptional();
@@ -155,9 +156,13 @@ const limits = z.strictObject({
     whole(0, 1_000_000),
     "Requests of one client address under way at once; those beyond it get 429. 0 turns it off.",
   ),
-  pluginMs: limit("pluginMs", whole(1, 60_000), "Time that a filter, scorer or picker may take for one request."),
+  pluginMs: limit("pluginMs", inMilliseconds(whole(1, 60_000)), "Time that a filter, scorer or picker may take for one request."),
   retries: limit("retries", whole(0, 100), "Extra tries on other replicas after the first."),
-  drainTimeoutMs: limit("drainTimeoutMs", whole(0, LONGEST_TIMER_MS), "How long a stop waits for requests under way."),
+  drainTimeoutMs: limit(
+    "drainTimeoutMs",
+    inMilliseconds(whole(0, LONGEST_TIMER_MS)),
+    "How long a stop waits for requests under way.",
+  ),
 } satisfies Record<keyof Limits, z.ZodType>);
 
 const share = (wanted: string) => z.number(wanted).min(0, wanted).max(1, wanted);
@@ -194,7 +199,7 @@ const retries = z.strictObject({
   budgetLeast: whole(0, 1_000_000)
     .describe("So many of them are allowed however few the requests are. Default 3.")
     .exactOptional(),
-  backoffMs: whole(0, 60_000)
+  backoffMs: inMilliseconds(whole(0, 60_000))
     .describe("The pause before the first retry is a random part of this; 0 for none. Default 25.")
     .exactOptional(),
 });

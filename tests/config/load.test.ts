@@ -15,7 +15,7 @@ describe("a config with nothing but a pool", () => {
   test("has every default", async () => {
     const { config, definitions } = await loaded(router(POOL));
     assert.deepEqual(config.listen, { host: "127.0.0.1", port: 8080 });
-    assert.deepEqual(config.admin, { host: "127.0.0.1", port: 9090, hosts: [] });
+    assert.deepEqual(config.admin, { host: "127.0.0.1", port: 9090, hosts: [], token: undefined, isReadOnly: false });
     assert.deepEqual(config.pool, {
       name: "llama",
       endpoints: [{ name: "gpu1-8000", url: "http://gpu1:8000", labels: {} }],
@@ -63,7 +63,13 @@ describe("a config with nothing but a pool", () => {
 
 test("the admin port gets its host names", async () => {
   const config = await configOf(router(`${POOL}  admin: { hosts: [box.example.org] }\n`));
-  assert.deepEqual(config.admin, { host: "127.0.0.1", port: 9090, hosts: ["box.example.org"] });
+  assert.deepEqual(config.admin, {
+    host: "127.0.0.1",
+    port: 9090,
+    hosts: ["box.example.org"],
+    token: undefined,
+    isReadOnly: false,
+  });
 });
 
 test("every key of a Router is read", async () => {

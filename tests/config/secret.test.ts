@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { effectiveConfig } from "../../config/effective.ts";
+import { loadTexts } from "../../config/load.ts";
+import { formatProblem } from "../../config/problems.ts";
+import { POOL, registry, router } from "./support.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "signalbox-secret-"));
+const VARIABLES = { SB_TOKEN: "hunter2hunter2", SB_SPACED: "hunter2 hunter2", SB_NONE: "" };
+before(() => {
+  Object.assign(process.env, VARIABLES);
+  writeFileSync(join(folder, "token"), "hunter2-from-file\n");
+  writeFileSync(join(folder, "two-lines"), "hunter2\nhunter2\n");
+});
+after(() => {
+  for (const name of Object.keys(VARIABLES)) delete process.env[name];
+  rmSync(folder, { recursive: true });
+});
+
+const load = (token: string) =>
+  loadTexts([{ file: join(folder, "a.yaml"), text: router(`  admin: { token: ${token} }\n${POOL}`) }], registry);
+
+describe("a secret of the config", () => {
+  const rows: readonly (readonly [written: string, from: string, text: string])[] = [
+    ['"env:SB_TOKEN"', "env:SB_TOKEN", "hunter2hunter2"],
+    ["{ env: SB_TOKEN }", "env:SB_TOKEN", "hunter2hunter2"],
+    ['"file:token"', "file:token", "hunter2-from-file"],
+    ["{ file: ./token }", "file:./token", "hunter2-from-file"],
+  ];
+  for (const [written, from, text] of rows) {
+    it(`${written} is read, and shown by its place only`, async () => {
+      const loaded = await load(written);
+      assert.ok(loaded.problems === undefined);
+      const token = loaded.config.admin?.token;
+      assert.deepEqual([token?.from, token?.reveal()], [from, text]);
+      const shown = JSON.stringify([loaded.config, effectiveConfig(loaded, {})]);
+      assert.ok(shown.includes(from));
+      assert.doesNotMatch(shown, /hunter2/);
+    });
+  }
+
+  const refusals: readonly (readonly [written: string, problem: RegExp])[] = [
+    ["hunter2hunter2", /found a secret in plain text; wanted env:NAME or file:PATH/],
+    ["1234567", /found a secret in plain text/],
+    ["{ env: hunter2-hunter2 }", /found a secret in plain text/],
+    ["{ env: SB_TOKEN, file: hunter2 }", /unknown key "file"|unknown key "env"/],
+    ['"env:SB_UNSET"', /found no environment variable SB_UNSET; wanted one that holds the secret/],
+    ['"env:SB_NONE"', /found an empty secret/],
+    ['"env:SB_SPACED"', /found a secret with spaces/],
+    ['"file:two-lines"', /found a secret with spaces, line breaks/],
+    ['"file:absent"', /found no readable file absent \(ENOENT\)/],
+  ];
+  for (const [written, problem] of refusals) {
+    it(`refuses ${written} at its place, without repeating it`, async () => {
+      const { problems = [] } = await load(written);
+      const lines = problems.map(formatProblem);
+      assert.match(lines[0] ?? "", problem);
+      assert.match(lines[0] ?? "", /a\.yaml:4:\d+ {2}spec\.admin\.token/);
+      assert.doesNotMatch(lines.join("\n"), /hunter2|1234567/);
+    });
+  }
+});
