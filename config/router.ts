@@ -17,7 +17,7 @@ import type { Report } from "./problems.ts";
 import { type ProfileSource, ROUTER_DEFAULTS, readProfile } from "./profile.ts";
 import type { Resource } from "./resources.ts";
 import type { AddressSpec, AdminAddressSpec, EjectionSpec, KeepAliveSpec, RouterDocument, RouterSpec } from "./schema.ts";
-import { readSecret } from "./secret.ts";
+import { readSecret, secretFiles } from "./secret.ts";
 
 /** The content of a Router document, without default instances. */
 export interface RouterParts {
@@ -53,7 +53,7 @@ export async function readRouter(
   const endpoints = [...endpointsOf(spec, report), ...moreEndpoints];
   if (endpoints.length === 0 && !broken.has("pool")) refuseEmptyPool(known, report);
   const listen = readAddress(spec.listen, DEFAULT_LISTEN);
-  const admin = spec.admin === false ? undefined : await readAdmin(spec.admin, resource);
+  const admin = spec.admin === false ? undefined : await readAdmin(spec.admin, resource, files);
   if (admin !== undefined) refuseSharedPort(listen, admin, report);
   if (picker !== undefined && spec.profiles !== undefined) refuseProfilesTwice(report);
   const config = {
@@ -129,7 +129,9 @@ function readAddress(spec: AddressSpec | undefined, defaults: Address): Address 
 async function readAdmin(
   spec: AdminAddressSpec | undefined,
   { file, report }: Pick<Resource<unknown>, "file" | "report">,
+  files: Set<string>,
 ): Promise<AdminAddress> {
+  if (spec?.token !== undefined) for (const path of secretFiles(spec.token, file)) files.add(path);
   const token = spec?.token === undefined ? undefined : await readSecret(spec.token, ["spec", "admin", "token"], file, report);
   return { ...readAddress(spec, DEFAULT_ADMIN), hosts: spec?.hosts ?? [], token, isReadOnly: spec?.readOnly ?? false };
 }

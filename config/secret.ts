@@ -52,15 +52,24 @@ function fromOf(place: SecretPlace): string | undefined {
   return fromOf("env" in place ? `env:${place.env}` : `file:${place.file}`);
 }
 
+/** The file that the secret is in, absolute; none for a variable. */
+export function secretFiles(place: SecretPlace, configFile: string): readonly string[] {
+  const from = fromOf(place);
+  return from?.startsWith("file:") ? [pathOf(from, configFile)] : [];
+}
+
+function pathOf(from: string, configFile: string): string {
+  return resolve(dirname(configFile), from.slice("file:".length));
+}
+
 async function textOf(from: string, configFile: string): Promise<string | Finding> {
-  const at = from.indexOf(":");
-  const name = from.slice(at + 1);
+  const name = from.slice(from.indexOf(":") + 1);
   if (from.startsWith("env:")) {
     const value = process.env[name];
     return value ?? { found: `no environment variable ${name}`, wanted: "one that holds the secret", hint: "Set it." };
   }
   try {
-    return (await readFile(resolve(dirname(configFile), name), "utf8")).replace(/\r?\n$/, "");
+    return (await readFile(pathOf(from, configFile), "utf8")).replace(/\r?\n$/, "");
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
     return { found: `no readable file ${name} (${code})`, wanted: "a file that holds the secret and nothing else" };

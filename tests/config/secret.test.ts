@@ -36,6 +36,7 @@ describe("a secret of the config", () => {
       assert.ok(loaded.problems === undefined);
       const token = loaded.config.admin?.token;
       assert.deepEqual([token?.from, token?.reveal()], [from, text]);
+      assert.deepEqual([...loaded.files], from.startsWith("file:") ? [join(folder, "token")] : []);
       const shown = JSON.stringify([loaded.config, effectiveConfig(loaded, {})]);
       assert.ok(shown.includes(from));
       assert.doesNotMatch(shown, /hunter2/);
