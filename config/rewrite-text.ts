@@ -106,7 +106,8 @@ function spliced(text: string, splices: readonly Splice[]): string {
 
 function apply({ path, value }: Edit, document: Document.Parsed): void {
   if (value === undefined) document.deleteIn(path);
-  else document.setIn(path, document.createNode(value));
+  // A single value is put into the node that is there, which keeps its comment.
+  else document.setIn(path, typeof value === "object" ? document.createNode(value) : value);
 }
 
 function isMapping(value: unknown): value is Record<string, unknown> {

@@ -5,10 +5,15 @@ import { UsageError } from "./usage.ts";
 /** `signalbox completion`: prints a script that completes commands, switches and first words. Returns the exit code. */
 export function completion(input: Input, commands: readonly Command[]): number {
   const shell = onlyWord(input, "a shell", "signalbox completion bash");
-  const script = SCRIPTS[shell];
+  const script = scriptFor(shell, commands);
   if (script === undefined) throw new UsageError(`There are completions for ${Object.keys(SCRIPTS).join(", ")}, not "${shell}".`);
-  process.stdout.write(script(commands));
+  process.stdout.write(script);
   return 0;
+}
+
+/** The script for a shell; undefined for one that there is none for. */
+export function scriptFor(shell: string, commands: readonly Command[]): string | undefined {
+  return SCRIPTS[shell]?.(commands);
 }
 
 const SCRIPTS: Readonly<Record<string, (commands: readonly Command[]) => string>> = { bash, zsh, fish };

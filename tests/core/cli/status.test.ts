@@ -103,6 +103,28 @@ profile default: filters ready, mine; scorers outstanding-work x 2; picker max-s
   );
 });
 
+test("what was changed through the admin API", () => {
+  const change = { rewrite: "food", by: "10.0.0.1", since: "2030-01-01T00:00:00.000Z" };
+  const overlay = [
+    { ...change, isDeleted: false, until: "2030-01-01T01:00:00.000Z" },
+    { ...change, isDeleted: true, until: null },
+  ];
+  const lines = statusText({ ...status, config: { ...status.config, overlay } }).split("\n");
+  assert.deepEqual(
+    lines.filter((line) => line.startsWith("rewrite ")),
+    [
+      "rewrite food changed beside the files by 10.0.0.1 at 2030-01-01T00:00:00.000Z, until 2030-01-01T01:00:00.000Z",
+      'rewrite food deleted beside the files by 10.0.0.1 at 2030-01-01T00:00:00.000Z, until "signalbox revert rewrite food"',
+    ],
+  );
+});
+
+test("what the operator wants of an endpoint", () => {
+  const intent = { kind: "drain", reason: "new driver", since: "2030-01-01T00:00:00.000Z", until: null, isEmpty: false } as const;
+  const draining = { ...gpu1, phase: "draining", isAvailable: false, intent } as const;
+  assert.match(statusText({ ...status, endpoints: [draining] }), /^gpu-1 +draining \(in use: new driver\) /m);
+});
+
 test("the state of a router without endpoints, just started", () => {
   assert.equal(
     statusText({
