@@ -19,7 +19,7 @@ export interface ApiOptions {
  */
 export type AdminApi = (request: Request, caller: string) => Promise<Response>;
 
-export const API_BASE = "/api/v1";
+const API_BASE = "/api/v1";
 
 /** What itty-router matches; it writes the parameters of the path onto it. */
 interface Matching {

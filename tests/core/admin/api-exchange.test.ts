@@ -52,6 +52,8 @@ describe("the API on the admin port", () => {
       "body_too_large",
     ],
     ["a body with broken framing", `${DRAIN}Transfer-Encoding: chunked\r\n\r\nx\r\n`, 400, "bad_request"],
+    ["an unknown method", "BREW /api/v1/endpoints HTTP/1.1\r\nHost: localhost\r\n\r\n", 405, "method_not_allowed"],
+    ["a method in lower case", withBody("{}").replace("POST", "post"), 405, "method_not_allowed"],
     ["TRACE", "TRACE /api/v1/endpoints HTTP/1.1\r\nHost: localhost\r\n\r\n", 405, "method_not_allowed"],
     ["an unknown path", "GET /api HTTP/1.1\r\nHost: localhost\r\n\r\n", 404, "unknown_path"],
   ];

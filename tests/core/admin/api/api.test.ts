@@ -11,7 +11,6 @@ describe("what is refused is a problem document", () => {
     ["an unknown path", "GET", "/nope", undefined, 404, "unknown_path"],
     ["a path that leads upwards", "GET", "/../../status", undefined, 404, "unknown_path"],
     ["another method", "DELETE", "/endpoints", undefined, 405, "method_not_allowed"],
-    ["an unknown method", "BREW", "/endpoints", undefined, 405, "method_not_allowed"],
     ["a name that is not well encoded", "POST", "/endpoints/%zz/drain", undefined, 400, "bad_path"],
     ["no JSON", "POST", "/endpoints/e0/drain", "{", 400, "invalid_json"],
     ["a body of another shape", "POST", "/endpoints/e0/drain", { forSeconds: -1, until: 3 }, 400, "invalid_body"],
