@@ -65,7 +65,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...["config", "core/active-config.ts", "core/body", "core/contract", "core/control", "core/data-plane.ts"],
     ...["core/pipeline.ts", "core/settings.ts", "core/stages", "core/state", "core/wire"],
   ],
-  "core/fetch.ts": ["config", "core/contract", "core/control", "core/fetch", "core/router.ts", "core/wire", "plugins"],
+  "core/fetch.ts": [
+    ...["config", "core/admin", "core/contract", "core/control", "core/fetch", "core/router.ts", "core/settings.ts", "core/wire"],
+    "plugins",
+  ],
   "core/cli": [
     ...["config", "core/admin", "core/contract", "core/control", "core/errors", "core/mock", "core/router.ts", "core/runtime"],
     ...["core/settings.ts", "core/simulate", "core/state", "core/wire", "plugins"],

@@ -31,7 +31,11 @@ export interface AdminSite extends StatusExtras {
 }
 
 /** What the routes of the API work on. */
-export interface ApiSite extends AdminSite {
+export interface ApiSite
+  extends Pick<
+    AdminSite,
+    "router" | "running" | "clock" | "sources" | "commandLine" | "droppedLogLines" | "acceptPauses" | "access" | "log"
+  > {
   /** Is told of every change of the overlay. */
   readonly overlayExpiry: Pick<OverlayExpiry, "follow">;
 }

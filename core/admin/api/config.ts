@@ -1,6 +1,6 @@
 import { effectiveConfig } from "../../../config/effective.ts";
 import { z } from "../../contract/options.ts";
-import type { AdminSite } from "../site.ts";
+import type { ApiSite } from "../site.ts";
 import { Problem } from "./problem.ts";
 import { type ApiRoute, route } from "./route.ts";
 
@@ -22,7 +22,7 @@ const configSchema = z.object({
 });
 
 /** Shows the config that runs, and reads the files again. */
-export function configRoutes(site: AdminSite): readonly ApiRoute[] {
+export function configRoutes(site: ApiSite): readonly ApiRoute[] {
   const { running } = site;
   return [
     route({
@@ -60,6 +60,6 @@ export function configRoutes(site: AdminSite): readonly ApiRoute[] {
   ];
 }
 
-function shown({ atMs, ...report }: NonNullable<AdminSite["running"]["lastReload"]>) {
+function shown({ atMs, ...report }: NonNullable<ApiSite["running"]["lastReload"]>) {
   return { time: new Date(atMs).toISOString(), ...report };
 }

@@ -1,7 +1,7 @@
 import type { Endpoint } from "../../contract/endpoint.ts";
 import { z } from "../../contract/options.ts";
 import { viewOf } from "../router-view.ts";
-import type { AdminSite } from "../site.ts";
+import type { ApiSite } from "../site.ts";
 import { type EndpointStatus, endpointStatus } from "../status.ts";
 import { endpointSchema } from "./endpoint-schema.ts";
 import { Problem } from "./problem.ts";
@@ -26,7 +26,7 @@ const drainWish = wish.extend({
 });
 
 /** Shows the endpoints, and takes what operators want of them. */
-export function endpointRoutes(site: AdminSite): readonly ApiRoute[] {
+export function endpointRoutes(site: ApiSite): readonly ApiRoute[] {
   const { intents } = site.router;
   return [
     route({
@@ -76,14 +76,14 @@ export function endpointRoutes(site: AdminSite): readonly ApiRoute[] {
 
 const inMs = (inSeconds: number | undefined) => (inSeconds === undefined ? undefined : inSeconds * 1000);
 
-function changed(site: AdminSite, name: string, change: (name: string) => void): ApiResult {
+function changed(site: ApiSite, name: string, change: (name: string) => void): ApiResult {
   const before = shown(find(site, name), site).intent;
   change(name);
   const document = shown(find(site, name), site);
   return { document, change: { what: `endpoint ${name}`, before, after: document.intent } };
 }
 
-function find({ router }: AdminSite, name: string): Endpoint {
+function find({ router }: ApiSite, name: string): Endpoint {
   const { endpoints } = router.facts;
   const endpoint = endpoints.find((each) => each.name === name);
   if (endpoint !== undefined) return endpoint;
@@ -91,12 +91,12 @@ function find({ router }: AdminSite, name: string): Endpoint {
   throw new Problem(404, "unknown_endpoint", `The pool has no endpoint of this name; it has ${names.join(", ") || "none"}.`);
 }
 
-function shown(endpoint: Endpoint, { router, clock, droppedLogLines, acceptPauses, running }: AdminSite): EndpointStatus {
+function shown(endpoint: Endpoint, { router, clock, droppedLogLines, acceptPauses, running }: ApiSite): EndpointStatus {
   const view = viewOf(router, clock, { droppedLogLines: droppedLogLines(), acceptPauses: acceptPauses(), running });
   return endpointStatus(endpoint, view, router.intents);
 }
 
 /** Whether responses carry something that brings a client back to its endpoint. */
-function issuesSessions({ router }: AdminSite): boolean {
+function issuesSessions({ router }: ApiSite): boolean {
   return router.config.profile.responseHeaders.length > 0;
 }

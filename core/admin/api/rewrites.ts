@@ -81,13 +81,25 @@ export function rewriteRoutes(site: ApiSite): readonly ApiRoute[] {
   ];
 }
 
+/** Each may be as long as a body, and stays in memory. */
+const MOST_CHANGES = 200;
+
 function put(site: ApiSite, call: ApiCall, document: RewriteDocument): Promise<ApiResult> {
   const [name] = nameIn(call);
   const { name: inBody, namespace = "default" } = document.metadata;
   if (inBody !== name)
     throw new Problem(400, "other_name", "metadata.name is not the name in the path; send the resource under its own name.");
   const note = noteOf(call, site);
-  const edit: OverlayEdit = (overlay) => withChange(overlay, { ...note, namespace, document });
+  const edit: OverlayEdit = (overlay) => {
+    const next = withChange(overlay, { ...note, namespace, document });
+    if (next.rewrites.length > MOST_CHANGES)
+      throw new Problem(
+        409,
+        "too_many_changes",
+        `There are ${MOST_CHANGES} changes beside the files; write some into a file, or revert them.`,
+      );
+    return next;
+  };
   return changeRewrite(site, call, { namespace, name, edit, isWritten: isWritten(call) });
 }
 

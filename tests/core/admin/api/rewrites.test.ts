@@ -159,3 +159,15 @@ test("of two changes made for the same generation, one is refused, even at the s
   const answers = await Promise.all([change(20), change(30)]);
   assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 412]);
 });
+
+test("there are at most 200 changes beside the files", async () => {
+  const { ask, running } = await setUp();
+  const rewrites = Array.from({ length: 200 }, (_, index) => ({
+    ...{ namespace: "default", name: `r${index}`, by: "", sinceMs: 0, untilMs: undefined },
+    document: makeRewrite(`r${index}`, { v1: 1 }),
+  }));
+  await running.change(() => ({ rewrites }), "api");
+  const one = await ask("PUT", "/rewrites/one-more", { body: makeRewrite("one-more", { v1: 1 }) });
+  assert.deepEqual([one.status, one.json["code"]], [409, "too_many_changes"]);
+  assert.equal((await ask("PUT", "/rewrites/r7", { body: makeRewrite("r7", { v2: 1 }) })).status, 200);
+});
