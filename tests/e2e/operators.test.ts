@@ -94,6 +94,31 @@ describe("an operator's commands against a running router", { timeout: 120_000 }
     assert.match(refused.err, /nothing was changed[\s\S]*found "other", which is not this router's pool/);
   });
 
+  it("apply and delete with --write change the file, and nothing is left beside it", async () => {
+    const before = readFileSync(file, "utf8");
+    const own = join(folder, "drinks.yml.txt");
+    writeFileSync(own, REWRITE.replaceAll("food-review", "drinks"));
+    assert.equal((await run("apply", "-f", own, "--write")).code, 0);
+    assert.ok(readFileSync(file, "utf8").startsWith(before));
+    assert.match((await run("get", "rewrites")).out, /^drinks \(.*signalbox\.yaml:\d+:1\)$/m);
+    assert.equal((await run("delete", "rewrite", "drinks", "--write")).code, 0);
+    assert.equal(readFileSync(file, "utf8"), before);
+    assert.deepEqual(((await json("status"))["config"] as { overlay: unknown[] }).overlay, []);
+  });
+
+  it("config fmt formats a file; config print shows what is left", async () => {
+    const own = join(folder, "own.yaml");
+    writeFileSync(own, readFileSync(file, "utf8").replace("name: llama", "name:   llama"));
+    assert.deepEqual(await runCommand("config", "fmt", own, "--check"), { code: 1, out: `${own}: is not formatted\n`, err: "" });
+    assert.equal((await runCommand("config", "fmt", own)).code, 0);
+    assert.equal((await runCommand("config", "fmt", own, "--check")).code, 0);
+    process.env["SIGNALBOX_TEST_TOKEN"] = "any";
+    const printed = await runCommand("config", "print", "-f", own);
+    delete process.env["SIGNALBOX_TEST_TOKEN"];
+    assert.match(printed.out, /^ {4}name: llama$/m);
+    assert.doesNotMatch(printed.out, /limits|any/);
+  });
+
   it("a drained endpoint gets nothing and is empty; a cordoned one gets what only it serves", async () => {
     assert.match((await run("drain", "gpu1", "--reason", "new driver")).out, /^gpu1: draining \(empty: new driver\)$/m);
     const phases = async () => ((await json("get", "endpoints"))["endpoints"] as { phase: string }[]).map(({ phase }) => phase);
