@@ -65,6 +65,7 @@ export async function readRouter(
       limits: { ...DEFAULT_LIMITS, ...spec.limits },
       ejection: readEjection(spec.ejection),
       retries: { ...DEFAULT_RETRIES, ...spec.retries },
+      unlisted: spec.pool?.adapters?.unlisted ?? DEFAULT_SETTINGS.unlisted,
       keepAlive: readKeepAlive(spec.keepAlive),
       forwardedFor: spec.forwardedFor ?? DEFAULT_SETTINGS.forwardedFor,
       hasRoutingHeaders: spec.responseHeaders ?? true,

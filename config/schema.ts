@@ -92,6 +92,17 @@ const pool = z.strictObject({
     })
     .describe("How replicas are checked. What is left out gets the recommended value.")
     .optional(),
+  adapters: z
+    .strictObject({
+      unlisted: z
+        .enum(["targets", "any", "none"])
+        .describe(
+          "Names that replicas may get though they do not list them, so that they load them: the targets of rewrites (targets, the default), also names that clients ask for (any), or none.",
+        )
+        .optional(),
+    })
+    .describe("Adapters that replicas load when they are first asked for.")
+    .optional(),
 });
 
 const plugin = z.strictObject({

@@ -106,6 +106,11 @@ export class ControlPlane {
     this.#prober.connectFailed(endpoint);
   }
 
+  /** A response contradicts the endpoint's list of models. */
+  checkModels(endpoint: Endpoint): void {
+    this.#prober.checkModels(endpoint);
+  }
+
   /** Why the endpoint's last probe failed; "" after a success. */
   probeFailure(endpoint: Endpoint): string {
     const health = this.#prober.healthOf(endpoint);

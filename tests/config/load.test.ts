@@ -85,6 +85,7 @@ test("every key of a Router is read", async () => {
     probes:
       startup: { path: /up, initialDelaySeconds: 1, periodSeconds: 0.25, timeoutSeconds: 2, failureThreshold: 7 }
       readiness: { periodSeconds: 1 }
+    adapters: { unlisted: any }
   keepAlive: { periodSeconds: 0.5, paths: [/v1/messages] }
   forwardedFor: append
   limits: { headBytes: 4096, retries: 0 }
@@ -106,6 +107,7 @@ test("every key of a Router is read", async () => {
     ...DEFAULT_SETTINGS,
     limits: { ...DEFAULT_LIMITS, headBytes: 4096, retries: 0 },
     keepAlive: { periodMs: 500, paths: ["/v1/messages"] },
+    unlisted: "any",
     forwardedFor: "append",
     hasRoutingHeaders: false,
   });
