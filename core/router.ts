@@ -4,6 +4,7 @@ import { checkPages } from "./admin/pages.ts";
 import type { MemoryBudget } from "./body/memory-budget.ts";
 import { ScanTurns } from "./body/scan-turns.ts";
 import { type Endpoint, isServing } from "./contract/endpoint.ts";
+import { Adapters } from "./control/adapters.ts";
 import { type ControlPlan, ControlPlane } from "./control/control-plane.ts";
 import type { Intents } from "./control/intents.ts";
 import { KeptState } from "./control/kept-state.ts";
@@ -21,7 +22,7 @@ import type { SlowPlugin } from "./stages/plugin-times.ts";
 import { type Facts, factsOf } from "./state/facts.ts";
 import type { LoadTable } from "./state/load.ts";
 import type { PrefixIndexStats } from "./state/prefix-index.ts";
-import { httpGet } from "./wire/http-get.ts";
+import { httpGet, httpSend } from "./wire/http-get.ts";
 import type { UnreadCounter } from "./wire/write-progress.ts";
 
 /** A router without a listener: hosts (the wire server, the fetch face) start requests on it, the admin port shows its state. */
@@ -52,6 +53,7 @@ export interface Router {
   readonly isPanicking: boolean;
   /** Plugins that take more time per request than they may. */
   readonly slowPlugins: readonly SlowPlugin[];
+  readonly adapters: Adapters;
   /** Why the endpoint's last probe failed; "" after a success. */
   probeFailure(endpoint: Endpoint): string;
   /** Resolves to true once an endpoint is available, or to false when none is after `timeoutMs`. */
@@ -160,8 +162,18 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
     },
     poolOf: (endpoint) => pools.of(endpoint),
     connectFailed: (endpoint) => control.connectFailed(endpoint),
+    checkModels: (endpoint) => control.checkModels(endpoint),
     nextRequestId: requestIds(random),
   };
+  const adapters = new Adapters({
+    clock,
+    load,
+    facts: () => facts,
+    targets: () => sets.newest.active.targets,
+    post: (url, path, document, timeoutMs, maxBytes) =>
+      httpSend(url, path, { method: "POST", body: JSON.stringify(document), timeoutMs, maxBytes }),
+    checkModels: (endpoint) => control.checkModels(endpoint),
+  });
   const close = () => {
     control.stop();
     state.close();
@@ -186,6 +198,8 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
     }
     // From here on nothing can fail, and no request can come between.
     for (const change of changes) change();
+    // An operator who applies a rewrite again has often just put its adapter where replicas find it.
+    load.unlisted.forgetRefusals();
     sets.publish(built);
     draft.retain(next.config.plugins);
     kept = draft;
@@ -218,6 +232,7 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
     get slowPlugins() {
       return pluginTimes.slow;
     },
+    adapters,
     probeFailure: (endpoint) => control.probeFailure(endpoint),
     whenReady(timeoutMs) {
       if (isReady(facts)) return Promise.resolve(true);

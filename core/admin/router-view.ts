@@ -6,6 +6,7 @@ import type { Router } from "../router.ts";
 /** The parts of a router that the admin port shows. */
 export type ShownRouter = Pick<
   Router,
+  | "adapters"
   | "config"
   | "facts"
   | "load"

@@ -293,6 +293,6 @@ function targetWarnings({ name, targets, onUnavailable }: RewriteStatus): readon
     .filter(({ weight, readyEndpoints }) => weight > 0 && readyEndpoints === 0)
     .map(
       (target) =>
-        `No ready replica serves "${target.name}", a target of the rewrite ${name}: its requests ${what}. Load it or set its weight to 0.`,
+        `No ready replica serves "${target.name}", a target of the rewrite ${name}: its requests ${what}, unless a replica loads it when asked. Load it or set its weight to 0.`,
     );
 }

@@ -16,6 +16,12 @@ const WRITE: Switch = { name: "write", meaning: "writes it into the file that th
 const FILES: Switch = { name: "file", short: "f", value: "FILE", isRepeated: true, meaning: "a file, or a folder of files" };
 const JSON_SWITCH: Switch = { name: "json", meaning: "prints JSON" };
 
+const ADAPTERS: readonly Switch[] = [
+  ...CHANGE,
+  { name: "path", value: "PATH", meaning: "where replicas find the adapter (default: where they find adapters by name)" },
+  { name: "endpoint", value: "NAME", meaning: "only at this endpoint (default: at all in service)" },
+];
+
 const START: readonly Switch[] = [
   { ...FILES, meaning: "a config file, or a folder of them" },
   { name: "host", value: "ADDRESS", meaning: "where clients connect (default 127.0.0.1)" },
@@ -143,6 +149,14 @@ export const COMMANDS: readonly Command[] = [
     summary: "Ends a drain or a cordon.",
     switches: CHANGE,
     run: async (argv) => (await import("./operate.ts")).undrain(readInput(argv, CHANGE)),
+  },
+  {
+    name: "adapters",
+    words: "[load|unload NAME]",
+    summary: "Shows which replicas have which adapters, or has replicas load or unload one.",
+    switches: ADAPTERS,
+    choices: ["load", "unload"],
+    run: async (argv) => (await import("./adapters.ts")).adapters(readInput(argv, ADAPTERS)),
   },
   {
     name: "reload",

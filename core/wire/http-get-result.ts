@@ -18,6 +18,15 @@ export type HttpGet = (
   signal: AbortSignal,
 ) => Promise<GetResult>;
 
+/** Sends one POST with a JSON document to a replica; otherwise like HttpGet. */
+export type HttpPost = (
+  url: EndpointUrl,
+  path: string,
+  document: unknown,
+  timeoutMs: number,
+  maxBytes: number,
+) => Promise<GetResult>;
+
 /** Why there is no response that its reader can use. */
 export type GetFailure =
   | "refused" // nobody listens

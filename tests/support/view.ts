@@ -2,9 +2,11 @@ import { NO_OVERLAY } from "../../config/overlay.ts";
 import type { ActiveConfig } from "../../core/active-config.ts";
 import type { ShownConfig, ShownRouter } from "../../core/admin/router-view.ts";
 import type { Endpoint } from "../../core/contract/endpoint.ts";
+import { nameSet } from "../../core/contract/name-set.ts";
 import type { TargetMapping } from "../../core/contract/rewriter.ts";
 import type { RouterView } from "../../core/contract/router-view.ts";
 import { makeLoad } from "../../core/contract/test-kit.ts";
+import { Adapters } from "../../core/control/adapters.ts";
 import { Intents } from "../../core/control/intents.ts";
 import { DEFAULT_SETTINGS } from "../../core/settings.ts";
 import { factsOf } from "../../core/state/facts.ts";
@@ -45,10 +47,24 @@ export function makeView(endpoints: readonly Endpoint[] = [], overrides: Partial
 
 /** The same as the admin port has it. */
 export function makeShownRouter(endpoints: readonly Endpoint[] = [], config: Partial<ActiveConfig> = {}): ShownRouter {
+  const clock = new FakeClock();
+  const load = new LoadTable(clock);
+  const facts = factsOf(endpoints);
+  const shown = { ...makeConfig(), ...config };
   return {
-    config: { ...makeConfig(), ...config },
-    facts: factsOf(endpoints),
-    load: new LoadTable(new FakeClock()),
+    config: shown,
+    facts,
+    load,
+    adapters: new Adapters({
+      clock,
+      load,
+      facts: () => facts,
+      targets: () => shown.targets,
+      // e0's replica does what it is told, the others refuse.
+      post: ({ port }) =>
+        Promise.resolve(port === 8000 ? { status: 200, body: "Success" } : { status: 404, body: '{"error":{"message":"No."}}' }),
+      checkModels() {},
+    }),
     memory: NO_MEMORY,
     startedAtS: STARTED_AT_S,
     isPanicking: false,
@@ -66,6 +82,7 @@ function makeConfig(): ActiveConfig {
     pool: "llama",
     routes: new Map(),
     rewriters: [],
+    targets: nameSet(),
     profile: {
       name: "default",
       filters: [],

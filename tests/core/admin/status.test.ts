@@ -51,7 +51,7 @@ test("the router and its pool at one moment", async () => {
     clientConnections: 7,
     acceptPauses: 0,
     warnings: [
-      'No ready replica serves "v2", a target of the rewrite food/0: its requests get 503. Load it or set its weight to 0.',
+      'No ready replica serves "v2", a target of the rewrite food/0: its requests get 503, unless a replica loads it when asked. Load it or set its weight to 0.',
     ],
     endpoints: [
       {
@@ -135,7 +135,7 @@ describe("warnings", () => {
       "a target that gives way",
       [endpoints[0]!],
       [makeMapping("food/0", { v1: 1, v2: 1 }, { onUnavailable: "redistribute" })],
-      [/"v2".*its requests go to its other targets\./],
+      [/"v2".*its requests go to its other targets, unless a replica loads it/],
     ],
   ];
   for (const [name, pool, mappings, wanted] of cases) {

@@ -82,12 +82,15 @@ test("the OpenAPI document describes every route, with its schemas", async () =>
   );
   assert.deepEqual(operations.map(({ name }) => name).sort(), [
     "delete /rewrites/{name}",
+    "get /adapters",
     "get /config",
     "get /endpoints",
     "get /openapi.json",
     "get /rewrites",
     "get /rewrites/{name}",
     "patch /rewrites/{name}",
+    "post /adapters/{name}/load",
+    "post /adapters/{name}/unload",
     "post /config/reload",
     "post /endpoints/{name}/cordon",
     "post /endpoints/{name}/drain",
