@@ -47,10 +47,21 @@ export function changesBetween(running: LoadedConfig, next: LoadedConfig): reado
     ...named("pool", { name: pool.name, probes: pool.probes }, { name: after.pool.name, probes: after.pool.probes }),
     ...listed("endpoint", pool.endpoints, after.pool.endpoints),
     ...listed("plugin", instancesOf(running), instancesOf(next), { isSame: isSameInstance }),
+    ...accessChanges(running.config.admin, after.admin),
     ...(isDeepStrictEqual(profile, after.profile) ? [] : [`profile ${after.profile.name} changed`]),
     ...listed("rewrite", rewrites, after.rewrites, { difference: weightsText }),
     ...named("limits", settings.limits, after.settings.limits),
     ...named("settings", { ...settings, limits: undefined }, { ...after.settings, limits: undefined }),
+  ];
+}
+
+/** Never shows the token. */
+function accessChanges(before: AdminAddress | undefined, after: AdminAddress | undefined): readonly string[] {
+  const isSameToken = before?.token?.reveal() === after?.token?.reveal();
+  const isReadOnly = after?.isReadOnly ?? false;
+  return [
+    ...(isSameToken ? [] : ["admin.token changed"]),
+    ...((before?.isReadOnly ?? false) === isReadOnly ? [] : [`admin.readOnly: ${isReadOnly}`]),
   ];
 }
 

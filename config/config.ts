@@ -1,4 +1,5 @@
 import type { EndpointSpec } from "../core/contract/endpoint.ts";
+import type { Secret } from "../core/contract/secret.ts";
 import type { Probes } from "../core/control/readiness/probes.ts";
 import type { Settings } from "../core/settings.ts";
 import type { Position } from "./problems.ts";
@@ -32,6 +33,9 @@ export interface ListenAddress extends Address {
 export interface AdminAddress extends ListenAddress {
   /** Accepted host names with a dot, beside `host`. */
   readonly hosts: readonly string[];
+  /** What changes through the API must bring; undefined: nothing. */
+  readonly token: Secret | undefined;
+  readonly isReadOnly: boolean;
 }
 
 interface PoolConfig {

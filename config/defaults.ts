@@ -1,9 +1,16 @@
-import type { ListenAddress, ProfileConfig } from "./config.ts";
+import type { AdminAddress, ListenAddress, ProfileConfig } from "./config.ts";
 
 // Defaults for what the config leaves out. Every name here is a built-in type.
 
 export const DEFAULT_LISTEN: ListenAddress = { host: "127.0.0.1", port: 8080, isPortShared: false };
-export const DEFAULT_ADMIN: ListenAddress = { host: "127.0.0.1", port: 9090, isPortShared: false };
+export const DEFAULT_ADMIN: AdminAddress = {
+  host: "127.0.0.1",
+  port: 9090,
+  isPortShared: false,
+  hosts: [],
+  token: undefined,
+  isReadOnly: false,
+};
 
 /** Filters in front of every profile that is not `unguarded`: without them requests go to replicas that can't serve them. */
 export const GUARDS: readonly string[] = ["ready", "serves-model"];

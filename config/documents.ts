@@ -1,5 +1,6 @@
 import { Composer, type Document, isAlias, isMap, isScalar, isSeq, LineCounter, Parser } from "yaml";
 import { type Finding, type Path, type Position, type Problem, problemAt, quoted, type Report } from "./problems.ts";
+import { expanded, plainValue } from "./references.ts";
 
 /** One YAML or JSON document as plain data, with the position of each value. */
 export interface ConfigDocument {
@@ -45,7 +46,8 @@ export function readDocuments(file: string, text: string, problems: Problem[]): 
     reportAt(tooDeep.offset, { found: `more than ${DEEPEST} levels of nesting`, wanted: "a flatter document" });
     return [];
   }
-  return compose(tokens, reportAt).flatMap((document) => {
+  const hintAt = (offset: number) => (lineAt(text, offset).includes("${") ? REFERENCE_HINT : "");
+  return compose(tokens, reportAt, hintAt).flatMap((document) => {
     const before = problems.length;
     const located = new Locator(document.contents, reportAt);
     if (problems.length > before || located.value === null) return [];
@@ -55,17 +57,23 @@ export function readDocuments(file: string, text: string, problems: Problem[]): 
   });
 }
 
+const REFERENCE_HINT = `Inside { } and [ ], YAML takes \${NAME} only in quotes, as a text; write a number such as port: \${PORT} on a line of its own.`;
+
+function lineAt(text: string, offset: number): string {
+  return text.slice(text.lastIndexOf("\n", offset - 1) + 1).split("\n", 1)[0] ?? "";
+}
+
 type ReportAt = (offset: number, finding: Finding) => void;
 
 /** The documents without syntax errors; reports the errors of the others. */
-function compose(tokens: readonly Token[], reportAt: ReportAt): readonly Document.Parsed[] {
+function compose(tokens: readonly Token[], reportAt: ReportAt, hintAt: (offset: number) => string): readonly Document.Parsed[] {
   // The Locator finds duplicate keys; the library would compare each key with every other one.
   const composer = new Composer({ schema: "core", prettyErrors: false, uniqueKeys: false });
   const documents = [...composer.compose(tokens)];
   const faults = documents.length === 0 ? [composer.streamInfo()] : documents;
   for (const { errors, warnings } of faults) {
     for (const { pos, message, code } of [...errors, ...warnings]) {
-      const hint = code === "TAB_AS_INDENT" ? "Indent with spaces." : "";
+      const hint = code === "TAB_AS_INDENT" ? "Indent with spaces." : hintAt(pos[0]);
       reportAt(pos[0], { found: `invalid YAML: ${message.replace(CONTROLS, "?")}`, hint });
     }
   }
@@ -128,7 +136,15 @@ class Locator {
     const offset = node.range[0];
     if (isMap(node)) return this.#convertMap(node.items as readonly NodePair[], offset);
     if (isSeq(node)) return this.#convertList(node.items as readonly Node[], offset);
-    return { value: isScalar(node) ? node.value : null, size: 1, offset };
+    return { value: isScalar(node) ? this.#scalar(node.value, node.type === "PLAIN", offset) : null, size: 1, offset };
+  }
+
+  /** A text may refer to environment variables. Without quotes around it, the result may be a number. */
+  #scalar(value: unknown, isPlain: boolean, offset: number): unknown {
+    if (typeof value !== "string") return value;
+    const { text, isChanged, problem } = expanded(value, process.env);
+    if (problem !== undefined) this.#reportAt(offset, problem);
+    return isChanged && isPlain ? plainValue(text) : text;
   }
 
   #convertMap(pairs: readonly NodePair[], offset: number): Converted {

@@ -81,6 +81,7 @@ function valueAt(root: unknown, steps: Path): unknown {
 function hintFor(issue: DetailedIssue, value: unknown): string {
   if (issue.expected === "string" && (typeof value === "number" || typeof value === "boolean")) return "Put it in quotes.";
   if (typeof value !== "string") return "";
+  if (issue.code === "invalid_union") return hintFor(issue.errors?.[0]?.[0] ?? { message: "" }, value);
   if (issue.expected === "number" || issue.expected === "int")
     return value.trim() !== "" && Number.isFinite(Number(value)) ? "Remove the quotes." : "";
   return issue.code === "invalid_value" ? didYouMean(value, (issue.values ?? []).map(String)) : "";

@@ -14,6 +14,12 @@ export interface RewriteChange {
   readonly name: string;
   /** The whole resource, as it would be in a file; undefined where the files' resource is deleted. */
   readonly document: Readonly<Record<string, unknown>> | undefined;
+  /** Who changed it. */
+  readonly by: string;
+  /** In milliseconds since 1970, like `untilMs`. */
+  readonly sinceMs: number;
+  /** When the files' resource applies again; undefined: when somebody drops the change. */
+  readonly untilMs: number | undefined;
 }
 
 export const NO_OVERLAY: Overlay = { rewrites: [] };

@@ -46,7 +46,7 @@ export function problemAt(position: Position, path: Path, finding: Finding): Pro
 
 /** `file:line:column  path  message`, on one line. */
 export function formatProblem(problem: Problem): string {
-  const place = problem.line === 0 ? problem.file : `${problem.file}:${problem.line}:${problem.column}`;
+  const place = placeText(problem) ?? "";
   const wanted = problem.wanted === "" ? "" : `; wanted ${problem.wanted}`;
   const hint = problem.hint === "" ? "" : ` ${problem.hint}`;
   return [place, problem.path, `found ${problem.found}${wanted}.${hint}`].filter((part) => part !== "").join("  ");
@@ -65,6 +65,13 @@ export function inReadingOrder(problems: readonly Problem[], files: readonly str
   const rank = new Map(files.map((file, index) => [file, index]));
   const rankOf = (problem: Problem) => rank.get(problem.file) ?? -1;
   return [...problems].sort((a, b) => rankOf(a) - rankOf(b) || a.line - b.line || a.column - b.column);
+}
+
+/** file:line:column, or the file alone for all of it; undefined for no place in any file. */
+export function placeText(position: Position | undefined): string | undefined {
+  if (position === undefined || position.file === "") return undefined;
+  const { file, line, column } = position;
+  return line === 0 ? file : `${file}:${line}:${column}`;
 }
 
 /** A value from a file for a message: short, on one line, with its type visible. */
@@ -88,7 +95,8 @@ export function quoted(text: string): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 79)}…` : text);
 }
 
-function pathText(path: Path): string {
+/** Such as "spec.pool.endpoints[0].url". */
+export function pathText(path: Path): string {
   return path.map(stepText).join("");
 }
 

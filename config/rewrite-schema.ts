@@ -55,7 +55,7 @@ const rule = z.strictObject({
   onUnavailable: z
     .enum(["refuse", "redistribute"])
     .describe(
-      "If no ready replica serves the drawn target: respond with 503 (refuse), or draw among the others (redistribute). Default refuse. Signalbox only.",
+      "If no ready replica serves the drawn target, and none loads it: respond with 503 (refuse), or draw among the others (redistribute). Default refuse. Signalbox only.",
     )
     .optional(),
 });

@@ -29,6 +29,7 @@ import type {
   RouterDocument,
   RouterSpec,
 } from "./schema.ts";
+import { readSecret } from "./secret.ts";
 
 /** The content of a Router document, without default instances. */
 export interface RouterParts {
@@ -64,7 +65,7 @@ export async function readRouter(
   if (entries.length === 0 && !wasCut(["spec", "pool", "endpoints"])) refuseEmptyPool(known, report);
   const endpoints = readEndpoints(entries);
   const listen = readAddress(spec.listen, DEFAULT_LISTEN);
-  const admin = spec.admin === false ? undefined : readAdmin(spec.admin);
+  const admin = spec.admin === false ? undefined : await readAdmin(spec.admin, resource, files);
   if (admin !== undefined && !wasCut(["spec", "listen"]) && !wasCut(["spec", "admin"])) refuseSharedPort(listen, admin, report);
   refuseUnsharablePort("listen", listen, report);
   if (admin !== undefined) refuseUnsharablePort("admin", admin, report);
@@ -82,9 +83,10 @@ export async function readRouter(
       limits: { ...DEFAULT_LIMITS, ...spec.limits },
       ejection: readEjection(spec.ejection),
       retries: { ...DEFAULT_RETRIES, ...spec.retries },
+      unlisted: spec.pool?.adapters?.unlisted ?? DEFAULT_SETTINGS.unlisted,
       keepAlive: readKeepAlive(spec.keepAlive),
       forwardedFor: spec.forwardedFor ?? DEFAULT_SETTINGS.forwardedFor,
-      credentials: await readCredentials(resource, endpoints),
+      credentials: await readCredentials(resource, endpoints, files),
       cors: readCors(spec.listen),
       hasRoutingHeaders: spec.responseHeaders ?? true,
     },
@@ -179,8 +181,13 @@ function readAddress(spec: AddressSpec | undefined, defaults: ListenAddress): Li
   };
 }
 
-function readAdmin(spec: AdminAddressSpec | undefined): AdminAddress {
-  return { ...readAddress(spec, DEFAULT_ADMIN), hosts: spec?.hosts ?? [] };
+async function readAdmin(
+  spec: AdminAddressSpec | undefined,
+  resource: Pick<Resource<unknown>, "file" | "report">,
+  files: Set<string>,
+): Promise<AdminAddress> {
+  const token = spec?.token === undefined ? undefined : await readSecret(spec.token, ["spec", "admin", "token"], resource, files);
+  return { ...readAddress(spec, DEFAULT_ADMIN), hosts: spec?.hosts ?? [], token, isReadOnly: spec?.readOnly ?? false };
 }
 
 const EVERY_NETWORK = new Set(["0.0.0.0", "::"]);

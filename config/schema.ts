@@ -3,6 +3,7 @@ import { z } from "../core/contract/options.ts";
 import { DEFAULT_LIMITS, type Limits } from "../core/settings.ts";
 import { MAX_SLOTS } from "../core/state/load.ts";
 import { corsSchema } from "./cors-schema.ts";
+import { inBytes, inMilliseconds, inSeconds } from "./measures.ts";
 import { secretReference } from "./secret.ts";
 import { whole } from "./whole.ts";
 
@@ -21,7 +22,7 @@ const seconds = (min: number) => {
     min > 0
       ? `a number of seconds above 0, at most ${LONGEST_TIMER_SECONDS}`
       : `a number of seconds from 0 to ${LONGEST_TIMER_SECONDS}`;
-  return z.number(wanted).min(min, wanted).max(LONGEST_TIMER_SECONDS, wanted);
+  return inSeconds(z.number(wanted).min(min, wanted).max(LONGEST_TIMER_SECONDS, wanted));
 };
 
 /** The name of an instance, an endpoint or a profile. */
@@ -61,6 +62,12 @@ const adminAddress = z.strictObject({
     .array(z.string().regex(/^[A-Za-z0-9_.-]+$/, "a host name, without scheme and port"))
     .describe("Accepted host names with a dot, beside the admin port's host. IP addresses and localhost are always accepted.")
     .optional(),
+  token: secretReference
+    .describe(
+      "What changes through the admin API must bring: env:NAME or file:PATH. Needed where the port is open to the network.",
+    )
+    .optional(),
+  readOnly: z.boolean().describe("Whether the admin API refuses every change. Default false.").optional(),
 });
 
 const probe = z.strictObject({
@@ -108,6 +115,17 @@ const pool = z.strictObject({
     })
     .describe("How replicas are checked. What is left out gets the recommended value.")
     .optional(),
+  adapters: z
+    .strictObject({
+      unlisted: z
+        .enum(["targets", "any", "none"])
+        .describe(
+          "Names that replicas may get though they do not list them, so that they load them: the targets of rewrites (targets, the default), also names that clients ask for (any), or none.",
+        )
+        .optional(),
+    })
+    .describe("Adapters that replicas load when they are first asked for.")
+    .optional(),
 });
 
 const plugin = z.strictObject({
@@ -141,8 +159,8 @@ const profile = z.strictObject({
     .optional(),
 });
 
-const bytes = (min: number, max = LARGEST_BUFFER) => whole(min, max);
-const milliseconds = whole(1, LONGEST_TIMER_MS);
+const bytes = (min: number, max = LARGEST_BUFFER) => inBytes(whole(min, max));
+const milliseconds = inMilliseconds(whole(1, LONGEST_TIMER_MS));
 
 const limit = (name: keyof Limits, schema: z.ZodType<number>, meaning: string) =>
   schema.describe(`${meaning} Default ${DEFAULT_LIMITS[name]}.`).exactOptional();
@@ -181,14 +199,18 @@ const limits = z.strictObject({
     whole(0, 1_000_000),
     "Requests of one client address under way at once; those beyond it get 429. 0 turns it off.",
   ),
-  pluginMs: limit("pluginMs", whole(1, 60_000), "Time that a filter, scorer or picker may take for one request."),
+  pluginMs: limit("pluginMs", inMilliseconds(whole(1, 60_000)), "Time that a filter, scorer or picker may take for one request."),
   retries: limit("retries", whole(0, 100), "Extra tries on other replicas after the first."),
   settleMs: limit(
     "settleMs",
-    whole(0, LONGEST_TIMER_MS),
+    inMilliseconds(whole(0, LONGEST_TIMER_MS)),
     "How long a stop still accepts connections while /ready says 503, so that load balancers notice.",
   ),
-  drainTimeoutMs: limit("drainTimeoutMs", whole(0, LONGEST_TIMER_MS), "How long a stop waits for requests under way."),
+  drainTimeoutMs: limit(
+    "drainTimeoutMs",
+    inMilliseconds(whole(0, LONGEST_TIMER_MS)),
+    "How long a stop waits for requests under way.",
+  ),
 } satisfies Record<keyof Limits, z.ZodType>);
 
 const share = (wanted: string) => z.number(wanted).min(0, wanted).max(1, wanted);
@@ -225,7 +247,7 @@ const retries = z.strictObject({
   budgetLeast: whole(0, 1_000_000)
     .describe("So many of them are allowed however few the requests are. Default 3.")
     .exactOptional(),
-  backoffMs: whole(0, 60_000)
+  backoffMs: inMilliseconds(whole(0, 60_000))
     .describe("The pause before the first retry is a random part of this; 0 for none. Default 25.")
     .exactOptional(),
 });

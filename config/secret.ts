@@ -20,17 +20,20 @@ export function isSecretPath(path: Path): boolean {
 }
 
 /**
- * Reads the secret that `reference` names, once; one line feed at its end is not part of it. Reports a problem at `path` and resolves
+ * Reads the secret that `reference` names, and adds its file to `files`; one line feed at its end is not part of it. Reports a problem at `path` and resolves
  * to undefined if the secret is missing, empty, or has other characters than visible ASCII, which no header could carry.
  */
 export async function readSecret(
   reference: string,
   path: Path,
   { file, report }: Pick<Resource<unknown>, "file" | "report">,
+  files: Set<string>,
 ): Promise<Secret | undefined> {
   const name = reference.slice(reference.indexOf(":") + 1);
-  const found = reference.startsWith("env:") ? fromEnvironment(name) : await fromFile(resolve(dirname(file), name));
-  if (typeof found === "string") return secretOf(found);
+  const secretFile = reference.startsWith("env:") ? undefined : resolve(dirname(file), name);
+  if (secretFile !== undefined) files.add(secretFile);
+  const found = secretFile === undefined ? fromEnvironment(name) : await fromFile(secretFile);
+  if (typeof found === "string") return secretOf(found, reference);
   report(path, found);
   return undefined;
 }

@@ -1,5 +1,6 @@
 import type { Endpoint } from "./contract/endpoint.ts";
 import type { Filter } from "./contract/filter.ts";
+import type { NameSet } from "./contract/name-set.ts";
 import type { Observer } from "./contract/observer.ts";
 import type { Parser } from "./contract/parser.ts";
 import type { Picker } from "./contract/picker.ts";
@@ -15,6 +16,8 @@ export interface ActiveConfig {
   /** Parsers by path and, under it, by method. */
   readonly routes: ReadonlyMap<string, ReadonlyMap<string, Named<Parser>>>;
   readonly rewriters: readonly Named<Rewriter>[];
+  /** The names of all targets of the rewriters' rules. */
+  readonly targets: NameSet;
   readonly profile: Profile;
   readonly observers: readonly Named<Observer>[];
   readonly settings: Settings;

@@ -63,6 +63,8 @@ export interface DataPlane {
   poolOf(endpoint: Endpoint): ReplicaConnections;
   /** A request could not connect to the endpoint: reports it to the prober before the next probe. */
   connectFailed(endpoint: Endpoint): void;
+  /** A response contradicts the endpoint's list of models: it is read again before its period is over. */
+  readonly checkModels: (endpoint: Endpoint) => void;
   /** A request id that no other request of this process has. */
   nextRequestId(): string;
 }

@@ -1,15 +1,21 @@
+import type { ConfigText } from "../config/files.ts";
 import { loadConfig, loadTexts } from "../config/load.ts";
+import { NO_OVERLAY, type Overlay } from "../config/overlay.ts";
 import { formatProblems, type Problem } from "../config/problems.ts";
 import { builtIns } from "../plugins/registry.ts";
+import { routerApi } from "./admin/api/routes.ts";
 import { systemClock } from "./contract/clock.ts";
 import { silentLog } from "./contract/log.ts";
 import type { Definition } from "./contract/plugin.ts";
+import { OverlayExpiry } from "./control/overlay-expiry.ts";
 import type { HostServices } from "./control/plugin-set.ts";
+import { RunningConfig } from "./control/running-config.ts";
 import { exchange, type FetchExchange } from "./fetch/fetch-exchange.ts";
 import { runRouter } from "./router.ts";
+import type { Limits } from "./settings.ts";
 import { Deadlines, sweepPeriodMs } from "./wire/deadlines.ts";
 
-/** Where a router's config comes from. Of its key `listen` only `cors` has an effect here, of `admin` none. */
+/** Where a router's config comes from. Of its key `listen` only `cors` has an effect here, of `admin` only `token` and `readOnly`. */
 export interface RouterOptions extends Partial<Omit<HostServices, "output">> {
   /** Config files, or folders of config files. */
   readonly files?: readonly string[];
@@ -30,6 +36,11 @@ export interface FetchRouter {
    * body stream fails. An aborted request resolves to status 499, which no client reads.
    */
   fetch(request: Request): Promise<Response>;
+  /**
+   * The admin API, for requests below /api/v1: mount it where only operators come. It checks no Host header. `caller` is who asks,
+   * for the log. Changes need the token of spec.admin.token, since nobody here knows who can reach it. Never rejects.
+   */
+  admin(request: Request, caller?: string): Promise<Response>;
   /** Resolves to true once an endpoint is ready, or to false when none is after `timeoutMs`. */
   whenReady(timeoutMs: number): Promise<boolean>;
   /** Ends requests under way with an error, then probes and connections. Call it when the host accepts no more requests. */
@@ -52,17 +63,17 @@ export async function createRouter(options: RouterOptions): Promise<FetchRouter>
   const { files, text, urls = [], plugins = [], print = () => {}, ...given } = options;
   if (files !== undefined && text !== undefined) throw new TypeError("Give the config as files or as text, not both.");
   const registry = withOwn(plugins);
-  const loaded =
-    text === undefined
-      ? await loadConfig(files ?? [], registry, urls)
-      : await loadTexts([{ file: "text", text }], registry, urls);
+  const ownText = text === undefined ? undefined : [{ file: "text", text }];
+  const load = (overlay: Overlay, texts: readonly ConfigText[] | undefined = ownText) =>
+    texts === undefined ? loadConfig(files ?? [], registry, urls, overlay) : loadTexts(texts, registry, urls, overlay);
+  const loaded = await load(NO_OVERLAY);
   if (loaded.problems !== undefined) throw new ConfigError(loaded.problems);
 
   const output = { print, isTerminal: false };
   const services = { clock: systemClock, random: Math.random, log: silentLog, ...given, output };
   const router = runRouter(loaded, services);
   const { limits, cors } = loaded.config.settings;
-  const deadlines = new Deadlines(services.clock, sweepPeriodMs([limits.bodyTimeoutMs, limits.writeTimeoutMs]));
+  const deadlines = new Deadlines(services.clock, sweepMs(limits));
   const shared = {
     start: router.start,
     nextRequestId: router.nextRequestId,
@@ -74,16 +85,48 @@ export async function createRouter(options: RouterOptions): Promise<FetchRouter>
     open: new Set<FetchExchange>(),
     isClosed: false,
   };
+  const running = new RunningConfig({
+    loaded,
+    load,
+    publish(next) {
+      router.replace(next);
+      shared.limits = next.config.settings.limits;
+      shared.cors = next.config.settings.cors;
+      deadlines.retime(sweepMs(shared.limits));
+    },
+    ...services,
+  });
+  const overlayExpiry = new OverlayExpiry(running, services.clock);
+  const api = routerApi({
+    router,
+    running,
+    overlayExpiry,
+    sources: [...(files ?? []), ...(text === undefined ? [] : ["text"]), ...urls],
+    commandLine: {},
+    droppedLogLines: () => 0,
+    acceptPauses: () => 0,
+    access() {
+      const { token, isReadOnly = true } = running.loaded.config.admin ?? {};
+      return { token, isReadOnly, isOpenToNetwork: true };
+    },
+    ...services,
+  });
   return {
     fetch: (request) => exchange(request, shared),
+    admin: (request, caller = "") => api(request, caller),
     whenReady: router.whenReady,
     close() {
       shared.isClosed = true;
       for (const one of [...shared.open]) one.stop();
+      overlayExpiry.close();
       deadlines.close();
       router.close();
     },
   };
+}
+
+function sweepMs({ bodyTimeoutMs, writeTimeoutMs }: Limits): number {
+  return sweepPeriodMs([bodyTimeoutMs, writeTimeoutMs]);
 }
 
 function withOwn(plugins: readonly Definition[]): ReadonlyMap<string, Definition> {

@@ -1,6 +1,6 @@
 import type { ActiveConfig, Profile } from "./active-config.ts";
 import type { Decision } from "./contract/decision.ts";
-import type { RouterError } from "./contract/errors.ts";
+import { RouterError } from "./contract/errors.ts";
 import type { LoadView } from "./contract/load-view.ts";
 import type { Random } from "./contract/profile-plugin.ts";
 import type { InferenceRequest } from "./contract/request.ts";
@@ -9,7 +9,7 @@ import type { Incoming } from "./intake/incoming.ts";
 import type { ResponseWriter } from "./intake/response-writer.ts";
 import type { Applicant } from "./stages/admit.ts";
 import { filter } from "./stages/filter.ts";
-import { type Delivery, Forwarding, NOT_DELIVERED } from "./stages/forward.ts";
+import { type Delivery, type Earlier, Forwarding, type ForwardOwner, NOT_DELIVERED } from "./stages/forward.ts";
 import { holdBack, trialFirst } from "./stages/hold-back.ts";
 import { keepAliveRule } from "./stages/keep-alive.ts";
 import { parse } from "./stages/parse.ts";
@@ -29,8 +29,8 @@ export interface RunOwner {
 }
 
 /** One request: parse → (admit) → filter → score → pick → rewrite → forward. Parse draws the target, rewrite writes it. */
-export class PipelineRun implements Applicant {
-  readonly request: InferenceRequest;
+export class PipelineRun implements Applicant, ForwardOwner {
+  request: InferenceRequest;
   decision: Decision | undefined;
   readonly #incoming: Incoming;
   readonly #config: ActiveConfig;
@@ -51,7 +51,7 @@ export class PipelineRun implements Applicant {
     this.#plane = plane;
     this.#response = response;
     this.#owner = owner;
-    this.request = parse(incoming, config.rewriters, plane);
+    this.request = parse(incoming, config, plane);
   }
 
   begin(): void {
@@ -61,13 +61,8 @@ export class PipelineRun implements Applicant {
   /** Decides and forwards. Facts are read now, because receiving the request and waiting may have taken long. */
   admitted(): void {
     if (this.#isOver) return;
-    const { facts, load, clock, random, pluginTimes } = this.#plane;
-    const nowMs = clock.now();
     try {
-      const decision = decide(this.request, facts, pluginTimes.profileFor(this.#config.profile, nowMs), load.at(nowMs), random);
-      this.decision = decision;
-      if (decision.refusal !== undefined) this.#owner.failed(decision.refusal);
-      else this.#forward(decision);
+      this.#forward(this.#decide());
     } catch (thrown) {
       this.#owner.failed(thrown);
     }
@@ -75,6 +70,31 @@ export class PipelineRun implements Applicant {
 
   refused(error: RouterError): void {
     if (!this.#isOver) this.#owner.failed(error);
+  }
+
+  // Reports from the forwarding.
+
+  bodyDelivered(): void {
+    this.#owner.bodyDelivered();
+  }
+
+  completed(): void {
+    this.#owner.completed();
+  }
+
+  failed(error: RouterError): void {
+    this.#owner.failed(error);
+  }
+
+  /** Decides again: by now it is known that the endpoint does not have the target. */
+  missedTarget(earlier: Earlier): void {
+    try {
+      // Each refusal makes the target rest at its endpoint, so there are at most as many as endpoints, unless they take very long.
+      if (earlier.attempts.length > this.#plane.facts.endpoints.length) throw tooSlowRefusals();
+      this.#forward(this.#decideWithoutTarget(), earlier);
+    } catch (thrown) {
+      this.#owner.failed(thrown);
+    }
   }
 
   /** The client can take more bytes. */
@@ -91,17 +111,44 @@ export class PipelineRun implements Applicant {
     return delivery;
   }
 
+  #decide(): Decision {
+    const { facts, load, clock, random, pluginTimes } = this.#plane;
+    const nowMs = clock.now();
+    this.decision = decide(this.request, facts, pluginTimes.profileFor(this.#config.profile, nowMs), load.at(nowMs), random);
+    return this.decision;
+  }
+
+  /** Where nobody is left to load the target, its rule draws another one, if it redistributes. */
+  #decideWithoutTarget(): Decision {
+    const decision = this.#decide();
+    if (decision.refusal === undefined || !redistributes(this.request.rule, this.#config)) return decision;
+    this.request = parse(this.#incoming, this.#config, this.#plane);
+    return this.#decide();
+  }
+
   /** Each leg has its own draft and its own exchange. Today there is always one leg, and the client gets its response. */
-  #forward({ legs }: Decision): void {
+  #forward({ legs, refusal }: Decision, earlier?: Earlier): void {
+    if (refusal !== undefined) return this.#owner.failed(refusal);
     for (const leg of legs) {
       const draft = rewrite(this.request, this.#incoming, this.#config.settings);
       const { openingEvents = 0 } = this.#incoming.parser.plugin;
       const keepAlive = keepAliveRule(this.#incoming, this.#config.settings);
       const sending = { request: this.request, draft, openingEvents, keepAlive, config: this.#config, plane: this.#plane };
-      this.#forwarding = new Forwarding(leg, sending, this.#response, this.#owner);
+      this.#forwarding = new Forwarding(leg, sending, this.#response, this, earlier);
       this.#forwarding.begin();
     }
   }
+}
+
+function tooSlowRefusals(): RouterError {
+  const message = "The replicas took too long to say that they do not have the target; look for the cause in their logs.";
+  return new RouterError("target_unavailable", message, { retryAfterS: 1 });
+}
+
+function redistributes(rule: string, { rewriters }: ActiveConfig): boolean {
+  return rewriters.some(({ plugin }) =>
+    plugin.mappings?.some(({ name, onUnavailable }) => name === rule && onUnavailable === "redistribute"),
+  );
 }
 
 /** Chooses endpoints and records why. The same inputs always give the same decision; the simulation calls this function too. */

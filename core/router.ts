@@ -3,8 +3,10 @@ import type { ActiveConfig } from "./active-config.ts";
 import { checkPages } from "./admin/pages.ts";
 import type { MemoryBudget } from "./body/memory-budget.ts";
 import { ScanTurns } from "./body/scan-turns.ts";
-import type { Endpoint } from "./contract/endpoint.ts";
+import { type Endpoint, isServing } from "./contract/endpoint.ts";
+import { Adapters } from "./control/adapters.ts";
 import { type ControlPlan, ControlPlane } from "./control/control-plane.ts";
+import type { Intents } from "./control/intents.ts";
 import { KeptState } from "./control/kept-state.ts";
 import { withPlace } from "./control/plugin-error.ts";
 import { buildPluginSet, type HostServices, type PluginSet } from "./control/plugin-set.ts";
@@ -22,7 +24,7 @@ import { type Facts, factsOf } from "./state/facts.ts";
 import type { LoadTable } from "./state/load.ts";
 import type { PrefixIndexStats } from "./state/prefix-index.ts";
 import { bearerFor } from "./wire/bearer.ts";
-import { httpGet } from "./wire/http-get.ts";
+import { httpGet, httpSend } from "./wire/http-get.ts";
 import type { UnreadCounter } from "./wire/write-progress.ts";
 
 /** A router without a listener: hosts (the wire server, the fetch face) start requests on it, the admin port shows its state. */
@@ -47,10 +49,13 @@ export interface Router {
   connectionsTo(endpoint: Endpoint): number;
   /** Ejections of the endpoint so far. */
   ejectionsOf(endpoint: Endpoint): number;
+  /** What operators want of the endpoints. */
+  readonly intents: Intents;
   /** Whether so many endpoints fail that all that are up are used. */
   readonly isPanicking: boolean;
   /** Plugins that take more time per request than they may. */
   readonly slowPlugins: readonly SlowPlugin[];
+  readonly adapters: Adapters;
   /** Why the endpoint's last probe failed; "" after a success. */
   probeFailure(endpoint: Endpoint): string;
   /** Resolves to true once an endpoint is available, or to false when none is after `timeoutMs`. */
@@ -113,15 +118,17 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
   let facts = factsOf([]);
   let isStopping = false;
 
+  /** What the router shows to the endpoint of this name when it asks on its own behalf. */
+  const keyHeaders = (name: string): Readonly<Record<string, string>> => {
+    const authorization = bearerFor(name, sets.newest.active.settings.credentials);
+    return authorization === undefined ? {} : { authorization };
+  };
   const control = new ControlPlane({
     ...controlPlan(loaded, plugins),
     services,
     load,
     get: (url, path, timeoutMs, maxBytes, signal, headers = {}) => httpGet(url, path, { timeoutMs, maxBytes, signal, headers }),
-    headersFor(name) {
-      const authorization = bearerFor(name, sets.newest.active.settings.credentials);
-      return authorization === undefined ? {} : { authorization };
-    },
+    headersFor: keyHeaders,
     replaced(slot) {
       prefixes.forget(slot);
       pools.closeIdle(slot);
@@ -170,8 +177,18 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
     },
     poolOf: (endpoint) => pools.of(endpoint),
     connectFailed: (endpoint) => control.connectFailed(endpoint),
+    checkModels: (endpoint) => control.checkModels(endpoint),
     nextRequestId: requestIds(random),
   };
+  const adapters = new Adapters({
+    clock,
+    load,
+    facts: () => facts,
+    targets: () => sets.newest.active.targets,
+    post: ({ name, url }, path, document, timeoutMs, maxBytes) =>
+      httpSend(url, path, { method: "POST", headers: keyHeaders(name), body: JSON.stringify(document), timeoutMs, maxBytes }),
+    checkModels: (endpoint) => control.checkModels(endpoint),
+  });
   const close = () => {
     control.stop();
     state.close();
@@ -196,6 +213,8 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
     }
     // From here on nothing can fail, and no request can come between.
     for (const change of changes) change();
+    // An operator who applies a rewrite again has often just put its adapter where replicas find it.
+    load.unlisted.forgetRefusals();
     sets.publish(built);
     draft.retain(next.config.plugins);
     kept = draft;
@@ -221,12 +240,14 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
     },
     connectionsTo: (endpoint) => pools.connectionsTo(endpoint),
     ejectionsOf: (endpoint) => control.ejectionsOf(endpoint),
+    intents: control.intents,
     get isPanicking() {
       return control.isPanicking;
     },
     get slowPlugins() {
       return pluginTimes.slow;
     },
+    adapters,
     probeFailure: (endpoint) => control.probeFailure(endpoint),
     whenReady(timeoutMs) {
       if (isReady(facts)) return Promise.resolve(true);
@@ -254,5 +275,5 @@ function controlPlan({ config }: LoadedConfig, plugins: PluginSet): ControlPlan 
 }
 
 function isReady({ endpoints }: Facts): boolean {
-  return endpoints.some(({ isAvailable }) => isAvailable);
+  return endpoints.some(isServing);
 }

@@ -5,6 +5,8 @@ export interface Settings {
   readonly limits: Limits;
   readonly ejection: EjectionSettings;
   readonly retries: RetrySettings;
+  /** Which names may be sent to replicas that do not list them: the config's targets, any name that clients ask for, or none. */
+  readonly unlisted: "targets" | "any" | "none";
   /** Undefined: nothing is sent into silent streams. */
   readonly keepAlive: KeepAliveSettings | undefined;
   /** What replicas are told of a request's addresses: the peer's behind those that came, the peer's alone, or nothing. */
@@ -168,6 +170,7 @@ export const DEFAULT_SETTINGS: Settings = {
   limits: DEFAULT_LIMITS,
   ejection: DEFAULT_EJECTION,
   retries: DEFAULT_RETRIES,
+  unlisted: "targets",
   keepAlive: undefined,
   forwardedFor: "replace",
   credentials: undefined,

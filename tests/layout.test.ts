@@ -56,17 +56,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...["core/intake", "core/lasting-state.ts", "core/runtime", "core/stages", "core/state", "core/wire"],
   ],
   "core/admin": [
-    ...[
-      "core/active-config.ts",
-      "core/contract",
-      "core/control",
-      "core/errors",
-      "core/intake",
-      "core/router.ts",
-      "core/runtime",
-      "core/settings.ts",
-      "core/wire",
-    ],
+    ...["config", "core/active-config.ts", "core/contract", "core/control", "core/errors", "core/intake", "core/router.ts"],
+    ...["core/runtime", "core/settings.ts", "core/wire"],
   ],
   // Programs and tools.
   "core/mock": ["core/contract"],
@@ -74,7 +65,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...["config", "core/active-config.ts", "core/body", "core/contract", "core/control", "core/data-plane.ts"],
     ...["core/pipeline.ts", "core/settings.ts", "core/stages", "core/state", "core/wire"],
   ],
-  "core/fetch.ts": ["config", "core/contract", "core/control", "core/fetch", "core/router.ts", "core/wire", "plugins"],
+  "core/fetch.ts": [
+    ...["config", "core/admin", "core/contract", "core/control", "core/fetch", "core/router.ts", "core/settings.ts", "core/wire"],
+    "plugins",
+  ],
   "core/cli": [
     ...["config", "core/admin", "core/contract", "core/control", "core/errors", "core/mock", "core/router.ts", "core/runtime"],
     ...["core/settings.ts", "core/simulate", "core/state", "core/wire", "plugins"],
@@ -111,8 +105,9 @@ const RULES: readonly {
 
 const ENTRY_POINTS = new Set(["core/cli/main.ts", "core/fetch.ts", "config/write-schema.ts"]);
 const DOORS: Readonly<Record<string, readonly string[]>> = {
+  "itty-router": ["core/admin/api/api.ts"],
   zod: ["core/contract/options.ts"],
-  yaml: ["config/documents.ts"],
+  yaml: ["config/documents.ts", "config/rewrite-text.ts", "config/format.ts"],
   "tsx/esm/api": ["config/import-module.ts"],
 };
 

@@ -18,6 +18,10 @@ export function checkPages(observers: Observers): void {
         throw new Error(`The observers "${owner}" and "${name}" both have the page ${path}: take one of them out of the config`);
       if (OWN_PATHS.includes(path))
         throw new Error(`The observer "${name}" has the page ${path}, which the admin port itself has: give it another path`);
+      if (path === "/api" || path.startsWith("/api/"))
+        throw new Error(
+          `The observer "${name}" has the page ${path}, but paths below /api are the admin API's: give it another path`,
+        );
       if (!PATH.test(path)) throw new Error(`The observer "${name}" has a page whose path is not of the form /name: correct it`);
       owners.set(path, name);
     }

@@ -1,5 +1,3 @@
-import type { Clock } from "../contract/clock.ts";
-import type { Log } from "../contract/log.ts";
 import type { ObserverPage } from "../contract/observer.ts";
 import { thrownText } from "../contract/thrown-text.ts";
 import { respondWithText } from "../errors/error-response.ts";
@@ -7,25 +5,12 @@ import type { RequestReceiver, RequestStarter } from "../intake/request-receiver
 import type { Head } from "../wire/head.ts";
 import { splitTarget } from "../wire/request-target.ts";
 import type { HostRule } from "./allowed-hosts.ts";
+import type { AdminApi } from "./api/api.ts";
+import { ApiExchange } from "./api-exchange.ts";
 import { findPage, pagePaths } from "./pages.ts";
-import { type ShownRouter, viewOf } from "./router-view.ts";
-import { type StatusExtras, statusOf } from "./status.ts";
-
-/** The files of the status page, as text. */
-export interface PageFiles {
-  readonly html: string;
-  readonly css: string;
-  readonly js: string;
-}
-
-export interface AdminSite extends StatusExtras {
-  readonly router: ShownRouter;
-  readonly clock: Clock;
-  readonly files: PageFiles;
-  /** Lines of the program's outputs that were dropped. */
-  readonly droppedLogLines: () => number;
-  readonly log: Log;
-}
+import { viewOf } from "./router-view.ts";
+import type { AdminSite } from "./site.ts";
+import { statusOf } from "./status.ts";
 
 /**
  * Header lines of every response: it is not cached, sniffed or framed, loads nothing from elsewhere, and other sites can't read
@@ -40,16 +25,23 @@ const SECURITY_LINES = [
   "",
 ].join("\r\n");
 
-/** Every response is sent as soon as the request's head is complete; request bodies are ignored. */
+/** A page is sent as soon as the request's head is complete; request bodies are ignored. */
 const DONE: RequestReceiver = { body: () => true, bodyEnd() {}, refuse() {}, clientGone() {}, drained() {}, stop() {} };
 
-/** Serves the requests to the admin port. They are read-only: the router's behaviour is defined by its config files alone. */
-export function adminRequests(site: AdminSite, isAllowed: HostRule): RequestStarter {
-  return (head, _bodyLength, response) => {
+/** Serves the requests to the admin port: pages, which are read-only, and the API below /api. */
+export function adminRequests(site: AdminSite, api: AdminApi, isAllowed: HostRule): RequestStarter {
+  return (head, bodyLength, response, caller) => {
+    if (isAllowed(head.get("host")) && isApiPath(head.target))
+      return new ApiExchange({ head, bodyLength, response, api, caller, lines: SECURITY_LINES });
     const { status, lines, text } = answerTo(head, site, isAllowed);
     respondWithText(response, status, `${lines}${SECURITY_LINES}`, text);
     return DONE;
   };
+}
+
+function isApiPath(target: string): boolean {
+  const { path } = splitTarget(target);
+  return path === "/api" || path.startsWith("/api/");
 }
 
 interface Answer {
@@ -66,7 +58,7 @@ function answerTo(head: Head, site: AdminSite, isAllowed: HostRule): Answer {
   if (page === undefined)
     return refusal(404, "unknown_path", `There is no such page; the pages are ${pagePaths(observers).join(", ")}.`);
   if (head.method !== "GET" && head.method !== "HEAD")
-    return refusal(405, "method_not_allowed", "Use GET: the admin port is read-only.", "allow: GET, HEAD\r\n");
+    return refusal(405, "method_not_allowed", "Use GET: pages are read-only.", "allow: GET, HEAD\r\n");
   try {
     const text = page.render(
       viewOf(site.router, site.clock, {

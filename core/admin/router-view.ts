@@ -6,6 +6,7 @@ import type { Router } from "../router.ts";
 /** The parts of a router that the admin port shows. */
 export type ShownRouter = Pick<
   Router,
+  | "adapters"
   | "config"
   | "facts"
   | "load"
@@ -14,6 +15,7 @@ export type ShownRouter = Pick<
   | "prefixIndex"
   | "connectionsTo"
   | "ejectionsOf"
+  | "intents"
   | "isPanicking"
   | "slowPlugins"
   | "probeFailure"
@@ -27,7 +29,7 @@ export interface ProcessState {
 }
 
 /** What the admin port shows of the config's changes. */
-export type ShownConfig = Pick<RunningConfig, "generation" | "lastReload" | "confirmedAtMs">;
+export type ShownConfig = Pick<RunningConfig, "generation" | "lastReload" | "confirmedAtMs" | "overlay">;
 
 /** The current state of the router, for the pages of observers. */
 export function viewOf(router: ShownRouter, clock: Clock, { droppedLogLines, acceptPauses, running }: ProcessState): RouterView {

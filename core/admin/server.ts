@@ -1,9 +1,12 @@
+import { OverlayExpiry } from "../control/overlay-expiry.ts";
 import { respondWithError } from "../errors/error-response.ts";
 import type { Limits } from "../settings.ts";
 import { ADMIN_CONNECTIONS } from "../wire/open-file-limit.ts";
 import { startWireServer } from "../wire/server.ts";
 import { allowedHosts } from "./allowed-hosts.ts";
-import { type AdminSite, adminRequests } from "./requests.ts";
+import { routerApi } from "./api/routes.ts";
+import { adminRequests } from "./requests.ts";
+import type { AdminSite } from "./site.ts";
 
 export interface AdminOptions extends AdminSite {
   readonly host: string;
@@ -21,9 +24,10 @@ export interface AdminServer {
   close(): Promise<void>;
 }
 
-/** Serves the pages of the admin port. Rejects with the system's error when the address can't be listened on. */
+/** Serves the pages and the API of the admin port. Rejects with the system's error when the address can't be listened on. */
 export async function startAdmin(options: AdminOptions): Promise<AdminServer> {
-  const { host, port, isPortShared = false, hosts, limits, clock } = options;
+  const { host, port, isPortShared = false, hosts, limits, clock, running } = options;
+  const overlayExpiry = new OverlayExpiry(running, clock);
   const server = await startWireServer({
     host,
     port,
@@ -33,13 +37,16 @@ export async function startAdmin(options: AdminOptions): Promise<AdminServer> {
     // Its descriptors are for these connections only.
     mayWait: false,
     memory: { unreadBytes: 0 },
-    start: adminRequests(options, allowedHosts([host, ...hosts])),
+    start: adminRequests(options, routerApi({ ...options, overlayExpiry }), allowedHosts([host, ...hosts])),
     refuse: (response, error) => respondWithError(response, error, "openai", "none"),
   });
   return {
     port: server.port,
     useLimits: (next) => server.useLimits(adminLimits(next)),
-    close: () => server.drain(0),
+    close() {
+      overlayExpiry.close();
+      return server.drain(0);
+    },
   };
 }
 

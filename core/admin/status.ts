@@ -1,11 +1,14 @@
+import type { RewriteChange } from "../../config/overlay.ts";
 import type { Profile } from "../active-config.ts";
 import { ejectionText } from "../contract/decision-report.ts";
-import type { Endpoint, Phase } from "../contract/endpoint.ts";
+import { type Endpoint, isServing, type Phase } from "../contract/endpoint.ts";
 import type { TargetMapping } from "../contract/rewriter.ts";
 import type { RouterView } from "../contract/router-view.ts";
+import type { Intents, OperatorIntent } from "../control/intents.ts";
 import type { ReloadReport } from "../control/running-config.ts";
 import type { Limits } from "../settings.ts";
 import type { ShownConfig, ShownRouter } from "./router-view.ts";
+import { warningsOf } from "./status-warnings.ts";
 
 /** The document of /status: the router and its pool at one moment. */
 export interface Status {
@@ -17,6 +20,8 @@ export interface Status {
   /** Files and other places that the config came from. */
   readonly sources: readonly string[];
   readonly config: ConfigStatus;
+  /** Where clients connect. */
+  readonly listen: ListenAddress;
   readonly clientConnections: number;
   /** How often there were times in which no more client connections were taken. */
   readonly acceptPauses: number;
@@ -31,9 +36,26 @@ export interface Status {
   readonly limits: Limits;
 }
 
+interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** A rewrite that runs otherwise than the files say, because it was changed through the admin API. */
+interface OverlayStatus {
+  readonly rewrite: string;
+  readonly isDeleted: boolean;
+  /** The address of whoever changed it. */
+  readonly by: string;
+  /** ISO 8601, like `until`, which is null if the change does not end by itself. */
+  readonly since: string;
+  readonly until: string | null;
+}
+
 interface ConfigStatus {
   /** 1 at the start, and one more with each config that took effect since. */
   readonly generation: number;
+  readonly overlay: readonly OverlayStatus[];
   /** The last attempt to change the config; null before the first. */
   readonly lastReload: (Omit<ReloadReport, "atMs" | "generation"> & { readonly at: string }) | null;
 }
@@ -46,6 +68,8 @@ export interface EndpointStatus {
   readonly isAvailable: boolean;
   /** Why it is ejected, since when, and when it may return; "" while it is not. */
   readonly ejected: string;
+  /** What the operator wants of it; null while it may serve. */
+  readonly intent: IntentStatus | null;
   /** How often it was ejected so far. */
   readonly ejections: number;
   /** Of an equal share of the traffic, how much it gets, in (0, 1]. */
@@ -64,6 +88,17 @@ export interface EndpointStatus {
   readonly scrapedAgoMs: number | null;
   /** The confidence that decisions give to those values, in [0, 1]. */
   readonly freshness: number;
+}
+
+export interface IntentStatus {
+  readonly kind: OperatorIntent["intent"];
+  /** The operator's own words; "" for none. */
+  readonly reason: string;
+  /** ISO 8601, like `until`, which is null if only the operator ends it. */
+  readonly since: string;
+  readonly until: string | null;
+  /** No request is under way there, and no session may send another one: it can be taken away. */
+  readonly isEmpty: boolean;
 }
 
 interface ProfileStatus {
@@ -95,16 +130,24 @@ interface TargetStatus {
 export interface StatusExtras {
   readonly running: ShownConfig;
   readonly sources: readonly string[];
+  /** Where clients connect. */
+  readonly listen: ListenAddress;
   readonly clientConnections: () => number;
   readonly acceptPauses: () => number;
 }
 
 export function statusOf(
-  { config, facts, isPanicking, slowPlugins }: Pick<ShownRouter, "config" | "facts" | "isPanicking" | "slowPlugins">,
+  {
+    config,
+    facts,
+    intents,
+    isPanicking,
+    slowPlugins,
+  }: Pick<ShownRouter, "config" | "facts" | "intents" | "isPanicking" | "slowPlugins">,
   view: RouterView,
-  { running, sources, clientConnections, acceptPauses }: StatusExtras,
+  { running, sources, listen, clientConnections, acceptPauses }: StatusExtras,
 ): Status {
-  const available = facts.endpoints.filter(({ isAvailable }) => isAvailable);
+  const available = facts.endpoints.filter(isServing);
   const rewrites = view.mappings.map((mapping) => rewriteStatus(mapping, available));
   const wallMs = view.clock.wall();
   return {
@@ -114,15 +157,11 @@ export function statusOf(
     pool: config.pool,
     sources,
     config: configStatus(running),
+    listen,
     clientConnections: clientConnections(),
     acceptPauses: acceptPauses(),
-    warnings: [
-      ...reloadWarnings(running),
-      ...warningsOf(facts.endpoints, available, rewrites, isPanicking),
-      ...keyWarnings(facts.endpoints, view),
-      ...slowPlugins.map(slowWarning),
-    ],
-    endpoints: facts.endpoints.map((endpoint) => endpointStatus(endpoint, view)),
+    warnings: warningsOf({ running, facts, available, rewrites, isPanicking, slowPlugins, view }),
+    endpoints: facts.endpoints.map((endpoint) => endpointStatus(endpoint, view, intents)),
     profile: profileStatus(config.profile),
     rewrites,
     prefixIndex: view.prefixIndex ?? null,
@@ -131,30 +170,20 @@ export function statusOf(
   };
 }
 
-function configStatus({ generation, lastReload }: ShownConfig): ConfigStatus {
-  if (lastReload === undefined) return { generation, lastReload: null };
+function configStatus({ generation, overlay, lastReload }: ShownConfig): ConfigStatus {
+  const shown = { generation, overlay: overlay.rewrites.map(overlayStatus) };
+  if (lastReload === undefined) return { ...shown, lastReload: null };
   const { atMs, cause, isApplied, problems, changes } = lastReload;
-  return { generation, lastReload: { at: new Date(atMs).toISOString(), cause, isApplied, problems, changes } };
+  return { ...shown, lastReload: { at: isoTime(atMs), cause, isApplied, problems, changes } };
 }
 
-function reloadWarnings({ lastReload }: ShownConfig): readonly string[] {
-  if (lastReload === undefined || lastReload.isApplied) return [];
-  const [first = "", ...others] = lastReload.problems;
-  const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
-  return [`The changed config can't run, so the one before goes on: ${first}${more}`];
+function overlayStatus({ name, document, by, sinceMs, untilMs }: RewriteChange): OverlayStatus {
+  const until = untilMs === undefined ? null : isoTime(untilMs);
+  return { rewrite: name, isDeleted: document === undefined, by, since: isoTime(sinceMs), until };
 }
 
-/** Replicas that refuse the router's probes for want of a key. */
-function keyWarnings(endpoints: readonly Endpoint[], view: RouterView): readonly string[] {
-  const names = endpoints.filter((endpoint) => /^status 40[13]$/.test(view.probeFailure(endpoint))).map(({ name }) => name);
-  if (names.length === 0) return [];
-  const shown = `${names.slice(0, 3).join(", ")}${names.length > 3 ? ` and ${names.length - 3} more` : ""}`;
-  return [
-    `Probes of ${shown} are refused with 401 or 403: name the replicas' key in spec.pool.auth, such as { bearer: env:NAME }.`,
-  ];
-}
-
-function endpointStatus(endpoint: Endpoint, view: RouterView): EndpointStatus {
+/** One endpoint as the status shows it. */
+export function endpointStatus(endpoint: Endpoint, view: RouterView, intents: Pick<Intents, "of">): EndpointStatus {
   const { name, slot, url, phase, isAvailable, labels, models } = endpoint;
   const { load, clock } = view;
   return {
@@ -163,6 +192,7 @@ function endpointStatus(endpoint: Endpoint, view: RouterView): EndpointStatus {
     phase,
     isAvailable,
     ejected: endpoint.ejection === undefined ? "" : ejectionText(endpoint.ejection, clock.now()),
+    intent: intentStatus(endpoint, load.inFlight(slot), intents.of(name)),
     ejections: view.ejectionsOf(endpoint),
     share: endpoint.share,
     failure: view.probeFailure(endpoint),
@@ -178,6 +208,20 @@ function endpointStatus(endpoint: Endpoint, view: RouterView): EndpointStatus {
     freshness: load.freshness(slot),
   };
 }
+
+function intentStatus({ stillTakes }: Endpoint, inFlight: number, wanted: OperatorIntent | undefined): IntentStatus | null {
+  if (wanted === undefined) return null;
+  const { intent: kind, reason, sinceMs, untilMs } = wanted;
+  return {
+    kind,
+    reason,
+    since: isoTime(sinceMs),
+    until: untilMs === undefined ? null : isoTime(untilMs),
+    isEmpty: inFlight === 0 && stillTakes === "nothing",
+  };
+}
+
+const isoTime = (wallMs: number) => new Date(wallMs).toISOString();
 
 function known(value: number): number | null {
   return Number.isNaN(value) ? null : value;
@@ -202,43 +246,4 @@ function rewriteStatus(mapping: TargetMapping, available: readonly Endpoint[]): 
     readyEndpoints: available.filter(({ models }) => models.has(name)).length,
   }));
   return { ...mapping, targets };
-}
-
-function warningsOf(
-  endpoints: readonly Endpoint[],
-  available: readonly Endpoint[],
-  rewrites: readonly RewriteStatus[],
-  isPanicking: boolean,
-): readonly string[] {
-  if (available.length === 0) return [nobodyReady(endpoints.length)];
-  const ejected = endpoints.filter(({ ejection }) => ejection !== undefined).map(({ name }) => name);
-  return [
-    ...(ejected.length > 0 && !isPanicking ? [`Ejected for what their responses were: ${ejected.join(", ")}.`] : []),
-    ...(isPanicking ? [PANIC] : []),
-    ...rewrites.flatMap(targetWarnings),
-  ];
-}
-
-const PANIC =
-  "More replicas fail than may be ejected, so all that are up are used: the list of replicas says why each was ejected.";
-
-function nobodyReady(poolSize: number): string {
-  return poolSize === 0
-    ? "The pool has no replicas: add some to the config, or wait until they are found."
-    : "No replica is ready, so requests get 503: see the list of replicas for why their probes fail.";
-}
-
-function slowWarning({ kind, name, meanMs, hasNoVote }: ShownRouter["slowPlugins"][number]): string {
-  const now = hasNoVote ? " It has no vote until it is faster." : "";
-  return `The ${kind} "${name}" takes ${meanMs.toFixed(1)} ms per request, more than limits.pluginMs.${now}`;
-}
-
-function targetWarnings({ name, targets, onUnavailable }: RewriteStatus): readonly string[] {
-  const what = onUnavailable === "refuse" ? "get 503" : "go to its other targets";
-  return targets
-    .filter(({ weight, readyEndpoints }) => weight > 0 && readyEndpoints === 0)
-    .map(
-      (target) =>
-        `No ready replica serves "${target.name}", a target of the rewrite ${name}: its requests ${what}. Load it or set its weight to 0.`,
-    );
 }

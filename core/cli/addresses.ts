@@ -11,6 +11,6 @@ export function withAddresses(
   return {
     ...config,
     listen: { ...listen, host: host ?? listen.host, port: port ?? listen.port },
-    admin: adminPort === undefined ? admin : { ...(admin ?? { ...DEFAULT_ADMIN, hosts: [] }), port: adminPort },
+    admin: adminPort === undefined ? admin : { ...(admin ?? DEFAULT_ADMIN), port: adminPort },
   };
 }

@@ -1,8 +1,5 @@
 import { parseArgs } from "node:util";
 import type { CheckOptions } from "../../config/check.ts";
-import { DEFAULT_ADMIN } from "../../config/defaults.ts";
-import type { EndpointUrl } from "../contract/endpoint.ts";
-import { parseEndpointUrl } from "../control/endpoint-url.ts";
 import { UsageError } from "./usage.ts";
 
 export interface StartArguments {
@@ -40,42 +37,6 @@ export function readCheckArguments(argv: readonly string[]): CheckOptions {
   if (paths.length === 0) throw new UsageError("Name the files to check: signalbox check -f signalbox.yaml");
   return { paths, urls: positionals.filter(isUrl), isJson: values["json"] === true, isStrict: values["strict"] === true };
 }
-
-/** Arguments of the commands that query a running router. */
-export interface AskArguments {
-  readonly admin: EndpointUrl;
-  readonly isJson: boolean;
-  readonly words: readonly string[];
-}
-
-export function readStatusArguments(argv: readonly string[]): AskArguments {
-  const asked = readAskArguments(argv);
-  if (asked.words.length > 0)
-    throw new UsageError(`"signalbox status" takes no further arguments; name a router with --admin URL.`);
-  return asked;
-}
-
-export function readExplainArguments(argv: readonly string[]): AskArguments {
-  const asked = readAskArguments(argv);
-  if (asked.words.length !== 1)
-    throw new UsageError("Name one request by the x-request-id of its response: signalbox explain REQUEST_ID");
-  return asked;
-}
-
-function readAskArguments(argv: readonly string[]): AskArguments {
-  const { values, positionals } = parse(argv, { admin: { type: "string" }, json: { type: "boolean" } });
-  return { admin: readAdminUrl(values["admin"]), isJson: values["json"] === true, words: positionals };
-}
-
-function readAdminUrl(value: unknown): EndpointUrl {
-  try {
-    return parseEndpointUrl(typeof value === "string" ? value : DEFAULT_ADMIN_URL);
-  } catch {
-    throw new UsageError(`--admin wants the address of a router's admin port, such as ${DEFAULT_ADMIN_URL}.`);
-  }
-}
-
-const DEFAULT_ADMIN_URL = `http://${DEFAULT_ADMIN.host}:${DEFAULT_ADMIN.port}`;
 
 type Options = Readonly<
   Record<string, { readonly type: "string" | "boolean"; readonly short?: string; readonly multiple?: boolean }>

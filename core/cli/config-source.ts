@@ -1,3 +1,4 @@
+import type { CommandLine } from "../../config/effective.ts";
 import { FileWatch } from "../../config/file-watch.ts";
 import type { ConfigText } from "../../config/files.ts";
 import { type LoadedConfig, loadConfig, loadTexts, type RefusedConfig } from "../../config/load.ts";
@@ -33,6 +34,11 @@ export class ConfigSource {
   get names(): readonly string[] {
     const { files, asked, demoText } = this.#options;
     return [...files, ...(asked.urls.length > 0 ? ["the command line"] : []), ...(demoText === undefined ? [] : ["the demo"])];
+  }
+
+  /** Which addresses the command line sets instead of the files. */
+  get commandLine(): CommandLine {
+    return this.#options.asked;
   }
 
   /** Loads the config with an overlay, from the files or from `texts`. The command line's addresses are in it. */

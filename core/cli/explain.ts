@@ -1,12 +1,12 @@
 import type { CandidateReport, DecisionReport } from "../contract/decision-report.ts";
-import { readExplainArguments } from "./arguments.ts";
 import { askAdmin } from "./ask-admin.ts";
+import { type Input, onlyWord } from "./command.ts";
 import { type Alignment, table } from "./table.ts";
 
 /** `signalbox explain`: prints why a request went to its replica. Returns the exit code. */
-export async function explain(argv: readonly string[]): Promise<number> {
-  const { admin, isJson, words } = readExplainArguments(argv);
-  const [id = ""] = words;
+export async function explain(input: Input): Promise<number> {
+  const { admin, isJson } = input;
+  const id = onlyWord(input, "one request by the x-request-id of its response", "signalbox explain REQUEST_ID");
   // The admin port's own page, so its shape is known.
   const { decisions } = (await askAdmin(admin, `/decisions?id=${encodeURIComponent(id)}`)) as { decisions: DecisionReport[] };
   if (decisions.length === 0) {

@@ -1,33 +1,37 @@
 #!/usr/bin/env node
+import { didYouMean } from "../../config/did-you-mean.ts";
 import { builtIns } from "../../plugins/registry.ts";
+import { COMMANDS } from "./commands.ts";
 import { failureOf } from "./failure.ts";
-import { USAGE, UsageError } from "./usage.ts";
+import { commandHelp, programHelp } from "./help.ts";
+import { UsageError } from "./usage.ts";
 
-/** Runs one command and returns its exit code. Each command's module is loaded only when it is called. */
-async function main(argv: readonly string[]): Promise<number> {
-  const [command, ...rest] = argv;
-  switch (command) {
-    case "start":
-      return (await import("./start.ts")).start(rest, builtIns);
-    case "check":
-      return (await import("./check.ts")).check(rest, builtIns);
-    case "status":
-      return (await import("./status.ts")).status(rest);
-    case "explain":
-      return (await import("./explain.ts")).explain(rest);
-    case "mock":
-      return (await import("./mock.ts")).mock(rest);
-    case "simulate":
-      return (await import("./simulate.ts")).simulate(rest, builtIns);
-    case undefined:
-    case "help":
-    case "--help":
-    case "-h":
-      process.stdout.write(USAGE);
-      return command === undefined ? 2 : 0;
-    default:
-      throw new UsageError(`There is no command "${command}"; "signalbox --help" lists them.`);
+/** Runs one command and returns its exit code. */
+async function main([word, ...rest]: readonly string[]): Promise<number> {
+  if (word === undefined || word === "help" || word === "--help" || word === "-h") {
+    process.stdout.write(programHelp(COMMANDS));
+    return word === undefined ? 2 : 0;
   }
+  const name = word === "--version" || word === "-v" ? "version" : word;
+  const command = COMMANDS.find((each) => each.name === name);
+  if (command === undefined) {
+    const hint = didYouMean(
+      name,
+      COMMANDS.map((each) => each.name),
+    );
+    throw new UsageError(`There is no command "${word}"; "signalbox --help" lists them.${hint === "" ? "" : ` ${hint}`}`);
+  }
+  if (!command.hasOwnHelp && isHelp(rest)) {
+    process.stdout.write(commandHelp(command));
+    return 0;
+  }
+  return command.run(rest, builtIns);
+}
+
+/** Whether help is asked for; what follows "--" are words. */
+function isHelp(argv: readonly string[]): boolean {
+  const end = argv.indexOf("--");
+  return (end < 0 ? argv : argv.slice(0, end)).some((word) => word === "--help" || word === "-h");
 }
 
 main(process.argv.slice(2)).then(

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import type { AdminAddress } from "../../config/config.ts";
-import type { PageFiles } from "../admin/requests.ts";
-import type { ShownConfig } from "../admin/router-view.ts";
+import type { CommandLine } from "../../config/effective.ts";
 import { startAdmin } from "../admin/server.ts";
+import type { AdminSite, PageFiles } from "../admin/site.ts";
 import { systemClock } from "../contract/clock.ts";
 import type { Log } from "../contract/log.ts";
 import type { Router } from "../router.ts";
@@ -20,9 +20,10 @@ export interface OpenAdmin {
 interface Shown {
   readonly router: Router;
   readonly server: WireServer;
-  readonly running: ShownConfig;
   readonly settings: Settings;
   readonly sources: readonly string[];
+  readonly running: AdminSite["running"];
+  readonly commandLine: CommandLine;
   readonly droppedLogLines: () => number;
   readonly log: Log;
 }
@@ -30,7 +31,7 @@ interface Shown {
 /** Opens the admin port; undefined if there is to be none. */
 export async function openAdmin(
   address: AdminAddress | undefined,
-  { router, server, running, settings, sources, droppedLogLines, log }: Shown,
+  { router, server, running, commandLine, settings, sources, droppedLogLines, log }: Shown,
 ): Promise<OpenAdmin | undefined> {
   if (address === undefined) return undefined;
   const { host, port, isPortShared, hosts } = address;
@@ -42,12 +43,18 @@ export async function openAdmin(
     limits: settings.limits,
     clock: systemClock,
     router,
-    running,
     files: readPageFiles(),
     sources,
+    running,
+    commandLine,
+    listen: { host: server.host, port: server.port },
     clientConnections: () => server.connections,
     droppedLogLines,
     acceptPauses: () => server.pauses,
+    access() {
+      const { token, isReadOnly = true } = running.loaded.config.admin ?? {};
+      return { token, isReadOnly, isOpenToNetwork: !isLoopback(host) };
+    },
     log,
   }).catch((thrown) => {
     throw portError(

@@ -118,7 +118,16 @@ async function run(loaded: LoadedConfig, source: ConfigSource, isDemo: boolean, 
       clock: systemClock,
       log,
     });
-    const shown = { router, server, running, settings, sources: source.names, droppedLogLines, log };
+    const shown = {
+      router,
+      server,
+      running,
+      settings,
+      sources: source.names,
+      commandLine: source.commandLine,
+      droppedLogLines,
+      log,
+    };
     admin = await openAdmin(loaded.config.admin, shown).catch(async (thrown) => {
       await server.drain(0);
       throw thrown;

@@ -1,15 +1,16 @@
-import type { EndpointStatus, RewriteStatus, Status } from "../admin/status.ts";
-import { readStatusArguments } from "./arguments.ts";
+import type { EndpointStatus, IntentStatus, RewriteStatus, Status } from "../admin/status.ts";
 import { askAdmin } from "./ask-admin.ts";
+import { type Input, noWords } from "./command.ts";
 import { type Alignment, table } from "./table.ts";
 
-/** `signalbox status`: prints the state of a running router. Returns the exit code: 1 if no replica is ready. */
-export async function status(argv: readonly string[]): Promise<number> {
-  const { admin, isJson } = readStatusArguments(argv);
+/** `signalbox status`: prints the state of a running router. Returns the exit code: 3 if no replica is ready, or something needs attention. */
+export async function status(input: Input): Promise<number> {
+  noWords(input, "status");
+  const { admin, isJson } = input;
   // The admin port's own page, so its shape is known.
   const now = (await askAdmin(admin, "/status")) as Status;
   process.stdout.write(isJson ? `${JSON.stringify(now, undefined, 2)}\n` : statusText(now));
-  return now.endpoints.some(({ isAvailable }) => isAvailable) ? 0 : 1;
+  return now.warnings.length === 0 ? 0 : 3;
 }
 
 const MODELS_SHOWN = 4;
@@ -29,21 +30,27 @@ const COLUMNS: readonly (readonly [title: string, alignment: Alignment, cell: (e
 /** The state as text: pool, warnings, a table of replicas, rewrites and profile. */
 export function statusText(now: Status): string {
   const ready = now.endpoints.filter(({ isAvailable }) => isAvailable).length;
-  const rows = now.endpoints.map((endpoint) => COLUMNS.map(([, , cell]) => cell(endpoint)));
   const lines = [
     `Pool "${now.pool}": ${ready} of ${now.endpoints.length} replicas ready, up ${duration(now.uptimeS)}, config: ${now.sources.join(", ")}`,
     ...configLines(now.config),
+    ...now.config.overlay.map(overlayText),
     ...now.warnings.map((warning) => `! ${warning}`),
     "",
-    ...table(
-      COLUMNS.map(([, alignment]) => alignment),
-      [COLUMNS.map(([title]) => title), ...rows],
-    ),
+    ...endpointLines(now.endpoints),
     ...(now.rewrites.length > 0 ? ["", "rewrites", ...now.rewrites.map((rule) => `  ${ruleText(rule)}`)] : []),
     "",
     profileText(now),
   ];
   return `${lines.join("\n")}\n`;
+}
+
+/** A table with a line for each endpoint. */
+export function endpointLines(endpoints: readonly EndpointStatus[]): readonly string[] {
+  const rows = endpoints.map((endpoint) => COLUMNS.map(([, , cell]) => cell(endpoint)));
+  return table(
+    COLUMNS.map(([, alignment]) => alignment),
+    [COLUMNS.map(([title]) => title), ...rows],
+  );
 }
 
 /** The last attempt to change the config; the problems of a refused one are among the warnings. */
@@ -54,9 +61,22 @@ function configLines({ generation, lastReload }: Status["config"]): readonly str
   return [`config generation ${generation}; last reload at ${at} by ${cause}: ${what}`];
 }
 
-function phaseText({ phase, isAvailable, ejected, failure }: EndpointStatus): string {
+function overlayText({ rewrite, isDeleted, by, since, until }: Status["config"]["overlay"][number]): string {
+  const end = until === null ? `until "signalbox revert rewrite ${rewrite}"` : `until ${until}`;
+  return `rewrite ${rewrite} ${isDeleted ? "deleted" : "changed"} beside the files by ${by} at ${since}, ${end}`;
+}
+
+/** Its phase, and what is behind it. */
+export function phaseText({ phase, isAvailable, ejected, failure, intent }: EndpointStatus): string {
+  if (intent !== null && (phase === "draining" || phase === "cordoned")) return `${phase} (${intentText(intent)})`;
   if (ejected !== "") return `${phase} (${ejected})`;
   return isAvailable || failure === "" ? phase : `${phase} (${failure})`;
+}
+
+/** For example "empty, until 2030-01-01T00:00:00.000Z: new driver". */
+function intentText({ isEmpty, until, reason }: IntentStatus): string {
+  const state = `${isEmpty ? "empty" : "in use"}${until === null ? "" : `, until ${until}`}`;
+  return reason === "" ? state : `${state}: ${reason}`;
 }
 
 function modelsText(models: readonly string[]): string {

@@ -4,10 +4,16 @@ import type { NameSet } from "./name-set.ts";
  * Where an endpoint is in its life, for people to read. Code that decides whether an endpoint gets requests reads
  * `Endpoint.isAvailable`, not the phase.
  */
-export type Phase = "starting" | "ready" | "not-ready" | "draining" | "ejected";
+export type Phase = "starting" | "ready" | "not-ready" | "draining" | "cordoned" | "ejected";
 
-/** What the operator wants of an endpoint. cordon: no new requests; drain: the same, until it can be taken away. */
+/**
+ * What the operator wants of an endpoint. cordon: no new requests but those that no available endpoint serves; drain: none, so that
+ * it can be taken away.
+ */
 export type Intent = "serve" | "cordon" | "drain";
+
+/** What an endpoint that is not available gets all the same: requests of sessions on it, or what no available one serves. */
+export type StillTakes = "nothing" | "sessions" | "unserved";
 
 /** An endpoint gets no requests for a while, because its responses were bad. */
 export interface Ejection {
@@ -36,6 +42,8 @@ export interface Endpoint {
   readonly phase: Phase;
   /** Whether it may get new requests. */
   readonly isAvailable: boolean;
+  /** Which new requests it gets although it is not available; "nothing" while it is. */
+  readonly stillTakes: StillTakes;
   /** It was ejected, and the next request decides whether it returns. False while that one is under way: no second one goes there. */
   readonly isOnTrial: boolean;
   /** The part of an equal share of the traffic that it should get, in (0, 1]: below 1 while it warms up. */
@@ -63,4 +71,9 @@ export interface EndpointSpec {
   readonly name: string;
   readonly url: string;
   readonly labels: Readonly<Record<string, string>>;
+}
+
+/** Whether its models can be asked for: it is available, or takes what no available endpoint serves. */
+export function isServing({ isAvailable, stillTakes }: Pick<Endpoint, "isAvailable" | "stillTakes">): boolean {
+  return isAvailable || stillTakes === "unserved";
 }

@@ -33,6 +33,21 @@ export interface LoadView {
   isPaused(slot: number): boolean;
   /** What the endpoint's replica reports about its adapters; undefined if nothing. */
   adapters(slot: number): AdapterFacts | undefined;
+  /** What is known of a name that the endpoint does not list; undefined if nothing. */
+  unlisted(slot: number, name: string): UnlistedName | undefined;
+  /** How long a replica takes to load an adapter, in milliseconds, as learned. */
+  readonly adapterLoadMs: number;
+}
+
+/** A name that requests were sent with to an endpoint that does not list it. */
+export interface UnlistedName {
+  /**
+   * loading: a request waits until its replica has loaded it. served: it was loaded, and the list will show it. refused: the
+   * replica responded with 404, so it gets no further request for the name for a while.
+   */
+  readonly standing: "loading" | "served" | "refused";
+  /** Milliseconds until the load is probably done, or until the name may be tried there again. */
+  readonly leftMs: number;
 }
 
 /** What a replica reports about its adapters. */

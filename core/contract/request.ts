@@ -33,6 +33,9 @@ export interface ParsedBody {
 /** Half-open byte range [start, end). */
 export type Span = readonly [start: number, end: number];
 
+/** never: only replicas that list it; configured: the config names it as a target; asked: a client named it, and the config allows that. */
+export type OnDemand = "never" | "configured" | "asked";
+
 /**
  * One inference request as filters, scorers and pickers see it.
  *
@@ -52,6 +55,8 @@ export interface InferenceRequest extends ParsedBody {
   readonly target: string;
   /** Name of the rewrite rule that drew the target; "" if no rule matched. */
   readonly rule: string;
+  /** Whether a replica that does not list the target may get the request, so that it loads it. */
+  readonly onDemand: OnDemand;
   /** The parser's estimate of the prompt's tokens; `promptTokens` is this, corrected by reports from the replicas. */
   readonly parsedTokens: number;
   /** How much of the prompt each endpoint's cache is believed to hold. */

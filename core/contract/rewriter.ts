@@ -25,6 +25,8 @@ export interface TargetQuestion {
   readonly headers: HeaderView;
   /** Models and adapters that available endpoints serve now. */
   readonly served: NameSet;
+  /** Whether a target that is not served may be sent to a replica that may load it, and not all of them have refused it lately. */
+  mayBeLoaded(target: string): boolean;
 }
 
 export interface TargetDraw {

@@ -1,13 +1,16 @@
 /** A secret that the config names. Printing it in any way shows "[secret]". */
 export interface Secret {
+  /** Where it comes from: env:NAME or file:PATH. */
+  readonly from: string;
   /** The secret itself. Use it at the place that needs it; never put it into a message, a log line or a document. */
   reveal(): string;
 }
 
 /** Holds a secret in a closure, where neither JSON.stringify, String nor the inspectors of the runtimes find it. */
-export function secretOf(value: string): Secret {
+export function secretOf(value: string, from: string): Secret {
   const hidden = () => "[secret]";
   return Object.freeze({
+    from,
     reveal: () => value,
     toString: hidden,
     toJSON: hidden,

@@ -32,6 +32,7 @@ export function makeEndpoint(
     labels: {},
     phase: "ready",
     isAvailable: overrides.phase === undefined,
+    stillTakes: "nothing",
     isOnTrial: false,
     share: 1,
     intent: "serve",
@@ -66,6 +67,7 @@ export function makeRequest(overrides: Partial<InferenceRequest> = {}): Inferenc
     body: new Uint8Array(0),
     target: overrides.model ?? "base",
     rule: "",
+    onDemand: "never",
     prefix: NO_PREFIX,
     ...overrides,
   };
@@ -90,9 +92,11 @@ export function makePrefix(blocks: number, tokensPerBlock: number, matched: read
 /** A number of each slot: an array by slot, or a function of it. */
 type BySlot<Value> = ArrayLike<Value> | ((slot: number) => Value);
 
-type LoadMethod = Exclude<keyof LoadView, "nowMs">;
+type LoadMethod = Exclude<keyof LoadView, "nowMs" | "adapterLoadMs" | "unlisted">;
 
-export type LoadNumbers = { readonly [Name in LoadMethod]?: BySlot<ReturnType<LoadView[Name]>> } & { readonly nowMs?: number };
+export type LoadNumbers = { readonly [Name in LoadMethod]?: BySlot<ReturnType<LoadView[Name]>> } & Partial<
+  Pick<LoadView, "nowMs" | "adapterLoadMs" | "unlisted">
+>;
 
 /**
  * Load numbers of the slots 0 … slots - 1. By default the numbers that the router counts are 0, and scraped ones are unknown.
@@ -121,6 +125,8 @@ export function makeLoad(slots: number, numbers: LoadNumbers = {}): LoadView {
     freshness: read("freshness", 1),
     isPaused: read("isPaused", false),
     adapters: read("adapters", undefined),
+    unlisted: numbers.unlisted ?? (() => undefined),
+    adapterLoadMs: numbers.adapterLoadMs ?? 2_000,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Ejection, Endpoint, Intent, Phase } from "../contract/endpoint.ts";
+import type { Ejection, Endpoint, Intent, Phase, StillTakes } from "../contract/endpoint.ts";
 import type { HealthPhase } from "./readiness/replica-health.ts";
 
 /** Everything that decides whether an endpoint may be used. */
@@ -6,6 +6,8 @@ export interface Standing {
   /** The result of the probes. */
   readonly health: HealthPhase;
   readonly intent: Intent;
+  /** It drains, and requests of sessions on it still go there. */
+  readonly isInGrace: boolean;
   readonly ejection: Ejection | undefined;
   /** Its ejection is over if the next request succeeds; false while that one is under way. */
   readonly isOnTrial: boolean;
@@ -19,6 +21,8 @@ export interface Availability {
   readonly phase: Phase;
   /** Whether it may get new requests. */
   readonly isAvailable: boolean;
+  /** Which new requests it gets although it is not available. */
+  readonly stillTakes: StillTakes;
   /** The part of an equal share of the traffic that it should get, in (0, 1]. */
   readonly share: number;
 }
@@ -27,16 +31,21 @@ export interface Availability {
  * Decides whether an endpoint may be used; nothing else decides this. The phase names the first reason in this order: health,
  * the operator's intent, ejection. Ejection comes last because it ends by itself.
  */
-export function availability({ health, intent, ejection, isOnTrial, isNeeded, warmUp }: Standing): Availability {
-  if (health !== "ready") return { phase: health, isAvailable: false, share: warmUp };
-  if (intent !== "serve") return { phase: "draining", isAvailable: false, share: warmUp };
-  if (ejection !== undefined) return { phase: "ejected", isAvailable: isOnTrial || isNeeded, share: warmUp };
-  return { phase: "ready", isAvailable: true, share: warmUp };
+export function availability(standing: Standing): Availability {
+  const { health, intent, isInGrace, ejection, isOnTrial, isNeeded, warmUp: share } = standing;
+  const out = { isAvailable: false, stillTakes: "nothing", share } as const;
+  if (health !== "ready") return { ...out, phase: health };
+  const isTrusted = ejection === undefined || isOnTrial || isNeeded;
+  if (intent === "drain") return { ...out, phase: "draining", stillTakes: isInGrace && isTrusted ? "sessions" : "nothing" };
+  if (intent === "cordon") return { ...out, phase: "cordoned", stillTakes: isTrusted ? "unserved" : "nothing" };
+  if (ejection !== undefined) return { ...out, phase: "ejected", isAvailable: isTrusted };
+  return { ...out, phase: "ready", isAvailable: true };
 }
 
 /** No intent, ejection or warm-up: only the probes decide. */
 export const UNTOUCHED: Omit<Standing, "health"> = {
   intent: "serve",
+  isInGrace: false,
   ejection: undefined,
   isOnTrial: false,
   isNeeded: false,

@@ -3,6 +3,7 @@ import type { Source } from "../contract/source.ts";
 import type { Traffic } from "../state/traffic.ts";
 import type { HttpGet } from "../wire/http-get-result.ts";
 import { DiscoveryLists } from "./discovery-lists.ts";
+import type { Intents } from "./intents.ts";
 import type { HostServices, PluginSet } from "./plugin-set.ts";
 import { type EjectionRules, PoolWatch, type PoolWatchOptions } from "./pool-watch.ts";
 import { Prober } from "./readiness/prober.ts";
@@ -54,6 +55,11 @@ export class ControlPlane {
     return this.#watch.traffic;
   }
 
+  /** What operators want of the endpoints. */
+  get intents(): Intents {
+    return this.#watch.intents;
+  }
+
   /** Starts discovery and probing. Throws when a discovery can't start. */
   start(): void {
     this.#watch.start();
@@ -102,6 +108,11 @@ export class ControlPlane {
   /** A routed request could not connect to the endpoint. */
   connectFailed(endpoint: Endpoint): void {
     this.#prober.connectFailed(endpoint);
+  }
+
+  /** A response contradicts the endpoint's list of models. */
+  checkModels(endpoint: Endpoint): void {
+    this.#prober.checkModels(endpoint);
   }
 
   /** Why the endpoint's last probe failed; "" after a success. */

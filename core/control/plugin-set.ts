@@ -5,9 +5,11 @@ import type { Clock } from "../contract/clock.ts";
 import type { Detector } from "../contract/detector.ts";
 import type { Discovery } from "../contract/discovery.ts";
 import type { Log } from "../contract/log.ts";
+import { nameSet } from "../contract/name-set.ts";
 import type { Parser } from "../contract/parser.ts";
 import type { Definition, Output, PluginHost, PluginKind, PluginKinds, PrefixSettings } from "../contract/plugin.ts";
 import type { Random } from "../contract/profile-plugin.ts";
+import type { Rewriter } from "../contract/rewriter.ts";
 import type { Source } from "../contract/source.ts";
 import { stackPlace } from "../contract/stack-place.ts";
 import { thrownText } from "../contract/thrown-text.ts";
@@ -120,11 +122,13 @@ function assemble(
   // An instance's kind determines its contract, but the compiler can't follow that through the list.
   const ofKind = <Kind extends PluginKind>(kind: Kind) =>
     instances.filter((instance) => instance.kind === kind) as unknown as Named<PluginKinds[Kind]>[];
+  const rewriters = ofKind("rewriter");
   return {
     active: {
       pool: config.pool.name,
       routes: routesOf(ofKind("parser")),
-      rewriters: ofKind("rewriter"),
+      rewriters,
+      targets: nameSet(targetsOf(rewriters)),
       profile: buildProfile(config.profile, ofKind),
       observers: ofKind("observer"),
       settings: config.settings,
@@ -152,6 +156,11 @@ function disposeOne({ name, plugin }: Instance, log: Log): void {
   } catch (thrown) {
     log.warn("A plugin failed while it was disposed", { plugin: name, fault: thrownText(thrown) });
   }
+}
+
+function targetsOf(rewriters: readonly Named<Rewriter>[]): readonly string[] {
+  const mappings = rewriters.flatMap(({ plugin }) => plugin.mappings ?? []);
+  return mappings.flatMap(({ targets }) => targets.map(({ name }) => name));
 }
 
 function routesOf(parsers: readonly Named<Parser>[]): ActiveConfig["routes"] {

@@ -10,6 +10,7 @@ import { type Traffic, UNWATCHED } from "../state/traffic.ts";
 import { UNTOUCHED } from "./availability.ts";
 import { Ejector } from "./ejector.ts";
 import { EndpointTable } from "./endpoint-table.ts";
+import { Intents } from "./intents.ts";
 import type { HostServices } from "./plugin-set.ts";
 import { TrafficWatch } from "./traffic-watch.ts";
 
@@ -38,6 +39,8 @@ const SWEEP_MS = 500;
 /** Connects the list of endpoints with the ejector, which watches the traffic: makes facts from both and publishes them. */
 export class PoolWatch {
   readonly table: EndpointTable;
+  /** What operators want of the endpoints. */
+  readonly intents: Intents;
   readonly #options: PoolWatchOptions;
   #rules: EjectionRules;
   /** Undefined while ejection is off. */
@@ -51,6 +54,7 @@ export class PoolWatch {
     const { services, load, replaced, publish } = options;
     this.#options = options;
     this.#rules = options;
+    this.intents = new Intents(services.clock, (name) => this.table.restand(name));
     if (options.ejection.isOn) this.#turnOn();
     this.table = new EndpointTable({
       load,
@@ -59,7 +63,7 @@ export class PoolWatch {
         this.#ejector?.follow(endpoints, services.clock.now());
         publish(factsOf(endpoints));
       },
-      standingOf: (name) => ({ ...UNTOUCHED, ...this.#ejector?.standingOf(name) }),
+      standingOf: (name) => ({ ...UNTOUCHED, ...this.#ejector?.standingOf(name), ...this.intents.standingOf(name) }),
       replaced,
     });
   }
@@ -102,6 +106,7 @@ export class PoolWatch {
 
   stop(): void {
     this.#stopSweeping();
+    this.intents.close();
   }
 
   #turnOn(): void {

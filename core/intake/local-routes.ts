@@ -1,4 +1,5 @@
 import type { ActiveConfig } from "../active-config.ts";
+import { isServing } from "../contract/endpoint.ts";
 import type { DataPlane } from "../data-plane.ts";
 import { respondWithJson } from "../errors/error-response.ts";
 import type { Facts } from "../state/facts.ts";
@@ -35,7 +36,7 @@ function respond(response: ResponseWriter, status: number, lines: string, docume
 }
 
 function respondReady(response: ResponseWriter, lines: string, { endpoints }: Facts, isStopping: boolean): number {
-  const ready = endpoints.filter(({ isAvailable }) => isAvailable).length;
+  const ready = endpoints.filter(isServing).length;
   const document = { ready, endpoints: endpoints.length, ...(isStopping && { stopping: true }) };
   return ready > 0 && !isStopping
     ? respond(response, 200, lines, document)

@@ -1,35 +1,67 @@
 import type { JsonObject } from "./fields.ts";
-import { flag, optionalString, required } from "./fields.ts";
+import { flag, optionalString, parseBody, required } from "./fields.ts";
+import type { MockSettings } from "./options.ts";
 import { Problem, unknownModel } from "./problem.ts";
 
-/** The models of one replica: the base model, the loaded adapters, and adapters in a folder that can be loaded. */
+type AdapterSettings = Pick<MockSettings, "model" | "adapters" | "availableAdapters" | "adapterLoadMs" | "isEmbedding" | "clock">;
+
+/**
+ * The models of one replica: the base model, the loaded adapters, and adapters in a folder. As with vLLM's resolver, one in the
+ * folder is loaded by the first request that names it, and stays loaded when it is removed from the folder.
+ */
 export class Adapters {
-  readonly #base: string;
-  readonly #isEmbedding: boolean;
-  readonly #available: ReadonlySet<string>;
+  readonly #settings: AdapterSettings;
+  readonly #folder: Set<string>;
+  #hasFolder: boolean;
   /** Paths by adapter name. */
   readonly #loaded = new Map<string, string>();
+  readonly #loading = new Map<string, Promise<void>>();
 
-  constructor(base: string, loaded: readonly string[], available: readonly string[], isEmbedding: boolean) {
-    this.#base = base;
-    this.#isEmbedding = isEmbedding;
-    this.#available = new Set(available);
-    for (const name of loaded) this.#loaded.set(name, pathOf(name));
+  constructor(settings: AdapterSettings) {
+    this.#settings = settings;
+    this.#folder = new Set(settings.availableAdapters);
+    this.#hasFolder = this.#folder.size > 0;
+    for (const name of settings.adapters) this.#loaded.set(name, pathOf(name));
+  }
+
+  /** Copies an adapter into the folder. */
+  put(name: string): void {
+    this.#hasFolder = true;
+    this.#folder.add(name);
+  }
+
+  /** Removes an adapter from the folder. */
+  remove(name: string): void {
+    this.#folder.delete(name);
   }
 
   get loaded(): ReadonlyMap<string, string> {
     return this.#loaded;
   }
 
-  /**
-   * The model that serves a request for `name`: the base model if undefined. An adapter in the folder is loaded by its first
-   * use.
-   */
+  /** Resolves when the adapter that the request names is loaded; at once for what is loaded, or is in no folder. */
+  async prepare(body: Buffer): Promise<void> {
+    const { adapterLoadMs, clock } = this.#settings;
+    if (adapterLoadMs === 0) return;
+    const name = modelIn(body);
+    if (!this.#folder.has(name) || this.#loaded.has(name)) return;
+    const loading =
+      this.#loading.get(name) ??
+      new Promise<void>((resolve) => clock.after(adapterLoadMs, resolve)).then(() => {
+        this.#loading.delete(name);
+        this.#loaded.set(name, pathOf(name));
+      });
+    this.#loading.set(name, loading);
+    await loading;
+  }
+
+  /** The model that serves a request for `name`: the base model if undefined. Loads an adapter that is in the folder. */
   resolve(name: string | undefined): string {
-    if (name === undefined || name === "" || name === this.#base) return this.#base;
-    if (this.#available.has(name) && !this.#loaded.has(name)) this.#loaded.set(name, pathOf(name));
+    const { model: base, isEmbedding } = this.#settings;
+    if (name === undefined || name === "" || name === base) return base;
+    if (this.#folder.has(name) && !this.#loaded.has(name)) this.#loaded.set(name, pathOf(name));
     if (this.#loaded.has(name)) return name;
-    throw unknownModel(name, this.#base, this.#isEmbedding);
+    throw unknownModel(name, base, isEmbedding);
   }
 
   /** POST /v1/load_lora_adapter. Returns the response's body; throws a Problem. */
@@ -59,7 +91,16 @@ export class Adapters {
 
   /** If a folder was configured, only paths in it exist; otherwise every path does. */
   #exists(path: string): boolean {
-    return this.#available.size === 0 || this.#available.has(path.split("/").at(-1) ?? "");
+    return !this.#hasFolder || this.#folder.has(path.split("/").at(-1) ?? "");
+  }
+}
+
+/** "" where the body names none; what else is wrong with it is found later. */
+function modelIn(body: Buffer): string {
+  try {
+    return optionalString(parseBody(body), "model") ?? "";
+  } catch {
+    return "";
   }
 }
 

@@ -16,6 +16,8 @@ Runs one mock replica: the HTTP interface of a vLLM server, made-up text, realis
   --host H             address to listen on (default 127.0.0.1)
   --model NAME         name of the base model (default mock)
   --adapters A,B       adapters loaded from the start
+  --available A,B      adapters loaded by the first request that names them
+  --adapter-load-ms N  how long such a load takes (default 0)
   --embedding          serve /v1/embeddings instead of generation
   --loading-ms N       respond with 503 for this long, as while a model loads
   --time-scale X       1 is real time, 0 has no delays (default 1)
@@ -35,6 +37,8 @@ const FLAGS = {
   host: { type: "string", default: "127.0.0.1" },
   model: { type: "string", default: "mock" },
   adapters: { type: "string", default: "" },
+  available: { type: "string", default: "" },
+  "adapter-load-ms": { type: "string", default: "0" },
   embedding: { type: "boolean", default: false },
   "loading-ms": { type: "string", default: "0" },
   "time-scale": { type: "string", default: "1" },
@@ -82,7 +86,9 @@ function optionsOf(argv: readonly string[]): MockOptions | undefined {
     port: numberOf("port", values.port, { max: 65_535, isWhole: true }),
     host: values.host,
     model: values.model,
-    adapters: values.adapters.split(",").filter((name) => name !== ""),
+    adapters: namesIn(values.adapters),
+    availableAdapters: namesIn(values.available),
+    adapterLoadMs: numberOf("adapter-load-ms", values["adapter-load-ms"], { max: 86_400_000, isWhole: true }),
     isEmbedding: values.embedding,
     loadingMs: numberOf("loading-ms", values["loading-ms"], { max: 86_400_000, isWhole: true }),
     timeScale: numberOf("time-scale", values["time-scale"], { max: 1000, isWhole: false }),
@@ -93,6 +99,8 @@ function optionsOf(argv: readonly string[]): MockOptions | undefined {
     faults: Object.fromEntries(values.fault.map(faultOf)) as FaultChanges,
   };
 }
+
+const namesIn = (list: string) => list.split(",").filter((name) => name !== "");
 
 function parse(argv: readonly string[]) {
   try {

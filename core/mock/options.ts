@@ -10,6 +10,8 @@ export interface MockOptions {
   readonly adapters?: readonly string[];
   /** Adapters in the resolver's folder: each is loaded by the first request that names it. */
   readonly availableAdapters?: readonly string[];
+  /** How long such a load takes; not changed by `timeScale`. */
+  readonly adapterLoadMs?: number;
   /** Serves embeddings instead of generation. */
   readonly isEmbedding?: boolean;
   /** If false, the token-id API responds with 403, as vLLM does without --enable-scale-out. */
@@ -58,6 +60,7 @@ export function settingsOf(options: MockOptions): MockSettings {
   return {
     adapters: [],
     availableAdapters: [],
+    adapterLoadMs: 0,
     isEmbedding: false,
     hasGenerate: true,
     port: 0,

@@ -18,6 +18,7 @@ export interface MockReplica {
   readonly load: { readonly running: number; readonly waiting: number; readonly kvUsage: number };
   readonly faults: FaultSwitch;
   readonly seen: Seen;
+  readonly adapters: Adapters;
   close(): Promise<void>;
 }
 
@@ -42,7 +43,7 @@ export async function startMockReplica(options: MockOptions): Promise<MockReplic
     settings,
     engine,
     metrics,
-    adapters: new Adapters(settings.model, settings.adapters, settings.availableAdapters, settings.isEmbedding),
+    adapters: new Adapters(settings),
     faults: new FaultSwitch(API_PATHS, refuse),
     seen: new Seen(settings.seenLimit),
     isLoaded: settings.loadingMs === 0,
@@ -65,6 +66,7 @@ export async function startMockReplica(options: MockOptions): Promise<MockReplic
     },
     faults: state.faults,
     seen: state.seen,
+    adapters: state.adapters,
     async close() {
       cancelLoading();
       cancelReopen();

@@ -29,6 +29,7 @@ export async function serve(
   if (!(await exchange.readBody())) return;
   const { slowMs } = faults;
   if (slowMs !== undefined) await new Promise<void>((resolve) => clock.after(slowMs, resolve));
+  await state.adapters.prepare(exchange.record.body);
   if (!strikes(faults, exchange)) answer(exchange, state);
 }
 

@@ -46,7 +46,7 @@ export class RequestMaker {
       parser: { name: "trace", type: "completions", plugin: { routes: [], dialect: "openai", keys: [], parse: () => parsed } },
       body: new JsonBody(bytes, bytes.length, { spanOf: () => undefined }),
     } as const;
-    const request = parse(incoming, router.config.rewriters, router);
+    const request = parse(incoming, router.config, router);
     return Object.defineProperty(request, "body", { get: () => this.#writer.write(traced.prompt) });
   }
 

@@ -81,6 +81,7 @@ export function makeRouterSide(options: RouterSideOptions): RouterSide {
     retryBudget: new RetryBudget(retries),
     silences: undefined,
     connectFailed: ({ slot }) => probes[slot]!.connectFailed(),
+    checkModels() {},
     ejections: () => facts.endpoints.map((endpoint) => watch.ejectionsOf(endpoint)),
     dispose: plugins.dispose,
   };

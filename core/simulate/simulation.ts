@@ -125,6 +125,8 @@ export class Simulation {
       bodyDelivered() {},
       completed: () => this.#over(forwarding.close(), true),
       failed: () => this.#over(forwarding.close(), false),
+      // Modelled replicas list every target.
+      missedTarget: () => this.#over(forwarding.close(), false),
     });
     forwarding.begin();
   }

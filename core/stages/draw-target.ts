@@ -1,20 +1,26 @@
 import type { ActiveConfig } from "../active-config.ts";
 import { RouterError } from "../contract/errors.ts";
-import type { NameSet } from "../contract/name-set.ts";
 import type { ParsedBody } from "../contract/request.ts";
 import type { TargetDraw } from "../contract/rewriter.ts";
+import type { DataPlane } from "../data-plane.ts";
 import type { Incoming } from "../intake/incoming.ts";
+import { mayBeLoaded } from "./on-demand.ts";
 
 /** Asks the rewriters in order for the target of the model name; the first draw counts. Undefined if no rewriter has a rule. */
 export function drawTarget(
   parsed: ParsedBody,
   incoming: Incoming,
-  rewriters: ActiveConfig["rewriters"],
-  served: NameSet,
+  config: Pick<ActiveConfig, "rewriters" | "targets" | "settings">,
+  plane: Pick<DataPlane, "facts" | "load" | "clock">,
 ): TargetDraw | undefined {
-  if (parsed.modelSpan[0] < 0) return undefined;
-  const asked = { model: parsed.model, headers: incoming.head, served };
-  for (const { name, plugin } of rewriters) {
+  if (parsed.modelSpan[0] < 0 || config.rewriters.length === 0) return undefined;
+  const asked = {
+    model: parsed.model,
+    headers: incoming.head,
+    served: plane.facts.served,
+    mayBeLoaded: (target: string) => mayBeLoaded(target, config, plane),
+  };
+  for (const { name, plugin } of config.rewriters) {
     const draw = plugin.draw(asked);
     if (draw === undefined) continue;
     if (draw.target === "") throw new RouterError("plugin_fault", `The rewriter "${name}" drew an empty target; fix the plugin.`);

@@ -39,6 +39,13 @@ export const NOT_DELIVERED: Delivery = {
 
 const NONE: readonly Exchange[] = [];
 
+/** Tries of the same request at endpoints that do not have the target. */
+export interface Earlier {
+  readonly attempts: readonly Attempt[];
+  /** Whether it is certain that none of their connections needs the request's body any more. */
+  readonly isBodyFree: boolean;
+}
+
 /** The maker of a Forwarding: it ends the request. */
 export interface ForwardOwner {
   /** No connection needs the request's body any more, and it is not sent again. Called at most once. */
@@ -47,6 +54,8 @@ export interface ForwardOwner {
   completed(): void;
   /** There is no response, or it broke off after it began. */
   failed(error: RouterError): void;
+  /** The last endpoint does not have the target, and did not process the request: another one may be chosen. */
+  missedTarget(earlier: Earlier): void;
 }
 
 /** Sends one leg to its endpoints in order, until one of them responds or the retry policy ends it. */
@@ -55,7 +64,8 @@ export class Forwarding implements ExchangeOwner {
   readonly #sending: Sending;
   readonly #response: ResponseWriter;
   readonly #owner: ForwardOwner;
-  readonly #attempts: Attempt[] = [];
+  readonly #attempts: Attempt[];
+  readonly #before: Earlier | undefined;
   #exchange: Exchange | undefined;
   /** Exchanges before that one; most requests have none. */
   #earlier: readonly Exchange[] = NONE;
@@ -69,20 +79,23 @@ export class Forwarding implements ExchangeOwner {
   /** The first try's error: what the client gets when no other try can be made. */
   #firstFailure: RouterError | undefined;
 
-  constructor(leg: Leg, sending: Sending, response: ResponseWriter, owner: ForwardOwner) {
+  constructor(leg: Leg, sending: Sending, response: ResponseWriter, owner: ForwardOwner, before?: Earlier) {
     const { limits, retries } = sending.config.settings;
+    const { attempts = [] } = before ?? {};
+    this.#before = before;
+    this.#attempts = [...attempts];
     this.#order = leg.order;
     this.#sending = sending;
     this.#response = response;
     this.#owner = owner;
-    this.#retriesLeft = limits.retries;
+    this.#retriesLeft = limits.retries - (sending.request.onDemand === "asked" ? attempts.length : 0);
     this.#mayTryFresh = retries.stale;
   }
 
   /** Starts the first try. It may end synchronously, so store the object first. */
   begin(): void {
     const { retryBudget, clock } = this.#sending.plane;
-    retryBudget.request(clock.now());
+    if (this.#before === undefined) retryBudget.request(clock.now());
     this.#tryNext();
   }
 
@@ -94,7 +107,7 @@ export class Forwarding implements ExchangeOwner {
   close(): Delivery {
     this.#cancelPause?.();
     const exchange = this.#exchange;
-    if (exchange === undefined) return { ...NOT_DELIVERED, attempts: this.#attempts };
+    if (exchange === undefined) return { ...NOT_DELIVERED, attempts: this.#attempts, isBodyFree: this.#isBodyFree };
     if (!exchange.isOver) {
       exchange.close();
       this.#note(exchange.endpoint, "aborted");
@@ -120,6 +133,18 @@ export class Forwarding implements ExchangeOwner {
     exchange?.drop(status);
     this.#note(exchange?.endpoint, status);
     this.#retryNext(true);
+    return false;
+  }
+
+  missedTarget(): boolean {
+    const { request, plane } = this.#sending;
+    const isConfigured = request.onDemand === "configured";
+    if (this.#stepAfter({ type: "missing", isConfigured }) === "relay") return true;
+    const exchange = this.#exchange;
+    exchange?.drop(404);
+    this.#note(exchange?.endpoint, 404);
+    if (!isConfigured) plane.retryBudget.retry(plane.clock.now());
+    this.#owner.missedTarget({ attempts: this.#attempts, isBodyFree: this.#isBodyFree });
     return false;
   }
 
@@ -197,6 +222,7 @@ export class Forwarding implements ExchangeOwner {
 
   /** A try that failed or was dropped may hold the body until its socket has closed. */
   get #isBodyFree(): boolean {
+    if (this.#before?.isBodyFree === false) return false;
     return this.#exchange?.hasSentAll !== false && this.#earlier.every(({ hasSentAll }) => hasSentAll);
   }
 

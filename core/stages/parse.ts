@@ -4,6 +4,10 @@ import type { InferenceRequest } from "../contract/request.ts";
 import type { DataPlane } from "../data-plane.ts";
 import type { Incoming } from "../intake/incoming.ts";
 import { drawTarget } from "./draw-target.ts";
+import { onDemand } from "./on-demand.ts";
+
+/** What parsing reads of the data plane. */
+type ParsePlane = Pick<DataPlane, "facts" | "prefixIndex" | "tokenScale" | "load" | "clock">;
 
 /**
  * Parses the body and draws the target. The target is drawn here because filters and scorers need the final name: it decides
@@ -11,12 +15,13 @@ import { drawTarget } from "./draw-target.ts";
  */
 export function parse(
   incoming: Incoming,
-  rewriters: ActiveConfig["rewriters"],
-  { facts, prefixIndex, tokenScale }: Pick<DataPlane, "facts" | "prefixIndex" | "tokenScale">,
+  config: Pick<ActiveConfig, "rewriters" | "targets" | "settings">,
+  plane: ParsePlane,
 ): InferenceRequest {
+  const { prefixIndex, tokenScale } = plane;
   const { parser, head, body } = incoming;
   const parsed = parser.plugin.parse(body);
-  const draw = drawTarget(parsed, incoming, rewriters, facts.served);
+  const draw = drawTarget(parsed, incoming, config, plane);
   const target = draw?.target ?? parsed.model;
   const key = { api: parser.type, target, cacheSalt: parsed.cacheSalt };
   const promptTokens = tokenScale.scaled(parser.type, parsed.promptTokens);
@@ -39,6 +44,7 @@ export function parse(
     body: body.bytes,
     target,
     rule: draw?.rule ?? "",
+    onDemand: onDemand(target, config, plane),
     prefix: prefixIndex?.match(key, body.bytes, parsed.promptSpans, promptTokens) ?? NO_PREFIX,
   };
 }

@@ -18,10 +18,12 @@ import { ownResponseLines } from "./response-lines.ts";
 import { isOverload } from "./retry-policy.ts";
 import { type Draft, requestHead } from "./rewrite.ts";
 import { tellChosen } from "./tell-chosen.ts";
+import { UnlistedTry } from "./unlisted-try.ts";
 
 /** What of the data plane the tries of a request use. */
 export type ForwardPlane = Pick<
   DataPlane,
+  | "checkModels"
   | "clock"
   | "connectFailed"
   | "load"
@@ -51,6 +53,8 @@ export interface Sending {
 export interface ExchangeOwner {
   /** A response's head came. Returns true to pass the response on; false when it has dropped the exchange instead. */
   responded(status: number): boolean;
+  /** A 404 came for the target, which the endpoint does not list. Returns as `responded` does. */
+  missedTarget(): boolean;
   /**
    * The response is passed on, and the replica has the whole request: the connection does not need its body any more. Returns true
    * if the body is freed; else it is asked again with the next bytes.
@@ -82,6 +86,8 @@ export class Exchange implements ResponseReader {
   readonly #response: ResponseWriter;
   readonly #owner: ExchangeOwner;
   readonly #claim: Claim;
+  /** Set only if the endpoint does not list the target. */
+  readonly #unlisted: UnlistedTry | undefined;
   /** Set only if the response is an event stream. */
   #boundary: EventBoundary | undefined;
   #keepAlive: KeepAlive | undefined;
@@ -110,6 +116,7 @@ export class Exchange implements ResponseReader {
     this.#tokensAhead = plane.load.remainingPrefill(endpoint.slot, this.#beganAtMs);
     this.#claim = new Claim(request, endpoint, plane.load, plane.prefixIndex);
     this.#tokensAhead += this.#claim.uncachedTokens;
+    this.#unlisted = UnlistedTry.of(request, endpoint, plane, this, () => owner.missedTarget());
     plane.traffic.sent(request, endpoint);
   }
 
@@ -117,7 +124,8 @@ export class Exchange implements ResponseReader {
   begin(): void {
     const { request, draft, config, plane } = this.#sending;
     tellChosen(config.profile, request, this.endpoint, plane.log);
-    this.#connection.send(draft.method, requestHead(draft, this.endpoint, config.settings.credentials), draft.body, this);
+    const head = requestHead(draft, this.endpoint, config.settings.credentials);
+    this.#connection.send(draft.method, head, draft.body, this.#unlisted ?? this);
   }
 
   /** Prompt tokens believed cached at the endpoint; undefined without a prefix index. */
@@ -158,7 +166,7 @@ export class Exchange implements ResponseReader {
     this.#settle();
     const { request, plane } = this.#sending;
     plane.traffic.responded(request, this.endpoint, status, this.#beganAtMs);
-    this.#connection.destroy();
+    if (!this.#unlisted?.hasWhole) this.#connection.destroy();
   }
 
   // Called by the connection while it reads the response.
@@ -169,6 +177,7 @@ export class Exchange implements ResponseReader {
     if (head.status >= 400) this.#claim.withdraw();
     const { request, openingEvents, config, plane } = this.#sending;
     this.status = head.status;
+    if (head.status === 404 && this.endpoint.models.has(request.target)) plane.checkModels(this.endpoint);
     if (isEventStream(head)) this.#boundary = new EventBoundary(openingEvents);
     if (request.promptSpans.length > 0) this.#tap = new UsageTap();
     const length = framing.kind === "length" ? framing.length : -1;
@@ -249,6 +258,7 @@ export class Exchange implements ResponseReader {
 
   #settle(): void {
     this.isOver = true;
+    this.#unlisted?.close();
     this.#tap?.close();
     this.#keepAlive?.close();
     this.#claim.release();

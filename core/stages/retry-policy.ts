@@ -7,7 +7,9 @@ export type TryEvent =
   /** No whole response. `isDelivered`: bytes of the request were written to a connection that was open. */
   | { readonly type: "failed"; readonly failure: UpstreamFailure; readonly isDelivered: boolean }
   /** A response's head came. */
-  | { readonly type: "status"; readonly status: number };
+  | { readonly type: "status"; readonly status: number }
+  /** A whole 404 came: the replica does not list the target, and does not have it, or the path. `isConfigured`: the config names the target. */
+  | { readonly type: "missing"; readonly isConfigured: boolean };
 
 /** What happened before, and what is still possible. */
 export interface TryState {
@@ -27,8 +29,11 @@ export interface TryState {
   readonly mayTryFresh: boolean;
 }
 
-/** relay: pass the response on. next: try the next endpoint. fresh: try the same one on a new connection. fail: send an error. */
-export type NextStep = "relay" | "next" | "fresh" | "fail";
+/**
+ * relay: pass the response on. next: try the next endpoint. fresh: try the same one on a new connection. again: choose anew among
+ * all endpoints. fail: send an error.
+ */
+export type NextStep = "relay" | "next" | "fresh" | "again" | "fail";
 
 /**
  * Decides what to try next, by what was delivered:
@@ -44,6 +49,8 @@ export type NextStep = "relay" | "next" | "fresh" | "fail";
  * | any other failure after delivery                   | fail                                                      |
  * | status 503 or 429: the replica did not process it  | next, if a spare, a retry and budget are left; else relay |
  * | any other status                                   | relay                                                     |
+ * | 404 for a target that the replica does not list    | again; if only a client named it, a retry and budget must |
+ * |                                                    | be left, else relay                                       |
  */
 export function nextStep(event: TryEvent, state: TryState): NextStep {
   const { hasStarted, wasDelivered, hasSpare, retriesLeft, hasBudget, mayTryFresh, mayLeaveWedged } = state;
@@ -51,6 +58,9 @@ export function nextStep(event: TryEvent, state: TryState): NextStep {
   switch (event.type) {
     case "status":
       return isOverload(event.status) && mayTryNext && hasBudget ? "next" : "relay";
+    case "missing":
+      if (wasDelivered) return "relay";
+      return event.isConfigured || (retriesLeft > 0 && hasBudget) ? "again" : "relay";
     case "not-sent":
       return hasSpare && !wasDelivered ? "next" : "fail";
     case "failed":

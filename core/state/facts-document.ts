@@ -1,5 +1,5 @@
 import type { Endpoint } from "../contract/endpoint.ts";
-import type { AdapterFacts, LoadView } from "../contract/load-view.ts";
+import type { AdapterFacts, LoadView, UnlistedName } from "../contract/load-view.ts";
 import { nameSet } from "../contract/name-set.ts";
 import { type Facts, factsOf } from "./facts.ts";
 
@@ -8,8 +8,9 @@ import { type Facts, factsOf } from "./facts.ts";
  * Times are on the clock of the router that wrote it.
  */
 export interface FactsDocument {
-  readonly version: 1;
+  readonly version: 2;
   readonly nowMs: number;
+  readonly adapterLoadMs: number;
   readonly endpoints: readonly EndpointDocument[];
 }
 
@@ -18,6 +19,8 @@ interface EndpointDocument extends Omit<Endpoint, "models"> {
   readonly isPaused: boolean;
   readonly load: { readonly [Name in NumberName]: number | null };
   readonly adapters: AdaptersDocument | null;
+  /** Names that it does not list and that something is known of. */
+  readonly unlisted: Readonly<Record<string, UnlistedName>>;
 }
 
 interface AdaptersDocument {
@@ -40,25 +43,42 @@ const NUMBERS = [
 
 type NumberName = (typeof NUMBERS)[number];
 
-export function writeFacts({ endpoints }: Facts, load: LoadView): FactsDocument {
-  return { version: 1, nowMs: load.nowMs, endpoints: endpoints.map((endpoint) => writeEndpoint(endpoint, load)) };
+/** `targets` are the names that replicas may load: for a decision about another name, what its refusals taught is lost. */
+export function writeFacts({ endpoints }: Facts, load: LoadView, targets: Iterable<string> = []): FactsDocument {
+  return {
+    version: 2,
+    nowMs: load.nowMs,
+    adapterLoadMs: load.adapterLoadMs,
+    endpoints: endpoints.map((endpoint) => writeEndpoint(endpoint, load, targets)),
+  };
 }
 
 /** Turns a document into the arguments of `decide`. */
-export function readFacts({ endpoints, nowMs }: FactsDocument): { readonly facts: Facts; readonly load: LoadView } {
+export function readFacts({ endpoints, nowMs, adapterLoadMs }: FactsDocument): {
+  readonly facts: Facts;
+  readonly load: LoadView;
+} {
   const facts = factsOf(endpoints.map(readEndpoint));
   const bySlot = new Map(endpoints.map((document) => [document.slot, document]));
   const adapters = new Map(endpoints.map((document) => [document.slot, readAdapters(document.adapters)]));
+  const unlisted = new Map(endpoints.map((document) => [document.slot, new Map(Object.entries(document.unlisted))]));
   // JSON has no NaN: null stands for an unknown number.
   const read = (name: NumberName) => (slot: number) => bySlot.get(slot)?.load[name] ?? Number.NaN;
   const numbers = Object.fromEntries(NUMBERS.map((name) => [name, read(name)])) as Pick<LoadView, NumberName>;
   return {
     facts,
-    load: { nowMs, ...numbers, isPaused: (slot) => bySlot.get(slot)?.isPaused ?? false, adapters: (slot) => adapters.get(slot) },
+    load: {
+      nowMs,
+      adapterLoadMs,
+      ...numbers,
+      isPaused: (slot) => bySlot.get(slot)?.isPaused ?? false,
+      adapters: (slot) => adapters.get(slot),
+      unlisted: (slot, name) => unlisted.get(slot)?.get(name),
+    },
   };
 }
 
-function writeEndpoint(endpoint: Endpoint, load: LoadView): EndpointDocument {
+function writeEndpoint(endpoint: Endpoint, load: LoadView, targets: Iterable<string>): EndpointDocument {
   const { slot, models } = endpoint;
   const numbers = Object.fromEntries(NUMBERS.map((name) => [name, finiteOrNull(load[name](slot))]));
   return {
@@ -67,10 +87,17 @@ function writeEndpoint(endpoint: Endpoint, load: LoadView): EndpointDocument {
     isPaused: load.isPaused(slot),
     load: numbers as EndpointDocument["load"],
     adapters: writeAdapters(load.adapters(slot)),
+    unlisted: Object.fromEntries(
+      [...targets].flatMap((name) => {
+        const known = load.unlisted(slot, name);
+        return known === undefined ? [] : [[name, known] as const];
+      }),
+    ),
   };
 }
 
-function readEndpoint({ load: _load, adapters: _adapters, isPaused: _isPaused, ...endpoint }: EndpointDocument): Endpoint {
+function readEndpoint(document: EndpointDocument): Endpoint {
+  const { load: _load, adapters: _adapters, isPaused: _isPaused, unlisted: _unlisted, ...endpoint } = document;
   return Object.freeze({ ...endpoint, models: nameSet(endpoint.models) });
 }
 

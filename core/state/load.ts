@@ -1,7 +1,8 @@
 import { type Clock, systemClock } from "../contract/clock.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
-import type { AdapterFacts, LoadView, ScrapedValues } from "../contract/load-view.ts";
+import type { AdapterFacts, LoadView, ScrapedValues, UnlistedName } from "../contract/load-view.ts";
 import { PrefillQueue, type PrefillWork } from "./prefill-queue.ts";
+import { UnlistedNames } from "./unlisted-names.ts";
 
 /** The most endpoints that a router can have at once. A slot is reused when its endpoint has gone and its requests have ended. */
 export const MAX_SLOTS = 1024;
@@ -18,6 +19,8 @@ export class LoadTable {
   /** Until when the replica asked to be left alone, by a 503 or 429; on the router's clock. */
   readonly pausedUntilMs: Float64Array;
   readonly adapters: (AdapterFacts | undefined)[];
+  /** Names that replicas load when they are first asked for. */
+  readonly unlisted = new UnlistedNames();
   readonly #clock: Pick<Clock, "now">;
   readonly #queues: PrefillQueue[] = [];
   readonly #slots = new Map<string, number>();
@@ -53,6 +56,7 @@ export class LoadTable {
     this.#slots.set(name, slot);
     this.#queues[slot] = new PrefillQueue(this.#usualRate());
     this.#generations[slot]! += 1;
+    this.unlisted.forgetSlot(slot);
     this.forgetScrape(slot);
     return slot;
   }
@@ -64,6 +68,7 @@ export class LoadTable {
   replaced(slot: number, isSameReplica: boolean): void {
     this.#queues[slot] = new PrefillQueue(isSameReplica ? this.#queueOf(slot).rate : this.#usualRate());
     this.#generations[slot]! += 1;
+    this.unlisted.forgetSlot(slot);
     if (!isSameReplica) this.forgetScrape(slot);
   }
 
@@ -223,6 +228,14 @@ class LoadAt implements LoadView {
 
   adapters(slot: number): AdapterFacts | undefined {
     return this.#table.adapters[slot];
+  }
+
+  unlisted(slot: number, name: string): UnlistedName | undefined {
+    return this.#table.unlisted.at(slot, name, this.nowMs);
+  }
+
+  get adapterLoadMs(): number {
+    return this.#table.unlisted.loadMs;
   }
 }
 

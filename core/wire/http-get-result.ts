@@ -1,4 +1,4 @@
-import type { EndpointUrl } from "../contract/endpoint.ts";
+import type { Endpoint, EndpointUrl } from "../contract/endpoint.ts";
 
 /** The response to one GET; `body` is decoded as UTF-8. */
 export interface GetResult {
@@ -17,6 +17,15 @@ export type HttpGet = (
   maxBytes: number,
   signal: AbortSignal,
   headers?: Readonly<Record<string, string>>,
+) => Promise<GetResult>;
+
+/** Sends one POST with a JSON document, and the router's key if it has one for this endpoint; otherwise like HttpGet. */
+export type HttpPost = (
+  endpoint: Pick<Endpoint, "name" | "url">,
+  path: string,
+  document: unknown,
+  timeoutMs: number,
+  maxBytes: number,
 ) => Promise<GetResult>;
 
 /** Why there is no response that its reader can use. */

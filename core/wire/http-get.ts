@@ -5,6 +5,13 @@ import { GetError, type GetResult } from "./http-get-result.ts";
 import { openSocket } from "./open-socket.ts";
 import { ResponseDecoder } from "./response-decoder.ts";
 
+export interface SendOptions extends GetOptions {
+  /** In upper case. */
+  readonly method: string;
+  /** JSON text; undefined for no body. */
+  readonly body: string | undefined;
+}
+
 export interface GetOptions {
   /** Limit for the whole exchange, connecting included. */
   readonly timeoutMs: number;
@@ -17,17 +24,23 @@ export interface GetOptions {
 
 /** Sends one GET on a connection of its own, for probes and sources. Follows no redirect. Rejects with a GetError. */
 export function httpGet(url: EndpointUrl, path: string, options: GetOptions): Promise<GetResult> {
+  return httpSend(url, path, { ...options, method: "GET", body: undefined });
+}
+
+/** Like httpGet, with any method but HEAD and CONNECT, and perhaps a JSON body. */
+export function httpSend(url: EndpointUrl, path: string, options: SendOptions): Promise<GetResult> {
   return new Promise((resolve, reject) => {
-    const request = requestText(url, path, options.headers ?? {});
+    const request = requestText(url, path, options);
     const { signal } = options;
     if (signal?.aborted) throw stopped();
-    const reader = new BodyReader(options.maxBytes);
+    const reader = new BodyReader(options.method, options.maxBytes);
     let isConnected = false;
     const socket = openSocket(
       url,
       () => {
         isConnected = true;
         socket.write(request, "latin1");
+        if (options.body !== undefined) socket.write(options.body, "utf8");
       },
       (chunk) => attempt(() => reader.push(chunk)),
     );
@@ -77,9 +90,9 @@ class BodyReader {
   #bytes = 0;
   #status = 0;
 
-  constructor(maxBytes: number) {
+  constructor(method: string, maxBytes: number) {
     this.#maxBytes = maxBytes;
-    this.#decoder.begin("GET");
+    this.#decoder.begin(method);
   }
 
   result(): GetResult {
@@ -113,14 +126,15 @@ class BodyReader {
   }
 }
 
-function requestText(url: EndpointUrl, path: string, headers: Readonly<Record<string, string>>): string {
+function requestText(url: EndpointUrl, path: string, { method, body, headers = {} }: SendOptions): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   const all = [
-    `GET ${url.basePath}${path} HTTP/1.1`,
+    `${method} ${url.basePath}${path} HTTP/1.1`,
     `host: ${url.hostHeader}`,
     "accept: */*",
     "accept-encoding: identity",
     "connection: close",
+    ...(body === undefined ? [] : ["content-type: application/json", `content-length: ${Buffer.byteLength(body)}`]),
     ...lines,
   ];
   // Paths and headers come from the config; a line break in one would begin another request.

@@ -1,15 +1,26 @@
 import type { Endpoint, Phase } from "../../core/contract/endpoint.ts";
 import { RouterError } from "../../core/contract/errors.ts";
-import { z } from "../../core/contract/options.ts";
 import { defineFilter } from "../../core/contract/plugin.ts";
+import type { InferenceRequest } from "../../core/contract/request.ts";
+import { sessionEndpoint, sessionOptions } from "./session-token.ts";
 
 export default defineFilter({
   type: "ready",
-  summary: "Keeps endpoints that are ready.",
-  options: z.strictObject({}),
-  create: () => ({
-    // Usually all are ready, and no new list is needed.
-    filter: (_request, candidates) => (candidates.every(isReady) ? candidates : candidates.filter(isReady)),
+  summary: "Keeps endpoints that are ready; a draining one for its sessions, a cordoned one for what only it serves.",
+  options: sessionOptions,
+  create: ({ headerName }) => ({
+    filter(request, candidates) {
+      // Usually all are ready, and no new list is needed.
+      if (candidates.every(isReady)) return candidates;
+      const session = sessionEndpoint(request, headerName, candidates);
+      const isUnserved = !candidates.some((endpoint) => endpoint.isAvailable && serves(endpoint, request));
+      return candidates.filter(
+        (endpoint) =>
+          endpoint.isAvailable ||
+          (endpoint.stillTakes === "sessions" && endpoint === session) ||
+          (endpoint.stillTakes === "unserved" && isUnserved && serves(endpoint, request)),
+      );
+    },
     refuse: (_request, endpoints) => new RouterError("no_ready_endpoint", whyNone(endpoints), { retryAfterS: 1 }),
   }),
 });
@@ -19,10 +30,13 @@ const PHASES: readonly (readonly [phase: Phase, words: string])[] = [
   ["starting", "starting"],
   ["not-ready", "not ready"],
   ["draining", "draining"],
+  ["cordoned", "cordoned"],
   ["ejected", "ejected"],
 ];
 
 const isReady = (endpoint: Endpoint) => endpoint.isAvailable;
+
+const serves = ({ models }: Endpoint, { target }: InferenceRequest) => target === "" || models.has(target);
 
 function whyNone(endpoints: readonly Endpoint[]): string {
   const counts = PHASES.map(([phase, words]) => [endpoints.filter((endpoint) => endpoint.phase === phase).length, words] as const)

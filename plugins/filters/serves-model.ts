@@ -1,35 +1,74 @@
 import type { Endpoint } from "../../core/contract/endpoint.ts";
 import { RouterError } from "../../core/contract/errors.ts";
+import type { LoadView } from "../../core/contract/load-view.ts";
 import { z } from "../../core/contract/options.ts";
 import { defineFilter } from "../../core/contract/plugin.ts";
 import type { InferenceRequest } from "../../core/contract/request.ts";
 
-const options = z.strictObject({
-  /** For a name that no candidate lists: refuse it, or forward it to replicas that load adapters on demand. */
-  unlisted: z.enum(["refuse", "forward"]).default("refuse"),
-});
-
 const NAMES_SHOWN = 8;
-/** Engines that load adapters on demand append the name to a folder's path. A name that would leave the folder is never sent. */
-const ESCAPES_FOLDER = /^\/|(?:^|\/)\.\.(?:\/|$)|\0/;
+/** What a request in flight adds to the wait of the next one, in milliseconds. */
+const DECODE_MS = 8;
 
+/**
+ * Keeps endpoints that list the target. Where the request allows it, a replica may also load the target when it is asked for: then
+ * endpoints count too whose replica is loading it, or has just served it. If there are none, all are kept that have not refused
+ * it, or the request's path, lately. One further endpoint is kept where the queues of all these take longer than its own and a load.
+ */
 export default defineFilter({
   type: "serves-model",
-  summary: "Keeps endpoints that list the target among their models.",
-  options,
-  create: ({ unlisted }) => ({
-    filter(request, candidates) {
-      const target = request.target;
+  summary: "Keeps endpoints that list the target among their models, or that may load it.",
+  options: z.strictObject({}),
+  create: () => ({
+    filter(request, candidates, load) {
+      const { target, onDemand } = request;
       if (target === "") return candidates;
-      const serves = (endpoint: Endpoint) => endpoint.models.has(target);
-      if (candidates.every(serves)) return candidates;
-      const serving = candidates.filter(serves);
-      if (serving.length > 0 || unlisted === "refuse" || ESCAPES_FOLDER.test(target)) return serving;
-      return candidates;
+      const lists = (endpoint: Endpoint) => endpoint.models.has(target);
+      if (candidates.every(lists)) return candidates;
+      if (onDemand === "never") return candidates.filter(lists);
+      return candidates.some((endpoint) => isBaseModelOf(endpoint, target, load))
+        ? candidates.filter(lists)
+        : thoseToAsk(request, candidates, load);
     },
     refuse,
   }),
 });
+
+/** True only if a model list distinguishes base models, which no other replica can load, from adapters. */
+function isBaseModelOf({ slot, models }: Endpoint, target: string, load: LoadView): boolean {
+  return models.has(target) && load.adapters(slot)?.names?.has(target) === false;
+}
+
+function thoseToAsk({ target, path }: InferenceRequest, candidates: readonly Endpoint[], load: LoadView): readonly Endpoint[] {
+  const holding: Endpoint[] = [];
+  const others: Endpoint[] = [];
+  for (const endpoint of candidates) {
+    const standing = endpoint.models.has(target) ? "served" : load.unlisted(endpoint.slot, target)?.standing;
+    if (standing === undefined && load.unlisted(endpoint.slot, path)?.standing !== "refused") others.push(endpoint);
+    if (standing !== undefined && standing !== "refused") holding.push(endpoint);
+  }
+  if (holding.length === 0) return others;
+  const [, shortestMs] = shortestQueue(holding, load);
+  const [further, queueMs] = shortestQueue(others, load);
+  if (queueMs + load.adapterLoadMs >= shortestMs) return holding;
+  return candidates.filter((endpoint) => endpoint === further || holding.includes(endpoint));
+}
+
+/** The endpoint with the shortest queue, and how long that takes in milliseconds; Infinity if there is no endpoint. */
+function shortestQueue(
+  endpoints: readonly Endpoint[],
+  load: LoadView,
+): readonly [endpoint: Endpoint | undefined, queueMs: number] {
+  let best: Endpoint | undefined;
+  let shortestMs = Number.POSITIVE_INFINITY;
+  for (const endpoint of endpoints) {
+    const { slot } = endpoint;
+    const queueMs = load.remainingPrefill(slot) / load.prefillRate(slot) + DECODE_MS * load.inFlight(slot);
+    if (queueMs >= shortestMs) continue;
+    best = endpoint;
+    shortestMs = queueMs;
+  }
+  return [best, shortestMs];
+}
 
 function refuse(request: InferenceRequest, endpoints: readonly Endpoint[]): RouterError {
   const { rule, target } = request;

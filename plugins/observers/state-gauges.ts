@@ -1,4 +1,4 @@
-import type { Endpoint } from "../../core/contract/endpoint.ts";
+import { type Endpoint, isServing } from "../../core/contract/endpoint.ts";
 import type { RouterView } from "../../core/contract/router-view.ts";
 import { familyHead, sampleLine } from "./exposition.ts";
 
@@ -65,7 +65,7 @@ function ejectionCounter(view: RouterView): string {
 }
 
 function rewriteGauges({ endpoints, mappings }: RouterView): string {
-  const available = endpoints.filter(({ isAvailable }) => isAvailable);
+  const available = endpoints.filter(isServing);
   let weights = familyHead(
     "signalbox_rewrite_target_weight",
     "gauge",

@@ -1,4 +1,3 @@
-import type { NameSet } from "../../core/contract/name-set.ts";
 import { z } from "../../core/contract/options.ts";
 import { defineRewriter } from "../../core/contract/plugin.ts";
 import type { TargetQuestion } from "../../core/contract/rewriter.ts";
@@ -72,8 +71,9 @@ function targetDrawer(rule: Rule, draws: Map<string, number>): (asked: TargetQue
     draws.set(rule.name, draw + 1);
     return draw;
   };
-  return ({ headers, served }) => {
-    const targets = eligibleTargets(rule, served);
+  return (asked) => {
+    const { headers } = asked;
+    const targets = eligibleTargets(rule, asked);
     const weights = targets === rule.targets ? allWeights : weightsOf(targets);
     const pin = rule.stickyHeader === "" ? undefined : headers.get(rule.stickyHeader);
     const index = pin ? targetAt(weights, stickyPosition(rule.name, pin)) : drawShare(weights, nextDraw());
@@ -85,9 +85,10 @@ function weightsOf(targets: readonly Target[]): readonly number[] {
   return targets.map(({ weight }) => weight);
 }
 
-/** With "redistribute", the targets that are served, or all if none is; with "refuse", all. */
-function eligibleTargets({ targets, onUnavailable }: Rule, served: NameSet): readonly Target[] {
+/** With "redistribute", the targets that are served or may be loaded, or all if none is; with "refuse", all. */
+function eligibleTargets({ targets, onUnavailable }: Rule, asked: TargetQuestion): readonly Target[] {
   if (onUnavailable === "refuse") return targets;
-  const available = targets.filter(({ name, weight }) => weight > 0 && served.has(name));
+  const isAvailable = (name: string) => asked.served.has(name) || asked.mayBeLoaded(name);
+  const available = targets.filter(({ name, weight }) => weight > 0 && isAvailable(name));
   return available.length > 0 ? available : targets;
 }

@@ -2,6 +2,7 @@ import type { Endpoint } from "../../core/contract/endpoint.ts";
 import type { LoadView } from "../../core/contract/load-view.ts";
 import { z } from "../../core/contract/options.ts";
 import { defineScorer } from "../../core/contract/plugin.ts";
+import type { InferenceRequest } from "../../core/contract/request.ts";
 import { uncachedTokens } from "./uncached-tokens.ts";
 
 const options = z.strictObject({
@@ -22,6 +23,7 @@ const WEIGHT_PER_PROMPT = 2;
 /**
  * Prefers the shortest time to the first token, estimated from what the router itself knows:
  * wait = (remaining prefill tokens + weight x uncached tokens of this prompt) / measured speed + decodeMs x requests in flight
+ *        + what loading the adapter takes, where it is not loaded
  * weight = min(crowdedWeight, 1 + 2 x shortest queue), where a queue is the number of prompts that wait at a candidate
  * score = scaleMs / (scaleMs + wait - shortest wait)
  * Waits are in milliseconds; the best candidate scores 1.
@@ -37,9 +39,11 @@ export default defineScorer({
         const weight = Math.min(crowdedWeight, 1 + WEIGHT_PER_PROMPT * shortestQueue(candidates, load));
         const waitsMs: number[] = [];
         let shortest = Number.POSITIVE_INFINITY;
-        for (const { slot } of candidates) {
+        for (const endpoint of candidates) {
+          const { slot } = endpoint;
           const tokens = load.remainingPrefill(slot) + weight * uncachedTokens(request, slot);
-          const waitMs = tokens / load.prefillRate(slot) + decodeMs * load.inFlight(slot);
+          const queueMs = tokens / load.prefillRate(slot) + decodeMs * load.inFlight(slot);
+          const waitMs = queueMs + adapterWaitMs(request, endpoint, load);
           waitsMs.push(waitMs);
           if (waitMs < shortest) shortest = waitMs;
         }
@@ -49,6 +53,12 @@ export default defineScorer({
     };
   },
 });
+
+/** How long the request waits at the endpoint until its replica has loaded the target, in milliseconds; 0 where it has it. */
+function adapterWaitMs({ target, onDemand }: InferenceRequest, { slot, models }: Endpoint, load: LoadView): number {
+  if (onDemand === "never" || models.has(target)) return 0;
+  return load.unlisted(slot, target)?.leftMs ?? load.adapterLoadMs;
+}
 
 /** The fewest prompts that wait at any candidate. With the sum or the mean, one long queue would count as a crowded pool. */
 function shortestQueue(candidates: readonly Endpoint[], load: LoadView): number {

@@ -5,6 +5,8 @@ import { type LoadedConfig, loadTexts } from "../../config/load.ts";
 import { formatProblem } from "../../config/problems.ts";
 import { builtIns } from "../../plugins/registry.ts";
 
+process.env["SB_CHANGES_TOKEN"] = "open-sesame";
+
 const ENDPOINTS = '[ { url: "http://a:1", name: a }, { url: "http://b:1", name: b } ]';
 const BASE = `  pool: { endpoints: ${ENDPOINTS} }\n`;
 
@@ -43,6 +45,12 @@ describe("what the next config changes, in words", () => {
       `${BASE}  plugins: [ { type: decisions, parameters: { size: 5 } } ]\n`,
       `${BASE}  plugins: [ { type: decisions, parameters: { size: 6 } } ]\n`,
       ["plugin decisions changed"],
+    ],
+    [
+      "who may change",
+      BASE,
+      `${BASE}  admin: { token: "env:SB_CHANGES_TOKEN", readOnly: true }\n`,
+      ["admin.token changed", "admin.readOnly: true"],
     ],
     ["weights", BASE + rewrite(90, 10), BASE + rewrite(50, 50), ["rewrite food/0 v1 90, v2 10 -> v1 50, v2 50"]],
   ];

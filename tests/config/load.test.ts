@@ -15,7 +15,14 @@ describe("a config with nothing but a pool", () => {
   test("has every default", async () => {
     const { config, definitions } = await loaded(router(POOL));
     assert.deepEqual(config.listen, { host: "127.0.0.1", port: 8080, isPortShared: false });
-    assert.deepEqual(config.admin, { host: "127.0.0.1", port: 9090, isPortShared: false, hosts: [] });
+    assert.deepEqual(config.admin, {
+      host: "127.0.0.1",
+      port: 9090,
+      isPortShared: false,
+      hosts: [],
+      token: undefined,
+      isReadOnly: false,
+    });
     assert.deepEqual(config.pool, {
       name: "llama",
       endpoints: [{ name: "gpu1-8000", url: "http://gpu1:8000", labels: {} }],
@@ -63,7 +70,14 @@ describe("a config with nothing but a pool", () => {
 
 test("the admin port gets its host names", async () => {
   const config = await configOf(router(`${POOL}  admin: { hosts: [box.example.org] }\n`));
-  assert.deepEqual(config.admin, { host: "127.0.0.1", port: 9090, isPortShared: false, hosts: ["box.example.org"] });
+  assert.deepEqual(config.admin, {
+    host: "127.0.0.1",
+    port: 9090,
+    isPortShared: false,
+    hosts: ["box.example.org"],
+    token: undefined,
+    isReadOnly: false,
+  });
 });
 
 test("every key of a Router is read", async () => {
@@ -79,6 +93,7 @@ test("every key of a Router is read", async () => {
     probes:
       startup: { path: /up, initialDelaySeconds: 1, periodSeconds: 0.25, timeoutSeconds: 2, failureThreshold: 7 }
       readiness: { periodSeconds: 1 }
+    adapters: { unlisted: any }
   keepAlive: { periodSeconds: 0.5, paths: [/v1/messages] }
   forwardedFor: append
   limits: { headBytes: 4096, retries: 0 }
@@ -100,6 +115,7 @@ test("every key of a Router is read", async () => {
     ...DEFAULT_SETTINGS,
     limits: { ...DEFAULT_LIMITS, headBytes: 4096, retries: 0 },
     keepAlive: { periodMs: 500, paths: ["/v1/messages"] },
+    unlisted: "any",
     forwardedFor: "append",
     hasRoutingHeaders: false,
   });

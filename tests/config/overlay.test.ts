@@ -18,12 +18,14 @@ const TEXT = [
   ...[document("a", "file"), document("b", "file"), document("c", "file", "other")].map((each) => JSON.stringify(each)),
 ].join("\n---\n");
 
+const NOTE = { by: "127.0.0.1", sinceMs: 0, untilMs: undefined };
 const put = (name: string, target: string, namespace = "default"): RewriteChange => ({
   namespace,
   name,
   document: document(name, target, namespace),
+  ...NOTE,
 });
-const deleted = (name: string, namespace = "default"): RewriteChange => ({ namespace, name, document: undefined });
+const deleted = (name: string, namespace = "default"): RewriteChange => ({ namespace, name, document: undefined, ...NOTE });
 
 const cases: readonly (readonly [name: string, changes: readonly RewriteChange[], rules: readonly string[]])[] = [
   ["nothing", [], ["a/0 file", "b/0 file", "c/0 file"]],
@@ -56,7 +58,7 @@ for (const [name, rewrites, rules] of cases) {
 
 test("a problem in an overlay names the resource and the key", async () => {
   const broken = { ...document("a", "new"), spec: { poolRef: { name: "other" }, rules: [{ targets: [] }] } };
-  const change = { namespace: "default", name: "a", document: broken };
+  const change = { namespace: "default", name: "a", document: broken, ...NOTE };
   const { problems = [] } = await loadTexts([{ file: "a.yaml", text: TEXT }], registry, [], { rewrites: [change] });
   assert.equal(problems.length, 1);
   assert.match(formatProblem(problems[0]!), /^admin API, InferenceModelRewrite "a" {2}spec\.rules\[0\]\.targets /);

@@ -109,7 +109,7 @@ describe("values of the wrong shape", () => {
     [
       "infinity",
       router(`${POOL}  limits: { headBytes: .inf }\n`),
-      ["5:24  spec.limits.headBytes  found Infinity; wanted a whole number from 1024 to 1048576."],
+      ["5:24  spec.limits.headBytes  found Infinity; wanted a whole number from 1024 to 1048576 or a size such as 32MiB."],
     ],
     [
       "a number for text",
@@ -132,7 +132,9 @@ describe("values of the wrong shape", () => {
     [
       "one branch of a union",
       router(`${POOL}  admin: { prot: 1 }\n`),
-      ['5:12  spec.admin.prot  found the unknown key "prot"; wanted one of: host, port, reusePort, hosts. Did you mean "port"?'],
+      [
+        '5:12  spec.admin.prot  found the unknown key "prot"; wanted one of: host, port, reusePort, hosts, token, readOnly. Did you mean "port"?',
+      ],
     ],
     [
       "a missing key",

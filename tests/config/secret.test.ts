@@ -40,7 +40,7 @@ async function read(reference: string) {
     assert.deepEqual(path, PATH);
     findings.push(finding);
   };
-  const secret = await readSecret(reference, PATH, { file: join(folder, "signalbox.yaml"), report });
+  const secret = await readSecret(reference, PATH, { file: join(folder, "signalbox.yaml"), report }, new Set());
   return { value: secret?.reveal(), found: findings.map(({ found }) => found.replace(folder, "")) };
 }
 
@@ -88,7 +88,7 @@ test("a reference says where the secret is, and is not the secret", () => {
 });
 
 test("a secret is not shown by anything that prints", () => {
-  const secret = secretOf("sk-hidden");
+  const secret = secretOf("sk-hidden", "env:KEY");
   const shown = [
     String(secret),
     `${secret}`,
@@ -102,5 +102,6 @@ test("a secret is not shown by anything that prints", () => {
   if (Bun !== undefined) shown.push(Bun.inspect({ secret }));
   for (const text of shown) assert.doesNotMatch(text, /sk-hidden/);
   assert.equal(JSON.stringify({ secret }), '{"secret":"[secret]"}');
+  assert.equal(secret.from, "env:KEY");
   assert.equal(secret.reveal(), "sk-hidden");
 });

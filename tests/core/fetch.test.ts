@@ -173,3 +173,32 @@ function recordingLog(): { log: Log; lines: string[] } {
   const keep = (message: string) => void lines.push(message);
   return { log: { info: keep, warn: keep, error: keep }, lines };
 }
+
+describe("the admin API of an embedded router", () => {
+  const admin = (path: string, method = "GET", headers: Record<string, string> = {}) =>
+    new Request(`http://app/api/v1${path}`, { method, headers: { "content-type": "application/json", ...headers } });
+
+  it("shows to everyone, and changes with the token only", async () => {
+    process.env["SB_EMBED_TOKEN"] = "open-sesame";
+    const urls = ["http://127.0.0.1:9"];
+    const router = await createRouter({
+      text: `apiVersion: signalbox/v1\nkind: Router\nspec: { admin: { token: "env:SB_EMBED_TOKEN" } }\n`,
+      urls,
+    });
+    assert.equal((await router.admin(admin("/endpoints"))).status, 200);
+    assert.equal((await router.admin(admin("/endpoints/127.0.0.1-9/drain", "POST"))).status, 401);
+    const token = { authorization: "Bearer open-sesame" };
+    const drained = await router.admin(admin("/endpoints/127.0.0.1-9/drain", "POST", token));
+    assert.equal(((await drained.json()) as { intent: { kind: string } }).intent.kind, "drain");
+    assert.equal((await router.admin(admin("/config/reload", "POST", token))).status, 200);
+    delete process.env["SB_EMBED_TOKEN"];
+    router.close();
+  });
+
+  it("without a token nothing can be changed", async () => {
+    const router = await createRouter({ urls: ["http://127.0.0.1:9"] });
+    const refused = await router.admin(admin("/config/reload", "POST"));
+    assert.equal(((await refused.json()) as { code: string }).code, "token_required");
+    router.close();
+  });
+});

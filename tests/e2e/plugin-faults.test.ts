@@ -204,7 +204,7 @@ export default defineFilter({
     await assert.rejects(start("create", silentLog), (error: Error) => {
       assert.match(
         error.message,
-        /create\.yaml:5:14: The plugin "thrower" can't be made: broken on purpose \(thrown at \S+create\.ts:12:\d+\)$/,
+        /create\.yaml:5:14 {2}The plugin "thrower" can't be made: broken on purpose \(thrown at \S+create\.ts:12:\d+\)$/,
       );
       return true;
     });

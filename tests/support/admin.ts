@@ -1,14 +1,19 @@
+import type { ConfigText } from "../../config/files.ts";
+import { loadTexts } from "../../config/load.ts";
+import { NO_OVERLAY, type Overlay } from "../../config/overlay.ts";
+import { formatProblems } from "../../config/problems.ts";
 import type { ShownRouter } from "../../core/admin/router-view.ts";
 import { type AdminOptions, type AdminServer, startAdmin } from "../../core/admin/server.ts";
 import { readPageFiles } from "../../core/cli/open-admin.ts";
-import { systemClock } from "../../core/contract/clock.ts";
+import { type Clock, systemClock } from "../../core/contract/clock.ts";
 import { silentLog } from "../../core/contract/log.ts";
+import { RunningConfig } from "../../core/control/running-config.ts";
 import { DEFAULT_LIMITS } from "../../core/settings.ts";
+import { builtIns } from "../../plugins/registry.ts";
 import { exchange } from "./raw-client.ts";
-import { UNCHANGED } from "./view.ts";
 
 /** The admin port of a router, on a free port. */
-export function startTestAdmin(router: ShownRouter, options: Partial<AdminOptions> = {}): Promise<AdminServer> {
+export async function startTestAdmin(router: ShownRouter, options: Partial<AdminOptions> = {}): Promise<AdminServer> {
   return startAdmin({
     host: "127.0.0.1",
     port: 0,
@@ -17,14 +22,28 @@ export function startTestAdmin(router: ShownRouter, options: Partial<AdminOption
     clock: systemClock,
     router,
     files: readPageFiles(),
-    running: UNCHANGED,
     sources: ["test.yaml"],
+    running: options.running ?? (await makeRunning()),
+    commandLine: {},
+    listen: { host: "127.0.0.1", port: 8080 },
     clientConnections: () => 0,
     droppedLogLines: () => 0,
     acceptPauses: () => 0,
+    access: () => ({ token: undefined, isReadOnly: false, isOpenToNetwork: false }),
     log: silentLog,
     ...options,
   });
+}
+
+const ROUTER = "apiVersion: signalbox/v1\nkind: Router\nspec: { pool: { endpoints: [{ url: http://127.0.0.1:9 }] } }\n";
+
+/** A config that can be changed; nothing runs by it. */
+export async function makeRunning(documents = "", clock: Clock = systemClock): Promise<RunningConfig> {
+  const load = (overlay: Overlay, texts = [{ file: "test.yaml", text: `${ROUTER}${documents}` }] as readonly ConfigText[]) =>
+    loadTexts(texts, builtIns, [], overlay);
+  const loaded = await load(NO_OVERLAY);
+  if (loaded.problems !== undefined) throw new Error(formatProblems(loaded.problems));
+  return new RunningConfig({ loaded, load, publish() {}, clock, log: silentLog });
 }
 
 export interface AdminAnswer {

@@ -4,6 +4,7 @@ import { MemoryBudget } from "../../core/body/memory-budget.ts";
 import { ScanTurns } from "../../core/body/scan-turns.ts";
 import type { Endpoint } from "../../core/contract/endpoint.ts";
 import { type Log, silentLog } from "../../core/contract/log.ts";
+import { nameSet } from "../../core/contract/name-set.ts";
 import type { Outcome } from "../../core/contract/outcome.ts";
 import type { DataPlane } from "../../core/data-plane.ts";
 import type { Incoming } from "../../core/intake/incoming.ts";
@@ -66,6 +67,9 @@ export class MemoryPlane implements DataPlane {
   readonly retryBudget: RetryBudget;
   /** Names of endpoints that could not be connected to. */
   readonly connectFailures: string[] = [];
+  /** Names of endpoints whose list of models was contradicted. */
+  readonly modelChecks: string[] = [];
+  readonly checkModels = ({ name }: Endpoint): void => void this.modelChecks.push(name);
   readonly outcomes: Outcome[] = [];
   /** What the operator was told: the message, then its fields. */
   readonly logged: unknown[][] = [];
@@ -88,6 +92,9 @@ export class MemoryPlane implements DataPlane {
       pool: "memory",
       routes: new Map([["/v1/chat/completions", new Map([["POST", CHAT]])]]),
       rewriters,
+      targets: nameSet(
+        rewriters.flatMap(({ plugin }) => (plugin.mappings ?? []).flatMap(({ targets }) => targets.map(({ name }) => name))),
+      ),
       profile: {
         name: "default",
         filters: [],

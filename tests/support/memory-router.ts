@@ -94,6 +94,7 @@ export class MemoryRouter {
       log: silentLog,
       poolOf: () => pool,
       connectFailed() {},
+      checkModels() {},
       // Always the same, so that answers can be compared as they are.
       nextRequestId: () => "req-1",
     };

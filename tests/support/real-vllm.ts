@@ -9,6 +9,8 @@ export interface VllmOptions {
   readonly port: number;
   /** Serves /v1/embeddings instead of generation. */
   readonly isEmbedding?: boolean;
+  /** Lists no adapter at first: each one in this folder is loaded when it is first asked for. */
+  readonly adapterFolder?: string;
   /** More flags for `vllm serve`. */
   readonly flags?: readonly string[];
 }
@@ -53,9 +55,9 @@ export function vllmNames(dir: string, isEmbedding = false) {
 
 /** Starts a real vLLM on the loopback and waits until it serves, which takes about half a minute. */
 export async function startVllm(options: VllmOptions): Promise<RealVllm> {
-  const { dir, port } = options;
+  const { dir, port, adapterFolder } = options;
   const child = spawn(join(dir, "venv", "bin", "vllm"), argumentsOf(options), {
-    env: { ...process.env, ...ENVIRONMENT },
+    env: { ...process.env, ...ENVIRONMENT, ...(adapterFolder && resolverOf(adapterFolder)) },
     stdio: ["ignore", "pipe", "pipe"],
     // A group of its own, so that what the server leaves behind when it is killed can be ended with it.
     detached: true,
@@ -76,14 +78,19 @@ export async function startVllm(options: VllmOptions): Promise<RealVllm> {
   return { url, pid: child.pid ?? 0, stop: () => stopChild(child) };
 }
 
-function argumentsOf({ dir, port, isEmbedding, flags = [] }: VllmOptions): string[] {
+const resolverOf = (folder: string) => ({
+  VLLM_PLUGINS: "lora_filesystem_resolver",
+  VLLM_LORA_RESOLVER_CACHE_DIR: folder,
+});
+
+function argumentsOf({ dir, port, isEmbedding, adapterFolder, flags = [] }: VllmOptions): string[] {
   const model = join(dir, "model");
   const common = ["serve", model, "--served-model-name", BASE, "--host", "127.0.0.1", "--port", String(port)];
   const size = ["--enforce-eager", "--max-model-len", "4096", "--max-num-seqs", "16"];
   if (isEmbedding) return [...common, ...size, "--runner", "pooling", "--convert", "embed", ...flags];
   const answers = ["--enable-scale-out", "--enable-prompt-tokens-details", "--enable-request-id-headers"];
-  const adapters = ADAPTERS.map((name) => `${name}=${adapterPath(dir, name)}`);
-  const lora = ["--enable-lora", "--max-loras", "2", "--max-lora-rank", "8", "--lora-modules", ...adapters];
+  const adapters = ["--lora-modules", ...ADAPTERS.map((name) => `${name}=${adapterPath(dir, name)}`)];
+  const lora = ["--enable-lora", "--max-loras", "2", "--max-lora-rank", "8", ...(adapterFolder ? [] : adapters)];
   return [...common, ...size, "--block-size", "32", ...answers, ...lora, ...flags];
 }
 

@@ -1,9 +1,13 @@
+import { NO_OVERLAY } from "../../config/overlay.ts";
 import type { ActiveConfig } from "../../core/active-config.ts";
 import type { ShownConfig, ShownRouter } from "../../core/admin/router-view.ts";
 import type { Endpoint } from "../../core/contract/endpoint.ts";
+import { nameSet } from "../../core/contract/name-set.ts";
 import type { TargetMapping } from "../../core/contract/rewriter.ts";
 import type { RouterView } from "../../core/contract/router-view.ts";
 import { makeLoad } from "../../core/contract/test-kit.ts";
+import { Adapters } from "../../core/control/adapters.ts";
+import { Intents } from "../../core/control/intents.ts";
 import { DEFAULT_SETTINGS } from "../../core/settings.ts";
 import { factsOf } from "../../core/state/facts.ts";
 import { LoadTable } from "../../core/state/load.ts";
@@ -14,7 +18,12 @@ const STARTED_AT_S = Date.UTC(2030, 0, 1) / 1000;
 const NO_MEMORY = { limitBytes: 1000, bodyBytes: 0, unreadBytes: 0, refusals: 0 };
 
 /** A config as it was at the start. */
-export const UNCHANGED: ShownConfig = { generation: 1, lastReload: undefined, confirmedAtMs: STARTED_AT_S * 1000 };
+export const UNCHANGED: ShownConfig = {
+  generation: 1,
+  overlay: NO_OVERLAY,
+  lastReload: undefined,
+  confirmedAtMs: STARTED_AT_S * 1000,
+};
 
 /** A router at rest, started at its clock's beginning, over these endpoints, as an observer's page sees it. */
 export function makeView(endpoints: readonly Endpoint[] = [], overrides: Partial<RouterView> = {}): RouterView {
@@ -38,10 +47,24 @@ export function makeView(endpoints: readonly Endpoint[] = [], overrides: Partial
 
 /** The same as the admin port has it. */
 export function makeShownRouter(endpoints: readonly Endpoint[] = [], config: Partial<ActiveConfig> = {}): ShownRouter {
+  const clock = new FakeClock();
+  const load = new LoadTable(clock);
+  const facts = factsOf(endpoints);
+  const shown = { ...makeConfig(), ...config };
   return {
-    config: { ...makeConfig(), ...config },
-    facts: factsOf(endpoints),
-    load: new LoadTable(new FakeClock()),
+    config: shown,
+    facts,
+    load,
+    adapters: new Adapters({
+      clock,
+      load,
+      facts: () => facts,
+      targets: () => shown.targets,
+      // e0's replica does what it is told, the others refuse.
+      post: ({ url: { port } }) =>
+        Promise.resolve(port === 8000 ? { status: 200, body: "Success" } : { status: 404, body: '{"error":{"message":"No."}}' }),
+      checkModels() {},
+    }),
     memory: NO_MEMORY,
     startedAtS: STARTED_AT_S,
     isPanicking: false,
@@ -50,6 +73,7 @@ export function makeShownRouter(endpoints: readonly Endpoint[] = [], config: Par
     connectionsTo: () => 0,
     ejectionsOf: () => 0,
     probeFailure: () => "",
+    intents: new Intents(new FakeClock(), () => {}),
   };
 }
 
@@ -58,6 +82,7 @@ function makeConfig(): ActiveConfig {
     pool: "llama",
     routes: new Map(),
     rewriters: [],
+    targets: nameSet(),
     profile: {
       name: "default",
       filters: [],

@@ -95,7 +95,7 @@ function sparkline(values) {
 
 // Replicas.
 
-const PHASE_CLASS = { ready: "good", starting: "wait" };
+const PHASE_CLASS = { ready: "good", starting: "wait", draining: "wait", cordoned: "wait" };
 
 function drawEndpoints({ endpoints }) {
   const mostTokens = Math.max(1, ...endpoints.map(({ prefillTokens }) => prefillTokens));
@@ -103,11 +103,13 @@ function drawEndpoints({ endpoints }) {
 }
 
 function endpointRow(endpoint, mostTokens) {
-  const { name, url, phase, isAvailable, ejected, failure, labels, models } = endpoint;
+  const { name, url, phase, isAvailable, ejected, failure, intent, labels, models } = endpoint;
   const nameCell = make("td", "", name);
   nameCell.title = [url, ...Object.entries(labels).map(([key, value]) => `${key}=${value}`)].join("\n");
   const phaseCell = make("td", "", make("span", `dot ${PHASE_CLASS[phase] ?? "bad"}`, phase));
-  if (ejected !== "") phaseCell.append(make("span", "soft", ` ${ejected}`));
+  if (intent !== null)
+    phaseCell.append(make("span", "soft", ` ${[intent.isEmpty ? "empty" : "in use", intent.reason].filter(Boolean).join(": ")}`));
+  else if (ejected !== "") phaseCell.append(make("span", "soft", ` ${ejected}`));
   else if (!isAvailable && failure !== "") phaseCell.append(make("span", "soft", ` ${failure}`));
   const modelCell = make("td", "free", models.slice(0, MODELS_SHOWN).join(", "));
   if (models.length > MODELS_SHOWN) modelCell.append(make("span", "soft", ` and ${models.length - MODELS_SHOWN} more`));
@@ -248,7 +250,9 @@ function drawRest({ warnings, profile, sources, config }) {
   const filters = profile.filters.map(({ name }) => name).join(", ") || "none";
   const scorers = profile.scorers.map(({ name, weight }) => `${name} × ${weight}`).join(", ") || "none";
   at("profile").textContent = `Profile ${profile.name}: filters ${filters}; scorers ${scorers}; picker ${profile.picker.name}.`;
-  at("sources").textContent = `Config: ${sources.join(", ")}${reloadText(config)}.`;
+  const changed = config.overlay.map(({ rewrite, isDeleted }) => `rewrite ${rewrite}${isDeleted ? " deleted" : ""}`).join(", ");
+  const beside = changed === "" ? "" : ` Changed beside it through the admin API: ${changed}.`;
+  at("sources").textContent = `Config: ${sources.join(", ")}${reloadText(config)}.${beside}`;
 }
 
 const SAMPLE = /^([a-z_]+)(?:\{(.*)\})? ([-+.\deE]+)$/;

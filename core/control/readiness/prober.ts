@@ -57,6 +57,11 @@ export class Prober {
     this.#find(target)?.connectFailed();
   }
 
+  /** A response contradicts this replica's list of models. */
+  checkModels(target: ProbeTarget): void {
+    this.#find(target)?.checkModels();
+  }
+
   healthOf(target: ProbeTarget): ReplicaHealth | undefined {
     return this.#find(target)?.health;
   }

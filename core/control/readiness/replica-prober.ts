@@ -37,6 +37,8 @@ export interface ProbeTarget {
 
 const PROBE_BODY_BYTES = 1024 * 1024;
 const SOURCE_BODY_BYTES = 4 * 1024 * 1024;
+/** The model list is read out of turn at most this often, whatever responses say. */
+const CHECK_PAUSE_MS = 1_000;
 /** Before a replica comes into service its liveness is probed too; a slow liveness path must not keep it out. */
 const VETO_TIMEOUT_MS = 1_000;
 
@@ -61,6 +63,8 @@ export class ReplicaProber {
   #health: ReplicaHealth;
   /** Rounds in a row that did not bring the replica into service. */
   #misses = 0;
+  /** When the model list was, or will be, read out of turn for the last time. */
+  #checkAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(
     host: ProberHost,
@@ -102,6 +106,17 @@ export class ReplicaProber {
     if (plan.probes === probes) return;
     this.#rounds.next(0);
     if (isInService(this.#health)) this.#liveness.next(this.#jittered(plan.probes.liveness.periodMs));
+  }
+
+  /** A response contradicts the model list: it is read at once, or a second after the last time. */
+  checkModels(): void {
+    const nowMs = this.#host.clock.now();
+    if (!isInService(this.#health) || this.#checkAtMs > nowMs) return;
+    this.#checkAtMs = Math.max(nowMs, this.#checkAtMs + CHECK_PAUSE_MS);
+    const pauseMs = this.#checkAtMs - nowMs;
+    const probeGroup = this.#groupOf(this.#plan.probes.readiness.path);
+    if (probeGroup !== undefined && this.#facts.listsModels(probeGroup)) this.#rounds.next(pauseMs);
+    for (const source of this.#sources.values()) source.checkModels(pauseMs);
   }
 
   stop(): void {

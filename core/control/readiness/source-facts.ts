@@ -102,6 +102,11 @@ export class SourceFacts {
     if (!Number.isNaN(this.#load.scrapedAtMs[this.#slot])) this.#load.fade(this.#slot, least);
   }
 
+  /** Whether this group has given a list of models. */
+  listsModels(group: SourceGroup): boolean {
+    return group.sources.some((source) => this.#known.get(source)?.facts.models !== undefined);
+  }
+
   /** Whether a number from this group still counts. */
   hasNumbers(group: SourceGroup): boolean {
     return group.sources.some((source) => hasNumbers(this.#known.get(source)?.facts));

@@ -51,6 +51,14 @@ export class SourceReader {
     this.#ticks.next(0);
   }
 
+  /** Reads in `ms` if the group gives the list of models. */
+  checkModels(ms: number): void {
+    const { clock, facts, group } = this.#options;
+    if (!this.#isOn || !facts.listsModels(group())) return;
+    this.#idleDueAtMs = clock.now();
+    this.#ticks.next(ms);
+  }
+
   stop(): void {
     this.#isOn = false;
     this.#ticks.stop();

@@ -7,7 +7,14 @@ import { makeEndpoint, makeLoad } from "../../support/endpoints.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 import { makeMapping, makeShownRouter, makeView, UNCHANGED } from "../../support/view.ts";
 
-const extras = { running: UNCHANGED, sources: ["signalbox.yaml"], clientConnections: () => 7, acceptPauses: () => 0 };
+const LISTEN = { host: "127.0.0.1", port: 8080 };
+const extras = {
+  running: UNCHANGED,
+  sources: ["signalbox.yaml"],
+  listen: LISTEN,
+  clientConnections: () => 7,
+  acceptPauses: () => 0,
+};
 const endpoints = [
   makeEndpoint(0, { models: ["base", "v1"], labels: { gpu: "h100" } }),
   makeEndpoint(1, { phase: "not-ready", models: ["base", "v2"] }),
@@ -39,11 +46,12 @@ test("the router and its pool at one moment", async () => {
     uptimeS: 90,
     pool: "llama",
     sources: ["signalbox.yaml"],
-    config: { generation: 1, lastReload: null },
+    config: { generation: 1, overlay: [], lastReload: null },
+    listen: LISTEN,
     clientConnections: 7,
     acceptPauses: 0,
     warnings: [
-      'No ready replica serves "v2", a target of the rewrite food/0: its requests get 503. Load it or set its weight to 0.',
+      'No ready replica serves "v2", a target of the rewrite food/0: its requests get 503, unless a replica loads it when asked. Load it or set its weight to 0.',
     ],
     endpoints: [
       {
@@ -52,6 +60,7 @@ test("the router and its pool at one moment", async () => {
         phase: "ready",
         isAvailable: true,
         ejected: "",
+        intent: null,
         ejections: 0,
         share: 1,
         failure: "",
@@ -72,6 +81,7 @@ test("the router and its pool at one moment", async () => {
         phase: "not-ready",
         isAvailable: false,
         ejected: "",
+        intent: null,
         ejections: 0,
         share: 1,
         failure: "refused",
@@ -125,7 +135,7 @@ describe("warnings", () => {
       "a target that gives way",
       [endpoints[0]!],
       [makeMapping("food/0", { v1: 1, v2: 1 }, { onUnavailable: "redistribute" })],
-      [/"v2".*its requests go to its other targets\./],
+      [/"v2".*its requests go to its other targets, unless a replica loads it/],
     ],
   ];
   for (const [name, pool, mappings, wanted] of cases) {

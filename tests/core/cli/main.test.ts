@@ -1,54 +1,18 @@
 import assert from "node:assert/strict";
-import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { printableLines } from "../../../core/contract/printable.ts";
-import { onThisRuntime } from "../../support/own-runtime.ts";
+import { killAll, signalbox, until } from "../../support/cli.ts";
 import { startScriptedReplica } from "../../support/scripted-replica.ts";
 
-const root = join(import.meta.dirname ?? ".", "..", "..", "..");
-const MAIN = join(root, "core", "cli", "main.ts");
 const folder = mkdtempSync(join(tmpdir(), "signalbox-cli-"));
-const children = new Set<ChildProcess>();
 after(() => {
-  for (const child of children) child.kill("SIGKILL");
+  killAll();
   rmSync(folder, { recursive: true });
 });
-
-interface Running {
-  readonly child: ChildProcess;
-  readonly output: { out: string; err: string };
-  readonly ended: Promise<number | null>;
-}
-
-/** Starts the program on the runtime that runs this test. */
-function signalbox(...argv: string[]): Running {
-  const { command, args } = onThisRuntime(MAIN);
-  const child = spawn(command, [...args, ...argv], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
-  children.add(child);
-  const output = { out: "", err: "" };
-  child.stdout.on("data", (chunk: Buffer) => {
-    output.out += chunk.toString();
-  });
-  child.stderr.on("data", (chunk: Buffer) => {
-    output.err += chunk.toString();
-  });
-  const ended = new Promise<number | null>((resolve) => {
-    child.on("close", (code) => {
-      children.delete(child);
-      resolve(code);
-    });
-  });
-  return { child, output, ended };
-}
-
-async function until(isTrue: () => boolean): Promise<void> {
-  for (let waited = 0; !isTrue() && waited < 15_000; waited += 20) await new Promise((resolve) => setTimeout(resolve, 20));
-  assert.ok(isTrue());
-}
 
 describe("the command line", () => {
   it("start without arguments runs a demo, and the printed curl line works", { timeout: 30_000 }, async () => {
@@ -124,7 +88,19 @@ describe("the command line", () => {
     { argv: ["check"], code: 2, says: /signalbox check -f/ },
     { argv: ["start", "--prot", "1"], code: 2, says: /--prot/ },
     { argv: ["start", "--port", "many"], code: 2, says: /0 to 65535/ },
-    { argv: ["strat"], code: 2, says: /no command "strat"/ },
+    { argv: ["strat"], code: 2, says: /no command "strat".*Did you mean "start"/ },
+    { argv: ["start", "--help"], code: 0, says: /Usage: signalbox start \[URL\.\.\.\][\s\S]*--admin-port N/ },
+    { argv: ["--version"], code: 0, says: /^signalbox \d+\.\d+\.\d+ on (node|deno|bun) \d/ },
+    { argv: ["version", "--json"], code: 0, says: /^\{"version":"\d.*"runtime":"(node|deno|bun) / },
+    { argv: ["get", "nothing"], code: 2, says: /There is no "nothing" to get/ },
+    { argv: ["drain"], code: 2, says: /signalbox drain gpu1-8000/ },
+    { argv: ["drain", "e", "--for", "soon"], code: 2, says: /--for wants a time such as 90s/ },
+    { argv: ["weights", "food", "v1"], code: 2, says: /TARGET=WEIGHT/ },
+    { argv: ["split-test", "m", "--path", "/inference/v1/generate"], code: 2, says: /--path wants one of/ },
+    { argv: ["status", "--admin", "http://127.0.0.1:1"], code: 4, says: /Nobody listens at/ },
+    { argv: ["reload", "--admin", "http://127.0.0.1:1"], code: 4, says: /Nobody listens at/ },
+    { argv: ["apply", "-f", bad], code: 1, says: /Nothing was applied[\s\S]*bad\.yaml:2:7 .*can't be applied/ },
+    { argv: ["config", "print", "-f", bad], code: 1, says: /bad\.yaml:4:/ },
     { argv: [], code: 2, says: /signalbox start/ },
   ];
   for (const { argv, code, says } of refusals) {

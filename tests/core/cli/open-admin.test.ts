@@ -7,14 +7,17 @@ import { statusText } from "../../../core/cli/status.ts";
 import { silentLog } from "../../../core/contract/log.ts";
 import { printable } from "../../../core/contract/printable.ts";
 import { parseEndpointUrl } from "../../../core/control/endpoint-url.ts";
+import type { RunningConfig } from "../../../core/control/running-config.ts";
 import { DEFAULT_SETTINGS } from "../../../core/settings.ts";
+import { makeRunning } from "../../support/admin.ts";
 import { startTestRouter, type TestRouter } from "../../support/router.ts";
 import { type ScriptedReplica, startScriptedReplica } from "../../support/scripted-replica.ts";
-import { UNCHANGED } from "../../support/view.ts";
 
 let replica: ScriptedReplica;
 let router: TestRouter;
+let running: RunningConfig;
 before(async () => {
+  running = await makeRunning();
   replica = await startScriptedReplica(() => {});
   router = await startTestRouter([replica.url]);
 });
@@ -29,7 +32,8 @@ const open = (configured: Parameters<typeof openAdmin>[0]): Promise<OpenAdmin | 
   const log = { ...silentLog, warn: (message: string) => void warnings.push(message) };
   return openAdmin(configured, {
     ...router,
-    running: UNCHANGED,
+    running,
+    commandLine: {},
     settings: DEFAULT_SETTINGS,
     sources: ["test.yaml"],
     droppedLogLines: () => 0,
@@ -37,7 +41,14 @@ const open = (configured: Parameters<typeof openAdmin>[0]): Promise<OpenAdmin | 
   });
 };
 const urlIn = (admin: OpenAdmin | undefined) => /Status page: (http:\S+)\/ /.exec(admin?.greeting ?? "")?.[1] ?? "";
-const address = (port: number, host = "127.0.0.1") => ({ host, port, isPortShared: false, hosts: [] });
+const address = (port: number, host = "127.0.0.1") => ({
+  host,
+  port,
+  isPortShared: false,
+  hosts: [],
+  token: undefined,
+  isReadOnly: false,
+});
 
 describe("where the admin port is", () => {
   it("nowhere when there is to be none", async () => assert.equal(await open(undefined), undefined));
@@ -86,7 +97,8 @@ describe("askAdmin", () => {
     after(() => over.close());
     const admin = await openAdmin(address(0), {
       ...over,
-      running: UNCHANGED,
+      running,
+      commandLine: {},
       droppedLogLines: () => 0,
       settings: DEFAULT_SETTINGS,
       sources: [nasty],

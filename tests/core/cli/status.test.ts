@@ -10,6 +10,7 @@ const gpu1: Status["endpoints"][number] = {
   phase: "ready",
   isAvailable: true,
   ejected: "",
+  intent: null,
   ejections: 0,
   share: 1,
   failure: "",
@@ -32,7 +33,8 @@ const status: Status = {
   uptimeS: 8_000,
   pool: "llama",
   sources: ["signalbox.yaml", "rewrites.yaml"],
-  config: { generation: 1, lastReload: null },
+  config: { generation: 1, overlay: [], lastReload: null },
+  listen: { host: "127.0.0.1", port: 8080 },
   clientConnections: 7,
   acceptPauses: 0,
   memory: { limitBytes: 1000, bodyBytes: 0, unreadBytes: 0, refusals: 0 },
@@ -99,6 +101,28 @@ rewrites
 profile default: filters ready, mine; scorers outstanding-work x 2; picker max-score
 `,
   );
+});
+
+test("what was changed through the admin API", () => {
+  const change = { rewrite: "food", by: "10.0.0.1", since: "2030-01-01T00:00:00.000Z" };
+  const overlay = [
+    { ...change, isDeleted: false, until: "2030-01-01T01:00:00.000Z" },
+    { ...change, isDeleted: true, until: null },
+  ];
+  const lines = statusText({ ...status, config: { ...status.config, overlay } }).split("\n");
+  assert.deepEqual(
+    lines.filter((line) => line.startsWith("rewrite ")),
+    [
+      "rewrite food changed beside the files by 10.0.0.1 at 2030-01-01T00:00:00.000Z, until 2030-01-01T01:00:00.000Z",
+      'rewrite food deleted beside the files by 10.0.0.1 at 2030-01-01T00:00:00.000Z, until "signalbox revert rewrite food"',
+    ],
+  );
+});
+
+test("what the operator wants of an endpoint", () => {
+  const intent = { kind: "drain", reason: "new driver", since: "2030-01-01T00:00:00.000Z", until: null, isEmpty: false } as const;
+  const draining = { ...gpu1, phase: "draining", isAvailable: false, intent } as const;
+  assert.match(statusText({ ...status, endpoints: [draining] }), /^gpu-1 +draining \(in use: new driver\) /m);
 });
 
 test("the state of a router without endpoints, just started", () => {

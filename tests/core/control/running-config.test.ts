@@ -21,8 +21,9 @@ const rewrite = (target: string) => ({
   metadata: { name: "food" },
   spec: { poolRef: { name: "default" }, rules: [{ targets: [{ modelRewrite: target }] }] },
 });
+const NOTE = { by: "127.0.0.1", sinceMs: 0, untilMs: undefined };
 const put = (target: string) => (): Overlay => ({
-  rewrites: [{ namespace: "default", name: "food", document: rewrite(target) }],
+  rewrites: [{ namespace: "default", name: "food", document: rewrite(target), ...NOTE }],
 });
 
 /** A running config over a file that is a text of the test; loading takes as long as the test says. */
@@ -208,7 +209,10 @@ describe("a change beside the files", () => {
   it("each gets the overlay that the one before left", async () => {
     const { running } = await setUp();
     const add = (name: string) => (overlay: Overlay) => ({
-      rewrites: [...overlay.rewrites, { namespace: "default", name, document: { ...rewrite("v1"), metadata: { name } } }],
+      rewrites: [
+        ...overlay.rewrites,
+        { namespace: "default", name, document: { ...rewrite("v1"), metadata: { name } }, ...NOTE },
+      ],
     });
     await Promise.all(["one", "two", "three"].map((name) => running.change(add(name), "api")));
     assert.deepEqual(

@@ -4,7 +4,7 @@ import type { Endpoint } from "../../../core/contract/endpoint.ts";
 import type { Attempt } from "../../../core/contract/outcome.ts";
 import type { InferenceRequest } from "../../../core/contract/request.ts";
 import type { Limits, RetrySettings } from "../../../core/settings.ts";
-import { type Delivery, Forwarding } from "../../../core/stages/forward.ts";
+import { type Delivery, type Earlier, Forwarding } from "../../../core/stages/forward.ts";
 import { makeEndpoints, makeRequest } from "../../support/endpoints.ts";
 import { MemoryPlane } from "../../support/memory-plane.ts";
 import { RecordedResponse } from "../../support/recorded-response.ts";
@@ -42,6 +42,7 @@ function setUp({ limits, retries, request = makeRequest({ promptTokens: 100 }), 
     bodyDelivered() {},
     completed: () => void ends.push("complete"),
     failed: ({ code }: { code: string }) => void ends.push(code),
+    missedTarget: ({ attempts }: Earlier) => void ends.push(`missed the target, ${attempts.length} tries`),
   };
   const leg = makeDecision({ endpoints: ENDPOINTS, order: ENDPOINTS }).legs[0]!;
   const draft = {
@@ -316,6 +317,47 @@ describe("a request is tried in turn", () => {
       const tried = new Set(steps.map(([endpoint]) => endpoint));
       for (const [i, endpoint] of ENDPOINTS.entries())
         if (!tried.has(endpoint)) assert.equal(connections()[i], connectionsBefore[i], `${endpoint.name} hears nothing`);
+    });
+  }
+});
+
+describe("404 for a target that the replica does not list", () => {
+  const MISSING = jsonAnswer('{"error":{"message":"The model `v1` does not exist."}}', "404 Not Found");
+  const rows: readonly {
+    readonly name: string;
+    readonly onDemand: InferenceRequest["onDemand"];
+    readonly limits?: Partial<Limits>;
+    readonly retries?: Partial<RetrySettings>;
+    readonly end: string;
+  }[] = [
+    { name: "a target of the config", onDemand: "configured", end: "missed the target, 1 tries" },
+    {
+      name: "a target of the config needs no retry",
+      onDemand: "configured",
+      limits: { retries: 0 },
+      end: "missed the target, 1 tries",
+    },
+    { name: "a name that a client gave", onDemand: "asked", end: "missed the target, 1 tries" },
+    { name: "a name that a client gave, and no retry", onDemand: "asked", limits: { retries: 0 }, end: "complete" },
+    {
+      name: "a name that a client gave, and no budget",
+      onDemand: "asked",
+      retries: { budgetLeast: 0, budgetShare: 0 },
+      end: "complete",
+    },
+  ];
+  for (const { name, onDemand, limits, retries, end } of rows) {
+    it(`${name}: ${end}`, () => {
+      const { plane, response, forwarding, ends } = setUp({
+        plane: makePlane(limits, retries),
+        request: makeRequest({ target: "v1", onDemand }),
+      });
+      forwarding.begin();
+      plane.upstreamOf(E0).send(MISSING);
+      assert.deepEqual(ends, [end]);
+      assert.equal(response.status, end === "complete" ? 404 : 0);
+      assert.deepEqual(shown(forwarding.close().attempts), ["e0 404"]);
+      assert.deepEqual(outstanding(plane), { inFlight: 0, prefillTokens: 0 });
     });
   }
 });

@@ -26,7 +26,7 @@ function begin() {
     config: plane.config,
     plane,
   };
-  const owner = { responded: () => true, completed() {}, delivered: () => true, failed() {} };
+  const owner = { responded: () => true, missedTarget: () => true, completed() {}, delivered: () => true, failed() {} };
   const exchange = new Exchange(endpoint, plane.poolOf(endpoint).take(true)!, sending, response, owner);
   exchange.begin();
   return { plane, upstream: plane.upstreamOf(endpoint), response, exchange };

@@ -63,6 +63,11 @@ function begin(overrides: Overrides = {}): World {
       if (!isRelayed) exchange.drop(status);
       return isRelayed;
     },
+    missedTarget() {
+      told.push("missed the target");
+      if (!isRelayed) exchange.drop(404);
+      return isRelayed;
+    },
     delivered: () => true,
     completed: () => void told.push("completed"),
     failed: (failure, isDelivered) => void told.push(`failed ${failure} ${isDelivered ? "delivered" : "not delivered"}`),

@@ -21,6 +21,8 @@ const failed = (failure: UpstreamFailure): TryEvent => ({
   failure,
   isDelivered: !UNDELIVERED.includes(failure),
 });
+const missing = (isConfigured: boolean): TryEvent => ({ type: "missing", isConfigured });
+const NOTHING_LEFT = { retriesLeft: 0, hasBudget: false, hasSpare: false };
 const status = (code: number): TryEvent => ({ type: "status", status: code });
 
 describe("the next step", () => {
@@ -46,6 +48,12 @@ describe("the next step", () => {
     ["503 after a delivered try: the client gets it", status(503), { wasDelivered: true }, "relay"],
     ["500: the client gets it", status(500), {}, "relay"],
     ["200", status(200), {}, "relay"],
+    ["404 for a target of the config: chosen again", missing(true), {}, "again"],
+    ["404 for a target of the config, no retry and no budget left: chosen again", missing(true), NOTHING_LEFT, "again"],
+    ["404 for a target of the config after a delivered try: the client gets it", missing(true), { wasDelivered: true }, "relay"],
+    ["404 for a name that a client gave: chosen again", missing(false), {}, "again"],
+    ["404 for a name that a client gave, no retry left: the client gets it", missing(false), { retriesLeft: 0 }, "relay"],
+    ["404 for a name that a client gave, no budget: the client gets it", missing(false), { hasBudget: false }, "relay"],
     ["nothing sent: the next replica, even with no retry left", { type: "not-sent" }, { retriesLeft: 0 }, "next"],
     ["nothing sent, no endpoint left", { type: "not-sent" }, { hasSpare: false }, "fail"],
     ["nothing sent after a delivered try", { type: "not-sent" }, { wasDelivered: true }, "fail"],
@@ -67,13 +75,15 @@ const anyEvent = fc.oneof(
   anyFailure,
   fc.integer({ min: 200, max: 599 }).map(status),
   fc.constant<TryEvent>({ type: "not-sent" }),
+  fc.boolean().map(missing),
 );
 
 test("a request that one replica may have processed goes to no other, for any later event", () => {
   fc.assert(
     fc.property(anyEvent, anyState, (event, state) => {
       const isDelivered = state.wasDelivered || (event.type === "failed" && event.isDelivered);
-      return !(isDelivered && nextStep(event, state) === "next");
+      const step = nextStep(event, state);
+      return !(isDelivered && (step === "next" || step === "again"));
     }),
   );
 });

@@ -33,6 +33,8 @@ const endpoints = [
   makeEndpoint(9, { models: ["base", "v1"] }),
 ];
 const load = makeLoad(10, {
+  adapterLoadMs: 300,
+  unlisted: (slot, name) => (slot === 3 && name === "v1" ? { standing: "loading", leftMs: 200 } : undefined),
   inFlight: (slot) => slot,
   prefillTokens: (slot) => 100 * slot,
   remainingPrefill: (slot) => 90 * slot,
@@ -44,12 +46,20 @@ const load = makeLoad(10, {
 });
 
 describe("facts written to a file", () => {
-  const text = JSON.stringify(writeFacts(factsOf(endpoints), load));
+  const text = JSON.stringify(writeFacts(factsOf(endpoints), load, ["v1", "v2"]));
 
   it("are the same when they are read and written again", () => {
     const { facts, load: readLoad } = readFacts(JSON.parse(text));
-    assert.equal(JSON.stringify(writeFacts(facts, readLoad)), text);
+    assert.equal(JSON.stringify(writeFacts(facts, readLoad, ["v1", "v2"])), text);
     assert.deepEqual([...facts.served], ["base", "v1"]);
+  });
+
+  it("have what is known of targets that replicas load", () => {
+    const { load: readLoad } = readFacts(JSON.parse(text));
+    assert.equal(readLoad.adapterLoadMs, 300);
+    assert.deepEqual(readLoad.unlisted(3, "v1"), { standing: "loading", leftMs: 200 });
+    assert.equal(readLoad.unlisted(3, "v2"), undefined);
+    assert.equal(readLoad.unlisted(0, "v1"), undefined);
   });
 
   it("give the same decision as those in memory", () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { after, before, describe, test } from "node:test";
 import { parseEndpointUrl } from "../../../core/control/endpoint-url.ts";
-import { type GetOptions, httpGet } from "../../../core/wire/http-get.ts";
+import { type GetOptions, httpGet, httpSend } from "../../../core/wire/http-get.ts";
 import { GetError, type GetFailure } from "../../../core/wire/http-get-result.ts";
 import { settle } from "../../support/fake-clock.ts";
 
@@ -22,7 +22,7 @@ before(async () => {
     socket.on("close", () => sockets.delete(socket));
     socket.on("data", (chunk) => {
       request += chunk.toString("latin1");
-      if (request.endsWith("\r\n\r\n")) script(socket, request);
+      if (isWhole(request)) script(socket, request);
     });
   });
   await new Promise<void>((resolve) => {
@@ -34,6 +34,12 @@ after(() => {
   for (const socket of sockets) socket.destroy();
   server.close();
 });
+
+function isWhole(request: string): boolean {
+  const headEnd = request.indexOf("\r\n\r\n");
+  const bodyBytes = Number(/^content-length: (\d+)/im.exec(request)?.[1] ?? 0);
+  return headEnd >= 0 && request.length === headEnd + 4 + bodyBytes;
+}
 
 const address = (base = "", scheme = "http") =>
   parseEndpointUrl(`${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}${base}`);
@@ -205,4 +211,19 @@ describe("no response", () => {
     await assert.rejects(page, GetError);
     await assert.rejects(fetchWith(whole(head("Content-Length: 0")), { signal }), GetError);
   });
+});
+
+test("a POST has its document, with its length in bytes, and its response is read as a GET's is", async () => {
+  let seen = "";
+  script = (socket, request) => {
+    seen = request;
+    socket.write(`${head("Content-Length: 4")}done`);
+  };
+  const document = { lora_name: "é" };
+  const body = JSON.stringify(document);
+  const result = await httpSend(address("/llm"), "/v1/load_lora_adapter", { ...OPTIONS, method: "POST", body });
+  assert.deepEqual(result, { status: 200, body: "done" });
+  assert.match(seen, /^POST \/llm\/v1\/load_lora_adapter HTTP\/1\.1\r\n/);
+  assert.match(seen, /\r\ncontent-type: application\/json\r\ncontent-length: 18\r\n/);
+  assert.deepEqual(JSON.parse(Buffer.from(seen.slice(seen.indexOf("\r\n\r\n") + 4), "latin1").toString()), document);
 });

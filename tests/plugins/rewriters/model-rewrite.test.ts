@@ -9,10 +9,17 @@ interface Asked {
   readonly model?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly served?: readonly string[];
+  /** Targets that a replica may load. */
+  readonly loadable?: readonly string[];
 }
 
-const drawFrom = (rewriter: Rewriter, { model = "food", headers = {}, served = ["v1", "v2", "v3"] }: Asked = {}) =>
-  rewriter.draw({ model, headers: makeHeaders(headers), served: new Set(served) });
+const drawFrom = (rewriter: Rewriter, { model = "food", headers = {}, served = ["v1", "v2", "v3"], loadable = [] }: Asked = {}) =>
+  rewriter.draw({
+    model,
+    headers: makeHeaders(headers),
+    served: new Set(served),
+    mayBeLoaded: (target) => loadable.includes(target),
+  });
 
 /** How often each target is drawn in 20 requests. */
 function draw20(rewriter: Rewriter, asked?: Asked): Readonly<Record<string, number>> {
@@ -96,6 +103,11 @@ describe("a target that no endpoint serves", () => {
       assert.deepEqual(draw20(rewriter, { served }), counts);
     });
   }
+
+  it("redistribute, one served and one that a replica may load: both", () => {
+    const rewriter = createPlugin(modelRewrite, { rules: [{ ...three, onUnavailable: "redistribute" }] });
+    assert.deepEqual(draw20(rewriter, { served: ["v3"], loadable: ["v2"] }), { v2: 12, v3: 8 });
+  });
 
   it("a drained target does not come back because it is the only one served", () => {
     const rules = [{ ...split, targets: [target("v1", 0), target("v2", 5)], onUnavailable: "redistribute" }];

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
 import outstandingWork from "../../../plugins/scorers/outstanding-work.ts";
-import { makeEndpoints, makeLoad, makePrefix, makeRequest } from "../../support/endpoints.ts";
+import { makeEndpoint, makeEndpoints, makeLoad, makePrefix, makeRequest } from "../../support/endpoints.ts";
 import { createPlugin, makeHost } from "../../support/plugins.ts";
 
 interface Case {
@@ -51,6 +51,18 @@ describe("outstanding-work", () => {
       );
     });
   }
+});
+
+test("a target that must be loaded costs what the load takes, or what is left of it; one that is there costs nothing", () => {
+  const endpoints = [makeEndpoint(0, { models: ["base", "v1"] }), makeEndpoint(1), makeEndpoint(2)];
+  const load = makeLoad(3, {
+    adapterLoadMs: 768,
+    unlisted: (slot, name) => (slot === 1 && name === "v1" ? { standing: "loading", leftMs: 256 } : undefined),
+  });
+  const scored = (onDemand: "configured" | "never") =>
+    Array.from(createPlugin(outstandingWork).score(makeRequest({ target: "v1", onDemand }), endpoints, load) ?? []);
+  assert.deepEqual(scored("configured"), [1, 0.5, 0.25]);
+  assert.deepEqual(scored("never"), [1, 1, 1]);
 });
 
 test("a slow endpoint's work weighs more: half the speed, twice the wait", () => {

@@ -456,6 +456,49 @@ describe("sources", () => {
   });
 });
 
+describe("a model list that responses contradict", () => {
+  const elsewhere: Source = { ...modelList, path: "/own/list" };
+  const lists: readonly (readonly [name: string, path: string, sources: readonly Source[]])[] = [
+    ["at the readiness path", "/v1/models", [modelList]],
+    ["at a path of its own", "/own/list", [elsewhere]],
+  ];
+  for (const [name, path, sources] of lists) {
+    test(`${name} is read at once, then once in a second, however often they do`, async () => {
+      const { clock, results, calls, health, prober } = setup({ sources });
+      results.set("a", { ...UP, [path]: LIST });
+      prober.watch([target("a")]);
+      await clock.advance(500);
+      results.set("a", { ...UP, [path]: JSON.stringify(["base", "v1"]) });
+      const begunAtMs = clock.now();
+      prober.checkModels(target("a"));
+      await clock.advance(10);
+      assert.deepEqual(health.get("a")?.models, ["base", "v1"]);
+      for (let i = 0; i < 200; i++) {
+        prober.checkModels(target("a"));
+        await clock.advance(10);
+      }
+      const reads = calls.filter((call) => call.path === path && call.atMs >= begunAtMs);
+      assert.deepEqual(
+        reads.map(({ atMs }) => atMs - begunAtMs),
+        [0, 1_000, 2_000],
+      );
+      prober.stop();
+    });
+  }
+
+  test("of a replica that is out of service is read when its probes are due", async () => {
+    const { clock, results, calls, prober } = setup();
+    results.set("a", DOWN);
+    prober.watch([target("a")]);
+    await clock.advance(100);
+    const before = calls.length;
+    prober.checkModels(target("a"));
+    await clock.advance(10);
+    assert.equal(calls.length, before);
+    prober.stop();
+  });
+});
+
 describe("many replicas, and their list", () => {
   test("probes of one path never run at the same time, however slow it is", async () => {
     const world = setup({ sources: [modelList, metrics] });

@@ -1,0 +1,114 @@
+import type { ProbeSpec, Probes } from "../core/control/readiness/probes.ts";
+import type { EjectionSettings } from "../core/settings.ts";
+import type { AdminAddress } from "./config.ts";
+import { CONFIGURED_ELSEWHERE } from "./defaults.ts";
+import type { LoadedConfig } from "./load.ts";
+import { type Path, pathText, placeText } from "./problems.ts";
+
+/** A config as it runs, in the form of its documents, and where each value comes from. Plain data without secrets. */
+export interface EffectiveConfig {
+  readonly router: EffectiveRouter;
+  /** By path in the Router document, such as "spec.listen.port": file:line:column, "default", or where else it comes from. */
+  readonly origins: Readonly<Record<string, string>>;
+}
+
+interface EffectiveRouter {
+  readonly apiVersion: "signalbox/v1";
+  readonly kind: "Router";
+  readonly spec: Readonly<Record<string, unknown>>;
+}
+
+/** Which addresses the command line sets instead of the files. */
+export interface CommandLine {
+  readonly host?: string | undefined;
+  readonly port?: number | undefined;
+  readonly adminPort?: number | undefined;
+}
+
+/** The Router document with every default filled in. */
+export function effectiveConfig(loaded: LoadedConfig, commandLine: CommandLine): EffectiveConfig {
+  const { config } = loaded;
+  const { pool, profile, settings } = config;
+  const { limits, ejection, retries, keepAlive, forwardedFor, hasRoutingHeaders } = settings;
+  const plugins = config.plugins.filter(({ type }) => !CONFIGURED_ELSEWHERE.has(type));
+  const spec = {
+    listen: config.listen,
+    admin: config.admin === undefined ? false : adminOf(config.admin),
+    pool: { name: pool.name, endpoints: pool.endpoints, probes: probesOf(pool.probes) },
+    plugins: plugins.map(({ name, type, from, parameters }) => ({
+      name,
+      ...(from === undefined ? { type } : { from }),
+      parameters: masked(parameters),
+    })),
+    profiles: [profile],
+    ejection: ejection.isOn ? ejectionOf(ejection) : false,
+    retries,
+    ...(keepAlive && { keepAlive: { periodSeconds: keepAlive.periodMs / 1000, paths: keepAlive.paths } }),
+    forwardedFor,
+    limits,
+    responseHeaders: hasRoutingHeaders,
+  };
+  const fromCommandLine = new Set([
+    ...(commandLine.host === undefined ? [] : ["spec.listen.host"]),
+    ...(commandLine.port === undefined ? [] : ["spec.listen.port"]),
+    ...(commandLine.adminPort === undefined ? [] : ["spec.admin.port"]),
+  ]);
+  const originOf = (path: Path): string => {
+    if (fromCommandLine.has(pathText(path))) return "the command line";
+    const [, section, index] = path;
+    if (section === "plugins") return placeText(plugins[Number(index)]?.position) ?? "default";
+    const otherwise = section === "pool" && path[2] === "endpoints" ? "outside of the Router document" : "default";
+    return (isWritten(loaded, path) ? placeText(loaded.positionOf(path)) : undefined) ?? otherwise;
+  };
+  const origins = Object.fromEntries(leavesOf(spec, ["spec"]).map((path) => [pathText(path), originOf(path)]));
+  return { router: { apiVersion: "signalbox/v1", kind: "Router", spec }, origins };
+}
+
+/** What is not in the document has the position of its deepest ancestor that is. */
+function isWritten({ positionOf }: LoadedConfig, path: Path): boolean {
+  const own = positionOf(path);
+  const parent = positionOf(path.slice(0, -1));
+  return own.line !== parent.line || own.column !== parent.column;
+}
+
+/** Paths of single values and of lists of them. */
+function leavesOf(value: unknown, path: Path): readonly Path[] {
+  if (typeof value !== "object" || value === null) return value === undefined ? [] : [path];
+  if (Array.isArray(value) && value.every((item) => typeof item !== "object")) return [path];
+  const entries: readonly (readonly [string | number, unknown])[] = Array.isArray(value)
+    ? value.map((item, index) => [index, item] as const)
+    : Object.entries(value);
+  return entries.flatMap(([key, inner]) => leavesOf(inner, [...path, key]));
+}
+
+function adminOf({ host, port, hosts, token, isReadOnly }: AdminAddress) {
+  return { host, port, hosts, ...(token && { token: token.from }), readOnly: isReadOnly };
+}
+
+function probesOf({ startup, liveness, readiness }: Probes) {
+  return { startup: probeOf(startup), liveness: probeOf(liveness), readiness: probeOf(readiness) };
+}
+
+function probeOf({ path, initialDelayMs, periodMs, timeoutMs, failureThreshold }: ProbeSpec) {
+  return {
+    path,
+    initialDelaySeconds: initialDelayMs / 1000,
+    periodSeconds: periodMs / 1000,
+    timeoutSeconds: timeoutMs / 1000,
+    failureThreshold,
+  };
+}
+
+function ejectionOf({ isOn: _, baseMs, maxMs, ...others }: EjectionSettings) {
+  return { baseSeconds: baseMs / 1000, maxSeconds: maxMs / 1000, ...others };
+}
+
+const SECRET_KEY = /token$|secret|password|passwd|credential|api[-_]?key|authorization/i;
+
+/** Parameters as plain data; texts under keys that sound like secrets are replaced. */
+function masked(parameters: unknown): unknown {
+  const text = JSON.stringify(parameters, (key, value: unknown) =>
+    typeof value === "string" && SECRET_KEY.test(key) ? "(hidden)" : value,
+  );
+  return text === undefined ? {} : JSON.parse(text);
+}

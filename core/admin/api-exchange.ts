@@ -1,0 +1,98 @@
+import type { RouterError } from "../contract/errors.ts";
+import { respondWithText } from "../errors/error-response.ts";
+import type { RequestReceiver } from "../intake/request-receiver.ts";
+import type { ResponseWriter } from "../intake/response-writer.ts";
+import type { Head } from "../wire/head.ts";
+import { splitTarget } from "../wire/request-target.ts";
+import type { AdminApi } from "./api/api.ts";
+import { bodyTooLarge, MAX_BODY_BYTES, Problem, problemParts } from "./api/problem.ts";
+
+export interface ApiExchangeOptions {
+  readonly head: Head;
+  /** In bytes; -1 if only its end will tell. */
+  readonly bodyLength: number;
+  readonly response: ResponseWriter;
+  readonly api: AdminApi;
+  /** The peer's address. */
+  readonly caller: string;
+  /** Header lines of every response. */
+  readonly lines: string;
+}
+
+const METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
+
+function notServed(): Problem {
+  const detail = "No path takes this method; use GET to read, or POST, PUT, PATCH or DELETE to change.";
+  return new Problem(405, "method_not_allowed", detail, { allow: METHODS.join(", ") });
+}
+
+/** One request to the admin API: gathers its body, makes a Request of it, and sends the Response. */
+export class ApiExchange implements RequestReceiver {
+  readonly #options: ApiExchangeOptions;
+  readonly #parts: Uint8Array[] = [];
+  #length = 0;
+  #isOver = false;
+
+  constructor(options: ApiExchangeOptions) {
+    this.#options = options;
+    if (options.bodyLength > MAX_BODY_BYTES) this.#refuse(bodyTooLarge());
+  }
+
+  body(chunk: Uint8Array, start: number, end: number): void {
+    if (this.#isOver) return;
+    this.#length += end - start;
+    if (this.#length > MAX_BODY_BYTES) this.#refuse(bodyTooLarge());
+    else this.#parts.push(Buffer.from(chunk.subarray(start, end)));
+  }
+
+  bodyEnd(): void {
+    if (this.#isOver) return;
+    const { api, caller, head } = this.#options;
+    // A Request refuses TRACE, makes POST of "post" and, on Bun, GET of what it does not know.
+    if (!METHODS.includes(head.method)) return this.#refuse(notServed());
+    void api(this.#request(), caller).then(async (response) =>
+      this.#respond(response.status, response.headers, await response.text()),
+    );
+  }
+
+  refuse({ status, code, message }: RouterError): void {
+    this.#refuse(new Problem(status, code, message));
+  }
+
+  clientGone(): void {
+    this.#isOver = true;
+  }
+
+  drained(): void {}
+
+  stop(): void {
+    this.#refuse(new Problem(503, "stopping", "The router is stopping; ask again when it runs."));
+  }
+
+  #request(): Request {
+    const { head } = this.#options;
+    const { path, query } = splitTarget(head.target);
+    const headers = new Headers();
+    for (const name of ["content-type", "authorization", "if-match", "user-agent"]) {
+      const value = head.get(name);
+      if (value !== undefined) headers.set(name, value);
+    }
+    const hasBody = this.#length > 0 && head.method !== "GET" && head.method !== "HEAD";
+    const body = hasBody ? { body: new Blob(this.#parts as Uint8Array<ArrayBuffer>[]) } : {};
+    return new Request(`http://admin${path}${query === "" ? "" : `?${query}`}`, { method: head.method, headers, ...body });
+  }
+
+  #refuse(problem: Problem): void {
+    const { headers, text } = problemParts(problem);
+    this.#respond(problem.status, headers, text);
+  }
+
+  #respond(status: number, headers: Headers, text: string): void {
+    // The client may have left meanwhile, or a refusal may have come first.
+    if (this.#isOver) return;
+    this.#isOver = true;
+    let { lines } = this.#options;
+    for (const [name, value] of headers) lines += `${name}: ${value}\r\n`;
+    respondWithText(this.#options.response, status, lines, text);
+  }
+}

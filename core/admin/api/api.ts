@@ -1,0 +1,138 @@
+import { IttyRouter } from "itty-router";
+import type { Log } from "../../contract/log.ts";
+import type { z } from "../../contract/options.ts";
+import { type AdminAccess, checkChange, etagOf } from "./guard.ts";
+import { bodyTooLarge, MAX_BODY_BYTES, Problem, problemResponse } from "./problem.ts";
+import type { ApiCall, ApiResult, ApiRoute } from "./route.ts";
+
+export interface ApiOptions {
+  readonly routes: readonly ApiRoute[];
+  readonly access: () => AdminAccess;
+  /** Of the config: grows with every change of it. */
+  readonly generation: () => number;
+  readonly log: Log;
+}
+
+/**
+ * The admin API as a Web-standard handler, which any server can mount; `caller` is who asks, for the log. Checking the Host header is
+ * the server's part. Never rejects.
+ */
+export type AdminApi = (request: Request, caller: string) => Promise<Response>;
+
+const API_BASE = "/api/v1";
+
+/** What itty-router matches; it writes the parameters of the path onto it. */
+interface Matching {
+  readonly method: string;
+  readonly url: string;
+  readonly request: Request;
+  params?: Readonly<Record<string, string>>;
+}
+
+export function adminApi(options: ApiOptions): AdminApi {
+  const router = IttyRouter({ base: API_BASE });
+  for (const route of options.routes) {
+    const add = { GET: router.get, POST: router.post, PUT: router.put, PATCH: router.patch, DELETE: router.delete }[route.method];
+    add(route.path, ({ request, params }: Matching, caller: string) => serve(route, request, params ?? {}, caller, options));
+  }
+  return async (request, caller) => {
+    // HEAD is GET without the body, which the server leaves out.
+    const method = request.method === "HEAD" ? "GET" : request.method;
+    try {
+      const matching: Matching = { method, url: request.url, request };
+      const response = (await router.fetch(matching, caller)) as Response | undefined;
+      if (response !== undefined) return response;
+      const methods = router.routes.filter(([, pattern]) => pattern.test(new URL(request.url).pathname)).map(([name]) => name);
+      throw noRoute([...new Set(methods)]);
+    } catch (thrown) {
+      return problemResponse(problemOf(thrown, request, options.log));
+    }
+  };
+}
+
+async function serve(
+  route: ApiRoute,
+  request: Request,
+  params: Readonly<Record<string, string>>,
+  caller: string,
+  { access, generation, log }: ApiOptions,
+): Promise<Response> {
+  const isChange = route.method !== "GET";
+  if (isChange) await checkChange(request.headers, access(), generation());
+  const call: ApiCall = {
+    params: Object.fromEntries(Object.entries(params).map(([name, value]) => [name, decoded(value)])),
+    query: new URL(request.url).searchParams,
+    body: route.body === undefined ? undefined : checkedBody(await readBody(request), route.body),
+    ifMatch: request.headers.get("if-match"),
+    caller,
+  };
+  const result = await route.run(call);
+  if (isChange) logChange(route, call, request.headers.get("user-agent") ?? "", result, log);
+  return Response.json(result.document, { headers: { etag: etagOf(generation()) } });
+}
+
+function noRoute(methods: readonly string[]): Problem {
+  if (methods.length === 0)
+    return new Problem(404, "unknown_path", `There is no such path; ${API_BASE}/openapi.json lists all of them.`);
+  const allow = [...methods, ...(methods.includes("GET") ? ["HEAD"] : [])].join(", ");
+  return new Problem(405, "method_not_allowed", `Use one of: ${allow}.`, { allow });
+}
+
+function problemOf(thrown: unknown, request: Request, log: Log): Problem {
+  if (thrown instanceof Problem) return thrown;
+  log.error("A request to the admin API failed", { path: new URL(request.url).pathname, cause: String(thrown) });
+  return new Problem(500, "internal_error", "The request failed inside the router; its log has the cause.");
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new Problem(400, "bad_path", "The path has a % that does not begin an encoded character; encode it as %25.");
+  }
+}
+
+/** The body as JSON; an empty one is an empty object. */
+async function readBody(request: Request): Promise<unknown> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  const reader = request.body?.getReader();
+  for (let part = await reader?.read(); part !== undefined && !part.done; part = await reader?.read()) {
+    length += part.value.length;
+    if (length > MAX_BODY_BYTES) throw bodyTooLarge();
+    parts.push(part.value);
+  }
+  if (length === 0) return {};
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(joined(parts, length)));
+  } catch {
+    throw new Problem(400, "invalid_json", "The body is not a JSON document in UTF-8; correct it.");
+  }
+}
+
+function joined(parts: readonly Uint8Array[], length: number): Uint8Array {
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
+function checkedBody(value: unknown, schema: z.ZodType): unknown {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const faults = result.error.issues.map(({ path, message }) => `${path.join(".") || "body"}: ${message}`);
+  throw new Problem(400, "invalid_body", "The body does not have the shape that this path takes; see faults.", { faults });
+}
+
+const LONGEST_LOGGED = 2_000;
+
+function logChange({ method }: ApiRoute, { caller }: ApiCall, agent: string, { change }: ApiResult, log: Log): void {
+  if (change === undefined) return;
+  const { what, before, after } = change;
+  const text = (value: unknown) => (JSON.stringify(value) ?? "nothing").slice(0, LONGEST_LOGGED);
+  const by = { by: caller, agent: agent.slice(0, 100) };
+  log.info("Changed through the admin API", { ...by, method, what, before: text(before), after: text(after) });
+}

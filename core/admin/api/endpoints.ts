@@ -1,0 +1,102 @@
+import type { Endpoint } from "../../contract/endpoint.ts";
+import { z } from "../../contract/options.ts";
+import { viewOf } from "../router-view.ts";
+import type { ApiSite } from "../site.ts";
+import { type EndpointStatus, endpointStatus } from "../status.ts";
+import { endpointSchema } from "./endpoint-schema.ts";
+import { Problem } from "./problem.ts";
+import { type ApiResult, type ApiRoute, route } from "./route.ts";
+
+/** Longest time that a timer can be set to, in seconds. */
+const LONGEST_S = 2_147_483;
+/** The grace of a drain where responses carry session tokens. */
+const SESSION_GRACE_S = 30;
+
+const seconds = (min: number) => z.number().min(min).max(LONGEST_S);
+
+const wish = z.strictObject({
+  reason: z.string().max(200).default("").describe("Why; shown in the status and logged."),
+  forSeconds: seconds(0.001).describe("When it ends by itself. Default: when it is undone.").exactOptional(),
+});
+
+const drainWish = wish.extend({
+  graceSeconds: seconds(0)
+    .describe(`How long sessions on it go on. Default ${SESSION_GRACE_S} if responses carry session tokens, else 0.`)
+    .exactOptional(),
+});
+
+/** Shows the endpoints, and takes what operators want of them. */
+export function endpointRoutes(site: ApiSite): readonly ApiRoute[] {
+  const { intents } = site.router;
+  return [
+    route({
+      method: "GET",
+      path: "/endpoints",
+      id: "listEndpoints",
+      summary: "The replicas of the pool, as the router sees them.",
+      response: z.object({ endpoints: z.array(endpointSchema) }),
+      run: () => ({ document: { endpoints: site.router.facts.endpoints.map((endpoint) => shown(endpoint, site)) } }),
+    }),
+    route({
+      method: "POST",
+      path: "/endpoints/:name/drain",
+      id: "drainEndpoint",
+      summary: "No new requests; those under way finish, and its sessions go on for a grace.",
+      body: drainWish,
+      response: endpointSchema,
+      run: ({ params, body }) =>
+        changed(site, params["name"] ?? "", (name) => {
+          const grace = body.graceSeconds ?? (issuesSessions(site) ? SESSION_GRACE_S : 0);
+          intents.set(name, { intent: "drain", reason: body.reason, forMs: inMs(body.forSeconds), graceMs: grace * 1000 });
+        }),
+    }),
+    route({
+      method: "POST",
+      path: "/endpoints/:name/cordon",
+      id: "cordonEndpoint",
+      summary: "No new requests but those for a model that no available endpoint serves.",
+      body: wish,
+      response: endpointSchema,
+      run: ({ params, body: { reason, forSeconds } }) =>
+        changed(site, params["name"] ?? "", (name) =>
+          intents.set(name, { intent: "cordon", reason, forMs: inMs(forSeconds), graceMs: 0 }),
+        ),
+    }),
+    route({
+      method: "POST",
+      path: "/endpoints/:name/undrain",
+      id: "undrainEndpoint",
+      summary: "Ends a drain or a cordon: the endpoint serves again.",
+      body: z.strictObject({}),
+      response: endpointSchema,
+      run: ({ params }) => changed(site, params["name"] ?? "", (name) => intents.clear(name)),
+    }),
+  ];
+}
+
+const inMs = (inSeconds: number | undefined) => (inSeconds === undefined ? undefined : inSeconds * 1000);
+
+function changed(site: ApiSite, name: string, change: (name: string) => void): ApiResult {
+  const before = shown(find(site, name), site).intent;
+  change(name);
+  const document = shown(find(site, name), site);
+  return { document, change: { what: `endpoint ${name}`, before, after: document.intent } };
+}
+
+function find({ router }: ApiSite, name: string): Endpoint {
+  const { endpoints } = router.facts;
+  const endpoint = endpoints.find((each) => each.name === name);
+  if (endpoint !== undefined) return endpoint;
+  const names = endpoints.slice(0, 8).map((each) => each.name);
+  throw new Problem(404, "unknown_endpoint", `The pool has no endpoint of this name; it has ${names.join(", ") || "none"}.`);
+}
+
+function shown(endpoint: Endpoint, { router, clock, droppedLogLines, acceptPauses, running }: ApiSite): EndpointStatus {
+  const view = viewOf(router, clock, { droppedLogLines: droppedLogLines(), acceptPauses: acceptPauses(), running });
+  return endpointStatus(endpoint, view, router.intents);
+}
+
+/** Whether responses carry something that brings a client back to its endpoint. */
+function issuesSessions({ router }: ApiSite): boolean {
+  return router.config.profile.responseHeaders.length > 0;
+}

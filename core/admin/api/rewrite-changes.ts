@@ -1,0 +1,80 @@
+import type { Overlay } from "../../../config/overlay.ts";
+import { changeOf, fileResources, type RewriteResource, rewriteResources } from "../../../config/rewrite-resources.ts";
+import type { RewriteDocument } from "../../../config/rewrite-schema.ts";
+import { writeRewrite } from "../../../config/write-rewrite.ts";
+import type { ApiSite } from "../site.ts";
+import { checkGeneration } from "./guard.ts";
+import { Problem } from "./problem.ts";
+import { withoutChange } from "./rewrite-edits.ts";
+import type { ApiCall, ApiResult } from "./route.ts";
+import { shown } from "./shown-rewrite.ts";
+
+export type OverlayEdit = (overlay: Overlay) => Overlay;
+
+/** One resource, and how it is changed. */
+export interface RewriteEdit {
+  readonly namespace: string;
+  readonly name: string;
+  readonly edit: OverlayEdit;
+  /** Whether the change goes into the file. */
+  readonly isWritten: boolean;
+}
+
+/** Changes one rewrite of the config that runs. Throws Problem, and changes nothing, if the config would not be valid. */
+export async function changeRewrite(site: ApiSite, call: ApiCall, change: RewriteEdit): Promise<ApiResult> {
+  const { namespace, name, edit, isWritten } = change;
+  const before = resourceNow(site, change);
+  await apply(site, call.ifMatch, edit);
+  const written = isWritten ? await write(site, namespace, name) : null;
+  site.overlayExpiry.follow();
+  const after = resourceNow(site, change);
+  const rewrite = after === undefined ? null : shown(after);
+  return {
+    document: { rewrite, written },
+    change: { what: `rewrite ${name}`, before: before?.document.spec ?? null, after: after?.document.spec ?? null },
+  };
+}
+
+function resourceNow(
+  { running }: ApiSite,
+  { namespace, name }: Pick<RewriteEdit, "namespace" | "name">,
+): RewriteResource | undefined {
+  const resources = rewriteResources(running.loaded.texts, running.overlay);
+  return resources.find((each) => each.name === name && each.namespace === namespace);
+}
+
+async function apply({ running }: ApiSite, ifMatch: string | null, edit: OverlayEdit): Promise<void> {
+  let refused: Problem | undefined;
+  const report = await running.change((overlay) => {
+    try {
+      // Other changes may have come first.
+      checkGeneration(ifMatch, running.generation);
+      return edit(overlay);
+    } catch (thrown) {
+      if (thrown instanceof Problem) refused = thrown;
+      throw thrown;
+    }
+  }, "api");
+  if (refused !== undefined) throw refused;
+  if (report.isApplied) return;
+  const detail = "The config would not be valid with this change, so nothing was changed; see faults.";
+  throw new Problem(422, "invalid_config", detail, { faults: report.problems });
+}
+
+/** Moves the change from the overlay to the resource's file. Returns the file; null if there is no change to write. */
+async function write({ running }: ApiSite, namespace: string, name: string): Promise<string | null> {
+  const change = changeOf(namespace, name, running.overlay);
+  if (change === undefined) return null;
+  const { texts } = running.loaded;
+  const inFile = fileResources(texts).find((each) => each.name === name && each.namespace === namespace);
+  const file = inFile?.position.file ?? texts.at(-1)?.file ?? "";
+  const [before, after] = [inFile?.source.value, change.document] as (RewriteDocument | undefined)[];
+  await writeRewrite(file, { namespace, name }, before, after).catch((thrown: unknown) => {
+    const cause = thrown instanceof Error ? thrown.message : String(thrown);
+    throw new Problem(409, "not_written", `The change runs, but was not written. ${cause}.`);
+  });
+  // First the files, which now say the same, then the overlay: what runs never goes back.
+  const { isApplied } = await running.reload("api");
+  if (isApplied) await running.change((overlay) => withoutChange(overlay, namespace, name), "api");
+  return file;
+}

@@ -1,0 +1,35 @@
+import { rewriteDocument } from "../../../config/rewrite-schema.ts";
+import { whole } from "../../../config/whole.ts";
+import { z } from "../../contract/options.ts";
+
+const change = z.object({
+  by: z.string().describe("The address of whoever changed it."),
+  since: z.string().describe("ISO 8601, like `until`."),
+  until: z.string().nullable().describe("When the files' resource applies again; null: when the change is dropped."),
+});
+
+/** A rewrite as the API shows it. */
+export const rewriteSchema = z.object({
+  name: z.string(),
+  namespace: z.string(),
+  origin: z.string().describe("file:line:column, or admin API."),
+  change: change.nullable().describe("Set if it is not what the files say: it was changed through the admin API."),
+  document: rewriteDocument,
+});
+
+export const deletedSchema = z.object({ name: z.string(), namespace: z.string(), change });
+
+/** What a change of a rewrite returns. */
+export const changedRewriteSchema = z.object({
+  rewrite: rewriteSchema.nullable().describe("As it runs now; null if it runs no more."),
+  written: z.string().nullable().describe("The file that the change was written to."),
+});
+
+/** New weights for targets of one rule. */
+export const weightsSchema = z.strictObject({
+  rule: whole(0, 1_000_000).describe("Index of the rule; may be left out where there is one only.").optional(),
+  targets: z
+    .array(z.strictObject({ modelRewrite: z.string().min(1), weight: whole(0, 1_000_000) }))
+    .min(1)
+    .describe("Targets that are not named keep their weights."),
+});

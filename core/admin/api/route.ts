@@ -1,0 +1,65 @@
+import type { z } from "../../contract/options.ts";
+
+/** One operation of the admin API. Its schemas are also what the OpenAPI document is made of. */
+export interface ApiRoute {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Below /api/v1, with parameters as ":name". */
+  readonly path: string;
+  /** For the OpenAPI document: unique, and in one sentence. */
+  readonly id: string;
+  readonly summary: string;
+  /** The body; undefined for an operation without one. */
+  readonly body: z.ZodType | undefined;
+  readonly response: z.ZodType;
+  /** Parameters of the query. */
+  readonly query: readonly QueryParameter[];
+  /** Throws Problem to refuse. */
+  run(call: ApiCall): ApiResult | Promise<ApiResult>;
+}
+
+interface QueryParameter {
+  readonly name: string;
+  readonly meaning: string;
+}
+
+export interface ApiCall {
+  /** Decoded parameters of the path. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  /** As the route's body schema returned it. */
+  readonly body: unknown;
+  /** The header If-Match. */
+  readonly ifMatch: string | null;
+  /** Who asks, for the log and for the status: the peer's address. */
+  readonly caller: string;
+}
+
+export interface ApiResult {
+  readonly document: unknown;
+  /** What a change changed, for the log. */
+  readonly change?: Change;
+}
+
+interface Change {
+  /** Such as "rewrite food". */
+  readonly what: string;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+type Definition<Body> = Omit<ApiRoute, "body" | "query" | "run"> & {
+  readonly body?: z.ZodType<Body>;
+  readonly query?: readonly QueryParameter[];
+  run(call: Omit<ApiCall, "body"> & { readonly body: Body }): ApiResult | Promise<ApiResult>;
+};
+
+/** A route whose `run` gets the body in its schema's type. */
+export function route<Body = undefined>(definition: Definition<Body>): ApiRoute {
+  return {
+    ...definition,
+    body: definition.body,
+    query: definition.query ?? [],
+    // The body comes from this route's own schema.
+    run: (call) => definition.run({ ...call, body: call.body as Body }),
+  };
+}

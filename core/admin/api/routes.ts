@@ -1,0 +1,20 @@
+import type { ApiSite } from "../site.ts";
+import { adapterRoutes } from "./adapters.ts";
+import { type AdminApi, adminApi } from "./api.ts";
+import { configRoutes } from "./config.ts";
+import { endpointRoutes } from "./endpoints.ts";
+import { openApiRoute } from "./openapi.ts";
+import { rewriteRoutes } from "./rewrites.ts";
+import type { ApiRoute } from "./route.ts";
+
+/** The admin API of a router: each group of routes is a file beside this one. */
+export function routerApi(site: ApiSite): AdminApi {
+  const groups: readonly ApiRoute[] = [
+    ...configRoutes(site),
+    ...rewriteRoutes(site),
+    ...endpointRoutes(site),
+    ...adapterRoutes(site),
+  ];
+  const routes = [...groups, openApiRoute(groups)];
+  return adminApi({ routes, access: site.access, generation: () => site.running.generation, log: site.log });
+}

@@ -1,0 +1,211 @@
+import { type Command, DEFAULT_ADMIN_URL, readInput, type Switch } from "./command.ts";
+
+const ADMIN: readonly Switch[] = [
+  { name: "admin", value: "URL", meaning: `the router's admin port (default ${DEFAULT_ADMIN_URL})` },
+  { name: "json", meaning: "prints JSON" },
+];
+
+const CHANGE: readonly Switch[] = [
+  ...ADMIN,
+  { name: "token-file", value: "FILE", meaning: "holds the token of spec.admin.token (default: $SIGNALBOX_ADMIN_TOKEN)" },
+];
+
+const FOR: Switch = { name: "for", value: "TIME", meaning: "when it ends by itself, such as 90s or 2h (default: never)" };
+const REASON: Switch = { name: "reason", value: "TEXT", meaning: "why; the status and the log show it" };
+const WRITE: Switch = { name: "write", meaning: "writes it into the file that the rewrite comes from; comments stay" };
+const FILES: Switch = { name: "file", short: "f", value: "FILE", isRepeated: true, meaning: "a file, or a folder of files" };
+const JSON_SWITCH: Switch = { name: "json", meaning: "prints JSON" };
+
+const ADAPTERS: readonly Switch[] = [
+  ...CHANGE,
+  { name: "path", value: "PATH", meaning: "where replicas find the adapter (default: where they find adapters by name)" },
+  { name: "endpoint", value: "NAME", meaning: "only at this endpoint (default: at all in service)" },
+];
+
+const START: readonly Switch[] = [
+  { ...FILES, meaning: "a config file, or a folder of them" },
+  { name: "host", value: "ADDRESS", meaning: "where clients connect (default 127.0.0.1)" },
+  { name: "port", value: "N", meaning: "the port for clients (default 8080)" },
+  { name: "admin-port", value: "N", meaning: "the port of the status page and the API (default 9090)" },
+];
+
+const SPLIT_TEST: readonly Switch[] = [
+  ...ADMIN,
+  { name: "requests", value: "N", meaning: "how many requests to send, one after the other (default 20)" },
+  { name: "path", value: "PATH", meaning: "the API to call (default /v1/chat/completions)" },
+  { name: "url", value: "URL", meaning: "where clients connect (default: as the router says)" },
+];
+
+const PRINT: readonly Switch[] = [
+  ...ADMIN,
+  { ...FILES, meaning: "prints these files instead of what a router runs with" },
+  { name: "effective", meaning: "with every default, and where each value comes from" },
+  { name: "check", meaning: "fmt: changes nothing; exit code 1 if a file is not formatted" },
+];
+
+/** Every command. Their modules are loaded only when they are called. */
+export const COMMANDS: readonly Command[] = [
+  {
+    name: "start",
+    words: "[URL...]",
+    summary:
+      "Starts the router for the replicas at the URLs, or with the config files. Without either it reads signalbox.yaml in this folder; without that it starts a demo pool of three mock replicas.",
+    switches: START,
+    run: async (argv, registry) => (await import("./start.ts")).start(argv, registry),
+  },
+  {
+    name: "check",
+    words: "-f FILE|DIR... [URL...]",
+    summary: "Reads config files and lists every problem in them, and what is probably not meant so.",
+    switches: [
+      { ...FILES, meaning: "a config file, or a folder of them" },
+      { name: "strict", meaning: "warnings count as problems" },
+      JSON_SWITCH,
+    ],
+    run: async (argv, registry) => (await import("./check.ts")).check(argv, registry),
+  },
+  {
+    name: "status",
+    words: "",
+    summary: "Shows the replicas, models and rewrites of a running router.",
+    switches: ADMIN,
+    run: async (argv) => (await import("./status.ts")).status(readInput(argv, ADMIN)),
+  },
+  {
+    name: "explain",
+    words: "REQUEST_ID",
+    summary: "Shows why a request went to its replica. The id is in the x-request-id header of its response.",
+    switches: ADMIN,
+    run: async (argv) => (await import("./explain.ts")).explain(readInput(argv, ADMIN)),
+  },
+  {
+    name: "apply",
+    words: "-f FILE|DIR...",
+    summary: "Creates the rewrites in the files, or replaces those of the same name, in a running router.",
+    switches: [...CHANGE, { ...FILES, meaning: "a file with InferenceModelRewrite documents, or a folder" }, WRITE, FOR],
+    run: async (argv) => {
+      const { apply } = await import("./apply.ts");
+      return apply(readInput(argv, [...CHANGE, FILES, WRITE, FOR]));
+    },
+  },
+  {
+    name: "weights",
+    words: "REWRITE TARGET=WEIGHT...",
+    summary: "Changes weights of a rewrite; targets that are not named keep theirs.",
+    switches: [...CHANGE, { name: "rule", value: "N", meaning: "index of the rule, where the rewrite has several" }, WRITE, FOR],
+    run: async (argv) => {
+      const { weights } = await import("./rewrites.ts");
+      return weights(readInput(argv, [...CHANGE, { name: "rule", value: "N", meaning: "" }, WRITE, FOR]));
+    },
+  },
+  {
+    name: "delete",
+    words: "rewrite NAME",
+    summary: "Deletes a rewrite of a running router.",
+    switches: [...CHANGE, WRITE, FOR],
+    choices: ["rewrite"],
+    run: async (argv) => (await import("./rewrites.ts")).deleteRewrite(readInput(argv, [...CHANGE, WRITE, FOR])),
+  },
+  {
+    name: "revert",
+    words: "rewrite NAME",
+    summary: "Drops what was changed in a rewrite beside its file: the file applies again.",
+    switches: CHANGE,
+    choices: ["rewrite"],
+    run: async (argv) => (await import("./rewrites.ts")).revertRewrite(readInput(argv, CHANGE)),
+  },
+  {
+    name: "split-test",
+    words: "MODEL|REWRITE",
+    summary:
+      "Sends requests for a model, counts which target served each, names every unexpected one and compares the shares with the weights.",
+    switches: SPLIT_TEST,
+    run: async (argv) => (await import("./split-test.ts")).splitTest(readInput(argv, SPLIT_TEST)),
+  },
+  {
+    name: "get",
+    words: "rewrites|endpoints|config",
+    summary: "Shows what a running router has, for people and, with --json, for programs.",
+    switches: ADMIN,
+    choices: ["rewrites", "endpoints", "config"],
+    run: async (argv) => (await import("./get.ts")).get(readInput(argv, ADMIN)),
+  },
+  {
+    name: "drain",
+    words: "ENDPOINT",
+    summary: "No new requests for an endpoint; those under way finish. The status says when it is empty.",
+    switches: [...CHANGE, REASON, FOR, { name: "grace", value: "TIME", meaning: "how long its sessions go on" }],
+    run: async (argv) => {
+      const { drain } = await import("./operate.ts");
+      return drain(readInput(argv, [...CHANGE, REASON, FOR, { name: "grace", value: "TIME", meaning: "" }]));
+    },
+  },
+  {
+    name: "cordon",
+    words: "ENDPOINT",
+    summary: "No new requests for an endpoint but those for a model that no available one serves.",
+    switches: [...CHANGE, REASON, FOR],
+    run: async (argv) => (await import("./operate.ts")).cordon(readInput(argv, [...CHANGE, REASON, FOR])),
+  },
+  {
+    name: "undrain",
+    words: "ENDPOINT",
+    summary: "Ends a drain or a cordon.",
+    switches: CHANGE,
+    run: async (argv) => (await import("./operate.ts")).undrain(readInput(argv, CHANGE)),
+  },
+  {
+    name: "adapters",
+    words: "[load|unload NAME]",
+    summary: "Shows which replicas have which adapters, or has replicas load or unload one.",
+    switches: ADAPTERS,
+    choices: ["load", "unload"],
+    run: async (argv) => (await import("./adapters.ts")).adapters(readInput(argv, ADAPTERS)),
+  },
+  {
+    name: "reload",
+    words: "",
+    summary: "Lets a running router read its files again. The next config runs whole or not at all.",
+    switches: CHANGE,
+    run: async (argv) => (await import("./operate.ts")).reload(readInput(argv, CHANGE)),
+  },
+  {
+    name: "config",
+    words: "print [--effective] | fmt FILE...",
+    summary: "print: shows a config without its secrets. fmt: formats files; comments stay.",
+    switches: PRINT,
+    choices: ["print", "fmt"],
+    run: async (argv, registry) => (await import("./config.ts")).config(readInput(argv, PRINT), registry),
+  },
+  {
+    name: "mock",
+    words: "[--port N] [--model NAME] [--adapters a,b] ...",
+    summary: "Starts one mock replica.",
+    switches: [],
+    hasOwnHelp: true,
+    run: async (argv) => (await import("./mock.ts")).mock(argv),
+  },
+  {
+    name: "simulate",
+    words: "TRACE... [-f CONFIG]... [--replicas 8] ...",
+    summary: "Replays recorded traffic against modelled replicas, to compare configs.",
+    switches: [],
+    hasOwnHelp: true,
+    run: async (argv, registry) => (await import("./simulate.ts")).simulate(argv, registry),
+  },
+  {
+    name: "completion",
+    words: "bash|zsh|fish",
+    summary: 'Prints completions for a shell; for bash: eval "$(signalbox completion bash)".',
+    switches: [],
+    choices: ["bash", "zsh", "fish"],
+    run: async (argv) => (await import("./completion.ts")).completion(readInput(argv, []), COMMANDS),
+  },
+  {
+    name: "version",
+    words: "",
+    summary: "Shows the version of the program and of the runtime.",
+    switches: [JSON_SWITCH],
+    run: async (argv) => (await import("./version.ts")).version(readInput(argv, [JSON_SWITCH])),
+  },
+];

@@ -1,0 +1,28 @@
+import type { EndpointStatus } from "../admin/status.ts";
+import { apiPath, askAdmin } from "./ask-admin.ts";
+import { type Input, onlyWord } from "./command.ts";
+import { configText, type ShownConfig } from "./config-text.ts";
+import { rewriteText, type ShownRewrite } from "./rewrites.ts";
+import { endpointLines } from "./status.ts";
+import { UsageError } from "./usage.ts";
+
+/** `signalbox get`: shows one list of a running router. Returns the exit code. */
+export async function get(input: Input): Promise<number> {
+  const what = onlyWord(input, "what to show", "signalbox get rewrites");
+  const toText = TEXTS[what];
+  if (toText === undefined) throw new UsageError(`There is no "${what}" to get; there are ${Object.keys(TEXTS).join(", ")}.`);
+  const document = await askAdmin(input.admin, `/api/v1${apiPath([what])}`);
+  process.stdout.write(input.isJson ? `${JSON.stringify(document, undefined, 2)}\n` : `${toText(document)}\n`);
+  return 0;
+}
+
+// The API's own responses, so their shapes are known.
+const TEXTS: Readonly<Record<string, (document: unknown) => string>> = {
+  rewrites(document) {
+    const { rewrites, deleted } = document as { rewrites: ShownRewrite[]; deleted: { name: string; change: { by: string } }[] };
+    const lines = [...rewrites.map(rewriteText), ...deleted.map(({ name, change }) => `${name} (deleted by ${change.by})`)];
+    return lines.join("\n") || "There are no rewrites.";
+  },
+  endpoints: (document) => endpointLines((document as { endpoints: EndpointStatus[] }).endpoints).join("\n"),
+  config: (document) => configText(document as ShownConfig, true),
+};

@@ -1,0 +1,98 @@
+import type { Clock } from "../contract/clock.ts";
+import type { Intent } from "../contract/endpoint.ts";
+import type { Standing } from "./availability.ts";
+
+/** What an operator wants of an endpoint, and why. Times are in milliseconds since 1970. */
+export interface OperatorIntent {
+  readonly intent: Exclude<Intent, "serve">;
+  /** The operator's own words; "" for none. */
+  readonly reason: string;
+  readonly sinceMs: number;
+  /** When it ends by itself; undefined: when the operator ends it. */
+  readonly untilMs: number | undefined;
+  /** drain: until then, requests of sessions on the endpoint still go there. */
+  readonly graceUntilMs: number;
+}
+
+/** What an operator asks for. Times are in milliseconds, at most 2^31 - 1. */
+export interface Wish {
+  readonly intent: Exclude<Intent, "serve">;
+  readonly reason: string;
+  readonly forMs: number | undefined;
+  readonly graceMs: number;
+}
+
+interface Entry {
+  readonly shown: OperatorIntent;
+  isInGrace: boolean;
+  readonly cancel: () => void;
+}
+
+/**
+ * What operators want of endpoints, by name. It outlives reloads, and an endpoint that leaves the pool and returns is still drained:
+ * a discovery that is briefly wrong must not end what an operator said.
+ */
+export class Intents {
+  readonly #clock: Clock;
+  readonly #changed: (name: string) => void;
+  readonly #entries = new Map<string, Entry>();
+
+  /** `changed` is called when the standing of an endpoint is not what it was. */
+  constructor(clock: Clock, changed: (name: string) => void) {
+    this.#clock = clock;
+    this.#changed = changed;
+  }
+
+  of(name: string): OperatorIntent | undefined {
+    return this.#entries.get(name)?.shown;
+  }
+
+  standingOf(name: string): Pick<Standing, "intent" | "isInGrace"> {
+    const entry = this.#entries.get(name);
+    return { intent: entry?.shown.intent ?? "serve", isInGrace: entry?.isInGrace ?? false };
+  }
+
+  /** Replaces what was wanted of the endpoint before. */
+  set(name: string, { intent, reason, forMs, graceMs }: Wish): void {
+    const sinceMs = this.#clock.wall();
+    const grace = intent === "drain" ? graceMs : 0;
+    const shown: OperatorIntent = {
+      intent,
+      reason,
+      sinceMs,
+      untilMs: forMs === undefined ? undefined : sinceMs + forMs,
+      graceUntilMs: sinceMs + grace,
+    };
+    this.#entries.get(name)?.cancel();
+    const endGrace = grace > 0 ? this.#clock.after(grace, () => this.#endGrace(name)) : undefined;
+    const expire = forMs === undefined ? undefined : this.#clock.after(forMs, () => this.clear(name));
+    const cancel = () => {
+      endGrace?.();
+      expire?.();
+    };
+    this.#entries.set(name, { shown, isInGrace: grace > 0, cancel });
+    this.#changed(name);
+  }
+
+  /** The endpoint serves again. Returns whether anything was wanted of it. */
+  clear(name: string): boolean {
+    const entry = this.#entries.get(name);
+    if (entry === undefined) return false;
+    entry.cancel();
+    this.#entries.delete(name);
+    this.#changed(name);
+    return true;
+  }
+
+  /** Ends all timers. */
+  close(): void {
+    for (const { cancel } of this.#entries.values()) cancel();
+  }
+
+  #endGrace(name: string): void {
+    const entry = this.#entries.get(name);
+    if (entry === undefined) return;
+    entry.isInGrace = false;
+    this.#changed(name);
+  }
+}

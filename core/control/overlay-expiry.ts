@@ -1,0 +1,45 @@
+import type { RewriteChange } from "../../config/overlay.ts";
+import type { Clock } from "../contract/clock.ts";
+import type { RunningConfig } from "./running-config.ts";
+
+/** The longest time that a timer takes. */
+const LONGEST_MS = 2 ** 31 - 1;
+/** How long to wait after a change that could not be dropped, because the rest of the config does not fit without it. */
+const AGAIN_MS = 60_000;
+
+/** Drops changes from the overlay when their time is over. */
+export class OverlayExpiry {
+  readonly #running: Pick<RunningConfig, "overlay" | "change">;
+  readonly #clock: Pick<Clock, "after" | "wall">;
+  #cancel: () => void = () => {};
+  #isClosed = false;
+
+  constructor(running: Pick<RunningConfig, "overlay" | "change">, clock: Pick<Clock, "after" | "wall">) {
+    this.#running = running;
+    this.#clock = clock;
+  }
+
+  /** Takes the overlay as it is now. Call it after each change. */
+  follow(leastMs = 0): void {
+    this.#cancel();
+    const ends = this.#running.overlay.rewrites.flatMap(({ untilMs }) => (untilMs === undefined ? [] : [untilMs]));
+    if (ends.length === 0 || this.#isClosed) return;
+    const waitMs = Math.max(leastMs, Math.min(...ends) - this.#clock.wall());
+    this.#cancel = this.#clock.after(Math.min(waitMs, LONGEST_MS), () => void this.#drop());
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#cancel();
+  }
+
+  async #drop(): Promise<void> {
+    const nowMs = this.#clock.wall();
+    const isOver = ({ untilMs }: RewriteChange) => untilMs !== undefined && untilMs <= nowMs;
+    const { isApplied } = await this.#running.change(
+      (overlay) => ({ ...overlay, rewrites: overlay.rewrites.filter((change) => !isOver(change)) }),
+      "api",
+    );
+    this.follow(isApplied ? 0 : AGAIN_MS);
+  }
+}

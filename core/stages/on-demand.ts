@@ -1,0 +1,40 @@
+import type { ActiveConfig } from "../active-config.ts";
+import type { OnDemand } from "../contract/request.ts";
+import type { DataPlane } from "../data-plane.ts";
+
+/** Longer names are nobody's adapters. */
+const LONGEST_NAME = 512;
+/** Engines that load adapters on demand append the name to a folder's path. A name that would leave the folder is never sent. */
+const ESCAPES_FOLDER = /^\/|(?:^|\/)\.\.(?:\/|$)|\0/;
+
+type NamesConfig = { readonly targets: ActiveConfig["targets"]; readonly settings: Pick<ActiveConfig["settings"], "unlisted"> };
+
+/** Whether the target may go to a replica that does not list it. */
+export function onDemand(
+  target: string,
+  { targets, settings }: NamesConfig,
+  { facts, load }: Pick<DataPlane, "facts" | "load">,
+): OnDemand {
+  if (settings.unlisted === "none" || target === "") return "never";
+  const isTarget = targets.has(target);
+  if (!isTarget && settings.unlisted !== "any") return "never";
+  if (target.length > LONGEST_NAME || ESCAPES_FOLDER.test(target)) return "never";
+  // A base model that none of the ready replicas lists can't be loaded by them.
+  if (!facts.served.has(target) && isBaseModel(target, facts, load)) return "never";
+  return isTarget ? "configured" : "asked";
+}
+
+/** Whether an available replica may still be asked for a target that none lists. */
+export function mayBeLoaded(target: string, config: NamesConfig, plane: Pick<DataPlane, "facts" | "load" | "clock">): boolean {
+  if (onDemand(target, config, plane) === "never") return false;
+  const nowMs = plane.clock.now();
+  const { unlisted } = plane.load;
+  return plane.facts.endpoints.some(
+    ({ isAvailable, slot }) => isAvailable && unlisted.at(slot, target, nowMs)?.standing !== "refused",
+  );
+}
+
+/** True only if a model list distinguishes base models from adapters. */
+function isBaseModel(target: string, { endpoints }: DataPlane["facts"], { adapters }: DataPlane["load"]): boolean {
+  return endpoints.some(({ slot, models }) => models.has(target) && adapters[slot]?.names?.has(target) === false);
+}

@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { effectiveConfig } from "../../config/effective.ts";
+import { loadTexts } from "../../config/load.ts";
+import { formatProblems } from "../../config/problems.ts";
+import { configText, withoutDefaults } from "../../core/cli/config-text.ts";
+import { builtIns } from "../../plugins/registry.ts";
+
+const TEXT = `apiVersion: signalbox/v1
+kind: Router
+spec:
+  listen:
+    port: 8123
+  pool:
+    name: llama
+    endpoints: [{ url: http://gpu1:8000, labels: { gpu: h100 } }]
+    probes: { startup: { periodSeconds: 2m } }
+  plugins:
+    - { type: prefix-cache, name: cache }
+  ejection: { baseSeconds: 5 }
+  keepAlive: { paths: [/v1/messages] }
+  limits: { idleTimeoutMs: 30s }
+`;
+
+async function load(text: string, urls: readonly string[] = []) {
+  const loaded = await loadTexts([{ file: "a.yaml", text }], builtIns, urls);
+  if (loaded.problems !== undefined) assert.fail(formatProblems(loaded.problems));
+  return loaded;
+}
+
+test("every value has its origin", async () => {
+  const { origins } = effectiveConfig(await load(TEXT, ["http://gpu2:8000"]), { port: 8124 });
+  const expected: Readonly<Record<string, string>> = {
+    "spec.listen.host": "default",
+    "spec.listen.port": "the command line",
+    "spec.admin.port": "default",
+    "spec.pool.name": "a.yaml:7:11",
+    "spec.pool.endpoints[0].url": "a.yaml:8:24",
+    "spec.pool.endpoints[0].labels.gpu": "a.yaml:8:57",
+    "spec.pool.endpoints[1].url": "outside of the Router document",
+    "spec.pool.probes.startup.periodSeconds": "a.yaml:9:41",
+    "spec.pool.probes.startup.path": "default",
+    "spec.ejection.baseSeconds": "a.yaml:12:28",
+    "spec.ejection.maxShare": "default",
+    "spec.keepAlive.paths": "a.yaml:13:23",
+    "spec.limits.idleTimeoutMs": "a.yaml:14:28",
+    "spec.limits.headBytes": "default",
+    "spec.responseHeaders": "default",
+  };
+  assert.deepEqual(Object.fromEntries(Object.keys(expected).map((path) => [path, origins[path]])), expected);
+  const cache = Object.entries(origins).filter(([, origin]) => origin.startsWith("a.yaml:11:"));
+  assert.ok(cache.some(([path]) => /^spec\.plugins\[\d+\]\.name$/.test(path)));
+});
+
+test("the printed config is a config with the same meaning, with its defaults and without", async () => {
+  const first = await load(TEXT);
+  const shown = effectiveConfig(first, {});
+  for (const isEffective of [true, false]) {
+    const again = await load(configText(shown, isEffective));
+    assert.deepEqual(again.config.settings, first.config.settings);
+    assert.deepEqual(again.config.pool, first.config.pool);
+    assert.deepEqual(again.config.profile, first.config.profile);
+    assert.deepEqual(effectiveConfig(again, {}).router.spec["plugins"], shown.router.spec["plugins"]);
+  }
+});
+
+test("without defaults only what is written is left", async () => {
+  const { router, origins } = effectiveConfig(await load(TEXT), {});
+  const { spec } = withoutDefaults(router, "", origins) as { spec: Record<string, unknown> };
+  assert.deepEqual(spec["listen"], { port: 8123 });
+  assert.deepEqual(spec["limits"], { idleTimeoutMs: 30_000 });
+  assert.deepEqual(spec["ejection"], { baseSeconds: 5 });
+  assert.equal(spec["retries"], undefined);
+});
+
+test("texts under keys that sound like secrets are hidden", async () => {
+  const loaded = await load(TEXT);
+  const plugins = loaded.config.plugins.map((entry) => ({
+    ...entry,
+    parameters: { apiKey: "hunter2", deep: [{ password: "hunter2" }] },
+  }));
+  const text = JSON.stringify(effectiveConfig({ ...loaded, config: { ...loaded.config, plugins } }, {}));
+  assert.doesNotMatch(text, /hunter2/);
+  assert.match(text, /"apiKey":"\(hidden\)","deep":\[\{"password":"\(hidden\)"\}\]/);
+});

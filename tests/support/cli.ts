@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { join } from "node:path";
+import { onThisRuntime } from "./own-runtime.ts";
+
+const root = join(import.meta.dirname ?? ".", "..", "..");
+const MAIN = join(root, "core", "cli", "main.ts");
+const children = new Set<ChildProcess>();
+
+export interface Running {
+  readonly child: ChildProcess;
+  readonly output: { out: string; err: string };
+  /** Its exit code; null if a signal ended it. */
+  readonly ended: Promise<number | null>;
+}
+
+/** Starts the program on the runtime that runs this test. */
+export function signalbox(...argv: string[]): Running {
+  return signalboxWith({}, ...argv);
+}
+
+/** The same with more environment variables. */
+export function signalboxWith(env: Readonly<Record<string, string>>, ...argv: string[]): Running {
+  const { command, args } = onThisRuntime(MAIN);
+  const child = spawn(command, [...args, ...argv], {
+    cwd: root,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...env },
+  });
+  children.add(child);
+  const output = { out: "", err: "" };
+  child.stdout.on("data", (chunk: Buffer) => {
+    output.out += chunk.toString();
+  });
+  child.stderr.on("data", (chunk: Buffer) => {
+    output.err += chunk.toString();
+  });
+  const ended = new Promise<number | null>((resolve) => {
+    child.on("close", (code) => {
+      children.delete(child);
+      resolve(code);
+    });
+  });
+  return { child, output, ended };
+}
+
+/** Runs a command to its end. */
+export async function run(
+  ...argv: string[]
+): Promise<{ readonly code: number | null; readonly out: string; readonly err: string }> {
+  const { output, ended } = signalbox(...argv);
+  return { code: await ended, ...output };
+}
+
+/** Waits until it is true, at most 15 seconds. */
+export async function until(isTrue: () => boolean): Promise<void> {
+  for (let waited = 0; !isTrue() && waited < 15_000; waited += 20) await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.ok(isTrue());
+}
+
+/** Ends what still runs of the programs that were started here. */
+export function killAll(): void {
+  for (const child of children) child.kill("SIGKILL");
+}
