@@ -89,6 +89,8 @@ export class Exchange implements ResponseReader {
   #isPromptWorkedOff = false;
   #hasSentAll = false;
   #isBodyFreed = false;
+  /** Its response is not read, because the client takes nothing. */
+  #isHeld = false;
   readonly #beganAtMs: number;
   /** Prompt tokens that the endpoint works off before this request's first token, its own included. */
   readonly #tokensAhead: number;
@@ -139,6 +141,7 @@ export class Exchange implements ResponseReader {
 
   /** The client can take more bytes. */
   resume(): void {
+    this.#release();
     this.#keepAlive?.resume();
     this.#connection.resume();
   }
@@ -233,8 +236,21 @@ export class Exchange implements ResponseReader {
 
   /** The client can't take more bytes now. */
   #pause(): void {
+    this.#hold();
     this.#keepAlive?.pause();
     this.#connection.pause();
+  }
+
+  #hold(): void {
+    if (this.#isHeld) return;
+    this.#isHeld = true;
+    this.#sending.plane.traffic.held(this.#sending.request, this.endpoint);
+  }
+
+  #release(): void {
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    this.#sending.plane.traffic.released(this.#sending.request, this.endpoint);
   }
 
   #tellFirstToken(): void {
@@ -249,6 +265,7 @@ export class Exchange implements ResponseReader {
 
   #settle(): void {
     this.isOver = true;
+    this.#release();
     this.#tap?.close();
     this.#keepAlive?.close();
     this.#claim.release();
