@@ -5,8 +5,8 @@ import { RouterError } from "../contract/errors.ts";
 import type { LoadView } from "../contract/load-view.ts";
 import type { Random } from "../contract/profile-plugin.ts";
 import type { InferenceRequest } from "../contract/request.ts";
+import { ignoresPromise } from "../contract/returned-promise.ts";
 import { faultText } from "./plugin-faults.ts";
-import { ignoresPromise } from "./returned-promise.ts";
 
 export interface Filtered {
   readonly candidates: readonly Endpoint[];
@@ -37,7 +37,7 @@ export function filter(
     if (lost.length === 0) continue;
     dropped.push({ filter: name, endpoints: lost });
     candidates = kept.slice();
-    if (kept.length === 0) return { candidates, dropped, refusal: plugin.refuse?.(request, endpoints) ?? noneLeft(name) };
+    if (kept.length === 0) return { candidates, dropped, refusal: refusalOf(name, plugin, request, endpoints) };
   }
   return { candidates, dropped, refusal: undefined };
 }
@@ -75,6 +75,24 @@ function droppedOf(filterName: string, candidates: readonly Endpoint[], kept: re
     `The filter "${filterName}" must return some of the candidates in their order; fix the plugin.`,
     { fault },
   );
+}
+
+/** What the filter says to the client when it has dropped the last candidate. */
+function refusalOf(
+  filterName: string,
+  plugin: Profile["filters"][number]["plugin"],
+  request: InferenceRequest,
+  endpoints: readonly Endpoint[],
+): RouterError {
+  let refusal: unknown;
+  try {
+    refusal = plugin.refuse?.(request, endpoints) ?? noneLeft(filterName);
+  } catch (cause) {
+    throw new RouterError("plugin_fault", `The filter "${filterName}" failed to refuse this request; fix the plugin.`, { cause });
+  }
+  if (refusal instanceof RouterError) return refusal;
+  ignoresPromise(refusal);
+  throw new RouterError("plugin_fault", `The filter "${filterName}" must refuse with a RouterError; fix the plugin.`);
 }
 
 function emptyPool(): RouterError {
