@@ -37,7 +37,7 @@ export function filter(
     if (lost.length === 0) continue;
     dropped.push({ filter: name, endpoints: lost });
     candidates = kept.slice();
-    if (kept.length === 0) return { candidates, dropped, refusal: refusalOf(name, plugin, request, endpoints) };
+    if (kept.length === 0) return { candidates, dropped, refusal: refusalOf(named, request, endpoints) };
   }
   return { candidates, dropped, refusal: undefined };
 }
@@ -79,20 +79,21 @@ function droppedOf(filterName: string, candidates: readonly Endpoint[], kept: re
 
 /** What the filter says to the client when it has dropped the last candidate. */
 function refusalOf(
-  filterName: string,
-  plugin: Profile["filters"][number]["plugin"],
+  { name, plugin, file }: Profile["filters"][number],
   request: InferenceRequest,
   endpoints: readonly Endpoint[],
 ): RouterError {
   let refusal: unknown;
   try {
-    refusal = plugin.refuse?.(request, endpoints) ?? noneLeft(filterName);
+    refusal = plugin.refuse?.(request, endpoints) ?? noneLeft(name);
   } catch (cause) {
-    throw new RouterError("plugin_fault", `The filter "${filterName}" failed to refuse this request; fix the plugin.`, { cause });
+    const fault = { plugin: name, text: faultText(cause, file) };
+    throw new RouterError("plugin_fault", `The filter "${name}" failed to refuse this request; fix the plugin.`, { cause, fault });
   }
   if (refusal instanceof RouterError) return refusal;
   ignoresPromise(refusal);
-  throw new RouterError("plugin_fault", `The filter "${filterName}" must refuse with a RouterError; fix the plugin.`);
+  const fault = { plugin: name, text: "A filter must refuse with a RouterError" };
+  throw new RouterError("plugin_fault", `The filter "${name}" must refuse with a RouterError; fix the plugin.`, { fault });
 }
 
 function emptyPool(): RouterError {
