@@ -88,7 +88,10 @@ function refusalOf(
     refusal = plugin.refuse?.(request, endpoints) ?? noneLeft(name);
   } catch (cause) {
     const fault = { plugin: name, text: faultText(cause, file) };
-    throw new RouterError("plugin_fault", `The filter "${name}" failed to refuse this request; fix the plugin.`, { cause, fault });
+    throw new RouterError("plugin_fault", `The filter "${name}" failed to refuse this request; fix the plugin.`, {
+      cause,
+      fault,
+    });
   }
   if (refusal instanceof RouterError) return refusal;
   ignoresPromise(refusal);
