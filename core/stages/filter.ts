@@ -31,7 +31,7 @@ export function filter(
   const dropped: Dropped[] = [];
   let candidates = endpoints;
   for (const named of filters) {
-    const { name, plugin } = named;
+    const { name } = named;
     const kept = keptBy(named, request, candidates, load, random);
     const lost = droppedOf(name, candidates, kept);
     if (lost.length === 0) continue;
