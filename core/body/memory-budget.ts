@@ -23,6 +23,10 @@ const MARK_MS = 1_000;
 /** An upload that brought less than this is cut when a body that is just arriving needs the room. */
 const SLOW_BYTES = 64 * 1024;
 
+/** Bodies up to this size may take a share of the budget more: uploads that are too young to be called slow don't shut them out. */
+const SMALL_BYTES = 64 * 1024;
+const SMALL_SHARE = 1 / 16;
+
 /**
  * One budget for the memory of all request bodies under way and of all responses that clients have not read. When it is used up,
  * room is made by cutting the uploads that made the least progress lately; where that is not enough, the body that asks is refused.
@@ -61,14 +65,15 @@ export class MemoryBudget {
 
   /** A body of `bytes` is announced. Throws RouterError (503) if there is no room for it. */
   announced(bytes: number): void {
-    if (this.#hasRoom(bytes) || this.#makeRoom(bytes, SLOW_BYTES)) return;
+    if (this.#hasRoom(bytes) || this.#makeRoom(bytes, SLOW_BYTES) || this.#hasSmallRoom(bytes, bytes)) return;
     this.refusals += 1;
     throw overloaded();
   }
 
   /** Memory for a body. Throws RouterError (503) if there is none. */
   take(upload: Upload, bytes: number): void {
-    if (!this.#hasRoom(bytes) && !this.#makeRoom(bytes, this.#progressOf(upload) ?? SLOW_BYTES)) {
+    const hasRoom = this.#hasRoom(bytes) || this.#makeRoom(bytes, this.#progressOf(upload) ?? SLOW_BYTES);
+    if (!hasRoom && !this.#hasSmallRoom(bytes, upload.heldBytes + bytes)) {
       this.refusals += 1;
       throw overloaded();
     }
@@ -97,6 +102,11 @@ export class MemoryBudget {
 
   #hasRoom(bytes: number): boolean {
     return this.#bodyBytes + this.#unreadBytes + bytes <= this.limitBytes;
+  }
+
+  /** Whether a body that holds `held` bytes, `bytes` more than so far, may go beyond the limit. */
+  #hasSmallRoom(bytes: number, held: number): boolean {
+    return held <= SMALL_BYTES && this.#hasRoom(bytes - SMALL_SHARE * this.limitBytes);
   }
 
   #trimIdle(): void {

@@ -1,6 +1,7 @@
 import type { Named } from "../active-config.ts";
 import type { Detector, EndpointRecord } from "../contract/detector.ts";
 import type { Log } from "../contract/log.ts";
+import { ignoresPromise } from "../contract/returned-promise.ts";
 import { thrownText } from "../contract/thrown-text.ts";
 
 /** Why an endpoint should leave the pool. */
@@ -10,7 +11,7 @@ export interface Detected {
   readonly cutsWaiting: boolean;
 }
 
-/** Asks the detectors in turn, and returns the first reason that one gives. A detector that throws gives none. */
+/** Asks the detectors in turn, and returns the first reason that one gives. A detector that throws, or returns no text, gives none. */
 export function detect(
   detectors: readonly Named<Detector>[],
   record: EndpointRecord,
@@ -26,7 +27,10 @@ export function detect(
 
 function ask(detector: Detector, record: EndpointRecord, others: readonly EndpointRecord[], log: Log): string | undefined {
   try {
-    return detector.detect(record, others);
+    const reason: unknown = detector.detect(record, others);
+    if (reason === undefined || typeof reason === "string") return reason;
+    ignoresPromise(reason);
+    throw new TypeError("It must return a text or undefined, at once");
   } catch (thrown) {
     log.warn("A plugin broke its contract", { method: "detect", fault: thrownText(thrown) });
     return undefined;

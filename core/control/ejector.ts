@@ -144,6 +144,9 @@ export class Ejector {
     records.age(Number.isNaN(this.#sweptAtMs) ? 0 : nowMs - this.#sweptAtMs);
     this.#sweptAtMs = nowMs;
     for (const { endpoint } of this.#rows.values()) records.heard(endpoint, lastByteMs(endpoint));
+    // Endpoints that were ejected may have been replaced, or fail their probes too: then panic can't wait for one that returns.
+    const isAnyOut = [...this.#rows.values()].some((row) => row.ejection !== undefined && this.#isHealthy(row));
+    if (!isAnyOut) this.#endPanic();
     const healthy = this.#recordsOfHealthy(nowMs);
     for (const row of this.#rows.values()) {
       if (row.stage === "ejected") this.#maybeTry(row, nowMs);

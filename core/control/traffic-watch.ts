@@ -42,6 +42,15 @@ export class TrafficWatch implements Traffic {
     this.#options.records.firstToken(endpoint, seenMs, tokensAhead / this.#options.poolRate());
   }
 
+  held(request: InferenceRequest, endpoint: Endpoint): void {
+    this.#options.records.abandoned(endpoint, request.isStream);
+  }
+
+  released(request: InferenceRequest, endpoint: Endpoint): void {
+    const { records, clock } = this.#options;
+    records.sent(endpoint, request.isStream, clock.now());
+  }
+
   responded(request: InferenceRequest, endpoint: Endpoint, status: number, sentAtMs: number): void {
     const { records, ejector, clock } = this.#options;
     const nowMs = clock.now();

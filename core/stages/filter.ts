@@ -5,8 +5,8 @@ import { RouterError } from "../contract/errors.ts";
 import type { LoadView } from "../contract/load-view.ts";
 import type { Random } from "../contract/profile-plugin.ts";
 import type { InferenceRequest } from "../contract/request.ts";
+import { ignoresPromise } from "../contract/returned-promise.ts";
 import { faultText } from "./plugin-faults.ts";
-import { ignoresPromise } from "./returned-promise.ts";
 
 export interface Filtered {
   readonly candidates: readonly Endpoint[];
@@ -31,13 +31,13 @@ export function filter(
   const dropped: Dropped[] = [];
   let candidates = endpoints;
   for (const named of filters) {
-    const { name, plugin } = named;
+    const { name } = named;
     const kept = keptBy(named, request, candidates, load, random);
     const lost = droppedOf(name, candidates, kept);
     if (lost.length === 0) continue;
     dropped.push({ filter: name, endpoints: lost });
     candidates = kept.slice();
-    if (kept.length === 0) return { candidates, dropped, refusal: plugin.refuse?.(request, endpoints) ?? noneLeft(name) };
+    if (kept.length === 0) return { candidates, dropped, refusal: refusalOf(named, request, endpoints) };
   }
   return { candidates, dropped, refusal: undefined };
 }
@@ -75,6 +75,28 @@ function droppedOf(filterName: string, candidates: readonly Endpoint[], kept: re
     `The filter "${filterName}" must return some of the candidates in their order; fix the plugin.`,
     { fault },
   );
+}
+
+/** What the filter says to the client when it has dropped the last candidate. */
+function refusalOf(
+  { name, plugin, file }: Profile["filters"][number],
+  request: InferenceRequest,
+  endpoints: readonly Endpoint[],
+): RouterError {
+  let refusal: unknown;
+  try {
+    refusal = plugin.refuse?.(request, endpoints) ?? noneLeft(name);
+  } catch (cause) {
+    const fault = { plugin: name, text: faultText(cause, file) };
+    throw new RouterError("plugin_fault", `The filter "${name}" failed to refuse this request; fix the plugin.`, {
+      cause,
+      fault,
+    });
+  }
+  if (refusal instanceof RouterError) return refusal;
+  ignoresPromise(refusal);
+  const fault = { plugin: name, text: "A filter must refuse with a RouterError" };
+  throw new RouterError("plugin_fault", `The filter "${name}" must refuse with a RouterError; fix the plugin.`, { fault });
 }
 
 function emptyPool(): RouterError {

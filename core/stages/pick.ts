@@ -3,9 +3,9 @@ import type { Endpoint } from "../contract/endpoint.ts";
 import { RouterError } from "../contract/errors.ts";
 import type { Picker } from "../contract/picker.ts";
 import type { Random } from "../contract/profile-plugin.ts";
+import { ignoresPromise } from "../contract/returned-promise.ts";
 import { MAX_SLOTS } from "../state/load.ts";
 import { faultText } from "./plugin-faults.ts";
-import { ignoresPromise } from "./returned-promise.ts";
 
 /** By slot: the endpoint's index among the candidates; -1 after the order contained it. Only valid within one call. */
 const places = new Int32Array(MAX_SLOTS);

@@ -14,6 +14,7 @@ import type { Head } from "../wire/head.ts";
 import { HEADER } from "../wire/header-names.ts";
 import type { ResponseReader, UpstreamFailure } from "../wire/upstream-connection.ts";
 import { KeepAlive, type KeepAliveRule } from "./keep-alive.ts";
+import { pauseMs } from "./overload-pause.ts";
 import { ownResponseLines } from "./response-lines.ts";
 import { isOverload } from "./retry-policy.ts";
 import { type Draft, requestHead } from "./rewrite.ts";
@@ -95,6 +96,8 @@ export class Exchange implements ResponseReader {
   #isPromptWorkedOff = false;
   #hasSentAll = false;
   #isBodyFreed = false;
+  /** Its response is not read, because the client takes nothing. */
+  #isHeld = false;
   readonly #beganAtMs: number;
   /** Prompt tokens that the endpoint works off before this request's first token, its own included. */
   readonly #tokensAhead: number;
@@ -147,6 +150,7 @@ export class Exchange implements ResponseReader {
 
   /** The client can take more bytes. */
   resume(): void {
+    this.#release();
     this.#keepAlive?.resume();
     this.#connection.resume();
   }
@@ -242,8 +246,21 @@ export class Exchange implements ResponseReader {
 
   /** The client can't take more bytes now. */
   #pause(): void {
+    this.#hold();
     this.#keepAlive?.pause();
     this.#connection.pause();
+  }
+
+  #hold(): void {
+    if (this.#isHeld) return;
+    this.#isHeld = true;
+    this.#sending.plane.traffic.held(this.#sending.request, this.endpoint);
+  }
+
+  #release(): void {
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    this.#sending.plane.traffic.released(this.#sending.request, this.endpoint);
   }
 
   #tellFirstToken(): void {
@@ -259,6 +276,7 @@ export class Exchange implements ResponseReader {
   #settle(): void {
     this.isOver = true;
     this.#unlisted?.close();
+    this.#release();
     this.#tap?.close();
     this.#keepAlive?.close();
     this.#claim.release();
@@ -271,17 +289,6 @@ export class Exchange implements ResponseReader {
     plane.tokenScale.learn(request.api, request.parsedTokens, usage.promptTokens);
     this.#claim.report(usage);
   }
-}
-
-/** How long a replica gets no requests after a 503 or 429 without Retry-After. */
-const PAUSE_MS = 1_000;
-/** The longest such pause, whatever Retry-After says. */
-const LONGEST_PAUSE_MS = 60_000;
-
-/** Retry-After in seconds (RFC 9110 10.2.3); a date counts as none. */
-function pauseMs(head: Head): number {
-  const asked = head.get("retry-after") ?? "";
-  return /^\d{1,9}$/.test(asked) ? Math.min(LONGEST_PAUSE_MS, Number(asked) * 1000) : PAUSE_MS;
 }
 
 function isEventStream(head: Head): boolean {

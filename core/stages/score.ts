@@ -3,9 +3,9 @@ import type { Fault, ScorerColumn } from "../contract/decision.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { LoadView } from "../contract/load-view.ts";
 import type { InferenceRequest } from "../contract/request.ts";
+import { ignoresPromise } from "../contract/returned-promise.ts";
 import type { Scorer } from "../contract/scorer.ts";
 import { faultText } from "./plugin-faults.ts";
-import { ignoresPromise } from "./returned-promise.ts";
 
 export interface Scored {
   readonly columns: readonly ScorerColumn[];

@@ -12,6 +12,10 @@ export interface Traffic {
   responded(request: InferenceRequest, endpoint: Endpoint, status: number, sentAtMs: number): void;
   /** There is no response, or it broke off. */
   failed(request: InferenceRequest, endpoint: Endpoint, failure: AttemptFailure, sentAtMs: number): void;
+  /** The client takes nothing, so the endpoint's response is not read: its silence says nothing. `released` follows. */
+  held(request: InferenceRequest, endpoint: Endpoint): void;
+  /** The response is read again, or about to end. */
+  released(request: InferenceRequest, endpoint: Endpoint): void;
   /** The request's body is about to be freed, before its exchange ends: what is needed of it is taken now. */
   freesBody(request: InferenceRequest): void;
   /** The exchange was ended from this side. */
@@ -19,4 +23,13 @@ export interface Traffic {
 }
 
 /** Nobody watches. */
-export const UNWATCHED: Traffic = { sent() {}, firstToken() {}, responded() {}, failed() {}, freesBody() {}, abandoned() {} };
+export const UNWATCHED: Traffic = {
+  sent() {},
+  firstToken() {},
+  held() {},
+  released() {},
+  responded() {},
+  failed() {},
+  freesBody() {},
+  abandoned() {},
+};

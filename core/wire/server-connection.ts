@@ -91,6 +91,8 @@ export class ServerConnection implements Timed, BodySink, ResponseOwner {
     let at = 0;
     try {
       while (at < chunk.length) {
+        // Responses that nobody reads are memory: a client that asks faster than it reads has to wait.
+        if (this.#state === "idle" && this.#socket.writableNeedDrain) return this.#hold(chunk.subarray(at));
         if (this.#state === "idle" || this.#state === "head") at = this.#readHead(chunk, at);
         else if (this.#state === "body" || this.#state === "skip") at = this.#readBody(chunk, at);
         else {
@@ -164,6 +166,12 @@ export class ServerConnection implements Timed, BodySink, ResponseOwner {
     this.#receiver?.body(chunk, start, end);
   }
 
+  /** Keeps the bytes until all responses are taken. No request is under way: it does no harm that nobody sees the client leave. */
+  #hold(bytes: Buffer): void {
+    this.#keep(bytes);
+    this.#socket.pause();
+  }
+
   #keep(bytes: Buffer): void {
     this.#pipelined.add(bytes);
     // More than the body of any request may have, so this is no client that can be served.
@@ -172,8 +180,11 @@ export class ServerConnection implements Timed, BodySink, ResponseOwner {
 
   #drained(): void {
     this.#progress.drained();
-    if (this.#state === "idle") this.#awaitRequest();
-    this.#receiver?.drained();
+    if (this.#state !== "idle") return this.#receiver?.drained();
+    this.#awaitRequest();
+    if (this.#pipelined.isClosed) return this.#endLast();
+    this.#socket.resume();
+    if (this.#pipelined.length > 0) this.#takePipelined();
   }
 
   /** The response is fully handed to the socket. */

@@ -61,7 +61,10 @@ export class UpstreamConnection implements Timed {
       this.#deadlineMs = Number.POSITIVE_INFINITY;
       this.#reader?.head(head, framing);
     },
-    body: (chunk, spans, spanCount, isVerbatim) => this.#reader?.body(chunk, spans, spanCount, isVerbatim),
+    body: (chunk, spans, spanCount, isVerbatim) => {
+      this.#hasBodyBytes = true;
+      this.#reader?.body(chunk, spans, spanCount, isVerbatim);
+    },
   });
   #state: State = "connecting";
   #deadlineMs: number;
@@ -69,6 +72,7 @@ export class UpstreamConnection implements Timed {
   #reader: ResponseReader | undefined;
   #isReused = false;
   #hasResponseBytes = false;
+  #hasBodyBytes = false;
   /** A write failed: the rest of the request can't be sent. */
   #isUnwritable = false;
   /** The socket is closed and writes nothing any more. */
@@ -98,6 +102,7 @@ export class UpstreamConnection implements Timed {
   send(method: string, head: string, body: readonly Uint8Array[], reader: ResponseReader): void {
     this.#reader = reader;
     this.#hasResponseBytes = false;
+    this.#hasBodyBytes = false;
     this.#decoder.begin(method);
     if (this.#state === "connecting") {
       this.#unsent = { head, body };
@@ -127,9 +132,9 @@ export class UpstreamConnection implements Timed {
     this.#close();
   }
 
-  /** Gives up a request that has no byte of a response yet. */
+  /** Gives up a request whose response has no byte of a body yet: vLLM sends the head of a stream before it works on it. */
   cutWaiting(): void {
-    if (this.#state === "waiting" && !this.#hasResponseBytes) this.#fail("wedged");
+    if ((this.#state === "waiting" || this.#state === "body") && !this.#hasBodyBytes) this.#fail("wedged");
   }
 
   sweep(nowMs: number): void {

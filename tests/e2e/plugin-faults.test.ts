@@ -23,6 +23,12 @@ const failUnprintably = (): never => {
 /** A rejection that nobody handles fails this file on every runtime. */
 const reject = async (): Promise<never> => fail();
 
+/** A list of one value that throws when it is read again. */
+const readOnce = (value: number): ArrayLike<number> => {
+  let reads = 0;
+  return new Proxy([value], { get: (target, key) => (key === "0" && ++reads > 1 ? fail() : Reflect.get(target, key)) });
+};
+
 /** What each kind may do wrong, and what the client gets. */
 const zoo: readonly { name: string; plugin: Definition; profile: string; status: number; code?: string }[] = [
   {
@@ -92,6 +98,30 @@ const zoo: readonly { name: string; plugin: Definition; profile: string; status:
     profile: "zoo",
     status: 500,
     code: "plugin_fault",
+  },
+  {
+    name: "a filter whose refusal throws",
+    plugin: defineFilter({ ...declared, type: "zoo", create: () => ({ filter: () => [], refuse: fail }) }) as Definition,
+    profile: "zoo",
+    status: 500,
+    code: "plugin_fault",
+  },
+  {
+    name: "a filter whose refusal is a rejected promise",
+    plugin: defineFilter({
+      ...declared,
+      type: "zoo",
+      create: () => ({ filter: () => [], refuse: reject as never }),
+    }) as Definition,
+    profile: "zoo",
+    status: 500,
+    code: "plugin_fault",
+  },
+  {
+    name: "a scorer whose scores can be read once",
+    plugin: defineScorer({ ...declared, type: "zoo", create: () => ({ score: () => readOnce(0.5) }) }) as Definition,
+    profile: "zoo",
+    status: 200,
   },
   {
     name: "a picker that picks nobody",

@@ -4,7 +4,7 @@ import { connect, type Socket } from "node:net";
 import { describe, it } from "node:test";
 import { type Flood, flood } from "../support/flood.ts";
 import { waitUntil } from "../support/router.ts";
-import { assertIdle, chatPost, STREAM, setUp } from "../support/scripted-pool.ts";
+import { answerOk, assertIdle, chatPost, STREAM, setUp } from "../support/scripted-pool.ts";
 
 /** Longer than Bun's own client takes for what it reads at once. */
 const LIMIT_MS = 1_500;
@@ -66,6 +66,32 @@ describe("a client that reads a long response", () => {
     assert.ok(performance.now() - startMs > LIMIT_MS / 2, "not at once");
     assert.equal(router.log[0]!.ending, "client-left");
     await assertIdle(router);
+    socket.destroy();
+  });
+});
+
+describe("a client that asks faster than it reads", () => {
+  const ASKED = 1_000;
+  const ADAPTERS = Array.from({ length: 100 }, (_, n) => `an-adapter-with-a-long-name-${n}`);
+
+  it("waits, and gets every response once it reads", { timeout: 60_000 }, async () => {
+    const { router } = await setUp([answerOk], { models: ADAPTERS });
+    const socket = connect({ port: router.port, host: "127.0.0.1" });
+    socket.pause();
+    socket.write("GET /v1/models HTTP/1.1\r\nHost: test\r\n\r\n".repeat(ASKED));
+    await waitUntil(() => router.log.length > 0);
+    // Without a bound all of them are served within one turn of the event loop.
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    assert.ok(router.log.length < ASKED, `${router.log.length} responses wait in memory`);
+    let responses = 0;
+    let tail = "";
+    socket.on("data", (chunk: Buffer) => {
+      const pieces = (tail + chunk.toString("latin1")).split('"object":"list"');
+      responses += pieces.length - 1;
+      tail = pieces.at(-1)!.slice(-20);
+    });
+    socket.resume();
+    await waitUntil(() => responses === ASKED);
     socket.destroy();
   });
 });

@@ -27,6 +27,9 @@ export class FakeSocket extends EventEmitter {
     return this.unsentBytes;
   }
 
+  /** Set by a test together with `unsentBytes`. */
+  writableNeedDrain = false;
+
   isPaused(): boolean {
     return this.#isPaused;
   }

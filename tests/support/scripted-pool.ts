@@ -20,9 +20,9 @@ export const event = (n: number) => `data: {"n":${n}}\n\n`;
 /** Starts replicas with the given scripts and a router over them; both end after the test file. */
 export async function setUp(
   scripts: readonly Script[],
-  options: TestRouterOptions = {},
+  { models, ...options }: TestRouterOptions & { readonly models?: readonly string[] } = {},
 ): Promise<{ router: TestRouter; replicas: ScriptedReplica[]; replica: ScriptedReplica }> {
-  const replicas = await Promise.all(scripts.map((script) => startScriptedReplica(script)));
+  const replicas = await Promise.all(scripts.map((script) => startScriptedReplica(script, models)));
   const router = await startTestRouter(
     replicas.map(({ url }) => url),
     options,

@@ -99,14 +99,32 @@ describe("a new body", () => {
 
 test("an upload is not cut before it had a period's time", async () => {
   const clock = new FakeClock();
-  const memory = new MemoryBudget(100, clock);
-  const upload = new TestUpload(memory, 100);
+  const memory = new MemoryBudget(100 * KIB, clock);
+  const upload = new TestUpload(memory, 100 * KIB);
   await clock.advance(PERIOD_MS);
-  assert.throws(() => memory.announced(1), OVERLOADED);
+  assert.throws(() => memory.announced(7 * KIB), OVERLOADED);
   await clock.advance(PERIOD_MS);
-  memory.announced(1);
+  memory.announced(7 * KIB);
   assert.equal(upload.error?.code, "overloaded");
   assert.equal(memory.bodyBytes, 0);
+});
+
+test("a small body is let in beside large ones that are too young to be cut, but not any number of them", () => {
+  const memory = new MemoryBudget(1600 * KIB, new FakeClock());
+  new TestUpload(memory, 1600 * KIB);
+  const small = new TestUpload(memory, 64 * KIB);
+  new TestUpload(memory, 36 * KIB);
+  assert.throws(() => memory.announced(1), OVERLOADED);
+  assert.throws(() => memory.take(small, 1), OVERLOADED);
+  memory.close();
+});
+
+test("a large body is not", () => {
+  const memory = new MemoryBudget(1600 * KIB, new FakeClock());
+  const large = new TestUpload(memory, 1600 * KIB);
+  assert.throws(() => memory.announced(65 * KIB), OVERLOADED);
+  assert.throws(() => memory.take(large, 1), OVERLOADED);
+  memory.close();
 });
 
 test("an upload that grows is refused before quicker ones, and cuts slower ones", async () => {

@@ -237,6 +237,30 @@ describe("how many may be out", () => {
   });
 });
 
+describe("panic", () => {
+  const panicking = () => {
+    const setup = new Setup();
+    for (const index of [0, 1, 2]) setup.fail(index);
+    assert.equal(setup.ejector.isPanicking, true);
+    return setup;
+  };
+
+  it("ends when all endpoints were restarted", () => {
+    const setup = panicking();
+    const restarted = setup.endpoints.map((endpoint) => ({ ...endpoint, generation: endpoint.generation + 1 }));
+    setup.ejector.follow(restarted, setup.nowMs);
+    setup.wait(500);
+    assert.equal(setup.ejector.isPanicking, false);
+  });
+
+  it("ends when those that are ejected fail their probes too", () => {
+    const setup = panicking();
+    setup.unhealthy.add("e0").add("e1");
+    setup.wait(500);
+    assert.equal(setup.ejector.isPanicking, false);
+  });
+});
+
 describe("an endpoint that makes no progress", () => {
   it("is ejected by a sweep, and what waits there is cut", () => {
     const setup = new Setup();

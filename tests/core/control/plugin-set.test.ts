@@ -62,7 +62,7 @@ describe("a plugin set", () => {
     const events: string[] = [];
     const loaded = await load(noting(events), [one, two, broken]);
     assert.throws(() => buildPluginSet(loaded, services(), new KeptState()), {
-      message: 'a.yaml:6:72: The plugin "broken" can\'t be made: there is no disk',
+      message: 'The plugin "broken" can\'t be made: there is no disk',
     });
     assert.deepEqual(events.slice(2), ["disposed two, aborted true", "disposed one, aborted true"]);
   });

@@ -91,6 +91,22 @@ describe("a listener", () => {
     await listener.close();
   });
 
+  it("keeps no place for those that leave while they wait", async () => {
+    const { sockets, listener, waitingRoom, isServed } = await setUp(1, false, 3);
+    const first = await isServed();
+    const leaving = [await openClient(listener.port), await openClient(listener.port), await openClient(listener.port)];
+    await waitUntil(() => waitingRoom.size === leaving.length);
+    for (const { socket } of leaving) socket.resetAndDestroy();
+    // Bun notices it now, other runtimes once the connection is read.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    first.client.destroy();
+    await waitUntil(() => waitingRoom.size === 0 && sockets.size === 0);
+    const next = await isServed();
+    assert.ok(next.isServed);
+    next.client.destroy();
+    await listener.close();
+  });
+
   it("lets nobody wait for longer than it may, nor beyond its own end", async () => {
     const { clock, listener, waitingRoom, isServed } = await setUp(1, false, 2);
     const first = await isServed();

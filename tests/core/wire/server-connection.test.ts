@@ -131,6 +131,22 @@ describe("requests that come before their turn", () => {
     assert.match(await respond(), /^HTTP\/1\.1 200 OK\r\n.*HTTP\/1\.1 200 OK\r\n/s);
   });
 
+  it("wait until the client has taken the responses so far", async () => {
+    const { socket, targets, respond } = connection();
+    socket.receive(Buffer.concat([get("/a"), get("/b")]));
+    socket.writableNeedDrain = true;
+    await respond();
+    socket.receive(get("/c"));
+    await settle();
+    assert.deepEqual(targets, ["/a"]);
+    socket.writableNeedDrain = false;
+    socket.emit("drain");
+    await settle();
+    assert.deepEqual(targets, ["/a", "/b"]);
+    await respond();
+    assert.deepEqual(targets, ["/a", "/b", "/c"]);
+  });
+
   it("are all served, up to 128 KiB of them", async () => {
     const { socket, targets, respond } = connection();
     socket.receive(get("/0"));
