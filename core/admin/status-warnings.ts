@@ -1,24 +1,31 @@
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { RouterView } from "../contract/router-view.ts";
-import type { Facts } from "../state/facts.ts";
 import type { ShownConfig, ShownRouter } from "./router-view.ts";
 import type { RewriteStatus } from "./status.ts";
 
 /** What the warnings are made of. */
 interface Warned extends Pick<ShownRouter, "isPanicking" | "slowPlugins"> {
   readonly running: Pick<ShownConfig, "lastReload">;
-  readonly facts: Facts;
+  readonly endpoints: readonly Endpoint[];
   readonly available: readonly Endpoint[];
   readonly rewrites: readonly RewriteStatus[];
   readonly view: RouterView;
 }
 
 /** What needs an operator's attention, as sentences. */
-export function warningsOf({ running, facts, available, rewrites, isPanicking, slowPlugins, view }: Warned): readonly string[] {
+export function warningsOf({
+  running,
+  endpoints,
+  available,
+  rewrites,
+  isPanicking,
+  slowPlugins,
+  view,
+}: Warned): readonly string[] {
   return [
     ...reloadWarnings(running),
-    ...poolWarnings(facts.endpoints, available, rewrites, isPanicking),
-    ...keyWarnings(facts.endpoints, view),
+    ...poolWarnings(endpoints, available, rewrites, isPanicking),
+    ...keyWarnings(endpoints, view),
     ...slowPlugins.map(slowWarning),
   ];
 }

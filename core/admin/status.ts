@@ -160,7 +160,7 @@ export function statusOf(
     listen,
     clientConnections: clientConnections(),
     acceptPauses: acceptPauses(),
-    warnings: warningsOf({ running, facts, available, rewrites, isPanicking, slowPlugins, view }),
+    warnings: warningsOf({ running, endpoints: facts.endpoints, available, rewrites, isPanicking, slowPlugins, view }),
     endpoints: facts.endpoints.map((endpoint) => endpointStatus(endpoint, view, intents)),
     profile: profileStatus(config.profile),
     rewrites,
