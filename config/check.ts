@@ -1,6 +1,6 @@
 import type { Definition } from "../core/contract/plugin.ts";
 import type { Address, RouterConfig } from "./config.ts";
-import { GUARDS } from "./defaults.ts";
+import { missingGuards } from "./guards.ts";
 import type { Registry } from "./instances.ts";
 import { type LoadedConfig, loadConfig } from "./load.ts";
 import { NO_OVERLAY } from "./overlay.ts";
@@ -74,11 +74,6 @@ function profileRows({ profile, plugins }: RouterConfig, definitions: ReadonlyMa
     const kind = definitions.get(pluginRef)?.kind ?? "";
     return `${kind.padEnd(7)} ${pluginRef}${type === pluginRef ? "" : ` (${type})`}${weight === undefined ? "" : `  weight ${weight}`}`;
   });
-}
-
-function missingGuards({ config, definitions }: LoadedConfig): readonly string[] {
-  const types = new Set(config.profile.plugins.map(({ pluginRef }) => definitions.get(pluginRef)?.type));
-  return GUARDS.filter((type) => !types.has(type));
 }
 
 /** What an unguarded profile leaves out, and what that means. */

@@ -1,7 +1,9 @@
+import type { Secret } from "../core/contract/secret.ts";
 import type { ProbeSpec, Probes } from "../core/control/readiness/probes.ts";
-import type { EjectionSettings } from "../core/settings.ts";
-import type { AdminAddress } from "./config.ts";
+import type { CorsSettings, EjectionSettings } from "../core/settings.ts";
+import type { AdminAddress, ListenAddress, RouterConfig } from "./config.ts";
 import { CONFIGURED_ELSEWHERE } from "./defaults.ts";
+import { missingGuards } from "./guards.ts";
 import type { LoadedConfig } from "./load.ts";
 import { type Path, pathText, placeText } from "./problems.ts";
 
@@ -28,19 +30,19 @@ export interface CommandLine {
 /** The Router document with every default filled in. */
 export function effectiveConfig(loaded: LoadedConfig, commandLine: CommandLine): EffectiveConfig {
   const { config } = loaded;
-  const { pool, profile, settings } = config;
+  const { profile, settings } = config;
   const { limits, ejection, retries, keepAlive, forwardedFor, hasRoutingHeaders } = settings;
   const plugins = config.plugins.filter(({ type }) => !CONFIGURED_ELSEWHERE.has(type));
   const spec = {
-    listen: config.listen,
+    listen: { ...addressOf(config.listen), ...(settings.cors && { cors: corsOf(settings.cors) }) },
     admin: config.admin === undefined ? false : adminOf(config.admin),
-    pool: { name: pool.name, endpoints: pool.endpoints, probes: probesOf(pool.probes) },
+    pool: poolOf(config),
     plugins: plugins.map(({ name, type, from, parameters }) => ({
       name,
       ...(from === undefined ? { type } : { from }),
       parameters: masked(parameters),
     })),
-    profiles: [profile],
+    profiles: [missingGuards(loaded).length === 0 ? profile : { ...profile, unguarded: true }],
     ejection: ejection.isOn ? ejectionOf(ejection) : false,
     retries,
     ...(keepAlive && { keepAlive: { periodSeconds: keepAlive.periodMs / 1000, paths: keepAlive.paths } }),
@@ -81,8 +83,28 @@ function leavesOf(value: unknown, path: Path): readonly Path[] {
   return entries.flatMap(([key, inner]) => leavesOf(inner, [...path, key]));
 }
 
-function adminOf({ host, port, hosts, token, isReadOnly }: AdminAddress) {
-  return { host, port, hosts, ...(token && { token: token.from }), readOnly: isReadOnly };
+function addressOf({ host, port, isPortShared }: ListenAddress) {
+  return { host, port, reusePort: isPortShared };
+}
+
+function adminOf({ hosts, token, isReadOnly, ...address }: AdminAddress) {
+  return { ...addressOf(address), hosts, ...(token && { token: token.from }), readOnly: isReadOnly };
+}
+
+function corsOf({ origins, headers, maxAgeS }: CorsSettings) {
+  return { origins: origins === undefined ? ["*"] : [...origins], ...(headers && { headers }), maxAgeS };
+}
+
+function poolOf({ pool, settings: { credentials, unlisted } }: RouterConfig) {
+  const authOf = (secret: Secret | undefined) => secret && { auth: { bearer: secret.from } };
+  return {
+    name: pool.name,
+    endpoints: pool.endpoints.map((endpoint) => ({ ...endpoint, ...authOf(credentials?.ofEndpoint.get(endpoint.name)) })),
+    ...authOf(credentials?.ofPool),
+    forwardCredentials: credentials?.isForwarded ?? true,
+    probes: probesOf(pool.probes),
+    adapters: { unlisted },
+  };
 }
 
 function probesOf({ startup, liveness, readiness }: Probes) {

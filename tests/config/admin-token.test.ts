@@ -43,7 +43,7 @@ describe("the admin API's token", () => {
   }
 
   const refusals: readonly (readonly [written: string, problem: RegExp])[] = [
-    ["hunter2hunter2", /found a text; wanted env:NAME or file:PATH/],
+    ["hunter2hunter2", /found text; wanted env:NAME or file:PATH/],
     ["1234567", /found a number/],
     ["{ env: hunter2-hunter2 }", /found a mapping/],
     ['"env:SB_UNSET"', /found the environment variable SB_UNSET, which is not set/],

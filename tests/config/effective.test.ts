@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import { effectiveConfig } from "../../config/effective.ts";
 import { loadTexts } from "../../config/load.ts";
 import { formatProblems } from "../../config/problems.ts";
@@ -11,9 +11,13 @@ kind: Router
 spec:
   listen:
     port: 8123
+    cors: { origins: [https://chat.example], maxAgeS: 60 }
   pool:
     name: llama
-    endpoints: [{ url: http://gpu1:8000, labels: { gpu: h100 } }]
+    endpoints: [{ url: http://gpu1:8000, labels: { gpu: h100 }, auth: { bearer: "env:SB_EFFECTIVE_KEY" } }]
+    auth: { bearer: "env:SB_EFFECTIVE_KEY" }
+    forwardCredentials: false
+    adapters: { unlisted: any }
     probes: { startup: { periodSeconds: 2m } }
   plugins:
     - { type: prefix-cache, name: cache }
@@ -21,6 +25,9 @@ spec:
   keepAlive: { paths: [/v1/messages] }
   limits: { idleTimeoutMs: 30s }
 `;
+
+process.env["SB_EFFECTIVE_KEY"] = "sk-1";
+after(() => delete process.env["SB_EFFECTIVE_KEY"]);
 
 async function load(text: string, urls: readonly string[] = []) {
   const loaded = await loadTexts([{ file: "a.yaml", text }], builtIns, urls);
@@ -34,30 +41,41 @@ test("every value has its origin", async () => {
     "spec.listen.host": "default",
     "spec.listen.port": "the command line",
     "spec.admin.port": "default",
-    "spec.pool.name": "a.yaml:7:11",
-    "spec.pool.endpoints[0].url": "a.yaml:8:24",
-    "spec.pool.endpoints[0].labels.gpu": "a.yaml:8:57",
+    "spec.pool.name": "a.yaml:8:11",
+    "spec.pool.endpoints[0].url": "a.yaml:9:24",
+    "spec.pool.endpoints[0].labels.gpu": "a.yaml:9:57",
     "spec.pool.endpoints[1].url": "outside of the Router document",
-    "spec.pool.probes.startup.periodSeconds": "a.yaml:9:41",
+    "spec.pool.probes.startup.periodSeconds": "a.yaml:13:41",
     "spec.pool.probes.startup.path": "default",
-    "spec.ejection.baseSeconds": "a.yaml:12:28",
+    "spec.ejection.baseSeconds": "a.yaml:16:28",
     "spec.ejection.maxShare": "default",
-    "spec.keepAlive.paths": "a.yaml:13:23",
-    "spec.limits.idleTimeoutMs": "a.yaml:14:28",
+    "spec.keepAlive.paths": "a.yaml:17:23",
+    "spec.limits.idleTimeoutMs": "a.yaml:18:28",
     "spec.limits.headBytes": "default",
     "spec.responseHeaders": "default",
+    "spec.pool.auth.bearer": "a.yaml:10:21",
+    "spec.pool.endpoints[0].auth.bearer": "a.yaml:9:81",
+    "spec.pool.adapters.unlisted": "a.yaml:12:27",
+    "spec.listen.reusePort": "default",
   };
   assert.deepEqual(Object.fromEntries(Object.keys(expected).map((path) => [path, origins[path]])), expected);
-  const cache = Object.entries(origins).filter(([, origin]) => origin.startsWith("a.yaml:11:"));
+  const cache = Object.entries(origins).filter(([, origin]) => origin.startsWith("a.yaml:15:"));
   assert.ok(cache.some(([path]) => /^spec\.plugins\[\d+\]\.name$/.test(path)));
 });
+
+/** Settings with keys by where they come from. */
+function comparable({ config }: Awaited<ReturnType<typeof load>>) {
+  const { credentials } = config.settings;
+  const ofEndpoint = [...(credentials?.ofEndpoint ?? [])].map(([name, { from }]) => [name, from]);
+  return { ...config.settings, credentials: { ...credentials, ofPool: credentials?.ofPool?.from, ofEndpoint } };
+}
 
 test("the printed config is a config with the same meaning, with its defaults and without", async () => {
   const first = await load(TEXT);
   const shown = effectiveConfig(first, {});
   for (const isEffective of [true, false]) {
     const again = await load(configText(shown, isEffective));
-    assert.deepEqual(again.config.settings, first.config.settings);
+    assert.deepEqual(comparable(again), comparable(first));
     assert.deepEqual(again.config.pool, first.config.pool);
     assert.deepEqual(again.config.profile, first.config.profile);
     assert.deepEqual(effectiveConfig(again, {}).router.spec["plugins"], shown.router.spec["plugins"]);
@@ -67,7 +85,7 @@ test("the printed config is a config with the same meaning, with its defaults an
 test("without defaults only what is written is left", async () => {
   const { router, origins } = effectiveConfig(await load(TEXT), {});
   const { spec } = withoutDefaults(router, "", origins) as { spec: Record<string, unknown> };
-  assert.deepEqual(spec["listen"], { port: 8123 });
+  assert.deepEqual(spec["listen"], { port: 8123, cors: { origins: ["https://chat.example"], maxAgeS: 60 } });
   assert.deepEqual(spec["limits"], { idleTimeoutMs: 30_000 });
   assert.deepEqual(spec["ejection"], { baseSeconds: 5 });
   assert.equal(spec["retries"], undefined);

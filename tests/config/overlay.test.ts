@@ -60,6 +60,6 @@ test("a problem in an overlay names the resource and the key", async () => {
   const broken = { ...document("a", "new"), spec: { poolRef: { name: "other" }, rules: [{ targets: [] }] } };
   const change = { namespace: "default", name: "a", document: broken, ...NOTE };
   const { problems = [] } = await loadTexts([{ file: "a.yaml", text: TEXT }], registry, [], { rewrites: [change] });
-  assert.equal(problems.length, 1);
+  assert.equal(problems.length, 2, "the rule and the pool");
   assert.match(formatProblem(problems[0]!), /^admin API, InferenceModelRewrite "a" {2}spec\.rules\[0\]\.targets /);
 });

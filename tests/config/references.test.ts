@@ -28,7 +28,10 @@ describe("environment variables in a config", () => {
     const config = await configOf(
       router(`${spec}${POOL.replace("http://gpu1:8000", `http://gpu1:8000, labels: { port: "${REF}SB_PORT}" }`)}`),
     );
-    assert.deepEqual([config.listen, config.settings.hasRoutingHeaders], [{ host: "0.0.0.0", port: 8123 }, true]);
+    assert.deepEqual(
+      [config.listen, config.settings.hasRoutingHeaders],
+      [{ host: "0.0.0.0", port: 8123, isPortShared: false }, true],
+    );
     assert.deepEqual(config.pool.endpoints[0]?.labels, { port: "8123" });
   });
 

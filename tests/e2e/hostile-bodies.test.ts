@@ -132,7 +132,7 @@ describe("hostile bodies", () => {
 });
 
 it("a lone surrogate as model is served like any model where the profile does not ask for the model", async () => {
-  const spec = "  profiles: [ { name: default, plugins: [ { pluginRef: ready }, { pluginRef: max-score } ] } ]";
+  const spec = "  profiles: [ { name: default, unguarded: true, plugins: [ { pluginRef: ready }, { pluginRef: max-score } ] } ]";
   const lenient = await startTestRouter([replica.url], { spec });
   after(() => lenient.close());
   const body = '{"model":"\\ud800","messages":[]}';
