@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import type { CredentialSettings, Settings } from "../core/settings.ts";
 import type { AdminAddress, PluginEntry, RouterConfig } from "./config.ts";
 import type { LoadedConfig } from "./load.ts";
 import { describe, type Path, type Problem, problemAt } from "./problems.ts";
@@ -20,16 +21,22 @@ export function fixedChanges(running: LoadedConfig, next: LoadedConfig): readonl
 }
 
 function fixedValues({ listen, admin }: RouterConfig): ReadonlyMap<string, unknown> {
-  return new Map<string, unknown>([["listen.host", listen.host], ["listen.port", listen.port], ...adminValues(admin)]);
+  return new Map<string, unknown>([
+    ["listen.host", listen.host],
+    ["listen.port", listen.port],
+    ["listen.reusePort", listen.isPortShared],
+    ...adminValues(admin),
+  ]);
 }
 
 function adminValues(admin: AdminAddress | undefined): readonly (readonly [string, unknown])[] {
   if (admin === undefined) return [["admin", false]];
-  const { host, port, hosts } = admin;
+  const { host, port, isPortShared, hosts } = admin;
   return [
     ["admin", true],
     ["admin.host", host],
     ["admin.port", port],
+    ["admin.reusePort", isPortShared],
     ["admin.hosts", hosts],
   ];
 }
@@ -51,8 +58,25 @@ export function changesBetween(running: LoadedConfig, next: LoadedConfig): reado
     ...(isDeepStrictEqual(profile, after.profile) ? [] : [`profile ${after.profile.name} changed`]),
     ...listed("rewrite", rewrites, after.rewrites, { difference: weightsText }),
     ...named("limits", settings.limits, after.settings.limits),
-    ...named("settings", { ...settings, limits: undefined }, { ...after.settings, limits: undefined }),
+    ...keyChanges(settings.credentials, after.settings.credentials),
+    ...named("settings", withoutOwnLines(settings), withoutOwnLines(after.settings)),
   ];
+}
+
+/** What has lines of its own: limits, and keys, which are never shown. */
+function withoutOwnLines(settings: Settings): Omit<Settings, "limits" | "credentials"> {
+  const { limits: _limits, credentials: _credentials, ...others } = settings;
+  return others;
+}
+
+function keyChanges(before: CredentialSettings | undefined, after: CredentialSettings | undefined): readonly string[] {
+  return isDeepStrictEqual(revealed(before), revealed(after)) ? [] : ["the replicas' keys changed"];
+}
+
+function revealed(credentials: CredentialSettings | undefined): unknown {
+  if (credentials === undefined) return undefined;
+  const { ofPool, ofEndpoint, isForwarded } = credentials;
+  return [ofPool?.reveal(), [...ofEndpoint].map(([name, key]) => [name, key.reveal()]), isForwarded];
 }
 
 /** Never shows the token. */

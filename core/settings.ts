@@ -106,7 +106,7 @@ export interface Limits {
   readonly upstreamIdleTimeoutMs: number;
   /** Most connections to one replica at the same time. */
   readonly upstreamConnections: number;
-  /** Most client connections at the same time, bounded by the file descriptors; further ones are closed at once. */
+  /** Most client connections at the same time, bounded by the file descriptors; some further ones wait, the others are closed. */
   readonly clientConnections: number;
   /** Most connections of one client address; 0 for no bound of its own. */
   readonly perClientConnections: number;

@@ -52,6 +52,18 @@ describe("what the next config changes, in words", () => {
       `${BASE}  admin: { token: "env:SB_CHANGES_TOKEN", readOnly: true }\n`,
       ["admin.token changed", "admin.readOnly: true"],
     ],
+    [
+      "no key, though it is read again",
+      BASE.replace("{ endp", '{ auth: { bearer: "env:SB_CHANGES_TOKEN" }, endp'),
+      BASE.replace("{ endp", '{ auth: { bearer: "env:SB_CHANGES_TOKEN" }, endp'),
+      [],
+    ],
+    [
+      "a key, without showing it",
+      BASE,
+      BASE.replace("{ endp", '{ auth: { bearer: "env:SB_CHANGES_TOKEN" }, endp'),
+      ["the replicas' keys changed"],
+    ],
     ["weights", BASE + rewrite(90, 10), BASE + rewrite(50, 50), ["rewrite food/0 v1 90, v2 10 -> v1 50, v2 50"]],
   ];
   for (const [name, before, after, words] of cases) {
@@ -99,4 +111,14 @@ describe("what can't change while the router runs", () => {
       for (const problem of problems) assert.match(formatProblem(problem), /^a\.yaml:5:\d+ .*restart the router/);
     });
   }
+
+  test("whether the port is shared", async () => {
+    const before = await load(BASE);
+    const { config } = before;
+    const after = { ...before, config: { ...config, listen: { ...config.listen, isPortShared: true } } };
+    assert.deepEqual(
+      fixedChanges(before, after).map(({ path }) => path),
+      ["spec.listen.reusePort"],
+    );
+  });
 });

@@ -32,7 +32,11 @@ describe("what the ejector is told of a request that was sent before", () => {
     ["200", ({ watch, request }) => watch.responded(request, endpoint, 200, SENT_MS), "succeeded e0 3000 7000"],
     ["500", ({ watch, request }) => watch.responded(request, endpoint, 500, SENT_MS), "failed e0 3000 7000"],
     ["429", ({ watch, request }) => watch.responded(request, endpoint, 429, SENT_MS), "ended e0 3000"],
-    ["404 for its model", ({ watch, request }) => watch.responded(request, endpoint, 404, SENT_MS), "failed e0 3000 7000"],
+    [
+      "404 for a path that nobody serves",
+      ({ watch, request }) => watch.responded(request, endpoint, 404, SENT_MS),
+      "ended e0 3000",
+    ],
     ["a reset", ({ watch, request }) => watch.failed(request, endpoint, "reset", SENT_MS), "failed e0 3000 7000"],
     ["no connection", ({ watch, request }) => watch.failed(request, endpoint, "connect-failed", SENT_MS), "failed e0 3000 7000"],
     ["a stale connection", ({ watch, request }) => watch.failed(request, endpoint, "stale", SENT_MS), "ended e0 3000"],
@@ -48,6 +52,14 @@ describe("what the ejector is told of a request that was sent before", () => {
       assert.equal(setup.record().quietMs, 0);
     });
   }
+
+  it("404 for its model, on a path that another one has served", () => {
+    const { watch, request, told, record } = setUp();
+    watch.responded(request, other, 200, SENT_MS);
+    watch.responded(request, endpoint, 404, SENT_MS);
+    assert.deepEqual(told, ["succeeded e1 3000 7000", "failed e0 3000 7000"]);
+    assert.equal(record().missingModelCount, 1);
+  });
 
   it("the request's own fault: it fails on a second endpoint too", () => {
     const { watch, request, told, record } = setUp();
