@@ -4,7 +4,6 @@ import { bodyTimeout, errorOf, expectationFailed, headTimeout } from "../errors/
 import type { RequestReceiver } from "../intake/request-receiver.ts";
 import { LAST_WORDS_MS } from "../intake/response-writer.ts";
 import { readAccepted } from "../runtime/accepted-socket.ts";
-import { nextTurn } from "../runtime/next-turn.ts";
 import { type ConnectionState, LAST_CHANCE_MS, LINGER_MS, MOST_PIPELINED_BYTES } from "./connection-state.ts";
 import type { Timed } from "./deadlines.ts";
 import { type Framing, isKeptAlive, requestFraming } from "./framing.ts";
@@ -92,8 +91,8 @@ export class ServerConnection implements Timed, BodySink, ResponseOwner {
     let at = 0;
     try {
       while (at < chunk.length) {
-        // Responses that nobody reads are memory; many requests that need no replica, in one turn, would hold up everybody else.
-        if (this.#state === "idle" && (at > 0 || this.#socket.writableNeedDrain)) return this.#hold(chunk.subarray(at));
+        // Responses that nobody reads are memory: a client that asks faster than it reads has to wait.
+        if (this.#state === "idle" && this.#socket.writableNeedDrain) return this.#hold(chunk.subarray(at));
         if (this.#state === "idle" || this.#state === "head") at = this.#readHead(chunk, at);
         else if (this.#state === "body" || this.#state === "skip") at = this.#readBody(chunk, at);
         else {
@@ -167,11 +166,10 @@ export class ServerConnection implements Timed, BodySink, ResponseOwner {
     this.#receiver?.body(chunk, start, end);
   }
 
-  /** Keeps the bytes until a later turn, and until all responses are taken. No request is under way that its client could leave. */
+  /** Keeps the bytes until all responses are taken. No request is under way: it does no harm that nobody sees the client leave. */
   #hold(bytes: Buffer): void {
     this.#keep(bytes);
     this.#socket.pause();
-    if (!this.#socket.writableNeedDrain) nextTurn(() => this.#drained());
   }
 
   #keep(bytes: Buffer): void {
@@ -183,7 +181,7 @@ export class ServerConnection implements Timed, BodySink, ResponseOwner {
   #drained(): void {
     this.#progress.drained();
     if (this.#state !== "idle") return this.#receiver?.drained();
-    this.#deadlineMs = this.#inMs(this.#shared.isDraining ? LAST_CHANCE_MS : this.#shared.limits.idleTimeoutMs);
+    this.#awaitRequest();
     if (this.#pipelined.isClosed) return this.#endLast();
     this.#socket.resume();
     if (this.#pipelined.length > 0) this.#takePipelined();
@@ -230,8 +228,12 @@ export class ServerConnection implements Timed, BodySink, ResponseOwner {
   #next(): void {
     this.#parser.reset();
     this.#state = "idle";
-    this.#deadlineMs = this.#inMs(this.#shared.isDraining ? LAST_CHANCE_MS : this.#shared.limits.idleTimeoutMs);
+    this.#awaitRequest();
     if (this.#pipelined.length > 0) this.#takePipelined();
+  }
+
+  #awaitRequest(): void {
+    this.#deadlineMs = this.#inMs(this.#shared.isDraining ? LAST_CHANCE_MS : this.#shared.limits.idleTimeoutMs);
   }
 
   #takePipelined(): void {
