@@ -19,3 +19,6 @@ export const LINGER_MS = 2_000;
 
 /** While the server stops: how long an idle connection may still bring a request that was on its way. */
 export const LAST_CHANCE_MS = 400;
+
+/** So many pipelined requests that need no replica are served in one turn of the event loop. */
+export const MOST_IN_A_TURN = 16;

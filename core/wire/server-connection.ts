@@ -4,7 +4,8 @@ import { bodyTimeout, errorOf, expectationFailed, headTimeout } from "../errors/
 import type { RequestReceiver } from "../intake/request-receiver.ts";
 import { LAST_WORDS_MS } from "../intake/response-writer.ts";
 import { readAccepted } from "../runtime/accepted-socket.ts";
-import { type ConnectionState, LAST_CHANCE_MS, LINGER_MS, MOST_PIPELINED_BYTES } from "./connection-state.ts";
+import { nextTurn } from "../runtime/next-turn.ts";
+import { type ConnectionState, LAST_CHANCE_MS, LINGER_MS, MOST_IN_A_TURN, MOST_PIPELINED_BYTES } from "./connection-state.ts";
 import type { Timed } from "./deadlines.ts";
 import { type Framing, isKeptAlive, requestFraming } from "./framing.ts";
 import { type Head, HeadParser } from "./head.ts";
@@ -89,10 +90,12 @@ export class ServerConnection implements Timed, BodySink, ResponseOwner {
 
   #consume(chunk: Buffer): void {
     let at = 0;
+    let served = 0;
     try {
       while (at < chunk.length) {
-        // Responses that nobody reads are memory: a client that asks faster than it reads has to wait.
-        if (this.#state === "idle" && this.#socket.writableNeedDrain) return this.#hold(chunk.subarray(at));
+        // Responses that nobody reads are memory; many requests that need no replica, in one turn, would hold up everybody else.
+        if (this.#state === "idle" && (served++ >= MOST_IN_A_TURN || this.#socket.writableNeedDrain))
+          return this.#hold(chunk.subarray(at));
         if (this.#state === "idle" || this.#state === "head") at = this.#readHead(chunk, at);
         else if (this.#state === "body" || this.#state === "skip") at = this.#readBody(chunk, at);
         else {
@@ -143,8 +146,7 @@ export class ServerConnection implements Timed, BodySink, ResponseOwner {
     if (expectation !== undefined && expectation.toLowerCase() !== "100-continue") return this.#refuse(expectationFailed());
     if (this.#state === "response") return receiver.bodyEnd();
     if (expectation === undefined || head.minor === 0) return;
-    // RFC 9110 10.1.1: the body may come, now that nothing in the head speaks against it.
-    body.isWithheld = false;
+    body.isWithheld = false; // RFC 9110 10.1.1: nothing in the head speaks against the body.
     this.#socket.write("HTTP/1.1 100 Continue\r\n\r\n", "latin1");
   }
 
@@ -166,10 +168,11 @@ export class ServerConnection implements Timed, BodySink, ResponseOwner {
     this.#receiver?.body(chunk, start, end);
   }
 
-  /** Keeps the bytes until all responses are taken. No request is under way: it does no harm that nobody sees the client leave. */
+  /** Keeps the bytes until a later turn, and until all responses are taken. No request is under way that its client could leave. */
   #hold(bytes: Buffer): void {
     this.#keep(bytes);
     this.#socket.pause();
+    if (!this.#socket.writableNeedDrain) nextTurn(() => this.#drained());
   }
 
   #keep(bytes: Buffer): void {
@@ -181,7 +184,7 @@ export class ServerConnection implements Timed, BodySink, ResponseOwner {
   #drained(): void {
     this.#progress.drained();
     if (this.#state !== "idle") return this.#receiver?.drained();
-    this.#awaitRequest();
+    this.#deadlineMs = this.#inMs(this.#shared.isDraining ? LAST_CHANCE_MS : this.#shared.limits.idleTimeoutMs);
     if (this.#pipelined.isClosed) return this.#endLast();
     this.#socket.resume();
     if (this.#pipelined.length > 0) this.#takePipelined();
@@ -228,12 +231,8 @@ export class ServerConnection implements Timed, BodySink, ResponseOwner {
   #next(): void {
     this.#parser.reset();
     this.#state = "idle";
-    this.#awaitRequest();
-    if (this.#pipelined.length > 0) this.#takePipelined();
-  }
-
-  #awaitRequest(): void {
     this.#deadlineMs = this.#inMs(this.#shared.isDraining ? LAST_CHANCE_MS : this.#shared.limits.idleTimeoutMs);
+    if (this.#pipelined.length > 0) this.#takePipelined();
   }
 
   #takePipelined(): void {

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
 import { describe, it } from "node:test";
 import { type Flood, flood } from "../support/flood.ts";
+import { exchange, readAnswer } from "../support/raw-client.ts";
 import { waitUntil } from "../support/router.ts";
 import { answerOk, assertIdle, chatPost, STREAM, setUp } from "../support/scripted-pool.ts";
 
@@ -92,6 +93,17 @@ describe("a client that asks faster than it reads", () => {
     });
     socket.resume();
     await waitUntil(() => responses === ASKED);
+    socket.destroy();
+  });
+
+  it("holds up nobody else, however fast it reads", { timeout: 60_000 }, async () => {
+    const { router } = await setUp([answerOk]);
+    const socket = connect({ port: router.port, host: "127.0.0.1" });
+    socket.resume();
+    socket.write("GET /ready HTTP/1.1\r\nHost: test\r\n\r\n".repeat(ASKED));
+    await waitUntil(() => router.log.length > 0);
+    assert.equal(readAnswer(await exchange(router.port, "GET /health HTTP/1.1\r\nHost: test\r\n\r\n")).status, 200);
+    assert.ok(router.log.length < ASKED, "all of them were served first");
     socket.destroy();
   });
 });
