@@ -13,6 +13,8 @@ const CHANGE: readonly Switch[] = [
 const FOR: Switch = { name: "for", value: "TIME", meaning: "when it ends by itself, such as 90s or 2h (default: never)" };
 const REASON: Switch = { name: "reason", value: "TEXT", meaning: "why; the status and the log show it" };
 const WRITE: Switch = { name: "write", meaning: "writes it into the file that the rewrite comes from; comments stay" };
+const RULE: Switch = { name: "rule", value: "N", meaning: "index of the rule, where the rewrite has several" };
+const GRACE: Switch = { name: "grace", value: "TIME", meaning: "how long its sessions go on" };
 const FILES: Switch = { name: "file", short: "f", value: "FILE", isRepeated: true, meaning: "a file, or a folder of files" };
 const JSON_SWITCH: Switch = { name: "json", meaning: "prints JSON" };
 
@@ -92,11 +94,8 @@ export const COMMANDS: readonly Command[] = [
     name: "weights",
     words: "REWRITE TARGET=WEIGHT...",
     summary: "Changes weights of a rewrite; targets that are not named keep theirs.",
-    switches: [...CHANGE, { name: "rule", value: "N", meaning: "index of the rule, where the rewrite has several" }, WRITE, FOR],
-    run: async (argv) => {
-      const { weights } = await import("./rewrites.ts");
-      return weights(readInput(argv, [...CHANGE, { name: "rule", value: "N", meaning: "" }, WRITE, FOR]));
-    },
+    switches: [...CHANGE, RULE, WRITE, FOR],
+    run: async (argv) => (await import("./rewrites.ts")).weights(readInput(argv, [...CHANGE, RULE, WRITE, FOR])),
   },
   {
     name: "delete",
@@ -134,11 +133,8 @@ export const COMMANDS: readonly Command[] = [
     name: "drain",
     words: "ENDPOINT",
     summary: "No new requests for an endpoint; those under way finish. The status says when it is empty.",
-    switches: [...CHANGE, REASON, FOR, { name: "grace", value: "TIME", meaning: "how long its sessions go on" }],
-    run: async (argv) => {
-      const { drain } = await import("./operate.ts");
-      return drain(readInput(argv, [...CHANGE, REASON, FOR, { name: "grace", value: "TIME", meaning: "" }]));
-    },
+    switches: [...CHANGE, REASON, FOR, GRACE],
+    run: async (argv) => (await import("./operate.ts")).drain(readInput(argv, [...CHANGE, REASON, FOR, GRACE])),
   },
   {
     name: "cordon",
