@@ -3,6 +3,7 @@ import type { Endpoint } from "../contract/endpoint.ts";
 import type { AttemptFailure } from "../contract/outcome.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 import type { EndpointRecords } from "../state/endpoint-records.ts";
+import { MissedPaths } from "../state/missed-paths.ts";
 import { fingerprint, RequestFaults } from "../state/request-faults.ts";
 import type { Traffic } from "../state/traffic.ts";
 import type { Ejector } from "./ejector.ts";
@@ -19,13 +20,12 @@ export interface TrafficWatchOptions {
  * Sorts what happens to requests into what speaks for an endpoint, what speaks against it, and what is the request's own fault:
  * - for it: a response below 500, but 429, and 404 for a model that it lists;
  * - against it: 5xx, no response, a broken one; unless the same request failed on two endpoints and succeeded on none;
- * - neither: 429, 404 for a path that no replica has ever served, and requests that were ended from this side.
+ * - neither: 429, 404 for a path that no replica serves for that model, and requests that were ended from this side.
  */
 export class TrafficWatch implements Traffic {
   readonly #options: TrafficWatchOptions;
   readonly #faults = new RequestFaults();
-  /** Paths that a replica has served; all are routes of parsers, so there are few. */
-  readonly #servedPaths = new Set<string>();
+  readonly #missedPaths = new MissedPaths();
   /** Of requests whose body is freed. */
   readonly #fingerprints = new WeakMap<InferenceRequest, number>();
 
@@ -60,11 +60,11 @@ export class TrafficWatch implements Traffic {
     if (status >= 500) return this.#blame(request, endpoint, `status ${status}`, sentAtMs);
     if (status === 429) return ejector.ended(endpoint, sentAtMs);
     if (status === 404 && request.target !== "" && endpoint.models.has(request.target)) {
-      if (!this.#servedPaths.has(request.path)) return ejector.ended(endpoint, sentAtMs);
+      if (!this.#missedPaths.missed(request.target, request.path, endpoint.name)) return ejector.ended(endpoint, sentAtMs);
       records.missedModel(endpoint, request.target, nowMs);
       return ejector.failed(endpoint, sentAtMs, nowMs);
     }
-    if (status < 300) this.#servedPaths.add(request.path);
+    if (status < 300) this.#missedPaths.served(request.target, request.path);
     if (status < 300 && !request.isStream) records.wholeResponse(endpoint, nowMs - sentAtMs);
     if (this.#faults.isWatching) this.#faults.succeeded(this.#fingerprint(request));
     records.succeeded(endpoint, request.promptTokens, nowMs);

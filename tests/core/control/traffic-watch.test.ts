@@ -6,7 +6,7 @@ import { EndpointRecords } from "../../../core/state/endpoint-records.ts";
 import { makeEndpoint, makeRequest } from "../../support/endpoints.ts";
 
 const endpoint = makeEndpoint(0, { models: ["m"] });
-const other = makeEndpoint(1);
+const other = makeEndpoint(1, { models: ["m"] });
 const SENT_MS = 3_000;
 const NOW_MS = 7_000;
 
@@ -32,11 +32,7 @@ describe("what the ejector is told of a request that was sent before", () => {
     ["200", ({ watch, request }) => watch.responded(request, endpoint, 200, SENT_MS), "succeeded e0 3000 7000"],
     ["500", ({ watch, request }) => watch.responded(request, endpoint, 500, SENT_MS), "failed e0 3000 7000"],
     ["429", ({ watch, request }) => watch.responded(request, endpoint, 429, SENT_MS), "ended e0 3000"],
-    [
-      "404 for a path that nobody serves",
-      ({ watch, request }) => watch.responded(request, endpoint, 404, SENT_MS),
-      "ended e0 3000",
-    ],
+    ["404 for its model", ({ watch, request }) => watch.responded(request, endpoint, 404, SENT_MS), "failed e0 3000 7000"],
     ["a reset", ({ watch, request }) => watch.failed(request, endpoint, "reset", SENT_MS), "failed e0 3000 7000"],
     ["no connection", ({ watch, request }) => watch.failed(request, endpoint, "connect-failed", SENT_MS), "failed e0 3000 7000"],
     ["a stale connection", ({ watch, request }) => watch.failed(request, endpoint, "stale", SENT_MS), "ended e0 3000"],
@@ -59,6 +55,14 @@ describe("what the ejector is told of a request that was sent before", () => {
     watch.responded(request, endpoint, 404, SENT_MS);
     assert.deepEqual(told, ["succeeded e1 3000 7000", "failed e0 3000 7000"]);
     assert.equal(record().missingModelCount, 1);
+  });
+
+  it("404 of a second one too: nobody serves the path for the model", () => {
+    const { watch, request, told, record } = setUp();
+    watch.responded(request, other, 404, SENT_MS);
+    watch.responded(request, endpoint, 404, SENT_MS);
+    assert.deepEqual(told, ["failed e1 3000 7000", "ended e0 3000"]);
+    assert.equal(record().missingModelCount, 0);
   });
 
   it("the request's own fault: it fails on a second endpoint too", () => {
