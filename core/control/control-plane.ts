@@ -17,7 +17,7 @@ export interface ControlPlan {
   readonly ejection: EjectionRules["ejection"];
 }
 
-export interface ControlPlaneOptions extends ControlPlan, Omit<PoolWatchOptions, keyof EjectionRules> {
+export interface ControlPlaneOptions extends ControlPlan, Omit<PoolWatchOptions, keyof EjectionRules | "probeFailure"> {
   readonly services: HostServices;
   readonly get: HttpGet;
   /** Headers for probes of the endpoint of this name, such as a key. */
@@ -37,7 +37,11 @@ export class ControlPlane {
     const { plugins, probes, services, load, get, headersFor, capacityKnown } = options;
     this.#plugins = plugins;
     this.#lists = new DiscoveryLists(plugins.discoveries);
-    this.#watch = new PoolWatch({ ...options, detectors: plugins.detectors });
+    this.#watch = new PoolWatch({
+      ...options,
+      detectors: plugins.detectors,
+      probeFailure: (endpoint) => this.probeFailure(endpoint),
+    });
     this.#prober = new Prober({
       ...services,
       load,

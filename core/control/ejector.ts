@@ -131,10 +131,8 @@ export class Ejector {
   succeeded(endpoint: Endpoint, sentAtMs: number, nowMs: number): void {
     const row = this.#rows.get(endpoint.name);
     if (row === undefined || row.endpoint.generation !== endpoint.generation || !decidesTrial(row, sentAtMs)) return;
-    const reason = row.ejection?.reason ?? "";
     this.#options.records.forgive(endpoint);
     this.#warm(row, nowMs);
-    this.#log("An endpoint returns", row, { was: reason });
     this.#options.changed(row.endpoint.name);
   }
 
@@ -191,8 +189,6 @@ export class Ejector {
     row.ejection = { reason, sinceMs: isAgain ? (row.ejection?.sinceMs ?? nowMs) : nowMs, untilMs: nowMs + lengthMs };
     row.stage = "ejected";
     row.sinceMs = nowMs;
-    const told = isAgain ? `failed on trial: ${reason}` : reason;
-    this.#log("An endpoint is ejected", row, { reason: told, forS: Math.round(lengthMs / 1000) });
     changed(row.endpoint.name);
     if (cutsWaiting && settings.cutWaiting) cutWaiting(row.endpoint);
   }
@@ -232,7 +228,6 @@ export class Ejector {
     row.stage = "trial";
     row.sinceMs = nowMs;
     row.trialRequests = 0;
-    this.#log("An ejected endpoint is tried with one request", row, {});
     this.#options.changed(row.endpoint.name);
   }
 
@@ -274,10 +269,6 @@ export class Ejector {
 
   #recordOf({ endpoint }: Row, nowMs: number): EndpointRecord {
     return this.#options.records.of(endpoint, this.#options.workAheadMs(endpoint, nowMs), nowMs);
-  }
-
-  #log(message: string, { endpoint, count }: Row, fields: Readonly<Record<string, string | number>>): void {
-    this.#options.log.warn(message, { endpoint: endpoint.name, times: count, ...fields });
   }
 }
 

@@ -7,6 +7,8 @@ export interface OperatorIntent {
   readonly intent: Exclude<Intent, "serve">;
   /** The operator's own words; "" for none. */
   readonly reason: string;
+  /** Who asked for it, for the log. */
+  readonly by: string;
   readonly sinceMs: number;
   /** When it ends by itself; undefined: when the operator ends it. */
   readonly untilMs: number | undefined;
@@ -18,6 +20,7 @@ export interface OperatorIntent {
 export interface Wish {
   readonly intent: Exclude<Intent, "serve">;
   readonly reason: string;
+  readonly by: string;
   readonly forMs: number | undefined;
   readonly graceMs: number;
 }
@@ -34,11 +37,11 @@ interface Entry {
  */
 export class Intents {
   readonly #clock: Clock;
-  readonly #changed: (name: string) => void;
+  readonly #changed: (name: string, cause: string) => void;
   readonly #entries = new Map<string, Entry>();
 
-  /** `changed` is called when the standing of an endpoint is not what it was. */
-  constructor(clock: Clock, changed: (name: string) => void) {
+  /** `changed` is called when the standing of an endpoint is not what it was; `cause` says who or what ended its intent, or "". */
+  constructor(clock: Clock, changed: (name: string, cause: string) => void) {
     this.#clock = clock;
     this.#changed = changed;
   }
@@ -53,34 +56,35 @@ export class Intents {
   }
 
   /** Replaces what was wanted of the endpoint before. */
-  set(name: string, { intent, reason, forMs, graceMs }: Wish): void {
+  set(name: string, { intent, reason, by, forMs, graceMs }: Wish): void {
     const sinceMs = this.#clock.wall();
     const grace = intent === "drain" ? graceMs : 0;
     const shown: OperatorIntent = {
       intent,
       reason,
+      by,
       sinceMs,
       untilMs: forMs === undefined ? undefined : sinceMs + forMs,
       graceUntilMs: sinceMs + grace,
     };
     this.#entries.get(name)?.cancel();
     const endGrace = grace > 0 ? this.#clock.after(grace, () => this.#endGrace(name)) : undefined;
-    const expire = forMs === undefined ? undefined : this.#clock.after(forMs, () => this.clear(name));
+    const expire = forMs === undefined ? undefined : this.#clock.after(forMs, () => this.clear(name, "its time is over"));
     const cancel = () => {
       endGrace?.();
       expire?.();
     };
     this.#entries.set(name, { shown, isInGrace: grace > 0, cancel });
-    this.#changed(name);
+    this.#changed(name, "");
   }
 
-  /** The endpoint serves again. Returns whether anything was wanted of it. */
-  clear(name: string): boolean {
+  /** The endpoint serves again; `cause` says who or what ended it. Returns whether anything was wanted of it. */
+  clear(name: string, cause: string): boolean {
     const entry = this.#entries.get(name);
     if (entry === undefined) return false;
     entry.cancel();
     this.#entries.delete(name);
-    this.#changed(name);
+    this.#changed(name, cause);
     return true;
   }
 
@@ -93,6 +97,6 @@ export class Intents {
     const entry = this.#entries.get(name);
     if (entry === undefined) return;
     entry.isInGrace = false;
-    this.#changed(name);
+    this.#changed(name, "");
   }
 }

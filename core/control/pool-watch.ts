@@ -11,7 +11,9 @@ import { UNTOUCHED } from "./availability.ts";
 import { Ejector } from "./ejector.ts";
 import { EndpointTable } from "./endpoint-table.ts";
 import { Intents } from "./intents.ts";
+import { PhaseTimes } from "./phase-times.ts";
 import type { HostServices } from "./plugin-set.ts";
+import { ReplicaLog } from "./replica-log.ts";
 import { TrafficWatch } from "./traffic-watch.ts";
 
 /** What the config says about ejections. */
@@ -29,6 +31,8 @@ export interface PoolWatchOptions extends EjectionRules {
   readonly lastByteMs: (endpoint: Endpoint) => number;
   /** Requests to the endpoint that have no byte of a response yet are given up. */
   readonly cutWaiting: (endpoint: Endpoint) => void;
+  /** Why the endpoint's last probe failed; "" after a success. */
+  readonly probeFailure: (endpoint: Endpoint) => string;
   /** Facts that decisions read have changed. */
   readonly publish: (facts: Facts) => void;
 }
@@ -42,6 +46,10 @@ export class PoolWatch {
   /** What operators want of the endpoints. */
   readonly intents: Intents;
   readonly #options: PoolWatchOptions;
+  readonly #phaseTimes = new PhaseTimes();
+  readonly #replicaLog: ReplicaLog;
+  /** Who or what ended an intent, while that is followed. */
+  #intentCause = "";
   #rules: EjectionRules;
   /** Undefined while ejection is off. */
   #ejector: Ejector | undefined;
@@ -54,13 +62,26 @@ export class PoolWatch {
     const { services, load, replaced, publish } = options;
     this.#options = options;
     this.#rules = options;
-    this.intents = new Intents(services.clock, (name) => this.table.restand(name));
+    this.intents = new Intents(services.clock, (name, cause) => {
+      this.#intentCause = cause;
+      this.table.restand(name);
+      this.#intentCause = "";
+    });
+    this.#replicaLog = new ReplicaLog({
+      log: services.log,
+      phaseSinceMs: (name) => this.#phaseTimes.sinceMs(name),
+      intentOf: (name) => this.intents.of(name),
+      probeFailure: options.probeFailure,
+    });
     if (options.ejection.isOn) this.#turnOn();
     this.table = new EndpointTable({
       load,
       log: services.log,
       changed: (endpoints) => {
-        this.#ejector?.follow(endpoints, services.clock.now());
+        const nowMs = services.clock.now();
+        this.#replicaLog.follow(endpoints, nowMs, this.#intentCause);
+        this.#phaseTimes.follow(endpoints, nowMs);
+        this.#ejector?.follow(endpoints, nowMs);
         publish(factsOf(endpoints));
       },
       standingOf: (name) => ({ ...UNTOUCHED, ...this.#ejector?.standingOf(name), ...this.intents.standingOf(name) }),

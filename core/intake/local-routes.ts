@@ -8,6 +8,13 @@ import type { Head } from "../wire/head.ts";
 import { answerPreflight, isPreflight } from "./preflight.ts";
 import type { ResponseWriter } from "./response-writer.ts";
 
+/** Paths that ask how the router is. Who asks is a machine, every few seconds, so observers are not told of it. */
+const PROBE_PATHS: ReadonlySet<string> = new Set(["/health", "/ready"]);
+
+export function isProbePath(path: string): boolean {
+  return PROBE_PATHS.has(path);
+}
+
 /**
  * Responds to a request that needs no replica, preflights included. Returns the status; 0 for any other path or method.
  */

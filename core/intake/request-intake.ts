@@ -20,7 +20,7 @@ import type { Head } from "../wire/head.ts";
 import { splitTarget } from "../wire/request-target.ts";
 import { WireError } from "../wire/wire-error.ts";
 import { checkContentType, requestId } from "./check-head.ts";
-import { respondLocally } from "./local-routes.ts";
+import { isProbePath, respondLocally } from "./local-routes.ts";
 import { type End, outcomeOf } from "./outcome-of.ts";
 import { isPreflight } from "./preflight.ts";
 import type { RequestReceiver, RequestStarter } from "./request-receiver.ts";
@@ -250,7 +250,8 @@ class RequestIntake implements RequestReceiver, RunOwner, SlicedScanOwner {
     else if (error?.cause !== undefined)
       log.error("A request failed inside the router", { id: this.#id, cause: thrownText(error.cause) });
     const { observers } = this.#config;
-    if (observers.length > 0) tellObservers(observers, this.#outcome(delivery, end, error), log);
+    const isProbe = this.#run === undefined && error === undefined && isProbePath(this.#path);
+    if (observers.length > 0 && !isProbe) tellObservers(observers, this.#outcome(delivery, end, error), log);
     this.#plane.giveBack(this.#config);
   }
 

@@ -75,7 +75,7 @@ function promptOf(line: TraceLine, startOf: BlockStart | undefined, ids: BlockId
 }
 
 function promptTokens(line: TraceLine): number {
-  if (line["promptTokens"] !== undefined) return Math.max(1, Math.ceil(numberIn(line, "promptTokens", 0, MAX_PROMPT_TOKENS)));
+  if (isKnown(line["promptTokens"])) return Math.max(1, Math.ceil(numberIn(line, "promptTokens", 0, MAX_PROMPT_TOKENS)));
   return Math.max(1, Math.ceil(numberIn(line, "requestBytes", 0, BYTES_PER_TOKEN * MAX_PROMPT_TOKENS) / BYTES_PER_TOKEN));
 }
 
@@ -87,8 +87,13 @@ function hashesOf(text: unknown): readonly string[] {
   return text.match(/.{8}/g) ?? [];
 }
 
+/** Lines of older versions leave out what is unknown. */
+function isKnown(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
 function outputTokens(line: TraceLine): number {
-  if (line["outputTokens"] !== undefined) return Math.max(1, Math.ceil(numberIn(line, "outputTokens", 0, MAX_OUTPUT_TOKENS)));
+  if (isKnown(line["outputTokens"])) return Math.max(1, Math.ceil(numberIn(line, "outputTokens", 0, MAX_OUTPUT_TOKENS)));
   const bytes = numberIn(line, "responseBytes", 0, BYTES_PER_EVENT * MAX_OUTPUT_TOKENS);
   const tokens = line["stream"] === false ? (bytes - ENVELOPE_BYTES) / BYTES_PER_TOKEN : bytes / BYTES_PER_EVENT;
   return Math.min(MAX_OUTPUT_TOKENS, Math.max(1, Math.ceil(tokens)));

@@ -59,6 +59,7 @@ export function makeRouterSide(options: RouterSideOptions): RouterSide {
     replaced: (slot) => prefixIndex?.forget(slot),
     lastByteMs: ({ slot }) => upstreams[slot]!.replica.lastTokenMs,
     cutWaiting: ({ slot }) => upstreams[slot]!.cutWaiting(),
+    probeFailure: () => "",
     publish(next) {
       facts = next;
       for (const endpoint of next.endpoints) upstreams[endpoint.slot]!.follow(endpoint);

@@ -2,6 +2,7 @@ import { z } from "../../core/contract/options.ts";
 import type { Outcome } from "../../core/contract/outcome.ts";
 import { defineObserver } from "../../core/contract/plugin.ts";
 import { printable } from "../../core/contract/printable.ts";
+import { flagsOf } from "../../core/contract/response-flags.ts";
 
 const MAX_LENGTH = 256;
 const MAX_ATTEMPTS = 16;
@@ -25,7 +26,9 @@ export default defineObserver({
   },
 });
 
+/** Every line has all keys in this order; config/ACCESS-LOG.md says what they mean. Null is for what is unknown. */
 function jsonLine(record: Outcome, replay: boolean): string {
+  const { usage, request } = record;
   return JSON.stringify({
     time: new Date(record.wallMs).toISOString(),
     id: clean(record.id),
@@ -33,14 +36,28 @@ function jsonLine(record: Outcome, replay: boolean): string {
     path: cleanPath(record.path),
     status: record.status,
     ending: record.ending,
+    flags: flagsOf(record).join(","),
     error: record.error?.code ?? "",
     ...routing(record),
-    attempts: record.attempts.slice(0, MAX_ATTEMPTS).map(({ endpoint, result }) => ({ endpoint: clean(endpoint), result })),
+    attempts: record.attempts.slice(0, MAX_ATTEMPTS).map(({ endpoint, result, startedMs, endedMs }) => ({
+      endpoint: clean(endpoint),
+      result,
+      startedMs: rounded(startedMs),
+      endedMs: rounded(endedMs),
+    })),
     durationMs: rounded(record.durationMs),
-    firstByteMs: Number.isNaN(record.firstByteMs) ? null : rounded(record.firstByteMs),
+    firstByteMs: rounded(record.firstByteMs),
+    expectedFirstByteMs: rounded(expectedMs(record)),
+    overheadUs: whole(record.overheadUs),
     requestBytes: record.requestBytes,
     responseBytes: record.responseBytes,
-    ...reported(record),
+    stream: request?.isStream ?? null,
+    promptTokens: known(usage?.promptTokens),
+    outputTokens: known(record.outputTokens),
+    outputEstimated: record.isOutputEstimated,
+    cachedTokens: known(usage?.cachedTokens),
+    predictedCachedTokens: record.predictedTokens ?? null,
+    finishReason: clean(record.finishReason),
     ...(replay && replayable(record)),
   });
 }
@@ -55,12 +72,42 @@ function readableLine(record: Outcome): string {
     model === target ? model : `${model} -> ${target}`,
     endpoint === "" ? "" : `on ${endpoint}`,
     `${rounded(record.durationMs)} ms`,
-    Number.isNaN(record.firstByteMs) ? "" : `(first byte ${rounded(record.firstByteMs)} ms)`,
-    record.attempts.length > 1 ? `${record.attempts.length} attempts` : "",
+    firstByteText(record),
+    tokensText(record),
+    Number.isNaN(record.overheadUs) ? "" : `router ${whole(record.overheadUs)} us`,
+    failedTries(record),
     record.ending === "complete" ? "" : record.ending,
     record.error?.code ?? "",
+    bracketed(flagsOf(record).join(",")),
   ];
   return words.filter((word) => word !== "").join(" ");
+}
+
+const bracketed = (text: string) => (text === "" ? "" : `[${text}]`);
+
+function firstByteText(record: Outcome): string {
+  const seenMs = rounded(record.firstByteMs);
+  const expected = rounded(expectedMs(record));
+  if (seenMs === null) return "";
+  return expected === null ? `(first byte ${seenMs} ms)` : `(first byte ${seenMs} ms, expected ${expected})`;
+}
+
+/** Only a stream's first byte comes with the first token. */
+function expectedMs({ request, expectedFirstByteMs }: Outcome): number {
+  return request?.isStream ? expectedFirstByteMs : Number.NaN;
+}
+
+/** "110 tokens in, 9 out"; an estimate has a tilde. */
+function tokensText({ usage, outputTokens, isOutputEstimated }: Outcome): string {
+  const out = Number.isNaN(outputTokens) ? "" : `${isOutputEstimated ? "~" : ""}${outputTokens} out`;
+  const prompt = known(usage?.promptTokens);
+  if (prompt === null) return out === "" ? "" : `tokens: ${out}`;
+  return `tokens: ${prompt} in${out === "" ? "" : `, ${out}`}`;
+}
+
+function failedTries({ attempts }: Outcome): string {
+  const failed = attempts.slice(0, -1).slice(0, MAX_ATTEMPTS);
+  return failed.length === 0 ? "" : `after ${failed.map(({ endpoint, result }) => `${clean(endpoint)} (${result})`).join(", ")}`;
 }
 
 /** The model, the target, the rule, and the endpoint that was tried last. */
@@ -73,24 +120,12 @@ function routing({ request, decision, attempts }: Outcome) {
   };
 }
 
-/** The token counts that the replica reported; those that it did not report are left out. */
-function reported({ usage, predictedTokens }: Outcome) {
-  if (usage === undefined) return {};
-  return {
-    promptTokens: known(usage.promptTokens),
-    outputTokens: known(usage.outputTokens),
-    cachedTokens: known(usage.cachedTokens),
-    predictedCachedTokens: known(usage.cachedTokens) === undefined ? undefined : predictedTokens,
-  };
-}
-
 /** What a simulation needs. Eight hex digits of each block's hash are enough: of a million blocks, about 100 pairs agree. */
 function replayable({ request, usage }: Outcome) {
   if (request === undefined) return {};
   const { prefix } = request;
   return {
-    stream: request.isStream,
-    promptTokens: known(usage?.promptTokens ?? Number.NaN) ?? request.promptTokens,
+    promptTokens: known(usage?.promptTokens) ?? request.promptTokens,
     ...(prefix.hashes && prefix.blocks > 0 && { prefixBlockTokens: prefix.tokensIn?.(0), prefixHashes: hashText(prefix.hashes) }),
   };
 }
@@ -101,8 +136,8 @@ function hashText(hashes: ArrayLike<number>): string {
   return text;
 }
 
-function known(count: number): number | undefined {
-  return Number.isNaN(count) ? undefined : count;
+function known(count = Number.NaN): number | null {
+  return Number.isNaN(count) ? null : count;
 }
 
 /** The path without its query, which may hold a key. */
@@ -114,6 +149,10 @@ function clean(text: string): string {
   return printable(text.slice(0, MAX_LENGTH));
 }
 
-function rounded(ms: number): number {
-  return Math.round(ms * 10) / 10;
+function whole(value: number): number | null {
+  return known(Math.round(value));
+}
+
+function rounded(ms: number): number | null {
+  return known(Math.round(ms * 10) / 10);
 }

@@ -58,7 +58,7 @@ describe("the operator's log", () => {
     for (const socket of replica!.sockets) socket.destroy();
     await exchange(router.port, chatPost());
     await waitUntil(() => router.errors.includes("A replica is not ready any more"));
-    assert.match(router.errors, /"cause":"refused"/);
+    assert.match(router.errors, /"why":"refused","lastedS":/);
     // Replicas that are ready in the first two seconds are in the first line, so they are not logged.
     await new Promise((resolve) => setTimeout(resolve, 2_000));
     await replica!.listenAgain();

@@ -32,7 +32,9 @@ export async function makeApi({ documents = "", endpoints = [], access = {} }: T
   const running = await makeRunning(documents, clock);
   const logged: { readonly message: string; readonly fields: LogFields | undefined }[] = [];
   const note = (message: string, fields?: LogFields) => void logged.push({ message, fields });
-  const router = { ...makeShownRouter(endpoints), intents: new Intents(clock, () => {}) };
+  /** What the log of the replicas would say of the ends of intents. */
+  const causes: string[] = [];
+  const router = { ...makeShownRouter(endpoints), intents: new Intents(clock, (_, cause) => void causes.push(cause)) };
   const overlayExpiry = new OverlayExpiry(running, clock);
   const api = routerApi({
     router,
@@ -58,7 +60,7 @@ export async function makeApi({ documents = "", endpoints = [], access = {} }: T
     const text = await response.text();
     return { status: response.status, headers: response.headers, json: JSON.parse(text) as Record<string, unknown> };
   };
-  return { ask, api, clock, running, router, logged };
+  return { ask, api, clock, running, router, logged, causes };
 }
 
 /** A resource that sends a model to these targets. */

@@ -44,10 +44,11 @@ export function endpointRoutes(site: ApiSite): readonly ApiRoute[] {
       summary: "No new requests; those under way finish, and its sessions go on for a grace.",
       body: drainWish,
       response: endpointSchema,
-      run: ({ params, body }) =>
+      run: ({ params, body, caller }) =>
         changed(site, params["name"] ?? "", (name) => {
           const grace = body.graceSeconds ?? (issuesSessions(site) ? SESSION_GRACE_S : 0);
-          intents.set(name, { intent: "drain", reason: body.reason, forMs: inMs(body.forSeconds), graceMs: grace * 1000 });
+          const { reason, forSeconds } = body;
+          intents.set(name, { intent: "drain", reason, by: caller, forMs: inMs(forSeconds), graceMs: grace * 1000 });
         }),
     }),
     route({
@@ -57,9 +58,9 @@ export function endpointRoutes(site: ApiSite): readonly ApiRoute[] {
       summary: "No new requests but those for a model that no available endpoint serves.",
       body: wish,
       response: endpointSchema,
-      run: ({ params, body: { reason, forSeconds } }) =>
+      run: ({ params, body: { reason, forSeconds }, caller }) =>
         changed(site, params["name"] ?? "", (name) =>
-          intents.set(name, { intent: "cordon", reason, forMs: inMs(forSeconds), graceMs: 0 }),
+          intents.set(name, { intent: "cordon", reason, by: caller, forMs: inMs(forSeconds), graceMs: 0 }),
         ),
     }),
     route({
@@ -69,18 +70,19 @@ export function endpointRoutes(site: ApiSite): readonly ApiRoute[] {
       summary: "Ends a drain or a cordon: the endpoint serves again.",
       body: z.strictObject({}),
       response: endpointSchema,
-      run: ({ params }) => changed(site, params["name"] ?? "", (name) => intents.clear(name)),
+      run: ({ params, caller }) =>
+        changed(site, params["name"] ?? "", (name) => intents.clear(name, `${caller || "an operator"} asked for it`)),
     }),
   ];
 }
 
 const inMs = (inSeconds: number | undefined) => (inSeconds === undefined ? undefined : inSeconds * 1000);
 
+/** The log of the replicas tells of it. */
 function changed(site: ApiSite, name: string, change: (name: string) => void): ApiResult {
-  const before = shown(find(site, name), site).intent;
+  find(site, name);
   change(name);
-  const document = shown(find(site, name), site);
-  return { document, change: { what: `endpoint ${name}`, before, after: document.intent } };
+  return { document: shown(find(site, name), site) };
 }
 
 function find({ router }: ApiSite, name: string): Endpoint {

@@ -1,7 +1,6 @@
 import type { Log } from "../../contract/log.ts";
 import type { Source } from "../../contract/source.ts";
 import type { Probes } from "./probes.ts";
-import { logReadiness } from "./readiness-log.ts";
 import type { ReplicaHealth } from "./replica-health.ts";
 import { type ProbePlan, type ProberHost, type ProbeTarget, ReplicaProber } from "./replica-prober.ts";
 import { groupSources } from "./source-facts.ts";
@@ -19,11 +18,9 @@ export class Prober {
   readonly #options: ProberOptions;
   #plan: ProbePlan;
   readonly #replicas = new Map<string, ReplicaProber>();
-  readonly #startedAtMs: number;
 
   constructor(options: ProberOptions) {
     this.#options = options;
-    this.#startedAtMs = options.clock.now();
     this.#plan = planOf(options.probes, options.sources);
   }
 
@@ -77,11 +74,7 @@ export class Prober {
   }
 
   #probe(target: ProbeTarget): ReplicaProber {
-    return new ReplicaProber(this.#options, target, this.#plan, (health, before) => {
-      const { clock, log } = this.#options;
-      logReadiness(log, target.name, before, health, clock.now() - this.#startedAtMs);
-      this.#changed(target.name, health);
-    });
+    return new ReplicaProber(this.#options, target, this.#plan, (health) => this.#changed(target.name, health));
   }
 
   /** Logs a failure of the callback, so that probing goes on. */

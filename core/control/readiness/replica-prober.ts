@@ -51,7 +51,7 @@ interface Fetched {
 export class ReplicaProber {
   readonly target: ProbeTarget;
   readonly #host: ProberHost;
-  readonly #changed: (health: ReplicaHealth, before: ReplicaHealth) => void;
+  readonly #changed: (health: ReplicaHealth) => void;
   #plan: ProbePlan;
   readonly #facts: SourceFacts;
   readonly #rounds: Loop;
@@ -66,12 +66,7 @@ export class ReplicaProber {
   /** When the model list was, or will be, read out of turn for the last time. */
   #checkAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(
-    host: ProberHost,
-    target: ProbeTarget,
-    plan: ProbePlan,
-    changed: (health: ReplicaHealth, before: ReplicaHealth) => void,
-  ) {
+  constructor(host: ProberHost, target: ProbeTarget, plan: ProbePlan, changed: (health: ReplicaHealth) => void) {
     this.target = target;
     this.#host = host;
     this.#changed = changed;
@@ -226,7 +221,7 @@ export class ReplicaProber {
     if (this.#health === before) return;
     if (isInService(this.#health) && !isInService(before)) this.#entered();
     if (!isInService(this.#health) && isInService(before)) this.#left();
-    this.#changed(this.#health, before);
+    this.#changed(this.#health);
   }
 
   /** The replica has come into service. */

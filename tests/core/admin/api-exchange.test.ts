@@ -59,7 +59,7 @@ describe("the API on the admin port", () => {
   ];
   for (const [name, request, status, code] of rows) {
     it(`refuses ${name}`, async () => {
-      router.intents.set("e0", { intent: "drain", reason: "stays", forMs: undefined, graceMs: 0 });
+      router.intents.set("e0", { intent: "drain", reason: "stays", by: "", forMs: undefined, graceMs: 0 });
       const answer = readAnswer(await exchange(admin.port, request));
       const { code: problemCode, error } = answer.json as { code?: string; error?: { code: string } };
       assert.deepEqual([answer.status, problemCode ?? error?.code], [status, code]);

@@ -3,17 +3,22 @@ import { test } from "node:test";
 import { Intents, type Wish } from "../../../core/control/intents.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 
-const DRAIN: Wish = { intent: "drain", reason: "new driver", forMs: undefined, graceMs: 0 };
+const DRAIN: Wish = { intent: "drain", reason: "new driver", by: "192.0.2.7", forMs: undefined, graceMs: 0 };
 const SERVES = { intent: "serve", isInGrace: false };
 
 function setUp() {
   const clock = new FakeClock();
   const changed: string[] = [];
-  return { clock, changed, intents: new Intents(clock, (name) => changed.push(name)) };
+  const causes: string[] = [];
+  const intents = new Intents(clock, (name, cause) => {
+    changed.push(name);
+    causes.push(cause);
+  });
+  return { clock, changed, causes, intents };
 }
 
 test("an endpoint serves until something else is wanted, and again after that", () => {
-  const { intents, changed, clock } = setUp();
+  const { intents, changed, causes, clock } = setUp();
   assert.deepEqual(intents.standingOf("gpu1"), SERVES);
   intents.set("gpu1", DRAIN);
   assert.deepEqual(intents.standingOf("gpu1"), { intent: "drain", isInGrace: false });
@@ -22,18 +27,20 @@ test("an endpoint serves until something else is wanted, and again after that", 
   assert.deepEqual(intents.of("gpu1"), {
     intent: "drain",
     reason: "new driver",
+    by: "192.0.2.7",
     sinceMs,
     untilMs: undefined,
     graceUntilMs: sinceMs,
   });
-  assert.equal(intents.clear("gpu1"), true);
-  assert.equal(intents.clear("gpu1"), false);
+  assert.equal(intents.clear("gpu1", "done"), true);
+  assert.equal(intents.clear("gpu1", "done"), false);
   assert.deepEqual(intents.standingOf("gpu1"), SERVES);
   assert.deepEqual(changed, ["gpu1", "gpu1"]);
+  assert.deepEqual(causes, ["", "done"]);
 });
 
 test("sessions have their grace, then the drain's time runs out", async () => {
-  const { intents, changed, clock } = setUp();
+  const { intents, changed, causes, clock } = setUp();
   intents.set("gpu1", { ...DRAIN, graceMs: 1_000, forMs: 5_000 });
   assert.deepEqual(intents.standingOf("gpu1"), { intent: "drain", isInGrace: true });
   await clock.advance(1_000);
@@ -41,6 +48,7 @@ test("sessions have their grace, then the drain's time runs out", async () => {
   await clock.advance(4_000);
   assert.deepEqual(intents.standingOf("gpu1"), SERVES);
   assert.deepEqual(changed, ["gpu1", "gpu1", "gpu1"]);
+  assert.deepEqual(causes, ["", "", "its time is over"]);
 });
 
 test("a new wish replaces the old one with its times; a cordon has no grace", async () => {

@@ -161,18 +161,10 @@ const served: readonly Row[] = [
     run: sent((replica) => replica.send(jsonAnswer("{}", "500 Oh"))),
     end: { status: 500, ending: "complete", attempts: ["e0 500"] },
   },
-  ...(["/health", "/ready", "/v1/models"] as const).map(
-    (path): Row => ({
-      name: `GET ${path}`,
-      run: (world) => world.head(`GET ${path}`, [], 0),
-      end: { status: 200, ending: "complete" },
-    }),
-  ),
   {
-    name: "GET /ready of a pool that is not",
-    run: (world) => world.head("GET /ready", [], 0),
-    end: { status: 503, ending: "complete" },
-    options: { endpoints: [makeEndpoint(0, { phase: "starting" })] },
+    name: "GET /v1/models",
+    run: (world) => world.head("GET /v1/models", [], 0),
+    end: { status: 200, ending: "complete" },
   },
 ];
 
@@ -327,6 +319,30 @@ describe("a request makes one outcome", () => {
       });
     }
   }
+});
+
+describe("a probe of the router itself makes no outcome, but gives back its config", () => {
+  const isStarting = { endpoints: [makeEndpoint(0, { phase: "starting" })] };
+  const rows: readonly (readonly [start: string, options: MemoryPlaneOptions, status: number])[] = [
+    ["GET /health", {}, 200],
+    ["HEAD /health", {}, 200],
+    ["GET /ready", {}, 200],
+    ["GET /ready", isStarting, 503],
+  ];
+  for (const [start, options, status] of rows) {
+    it(`${start}: ${status}`, () => {
+      const { plane, response, ...world } = new World(options);
+      intake(plane)(requestHead([], `${start} HTTP/1.1`), 0, response, "192.0.2.1");
+      assert.deepEqual([response.status, response.ending, world.receiver], [status, "end", undefined]);
+      assert.deepEqual([plane.outcomes, plane.configsTaken], [[], 0]);
+    });
+  }
+
+  it("POST /health is none", () => {
+    const world = new World();
+    world.head("POST /health", [JSON_TYPE], 0);
+    assert.equal(world.outcome().status, 405);
+  });
 });
 
 describe("an outcome", () => {

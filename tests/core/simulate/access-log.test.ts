@@ -29,6 +29,7 @@ describe("a line of the access log", () => {
     ["by default: lengths from bytes", {}, 1000, 10],
     ["a response that is not streamed", { stream: false }, 1000, 500],
     ["a response shorter than the JSON around its text", { stream: false, responseBytes: 100 }, 1000, 1],
+    ["with counts that are not known", { promptTokens: null, outputTokens: null, stream: null }, 1000, 10],
     ["with the replica's own counts", { promptTokens: 900, outputTokens: 77 }, 900, 77],
   ];
   for (const [name, changes, tokens, outputTokens] of rows) {

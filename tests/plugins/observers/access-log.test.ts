@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, it, test } from "node:test";
 import type { Outcome } from "../../../core/contract/outcome.ts";
+import { RESPONSE_FLAGS } from "../../../core/contract/response-flags.ts";
 import accessLog from "../../../plugins/observers/access-log.ts";
 import { makePrefix, makeRequest } from "../../support/endpoints.ts";
 import { createPlugin, makeHost } from "../../support/plugins.ts";
@@ -28,9 +31,9 @@ const record = makeOutcome({
   predictedTokens: undefined,
 });
 
-function lineOf(record: Outcome, isTerminal: boolean): string {
+function lineOf(record: Outcome, isTerminal: boolean, parameters: object = {}): string {
   const lines: string[] = [];
-  createPlugin(accessLog, {}, makeHost({ output: { isTerminal, print: (line) => lines.push(line) } })).finished(record);
+  createPlugin(accessLog, parameters, makeHost({ output: { isTerminal, print: (line) => lines.push(line) } })).finished(record);
   assert.equal(lines.length, 1);
   return lines[0]!;
 }
@@ -62,31 +65,62 @@ test("a line of JSON", () => {
     path: "/v1/chat/completions",
     status: 200,
     ending: "complete",
+    flags: "",
     error: "",
     model: "food",
     target: "food-v2",
     rule: "food-review/0",
     endpoint: "gpu2",
     attempts: [
-      { endpoint: "gpu1", result: "connect-failed" },
-      { endpoint: "gpu2", result: 200 },
+      { endpoint: "gpu1", result: "connect-failed", startedMs: 12, endedMs: 800 },
+      { endpoint: "gpu2", result: 200, startedMs: 12, endedMs: 800 },
     ],
     durationMs: 812.3,
     firstByteMs: 102,
+    expectedFirstByteMs: null,
+    overheadUs: 2000,
     requestBytes: 420,
     responseBytes: 1999,
+    stream: false,
+    promptTokens: null,
+    outputTokens: null,
+    outputEstimated: false,
+    cachedTokens: null,
+    predictedCachedTokens: null,
+    finishReason: "",
   });
+});
+
+describe("config/ACCESS-LOG.md", () => {
+  const text = readFileSync(join(import.meta.dirname ?? ".", "..", "..", "..", "config", "ACCESS-LOG.md"), "utf8");
+  const [keys = "", replayKeys = "", flags = ""] = text.split(/^\| (?:key|flag) +\| meaning +\|$/m).slice(1);
+  const rows = (table: string) => [...table.matchAll(/^\| `(\w+)` +\| (.*?) +\|$/gm)].map(([, name, meaning]) => [name, meaning]);
+  const names = (table: string) => rows(table).map(([name]) => name);
+
+  it("lists the keys of every line, in their order", () => {
+    const { request: _unread, ...rest } = record;
+    for (const each of [record, makeOutcome({ ...rest, request: undefined, decision: undefined, attempts: [] })])
+      assert.deepEqual(names(keys), Object.keys(JSON.parse(lineOf(each, false))));
+  });
+
+  it("lists what is added for a replay", () => {
+    const prefix = { ...makePrefix(1, 64, []), hashes: Int32Array.of(1, 7), tokensIn: () => 64 };
+    const line = lineOf({ ...record, request: makeRequest({ prefix }) }, false, { replay: true });
+    assert.deepEqual([...names(keys), ...names(replayKeys)], Object.keys(JSON.parse(line)));
+  });
+
+  it("lists the flags", () => assert.deepEqual(rows(flags), Object.entries(RESPONSE_FLAGS)));
 });
 
 describe("replay: true", () => {
   const prefix = { ...makePrefix(2, 64, []), hashes: Int32Array.of(1, 7, -1, 8), tokensIn: () => 64 };
   const request = makeRequest({ model: "food", promptTokens: 150, isStream: true, prefix });
-  const hashed = { stream: true, promptTokens: 150, prefixBlockTokens: 64, prefixHashes: "00000001ffffffff" };
+  const hashed = { promptTokens: 150, prefixBlockTokens: 64, prefixHashes: "00000001ffffffff" };
   const usage = { promptTokens: 140, outputTokens: 9, cachedTokens: Number.NaN };
   const cases: readonly [name: string, changes: Partial<Outcome>, added: object][] = [
     ["lengths and beginnings", { request }, hashed],
-    ["the replica's own count, where there is one", { request, usage }, { ...hashed, promptTokens: 140, outputTokens: 9 }],
-    ["a prompt that is not hashed", {}, { stream: false, promptTokens: 0 }],
+    ["the replica's own count, where there is one", { request, usage }, { ...hashed, promptTokens: 140 }],
+    ["a prompt that is not hashed", {}, { promptTokens: 0 }],
     ["a request that was refused before parsing", { request: undefined }, {}],
   ];
   for (const [name, changes, added] of cases) {
@@ -111,22 +145,31 @@ describe("replay: true", () => {
 });
 
 describe("a line for people", () => {
-  const unread = { request: undefined, decision: undefined, attempts: [], firstByteMs: Number.NaN };
+  const unread = {
+    request: undefined,
+    decision: undefined,
+    attempts: [],
+    firstByteMs: Number.NaN,
+    overheadUs: Number.NaN,
+  };
+  const usage = { promptTokens: 110, outputTokens: 4, cachedTokens: 80 };
+  const SERVED = "03:04:05.678 200 POST /v1/chat/completions food -> food-v2 on gpu2 812.3 ms";
+  const TRIES = "router 2000 us after gpu1 (connect-failed)";
+  const stream = makeRequest({ model: "food", target: "food-v2", isStream: true });
   const cases: readonly [name: string, changes: Partial<Outcome>, line: string][] = [
-    [
-      "a rewritten request",
-      {},
-      "03:04:05.678 200 POST /v1/chat/completions food -> food-v2 on gpu2 812.3 ms (first byte 102 ms) 2 attempts",
-    ],
+    ["a rewritten request", {}, `${SERVED} (first byte 102 ms) ${TRIES}`],
+    ["a stream", { request: stream }, `${SERVED} (first byte 102 ms, expected 80) ${TRIES}`],
+    ["reported tokens", { usage, outputTokens: 4 }, `${SERVED} (first byte 102 ms) tokens: 110 in, 4 out ${TRIES}`],
+    ["counted tokens", { outputTokens: 4, isOutputEstimated: true }, `${SERVED} (first byte 102 ms) tokens: ~4 out ${TRIES}`],
     [
       "one that was refused unread",
       { ...unread, status: 400, error: { code: "invalid_json", message: "Why." } },
-      "03:04:05.678 400 POST /v1/chat/completions 812.3 ms invalid_json",
+      "03:04:05.678 400 POST /v1/chat/completions 812.3 ms invalid_json [DPE]",
     ],
     [
       "a client that left",
       { ...unread, status: 0, ending: "client-left" },
-      "03:04:05.678 --- POST /v1/chat/completions 812.3 ms client-left",
+      "03:04:05.678 --- POST /v1/chat/completions 812.3 ms client-left [DC]",
     ],
   ];
   for (const [name, changes, line] of cases) it(name, () => assert.equal(lineOf({ ...record, ...changes }, true), line));
@@ -136,20 +179,18 @@ test("without a decision, model and target come from the request", () => {
   assert.equal(JSON.parse(lineOf({ ...record, decision: undefined }, false)).model, "food");
 });
 
-test("the line has the counts that the replica reports, and no others", () => {
+test("the line has the counts that the replica reports, or what was counted instead", () => {
   const usage = { promptTokens: 110, outputTokens: 4, cachedTokens: 80 };
   const counts = (changes: Partial<Outcome>) => {
     const line = JSON.parse(lineOf({ ...record, ...changes }, false)) as Record<string, unknown>;
-    return [line["promptTokens"], line["outputTokens"], line["cachedTokens"], line["predictedCachedTokens"]];
+    const { promptTokens, outputTokens, outputEstimated, cachedTokens, predictedCachedTokens, finishReason } = line;
+    return [promptTokens, outputTokens, outputEstimated, cachedTokens, predictedCachedTokens, finishReason];
   };
-  assert.deepEqual(counts({ usage, predictedTokens: 64 }), [110, 4, 80, 64]);
-  assert.deepEqual(counts({ usage: { ...usage, cachedTokens: Number.NaN }, predictedTokens: 64 }), [
-    110,
-    4,
-    undefined,
-    undefined,
-  ]);
-  assert.deepEqual(counts({ predictedTokens: 64 }), [undefined, undefined, undefined, undefined]);
+  const reported = { usage, outputTokens: 4, predictedTokens: 64, finishReason: "stop" };
+  assert.deepEqual(counts(reported), [110, 4, false, 80, 64, "stop"]);
+  const untold = { usage: { ...usage, cachedTokens: Number.NaN }, outputTokens: 4, predictedTokens: 64 };
+  assert.deepEqual(counts(untold), [110, 4, false, null, 64, ""]);
+  assert.deepEqual(counts({ outputTokens: 7, isOutputEstimated: true }), [null, 7, true, null, null, ""]);
 });
 
 test("no first byte is null", () => {
@@ -165,6 +206,7 @@ describe("hostile values", () => {
     path: nasty,
     decision: { ...decision, model: nasty, target: nasty, rule: nasty },
     attempts: new Array(1000).fill(makeAttempt(nasty, 200)),
+    finishReason: nasty,
   };
 
   for (const isTerminal of [false, true]) {
@@ -173,7 +215,7 @@ describe("hostile values", () => {
       assert.doesNotMatch(line, /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/);
       assert.doesNotMatch(line, /\\u00|\\[nrbft]/);
       assert.doesNotMatch(line, /x{257}/);
-      assert.ok(line.length < 20 * 300 + 16 * 300);
+      assert.ok(line.length < 20 * 300 + 16 * 350);
     });
   }
 

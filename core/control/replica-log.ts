@@ -1,0 +1,138 @@
+import type { Endpoint, Phase } from "../contract/endpoint.ts";
+import type { Log, LogFields } from "../contract/log.ts";
+import type { OperatorIntent } from "./intents.ts";
+
+export interface ReplicaLogOptions {
+  readonly log: Log;
+  /** Since when the endpoint has been in its phase, in milliseconds on the router's clock; NaN if it is new. */
+  readonly phaseSinceMs: (name: string) => number;
+  readonly intentOf: (name: string) => OperatorIntent | undefined;
+  /** Why the endpoint's last probe failed; "" after a success. */
+  readonly probeFailure: (endpoint: Endpoint) => string;
+}
+
+/** What is known of an endpoint since the last change. */
+interface Seen {
+  readonly endpoint: Endpoint;
+  readonly intent: OperatorIntent | undefined;
+}
+
+interface Line {
+  readonly message: string;
+  readonly why: string;
+  readonly isBad?: boolean;
+  readonly more?: LogFields;
+}
+
+/** Replicas that are ready so soon after the start are in the program's first line. */
+const START_MS = 2_000;
+const MOST_MODELS = 8;
+const MOST_CHARS = 200;
+
+/**
+ * Logs each change of a replica in one line: its phase, its ejection, what an operator wants of it, and that it joins or leaves the
+ * pool. Nothing else logs these. Also logs once that all replicas are ready, and again only after new ones have joined.
+ */
+export class ReplicaLog {
+  readonly #options: ReplicaLogOptions;
+  #seen: ReadonlyMap<string, Seen> | undefined;
+  #startedAtMs = Number.NaN;
+  #isCompleteTold = false;
+
+  constructor(options: ReplicaLogOptions) {
+    this.#options = options;
+  }
+
+  /** Takes the whole list after each change of it, before `phaseSinceMs` knows of it. `cause`: who or what ended an intent. */
+  follow(endpoints: readonly Endpoint[], nowMs: number, cause: string): void {
+    const before = this.#seen;
+    const seen = new Map(endpoints.map((endpoint) => [endpoint.name, this.#seenNow(endpoint)]));
+    this.#seen = seen;
+    if (before === undefined) {
+      this.#startedAtMs = nowMs;
+      return;
+    }
+    for (const [name, { endpoint }] of before) if (!seen.has(name)) this.#left(endpoint, nowMs);
+    for (const [name, now] of seen) {
+      const known = before.get(name);
+      if (known === undefined) this.#joined(now.endpoint);
+      else if (known.endpoint !== now.endpoint) this.#changed(known, now, cause, nowMs);
+    }
+    this.#tellComplete(endpoints, nowMs);
+  }
+
+  #seenNow(endpoint: Endpoint): Seen {
+    return { endpoint, intent: this.#options.intentOf(endpoint.name) };
+  }
+
+  #joined({ name, phase }: Endpoint): void {
+    this.#isCompleteTold = false;
+    this.#options.log.info("A replica joins the pool", { endpoint: name, to: phase });
+  }
+
+  #left({ name, phase }: Endpoint, nowMs: number): void {
+    this.#options.log.info("A replica leaves the pool", { endpoint: name, from: phase, lastedS: this.#lastedS(name, nowMs) });
+  }
+
+  #changed(known: Seen, now: Seen, cause: string, nowMs: number): void {
+    const line = this.#lineOf(known, now, cause, nowMs);
+    if (line === undefined) return;
+    const { name, phase } = now.endpoint;
+    const { message, why, isBad = false, more } = line;
+    const lastedS = this.#lastedS(name, nowMs);
+    const fields = { endpoint: name, from: known.endpoint.phase, to: phase, why, lastedS, ...more };
+    if (isBad) this.#options.log.warn(message, fields);
+    else this.#options.log.info(message, fields);
+  }
+
+  /** What operators do comes first, then ejections: the phase may show neither. */
+  #lineOf(known: Seen, now: Seen, cause: string, nowMs: number): Line | undefined {
+    if (known.intent !== now.intent) return intentLine(now.intent, cause);
+    const [before, after] = [known.endpoint, now.endpoint];
+    if (before.ejection !== after.ejection) return ejectionLine(before, after, nowMs);
+    if (before.phase === after.phase) return undefined;
+    return this.#phaseLine(before.phase, after, nowMs);
+  }
+
+  #phaseLine(before: Phase, after: Endpoint, nowMs: number): Line | undefined {
+    const { phase, models } = after;
+    if (phase === "not-ready" || phase === "starting") {
+      const why = this.#options.probeFailure(after) || "a failed probe";
+      return { message: "A replica is not ready any more", why, isBad: true };
+    }
+    if (phase !== "ready") return { message: `A replica is ${phase}`, why: "its probes succeed" };
+    if (before === "starting" && nowMs - this.#startedAtMs < START_MS) return undefined;
+    const shown = [...models].slice(0, MOST_MODELS).join(", ").slice(0, MOST_CHARS);
+    return { message: "A replica is ready", why: "its probes succeed", more: { models: shown } };
+  }
+
+  #tellComplete(endpoints: readonly Endpoint[], nowMs: number): void {
+    if (this.#isCompleteTold || endpoints.length === 0 || endpoints.some(({ phase }) => phase !== "ready")) return;
+    this.#isCompleteTold = true;
+    if (nowMs - this.#startedAtMs < START_MS) return;
+    this.#options.log.info("All replicas of the pool are ready", { replicas: endpoints.length });
+  }
+
+  #lastedS(name: string, nowMs: number): number {
+    return seconds(nowMs - this.#options.phaseSinceMs(name));
+  }
+}
+
+function intentLine(intent: OperatorIntent | undefined, cause: string): Line {
+  if (intent === undefined) return { message: "A replica serves again", why: cause };
+  const { reason, by, sinceMs, untilMs } = intent;
+  const message = intent.intent === "drain" ? "A replica is drained" : "A replica is cordoned";
+  const more = { by, ...(untilMs !== undefined && { forS: seconds(untilMs - sinceMs) }) };
+  return { message, why: reason || "an operator asked for it", more };
+}
+
+function ejectionLine({ ejection: before }: Endpoint, { ejection: after }: Endpoint, nowMs: number): Line {
+  if (after === undefined) return { message: "A replica returns from its ejection", why: `was ejected for ${before?.reason}` };
+  const more = { forS: seconds(after.untilMs - nowMs) };
+  if (before === undefined) return { message: "A replica is ejected", why: after.reason, isBad: true, more };
+  return { message: "A replica stays ejected", why: `failed on trial: ${after.reason}`, isBad: true, more };
+}
+
+function seconds(ms: number): number {
+  return Math.round(ms / 100) / 10;
+}
