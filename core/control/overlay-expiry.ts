@@ -38,7 +38,7 @@ export class OverlayExpiry {
     const isOver = ({ untilMs }: RewriteChange) => untilMs !== undefined && untilMs <= nowMs;
     const { isApplied } = await this.#running.change(
       (overlay) => ({ ...overlay, rewrites: overlay.rewrites.filter((change) => !isOver(change)) }),
-      "api",
+      "expiry",
     );
     this.follow(isApplied ? 0 : AGAIN_MS);
   }

@@ -6,8 +6,8 @@ import { formatProblem } from "../../config/problems.ts";
 import type { Clock } from "../contract/clock.ts";
 import type { Log } from "../contract/log.ts";
 
-/** What asked for it: a change of the files, SIGHUP, or the admin API. */
-export type ReloadCause = "files" | "signal" | "api";
+/** What asked for it: a change of the files, SIGHUP, the admin API, or that a change's time is over. */
+export type ReloadCause = "files" | "signal" | "api" | "expiry";
 
 /** Makes the next overlay from the one that runs. Throws an Error that says what to change if the edit is impossible. */
 export type OverlayEdit = (overlay: Overlay) => Overlay;

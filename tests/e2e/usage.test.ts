@@ -80,6 +80,6 @@ describe("usage that replicas report", () => {
     const answer = `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
     const line = await ask("e".repeat(2560), answer);
     assert.equal(line.status, 400);
-    assert.equal(line.promptTokens, undefined);
+    assert.equal(line.promptTokens, null);
   });
 });
