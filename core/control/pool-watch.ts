@@ -79,7 +79,7 @@ export class PoolWatch {
       log: services.log,
       changed: (endpoints) => {
         const nowMs = services.clock.now();
-        this.#replicaLog.follow(endpoints, nowMs, this.#intentCause);
+        this.#tell(endpoints, nowMs);
         this.#phaseTimes.follow(endpoints, nowMs);
         this.#ejector?.follow(endpoints, nowMs);
         publish(factsOf(endpoints));
@@ -128,6 +128,15 @@ export class PoolWatch {
   stop(): void {
     this.#stopSweeping();
     this.intents.close();
+  }
+
+  /** First of all who follow, since the others may change the list. An embedder's log may throw: the pool goes on without it. */
+  #tell(endpoints: readonly Endpoint[], nowMs: number): void {
+    try {
+      this.#replicaLog.follow(endpoints, nowMs, this.#intentCause);
+    } catch {
+      // There is nowhere to report it.
+    }
   }
 
   #turnOn(): void {

@@ -98,7 +98,9 @@ export class ReplicaLog {
     const { phase, models } = after;
     if (phase === "not-ready" || phase === "starting") {
       const why = this.#options.probeFailure(after) || "a failed probe";
-      return { message: "A replica is not ready any more", why, isBad: true };
+      const wasUp = before !== "starting" && before !== "not-ready";
+      const message = `A replica is ${wasUp ? "not ready any more" : phase === "starting" ? "starting" : "not ready in time"}`;
+      return { message, why, isBad: phase === "not-ready" || wasUp };
     }
     if (phase !== "ready") return { message: `A replica is ${phase}`, why: "its probes succeed" };
     if (before === "starting" && nowMs - this.#startedAtMs < START_MS) return undefined;

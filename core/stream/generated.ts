@@ -3,8 +3,10 @@
 
 /** Text that a model generated, in the events of the APIs that are served: answers, reasoning, arguments of tools. */
 const TEXT = /"(?:content|reasoning_content|reasoning|text|delta|thinking|arguments|partial_json)" ?: ?"((?:[^"\\]|\\.)+)"/g;
-/** A token of English has about 4.5 bytes. A little more here, because events of one token each must not count as more. */
+/** Of the text of several tokens; English has about 4.5. */
 const BYTES_PER_TOKEN = 5;
+/** More text in an event than this, on average, is more than one token; other scripts than Latin have up to ten bytes in a token. */
+const MOST_BYTES_OF_ONE = 10;
 /** About the bytes of an event around its text, where none can be looked at. */
 const USUAL_ENVELOPE = 240;
 const EVENT_END = /\n\r?\n/;
@@ -73,7 +75,7 @@ export function estimateTokens(tail: string, events: number, bytes: number): num
   const speaking = Math.max(0, events - silent);
   const envelope = shown.length === silent ? USUAL_ENVELOPE : envelopes / (shown.length - silent);
   const textBytes = bytes - silentBytes - speaking * envelope;
-  return speaking === 0 ? 0 : Math.max(speaking, Math.round(textBytes / BYTES_PER_TOKEN));
+  return textBytes > speaking * MOST_BYTES_OF_ONE ? Math.round(textBytes / BYTES_PER_TOKEN) : speaking;
 }
 
 function textBytesIn(event: string): number {

@@ -93,10 +93,12 @@ export class UsageTap {
     const usage = isComplete ? readUsage(bytes, length) : undefined;
     const tail = bytes.toString("latin1", 0, length);
     const reported = usage?.outputTokens ?? Number.NaN;
-    const isOutputEstimated = Number.isNaN(reported) && this.#events !== undefined;
+    // Without any event it may be compressed, or nothing came.
+    const events = this.#events?.ended ?? 0;
+    const isOutputEstimated = Number.isNaN(reported) && events > 0;
     return {
       usage,
-      outputTokens: isOutputEstimated ? estimateTokens(tail, this.#events.ended, this.#total) : reported,
+      outputTokens: isOutputEstimated ? estimateTokens(tail, events, this.#total) : reported,
       isOutputEstimated,
       finishReason: finishReasonIn(tail),
     };

@@ -93,3 +93,23 @@ it("a replica that fails, recovers, is drained, and is ejected has one line for 
   for (const line of lines.slice(1, -1))
     assert.match(line, /^warning: A replica stays ejected ejected -> ejected: failed on trial: /);
 });
+
+it("a log that throws keeps nothing from taking effect", TIMEOUT, async () => {
+  const replicas = await Promise.all([0, 1].map(() => startScriptedReplica((_, socket) => void socket.write(OK))));
+  const fail = () => {
+    throw new Error("no disk");
+  };
+  const router = await startTestRouter(
+    replicas.map(({ url }) => url),
+    { operatorLog: { info: fail, warn: fail, error: fail } },
+  );
+  after(async () => {
+    await router.close();
+    await Promise.all(replicas.map((replica) => replica.close()));
+  });
+  const [{ name } = { name: "" }, other] = router.router.facts.endpoints;
+  router.router.intents.set(name, { intent: "drain", reason: "", by: "", forMs: undefined, graceMs: 0 });
+  for (let i = 0; i < 4; i++) assert.equal(readAnswer(await exchange(router.port, chatPost())).status, 200);
+  await waitUntil(() => router.log.length === 4);
+  assert.deepEqual(new Set(router.log.map(({ endpoint }) => endpoint)), new Set([other!.name]));
+});

@@ -61,6 +61,14 @@ describe("one line for each change", () => {
       'warning: A replica is not ready any more {"endpoint":"e0","from":"ready","to":"not-ready","why":"refused","lastedS":10}',
     ],
     [
+      "a start that takes too long",
+      makeEndpoint(0, { phase: "starting", isAvailable: false }),
+      none,
+      notReady,
+      ({ failures }) => failures.set("e0", "status 503"),
+      'warning: A replica is not ready in time {"endpoint":"e0","from":"starting","to":"not-ready","why":"status 503","lastedS":10}',
+    ],
+    [
       "probes succeed",
       notReady,
       none,

@@ -10,6 +10,7 @@ describe("events that have ended", () => {
     ["lines that end with CRLF", "data: 1\r\n\r\ndata: 2\r\n\r\n", 2],
     ["events of several lines", "event: a\ndata: 1\n\nevent: b\r\ndata: 2\r\n\r\n", 2],
     ["empty lines between them", "\n\ndata: 1\n\n\n\n\ndata: 2\n\n\n", 2],
+    ["comments, which are none", ": wait\n\n:\n\ndata: 1\n: wait\n\n: wait\r\n\r\n", 1],
     ["one that has not ended", "data: 1\n\ndata: 2\n", 1],
     ["one that is cut in its data", "data: 1\n\ndata: 2", 1],
   ];

@@ -86,6 +86,13 @@ describe("usage tap", () => {
         ["counted in a stream that reports nothing", UNTOLD, true, true, [undefined, 3, true]],
         ["counted in a stream that broke off, whatever it reported so far", CHAT_STREAM, true, false, [undefined, 1, true]],
         ["unknown of another response", '{"text":"x"}', false, true, [undefined, Number.NaN, false]],
+        [
+          "unknown of a stream in which no event can be seen",
+          "\u001f\u008b".repeat(99),
+          true,
+          true,
+          [undefined, Number.NaN, false],
+        ],
         ["unknown of a response without a body", "", true, true, [undefined, Number.NaN, false]],
       ];
     for (const [name, text, isStream, isComplete, expected] of rows)
