@@ -13,7 +13,13 @@ const OF_REPLICAS: ReadonlySet<string> = new Set([
   "target_unavailable",
 ]);
 /** Those that say that the router refused or broke what it might have served. All others are about the request itself. */
-const OF_THE_ROUTER: ReadonlySet<string> = new Set(["plugin_fault", "internal_error", "saturated", "overloaded", "shutting_down"]);
+const OF_THE_ROUTER: ReadonlySet<string> = new Set([
+  "plugin_fault",
+  "internal_error",
+  "saturated",
+  "overloaded",
+  "shutting_down",
+]);
 
 /**
  * Whose fault it is that a request failed; undefined if it did not fail. A client that left is no error: nobody knows why it did.

@@ -1,13 +1,14 @@
 import { errorClassOf } from "../../core/contract/error-class.ts";
 import type { Attempt, Outcome } from "../../core/contract/outcome.ts";
 import { printable } from "../../core/contract/printable.ts";
-import { makeBuckets, observe, REQUEST_SECONDS, SHORT_SECONDS } from "./buckets.ts";
+import { observe, REQUEST_SECONDS, SHORT_SECONDS } from "./buckets.ts";
 import { CounterFamily } from "./counter-family.ts";
 import { OTHER } from "./exposition.ts";
 import { HistogramFamily } from "./histogram-family.ts";
 import {
   AT,
   ERROR_CLASSES,
+  makeSizes,
   STATUS_CLASSES,
   TOKEN_COUNTS,
   TOKEN_SECONDS,
@@ -40,7 +41,7 @@ export function makeFamilies(maxSeries: number, maxTraffic: number) {
     hasSizes: false,
     errors: counter("request_errors", "Requests that the router ended with an error of its own.", "code"),
     attempts: counter("attempts", "Tries at endpoints, by status or failure.", "endpoint", "result"),
-    retries: counter("retries", "Further tries of a request, by what ended the try before.", "reason"),
+    retries: retryCounter(maxSeries),
     rewrites: counter("rewrite", "Requests whose model name a rewrite rule turned into a target.", "rule", "target"),
     finishReasons: counter("finish_reasons", "Responses by the reason that the replica gave for their end.", "target", "reason"),
     clientLeft: counter("client_left", "Requests whose client left before the response was complete."),
@@ -57,6 +58,16 @@ export function makeFamilies(maxSeries: number, maxTraffic: number) {
     overheads: short("overhead", "Seconds that the router took itself, from the last byte of a request until it was sent on."),
     loopDelays: short("event_loop_delay", "Seconds that a timer of the process was late, sampled ten times a second."),
   };
+}
+
+/** What may be tried again. The counts begin at 0, so that the first retry is an increase. */
+const RETRIED = ["connect-failed", "connect-timeout", "stale", "wedged", "saturated", "removed", "4xx", "5xx"];
+
+function retryCounter(maxSeries: number): CounterFamily {
+  const help = "Further tries of a request, by what ended the try before.";
+  const family = new CounterFamily("signalbox_retries_total", help, ["reason"], maxSeries);
+  for (const reason of RETRIED) family.add(0, reason);
+  return family;
 }
 
 const FIRST_BYTE_HELP =
@@ -132,11 +143,11 @@ function countTokens(families: Families, row: TrafficRow, outcome: Outcome): voi
   const { counts } = row;
   const { usage, predictedTokens, outputTokens, finishReason } = outcome;
   const { promptTokens = Number.NaN, cachedTokens = Number.NaN } = usage ?? {};
-  if (finishReason !== "")
-    families.finishReasons.add(1, row.target, FINISH_REASONS.has(finishReason) ? finishReason : OTHER);
+  if (finishReason !== "") families.finishReasons.add(1, row.target, FINISH_REASONS.has(finishReason) ? finishReason : OTHER);
   if (families.hasSizes) {
-    observe((row.inputSizes ??= makeBuckets(TOKEN_COUNTS)), TOKEN_COUNTS, promptTokens);
-    observe((row.outputSizes ??= makeBuckets(TOKEN_COUNTS)), TOKEN_COUNTS, outputTokens);
+    row.sizes ??= makeSizes();
+    observe(row.sizes.input, TOKEN_COUNTS, promptTokens);
+    observe(row.sizes.output, TOKEN_COUNTS, outputTokens);
   }
   if (!Number.isNaN(outputTokens)) {
     counts[AT.outputTokens]! += outputTokens;

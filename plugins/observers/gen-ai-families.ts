@@ -47,8 +47,8 @@ const SERVER: readonly GenAiHistogram[] = [
 
 const USAGE_NAME = "gen_ai_client_token_usage";
 const USAGE: readonly GenAiHistogram[] = [
-  { name: USAGE_NAME, help: "", bounds: TOKEN_COUNTS, of: ({ inputSizes }) => inputSizes, pairs: 'gen_ai_token_type="input"' },
-  { name: USAGE_NAME, help: "", bounds: TOKEN_COUNTS, of: ({ outputSizes }) => outputSizes, pairs: 'gen_ai_token_type="output"' },
+  { name: USAGE_NAME, help: "", bounds: TOKEN_COUNTS, of: ({ sizes }) => sizes?.input, pairs: 'gen_ai_token_type="input"' },
+  { name: USAGE_NAME, help: "", bounds: TOKEN_COUNTS, of: ({ sizes }) => sizes?.output, pairs: 'gen_ai_token_type="output"' },
 ];
 
 /** With the API, because several are the same operation, and no two series may have the same labels. */

@@ -3,7 +3,15 @@ import { familyHead, sampleLine, single } from "./exposition.ts";
 
 /** The router's process, its memory, its config and its plugins. */
 export function processText(view: RouterView): string {
-  return logCounter(view) + pauseCounter(view) + startGauge(view) + configText(view) + memoryText(view) + pluginText(view) + usage(view);
+  return (
+    logCounter(view) +
+    pauseCounter(view) +
+    startGauge(view) +
+    configText(view) +
+    memoryText(view) +
+    pluginText(view) +
+    usage(view)
+  );
 }
 
 function logCounter({ droppedLogLines }: RouterView): string {
@@ -62,7 +70,12 @@ function pluginText({ pluginFaults, pluginTimes }: RouterView): string {
   // Those without a fault too, so that the first one is an increase.
   const faulty = [...new Set([...pluginTimes.map(({ name }) => name), ...pluginFaults.keys()])];
   const labels = ["kind", "plugin"];
-  const timed = (name: string, type: "counter" | "gauge", help: string, read: (time: RouterView["pluginTimes"][number]) => number) =>
+  const timed = (
+    name: string,
+    type: "counter" | "gauge",
+    help: string,
+    read: (time: RouterView["pluginTimes"][number]) => number,
+  ) =>
     familyHead(name, type, help) + pluginTimes.map((one) => sampleLine(name, labels, [one.kind, one.name], read(one))).join("");
   return (
     familyHead(faults, "counter", "Times in which a plugin broke its contract on a request.") +
@@ -94,7 +107,12 @@ function usage(view: RouterView): string {
   return (
     known("process_cpu_seconds_total", "counter", "CPU time that the process has used, in user and system mode.", cpuSeconds) +
     known("process_resident_memory_bytes", "gauge", "Resident memory of the process.", residentBytes) +
-    known("signalbox_heap_used_bytes", "gauge", "Memory of the JavaScript heap in use, as the runtime counts it.", heapUsedBytes) +
+    known(
+      "signalbox_heap_used_bytes",
+      "gauge",
+      "Memory of the JavaScript heap in use, as the runtime counts it.",
+      heapUsedBytes,
+    ) +
     known("signalbox_heap_bytes", "gauge", "Memory of the JavaScript heap, as the runtime counts it.", heapBytes) +
     known("process_open_fds", "gauge", "Open file descriptors of the process.", openFiles) +
     known("process_max_fds", "gauge", "Most file descriptors that the process may open.", maxOpenFiles)

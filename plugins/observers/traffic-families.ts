@@ -94,7 +94,9 @@ const HISTOGRAMS: readonly RowHistogram[] = [
 
 /** The families of the rows as text. */
 export function trafficText(rows: readonly TrafficRow[]): string {
-  return [...COUNTERS.map((counter) => counterText(counter, rows)), ...HISTOGRAMS.map((one) => histogramText(one, rows))].join("");
+  return [...COUNTERS.map((counter) => counterText(counter, rows)), ...HISTOGRAMS.map((one) => histogramText(one, rows))].join(
+    "",
+  );
 }
 
 function counterText({ name, help, at, label, values, hasZeros = false }: RowCounter, rows: readonly TrafficRow[]): string {

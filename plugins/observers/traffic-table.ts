@@ -40,9 +40,17 @@ export interface TrafficRow {
   readonly durations: Buckets;
   readonly firstTokens: Buckets;
   readonly tokenTimes: Buckets;
-  /** Input and output tokens of single requests; undefined until they are asked for. */
-  inputSizes: Buckets | undefined;
-  outputSizes: Buckets | undefined;
+  /** Tokens of single requests; undefined until they are asked for. */
+  sizes: TokenSizes | undefined;
+}
+
+interface TokenSizes {
+  readonly input: Buckets;
+  readonly output: Buckets;
+}
+
+export function makeSizes(): TokenSizes {
+  return { input: makeBuckets(TOKEN_COUNTS), output: makeBuckets(TOKEN_COUNTS) };
 }
 
 /**
@@ -117,8 +125,7 @@ function makeRow(api: string, target: string, endpoint: string): TrafficRow {
     durations: makeBuckets(REQUEST_SECONDS),
     firstTokens: makeBuckets(REQUEST_SECONDS),
     tokenTimes: makeBuckets(TOKEN_SECONDS),
-    inputSizes: undefined,
-    outputSizes: undefined,
+    sizes: undefined,
   };
 }
 
@@ -127,6 +134,8 @@ function addRow(into: TrafficRow, from: TrafficRow): void {
   addBuckets(into.durations, from.durations);
   addBuckets(into.firstTokens, from.firstTokens);
   addBuckets(into.tokenTimes, from.tokenTimes);
-  if (from.inputSizes !== undefined) addBuckets((into.inputSizes ??= makeBuckets(TOKEN_COUNTS)), from.inputSizes);
-  if (from.outputSizes !== undefined) addBuckets((into.outputSizes ??= makeBuckets(TOKEN_COUNTS)), from.outputSizes);
+  if (from.sizes === undefined) return;
+  into.sizes ??= makeSizes();
+  addBuckets(into.sizes.input, from.sizes.input);
+  addBuckets(into.sizes.output, from.sizes.output);
 }

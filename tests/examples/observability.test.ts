@@ -36,7 +36,9 @@ if (!PROMETHEUS) console.error(NO_PROMETHEUS);
 
 describe("alert rules", { skip: !PROMTOOL && NO_PROMETHEUS }, () => {
   it("each fires in its staged fault, and only then", () => {
-    const { status, stdout, stderr } = spawnSync("promtool", ["test", "rules", join(FOLDER, "rules.test.yml")], { encoding: "utf8" });
+    const { status, stdout, stderr } = spawnSync("promtool", ["test", "rules", join(FOLDER, "rules.test.yml")], {
+      encoding: "utf8",
+    });
     assert.equal(status, 0, stdout + stderr);
   });
 
@@ -47,7 +49,9 @@ describe("alert rules", { skip: !PROMTOOL && NO_PROMETHEUS }, () => {
   });
 
   it("the config that loads them is valid", () => {
-    const { status, stdout, stderr } = spawnSync("promtool", ["check", "config", join(FOLDER, "prometheus.yml")], { encoding: "utf8" });
+    const { status, stdout, stderr } = spawnSync("promtool", ["check", "config", join(FOLDER, "prometheus.yml")], {
+      encoding: "utf8",
+    });
     assert.equal(status, 0, stdout + stderr);
   });
 });
@@ -63,10 +67,7 @@ spec:
       targets: [ { modelRewrite: food-v1, weight: 50 }, { modelRewrite: m, weight: 50 } ]`;
 
 /** What has no data in this traffic: faults that are not staged here, and what vLLM would do. */
-const QUIET = [
-  "signalbox_estimated_output_tokens_total",
-  "signalbox_pool_panic",
-];
+const QUIET = ["signalbox_estimated_output_tokens_total", "signalbox_pool_panic"];
 
 describe("a Prometheus that scrapes a live router", { skip: !PROMETHEUS && NO_PROMETHEUS }, () => {
   let replicas: readonly MockReplica[] = [];
@@ -144,9 +145,10 @@ describe("a Prometheus that scrapes a live router", { skip: !PROMETHEUS && NO_PR
   it("every expression of the dashboard works, and has data where there is traffic", async () => {
     // A replica that refuses connections for a moment, so that there are retries; and half a response.
     await replicas[0]?.faults.set("refuse", 1_500);
-    await replicas[1]?.faults.set("resetAfterEvents", 2, { times: 3 });
-    await seen("sum(rate(signalbox_retries_total[10s])) > 0");
+    await seen('signalbox_retries_total{reason="connect-failed"} > 0');
+    for (const { faults } of replicas) await faults.set("resetAfterEvents", 2);
     await seen("signalbox_stream_broken_total > 0");
+    for (const { faults } of replicas) await faults.clear("resetAfterEvents");
     const silent: string[] = [];
     for (const { title, targets = [] } of dashboard.panels)
       for (const { expr } of targets) if ((await prometheus.query(filledIn(expr))).length === 0) silent.push(`${title}: ${expr}`);
@@ -163,9 +165,12 @@ describe("a Prometheus that scrapes a live router", { skip: !PROMETHEUS && NO_PR
   });
 
   it("alerts tell of a replica that fails, of one that is gone, and of a router that is down", async () => {
-    await replicas[2]?.faults.set("status", 500);
+    const [first, gone, failing] = replicas as [MockReplica, MockReplica, MockReplica];
+    await failing.faults.set("status", 500);
+    assert.equal((await fires("SignalboxReplicaEjected"))["endpoint"], `127.0.0.1-${failing.port}`);
+    // While others serve, few requests see it.
+    for (const replica of [first, gone]) await replica.faults.set("status", 500);
     assert.equal((await fires("SignalboxReplicaErrors"))["class"], "replica");
-    const gone = replicas[1]!;
     await gone.faults.set("refuse", true);
     assert.equal((await fires("SignalboxReplicaNotReady"))["endpoint"], `127.0.0.1-${gone.port}`);
     router.kill("SIGKILL");
@@ -175,7 +180,7 @@ describe("a Prometheus that scrapes a live router", { skip: !PROMETHEUS && NO_PR
 
 /** The example's config with this router and with short periods. */
 function quickConfig(adminPort: number): string {
-  const config = read("prometheus.yml").replaceAll("15s", "200ms").replace("127.0.0.1:9090\"]", `127.0.0.1:${adminPort}"]`);
+  const config = read("prometheus.yml").replaceAll("15s", "200ms").replace('127.0.0.1:9090"]', `127.0.0.1:${adminPort}"]`);
   assert.ok(config.includes(String(adminPort)) && config.includes("200ms"));
   return config;
 }

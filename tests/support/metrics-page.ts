@@ -33,7 +33,13 @@ export function readFamilies(page: string): readonly MetricFamily[] {
     if (sample !== latest) throw new Error(`A sample in the family ${latest}: ${line}`);
     family.samples.push(line);
   }
-  return [...families].map(([name, { type, help, samples }]) => ({ name, type, help, labels: labelsOf(samples[0] ?? ""), samples }));
+  return [...families].map(([name, { type, help, samples }]) => ({
+    name,
+    type,
+    help,
+    labels: labelsOf(samples[0] ?? ""),
+    samples,
+  }));
 }
 
 function labelsOf(sample: string): readonly string[] {
@@ -89,6 +95,7 @@ export function fullPage(): string {
 /** The rows of the catalogue's table. */
 export function catalogueRows(): readonly string[] {
   return readFamilies(fullPage()).map(
-    ({ name, type, labels, help }) => `| \`${name}\` | ${type} | ${labels.map((label) => `\`${label}\``).join(", ") || "-"} | ${help} |`,
+    ({ name, type, labels, help }) =>
+      `| \`${name}\` | ${type} | ${labels.map((label) => `\`${label}\``).join(", ") || "-"} | ${help} |`,
   );
 }

@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { addBuckets, bucketLines, makeBuckets, observe, REQUEST_SECONDS, SHORT_SECONDS } from "../../../plugins/observers/buckets.ts";
+import {
+  addBuckets,
+  bucketLines,
+  makeBuckets,
+  observe,
+  REQUEST_SECONDS,
+  SHORT_SECONDS,
+} from "../../../plugins/observers/buckets.ts";
 import { TOKEN_COUNTS, TOKEN_SECONDS } from "../../../plugins/observers/traffic-table.ts";
 
 describe("bounds", () => {
@@ -24,7 +31,12 @@ describe("buckets", () => {
     for (const value of [0.05, 0.1, 0.5, 2]) observe(buckets, [0.1, 1], value);
     addBuckets(buckets, buckets);
     const lines = ['a_bucket{x="y",le="0.1"} 4', 'a_bucket{x="y",le="1"} 6', 'a_bucket{x="y",le="+Inf"} 8'];
-    assert.deepEqual(bucketLines("a", 'x="y"', [0.1, 1], buckets).split("\n"), [...lines, 'a_sum{x="y"} 5.3', 'a_count{x="y"} 8', ""]);
+    assert.deepEqual(bucketLines("a", 'x="y"', [0.1, 1], buckets).split("\n"), [
+      ...lines,
+      'a_sum{x="y"} 5.3',
+      'a_count{x="y"} 8',
+      "",
+    ]);
   });
   it("leave out what is no time, and are not shown while they are empty", () => {
     const buckets = makeBuckets([1]);

@@ -23,8 +23,9 @@ function linesAfter(records: Iterable<Partial<Outcome>>, parameters: unknown = {
 function samplesAfter(records: Iterable<Partial<Outcome>>, parameters: unknown = {}, view = VIEW): readonly string[] {
   return linesAfter(records, parameters, view).filter(
     (line) =>
-      /^signalbox_(?!endpoint|pool|prefix_index|start|rewrite_target|body|unread|memory|log|accept|config|heap|plugin)/.test(line) &&
-      !/_bucket|\} 0$|l 0$/.test(line),
+      /^signalbox_(?!endpoint|pool|prefix_index|start|rewrite_target|body|unread|memory|log|accept|config|heap|plugin)/.test(
+        line,
+      ) && !/_bucket|\} 0$|l 0$/.test(line),
   );
 }
 
@@ -147,14 +148,24 @@ describe("a stream", () => {
         "estimated_output_tokens_total 8",
       ],
     ],
-    ["of one token has no time for further ones", { ...stream, outputTokens: 1 }, ["time_to_first_token_seconds_sum 0.09", "output_tokens_total 1"]],
-    ["that broke has none either", { ...stream, ending: "broken" }, ["time_to_first_token_seconds_sum 0.09", "output_tokens_total 8"]],
+    [
+      "of one token has no time for further ones",
+      { ...stream, outputTokens: 1 },
+      ["time_to_first_token_seconds_sum 0.09", "output_tokens_total 1"],
+    ],
+    [
+      "that broke has none either",
+      { ...stream, ending: "broken" },
+      ["time_to_first_token_seconds_sum 0.09", "output_tokens_total 8"],
+    ],
     ["that is an error has neither", { ...stream, status: 503 }, ["output_tokens_total 8"]],
     ["is told from other responses", { outputTokens: 8 }, ["output_tokens_total 8"]],
   ];
   for (const [name, record, samples] of cases) {
     it(name, () => {
-      const found = samplesAfter([record]).map((line) => /^signalbox_(\S*(?:token_seconds_sum|output_tokens_total))\{.*\} (.*)$/.exec(line));
+      const found = samplesAfter([record]).map((line) =>
+        /^signalbox_(\S*(?:token_seconds_sum|output_tokens_total))\{.*\} (.*)$/.exec(line),
+      );
       assert.deepEqual(found.flatMap((match) => (match ? [`${match[1]} ${match[2]}`] : [])).sort(), [...samples].sort());
     });
   }
@@ -172,8 +183,8 @@ describe("a stream", () => {
   });
 
   it("has a finish reason, of the words that engines use", () => {
-    const found = samplesAfter([{ finishReason: "stop" }, { finishReason: "stop" }, { finishReason: "because\n" }]).filter((line) =>
-      line.startsWith("signalbox_finish"),
+    const found = samplesAfter([{ finishReason: "stop" }, { finishReason: "stop" }, { finishReason: "because\n" }]).filter(
+      (line) => line.startsWith("signalbox_finish"),
     );
     assert.deepEqual(found, [
       'signalbox_finish_reasons_total{target="base",reason="stop"} 2',
@@ -213,11 +224,17 @@ describe("what replicas report about their caches", () => {
 });
 
 describe("the names of OpenTelemetry", () => {
-  const stream = { request: makeRequest({ isStream: true }), outputTokens: 8, usage: { promptTokens: 110, outputTokens: 8, cachedTokens: 0 } };
-  const find = (parameters: unknown) => linesAfter([stream, { ...stream, api: "messages" }], parameters).filter((line) => /^gen_ai.*_(sum|count)/.test(line));
+  const stream = {
+    request: makeRequest({ isStream: true }),
+    outputTokens: 8,
+    usage: { promptTokens: 110, outputTokens: 8, cachedTokens: 0 },
+  };
+  const find = (parameters: unknown) =>
+    linesAfter([stream, { ...stream, api: "messages" }], parameters).filter((line) => /^gen_ai.*_(sum|count)/.test(line));
   it("are off by default", () => assert.deepEqual(find({}), []));
   it("show the same measurements with the convention's labels", () => {
-    const labels = 'gen_ai_operation_name="chat",gen_ai_provider_name="signalbox",gen_ai_request_model="base",server_address="e1",api="messages"';
+    const labels =
+      'gen_ai_operation_name="chat",gen_ai_provider_name="signalbox",gen_ai_request_model="base",server_address="e1",api="messages"';
     const found = find({ genAi: true }).filter((line) => line.includes('api="messages"'));
     assert.deepEqual(found, [
       `gen_ai_server_request_duration_seconds_sum{${labels}} 0.8`,
@@ -241,23 +258,34 @@ describe("the names of OpenTelemetry", () => {
 });
 
 /** Every label value of the page that may come from outside. */
-const outsideNames = (lines: readonly string[]) => new Set(lines.flatMap((line) => [...line.matchAll(/(?:target|endpoint|model)="([^"]*)"/g)].map(([, name]) => name)));
+const outsideNames = (lines: readonly string[]) =>
+  new Set(lines.flatMap((line) => [...line.matchAll(/(?:target|endpoint|model)="([^"]*)"/g)].map(([, name]) => name)));
 
 test("a name that a client invents makes no series", () => {
   const made = (index: number): Partial<Outcome> => {
     const model = `made-up-${index}`;
-    const about = { id: model, request: makeRequest({ model }), decision: makeDecision({ model, target: model }), path: `/v1/${model}` };
+    const about = {
+      id: model,
+      request: makeRequest({ model }),
+      decision: makeDecision({ model, target: model }),
+      path: `/v1/${model}`,
+    };
     // Refused; and, where the config lets any name through, sent to a replica that does not care.
     return index % 2 === 0 ? { ...about, ...UNSENT, status: 404, error: { code: "model_not_found", message: "Why." } } : about;
   };
-  const lines = linesAfter(Array.from({ length: 1000 }, (_, index) => made(index)), { genAi: true });
+  const lines = linesAfter(
+    Array.from({ length: 1000 }, (_, index) => made(index)),
+    { genAi: true },
+  );
   assert.deepEqual([...outsideNames(lines)].sort(), ["e0", "e1", "e2", "none", "other"]);
   assert.equal(lines.length, linesAfter([made(0), made(1)], { genAi: true }).length);
 });
 
 test("a replica's odd model names neither end the page nor make it long", () => {
   const names = ["a\u0000b", 'a"b', "a\\b", "a\nb", "x".repeat(100_000)];
-  const records = names.map((target) => ({ decision: makeDecision({ target, endpoints: [makeEndpoint(0, { models: names })] }) }));
+  const records = names.map((target) => ({
+    decision: makeDecision({ target, endpoints: [makeEndpoint(0, { models: names })] }),
+  }));
   const lines = linesAfter(records);
   assert.equal(lines.join("\n").includes("\u0000"), false);
   assert.deepEqual(
@@ -268,7 +296,8 @@ test("a replica's odd model names neither end the page nor make it long", () => 
 });
 
 test("endpoints that come and go do not make the page grow without limit", () => {
-  const records = (count: number) => Array.from({ length: count }, (_, index) => ({ attempts: [makeAttempt(`pod-${index}`, 200)] }));
+  const records = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({ attempts: [makeAttempt(`pod-${index}`, 200)] }));
   const few = { maxSeries: 16, maxTraffic: 16 };
   assert.ok(samplesAfter(records(1000), few).length < 120);
   const lines = samplesAfter(records(8), few, makeView([makeEndpoint(0, { name: "pod-7" })]));
@@ -279,8 +308,11 @@ test("endpoints that come and go do not make the page grow without limit", () =>
 });
 
 test("the counts go on over a reload, with the limits of the next config", () => {
-  let state: unknown;
-  const keep = <State>(_version: number, make: () => State) => (state ??= make()) as State;
+  const kept: unknown[] = [];
+  const keep = <State>(_version: number, make: () => State) => {
+    if (kept.length === 0) kept.push(make());
+    return kept[0] as State;
+  };
   const before = createPlugin(requestMetrics, {}, makeHost({ keep }));
   before.finished(makeOutcome());
   before.dispose?.();
