@@ -20,8 +20,7 @@ const rules = (parse(read("rules.yml")) as { groups: { rules: Rule[] }[] }).grou
 const alerts = rules.flatMap(({ alert }) => alert ?? []);
 
 interface Panel {
-  readonly title: string;
-  readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[];
+  readonly targets?: readonly { readonly expr: string }[];
 }
 interface Dashboard {
   readonly panels: readonly Panel[];
@@ -118,10 +117,10 @@ describe("a Prometheus that scrapes a live router", { skip: !PROMETHEUS && NO_PR
     }
   }
 
-  /** Polls until the query has a result that `isEnough`. */
-  async function seen(expression: string, isEnough = (count: number) => count > 0): Promise<void> {
+  /** Polls until the query has a result: a series needs two scrapes for its rate. */
+  async function seen(expression: string): Promise<void> {
     for (let tries = 0; tries < 300; tries++) {
-      if (isEnough((await prometheus.query(expression)).length)) return;
+      if ((await prometheus.query(expression)).length > 0) return;
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
     assert.fail(`Not seen: ${expression}`);
@@ -153,13 +152,12 @@ describe("a Prometheus that scrapes a live router", { skip: !PROMETHEUS && NO_PR
     for (const { faults } of replicas) await faults.set("resetAfterEvents", 2);
     await seen("signalbox_stream_broken_total > 0");
     for (const { faults } of replicas) await faults.clear("resetAfterEvents");
-    const silent: string[] = [];
-    for (const { title, targets = [] } of dashboard.panels)
-      for (const { expr } of targets) if ((await prometheus.query(filledIn(expr))).length === 0) silent.push(`${title}: ${expr}`);
-    assert.deepEqual(
-      silent.filter((panel) => !QUIET.some((name) => panel.includes(name))),
-      [],
-    );
+    for (const { targets = [] } of dashboard.panels) {
+      for (const { expr } of targets) {
+        if (QUIET.some((name) => expr.includes(name))) await prometheus.query(filledIn(expr));
+        else await seen(filledIn(expr));
+      }
+    }
     for (const { expr } of dashboard.annotations.list) await prometheus.query(filledIn(expr));
   });
 
