@@ -32,17 +32,27 @@ export function addBuckets(into: Buckets, from: Buckets): void {
   for (let index = 0; index < into.length; index++) into[index]! += from[index]!;
 }
 
+/** The bounds as text, made once for each list: numbers take most of a page's time. */
+const ENDS = new WeakMap<readonly number[], readonly string[]>();
+
+function endsOf(bounds: readonly number[]): readonly string[] {
+  const known = ENDS.get(bounds) ?? bounds.map((bound) => `le="${bound}"} `);
+  ENDS.set(bounds, known);
+  return known;
+}
+
 /** The lines of one series; `pairs` are its labels as `labelPairs` writes them. Empty if nothing was counted. */
 export function bucketLines(name: string, pairs: string, bounds: readonly number[], buckets: Buckets): string {
-  const start = `${name}_bucket{${pairs === "" ? "" : `${pairs},`}le="`;
+  const start = `${name}_bucket{${pairs === "" ? "" : `${pairs},`}`;
+  const ends = endsOf(bounds);
   let total = 0;
   let text = "";
-  for (let index = 0; index < bounds.length; index++) {
+  for (let index = 0; index < ends.length; index++) {
     total += buckets[index]!;
-    text += `${start}${bounds[index]}"} ${total}\n`;
+    text += `${start}${ends[index]}${total}\n`;
   }
   total += buckets[bounds.length]!;
   if (total === 0) return "";
   const labels = pairs === "" ? "" : `{${pairs}}`;
-  return `${text}${start}+Inf"} ${total}\n${name}_sum${labels} ${buckets[bounds.length + 1]}\n${name}_count${labels} ${total}\n`;
+  return `${text}${start}le="+Inf"} ${total}\n${name}_sum${labels} ${buckets[bounds.length + 1]}\n${name}_count${labels} ${total}\n`;
 }

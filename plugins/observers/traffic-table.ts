@@ -27,7 +27,7 @@ export const AT = {
 const COUNTS = 16;
 
 /** Of an outcome's labels, a row has none but these. */
-export const ROW_LABELS: readonly string[] = ["api", "target", "endpoint"];
+const ROW_LABELS: readonly string[] = ["api", "target", "endpoint"];
 
 /** What was counted of one API, target and endpoint. */
 export interface TrafficRow {
@@ -67,9 +67,10 @@ export class TrafficTable {
     this.maxRows = maxRows;
   }
 
-  /** The row if there is one. */
+  /** The row if there is one; in a full table else that of the target's other endpoints. */
   find(api: string, target: string, endpoint: string): TrafficRow | undefined {
-    return this.#rows.get(api)?.get(target)?.get(endpoint);
+    const byEndpoint = this.#rows.get(api)?.get(target);
+    return byEndpoint?.get(endpoint) ?? (this.#size < this.maxRows ? undefined : byEndpoint?.get(OTHER));
   }
 
   /**
@@ -78,9 +79,7 @@ export class TrafficTable {
    */
   open(api: string, target: string, endpoint: string): TrafficRow {
     if (this.#size < this.maxRows) return this.#rowAt(api, target, endpoint);
-    const others = this.find(api, target, OTHER);
-    if (others !== undefined) return others;
-    return this.#rowAt(api, this.#size < 1.25 * this.maxRows ? target : OTHER, OTHER);
+    return this.find(api, target, endpoint) ?? this.#rowAt(api, this.#size < 1.25 * this.maxRows ? target : OTHER, OTHER);
   }
 
   /** When half of the rows are used: adds those of targets and endpoints that are gone to "other". */

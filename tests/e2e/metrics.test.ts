@@ -8,9 +8,7 @@ import { NO_PROMETHEUS, PROMTOOL } from "../support/prometheus.ts";
 import { startTestRouter, type TestRouter, waitUntil } from "../support/router.ts";
 import { CHAT } from "../support/scripted-pool.ts";
 
-if (!PROMTOOL) console.error(NO_PROMETHEUS);
-
-const SPEC = `  plugins: [ { type: request-metrics, parameters: { genAi: true } }, { type: access-log, parameters: { format: json } } ]
+const SPEC = `  plugins: [ { type: request-metrics, parameters: { genAi: true } } ]
   pool: { adapters: { unlisted: any } }
 `;
 /** So many requests of a client that makes up names. */

@@ -7,7 +7,8 @@ import { join } from "node:path";
 /** Prometheus and its tool come from Debian's package of that name; where they are absent, tests say so. */
 export const PROMETHEUS = isThere("prometheus");
 export const PROMTOOL = isThere("promtool");
-export const NO_PROMETHEUS = "!! NOT TESTED: there is no prometheus here (Debian: apt-get install prometheus)";
+export const NO_PROMETHEUS = "no Prometheus is installed: metrics, dashboard and alerts were NOT tested with it";
+if (!PROMETHEUS || !PROMTOOL) console.error(`SKIPPED: ${NO_PROMETHEUS}`);
 
 /** A Prometheus of this test's own. */
 export interface Prometheus {
@@ -18,7 +19,7 @@ export interface Prometheus {
   stop(): Promise<void>;
 }
 
-export interface PromSample {
+interface PromSample {
   readonly metric: Readonly<Record<string, string>>;
   readonly value: number;
 }
