@@ -142,7 +142,7 @@ function countExpectation(families: Families, endpoint: string, expectedS: numbe
 function countTokens(families: Families, row: TrafficRow, outcome: Outcome): void {
   const { counts } = row;
   const { usage, predictedTokens, outputTokens, finishReason } = outcome;
-  const { promptTokens = Number.NaN, cachedTokens = Number.NaN } = usage ?? {};
+  const promptTokens = usage === undefined ? Number.NaN : usage.promptTokens;
   if (finishReason !== "") families.finishReasons.add(1, row.target, FINISH_REASONS.has(finishReason) ? finishReason : OTHER);
   if (families.hasSizes) {
     row.sizes ??= makeSizes();
@@ -153,8 +153,9 @@ function countTokens(families: Families, row: TrafficRow, outcome: Outcome): voi
     counts[AT.outputTokens]! += outputTokens;
     if (outcome.isOutputEstimated) counts[AT.estimatedTokens]! += outputTokens;
   }
-  if (Number.isNaN(promptTokens)) return;
+  if (usage === undefined || Number.isNaN(promptTokens)) return;
   counts[AT.inputTokens]! += promptTokens;
+  const { cachedTokens } = usage;
   if (Number.isNaN(cachedTokens)) return;
   counts[AT.promptTokens]! += promptTokens;
   counts[AT.cachedTokens]! += cachedTokens;

@@ -4,7 +4,7 @@ import { defineObserver } from "../../core/contract/plugin.ts";
 import type { RouterView } from "../../core/contract/router-view.ts";
 import { countRequest, type Families, makeFamilies, NONE } from "./count-request.ts";
 import { CounterFamily } from "./counter-family.ts";
-import { EXPOSITION_TYPE } from "./exposition.ts";
+import { EXPOSITION_TYPE, OTHER } from "./exposition.ts";
 import { genAiText } from "./gen-ai-families.ts";
 import { HistogramFamily } from "./histogram-family.ts";
 import { watchLoop } from "./loop-delay.ts";
@@ -30,22 +30,21 @@ export default defineObserver({
   options,
   create({ maxSeries, maxTraffic, genAi }, host) {
     const kept = host.keep(2, () => makeFamilies(maxSeries, maxTraffic));
-    let isBounded = false;
-    /** Bounded at the first use, because until then this config may be refused, and the one before goes on. */
+    let stopWatching: (() => void) | undefined;
+    /** Set up at the first use, because until then this config may be refused, and the one before goes on. */
     const families = () => {
-      if (!isBounded) {
+      if (stopWatching === undefined) {
         for (const family of Object.values(kept)) if (family instanceof CounterFamily) family.maxSeries = maxSeries;
         kept.traffic.maxRows = maxTraffic;
         kept.hasSizes = genAi;
+        stopWatching = watchLoop(host.clock, kept.loopDelays);
       }
-      isBounded = true;
       return kept;
     };
-    const stopWatching = watchLoop(host.clock, kept.loopDelays);
     return {
       finished: (outcome: Outcome) => countRequest(families(), outcome),
       pages: [{ path: "/metrics", contentType: EXPOSITION_TYPE, render: (view) => page(families(), view, genAi) }],
-      dispose: stopWatching,
+      dispose: () => stopWatching?.(),
     };
   },
 });
@@ -61,8 +60,8 @@ function page(families: Families, view: RouterView, hasGenAi: boolean): string {
 
 /** Names that are gone give their room to others, once half of it is used. */
 function makeRoom(families: Families, { endpoints, mappings }: RouterView): void {
-  const endpointNames = new Set(endpoints.map(({ name }) => name)).add(NONE);
-  const targets = new Set(endpoints.flatMap(({ models }) => [...models])).add(NONE);
+  const endpointNames = new Set(endpoints.map(({ name }) => name)).add(NONE).add(OTHER);
+  const targets = new Set(endpoints.flatMap(({ models }) => [...models])).add(NONE).add(OTHER);
   for (const mapping of mappings) for (const { name } of mapping.targets) targets.add(name);
   families.traffic.makeRoom(targets, endpointNames);
   for (const family of Object.values(families)) {
