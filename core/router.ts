@@ -19,7 +19,7 @@ import { LastingState } from "./lasting-state.ts";
 import { nextTurn } from "./runtime/next-turn.ts";
 import { admitAll } from "./stages/admit.ts";
 import { PluginFaults } from "./stages/plugin-faults.ts";
-import type { SlowPlugin } from "./stages/plugin-times.ts";
+import type { SlowPlugin, TimedPlugin } from "./stages/plugin-times.ts";
 import { type Facts, factsOf } from "./state/facts.ts";
 import type { LoadTable } from "./state/load.ts";
 import type { PrefixIndexStats } from "./state/prefix-index.ts";
@@ -55,6 +55,10 @@ export interface Router {
   readonly isPanicking: boolean;
   /** Plugins that take more time per request than they may. */
   readonly slowPlugins: readonly SlowPlugin[];
+  /** What filters, scorers and the picker took in the requests in which they were timed. */
+  readonly pluginTimes: readonly TimedPlugin[];
+  /** How often each plugin broke its contract on a request, by its name. */
+  readonly pluginFaults: ReadonlyMap<string, number>;
   readonly adapters: Adapters;
   /** Why the endpoint's last probe failed; "" after a success. */
   probeFailure(endpoint: Endpoint): string;
@@ -112,6 +116,7 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
   const sets = new PluginSets(plugins);
   const state = new LastingState(plugins, clock, log);
   const { load, prefixes, pools, memory, pluginTimes } = state;
+  const pluginFaults = new PluginFaults(clock, log);
   const startedAtS = Math.floor(clock.wall() / 1000);
   const waiting = new Set<() => void>();
   let kept = firstKept;
@@ -170,7 +175,7 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
       return control.traffic;
     },
     pluginTimes,
-    pluginFaults: new PluginFaults(clock, log),
+    pluginFaults,
     retryBudget: state.retryBudget,
     get silences() {
       return state.silences;
@@ -246,6 +251,12 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
     },
     get slowPlugins() {
       return pluginTimes.slow;
+    },
+    get pluginTimes() {
+      return pluginTimes.timed;
+    },
+    get pluginFaults() {
+      return pluginFaults.counts;
     },
     adapters,
     probeFailure: (endpoint) => control.probeFailure(endpoint),

@@ -1,6 +1,16 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { after, describe, it } from "node:test";
@@ -10,11 +20,27 @@ const root = join(import.meta.dirname ?? ".", "..");
 /** Beginnings of the commands that `.ci/run` gives to npm. */
 const STEPS = ["run check", "run fuzz", "install", "test", "run soak", "run test:vllm"];
 
+/** Programs of Debian packages that tests run. */
+const PACKAGES = ["prometheus", "chromium"];
+/** What else the script runs. */
+const TOOLS = ["bash", "dirname", "timeout", "sh", "chmod", "python3"];
+
+/** A folder with these tools only. */
+function toolsWithoutPackages(folder: string): string {
+  const tools = join(folder, "tools");
+  mkdirSync(tools, { recursive: true });
+  for (const name of TOOLS) {
+    const path = ["/bin", "/usr/bin"].map((place) => join(place, name)).find((each) => existsSync(each));
+    if (path !== undefined && !existsSync(join(tools, name))) symlinkSync(path, join(tools, name));
+  }
+  return tools;
+}
+
 describe(".ci/run", () => {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-ci-"));
   after(() => rmSync(folder, { recursive: true }));
   /** The script in a checkout of its own, with an npm that only fails at the step `failing`. */
-  const run = (failing: string, { vllm = "" } = {}) => {
+  const run = (failing: string, { vllm = "", hasPackages = true, aptGet = "exit 1" } = {}) => {
     for (const name of ["checkout/.ci", "bin", "shared/vllm"]) mkdirSync(join(folder, name), { recursive: true });
     copyFileSync(join(root, ".ci", "run"), join(folder, "checkout", ".ci", "run"));
     writeFileSync(
@@ -22,10 +48,16 @@ describe(".ci/run", () => {
       `#!/bin/sh\ncase "$*" in ${failing.replaceAll(" ", "\\ ")}*) exit 3;; *) echo "npm $*";; esac\n`,
     );
     chmodSync(join(folder, "bin", "npm"), 0o755);
+    for (const [name, script] of Object.entries({ "apt-get": aptGet, id: "echo 0", prometheus: "exit 0", chromium: "exit 0" })) {
+      const path = join(folder, "bin", name);
+      rmSync(path, { force: true });
+      if (hasPackages || !PACKAGES.includes(name)) writeFileSync(path, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    }
     writeFileSync(join(folder, "shared", "vllm", "install.sh"), "exit 1\n");
-    const env = { ...process.env, PATH: `${join(folder, "bin")}${delimiter}${process.env["PATH"]}` };
+    const others = hasPackages ? `${process.env["PATH"]}` : toolsWithoutPackages(folder);
+    const env = { ...process.env, PATH: `${join(folder, "bin")}${delimiter}${others}` };
     const own = { HOME: folder, XDG_CACHE_HOME: folder, SIGNALBOX_NODE24: join(folder, "none"), SIGNALBOX_VLLM: vllm };
-    const { status, stdout } = spawnSync("bash", [join(folder, "checkout", ".ci", "run")], {
+    const { status, stdout } = spawnSync("/bin/bash", [join(folder, "checkout", ".ci", "run")], {
       env: { ...env, ...own },
       encoding: "utf8",
     });
@@ -46,6 +78,23 @@ describe(".ci/run", () => {
       assert.ok(output.includes(`== FAILED: npm ${step}`), output);
     });
   }
+
+  it("installs the programs that tests run where they are missing, as root only", () => {
+    const install = `case "$*" in *install*) for name in ${PACKAGES.join(" ")}; do echo "#!/bin/sh" >${folder}/bin/$name; chmod +x ${folder}/bin/$name; done;; esac; echo "$*" >>${folder}/asked`;
+    const { status, output } = run("none", { vllm: "there", hasPackages: false, aptGet: install });
+    assert.equal(status, 0, output);
+    assert.doesNotMatch(output, /WARNING/);
+    assert.equal(
+      readFileSync(join(folder, "asked"), "utf8"),
+      "update -qq\ninstall -yqq --no-install-recommends prometheus chromium\n",
+    );
+  });
+
+  it("says so when they can't be installed, and goes on", () => {
+    const { status, output } = run("none", { vllm: "there", hasPackages: false });
+    assert.equal(status, 0, output);
+    assert.match(output, /WARNING: prometheus could not.*WARNING: chromium could not.*all steps passed/s);
+  });
 
   it("fails at once when the packages can't be installed", () => {
     const { status, output } = run("ci");

@@ -153,7 +153,14 @@ describe("the documents", () => {
     assert.deepEqual(Object.fromEntries(rows), DEFAULT_LIMITS);
   });
 
-  for (const document of ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "core/DECISIONS.md", "config/LIMITS.md"]) {
+  for (const document of [
+    "README.md",
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "core/DECISIONS.md",
+    "config/LIMITS.md",
+    "plugins/observers/METRICS.md",
+  ]) {
     it(`${document} names only files that exist`, () => {
       const named = [...read(document).matchAll(/`((?:core|plugins|config|tests|examples|\.ci)\/[\w./-]*)`/g)].map(
         ([, path]) => path ?? "",

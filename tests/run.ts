@@ -61,6 +61,7 @@ function run(runtime: Runtime, files: readonly string[]): Promise<boolean> {
       const passed = passedTests(output);
       const isGood = code === 0 && passed > 0;
       if (!isGood) console.log(output);
+      else for (const line of new Set(output.match(/^SKIPPED: .*$/gm))) console.log(`${runtime.name}: ${line}`);
       console.log(`${runtime.name}: ${passed} passed, ${isGood ? 0 : Math.max(1, failedTests(output))} failed`);
       resolve(isGood);
     });

@@ -2,6 +2,7 @@ import type { Clock } from "../contract/clock.ts";
 import type { RouterView } from "../contract/router-view.ts";
 import type { RunningConfig } from "../control/running-config.ts";
 import type { Router } from "../router.ts";
+import { processUsage } from "../runtime/process-usage.ts";
 
 /** The parts of a router that the admin port shows. */
 export type ShownRouter = Pick<
@@ -17,6 +18,8 @@ export type ShownRouter = Pick<
   | "ejectionsOf"
   | "intents"
   | "isPanicking"
+  | "pluginFaults"
+  | "pluginTimes"
   | "slowPlugins"
   | "probeFailure"
 >;
@@ -29,7 +32,7 @@ export interface ProcessState {
 }
 
 /** What the admin port shows of the config's changes. */
-export type ShownConfig = Pick<RunningConfig, "generation" | "lastReload" | "confirmedAtMs" | "overlay">;
+export type ShownConfig = Pick<RunningConfig, "generation" | "lastReload" | "confirmedAtMs" | "overlay" | "reloads">;
 
 /** The current state of the router, for the pages of observers. */
 export function viewOf(router: ShownRouter, clock: Clock, { droppedLogLines, acceptPauses, running }: ProcessState): RouterView {
@@ -41,9 +44,14 @@ export function viewOf(router: ShownRouter, clock: Clock, { droppedLogLines, acc
       generation: running.generation,
       isLastReloadApplied: running.lastReload?.isApplied ?? true,
       confirmedAtS: Math.floor(running.confirmedAtMs / 1000),
+      reloads: running.reloads,
     },
     droppedLogLines,
     acceptPauses,
+    isPanicking: router.isPanicking,
+    pluginFaults: router.pluginFaults,
+    pluginTimes: router.pluginTimes,
+    processUsage,
     endpoints: facts.endpoints,
     load: load.at(clock.now()),
     mappings: config.rewriters.flatMap(({ plugin }) => plugin.mappings ?? []),

@@ -23,6 +23,13 @@ export interface RouterView {
   readonly memory: MemoryUse;
   /** How often there were times in which no more client connections were taken. */
   readonly acceptPauses: number;
+  /** Whether so many endpoints fail that all that are up are used. */
+  readonly isPanicking: boolean;
+  /** How often each plugin broke its contract on a request, by its name; without those that never did. */
+  readonly pluginFaults: ReadonlyMap<string, number>;
+  readonly pluginTimes: readonly PluginTime[];
+  /** What the process uses now; NaN for what this system does not tell. Asks the system with each call. */
+  processUsage(): ProcessUsage;
   /** Open connections to the endpoint, busy and idle. */
   connectionsTo(endpoint: Endpoint): number;
   /** Ejections of the endpoint so far. */
@@ -38,6 +45,30 @@ interface ConfigState {
   readonly isLastReloadApplied: boolean;
   /** When the last attempt succeeded, in seconds since 1970; the start counts as one. */
   readonly confirmedAtS: number;
+  /** Attempts so far to change the config, by how they ended; unchanged: nothing in it was different. */
+  readonly reloads: { readonly applied: number; readonly unchanged: number; readonly refused: number };
+}
+
+/** What a filter, scorer or picker took in the requests in which it was timed, since the config took effect. */
+interface PluginTime {
+  readonly kind: "filter" | "scorer" | "picker";
+  readonly name: string;
+  readonly timedRequests: number;
+  readonly timedMs: number;
+  /** It takes more time per request than it may. */
+  readonly isSlow: boolean;
+  /** A slow scorer that is not asked any more. */
+  readonly hasNoVote: boolean;
+}
+
+interface ProcessUsage {
+  /** User and system time. */
+  readonly cpuSeconds: number;
+  readonly residentBytes: number;
+  readonly heapUsedBytes: number;
+  readonly heapBytes: number;
+  readonly openFiles: number;
+  readonly maxOpenFiles: number;
 }
 
 interface MemoryUse {

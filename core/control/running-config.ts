@@ -27,6 +27,12 @@ export interface ReloadReport {
   readonly changes: readonly string[];
 }
 
+interface ReloadCounts {
+  readonly applied: number;
+  readonly unchanged: number;
+  readonly refused: number;
+}
+
 export interface RunningConfigOptions {
   /** What runs now. */
   readonly loaded: LoadedConfig;
@@ -53,6 +59,7 @@ export class RunningConfig {
   #overlay: Overlay = NO_OVERLAY;
   #generation = 1;
   #lastReload: ReloadReport | undefined;
+  readonly #reloads = { applied: 0, unchanged: 0, refused: 0 };
   #confirmedAtMs: number;
   #isClosed = false;
   /** The end of the changes under way; it never rejects. */
@@ -89,6 +96,11 @@ export class RunningConfig {
   /** When the last attempt succeeded, in milliseconds since 1970; the start counts as one. */
   get confirmedAtMs(): number {
     return this.#confirmedAtMs;
+  }
+
+  /** Attempts so far, by how they ended; unchanged: nothing in the config was different. */
+  get reloads(): ReloadCounts {
+    return this.#reloads;
   }
 
   /** Reads the files again. Never rejects. */
@@ -152,6 +164,7 @@ export class RunningConfig {
     const isApplied = problems.length === 0;
     const report = { atMs: clock.wall(), cause, isApplied, generation: this.#generation, problems, changes };
     this.#lastReload = report;
+    this.#reloads[!isApplied ? "refused" : changes.length > 0 ? "applied" : "unchanged"] += 1;
     if (isApplied) this.#confirmedAtMs = report.atMs;
     if (!isApplied) logRefusal(report, log);
     else if (changes.length > 0)

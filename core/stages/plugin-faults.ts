@@ -21,14 +21,21 @@ export class PluginFaults {
   readonly #clock: Pick<Clock, "now">;
   readonly #log: Pick<Log, "warn">;
   readonly #pauses = new Map<string, { untilMs: number; times: number }>();
+  readonly #counts = new Map<string, number>();
 
   constructor(clock: Pick<Clock, "now">, log: Pick<Log, "warn">) {
     this.#clock = clock;
     this.#log = log;
   }
 
+  /** The faults of each plugin so far, by its name. */
+  get counts(): ReadonlyMap<string, number> {
+    return this.#counts;
+  }
+
   /** `fault` is a text of faultText. */
   report(plugin: string, fault: string): void {
+    this.#counts.set(plugin, (this.#counts.get(plugin) ?? 0) + 1);
     const nowMs = this.#clock.now();
     const pause = this.#pauses.get(plugin) ?? { untilMs: nowMs, times: 0 };
     this.#pauses.set(plugin, pause);

@@ -12,6 +12,13 @@ export interface SlowPlugin {
   readonly hasNoVote: boolean;
 }
 
+/** What a plugin took in the requests in which it was timed, since its profile is followed. */
+export interface TimedPlugin extends Pick<SlowPlugin, "kind" | "name" | "hasNoVote"> {
+  readonly timedRequests: number;
+  readonly timedMs: number;
+  readonly isSlow: boolean;
+}
+
 /** One request in so many is timed, and one in so many milliseconds where there are few. */
 const TIMED_REQUESTS = 64;
 const TIMED_MS = 100;
@@ -50,6 +57,10 @@ export class PluginTimes {
     return this.#watched.filter(({ isSlow }) => isSlow);
   }
 
+  get timed(): readonly TimedPlugin[] {
+    return this.#watched;
+  }
+
   /** Times this profile from now on, with that budget; what was measured of the one before is forgotten. */
   follow(profile: Profile, budgetMs: number): void {
     this.#budgetMs = budgetMs;
@@ -72,7 +83,10 @@ export class PluginTimes {
     const { filters, scorers, picker } = profile;
     this.#watched = [];
     const around = (kind: SlowPlugin["kind"], { name }: Named<unknown>) => {
-      const watched: Watched = { kind, name, meanMs: 0, hasNoVote: false, isSlow: false, over: 0, slowSinceMs: 0 };
+      const watched: Watched = {
+        ...{ kind, name, meanMs: 0, timedRequests: 0, timedMs: 0 },
+        ...{ hasNoVote: false, isSlow: false, over: 0, slowSinceMs: 0 },
+      };
       this.#watched.push(watched);
       return watched;
     };
@@ -119,6 +133,8 @@ export class PluginTimes {
 
   #took(watched: Watched, tookMs: number, nowMs: number): void {
     watched.meanMs += LATEST * (tookMs - watched.meanMs);
+    watched.timedRequests += 1;
+    watched.timedMs += tookMs;
     watched.over = ((watched.over << 1) | (tookMs > this.#budgetMs ? 1 : 0)) & 0xffff;
     const over = onesIn(watched.over);
     if (!watched.isSlow && over >= MOST_OVER) {
@@ -148,8 +164,10 @@ export class PluginTimes {
   }
 }
 
-interface Watched extends SlowPlugin {
+interface Watched extends SlowPlugin, TimedPlugin {
   meanMs: number;
+  timedRequests: number;
+  timedMs: number;
   hasNoVote: boolean;
   isSlow: boolean;
   /** Of the last 16 times, the latest in the lowest bit: 1 where it was over the budget. */

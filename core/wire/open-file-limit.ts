@@ -37,9 +37,14 @@ const UNBOUNDED: AffordableClients = { served: Number.POSITIVE_INFINITY, waiting
 
 /** The same, for the text of Linux's `/proc/self/limits`. */
 export function affordable(limits: string): AffordableClients {
-  const soft = /^Max open files +(\d+) /m.exec(limits)?.[1];
-  if (soft === undefined) return UNBOUNDED;
-  const pairs = Math.max(1, Math.floor((Number(soft) - RESERVED) / 2));
+  const soft = openFileLimit(limits);
+  if (Number.isNaN(soft)) return UNBOUNDED;
+  const pairs = Math.max(1, Math.floor((soft - RESERVED) / 2));
   const waiting = Math.min(MOST_WAITING, Math.floor(pairs / WAITING_SHARE));
   return { served: pairs - Math.ceil(waiting / 2), waiting };
+}
+
+/** The soft limit in the text of Linux's `/proc/self/limits`; NaN if it has none. */
+export function openFileLimit(limits: string): number {
+  return Number(/^Max open files +(\d+) /m.exec(limits)?.[1] ?? Number.NaN);
 }

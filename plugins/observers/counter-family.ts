@@ -1,7 +1,4 @@
-import { familyHead, sampleLine } from "./exposition.ts";
-
-/** Replaces label values beyond the series limit, and the names of endpoints that have left the pool. */
-const OTHER = "other";
+import { familyHead, OTHER, sampleLine } from "./exposition.ts";
 
 interface Series {
   readonly values: readonly string[];

@@ -1,6 +1,6 @@
 import { type Endpoint, isServing } from "../../core/contract/endpoint.ts";
 import type { RouterView } from "../../core/contract/router-view.ts";
-import { familyHead, sampleLine } from "./exposition.ts";
+import { familyHead, sampleLine, single } from "./exposition.ts";
 
 interface EndpointGauge {
   readonly name: string;
@@ -22,6 +22,11 @@ const ENDPOINT_GAUGES: readonly EndpointGauge[] = [
     help: "Tokens of prompts sent that have no first response byte yet, minus those believed cached.",
     read: ({ slot }, { load }) => load.prefillTokens(slot),
   },
+  {
+    name: "prefill_tokens_per_second",
+    help: "Prompt tokens that the endpoint processes in a second, as measured.",
+    read: ({ slot }, { load }) => load.prefillRate(slot) * 1000,
+  },
   { name: "connections", help: "Open connections, busy and idle.", read: (endpoint, view) => view.connectionsTo(endpoint) },
   {
     name: "waiting",
@@ -40,11 +45,10 @@ const ENDPOINT_GAUGES: readonly EndpointGauge[] = [
   },
 ];
 
-/** The state of the router and its pool, read from the router when the page is requested: all gauges, but for one counter. */
+/** The state of the pool, read from the router when the page is requested: all gauges, but for one counter. */
 export function stateGauges(view: RouterView): string {
-  const pool = endpointGauges(view) + ejectionCounter(view) + rewriteGauges(view);
-  const process = logCounter(view) + pauseCounter(view) + startGauge(view) + configGauges(view);
-  return pool + prefixIndexGauges(view) + memoryGauges(view) + process;
+  const endpoints = endpointGauges(view) + phaseGauge(view) + ejectionCounter(view) + panicGauge(view);
+  return endpoints + rewriteGauges(view) + prefixIndexGauges(view);
 }
 
 function endpointGauges(view: RouterView): string {
@@ -56,6 +60,18 @@ function endpointGauges(view: RouterView): string {
     return familyHead(`signalbox_endpoint_${name}`, "gauge", help) + samples.join("");
   });
   return families.join("");
+}
+
+/** Only the phase that it is in has a sample. */
+function phaseGauge({ endpoints }: RouterView): string {
+  const name = "signalbox_endpoint_phase";
+  const samples = endpoints.map((endpoint) => sampleLine(name, ["endpoint", "phase"], [endpoint.name, endpoint.phase], 1));
+  return familyHead(name, "gauge", "1 for the phase that the endpoint is in; other phases have no sample.") + samples.join("");
+}
+
+function panicGauge({ isPanicking }: RouterView): string {
+  const help = "1 while so many endpoints fail that all that are up are used.";
+  return single("signalbox_pool_panic", "gauge", help, isPanicking ? 1 : 0);
 }
 
 function ejectionCounter(view: RouterView): string {
@@ -90,59 +106,10 @@ function rewriteGauges({ endpoints, mappings }: RouterView): string {
 
 function prefixIndexGauges({ prefixIndex }: RouterView): string {
   if (prefixIndex === undefined) return "";
-  const gauge = (name: string, help: string, value: number) =>
-    familyHead(`signalbox_prefix_index_${name}`, "gauge", help) + sampleLine(`signalbox_prefix_index_${name}`, [], [], value);
+  const gauge = (name: string, help: string, value: number) => single(`signalbox_prefix_index_${name}`, "gauge", help, value);
   return (
     gauge("entries", "Prompt blocks that are believed cached, summed over all endpoints.", prefixIndex.entries) +
     gauge("max_entries", "Most entries that the index can hold.", prefixIndex.maxEntries) +
     gauge("bytes", "Memory that the index has reserved.", prefixIndex.bytes)
   );
-}
-
-function memoryGauges({ memory }: RouterView): string {
-  const gauge = (name: string, help: string, value: number) => familyHead(name, "gauge", help) + sampleLine(name, [], [], value);
-  const refusals = "signalbox_memory_refusals_total";
-  return (
-    gauge("signalbox_body_bytes", "Memory of the request bodies under way.", memory.bodyBytes) +
-    gauge("signalbox_unread_bytes", "Bytes of responses that wait for their clients.", memory.unreadBytes) +
-    gauge("signalbox_memory_limit_bytes", "What both may be together.", memory.limitBytes) +
-    familyHead(refusals, "counter", "Bodies refused, and slow ones cut, because the memory was used up.") +
-    sampleLine(refusals, [], [], memory.refusals)
-  );
-}
-
-function configGauges({ config }: RouterView): string {
-  const gauge = (name: string, help: string, value: number) =>
-    familyHead(`signalbox_config_${name}`, "gauge", help) + sampleLine(`signalbox_config_${name}`, [], [], value);
-  return (
-    gauge("generation", "1 at the start, and one more with each config that took effect since.", config.generation) +
-    gauge(
-      "last_reload_successful",
-      "0 while the last attempt to change the config was refused, so that the one before runs.",
-      config.isLastReloadApplied ? 1 : 0,
-    ) +
-    gauge(
-      "last_reload_success_time_seconds",
-      "When the last attempt succeeded, in seconds since 1970; the start counts as one.",
-      config.confirmedAtS,
-    )
-  );
-}
-
-function logCounter({ droppedLogLines }: RouterView): string {
-  const name = "signalbox_log_dropped_total";
-  const help = "Lines of the access log and the operator's log that were dropped because nobody read them in time.";
-  return familyHead(name, "counter", help) + sampleLine(name, [], [], droppedLogLines);
-}
-
-function pauseCounter({ acceptPauses }: RouterView): string {
-  const name = "signalbox_accept_pauses_total";
-  const help =
-    "Times in which no more client connections were taken, because too many were open or file descriptors had run out.";
-  return familyHead(name, "counter", help) + sampleLine(name, [], [], acceptPauses);
-}
-
-function startGauge({ startedAtS }: RouterView): string {
-  const name = "signalbox_start_time_seconds";
-  return familyHead(name, "gauge", "When the router started, in seconds since 1970.") + sampleLine(name, [], [], startedAtS);
 }

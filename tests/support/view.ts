@@ -15,7 +15,14 @@ import { FakeClock } from "./fake-clock.ts";
 
 const STARTED_AT_S = Date.UTC(2030, 0, 1) / 1000;
 
+const NO_USAGE = {
+  ...{ cpuSeconds: 0, residentBytes: 0, heapUsedBytes: 0, heapBytes: 0 },
+  ...{ openFiles: Number.NaN, maxOpenFiles: Number.NaN },
+};
+
 const NO_MEMORY = { limitBytes: 1000, bodyBytes: 0, unreadBytes: 0, refusals: 0 };
+
+const NO_RELOADS = { applied: 0, unchanged: 0, refused: 0 };
 
 /** A config as it was at the start. */
 export const UNCHANGED: ShownConfig = {
@@ -23,6 +30,7 @@ export const UNCHANGED: ShownConfig = {
   overlay: NO_OVERLAY,
   lastReload: undefined,
   confirmedAtMs: STARTED_AT_S * 1000,
+  reloads: NO_RELOADS,
 };
 
 /** A router at rest, started at its clock's beginning, over these endpoints, as an observer's page sees it. */
@@ -30,7 +38,7 @@ export function makeView(endpoints: readonly Endpoint[] = [], overrides: Partial
   return {
     clock: new FakeClock(),
     startedAtS: STARTED_AT_S,
-    config: { generation: 1, isLastReloadApplied: true, confirmedAtS: STARTED_AT_S },
+    config: { generation: 1, isLastReloadApplied: true, confirmedAtS: STARTED_AT_S, reloads: NO_RELOADS },
     droppedLogLines: 0,
     endpoints,
     load: makeLoad(endpoints.length),
@@ -38,6 +46,10 @@ export function makeView(endpoints: readonly Endpoint[] = [], overrides: Partial
     prefixIndex: undefined,
     memory: NO_MEMORY,
     acceptPauses: 0,
+    isPanicking: false,
+    pluginFaults: new Map(),
+    pluginTimes: [],
+    processUsage: () => NO_USAGE,
     connectionsTo: () => 0,
     ejectionsOf: () => 0,
     probeFailure: () => "",
@@ -68,6 +80,8 @@ export function makeShownRouter(endpoints: readonly Endpoint[] = [], config: Par
     memory: NO_MEMORY,
     startedAtS: STARTED_AT_S,
     isPanicking: false,
+    pluginFaults: new Map(),
+    pluginTimes: [],
     slowPlugins: [],
     prefixIndex: undefined,
     connectionsTo: () => 0,

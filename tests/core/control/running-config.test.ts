@@ -95,6 +95,15 @@ describe("a reload", () => {
     assert.deepEqual([isApplied, generation, changes, published.length], [true, 1, [], 0]);
   });
 
+  it("is counted by how it ended", async () => {
+    const { file, running } = await setUp();
+    for (const text of [textWith(["a", "b"]), textWith(["a", "b"]), textWith(["a"], "  limit: {}\n"), textWith(["a"])]) {
+      file.text = text;
+      await running.reload("files");
+    }
+    assert.deepEqual(running.reloads, { applied: 2, unchanged: 1, refused: 1 });
+  });
+
   const refused: readonly (readonly [name: string, text: string, problem: RegExp])[] = [
     ["an unknown key", textWith(["a"], "  limit: {}\n"), /^a\.yaml:5:3 {2}spec\.limit {2}found the unknown key/],
     [

@@ -56,4 +56,11 @@ it("PluginFaults logs a plugin's first fault at once, and then one in ten second
   await clock.advance(1);
   faults.report("one", "fault 6");
   assert.deepEqual(logged, [{ plugin: "one", fault: "fault 6", times: 6 }]);
+  assert.deepEqual(
+    [...faults.counts],
+    [
+      ["one", 7],
+      ["other", 1],
+    ],
+  );
 });

@@ -58,6 +58,18 @@ describe("the time of plugins", () => {
     assert.deepEqual([times.slow, logged], [[], []]);
   });
 
+  it("is added up in the requests in which it is measured", () => {
+    const { times, tookMs, requests } = setUp();
+    Object.assign(tookMs, { filter: 1, scorer: 2, picker: 0 });
+    requests(10, 1_000);
+    const shown = times.timed.map(({ kind, name, timedRequests, timedMs }) => [kind, name, timedRequests, timedMs]);
+    assert.deepEqual(shown, [
+      ["filter", "f", 10, 10],
+      ["scorer", "s", 10, 20],
+      ["picker", "p", 10, 0],
+    ]);
+  });
+
   for (const kind of ["filter", "scorer", "picker"] as const) {
     it(`of a ${kind} over it is named, once`, () => {
       const { times, tookMs, logged, requests } = setUp();

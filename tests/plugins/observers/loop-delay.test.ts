@@ -1,0 +1,29 @@
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import { HistogramFamily } from "../../../plugins/observers/histogram-family.ts";
+import { watchLoop } from "../../../plugins/observers/loop-delay.ts";
+
+it("counts by how much a timer was late, until it is ended", () => {
+  let nowMs = 1000;
+  let tick = () => {};
+  let isEnded = false;
+  const clock = {
+    now: () => nowMs,
+    every(_ms: number, run: () => void) {
+      tick = run;
+      return () => {
+        isEnded = true;
+      };
+    },
+  };
+  const delays = new HistogramFamily("delay_seconds", "Delays.", "", [0.01, 0.1, 1]);
+  const end = watchLoop(clock, delays);
+  for (const lateMs of [0, 50, 2_000, -3]) {
+    nowMs += 100 + lateMs;
+    tick();
+  }
+  const counts = [...delays.text().matchAll(/le="(.*)"\} (\d+)/g)].map(([, end, count]) => `${end} ${count}`);
+  assert.deepEqual(counts, ["0.01 2", "0.1 3", "1 3", "+Inf 4"]);
+  end();
+  assert.ok(isEnded);
+});

@@ -1,0 +1,101 @@
+import { type Clock, systemClock } from "../../core/contract/clock.ts";
+import requestMetrics from "../../plugins/observers/request-metrics.ts";
+import { makeEndpoints, makeLoad, makeRequest } from "./endpoints.ts";
+import { createPlugin, makeHost } from "./plugins.ts";
+import { makeAttempt, makeDecision, makeOutcome } from "./records.ts";
+import { makeMapping, makeView } from "./view.ts";
+
+/** One family of a page in the Prometheus text format. */
+export interface MetricFamily {
+  readonly name: string;
+  readonly type: string;
+  readonly help: string;
+  /** Names of the labels of its first sample, `le` left out. */
+  readonly labels: readonly string[];
+  /** Lines of its samples. */
+  readonly samples: readonly string[];
+}
+
+/** Reads a page. Throws if a family has samples before its head, or two heads. */
+export function readFamilies(page: string): readonly MetricFamily[] {
+  const families = new Map<string, { type: string; help: string; samples: string[] }>();
+  for (const line of page.split("\n").slice(0, -1)) {
+    const [, name = "", help = ""] = /^# HELP (\S+) (.*)$/.exec(line) ?? [];
+    if (name !== "" && families.has(name)) throw new Error(`${name} has two heads`);
+    if (name !== "") families.set(name, { type: "", help, samples: [] });
+    const latest = [...families.keys()].at(-1) ?? "";
+    const family = families.get(latest);
+    if (family === undefined) throw new Error(`A sample without a head: ${line}`);
+    const type = /^# TYPE \S+ (\w+)$/.exec(line)?.[1];
+    if (type !== undefined) family.type = type;
+    if (line.startsWith("#")) continue;
+    const sample = /^[^{ ]+/.exec(line)?.[0].replace(family.type === "histogram" ? /_(bucket|sum|count)$/ : /$^/, "");
+    if (sample !== latest) throw new Error(`A sample in the family ${latest}: ${line}`);
+    family.samples.push(line);
+  }
+  return [...families].map(([name, { type, help, samples }]) => ({
+    name,
+    type,
+    help,
+    labels: labelsOf(samples[0] ?? ""),
+    samples,
+  }));
+}
+
+function labelsOf(sample: string): readonly string[] {
+  return [...sample.matchAll(/[{,](\w+)="/g)].map(([, label = ""]) => label).filter((label) => label !== "le");
+}
+
+/** A clock whose timers run once, at once. */
+const AT_ONCE: Clock = {
+  ...systemClock,
+  every(_ms, run) {
+    run();
+    return () => {};
+  },
+};
+
+/** A page on which every family has a sample. */
+export function fullPage(): string {
+  const metrics = createPlugin(requestMetrics, { genAi: true }, makeHost({ clock: AT_ONCE }));
+  const usage = { promptTokens: 110, outputTokens: 4, cachedTokens: 80 };
+  metrics.finished(
+    makeOutcome({
+      request: makeRequest({ isStream: true }),
+      decision: makeDecision({ rule: "food/0" }),
+      usage,
+      predictedTokens: 64,
+      outputTokens: 4,
+      isOutputEstimated: true,
+      finishReason: "stop",
+    }),
+  );
+  metrics.finished(
+    makeOutcome({
+      status: 502,
+      error: { code: "upstream_unreachable", message: "Why." },
+      attempts: [makeAttempt("e0", "connect-failed"), makeAttempt("e1", "connect-failed")],
+    }),
+  );
+  const endpoints = makeEndpoints(2);
+  const load = makeLoad(2, { waiting: [1, 2], running: [1, 2], kvUsage: [0.1, 0.2] });
+  const view = makeView(endpoints, {
+    load,
+    mappings: [makeMapping("food/0", { base: 1 })],
+    prefixIndex: { entries: 1, maxEntries: 10, bytes: 100 },
+    pluginFaults: new Map([["queue", 1]]),
+    pluginTimes: [{ kind: "scorer", name: "queue", timedRequests: 3, timedMs: 2, isSlow: false, hasNoVote: false }],
+    processUsage: () => ({ cpuSeconds: 1, residentBytes: 2, heapUsedBytes: 3, heapBytes: 4, openFiles: 5, maxOpenFiles: 6 }),
+  });
+  const text = metrics.pages?.[0]?.render(view, new URLSearchParams()) ?? "";
+  metrics.dispose?.();
+  return text;
+}
+
+/** The rows of the catalogue's table. */
+export function catalogueRows(): readonly string[] {
+  return readFamilies(fullPage()).map(
+    ({ name, type, labels, help }) =>
+      `| \`${name}\` | ${type} | ${labels.map((label) => `\`${label}\``).join(", ") || "-"} | ${help} |`,
+  );
+}
