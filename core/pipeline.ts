@@ -133,7 +133,8 @@ export class PipelineRun implements Applicant, ForwardOwner {
       const draft = rewrite(this.request, this.#incoming, this.#config.settings);
       const { openingEvents = 0 } = this.#incoming.parser.plugin;
       const keepAlive = keepAliveRule(this.#incoming, this.#config.settings);
-      const sending = { request: this.request, draft, openingEvents, keepAlive, config: this.#config, plane: this.#plane };
+      const { trace } = this.#incoming;
+      const sending = { request: this.request, draft, openingEvents, keepAlive, config: this.#config, plane: this.#plane, trace };
       this.#forwarding = new Forwarding(leg, sending, this.#response, this, earlier);
       this.#forwarding.begin();
     }

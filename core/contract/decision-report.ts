@@ -146,7 +146,13 @@ function candidatesOf(leg: Leg): readonly CandidateReport[] {
     }));
 }
 
-function whyOf({ decision, refusal, error, attempts }: EndedRequest): string {
+/** One sentence: why it went to the endpoint that served it, or to none. */
+export function whyOf({
+  decision,
+  refusal,
+  error,
+  attempts,
+}: Pick<EndedRequest, "decision" | "refusal" | "error" | "attempts">): string {
   if (refusal !== undefined) return refusal.message;
   if (decision === undefined) {
     return error === undefined

@@ -1,5 +1,6 @@
 import type { Decision } from "./decision.ts";
 import type { InferenceRequest } from "./request.ts";
+import type { Trace } from "./trace.ts";
 
 /**
  * How one request ended: plain data, made once at its end. Observers get it.
@@ -38,6 +39,8 @@ export interface Outcome {
   readonly usage: Usage | undefined;
   /** Prompt tokens believed cached at the endpoint that it was sent to; undefined without a prefix index. */
   readonly predictedTokens: number | undefined;
+  /** Absent when the request is not traced. */
+  readonly trace?: Trace | undefined;
 }
 
 interface OutcomeError {

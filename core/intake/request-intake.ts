@@ -8,6 +8,7 @@ import type { Outcome } from "../contract/outcome.ts";
 import type { Parser } from "../contract/parser.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 import { thrownText } from "../contract/thrown-text.ts";
+import type { Trace } from "../contract/trace.ts";
 import type { DataPlane } from "../data-plane.ts";
 import { lastWords } from "../errors/dialects.ts";
 import { respondWithError } from "../errors/error-response.ts";
@@ -26,6 +27,7 @@ import type { RequestReceiver, RequestStarter } from "./request-receiver.ts";
 import type { ResponseWriter } from "./response-writer.ts";
 import { noSuchRoute } from "./served-routes.ts";
 import { tellObservers } from "./tell-observers.ts";
+import { traceRequest } from "./trace-request.ts";
 
 /** Starts requests on a data plane. Each request ends exactly once, with one Outcome. */
 export function intake(plane: DataPlane): RequestStarter {
@@ -70,6 +72,7 @@ class RequestIntake implements RequestReceiver, RunOwner, SlicedScanOwner {
   #slices: SlicedScan | undefined;
   #bodyEndedAtMs = Number.NaN;
   #run: PipelineRun | undefined;
+  #trace: Trace | undefined;
   /** Set while it counts among its client's requests. */
   #clients: DataPlane["clients"] | undefined;
   #isOver = false;
@@ -183,6 +186,7 @@ class RequestIntake implements RequestReceiver, RunOwner, SlicedScanOwner {
     if (this.#parser === undefined) return this.#respondWithoutParser();
     const { dialect, keys } = this.#parser.plugin;
     this.#dialect = dialect;
+    this.#trace = traceRequest(this.#config, this.#head, this.#plane.log);
     const { clients } = this.#plane;
     if (!clients.enter(this.#peer)) throw tooManyOfClient();
     this.#clients = clients;
@@ -219,6 +223,7 @@ class RequestIntake implements RequestReceiver, RunOwner, SlicedScanOwner {
       peer: this.#peer,
       parser,
       body: new JsonBody(body.storage, body.length, this.#scanner ?? NO_KEYS),
+      trace: this.#trace,
     };
     this.#run = new PipelineRun(incoming, this.#config, this.#plane, this.#response, this);
     this.#run.begin();
@@ -278,6 +283,7 @@ class RequestIntake implements RequestReceiver, RunOwner, SlicedScanOwner {
       responseBytes: delivery.responseBytes,
       usage: delivery.usage,
       predictedTokens: delivery.predictedTokens,
+      trace: this.#trace,
     };
   }
 }

@@ -2,6 +2,7 @@ import type { ActiveConfig } from "../active-config.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { Usage } from "../contract/outcome.ts";
 import type { InferenceRequest } from "../contract/request.ts";
+import type { Trace } from "../contract/trace.ts";
 import type { DataPlane, ReplicaConnection } from "../data-plane.ts";
 import type { ResponseWriter } from "../intake/response-writer.ts";
 import { Claim } from "../state/claim.ts";
@@ -12,6 +13,7 @@ import { responseLines, responseLinesWithoutCors } from "../wire/forwarded-heade
 import type { Framing } from "../wire/framing.ts";
 import type { Head } from "../wire/head.ts";
 import { HEADER } from "../wire/header-names.ts";
+import { traceLine } from "../wire/trace-lines.ts";
 import type { ResponseReader, UpstreamFailure } from "../wire/upstream-connection.ts";
 import { KeepAlive, type KeepAliveRule } from "./keep-alive.ts";
 import { pauseMs } from "./overload-pause.ts";
@@ -48,6 +50,8 @@ export interface Sending {
   readonly keepAlive: KeepAliveRule | undefined;
   readonly config: ActiveConfig;
   readonly plane: ForwardPlane;
+  /** Absent when the request is not traced. */
+  readonly trace?: Trace | undefined;
 }
 
 /** The maker of an exchange: it decides what happens next. */
@@ -123,11 +127,11 @@ export class Exchange implements ResponseReader {
     plane.traffic.sent(request, endpoint);
   }
 
-  /** Sends the request. The exchange may end synchronously, so store it first. */
-  begin(): void {
-    const { request, draft, config, plane } = this.#sending;
+  /** Sends the request; `tries` were made before. The exchange may end synchronously, so store it first. */
+  begin(tries = 0): void {
+    const { request, draft, config, plane, trace } = this.#sending;
     tellChosen(config.profile, request, this.endpoint, plane.log);
-    const head = requestHead(draft, this.endpoint, config.settings.credentials);
+    const head = requestHead(draft, this.endpoint, config.settings.credentials, trace && traceLine(trace, tries));
     this.#connection.send(draft.method, head, draft.body, this.#unlisted ?? this);
   }
 
