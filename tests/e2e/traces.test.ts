@@ -4,6 +4,7 @@ import { after, describe, it } from "node:test";
 import { collectedLog } from "../support/collected-log.ts";
 import { exchange, openClient } from "../support/raw-client.ts";
 import { startTestRouter, type TestRouter, type TestRouterOptions, waitUntil } from "../support/router.ts";
+import { startRouterProcess } from "../support/router-process.ts";
 import {
   chunkOf,
   jsonAnswer,
@@ -74,7 +75,10 @@ interface Asked {
   readonly path?: string;
 }
 
-async function ask({ router }: Setting, { headers = {}, body = '{"model":"m","prompt":"hello"}', path = "/v1/completions" }: Asked = {}) {
+async function ask(
+  { router }: Setting,
+  { headers = {}, body = '{"model":"m","prompt":"hello"}', path = "/v1/completions" }: Asked = {},
+) {
   const response = await fetch(router.url + path, {
     method: "POST",
     headers: { "content-type": "application/json", ...headers },
@@ -183,7 +187,10 @@ describe("the spans of a request", () => {
 
   it("have the first token's time and the finish reason of a stream", async () => {
     const set = await setUp([stream]);
-    await ask(set, { path: "/v1/chat/completions", body: '{"model":"m","stream":true,"messages":[{"role":"user","content":"hi"}]}' });
+    await ask(set, {
+      path: "/v1/chat/completions",
+      body: '{"model":"m","stream":true,"messages":[{"role":"user","content":"hi"}]}',
+    });
     const [root, , , first] = await set.spans();
     assert.equal(root?.attributes["gen_ai.operation.name"], "chat");
     assert.deepEqual(root?.attributes["gen_ai.response.finish_reasons"], ["length"]);
@@ -256,10 +263,7 @@ describe("traceparent", () => {
     await ask(set, { headers: { traceparent: `00-${TRACE}-${SPAN}-01`, tracestate: "a=1,b=2" } });
     const [root, , , first] = await set.spans();
     assert.deepEqual([root?.traceId, root?.parentSpanId, root?.traceState], [TRACE, SPAN, "a=1,b=2"]);
-    assert.deepEqual(
-      [headerOf(set, "traceparent"), headerOf(set, "tracestate")],
-      [`00-${TRACE}-${first?.spanId}-01`, "a=1,b=2"],
-    );
+    assert.deepEqual([headerOf(set, "traceparent"), headerOf(set, "tracestate")], [`00-${TRACE}-${first?.spanId}-01`, "a=1,b=2"]);
     assert.equal(set.replicas[0]?.requests[0]?.head.match(/traceparent/gi)?.length, 1);
   });
 
@@ -349,4 +353,33 @@ it("what is left is sent when the router stops", async () => {
   assert.equal(set.receiver.requests.length, 0);
   await set.router.close();
   await set.spans();
+});
+
+describe("the program, told to stop,", () => {
+  for (const manner of ["ok", "hang", "500", "reset"] as const) {
+    it(`ends with what is left sent, or without it: ${manner}`, { timeout: 60_000 }, async () => {
+      const receiver = await startTraceReceiver(manner);
+      const replica = await startScriptedReplica(answerOk);
+      const parameters = `{ url: "${receiver.url}", ratio: 1, periodMs: 60000, timeoutMs: 60000 }`;
+      const router = await startRouterProcess([replica.url], {
+        spec: `  plugins: [ { type: otel-traces, parameters: ${parameters} } ]\n`,
+      });
+      after(async () => {
+        router.kill("SIGKILL");
+        await Promise.all([receiver.close(), replica.close()]);
+      });
+      const body = '{"model":"m","prompt":"hello"}';
+      const headers = { "content-type": "application/json", connection: "close" };
+      const response = await fetch(`http://127.0.0.1:${router.port}/v1/completions`, { method: "POST", headers, body });
+      await response.text();
+      const stoppedAtMs = performance.now();
+      router.kill("SIGTERM");
+      const { code, atMs } = await router.exited;
+      assert.equal(code, 0, router.errors);
+      // Far less than the 60 s that an export may take otherwise.
+      assert.ok(atMs - stoppedAtMs < 20_000, `${atMs - stoppedAtMs} ms`);
+      assert.deepEqual([receiver.faults, receiver.spans.length], [[], manner === "ok" ? 4 : 0]);
+      if (manner !== "ok") assert.match(router.printed + router.errors, /Spans are lost/);
+    });
+  }
 });
