@@ -146,13 +146,8 @@ function candidatesOf(leg: Leg): readonly CandidateReport[] {
     }));
 }
 
-/** One sentence: why it went to the endpoint that served it, or to none. */
-export function whyOf({
-  decision,
-  refusal,
-  error,
-  attempts,
-}: Pick<EndedRequest, "decision" | "refusal" | "error" | "attempts">): string {
+/** One sentence: why it went where it went, or nowhere. */
+export function whyOf({ decision, refusal, error, attempts }: EndedRequest): string {
   if (refusal !== undefined) return refusal.message;
   if (decision === undefined) {
     return error === undefined

@@ -123,6 +123,7 @@ function decisionPart(outcome: Outcome, trace: Trace): Part[] {
 
 function decisionAttributes(outcome: Outcome, decision: Decision): Attributes {
   const { legs, endpoints, refusal } = decision;
+  const { isStream = false, promptTokens = 0 } = outcome.request ?? {};
   const [leg] = legs;
   return {
     "signalbox.model": decision.model,
@@ -132,7 +133,7 @@ function decisionAttributes(outcome: Outcome, decision: Decision): Attributes {
     "signalbox.endpoints": endpoints.length,
     "signalbox.candidates": leg?.candidates.length,
     "signalbox.endpoint": leg?.order[0]?.name,
-    "signalbox.why": whyOf({ ...outcome, decision, refusal }),
+    "signalbox.why": refusal?.message ?? whyOf({ ...outcome, decision, refusal, isStream, promptTokens }),
     "signalbox.expected_time_to_first_token": seconds(outcome.expectedFirstByteMs),
     "signalbox.predicted_cached_tokens": outcome.predictedTokens,
     "error.type": refusal?.code,
