@@ -61,6 +61,7 @@ export function openExporter({ url, headers, timeoutMs }: ExporterOptions, clock
   let agent: Agent | undefined;
   let isClosed = false;
   let isLate = false;
+  const late = `no response within ${timeoutMs} ms`;
   const exporter = new OTLPTraceExporter({
     ...(url !== undefined && { url }),
     timeoutMillis: timeoutMs,
@@ -68,7 +69,7 @@ export function openExporter({ url, headers, timeoutMs }: ExporterOptions, clock
     concurrencyLimit: 2,
     // Asked before each try, so what it throws ends the retries.
     headers: async () => {
-      if (isClosed || isLate) throw new Error(isClosed ? "the router stops" : `no success within ${timeoutMs} ms`);
+      if (isClosed || isLate) throw new Error(isClosed ? "the router stops" : late);
       return { ...headers };
     },
     httpAgentOptions: (protocol) => {
@@ -87,7 +88,8 @@ export function openExporter({ url, headers, timeoutMs }: ExporterOptions, clock
         });
         exporter.export([...spans], ({ error }) => {
           cancel();
-          resolve(error === undefined ? "" : reasonOf(error));
+          if (error === undefined) resolve("");
+          else resolve(isLate ? late : reasonOf(error));
         });
       }),
     close() {
