@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { collectedLog } from "../support/collected-log.ts";
+import { CHAT, chatBody, postRequest, setUpFetch } from "../support/fetch-router.ts";
 import { exchange, openClient } from "../support/raw-client.ts";
-import { startTestRouter, type TestRouter, type TestRouterOptions, waitUntil } from "../support/router.ts";
+import { loadTestConfig, startTestRouter, type TestRouter, type TestRouterOptions, waitUntil } from "../support/router.ts";
 import { startRouterProcess } from "../support/router-process.ts";
 import {
   chunkOf,
@@ -327,10 +328,11 @@ describe("a receiver that is no good", () => {
       for (let count = 0; count < 100; count++) assert.equal((await ask(set)).status, 200);
       await waitUntil(() => set.receiver.requests.length > 0);
       set.receiver.manner = "ok";
-      await waitUntil(() => {
-        if (set.receiver.spans.length === 0) void ask(set);
-        return set.receiver.spans.length > 0;
-      });
+      for (let count = 0; set.receiver.spans.length === 0 && count < 2000; count++) {
+        await ask(set);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      assert.ok(set.receiver.spans.length > 0);
       // A response that trickles had its status before it was cut, so its spans count as taken.
       const lines = log.lines.filter((line) => line.includes("Spans are lost"));
       assert.ok(lines.length === 1 || (manner === "trickle" && lines.length === 0), lines.join("\n"));
@@ -353,6 +355,34 @@ it("what is left is sent when the router stops", async () => {
   assert.equal(set.receiver.requests.length, 0);
   await set.router.close();
   await set.spans();
+});
+
+it("a config without the plugin ends tracing, and what is left is sent", async () => {
+  const set = await setUp([answerOk], "ratio: 1, periodMs: 60000");
+  await ask(set);
+  set.router.router.replace(await loadTestConfig(set.replicas.map(({ url }) => url)));
+  await ask(set);
+  await set.spans();
+  assert.equal(headerOf(set, "traceparent", 0, 1), undefined);
+});
+
+it("requests of the fetch face are traced too", async () => {
+  const receiver = await startTraceReceiver();
+  const parameters = `{ url: "${receiver.url}", ratio: 1, periodMs: 10 }`;
+  const { router, replica } = await setUpFetch(answerOk, {
+    spec: `  plugins: [ { type: otel-traces, parameters: ${parameters} } ]`,
+  });
+  after(() => receiver.close());
+  const response = await router.fetch(postRequest(CHAT, chatBody(), { headers: { traceparent: `00-${TRACE}-${SPAN}-01` } }));
+  await response.text();
+  await waitUntil(() => receiver.spans.length >= 4);
+  assert.deepEqual(receiver.faults, []);
+  assert.deepEqual(
+    receiver.spans.map(({ traceId }) => traceId),
+    Array(4).fill(TRACE),
+  );
+  const sent = replica.requests[0]?.headers.get("traceparent");
+  assert.equal(sent, `00-${TRACE}-${receiver.spans.find(({ kind }) => kind === 3)?.spanId}-01`);
 });
 
 describe("the program, told to stop,", () => {
