@@ -93,9 +93,16 @@ function accessChanges(before: AdminAddress | undefined, after: AdminAddress | u
 const DERIVED: ReadonlySet<string> = new Set(["static", "model-rewrite"]);
 
 function instancesOf({ config, definitions }: LoadedConfig) {
-  return config.plugins.map(({ name, type, from, parameters, position }: PluginEntry) => {
+  return config.plugins.map(({ name, type, from, parameters, secrets, position }: PluginEntry) => {
     const isDerived = position === undefined && DERIVED.has(type);
-    return { name, type, from, parameters: isDerived ? undefined : parameters, definition: definitions.get(name) };
+    return {
+      name,
+      type,
+      from,
+      parameters: isDerived ? undefined : parameters,
+      secrets: [...(secrets ?? [])].map(([from, secret]) => [from, secret.reveal()]),
+      definition: definitions.get(name),
+    };
   });
 }
 

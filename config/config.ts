@@ -54,6 +54,8 @@ export interface PluginEntry {
   readonly file: string;
   /** Parameters as returned by the plugin's schema, ready for `create`. */
   readonly parameters: unknown;
+  /** The secrets among them, by where they come from; absent if there is none. */
+  readonly secrets?: ReadonlyMap<string, Secret> | undefined;
   /** Where relative paths in its parameters begin: the folder of its file; for a default the working directory. */
   readonly folder: string;
   /** Its place in the files; undefined for a default. */

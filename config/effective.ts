@@ -125,12 +125,15 @@ function ejectionOf({ isOn: _, baseMs, maxMs, ...others }: EjectionSettings) {
   return { baseSeconds: baseMs / 1000, maxSeconds: maxMs / 1000, ...others };
 }
 
+const HIDDEN = "(hidden)";
 const SECRET_KEY = /token$|secret|password|passwd|credential|api[-_]?key|authorization/i;
 
-/** Parameters as plain data; texts under keys that sound like secrets are replaced. */
+/** Parameters as plain data; texts under keys that sound like secrets, and the values of headers, are replaced. */
 function masked(parameters: unknown): unknown {
-  const text = JSON.stringify(parameters, (key, value: unknown) =>
-    typeof value === "string" && SECRET_KEY.test(key) ? "(hidden)" : value,
-  );
+  const text = JSON.stringify(parameters, (key, value: unknown) => {
+    if (key === "headers" && typeof value === "object" && value !== null && !Array.isArray(value))
+      return Object.fromEntries(Object.keys(value).map((name) => [name, HIDDEN]));
+    return typeof value === "string" && SECRET_KEY.test(key) ? HIDDEN : value;
+  });
   return text === undefined ? {} : JSON.parse(text);
 }

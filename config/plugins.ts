@@ -1,4 +1,6 @@
 import { dirname } from "node:path";
+import type { Secret } from "../core/contract/secret.ts";
+import { thrownMessage } from "../core/contract/thrown-text.ts";
 import { CONFIGURED_ELSEWHERE } from "./defaults.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import type { Resource } from "./fit.ts";
@@ -8,6 +10,7 @@ import { type LoadedPlugin, loadPluginModule, pluginFiles } from "./load-plugin.
 import { type Path, quoted } from "./problems.ts";
 import { REFUSED_TYPES } from "./refused-types.ts";
 import type { PluginSpec } from "./schema.ts";
+import { readSecret } from "./secret.ts";
 
 type Place = Pick<Resource<unknown>, "file" | "positionOf" | "report">;
 
@@ -33,7 +36,8 @@ export async function readPlugins(
     if (spec.from !== undefined) await note(spec.from, place, files);
     const found = await findType(spec, path, registry, place);
     const name = spec.name ?? spec.type ?? found?.definition.type;
-    const instance = found && name !== undefined ? instanceOf(name, found, spec, path, place) : undefined;
+    const checked = found && name !== undefined ? instanceOf(name, found, spec, path, place) : undefined;
+    const instance = checked && (await prepared(checked, place, files));
     if (name === undefined) hasNamelessBroken = true;
     else if (instance === undefined) brokenNames.add(name);
     else if (isNameFree(instance, instances, registry)) instances.set(name, instance);
@@ -126,6 +130,25 @@ function instanceOf(
     position: place.positionOf(path),
   };
   return { entry, definition, path, report };
+}
+
+/** Reads the secrets of its parameters, and loads what the type needs. Reports what fails and resolves to undefined then. */
+async function prepared(instance: Instance, place: Place, files: Set<string>): Promise<Instance | undefined> {
+  const { definition, entry, path } = instance;
+  const secrets = new Map<string, Secret>();
+  try {
+    const wanted = definition.secrets?.(entry.parameters) ?? [];
+    for (const from of wanted) {
+      const secret = await readSecret(from, [...path, "parameters"], place, files);
+      if (secret !== undefined) secrets.set(from, secret);
+    }
+    await definition.load?.();
+    if (secrets.size < new Set(wanted).size) return undefined;
+    return secrets.size === 0 ? instance : { ...instance, entry: { ...entry, secrets } };
+  } catch (thrown) {
+    place.report(path, { found: `the plugin type ${quoted(entry.type)}, which can't be loaded`, hint: thrownMessage(thrown) });
+    return undefined;
+  }
 }
 
 function isNameFree(

@@ -8,6 +8,10 @@ import { type Finding, type Path, quoted } from "./problems.ts";
 /** Keys whose values may be secrets that somebody wrote into the config by mistake: messages never quote them. */
 const SECRET_KEYS: ReadonlySet<string | number> = new Set(["auth", "bearer", "token"]);
 
+/** In a plugin's parameters, values of the headers that it sends. */
+const isPluginHeader = (step: string | number, index: number, path: Path) =>
+  step === "headers" && path[index - 1] === "parameters" && index < path.length - 1;
+
 const MOST_BYTES = 64 * 1024;
 const WANTED = 'env:NAME or file:PATH: the config says where the secret is, such as "env:REPLICA_KEY" or "file:/run/secrets/key"';
 
@@ -16,7 +20,7 @@ export const secretReference = z.string().regex(/^(env:[A-Za-z_][A-Za-z0-9_]*|fi
 
 /** Whether the value at this path may be a secret. */
 export function isSecretPath(path: Path): boolean {
-  return path.some((step) => SECRET_KEYS.has(step));
+  return path.some((step) => SECRET_KEYS.has(step)) || path.some(isPluginHeader);
 }
 
 /**
@@ -36,6 +40,13 @@ export async function readSecret(
   if (typeof found === "string") return secretOf(found, reference);
   report(path, found);
   return undefined;
+}
+
+/** What a plugin gets that asks for the secret from `from`. Throws an Error if its definition did not name that place. */
+export function secretAt(from: string, secrets: ReadonlyMap<string, Secret> | undefined): Secret {
+  const secret = secrets?.get(from);
+  if (secret === undefined) throw new Error(`The secret ${from} was not read: name it in the definition's secrets`);
+  return secret;
 }
 
 function fromEnvironment(name: string): string | Finding {

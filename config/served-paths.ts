@@ -6,6 +6,7 @@ import type { KeepAliveSettings } from "../core/settings.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import type { Instance } from "./instances.ts";
 import { quoted, type Report } from "./problems.ts";
+import { secretAt } from "./secret.ts";
 
 /** Reports every path of `spec.keepAlive` that no parser serves: nothing would ever be sent there. */
 export function checkKeepAlivePaths(keepAlive: KeepAliveSettings, instances: readonly Instance[], report: Report): void {
@@ -41,6 +42,7 @@ function routesOf({ entry, definition, path, report }: Instance): Parser["routes
     output: { print: () => {}, isTerminal: false },
     signal: stopping.signal,
     keep: (_version, make) => make(),
+    secret: (from) => secretAt(from, entry.secrets),
     usePrefixIndex: () => {},
   };
   try {

@@ -20,6 +20,8 @@ export interface ActiveConfig {
   readonly targets: NameSet;
   readonly profile: Profile;
   readonly observers: readonly Named<Observer>[];
+  /** The observer that traces requests; undefined if none does. */
+  readonly tracer?: Named<Required<Pick<Observer, "trace">>> | undefined;
   readonly settings: Settings;
 }
 

@@ -147,7 +147,7 @@ export class PipelineRun implements Applicant, ForwardOwner {
       const draft = rewrite(this.request, this.#incoming, this.#config.settings);
       const { openingEvents = 0 } = this.#incoming.parser.plugin;
       const keepAlive = keepAliveRule(this.#incoming, this.#config.settings);
-      const { headAtMs } = this.#incoming;
+      const { headAtMs, trace } = this.#incoming;
       const sending = {
         request: this.request,
         headAtMs,
@@ -156,6 +156,7 @@ export class PipelineRun implements Applicant, ForwardOwner {
         keepAlive,
         config: this.#config,
         plane: this.#plane,
+        trace,
       };
       this.#forwarding = new Forwarding(leg, sending, this.#response, this, earlier);
       this.#forwarding.begin();

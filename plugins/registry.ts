@@ -17,6 +17,7 @@ import sessionAffinityFilter from "./filters/session-affinity-filter.ts";
 import utilization from "./filters/utilization.ts";
 import accessLog from "./observers/access-log.ts";
 import decisions from "./observers/decisions.ts";
+import otelTraces from "./observers/otel-traces.ts";
 import requestMetrics from "./observers/request-metrics.ts";
 import chatCompletions from "./parsers/chat-completions.ts";
 import completions from "./parsers/completions.ts";
@@ -94,6 +95,7 @@ const definitions: readonly Definition[] = [
   accessLog,
   requestMetrics,
   decisions,
+  otelTraces,
 ];
 
 const own = new Map(definitions.map((definition) => [definition.type, definition]));

@@ -92,9 +92,9 @@ const RULES: readonly {
     isAllowed: ({ file, target }) => ENTRY_POINTS.has(file) && target === "plugins/registry.ts",
   },
   {
-    name: "node: modules are used by the wire, the runtimes, the command line, the mock replica, the config loader and discovery only",
+    name: "node: modules are used by the wire, the runtimes, the command line, the mock replica, the config loader, discovery and the trace exporter only",
     isBound: ({ target }) => target.startsWith("node:"),
-    isAllowed: ({ file }) => /^(core\/(wire|runtime|cli|mock)|config|plugins\/discovery)\//.test(file),
+    isAllowed: ({ file }) => /^(core\/(wire|runtime|cli|mock)|config|plugins\/discovery)\//.test(file) || file === TRACE_EXPORTER,
   },
   {
     name: "each package has one door",
@@ -104,11 +104,13 @@ const RULES: readonly {
 ];
 
 const ENTRY_POINTS = new Set(["core/cli/main.ts", "core/fetch.ts", "config/write-schema.ts"]);
+const TRACE_EXPORTER = "plugins/observers/otlp-exporter.ts";
 const DOORS: Readonly<Record<string, readonly string[]>> = {
   "itty-router": ["core/admin/api/api.ts"],
   zod: ["core/contract/options.ts"],
   yaml: ["config/documents.ts", "config/rewrite-text.ts", "config/format.ts"],
   "tsx/esm/api": ["config/import-module.ts"],
+  "@opentelemetry/exporter-trace-otlp-http": [TRACE_EXPORTER],
 };
 
 describe("the source tree", () => {

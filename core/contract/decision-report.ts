@@ -146,7 +146,8 @@ function candidatesOf(leg: Leg): readonly CandidateReport[] {
     }));
 }
 
-function whyOf({ decision, refusal, error, attempts }: EndedRequest): string {
+/** One sentence: why it went where it went, or nowhere. */
+export function whyOf({ decision, refusal, error, attempts }: EndedRequest): string {
   if (refusal !== undefined) return refusal.message;
   if (decision === undefined) {
     return error === undefined

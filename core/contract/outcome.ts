@@ -1,5 +1,6 @@
 import type { Decision } from "./decision.ts";
 import type { InferenceRequest } from "./request.ts";
+import type { Trace } from "./trace.ts";
 
 /**
  * How one request ended: plain data, made once at its end. Observers get it.
@@ -54,6 +55,8 @@ export interface Outcome {
   readonly isOutputEstimated: boolean;
   /** Why the replica stopped generating, in its own word ("stop", "length", "end_turn" …), for the first choice; "" if unknown. */
   readonly finishReason: string;
+  /** Absent when the request is not traced. */
+  readonly trace?: Trace | undefined;
 }
 
 /** Moments of one request, in milliseconds since its head was complete; NaN for what did not happen. */

@@ -10,6 +10,7 @@ import type { Picker } from "./picker.ts";
 import type { Random } from "./profile-plugin.ts";
 import type { Rewriter } from "./rewriter.ts";
 import type { Scorer } from "./scorer.ts";
+import type { Secret } from "./secret.ts";
 import type { Source } from "./source.ts";
 
 /** The contract of each kind of plugin. A plugin is a plain object that its definition's `create` makes. */
@@ -35,6 +36,13 @@ export interface Definition<Kind extends PluginKind = PluginKind, Options = unkn
   /** One sentence, shown in lists of plugins. */
   readonly summary: string;
   readonly options: OptionSchema<Options>;
+  /**
+   * Loads what the type needs and most programs can do without, such as an optional package: called for each listed instance while the
+   * config is read. Rejects with an Error that says what to do.
+   */
+  load?(): Promise<void>;
+  /** Where the secrets of these options are (env:NAME, file:PATH). They are read with the config; `host.secret` has them then. */
+  secrets?(options: Options): readonly string[];
   /** Makes one instance, before the config takes effect. Throws an Error that says what to change if that is not possible. */
   create(options: Options, host: PluginHost): PluginKinds[Kind];
 }
@@ -62,6 +70,10 @@ export interface PluginHost {
    * const counts = host.keep(1, () => new Map<string, number>());
    */
   keep<State>(version: number, make: () => State): State;
+  /**
+   * The secret at this place, which the definition's `secrets` named. Throws an Error for any other place.
+   */
+  secret(from: string): Secret;
   /**
    * Declares that the plugin reads `request.prefix`, and with which settings. A router has one prefix index: if no plugin calls
    * this, no prompt is hashed; if two plugins ask for different settings, that is a config error.

@@ -7,6 +7,7 @@ import type { OptionSchema, SchemaIssue } from "./options.ts";
 import type { Definition, PluginHost, PluginKind, PluginKinds } from "./plugin.ts";
 import { NO_PREFIX, type PrefixMatch } from "./prefix-match.ts";
 import type { HeaderView, InferenceRequest } from "./request.ts";
+import { secretOf } from "./secret.ts";
 
 // For plugin authors: test data for everything that a plugin gets, so that it can be tested without a server. See
 // examples/custom-scorer.test.ts.
@@ -152,6 +153,7 @@ export function makeHost(overrides: Partial<PluginHost> = {}): PluginHost {
     output: { print: () => {}, isTerminal: false },
     signal: new AbortController().signal,
     keep: (_version, make) => make(),
+    secret: (from) => secretOf("secret", from),
     usePrefixIndex: () => {},
     ...overrides,
   };

@@ -1,11 +1,13 @@
 import type { PluginEntry } from "../../config/config.ts";
 import type { LoadedConfig } from "../../config/load.ts";
+import { secretAt } from "../../config/secret.ts";
 import type { ActiveConfig, Named, Profile, WeightedScorer } from "../active-config.ts";
 import type { Clock } from "../contract/clock.ts";
 import type { Detector } from "../contract/detector.ts";
 import type { Discovery } from "../contract/discovery.ts";
 import type { Log } from "../contract/log.ts";
 import { nameSet } from "../contract/name-set.ts";
+import type { Observer } from "../contract/observer.ts";
 import type { Parser } from "../contract/parser.ts";
 import type { Definition, Output, PluginHost, PluginKind, PluginKinds, PrefixSettings } from "../contract/plugin.ts";
 import type { Random } from "../contract/profile-plugin.ts";
@@ -103,7 +105,7 @@ function assemble(
   const instances: Instance[] = [];
   const prefixRequests: Partial<PrefixSettings>[] = [];
   for (const entry of config.plugins) {
-    const { name, type, file, folder } = entry;
+    const { name, type, file, folder, secrets } = entry;
     const definition = definitions.get(name);
     if (definition === undefined) throw new Error(`The plugin "${name}" has no definition`);
     const lifetime = lifetimeOf(definition.kind);
@@ -113,6 +115,7 @@ function assemble(
       folder,
       signal: lifetime.signal,
       keep: (version, make) => kept.get(type, name, version, make),
+      secret: (from) => secretAt(from, secrets),
       usePrefixIndex: (settings) => prefixRequests.push(settings),
     };
     const instance = { kind: definition.kind, name, type, file, plugin: create(definition, entry, host) };
@@ -123,6 +126,7 @@ function assemble(
   const ofKind = <Kind extends PluginKind>(kind: Kind) =>
     instances.filter((instance) => instance.kind === kind) as unknown as Named<PluginKinds[Kind]>[];
   const rewriters = ofKind("rewriter");
+  const observers = ofKind("observer");
   return {
     active: {
       pool: config.pool.name,
@@ -130,7 +134,8 @@ function assemble(
       rewriters,
       targets: nameSet(targetsOf(rewriters)),
       profile: buildProfile(config.profile, ofKind),
-      observers: ofKind("observer"),
+      observers,
+      tracer: tracerOf(observers),
       settings: config.settings,
     },
     discoveries: ofKind("discovery"),
@@ -156,6 +161,15 @@ function disposeOne({ name, plugin }: Instance, log: Log): void {
   } catch (thrown) {
     log.warn("A plugin failed while it was disposed", { plugin: name, fault: thrownText(thrown) });
   }
+}
+
+/** Throws an Error if there are two: a request has one trace. */
+function tracerOf(observers: readonly Named<Observer>[]): ActiveConfig["tracer"] {
+  const [tracer, second] = observers.filter(
+    (observer): observer is NonNullable<ActiveConfig["tracer"]> & Named<Observer> => observer.plugin.trace !== undefined,
+  );
+  if (second === undefined) return tracer;
+  throw new Error(`Two plugins trace requests ("${tracer?.name}" and "${second.name}"): list only one of them`);
 }
 
 function targetsOf(rewriters: readonly Named<Rewriter>[]): readonly string[] {

@@ -1,6 +1,7 @@
 import type { Named } from "../active-config.ts";
 import type { JsonBody } from "../body/json-body.ts";
 import type { Parser } from "../contract/parser.ts";
+import type { Trace } from "../contract/trace.ts";
 import type { Head } from "../wire/head.ts";
 
 /** A complete request that is not yet parsed. */
@@ -16,4 +17,6 @@ export interface Incoming {
   readonly peer: string;
   readonly parser: Named<Parser>;
   readonly body: JsonBody;
+  /** Absent when the request is not traced. */
+  readonly trace?: Trace | undefined;
 }

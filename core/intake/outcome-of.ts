@@ -1,6 +1,7 @@
 import type { Clock } from "../contract/clock.ts";
 import type { RouterError } from "../contract/errors.ts";
 import type { Outcome, RequestTimes } from "../contract/outcome.ts";
+import type { Trace } from "../contract/trace.ts";
 import type { PipelineRun } from "../pipeline.ts";
 import type { Delivery } from "../stages/forward.ts";
 
@@ -16,6 +17,8 @@ export interface Taken {
   readonly requestBytes: number;
   /** Undefined if it did not come to be routed. */
   readonly run: PipelineRun | undefined;
+  /** Undefined if it is not traced. */
+  readonly trace: Trace | undefined;
 }
 
 /** How a request ended, apart from what was delivered. */
@@ -53,6 +56,7 @@ export function outcomeOf(taken: Taken, delivery: Delivery, end: End, error: Rou
     outputTokens,
     isOutputEstimated,
     finishReason,
+    trace: taken.trace,
   };
 }
 

@@ -8,6 +8,7 @@ import type { Outcome } from "../contract/outcome.ts";
 import type { Parser } from "../contract/parser.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 import { thrownText } from "../contract/thrown-text.ts";
+import type { Trace } from "../contract/trace.ts";
 import type { DataPlane } from "../data-plane.ts";
 import { lastWords } from "../errors/dialects.ts";
 import { respondWithError } from "../errors/error-response.ts";
@@ -27,6 +28,7 @@ import type { RequestReceiver, RequestStarter } from "./request-receiver.ts";
 import type { ResponseWriter } from "./response-writer.ts";
 import { noSuchRoute } from "./served-routes.ts";
 import { tellObservers } from "./tell-observers.ts";
+import { traceRequest } from "./trace-request.ts";
 
 /** Starts requests on a data plane. Each request ends exactly once, with one Outcome. */
 export function intake(plane: DataPlane): RequestStarter {
@@ -65,6 +67,7 @@ class RequestIntake implements RequestReceiver, RunOwner, SlicedScanOwner {
   #slices: SlicedScan | undefined;
   #bodyEndedAtMs = Number.NaN;
   #run: PipelineRun | undefined;
+  #trace: Trace | undefined;
   /** Set while it counts among its client's requests. */
   #clients: DataPlane["clients"] | undefined;
   #isOver = false;
@@ -178,6 +181,7 @@ class RequestIntake implements RequestReceiver, RunOwner, SlicedScanOwner {
     if (this.#parser === undefined) return this.#respondWithoutParser();
     const { dialect, keys } = this.#parser.plugin;
     this.#dialect = dialect;
+    this.#trace = traceRequest(this.#config, this.#head, this.#plane.log);
     const { clients } = this.#plane;
     if (!clients.enter(this.#peer)) throw tooManyOfClient();
     this.#clients = clients;
@@ -215,6 +219,7 @@ class RequestIntake implements RequestReceiver, RunOwner, SlicedScanOwner {
       peer: this.#peer,
       parser,
       body: new JsonBody(body.storage, body.length, this.#scanner ?? NO_KEYS),
+      trace: this.#trace,
     };
     this.#run = new PipelineRun(incoming, this.#config, this.#plane, this.#response, this);
     this.#run.begin();
@@ -265,6 +270,7 @@ class RequestIntake implements RequestReceiver, RunOwner, SlicedScanOwner {
       bodyEndedAtMs: this.#bodyEndedAtMs,
       requestBytes: this.#bodyBytes,
       run: this.#run,
+      trace: this.#trace,
     };
     return outcomeOf(known, delivery, end, error, this.#plane.clock);
   }

@@ -230,7 +230,7 @@ export class Forwarding implements ExchangeOwner {
     }
     if (this.#exchange !== undefined) this.#earlier = [...this.#earlier, this.#exchange];
     this.#exchange = new Exchange(endpoint, connection, this.#sending, this.#response, this);
-    this.#exchange.begin();
+    this.#exchange.begin(this.#attempts.length);
     return true;
   }
 

@@ -13,6 +13,7 @@ import { responseLines, responseLinesWithoutCors } from "../wire/forwarded-heade
 import type { Framing } from "../wire/framing.ts";
 import type { Head } from "../wire/head.ts";
 import { HEADER } from "../wire/header-names.ts";
+import { traceLine } from "../wire/trace-lines.ts";
 import type { ResponseReader, UpstreamFailure } from "../wire/upstream-connection.ts";
 import { KeepAlive } from "./keep-alive.ts";
 import { pauseMs } from "./overload-pause.ts";
@@ -103,11 +104,11 @@ export class Exchange implements ResponseReader {
     plane.traffic.sent(request, endpoint);
   }
 
-  /** Sends the request. The exchange may end synchronously, so store it first. */
-  begin(): void {
-    const { request, draft, config, plane } = this.#sending;
+  /** Sends the request; `tries` were made before. The exchange may end synchronously, so store it first. */
+  begin(tries = 0): void {
+    const { request, draft, config, plane, trace } = this.#sending;
     tellChosen(config.profile, request, this.endpoint, plane.log);
-    const head = requestHead(draft, this.endpoint, config.settings.credentials);
+    const head = requestHead(draft, this.endpoint, config.settings.credentials, trace && traceLine(trace, tries));
     this.dispatchedAtMs = plane.clock.now();
     this.#connection.send(draft.method, head, draft.body, this.#unlisted ?? this);
   }

@@ -1,5 +1,6 @@
 import type { ActiveConfig } from "../active-config.ts";
 import type { InferenceRequest } from "../contract/request.ts";
+import type { Trace } from "../contract/trace.ts";
 import type { DataPlane } from "../data-plane.ts";
 import type { KeepAliveRule } from "./keep-alive.ts";
 import type { Draft } from "./rewrite.ts";
@@ -33,4 +34,6 @@ export interface Sending {
   readonly keepAlive: KeepAliveRule | undefined;
   readonly config: ActiveConfig;
   readonly plane: ForwardPlane;
+  /** Absent when the request is not traced. */
+  readonly trace?: Trace | undefined;
 }

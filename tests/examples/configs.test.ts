@@ -17,6 +17,7 @@ describe("every example config can run", () => {
     ["quickstart.yaml"],
     ["prefix-aware.yaml"],
     ["custom-scorer.yaml"],
+    ["observability/tracing.yaml"],
     ...PHASES.map((phase) => ["canary/router.yaml", `canary/${phase}`]),
   ];
   for (const names of configs) {

@@ -1,0 +1,14 @@
+import { FIRST_TRY, innerSpanId, type Trace } from "../contract/trace.ts";
+
+/** The `traceparent` line of a try after `tries` others: what the replica does for it belongs to the try's span. */
+export function traceLine(trace: Trace, tries: number): string {
+  return `traceparent: 00-${trace.traceId}-${innerSpanId(trace, FIRST_TRY + tries)}-01\r\n`;
+}
+
+/**
+ * Header lines, each with its CRLF, without the client's `traceparent`. Its `tracestate` goes too where a trace begins here: it
+ * belongs to another one.
+ */
+export function withoutTraceLines(lines: string, { parentId }: Trace): string {
+  return lines.replace(parentId === "" ? /^trace(?:parent|state):[^\r\n]*\r\n/gim : /^traceparent:[^\r\n]*\r\n/gim, "");
+}

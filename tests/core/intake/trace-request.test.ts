@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Trace } from "../../../core/contract/trace.ts";
+import { traceRequest } from "../../../core/intake/trace-request.ts";
+import type { Head } from "../../../core/wire/head.ts";
+import { collectedLog } from "../../support/collected-log.ts";
+
+const good: Trace = { traceId: "0af7651916cd43dd8448eb211c80319c", spanId: "b7ad6b7100000000", parentId: "", state: "" };
+
+describe("traceRequest", () => {
+  const head = {} as Head;
+  const rows: readonly (readonly [what: string, trace: () => Trace | undefined, isTraced: boolean, log: RegExp])[] = [
+    ["a trace", () => good, true, /^$/],
+    ["none", () => undefined, false, /^$/],
+    ["a header in an id", () => ({ ...good, traceId: "a\r\nX-Evil: 1" }), false, /without proper ids/],
+    ["a short id", () => ({ ...good, spanId: "b7" }), false, /without proper ids/],
+    ["no ids", () => ({}) as Trace, false, /without proper ids/],
+    ["a promise", () => Promise.resolve(good) as unknown as Trace, false, /without proper ids/],
+    ["null", () => null as unknown as undefined, false, /failed/],
+    [
+      "a throw",
+      () => {
+        throw new Error("no memory");
+      },
+      false,
+      /failed.*no memory/,
+    ],
+  ];
+  for (const [what, trace, isTraced, lines] of rows) {
+    it(`takes ${what}`, () => {
+      const log = collectedLog();
+      const found = traceRequest({ tracer: { name: "mine", type: "mine", plugin: { trace } } }, head, log);
+      assert.equal(found, isTraced ? good : undefined);
+      assert.match(log.lines.join("\n"), lines);
+    });
+  }
+
+  it("asks nobody where no observer traces", () => assert.equal(traceRequest({}, head, collectedLog()), undefined));
+});
