@@ -4,6 +4,7 @@ import { NO_OVERLAY, type Overlay } from "../config/overlay.ts";
 import { formatProblems, type Problem } from "../config/problems.ts";
 import { builtIns } from "../plugins/registry.ts";
 import { routerApi } from "./admin/api/routes.ts";
+import { EventStreams } from "./admin/event-streams.ts";
 import { systemClock } from "./contract/clock.ts";
 import { silentLog } from "./contract/log.ts";
 import type { Definition } from "./contract/plugin.ts";
@@ -97,10 +98,12 @@ export async function createRouter(options: RouterOptions): Promise<FetchRouter>
     ...services,
   });
   const overlayExpiry = new OverlayExpiry(running, services.clock);
+  const streams = new EventStreams({ observers: () => router.config.observers, ...services });
   const api = routerApi({
     router,
     running,
     overlayExpiry,
+    streams,
     sources: [...(files ?? []), ...(text === undefined ? [] : ["text"]), ...urls],
     commandLine: {},
     droppedLogLines: () => 0,
@@ -119,6 +122,7 @@ export async function createRouter(options: RouterOptions): Promise<FetchRouter>
       shared.isClosed = true;
       for (const one of [...shared.open]) one.stop();
       overlayExpiry.close();
+      streams.close();
       deadlines.close();
       router.close();
     },
