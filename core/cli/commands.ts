@@ -45,6 +45,13 @@ const PRINT: readonly Switch[] = [
   { name: "check", meaning: "fmt: changes nothing; exit code 1 if a file is not formatted" },
 ];
 
+const WATCH: Switch = { name: "watch", meaning: "draws it anew every so many seconds (default 2), until Ctrl-C" };
+
+const TOP: readonly Switch[] = [
+  ...ADMIN.slice(0, 1),
+  { name: "sort", value: "KEY", meaning: "name (default), inflight, waiting, kv, requests, errors, ttft, hits or tokens" },
+];
+
 const TAIL: readonly Switch[] = [
   ...ADMIN,
   { name: "model", value: "NAME", meaning: "only requests for this model, or sent on under this name" },
@@ -77,10 +84,18 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: "status",
-    words: "",
+    words: "[--watch [SECONDS]]",
     summary: "Shows the replicas, models and rewrites of a running router.",
-    switches: ADMIN,
-    run: async (argv) => (await import("./status.ts")).status(readInput(argv, ADMIN)),
+    switches: [...ADMIN, WATCH],
+    run: async (argv) => (await import("./status.ts")).status(readInput(argv, [...ADMIN, WATCH])),
+  },
+  {
+    name: "top",
+    words: "[SECONDS]",
+    summary:
+      "Shows the replicas as a table that is drawn anew every 2 seconds, until Ctrl-C; once, if the output is no terminal.",
+    switches: TOP,
+    run: async (argv) => (await import("./top.ts")).top(readInput(argv, TOP)),
   },
   {
     name: "explain",

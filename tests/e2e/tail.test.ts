@@ -51,7 +51,7 @@ describe("signalbox tail", () => {
       new RegExp(`^\\d\\d:\\d\\d:\\d\\d\\.\\d{3}  200 +\\d+ ms  first \\d+ ms +m  ${name}  known$`, "m"),
     );
     assert.doesNotMatch(tail.output.out, /unknown/);
-    tail.child.kill("SIGINT");
+    process.kill(tail.child.pid!, "SIGINT");
     assert.equal(await tail.ended, 0);
     assert.equal(tail.output.err, "");
   });
@@ -68,7 +68,7 @@ describe("signalbox tail", () => {
       .map((line) => JSON.parse(line) as DecisionReport);
     const page = JSON.parse((await askFor(admin.port, "/decisions?id=both")).body) as { decisions: DecisionReport[] };
     assert.deepEqual(reports.at(-1), page.decisions[0]);
-    for (const { child } of [explained, json]) child.kill("SIGTERM");
+    for (const { child } of [explained, json]) process.kill(child.pid!, "SIGTERM");
     assert.deepEqual([await explained.ended, await json.ended], [0, 0]);
   });
 
@@ -82,7 +82,7 @@ describe("signalbox tail", () => {
     await ask("after");
     await until(() => tail.output.out.includes("after"));
     assert.match(tail.output.err, /^signalbox: The router ended the stream; trying[^\n]*\nsignalbox: Connected again; [^\n]*\n$/);
-    tail.child.kill("SIGINT");
+    process.kill(tail.child.pid!, "SIGINT");
     assert.equal(await tail.ended, 0);
     await second.close();
   });
@@ -106,7 +106,7 @@ describe("signalbox tail", () => {
     const tail = await startTail(admin.port, "--explain");
     tail.child.stdout?.pause();
     for (let i = 0; i < 300; i++) await ask(`unread-${i}`);
-    tail.child.kill("SIGINT");
+    process.kill(tail.child.pid!, "SIGINT");
     tail.child.stdout?.resume();
     assert.equal(await tail.ended, 0);
   });

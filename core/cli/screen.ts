@@ -1,0 +1,79 @@
+import { writeSync } from "node:fs";
+import { isatty } from "node:tty";
+import { openOutput, type WriteSome } from "../runtime/standard-output.ts";
+
+const HIDE_CURSOR = "\x1b[?25l";
+const OTHER_SCREEN = "\x1b[?1049h";
+/** Lines that are too long are cut, not continued: some characters are wider than one column. */
+const CUT_LINES = "\x1b[?7l";
+const RESTORE = "\x1b[?7h\x1b[?1049l\x1b[?25h";
+const TOP_LEFT = "\x1b[H";
+const END_OF_LINE = "\x1b[K";
+const END_OF_SCREEN = "\x1b[J";
+
+/** Where a table is drawn again and again: the terminal's second screen, so that what was there before returns at the end. */
+export interface Screen {
+  readonly columns: number;
+  readonly rows: number;
+  /** Shows these lines in place of those before; skipped while the terminal has not taken the last ones. Lines must be printable. */
+  draw(lines: readonly string[]): void;
+  /** Gives the terminal back as it was. */
+  close(): void;
+}
+
+/** Undefined when the standard output is no terminal. The terminal is given back when the process ends, however it ends by itself. */
+export function openScreen(): Screen | undefined {
+  if (!isatty(1)) return undefined;
+  const write = openOutput(1);
+  let isDrawing = false;
+  let isClosed = false;
+  const close = () => {
+    if (isClosed) return;
+    isClosed = true;
+    process.off("exit", close);
+    restore();
+  };
+  // Also after an error that nobody caught.
+  process.on("exit", close);
+  void writeAll(write, OTHER_SCREEN + HIDE_CURSOR + CUT_LINES);
+  return {
+    get columns() {
+      return process.stdout.columns || 80;
+    },
+    get rows() {
+      return process.stdout.rows || 24;
+    },
+    draw(lines) {
+      if (isDrawing || isClosed) return;
+      isDrawing = true;
+      const text = TOP_LEFT + lines.map((line) => line + END_OF_LINE).join("\r\n") + END_OF_SCREEN;
+      void writeAll(write, text).then(() => {
+        isDrawing = false;
+      });
+    },
+    close,
+  };
+}
+
+/** Never rejects: a terminal that is gone needs no drawing. */
+async function writeAll(write: WriteSome, text: string): Promise<void> {
+  let rest: Uint8Array = Buffer.from(text);
+  try {
+    while (rest.length > 0) {
+      const taken = await write(rest);
+      if (taken === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+      rest = rest.subarray(taken);
+    }
+  } catch {
+    // The process gets SIGHUP.
+  }
+}
+
+/** At once, because the process may be about to end. */
+function restore(): void {
+  try {
+    writeSync(1, RESTORE);
+  } catch {
+    // A terminal that is gone, or that takes nothing.
+  }
+}
