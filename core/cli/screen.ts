@@ -46,7 +46,7 @@ export function openScreen(): Screen | undefined {
     draw(lines) {
       if (isDrawing || isClosed) return;
       isDrawing = true;
-      const text = TOP_LEFT + lines.map((line) => line + END_OF_LINE).join("\r\n") + END_OF_SCREEN;
+      const text = TOP_LEFT + lines.map((line) => line + END_OF_LINE).join("\n") + END_OF_SCREEN;
       void writeAll(write, text).then(() => {
         isDrawing = false;
       });

@@ -96,10 +96,13 @@ function sorted(endpoints: readonly Row[], sort: string): readonly Row[] {
   const { value } = COLUMNS.find(({ key }) => key === sort) ?? COLUMNS[0]!;
   return [...endpoints].sort((one, other) => {
     const [a, b] = [value(one), value(other)];
-    if (typeof a === "string" && typeof b === "string") return a < b ? -1 : a > b ? 1 : 0;
+    if (typeof a === "string" && typeof b === "string") return BY_NAME.compare(a, b);
     return numberOf(b) - numberOf(a);
   });
 }
+
+/** "gpu-2" comes before "gpu-10". */
+const BY_NAME = new Intl.Collator("en", { numeric: true });
 
 const numberOf = (value: Value) => (typeof value === "number" ? value : -1);
 

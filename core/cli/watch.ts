@@ -1,6 +1,6 @@
 import type { Status } from "../admin/status.ts";
 import { askAdmin } from "./ask-admin.ts";
-import { type Input, onlyWord } from "./command.ts";
+import type { Input } from "./command.ts";
 import { numberArgument } from "./number-argument.ts";
 import { openScreen, type Screen } from "./screen.ts";
 import { stopSignal } from "./stop-signal.ts";
@@ -61,7 +61,7 @@ function fitting(lines: readonly string[], { columns, rows }: Size): readonly st
 }
 
 function periodOf(input: Input): number {
-  if (input.words.length === 0) return DEFAULT_PERIOD_S;
-  const text = onlyWord(input, "at most the seconds between two tables", "signalbox top 5");
-  return numberArgument("SECONDS", text, 0.5, 3600);
+  const [text, ...more] = input.words;
+  if (more.length > 0) throw new UsageError("Give at most one word, the seconds between two tables: signalbox top 5");
+  return text === undefined ? DEFAULT_PERIOD_S : numberArgument("SECONDS", text, 0.5, 3600);
 }
