@@ -1,9 +1,9 @@
-import type { Clock } from "../contract/clock.ts";
 import type { EndpointUrl } from "../contract/endpoint.ts";
 import { GetError } from "../wire/http-get-result.ts";
 import { httpStream } from "../wire/http-stream.ts";
 import { refusalOf, unreachable } from "./ask-admin.ts";
 import { EventReader } from "./event-reader.ts";
+import { pause } from "./pause.ts";
 import { CommandError } from "./usage.ts";
 
 /** How long to wait before the next attempt to connect again. */
@@ -17,7 +17,6 @@ export interface Followed {
   readonly admin: EndpointUrl;
   /** With the query. */
   readonly path: string;
-  readonly clock: Pick<Clock, "after">;
   /** Ends it. */
   readonly signal: AbortSignal;
   event(type: string, data: string): void;
@@ -45,7 +44,7 @@ export async function followEvents(followed: Followed): Promise<void> {
     if (!wasConnected) unreachable(end, admin);
     if (!isLost) say(`${end.message.replace(/\.$/, "")}; trying again every ${RETRY_MS / 1000} s.`);
     isLost = true;
-    await pause(RETRY_MS, followed);
+    await pause(RETRY_MS, signal);
   }
 }
 
@@ -79,15 +78,3 @@ async function readOnce({ admin, path, signal, event }: Followed, connected: () 
 
 const NO_STREAM =
   "This router has no stream of decisions: its config lists no plugin of the type decisions, or it is another version.";
-
-function pause(ms: number, { clock, signal }: Followed): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      cancel();
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    const cancel = clock.after(ms, done);
-    signal.addEventListener("abort", done);
-  });
-}

@@ -11,6 +11,9 @@ const TOP_LEFT = "\x1b[H";
 const END_OF_LINE = "\x1b[K";
 const END_OF_SCREEN = "\x1b[J";
 
+/** How long the end waits for a terminal that takes nothing. */
+const LAST_FRAME_MS = 300;
+
 /** Where a table is drawn again and again: the terminal's second screen, so that what was there before returns at the end. */
 export interface Screen {
   readonly columns: number;
@@ -18,24 +21,18 @@ export interface Screen {
   /** Shows these lines in place of those before; skipped while the terminal has not taken the last ones. Lines must be printable. */
   draw(lines: readonly string[]): void;
   /** Gives the terminal back as it was. */
-  close(): void;
+  close(): Promise<void>;
 }
 
-/** Undefined when the standard output is no terminal. The terminal is given back when the process ends, however it ends by itself. */
+/** Undefined when the standard output is no terminal. The terminal is given back also when an error ends the process. */
 export function openScreen(): Screen | undefined {
   if (!isatty(1)) return undefined;
   const write = openOutput(1);
-  let isDrawing = false;
-  let isClosed = false;
-  const close = () => {
-    if (isClosed) return;
-    isClosed = true;
-    process.off("exit", close);
-    restore();
-  };
-  // Also after an error that nobody caught.
-  process.on("exit", close);
-  void writeAll(write, OTHER_SCREEN + HIDE_CURSOR + CUT_LINES);
+  /** What goes in front of the next frame. */
+  let opening = OTHER_SCREEN + HIDE_CURSOR + CUT_LINES;
+  /** The frame that the terminal has not taken yet. */
+  let drawing: Promise<void> | undefined;
+  process.on("exit", restore);
   return {
     get columns() {
       return process.stdout.columns || 80;
@@ -44,14 +41,18 @@ export function openScreen(): Screen | undefined {
       return process.stdout.rows || 24;
     },
     draw(lines) {
-      if (isDrawing || isClosed) return;
-      isDrawing = true;
-      const text = TOP_LEFT + lines.map((line) => line + END_OF_LINE).join("\n") + END_OF_SCREEN;
-      void writeAll(write, text).then(() => {
-        isDrawing = false;
+      if (drawing !== undefined) return;
+      const text = opening + TOP_LEFT + lines.map((line) => line + END_OF_LINE).join("\n") + END_OF_SCREEN;
+      opening = "";
+      drawing = writeAll(write, text).then(() => {
+        drawing = undefined;
       });
     },
-    close,
+    async close() {
+      if (drawing !== undefined) await Promise.race([drawing, new Promise((resolve) => setTimeout(resolve, LAST_FRAME_MS))]);
+      process.off("exit", restore);
+      restore();
+    },
   };
 }
 

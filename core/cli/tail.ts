@@ -40,7 +40,7 @@ export async function tail(input: Input): Promise<number> {
     if (type === "dropped") lines.write(`${missing((printableJson(data) as { count: number }).count, "decisions", isJson)}\n`);
   };
   try {
-    await followEvents({ admin, path, clock, signal: ending.signal, event, say: (text) => errors.write(`signalbox: ${text}\n`) });
+    await followEvents({ admin, path, signal: ending.signal, event, say: (text) => errors.write(`signalbox: ${text}\n`) });
     return 0;
   } finally {
     const isWritten = await Promise.all([lines.flush(LAST_LINES_MS), errors.flush(LAST_LINES_MS)]);

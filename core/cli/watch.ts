@@ -2,6 +2,7 @@ import type { Status } from "../admin/status.ts";
 import { askAdmin } from "./ask-admin.ts";
 import type { Input } from "./command.ts";
 import { numberArgument } from "./number-argument.ts";
+import { pause } from "./pause.ts";
 import { openScreen, type Screen } from "./screen.ts";
 import { stopSignal } from "./stop-signal.ts";
 import { CommandError, UsageError } from "./usage.ts";
@@ -29,17 +30,15 @@ export async function watch(input: Input, linesOf: (now: Status, size: Size) => 
     process.stdout.write(`${linesOf(first, ENDLESS).join("\n")}\n`);
     return 0;
   }
-  const stopped = stopSignal();
-  let isStopped = false;
-  void stopped.then(() => {
-    isStopped = true;
-  });
+  const ending = new AbortController();
+  const { signal } = ending;
+  void stopSignal().then(() => ending.abort());
   try {
-    for (let now = first, lost = ""; !isStopped; ) {
+    for (let now = first, lost = ""; !signal.aborted; ) {
       const lines = [...(lost === "" ? [] : [`! ${lost}`]), ...linesOf(now, { columns: screen.columns, rows: screen.rows })];
       screen.draw(fitting(lines, screen));
-      await Promise.race([stopped, new Promise((resolve) => setTimeout(resolve, periodMs))]);
-      if (isStopped) break;
+      await pause(periodMs, signal);
+      if (signal.aborted) break;
       [now, lost] = await ask().then(
         (next) => [next, ""] as const,
         (thrown: unknown) => {
@@ -50,7 +49,7 @@ export async function watch(input: Input, linesOf: (now: Status, size: Size) => 
     }
     return 0;
   } finally {
-    screen.close();
+    await screen.close();
   }
 }
 

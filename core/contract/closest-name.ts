@@ -1,9 +1,14 @@
 const LONGEST_COMPARED = 64;
-/** A comparison costs up to some 10 µs, and whoever mistypes a name can do so often. */
-const MOST_COMPARED = 200;
 
-/** The candidate most similar to a mistyped word; undefined when none is similar enough. */
-export function closestName(word: string, candidates: Iterable<string>): string | undefined {
+/**
+ * The candidate most similar to a mistyped word; undefined when none is similar enough. Compares `mostCompared` at most, the first: one
+ * comparison can take 20 µs.
+ */
+export function closestName(
+  word: string,
+  candidates: Iterable<string>,
+  mostCompared = Number.POSITIVE_INFINITY,
+): string | undefined {
   if (word.length > LONGEST_COMPARED) return undefined;
   let best: string | undefined;
   let bestDistance = Number.POSITIVE_INFINITY;
@@ -12,7 +17,7 @@ export function closestName(word: string, candidates: Iterable<string>): string 
     const most = Math.min(bestDistance - 1, word.length - 1, Math.max(1, Math.max(word.length, candidate.length) / 3));
     // The distance is at least the difference of the lengths.
     if (candidate.length > LONGEST_COMPARED || Math.abs(word.length - candidate.length) > most) continue;
-    if (++compared > MOST_COMPARED) break;
+    if (++compared > mostCompared) break;
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
     if (distance > most) continue;
     best = candidate;

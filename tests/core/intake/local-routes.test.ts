@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import OpenAI from "openai";
 import { askFor } from "../../support/admin.ts";
 import { startTestRouter, type TestRouter } from "../../support/router.ts";
 import { answerOk } from "../../support/scripted-pool.ts";
@@ -46,6 +47,11 @@ describe("GET /v1/models/{id}", () => {
       );
     });
   }
+
+  it("serves a name with a slash to the openai package", async () => {
+    const client = new OpenAI({ baseURL: `${router.url}/v1`, apiKey: "unused", maxRetries: 0 });
+    for (const id of ["org/model", "100%", "x%2Fy", "modèle"]) assert.equal((await client.models.retrieve(id)).id, id);
+  });
 
   it("only reads: HEAD has no body, and other methods learn which are served", async () => {
     const head = await askFor(router.port, "/v1/models/org/model", { method: "HEAD" });
