@@ -1,5 +1,6 @@
 import { writeSync } from "node:fs";
 import { isatty } from "node:tty";
+import { printableLines } from "../contract/printable.ts";
 import { openOutput, type WriteSome } from "../runtime/standard-output.ts";
 
 const HIDE_CURSOR = "\x1b[?25l";
@@ -33,6 +34,9 @@ export function openScreen(): Screen | undefined {
   /** The frame that the terminal has not taken yet. */
   let drawing: Promise<void> | undefined;
   process.on("exit", restore);
+  // Deno tells no "exit" after an error, and Bun prints the error first, on the screen that is about to go.
+  process.on("uncaughtException", crash);
+  process.on("unhandledRejection", crash);
   return {
     get columns() {
       return process.stdout.columns || 80;
@@ -51,6 +55,8 @@ export function openScreen(): Screen | undefined {
     async close() {
       if (drawing !== undefined) await Promise.race([drawing, new Promise((resolve) => setTimeout(resolve, LAST_FRAME_MS))]);
       process.off("exit", restore);
+      process.off("uncaughtException", crash);
+      process.off("unhandledRejection", crash);
       restore();
     },
   };
@@ -77,4 +83,10 @@ function restore(): void {
   } catch {
     // A terminal that is gone, or that takes nothing.
   }
+}
+
+function crash(thrown: unknown): void {
+  restore();
+  process.stderr.write(`${printableLines(thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown))}\n`);
+  process.exit(1);
 }

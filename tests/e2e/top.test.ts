@@ -32,7 +32,11 @@ interface Terminal {
 }
 
 function inTerminal(columns: number, rows: number, ...words: string[]): Terminal {
-  const { command, args } = onThisRuntime(MAIN);
+  return fileInTerminal(MAIN, columns, rows, ...words);
+}
+
+function fileInTerminal(file: string, columns: number, rows: number, ...words: string[]): Terminal {
+  const { command, args } = onThisRuntime(file);
   const child = spawn("python3", [join(SUPPORT, "terminal.py"), String(columns), String(rows), command, ...args, ...words]);
   children.push(child);
   let text = "";
@@ -76,6 +80,15 @@ describe("a table that is drawn anew", { skip: hasPython ? false : "there is no 
       assert.match(terminal.text, /^\u001b\[\?1049h\u001b\[\?25l\u001b\[\?7l/);
       assert.match(terminal.text, /\u001b\[\?7h\u001b\[\?1049l\u001b\[\?25hexit 0\r?\n$/);
       assert.doesNotMatch(terminal.text, /\u001b\[31m/);
+    });
+  }
+
+  for (const how of ["throw", "reject"]) {
+    it(`gives the terminal back after an error that nobody caught (${how}), and shows it`, TIMEOUT, async () => {
+      const terminal = fileInTerminal(join(SUPPORT, "crashing-screen.ts"), 80, 20, how);
+      await until(() => terminal.text.includes("exit 1"));
+      assert.match(terminal.text, /drawn[\s\S]*\u001b\[\?7h\u001b\[\?1049l\u001b\[\?25h[\s\S]*boom/);
+      assert.doesNotMatch(terminal.text.slice(0, terminal.text.indexOf("\u001b[?25h")), /boom/);
     });
   }
 
