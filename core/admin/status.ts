@@ -36,6 +36,7 @@ export interface Status {
   readonly limits: Limits;
 }
 
+/** Host "" and port 0 where another program listens and hands requests over. */
 interface ListenAddress {
   readonly host: string;
   readonly port: number;

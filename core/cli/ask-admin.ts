@@ -71,9 +71,14 @@ interface ProblemDocument {
 function documentOf({ status, body }: GetResult, admin: EndpointUrl): unknown {
   const document = readJson(body);
   if (status === 200 && document !== undefined) return document;
-  const { detail, faults = [] } = (document ?? {}) as Partial<ProblemDocument>;
-  if (typeof detail === "string") throw new CommandError(exitCodeOf(status), [detail, ...faults].join("\n  "));
-  throw new CommandError(4, `What listens at ${admin.href} is not a router's admin port; name the admin port with --admin URL.`);
+  throw refusalOf({ status, body }, admin);
+}
+
+/** What to tell people about a response that is not what was asked for. */
+export function refusalOf({ status, body }: GetResult, admin: EndpointUrl): CommandError {
+  const { detail, faults = [] } = (readJson(body) ?? {}) as Partial<ProblemDocument>;
+  if (typeof detail === "string") return new CommandError(exitCodeOf(status), [detail, ...faults].join("\n  "));
+  return new CommandError(4, `What listens at ${admin.href} is not a router's admin port; name the admin port with --admin URL.`);
 }
 
 /** What the router refuses as it is asked is wrong usage; what it can't do is a config that does not fit. */
@@ -81,7 +86,8 @@ function exitCodeOf(status: number): number {
   return status >= 500 || status === 409 || status === 412 || status === 422 ? 1 : 2;
 }
 
-function unreachable(thrown: unknown, { href }: EndpointUrl): never {
+/** Throws a CommandError for a GetError, and anything else as it is. */
+export function unreachable(thrown: unknown, { href }: EndpointUrl): never {
   if (!(thrown instanceof GetError)) throw thrown;
   const why =
     thrown.reason === "refused" ? `Nobody listens at ${href}` : `No response came from ${href} (${thrown.message.toLowerCase()})`;
@@ -90,10 +96,15 @@ function unreachable(thrown: unknown, { href }: EndpointUrl): never {
 
 function readJson(text: string): unknown {
   try {
-    return JSON.parse(text, (_key, value: unknown) => printableValue(value));
+    return printableJson(text);
   } catch {
     return undefined;
   }
+}
+
+/** Reads JSON, with all texts in it made printable. Throws SyntaxError. */
+export function printableJson(text: string): unknown {
+  return JSON.parse(text, (_key, value: unknown) => printableValue(value));
 }
 
 /** Names from outside can be values and keys, for example of labels. */

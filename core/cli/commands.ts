@@ -45,6 +45,22 @@ const PRINT: readonly Switch[] = [
   { name: "check", meaning: "fmt: changes nothing; exit code 1 if a file is not formatted" },
 ];
 
+const WATCH: Switch = { name: "watch", meaning: "draws it anew every so many seconds (default 2), until Ctrl-C" };
+
+const TOP: readonly Switch[] = [
+  ...ADMIN.slice(0, 1),
+  { name: "sort", value: "KEY", meaning: "name (default), inflight, waiting, kv, requests, errors, ttft, hits or tokens" },
+];
+
+const TAIL: readonly Switch[] = [
+  ...ADMIN,
+  { name: "model", value: "NAME", meaning: "only requests for this model, or sent on under this name" },
+  { name: "status", value: "LIST", meaning: "only these, such as 502, 5xx or 429,5xx" },
+  { name: "endpoint", value: "NAME", meaning: "only requests that were tried there" },
+  { name: "slow", value: "MS", meaning: "only requests that took at least so long, such as 2000 or 2s" },
+  { name: "explain", meaning: "prints the whole explanation of each" },
+];
+
 /** Every command. Their modules are loaded only when they are called. */
 export const COMMANDS: readonly Command[] = [
   {
@@ -68,10 +84,18 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: "status",
-    words: "",
+    words: "[--watch [SECONDS]]",
     summary: "Shows the replicas, models and rewrites of a running router.",
-    switches: ADMIN,
-    run: async (argv) => (await import("./status.ts")).status(readInput(argv, ADMIN)),
+    switches: [...ADMIN, WATCH],
+    run: async (argv) => (await import("./status.ts")).status(readInput(argv, [...ADMIN, WATCH])),
+  },
+  {
+    name: "top",
+    words: "[SECONDS]",
+    summary:
+      "Shows the replicas as a table that is drawn anew every 2 seconds, until Ctrl-C; once, if the output is no terminal.",
+    switches: TOP,
+    run: async (argv) => (await import("./top.ts")).top(readInput(argv, TOP)),
   },
   {
     name: "explain",
@@ -79,6 +103,13 @@ export const COMMANDS: readonly Command[] = [
     summary: "Shows why a request went to its replica. The id is in the x-request-id header of its response.",
     switches: ADMIN,
     run: async (argv) => (await import("./explain.ts")).explain(readInput(argv, ADMIN)),
+  },
+  {
+    name: "tail",
+    words: "",
+    summary: "Prints each decision as its request ends, until Ctrl-C; connects again when the router restarts.",
+    switches: TAIL,
+    run: async (argv) => (await import("./tail.ts")).tail(readInput(argv, TAIL)),
   },
   {
     name: "apply",

@@ -2,11 +2,13 @@ import type { EndpointStatus, IntentStatus, RewriteStatus, Status } from "../adm
 import { askAdmin } from "./ask-admin.ts";
 import { type Input, noWords } from "./command.ts";
 import { type Alignment, table } from "./table.ts";
+import { watch } from "./watch.ts";
 
 /** `signalbox status`: prints the state of a running router. Returns the exit code: 3 if no replica is ready, or something needs attention. */
 export async function status(input: Input): Promise<number> {
-  noWords(input, "status");
   const { admin, isJson } = input;
+  if (input.has("watch")) return watch(input, (now) => statusText(now).trimEnd().split("\n"));
+  noWords(input, "status");
   // The admin port's own page, so its shape is known.
   const now = (await askAdmin(admin, "/status")) as Status;
   process.stdout.write(isJson ? `${JSON.stringify(now, undefined, 2)}\n` : statusText(now));
@@ -29,9 +31,8 @@ const COLUMNS: readonly (readonly [title: string, alignment: Alignment, cell: (e
 
 /** The state as text: pool, warnings, a table of replicas, rewrites and profile. */
 export function statusText(now: Status): string {
-  const ready = now.endpoints.filter(({ isAvailable }) => isAvailable).length;
   const lines = [
-    `Pool "${now.pool}": ${ready} of ${now.endpoints.length} replicas ready, up ${duration(now.uptimeS)}, config: ${now.sources.join(", ")}`,
+    poolLine(now),
     ...configLines(now.config),
     ...now.config.overlay.map(overlayText),
     ...now.warnings.map((warning) => `! ${warning}`),
@@ -42,6 +43,12 @@ export function statusText(now: Status): string {
     profileText(now),
   ];
   return `${lines.join("\n")}\n`;
+}
+
+/** The pool in one line. */
+export function poolLine({ pool, endpoints, uptimeS, sources }: Status): string {
+  const ready = endpoints.filter(({ isAvailable }) => isAvailable).length;
+  return `Pool "${pool}": ${ready} of ${endpoints.length} replicas ready, up ${duration(uptimeS)}, config: ${sources.join(", ")}`;
 }
 
 /** A table with a line for each endpoint. */

@@ -133,7 +133,7 @@ function assemble(
       routes: routesOf(ofKind("parser")),
       rewriters,
       targets: nameSet(targetsOf(rewriters)),
-      profile: buildProfile(config.profile, ofKind),
+      profile: { ...buildProfile(config.profile, ofKind), clientModels: rewriters.flatMap(({ plugin }) => plugin.clientModels) },
       observers,
       tracer: tracerOf(observers),
       settings: config.settings,

@@ -126,7 +126,12 @@ class BodyReader {
   }
 }
 
-function requestText(url: EndpointUrl, path: string, { method, body, headers = {} }: SendOptions): string {
+/** The bytes of a request; its body, if there is one, follows them. Throws GetError for a path or a header that can't be sent. */
+export function requestText(
+  url: EndpointUrl,
+  path: string,
+  { method, body, headers = {} }: Pick<SendOptions, "method" | "body" | "headers">,
+): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   const all = [
     `${method} ${url.basePath}${path} HTTP/1.1`,
@@ -143,7 +148,8 @@ function requestText(url: EndpointUrl, path: string, { method, body, headers = {
   return `${all.join("\r\n")}\r\n\r\n`;
 }
 
-function socketError(error: Error & { readonly code?: string }, isConnected: boolean): GetError {
+/** Why a connection failed. */
+export function socketError(error: Error & { readonly code?: string }, isConnected: boolean): GetError {
   const code = error.code ?? "";
   if (isConnected || code === "ECONNRESET") return new GetError("reset", "The connection broke", error);
   if (code === "ECONNREFUSED") return new GetError("refused", "Nobody listens at this address", error);

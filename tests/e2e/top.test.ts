@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import type { AdminServer } from "../../core/admin/server.ts";
+import { startTestAdmin } from "../support/admin.ts";
+import { run, until } from "../support/cli.ts";
+import { makeEndpoint } from "../support/endpoints.ts";
+import { onThisRuntime } from "../support/own-runtime.ts";
+import { makeShownRouter } from "../support/view.ts";
+
+const TIMEOUT = { timeout: 60_000 };
+const SUPPORT = join(import.meta.dirname ?? ".", "..", "support");
+const MAIN = join(import.meta.dirname ?? ".", "..", "..", "core", "cli", "main.ts");
+const [SIGINT, SIGTERM] = [2, 15];
+const hasPython = spawnSync("python3", ["--version"]).status === 0;
+
+const router = makeShownRouter(Array.from({ length: 50 }, (_, index) => makeEndpoint(index, { models: ["\u001b[31mred"] })));
+let admin: AdminServer;
+const children: ChildProcess[] = [];
+before(async () => {
+  admin = await startTestAdmin(router);
+});
+after(async () => {
+  for (const child of children) child.kill("SIGKILL");
+  await admin.close();
+});
+
+interface Terminal {
+  readonly text: string;
+  send(signal: number): void;
+}
+
+function inTerminal(columns: number, rows: number, ...words: string[]): Terminal {
+  return fileInTerminal(MAIN, columns, rows, ...words);
+}
+
+function fileInTerminal(file: string, columns: number, rows: number, ...words: string[]): Terminal {
+  const { command, args } = onThisRuntime(file);
+  const child = spawn("python3", [join(SUPPORT, "terminal.py"), String(columns), String(rows), command, ...args, ...words]);
+  children.push(child);
+  let text = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    text += chunk.toString();
+  });
+  return {
+    get text() {
+      return text;
+    },
+    send: (signal) => void child.stdin.write(`${signal}\n`),
+  };
+}
+
+/** The lines of each table that was drawn. */
+function drawn({ text }: Terminal): readonly (readonly string[])[] {
+  return text
+    .split("\u001b[H")
+    .slice(1)
+    .map((table) => table.split("\u001b[J")[0]!.split("\u001b[K\r\n"));
+}
+
+describe("a table that is drawn anew", { skip: hasPython ? false : "there is no python3 to make a terminal" }, () => {
+  const url = () => `http://127.0.0.1:${admin.port}`;
+  const rows: readonly (readonly [words: readonly string[], signal: number])[] = [
+    [["top", "0.5"], SIGINT],
+    [["top", "0.5", "--sort", "inflight"], SIGTERM],
+    [["top", "3600"], SIGINT],
+    [["status", "--watch", "0.5"], SIGINT],
+  ];
+  for (const [words, signal] of rows) {
+    it(`${words.join(" ")}: fits the terminal, and gives it back as it was`, TIMEOUT, async () => {
+      const terminal = inTerminal(60, 12, ...words, "--admin", url());
+      await until(() => drawn(terminal).length >= (words[1] === "3600" ? 1 : 3));
+      terminal.send(signal);
+      await until(() => terminal.text.includes("exit "));
+      const [first = []] = drawn(terminal);
+      assert.ok(first.length <= 12, `${first.length} rows`);
+      for (const line of first) assert.ok(line.replace("\u001b[K", "").length <= 60, line);
+      assert.match(first[0] ?? "", /^Pool "llama": 50 of 50 replicas ready/);
+      assert.match(terminal.text, /^\u001b\[\?1049h\u001b\[\?25l\u001b\[\?7l/);
+      assert.match(terminal.text, /\u001b\[\?7h\u001b\[\?1049l\u001b\[\?25hexit 0\r?\n$/);
+      assert.doesNotMatch(terminal.text, /\u001b\[31m/);
+    });
+  }
+
+  for (const how of ["throw", "reject"]) {
+    it(`gives the terminal back after an error that nobody caught (${how}), and shows it`, TIMEOUT, async () => {
+      const terminal = fileInTerminal(join(SUPPORT, "crashing-screen.ts"), 80, 20, how);
+      await until(() => terminal.text.includes("exit 1"));
+      assert.match(terminal.text, /drawn[\s\S]*\u001b\[\?7h\u001b\[\?1049l\u001b\[\?25h[\s\S]*boom/);
+      assert.doesNotMatch(terminal.text.slice(0, terminal.text.indexOf("\u001b[?25h")), /boom/);
+    });
+  }
+
+  it("goes on while the router is away, and says since when", TIMEOUT, async () => {
+    const first = await startTestAdmin(router);
+    const terminal = inTerminal(100, 20, "top", "0.5", "--admin", `http://127.0.0.1:${first.port}`);
+    await until(() => drawn(terminal).length >= 1);
+    await first.close();
+    await until(() => /! This is how it was at .*Z\. Nobody listens at/.test(terminal.text));
+    const second = await startTestAdmin(router, { port: first.port });
+    await until(() => drawn(terminal).at(-1)?.[0]?.startsWith("Pool") ?? false);
+    terminal.send(SIGINT);
+    await until(() => terminal.text.endsWith("exit 0\n"));
+    await second.close();
+  });
+
+  it("is printed once where the output is no terminal", TIMEOUT, async () => {
+    for (const words of [["top"], ["status", "--watch"]]) {
+      const { code, out, err } = await run(...words, "--admin", url());
+      assert.deepEqual([code, err], [0, ""]);
+      assert.doesNotMatch(out, /\u001b/);
+      assert.match(out, /^Pool "llama"[\s\S]*\nreplica +phase[\s\S]*\ne49 /);
+    }
+  });
+
+  it("says what is wrong with what is asked", TIMEOUT, async () => {
+    const wrong: readonly (readonly [words: readonly string[], code: number, text: RegExp])[] = [
+      [["top", "--sort", "size", "--admin", url()], 2, /--sort wants one of name, inflight, .* not "size"/],
+      [["top", "0", "--admin", url()], 2, /SECONDS wants a number from 0.5 to 3600, not "0"/],
+      [["status", "--watch", "1", "2", "--admin", url()], 2, /at most one word/],
+      [["status", "--watch", "--json", "--admin", url()], 2, /no JSON/],
+      [["top", "--admin", "http://127.0.0.1:9"], 4, /Nobody listens/],
+    ];
+    for (const [words, code, text] of wrong) {
+      const ended = await run(...words);
+      assert.match(ended.err, text);
+      assert.deepEqual([ended.code, ended.out], [code, ""]);
+    }
+  });
+});

@@ -1,0 +1,10 @@
+import { openScreen } from "../../core/cli/screen.ts";
+
+/** Draws, then fails in a way that no code catches: `crashing-screen.ts throw|reject`. */
+const screen = openScreen();
+screen?.draw(["drawn"]);
+setTimeout(() => {
+  if (process.argv.includes("throw")) throw new Error("boom");
+  void Promise.reject(new Error("boom"));
+}, 200);
+setTimeout(() => {}, 60_000);
