@@ -44,6 +44,7 @@ export function parse(
     body: body.bytes,
     target,
     rule: draw?.rule ?? "",
+    draw: draw?.method,
     onDemand: onDemand(target, config, plane),
     prefix: prefixIndex?.match(key, body.bytes, parsed.promptSpans, promptTokens) ?? NO_PREFIX,
   };

@@ -17,6 +17,7 @@ export interface FactsDocument {
 interface EndpointDocument extends Omit<Endpoint, "models"> {
   readonly models: readonly string[];
   readonly isPaused: boolean;
+  readonly isRateKnown: boolean;
   readonly load: { readonly [Name in NumberName]: number | null };
   readonly adapters: AdaptersDocument | null;
   /** Names that it does not list and that something is known of. */
@@ -71,6 +72,7 @@ export function readFacts({ endpoints, nowMs, adapterLoadMs }: FactsDocument): {
       nowMs,
       adapterLoadMs,
       ...numbers,
+      isRateKnown: (slot) => bySlot.get(slot)?.isRateKnown ?? false,
       isPaused: (slot) => bySlot.get(slot)?.isPaused ?? false,
       adapters: (slot) => adapters.get(slot),
       unlisted: (slot, name) => unlisted.get(slot)?.get(name),
@@ -85,6 +87,7 @@ function writeEndpoint(endpoint: Endpoint, load: LoadView, targets: Iterable<str
     ...endpoint,
     models: [...models],
     isPaused: load.isPaused(slot),
+    isRateKnown: load.isRateKnown(slot),
     load: numbers as EndpointDocument["load"],
     adapters: writeAdapters(load.adapters(slot)),
     unlisted: Object.fromEntries(
@@ -97,7 +100,14 @@ function writeEndpoint(endpoint: Endpoint, load: LoadView, targets: Iterable<str
 }
 
 function readEndpoint(document: EndpointDocument): Endpoint {
-  const { load: _load, adapters: _adapters, isPaused: _isPaused, unlisted: _unlisted, ...endpoint } = document;
+  const {
+    load: _load,
+    adapters: _adapters,
+    isPaused: _isPaused,
+    isRateKnown: _isRateKnown,
+    unlisted: _unlisted,
+    ...endpoint
+  } = document;
   return Object.freeze({ ...endpoint, models: nameSet(endpoint.models) });
 }
 
