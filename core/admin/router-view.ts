@@ -8,6 +8,7 @@ export type ShownRouter = Pick<
   Router,
   | "adapters"
   | "config"
+  | "dryRun"
   | "facts"
   | "load"
   | "memory"
@@ -19,6 +20,7 @@ export type ShownRouter = Pick<
   | "isPanicking"
   | "slowPlugins"
   | "probeFailure"
+  | "savedFacts"
 >;
 
 /** What the process knows beside its router. */

@@ -22,6 +22,12 @@ export async function askAdmin(admin: EndpointUrl, path: string): Promise<unknow
   return documentOf(await httpGet(admin, path, options).catch((thrown) => unreachable(thrown, admin)), admin);
 }
 
+/** Asks a question that has a body, and changes nothing. Rejects with a CommandError that says what to do. */
+export async function askAdminWith(admin: EndpointUrl, path: string, body: unknown): Promise<unknown> {
+  const options = { method: "POST", body: JSON.stringify(body), timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES };
+  return documentOf(await httpSend(admin, `/api/v1${path}`, options).catch((thrown) => unreachable(thrown, admin)), admin);
+}
+
 /** Changes something through the admin API and returns its response. Rejects with a CommandError that says what to do. */
 export async function changeThroughAdmin(
   input: Input,
@@ -90,10 +96,15 @@ function unreachable(thrown: unknown, { href }: EndpointUrl): never {
 
 function readJson(text: string): unknown {
   try {
-    return JSON.parse(text, (_key, value: unknown) => printableValue(value));
+    return printableJson(text);
   } catch {
     return undefined;
   }
+}
+
+/** Reads JSON, with all texts in it made printable. Throws SyntaxError. */
+export function printableJson(text: string): unknown {
+  return JSON.parse(text, (_key, value: unknown) => printableValue(value));
 }
 
 /** Names from outside can be values and keys, for example of labels. */

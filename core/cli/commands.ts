@@ -31,6 +31,15 @@ const START: readonly Switch[] = [
   { name: "admin-port", value: "N", meaning: "the port of the status page and the API (default 9090)" },
 ];
 
+const EXPLAIN: readonly Switch[] = [
+  ...ADMIN,
+  { name: "file", short: "f", value: "BODY", meaning: "a file with a request's body; - for the standard input" },
+  { name: "path", value: "PATH", meaning: "with -f: the path of the request (default /v1/chat/completions)" },
+  { name: "header", value: "K:V", isRepeated: true, meaning: "with -f: a header of the request" },
+  { name: "snapshot", value: "FILE", meaning: "with -f: facts that signalbox facts saved, instead of a router's" },
+  { name: "config", value: "FILE", isRepeated: true, meaning: "with --snapshot: config files (default signalbox.yaml here)" },
+];
+
 const SPLIT_TEST: readonly Switch[] = [
   ...ADMIN,
   { name: "requests", value: "N", meaning: "how many requests to send, one after the other (default 20)" },
@@ -75,10 +84,18 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: "explain",
-    words: "REQUEST_ID",
-    summary: "Shows why a request went to its replica. The id is in the x-request-id header of its response.",
-    switches: ADMIN,
-    run: async (argv) => (await import("./explain.ts")).explain(readInput(argv, ADMIN)),
+    words: "REQUEST_ID | -f BODY",
+    summary:
+      "Shows why a request went to its replica (the id is in the x-request-id header of its response), or where a request with this body would go now: it is not sent, and nothing is booked.",
+    switches: EXPLAIN,
+    run: async (argv, registry) => (await import("./explain.ts")).explain(readInput(argv, EXPLAIN), registry),
+  },
+  {
+    name: "facts",
+    words: "",
+    summary: "Prints what the router's decisions read now, as JSON for explain --snapshot: no prompts, no headers, no keys.",
+    switches: ADMIN.slice(0, 1),
+    run: async (argv) => (await import("./facts.ts")).facts(readInput(argv, ADMIN.slice(0, 1))),
   },
   {
     name: "apply",

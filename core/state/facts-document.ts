@@ -2,19 +2,29 @@ import type { Endpoint } from "../contract/endpoint.ts";
 import type { AdapterFacts, LoadView, UnlistedName } from "../contract/load-view.ts";
 import { nameSet } from "../contract/name-set.ts";
 import { type Facts, factsOf } from "./facts.ts";
+import type { SavedState } from "./saved-state.ts";
+
+/** Grows with each change of the shape. */
+export const FACTS_VERSION = 3;
 
 /**
- * Facts and load at one moment as plain JSON, so that another process can repeat a decision. It holds no prompt and no key.
- * Times are on the clock of the router that wrote it.
+ * Facts and load at one moment as plain JSON, so that another process can repeat a decision. It holds no prompt, no header and no
+ * key, and so not what the prefix index knows. Times in `Ms` are on the clock of the router that wrote it.
  */
 export interface FactsDocument {
-  readonly version: 2;
+  readonly version: typeof FACTS_VERSION;
+  /** In ISO 8601. */
+  readonly savedAt: string;
   readonly nowMs: number;
+  /** Reported / estimated length of prompts, by API. */
+  readonly tokenFactors: Readonly<Record<string, number>>;
+  /** What built-in plugins of the decision keep, such as the turns of round-robin. */
+  readonly kept: readonly SavedState[];
   readonly adapterLoadMs: number;
   readonly endpoints: readonly EndpointDocument[];
 }
 
-interface EndpointDocument extends Omit<Endpoint, "models"> {
+export interface EndpointDocument extends Omit<Endpoint, "models"> {
   readonly models: readonly string[];
   readonly isPaused: boolean;
   readonly isRateKnown: boolean;
@@ -44,10 +54,15 @@ const NUMBERS = [
 
 type NumberName = (typeof NUMBERS)[number];
 
-/** `targets` are the names that replicas may load: for a decision about another name, what its refusals taught is lost. */
-export function writeFacts({ endpoints }: Facts, load: LoadView, targets: Iterable<string> = []): FactsDocument {
+interface FactsExtras extends Pick<FactsDocument, "savedAt" | "tokenFactors" | "kept"> {
+  /** The names that replicas may load: for a decision about another name, what its refusals taught is lost. */
+  readonly targets: Iterable<string>;
+}
+
+export function writeFacts({ endpoints }: Facts, load: LoadView, { targets, ...extras }: FactsExtras): FactsDocument {
   return {
-    version: 2,
+    version: FACTS_VERSION,
+    ...extras,
     nowMs: load.nowMs,
     adapterLoadMs: load.adapterLoadMs,
     endpoints: endpoints.map((endpoint) => writeEndpoint(endpoint, load, targets)),
@@ -55,7 +70,7 @@ export function writeFacts({ endpoints }: Facts, load: LoadView, targets: Iterab
 }
 
 /** Turns a document into the arguments of `decide`. */
-export function readFacts({ endpoints, nowMs, adapterLoadMs }: FactsDocument): {
+export function readFacts({ endpoints, nowMs, adapterLoadMs }: Pick<FactsDocument, "endpoints" | "nowMs" | "adapterLoadMs">): {
   readonly facts: Facts;
   readonly load: LoadView;
 } {

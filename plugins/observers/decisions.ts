@@ -42,7 +42,7 @@ export default defineObserver({
             const latestFirst = latest().latestFirst();
             const asked = query.get("id");
             const found = asked === null ? latestFirst : latestFirst.filter(({ id }) => id === asked);
-            return JSON.stringify({ decisions: found.slice(0, limitOf(query, size)).map(reportOf) });
+            return JSON.stringify({ size, decisions: found.slice(0, limitOf(query, size)).map(reportOf) });
           },
         },
       ],

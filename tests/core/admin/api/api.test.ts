@@ -85,6 +85,8 @@ test("the OpenAPI document describes every route, with its schemas", async () =>
     "get /adapters",
     "get /config",
     "get /endpoints",
+    "get /explain/{id}",
+    "get /facts",
     "get /openapi.json",
     "get /rewrites",
     "get /rewrites/{name}",
@@ -95,6 +97,7 @@ test("the OpenAPI document describes every route, with its schemas", async () =>
     "post /endpoints/{name}/cordon",
     "post /endpoints/{name}/drain",
     "post /endpoints/{name}/undrain",
+    "post /explain",
     "post /rewrites/{name}/revert",
     "put /rewrites/{name}",
   ]);
