@@ -74,6 +74,8 @@ const failure: z.ZodType<AttemptFailure> = z.literal([
 const attempt: z.ZodType<Attempt> = z.object({
   endpoint: z.string(),
   result: z.union([z.int(), failure]).describe("The HTTP status, or why there was none."),
+  startedMs: z.number().describe("Since the request's head was complete, like endedMs."),
+  endedMs: z.number(),
 });
 
 export const decisionReportSchema: z.ZodType<DecisionReport> = z.object({

@@ -44,7 +44,7 @@ export interface DryRunPlane extends ParsePlane {
 export function dryRun(asked: DryRunRequest, config: ActiveConfig, plane: DryRunPlane): DryRun {
   try {
     const { rewriters, targets, settings, profile } = config;
-    const incoming = incomingOf(asked, config);
+    const incoming = incomingOf(asked, config, plane.clock.now());
     const request = parse(incoming, { rewriters: rewriters.map(withoutCount), targets, settings }, plane);
     const { facts, pluginTimes, load, clock, random } = plane;
     return { request, decision: decide(request, facts, pluginTimes.untimed(profile), load.at(clock.now()), random) };
@@ -54,7 +54,7 @@ export function dryRun(asked: DryRunRequest, config: ActiveConfig, plane: DryRun
 }
 
 /** The same checks in the same order as for a client's request. */
-function incomingOf(asked: DryRunRequest, config: ActiveConfig): Incoming {
+function incomingOf(asked: DryRunRequest, config: ActiveConfig, headAtMs: number): Incoming {
   const { limits } = config.settings;
   const head = headOf(asked, config);
   const { path, query } = splitTarget(head.target);
@@ -67,7 +67,7 @@ function incomingOf(asked: DryRunRequest, config: ActiveConfig): Incoming {
     keys.length > 0
       ? readJsonBody(asked.body, keys, limits.bodyDepth)
       : new JsonBody(asked.body, asked.body.length, { spanOf: () => undefined });
-  return { id: "dry-run", head, method: head.method, path, query, peer: "", parser, body };
+  return { id: "dry-run", headAtMs, head, method: head.method, path, query, peer: "", parser, body };
 }
 
 /** Throws WireError for headers that no client may send. */

@@ -1,6 +1,6 @@
 import type { Leg } from "../contract/decision.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
-import { firstTokenMs } from "../contract/first-token.ts";
+import { firstTokenMs } from "../contract/expected-wait.ts";
 import type { LoadView } from "../contract/load-view.ts";
 import { NO_PREFIX } from "../contract/prefix-match.ts";
 import type { InferenceRequest } from "../contract/request.ts";
@@ -23,13 +23,8 @@ export function estimate(request: InferenceRequest, order: readonly Endpoint[], 
     const endpoint = order[place]!;
     const { slot } = endpoint;
     const cached = isPrefixKnown ? Math.min(promptTokens, prefix.matchedTokens(slot)) : 0;
-    const waiting = load.remainingPrefill(slot);
-    const isKnown = load.isRateKnown(slot);
-    numbers.push(
-      isPrefixKnown ? cached : Number.NaN,
-      waiting,
-      isKnown ? firstTokenMs(waiting + promptTokens - cached, request, endpoint, load) : Number.NaN,
-    );
+    const ms = load.isRateKnown(slot) ? firstTokenMs(request, endpoint, load, promptTokens - cached) : Number.NaN;
+    numbers.push(isPrefixKnown ? cached : Number.NaN, load.remainingPrefill(slot), ms);
   }
   return numbers;
 }

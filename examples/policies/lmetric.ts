@@ -1,4 +1,4 @@
-import { uncachedTokens } from "../../core/contract/first-token.ts";
+import { uncachedTokens } from "../../core/contract/expected-wait.ts";
 import { z } from "../../core/contract/options.ts";
 import { defineScorer } from "../../core/contract/plugin.ts";
 import { cheapestFirst } from "./cheapest-first.ts";

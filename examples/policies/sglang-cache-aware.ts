@@ -1,5 +1,5 @@
 import type { Endpoint } from "../../core/contract/endpoint.ts";
-import { uncachedTokens } from "../../core/contract/first-token.ts";
+import { uncachedTokens } from "../../core/contract/expected-wait.ts";
 import { z } from "../../core/contract/options.ts";
 import { defineScorer } from "../../core/contract/plugin.ts";
 import { cheapestFirst } from "./cheapest-first.ts";

@@ -1,5 +1,5 @@
 import type { Endpoint } from "../../core/contract/endpoint.ts";
-import { DECODE_MS, firstTokenMs, uncachedTokens } from "../../core/contract/first-token.ts";
+import { DECODE_MS, firstTokenMs, uncachedTokens } from "../../core/contract/expected-wait.ts";
 import type { LoadView } from "../../core/contract/load-view.ts";
 import { z } from "../../core/contract/options.ts";
 import { defineScorer } from "../../core/contract/plugin.ts";
@@ -39,9 +39,7 @@ export default defineScorer({
         const waitsMs: number[] = [];
         let shortest = Number.POSITIVE_INFINITY;
         for (const endpoint of candidates) {
-          const { slot } = endpoint;
-          const tokens = load.remainingPrefill(slot) + weight * uncachedTokens(request, slot);
-          const waitMs = firstTokenMs(tokens, request, endpoint, load, decodeMs);
+          const waitMs = firstTokenMs(request, endpoint, load, weight * uncachedTokens(request, endpoint.slot), decodeMs);
           waitsMs.push(waitMs);
           if (waitMs < shortest) shortest = waitMs;
         }

@@ -11,19 +11,20 @@ export function uncachedTokens({ prefix, promptTokens }: InferenceRequest, slot:
 }
 
 /**
- * The expected time to the request's first token at the endpoint, in milliseconds, after `tokens` of prompts (those that wait there,
- * and its own that are not cached):
- * tokens / measured speed + decodeMs x requests in flight + what loading the adapter takes, where it is not loaded
+ * Expected milliseconds to the first token at the endpoint, if `tokens` of the request's prompt have to be processed:
+ * (remaining prefill tokens + tokens) / measured speed + decodeMs x requests in flight + what loading the adapter takes, where it is
+ * not loaded
  */
 export function firstTokenMs(
-  tokens: number,
   request: InferenceRequest,
   endpoint: Endpoint,
   load: LoadView,
+  tokens: number,
   decodeMs = DECODE_MS,
 ): number {
   const { slot } = endpoint;
-  return tokens / load.prefillRate(slot) + decodeMs * load.inFlight(slot) + adapterWaitMs(request, endpoint, load);
+  const prefillMs = (load.remainingPrefill(slot) + tokens) / load.prefillRate(slot);
+  return prefillMs + decodeMs * load.inFlight(slot) + adapterWaitMs(request, endpoint, load);
 }
 
 /** How long the request waits at the endpoint until its replica has loaded the target, in milliseconds; 0 where it has it. */
