@@ -272,9 +272,8 @@ export class Exchange implements ResponseReader {
 }
 
 function expectedMs(request: InferenceRequest, endpoint: Endpoint, load: LoadView): number {
-  const { slot } = endpoint;
-  if (request.promptTokens === 0 || !load.isRateKnown(slot)) return Number.NaN;
-  return firstTokenMs(request, endpoint, load, uncachedTokens(request, slot));
+  if (request.promptTokens === 0) return Number.NaN;
+  return firstTokenMs(request, endpoint, load, uncachedTokens(request, endpoint.slot));
 }
 
 function isEventStream(head: Head): boolean {
