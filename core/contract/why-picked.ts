@@ -166,7 +166,8 @@ function rivalText(compared: Compared): string {
   return Math.abs(more) > 0 ? `${rival} has ${whole(there?.cachedTokens ?? 0)} of them` : "";
 }
 
-const sentence = (text: string) => text.slice(0, 1).toUpperCase() + text.slice(1);
+/** With a capital letter, unless it begins with a name or a number. */
+const sentence = (text: string) => text.replace(/^(none|the) /, (word) => word[0]!.toUpperCase() + word.slice(1));
 const shown = (score: number) => score.toFixed(3);
 const whole = (value: number) => Math.round(value).toLocaleString("en-US");
 const percent = (share: number) => `${Math.round(100 * share)}%`;

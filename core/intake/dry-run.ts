@@ -11,6 +11,7 @@ import { decide } from "../pipeline.ts";
 import { type ParsePlane, parse } from "../stages/parse.ts";
 import { type Head, HeadParser } from "../wire/head.ts";
 import { splitTarget } from "../wire/request-target.ts";
+import { WireError } from "../wire/wire-error.ts";
 import { checkContentType } from "./check-head.ts";
 import type { Incoming } from "./incoming.ts";
 import { noSuchRoute } from "./served-routes.ts";
@@ -76,10 +77,14 @@ function headOf({ path, headers }: DryRunRequest, { settings }: ActiveConfig): H
   const defaults = { host: "localhost", "content-type": "application/json" };
   const missing = Object.entries(defaults).filter(([name]) => !names.has(name));
   const lines = [...missing, ...headers].map(([name, value]) => `${name}: ${value}\r\n`);
+  if ([path, ...headers.flat()].some((text) => LINE_END.test(text)))
+    throw new WireError("bad_head", "A path, or a header's name or value, has a line end in it; take it out.");
   const parser = new HeadParser("request", settings.limits);
   parser.push(Buffer.from(`POST ${path} HTTP/1.1\r\n${lines.join("")}\r\n`), 0);
   return parser.head;
 }
+
+const LINE_END = /[\r\n]/;
 
 /** The rewriter, whose draws count nothing. */
 function withoutCount(named: Named<Rewriter>): Named<Rewriter> {
