@@ -19,7 +19,7 @@ import { CommandError, UsageError } from "./usage.ts";
 
 const DEFAULT_FILE = "signalbox.yaml";
 /** The pool comes from the snapshot; this only makes a config without one complete. */
-const NO_REPLICA = ["http://127.0.0.1:9"];
+const NO_REPLICA = ["http://snapshot.invalid"];
 const NO_PROMPTS = "A snapshot has no prompts: nothing is known of what is cached, so nothing counts as cached.";
 
 export interface OfflineOptions {
