@@ -35,7 +35,12 @@ export async function explainOffline(question: BodyQuestion, options: OfflineOpt
   const document = readSnapshot(options.snapshot);
   const files = filesOf(options.configs);
   const loaded = await loadFiles(files, options.registry);
-  const notes = [NO_PROMPTS, `Decided by the config of ${files.join(", ") || "a router without files"}; --config names another.`];
+  const lost = document.lost.map((name) => `What the plugin ${name} keeps is not in a snapshot.`);
+  const notes = [
+    NO_PROMPTS,
+    ...lost,
+    `Decided by the config of ${files.join(", ") || "a router without files"}; --config names another.`,
+  ];
   const output = { print() {}, isTerminal: false };
   const services = { clock: systemClock, random: Math.random, log: silentLog, output };
   const plugins = buildPluginSet(loaded, services, restoredState(document.kept));

@@ -34,6 +34,10 @@ export class KeptState {
     return state;
   }
 
+  has({ type, name }: Instance): boolean {
+    return this.#entries.has(keyOf(type, name));
+  }
+
   /** The state of these instances as JSON; without those that have none, or none that JSON can hold. */
   saved(instances: readonly Instance[]): readonly SavedState[] {
     return instances.flatMap(({ type, name }) => {

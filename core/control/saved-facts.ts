@@ -19,15 +19,18 @@ const KEEPERS: ReadonlySet<string> = new Set(["model-rewrite", "round-robin", "n
 
 /** What a decision reads now, but for what is known of prompts. */
 export function savedFacts(config: ActiveConfig, kept: KeptState, { facts, load, clock, tokenScale }: Saved): FactsDocument {
+  const plugins = decidersOf(config);
+  const saved = kept.saved(plugins.filter(({ type, file = "" }) => file === "" && KEEPERS.has(type)));
+  const isLost = (plugin: Named<unknown>) => kept.has(plugin) && !saved.some(({ name }) => name === plugin.name);
   return writeFacts(facts, load.at(clock.now()), {
     savedAt: new Date(clock.wall()).toISOString(),
     tokenFactors: tokenScale.factors(),
-    kept: kept.saved(keepersOf(config)),
+    kept: saved,
+    lost: plugins.filter(isLost).map(({ name }) => name),
     targets: config.targets,
   });
 }
 
-function keepersOf({ rewriters, profile }: ActiveConfig): readonly Named<unknown>[] {
-  const plugins: readonly Named<unknown>[] = [...rewriters, ...profile.scorers, profile.picker];
-  return plugins.filter(({ type, file = "" }) => file === "" && KEEPERS.has(type));
+function decidersOf({ rewriters, profile }: ActiveConfig): readonly Named<unknown>[] {
+  return [...rewriters, ...profile.filters, ...profile.scorers, profile.picker];
 }

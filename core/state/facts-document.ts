@@ -20,6 +20,8 @@ export interface FactsDocument {
   readonly tokenFactors: Readonly<Record<string, number>>;
   /** What built-in plugins of the decision keep, such as the turns of round-robin. */
   readonly kept: readonly SavedState[];
+  /** Plugins of the decision that keep something which is not in this document, by their names in the config. */
+  readonly lost: readonly string[];
   readonly adapterLoadMs: number;
   readonly endpoints: readonly EndpointDocument[];
 }
@@ -54,7 +56,7 @@ const NUMBERS = [
 
 type NumberName = (typeof NUMBERS)[number];
 
-interface FactsExtras extends Pick<FactsDocument, "savedAt" | "tokenFactors" | "kept"> {
+interface FactsExtras extends Pick<FactsDocument, "savedAt" | "tokenFactors" | "kept" | "lost"> {
   /** The names that replicas may load: for a decision about another name, what its refusals taught is lost. */
   readonly targets: Iterable<string>;
 }

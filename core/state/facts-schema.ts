@@ -74,6 +74,7 @@ export const factsSchema = z.object({
       }),
     )
     .describe("What built-in plugins keep, such as the turns of round-robin."),
+  lost: names.describe("Plugins that keep something which is not in this document."),
   endpoints: z.array(endpoint),
 });
 

@@ -288,7 +288,7 @@ describe("a decision", () => {
     ];
   }
 
-  const NOTHING_ELSE = { savedAt: "", tokenFactors: {}, kept: [], targets: [] };
+  const NOTHING_ELSE = { savedAt: "", tokenFactors: {}, kept: [], lost: [], targets: [] };
   for (const profile of profiles()) {
     it(`by ${profile.name} is the same for the same inputs, and deciding changes none of them`, async () => {
       const { clock, table } = await makeTable();

@@ -22,6 +22,7 @@ const document = JSON.parse(
       savedAt: "2030-01-01T00:00:00.000Z",
       tokenFactors: { messages: 1.5 },
       kept,
+      lost: ["lora-affinity"],
       targets: ["v1"],
     }),
   ),
