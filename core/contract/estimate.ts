@@ -11,7 +11,7 @@ export interface Estimate {
 }
 
 /** Numbers in `Leg.estimates` for each endpoint, in the order of the fields above. */
-export const NUMBERS_PER_ENDPOINT = 3;
+const NUMBERS_PER_ENDPOINT = 3;
 
 /** What was expected of the endpoint at this place of the leg's order; undefined where nothing was recorded. */
 export function estimateAt({ estimates }: Pick<Leg, "estimates">, place: number): Estimate | undefined {
