@@ -1,9 +1,8 @@
 import { type Command, DEFAULT_ADMIN_URL, readInput, type Switch } from "./command.ts";
 
-const ADMIN: readonly Switch[] = [
-  { name: "admin", value: "URL", meaning: `the router's admin port (default ${DEFAULT_ADMIN_URL})` },
-  { name: "json", meaning: "prints JSON" },
-];
+const ADMIN_URL: Switch = { name: "admin", value: "URL", meaning: `the router's admin port (default ${DEFAULT_ADMIN_URL})` };
+const JSON_SWITCH: Switch = { name: "json", meaning: "prints JSON" };
+const ADMIN: readonly Switch[] = [ADMIN_URL, JSON_SWITCH];
 
 const CHANGE: readonly Switch[] = [
   ...ADMIN,
@@ -16,7 +15,6 @@ const WRITE: Switch = { name: "write", meaning: "writes it into the file that th
 const RULE: Switch = { name: "rule", value: "N", meaning: "index of the rule, where the rewrite has several" };
 const GRACE: Switch = { name: "grace", value: "TIME", meaning: "how long its sessions go on" };
 const FILES: Switch = { name: "file", short: "f", value: "FILE", isRepeated: true, meaning: "a file, or a folder of files" };
-const JSON_SWITCH: Switch = { name: "json", meaning: "prints JSON" };
 
 const ADAPTERS: readonly Switch[] = [
   ...CHANGE,
@@ -94,8 +92,8 @@ export const COMMANDS: readonly Command[] = [
     name: "facts",
     words: "",
     summary: "Prints what the router's decisions read now, as JSON for explain --snapshot: no prompts, no headers, no keys.",
-    switches: ADMIN.slice(0, 1),
-    run: async (argv) => (await import("./facts.ts")).facts(readInput(argv, ADMIN.slice(0, 1))),
+    switches: [ADMIN_URL],
+    run: async (argv) => (await import("./facts.ts")).facts(readInput(argv, [ADMIN_URL])),
   },
   {
     name: "apply",

@@ -8,6 +8,7 @@ import { RouterError } from "../contract/errors.ts";
 import { silentLog } from "../contract/log.ts";
 import type { Definition } from "../contract/plugin.ts";
 import { printableLines } from "../contract/printable.ts";
+import { thrownText } from "../contract/thrown-text.ts";
 import { restoredState } from "../control/kept-state.ts";
 import { buildPluginSet } from "../control/plugin-set.ts";
 import { type DryRunPlane, dryRun } from "../intake/dry-run.ts";
@@ -50,13 +51,16 @@ export async function explainOffline(question: BodyQuestion, options: OfflineOpt
     return printableJson(JSON.stringify(dryRunReport(request, decision, document.savedAt, notes))) as DryRunReport;
   } catch (thrown) {
     if (!(thrown instanceof RouterError)) throw thrown;
-    throw new CommandError(
-      2,
-      [thrown.message, ...(thrown.fault ? [`${thrown.fault.plugin}: ${thrown.fault.text}`] : [])].join("\n  "),
-    );
+    throw refusalOf(thrown);
   } finally {
     plugins.dispose();
   }
+}
+
+/** There is no log, so what a plugin or the router did wrong is in the message. */
+function refusalOf({ message, fault, cause }: RouterError): CommandError {
+  if (fault !== undefined) return new CommandError(2, `${message}\n  ${fault.plugin}: ${fault.text}`);
+  return new CommandError(2, cause === undefined ? message : `The decision can't be made: ${thrownText(cause)}`);
 }
 
 function readSnapshot(file: string): FactsDocument {

@@ -1,6 +1,7 @@
 import { z } from "../contract/options.ts";
 import { type EndpointDocument, FACTS_VERSION, type FactsDocument } from "./facts-document.ts";
 import { MAX_SLOTS } from "./load.ts";
+import type { SavedState } from "./saved-state.ts";
 
 const unknown = z.number().nullable();
 const names = z.array(z.string());
@@ -56,6 +57,12 @@ const endpoint = z.looseObject({
   unlisted: z.record(z.string(), z.object({ standing: z.enum(["loading", "served", "refused"]), leftMs })),
 });
 
+/** Whether the value can be put into its container. */
+function fits({ as, value }: Pick<SavedState, "as"> & { readonly value?: unknown }): boolean {
+  if (as === "json") return true;
+  return Array.isArray(value) && (as === "set" || value.every((entry) => Array.isArray(entry)));
+}
+
 /** The shape of a FactsDocument, as the admin API describes it and as a file of it is checked. */
 export const factsSchema = z.object({
   version: z.literal(FACTS_VERSION).describe("Grows with each change of the shape."),
@@ -65,13 +72,15 @@ export const factsSchema = z.object({
   tokenFactors: z.record(z.string(), z.number()).describe("Reported / estimated length of prompts, by API."),
   kept: z
     .array(
-      z.object({
-        type: z.string(),
-        name: z.string(),
-        version: z.int(),
-        as: z.enum(["map", "set", "json"]),
-        value: z.unknown(),
-      }),
+      z
+        .object({
+          type: z.string(),
+          name: z.string(),
+          version: z.int(),
+          as: z.enum(["map", "set", "json"]),
+          value: z.unknown(),
+        })
+        .refine(fits, { error: "the value does not fit its container" }),
     )
     .describe("What built-in plugins keep, such as the turns of round-robin."),
   lost: names.describe("Plugins that keep something which is not in this document."),

@@ -90,6 +90,6 @@ function ended(id: string, { router, clock, running, droppedLogLines, acceptPaus
   const text = page.render(view, new URLSearchParams({ id }));
   const { size, decisions } = JSON.parse(text) as { size: number; decisions: readonly DecisionReport[] };
   if (decisions.length > 0) return decisions;
-  const detail = `The router does not know this request: it keeps the last ${size} that have ended; the plugin "decisions" has the number.`;
+  const detail = `The router does not know this request: it keeps the last ${size} that have ended (the parameter "size" of the plugin "decisions").`;
   throw new Problem(404, "unknown_request", detail);
 }

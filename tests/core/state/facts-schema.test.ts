@@ -45,6 +45,7 @@ describe("what is refused", () => {
     ["no endpoints", { ...document, endpoints: undefined }, /damaged at endpoints/],
     ["a slot beyond the table", { ...document, endpoints: [{ ...first, slot: 5_000 }] }, /damaged at endpoints\.0\.slot/],
     ["models that are no list", { ...document, endpoints: [{ ...first, models: {} }] }, /damaged at endpoints\.0\.models/],
+    ["a map that is none", { ...document, kept: [{ ...kept[0], value: [1] }] }, /damaged at kept\.0: the value does not fit/],
     ["a container that is none", { ...document, kept: [{ ...kept[0], as: "date" }] }, /damaged at kept\.0\.as/],
   ];
   for (const [name, value, message] of rows) it(name, () => assert.throws(() => checkedFacts(value), message));
