@@ -8,6 +8,7 @@ import type { DataPlane } from "./data-plane.ts";
 import type { Incoming } from "./intake/incoming.ts";
 import type { ResponseWriter } from "./intake/response-writer.ts";
 import type { Applicant } from "./stages/admit.ts";
+import { estimate } from "./stages/estimate.ts";
 import { filter } from "./stages/filter.ts";
 import { type Delivery, type Earlier, Forwarding, type ForwardOwner, NOT_DELIVERED } from "./stages/forward.ts";
 import { holdBack, trialFirst } from "./stages/hold-back.ts";
@@ -185,15 +186,30 @@ export function decide(request: InferenceRequest, facts: Facts, profile: Profile
   const { candidates } = held;
   const dropped = held.dropped.length === 0 ? filtered.dropped : [...filtered.dropped, ...held.dropped];
   const { columns, totals, faults } = refusal === undefined ? score(request, profile.scorers, candidates, load) : NOT_SCORED;
-  const order = refusal === undefined ? trialFirst(held.trial, pick(profile.picker, candidates, totals, random)) : [];
+  const { picker } = profile;
+  const order = refusal === undefined ? trialFirst(held.trial, pick(picker, candidates, totals, random)) : [];
+  const estimates = estimate(request, order, load);
   return {
     requestId: request.id,
     atMs: load.nowMs,
     model: request.model,
     target: request.target,
     rule: request.rule,
+    draw: request.draw,
     endpoints,
-    legs: [{ profile: profile.name, dropped, candidates, scores: columns, totals, order }],
+    legs: [
+      {
+        profile: profile.name,
+        dropped,
+        candidates,
+        scores: columns,
+        totals,
+        picker: picker.name,
+        pickerType: picker.type,
+        order,
+        estimates,
+      },
+    ],
     refusal,
     faults,
   };

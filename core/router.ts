@@ -11,7 +11,9 @@ import { KeptState } from "./control/kept-state.ts";
 import { withPlace } from "./control/plugin-error.ts";
 import { buildPluginSet, type HostServices, type PluginSet } from "./control/plugin-set.ts";
 import { PluginSets } from "./control/plugin-sets.ts";
+import { savedFacts } from "./control/saved-facts.ts";
 import type { DataPlane } from "./data-plane.ts";
+import { type DryRun, type DryRunRequest, dryRun } from "./intake/dry-run.ts";
 import { requestIds } from "./intake/request-ids.ts";
 import { intake } from "./intake/request-intake.ts";
 import type { RequestStarter } from "./intake/request-receiver.ts";
@@ -21,6 +23,7 @@ import { admitAll } from "./stages/admit.ts";
 import { PluginFaults } from "./stages/plugin-faults.ts";
 import type { SlowPlugin, TimedPlugin } from "./stages/plugin-times.ts";
 import { type Facts, factsOf } from "./state/facts.ts";
+import type { FactsDocument } from "./state/facts-document.ts";
 import type { LoadTable } from "./state/load.ts";
 import type { PrefixIndexStats } from "./state/prefix-index.ts";
 import { bearerFor } from "./wire/bearer.ts";
@@ -64,6 +67,10 @@ export interface Router {
   probeFailure(endpoint: Endpoint): string;
   /** Resolves to true once an endpoint is available, or to false when none is after `timeoutMs`. */
   whenReady(timeoutMs: number): Promise<boolean>;
+  /** What would be decided about this request now; nothing is sent or booked. Throws the RouterError that the client would get. */
+  dryRun(asked: DryRunRequest): DryRun;
+  /** What a decision reads, but for what is known of prompts. */
+  savedFacts(): FactsDocument;
   /** From now on `/ready` says 503; everything else is served as before. */
   announceStop(): void;
   /**
@@ -273,6 +280,8 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
         waiting.add(wake);
       });
     },
+    dryRun: (asked) => dryRun(asked, sets.newest.active, plane),
+    savedFacts: () => savedFacts(sets.newest.active, kept, { facts, load, clock, tokenScale: state.tokenScale }),
     replace: (next) => placing(next, () => replace(next)),
     announceStop() {
       isStopping = true;

@@ -57,7 +57,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   "core/admin": [
     ...["config", "core/active-config.ts", "core/contract", "core/control", "core/errors", "core/intake", "core/router.ts"],
-    ...["core/runtime", "core/settings.ts", "core/wire"],
+    ...["core/runtime", "core/settings.ts", "core/state", "core/wire"],
   ],
   // Programs and tools.
   "core/mock": ["core/contract"],
@@ -70,8 +70,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "plugins",
   ],
   "core/cli": [
-    ...["config", "core/admin", "core/contract", "core/control", "core/errors", "core/mock", "core/router.ts", "core/runtime"],
-    ...["core/settings.ts", "core/simulate", "core/state", "core/wire", "plugins"],
+    ...["config", "core/admin", "core/contract", "core/control", "core/errors", "core/intake", "core/mock", "core/router.ts"],
+    ...["core/runtime", "core/settings.ts", "core/simulate", "core/state", "core/wire", "plugins"],
   ],
 };
 

@@ -9,6 +9,7 @@ export type ShownRouter = Pick<
   Router,
   | "adapters"
   | "config"
+  | "dryRun"
   | "facts"
   | "load"
   | "memory"
@@ -22,6 +23,7 @@ export type ShownRouter = Pick<
   | "pluginTimes"
   | "slowPlugins"
   | "probeFailure"
+  | "savedFacts"
 >;
 
 /** What the process knows beside its router. */

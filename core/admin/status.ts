@@ -1,6 +1,6 @@
 import type { RewriteChange } from "../../config/overlay.ts";
 import type { Profile } from "../active-config.ts";
-import { ejectionText } from "../contract/decision-report.ts";
+import { ejectionText } from "../contract/choice-report.ts";
 import { type Endpoint, isServing, type Phase } from "../contract/endpoint.ts";
 import type { TargetMapping } from "../contract/rewriter.ts";
 import type { RouterView } from "../contract/router-view.ts";

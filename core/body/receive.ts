@@ -38,7 +38,7 @@ export class BodyBuffer implements Upload {
     this.#maxBytes = Math.min(maxBytes, memory.limitBytes);
     this.#memory = memory;
     this.#owner = owner;
-    if (declared > this.#maxBytes) throw this.#tooLarge();
+    if (declared > this.#maxBytes) throw bodyTooLarge(this.#maxBytes);
     memory.announced(Math.max(0, declared));
   }
 
@@ -63,7 +63,7 @@ export class BodyBuffer implements Upload {
   /** Adds a copy of chunk[start, end). Throws RouterError: 413 when the body becomes too large, 503 when there is no memory. */
   append(chunk: Uint8Array, start: number, end: number): void {
     const needed = this.#length + end - start;
-    if (needed > this.#maxBytes) throw this.#tooLarge();
+    if (needed > this.#maxBytes) throw bodyTooLarge(this.#maxBytes);
     if (needed > this.#heldBytes) this.#hold(needed);
     this.#storage.set(start === 0 && end === chunk.length ? chunk : chunk.subarray(start, end), this.#length);
     this.#length = needed;
@@ -120,8 +120,8 @@ export class BodyBuffer implements Upload {
       return doubled > LARGEST_KEPT ? Math.min(Math.max(doubled, UNKNOWN_BYTES), this.#maxBytes) : doubled;
     return doubled > LARGEST_KEPT ? this.#declared : Math.min(this.#declared, Math.max(doubled, TRUSTED_BYTES));
   }
+}
 
-  #tooLarge(): RouterError {
-    return new RouterError("body_too_large", `The body is larger than the limit of ${this.#maxBytes} bytes; send a shorter one.`);
-  }
+export function bodyTooLarge(maxBytes: number): RouterError {
+  return new RouterError("body_too_large", `The body is larger than the limit of ${maxBytes} bytes; send a shorter one.`);
 }

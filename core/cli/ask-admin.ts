@@ -22,6 +22,12 @@ export async function askAdmin(admin: EndpointUrl, path: string): Promise<unknow
   return documentOf(await httpGet(admin, path, options).catch((thrown) => unreachable(thrown, admin)), admin);
 }
 
+/** Asks a question that has a body, and changes nothing. Rejects with a CommandError that says what to do. */
+export async function askAdminWith(admin: EndpointUrl, path: string, body: unknown): Promise<unknown> {
+  const options = { method: "POST", body: JSON.stringify(body), timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES };
+  return documentOf(await httpSend(admin, `/api/v1${path}`, options).catch((thrown) => unreachable(thrown, admin)), admin);
+}
+
 /** Changes something through the admin API and returns its response. Rejects with a CommandError that says what to do. */
 export async function changeThroughAdmin(
   input: Input,

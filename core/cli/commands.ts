@@ -1,9 +1,8 @@
 import { type Command, DEFAULT_ADMIN_URL, readInput, type Switch } from "./command.ts";
 
-const ADMIN: readonly Switch[] = [
-  { name: "admin", value: "URL", meaning: `the router's admin port (default ${DEFAULT_ADMIN_URL})` },
-  { name: "json", meaning: "prints JSON" },
-];
+const ADMIN_URL: Switch = { name: "admin", value: "URL", meaning: `the router's admin port (default ${DEFAULT_ADMIN_URL})` };
+const JSON_SWITCH: Switch = { name: "json", meaning: "prints JSON" };
+const ADMIN: readonly Switch[] = [ADMIN_URL, JSON_SWITCH];
 
 const CHANGE: readonly Switch[] = [
   ...ADMIN,
@@ -16,7 +15,6 @@ const WRITE: Switch = { name: "write", meaning: "writes it into the file that th
 const RULE: Switch = { name: "rule", value: "N", meaning: "index of the rule, where the rewrite has several" };
 const GRACE: Switch = { name: "grace", value: "TIME", meaning: "how long its sessions go on" };
 const FILES: Switch = { name: "file", short: "f", value: "FILE", isRepeated: true, meaning: "a file, or a folder of files" };
-const JSON_SWITCH: Switch = { name: "json", meaning: "prints JSON" };
 
 const ADAPTERS: readonly Switch[] = [
   ...CHANGE,
@@ -29,6 +27,15 @@ const START: readonly Switch[] = [
   { name: "host", value: "ADDRESS", meaning: "where clients connect (default 127.0.0.1)" },
   { name: "port", value: "N", meaning: "the port for clients (default 8080)" },
   { name: "admin-port", value: "N", meaning: "the port of the status page and the API (default 9090)" },
+];
+
+const EXPLAIN: readonly Switch[] = [
+  ...ADMIN,
+  { name: "file", short: "f", value: "BODY", meaning: "a file with a request's body; - for the standard input" },
+  { name: "path", value: "PATH", meaning: "with -f: the path of the request (default /v1/chat/completions)" },
+  { name: "header", value: "K:V", isRepeated: true, meaning: "with -f: a header of the request" },
+  { name: "snapshot", value: "FILE", meaning: "with -f: facts that signalbox facts saved, instead of a router's" },
+  { name: "config", value: "FILE", isRepeated: true, meaning: "with --snapshot: config files (default signalbox.yaml here)" },
 ];
 
 const SPLIT_TEST: readonly Switch[] = [
@@ -99,10 +106,18 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: "explain",
-    words: "REQUEST_ID",
-    summary: "Shows why a request went to its replica. The id is in the x-request-id header of its response.",
-    switches: ADMIN,
-    run: async (argv) => (await import("./explain.ts")).explain(readInput(argv, ADMIN)),
+    words: "REQUEST_ID | -f BODY",
+    summary:
+      "Shows why a request went to its replica (the id is in the x-request-id header of its response), or where a request with this body would go now: it is not sent, and nothing is booked.",
+    switches: EXPLAIN,
+    run: async (argv, registry) => (await import("./explain.ts")).explain(readInput(argv, EXPLAIN), registry),
+  },
+  {
+    name: "facts",
+    words: "",
+    summary: "Prints what the router's decisions read now, as JSON for explain --snapshot: no prompts, no headers, no keys.",
+    switches: [ADMIN_URL],
+    run: async (argv) => (await import("./facts.ts")).facts(readInput(argv, [ADMIN_URL])),
   },
   {
     name: "tail",

@@ -1,86 +1,70 @@
-import type { CandidateReport, DecisionReport } from "../contract/decision-report.ts";
-import { askAdmin } from "./ask-admin.ts";
+import type { DecisionReport } from "../contract/decision-report.ts";
+import type { DryRunReport } from "../contract/dry-run-report.ts";
+import type { Definition } from "../contract/plugin.ts";
+import { apiPath, askAdmin, askAdminWith } from "./ask-admin.ts";
 import { type Input, onlyWord } from "./command.ts";
-import { type Alignment, table } from "./table.ts";
+import { decisionText, dryRunText } from "./decision-text.ts";
+import { type BodyQuestion, readQuestion } from "./explain-question.ts";
+import { UsageError } from "./usage.ts";
 
-/** `signalbox explain`: prints why a request went to its replica. Returns the exit code. */
-export async function explain(input: Input): Promise<number> {
-  const { admin, isJson } = input;
-  const id = onlyWord(input, "one request by the x-request-id of its response", "signalbox explain REQUEST_ID");
-  // The admin port's own page, so its shape is known.
-  const { decisions } = (await askAdmin(admin, `/decisions?id=${encodeURIComponent(id)}`)) as { decisions: DecisionReport[] };
-  if (decisions.length === 0) {
-    process.stderr.write("The router does not know this request: it keeps only the last ones that have ended.\n");
-    return 1;
+const EXAMPLES = "signalbox explain REQUEST_ID, or signalbox explain -f body.json";
+
+/**
+ * `signalbox explain`: prints why a request went to its replica, or, with a body, where one would go now. Returns the exit code.
+ */
+export async function explain(input: Input, registry: ReadonlyMap<string, Definition>): Promise<number> {
+  const { isJson, words } = input;
+  if (input.text("file") === undefined) {
+    refuseBodySwitches(input);
+    const decisions = await askAboutEnded(input);
+    process.stdout.write(isJson ? `${JSON.stringify(decisions, undefined, 2)}\n` : decisions.map(decisionText).join("\n"));
+    return 0;
   }
-  process.stdout.write(isJson ? `${JSON.stringify(decisions, undefined, 2)}\n` : decisions.map(decisionText).join("\n"));
+  if (words.length > 0) throw new UsageError(`Name a request or a body, not both: ${EXAMPLES}`);
+  const report = await askAboutBody(input, await readQuestion(input), registry);
+  process.stdout.write(isJson ? `${JSON.stringify(report, undefined, 2)}\n` : dryRunText(report));
   return 0;
 }
 
-/** One decision as text for people. */
-export function decisionText(report: DecisionReport): string {
-  const facts = [
-    ["request", `${report.id}, ${report.api}, ended ${report.time}`],
-    ["outcome", outcomeText(report)],
-    ["model", modelText(report)],
-    ["prompt", `about ${whole(report.promptTokens)} tokens, ${whole(report.requestBytes)} bytes`],
-    ...cacheFacts(report),
-    ...report.dropped.map(({ filter, endpoints, reasons }) => [
-      "dropped",
-      `by ${filter}: ${endpoints.map((name) => (reasons[name] === undefined ? name : `${name} (${reasons[name]})`)).join(", ")}`,
-    ]),
-    ...report.faults.map(({ plugin, message }) => ["fault", `${plugin} was ignored: ${message}`]),
-    ["why", report.why],
-    ["tried", report.attempts.map(({ endpoint, result }) => `${endpoint} (${result})`).join(", then ") || "none"],
-  ];
-  return `${[...table(["left", "left"], facts), ...candidateLines(report)].join("\n")}\n`;
+function refuseBodySwitches(input: Input): void {
+  const given = ["path", "header", "snapshot", "config"].find(
+    (name) => input.text(name) !== undefined || input.all(name).length > 0,
+  );
+  if (given !== undefined) throw new UsageError(`--${given} is for a body: ${EXAMPLES}`);
 }
 
-function cacheFacts({ cache }: DecisionReport): readonly (readonly string[])[] {
-  if (cache === null) return [];
-  const { predictedTokens, reportedTokens, reportedPromptTokens } = cache;
-  const predicted = predictedTokens === null ? "" : `${whole(predictedTokens)} tokens of it expected in the replica's cache`;
-  const length = reportedPromptTokens === null ? "" : ` of ${whole(reportedPromptTokens)}`;
-  const reported = reportedTokens === null ? "" : `${whole(reportedTokens)}${length} cached, as the replica reported`;
-  return [["cache", [predicted, reported].filter((text) => text !== "").join("; ") || "unknown"]];
+/** The admin API's own response, so its shape is known. */
+async function askAboutEnded(input: Input): Promise<readonly DecisionReport[]> {
+  const id = onlyWord(input, "one request by the x-request-id of its response, or a body", EXAMPLES);
+  const { decisions } = (await askAdmin(input.admin, `/api/v1${apiPath(["explain", id])}`)) as { decisions: DecisionReport[] };
+  return decisions;
 }
 
-function outcomeText({ status, ending, errorCode, durationMs, firstByteMs }: DecisionReport): string {
-  const words = [
-    status === 0 ? "no response" : `status ${status}`,
-    ending === "complete" ? "" : ending,
-    errorCode,
-    `after ${milliseconds(durationMs)}`,
-    firstByteMs === null ? "" : `first byte after ${milliseconds(firstByteMs)}`,
-  ];
-  return words.filter((word) => word !== "").join(", ");
+async function askAboutBody(
+  input: Input,
+  question: BodyQuestion,
+  registry: ReadonlyMap<string, Definition>,
+): Promise<DryRunReport> {
+  const snapshot = input.text("snapshot");
+  if (snapshot !== undefined) {
+    const { explainOffline } = await import("./explain-offline.ts");
+    return explainOffline(question, { snapshot, configs: input.all("config"), registry });
+  }
+  if (input.all("config").length > 0)
+    throw new UsageError("--config goes with --snapshot; a router explains with its own config.");
+  const { path, headers, body } = question;
+  return (await askAdminWith(input.admin, "/explain", {
+    path,
+    headers: Object.fromEntries(headers),
+    ...asText(body),
+  })) as DryRunReport;
 }
 
-function modelText({ model, target, rule }: DecisionReport): string {
-  if (rule !== "") return `${model} -> ${target}, by the rule ${rule}`;
-  return model === "" ? "none was read" : model;
+/** As text if it is UTF-8, and else in base64, so that the router gets the same bytes. */
+function asText(bytes: Uint8Array): { readonly body: string } | { readonly bodyBase64: string } {
+  try {
+    return { body: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes) };
+  } catch {
+    return { bodyBase64: Buffer.from(bytes).toString("base64") };
+  }
 }
-
-/** A table with a row for each candidate, in the order of tries, and a column for each scorer. */
-function candidateLines({ candidates, scorers, poolSize }: DecisionReport): readonly string[] {
-  if (candidates.length === 0) return [];
-  const titles = scorers.map(({ name, weight }) => `${name} x ${weight}`);
-  const rows = candidates.map((candidate) => [
-    candidate.endpoint,
-    ...candidate.scores.map((_, index) => scoreText(candidate, index)),
-    candidate.total.toFixed(3),
-  ]);
-  const alignments: Alignment[] = ["left", ...scorers.map((): Alignment => "right"), "right"];
-  const title = `${candidates.length} of ${poolSize} replicas could serve it:`;
-  return ["", title, ...table(alignments, [["replica", ...titles, "total"], ...rows])];
-}
-
-function scoreText({ scores, confidences }: CandidateReport, index: number): string {
-  const score = scores[index];
-  if (score === null || score === undefined) return "-";
-  const confidence = confidences[index] ?? 1;
-  return confidence === 1 ? score.toFixed(3) : `${score.toFixed(3)} (confidence ${Math.round(confidence * 100)}%)`;
-}
-
-const whole = (value: number) => Math.round(value).toLocaleString("en-US");
-const milliseconds = (ms: number) => (ms < 10_000 ? `${Math.round(ms * 10) / 10} ms` : `${(ms / 1000).toFixed(1)} s`);

@@ -1,5 +1,6 @@
 import type { Endpoint } from "./endpoint.ts";
 import type { RouterError } from "./errors.ts";
+import type { DrawMethod } from "./rewriter.ts";
 
 /** What was chosen, and why: plain data, enough to explain why a request went to an endpoint. */
 export interface Decision {
@@ -9,6 +10,8 @@ export interface Decision {
   readonly model: string;
   readonly target: string;
   readonly rule: string;
+  /** How the rule drew the target; undefined if no rule did, or it does not say. */
+  readonly draw: DrawMethod | undefined;
   /** Every endpoint of the pool at that moment. */
   readonly endpoints: readonly Endpoint[];
   /** One for each endpoint that takes part in serving the request; today always one. */
@@ -30,8 +33,13 @@ export interface Leg {
   readonly scores: readonly ScorerColumn[];
   /** Weighted mean of the opinions, aligned with `candidates`; higher is better. */
   readonly totals: ArrayLike<number>;
+  /** Name and type of the picker. */
+  readonly picker: string;
+  readonly pickerType: string;
   /** Best first; the rest are spares for a retry. Empty when the decision refuses. */
   readonly order: readonly Endpoint[];
+  /** What was expected at the first endpoints of `order`; read it with `estimateAt`. */
+  readonly estimates: ArrayLike<number>;
 }
 
 export interface Dropped {

@@ -1,5 +1,9 @@
+import type { Endpoint } from "./endpoint.ts";
 import type { LoadView } from "./load-view.ts";
 import type { InferenceRequest } from "./request.ts";
+
+/** Milliseconds that each request in flight adds, because each generation makes the engine's steps a little slower. */
+export const DECODE_MS = 8;
 
 /** Prompt tokens that the endpoint in this slot would have to process, because its cache does not hold them. */
 export function uncachedTokens({ prefix, promptTokens }: InferenceRequest, slot: number): number {
@@ -7,9 +11,24 @@ export function uncachedTokens({ prefix, promptTokens }: InferenceRequest, slot:
 }
 
 /**
- * Expected milliseconds until the endpoint in this slot has processed the prompts sent before and then `tokens` prompt tokens,
- * at its measured speed: the time to the first token of a request with so many uncached tokens.
+ * Expected milliseconds to the first token at the endpoint, if `tokens` of the request's prompt have to be processed:
+ * (remaining prefill tokens + tokens) / measured speed + decodeMs x requests in flight + what loading the adapter takes, where it is
+ * not loaded
  */
-export function firstTokenMs(load: LoadView, slot: number, tokens: number): number {
-  return (load.remainingPrefill(slot) + tokens) / load.prefillRate(slot);
+export function firstTokenMs(
+  request: InferenceRequest,
+  endpoint: Endpoint,
+  load: LoadView,
+  tokens: number,
+  decodeMs = DECODE_MS,
+): number {
+  const { slot } = endpoint;
+  const prefillMs = (load.remainingPrefill(slot) + tokens) / load.prefillRate(slot);
+  return prefillMs + decodeMs * load.inFlight(slot) + adapterWaitMs(request, endpoint, load);
+}
+
+/** How long the request waits at the endpoint until its replica has loaded the target, in milliseconds; 0 where it has it. */
+function adapterWaitMs({ target, onDemand }: InferenceRequest, { slot, models }: Endpoint, load: LoadView): number {
+  if (onDemand === "never" || models.has(target)) return 0;
+  return load.unlisted(slot, target)?.leftMs ?? load.adapterLoadMs;
 }

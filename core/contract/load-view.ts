@@ -19,6 +19,8 @@ export interface LoadView {
   waitingPrompts(slot: number): number;
   /** Prompt tokens that the endpoint processes per millisecond, measured. */
   prefillRate(slot: number): number;
+  /** Whether `prefillRate` comes from measurements, here or at the pool's other endpoints; false for the first guess. */
+  isRateKnown(slot: number): boolean;
   /** Requests waiting in the replica's own queue, scraped. */
   waiting(slot: number): number;
   /** Requests running in the replica, scraped. */

@@ -1,5 +1,6 @@
 import type { Dialect } from "./errors.ts";
 import type { PrefixMatch } from "./prefix-match.ts";
+import type { DrawMethod } from "./rewriter.ts";
 
 /**
  * Read-only request headers; names in lower case.
@@ -55,6 +56,8 @@ export interface InferenceRequest extends ParsedBody {
   readonly target: string;
   /** Name of the rewrite rule that drew the target; "" if no rule matched. */
   readonly rule: string;
+  /** How the rule drew the target; undefined if no rule did, or it does not say. */
+  readonly draw: DrawMethod | undefined;
   /** Whether a replica that does not list the target may get the request, so that it loads it. */
   readonly onDemand: OnDemand;
   /** The parser's estimate of the prompt's tokens; `promptTokens` is this, corrected by reports from the replicas. */

@@ -17,6 +17,8 @@ export interface Rewriter {
   readonly mappings?: readonly TargetMapping[];
   /** Called once for each request that names a model, before filters run. */
   draw(asked: TargetQuestion): TargetDraw | undefined;
+  /** What `draw` would return now; changes nothing, not even a count. Without it `draw` itself must change nothing. */
+  preview?(asked: TargetQuestion): TargetDraw | undefined;
   dispose?(): void;
 }
 
@@ -33,6 +35,18 @@ export interface TargetDraw {
   readonly target: string;
   /** Name of the rule, shown in the decision. */
   readonly rule: string;
+  /** How it was drawn, shown in the decision. */
+  readonly method?: DrawMethod | undefined;
+}
+
+/** How a target is drawn: plain data, which draws of the same rule may share. */
+export interface DrawMethod {
+  /** share: by the weights, in turn; header: by the value of a header, so that the same value always gets the same target. */
+  readonly by: "share" | "header";
+  /** The header's name; "" for share. Never its value. */
+  readonly header: string;
+  /** The targets that took part, with their relative weights. */
+  readonly targets: TargetMapping["targets"];
 }
 
 /** One rule of a rewriter, for display. */

@@ -1,6 +1,13 @@
+import { restoredValue, type SavedState, savedValue } from "../state/saved-state.ts";
+
 interface Entry {
   readonly version: number;
   readonly state: unknown;
+}
+
+interface Instance {
+  readonly type: string;
+  readonly name: string;
 }
 
 /** State of plugin instances that outlives a reload: one entry for each instance name and type. */
@@ -27,11 +34,31 @@ export class KeptState {
     return state;
   }
 
+  has({ type, name }: Instance): boolean {
+    return this.#entries.has(keyOf(type, name));
+  }
+
+  /** The state of these instances as JSON; without those that have none, or none that JSON can hold. */
+  saved(instances: readonly Instance[]): readonly SavedState[] {
+    return instances.flatMap(({ type, name }) => {
+      const entry = this.#entries.get(keyOf(type, name));
+      const value = entry && savedValue(entry.state);
+      return value === undefined ? [] : [{ type, name, version: entry!.version, ...value }];
+    });
+  }
+
   /** Forgets the state of all instances that are not in the list. */
-  retain(instances: readonly { readonly type: string; readonly name: string }[]): void {
+  retain(instances: readonly Instance[]): void {
     const kept = new Set(instances.map(({ type, name }) => keyOf(type, name)));
     for (const key of this.#entries.keys()) if (!kept.has(key)) this.#entries.delete(key);
   }
+}
+
+/** State that `saved` wrote. Throws TypeError for one that does not fit its container. */
+export function restoredState(saved: readonly SavedState[]): KeptState {
+  return new KeptState(
+    saved.map((one) => [keyOf(one.type, one.name), { version: one.version, state: restoredValue(one) }] as const),
+  );
 }
 
 const keyOf = (type: string, name: string) => `${type}\0${name}`;

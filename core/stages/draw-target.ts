@@ -2,16 +2,15 @@ import type { ActiveConfig } from "../active-config.ts";
 import { RouterError } from "../contract/errors.ts";
 import type { ParsedBody } from "../contract/request.ts";
 import type { TargetDraw } from "../contract/rewriter.ts";
-import type { DataPlane } from "../data-plane.ts";
 import type { Incoming } from "../intake/incoming.ts";
-import { mayBeLoaded } from "./on-demand.ts";
+import { mayBeLoaded, type NamesPlane } from "./on-demand.ts";
 
 /** Asks the rewriters in order for the target of the model name; the first draw counts. Undefined if no rewriter has a rule. */
 export function drawTarget(
   parsed: ParsedBody,
   incoming: Incoming,
   config: Pick<ActiveConfig, "rewriters" | "targets" | "settings">,
-  plane: Pick<DataPlane, "facts" | "load" | "clock">,
+  plane: NamesPlane,
 ): TargetDraw | undefined {
   if (parsed.modelSpan[0] < 0 || config.rewriters.length === 0) return undefined;
   const asked = {

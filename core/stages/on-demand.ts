@@ -1,11 +1,20 @@
 import type { ActiveConfig } from "../active-config.ts";
+import type { Clock } from "../contract/clock.ts";
 import type { OnDemand } from "../contract/request.ts";
 import type { DataPlane } from "../data-plane.ts";
+import type { LoadTable } from "../state/load.ts";
+import type { UnlistedNames } from "../state/unlisted-names.ts";
 
 /** Longer names are nobody's adapters. */
 const LONGEST_NAME = 512;
 /** Engines that load adapters on demand append the name to a folder's path. A name that would leave the folder is never sent. */
 const ESCAPES_FOLDER = /^\/|(?:^|\/)\.\.(?:\/|$)|\0/;
+
+/** What is known of the names that replicas serve and load. */
+export interface NamesPlane extends Pick<DataPlane, "facts"> {
+  readonly load: { readonly adapters: LoadTable["adapters"]; readonly unlisted: Pick<UnlistedNames, "at"> };
+  readonly clock: Pick<Clock, "now">;
+}
 
 type NamesConfig = { readonly targets: ActiveConfig["targets"]; readonly settings: Pick<ActiveConfig["settings"], "unlisted"> };
 
@@ -13,7 +22,7 @@ type NamesConfig = { readonly targets: ActiveConfig["targets"]; readonly setting
 export function onDemand(
   target: string,
   { targets, settings }: NamesConfig,
-  { facts, load }: Pick<DataPlane, "facts" | "load">,
+  { facts, load }: Pick<NamesPlane, "facts" | "load">,
 ): OnDemand {
   if (settings.unlisted === "none" || target === "") return "never";
   const isTarget = targets.has(target);
@@ -25,7 +34,7 @@ export function onDemand(
 }
 
 /** Whether an available replica may still be asked for a target that none lists. */
-export function mayBeLoaded(target: string, config: NamesConfig, plane: Pick<DataPlane, "facts" | "load" | "clock">): boolean {
+export function mayBeLoaded(target: string, config: NamesConfig, plane: NamesPlane): boolean {
   if (onDemand(target, config, plane) === "never") return false;
   const nowMs = plane.clock.now();
   const { unlisted } = plane.load;
@@ -35,6 +44,6 @@ export function mayBeLoaded(target: string, config: NamesConfig, plane: Pick<Dat
 }
 
 /** True only if a model list distinguishes base models from adapters. */
-function isBaseModel(target: string, { endpoints }: DataPlane["facts"], { adapters }: DataPlane["load"]): boolean {
+function isBaseModel(target: string, { endpoints }: NamesPlane["facts"], { adapters }: NamesPlane["load"]): boolean {
   return endpoints.some(({ slot, models }) => models.has(target) && adapters[slot]?.names?.has(target) === false);
 }

@@ -1,13 +1,17 @@
 import type { ActiveConfig } from "../active-config.ts";
 import { NO_PREFIX } from "../contract/prefix-match.ts";
 import type { InferenceRequest } from "../contract/request.ts";
-import type { DataPlane } from "../data-plane.ts";
 import type { Incoming } from "../intake/incoming.ts";
+import type { PrefixIndex } from "../state/prefix-index.ts";
+import type { TokenScale } from "../state/token-scale.ts";
 import { drawTarget } from "./draw-target.ts";
-import { onDemand } from "./on-demand.ts";
+import { type NamesPlane, onDemand } from "./on-demand.ts";
 
-/** What parsing reads of the data plane. */
-type ParsePlane = Pick<DataPlane, "facts" | "prefixIndex" | "tokenScale" | "load" | "clock">;
+/** What parsing reads of the data plane; it changes none of it but the rewriters' counts. */
+export interface ParsePlane extends NamesPlane {
+  readonly prefixIndex: Pick<PrefixIndex, "match"> | undefined;
+  readonly tokenScale: Pick<TokenScale, "scaled">;
+}
 
 /**
  * Parses the body and draws the target. The target is drawn here because filters and scorers need the final name: it decides
@@ -44,6 +48,7 @@ export function parse(
     body: body.bytes,
     target,
     rule: draw?.rule ?? "",
+    draw: draw?.method,
     onDemand: onDemand(target, config, plane),
     prefix: prefixIndex?.match(key, body.bytes, parsed.promptSpans, promptTokens) ?? NO_PREFIX,
   };

@@ -79,6 +79,11 @@ export class PluginTimes {
     return this.#timed ?? profile;
   }
 
+  /** The profile that decides now, without the scorers that have no vote; not timed and not counted. */
+  untimed(profile: Profile): Profile {
+    return profile === this.#profile ? (this.#plain ?? profile) : profile;
+  }
+
   #watch(profile: Profile): void {
     const { filters, scorers, picker } = profile;
     this.#watched = [];

@@ -272,8 +272,9 @@ export class Exchange implements ResponseReader {
   }
 }
 
-function expectedMs(request: InferenceRequest, { slot }: Endpoint, load: LoadView): number {
-  return request.promptTokens > 0 ? firstTokenMs(load, slot, uncachedTokens(request, slot)) : Number.NaN;
+function expectedMs(request: InferenceRequest, endpoint: Endpoint, load: LoadView): number {
+  if (request.promptTokens === 0) return Number.NaN;
+  return firstTokenMs(request, endpoint, load, uncachedTokens(request, endpoint.slot));
 }
 
 function isEventStream(head: Head): boolean {

@@ -2,21 +2,34 @@ import type { Endpoint } from "../contract/endpoint.ts";
 import type { AdapterFacts, LoadView, UnlistedName } from "../contract/load-view.ts";
 import { nameSet } from "../contract/name-set.ts";
 import { type Facts, factsOf } from "./facts.ts";
+import type { SavedState } from "./saved-state.ts";
+
+/** Grows with each change of the shape. */
+export const FACTS_VERSION = 3;
 
 /**
- * Facts and load at one moment as plain JSON, so that another process can repeat a decision. It holds no prompt and no key.
- * Times are on the clock of the router that wrote it.
+ * Facts and load at one moment as plain JSON, so that another process can repeat a decision. It holds no prompt, no header and no
+ * key, and so not what the prefix index knows. Times in `Ms` are on the clock of the router that wrote it.
  */
 export interface FactsDocument {
-  readonly version: 2;
+  readonly version: typeof FACTS_VERSION;
+  /** In ISO 8601. */
+  readonly savedAt: string;
   readonly nowMs: number;
+  /** Reported / estimated length of prompts, by API. */
+  readonly tokenFactors: Readonly<Record<string, number>>;
+  /** What built-in plugins of the decision keep, such as the turns of round-robin. */
+  readonly kept: readonly SavedState[];
+  /** Plugins of the decision that keep something which is not in this document, by their names in the config. */
+  readonly lost: readonly string[];
   readonly adapterLoadMs: number;
   readonly endpoints: readonly EndpointDocument[];
 }
 
-interface EndpointDocument extends Omit<Endpoint, "models"> {
+export interface EndpointDocument extends Omit<Endpoint, "models"> {
   readonly models: readonly string[];
   readonly isPaused: boolean;
+  readonly isRateKnown: boolean;
   readonly load: { readonly [Name in NumberName]: number | null };
   readonly adapters: AdaptersDocument | null;
   /** Names that it does not list and that something is known of. */
@@ -43,10 +56,15 @@ const NUMBERS = [
 
 type NumberName = (typeof NUMBERS)[number];
 
-/** `targets` are the names that replicas may load: for a decision about another name, what its refusals taught is lost. */
-export function writeFacts({ endpoints }: Facts, load: LoadView, targets: Iterable<string> = []): FactsDocument {
+interface FactsExtras extends Pick<FactsDocument, "savedAt" | "tokenFactors" | "kept" | "lost"> {
+  /** The names that replicas may load: for a decision about another name, what its refusals taught is lost. */
+  readonly targets: Iterable<string>;
+}
+
+export function writeFacts({ endpoints }: Facts, load: LoadView, { targets, ...extras }: FactsExtras): FactsDocument {
   return {
-    version: 2,
+    version: FACTS_VERSION,
+    ...extras,
     nowMs: load.nowMs,
     adapterLoadMs: load.adapterLoadMs,
     endpoints: endpoints.map((endpoint) => writeEndpoint(endpoint, load, targets)),
@@ -54,7 +72,7 @@ export function writeFacts({ endpoints }: Facts, load: LoadView, targets: Iterab
 }
 
 /** Turns a document into the arguments of `decide`. */
-export function readFacts({ endpoints, nowMs, adapterLoadMs }: FactsDocument): {
+export function readFacts({ endpoints, nowMs, adapterLoadMs }: Pick<FactsDocument, "endpoints" | "nowMs" | "adapterLoadMs">): {
   readonly facts: Facts;
   readonly load: LoadView;
 } {
@@ -71,6 +89,7 @@ export function readFacts({ endpoints, nowMs, adapterLoadMs }: FactsDocument): {
       nowMs,
       adapterLoadMs,
       ...numbers,
+      isRateKnown: (slot) => bySlot.get(slot)?.isRateKnown ?? false,
       isPaused: (slot) => bySlot.get(slot)?.isPaused ?? false,
       adapters: (slot) => adapters.get(slot),
       unlisted: (slot, name) => unlisted.get(slot)?.get(name),
@@ -85,6 +104,7 @@ function writeEndpoint(endpoint: Endpoint, load: LoadView, targets: Iterable<str
     ...endpoint,
     models: [...models],
     isPaused: load.isPaused(slot),
+    isRateKnown: load.isRateKnown(slot),
     load: numbers as EndpointDocument["load"],
     adapters: writeAdapters(load.adapters(slot)),
     unlisted: Object.fromEntries(
@@ -97,7 +117,14 @@ function writeEndpoint(endpoint: Endpoint, load: LoadView, targets: Iterable<str
 }
 
 function readEndpoint(document: EndpointDocument): Endpoint {
-  const { load: _load, adapters: _adapters, isPaused: _isPaused, unlisted: _unlisted, ...endpoint } = document;
+  const {
+    load: _load,
+    adapters: _adapters,
+    isPaused: _isPaused,
+    isRateKnown: _isRateKnown,
+    unlisted: _unlisted,
+    ...endpoint
+  } = document;
   return Object.freeze({ ...endpoint, models: nameSet(endpoint.models) });
 }
 

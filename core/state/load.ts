@@ -66,7 +66,8 @@ export class LoadTable {
    * they end. `isSameReplica`: the same replica restarted, so its measured speed and scraped values are kept.
    */
   replaced(slot: number, isSameReplica: boolean): void {
-    this.#queues[slot] = new PrefillQueue(isSameReplica ? this.#queueOf(slot).rate : this.#usualRate());
+    const { rate, isRateKnown } = this.#queueOf(slot);
+    this.#queues[slot] = new PrefillQueue(isSameReplica && isRateKnown ? rate : this.#usualRate());
     this.#generations[slot]! += 1;
     this.unlisted.forgetSlot(slot);
     if (!isSameReplica) this.forgetScrape(slot);
@@ -91,6 +92,10 @@ export class LoadTable {
 
   prefillRate(slot: number): number {
     return this.#queueOf(slot).rate;
+  }
+
+  isRateKnown(slot: number): boolean {
+    return this.#queueOf(slot).isRateKnown;
   }
 
   /** A request was sent. */
@@ -204,6 +209,10 @@ class LoadAt implements LoadView {
 
   prefillRate(slot: number): number {
     return this.#table.prefillRate(slot);
+  }
+
+  isRateKnown(slot: number): boolean {
+    return this.#table.isRateKnown(slot);
   }
 
   waiting(slot: number): number {

@@ -26,10 +26,12 @@ export class PrefillQueue {
   #markMs = 0;
   #measuredTokens = PRIOR_TOKENS;
   #measuredMs: number;
+  readonly #hasGivenRate: boolean;
 
-  /** `rate` is the initial speed in tokens per millisecond. */
-  constructor(rate = DEFAULT_RATE) {
-    this.#measuredMs = PRIOR_TOKENS / rate;
+  /** `rate` is the initial speed in tokens per millisecond, from measurements; undefined if there are none. */
+  constructor(rate?: number) {
+    this.#hasGivenRate = rate !== undefined;
+    this.#measuredMs = PRIOR_TOKENS / (rate ?? DEFAULT_RATE);
   }
 
   /** Prompt tokens processed per millisecond. */
@@ -39,6 +41,11 @@ export class PrefillQueue {
 
   get isMeasured(): boolean {
     return this.#measuredTokens !== PRIOR_TOKENS;
+  }
+
+  /** Whether the speed comes from measurements, its own or those that gave the initial one. */
+  get isRateKnown(): boolean {
+    return this.#hasGivenRate || this.isMeasured;
   }
 
   add(work: PrefillWork, nowMs: number): void {

@@ -30,6 +30,11 @@ export class TokenScale {
     return sums === undefined ? 1 : sums.reported / sums.estimated;
   }
 
+  /** The factors of all APIs that were learnt. */
+  factors(): Readonly<Record<string, number>> {
+    return Object.fromEntries([...this.#sums.keys()].map((api) => [api, this.factor(api)]));
+  }
+
   /** Learns from one prompt; `estimatedTokens` is the estimate before correction. */
   learn(api: string, estimatedTokens: number, reportedTokens: number): void {
     const ratio = reportedTokens / estimatedTokens;

@@ -133,7 +133,7 @@ function decisionAttributes(outcome: Outcome, decision: Decision): Attributes {
     "signalbox.endpoints": endpoints.length,
     "signalbox.candidates": leg?.candidates.length,
     "signalbox.endpoint": leg?.order[0]?.name,
-    "signalbox.why": refusal?.message ?? whyOf({ ...outcome, decision, refusal, isStream, promptTokens }),
+    "signalbox.why": refusal?.message ?? whyOf({ ...outcome, decision, isStream, promptTokens }),
     "signalbox.expected_time_to_first_token": seconds(outcome.expectedFirstByteMs),
     "signalbox.predicted_cached_tokens": outcome.predictedTokens,
     "error.type": refusal?.code,

@@ -1,6 +1,6 @@
 import { z } from "../../core/contract/options.ts";
 import { defineRewriter } from "../../core/contract/plugin.ts";
-import type { TargetQuestion } from "../../core/contract/rewriter.ts";
+import type { DrawMethod, TargetDraw, TargetQuestion } from "../../core/contract/rewriter.ts";
 import { drawShare, targetAt } from "./share-draw.ts";
 import { stickyPosition } from "./sticky-position.ts";
 
@@ -32,7 +32,7 @@ export default defineRewriter({
   create({ rules }, host) {
     /** Number of draws so far, by rule. A reload continues the count, so shares stay exact across it. */
     const draws = host.keep(1, () => new Map<string, number>());
-    const drawTarget = rules.map((rule) => targetDrawer(rule, draws));
+    const drawers = rules.map(targetDrawer);
     let isPruned = false;
     /** At the first draw, because until then this config may be refused, and the one before goes on counting. */
     const forgetOthers = () => {
@@ -49,36 +49,50 @@ export default defineRewriter({
         rules.findIndex(({ models }) => models.length === 0 || models.includes(model)),
       );
     }
+    /** Index of the rule that decides; -1 for none. A request without a model has no place for a target. */
+    const ruleFor = ({ model }: TargetQuestion) => (model === "" ? -1 : (firstExact.get(model) ?? firstGeneric));
     return {
       clientModels,
       mappings: rules.map(({ name, models, targets, onUnavailable }) => ({ name, models, targets, onUnavailable })),
       draw(asked) {
-        // A request without a model has no place for a target.
-        if (asked.model === "") return undefined;
-        const index = firstExact.get(asked.model) ?? firstGeneric;
+        const index = ruleFor(asked);
         if (index === -1) return undefined;
         if (!isPruned) forgetOthers();
-        return { target: drawTarget[index]!(asked), rule: rules[index]!.name };
+        const { name } = rules[index]!;
+        const count = draws.get(name) ?? 0;
+        const drawn = drawers[index]!(asked, count);
+        // A sticky request is no turn of the shares.
+        if (drawn.method?.by === "share") draws.set(name, count + 1);
+        return drawn;
+      },
+      preview(asked) {
+        const index = ruleFor(asked);
+        return index === -1 ? undefined : drawers[index]!(asked, draws.get(rules[index]!.name) ?? 0);
       },
     };
   },
 });
 
-function targetDrawer(rule: Rule, draws: Map<string, number>): (asked: TargetQuestion) => string {
-  const allWeights = weightsOf(rule.targets);
-  const nextDraw = () => {
-    const draw = draws.get(rule.name) ?? 0;
-    draws.set(rule.name, draw + 1);
-    return draw;
-  };
-  return (asked) => {
-    const { headers } = asked;
+/** Draws a target of the rule; `count` is the number of its shares drawn before. */
+type TargetDrawer = (asked: TargetQuestion, count: number) => TargetDraw;
+
+function targetDrawer(rule: Rule): TargetDrawer {
+  const { name, targets: all, stickyHeader: header } = rule;
+  const allWeights = weightsOf(all);
+  const usual = { share: methodOf("share", "", all), header: methodOf("header", header, all) };
+  return (asked, count) => {
     const targets = eligibleTargets(rule, asked);
-    const weights = targets === rule.targets ? allWeights : weightsOf(targets);
-    const pin = rule.stickyHeader === "" ? undefined : headers.get(rule.stickyHeader);
-    const index = pin ? targetAt(weights, stickyPosition(rule.name, pin)) : drawShare(weights, nextDraw());
-    return targets[index]!.name;
+    const weights = targets === all ? allWeights : weightsOf(targets);
+    const pin = header === "" ? undefined : asked.headers.get(header);
+    const index = pin ? targetAt(weights, stickyPosition(name, pin)) : drawShare(weights, count);
+    const by = pin ? "header" : "share";
+    const method = targets === all ? usual[by] : methodOf(by, pin ? header : "", targets);
+    return { target: targets[index]!.name, rule: name, method };
   };
+}
+
+function methodOf(by: DrawMethod["by"], header: string, targets: readonly Target[]): DrawMethod {
+  return { by, header, targets };
 }
 
 function weightsOf(targets: readonly Target[]): readonly number[] {

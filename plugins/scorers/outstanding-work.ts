@@ -1,13 +1,12 @@
 import type { Endpoint } from "../../core/contract/endpoint.ts";
-import { firstTokenMs, uncachedTokens } from "../../core/contract/expected-wait.ts";
+import { DECODE_MS, firstTokenMs, uncachedTokens } from "../../core/contract/expected-wait.ts";
 import type { LoadView } from "../../core/contract/load-view.ts";
 import { z } from "../../core/contract/options.ts";
 import { defineScorer } from "../../core/contract/plugin.ts";
-import type { InferenceRequest } from "../../core/contract/request.ts";
 
 const options = z.strictObject({
   /** Milliseconds added for each request in flight, because each generation makes the engine's steps a little slower. */
-  decodeMs: z.number().min(0).max(1_000_000).default(8),
+  decodeMs: z.number().min(0).max(1_000_000).default(DECODE_MS),
   /**
    * Largest weight of the prompt's uncached tokens. While prompts wait at every endpoint, work saved by a cached prefix also
    * shortens the wait of later requests, so it counts more. With 1, only this prompt's own wait counts.
@@ -40,10 +39,7 @@ export default defineScorer({
         const waitsMs: number[] = [];
         let shortest = Number.POSITIVE_INFINITY;
         for (const endpoint of candidates) {
-          const { slot } = endpoint;
-          const prefillMs = firstTokenMs(load, slot, weight * uncachedTokens(request, slot));
-          const queueMs = prefillMs + decodeMs * load.inFlight(slot);
-          const waitMs = queueMs + adapterWaitMs(request, endpoint, load);
+          const waitMs = firstTokenMs(request, endpoint, load, weight * uncachedTokens(request, endpoint.slot), decodeMs);
           waitsMs.push(waitMs);
           if (waitMs < shortest) shortest = waitMs;
         }
@@ -53,12 +49,6 @@ export default defineScorer({
     };
   },
 });
-
-/** How long the request waits at the endpoint until its replica has loaded the target, in milliseconds; 0 where it has it. */
-function adapterWaitMs({ target, onDemand }: InferenceRequest, { slot, models }: Endpoint, load: LoadView): number {
-  if (onDemand === "never" || models.has(target)) return 0;
-  return load.unlisted(slot, target)?.leftMs ?? load.adapterLoadMs;
-}
 
 /** The fewest prompts that wait at any candidate. With the sum or the mean, one long queue would count as a crowded pool. */
 function shortestQueue(candidates: readonly Endpoint[], load: LoadView): number {

@@ -1,6 +1,6 @@
 /**
  * What one decision costs, in microseconds: hash the prompt, match it on every endpoint, filter, score, pick, with the default
- * profile and caches full of other prompts; and how much of that the times of plugins cost.
+ * profile and caches full of other prompts; and how much of that the times of plugins and the recorded estimates cost.
  *
  *     node --import tsx tests/bench/decision.ts     deno run -A tests/bench/decision.ts     bun tests/bench/decision.ts
  */
@@ -12,6 +12,7 @@ import { makeEndpoint, makeRequest } from "../../core/contract/test-kit.ts";
 import { KeptState } from "../../core/control/kept-state.ts";
 import { buildPluginSet } from "../../core/control/plugin-set.ts";
 import { decide } from "../../core/pipeline.ts";
+import { estimate } from "../../core/stages/estimate.ts";
 import { PluginTimes } from "../../core/stages/plugin-times.ts";
 import { factsOf } from "../../core/state/facts.ts";
 import { LoadTable } from "../../core/state/load.ts";
@@ -88,3 +89,33 @@ const quickUs = (which: 0 | 1) => 1000 * (blocks.map((block) => block[which]).so
 const [withUs, withoutUs] = [quickUs(0), quickUs(1)];
 const nanos = (1000 * (withUs - withoutUs)).toFixed(0);
 console.log(`times of plugins: ${withUs.toFixed(2)} us with, ${withoutUs.toFixed(2)} us without (${nanos} ns)`);
+
+/** Estimates for one decision, whose prompt is matched already, in nanoseconds: the quick quarter of blocks. */
+function estimateNanos(count: number): number {
+  const load = new LoadTable();
+  const index = new PrefixIndex({ blockBytes: 256, maxBytes: 64 * 2 ** 20 });
+  const order = Array.from({ length: count }, (_, i) => makeEndpoint(load.slotOf(`e${i}`), { models: ["m"] }));
+  const prompt = new Uint8Array(4_096).map((_, at) => 32 + (at % 90));
+  const prefix = index.match(KEY, prompt, [[0, prompt.length]], 1_024);
+  for (const { slot } of order) {
+    index.admit(prefix, slot);
+    const work = { tokens: 1_024, hasFirstByte: true };
+    load.begin(slot, work);
+    load.endPrefill(slot, work, true);
+    load.begin(slot, work);
+  }
+  const request = makeRequest({ model: "m", target: "m", promptTokens: 1_024, prefix });
+  const view = load.at(performance.now());
+  const blockNanos = () => {
+    const from = performance.now();
+    for (let i = 0; i < BLOCK; i++) kept = estimate(request, order, view);
+    return (1e6 * (performance.now() - from)) / BLOCK;
+  };
+  for (let i = 0; i < BLOCKS; i++) blockNanos();
+  return Array.from({ length: BLOCKS }, blockNanos).sort((a, b) => a - b)[BLOCKS / 4] ?? 0;
+}
+
+/** So that no engine leaves the work out. */
+let kept: ArrayLike<number> = [];
+for (const count of [8, 1_000]) console.log(`estimates over ${count} endpoints: ${estimateNanos(count).toFixed(0)} ns`);
+if (kept.length === 0) throw new Error("Nothing was estimated");

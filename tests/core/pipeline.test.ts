@@ -288,11 +288,13 @@ describe("a decision", () => {
     ];
   }
 
+  const NOTHING_ELSE = { savedAt: "", tokenFactors: {}, kept: [], lost: [], targets: [] };
   for (const profile of profiles()) {
     it(`by ${profile.name} is the same for the same inputs, and deciding changes none of them`, async () => {
       const { clock, table } = await makeTable();
       const nowMs = clock.now();
-      const state = () => JSON.stringify([nowMs, nowMs + 50, nowMs + 5_000].map((ms) => writeFacts(facts, table.at(ms))));
+      const state = () =>
+        JSON.stringify([nowMs, nowMs + 50, nowMs + 5_000].map((ms) => writeFacts(facts, table.at(ms), NOTHING_ELSE)));
       const before = state();
       const at = (ms: number) => [request, cold].map((each) => decide(each, facts, profile, table.at(ms), seededRandom(9)));
       const first = at(nowMs);

@@ -13,6 +13,7 @@ export function makeDecision(overrides: Partial<Decision & Leg> = {}): Decision 
     model: overrides.model ?? "base",
     target: overrides.target ?? "base",
     rule: overrides.rule ?? "",
+    draw: overrides.draw,
     endpoints,
     legs: [
       {
@@ -21,7 +22,10 @@ export function makeDecision(overrides: Partial<Decision & Leg> = {}): Decision 
         candidates,
         scores: overrides.scores ?? [{ scorer: "queue", weight: 1, values: [0.5, 1, 0] }],
         totals: overrides.totals ?? [0.5, 1, 0],
+        picker: overrides.picker ?? "max-score",
+        pickerType: overrides.pickerType ?? "max-score",
         order: overrides.order ?? [1, 0, 2].flatMap((index) => candidates[index] ?? []),
+        estimates: overrides.estimates ?? [],
       },
     ],
     refusal: overrides.refusal,

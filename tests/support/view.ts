@@ -8,9 +8,12 @@ import type { RouterView } from "../../core/contract/router-view.ts";
 import { makeLoad } from "../../core/contract/test-kit.ts";
 import { Adapters } from "../../core/control/adapters.ts";
 import { Intents } from "../../core/control/intents.ts";
+import { KeptState } from "../../core/control/kept-state.ts";
+import { savedFacts } from "../../core/control/saved-facts.ts";
 import { DEFAULT_SETTINGS } from "../../core/settings.ts";
 import { factsOf } from "../../core/state/facts.ts";
 import { LoadTable } from "../../core/state/load.ts";
+import { TokenScale } from "../../core/state/token-scale.ts";
 import { FakeClock } from "./fake-clock.ts";
 
 const STARTED_AT_S = Date.UTC(2030, 0, 1) / 1000;
@@ -67,6 +70,10 @@ export function makeShownRouter(endpoints: readonly Endpoint[] = [], config: Par
     config: shown,
     facts,
     load,
+    dryRun() {
+      throw new Error("There is no router here");
+    },
+    savedFacts: () => savedFacts(shown, new KeptState(), { facts, load, clock, tokenScale: new TokenScale() }),
     adapters: new Adapters({
       clock,
       load,

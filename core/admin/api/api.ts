@@ -2,9 +2,9 @@ import { IttyRouter } from "itty-router";
 import type { Log } from "../../contract/log.ts";
 import type { z } from "../../contract/options.ts";
 import type { EventStreams } from "../event-streams.ts";
-import { type AdminAccess, checkChange, etagOf } from "./guard.ts";
+import { type AdminAccess, checkChange, checkJson, etagOf } from "./guard.ts";
 import { bodyTooLarge, MAX_BODY_BYTES, Problem, problemResponse } from "./problem.ts";
-import type { ApiCall, ApiResult, ApiRoute } from "./route.ts";
+import { type ApiCall, type ApiResult, type ApiRoute, changes } from "./route.ts";
 import { streamResponse } from "./stream-response.ts";
 
 export interface ApiOptions {
@@ -64,8 +64,9 @@ async function serve(
   caller: string,
   { access, generation, log }: ApiOptions,
 ): Promise<Response> {
-  const isChange = route.method !== "GET";
+  const isChange = changes(route);
   if (isChange) await checkChange(request.headers, access(), generation());
+  else if (route.method !== "GET") checkJson(request.headers);
   const call: ApiCall = {
     params: Object.fromEntries(Object.entries(params).map(([name, value]) => [name, decoded(value)])),
     query: new URL(request.url).searchParams,

@@ -11,13 +11,18 @@ export interface AdminAccess {
 }
 
 /**
- * Throws Problem unless the request may change something. A web site can't send application/json to another origin without asking
- * first, and the admin port never agrees.
+ * Throws Problem unless the body is declared as JSON. A web site can't send application/json to another origin without asking first,
+ * and the admin port never agrees.
  */
+export function checkJson(headers: Headers): void {
+  if (!/^application\/json *(;|$)/i.test(headers.get("content-type") ?? ""))
+    throw new Problem(415, "unsupported_media_type", "Send the body with Content-Type: application/json.");
+}
+
+/** Throws Problem unless the request may change something. */
 export async function checkChange(headers: Headers, access: AdminAccess, generation: number): Promise<void> {
   if (access.isReadOnly) throw new Problem(403, "read_only", "The admin API is read-only here: spec.admin.readOnly is true.");
-  if (!/^application\/json *(;|$)/i.test(headers.get("content-type") ?? ""))
-    throw new Problem(415, "unsupported_media_type", "Send changes with Content-Type: application/json.");
+  checkJson(headers);
   await checkToken(headers.get("authorization"), access);
   checkGeneration(headers.get("if-match"), generation);
 }

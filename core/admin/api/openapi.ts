@@ -1,6 +1,6 @@
 import type { ObserverStream } from "../../contract/observer.ts";
 import { z } from "../../contract/options.ts";
-import { type ApiRoute, route } from "./route.ts";
+import { type ApiRoute, changes, route } from "./route.ts";
 
 const problem = z.object({
   type: z.string(),
@@ -41,7 +41,7 @@ function openApi(routes: readonly ApiRoute[]) {
       title: "Signalbox admin API",
       version: "1",
       description:
-        "GET shows; the other methods change. A change needs Content-Type: application/json, the token of spec.admin.token where one is set, and obeys If-Match with the ETag of a GET.",
+        "GET shows, and so does POST /explain; the other operations change. A change needs Content-Type: application/json, the token of spec.admin.token where one is set, and obeys If-Match with the ETag of a GET.",
     },
     servers: [{ url: "/api/v1" }],
     paths,
@@ -52,8 +52,9 @@ function openApi(routes: readonly ApiRoute[]) {
   };
 }
 
-function operation({ method, path, id, summary, body, response, query }: ApiRoute): unknown {
-  const isChange = method !== "GET";
+function operation(described: ApiRoute): unknown {
+  const { path, id, summary, body, response, query } = described;
+  const isChange = changes(described);
   const parameters = [
     ...[...path.matchAll(/:(\w+)/g)].map(([, name]) => ({ name, in: "path", required: true, schema: { type: "string" } })),
     ...query.map(queryParameter),

@@ -8,6 +8,8 @@ export interface ApiRoute {
   /** For the OpenAPI document: unique, and in one sentence. */
   readonly id: string;
   readonly summary: string;
+  /** It changes nothing, though its method is not GET: allowed where GET is. */
+  readonly isRead?: boolean;
   /** The body; undefined for an operation without one. */
   readonly body: z.ZodType | undefined;
   readonly response: z.ZodType;
@@ -15,6 +17,11 @@ export interface ApiRoute {
   readonly query: readonly QueryParameter[];
   /** Throws Problem to refuse. */
   run(call: ApiCall): ApiResult | Promise<ApiResult>;
+}
+
+/** Whether it may change something, and so needs the right to do so. */
+export function changes({ method, isRead = false }: ApiRoute): boolean {
+  return method !== "GET" && !isRead;
 }
 
 interface QueryParameter {

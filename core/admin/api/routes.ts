@@ -3,6 +3,7 @@ import { adapterRoutes } from "./adapters.ts";
 import { type AdminApi, adminApi } from "./api.ts";
 import { configRoutes } from "./config.ts";
 import { endpointRoutes } from "./endpoints.ts";
+import { explainRoutes } from "./explain.ts";
 import { openApiRoute } from "./openapi.ts";
 import { rewriteRoutes } from "./rewrites.ts";
 import type { ApiRoute } from "./route.ts";
@@ -14,6 +15,7 @@ export function routerApi(site: ApiSite): AdminApi {
     ...rewriteRoutes(site),
     ...endpointRoutes(site),
     ...adapterRoutes(site),
+    ...explainRoutes(site),
   ];
   const routes = [...groups, openApiRoute(groups, () => site.streams.list())];
   return adminApi({

@@ -32,6 +32,7 @@ test("a decision as plain JSON", () => {
     ],
     totals: Float64Array.of(0.25, 0.75),
     order: [e1, e0],
+    estimates: [64, 12.4, 6.26, Number.NaN, 0, Number.NaN],
     faults: [{ plugin: "mine", message: "Returned 1 scores for 2 candidates" }],
   };
   const usage = { promptTokens: 110, outputTokens: 4, cachedTokens: 80 };
@@ -54,7 +55,9 @@ test("a decision as plain JSON", () => {
     model: "food",
     target: "food-v2",
     rule: "food/0",
-    why: "e1 was best with 0.750; the next had 0.250.",
+    draw: null,
+    why: "e1 was best: it scored 0.750, e0 0.250, mostly by cache. 64 of 100 prompt tokens are cached there and 12 tokens of other prompts wait there.",
+    picker: "max-score",
     poolSize: 3,
     dropped: [{ filter: "ready", endpoints: ["e2"], reasons: {} }],
     scorers: [
@@ -62,8 +65,26 @@ test("a decision as plain JSON", () => {
       { name: "cache", weight: 1 },
     ],
     candidates: [
-      { endpoint: "e1", total: 0.75, scores: [null, 1], confidences: [1, 0.5] },
-      { endpoint: "e0", total: 0.25, scores: [0.5, 0], confidences: [1, 1] },
+      {
+        endpoint: "e1",
+        cachedTokens: 64,
+        uncachedTokens: 36,
+        waitingTokens: 12,
+        firstTokenMs: 6.3,
+        total: 0.75,
+        scores: [null, 1],
+        confidences: [1, 0.5],
+      },
+      {
+        endpoint: "e0",
+        cachedTokens: null,
+        uncachedTokens: null,
+        waitingTokens: 0,
+        firstTokenMs: null,
+        total: 0.25,
+        scores: [0.5, 0],
+        confidences: [1, 1],
+      },
     ],
     refusal: null,
     faults: [{ plugin: "mine", message: "Returned 1 scores for 2 candidates" }],
@@ -75,9 +96,13 @@ test("no first byte is null", () => assert.equal(reportOf(ended({}, { firstByteM
 
 describe("why", () => {
   const cases: readonly [name: string, ended: EndedRequest, why: string][] = [
-    ["the best", ended({}), "e1 was best with 1.000; the next had 0.500."],
-    ["one of the best", ended({ totals: [1, 1, 0] }), "e1 was picked from 2 with the same best score (1.000)."],
-    ["not the best", ended({ order: [e0, e1, e2] }), "e0 was picked with 0.500; the best had 1.000."],
+    ["the best", ended({}), "e1 was best: it scored 1.000, e0 0.500."],
+    ["one of the best", ended({ totals: [1, 1, 0] }), "e1 was drawn at random from 2 with the same best score (1.000)."],
+    [
+      "not the best",
+      ended({ order: [e0, e1, e2], picker: "mine", pickerType: "mine" }),
+      "e0 was the choice of the picker mine: it scored 0.500, e1 1.000.",
+    ],
     ["the only one left", ended({ candidates: [e1], order: [e1], totals: [1] }), "e1 was the only candidate of 3."],
     ["the only one at all", ended({ endpoints: [e1], candidates: [e1], order: [e1] }), "e1 was the only candidate."],
     [
@@ -85,7 +110,7 @@ describe("why", () => {
       ended({ candidates: [{ ...e1, isOnTrial: true }, e0], order: [{ ...e1, isOnTrial: true }, e0], totals: [0, 1] }),
       "e1 is on trial: this request decides whether it returns.",
     ],
-    ["no opinions", ended({ scores: [], totals: [0, 0, 0] }), "e1 was picked; no scorer had an opinion."],
+    ["no opinions", ended({ scores: [], totals: [0, 0, 0] }), "e1 was drawn at random from 3; no scorer had an opinion."],
     [
       "after a retry",
       ended(
@@ -99,7 +124,7 @@ describe("why", () => {
           ],
         },
       ),
-      "e1 was best with 1.000; the next had 0.500. Failed tries before the last: e1 (connect-failed), e0 (503).",
+      "e1 was best: it scored 1.000, e0 0.500. Failed tries before the last: e1 (connect-failed), e0 (503).",
     ],
     [
       "a refusal",

@@ -46,11 +46,18 @@ const load = makeLoad(10, {
 });
 
 describe("facts written to a file", () => {
-  const text = JSON.stringify(writeFacts(factsOf(endpoints), load, ["v1", "v2"]));
+  const extras = {
+    savedAt: "2030-01-01T00:00:00.000Z",
+    tokenFactors: { messages: 1.25 },
+    kept: [],
+    lost: [],
+    targets: ["v1", "v2"],
+  };
+  const text = JSON.stringify(writeFacts(factsOf(endpoints), load, extras));
 
   it("are the same when they are read and written again", () => {
     const { facts, load: readLoad } = readFacts(JSON.parse(text));
-    assert.equal(JSON.stringify(writeFacts(facts, readLoad, ["v1", "v2"])), text);
+    assert.equal(JSON.stringify(writeFacts(facts, readLoad, extras)), text);
     assert.deepEqual([...facts.served], ["base", "v1"]);
   });
 

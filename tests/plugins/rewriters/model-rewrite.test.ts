@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
-import type { Rewriter } from "../../../core/contract/rewriter.ts";
+import type { Rewriter, TargetDraw } from "../../../core/contract/rewriter.ts";
 import modelRewrite from "../../../plugins/rewriters/model-rewrite.ts";
 import { makeHeaders } from "../../support/endpoints.ts";
 import { createPlugin, issuesOf, makeHost } from "../../support/plugins.ts";
@@ -13,13 +13,14 @@ interface Asked {
   readonly loadable?: readonly string[];
 }
 
-const drawFrom = (rewriter: Rewriter, { model = "food", headers = {}, served = ["v1", "v2", "v3"], loadable = [] }: Asked = {}) =>
-  rewriter.draw({
-    model,
-    headers: makeHeaders(headers),
-    served: new Set(served),
-    mayBeLoaded: (target) => loadable.includes(target),
-  });
+const question = ({ model = "food", headers = {}, served = ["v1", "v2", "v3"], loadable = [] }: Asked = {}) => ({
+  model,
+  headers: makeHeaders(headers),
+  served: new Set(served),
+  mayBeLoaded: (name: string) => loadable.includes(name),
+});
+
+const drawFrom = (rewriter: Rewriter, asked?: Asked) => rewriter.draw(question(asked));
 
 /** How often each target is drawn in 20 requests. */
 function draw20(rewriter: Rewriter, asked?: Asked): Readonly<Record<string, number>> {
@@ -33,6 +34,8 @@ function draw20(rewriter: Rewriter, asked?: Asked): Readonly<Record<string, numb
 
 const target = (name: string, weight = 1) => ({ name, weight });
 const split = { name: "split/0", models: ["food"], targets: [target("v1", 90), target("v2", 10)] };
+
+const named = (draw: TargetDraw | undefined) => draw && { target: draw.target, rule: draw.rule };
 
 describe("which rule", () => {
   const exact = { name: "exact/0", models: ["food", "drink"], targets: [target("v1")] };
@@ -51,7 +54,7 @@ describe("which rule", () => {
   ];
   for (const [rules, model, drawn] of cases) {
     it(`${rules.map((rule) => (rule as { name: string }).name).join(", ") || "none"}: ${JSON.stringify(model)}`, () => {
-      assert.deepEqual(drawFrom(createPlugin(modelRewrite, { rules }), { model }), drawn);
+      assert.deepEqual(named(drawFrom(createPlugin(modelRewrite, { rules }), { model })), drawn);
     });
   }
 
@@ -60,7 +63,7 @@ describe("which rule", () => {
       { name: "a", models: ["food"], targets: [target("drink")] },
       { name: "b", models: ["drink"], targets: [target("v1")] },
     ];
-    assert.deepEqual(drawFrom(createPlugin(modelRewrite, { rules: chain })), { target: "drink", rule: "a" });
+    assert.deepEqual(named(drawFrom(createPlugin(modelRewrite, { rules: chain }))), { target: "drink", rule: "a" });
   });
 });
 
@@ -112,6 +115,49 @@ describe("a target that no endpoint serves", () => {
   it("a drained target does not come back because it is the only one served", () => {
     const rules = [{ ...split, targets: [target("v1", 0), target("v2", 5)], onUnavailable: "redistribute" }];
     assert.deepEqual(draw20(createPlugin(modelRewrite, { rules }), { served: ["v1"] }), { v2: 20 });
+  });
+});
+
+describe("how a target was drawn", () => {
+  const targets = [target("v1", 90), target("v2", 10), target("v3", 0)];
+  const rows: readonly [name: string, more: object, asked: Asked, method: object][] = [
+    ["by the shares", {}, {}, { by: "share", header: "", targets }],
+    ["by a header", { stickyHeader: "x-user" }, { headers: { "x-user": "ada" } }, { by: "header", header: "x-user", targets }],
+    ["without the header", { stickyHeader: "x-user" }, {}, { by: "share", header: "", targets }],
+    [
+      "among those that are served",
+      { onUnavailable: "redistribute" },
+      { served: ["v2"] },
+      { by: "share", header: "", targets: [target("v2", 10)] },
+    ],
+  ];
+  for (const [name, more, asked, method] of rows) {
+    it(name, () => {
+      const rewriter = createPlugin(modelRewrite, { rules: [{ ...split, targets, ...more }] });
+      assert.deepEqual(drawFrom(rewriter, asked)?.method, method);
+    });
+  }
+});
+
+describe("a preview", () => {
+  it("is the next draw, however often it is asked for", () => {
+    const draws = new Map<string, number>();
+    const host = makeHost({ keep: () => draws as never });
+    const rewriter = createPlugin(modelRewrite, { rules: [split] }, host);
+    for (let round = 0; round < 20; round++) {
+      const before = JSON.stringify([...draws]);
+      const previews = [1, 2, 3].map(() => rewriter.preview?.(question()));
+      assert.equal(JSON.stringify([...draws]), before);
+      const drawn = drawFrom(rewriter);
+      for (const preview of previews) assert.deepEqual(preview, drawn);
+    }
+  });
+
+  it("keeps the counts of rules that the config before had", () => {
+    const draws = new Map([["gone/0", 7]]);
+    const rewriter = createPlugin(modelRewrite, { rules: [split] }, makeHost({ keep: () => draws as never }));
+    rewriter.preview?.(question());
+    assert.deepEqual([...draws], [["gone/0", 7]]);
   });
 });
 

@@ -88,6 +88,8 @@ test("the OpenAPI document describes every route, with its schemas", async () =>
     "get /adapters",
     "get /config",
     "get /endpoints",
+    "get /explain/{id}",
+    "get /facts",
     "get /openapi.json",
     "get /rewrites",
     "get /rewrites/{name}",
@@ -98,11 +100,13 @@ test("the OpenAPI document describes every route, with its schemas", async () =>
     "post /endpoints/{name}/cordon",
     "post /endpoints/{name}/drain",
     "post /endpoints/{name}/undrain",
+    "post /explain",
     "post /rewrites/{name}/revert",
     "put /rewrites/{name}",
   ]);
   assert.equal(new Set(operations.map(({ operation }) => operation.operationId)).size, operations.length);
-  for (const { name, operation } of operations) assert.equal(operation.security !== undefined, !name.startsWith("get"), name);
+  const isRead = (name: string) => name.startsWith("get") || name === "post /explain";
+  for (const { name, operation } of operations) assert.equal(operation.security !== undefined, !isRead(name), name);
   const drain = JSON.stringify(paths["/endpoints/{name}/drain"]?.["post"]);
   assert.match(drain, /"graceSeconds":\{/);
   assert.match(drain, /"in":"path"/);

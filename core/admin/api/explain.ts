@@ -1,0 +1,95 @@
+import type { DecisionReport } from "../../contract/decision-report.ts";
+import { type DryRunReport, dryRunReport } from "../../contract/dry-run-report.ts";
+import { RouterError } from "../../contract/errors.ts";
+import { z } from "../../contract/options.ts";
+import { decisionReportSchema, dryRunReportSchema } from "../../contract/report-schema.ts";
+import { factsSchema } from "../../state/facts-schema.ts";
+import { findPage } from "../pages.ts";
+import { viewOf } from "../router-view.ts";
+import type { ApiSite } from "../site.ts";
+import { Problem } from "./problem.ts";
+import { type ApiRoute, route } from "./route.ts";
+
+const question = z.strictObject({
+  path: z
+    .string()
+    .regex(/^\/[\x21-\x7e]*$/, "a path")
+    .default("/v1/chat/completions")
+    .describe("The path of the request, which is a POST."),
+  headers: z
+    .record(z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/), z.string().regex(/^[^\r\n\0]*$/, "a value on one line"))
+    .default({})
+    .describe("Its headers, as far as they matter. Content-Type is application/json if it is left out."),
+  body: z.string().exactOptional().describe("Its body as text: white space counts, since caches compare bytes."),
+  bodyBase64: z.base64().exactOptional().describe("The body in base64 instead, where it is not UTF-8."),
+});
+
+/** Explains decisions, and shows what they are made of. Nothing here changes anything. */
+export function explainRoutes(site: ApiSite): readonly ApiRoute[] {
+  const { router, clock } = site;
+  return [
+    route({
+      method: "POST",
+      path: "/explain",
+      id: "explainBody",
+      isRead: true,
+      summary: "What would be decided about a request now, and why: it is not sent, and nothing is booked.",
+      body: question,
+      response: dryRunReportSchema,
+      run: ({ body }) => ({ document: explained(body, site, new Date(clock.wall()).toISOString()) }),
+    }),
+    route({
+      method: "GET",
+      path: "/explain/:id",
+      id: "explainRequest",
+      summary: "Why a request that has ended went where it went, by its x-request-id; several if clients gave the same id.",
+      response: z.object({ decisions: z.array(decisionReportSchema) }),
+      run: ({ params }) => ({ document: { decisions: ended(params["id"] ?? "", site) } }),
+    }),
+    route({
+      method: "GET",
+      path: "/facts",
+      id: "saveFacts",
+      summary: "What decisions read now, to repeat them elsewhere: no prompts, no headers, no keys, and so not what is cached.",
+      response: factsSchema,
+      run: () => ({ document: router.savedFacts() }),
+    }),
+  ];
+}
+
+function explained(
+  { path, headers, body, bodyBase64 }: z.infer<typeof question>,
+  { router }: ApiSite,
+  time: string,
+): DryRunReport {
+  if (body !== undefined && bodyBase64 !== undefined)
+    throw new Problem(400, "invalid_body", "Send either body or bodyBase64, not both.");
+  const bytes = bodyBase64 === undefined ? Buffer.from(body ?? "", "utf8") : Buffer.from(bodyBase64, "base64");
+  try {
+    const { request, decision } = router.dryRun({ path, headers: Object.entries(headers), body: bytes });
+    return dryRunReport(request, decision, time);
+  } catch (thrown) {
+    if (!(thrown instanceof RouterError)) throw thrown;
+    // A fault of the router goes to its log.
+    throw thrown.code === "internal_error" ? thrown.cause : problemOf(thrown);
+  }
+}
+
+/** The status and the code that the client would get. What a plugin did wrong is for operators, who ask here. */
+function problemOf({ status, code, message, allow, fault }: RouterError): Problem {
+  const faults = fault && [`${fault.plugin}: ${fault.text}`];
+  return new Problem(status, code, message, { ...(allow !== "" && { allow }), ...(faults && { faults }) });
+}
+
+/** From the page of the observer that keeps them, so its shape is known. Throws Problem for an id that it does not have. */
+function ended(id: string, { router, clock, running, droppedLogLines, acceptPauses }: ApiSite): readonly DecisionReport[] {
+  const page = findPage(router.config.observers, "/decisions");
+  if (page === undefined)
+    throw new Problem(404, "unknown_request", "This router keeps no decisions: no observer has a page for them.");
+  const view = viewOf(router, clock, { droppedLogLines: droppedLogLines(), acceptPauses: acceptPauses(), running });
+  const text = page.render(view, new URLSearchParams({ id }));
+  const { size, decisions } = JSON.parse(text) as { size: number; decisions: readonly DecisionReport[] };
+  if (decisions.length > 0) return decisions;
+  const detail = `The router does not know this request: it keeps the last ${size} that have ended (the parameter "size" of the plugin "decisions").`;
+  throw new Problem(404, "unknown_request", detail);
+}

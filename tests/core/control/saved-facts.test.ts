@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { KeptState } from "../../../core/control/kept-state.ts";
+import { savedFacts } from "../../../core/control/saved-facts.ts";
+import { factsOf } from "../../../core/state/facts.ts";
+import { LoadTable } from "../../../core/state/load.ts";
+import { TokenScale } from "../../../core/state/token-scale.ts";
+import roundRobin from "../../../plugins/pickers/round-robin.ts";
+import loraAffinity from "../../../plugins/scorers/lora-affinity.ts";
+import { FakeClock } from "../../support/fake-clock.ts";
+import { createPlugin } from "../../support/plugins.ts";
+import { makeShownRouter } from "../../support/view.ts";
+
+test("only what built-in plugins keep of rules and endpoints is saved; what others keep is named", () => {
+  const clock = new FakeClock();
+  const kept = new KeptState();
+  const scorer = (type: string, file = "") => ({ name: type, type, file, weight: 1, plugin: createPlugin(loraAffinity) });
+  const { config } = makeShownRouter([]);
+  const picker = { name: "turns", type: "round-robin", plugin: createPlugin(roundRobin) };
+  const scorers = [
+    scorer("lora-affinity"),
+    scorer("mine", "/a/mine.ts"),
+    scorer("stateless", "/a/stateless.ts"),
+    scorer("no-hit-lru", "/a/own.ts"),
+  ];
+  kept.get("round-robin", "turns", 1, () => ({ last: 1, bySlot: [] }));
+  for (const name of ["lora-affinity", "mine", "no-hit-lru"]) kept.get(name, name, 1, () => new Set(["PRIVATE"]));
+  const tokenScale = new TokenScale();
+  tokenScale.learn("messages", 1_000, 2_000);
+  const document = savedFacts({ ...config, profile: { ...config.profile, scorers, picker } }, kept, {
+    facts: factsOf([]),
+    load: new LoadTable(clock),
+    clock,
+    tokenScale,
+  });
+  assert.deepEqual(document.kept, [
+    { type: "round-robin", name: "turns", version: 1, as: "json", value: { last: 1, bySlot: [] } },
+  ]);
+  assert.deepEqual(document.lost, ["lora-affinity", "mine", "no-hit-lru"]);
+  assert.deepEqual(Object.keys(document.tokenFactors), ["messages"]);
+  assert.doesNotMatch(JSON.stringify(document), /PRIVATE/);
+});
