@@ -6,7 +6,7 @@ import { openOutput } from "../runtime/standard-output.ts";
 import { apiPath, printableJson } from "./ask-admin.ts";
 import { type Input, noWords } from "./command.ts";
 import { decisionLine } from "./decision-line.ts";
-import { decisionText } from "./explain.ts";
+import { decisionText } from "./decision-text.ts";
 import { followEvents } from "./follow-events.ts";
 import { OutputWriter } from "./output-writer.ts";
 import { stopSignal } from "./stop-signal.ts";

@@ -18,8 +18,8 @@ describe("one line for each decision", () => {
     [
       {
         attempts: [
-          { endpoint: "e2", result: "reset" },
-          { endpoint: "e1", result: 200 },
+          { endpoint: "e2", result: "reset", startedMs: 1, endedMs: 2 },
+          { endpoint: "e1", result: 200, startedMs: 1, endedMs: 2 },
         ],
       },
       "00:00:00.000  200     812 ms  first 91 ms      m  e2 (reset), e1 (200)  r1",
@@ -29,7 +29,12 @@ describe("one line for each decision", () => {
       "00:00:00.000  404     812 ms  first -          m  (no replica)  r1  model_not_found",
     ],
     [
-      { status: 0, ending: "client-left", attempts: [{ endpoint: "e1", result: "aborted" }], firstByteMs: null },
+      {
+        status: 0,
+        ending: "client-left",
+        attempts: [{ endpoint: "e1", result: "aborted", startedMs: 1, endedMs: 2 }],
+        firstByteMs: null,
+      },
       "00:00:00.000    -     812 ms  first -          m  e1 (aborted)  r1  client-left",
     ],
     [
