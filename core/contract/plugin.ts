@@ -70,9 +70,7 @@ export interface PluginHost {
    * const counts = host.keep(1, () => new Map<string, number>());
    */
   keep<State>(version: number, make: () => State): State;
-  /**
-   * The secret at this place, which the definition's `secrets` named. Throws an Error for any other place.
-   */
+  /** The secret at this place, which the definition's `secrets` named. Throws an Error for any other place. */
   secret(from: string): Secret;
   /**
    * Declares that the plugin reads `request.prefix`, and with which settings. A router has one prefix index: if no plugin calls

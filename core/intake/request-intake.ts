@@ -181,7 +181,7 @@ class RequestIntake implements RequestReceiver, RunOwner, SlicedScanOwner {
     if (this.#parser === undefined) return this.#respondWithoutParser();
     const { dialect, keys } = this.#parser.plugin;
     this.#dialect = dialect;
-    this.#trace = traceRequest(this.#config, this.#head, this.#plane.log);
+    this.#trace = traceRequest(this.#config, this.#head, this.#plane.pluginFaults);
     const { clients } = this.#plane;
     if (!clients.enter(this.#peer)) throw tooManyOfClient();
     this.#clients = clients;

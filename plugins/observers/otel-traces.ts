@@ -21,7 +21,7 @@ const options = z.strictObject({
     .regex(/^https?:\/\/[^\s@]+$/, "an http or https URL; a key belongs into headers")
     .refine((text) => URL.canParse(text), "an http or https URL")
     .optional(),
-  /** Further headers of each export. Their secrets come from elsewhere: "Bearer env:NAME", "file:PATH". */
+  /** Headers of each export, beside those of OTEL_EXPORTER_OTLP_HEADERS. Their secrets come from elsewhere: "Bearer env:NAME", "file:PATH". */
   headers: z.record(headerName, headerValue).default({}),
   /** The share of the requests that is traced. */
   ratio: z.number().min(0).max(1).default(0.1),

@@ -86,11 +86,15 @@ export function openExporter({ url, headers, timeoutMs }: ExporterOptions, clock
           isLate = true;
           agent?.destroy();
         });
-        exporter.export([...spans], ({ error }) => {
+        const end = (reason: string) => {
           cancel();
-          if (error === undefined) resolve("");
-          else resolve(isLate ? late : reasonOf(error));
-        });
+          resolve(reason);
+        };
+        try {
+          exporter.export([...spans], ({ error }) => end(error === undefined ? "" : isLate ? late : reasonOf(error)));
+        } catch (thrown) {
+          end(thrownMessage(thrown));
+        }
       }),
     close() {
       isClosed = true;

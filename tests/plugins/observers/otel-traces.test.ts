@@ -10,7 +10,10 @@ import { startTraceReceiver } from "../../support/trace-receiver.ts";
 const SECRETS = { "env:TOKEN": "t-1", "file:/run/k": "k-2" };
 
 before(() => otelTraces.load?.());
-after(() => delete process.env["OTEL_SERVICE_NAME"]);
+const VARIABLES = ["OTEL_SERVICE_NAME", "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_HEADERS"];
+after(() => {
+  for (const name of VARIABLES) delete process.env[name];
+});
 
 describe("its parameters", () => {
   const rows: readonly (readonly [parameters: object, isGood: boolean])[] = [
@@ -60,7 +63,11 @@ async function exported(parameters: object) {
   const receiver = await startTraceReceiver();
   after(() => receiver.close());
   const host = makeHost({ secret: (from) => secretOf(SECRETS[from as keyof typeof SECRETS], from) });
-  const plugin = createPlugin(otelTraces, { url: new URL(receiver.url).origin, periodMs: 10, ratio: 1, ...parameters }, host);
+  const { origin } = new URL(receiver.url);
+  const isFromEnvironment = "url" in parameters;
+  if (isFromEnvironment) process.env["OTEL_EXPORTER_OTLP_ENDPOINT"] = origin;
+  const url = isFromEnvironment ? undefined : origin;
+  const plugin = createPlugin(otelTraces, { periodMs: 10, ratio: 1, ...parameters, url }, host);
   const trace = plugin.trace?.({ get: () => undefined });
   plugin.finished(makeOutcome());
   plugin.finished(makeOutcome({ trace }));
@@ -83,5 +90,12 @@ describe("what it exports", () => {
     process.env["OTEL_SERVICE_NAME"] = "from-env";
     assert.equal((await exported({})).spans[0]?.resource["service.name"], "from-env");
     assert.equal((await exported({ serviceName: "mine" })).spans[0]?.resource["service.name"], "mine");
+  });
+
+  it("goes where the environment says, with its headers, where the config leaves the url out", async () => {
+    process.env["OTEL_EXPORTER_OTLP_HEADERS"] = "x-from=env,x-both=env";
+    const { requests } = await exported({ url: undefined, headers: { "x-both": "config" } });
+    const { "x-from": from, "x-both": both } = requests[0]?.headers ?? {};
+    assert.deepEqual([requests[0]?.url, from, both], ["/v1/traces", "env", "config"]);
   });
 });
