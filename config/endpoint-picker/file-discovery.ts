@@ -6,7 +6,7 @@ import { fit } from "../fit.ts";
 import { reportIssues } from "../issues.ts";
 import type { EndpointEntry } from "../pool.ts";
 import type { Problem, Report } from "../problems.ts";
-import { lineOfText } from "../schema.ts";
+import { lineOfText } from "../line-of-text.ts";
 import { type Entry, type PickerResource, refuseReference } from "./entries.ts";
 import { FILE_DISCOVERY } from "./types.ts";
 

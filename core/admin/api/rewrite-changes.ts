@@ -1,11 +1,10 @@
-import type { Overlay } from "../../../config/overlay.ts";
+import { type Overlay, withoutChange } from "../../../config/overlay.ts";
 import { changeOf, fileResources, type RewriteResource, rewriteResources } from "../../../config/rewrite-resources.ts";
 import type { RewriteDocument } from "../../../config/rewrite-schema.ts";
 import { writeRewrite } from "../../../config/write-rewrite.ts";
 import type { ApiSite } from "../site.ts";
 import { checkGeneration } from "./guard.ts";
 import { Problem } from "./problem.ts";
-import { withoutChange } from "./rewrite-edits.ts";
 import type { ApiCall, ApiResult } from "./route.ts";
 import { shown } from "./shown-rewrite.ts";
 

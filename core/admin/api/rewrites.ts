@@ -1,11 +1,11 @@
-import type { RewriteChange } from "../../../config/overlay.ts";
+import { type RewriteChange, withChange, withoutChange } from "../../../config/overlay.ts";
 import { fileResources, type RewriteResource, rewriteResources } from "../../../config/rewrite-resources.ts";
 import { type RewriteDocument, rewriteDocument } from "../../../config/rewrite-schema.ts";
 import { z } from "../../contract/options.ts";
 import type { ApiSite } from "../site.ts";
 import { Problem } from "./problem.ts";
 import { changeRewrite, type OverlayEdit } from "./rewrite-changes.ts";
-import { findResource, withChange, withoutChange, withWeights } from "./rewrite-edits.ts";
+import { findResource, withWeights } from "./rewrite-edits.ts";
 import { changedRewriteSchema, deletedSchema, rewriteSchema, weightsSchema } from "./rewrite-schema.ts";
 import { type ApiCall, type ApiResult, type ApiRoute, route } from "./route.ts";
 import { shown, shownChange } from "./shown-rewrite.ts";
