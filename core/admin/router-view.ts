@@ -15,10 +15,12 @@ export type ShownRouter = Pick<
   | "prefixIndex"
   | "connectionsTo"
   | "ejectionsOf"
+  | "figures"
   | "intents"
   | "isPanicking"
   | "slowPlugins"
   | "probeFailure"
+  | "timesOf"
 >;
 
 /** What the process knows beside its router. */
