@@ -25,8 +25,11 @@ export const guardSchema = z.strictObject({
   worseBy: z
     .strictObject({
       errorRate: share(0, 1).describe("Points of the error rate: 0.02 or 2% stops 5 % errors against 2.9 %.").optional(),
-      ttft: share(0, 100).describe("Time to the first byte: 0.5 or 50% stops a target that takes typically 1.5 times as long.").optional(),
+      ttft: share(0, 100)
+        .describe("Time to the first byte: 0.5 or 50% stops a target that takes typically 1.5 times as long.")
+        .optional(),
     })
+    .refine(({ errorRate, ttft }) => errorRate !== undefined || ttft !== undefined, "errorRate, ttft or both")
     .describe("How much worse it may be. What is left out is not judged. Default { errorRate: 2%, ttft: 50% }.")
     .optional(),
   confidence: share(0.5, 1)

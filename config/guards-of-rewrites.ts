@@ -148,7 +148,11 @@ function resolved(guard: WrittenGuard, rules: readonly KnownRule[]): readonly Gu
   if (named.length === 0) {
     const names = rules.flatMap(({ name, resourceName }) => [resourceName, name]);
     const hint = didYouMean(spec.rule, names) || "The guard guards nothing.";
-    miss("rule", { found: `${quoted(spec.rule)}, which is no rewrite`, wanted: "the name of a rewrite, or of one of its rules", hint });
+    miss("rule", {
+      found: `${quoted(spec.rule)}, which is no rewrite`,
+      wanted: "the name of a rewrite, or of one of its rules",
+      hint,
+    });
     return [];
   }
   const withTarget = named.filter((rule) => targetsOf(rule).some(({ name }) => name === spec.target));

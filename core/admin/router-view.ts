@@ -16,10 +16,12 @@ export type ShownRouter = Pick<
   | "prefixIndex"
   | "connectionsTo"
   | "ejectionsOf"
+  | "figures"
   | "intents"
   | "isPanicking"
   | "slowPlugins"
   | "probeFailure"
+  | "timesOf"
 > & { readonly rollouts: RolloutView };
 
 /** What the process knows beside its router. */

@@ -29,7 +29,7 @@ export interface TargetFigures {
   readonly requests: number;
   /** Of those: clients that left, and errors of the router itself. They say nothing about the target. */
   readonly unjudged: number;
-  /** Of the others: those that failed by the replica's fault (5xx, no connection, a reset, a timeout, a response that broke off). */
+  /** Of the others: those that the replicas failed (5xx, 429, no response, a broken one), and those for which no replica was there. */
   readonly errors: number;
   /** In [0, 1], with the Wilson score interval; null without a request. */
   readonly errorRate: Estimate | null;

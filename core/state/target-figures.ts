@@ -1,3 +1,4 @@
+import { blameOf } from "../contract/blame.ts";
 import type { Outcome } from "../contract/outcome.ts";
 import { printable } from "../contract/printable.ts";
 import type { Estimate, TargetFigures } from "../contract/rollout.ts";
@@ -6,21 +7,20 @@ import { LogHistogram, Z95 } from "./log-histogram.ts";
 /** What one request says about its target: it was served, the target failed, or nothing. */
 export type TargetVerdict = "served" | "failed" | "unjudged";
 
-/** Errors of the router that are the target's replicas' fault, or come from there being none. */
-const TARGET_ERRORS: ReadonlySet<string> = new Set([
-  "upstream_unreachable",
-  "upstream_reset",
-  "upstream_invalid",
-  "upstream_timeout",
-  "no_ready_endpoint",
-  "target_unavailable",
-]);
+/** Errors of the router that come from no replica being there for the target. */
+const UNSERVED: ReadonlySet<string> = new Set(["no_ready_endpoint", "target_unavailable"]);
 
-/** What clients got counts: an error that a retry made good is none. A client's error (4xx) is served. */
-export function verdictOf({ ending, status, error }: Pick<Outcome, "ending" | "status" | "error">): TargetVerdict {
-  if (ending === "client-left") return "unjudged";
-  if (error !== undefined) return TARGET_ERRORS.has(error.code) ? "failed" : "unjudged";
-  return status >= 500 || ending === "broken" ? "failed" : "served";
+/** What clients got counts: an error that a retry made good is none. A client's error (4xx) says that the target serves. */
+export function verdictOf(outcome: Pick<Outcome, "ending" | "status" | "error">): TargetVerdict {
+  if (outcome.ending === "client-left") return "unjudged";
+  switch (blameOf(outcome)) {
+    case "replica":
+      return "failed";
+    case "router":
+      return UNSERVED.has(outcome.error?.code ?? "") ? "failed" : "unjudged";
+    default:
+      return "served";
+  }
 }
 
 const MOST_REASONS = 16;

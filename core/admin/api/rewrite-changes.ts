@@ -22,23 +22,27 @@ export interface RewriteEdit {
 /** Changes one rewrite of the config that runs. Throws Problem, and changes nothing, if the config would not be valid. */
 export async function changeRewrite(site: ApiSite, call: ApiCall, change: RewriteEdit): Promise<ApiResult> {
   const { namespace, name, edit, isWritten } = change;
-  const before = resourceNow(site, change);
+  const before = resourceNow(resourcesNow(site), change);
   await apply(site, call.ifMatch, edit);
   const written = isWritten ? await write(site, namespace, name) : null;
   site.overlayExpiry.follow();
-  const after = resourceNow(site, change);
-  const rewrite = after === undefined ? null : shown(after);
+  const all = resourcesNow(site);
+  const after = resourceNow(all, change);
+  const rewrite = after === undefined ? null : shown(after, all, site.router.rollouts);
   return {
     document: { rewrite, written },
     change: { what: `rewrite ${name}`, before: before?.document.spec ?? null, after: after?.document.spec ?? null },
   };
 }
 
+function resourcesNow({ running }: ApiSite): readonly RewriteResource[] {
+  return rewriteResources(running.loaded.texts, running.overlay);
+}
+
 function resourceNow(
-  { running }: ApiSite,
+  resources: readonly RewriteResource[],
   { namespace, name }: Pick<RewriteEdit, "namespace" | "name">,
 ): RewriteResource | undefined {
-  const resources = rewriteResources(running.loaded.texts, running.overlay);
   return resources.find((each) => each.name === name && each.namespace === namespace);
 }
 
