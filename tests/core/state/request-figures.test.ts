@@ -4,7 +4,7 @@ import type { Outcome } from "../../../core/contract/outcome.ts";
 import { RequestFigures } from "../../../core/state/request-figures.ts";
 import { makeEndpoint } from "../../support/endpoints.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
-import { makeOutcome } from "../../support/records.ts";
+import { makeAttempt, makeOutcome } from "../../support/records.ts";
 
 const e0 = makeEndpoint(0);
 const e1 = makeEndpoint(1);
@@ -76,7 +76,7 @@ describe("a request counts where it ended, and against whoever failed it", () =>
 
 test("times and tokens count at the last endpoint; the first byte of an error is no token", () => {
   const usage = { promptTokens: 100, cachedTokens: 60, outputTokens: 10 };
-  const figures = figuresAfter({ usage }, { status: 500, attempts: [{ endpoint: "e1", result: 500 }], firstByteMs: 1 });
+  const figures = figuresAfter({ usage }, { status: 500, attempts: [makeAttempt("e1", 500)], firstByteMs: 1 });
   assert.equal(figures.of(e1).hitRate, 0.6);
   assert.ok((figures.of(e1).ttftP50Ms ?? 0) > 80);
   assert.equal(figures.of(e1).outputTokensPerS, 10);
