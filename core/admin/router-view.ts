@@ -1,3 +1,4 @@
+import type { LoadedConfig } from "../../config/load.ts";
 import type { Clock } from "../contract/clock.ts";
 import type { RolloutView } from "../contract/rollout.ts";
 import type { RouterView } from "../contract/router-view.ts";
@@ -32,7 +33,9 @@ export interface ProcessState {
 }
 
 /** What the admin port shows of the config's changes. */
-export type ShownConfig = Pick<RunningConfig, "generation" | "lastReload" | "confirmedAtMs" | "overlay">;
+export type ShownConfig = Pick<RunningConfig, "generation" | "lastReload" | "confirmedAtMs" | "overlay"> & {
+  readonly loaded: Pick<LoadedConfig, "warnings">;
+};
 
 /** The current state of the router, for the pages of observers. */
 export function viewOf(router: ShownRouter, clock: Clock, { droppedLogLines, acceptPauses, running }: ProcessState): RouterView {

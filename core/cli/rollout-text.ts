@@ -22,7 +22,7 @@ export function guardText({ against, state, text, stoppedAt, requests, minReques
   if (state === "blocked") return `its guard would stop it. ${text}`;
   if (state === "idle") return `guarded against ${against}. ${text}`;
   const shown = tests.map(({ what, evidence, needed }) => `${what} ${number(evidence)} of ${number(needed)}`);
-  return `guarded against ${against}: evidence that it is worse ${shown.join(", ")}; judged after ${requests} of at least ${minRequests} requests`;
+  return `guarded against ${against}: evidence that it is worse ${shown.join(", ")}; ${requests} requests judged, stopped after ${minRequests} at the earliest`;
 }
 
 function rateText({ value, low, high }: Estimate): string {

@@ -45,6 +45,11 @@ export class RolloutGuard {
     return this.#stoppedAtMs !== undefined;
   }
 
+  /** Whether it would stop the target, but could not at its last try. */
+  get isBlocked(): boolean {
+    return !this.isStopped && this.#text !== "";
+  }
+
   /** The targets were given other weights: requests of before and after are not compared with each other. */
   weightsChanged(): void {
     for (const { test } of this.#tests) test.dropBlock();
@@ -104,7 +109,7 @@ export class RolloutGuard {
   #standing(idle: string): Pick<GuardState, "state" | "text"> {
     if (this.isStopped) return { state: "stopped", text: this.#text };
     if (idle !== "") return { state: "idle", text: idle };
-    if (this.#text !== "") return { state: "blocked", text: this.#text };
+    if (this.isBlocked) return { state: "blocked", text: this.#text };
     return { state: "watching", text: `It found ${this.config.target} not worse so far.` };
   }
 

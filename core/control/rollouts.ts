@@ -149,8 +149,8 @@ export class Rollouts implements RolloutView {
       log.warn("A guard stopped a target: its weight is 0 now", fields);
     } else {
       this.#waiting.set(guard, clock.now() + AGAIN_MS);
+      if (!guard.isBlocked) log.error("A guard could not stop a target; it tries again", { ...fields, hindrance });
       guard.blocked(`${reason} It is not stopped: ${hindrance}.`);
-      log.error("A guard could not stop a target", { ...fields, hindrance });
     }
   }
 

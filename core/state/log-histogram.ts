@@ -11,7 +11,8 @@ export const Z95 = 1.959964;
 
 /** Counts positive numbers in buckets of growing width: mean and quantiles in a few kilobytes, however many there are. */
 export class LogHistogram {
-  readonly #counts = new Float64Array(BUCKETS);
+  /** Made with the first number: a config may have many targets that get none. */
+  #counts: Float64Array | undefined;
   #count = 0;
   #sum = 0;
   #sumOfSquares = 0;
@@ -21,6 +22,7 @@ export class LogHistogram {
     if (!(number >= 0)) return;
     const value = Math.min(number, MOST);
     const bucket = value <= LEAST ? 0 : Math.ceil(Math.log(value / LEAST) / GROWTH);
+    this.#counts ??= new Float64Array(BUCKETS);
     this.#counts[bucket]! += 1;
     this.#count += 1;
     this.#sum += value;
@@ -55,7 +57,7 @@ export class LogHistogram {
     if (rank < 0 || rank > this.#count) return null;
     let passed = 0;
     for (let bucket = 0; bucket < BUCKETS; bucket++) {
-      passed += this.#counts[bucket]!;
+      passed += this.#counts?.[bucket] ?? 0;
       if (passed > 0 && passed >= rank) return LEAST * Math.exp(GROWTH * Math.max(0, bucket - 0.5));
     }
     return null;

@@ -18,6 +18,7 @@ describe("every example config can run", () => {
     ["prefix-aware.yaml"],
     ["custom-scorer.yaml"],
     ...PHASES.map((phase) => ["canary/router.yaml", `canary/${phase}`]),
+    ["canary/router.yaml", "canary/guarded-split.yaml"],
   ];
   for (const names of configs) {
     it(names.join(" and "), async () => {

@@ -23,6 +23,7 @@ const NO_MEMORY = { limitBytes: 1000, bodyBytes: 0, unreadBytes: 0, refusals: 0 
 export const UNCHANGED: ShownConfig = {
   generation: 1,
   overlay: NO_OVERLAY,
+  loaded: { warnings: [] },
   lastReload: undefined,
   confirmedAtMs: STARTED_AT_S * 1000,
 };

@@ -146,7 +146,7 @@ describe("a guard", () => {
     assert.deepEqual([stops.length, guard()?.state], [0, "blocked"]);
     assert.match(guard()?.text ?? "", /It is not stopped: no ready replica serves v1\.$/);
     failing(5);
-    assert.deepEqual(logged, ["A guard could not stop a target"], "not tried again with each request");
+    assert.deepEqual(logged, ["A guard could not stop a target; it tries again"], "not tried again with each request");
     state.endpoints = serving("v1", "v2");
     await clock.advance(10_000);
     failing(1);
