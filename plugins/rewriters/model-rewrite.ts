@@ -2,6 +2,7 @@ import { z } from "../../core/contract/options.ts";
 import { defineRewriter } from "../../core/contract/plugin.ts";
 import type { TargetQuestion } from "../../core/contract/rewriter.ts";
 import { drawShare, targetAt } from "./share-draw.ts";
+import { shuffledTurn } from "./shuffled-turn.ts";
 import { stickyPosition } from "./sticky-position.ts";
 
 const target = z.strictObject({ name: z.string().min(1), weight: z.int().min(0).max(1_000_000) });
@@ -23,16 +24,18 @@ type Target = z.infer<typeof target>;
 const options = z.strictObject({
   /** In order of precedence: the first rule that lists the model, or has an empty list, decides. */
   rules: z.array(rule),
+  /** Names of rules whose draws are in a random order, because their targets are compared with each other. */
+  shuffled: z.array(z.string()).optional(),
 });
 
 export default defineRewriter({
   type: "model-rewrite",
   summary: "Maps the model a client asks for to weighted targets.",
   options,
-  create({ rules }, host) {
+  create({ rules, shuffled = [] }, host) {
     /** Number of draws so far, by rule. A reload continues the count, so shares stay exact across it. */
     const draws = host.keep(1, () => new Map<string, number>());
-    const drawTarget = rules.map((rule) => targetDrawer(rule, draws));
+    const drawTarget = rules.map((rule) => targetDrawer(rule, draws, shuffled.includes(rule.name)));
     let isPruned = false;
     /** At the first draw, because until then this config may be refused, and the one before goes on counting. */
     const forgetOthers = () => {
@@ -64,7 +67,7 @@ export default defineRewriter({
   },
 });
 
-function targetDrawer(rule: Rule, draws: Map<string, number>): (asked: TargetQuestion) => string {
+function targetDrawer(rule: Rule, draws: Map<string, number>, isShuffled: boolean): (asked: TargetQuestion) => string {
   const allWeights = weightsOf(rule.targets);
   const nextDraw = () => {
     const draw = draws.get(rule.name) ?? 0;
@@ -76,8 +79,9 @@ function targetDrawer(rule: Rule, draws: Map<string, number>): (asked: TargetQue
     const targets = eligibleTargets(rule, asked);
     const weights = targets === rule.targets ? allWeights : weightsOf(targets);
     const pin = rule.stickyHeader === "" ? undefined : headers.get(rule.stickyHeader);
-    const index = pin ? targetAt(weights, stickyPosition(rule.name, pin)) : drawShare(weights, nextDraw());
-    return targets[index]!.name;
+    if (pin) return targets[targetAt(weights, stickyPosition(rule.name, pin))]!.name;
+    const draw = nextDraw();
+    return targets[drawShare(weights, isShuffled ? shuffledTurn(rule.name, weights, draw) : draw)]!.name;
   };
 }
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { errorRateTest, type SequentialTest, slownessTest } from "../../../core/state/sequential-test.ts";
 import { drawShare } from "../../../plugins/rewriters/share-draw.ts";
+import { shuffledTurn } from "../../../plugins/rewriters/shuffled-turn.ts";
 
 // A seeded simulation. False alarms are counted where they are most likely: equal targets, and a margin of 0.
 
@@ -74,13 +75,13 @@ const EQUAL_TIMES: readonly Scene[] = [
 ];
 
 /** After how many requests the evidence was enough; undefined if it never was. */
-function firstAlarm(scene: Scene, weights: readonly number[], requests: number, random: Random, isDrawExact: boolean) {
+function firstAlarm(scene: Scene, weights: readonly number[], requests: number, random: Random, isRouters: boolean) {
   const test = scene.make();
   const share = weights[0]! / (weights[0]! + weights[1]!);
   const offset = Math.floor(random() * 1000);
   for (let n = 0; n < requests; n++) {
     // The router's own draw, or that of a population of clients.
-    const isTarget = isDrawExact ? drawShare(weights, offset + n) === 0 : random() < share;
+    const isTarget = isRouters ? drawShare(weights, shuffledTurn("food/0", weights, offset + n)) === 0 : random() < share;
     test.add(isTarget, (isTarget ? scene.target : scene.baseline)(random, n / requests));
     if (test.evidence >= 1 / (1 - CONFIDENCE)) return n + 1;
   }
@@ -120,6 +121,23 @@ describe("equal targets", () => {
       for (const [cell, share] of alarms) assert.ok(share <= most, `${cell}: ${share}`);
     });
   }
+});
+
+it("equal targets whose clients ask for short and long answers in turns raise no alarm where draws are shuffled", () => {
+  const weights = [50, 50];
+  const alarms = [
+    drawShare,
+    (weights: readonly number[], n: number) => drawShare(weights, shuffledTurn("food/0", weights, n)),
+  ].map((draw) => {
+    const test = slownessTest(0.5);
+    let isRaised = false;
+    for (let n = 0; n < REQUESTS; n++) {
+      test.add(draw(weights, n) === 0, n % 2 === 0 ? 1_000 : 100);
+      isRaised ||= test.evidence >= 20;
+    }
+    return isRaised;
+  });
+  assert.deepEqual(alarms, [true, false], "in step with the exact draw, and not with the shuffled one");
 });
 
 describe("a worse target", () => {
