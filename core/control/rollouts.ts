@@ -99,7 +99,7 @@ export class Rollouts implements RolloutView {
     const guards = configs.map((config) => {
       const guard = before?.guards.find((each) => JSON.stringify(each.config) === JSON.stringify(config));
       if (guard === undefined) return new RolloutGuard(config);
-      if (isReturning(config.target) || isReturning(config.against)) guard.restart();
+      if (isReturning(config.target) || isReturning(config.against)) this.#restart(guard);
       else if (!isSame) guard.weightsChanged();
       return guard;
     });
@@ -109,6 +109,13 @@ export class Rollouts implements RolloutView {
       counts: isAnew ? new Map([...weights.keys()].map((name) => [name, new FigureCounts(clock.wall())])) : before.counts,
       guards,
     };
+  }
+
+  #restart(guard: RolloutGuard): void {
+    const { rule, target } = guard.config;
+    if (guard.isStopped)
+      this.#options.log.info("A target that a guard stopped has a share again: the guard begins anew", { rule, target });
+    guard.restart();
   }
 
   #ended(outcome: Outcome): void {

@@ -83,13 +83,16 @@ const FAMILIES: readonly Family[] = [
 
 /** What became of the requests of each rule's targets. All labels come from the config. */
 export function rolloutFamilies({ mappings, rollouts }: RouterView): string {
-  const rows = mappings.flatMap(({ name: rule, targets }) =>
-    targets.map(({ name: target }): Row => {
+  // A rule may list a target twice, but two samples with the same labels are an error.
+  const rows = new Map<string, Row>();
+  for (const { name: rule, targets } of mappings) {
+    for (const { name: target } of targets) {
       const labels = [rule, target] as const;
-      return { labels, figures: rollouts.figuresOf(...labels), guard: rollouts.guardOf(...labels) };
-    }),
-  );
-  return FAMILIES.map((family) => familyText(family, rows)).join("");
+      const row = { labels, figures: rollouts.figuresOf(...labels), guard: rollouts.guardOf(...labels) };
+      rows.set(JSON.stringify(labels), row);
+    }
+  }
+  return FAMILIES.map((family) => familyText(family, [...rows.values()])).join("");
 }
 
 function familyText({ name, type, help, read }: Family, rows: readonly Row[]): string {

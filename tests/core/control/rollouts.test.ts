@@ -128,11 +128,12 @@ describe("a guard", () => {
   });
 
   it("begins anew when somebody gives the target a share again", async () => {
-    const { failing, stops, guard, weigh } = setUp();
+    const { failing, stops, guard, weigh, logged } = setUp();
     failing(20);
     await settle();
     weigh(50, 0);
     weigh(50, 50);
+    assert.equal(logged.at(-1), "A target that a guard stopped has a share again: the guard begins anew");
     assert.deepEqual([guard()?.state, guard()?.requests, guard()?.tests[0]?.evidence, guard()?.stops], ["watching", 0, 1, 1]);
     failing(20);
     await settle();
