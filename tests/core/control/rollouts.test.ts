@@ -224,6 +224,15 @@ describe("a guard", () => {
     assert.equal(guard()?.requests, 1500);
   });
 
+  it("divides its probability of an error between its tests", () => {
+    const needed = (worseBy: GuardConfig["worseBy"]) =>
+      setUp({ guards: [{ ...GUARD, worseBy }] })
+        .guard()
+        ?.tests.map((test) => `${test.what} ${Math.round(test.needed)}`);
+    assert.deepEqual(needed({ errorRate: 0, ttft: undefined }), ["errorRate 20"]);
+    assert.deepEqual(needed({ errorRate: 0.1, ttft: 0.5 }), ["errorRate 40", "ttft 40"]);
+  });
+
   it("takes the wait of a client that left for the time to its first byte", async () => {
     const { end, stops } = setUp({ guards: [{ ...GUARD, worseBy: { errorRate: undefined, ttft: 0.5 }, minRequests: 1 }] });
     const times = { receivedMs: 10, admittedMs: 10, decidedMs: 10, dispatchedMs: 10, firstByteMs: Number.NaN, endMs: 60_010 };
