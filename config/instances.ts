@@ -75,11 +75,17 @@ export function allInstances(
   return [
     ...missing(DEFAULT_PARSERS).map((type) => unlisted(type)),
     ...listed.instances.values(),
-    ...(config.rewrites.length > 0 ? [unlisted("model-rewrite", { rules: config.rewrites })] : []),
+    ...(config.rewrites.length > 0 ? [unlisted("model-rewrite", rewriteParameters(config))] : []),
     ...(endpoints.length > 0 ? [unlisted("static", { endpoints })] : []),
     ...missing([...DEFAULT_SOURCES, ...DEFAULT_DETECTORS, ...DEFAULT_OBSERVERS]).map((type) => unlisted(type)),
     ...ofProfile.map((type) => unlisted(type)),
   ];
+}
+
+/** What a guard compares is drawn in a random order. */
+function rewriteParameters({ rewrites, guards }: Pick<RouterConfig, "rewrites" | "guards">) {
+  const guarded = new Set(guards.map(({ rule }) => rule));
+  return { rules: rewrites, ...(guarded.size > 0 && { shuffled: [...guarded] }) };
 }
 
 /**

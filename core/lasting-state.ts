@@ -8,6 +8,7 @@ import type { Limits } from "./settings.ts";
 import { PluginTimes } from "./stages/plugin-times.ts";
 import { LoadTable } from "./state/load.ts";
 import { PoolPrefixes } from "./state/pool-prefixes.ts";
+import { RequestFigures } from "./state/request-figures.ts";
 import { RetryBudget } from "./state/retry-budget.ts";
 import { TokenScale } from "./state/token-scale.ts";
 import { ClientCounts } from "./wire/client-counts.ts";
@@ -26,6 +27,7 @@ export class LastingState {
   readonly pluginTimes: PluginTimes;
   readonly retryBudget: RetryBudget;
   readonly tokenScale = new TokenScale();
+  readonly figures: RequestFigures;
   readonly #clock: Clock;
   #clients: ClientCounts;
   #silences: Deadlines | undefined;
@@ -36,6 +38,7 @@ export class LastingState {
     this.load = new LoadTable(clock);
     this.pools = new UpstreamPools(limits, clock);
     this.memory = new MemoryBudget(memoryBytes(limits), clock);
+    this.figures = new RequestFigures(clock);
     this.pluginTimes = new PluginTimes(clock, log);
     this.retryBudget = new RetryBudget(retries);
     this.#clients = new ClientCounts(limits.perClientRequests);

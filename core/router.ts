@@ -5,12 +5,13 @@ import type { MemoryBudget } from "./body/memory-budget.ts";
 import { ScanTurns } from "./body/scan-turns.ts";
 import { type Endpoint, isServing } from "./contract/endpoint.ts";
 import { Adapters } from "./control/adapters.ts";
-import { type ControlPlan, ControlPlane } from "./control/control-plane.ts";
+import { type ControlPlan, ControlPlane, type EndpointTimes } from "./control/control-plane.ts";
 import type { Intents } from "./control/intents.ts";
 import { KeptState } from "./control/kept-state.ts";
 import { withPlace } from "./control/plugin-error.ts";
 import { buildPluginSet, type HostServices, type PluginSet } from "./control/plugin-set.ts";
 import { PluginSets } from "./control/plugin-sets.ts";
+import { Rollouts } from "./control/rollouts.ts";
 import { savedFacts } from "./control/saved-facts.ts";
 import type { DataPlane } from "./data-plane.ts";
 import { type DryRun, type DryRunRequest, dryRun } from "./intake/dry-run.ts";
@@ -26,6 +27,7 @@ import { type Facts, factsOf } from "./state/facts.ts";
 import type { FactsDocument } from "./state/facts-document.ts";
 import type { LoadTable } from "./state/load.ts";
 import type { PrefixIndexStats } from "./state/prefix-index.ts";
+import type { RequestFigures } from "./state/request-figures.ts";
 import { bearerFor } from "./wire/bearer.ts";
 import { httpGet, httpSend } from "./wire/http-get.ts";
 import type { UnreadCounter } from "./wire/write-progress.ts";
@@ -52,6 +54,10 @@ export interface Router {
   connectionsTo(endpoint: Endpoint): number;
   /** Ejections of the endpoint so far. */
   ejectionsOf(endpoint: Endpoint): number;
+  /** Since when it is in its phase, and when it is probed. */
+  timesOf(endpoint: Endpoint): EndpointTimes;
+  /** What requests met in the last minutes. */
+  readonly figures: Pick<RequestFigures, "of" | "pool">;
   /** What operators want of the endpoints. */
   readonly intents: Intents;
   /** Whether so many endpoints fail that all that are up are used. */
@@ -63,6 +69,8 @@ export interface Router {
   /** How often each plugin broke its contract on a request, by its name. */
   readonly pluginFaults: ReadonlyMap<string, number>;
   readonly adapters: Adapters;
+  /** What became of the requests that rewrite rules sent to their targets, and the guards. */
+  readonly rollouts: Rollouts;
   /** Why the endpoint's last probe failed; "" after a success. */
   probeFailure(endpoint: Endpoint): string;
   /** Resolves to true once an endpoint is available, or to false when none is after `timeoutMs`. */
@@ -120,9 +128,10 @@ function placing<Result>(loaded: LoadedConfig, run: () => Result): Result {
 /** Connects the data plane with the control plane. */
 function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices, firstKept: KeptState): Router {
   const { clock, random, log } = services;
-  const sets = new PluginSets(plugins);
+  const rollouts = new Rollouts({ clock, log, facts: () => facts });
+  const sets = new PluginSets(rollouts.watch(plugins, loaded.config.guards));
   const state = new LastingState(plugins, clock, log);
-  const { load, prefixes, pools, memory, pluginTimes } = state;
+  const { load, prefixes, pools, memory, pluginTimes, figures } = state;
   const pluginFaults = new PluginFaults(clock, log);
   const startedAtS = Math.floor(clock.wall() / 1000);
   const waiting = new Set<() => void>();
@@ -150,6 +159,7 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
     cutWaiting: (endpoint) => pools.cutWaiting(endpoint),
     publish(next) {
       pools.follow(next.endpoints);
+      figures.follow(next.endpoints);
       facts = next;
       if (isReady(next)) for (const wake of [...waiting]) wake();
     },
@@ -181,6 +191,7 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
     get traffic() {
       return control.traffic;
     },
+    figures,
     pluginTimes,
     pluginFaults,
     retryBudget: state.retryBudget,
@@ -227,7 +238,7 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
     for (const change of changes) change();
     // An operator who applies a rewrite again has often just put its adapter where replicas find it.
     load.unlisted.forgetRefusals();
-    sets.publish(built);
+    sets.publish(rollouts.watch(built, next.config.guards));
     draft.retain(next.config.plugins);
     kept = draft;
   };
@@ -252,6 +263,8 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
     },
     connectionsTo: (endpoint) => pools.connectionsTo(endpoint),
     ejectionsOf: (endpoint) => control.ejectionsOf(endpoint),
+    timesOf: (endpoint) => control.timesOf(endpoint),
+    figures,
     intents: control.intents,
     get isPanicking() {
       return control.isPanicking;
@@ -266,6 +279,7 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
       return pluginFaults.counts;
     },
     adapters,
+    rollouts,
     probeFailure: (endpoint) => control.probeFailure(endpoint),
     whenReady(timeoutMs) {
       if (isReady(facts)) return Promise.resolve(true);

@@ -1,4 +1,6 @@
+import type { LoadedConfig } from "../../config/load.ts";
 import type { Clock } from "../contract/clock.ts";
+import type { RolloutView } from "../contract/rollout.ts";
 import type { RouterView } from "../contract/router-view.ts";
 import type { RunningConfig } from "../control/running-config.ts";
 import type { Router } from "../router.ts";
@@ -17,6 +19,7 @@ export type ShownRouter = Pick<
   | "prefixIndex"
   | "connectionsTo"
   | "ejectionsOf"
+  | "figures"
   | "intents"
   | "isPanicking"
   | "pluginFaults"
@@ -24,7 +27,8 @@ export type ShownRouter = Pick<
   | "slowPlugins"
   | "probeFailure"
   | "savedFacts"
->;
+  | "timesOf"
+> & { readonly rollouts: RolloutView };
 
 /** What the process knows beside its router. */
 export interface ProcessState {
@@ -34,7 +38,9 @@ export interface ProcessState {
 }
 
 /** What the admin port shows of the config's changes. */
-export type ShownConfig = Pick<RunningConfig, "generation" | "lastReload" | "confirmedAtMs" | "overlay" | "reloads">;
+export type ShownConfig = Pick<RunningConfig, "generation" | "lastReload" | "confirmedAtMs" | "overlay" | "reloads"> & {
+  readonly loaded: Pick<LoadedConfig, "warnings">;
+};
 
 /** The current state of the router, for the pages of observers. */
 export function viewOf(router: ShownRouter, clock: Clock, { droppedLogLines, acceptPauses, running }: ProcessState): RouterView {
@@ -57,6 +63,7 @@ export function viewOf(router: ShownRouter, clock: Clock, { droppedLogLines, acc
     endpoints: facts.endpoints,
     load: load.at(clock.now()),
     mappings: config.rewriters.flatMap(({ plugin }) => plugin.mappings ?? []),
+    rollouts: router.rollouts,
     prefixIndex: prefixIndex && {
       entries: prefixIndex.entries,
       maxEntries: prefixIndex.maxEntries,

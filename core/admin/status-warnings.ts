@@ -1,3 +1,4 @@
+import { formatProblem } from "../../config/problems.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { RouterView } from "../contract/router-view.ts";
 import type { ShownConfig, ShownRouter } from "./router-view.ts";
@@ -5,7 +6,7 @@ import type { RewriteStatus } from "./status.ts";
 
 /** What the warnings are made of. */
 interface Warned extends Pick<ShownRouter, "isPanicking" | "slowPlugins"> {
-  readonly running: Pick<ShownConfig, "lastReload">;
+  readonly running: Pick<ShownConfig, "lastReload" | "loaded">;
   readonly endpoints: readonly Endpoint[];
   readonly available: readonly Endpoint[];
   readonly rewrites: readonly RewriteStatus[];
@@ -25,12 +26,14 @@ export function warningsOf({
   return [
     ...reloadWarnings(running),
     ...poolWarnings(endpoints, available, rewrites, isPanicking),
+    ...idleGuardWarnings(running),
+    ...rewrites.flatMap(guardWarnings),
     ...keyWarnings(endpoints, view),
     ...slowPlugins.map(slowWarning),
   ];
 }
 
-function reloadWarnings({ lastReload }: Warned["running"]): readonly string[] {
+function reloadWarnings({ lastReload }: Pick<ShownConfig, "lastReload">): readonly string[] {
   if (lastReload === undefined || lastReload.isApplied) return [];
   const [first = "", ...others] = lastReload.problems;
   const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
@@ -84,4 +87,16 @@ function targetWarnings({ name, targets, onUnavailable }: RewriteStatus): readon
       (target) =>
         `No ready replica serves "${target.name}", a target of the rewrite ${name}: its requests ${what}, unless a replica loads it when asked. Load it or set its weight to 0.`,
     );
+}
+
+/** Guards of what is not there: the config's other warnings are for whoever writes it, these are about what is not watched now. */
+function idleGuardWarnings({ loaded }: Pick<ShownConfig, "loaded">): readonly string[] {
+  return loaded.warnings.filter(({ path }) => path.startsWith("spec.guards[")).map(formatProblem);
+}
+
+function guardWarnings({ targets }: RewriteStatus): readonly string[] {
+  return targets.flatMap(({ name, guard }) => {
+    if (guard?.state === "stopped") return [`A guard stopped ${name}: ${guard.text}`];
+    return guard?.state === "blocked" ? [`A guard would stop ${name}. ${guard.text}`] : [];
+  });
 }

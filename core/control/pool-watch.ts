@@ -120,6 +120,11 @@ export class PoolWatch {
     return this.#ejector?.ejectionsOf(endpoint.name) ?? 0;
   }
 
+  /** Since when the endpoint has been in its phase, on the router's clock; NaN if it is not listed. */
+  phaseSinceMs({ name }: Endpoint): number {
+    return this.#phaseTimes.sinceMs(name);
+  }
+
   /** Whether so many endpoints fail that all that are up are used. */
   get isPanicking(): boolean {
     return this.#ejector?.isPanicking ?? false;

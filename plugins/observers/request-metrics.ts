@@ -9,6 +9,7 @@ import { genAiText } from "./gen-ai-families.ts";
 import { HistogramFamily } from "./histogram-family.ts";
 import { watchLoop } from "./loop-delay.ts";
 import { processText } from "./process-text.ts";
+import { rolloutFamilies } from "./rollout-families.ts";
 import { stateGauges } from "./state-gauges.ts";
 import { trafficText } from "./traffic-families.ts";
 
@@ -55,7 +56,7 @@ function page(families: Families, view: RouterView, hasGenAi: boolean): string {
   const own = Object.values(families).map((family) =>
     family instanceof CounterFamily || family instanceof HistogramFamily ? family.text() : "",
   );
-  return trafficText(rows) + own.join("") + stateGauges(view) + processText(view) + (hasGenAi ? genAiText(rows) : "");
+  return trafficText(rows) + own.join("") + stateGauges(view) + processText(view) + rolloutFamilies(view) + (hasGenAi ? genAiText(rows) : "");
 }
 
 /** Names that are gone give their room to others, once half of it is used. */

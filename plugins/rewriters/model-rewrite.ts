@@ -2,6 +2,7 @@ import { z } from "../../core/contract/options.ts";
 import { defineRewriter } from "../../core/contract/plugin.ts";
 import type { DrawMethod, TargetDraw, TargetQuestion } from "../../core/contract/rewriter.ts";
 import { drawShare, targetAt } from "./share-draw.ts";
+import { shuffledTurn } from "./shuffled-turn.ts";
 import { stickyPosition } from "./sticky-position.ts";
 
 const target = z.strictObject({ name: z.string().min(1), weight: z.int().min(0).max(1_000_000) });
@@ -23,16 +24,18 @@ type Target = z.infer<typeof target>;
 const options = z.strictObject({
   /** In order of precedence: the first rule that lists the model, or has an empty list, decides. */
   rules: z.array(rule),
+  /** Names of rules whose draws are in a random order, because their targets are compared with each other. */
+  shuffled: z.array(z.string()).optional(),
 });
 
 export default defineRewriter({
   type: "model-rewrite",
   summary: "Maps the model a client asks for to weighted targets.",
   options,
-  create({ rules }, host) {
+  create({ rules, shuffled = [] }, host) {
     /** Number of draws so far, by rule. A reload continues the count, so shares stay exact across it. */
     const draws = host.keep(1, () => new Map<string, number>());
-    const drawers = rules.map(targetDrawer);
+    const drawers = rules.map((rule) => targetDrawer(rule, shuffled.includes(rule.name)));
     let isPruned = false;
     /** At the first draw, because until then this config may be refused, and the one before goes on counting. */
     const forgetOthers = () => {
@@ -76,15 +79,16 @@ export default defineRewriter({
 /** Draws a target of the rule; `count` is the number of its shares drawn before. */
 type TargetDrawer = (asked: TargetQuestion, count: number) => TargetDraw;
 
-function targetDrawer(rule: Rule): TargetDrawer {
+function targetDrawer(rule: Rule, isShuffled: boolean): TargetDrawer {
   const { name, targets: all, stickyHeader: header } = rule;
   const allWeights = weightsOf(all);
   const usual = { share: methodOf("share", "", all), header: methodOf("header", header, all) };
+  const turnOf = (weights: readonly number[], count: number) => (isShuffled ? shuffledTurn(name, weights, count) : count);
   return (asked, count) => {
     const targets = eligibleTargets(rule, asked);
     const weights = targets === all ? allWeights : weightsOf(targets);
     const pin = header === "" ? undefined : asked.headers.get(header);
-    const index = pin ? targetAt(weights, stickyPosition(name, pin)) : drawShare(weights, count);
+    const index = pin ? targetAt(weights, stickyPosition(name, pin)) : drawShare(weights, turnOf(weights, count));
     const by = pin ? "header" : "share";
     const method = targets === all ? usual[by] : methodOf(by, pin ? header : "", targets);
     return { target: targets[index]!.name, rule: name, method };

@@ -38,6 +38,9 @@ const cases: readonly (readonly [name: string, changes: readonly RewriteChange[]
     [deleted("c"), put("a", "new", "other")],
     ["default/a/0 file", "b/0 file", "c/0 file", "other/a/0 new"],
   ],
+  ["made for the file's own", [{ ...put("a", "new"), madeFor: document("a", "file") }], ["a/0 new", "b/0 file", "c/0 file"]],
+  ["made for another one", [{ ...put("a", "new"), madeFor: document("a", "old") }], ["a/0 file", "b/0 file", "c/0 file"]],
+  ["made for one that is gone", [{ ...put("x", "new"), madeFor: document("x", "file") }], ["a/0 file", "b/0 file", "c/0 file"]],
   ["of another namespace", [deleted("c", "other")], ["a/0 file", "b/0 file"]],
   [
     "names of JavaScript are names",

@@ -19,6 +19,7 @@ describe("every example config can run", () => {
     ["custom-scorer.yaml"],
     ["observability/tracing.yaml"],
     ...PHASES.map((phase) => ["canary/router.yaml", `canary/${phase}`]),
+    ["canary/router.yaml", "canary/guarded-split.yaml"],
   ];
   for (const names of configs) {
     it(names.join(" and "), async () => {

@@ -4,6 +4,7 @@ import type { ShownConfig, ShownRouter } from "../../core/admin/router-view.ts";
 import type { Endpoint } from "../../core/contract/endpoint.ts";
 import { nameSet } from "../../core/contract/name-set.ts";
 import type { TargetMapping } from "../../core/contract/rewriter.ts";
+import { NO_ROLLOUTS } from "../../core/contract/rollout.ts";
 import type { RouterView } from "../../core/contract/router-view.ts";
 import { makeLoad } from "../../core/contract/test-kit.ts";
 import { Adapters } from "../../core/control/adapters.ts";
@@ -13,6 +14,7 @@ import { savedFacts } from "../../core/control/saved-facts.ts";
 import { DEFAULT_SETTINGS } from "../../core/settings.ts";
 import { factsOf } from "../../core/state/facts.ts";
 import { LoadTable } from "../../core/state/load.ts";
+import { RequestFigures } from "../../core/state/request-figures.ts";
 import { TokenScale } from "../../core/state/token-scale.ts";
 import { FakeClock } from "./fake-clock.ts";
 
@@ -31,6 +33,7 @@ const NO_RELOADS = { applied: 0, unchanged: 0, refused: 0 };
 export const UNCHANGED: ShownConfig = {
   generation: 1,
   overlay: NO_OVERLAY,
+  loaded: { warnings: [] },
   lastReload: undefined,
   confirmedAtMs: STARTED_AT_S * 1000,
   reloads: NO_RELOADS,
@@ -46,6 +49,7 @@ export function makeView(endpoints: readonly Endpoint[] = [], overrides: Partial
     endpoints,
     load: makeLoad(endpoints.length),
     mappings: [],
+    rollouts: NO_ROLLOUTS,
     prefixIndex: undefined,
     memory: NO_MEMORY,
     acceptPauses: 0,
@@ -90,10 +94,13 @@ export function makeShownRouter(endpoints: readonly Endpoint[] = [], config: Par
     pluginFaults: new Map(),
     pluginTimes: [],
     slowPlugins: [],
+    rollouts: NO_ROLLOUTS,
     prefixIndex: undefined,
     connectionsTo: () => 0,
     ejectionsOf: () => 0,
     probeFailure: () => "",
+    timesOf: () => ({ phaseSinceMs: 0, lastCheckMs: Number.NaN, nextCheckMs: Number.NaN }),
+    figures: new RequestFigures(clock),
     intents: new Intents(new FakeClock(), () => {}),
   };
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
 import { statusOf } from "../../../core/admin/status.ts";
 import type { TargetMapping } from "../../../core/contract/rewriter.ts";
+import type { GuardState } from "../../../core/contract/rollout.ts";
 import { DEFAULT_LIMITS } from "../../../core/settings.ts";
 import { makeEndpoint, makeLoad } from "../../support/endpoints.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
@@ -14,6 +15,18 @@ const extras = {
   listen: LISTEN,
   clientConnections: () => 7,
   acceptPauses: () => 0,
+};
+const QUIET = {
+  windowS: 0,
+  requests: 0,
+  clientErrors: 0,
+  clientsLeft: 0,
+  ttftP50Ms: null,
+  ttftP95Ms: null,
+  hitRate: null,
+  outputTokensPerS: 0,
+  streamTokensPerS: null,
+  replicaErrors: 0,
 };
 const endpoints = [
   makeEndpoint(0, { models: ["base", "v1"], labels: { gpu: "h100" } }),
@@ -53,17 +66,28 @@ test("the router and its pool at one moment", async () => {
     warnings: [
       'No ready replica serves "v2", a target of the rewrite food/0: its requests get 503, unless a replica loads it when asked. Load it or set its weight to 0.',
     ],
+    isWell: false,
+    summary: "1 of 2 replicas serves: e1 is not-ready; no requests in the last 0 s.",
+    traffic: {
+      ...QUIET,
+      routerErrors: 0,
+      history: { stepS: 5, requestsPerS: [], errorsPerS: [], clientErrorsPerS: [] },
+    },
     endpoints: [
       {
         name: "e0",
         url: "http://127.0.0.1:8000",
         phase: "ready",
+        since: "2030-01-01T00:00:00.000Z",
+        why: "",
         isAvailable: true,
         ejected: "",
         intent: null,
         ejections: 0,
         share: 1,
         failure: "",
+        lastCheckAgoMs: null,
+        nextCheckInMs: null,
         labels: { gpu: "h100" },
         models: ["base", "v1"],
         inFlight: 3,
@@ -74,17 +98,22 @@ test("the router and its pool at one moment", async () => {
         kvUsage: 0.5,
         scrapedAgoMs: 500,
         freshness: 1,
+        figures: { ...QUIET, overloads: 0 },
       },
       {
         name: "e1",
         url: "http://127.0.0.1:8001",
         phase: "not-ready",
+        since: "2030-01-01T00:00:00.000Z",
+        why: "the last probe got refused",
         isAvailable: false,
         ejected: "",
         intent: null,
         ejections: 0,
         share: 1,
         failure: "refused",
+        lastCheckAgoMs: null,
+        nextCheckInMs: null,
         labels: {},
         models: ["base", "v2"],
         inFlight: 0,
@@ -95,6 +124,7 @@ test("the router and its pool at one moment", async () => {
         kvUsage: null,
         scrapedAgoMs: null,
         freshness: 0,
+        figures: { ...QUIET, overloads: 0 },
       },
     ],
     profile: { name: "default", filters: [], scorers: [], picker: { name: "max-score", type: "max-score" } },
@@ -103,8 +133,8 @@ test("the router and its pool at one moment", async () => {
         name: "food/0",
         models: ["food-review"],
         targets: [
-          { name: "v1", weight: 90, share: 0.9, readyEndpoints: 1 },
-          { name: "v2", weight: 10, share: 0.1, readyEndpoints: 0 },
+          { name: "v1", weight: 90, share: 0.9, readyEndpoints: 1, figures: null, guard: null },
+          { name: "v2", weight: 10, share: 0.1, readyEndpoints: 0, figures: null, guard: null },
         ],
         onUnavailable: "refuse",
       },
@@ -146,6 +176,30 @@ describe("warnings", () => {
       for (const [index, pattern] of wanted.entries()) assert.match(warnings[index]!, pattern);
     });
   }
+
+  it("guards that stopped their target or could not, and those that guard nothing", () => {
+    const stateOf = (state: GuardState["state"], text: string): GuardState => ({
+      ...{ against: "v1", state, text, stoppedAt: null, stops: 0, requests: 0, minRequests: 1, confidence: 0.95 },
+      tests: [],
+    });
+    const guards = new Map([
+      ["v2", stateOf("stopped", "v2 fails.")],
+      ["v3", stateOf("blocked", "v3 fails. It is not stopped: no.")],
+      ["v4", stateOf("watching", "It found v4 not worse so far.")],
+    ]);
+    const pool = [makeEndpoint(0, { models: ["v1", "v3", "v4"] })];
+    const mappings = [makeMapping("food/0", { v1: 1, v2: 0, v3: 1, v4: 1 })];
+    const rollouts = { figuresOf: () => undefined, guardOf: (_: string, target: string) => guards.get(target) };
+    const place = { file: "a.yaml", line: 5, column: 3 };
+    const unknown = { ...place, path: "spec.guards[0].rule", found: '"foot", which is no rewrite', wanted: "", hint: "" };
+    const running = { ...UNCHANGED, loaded: { warnings: [unknown, { ...unknown, path: "spec.rules[0]" }] } };
+    const view = makeView(pool, { mappings, rollouts, load: makeLoad(1) });
+    assert.deepEqual(statusOf(makeShownRouter(pool), view, { ...extras, running }).warnings, [
+      'a.yaml:5:3  spec.guards[0].rule  found "foot", which is no rewrite.',
+      "A guard stopped v2: v2 fails.",
+      "A guard would stop v3. v3 fails. It is not stopped: no.",
+    ]);
+  });
 
   it("slow plugins, and what becomes of them", () => {
     const slowPlugins = [

@@ -4,16 +4,37 @@ import type { Status } from "../../../core/admin/status.ts";
 import { statusText } from "../../../core/cli/status.ts";
 import { DEFAULT_LIMITS } from "../../../core/settings.ts";
 
+/** A target without requests and without a guard. */
+const UNSEEN = { figures: null, guard: null };
+
+const figures: Status["endpoints"][number]["figures"] = {
+  windowS: 300,
+  requests: 0,
+  clientErrors: 0,
+  clientsLeft: 0,
+  ttftP50Ms: null,
+  ttftP95Ms: null,
+  hitRate: null,
+  outputTokensPerS: 0,
+  streamTokensPerS: null,
+  replicaErrors: 0,
+  overloads: 0,
+};
+
 const gpu1: Status["endpoints"][number] = {
   name: "gpu-1",
   url: "http://gpu1:8000",
   phase: "ready",
+  since: "2030-01-01T00:00:00.000Z",
+  why: "",
   isAvailable: true,
   ejected: "",
   intent: null,
   ejections: 0,
   share: 1,
   failure: "",
+  lastCheckAgoMs: 400,
+  nextCheckInMs: 600,
   labels: {},
   models: ["base", "v1", "v2", "v3", "v4", "v5"],
   inFlight: 3,
@@ -24,6 +45,7 @@ const gpu1: Status["endpoints"][number] = {
   kvUsage: 0.456,
   scrapedAgoMs: 400,
   freshness: 1,
+  figures,
 };
 const unknown = { waiting: null, running: null, kvUsage: null, scrapedAgoMs: null, freshness: 0 };
 
@@ -38,7 +60,14 @@ const status: Status = {
   clientConnections: 7,
   acceptPauses: 0,
   memory: { limitBytes: 1000, bodyBytes: 0, unreadBytes: 0, refusals: 0 },
+  isWell: false,
+  summary: "1 of 2 replicas serves.",
   warnings: ["Something is amiss."],
+  traffic: {
+    ...figures,
+    routerErrors: 0,
+    history: { stepS: 5, requestsPerS: [], errorsPerS: [], clientErrorsPerS: [] },
+  },
   endpoints: [
     gpu1,
     {
@@ -69,15 +98,15 @@ const status: Status = {
       models: ["food"],
       onUnavailable: "refuse",
       targets: [
-        { name: "v1", weight: 90, share: 0.9, readyEndpoints: 1 },
-        { name: "v9", weight: 10, share: 0.1, readyEndpoints: 0 },
+        { name: "v1", weight: 90, share: 0.9, readyEndpoints: 1, ...UNSEEN },
+        { name: "v9", weight: 10, share: 0.1, readyEndpoints: 0, ...UNSEEN },
       ],
     },
     {
       name: "all/0",
       models: [],
       onUnavailable: "refuse",
-      targets: [{ name: "base", weight: 1, share: 1, readyEndpoints: 1 }],
+      targets: [{ name: "base", weight: 1, share: 1, readyEndpoints: 1, ...UNSEEN }],
     },
   ],
   prefixIndex: null,
@@ -104,8 +133,9 @@ profile default: filters ready, mine; scorers outstanding-work x 2; picker max-s
 });
 
 test("what was changed through the admin API", () => {
-  const change = { rewrite: "food", by: "10.0.0.1", since: "2030-01-01T00:00:00.000Z" };
+  const change = { rewrite: "food", by: "10.0.0.1", reason: "", since: "2030-01-01T00:00:00.000Z" };
   const overlay = [
+    { ...change, by: "guard food/0 v2", reason: "v2 fails.", isDeleted: false, until: null },
     { ...change, isDeleted: false, until: "2030-01-01T01:00:00.000Z" },
     { ...change, isDeleted: true, until: null },
   ];
@@ -113,6 +143,7 @@ test("what was changed through the admin API", () => {
   assert.deepEqual(
     lines.filter((line) => line.startsWith("rewrite ")),
     [
+      'rewrite food changed beside the files by guard food/0 v2 at 2030-01-01T00:00:00.000Z, until "signalbox revert rewrite food": v2 fails.',
       "rewrite food changed beside the files by 10.0.0.1 at 2030-01-01T00:00:00.000Z, until 2030-01-01T01:00:00.000Z",
       'rewrite food deleted beside the files by 10.0.0.1 at 2030-01-01T00:00:00.000Z, until "signalbox revert rewrite food"',
     ],

@@ -22,7 +22,7 @@ function makeStatus(count: number, overrides: (index: number) => object = () => 
     ...rest,
     ...overrides(index),
   }));
-  return { ...status, traffic: undefined, warnings: [], endpoints: bare as never, ...more } as Status;
+  return { ...status, traffic: undefined, warnings: [], endpoints: bare as never, ...more } as unknown as Status;
 }
 
 const figures = (index: number) => ({

@@ -229,4 +229,22 @@ describe("a change beside the files", () => {
       ["one/0", "two/0", "three/0"],
     );
   });
+
+  it("that was made for what the files say is dropped once they say something else", async () => {
+    const { file, running } = await setUp();
+    const inFile = (target: string) => `${textWith(["a"])}---\n${JSON.stringify(rewrite(target))}\n`;
+    file.text = inFile("v1");
+    await running.reload("files");
+    const change = { namespace: "default", name: "food", document: rewrite("v2"), ...NOTE, madeFor: rewrite("v1") };
+    await running.change(() => ({ rewrites: [change] }), "guard");
+    file.text = `# Only a comment.\n${inFile("v1")}`;
+    await running.reload("files");
+    assert.deepEqual([targets(running), running.overlay.rewrites], [["v2"], [change]]);
+    file.text = inFile("v3");
+    await running.reload("files");
+    assert.deepEqual([targets(running), running.overlay.rewrites], [["v3"], []]);
+    file.text = inFile("v1");
+    await running.reload("files");
+    assert.deepEqual(targets(running), ["v1"], "it does not come back");
+  });
 });

@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { GuardState, RolloutView, TargetFigures } from "../../../core/contract/rollout.ts";
+import { rolloutFamilies } from "../../../plugins/observers/rollout-families.ts";
+import { makeMapping, makeView } from "../../support/view.ts";
+
+const times = (p50: number, p95: number) => {
+  const estimate = (value: number) => ({ value, low: null, high: null });
+  return { count: 9, mean: estimate(p50), p50: estimate(p50), p95: estimate(p95) };
+};
+const FIGURES: TargetFigures = {
+  since: "2030-01-01T00:00:00.000Z",
+  requests: 10,
+  unjudged: 1,
+  errors: 2,
+  errorRate: null,
+  ttftMs: times(120, 480),
+  tokensPerSecond: times(50, 80),
+  finishReasons: { stop: 8 },
+  cachedShare: 0.25,
+};
+const GUARD: GuardState = {
+  against: "v1",
+  state: "stopped",
+  text: "v2 fails.",
+  stoppedAt: "2030-01-01T00:00:00.000Z",
+  stops: 3,
+  requests: 60,
+  minRequests: 50,
+  confidence: 0.95,
+  tests: [
+    { what: "errorRate", worseBy: 0.02, evidence: 60, needed: 40 },
+    { what: "ttft", worseBy: 0.5, evidence: 0.4, needed: 40 },
+  ],
+};
+
+const samplesOf = (rollouts: RolloutView) =>
+  rolloutFamilies(makeView([], { mappings: [makeMapping("food/0", { v1: 50, 'v"2': 50 })], rollouts }))
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("#"));
+
+test("each target of a rule has its figures, and its guard's state where it has one", () => {
+  const rollouts: RolloutView = {
+    figuresOf: (_, target) => (target === "v1" ? undefined : FIGURES),
+    guardOf: (_, target) => (target === "v1" ? undefined : GUARD),
+  };
+  const labels = '{rule="food/0",target="v\\"2"}';
+  assert.deepEqual(samplesOf(rollouts), [
+    `signalbox_rewrite_target_requests_total${labels} 10`,
+    `signalbox_rewrite_target_errors_total${labels} 2`,
+    `signalbox_rewrite_target_first_byte_median_seconds${labels} 0.12`,
+    `signalbox_rewrite_target_first_byte_p95_seconds${labels} 0.48`,
+    `signalbox_rewrite_target_tokens_per_second${labels} 50`,
+    `signalbox_rewrite_target_cached_ratio${labels} 0.25`,
+    `signalbox_guard_stopped${labels} 1`,
+    `signalbox_guard_blocked${labels} 0`,
+    `signalbox_guard_stops_total${labels} 3`,
+    `signalbox_guard_evidence_ratio${labels} 1.5`,
+  ]);
+});
+
+test("what is unknown has no sample", () => {
+  const unknown = { ...FIGURES, requests: 0, errors: 0, ttftMs: null, tokensPerSecond: null, cachedShare: null };
+  const samples = samplesOf({ figuresOf: () => unknown, guardOf: () => undefined });
+  assert.deepEqual(
+    samples.map((line) => line.replace(/\{.*/, "")),
+    Array(2).fill("signalbox_rewrite_target_requests_total").concat(Array(2).fill("signalbox_rewrite_target_errors_total")),
+  );
+});
