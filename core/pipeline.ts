@@ -32,6 +32,11 @@ export interface RunOwner {
 export class PipelineRun implements Applicant, ForwardOwner {
   request: InferenceRequest;
   decision: Decision | undefined;
+  /** When it was admitted, and when the first decision was made, in milliseconds on the router's clock; NaN before. */
+  admittedAtMs = Number.NaN;
+  decidedAtMs = Number.NaN;
+  /** How long it waited for admission, in milliseconds. */
+  waitedMs = 0;
   readonly #incoming: Incoming;
   readonly #config: ActiveConfig;
   readonly #plane: DataPlane;
@@ -40,6 +45,8 @@ export class PipelineRun implements Applicant, ForwardOwner {
   #forwarding: Forwarding | undefined;
   /** An admission that comes later finds nobody who waits for it. */
   #isOver = false;
+  /** When it began to wait for admission; NaN while it has not. */
+  #waitsSinceMs = Number.NaN;
 
   /**
    * Parses. Throws RouterError for a request that can't be understood. Returned unstarted, because it may end synchronously;
@@ -55,14 +62,21 @@ export class PipelineRun implements Applicant, ForwardOwner {
   }
 
   begin(): void {
-    this.#plane.admission.apply(this);
+    const { admission, clock } = this.#plane;
+    admission.apply(this);
+    if (Number.isNaN(this.admittedAtMs)) this.#waitsSinceMs = clock.now();
   }
 
   /** Decides and forwards. Facts are read now, because receiving the request and waiting may have taken long. */
   admitted(): void {
     if (this.#isOver) return;
+    const { clock } = this.#plane;
+    this.admittedAtMs = clock.now();
+    if (!Number.isNaN(this.#waitsSinceMs)) this.waitedMs = this.admittedAtMs - this.#waitsSinceMs;
     try {
-      this.#forward(this.#decide());
+      const decision = this.#decide(this.admittedAtMs);
+      this.decidedAtMs = clock.now();
+      this.#forward(decision);
     } catch (thrown) {
       this.#owner.failed(thrown);
     }
@@ -111,19 +125,19 @@ export class PipelineRun implements Applicant, ForwardOwner {
     return delivery;
   }
 
-  #decide(): Decision {
-    const { facts, load, clock, random, pluginTimes } = this.#plane;
-    const nowMs = clock.now();
+  #decide(nowMs: number): Decision {
+    const { facts, load, random, pluginTimes } = this.#plane;
     this.decision = decide(this.request, facts, pluginTimes.profileFor(this.#config.profile, nowMs), load.at(nowMs), random);
     return this.decision;
   }
 
   /** Where nobody is left to load the target, its rule draws another one, if it redistributes. */
   #decideWithoutTarget(): Decision {
-    const decision = this.#decide();
+    const { clock } = this.#plane;
+    const decision = this.#decide(clock.now());
     if (decision.refusal === undefined || !redistributes(this.request.rule, this.#config)) return decision;
     this.request = parse(this.#incoming, this.#config, this.#plane);
-    return this.#decide();
+    return this.#decide(clock.now());
   }
 
   /** Each leg has its own draft and its own exchange. Today there is always one leg, and the client gets its response. */
@@ -133,7 +147,16 @@ export class PipelineRun implements Applicant, ForwardOwner {
       const draft = rewrite(this.request, this.#incoming, this.#config.settings);
       const { openingEvents = 0 } = this.#incoming.parser.plugin;
       const keepAlive = keepAliveRule(this.#incoming, this.#config.settings);
-      const sending = { request: this.request, draft, openingEvents, keepAlive, config: this.#config, plane: this.#plane };
+      const { headAtMs } = this.#incoming;
+      const sending = {
+        request: this.request,
+        headAtMs,
+        draft,
+        openingEvents,
+        keepAlive,
+        config: this.#config,
+        plane: this.#plane,
+      };
       this.#forwarding = new Forwarding(leg, sending, this.#response, this, earlier);
       this.#forwarding.begin();
     }
