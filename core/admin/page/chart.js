@@ -19,7 +19,7 @@ const area = shape("polygon", "area");
 svg.setAttribute("preserveAspectRatio", "none");
 svg.setAttribute("aria-hidden", "true");
 svg.append(area, ...GRID.map(gridLine), ...lines);
-const scale = GRID.map(() => make("span"));
+const scale = GRID.map(() => make("span", "soft"));
 
 export function startChart() {
   at("chart").append(make("div", "scale", ...scale.toReversed()), svg);

@@ -1,23 +1,21 @@
 // Which config runs, and what the last attempt to change it did.
 
-import { at, make, setText } from "./dom.js";
-import { ageS, duration, plural } from "./format.js";
+import { at, Kept, keepChildren, setText, textPart } from "./dom.js";
+import { ageS, duration, milliseconds, percent, plural } from "./format.js";
 
 const CAUSE = { files: "a changed file", signal: "a signal", api: "the admin API", guard: "a guard" };
-/** What is drawn, as text: the lists are made anew only when they are others. */
-let drawn = "";
+const lines = new Kept(() => textPart("li", ""));
+const changes = new Kept(() => textPart("li", ""));
 
-export function drawConfig({ config, profile, sources, listen, time }) {
+export function drawConfig({ config, profile, shadow, sources, listen, time }) {
   const { generation, lastReload, overlay } = config;
   setText(at("generation"), `Generation ${generation}, from ${sources.join(", ")}; listens on ${listen.host}:${listen.port}.`);
-  setText(at("profile"), profileText(profile));
+  setText(at("profile"), `${profileText(profile)}${shadow ? shadowText(shadow) : ""}`);
   setText(at("reload"), lastReload === null ? "It has not been changed since the start." : reloadText(lastReload, time));
   at("reload").className = lastReload === null || lastReload.isApplied ? "" : "bad";
-  const lists = [lastReload?.isApplied === false ? lastReload.problems : (lastReload?.changes ?? []), overlay.map(overlayText)];
-  if (drawn === JSON.stringify(lists)) return;
-  drawn = JSON.stringify(lists);
-  for (const [index, id] of ["reload-lines", "overlay-lines"].entries())
-    at(id).replaceChildren(...lists[index].map((line) => make("li", "", line)));
+  const reloaded = lastReload?.isApplied === false ? lastReload.problems : (lastReload?.changes ?? []);
+  keepChildren(at("reload-lines"), lines.of(reloaded, String));
+  keepChildren(at("overlay-lines"), changes.of(overlay.map(overlayText), String));
   at("overlay").hidden = overlay.length === 0;
 }
 
@@ -35,9 +33,19 @@ function overlayText({ rewrite, isDeleted, by, since, until }) {
   return `rewrite ${rewrite} ${isDeleted ? "deleted" : "changed"} by ${by} at ${since}${end}`;
 }
 
-function profileText({ name, filters, scorers, picker, shadow }) {
+function profileText({ name, filters, scorers, picker }) {
   const filterNames = filters.map((filter) => filter.name).join(", ") || "none";
   const scorerNames = scorers.map((scorer) => `${scorer.name} × ${scorer.weight}`).join(", ") || "none";
-  const text = `Profile ${name}: filters ${filterNames}; scorers ${scorerNames}; picker ${picker.name}.`;
-  return shadow ? `${text} Shadow profile: ${shadow.name ?? shadow}.` : text;
+  return `Profile ${name}: filters ${filterNames}; scorers ${scorerNames}; picker ${picker.name}.`;
+}
+
+/** What a second profile would have done with the same requests. */
+function shadowText({ name, percent: share, decisions, disagreementShare, meanDifferenceMs }) {
+  const text = ` Shadow profile ${name} on ${share} %: ${plural(decisions, "decision")}`;
+  if (disagreementShare === null) return `${text}.`;
+  const later =
+    meanDifferenceMs === null
+      ? ""
+      : `; expected TTFT ${milliseconds(Math.abs(meanDifferenceMs))} ${meanDifferenceMs > 0 ? "longer" : "shorter"}`;
+  return `${text}, ${percent(disagreementShare)} of them different${later}.`;
 }

@@ -1,6 +1,6 @@
 // The last requests, as they end: from the router's stream, or asked for every two seconds where they are too many to read.
 
-import { at, Kept, keepChildren, make, setText } from "./dom.js";
+import { at, Kept, keepChildren, make, makeButton, makeCell, makeHead, setText } from "./dom.js";
 import { explanation } from "./explanation.js";
 import { clockTime, milliseconds } from "./format.js";
 
@@ -9,7 +9,15 @@ const SHOWN = 50;
 /** With more requests a second, nobody can read the stream, and each event costs the router time. */
 const MOST_STREAMED_PER_S = 20;
 const REDRAW_MS = 250;
-const COLUMNS = 7;
+const COLUMNS = [
+  ["Time", ""],
+  ["Model", "text"],
+  ["Went to", "text"],
+  ["Status", ""],
+  ["TTFT", "number"],
+  ["Duration", "number"],
+  ["Why", "free soft"],
+];
 
 /** The latest first. */
 let decisions = [];
@@ -22,16 +30,13 @@ const rows = new Kept(makeRow);
 const open = new Set();
 
 export function startDecisions() {
+  at("decisions").append(makeHead(COLUMNS));
   for (const id of ["by-text", "by-model", "by-endpoint", "by-status", "by-slow", "paused"])
     at(id).addEventListener("input", draw);
 }
 
 /** Called with each status; `isVisible` is false while nobody looks. Rejects if the router does not respond. */
-export async function followDecisions({ traffic, endpoints }, isVisible) {
-  offer(
-    at("endpoint-names"),
-    endpoints.map(({ name }) => name),
-  );
+export async function followDecisions({ traffic }, isVisible) {
   const isReadable = (traffic.history.requestsPerS.at(-1) ?? 0) <= MOST_STREAMED_PER_S;
   if (!isVisible || !isReadable) stopStream();
   if (!isVisible) return;
@@ -46,6 +51,8 @@ export function stopStream() {
 
 function startStream() {
   stream = new EventSource("api/v1/decisions/stream");
+  // What ended before it listened, also after a break.
+  stream.onopen = () => void fetchLatest().catch(() => {});
   stream.onmessage = ({ data }) => {
     add([JSON.parse(data)]);
     drawSoon();
@@ -63,17 +70,16 @@ async function fetchLatest() {
   // The config leaves the observer out.
   at("decisions-section").hidden = response.status === 404;
   if (!response.ok) return;
-  add((await response.json()).decisions.toReversed());
+  add((await response.json()).decisions);
   draw();
 }
 
 const keyOf = ({ id, time }) => `${time} ${id}`;
 
-/** `next` is in the order of time. */
 function add(next) {
   const added = next.filter((decision) => !keys.has(keyOf(decision)));
   if (added.length === 0) return;
-  decisions = [...added.toReversed(), ...decisions].slice(0, KEPT);
+  decisions = [...added, ...decisions].sort((one, other) => Date.parse(other.time) - Date.parse(one.time)).slice(0, KEPT);
   keys = new Set(decisions.map(keyOf));
 }
 
@@ -126,23 +132,19 @@ const CLASS = { served: "good", client: "wait", router: "bad" };
 function makeRow(decision) {
   const { model, target, rule, status, ending, errorCode, attempts } = decision;
   const ended = ending === "complete" ? errorCode : ending;
-  const button = make("button", "opener", clockTime(decision.time));
-  button.type = "button";
-  button.setAttribute("aria-expanded", "false");
-  const cells = [
-    ["Time", "", button],
-    ["Model", "text", rule === "" ? model : `${model} → ${target}`],
-    ["Went to", "text", attempts.at(-1)?.endpoint || "–"],
-    ["Status", CLASS[outcomeOf(decision)], `${status === 0 ? "–" : status}${ended === "" ? "" : ` ${ended}`}`],
-    ["TTFT", "number", milliseconds(decision.firstByteMs)],
-    ["Duration", "number", milliseconds(decision.durationMs)],
-    ["Why", "free soft", decision.why],
-  ].map(([label, className, content]) => {
-    const cell = make("td", className, content);
-    cell.dataset.label = label;
-    return cell;
-  });
-  const row = make("tr", "decision", ...cells);
+  const button = makeButton(clockTime(decision.time), () => {});
+  button.className = "opener";
+  button.ariaExpanded = "false";
+  const contents = [
+    button,
+    rule === "" ? model : `${model} → ${target}`,
+    attempts.at(-1)?.endpoint || "–",
+    make("span", CLASS[outcomeOf(decision)], `${status === 0 ? "–" : status}${ended === "" ? "" : ` ${ended}`}`),
+    milliseconds(decision.firstByteMs),
+    milliseconds(decision.durationMs),
+    decision.why,
+  ];
+  const row = make("tr", "decision", ...COLUMNS.map(([title, className], index) => makeCell(title, className, contents[index])));
   const detail = make("tr", "detail");
   detail.hidden = true;
   row.addEventListener("click", () => {
@@ -155,16 +157,11 @@ function makeRow(decision) {
 function turn(decision, button, detail) {
   if (detail.childElementCount === 0) {
     const cell = make("td", "", explanation(decision));
-    cell.colSpan = COLUMNS;
+    cell.colSpan = COLUMNS.length;
     detail.append(cell);
   }
   detail.hidden = !detail.hidden;
-  button.setAttribute("aria-expanded", String(!detail.hidden));
+  button.ariaExpanded = String(!detail.hidden);
   if (detail.hidden) open.delete(keyOf(decision));
   else open.add(keyOf(decision));
-}
-
-function offer(list, names) {
-  if (list.childElementCount === names.length && [...list.children].every(({ value }, index) => value === names[index])) return;
-  list.replaceChildren(...names.map((name) => Object.assign(make("option"), { value: name })));
 }

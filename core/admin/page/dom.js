@@ -15,12 +15,31 @@ export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-export function setClass(element, className) {
-  if (element.className !== className) element.className = className;
+/** For `Kept`: an element that holds a text. */
+export function textPart(tag, className) {
+  const element = make(tag, className);
+  return { element, update: (text) => setText(element, text) };
 }
 
-export function setTitle(element, title) {
-  if (element.title !== title) element.title = title;
+/** A text button. */
+export function makeButton(text, click) {
+  const button = make("button", "", text);
+  button.type = "button";
+  button.addEventListener("click", click);
+  return button;
+}
+
+/** A cell whose head stands beside it on narrow screens. */
+export function makeCell(label, className, ...children) {
+  const cell = make("td", className, ...children);
+  cell.dataset.label = label;
+  return cell;
+}
+
+/** The head of a table of these columns. */
+export function makeHead(columns) {
+  const cells = columns.map(([title, className]) => Object.assign(make("th", className, title), { scope: "col" }));
+  return make("thead", "", make("tr", "", ...cells));
 }
 
 /** Gives `parent` these children in this order. Only those out of place are moved, and the focus stays where it is. */
@@ -74,6 +93,6 @@ export function makeMeter(parent) {
     fill.style.width = `${Math.min(100, Math.max(0, share * 100)).toFixed(1)}%`;
     track.hidden = share === null;
     setText(value, text);
-    setTitle(meter, title);
+    meter.title = title;
   };
 }

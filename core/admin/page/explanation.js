@@ -1,6 +1,6 @@
 // Why one request went where it went: what `signalbox explain` says, as a part of the page.
 
-import { make } from "./dom.js";
+import { make, makeHead } from "./dom.js";
 import { listed, milliseconds, number, percent, plural, whole } from "./format.js";
 
 const CANDIDATES_SHOWN = 12;
@@ -15,6 +15,7 @@ export function explanation(decision) {
     box.append(make("p", "", `Dropped by the filter ${filter}: ${listed(names, DROPPED_SHOWN)}.`));
   }
   for (const { plugin, message } of decision.faults) box.append(make("p", "bad", `The plugin ${plugin} was ignored: ${message}`));
+  for (const mirror of decision.mirrors ?? []) box.append(make("p", "", mirrorText(mirror)));
   if (decision.shadow) box.append(make("p", "", shadowText(decision.shadow)));
   if (decision.candidates.length > 0) box.append(candidateTable(decision));
   return box;
@@ -44,6 +45,11 @@ function cacheText(cache) {
   return `; cached there: ${whole(predictedTokens)} expected, ${whole(reportedTokens)}${of} reported`;
 }
 
+function mirrorText({ rule, target, skipped, endpoint, status, ending, firstByteMs }) {
+  if (skipped !== "") return `No copy for ${target} (${rule}): ${skipped}.`;
+  return `A copy for ${target} (${rule}) went to ${endpoint}: ${status || ending || "under way"}, TTFT ${milliseconds(firstByteMs)}.`;
+}
+
 function shadowText({ profile, endpoint, refusal, isSame, differenceMs }) {
   if (isSame) return `The shadow profile ${profile} agrees.`;
   if (endpoint === "") return `The shadow profile ${profile} would have refused it: ${refusal}.`;
@@ -67,17 +73,11 @@ function candidateTable({ scorers, candidates }) {
     ...scorers.map(({ name, weight }) => `${name} × ${weight}`),
     "total",
   ];
-  const head = make("tr", "", ...titles.map((title, index) => headCell(title, index)));
+  const head = makeHead(titles.map((title, index) => [title, index === 0 ? "" : "number"]));
   const rows = shown.map((candidate, place) => candidateRow(candidate, place, expected));
-  const table = make("div", "wide", make("table", "", make("thead", "", head), make("tbody", "", ...rows)));
+  const table = make("div", "wide", make("table", "", head, make("tbody", "", ...rows)));
   const more = candidates.length - shown.length;
   return make("div", "", table, more > 0 ? make("p", "soft", `and ${plural(more, "more candidate")}`) : "");
-}
-
-function headCell(title, index) {
-  const cell = make("th", index === 0 ? "" : "number", title);
-  cell.scope = "col";
-  return cell;
 }
 
 /** `place` is the candidate's place in the order of tries. A score's weight was multiplied by its confidence. */

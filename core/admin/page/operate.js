@@ -3,9 +3,9 @@
 import { at, setText } from "./dom.js";
 
 let permission = { mayChange: false, needsToken: false, reason: "" };
-let changed = () => {};
+let changed;
 
-/** `redraw` is called after each change. */
+/** `redraw` is awaited after each change. */
 export function onChange(redraw) {
   changed = redraw;
 }
@@ -39,7 +39,7 @@ export async function change(method, path, body, done, headers = {}) {
     void askPermission();
     return false;
   }
-  changed();
+  await changed();
   return true;
 }
 

@@ -1,7 +1,7 @@
 // The top of the page: whether all is well, warnings, and the figures of the whole pool.
 
 import { drawChart } from "./chart.js";
-import { at, Kept, keepChildren, make, setClass, setText, setTitle } from "./dom.js";
+import { at, Kept, keepChildren, make, setText, textPart } from "./dom.js";
 import { duration, milliseconds, number, percent, whole } from "./format.js";
 
 const warnings = new Kept(() => textPart("p", "warning"));
@@ -10,7 +10,7 @@ const figures = new Kept(figurePart);
 export function drawOverview(status) {
   const { traffic } = status;
   setText(at("pool"), status.pool);
-  setClass(at("health"), status.isWell ? "health well" : "health unwell");
+  at("health").className = status.isWell ? "health well" : "health unwell";
   setText(at("health-word"), status.isWell ? "Well" : "Needs attention");
   setText(at("summary"), status.summary);
   document.title = `${status.isWell ? "" : "▲ "}${status.pool} – Signalbox`;
@@ -26,7 +26,7 @@ export function drawOverview(status) {
   drawChart(traffic);
 }
 
-function figuresOf({ endpoints, traffic, clientConnections, uptimeS, memory }) {
+function figuresOf({ endpoints, traffic, clientConnections, uptimeS }) {
   const inFlight = endpoints.reduce((sum, endpoint) => sum + endpoint.inFlight, 0);
   const serving = endpoints.filter(({ isAvailable }) => isAvailable).length;
   const { routerErrors, replicaErrors, clientErrors, clientsLeft } = traffic;
@@ -60,11 +60,6 @@ function figuresOf({ endpoints, traffic, clientConnections, uptimeS, memory }) {
     },
     { name: "tokens/s", value: number(traffic.outputTokensPerS), hint: "Generated tokens a second, all requests together" },
     { name: "client connections", value: whole(clientConnections) },
-    {
-      name: "memory of bodies",
-      value: percent((memory.bodyBytes + memory.unreadBytes) / memory.limitBytes),
-      hint: `Of ${whole(memory.limitBytes / 2 ** 20)} MiB that bodies and unread responses may hold`,
-    },
     { name: "up", value: duration(uptimeS) },
   ];
 }
@@ -76,13 +71,8 @@ function figurePart() {
     update(figure) {
       setText(name, figure.name);
       setText(value, figure.value);
-      setClass(value, figure.isBad ? "bad" : "");
-      setTitle(name, figure.hint ?? "");
+      value.className = figure.isBad ? "bad" : "";
+      name.title = figure.hint ?? "";
     },
   };
-}
-
-function textPart(tag, className) {
-  const element = make(tag, className);
-  return { element, update: (text) => setText(element, text) };
 }

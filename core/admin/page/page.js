@@ -66,6 +66,6 @@ document.addEventListener("visibilitychange", () => {
 startChart();
 startReplicas();
 startDecisions();
-onChange(() => void refresh());
+onChange(refresh);
 await askPermission();
 void keepDrawing();

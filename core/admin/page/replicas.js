@@ -1,6 +1,6 @@
 // The table of replicas, and what an operator can do with each.
 
-import { at, make, makeMeter, setClass, setText, setTitle } from "./dom.js";
+import { at, make, makeButton, makeMeter, setText } from "./dom.js";
 import { ageS, duration, listed, milliseconds, number, percent, plural, roundUp, whole } from "./format.js";
 import { change, mayChange, reason } from "./operate.js";
 import { SortedTable } from "./table.js";
@@ -10,21 +10,14 @@ const SEVERITY = { "not-ready": 5, ejected: 4, starting: 3, cordoned: 2, drainin
 const CLASS = { ready: "good", starting: "wait", draining: "wait", cordoned: "wait" };
 const MODELS_SHOWN = 3;
 
-const numberCell =
-  (text, hint = () => "") =>
-  (cell) =>
-  (item, context) => {
-    setText(cell, text(item, context));
-    setTitle(cell, hint(item));
+/** A column of one of the figures of the last minutes. */
+function figure(id, title, hint, sortKey, text, titleOf = () => "") {
+  const makeCell = (cell) => (endpoint) => {
+    setText(cell, text(sortKey(endpoint)));
+    cell.title = titleOf(endpoint);
   };
-const figure = (id, title, hint, sortKey, text, titleOf) => ({
-  id,
-  title,
-  hint,
-  className: "number",
-  sortKey,
-  makeCell: numberCell((item) => text(sortKey(item)), titleOf),
-});
+  return { id, title, hint, className: "number", sortKey, makeCell };
+}
 
 const COLUMNS = [
   { id: "name", title: "Replica", className: "name", sortKey: ({ name }) => name, makeCell: makeNameCell },
@@ -116,7 +109,6 @@ export function drawReplicas(status) {
   ({ endpoints } = status);
   const mostTokens = roundUp(Math.max(100, ...endpoints.map(({ prefillTokens }) => prefillTokens)));
   const note = (id) => (id === "prefill" ? `full: ${whole(mostTokens)}` : id === "kv" ? "full: 100 %" : "");
-  document.body.classList.toggle("may-change", mayChange());
   table.draw(endpoints, ({ name }) => name, { mostTokens, now: status.time }, note);
   applyFilter();
 }
@@ -131,17 +123,8 @@ function applyFilter() {
   );
 }
 
-function isInState({ isAvailable, phase, figures }, state) {
-  switch (state) {
-    case "out":
-      return !isAvailable;
-    case "failing":
-      return figures.replicaErrors > 0;
-    case "":
-      return true;
-    default:
-      return phase === state;
-  }
+function isInState({ isAvailable, figures }, state) {
+  return state === "" || (state === "out" ? !isAvailable : figures.replicaErrors > 0);
 }
 
 function textOf({ name, url, phase, why, labels, models }) {
@@ -155,22 +138,23 @@ function makeNameCell(cell) {
   return (endpoint) => {
     const pairs = Object.entries(endpoint.labels).map(([key, value]) => `${key}=${value}`);
     setText(name, endpoint.name);
-    setText(url, endpoint.url);
+    setText(url, endpoint.url.replace("http://", ""));
     setText(labels, pairs.join(" "));
     setText(models, listed(endpoint.models, MODELS_SHOWN));
-    setTitle(models, endpoint.models.join("\n"));
+    models.title = endpoint.models.join("\n");
   };
 }
 
 function makeStateCell(cell) {
-  const [dot, since, why, checks] = [make("span"), make("span", "soft"), make("div", "why"), make("div", "soft")];
+  const [dot, since, why, checks] = [make("span"), make("span", "soft"), make("div"), make("div", "soft")];
   cell.append(make("div", "", dot, " ", since), why, checks);
   return (endpoint, { now }) => {
-    setClass(dot, `dot ${CLASS[endpoint.phase] ?? "bad"}`);
+    dot.className = `dot ${CLASS[endpoint.phase] ?? "bad"}`;
     setText(dot, endpoint.phase);
     setText(since, endpoint.since === null ? "" : `for ${duration(ageS(endpoint.since, now))}`);
-    setTitle(since, endpoint.since === null ? "" : `since ${endpoint.since}`);
+    since.title = endpoint.since === null ? "" : `since ${endpoint.since}`;
     setText(why, endpoint.why);
+    why.className = CLASS[endpoint.phase] ?? "bad";
     setText(checks, checkText(endpoint));
   };
 }
@@ -189,7 +173,7 @@ function makeLoadCell(cell) {
   return ({ inFlight, running, waiting, scrapedAgoMs }) => {
     setText(own, whole(inFlight));
     setText(reported, running === null && waiting === null ? "" : `${whole(running)} run, ${whole(waiting)} wait`);
-    setTitle(reported, scrapedAgoMs === null ? "" : `read from its metrics ${tenths(scrapedAgoMs)} ago`);
+    reported.title = scrapedAgoMs === null ? "" : `read from its metrics ${tenths(scrapedAgoMs)} ago`;
   };
 }
 
@@ -198,50 +182,31 @@ function makeErrorCell(cell) {
   cell.append(failed, refused);
   return ({ figures }) => {
     setText(failed, whole(figures.replicaErrors));
-    setClass(failed, figures.replicaErrors > 0 ? "bad" : "");
+    failed.className = figures.replicaErrors > 0 ? "bad" : "";
     setText(refused, figures.overloads > 0 ? `${whole(figures.overloads)} refused` : "");
   };
 }
 
 function makeActionCell(cell) {
   let endpoint;
-  const button = (action, word) => {
-    const element = make("button", "", word);
-    element.type = "button";
-    element.addEventListener("click", async () => {
-      element.disabled = true;
-      await act(endpoint, action);
-      element.disabled = false;
-    });
-    return element;
-  };
-  const [drain, cordon, undrain] = [button("drain", "Drain"), button("cordon", "Cordon"), button("undrain", "Undrain")];
-  cell.append(drain, cordon, undrain);
+  const buttons = ["Drain", "Cordon", "Undrain"].map((word) => makeButton(word, () => act(endpoint, word.toLowerCase())));
+  const [drain, cordon, undrain] = buttons;
+  cell.append(...buttons);
   return (next) => {
     endpoint = next;
     const { name, intent } = next;
     drain.hidden = !mayChange() || intent?.kind === "drain";
     cordon.hidden = !mayChange() || intent !== null;
     undrain.hidden = !mayChange() || intent === null;
-    for (const [element, word] of [
-      [drain, "Drain"],
-      [cordon, "Cordon"],
-      [undrain, "Undrain"],
-    ])
-      if (element.getAttribute("aria-label") !== `${word} ${name}`) element.setAttribute("aria-label", `${word} ${name}`);
+    for (const button of buttons) button.ariaLabel = `${button.textContent} ${name}`;
   };
 }
 
 const DONE = { drain: "is drained: no new requests go there", cordon: "is cordoned", undrain: "serves again" };
 
 async function act({ name, isAvailable }, action) {
-  const isLast = isAvailable && endpoints.filter((each) => each.isAvailable).length === 1;
-  if (
-    action !== "undrain" &&
-    isLast &&
-    !confirm(`${name} is the last replica that serves. Without it, requests get 503. ${action} it?`)
-  )
-    return;
+  const isLast = action !== "undrain" && isAvailable && endpoints.filter((each) => each.isAvailable).length === 1;
+  if (isLast && !confirm(`${name} is the last replica that serves: without it, requests get 503. Go on?`)) return;
   const body = action === "undrain" || reason() === "" ? {} : { reason: reason() };
   await change("POST", `endpoints/${encodeURIComponent(name)}/${action}`, body, `${name} ${DONE[action]}.`);
 }

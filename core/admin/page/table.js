@@ -1,6 +1,6 @@
 // A table whose rows stay while their contents change, so that focus, selection and scroll stay too. It is sorted by its heads.
 
-import { keepChildren, make, setText, setTitle } from "./dom.js";
+import { keepChildren, make, setText } from "./dom.js";
 
 const collator = new Intl.Collator("en", { numeric: true });
 
@@ -43,7 +43,7 @@ export class SortedTable {
       row.item = item;
       for (const update of row.updates) update(item, context);
     }
-    for (const [id, { noteLine }] of this.#heads) setText(noteLine, note(id));
+    for (const [index, { id, title }] of this.#columns.entries()) this.#note(index, id, title, note(id));
     this.#filter();
     // Rows hold still under the pointer and the focus, unless one comes or goes.
     if (isNew || !(this.#body.matches(":hover") || this.#body.contains(document.activeElement))) this.#order();
@@ -53,6 +53,16 @@ export class SortedTable {
   filter(isShown) {
     this.#isShown = isShown;
     return this.#filter();
+  }
+
+  /** On narrow screens, each cell has its head, and what the head says of a full bar. */
+  #note(index, id, title, text) {
+    setText(this.#heads.get(id).noteLine, text);
+    const label = text === "" ? title : `${title}, ${text}`;
+    for (const { element } of this.#rows.values()) {
+      const { dataset } = element.cells[index];
+      if (dataset.label !== label) dataset.label = label;
+    }
   }
 
   #filter() {
@@ -70,7 +80,7 @@ export class SortedTable {
     const label = make(sortKey === undefined ? "span" : "button", "label", title);
     const head = make("th", className, label, noteLine);
     head.scope = "col";
-    setTitle(label, hint);
+    label.title = hint;
     if (sortKey !== undefined) {
       label.type = "button";
       label.addEventListener("click", () => this.#sortBy(id));
@@ -80,11 +90,7 @@ export class SortedTable {
   }
 
   #makeRow() {
-    const cells = this.#columns.map(({ className = "", title }) => {
-      const cell = make("td", className);
-      cell.dataset.label = title;
-      return cell;
-    });
+    const cells = this.#columns.map(({ className = "" }) => make("td", className));
     const updates = this.#columns.map(({ makeCell }, index) => makeCell(cells[index]));
     return { element: make("tr", "", ...cells), updates, item: undefined };
   }
