@@ -4,6 +4,8 @@ import { NO_OVERLAY, type Overlay } from "../config/overlay.ts";
 import { formatProblems, type Problem } from "../config/problems.ts";
 import { builtIns } from "../plugins/registry.ts";
 import { routerApi } from "./admin/api/routes.ts";
+import { EventStreams } from "./admin/event-streams.ts";
+import { type PageHandlers, pageHandlers } from "./admin/page-handlers.ts";
 import { systemClock } from "./contract/clock.ts";
 import { silentLog } from "./contract/log.ts";
 import type { Definition } from "./contract/plugin.ts";
@@ -29,8 +31,12 @@ export interface RouterOptions extends Partial<Omit<HostServices, "output">> {
   readonly print?: (line: string) => void;
 }
 
-/** The router as a Web-standard handler, for Hono, Deno.serve, Bun.serve and similar servers. */
-export interface FetchRouter {
+/**
+ * The router as a Web-standard handler, for Hono, Deno.serve, Bun.serve and similar servers. Mount `metrics`, `status` and `explain`
+ * where only operators come: they check neither who asks nor the Host header. Mounted at /metrics, /status and /decisions, beside `admin`
+ * at /api/v1, they are what the program's commands ask with --admin.
+ */
+export interface FetchRouter extends PageHandlers {
   /**
    * Routes one request. Never rejects: an error becomes a response in the shape of the called API. If a response breaks off, its
    * body stream fails. An aborted request resolves to status 499, which no client reads.
@@ -97,12 +103,17 @@ export async function createRouter(options: RouterOptions): Promise<FetchRouter>
     ...services,
   });
   const overlayExpiry = new OverlayExpiry(running, services.clock);
-  const api = routerApi({
+  const streams = new EventStreams({ observers: () => router.config.observers, ...services });
+  const site = {
     router,
     running,
     overlayExpiry,
+    streams,
     sources: [...(files ?? []), ...(text === undefined ? [] : ["text"]), ...urls],
     commandLine: {},
+    // The host listens, and prints.
+    listen: { host: "", port: 0 },
+    clientConnections: () => shared.open.size,
     droppedLogLines: () => 0,
     acceptPauses: () => 0,
     access() {
@@ -110,8 +121,10 @@ export async function createRouter(options: RouterOptions): Promise<FetchRouter>
       return { token, isReadOnly, isOpenToNetwork: true };
     },
     ...services,
-  });
+  };
+  const api = routerApi(site);
   return {
+    ...pageHandlers(site, api),
     fetch: (request) => exchange(request, shared),
     admin: (request, caller = "") => api(request, caller),
     whenReady: router.whenReady,
@@ -119,6 +132,7 @@ export async function createRouter(options: RouterOptions): Promise<FetchRouter>
       shared.isClosed = true;
       for (const one of [...shared.open]) one.stop();
       overlayExpiry.close();
+      streams.close();
       deadlines.close();
       router.close();
     },

@@ -178,7 +178,7 @@ function redistributes(rule: string, { rewriters }: ActiveConfig): boolean {
 export function decide(request: InferenceRequest, facts: Facts, profile: Profile, load: LoadView, random: Random): Decision {
   // A copy, because observers and a filter's `refuse` are handed this list, and the next decision reads the facts' own.
   const endpoints = facts.endpoints.slice();
-  const filtered = filter(request, profile.filters, endpoints, load, random);
+  const filtered = filter(request, profile.filters, endpoints, load, random, profile.clientModels);
   const { refusal } = filtered;
   const held = holdBack(filtered.candidates, load, random);
   const { candidates } = held;

@@ -8,7 +8,7 @@ import { createRouter } from "../core/fetch.ts";
  *   Deno   Deno.serve((await createApp([…])).fetch)
  *   Node   serve(await createApp([…]))                   from @hono/node-server
  */
-export async function createApp(urls: readonly string[], apiKey: string) {
+export async function createApp(urls: readonly string[], apiKey: string, operatorKey: string) {
   const router = await createRouter({ urls });
   await router.whenReady(5_000);
 
@@ -20,5 +20,13 @@ export async function createApp(urls: readonly string[], apiKey: string) {
   });
   // The router reads the request's body, so no handler before this one may read it.
   app.all("/v1/*", (c) => router.fetch(c.req.raw));
+  // What operators look at; the router asks for no key here.
+  app.use("/ops/*", async (c, next) => {
+    const isKnown = c.req.header("authorization") === `Bearer ${operatorKey}`;
+    return isKnown ? next() : c.text("Send the operator's key.\n", 401);
+  });
+  app.get("/ops/metrics", (c) => router.metrics(c.req.raw));
+  app.get("/ops/status", (c) => router.status(c.req.raw));
+  app.on(["GET", "POST"], "/ops/explain", (c) => router.explain(c.req.raw));
   return { fetch: app.fetch, close: router.close };
 }

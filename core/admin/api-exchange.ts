@@ -6,6 +6,8 @@ import type { Head } from "../wire/head.ts";
 import { splitTarget } from "../wire/request-target.ts";
 import type { AdminApi } from "./api/api.ts";
 import { bodyTooLarge, MAX_BODY_BYTES, Problem, problemParts } from "./api/problem.ts";
+import { isEventStream } from "./api/stream-response.ts";
+import { ResponsePump } from "./response-pump.ts";
 
 export interface ApiExchangeOptions {
   readonly head: Head;
@@ -26,12 +28,17 @@ function notServed(): Problem {
   return new Problem(405, "method_not_allowed", detail, { allow: METHODS.join(", ") });
 }
 
-/** One request to the admin API: gathers its body, makes a Request of it, and sends the Response. */
+/**
+ * One request to the admin API: gathers its body, makes a Request of it, and sends the Response: whole, or, if it is a stream of events,
+ * as it comes.
+ */
 export class ApiExchange implements RequestReceiver {
   readonly #options: ApiExchangeOptions;
   readonly #parts: Uint8Array[] = [];
   #length = 0;
   #isOver = false;
+  /** Set while events are sent. */
+  #pump: ResponsePump | undefined;
 
   constructor(options: ApiExchangeOptions) {
     this.#options = options;
@@ -50,9 +57,7 @@ export class ApiExchange implements RequestReceiver {
     const { api, caller, head } = this.#options;
     // A Request refuses TRACE, makes POST of "post" and, on Bun, GET of what it does not know.
     if (!METHODS.includes(head.method)) return this.#refuse(notServed());
-    void api(this.#request(), caller).then(async (response) =>
-      this.#respond(response.status, response.headers, await response.text()),
-    );
+    void api(this.#request(), caller).then((response) => this.#send(response));
   }
 
   refuse({ status, code, message }: RouterError): void {
@@ -61,11 +66,15 @@ export class ApiExchange implements RequestReceiver {
 
   clientGone(): void {
     this.#isOver = true;
+    this.#pump?.stop();
   }
 
-  drained(): void {}
+  drained(): void {
+    this.#pump?.drained();
+  }
 
   stop(): void {
+    this.#pump?.stop();
     this.#refuse(new Problem(503, "stopping", "The router is stopping; ask again when it runs."));
   }
 
@@ -82,6 +91,15 @@ export class ApiExchange implements RequestReceiver {
     return new Request(`http://admin${path}${query === "" ? "" : `?${query}`}`, { method: head.method, headers, ...body });
   }
 
+  async #send(response: Response): Promise<void> {
+    if (!isEventStream(response)) return this.#respond(response.status, response.headers, await response.text());
+    if (this.#isOver) return void response.body?.cancel();
+    this.#isOver = true;
+    this.#pump = new ResponsePump(this.#options.response, response.body);
+    this.#options.response.start(response.status, "OK", this.#lines(response.headers), -1);
+    await this.#pump.run();
+  }
+
   #refuse(problem: Problem): void {
     const { headers, text } = problemParts(problem);
     this.#respond(problem.status, headers, text);
@@ -91,8 +109,12 @@ export class ApiExchange implements RequestReceiver {
     // The client may have left meanwhile, or a refusal may have come first.
     if (this.#isOver) return;
     this.#isOver = true;
+    respondWithText(this.#options.response, status, this.#lines(headers), text);
+  }
+
+  #lines(headers: Headers): string {
     let { lines } = this.#options;
     for (const [name, value] of headers) lines += `${name}: ${value}\r\n`;
-    respondWithText(this.#options.response, status, lines, text);
+    return lines;
   }
 }

@@ -6,11 +6,13 @@ import { PAGE_PATHS } from "./page-files.ts";
 const OWN_PATHS: readonly string[] = [...PAGE_PATHS, "/status"];
 
 const PATH = /^\/[A-Za-z0-9._~/-]*$/;
+const STREAM_PATH = /^(\/[A-Za-z0-9._~-]+)+$/;
 
 type Observers = readonly Named<Observer>[];
 
-/** Throws an Error if two pages have the same path, or a path is invalid. */
+/** Throws an Error if two pages or two streams have the same path, or a path is invalid. */
 export function checkPages(observers: Observers): void {
+  checkStreams(observers);
   const owners = new Map<string, string>();
   for (const { name, plugin } of observers) {
     for (const { path } of plugin.pages ?? []) {
@@ -24,6 +26,22 @@ export function checkPages(observers: Observers): void {
           `The observer "${name}" has the page ${path}, but paths below /api are the admin API's: give it another path`,
         );
       if (!PATH.test(path)) throw new Error(`The observer "${name}" has a page whose path is not of the form /name: correct it`);
+      owners.set(path, name);
+    }
+  }
+}
+
+function checkStreams(observers: Observers): void {
+  const owners = new Map<string, string>();
+  for (const { name, plugin } of observers) {
+    for (const { path } of plugin.streams ?? []) {
+      const owner = owners.get(path);
+      if (owner !== undefined)
+        throw new Error(
+          `The observers "${owner}" and "${name}" both have the stream ${path}: take one of them out of the config`,
+        );
+      if (!STREAM_PATH.test(path))
+        throw new Error(`The observer "${name}" has a stream whose path is not of the form /name/stream: correct it`);
       owners.set(path, name);
     }
   }

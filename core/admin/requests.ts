@@ -1,5 +1,3 @@
-import type { ObserverPage } from "../contract/observer.ts";
-import { thrownText } from "../contract/thrown-text.ts";
 import { respondWithText } from "../errors/error-response.ts";
 import type { RequestReceiver, RequestStarter } from "../intake/request-receiver.ts";
 import type { Head } from "../wire/head.ts";
@@ -8,7 +6,7 @@ import type { HostRule } from "./allowed-hosts.ts";
 import type { AdminApi } from "./api/api.ts";
 import { ApiExchange } from "./api-exchange.ts";
 import { findPage, pagePaths } from "./pages.ts";
-import { viewOf } from "./router-view.ts";
+import { type Page, type PageAnswer, pageRefusal, renderPage } from "./render-page.ts";
 import type { AdminSite } from "./site.ts";
 import { statusOf } from "./status.ts";
 
@@ -57,25 +55,13 @@ function answerTo(head: Head, site: AdminSite, isAllowed: HostRule): Answer {
   const page = ownPage(site, path) ?? findPage(observers, path);
   if (page === undefined)
     return refusal(404, "unknown_path", `There is no such page; the pages are ${pagePaths(observers).join(", ")}.`);
-  if (head.method !== "GET" && head.method !== "HEAD")
-    return refusal(405, "method_not_allowed", "Use GET: pages are read-only.", "allow: GET, HEAD\r\n");
-  try {
-    const text = page.render(
-      viewOf(site.router, site.clock, {
-        droppedLogLines: site.droppedLogLines(),
-        acceptPauses: site.acceptPauses(),
-        running: site.running,
-      }),
-      new URLSearchParams(query),
-    );
-    return { status: 200, lines: `content-type: ${page.contentType}\r\n`, text };
-  } catch (thrown) {
-    site.log.error("A page of the admin port could not be rendered", { path, cause: thrownText(thrown) });
-    return refusal(500, "page_failed", "This page could not be rendered; the router's log has the cause.");
-  }
+  return answerOf(renderPage(page, path, head.method, new URLSearchParams(query), site));
 }
 
-type Page = Pick<ObserverPage, "contentType" | "render">;
+function answerOf({ status, contentType, text, allow }: PageAnswer): Answer {
+  const allowLine = allow === "" ? "" : `allow: ${allow}\r\n`;
+  return { status, lines: `content-type: ${contentType}\r\n${allowLine}`, text };
+}
 
 function ownPage(site: AdminSite, path: string): Page | undefined {
   if (path === "/status")
@@ -87,6 +73,4 @@ function ownPage(site: AdminSite, path: string): Page | undefined {
 const UNKNOWN_HOST =
   "The admin port does not accept this host name: use an IP address or localhost, or list the name under spec.admin.hosts.";
 
-function refusal(status: number, code: string, message: string, lines = ""): Answer {
-  return { status, lines: `content-type: application/json\r\n${lines}`, text: JSON.stringify({ error: { code, message } }) };
-}
+const refusal = (status: number, code: string, message: string) => answerOf(pageRefusal(status, code, message));

@@ -5,6 +5,7 @@ import { ADMIN_CONNECTIONS } from "../wire/open-file-limit.ts";
 import { startWireServer } from "../wire/server.ts";
 import { allowedHosts } from "./allowed-hosts.ts";
 import { routerApi } from "./api/routes.ts";
+import { EventStreams } from "./event-streams.ts";
 import { adminRequests } from "./requests.ts";
 import type { AdminSite } from "./site.ts";
 
@@ -26,8 +27,9 @@ export interface AdminServer {
 
 /** Serves the pages and the API of the admin port. Rejects with the system's error when the address can't be listened on. */
 export async function startAdmin(options: AdminOptions): Promise<AdminServer> {
-  const { host, port, isPortShared = false, hosts, limits, clock, running } = options;
+  const { host, port, isPortShared = false, hosts, limits, router, clock, running, log } = options;
   const overlayExpiry = new OverlayExpiry(running, clock);
+  const streams = new EventStreams({ observers: () => router.config.observers, clock, log });
   const server = await startWireServer({
     host,
     port,
@@ -37,7 +39,7 @@ export async function startAdmin(options: AdminOptions): Promise<AdminServer> {
     // Its descriptors are for these connections only.
     mayWait: false,
     memory: { unreadBytes: 0 },
-    start: adminRequests(options, routerApi({ ...options, overlayExpiry }), allowedHosts([host, ...hosts])),
+    start: adminRequests(options, routerApi({ ...options, overlayExpiry, streams }), allowedHosts([host, ...hosts])),
     refuse: (response, error) => respondWithError(response, error, "openai", "none"),
   });
   return {
@@ -45,6 +47,7 @@ export async function startAdmin(options: AdminOptions): Promise<AdminServer> {
     useLimits: (next) => server.useLimits(adminLimits(next)),
     close() {
       overlayExpiry.close();
+      streams.close();
       return server.drain(0);
     },
   };

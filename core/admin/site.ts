@@ -4,6 +4,7 @@ import type { Log } from "../contract/log.ts";
 import type { OverlayExpiry } from "../control/overlay-expiry.ts";
 import type { RunningConfig } from "../control/running-config.ts";
 import type { AdminAccess } from "./api/guard.ts";
+import type { EventStreams } from "./event-streams.ts";
 import type { PageFiles } from "./page-files.ts";
 import type { ShownConfig, ShownRouter } from "./router-view.ts";
 import type { StatusExtras } from "./status.ts";
@@ -32,4 +33,6 @@ export interface ApiSite
   > {
   /** Is told of every change of the overlay. */
   readonly overlayExpiry: Pick<OverlayExpiry, "follow">;
+  /** The observers' streams. */
+  readonly streams: Pick<EventStreams, "has" | "listen" | "list">;
 }

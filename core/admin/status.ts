@@ -40,6 +40,7 @@ export interface Status extends Summary {
   readonly limits: Limits;
 }
 
+/** Host "" and port 0 where another program listens and hands requests over. */
 interface ListenAddress {
   readonly host: string;
   readonly port: number;

@@ -18,6 +18,9 @@ export interface Filter extends ProfilePlugin {
    * of chance other than `random`.
    */
   filter(request: InferenceRequest, candidates: readonly Endpoint[], load: LoadView, random: Random): readonly Endpoint[];
-  /** The error when this filter leaves no candidate; by default 503. `endpoints` is the whole pool. */
-  refuse?(request: InferenceRequest, endpoints: readonly Endpoint[]): RouterError;
+  /**
+   * The error when this filter leaves no candidate; by default 503. `endpoints` is the whole pool, `clientModels` are the names that
+   * rewrites stand for.
+   */
+  refuse?(request: InferenceRequest, endpoints: readonly Endpoint[], clientModels?: readonly string[]): RouterError;
 }

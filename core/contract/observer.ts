@@ -14,6 +14,8 @@ export interface Observer {
   finished(outcome: Outcome): void;
   /** The pages that it adds to the admin port. */
   readonly pages?: readonly ObserverPage[];
+  /** The event streams that it adds to the admin API. */
+  readonly streams?: readonly ObserverStream[];
   dispose?(): void;
 }
 
@@ -24,3 +26,24 @@ export interface ObserverPage {
   /** Returns the text of the page now; it must change nothing. */
   render(view: RouterView, query: URLSearchParams): string;
 }
+
+/**
+ * Events as they happen. The router serves them as server-sent events to a bounded number of listeners; one that reads too slowly
+ * loses events and is told how many.
+ */
+export interface ObserverStream {
+  /** Below /api/v1, for example "/decisions/stream"; unique among all streams. The API's own paths come first. */
+  readonly path: string;
+  /** What it tells, in one sentence, for the description of the API. */
+  readonly summary: string;
+  /** The parameters of the query that it takes; any other is refused. */
+  readonly parameters: readonly { readonly name: string; readonly meaning: string }[];
+  /**
+   * Sends events from now on, until the returned function is called. Throws a RouterError that says what to change when a parameter
+   * is not valid. Keep the listeners in `host.keep`: then an instance of the next config goes on with them.
+   */
+  listen(query: URLSearchParams, send: SendEvent): () => void;
+}
+
+/** Sends one event to a listener. `make` returns its text; it is called only if the listener can take the event now. Never waits. */
+export type SendEvent = (make: () => string) => void;

@@ -129,7 +129,7 @@ function assemble(
       routes: routesOf(ofKind("parser")),
       rewriters,
       targets: nameSet(targetsOf(rewriters)),
-      profile: buildProfile(config.profile, ofKind),
+      profile: { ...buildProfile(config.profile, ofKind), clientModels: rewriters.flatMap(({ plugin }) => plugin.clientModels) },
       observers: ofKind("observer"),
       settings: config.settings,
     },

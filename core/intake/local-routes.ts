@@ -1,5 +1,6 @@
 import type { ActiveConfig } from "../active-config.ts";
 import { isServing } from "../contract/endpoint.ts";
+import { modelNotFound } from "../contract/model-names.ts";
 import type { DataPlane } from "../data-plane.ts";
 import { respondWithJson } from "../errors/error-response.ts";
 import type { Facts } from "../state/facts.ts";
@@ -7,9 +8,11 @@ import { corsLines } from "../wire/cors.ts";
 import type { Head } from "../wire/head.ts";
 import { answerPreflight, isPreflight } from "./preflight.ts";
 import type { ResponseWriter } from "./response-writer.ts";
+import { MODELS_PATH } from "./served-routes.ts";
 
 /**
- * Responds to a request that needs no replica, preflights included. Returns the status; 0 for any other path or method.
+ * Responds to a request that needs no replica, preflights included. Returns the status; 0 for any other path or method. Throws
+ * RouterError for a model that there is not.
  */
 export function respondLocally(
   head: Head,
@@ -25,7 +28,9 @@ export function respondLocally(
   if (isPreflight(head, cors)) return answerPreflight(head, path, cors, config.routes, response, lines);
   if (method !== "GET" && method !== "HEAD") return 0;
   if (path === "/health") return respond(response, 200, lines, {});
-  if (path === "/v1/models") return respond(response, 200, lines, modelList(config, facts, startedAtS));
+  if (path === MODELS_PATH) return respond(response, 200, lines, modelList(config, facts, startedAtS));
+  if (path.startsWith(`${MODELS_PATH}/`))
+    return respond(response, 200, lines, oneModel(path.slice(MODELS_PATH.length + 1), config, facts, startedAtS));
   if (path === "/ready") return respondReady(response, lines, facts, isStopping);
   return 0;
 }
@@ -44,9 +49,32 @@ function respondReady(response: ResponseWriter, lines: string, { endpoints }: Fa
 }
 
 /** Every name that a client may ask for now: the models of available endpoints, and the names of exact rewrites. */
-function modelList({ rewriters }: ActiveConfig, { served }: Facts, startedAtS: number): unknown {
-  const names = new Set(served);
-  for (const { plugin } of rewriters) for (const name of plugin.clientModels) names.add(name);
-  const data = [...names].map((id) => ({ id, object: "model", created: startedAtS, owned_by: "signalbox" }));
-  return { object: "list", data };
+function modelList(config: ActiveConfig, { served }: Facts, startedAtS: number): unknown {
+  const names = new Set([...served, ...clientModelsOf(config)]);
+  return { object: "list", data: [...names].map((id) => shownModel(id, startedAtS)) };
+}
+
+/** One model of the list, by the rest of the path: as it is, since names may hold slashes, or percent-encoded. */
+function oneModel(rest: string, config: ActiveConfig, { served }: Facts, startedAtS: number): unknown {
+  const clientModels = clientModelsOf(config);
+  const id = [rest, decoded(rest)].find((name) => served.has(name) || clientModels.includes(name));
+  if (id === undefined) throw modelNotFound("There is no such model", decoded(rest), { clientModels, listed: served });
+  return shownModel(id, startedAtS);
+}
+
+function clientModelsOf({ rewriters }: ActiveConfig): readonly string[] {
+  return rewriters.flatMap(({ plugin }) => plugin.clientModels);
+}
+
+function shownModel(id: string, startedAtS: number): unknown {
+  return { id, object: "model", created: startedAtS, owned_by: "signalbox" };
+}
+
+/** The text itself where it is not well encoded. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

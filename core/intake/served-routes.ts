@@ -1,8 +1,11 @@
 import type { ActiveConfig } from "../active-config.ts";
 import { RouterError } from "../contract/errors.ts";
 
+/** The list of models; each is at a path below it. */
+export const MODELS_PATH = "/v1/models";
+
 /** Paths that need no replica, for GET and HEAD. */
-const LOCAL_PATHS: readonly string[] = ["/v1/models", "/health", "/ready"];
+const LOCAL_PATHS: readonly string[] = [MODELS_PATH, "/health", "/ready"];
 
 /** The error for a path that is not served (404), or not with this method (405). */
 export function noSuchRoute(path: string, { routes }: ActiveConfig): RouterError {
@@ -13,7 +16,8 @@ export function noSuchRoute(path: string, { routes }: ActiveConfig): RouterError
 
 /** The methods with which a path is served, such as "GET, HEAD"; "" for a path that is not served. */
 export function methodsOf(path: string, routes: ActiveConfig["routes"]): string {
-  const local = LOCAL_PATHS.includes(path) ? ["GET", "HEAD"] : [];
+  const isLocal = LOCAL_PATHS.includes(path) || path.startsWith(`${MODELS_PATH}/`);
+  const local = isLocal ? ["GET", "HEAD"] : [];
   return [...local, ...(routes.get(path)?.keys() ?? [])].join(", ");
 }
 

@@ -26,6 +26,7 @@ export function filter(
   endpoints: readonly Endpoint[],
   load: LoadView,
   random: Random,
+  clientModels: readonly string[] = [],
 ): Filtered {
   if (endpoints.length === 0) return { candidates: [], dropped: [], refusal: emptyPool() };
   const dropped: Dropped[] = [];
@@ -37,7 +38,7 @@ export function filter(
     if (lost.length === 0) continue;
     dropped.push({ filter: name, endpoints: lost });
     candidates = kept.slice();
-    if (kept.length === 0) return { candidates, dropped, refusal: refusalOf(named, request, endpoints) };
+    if (kept.length === 0) return { candidates, dropped, refusal: refusalOf(named, request, endpoints, clientModels) };
   }
   return { candidates, dropped, refusal: undefined };
 }
@@ -82,10 +83,11 @@ function refusalOf(
   { name, plugin, file }: Profile["filters"][number],
   request: InferenceRequest,
   endpoints: readonly Endpoint[],
+  clientModels: readonly string[],
 ): RouterError {
   let refusal: unknown;
   try {
-    refusal = plugin.refuse?.(request, endpoints) ?? noneLeft(name);
+    refusal = plugin.refuse?.(request, endpoints, clientModels.slice()) ?? noneLeft(name);
   } catch (cause) {
     const fault = { plugin: name, text: faultText(cause, file) };
     throw new RouterError("plugin_fault", `The filter "${name}" failed to refuse this request; fix the plugin.`, {

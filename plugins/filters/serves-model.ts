@@ -1,11 +1,11 @@
 import type { Endpoint } from "../../core/contract/endpoint.ts";
 import { RouterError } from "../../core/contract/errors.ts";
 import type { LoadView } from "../../core/contract/load-view.ts";
+import { modelNotFound } from "../../core/contract/model-names.ts";
 import { z } from "../../core/contract/options.ts";
 import { defineFilter } from "../../core/contract/plugin.ts";
 import type { InferenceRequest } from "../../core/contract/request.ts";
 
-const NAMES_SHOWN = 8;
 /** What a request in flight adds to the wait of the next one, in milliseconds. */
 const DECODE_MS = 8;
 
@@ -70,7 +70,7 @@ function shortestQueue(
   return [best, shortestMs];
 }
 
-function refuse(request: InferenceRequest, endpoints: readonly Endpoint[]): RouterError {
+function refuse(request: InferenceRequest, endpoints: readonly Endpoint[], clientModels: readonly string[] = []): RouterError {
   const { rule, target } = request;
   if (rule !== "") {
     const fix = "load it on a replica, or move its weight to another target";
@@ -83,13 +83,6 @@ function refuse(request: InferenceRequest, endpoints: readonly Endpoint[]): Rout
     const message = `No replica that serves this model is ready (${waiting} not ready); try again shortly.`;
     return new RouterError("no_ready_endpoint", message, { retryAfterS: 1 });
   }
-  return new RouterError("model_not_found", `No replica serves this model; ${availableNames(endpoints)}.`);
-}
-
-function availableNames(endpoints: readonly Endpoint[]): string {
-  const names = [...new Set(endpoints.flatMap((endpoint) => [...endpoint.models]))].sort();
-  if (names.length === 0) return "none has listed a model yet";
-  const hidden = names.length - NAMES_SHOWN;
-  const more = hidden > 0 ? ` and ${hidden} more that GET /v1/models lists` : "";
-  return `set "model" to one of: ${names.slice(0, NAMES_SHOWN).join(", ")}${more}`;
+  const listed = endpoints.flatMap(({ models }) => [...models]);
+  return modelNotFound("No replica serves this model", request.model, { clientModels, listed });
 }

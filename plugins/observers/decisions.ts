@@ -3,6 +3,8 @@ import { type EndedRequest, reportOf } from "../../core/contract/decision-report
 import { z } from "../../core/contract/options.ts";
 import type { Outcome } from "../../core/contract/outcome.ts";
 import { defineObserver } from "../../core/contract/plugin.ts";
+import { decisionFilter, FILTER_PARAMETERS } from "./decision-filter.ts";
+import { DecisionListeners } from "./decision-listeners.ts";
 
 const options = z.strictObject({
   /**
@@ -17,10 +19,10 @@ const MAX_NAME = 512;
 
 export default defineObserver({
   type: "decisions",
-  summary: "Remembers why the last requests went where they went and shows it at /decisions.",
+  summary: "Remembers why the last requests went where they went, shows it at /decisions, and streams it as they end.",
   options,
   create({ size }, host) {
-    const kept = host.keep(1, () => new LatestRequests());
+    const { kept, listeners } = host.keep(1, () => ({ kept: new LatestRequests(), listeners: new DecisionListeners() }));
     let isResized = false;
     /** Resized at the first use, because until then this config may be refused, and the one before goes on. */
     const latest = () => {
@@ -32,7 +34,9 @@ export default defineObserver({
       finished(record) {
         // Requests to the router's own paths, such as health probes, would push all others out.
         if (record.api === "") return;
-        latest().add(keep(record));
+        const ended = keep(record);
+        latest().add(ended);
+        listeners.tell(ended);
       },
       pages: [
         {
@@ -42,8 +46,16 @@ export default defineObserver({
             const latestFirst = latest().latestFirst();
             const asked = query.get("id");
             const found = asked === null ? latestFirst : latestFirst.filter(({ id }) => id === asked);
-            return JSON.stringify({ decisions: found.slice(0, limitOf(query, size)).map(reportOf) });
+            return JSON.stringify({ size, decisions: found.slice(0, limitOf(query, size)).map(reportOf) });
           },
+        },
+      ],
+      streams: [
+        {
+          path: "/decisions/stream",
+          summary: "Each request that ends, as one event: its report as /decisions has it.",
+          parameters: FILTER_PARAMETERS,
+          listen: (query, send) => listeners.add(decisionFilter(query), send),
         },
       ],
     };

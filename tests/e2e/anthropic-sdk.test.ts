@@ -91,7 +91,7 @@ describe("the @anthropic-ai/sdk package through the router", () => {
       status: 404,
       type: "not_found_error",
       code: "model_not_found",
-      message: /set "model" to one of: base/,
+      message: /set "model" to one of: /,
     },
     {
       name: "no model",

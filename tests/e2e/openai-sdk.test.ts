@@ -43,6 +43,23 @@ describe("the openai package through the router", () => {
     assert.deepEqual(ids.sort(), ["base", "embedder", "food-review", "food-review-v1", "nowhere"]);
   });
 
+  it("retrieves one model, of a replica or of a rule, and says which there are instead of another", async () => {
+    for (const id of ["base", "food-review-v1", "food-review"]) {
+      const model = await client.models.retrieve(id);
+      assert.deepEqual([model.id, model.object, model.owned_by], [id, "model", "signalbox"]);
+      assert.ok(model.created > 0);
+    }
+    await assert.rejects(client.models.retrieve("food-reviews"), (thrown: unknown) => {
+      assert.ok(thrown instanceof OpenAI.NotFoundError);
+      assert.deepEqual([thrown.code, thrown.type], ["model_not_found", "not_found_error"]);
+      assert.match(
+        thrown.message,
+        /^404 There is no such model \(did you mean "food-review"\?\); .* one of: food-review, nowhere, base, embedder,/,
+      );
+      return true;
+    });
+  });
+
   it("chats", async () => {
     const answer = await client.chat.completions.create({ model: "base", messages, max_tokens: 5 });
     assert.equal(answer.object, "chat.completion");
@@ -135,7 +152,7 @@ describe("the openai package through the router", () => {
       error: OpenAI.NotFoundError,
       status: 404,
       code: "model_not_found",
-      message: /set "model" to one of: base/,
+      message: /set "model" to one of: food-review, nowhere, base,/,
     },
     {
       name: "no model",

@@ -3,6 +3,7 @@ import { after, before, describe, it } from "node:test";
 import OpenAI from "openai";
 import { type MockReplica, startMockReplica } from "../../core/mock/replica.ts";
 import { createApp } from "../../examples/embed-hono.ts";
+import { run } from "../support/cli.ts";
 import { serveNatively } from "../support/native-server.ts";
 
 const messages = [{ role: "user" as const, content: "Was the soup any good?" }];
@@ -25,7 +26,7 @@ async function textOf(client: OpenAI): Promise<string> {
 describe("embed-hono.ts", () => {
   let app: Awaited<ReturnType<typeof createApp>>;
   before(async () => {
-    app = await createApp([replica.url], "secret");
+    app = await createApp([replica.url], "secret", "operator");
   });
   after(() => app.close());
 
@@ -51,6 +52,19 @@ describe("embed-hono.ts", () => {
     assert.match(await (await app.fetch(new Request("http://app/"))).text(), /Hello/);
     assert.equal((await app.fetch(new Request("http://app/v1/models"))).status, 401);
   });
+
+  it("shows operators metrics, status and decisions, and nobody else", async () => {
+    const ask = (path: string, key: string) =>
+      app.fetch(new Request(`http://app/ops/${path}`, { headers: { authorization: `Bearer ${key}` } }));
+    for (const [path, text] of [
+      ["metrics", /^signalbox_/m],
+      ["status", /"endpoints":\[\{"name"/],
+      ["explain", /"decisions":\[\{"id"/],
+    ] as const) {
+      assert.match(await (await ask(path, "operator")).text(), text);
+      assert.equal((await ask(path, "secret")).status, 401);
+    }
+  });
 });
 
 describe("embed-deno-serve.ts", () => {
@@ -60,9 +74,11 @@ describe("embed-deno-serve.ts", () => {
       return;
     }
     const { serve } = await import("../../examples/embed-deno-serve.ts");
-    const server = await serve([replica.url], 0);
+    const server = await serve([replica.url], 0, 0);
     const client = new OpenAI({ baseURL: `http://127.0.0.1:${server.port}/v1`, apiKey: "unused", maxRetries: 0 });
     assert.ok(await textOf(client));
+    const { code, out } = await run("status", "--admin", `http://127.0.0.1:${server.adminPort}`);
+    assert.deepEqual([code, /1 of 1 replicas ready/.test(out)], [0, true]);
     await server.close();
   });
 });

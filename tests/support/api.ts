@@ -1,5 +1,7 @@
+import type { ActiveConfig } from "../../core/active-config.ts";
 import type { AdminAccess } from "../../core/admin/api/guard.ts";
 import { routerApi } from "../../core/admin/api/routes.ts";
+import { EventStreams } from "../../core/admin/event-streams.ts";
 import type { Endpoint } from "../../core/contract/endpoint.ts";
 import type { LogFields } from "../../core/contract/log.ts";
 import { Intents } from "../../core/control/intents.ts";
@@ -24,27 +26,31 @@ export interface TestApiOptions {
   readonly documents?: string;
   readonly endpoints?: readonly Endpoint[];
   readonly access?: Partial<AdminAccess>;
+  readonly observers?: ActiveConfig["observers"];
 }
 
 /** The admin API over a config that can be changed and endpoints that nothing runs on; asked without a server. */
-export async function makeApi({ documents = "", endpoints = [], access = {} }: TestApiOptions = {}) {
+export async function makeApi({ documents = "", endpoints = [], access = {}, observers = [] }: TestApiOptions = {}) {
   const clock = new FakeClock();
   const running = await makeRunning(documents, clock);
   const logged: { readonly message: string; readonly fields: LogFields | undefined }[] = [];
   const note = (message: string, fields?: LogFields) => void logged.push({ message, fields });
-  const router = { ...makeShownRouter(endpoints), intents: new Intents(clock, () => {}) };
+  const router = { ...makeShownRouter(endpoints, { observers }), intents: new Intents(clock, () => {}) };
   const overlayExpiry = new OverlayExpiry(running, clock);
+  const log = { info: note, warn: note, error: note };
+  const streams = new EventStreams({ observers: () => router.config.observers, clock, log });
   const api = routerApi({
     router,
     running,
     overlayExpiry,
+    streams,
     commandLine: {},
     clock,
     sources: ["test.yaml"],
     acceptPauses: () => 0,
     droppedLogLines: () => 0,
     access: () => ({ isReadOnly: false, token: undefined, isOpenToNetwork: false, ...access }),
-    log: { info: note, warn: note, error: note },
+    log,
   });
   /** A change is sent as JSON unless the headers say otherwise. */
   const ask = async (method: string, path: string, { body, headers = {} }: AskOptions = {}): Promise<ApiAnswer> => {
@@ -58,7 +64,7 @@ export async function makeApi({ documents = "", endpoints = [], access = {} }: T
     const text = await response.text();
     return { status: response.status, headers: response.headers, json: JSON.parse(text) as Record<string, unknown> };
   };
-  return { ask, api, clock, running, router, logged };
+  return { ask, api, streams, clock, running, router, logged };
 }
 
 /** A resource that sends a model to these targets. */

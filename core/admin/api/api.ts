@@ -1,12 +1,16 @@
 import { IttyRouter } from "itty-router";
 import type { Log } from "../../contract/log.ts";
 import type { z } from "../../contract/options.ts";
+import type { EventStreams } from "../event-streams.ts";
 import { type AdminAccess, checkChange, etagOf } from "./guard.ts";
 import { bodyTooLarge, MAX_BODY_BYTES, Problem, problemResponse } from "./problem.ts";
 import type { ApiCall, ApiResult, ApiRoute } from "./route.ts";
+import { streamResponse } from "./stream-response.ts";
 
 export interface ApiOptions {
   readonly routes: readonly ApiRoute[];
+  /** The observers' streams, whose paths follow those of the routes. */
+  readonly streams: Pick<EventStreams, "has" | "listen">;
   readonly access: () => AdminAccess;
   /** Of the config: grows with every change of it. */
   readonly generation: () => number;
@@ -42,8 +46,11 @@ export function adminApi(options: ApiOptions): AdminApi {
       const matching: Matching = { method, url: request.url, request };
       const response = (await router.fetch(matching, caller)) as Response | undefined;
       if (response !== undefined) return response;
-      const methods = router.routes.filter(([, pattern]) => pattern.test(new URL(request.url).pathname)).map(([name]) => name);
-      throw noRoute([...new Set(methods)]);
+      const { pathname } = new URL(request.url);
+      const methods = router.routes.filter(([, pattern]) => pattern.test(pathname)).map(([name]) => name);
+      if (methods.length > 0 || !options.streams.has(pathname.slice(API_BASE.length))) throw noRoute([...new Set(methods)]);
+      if (method !== "GET") throw noRoute(["GET"]);
+      return streamResponse(request, pathname.slice(API_BASE.length), options.streams);
     } catch (thrown) {
       return problemResponse(problemOf(thrown, request, options.log));
     }

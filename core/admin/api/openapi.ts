@@ -1,3 +1,4 @@
+import type { ObserverStream } from "../../contract/observer.ts";
 import { z } from "../../contract/options.ts";
 import { type ApiRoute, route } from "./route.ts";
 
@@ -10,9 +11,9 @@ const problem = z.object({
   faults: z.array(z.string()).optional(),
 });
 
-/** The route that describes the others, as an OpenAPI 3.1 document. */
-export function openApiRoute(routes: readonly ApiRoute[]): ApiRoute {
-  let document: unknown;
+/** The route that describes the others and the observers' streams, as an OpenAPI 3.1 document. */
+export function openApiRoute(routes: readonly ApiRoute[], streams: () => readonly ObserverStream[]): ApiRoute {
+  let fixed: ReturnType<typeof openApi> | undefined;
   const own: ApiRoute = route({
     method: "GET",
     path: "/openapi.json",
@@ -20,14 +21,15 @@ export function openApiRoute(routes: readonly ApiRoute[]): ApiRoute {
     summary: "This document.",
     response: z.looseObject({ openapi: z.string() }),
     run: () => {
-      document ??= openApi([...routes, own]);
-      return { document };
+      fixed ??= openApi([...routes, own]);
+      const added = streams().map((stream) => [stream.path, { get: streamOperation(stream) }]);
+      return { document: { ...fixed, paths: { ...Object.fromEntries(added), ...fixed.paths } } };
     },
   });
   return own;
 }
 
-function openApi(routes: readonly ApiRoute[]): unknown {
+function openApi(routes: readonly ApiRoute[]) {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const each of routes) {
     const path = each.path.replace(/:(\w+)/g, "{$1}");
@@ -54,7 +56,7 @@ function operation({ method, path, id, summary, body, response, query }: ApiRout
   const isChange = method !== "GET";
   const parameters = [
     ...[...path.matchAll(/:(\w+)/g)].map(([, name]) => ({ name, in: "path", required: true, schema: { type: "string" } })),
-    ...query.map(({ name, meaning }) => ({ name, in: "query", description: meaning, schema: { type: "string" } })),
+    ...query.map(queryParameter),
     ...(isChange ? [IF_MATCH] : []),
   ];
   return {
@@ -69,13 +71,34 @@ function operation({ method, path, id, summary, body, response, query }: ApiRout
         headers: { ETag: { description: "The generation of the config.", schema: { type: "string" } } },
         content: { "application/json": { schema: schemaOf(response) } },
       },
-      default: {
-        description: "Refused.",
-        content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
-      },
+      default: REFUSED,
     },
   };
 }
+
+function streamOperation({ path, summary, parameters }: ObserverStream): unknown {
+  return {
+    operationId: `listen${path.replace(/\W+(\w)?/g, (_, letter: string | undefined) => letter?.toUpperCase() ?? "")}`,
+    summary,
+    ...(parameters.length > 0 && { parameters: parameters.map(queryParameter) }),
+    responses: {
+      200: {
+        description: "Server-sent events. An event `dropped` says in `count` how many were dropped in its place.",
+        content: { "text/event-stream": { schema: { type: "string" } } },
+      },
+      default: REFUSED,
+    },
+  };
+}
+
+function queryParameter({ name, meaning }: ObserverStream["parameters"][number]): unknown {
+  return { name, in: "query", description: meaning, schema: { type: "string" } };
+}
+
+const REFUSED = {
+  description: "Refused.",
+  content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
+};
 
 const IF_MATCH = {
   name: "If-Match",

@@ -17,6 +17,12 @@ export function routerApi(site: ApiSite): AdminApi {
     ...endpointRoutes(site),
     ...adapterRoutes(site),
   ];
-  const routes = [...groups, openApiRoute(groups)];
-  return adminApi({ routes, access: site.access, generation: () => site.running.generation, log: site.log });
+  const routes = [...groups, openApiRoute(groups, () => site.streams.list())];
+  return adminApi({
+    routes,
+    streams: site.streams,
+    access: site.access,
+    generation: () => site.running.generation,
+    log: site.log,
+  });
 }

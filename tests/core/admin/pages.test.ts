@@ -27,5 +27,20 @@ describe("invalid pages", () => {
     ["a path without a slash", [observer("a", "metrics")], /"a" has a page whose path is not of the form \/name/],
     ["a path with a query", [observer("a", "/a?b")], /not of the form \/name/],
   ];
-  for (const [name, observers, message] of cases) it(name, () => assert.throws(() => checkPages(observers), message));
+  const stream = (name: string, ...paths: readonly string[]): Named<Observer> => ({
+    name,
+    type: name,
+    plugin: { finished() {}, streams: paths.map((path) => ({ path, summary: "", parameters: [], listen: () => () => {} })) },
+  });
+  const streams: typeof cases = [
+    [
+      "the same stream twice",
+      [stream("a", "/a/stream"), stream("b", "/a/stream")],
+      /"a" and "b" both have the stream \/a\/stream/,
+    ],
+    ["a stream without a slash", [stream("a", "stream")], /"a" has a stream whose path is not of the form/],
+    ["a stream at the root", [stream("a", "/")], /not of the form/],
+  ];
+  for (const [name, observers, message] of [...cases, ...streams])
+    it(name, () => assert.throws(() => checkPages(observers), message));
 });

@@ -114,21 +114,9 @@ describe("the refusal", () => {
     assert.deepEqual([error.code, error.status, error.retryAfterS], ["no_ready_endpoint", 503, 1]);
   });
 
-  it("lists the available names, never the requested one", () => {
-    const error = refuse!(makeRequest({ model: "secret-name" }), pool);
+  it("lists the names that clients should use first, then what replicas list, never the requested one", () => {
+    const error = refuse!(makeRequest({ model: "secret-name" }), pool, ["food", "base"]);
     assert.deepEqual([error.code, error.status, error.retryAfterS], ["model_not_found", 404, 0]);
-    assert.match(error.message, /set "model" to one of: adapter, base\.$/);
-    assert.doesNotMatch(error.message, /secret/);
-  });
-
-  it("lists eight names at most", () => {
-    const models = Array.from({ length: 11 }, (_, index) => `m${String(index).padStart(2, "0")}`);
-    const { message } = refuse!(makeRequest({ model: "x" }), [makeEndpoint(0, { models })]);
-    assert.match(message, /m00, .*m07 and 3 more/);
-    assert.doesNotMatch(message, /m08/);
-  });
-
-  it("says so when no list was read yet", () => {
-    assert.match(refuse!(makeRequest({ model: "x" }), [unread]).message, /none has listed a model yet/);
+    assert.match(error.message, /^No replica serves this model; set "model" to one of: food, base, adapter\.$/);
   });
 });

@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
 import { adminApi } from "../../../../core/admin/api/api.ts";
 import { route } from "../../../../core/admin/api/route.ts";
+import { EventStreams } from "../../../../core/admin/event-streams.ts";
 import { z } from "../../../../core/contract/options.ts";
 import { makeApi } from "../../../support/api.ts";
+import { FakeClock } from "../../../support/fake-clock.ts";
 
 describe("what is refused is a problem document", () => {
   const tooLong = JSON.stringify({ reason: "x".repeat(1024 * 1024) });
@@ -56,7 +58,8 @@ describe("what is refused is a problem document", () => {
     const logged: unknown[] = [];
     const log = { info() {}, warn() {}, error: (...words: unknown[]) => void logged.push(words) };
     const access = () => ({ isReadOnly: false, token: undefined, isOpenToNetwork: false });
-    const api = adminApi({ routes: [broken], access, generation: () => 1, log });
+    const streams = new EventStreams({ observers: () => [], clock: new FakeClock(), log });
+    const api = adminApi({ routes: [broken], streams, access, generation: () => 1, log });
     const response = await api(new Request("http://localhost/api/v1/broken"), "");
     const text = await response.text();
     assert.equal(response.status, 500);

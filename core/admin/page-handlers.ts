@@ -1,0 +1,50 @@
+import type { AdminApi } from "./api/api.ts";
+import { findPage, pagePaths } from "./pages.ts";
+import { type Page, type PageAnswer, type PageSite, pageRefusal, renderPage } from "./render-page.ts";
+import { type StatusExtras, statusOf } from "./status.ts";
+
+/** What the admin port shows, as Web-standard handlers, which a host mounts at paths of its own. None of them rejects. */
+export interface PageHandlers {
+  /** The metrics, for Prometheus. */
+  metrics(request: Request): Promise<Response>;
+  /** The router and its pool now, as JSON. */
+  status(request: Request): Promise<Response>;
+  /** GET shows the last decisions, `?id=` one of them; POST decides about a request without sending it, as POST /api/v1/explain. */
+  explain(request: Request): Promise<Response>;
+}
+
+export function pageHandlers(site: PageSite & StatusExtras, api: AdminApi): PageHandlers {
+  const statusPage: Page = {
+    contentType: "application/json",
+    render: (view) => JSON.stringify(statusOf(site.router, view, site)),
+  };
+  /** The observer that has the page is looked up anew: the config may have changed. */
+  const observersPage = (path: string, request: Request) =>
+    respond(findPage(site.router.config.observers, path), path, request, site);
+  return {
+    metrics: async (request) => observersPage("/metrics", request),
+    status: async (request) => respond(statusPage, "/status", request, site),
+    explain: async (request) => {
+      if (request.method !== "POST") return observersPage("/decisions", request);
+      return api(new Request(new URL("/api/v1/explain", request.url), request), "");
+    },
+  };
+}
+
+function respond(page: Page | undefined, path: string, request: Request, site: PageSite): Response {
+  const query = new URL(request.url).searchParams;
+  const answer = page === undefined ? noPage(path, site) : renderPage(page, path, request.method, query, site);
+  const { status, contentType, text, allow } = answer;
+  const headers = {
+    "content-type": contentType,
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+    ...(allow !== "" && { allow }),
+  };
+  return new Response(request.method === "HEAD" ? null : text, { status, headers });
+}
+
+function noPage(path: string, { router }: PageSite): PageAnswer {
+  const paths = pagePaths(router.config.observers).join(", ");
+  return pageRefusal(404, "unknown_path", `No plugin of the config has the page ${path}; the pages are ${paths}.`);
+}
