@@ -57,6 +57,7 @@ export function changesBetween(running: LoadedConfig, next: LoadedConfig): reado
     ...accessChanges(running.config.admin, after.admin),
     ...(isDeepStrictEqual(profile, after.profile) ? [] : [`profile ${after.profile.name} changed`]),
     ...listed("rewrite", rewrites, after.rewrites, { difference: weightsText }),
+    ...listed("guard", running.config.guards, after.guards),
     ...named("limits", settings.limits, after.settings.limits),
     ...keyChanges(settings.credentials, after.settings.credentials),
     ...named("settings", withoutOwnLines(settings), withoutOwnLines(after.settings)),

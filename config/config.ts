@@ -2,6 +2,7 @@ import type { EndpointSpec } from "../core/contract/endpoint.ts";
 import type { Secret } from "../core/contract/secret.ts";
 import type { Probes } from "../core/control/readiness/probes.ts";
 import type { Settings } from "../core/settings.ts";
+import type { GuardConfig } from "./guard-config.ts";
 import type { Position } from "./problems.ts";
 import type { RewriteRule } from "./rewrite-rule.ts";
 
@@ -16,6 +17,8 @@ export interface RouterConfig {
   readonly profile: ProfileConfig;
   /** In the order in which they are matched. */
   readonly rewrites: readonly RewriteRule[];
+  /** At most one for each target of a rule. */
+  readonly guards: readonly GuardConfig[];
   readonly settings: Settings;
 }
 

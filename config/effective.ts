@@ -3,6 +3,7 @@ import type { ProbeSpec, Probes } from "../core/control/readiness/probes.ts";
 import type { CorsSettings, EjectionSettings } from "../core/settings.ts";
 import type { AdminAddress, ListenAddress, RouterConfig } from "./config.ts";
 import { CONFIGURED_ELSEWHERE } from "./defaults.ts";
+import type { GuardConfig } from "./guard-config.ts";
 import { missingGuards } from "./guards.ts";
 import type { LoadedConfig } from "./load.ts";
 import { type Path, pathText, placeText } from "./problems.ts";
@@ -47,6 +48,7 @@ export function effectiveConfig(loaded: LoadedConfig, commandLine: CommandLine):
     retries,
     ...(keepAlive && { keepAlive: { periodSeconds: keepAlive.periodMs / 1000, paths: keepAlive.paths } }),
     forwardedFor,
+    ...(config.guards.length > 0 && { guards: config.guards.map(guardSpecOf) }),
     limits,
     responseHeaders: hasRoutingHeaders,
   };
@@ -105,6 +107,10 @@ function poolOf({ pool, settings: { credentials, unlisted } }: RouterConfig) {
     probes: probesOf(pool.probes),
     adapters: { unlisted },
   };
+}
+
+function guardSpecOf({ rule, target, against, worseBy, confidence, minRequests }: GuardConfig) {
+  return { rule, target, against, worseBy, confidence, minRequests };
 }
 
 function probesOf({ startup, liveness, readiness }: Probes) {

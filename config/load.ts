@@ -5,6 +5,7 @@ import { readPicker } from "./endpoint-picker/read.ts";
 import { pickerDocument } from "./endpoint-picker/schema.ts";
 import { type ConfigText, readFiles } from "./files.ts";
 import { fit, type Resource, type Stubs } from "./fit.ts";
+import { readGuards } from "./guards-of-rewrites.ts";
 import { allInstances, type Registry } from "./instances.ts";
 import { NO_OVERLAY, type Overlay, overlaid } from "./overlay.ts";
 import type { EndpointEntry } from "./pool.ts";
@@ -108,12 +109,13 @@ async function read({
   const rewriteDocuments = overlaid(documents.InferenceModelRewrite, overlay, problems);
   const resources = rewriteDocuments.flatMap((document) => fit(document, rewriteDocument, REWRITE_STUBS) ?? []);
   const rewrites = readRewrites(resources, router?.isPoolKnown ? router.config.pool.name : undefined, warnings);
+  const guards = resource === undefined ? [] : readGuards(resource, resources, warnings);
 
   const names = texts.map(({ file }) => file);
   if (router !== undefined) checkKeepAlive(router, registry);
   if (problems.length > 0 || resource === undefined || router === undefined)
     return { problems: inReadingOrder(problems, names), warnings: inReadingOrder(warnings, names), files };
-  const settled = { ...router.config, rewrites };
+  const settled = { ...router.config, rewrites, guards };
   const instances = allInstances(settled, router.listed, registry);
   warnings.push(...unusedPlugins(settled.profile, instances));
   return {
@@ -131,7 +133,7 @@ async function read({
 function checkKeepAlive({ config, listed, report }: RouterParts, registry: Registry): void {
   const { keepAlive } = config.settings;
   if (keepAlive === undefined || listed.hasNamelessBroken || listed.brokenNames.size > 0) return;
-  checkKeepAlivePaths(keepAlive, allInstances({ ...config, rewrites: [] }, listed, registry), report);
+  checkKeepAlivePaths(keepAlive, allInstances({ ...config, rewrites: [], guards: [] }, listed, registry), report);
 }
 
 /** The Router document; an empty one if there is none and none is needed. */

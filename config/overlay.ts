@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { ConfigDocument } from "./documents.ts";
 import { type Problem, problemAt } from "./problems.ts";
 
@@ -20,6 +21,10 @@ export interface RewriteChange {
   readonly sinceMs: number;
   /** When the files' resource applies again; undefined: when somebody drops the change. */
   readonly untilMs: number | undefined;
+  /** Why, in a sentence; absent where a person changed it. */
+  readonly reason?: string;
+  /** The files' resource that it was made for: with another one it has no effect. Absent where it goes with any. */
+  readonly madeFor?: unknown;
 }
 
 export const NO_OVERLAY: Overlay = { rewrites: [] };
@@ -40,9 +45,25 @@ export function overlaid(
     const change = key === undefined ? undefined : changes.get(key);
     if (key === undefined || change === undefined) return [document];
     changes.delete(key);
-    return put(change);
+    return isOutdated(change, document.value) ? [document] : put(change);
   });
-  return [...placed, ...[...changes.values()].flatMap(put)];
+  const others = [...changes.values()].filter((change) => !isOutdated(change, undefined));
+  return [...placed, ...others.flatMap(put)];
+}
+
+/** Whether the files' resource is no longer the one that the change was made for. */
+export function isOutdated({ madeFor }: RewriteChange, inFiles: unknown): boolean {
+  return madeFor !== undefined && !isDeepStrictEqual(madeFor, inFiles);
+}
+
+/** The overlay with this change in place of an earlier one of the same resource. */
+export function withChange(overlay: Overlay, change: RewriteChange): Overlay {
+  return { ...overlay, rewrites: [...withoutChange(overlay, change.namespace, change.name).rewrites, change] };
+}
+
+/** The overlay without any change of this resource. */
+export function withoutChange(overlay: Overlay, namespace: string, name: string): Overlay {
+  return { ...overlay, rewrites: overlay.rewrites.filter((each) => each.namespace !== namespace || each.name !== name) };
 }
 
 /** A problem in it has no line: its path says where it is. */

@@ -1,6 +1,6 @@
 import { type ConfigDocument, readDocuments } from "./documents.ts";
 import type { ConfigText } from "./files.ts";
-import { type Overlay, overlaid, type RewriteChange } from "./overlay.ts";
+import { isOutdated, type Overlay, overlaid, type RewriteChange } from "./overlay.ts";
 import type { Position } from "./problems.ts";
 import { sortByKind } from "./resources.ts";
 import type { RewriteDocument } from "./rewrite-schema.ts";
@@ -36,6 +36,17 @@ export function rewriteResources(texts: readonly ConfigText[], overlay: Overlay)
 /** The overlay's change of this resource. */
 export function changeOf(namespace: string, name: string, { rewrites }: Overlay): RewriteChange | undefined {
   return rewrites.find((change) => change.namespace === namespace && change.name === name);
+}
+
+/** The overlay without the changes whose resource in the files is another one by now, or gone. */
+export function upToDate(overlay: Overlay, texts: readonly ConfigText[]): Overlay {
+  if (overlay.rewrites.every(({ madeFor }) => madeFor === undefined)) return overlay;
+  const inFiles = fileResources(texts);
+  const rewrites = overlay.rewrites.filter((change) => {
+    const own = inFiles.find(({ namespace, name }) => namespace === change.namespace && name === change.name);
+    return !isOutdated(change, own?.source.value);
+  });
+  return { ...overlay, rewrites };
 }
 
 interface FileResource {

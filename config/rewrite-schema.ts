@@ -1,11 +1,14 @@
 import { z } from "../core/contract/options.ts";
-import { lineOfText } from "./schema.ts";
+import { lineOfText } from "./line-of-text.ts";
 import { whole } from "./whole.ts";
 
 // The schema of an InferenceModelRewrite: the reference's resource, plus two keys of our own at the end of a rule.
 
 export const REWRITE_VERSIONS = ["llm-d.ai/v1alpha2", "inference.networking.x-k8s.io/v1alpha2"] as const;
 const POOL_GROUPS = ["inference.networking.k8s.io", "inference.networking.x-k8s.io"] as const;
+
+/** The annotation in which a resource brings the guards of its own targets. */
+export const GUARD_ANNOTATION = "signalbox/guard";
 
 const metadata = z.looseObject({
   name: lineOfText.describe("Name of the resource; unique within its namespace."),
@@ -14,6 +17,16 @@ const metadata = z.looseObject({
     .datetime({ offset: true, error: "a time such as 2026-01-31T12:00:00Z" })
     .nullable()
     .describe("If two rules match equally well, the one of the older resource applies.")
+    .optional(),
+  annotations: z
+    .looseObject({
+      [GUARD_ANNOTATION]: z
+        .string()
+        .describe(
+          'Guards of its targets, as spec.guards has them, such as "target=food-review-v2 errorRate=2% ttft=50%"; several with ";" between them. Signalbox only.',
+        )
+        .optional(),
+    })
     .optional(),
 });
 

@@ -5,6 +5,7 @@ import type { RewriteRule, RewriteTarget } from "./rewrite-rule.ts";
 import type { RewriteDocument, RewriteDocumentRule } from "./rewrite-schema.ts";
 
 type RewriteResource = Resource<RewriteDocument>;
+type Named = Pick<RewriteResource, "document">;
 
 /**
  * All rules of all resources in the order in which they are matched: rules for named models before rules for every model, then
@@ -18,7 +19,7 @@ export function readRewrites(
 ): readonly RewriteRule[] {
   refuseDuplicates(resources);
   if (pool !== undefined) for (const resource of resources) checkPool(resource, pool);
-  const rules = [...resources].sort(byAge).flatMap((resource) => rulesOf(resource, nameOf(resource, resources)));
+  const rules = [...resources].sort(byAge).flatMap((resource) => rulesOf(resource, nameInRules(resource, resources)));
   warnings.push(...shadowedMatches(rules));
   const inOrder = rules.map(({ rule }) => rule);
   return [...inOrder.filter(({ models }) => models.length > 0), ...inOrder.filter(({ models }) => models.length === 0)];
@@ -88,8 +89,8 @@ function byAge({ document: { metadata: a } }: RewriteResource, { document: { met
 
 const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
-/** The resource's name, with its namespace if another namespace has the same name. */
-function nameOf({ document: { metadata } }: RewriteResource, resources: readonly RewriteResource[]): string {
+/** The resource's name in the names of its rules: with its namespace if another namespace has the same name. */
+export function nameInRules({ document: { metadata } }: Named, resources: readonly Named[]): string {
   const isShared = resources.some(
     ({ document }) => document.metadata.name === metadata.name && document.metadata.namespace !== metadata.namespace,
   );

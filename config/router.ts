@@ -33,7 +33,7 @@ import { readSecret } from "./secret.ts";
 
 /** The content of a Router document, without default instances. */
 export interface RouterParts {
-  readonly config: Omit<RouterConfig, "plugins" | "rewrites">;
+  readonly config: Omit<RouterConfig, "plugins" | "rewrites" | "guards">;
   readonly listed: ListedPlugins;
   /** For problems with paths in the document that show only later. */
   readonly report: Report;

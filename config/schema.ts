@@ -2,7 +2,9 @@ import { isIP } from "node:net";
 import { z } from "../core/contract/options.ts";
 import { MAX_SLOTS } from "../core/state/load.ts";
 import { corsSchema } from "./cors-schema.ts";
+import { guardSchema } from "./guard-schema.ts";
 import { LONGEST_TIMER_MS, limits } from "./limits-schema.ts";
+import { lineOfText } from "./line-of-text.ts";
 import { inMilliseconds, inSeconds } from "./measures.ts";
 import { secretReference } from "./secret.ts";
 import { whole } from "./whole.ts";
@@ -10,9 +12,6 @@ import { whole } from "./whole.ts";
 // The schema of a Router document. The editor schema is generated from it, so every key has a description.
 
 const LONGEST_TIMER_SECONDS = Math.floor(LONGEST_TIMER_MS / 1000);
-
-/** Text of at least one character, without control characters that would break a header or a log line. */
-export const lineOfText = z.string().regex(/^[^\x00-\x1f\x7f]+$/, "text on one line, without control characters");
 
 const seconds = (min: number) => {
   const wanted =
@@ -230,6 +229,10 @@ const routerSpec = z.strictObject({
     .describe(
       "X-Forwarded-For for replicas: the client's address only (replace, the default), behind those that came with the request (append, only where all clients are proxies that you trust), or none (drop).",
     )
+    .optional(),
+  guards: z
+    .array(guardSchema)
+    .describe("Targets of rewrites that are stopped when they are worse than another target of their rule.")
     .optional(),
   limits: limits.describe("Bounds on time and size.").optional(),
   responseHeaders: z

@@ -12,6 +12,7 @@ import type { Definition } from "./contract/plugin.ts";
 import { OverlayExpiry } from "./control/overlay-expiry.ts";
 import type { HostServices } from "./control/plugin-set.ts";
 import { RunningConfig } from "./control/running-config.ts";
+import { stopThroughConfig } from "./control/stop-target.ts";
 import { exchange, type FetchExchange } from "./fetch/fetch-exchange.ts";
 import { runRouter } from "./router.ts";
 import type { Limits } from "./settings.ts";
@@ -102,6 +103,7 @@ export async function createRouter(options: RouterOptions): Promise<FetchRouter>
     },
     ...services,
   });
+  router.rollouts.stopBy(stopThroughConfig(running, services.clock));
   const overlayExpiry = new OverlayExpiry(running, services.clock);
   const streams = new EventStreams({ observers: () => router.config.observers, ...services });
   const site = {

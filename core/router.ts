@@ -11,6 +11,7 @@ import { KeptState } from "./control/kept-state.ts";
 import { withPlace } from "./control/plugin-error.ts";
 import { buildPluginSet, type HostServices, type PluginSet } from "./control/plugin-set.ts";
 import { PluginSets } from "./control/plugin-sets.ts";
+import { Rollouts } from "./control/rollouts.ts";
 import type { DataPlane } from "./data-plane.ts";
 import { requestIds } from "./intake/request-ids.ts";
 import { intake } from "./intake/request-intake.ts";
@@ -61,6 +62,8 @@ export interface Router {
   /** Plugins that take more time per request than they may. */
   readonly slowPlugins: readonly SlowPlugin[];
   readonly adapters: Adapters;
+  /** What became of the requests that rewrite rules sent to their targets, and the guards. */
+  readonly rollouts: Rollouts;
   /** Why the endpoint's last probe failed; "" after a success. */
   probeFailure(endpoint: Endpoint): string;
   /** Resolves to true once an endpoint is available, or to false when none is after `timeoutMs`. */
@@ -114,7 +117,8 @@ function placing<Result>(loaded: LoadedConfig, run: () => Result): Result {
 /** Connects the data plane with the control plane. */
 function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices, firstKept: KeptState): Router {
   const { clock, random, log } = services;
-  const sets = new PluginSets(plugins);
+  const rollouts = new Rollouts({ clock, log, facts: () => facts });
+  const sets = new PluginSets(rollouts.watch(plugins, loaded.config.guards));
   const state = new LastingState(plugins, clock, log);
   const { load, prefixes, pools, memory, pluginTimes, figures } = state;
   const startedAtS = Math.floor(clock.wall() / 1000);
@@ -222,7 +226,7 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
     for (const change of changes) change();
     // An operator who applies a rewrite again has often just put its adapter where replicas find it.
     load.unlisted.forgetRefusals();
-    sets.publish(built);
+    sets.publish(rollouts.watch(built, next.config.guards));
     draft.retain(next.config.plugins);
     kept = draft;
   };
@@ -257,6 +261,7 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
       return pluginTimes.slow;
     },
     adapters,
+    rollouts,
     probeFailure: (endpoint) => control.probeFailure(endpoint),
     whenReady(timeoutMs) {
       if (isReady(facts)) return Promise.resolve(true);

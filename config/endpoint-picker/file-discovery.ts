@@ -4,9 +4,9 @@ import { readDocuments } from "../documents.ts";
 import { readFiles } from "../files.ts";
 import { fit } from "../fit.ts";
 import { reportIssues } from "../issues.ts";
+import { lineOfText } from "../line-of-text.ts";
 import type { EndpointEntry } from "../pool.ts";
 import type { Problem, Report } from "../problems.ts";
-import { lineOfText } from "../schema.ts";
 import { type Entry, type PickerResource, refuseReference } from "./entries.ts";
 import { FILE_DISCOVERY } from "./types.ts";
 

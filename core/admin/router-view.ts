@@ -1,4 +1,5 @@
 import type { Clock } from "../contract/clock.ts";
+import type { RolloutView } from "../contract/rollout.ts";
 import type { RouterView } from "../contract/router-view.ts";
 import type { RunningConfig } from "../control/running-config.ts";
 import type { Router } from "../router.ts";
@@ -21,7 +22,7 @@ export type ShownRouter = Pick<
   | "slowPlugins"
   | "probeFailure"
   | "timesOf"
->;
+> & { readonly rollouts: RolloutView };
 
 /** What the process knows beside its router. */
 export interface ProcessState {
@@ -49,6 +50,7 @@ export function viewOf(router: ShownRouter, clock: Clock, { droppedLogLines, acc
     endpoints: facts.endpoints,
     load: load.at(clock.now()),
     mappings: config.rewriters.flatMap(({ plugin }) => plugin.mappings ?? []),
+    rollouts: router.rollouts,
     prefixIndex: prefixIndex && {
       entries: prefixIndex.entries,
       maxEntries: prefixIndex.maxEntries,

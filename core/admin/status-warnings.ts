@@ -25,6 +25,7 @@ export function warningsOf({
   return [
     ...reloadWarnings(running),
     ...poolWarnings(endpoints, available, rewrites, isPanicking),
+    ...rewrites.flatMap(guardWarnings),
     ...keyWarnings(endpoints, view),
     ...slowPlugins.map(slowWarning),
   ];
@@ -84,4 +85,11 @@ function targetWarnings({ name, targets, onUnavailable }: RewriteStatus): readon
       (target) =>
         `No ready replica serves "${target.name}", a target of the rewrite ${name}: its requests ${what}, unless a replica loads it when asked. Load it or set its weight to 0.`,
     );
+}
+
+function guardWarnings({ targets }: RewriteStatus): readonly string[] {
+  return targets.flatMap(({ name, guard }) => {
+    if (guard?.state === "stopped") return [`A guard stopped ${name}: ${guard.text}`];
+    return guard?.state === "blocked" ? [`A guard would stop ${name}. ${guard.text}`] : [];
+  });
 }

@@ -2,6 +2,7 @@ import type { RewriteChange } from "../../config/overlay.ts";
 import type { Profile } from "../active-config.ts";
 import { type Endpoint, isServing, type Phase } from "../contract/endpoint.ts";
 import type { TargetMapping } from "../contract/rewriter.ts";
+import type { GuardState, RolloutView, TargetFigures } from "../contract/rollout.ts";
 import type { RouterView } from "../contract/router-view.ts";
 import type { OperatorIntent } from "../control/intents.ts";
 import type { ReloadReport } from "../control/running-config.ts";
@@ -50,8 +51,10 @@ interface ListenAddress {
 interface OverlayStatus {
   readonly rewrite: string;
   readonly isDeleted: boolean;
-  /** The address of whoever changed it. */
+  /** The address of whoever changed it, or the guard that did. */
   readonly by: string;
+  /** Why, in a sentence; "" where a person changed it. */
+  readonly reason: string;
   /** ISO 8601, like `until`, which is null if the change does not end by itself. */
   readonly since: string;
   readonly until: string | null;
@@ -139,6 +142,10 @@ interface TargetStatus {
   readonly share: number;
   /** Number of ready endpoints that serve it. */
   readonly readyEndpoints: number;
+  /** What became of its requests. */
+  readonly figures: TargetFigures | null;
+  /** Null without a guard. */
+  readonly guard: GuardState | null;
 }
 
 /** What the router itself does not know. */
@@ -158,7 +165,7 @@ export function statusOf(
 ): Status {
   const { config, facts, isPanicking, slowPlugins } = router;
   const available = facts.endpoints.filter(isServing);
-  const rewrites = view.mappings.map((mapping) => rewriteStatus(mapping, available));
+  const rewrites = view.mappings.map((mapping) => rewriteStatus(mapping, available, view.rollouts));
   const endpoints = facts.endpoints.map((endpoint) => endpointStatus(endpoint, view, router));
   const warnings = warningsOf({ running, endpoints: facts.endpoints, available, rewrites, isPanicking, slowPlugins, view });
   const traffic = router.figures.pool;
@@ -192,9 +199,9 @@ function configStatus({ generation, overlay, lastReload }: ShownConfig): ConfigS
   return { ...shown, lastReload: { at: isoTime(atMs), cause, isApplied, problems, changes } };
 }
 
-function overlayStatus({ name, document, by, sinceMs, untilMs }: RewriteChange): OverlayStatus {
+function overlayStatus({ name, document, by, reason = "", sinceMs, untilMs }: RewriteChange): OverlayStatus {
   const until = untilMs === undefined ? null : isoTime(untilMs);
-  return { rewrite: name, isDeleted: document === undefined, by, since: isoTime(sinceMs), until };
+  return { rewrite: name, isDeleted: document === undefined, by, reason, since: isoTime(sinceMs), until };
 }
 
 function profileStatus({ name, filters, scorers, picker }: Profile): ProfileStatus {
@@ -207,13 +214,15 @@ function profileStatus({ name, filters, scorers, picker }: Profile): ProfileStat
   };
 }
 
-function rewriteStatus(mapping: TargetMapping, available: readonly Endpoint[]): RewriteStatus {
+function rewriteStatus(mapping: TargetMapping, available: readonly Endpoint[], rollouts: RolloutView): RewriteStatus {
   const sum = mapping.targets.reduce((total, { weight }) => total + weight, 0);
   const targets = mapping.targets.map(({ name, weight }) => ({
     name,
     weight,
     share: sum === 0 ? 0 : weight / sum,
     readyEndpoints: available.filter(({ models }) => models.has(name)).length,
+    figures: rollouts.figuresOf(mapping.name, name) ?? null,
+    guard: rollouts.guardOf(mapping.name, name) ?? null,
   }));
   return { ...mapping, targets };
 }

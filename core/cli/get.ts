@@ -2,7 +2,7 @@ import type { EndpointStatus } from "../admin/status.ts";
 import { apiPath, askAdmin } from "./ask-admin.ts";
 import { type Input, onlyWord } from "./command.ts";
 import { configText, type ShownConfig } from "./config-text.ts";
-import { rewriteText, type ShownRewrite } from "./rewrites.ts";
+import { rewriteFiguresText, type ShownRewrite } from "./rewrites.ts";
 import { endpointLines } from "./status.ts";
 import { UsageError } from "./usage.ts";
 
@@ -20,7 +20,10 @@ export async function get(input: Input): Promise<number> {
 const TEXTS: Readonly<Record<string, (document: unknown) => string>> = {
   rewrites(document) {
     const { rewrites, deleted } = document as { rewrites: ShownRewrite[]; deleted: { name: string; change: { by: string } }[] };
-    const lines = [...rewrites.map(rewriteText), ...deleted.map(({ name, change }) => `${name} (deleted by ${change.by})`)];
+    const lines = [
+      ...rewrites.map(rewriteFiguresText),
+      ...deleted.map(({ name, change }) => `${name} (deleted by ${change.by})`),
+    ];
     return lines.join("\n") || "There are no rewrites.";
   },
   endpoints: (document) => endpointLines((document as { endpoints: EndpointStatus[] }).endpoints).join("\n"),

@@ -1,6 +1,8 @@
+import type { GuardState, TargetFigures } from "../contract/rollout.ts";
 import { apiPath, changeThroughAdmin } from "./ask-admin.ts";
 import { type Input, secondsOf } from "./command.ts";
 import { numberArgument } from "./number-argument.ts";
+import { figuresText, guardText } from "./rollout-text.ts";
 import { UsageError } from "./usage.ts";
 
 /** What the admin API says of a changed rewrite. */
@@ -13,8 +15,24 @@ export interface ShownRewrite {
   readonly name: string;
   readonly namespace: string;
   readonly origin: string;
-  readonly change: { readonly by: string; readonly since: string; readonly until: string | null } | null;
+  readonly change: ShownChange | null;
   readonly document: { readonly spec: { readonly rules: readonly ShownRule[] } };
+  /** What became of the requests, in the order of the document's rules. */
+  readonly rules: readonly { readonly targets: readonly ShownTarget[] }[];
+}
+
+interface ShownChange {
+  readonly by: string;
+  /** In a sentence; "" where a person changed it. */
+  readonly reason: string;
+  readonly since: string;
+  readonly until: string | null;
+}
+
+interface ShownTarget {
+  readonly name: string;
+  readonly figures: TargetFigures | null;
+  readonly guard: GuardState | null;
 }
 
 interface ShownRule {
@@ -56,6 +74,17 @@ export function howOf(input: Input): Readonly<Record<string, string | number | u
 export function changedText(name: string, { rewrite, written }: ChangedRewrite): string {
   const where = written === null ? "" : `, written to ${written}`;
   return rewrite === null ? `${name}: deleted${where}` : `${rewriteText(rewrite)}${where}`;
+}
+
+/** The same with what became of the requests to each target. */
+export function rewriteFiguresText(rewrite: ShownRewrite): string {
+  const lines = rewrite.rules.flatMap(({ targets }) =>
+    targets.flatMap(({ name, figures, guard }) => {
+      const texts = [figuresText(figures), guard === null ? "" : guardText(guard)];
+      return texts.filter((text) => text !== "").map((text) => `\n    ${name}: ${text}`);
+    }),
+  );
+  return `${rewriteText(rewrite)}${lines.join("")}`;
 }
 
 /** A rewrite in a line for each rule. */

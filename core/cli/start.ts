@@ -6,6 +6,7 @@ import { systemClock } from "../contract/clock.ts";
 import type { Definition } from "../contract/plugin.ts";
 import { printableLines } from "../contract/printable.ts";
 import { type ReloadCause, RunningConfig } from "../control/running-config.ts";
+import { stopThroughConfig } from "../control/stop-target.ts";
 import { respondWithError } from "../errors/error-response.ts";
 import { runRouter } from "../router.ts";
 import { takeConsole } from "../runtime/take-console.ts";
@@ -118,6 +119,7 @@ async function run(loaded: LoadedConfig, source: ConfigSource, isDemo: boolean, 
       clock: systemClock,
       log,
     });
+    router.rollouts.stopBy(stopThroughConfig(running, systemClock));
     const shown = {
       router,
       server,

@@ -61,9 +61,9 @@ function configLines({ generation, lastReload }: Status["config"]): readonly str
   return [`config generation ${generation}; last reload at ${at} by ${cause}: ${what}`];
 }
 
-function overlayText({ rewrite, isDeleted, by, since, until }: Status["config"]["overlay"][number]): string {
+function overlayText({ rewrite, isDeleted, by, reason, since, until }: Status["config"]["overlay"][number]): string {
   const end = until === null ? `until "signalbox revert rewrite ${rewrite}"` : `until ${until}`;
-  return `rewrite ${rewrite} ${isDeleted ? "deleted" : "changed"} beside the files by ${by} at ${since}, ${end}`;
+  return `rewrite ${rewrite} ${isDeleted ? "deleted" : "changed"} beside the files by ${by} at ${since}, ${end}${reason === "" ? "" : `: ${reason}`}`;
 }
 
 /** Its phase, and what is behind it. */
@@ -87,7 +87,8 @@ function modelsText(models: readonly string[]): string {
 function ruleText({ name, models, targets }: RewriteStatus): string {
   const parts = targets.map((target) => {
     const serving = target.readyEndpoints === 0 ? "on no ready replica" : `on ${target.readyEndpoints}`;
-    return `${target.name} ${percent(target.share)} ${serving}`;
+    const stopped = target.guard?.state === "stopped" ? " (stopped by its guard)" : "";
+    return `${target.name} ${percent(target.share)} ${serving}${stopped}`;
   });
   return `${models.join(", ") || "every model"} -> ${parts.join(", ")}  (${name})`;
 }

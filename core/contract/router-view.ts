@@ -2,6 +2,7 @@ import type { Clock } from "./clock.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { LoadView } from "./load-view.ts";
 import type { TargetMapping } from "./rewriter.ts";
+import type { RolloutView } from "./rollout.ts";
 
 /** The running router, for an observer's page: read when the page is requested, never while a request is routed. */
 export interface RouterView {
@@ -17,6 +18,8 @@ export interface RouterView {
   readonly load: LoadView;
   /** What the rewriters do to model names. */
   readonly mappings: readonly TargetMapping[];
+  /** What became of the requests that they sent to their targets. */
+  readonly rollouts: RolloutView;
   /** Undefined when no plugin reads prefixes. */
   readonly prefixIndex: PrefixIndexSize | undefined;
   /** What request bodies under way and unread responses hold together. */

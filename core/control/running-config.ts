@@ -3,11 +3,12 @@ import type { ConfigText } from "../../config/files.ts";
 import type { LoadedConfig, RefusedConfig } from "../../config/load.ts";
 import { NO_OVERLAY, type Overlay } from "../../config/overlay.ts";
 import { formatProblem } from "../../config/problems.ts";
+import { upToDate } from "../../config/rewrite-resources.ts";
 import type { Clock } from "../contract/clock.ts";
 import type { Log } from "../contract/log.ts";
 
-/** What asked for it: a change of the files, SIGHUP, or the admin API. */
-export type ReloadCause = "files" | "signal" | "api";
+/** What asked for it: a change of the files, SIGHUP, the admin API, or a guard of a rewrite. */
+export type ReloadCause = "files" | "signal" | "api" | "guard";
 
 /** Makes the next overlay from the one that runs. Throws an Error that says what to change if the edit is impossible. */
 export type OverlayEdit = (overlay: Overlay) => Overlay;
@@ -132,7 +133,7 @@ export class RunningConfig {
         this.#generation += 1;
       }
       this.#loaded = next;
-      this.#overlay = overlay;
+      this.#overlay = upToDate(overlay, next.texts);
       return this.#ended(cause, [], changes);
     } catch (thrown) {
       return this.#ended(cause, [messageOf(thrown)], []);

@@ -5,6 +5,7 @@ import type { RouterView } from "../../core/contract/router-view.ts";
 import { CounterFamily } from "./counter-family.ts";
 import { EXPOSITION_TYPE } from "./exposition.ts";
 import { HistogramFamily } from "./histogram-family.ts";
+import { rolloutFamilies } from "./rollout-families.ts";
 import { stateGauges } from "./state-gauges.ts";
 
 const options = z.strictObject({
@@ -122,7 +123,7 @@ function page(families: Families, view: RouterView): string {
   families.predictedTokens.makeRoom("endpoint", names);
   families.errorTokens.makeRoom("endpoint", names);
   const texts = Object.values(families).map((family) => family.text());
-  return texts.join("") + stateGauges(view);
+  return texts.join("") + stateGauges(view) + rolloutFamilies(view);
 }
 
 const CLASSES = [NONE, "1xx", "2xx", "3xx", "4xx", "5xx"] as const;

@@ -4,6 +4,7 @@ import type { ShownConfig, ShownRouter } from "../../core/admin/router-view.ts";
 import type { Endpoint } from "../../core/contract/endpoint.ts";
 import { nameSet } from "../../core/contract/name-set.ts";
 import type { TargetMapping } from "../../core/contract/rewriter.ts";
+import { NO_ROLLOUTS } from "../../core/contract/rollout.ts";
 import type { RouterView } from "../../core/contract/router-view.ts";
 import { makeLoad } from "../../core/contract/test-kit.ts";
 import { Adapters } from "../../core/control/adapters.ts";
@@ -36,6 +37,7 @@ export function makeView(endpoints: readonly Endpoint[] = [], overrides: Partial
     endpoints,
     load: makeLoad(endpoints.length),
     mappings: [],
+    rollouts: NO_ROLLOUTS,
     prefixIndex: undefined,
     memory: NO_MEMORY,
     acceptPauses: 0,
@@ -70,6 +72,7 @@ export function makeShownRouter(endpoints: readonly Endpoint[] = [], config: Par
     startedAtS: STARTED_AT_S,
     isPanicking: false,
     slowPlugins: [],
+    rollouts: NO_ROLLOUTS,
     prefixIndex: undefined,
     connectionsTo: () => 0,
     ejectionsOf: () => 0,

@@ -1,11 +1,10 @@
-import type { Overlay } from "../../../config/overlay.ts";
+import { type Overlay, withoutChange } from "../../../config/overlay.ts";
 import { changeOf, fileResources, type RewriteResource, rewriteResources } from "../../../config/rewrite-resources.ts";
 import type { RewriteDocument } from "../../../config/rewrite-schema.ts";
 import { writeRewrite } from "../../../config/write-rewrite.ts";
 import type { ApiSite } from "../site.ts";
 import { checkGeneration } from "./guard.ts";
 import { Problem } from "./problem.ts";
-import { withoutChange } from "./rewrite-edits.ts";
 import type { ApiCall, ApiResult } from "./route.ts";
 import { shown } from "./shown-rewrite.ts";
 
@@ -23,23 +22,27 @@ export interface RewriteEdit {
 /** Changes one rewrite of the config that runs. Throws Problem, and changes nothing, if the config would not be valid. */
 export async function changeRewrite(site: ApiSite, call: ApiCall, change: RewriteEdit): Promise<ApiResult> {
   const { namespace, name, edit, isWritten } = change;
-  const before = resourceNow(site, change);
+  const before = resourceNow(resourcesNow(site), change);
   await apply(site, call.ifMatch, edit);
   const written = isWritten ? await write(site, namespace, name) : null;
   site.overlayExpiry.follow();
-  const after = resourceNow(site, change);
-  const rewrite = after === undefined ? null : shown(after);
+  const all = resourcesNow(site);
+  const after = resourceNow(all, change);
+  const rewrite = after === undefined ? null : shown(after, all, site.router.rollouts);
   return {
     document: { rewrite, written },
     change: { what: `rewrite ${name}`, before: before?.document.spec ?? null, after: after?.document.spec ?? null },
   };
 }
 
+function resourcesNow({ running }: ApiSite): readonly RewriteResource[] {
+  return rewriteResources(running.loaded.texts, running.overlay);
+}
+
 function resourceNow(
-  { running }: ApiSite,
+  resources: readonly RewriteResource[],
   { namespace, name }: Pick<RewriteEdit, "namespace" | "name">,
 ): RewriteResource | undefined {
-  const resources = rewriteResources(running.loaded.texts, running.overlay);
   return resources.find((each) => each.name === name && each.namespace === namespace);
 }
 

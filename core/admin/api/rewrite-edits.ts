@@ -1,5 +1,4 @@
 import { didYouMean } from "../../../config/did-you-mean.ts";
-import type { Overlay, RewriteChange } from "../../../config/overlay.ts";
 import type { RewriteResource } from "../../../config/rewrite-resources.ts";
 import type { RewriteDocument } from "../../../config/rewrite-schema.ts";
 import { Problem } from "./problem.ts";
@@ -60,14 +59,4 @@ export function findResource(
     "which_namespace",
     `The namespaces ${namespaces} have a rewrite of this name; add ?namespace= with one.`,
   );
-}
-
-/** The overlay with this change in place of an earlier one of the same resource. */
-export function withChange(overlay: Overlay, change: RewriteChange): Overlay {
-  return { ...overlay, rewrites: [...withoutChange(overlay, change.namespace, change.name).rewrites, change] };
-}
-
-/** The overlay without any change of this resource. */
-export function withoutChange(overlay: Overlay, namespace: string, name: string): Overlay {
-  return { ...overlay, rewrites: overlay.rewrites.filter((each) => each.namespace !== namespace || each.name !== name) };
 }

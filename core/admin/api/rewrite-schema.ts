@@ -1,9 +1,11 @@
 import { rewriteDocument } from "../../../config/rewrite-schema.ts";
 import { whole } from "../../../config/whole.ts";
 import { z } from "../../contract/options.ts";
+import { ruleSchema } from "./rollout-schema.ts";
 
 const change = z.object({
-  by: z.string().describe("The address of whoever changed it."),
+  by: z.string().describe("The address of whoever changed it, or the guard that did."),
+  reason: z.string().describe("Why, in a sentence; empty where a person changed it."),
   since: z.string().describe("ISO 8601, like `until`."),
   until: z.string().nullable().describe("When the files' resource applies again; null: when the change is dropped."),
 });
@@ -15,6 +17,7 @@ export const rewriteSchema = z.object({
   origin: z.string().describe("file:line:column, or admin API."),
   change: change.nullable().describe("Set if it is not what the files say: it was changed through the admin API."),
   document: rewriteDocument,
+  rules: z.array(ruleSchema).describe("What became of the requests of each rule."),
 });
 
 export const deletedSchema = z.object({ name: z.string(), namespace: z.string(), change });

@@ -1,11 +1,11 @@
-import type { RewriteChange } from "../../../config/overlay.ts";
+import { type RewriteChange, withChange, withoutChange } from "../../../config/overlay.ts";
 import { fileResources, type RewriteResource, rewriteResources } from "../../../config/rewrite-resources.ts";
 import { type RewriteDocument, rewriteDocument } from "../../../config/rewrite-schema.ts";
 import { z } from "../../contract/options.ts";
 import type { ApiSite } from "../site.ts";
 import { Problem } from "./problem.ts";
 import { changeRewrite, type OverlayEdit } from "./rewrite-changes.ts";
-import { findResource, withChange, withoutChange, withWeights } from "./rewrite-edits.ts";
+import { findResource, withWeights } from "./rewrite-edits.ts";
 import { changedRewriteSchema, deletedSchema, rewriteSchema, weightsSchema } from "./rewrite-schema.ts";
 import { type ApiCall, type ApiResult, type ApiRoute, route } from "./route.ts";
 import { shown, shownChange } from "./shown-rewrite.ts";
@@ -19,8 +19,9 @@ const HOW = [
 
 /** Shows the rewrites and changes them, beside the files or in them. */
 export function rewriteRoutes(site: ApiSite): readonly ApiRoute[] {
-  const { running } = site;
+  const { running, router } = site;
   const resources = () => rewriteResources(running.loaded.texts, running.overlay);
+  const show = (resource: RewriteResource) => shown(resource, resources(), router.rollouts);
   return [
     route({
       method: "GET",
@@ -28,7 +29,7 @@ export function rewriteRoutes(site: ApiSite): readonly ApiRoute[] {
       id: "listRewrites",
       summary: "The rewrites that run, and those of the files that were deleted through the admin API.",
       response: z.object({ rewrites: z.array(rewriteSchema), deleted: z.array(deletedSchema) }),
-      run: () => ({ document: { rewrites: resources().map(shown), deleted: running.overlay.rewrites.flatMap(shownDeleted) } }),
+      run: () => ({ document: { rewrites: resources().map(show), deleted: running.overlay.rewrites.flatMap(shownDeleted) } }),
     }),
     route({
       method: "GET",
@@ -37,7 +38,7 @@ export function rewriteRoutes(site: ApiSite): readonly ApiRoute[] {
       summary: "One rewrite.",
       response: rewriteSchema,
       query: [NAMESPACE],
-      run: (call) => ({ document: shown(findResource(resources(), ...nameIn(call))) }),
+      run: (call) => ({ document: show(findResource(resources(), ...nameIn(call))) }),
     }),
     route({
       method: "PUT",

@@ -4,6 +4,9 @@ import type { Status } from "../../../core/admin/status.ts";
 import { statusText } from "../../../core/cli/status.ts";
 import { DEFAULT_LIMITS } from "../../../core/settings.ts";
 
+/** A target without requests and without a guard. */
+const UNSEEN = { figures: null, guard: null };
+
 const figures: Status["endpoints"][number]["figures"] = {
   windowS: 300,
   requests: 0,
@@ -95,15 +98,15 @@ const status: Status = {
       models: ["food"],
       onUnavailable: "refuse",
       targets: [
-        { name: "v1", weight: 90, share: 0.9, readyEndpoints: 1 },
-        { name: "v9", weight: 10, share: 0.1, readyEndpoints: 0 },
+        { name: "v1", weight: 90, share: 0.9, readyEndpoints: 1, ...UNSEEN },
+        { name: "v9", weight: 10, share: 0.1, readyEndpoints: 0, ...UNSEEN },
       ],
     },
     {
       name: "all/0",
       models: [],
       onUnavailable: "refuse",
-      targets: [{ name: "base", weight: 1, share: 1, readyEndpoints: 1 }],
+      targets: [{ name: "base", weight: 1, share: 1, readyEndpoints: 1, ...UNSEEN }],
     },
   ],
   prefixIndex: null,
@@ -130,8 +133,9 @@ profile default: filters ready, mine; scorers outstanding-work x 2; picker max-s
 });
 
 test("what was changed through the admin API", () => {
-  const change = { rewrite: "food", by: "10.0.0.1", since: "2030-01-01T00:00:00.000Z" };
+  const change = { rewrite: "food", by: "10.0.0.1", reason: "", since: "2030-01-01T00:00:00.000Z" };
   const overlay = [
+    { ...change, by: "guard food/0 v2", reason: "v2 fails.", isDeleted: false, until: null },
     { ...change, isDeleted: false, until: "2030-01-01T01:00:00.000Z" },
     { ...change, isDeleted: true, until: null },
   ];
@@ -139,6 +143,7 @@ test("what was changed through the admin API", () => {
   assert.deepEqual(
     lines.filter((line) => line.startsWith("rewrite ")),
     [
+      'rewrite food changed beside the files by guard food/0 v2 at 2030-01-01T00:00:00.000Z, until "signalbox revert rewrite food": v2 fails.',
       "rewrite food changed beside the files by 10.0.0.1 at 2030-01-01T00:00:00.000Z, until 2030-01-01T01:00:00.000Z",
       'rewrite food deleted beside the files by 10.0.0.1 at 2030-01-01T00:00:00.000Z, until "signalbox revert rewrite food"',
     ],
