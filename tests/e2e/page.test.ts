@@ -1,17 +1,38 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import type { Browser, Page } from "playwright-core";
+import type { Status } from "../../core/admin/status.ts";
 import { type MockReplica, startMockReplica } from "../../core/mock/replica.ts";
+import { askFor } from "../support/admin.ts";
 import { noBrowser, overflow, showPage, startBrowser } from "../support/browser.ts";
-import { configOver, type ReloadingRouter, rewriteTo, startReloadingRouter } from "../support/reloading.ts";
+import { configOver, rewriteTo } from "../support/reloading.ts";
+import { type RouterProcess, startRouterProcess } from "../support/router-process.ts";
 
 const HOSTILE = `"><img src=x onerror="document.title='taken'">`;
 const LIMIT = { skip: noBrowser, timeout: 120_000 };
 
 let browser: Browser;
 let replicas: readonly MockReplica[];
-let router: ReloadingRouter;
+let router: RouterProcess;
 let url: string;
+const started: RouterProcess[] = [];
+const folder = mkdtempSync(join(tmpdir(), "signalbox-page-"));
+writeFileSync(join(folder, "token"), "open-sesame\n");
+
+/** A router with this config; it ends with this file. */
+async function startRouter(config: string): Promise<RouterProcess> {
+  const file = join(folder, `signalbox-${started.length}.yaml`);
+  writeFileSync(file, config);
+  const process = await startRouterProcess([], { config: file, hasAdmin: true });
+  started.push(process);
+  return process;
+}
+
+const pageOf = ({ adminPort }: RouterProcess) => `http://127.0.0.1:${adminPort}/`;
+const status = async () => JSON.parse((await askFor(router.adminPort, "/status")).body) as Status;
 
 before(async () => {
   if (noBrowser) return;
@@ -21,20 +42,21 @@ before(async () => {
   const labels = `  pool: { endpoints: [ ${Object.entries(urls)
     .map(([name, at]) => `{ name: ${name}, url: "${at}", labels: { note: ${JSON.stringify(HOSTILE)} } }`)
     .join(", ")} ] }\n`;
-  router = await startReloadingRouter({
-    "signalbox.yaml": `apiVersion: signalbox/v1\nkind: Router\nspec:\n${labels}---\n${rewriteTo({ v1: 90, v2: 10 })}`,
-  });
-  url = `http://127.0.0.1:${router.process.adminPort}/`;
+  router = await startRouter(`apiVersion: signalbox/v1\nkind: Router\nspec:\n${labels}---\n${rewriteTo({ v1: 90, v2: 10 })}`);
+  url = pageOf(router);
   browser = await startBrowser();
 });
 after(async () => {
   if (noBrowser) return;
   await browser.close();
+  for (const process of started) process.kill("SIGTERM");
+  await Promise.all(started.map(({ exited }) => exited));
   await Promise.all(replicas.map((replica) => replica.close()));
+  rmSync(folder, { recursive: true });
 });
 
 async function post(model: string, id: string): Promise<number> {
-  const response = await fetch(`http://127.0.0.1:${router.process.port}/v1/chat/completions`, {
+  const response = await fetch(`http://127.0.0.1:${router.port}/v1/chat/completions`, {
     method: "POST",
     headers: { "content-type": "application/json", "x-request-id": id },
     body: JSON.stringify({ model, max_tokens: 3, messages: [{ role: "user", content: "hello" }] }),
@@ -44,6 +66,7 @@ async function post(model: string, id: string): Promise<number> {
 }
 
 const rowOf = (page: Page, name: string) => page.locator("#endpoints tbody tr", { has: page.getByText(name, { exact: true }) });
+const headOf = (page: Page, name: string) => page.locator("#endpoints").getByRole("columnheader", { name, exact: true });
 const namesIn = (page: Page) => page.locator("#endpoints tbody tr:visible strong").allTextContents();
 
 describe("the status page over three replicas", LIMIT, () => {
@@ -66,7 +89,7 @@ describe("the status page over three replicas", LIMIT, () => {
 
   it("sorts by click and by keyboard, and says so", async () => {
     const { page, problems } = await showPage(browser, url);
-    const head = page.getByRole("columnheader", { name: "Replica" });
+    const head = headOf(page, "Replica");
     await head.getByRole("button").click();
     assert.deepEqual(await namesIn(page), ["gpu-1", "gpu-2", "gpu-3"]);
     assert.equal(await head.getAttribute("aria-sort"), "ascending");
@@ -75,7 +98,7 @@ describe("the status page over three replicas", LIMIT, () => {
     assert.equal(await head.getAttribute("aria-sort"), "descending");
     await page.keyboard.press("Tab");
     await page.keyboard.press("Space");
-    assert.equal(await page.getByRole("columnheader", { name: "State" }).getAttribute("aria-sort"), "descending");
+    assert.equal(await headOf(page, "State").getAttribute("aria-sort"), "descending");
     assert.equal(await head.getAttribute("aria-sort"), null);
     assert.deepEqual(problems, []);
     await page.close();
@@ -98,7 +121,9 @@ describe("the status page over three replicas", LIMIT, () => {
     await page.locator("#decisions").getByText("nobody-has-it", { exact: true }).waitFor();
     await page.locator("#by-status").selectOption("");
     await page.locator("#by-model").fill("no such model");
-    await page.waitForFunction('document.querySelectorAll("#decisions tbody.none, #decisions .opener").length <= 1');
+    await page.waitForFunction('document.querySelectorAll("#decisions .opener").length === 0');
+    await page.locator("#by-model").fill("FOOD");
+    assert.equal(await openers.first().getAttribute("aria-expanded"), "true");
     assert.deepEqual(problems, []);
     await page.close();
   });
@@ -142,7 +167,7 @@ describe("the status page over three replicas", LIMIT, () => {
     });
     await page.getByRole("button", { name: "Drain gpu-1", exact: true }).click();
     assert.match(asked[0] ?? "", /^gpu-1 is the last replica that serves/);
-    assert.equal((await router.status()).endpoints.find(({ name }) => name === "gpu-1")?.phase, "ready");
+    assert.equal((await status()).endpoints.find(({ name }) => name === "gpu-1")?.phase, "ready");
 
     for (const name of ["gpu-2", "gpu-3"]) {
       await page.getByRole("button", { name: `Undrain ${name}`, exact: true }).click();
@@ -158,7 +183,7 @@ describe("the status page over three replicas", LIMIT, () => {
     await page.getByLabel("Weight of v2").fill("50");
     await page.getByRole("button", { name: "Apply weights" }).click();
     await page.getByText("The weights of food/0 are changed").waitFor();
-    const { rewrites, config } = await router.status();
+    const { rewrites, config } = await status();
     assert.deepEqual(
       rewrites[0]?.targets.map(({ weight }) => weight),
       [50, 50],
@@ -203,8 +228,7 @@ describe("the status page over three replicas", LIMIT, () => {
 describe("where changes are not for everyone", LIMIT, () => {
   it("a read-only port offers none, and says why", async () => {
     const config = configOver({ only: replicas[0]!.url }, "  admin: { readOnly: true }\n");
-    const { process } = await startReloadingRouter({ "signalbox.yaml": `${config}---\n${rewriteTo({ v1: 1 })}` });
-    const { page, problems } = await showPage(browser, `http://127.0.0.1:${process.adminPort}/`);
+    const { page, problems } = await showPage(browser, pageOf(await startRouter(`${config}---\n${rewriteTo({ v1: 1 })}`)));
     await page.getByText("The admin API is read-only here").waitFor();
     assert.equal(await page.locator("#endpoints button:visible", { hasText: /drain|cordon/i }).count(), 0);
     assert.equal(await page.locator("#rewrites input:visible").count(), 0);
@@ -215,8 +239,7 @@ describe("where changes are not for everyone", LIMIT, () => {
 
   it("with a token, changes need it; it is kept nowhere", async () => {
     const config = configOver({ only: replicas[0]!.url }, '  admin: { token: "file:token" }\n');
-    const { process } = await startReloadingRouter({ "signalbox.yaml": config, token: "open-sesame\n" });
-    const { page } = await showPage(browser, `http://127.0.0.1:${process.adminPort}/`);
+    const { page } = await showPage(browser, pageOf(await startRouter(config)));
     page.on("dialog", (dialog) => void dialog.accept());
     const drain = page.getByRole("button", { name: "Drain only" });
     await drain.click();
@@ -233,8 +256,8 @@ describe("where changes are not for everyone", LIMIT, () => {
 
   it("says when the router does not respond any more", async () => {
     const config = configOver({ only: replicas[0]!.url });
-    const { process } = await startReloadingRouter({ "signalbox.yaml": config });
-    const { page } = await showPage(browser, `http://127.0.0.1:${process.adminPort}/`);
+    const process = await startRouter(config);
+    const { page } = await showPage(browser, pageOf(process));
     process.kill("SIGKILL");
     await page
       .locator("#lost")
@@ -250,14 +273,13 @@ describe("the status page over 200 replicas", LIMIT, () => {
   before(async () => {
     if (noBrowser) return;
     const names = Array.from({ length: 200 }, (_, index) => `pod-${index}`);
-    const config = configOver(Object.fromEntries(names.map((name, index) => [name, `http://127.0.0.1:${1 + (index % 20)}`])));
-    const { process } = await startReloadingRouter({ "signalbox.yaml": config });
-    many = `http://127.0.0.1:${process.adminPort}/`;
+    const config = configOver(Object.fromEntries(names.map((name, index) => [name, `http://127.0.0.1:${1 + index}`])));
+    many = pageOf(await startRouter(config));
   });
 
   it("shows all, sorted as people count, and finds one", async () => {
     const { page, problems } = await showPage(browser, many);
-    await page.getByRole("columnheader", { name: "Replica" }).getByRole("button").click();
+    await headOf(page, "Replica").getByRole("button").click();
     const names = await namesIn(page);
     assert.equal(names.length, 200);
     assert.deepEqual(names.slice(0, 3), ["pod-0", "pod-1", "pod-2"]);

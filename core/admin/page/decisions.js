@@ -151,6 +151,8 @@ function makeRow(decision) {
     // Selecting text is no click.
     if (getSelection().isCollapsed) turn(decision, button, detail);
   });
+  // It was open before a filter hid it.
+  if (open.has(keyOf(decision))) turn(decision, button, detail);
   return { element: make("tbody", "", row, detail), update() {} };
 }
 
