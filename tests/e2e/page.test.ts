@@ -81,7 +81,7 @@ describe("the status page over three replicas", LIMIT, () => {
     assert.equal(await figure("clients' errors").textContent(), "1");
     assert.equal(await figure("failed in router").textContent(), "0");
     const row = rowOf(page, "gpu-1");
-    assert.match((await row.locator(".state").textContent()) ?? "", /^ready for \d+ schecked \d\.\d s ago, again (now|in \d)/);
+    assert.match((await row.locator(".state").textContent()) ?? "", /^ready for \d+ schecked \d\.\d s ago, next (now|in \d)/);
     assert.equal(await overflow(page), 0);
     assert.deepEqual(problems, []);
     await page.close();
@@ -189,6 +189,8 @@ describe("the status page over three replicas", LIMIT, () => {
       [50, 50],
     );
     assert.equal(config.overlay.length, 1);
+    // What requests met is known beyond a change of the config.
+    assert.ok((await status()).traffic.requests >= 2);
     await page.locator("#overlay-lines").getByText("rewrite food changed by 127.0.0.1").waitFor();
     assert.deepEqual(problems, []);
 
@@ -302,12 +304,17 @@ describe("the status page over 200 replicas", LIMIT, () => {
       getSelection().selectAllChildren(cell);
       cell.closest("tr").querySelector("button").focus({ preventScroll: true });
     `);
-    const state = "[String(getSelection()), document.activeElement.ariaLabel, scrollY]";
+    const state = "[String(getSelection()), document.activeElement.ariaLabel]";
+    const place = () =>
+      name.evaluate((element: { getBoundingClientRect(): { top: number } }) => element.getBoundingClientRect().top);
     const before = await page.evaluate(state);
+    const top = await place();
     const shown = await page.locator("#updated").textContent();
     await page.waitForFunction((text) => document.querySelector("#updated")?.textContent !== text, shown);
     await page.waitForTimeout(50);
     assert.deepEqual(await page.evaluate(state), before);
+    assert.deepEqual(before, ["pod-150", "Drain pod-150"]);
+    assert.ok(Math.abs((await place()) - top) < 20, `moved from ${top} to ${await place()}`);
     await page.close();
   });
 

@@ -1,7 +1,7 @@
 // Requests and errors a second over the last minutes.
 
 import { at, make, setText } from "./dom.js";
-import { number, roundUp } from "./format.js";
+import { duration, number, roundUp } from "./format.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const LINES = [
@@ -15,10 +15,9 @@ const HEIGHT = 100;
 /** Drawn once; the lines change. */
 const svg = document.createElementNS(SVG, "svg");
 const lines = LINES.map(([, className]) => shape("polyline", className));
-const area = shape("polygon", "area");
 svg.setAttribute("preserveAspectRatio", "none");
 svg.setAttribute("aria-hidden", "true");
-svg.append(area, ...GRID.map(gridLine), ...lines);
+svg.append(...GRID.map(gridLine), ...lines);
 const scale = GRID.map(() => make("span", "soft"));
 
 export function startChart() {
@@ -26,21 +25,18 @@ export function startChart() {
 }
 
 export function drawChart({ history }) {
-  const { stepS, requestsPerS, errorsPerS, clientErrorsPerS } = history;
+  const { stepS, requestsPerS } = history;
   const steps = requestsPerS.length;
   at("chart-section").hidden = steps < 2;
   if (steps < 2) return;
   const top = roundUp(Math.max(1, ...requestsPerS));
   svg.setAttribute("viewBox", `0 0 ${steps - 1} ${HEIGHT}`);
-  for (const [index, [name]] of LINES.entries()) lines[index].setAttribute("points", points(history[name], top));
-  area.setAttribute("points", `0,${HEIGHT} ${points(requestsPerS, top)} ${steps - 1},${HEIGHT}`);
+  for (const [index, [name, className]] of LINES.entries()) {
+    lines[index].setAttribute("points", points(history[name], top));
+    setText(at(`rate-${className}`), number(history[name].at(-1)));
+  }
   for (const [index, share] of GRID.entries()) setText(scale[index], number(share * top));
-  const minutes = (steps * stepS) / 60;
-  setText(at("chart-from"), minutes < 2 ? `${steps * stepS} s ago` : `${Math.round(minutes)} min ago`);
-  const last = (values) => number(values.at(-1));
-  setText(at("rate-all"), last(requestsPerS));
-  setText(at("rate-failed"), last(errorsPerS));
-  setText(at("rate-clients"), last(clientErrorsPerS));
+  setText(at("chart-from"), `${duration(steps * stepS)} ago`);
 }
 
 function points(values, top) {

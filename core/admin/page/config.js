@@ -3,7 +3,6 @@
 import { at, Kept, keepChildren, setText, textPart } from "./dom.js";
 import { ageS, duration, milliseconds, percent, plural } from "./format.js";
 
-const CAUSE = { files: "a changed file", signal: "a signal", api: "the admin API", guard: "a guard" };
 const lines = new Kept(() => textPart("li", ""));
 const changes = new Kept(() => textPart("li", ""));
 
@@ -25,7 +24,7 @@ function reloadText({ at: when, cause, isApplied, changes, problems }, now) {
       ? "nothing was different"
       : plural(changes.length, "change")
     : `refused: ${plural(problems.length, "problem")}`;
-  return `Last change ${duration(ageS(when, now))} ago, through ${CAUSE[cause] ?? cause}: ${what}${isApplied ? "." : ", so the config before runs on."}`;
+  return `Last change ${duration(ageS(when, now))} ago (by ${cause}): ${what}${isApplied ? "." : ", so the config before runs on."}`;
 }
 
 function overlayText({ rewrite, isDeleted, by, since, until }) {

@@ -81,18 +81,16 @@ export class Kept {
   }
 }
 
-/** A bar. `update(share, text, title)`: filled to `share` of what `title` says is full. */
+/** A bar with a text. The returned function fills it to a share; its column's head says what full is. */
 export function makeMeter(parent) {
   const fill = make("span", "fill");
-  const value = make("span", "value");
+  const value = make("span");
   const track = make("span", "track", fill);
   track.setAttribute("aria-hidden", "true");
-  const meter = make("div", "meter", track, value);
-  parent.append(meter);
-  return (share, text, title) => {
+  parent.append(track, value);
+  return (share, text) => {
     fill.style.width = `${Math.min(100, Math.max(0, share * 100)).toFixed(1)}%`;
     track.hidden = share === null;
     setText(value, text);
-    meter.title = title;
   };
 }

@@ -34,10 +34,10 @@ export const clockTime = (iso) => new Date(iso).toLocaleTimeString("en-GB");
 
 export const plural = (count, word) => `${whole(count)} ${word}${count === 1 ? "" : "s"}`;
 
-/** The smallest of 1, 2, 5, 10, 20 … that is not below: the full length of a bar, or the top of a chart. */
+/** The smallest of 1, 2, 5, 10, 20 … that is not below a value above 0: the full length of a bar, or the top of a chart. */
 export function roundUp(value) {
-  const power = 10 ** Math.floor(Math.log10(Math.max(value, 1e-9)));
-  return [1, 2, 5, 10].map((step) => step * power).find((top) => top >= value * 0.999999) ?? value;
+  const power = 10 ** Math.floor(Math.log10(value));
+  return [1, 2, 5, 10].map((step) => step * power).find((top) => top >= value) ?? value;
 }
 
 /** "a, b, c and 4 more". */

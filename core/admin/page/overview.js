@@ -32,7 +32,7 @@ function figuresOf({ endpoints, traffic, clientConnections, uptimeS }) {
   const { routerErrors, replicaErrors, clientErrors, clientsLeft } = traffic;
   return [
     { name: "replicas serving", value: `${serving} of ${endpoints.length}`, isBad: serving === 0 },
-    { name: "in flight", value: whole(inFlight), hint: "Requests that have been sent to a replica and have not ended" },
+    { name: "in flight", value: whole(inFlight) },
     { name: "requests", value: whole(traffic.requests) },
     {
       name: "failed in router",
@@ -51,14 +51,10 @@ function figuresOf({ endpoints, traffic, clientConnections, uptimeS }) {
       value: whole(clientErrors),
       hint: `Requests that could not succeed (4xx), and clients that left before the end (${whole(clientsLeft)})`,
     },
-    { name: "TTFT p50", value: milliseconds(traffic.ttftP50Ms), hint: "Time to the first token, median" },
-    { name: "TTFT p95", value: milliseconds(traffic.ttftP95Ms), hint: "Time to the first token, 95th percentile" },
-    {
-      name: "cache hit rate",
-      value: percent(traffic.hitRate),
-      hint: "Share of the prompt tokens that caches held, as replicas report",
-    },
-    { name: "tokens/s", value: number(traffic.outputTokensPerS), hint: "Generated tokens a second, all requests together" },
+    { name: "TTFT p50", value: milliseconds(traffic.ttftP50Ms) },
+    { name: "TTFT p95", value: milliseconds(traffic.ttftP95Ms) },
+    { name: "cache hit rate", value: percent(traffic.hitRate) },
+    { name: "tokens/s", value: number(traffic.outputTokensPerS) },
     { name: "client connections", value: whole(clientConnections) },
     { name: "up", value: duration(uptimeS) },
   ];

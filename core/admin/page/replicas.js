@@ -45,8 +45,7 @@ const COLUMNS = [
     sortKey: ({ prefillTokens }) => prefillTokens,
     makeCell(cell) {
       const update = makeMeter(cell);
-      return ({ prefillTokens }, { mostTokens }) =>
-        update(prefillTokens / mostTokens, whole(prefillTokens), `A full bar is ${whole(mostTokens)} tokens`);
+      return ({ prefillTokens }, { mostTokens }) => update(prefillTokens / mostTokens, whole(prefillTokens));
     },
   },
   {
@@ -57,7 +56,7 @@ const COLUMNS = [
     sortKey: ({ kvUsage }) => kvUsage,
     makeCell(cell) {
       const update = makeMeter(cell);
-      return ({ kvUsage }) => update(kvUsage, percent(kvUsage), "A full bar is 100 % of the replica's KV cache");
+      return ({ kvUsage }) => update(kvUsage, percent(kvUsage));
     },
   },
   figure("requests", "Requests", "Requests that ended there", ({ figures }) => figures.requests, whole),
@@ -138,7 +137,7 @@ function makeNameCell(cell) {
   return (endpoint) => {
     const pairs = Object.entries(endpoint.labels).map(([key, value]) => `${key}=${value}`);
     setText(name, endpoint.name);
-    setText(url, endpoint.url.replace("http://", ""));
+    setText(url, endpoint.url.replace(/^http:[/]{2}/, ""));
     setText(labels, pairs.join(" "));
     setText(models, listed(endpoint.models, MODELS_SHOWN));
     models.title = endpoint.models.join("\n");
@@ -146,7 +145,7 @@ function makeNameCell(cell) {
 }
 
 function makeStateCell(cell) {
-  const [dot, since, why, checks] = [make("span"), make("span", "soft"), make("div"), make("div", "soft")];
+  const [dot, since, why, checks] = [make("span"), make("span", "soft"), make("div"), make("div", "soft line")];
   cell.append(make("div", "", dot, " ", since), why, checks);
   return (endpoint, { now }) => {
     dot.className = `dot ${CLASS[endpoint.phase] ?? "bad"}`;
@@ -162,7 +161,7 @@ function makeStateCell(cell) {
 function checkText({ lastCheckAgoMs, nextCheckInMs }) {
   const last = lastCheckAgoMs === null ? "not checked yet" : `checked ${tenths(lastCheckAgoMs)} ago`;
   if (nextCheckInMs === null) return last;
-  return nextCheckInMs === 0 ? `${last}, again now` : `${last}, again in ${tenths(nextCheckInMs)}`;
+  return nextCheckInMs === 0 ? `${last}, next now` : `${last}, next in ${tenths(nextCheckInMs)}`;
 }
 
 const tenths = (ms) => (ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : duration(ms / 1000));

@@ -1,7 +1,7 @@
 // Rewrite rules: the targets' shares, what became of their requests, guards, mirrors, and weights where they may be changed.
 
 import { at, Kept, keepChildren, make, makeButton, makeCell, makeHead, makeMeter, setText } from "./dom.js";
-import { milliseconds, number, percent, plural, whole } from "./format.js";
+import { milliseconds, number, percent, whole } from "./format.js";
 import { change, mayChange } from "./operate.js";
 
 const HEADS = [
@@ -74,7 +74,7 @@ function makeTarget() {
       weight.hidden = mayChange();
       input.hidden = !mayChange();
       input.setAttribute("aria-label", `Weight of ${target.name}`);
-      drawShare(target.share, percent(target.share), "A full bar is 100 % of the rule's requests");
+      drawShare(target.share, percent(target.share));
       const texts = [whole(target.readyEndpoints), ...figureTexts(target.figures)];
       for (const [place, text] of texts.entries()) setText(cells[place + 3], text);
       cells[3].className = target.readyEndpoints === 0 && target.weight > 0 ? "number bad" : "number";
@@ -103,17 +103,16 @@ function figureTexts(figures) {
   ];
 }
 
-/** A number with the interval in which the true one is. */
+/** A number, and below it the interval in which the true one is. */
 function interval(estimate, text) {
   if (estimate === null) return "–";
   const { value, low, high } = estimate;
-  return low === null || high === null ? text(value) : `${text(value)} (${text(low)} to ${text(high)})`;
+  return low === null || high === null ? text(value) : `${text(value)}\n${text(low)} to ${text(high)}`;
 }
 
-function drawGuard(cell, { state, text, against, requests, minRequests, confidence }) {
+function drawGuard(cell, { state, text, against }) {
   cell.className = state === "stopped" || state === "blocked" ? "bad" : "soft";
   setText(cell, `Guard against ${against}, ${state}: ${text}`);
-  cell.title = `${plural(requests, "request")} judged, at least ${whole(minRequests)} needed; confidence ${percent(confidence)}`;
 }
 
 /** Answers of copies are thrown away; `results` are their statuses or how they ended. */
