@@ -5,7 +5,7 @@ import { milliseconds, number, percent, whole } from "./format.js";
 import { change, mayChange } from "./operate.js";
 
 const HEADS = [
-  ["Target", ""],
+  ["Target", "text"],
   ["Weight", "number"],
   ["Share, full: 100 %", "bar"],
   ["Replicas", "number"],
