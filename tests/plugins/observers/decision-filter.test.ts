@@ -19,8 +19,8 @@ const REQUESTS: readonly EndedRequest[] = [
   made("retried", {
     status: 503,
     attempts: [
-      { endpoint: "e2", result: "reset" },
-      { endpoint: "e1", result: 503 },
+      { endpoint: "e2", result: "reset", startedMs: 1, endedMs: 2 },
+      { endpoint: "e1", result: 503, startedMs: 2, endedMs: 3 },
     ],
   }),
   made("unread", { status: 400, decision: undefined, attempts: [] }),
