@@ -4,7 +4,7 @@ import { type Browser, chromium, type Page } from "playwright-core";
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
 /** The installed Chromium; undefined where there is none (Debian has it in the package "chromium"). */
-export const CHROMIUM = [process.env["SIGNALBOX_CHROMIUM"] ?? "", ...PLACES].find((place) => place !== "" && existsSync(place));
+const CHROMIUM = [process.env["SIGNALBOX_CHROMIUM"] ?? "", ...PLACES].find((place) => place !== "" && existsSync(place));
 
 /** Why tests that need a browser are skipped; false if one is installed. */
 export const noBrowser = CHROMIUM === undefined ? "no Chromium is installed: the status page was NOT tested" : false;
