@@ -116,7 +116,14 @@ describe("the status page over three replicas", LIMIT, () => {
     assert.match(text, /page-food/);
     assert.match(text, /food, which the rule food\/0 turned into v\d/);
     assert.equal(await page.locator(".explanation tbody tr").count(), 3);
+    // Nothing moves below an open one.
     await page.locator("#by-text").fill("");
+    await post("base", "page-later");
+    await page.getByText("held while one is open").waitFor();
+    const count = await openers.count();
+    await page.locator("#decisions [aria-expanded=true]").click();
+    await page.waitForFunction(`document.querySelectorAll("#decisions .opener").length > ${count}`);
+    await openers.last().click();
     await page.locator("#by-status").selectOption("client");
     await page.locator("#decisions").getByText("nobody-has-it", { exact: true }).waitFor();
     await page.locator("#by-status").selectOption("");

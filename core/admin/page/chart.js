@@ -12,7 +12,6 @@ const LINES = [
 const GRID = [0, 0.5, 1];
 const HEIGHT = 100;
 
-/** Drawn once; the lines change. */
 const svg = document.createElementNS(SVG, "svg");
 const lines = LINES.map(([, className]) => shape("polyline", className));
 svg.setAttribute("preserveAspectRatio", "none");

@@ -31,8 +31,7 @@ const open = new Set();
 
 export function startDecisions() {
   at("decisions").append(makeHead(COLUMNS));
-  for (const id of ["by-text", "by-model", "by-endpoint", "by-status", "by-slow", "paused"])
-    at(id).addEventListener("input", draw);
+  for (const id of ["by-text", "by-model", "by-endpoint", "by-status", "by-slow"]) at(id).addEventListener("input", draw);
 }
 
 /** Called with each status; `isVisible` is false while nobody looks. Rejects if the router does not respond. */
@@ -92,12 +91,14 @@ function drawSoon() {
   }, REDRAW_MS);
 }
 
+/** Nothing moves while a row is open, unless the filter was changed: then there is an event. */
 function draw(event) {
-  if (at("paused").checked && event === undefined) return;
-  const wanted = filterOf();
-  const matching = decisions.filter(wanted);
-  const shown = matching.filter((decision, index) => index < SHOWN || open.has(keyOf(decision)));
   const table = at("decisions");
+  const isHeld = event === undefined && table.querySelector("[aria-expanded=true]") !== null;
+  at("held").hidden = !isHeld;
+  if (isHeld) return;
+  const matching = decisions.filter(filterOf());
+  const shown = matching.filter((decision, index) => index < SHOWN || open.has(keyOf(decision)));
   keepChildren(table, [table.tHead, ...rows.of(shown, keyOf)]);
   setText(at("decision-count"), `${Math.min(SHOWN, matching.length)} of the last ${decisions.length}`);
 }
@@ -164,6 +165,7 @@ function turn(decision, button, detail) {
   }
   detail.hidden = !detail.hidden;
   button.ariaExpanded = String(!detail.hidden);
-  if (detail.hidden) open.delete(keyOf(decision));
-  else open.add(keyOf(decision));
+  if (!detail.hidden) return void open.add(keyOf(decision));
+  open.delete(keyOf(decision));
+  draw();
 }

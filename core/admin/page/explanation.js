@@ -21,7 +21,7 @@ export function explanation(decision) {
   return box;
 }
 
-function factList({ id, api, promptTokens, cache, attempts, rule, model, target, picker, isStream, errorCode }) {
+function factList({ id, api, promptTokens, cache, attempts, rule, model, target, isStream, errorCode }) {
   const tried = attempts.map(({ endpoint, result }) => `${endpoint || "nowhere"} (${result})`).join(", then ");
   const facts = [
     ["request", id],
@@ -29,7 +29,6 @@ function factList({ id, api, promptTokens, cache, attempts, rule, model, target,
     ["model", rule === "" ? model : `${model}, which the rule ${rule} turned into ${target}`],
     ["prompt", `about ${plural(promptTokens, "token")}${cacheText(cache)}`],
     ["tries", tried || "none"],
-    ["picker", picker ?? ""],
     ["error", errorCode],
   ];
   const parts = facts

@@ -151,7 +151,6 @@ function makeStateCell(cell) {
     dot.className = `dot ${CLASS[endpoint.phase] ?? "bad"}`;
     setText(dot, endpoint.phase);
     setText(since, endpoint.since === null ? "" : `for ${duration(ageS(endpoint.since, now))}`);
-    since.title = endpoint.since === null ? "" : `since ${endpoint.since}`;
     setText(why, endpoint.why);
     why.className = CLASS[endpoint.phase] ?? "bad";
     setText(checks, checkText(endpoint));
