@@ -44,10 +44,12 @@ export class WindowFigures {
   readonly #allTimes = new Uint32Array(STEPS);
   readonly #beganAtMs: number;
   #bucket: number;
+  #bucketEndsMs: number;
 
   constructor(nowMs: number) {
     this.#beganAtMs = nowMs;
     this.#bucket = Math.floor(nowMs / BUCKET_MS);
+    this.#bucketEndsMs = (this.#bucket + 1) * BUCKET_MS;
   }
 
   count(name: CountName, nowMs: number): void {
@@ -106,6 +108,8 @@ export class WindowFigures {
 
   /** Forgets the buckets that time has passed over; the index of the present one. */
   #turn(nowMs: number): number {
+    // Almost every call ends here.
+    if (nowMs < this.#bucketEndsMs) return this.#bucket % BUCKETS;
     const bucket = Math.floor(nowMs / BUCKET_MS);
     for (let passed = Math.max(this.#bucket + 1, bucket - BUCKETS + 1); passed <= bucket; passed++) {
       const index = passed % BUCKETS;
@@ -114,7 +118,8 @@ export class WindowFigures {
       for (let step = 0; step < STEPS; step++) this.#allTimes[step]! -= this.#times[index * STEPS + step]!;
       this.#times.fill(0, index * STEPS, (index + 1) * STEPS);
     }
-    this.#bucket = Math.max(this.#bucket, bucket);
+    this.#bucket = bucket;
+    this.#bucketEndsMs = (bucket + 1) * BUCKET_MS;
     return this.#bucket % BUCKETS;
   }
 }
