@@ -1,8 +1,9 @@
 import type { Named } from "../active-config.ts";
 import type { Observer, ObserverPage } from "../contract/observer.ts";
+import { PAGE_PATHS } from "./page-files.ts";
 
 /** Paths that the admin port itself serves. */
-const OWN_PATHS: readonly string[] = ["/", "/page.css", "/page.js", "/status"];
+const OWN_PATHS: readonly string[] = [...PAGE_PATHS, "/status"];
 
 const PATH = /^\/[A-Za-z0-9._~/-]*$/;
 const STREAM_PATH = /^(\/[A-Za-z0-9._~-]+)+$/;

@@ -19,7 +19,7 @@ const SECURITY_LINES = [
   "x-content-type-options: nosniff",
   "cross-origin-resource-policy: same-origin",
   "referrer-policy: no-referrer",
-  "content-security-policy: default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "content-security-policy: default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; frame-ancestors 'none'",
   "",
 ].join("\r\n");
 
@@ -64,18 +64,10 @@ function answerOf({ status, contentType, text, allow }: PageAnswer): Answer {
 }
 
 function ownPage(site: AdminSite, path: string): Page | undefined {
-  switch (path) {
-    case "/":
-      return { contentType: "text/html; charset=utf-8", render: () => site.files.html };
-    case "/page.css":
-      return { contentType: "text/css; charset=utf-8", render: () => site.files.css };
-    case "/page.js":
-      return { contentType: "text/javascript; charset=utf-8", render: () => site.files.js };
-    case "/status":
-      return { contentType: "application/json", render: (view) => JSON.stringify(statusOf(site.router, view, site)) };
-    default:
-      return undefined;
-  }
+  if (path === "/status")
+    return { contentType: "application/json", render: (view) => JSON.stringify(statusOf(site.router, view, site)) };
+  const file = site.files.get(path);
+  return file && { contentType: file.contentType, render: () => file.text };
 }
 
 const UNKNOWN_HOST =

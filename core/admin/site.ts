@@ -5,15 +5,9 @@ import type { OverlayExpiry } from "../control/overlay-expiry.ts";
 import type { RunningConfig } from "../control/running-config.ts";
 import type { AdminAccess } from "./api/guard.ts";
 import type { EventStreams } from "./event-streams.ts";
+import type { PageFiles } from "./page-files.ts";
 import type { ShownConfig, ShownRouter } from "./router-view.ts";
 import type { StatusExtras } from "./status.ts";
-
-/** The files of the status page, as text. */
-export interface PageFiles {
-  readonly html: string;
-  readonly css: string;
-  readonly js: string;
-}
 
 /** What the admin port shows and changes. */
 export interface AdminSite extends StatusExtras {

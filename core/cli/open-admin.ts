@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import type { AdminAddress } from "../../config/config.ts";
 import type { CommandLine } from "../../config/effective.ts";
+import { type PageFiles, pageFiles } from "../admin/page-files.ts";
 import { startAdmin } from "../admin/server.ts";
-import type { AdminSite, PageFiles } from "../admin/site.ts";
+import type { AdminSite } from "../admin/site.ts";
 import { systemClock } from "../contract/clock.ts";
 import type { Log } from "../contract/log.ts";
 import type { Router } from "../router.ts";
@@ -71,8 +72,7 @@ export async function openAdmin(
 
 /** Reads the status page's files. */
 export function readPageFiles(): PageFiles {
-  const read = (name: string) => readFileSync(new URL(`../admin/page/${name}`, import.meta.url), "utf8");
-  return { html: read("page.html"), css: read("page.css"), js: read("page.js") };
+  return pageFiles((name) => readFileSync(new URL(`../admin/page/${name}`, import.meta.url), "utf8"));
 }
 
 function isLoopback(host: string): boolean {

@@ -76,14 +76,19 @@ export class RequestFigures {
 }
 
 function countRequest(row: WindowFigures, outcome: Outcome, isClients: boolean, nowMs: number): void {
-  const { ending, status, firstByteMs, usage } = outcome;
+  const { ending, status, firstByteMs, outputTokens, times, request, usage } = outcome;
   row.count("requests", nowMs);
   if (isClients) row.count("clientErrors", nowMs);
   if (ending === "client-left") row.count("clientsLeft", nowMs);
   // The first byte of an error is no token.
   if (status < 400) row.time(firstByteMs, nowMs);
+  row.add("outputTokens", outputTokens, nowMs);
+  // The first token needs none of that time.
+  if (request?.isStream === true && outputTokens > 1 && times.endMs > times.firstByteMs) {
+    row.add("streamTokens", outputTokens - 1, nowMs);
+    row.add("streamMs", times.endMs - times.firstByteMs, nowMs);
+  }
   if (usage === undefined) return;
-  row.add("outputTokens", usage.outputTokens, nowMs);
   if (Number.isNaN(usage.promptTokens) || Number.isNaN(usage.cachedTokens)) return;
   row.add("promptTokens", usage.promptTokens, nowMs);
   row.add("cachedTokens", usage.cachedTokens, nowMs);

@@ -165,7 +165,7 @@ describe("what happened is what the admin port says", () => {
   });
 
   it("the pool", async () => {
-    const { endpoints, profile, pool } = await status();
+    const { endpoints, profile, pool, traffic } = await status();
     assert.equal(pool, "default");
     assert.deepEqual(
       endpoints.map(({ name, phase, models }) => ({ name, phase, models })),
@@ -174,6 +174,17 @@ describe("what happened is what the admin port says", () => {
         { name: nameOf(willing), phase: "ready", models: ["v1", "v2", "m"] },
       ],
     );
+    const figures = endpoints.map((endpoint) => endpoint.figures);
+    assert.ok(figures.every(({ requests, replicaErrors, overloads }) => requests + replicaErrors + overloads > 0));
+    assert.equal(figures[0]!.overloads, busy.requests.length);
+    assert.ok(figures[1]!.replicaErrors >= 1 && figures[1]!.clientsLeft === 1);
+    assert.ok(traffic.routerErrors === 1 && traffic.clientErrors >= 2, JSON.stringify(traffic));
+    assert.ok(traffic.requests >= 25 && (traffic.ttftP50Ms ?? 0) > 0);
+    for (const { since, why, lastCheckAgoMs, nextCheckInMs } of endpoints) {
+      assert.ok(Math.abs(Date.now() - Date.parse(since ?? "")) < 600_000);
+      assert.equal(why, "");
+      assert.ok(lastCheckAgoMs !== null && lastCheckAgoMs >= 0 && nextCheckInMs !== null && nextCheckInMs >= 0);
+    }
     assert.deepEqual(
       profile.filters.map(({ type }) => type),
       ["ready", "serves-model"],

@@ -10,6 +10,22 @@ export interface AdminAccess {
   readonly isOpenToNetwork: boolean;
 }
 
+const READ_ONLY = "The admin API is read-only here: spec.admin.readOnly is true.";
+const NO_TOKEN = "The admin port is open to the network, so changes need a token: set spec.admin.token, or listen on loopback.";
+
+/** What of changes is allowed; `reason` says why none is, "" where they are. */
+export interface Permission {
+  readonly mayChange: boolean;
+  readonly needsToken: boolean;
+  readonly reason: string;
+}
+
+/** What `checkChange` asks of every change. */
+export function permissionOf({ isReadOnly, token, isOpenToNetwork }: AdminAccess): Permission {
+  const reason = isReadOnly ? READ_ONLY : token === undefined && isOpenToNetwork ? NO_TOKEN : "";
+  return { mayChange: reason === "", needsToken: reason === "" && token !== undefined, reason };
+}
+
 /**
  * Throws Problem unless the body is declared as JSON. A web site can't send application/json to another origin without asking first,
  * and the admin port never agrees.
@@ -21,7 +37,7 @@ export function checkJson(headers: Headers): void {
 
 /** Throws Problem unless the request may change something. */
 export async function checkChange(headers: Headers, access: AdminAccess, generation: number): Promise<void> {
-  if (access.isReadOnly) throw new Problem(403, "read_only", "The admin API is read-only here: spec.admin.readOnly is true.");
+  if (access.isReadOnly) throw new Problem(403, "read_only", READ_ONLY);
   checkJson(headers);
   await checkToken(headers.get("authorization"), access);
   checkGeneration(headers.get("if-match"), generation);
@@ -30,8 +46,7 @@ export async function checkChange(headers: Headers, access: AdminAccess, generat
 async function checkToken(authorization: string | null, { token, isOpenToNetwork }: AdminAccess): Promise<void> {
   if (token === undefined) {
     if (!isOpenToNetwork) return;
-    const detail = "The admin port is open to the network, so changes need a token: set spec.admin.token, or listen on loopback.";
-    throw new Problem(403, "token_required", detail);
+    throw new Problem(403, "token_required", NO_TOKEN);
   }
   const sent = /^Bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
   if (sent === undefined || !(await isSameText(sent, token.reveal())))

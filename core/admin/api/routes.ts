@@ -1,4 +1,5 @@
 import type { ApiSite } from "../site.ts";
+import { accessRoutes } from "./access.ts";
 import { adapterRoutes } from "./adapters.ts";
 import { type AdminApi, adminApi } from "./api.ts";
 import { configRoutes } from "./config.ts";
@@ -11,6 +12,7 @@ import type { ApiRoute } from "./route.ts";
 /** The admin API of a router: each group of routes is a file beside this one. */
 export function routerApi(site: ApiSite): AdminApi {
   const groups: readonly ApiRoute[] = [
+    ...accessRoutes(site),
     ...configRoutes(site),
     ...rewriteRoutes(site),
     ...endpointRoutes(site),

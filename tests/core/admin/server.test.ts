@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
 import { after, before, describe, it } from "node:test";
 import type { AdminServer } from "../../../core/admin/server.ts";
 import { readPageFiles } from "../../../core/cli/open-admin.ts";
@@ -37,10 +38,8 @@ const ask = (path: string, options: Parameters<typeof askFor>[2] = {}) => askFor
 
 describe("pages", () => {
   const files = readPageFiles();
-  const cases: readonly [path: string, contentType: string, body: string | RegExp][] = [
-    ["/", "text/html; charset=utf-8", files.html],
-    ["/page.css", "text/css; charset=utf-8", files.css],
-    ["/page.js", "text/javascript; charset=utf-8", files.js],
+  const cases: readonly (readonly [path: string, contentType: string, body: string | RegExp])[] = [
+    ...[...files].map(([path, { contentType, text }]) => [path, contentType, text] as const),
     ["/status", "application/json", /^\{"time":.*"pool":"llama".*\}$/],
     ["/hello", "text/plain", "0 endpoints say nothing"],
     ["/hello?word=%C3%A9+1", "text/plain", "0 endpoints say é 1"],
@@ -64,10 +63,24 @@ describe("pages", () => {
   });
 
   it("loads nothing from elsewhere", () => {
-    for (const text of Object.values(files))
+    const texts = [...files.values()].map(({ text }) => text);
+    for (const text of texts)
       assert.doesNotMatch(text.replaceAll("http://www.w3.org/2000/svg", ""), /https?:\/\/|\/\/[a-z]+\.[a-z]|@import/);
-    assert.doesNotMatch(files.html, / on[a-z]+=| style=|<script>|<style>/);
-    assert.doesNotMatch(files.js, /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b/);
+    assert.doesNotMatch(texts[0] ?? "", / on[a-z]+=| style=|<script>|<style>/);
+    for (const text of texts.slice(1))
+      assert.doesNotMatch(text, /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function/);
+  });
+
+  it("is small", () => {
+    const bytes = [...files.values()].reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
+    assert.ok(bytes < 60_000, `${bytes} bytes`);
+  });
+
+  it("serves every file of its folder, and each of its scripts is imported by another one or by the page", () => {
+    const served = [...files.keys()].map((path) => (path === "/" ? "page.html" : path.slice("/page/".length)));
+    assert.deepEqual(served.sort(), readdirSync("core/admin/page").sort());
+    const all = [...files.values()].map(({ text }) => text).join("\n");
+    for (const name of served.filter((each) => each.endsWith(".js"))) assert.match(all, new RegExp(`"(\\./|page/)${name}"`));
   });
 });
 

@@ -20,7 +20,7 @@ const REQUESTS: readonly EndedRequest[] = [
     status: 503,
     attempts: [
       { endpoint: "e2", result: "reset", startedMs: 1, endedMs: 2 },
-      { endpoint: "e1", result: 503, startedMs: 1, endedMs: 2 },
+      { endpoint: "e1", result: 503, startedMs: 2, endedMs: 3 },
     ],
   }),
   made("unread", { status: 400, decision: undefined, attempts: [] }),

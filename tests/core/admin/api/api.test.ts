@@ -85,6 +85,7 @@ test("the OpenAPI document describes every route, with its schemas", async () =>
   );
   assert.deepEqual(operations.map(({ name }) => name).sort(), [
     "delete /rewrites/{name}",
+    "get /access",
     "get /adapters",
     "get /config",
     "get /endpoints",

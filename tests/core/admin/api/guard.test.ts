@@ -48,3 +48,25 @@ describe("who may change something", () => {
       assert.equal((await ask("GET", path)).status, 200);
   });
 });
+
+describe("what of changes is allowed, as GET /access says", () => {
+  const rows: readonly (readonly [
+    name: string,
+    access: Partial<AdminAccess>,
+    permission: readonly [boolean, boolean, RegExp],
+  ])[] = [
+    ["on loopback, anything", {}, [true, false, /^$/]],
+    ["with a token", { token: TOKEN, isOpenToNetwork: true }, [true, true, /^$/]],
+    ["read-only, token or not", { isReadOnly: true, token: TOKEN }, [false, false, /read-only/]],
+    ["open to the network, without a token", { isOpenToNetwork: true }, [false, false, /set spec\.admin\.token/]],
+  ];
+  for (const [name, access, [mayChange, needsToken, reason]] of rows) {
+    it(name, async () => {
+      const { ask } = await makeApi({ access });
+      const { json } = await ask("GET", "/access");
+      assert.deepEqual([json["mayChange"], json["needsToken"]], [mayChange, needsToken]);
+      assert.match(String(json["reason"]), reason);
+      assert.doesNotMatch(JSON.stringify(json), /correct-horse/);
+    });
+  }
+});

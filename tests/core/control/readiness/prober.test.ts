@@ -99,6 +99,17 @@ test("every probe and every source is asked with the endpoint's headers", async 
   world.prober.stop();
 });
 
+test("it tells when a replica was probed, and when it will be", async () => {
+  const { clock, prober } = await inService();
+  assert.equal(prober.checksOf(target("b")), undefined);
+  assert.equal(prober.checksOf(target("a"))?.lastMs, 0);
+  const next = prober.checksOf(target("a"))?.nextMs ?? 0;
+  assert.ok(next > 0);
+  await clock.advance(next);
+  assert.equal(prober.checksOf(target("a"))?.lastMs, next);
+  prober.stop();
+});
+
 describe("coming into service", () => {
   test("a running replica is ready after the first round, which fetches each path once", async () => {
     const { paths, health, changes, prober } = await inService();

@@ -1,0 +1,171 @@
+// The last requests, as they end: from the router's stream, or asked for every two seconds where they are too many to read.
+
+import { at, Kept, keepChildren, make, makeButton, makeCell, makeHead, setText } from "./dom.js";
+import { explanation } from "./explanation.js";
+import { clockTime, milliseconds } from "./format.js";
+
+const KEPT = 500;
+const SHOWN = 50;
+/** With more requests a second, nobody can read the stream, and each event costs the router time. */
+const MOST_STREAMED_PER_S = 20;
+const REDRAW_MS = 250;
+const COLUMNS = [
+  ["Time", ""],
+  ["Model", "text"],
+  ["Went to", "text"],
+  ["Status", ""],
+  ["TTFT", "number"],
+  ["Duration", "number"],
+  ["Why", "free soft"],
+];
+
+/** The latest first. */
+let decisions = [];
+let keys = new Set();
+let stream;
+let hasStream = true;
+let isDue = false;
+const rows = new Kept(makeRow);
+/** Keys of rows that are open. */
+const open = new Set();
+
+export function startDecisions() {
+  at("decisions").append(makeHead(COLUMNS));
+  for (const id of ["by-text", "by-model", "by-endpoint", "by-status", "by-slow"]) at(id).addEventListener("input", draw);
+}
+
+/** Called with each status; `isVisible` is false while nobody looks. Rejects if the router does not respond. */
+export async function followDecisions({ traffic }, isVisible) {
+  const isReadable = (traffic.history.requestsPerS.at(-1) ?? 0) <= MOST_STREAMED_PER_S;
+  if (!isVisible || !isReadable) stopStream();
+  if (!isVisible) return;
+  if (stream === undefined) await fetchLatest();
+  if (stream === undefined && isReadable && hasStream && !at("decisions-section").hidden) startStream();
+}
+
+export function stopStream() {
+  stream?.close();
+  stream = undefined;
+}
+
+function startStream() {
+  stream = new EventSource("api/v1/decisions/stream");
+  // What ended before it listened, also after a break.
+  stream.onopen = () => void fetchLatest().catch(() => {});
+  stream.onmessage = ({ data }) => {
+    add([JSON.parse(data)]);
+    drawSoon();
+  };
+  stream.onerror = () => {
+    // A router without the stream, or without room for one more listener.
+    if (stream?.readyState !== EventSource.CLOSED) return;
+    hasStream = false;
+    stopStream();
+  };
+}
+
+async function fetchLatest() {
+  const response = await fetch(`decisions?limit=${SHOWN}`, { signal: AbortSignal.timeout(5000) });
+  // The config leaves the observer out.
+  at("decisions-section").hidden = response.status === 404;
+  if (!response.ok) return;
+  add((await response.json()).decisions);
+  draw();
+}
+
+const keyOf = ({ id, time }) => `${time} ${id}`;
+
+function add(next) {
+  const added = next.filter((decision) => !keys.has(keyOf(decision)));
+  if (added.length === 0) return;
+  decisions = [...added, ...decisions].sort((one, other) => Date.parse(other.time) - Date.parse(one.time)).slice(0, KEPT);
+  keys = new Set(decisions.map(keyOf));
+}
+
+function drawSoon() {
+  if (isDue) return;
+  isDue = true;
+  setTimeout(() => {
+    isDue = false;
+    draw();
+  }, REDRAW_MS);
+}
+
+/** Nothing moves while a row is open, unless the filter was changed: then there is an event. */
+function draw(event) {
+  const table = at("decisions");
+  const isHeld = event === undefined && table.querySelector("[aria-expanded=true]") !== null;
+  at("held").hidden = !isHeld;
+  if (isHeld) return;
+  const matching = decisions.filter(filterOf());
+  const shown = matching.filter((decision, index) => index < SHOWN || open.has(keyOf(decision)));
+  keepChildren(table, [table.tHead, ...rows.of(shown, keyOf)]);
+  setText(at("decision-count"), `${Math.min(SHOWN, matching.length)} of the last ${decisions.length}`);
+}
+
+function filterOf() {
+  const value = (id) => at(id).value.trim().toLowerCase();
+  const [text, model, endpoint, status] = ["by-text", "by-model", "by-endpoint", "by-status"].map(value);
+  const slowMs = Number(at("by-slow").value);
+  return (decision) =>
+    (model === "" || `${decision.model}\n${decision.target}`.toLowerCase().includes(model)) &&
+    (endpoint === "" || decision.attempts.some((attempt) => attempt.endpoint.toLowerCase().includes(endpoint))) &&
+    (status === "" || outcomeOf(decision) === status || (status === "failed" && outcomeOf(decision) !== "served")) &&
+    (slowMs === 0 || (decision.firstByteMs ?? decision.durationMs) >= slowMs) &&
+    (text === "" || textOf(decision).includes(text));
+}
+
+/** "client" if it is the client's own fault, "router" if it is the router's or a replica's. */
+function outcomeOf({ status, ending }) {
+  if (ending === "client-left") return "client";
+  if (ending === "complete" && status < 400) return "served";
+  return ending === "complete" && status < 500 && status !== 429 ? "client" : "router";
+}
+
+function textOf({ id, api, model, target, rule, errorCode, why, attempts }) {
+  const tries = attempts.map(({ endpoint, result }) => `${endpoint} ${result}`);
+  return [id, api, model, target, rule, errorCode, why, ...tries].join("\n").toLowerCase();
+}
+
+const CLASS = { served: "good", client: "wait", router: "bad" };
+
+/** A row, and below it the explanation, made when it is first opened. */
+function makeRow(decision) {
+  const { model, target, rule, status, ending, errorCode, attempts } = decision;
+  const ended = ending === "complete" ? errorCode : ending;
+  const button = makeButton(clockTime(decision.time), () => {});
+  button.className = "opener";
+  button.ariaExpanded = "false";
+  const contents = [
+    button,
+    rule === "" ? model : `${model} → ${target}`,
+    attempts.at(-1)?.endpoint || "–",
+    make("span", CLASS[outcomeOf(decision)], `${status === 0 ? "–" : status}${ended === "" ? "" : ` ${ended}`}`),
+    milliseconds(decision.firstByteMs),
+    milliseconds(decision.durationMs),
+    decision.why,
+  ];
+  const row = make("tr", "decision", ...COLUMNS.map(([title, className], index) => makeCell(title, className, contents[index])));
+  const detail = make("tr", "detail");
+  detail.hidden = true;
+  row.addEventListener("click", () => {
+    // Selecting text is no click.
+    if (getSelection().isCollapsed) turn(decision, button, detail);
+  });
+  // It was open before a filter hid it.
+  if (open.has(keyOf(decision))) turn(decision, button, detail);
+  return { element: make("tbody", "", row, detail), update() {} };
+}
+
+function turn(decision, button, detail) {
+  if (detail.childElementCount === 0) {
+    const cell = make("td", "", explanation(decision));
+    cell.colSpan = COLUMNS.length;
+    detail.append(cell);
+  }
+  detail.hidden = !detail.hidden;
+  button.ariaExpanded = String(!detail.hidden);
+  if (!detail.hidden) return void open.add(keyOf(decision));
+  open.delete(keyOf(decision));
+  draw();
+}

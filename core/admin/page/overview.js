@@ -1,0 +1,74 @@
+// The top of the page: whether all is well, warnings, and the figures of the whole pool.
+
+import { drawChart } from "./chart.js";
+import { at, Kept, keepChildren, make, setText, textPart } from "./dom.js";
+import { duration, milliseconds, number, percent, whole } from "./format.js";
+
+const warnings = new Kept(() => textPart("p", "warning"));
+const figures = new Kept(figurePart);
+
+export function drawOverview(status) {
+  const { traffic } = status;
+  setText(at("pool"), status.pool);
+  at("health").className = status.isWell ? "health well" : "health unwell";
+  setText(at("health-word"), status.isWell ? "Well" : "Needs attention");
+  setText(at("summary"), status.summary);
+  document.title = `${status.isWell ? "" : "▲ "}${status.pool} – Signalbox`;
+  keepChildren(
+    at("warnings"),
+    warnings.of(status.warnings, (text) => text),
+  );
+  keepChildren(
+    at("figures"),
+    figures.of(figuresOf(status), ({ name }) => name),
+  );
+  setText(at("window"), duration(traffic.windowS));
+  drawChart(traffic);
+}
+
+function figuresOf({ endpoints, traffic, clientConnections, uptimeS }) {
+  const inFlight = endpoints.reduce((sum, endpoint) => sum + endpoint.inFlight, 0);
+  const serving = endpoints.filter(({ isAvailable }) => isAvailable).length;
+  const { routerErrors, replicaErrors, clientErrors, clientsLeft } = traffic;
+  return [
+    { name: "replicas serving", value: `${serving} of ${endpoints.length}`, isBad: serving === 0 },
+    { name: "in flight", value: whole(inFlight) },
+    { name: "requests", value: whole(traffic.requests) },
+    {
+      name: "failed in router",
+      value: whole(routerErrors),
+      hint: "The router had no replica for the request, or failed itself",
+      isBad: routerErrors > 0,
+    },
+    {
+      name: "failed in replicas",
+      value: whole(replicaErrors),
+      hint: "Replicas gave 5xx, 429, no response or a broken one, and no other replica could serve",
+      isBad: replicaErrors > 0,
+    },
+    {
+      name: "clients' errors",
+      value: whole(clientErrors),
+      hint: `Requests that could not succeed (4xx), and clients that left before the end (${whole(clientsLeft)})`,
+    },
+    { name: "TTFT p50", value: milliseconds(traffic.ttftP50Ms) },
+    { name: "TTFT p95", value: milliseconds(traffic.ttftP95Ms) },
+    { name: "cache hit rate", value: percent(traffic.hitRate) },
+    { name: "tokens/s", value: number(traffic.outputTokensPerS) },
+    { name: "client connections", value: whole(clientConnections) },
+    { name: "up", value: duration(uptimeS) },
+  ];
+}
+
+function figurePart() {
+  const [name, value] = [make("dt"), make("dd")];
+  return {
+    element: make("div", "", name, value),
+    update(figure) {
+      setText(name, figure.name);
+      setText(value, figure.value);
+      value.className = figure.isBad ? "bad" : "";
+      name.title = figure.hint ?? "";
+    },
+  };
+}

@@ -1,0 +1,335 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import type { Browser, Page } from "playwright-core";
+import type { Status } from "../../core/admin/status.ts";
+import { type MockReplica, startMockReplica } from "../../core/mock/replica.ts";
+import { askFor } from "../support/admin.ts";
+import { noBrowser, overflow, showPage, startBrowser } from "../support/browser.ts";
+import { configOver, rewriteTo } from "../support/reloading.ts";
+import { type RouterProcess, startRouterProcess } from "../support/router-process.ts";
+
+const HOSTILE = `"><img src=x onerror="document.title='taken'">`;
+const LIMIT = { skip: noBrowser, timeout: 120_000 };
+
+let browser: Browser;
+let replicas: readonly MockReplica[];
+let router: RouterProcess;
+let url: string;
+const started: RouterProcess[] = [];
+const folder = mkdtempSync(join(tmpdir(), "signalbox-page-"));
+writeFileSync(join(folder, "token"), "open-sesame\n");
+
+/** A router with this config; it ends with this file. */
+async function startRouter(config: string): Promise<RouterProcess> {
+  const file = join(folder, `signalbox-${started.length}.yaml`);
+  writeFileSync(file, config);
+  const process = await startRouterProcess([], { config: file, hasAdmin: true });
+  started.push(process);
+  return process;
+}
+
+const pageOf = ({ adminPort }: RouterProcess) => `http://127.0.0.1:${adminPort}/`;
+const status = async () => JSON.parse((await askFor(router.adminPort, "/status")).body) as Status;
+
+before(async () => {
+  if (noBrowser) return;
+  const models = { model: "base", adapters: ["v1", "v2", HOSTILE], timeScale: 0 };
+  replicas = await Promise.all([models, models, models].map((options) => startMockReplica(options)));
+  const urls = Object.fromEntries(replicas.map((replica, index) => [`gpu-${index + 1}`, replica.url]));
+  const labels = `  pool: { endpoints: [ ${Object.entries(urls)
+    .map(([name, at]) => `{ name: ${name}, url: "${at}", labels: { note: ${JSON.stringify(HOSTILE)} } }`)
+    .join(", ")} ] }\n`;
+  router = await startRouter(`apiVersion: signalbox/v1\nkind: Router\nspec:\n${labels}---\n${rewriteTo({ v1: 90, v2: 10 })}`);
+  url = pageOf(router);
+  browser = await startBrowser();
+});
+after(async () => {
+  if (noBrowser) return;
+  await browser.close();
+  for (const process of started) process.kill("SIGTERM");
+  await Promise.all(started.map(({ exited }) => exited));
+  await Promise.all(replicas.map((replica) => replica.close()));
+  rmSync(folder, { recursive: true });
+});
+
+async function post(model: string, id: string): Promise<number> {
+  const response = await fetch(`http://127.0.0.1:${router.port}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-request-id": id },
+    body: JSON.stringify({ model, max_tokens: 3, messages: [{ role: "user", content: "hello" }] }),
+  });
+  await response.text();
+  return response.status;
+}
+
+const rowOf = (page: Page, name: string) => page.locator("#endpoints tbody tr", { has: page.getByText(name, { exact: true }) });
+const headOf = (page: Page, name: string) => page.locator("#endpoints").getByRole("columnheader", { name, exact: true });
+const namesIn = (page: Page) => page.locator("#endpoints tbody tr:visible strong").allTextContents();
+
+describe("the status page over three replicas", LIMIT, () => {
+  it("says whether all is well, and shows what requests met", async () => {
+    assert.equal(await post("food", "page-food"), 200);
+    assert.equal(await post("nobody-has-it", "page-unknown"), 404);
+    const { page, problems } = await showPage(browser, url);
+    await page.getByText("All 3 replicas serve").waitFor();
+    assert.equal(await page.locator("#health-word").textContent(), "Well");
+    assert.equal(await page.title(), "default – Signalbox");
+    const figure = (name: string) => page.locator("#figures div", { hasText: name }).locator("dd");
+    assert.equal(await figure("clients' errors").textContent(), "1");
+    assert.equal(await figure("failed in router").textContent(), "0");
+    const row = rowOf(page, "gpu-1");
+    assert.match((await row.locator(".state").textContent()) ?? "", /^ready for \d+ schecked \d\.\d s ago, next (now|in \d)/);
+    assert.equal(await overflow(page), 0);
+    assert.deepEqual(problems, []);
+    await page.close();
+  });
+
+  it("sorts by click and by keyboard, and says so", async () => {
+    const { page, problems } = await showPage(browser, url);
+    const head = headOf(page, "Replica");
+    await head.getByRole("button").click();
+    assert.deepEqual(await namesIn(page), ["gpu-1", "gpu-2", "gpu-3"]);
+    assert.equal(await head.getAttribute("aria-sort"), "ascending");
+    await page.keyboard.press("Enter");
+    assert.deepEqual(await namesIn(page), ["gpu-3", "gpu-2", "gpu-1"]);
+    assert.equal(await head.getAttribute("aria-sort"), "descending");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Space");
+    assert.equal(await headOf(page, "State").getAttribute("aria-sort"), "descending");
+    assert.equal(await head.getAttribute("aria-sort"), null);
+    assert.deepEqual(problems, []);
+    await page.close();
+  });
+
+  it("a decision opens into its explanation; decisions are filtered", async () => {
+    const { page, problems } = await showPage(browser, url);
+    await page.locator("#by-text").fill("page-food");
+    const openers = page.locator("#decisions .opener:visible");
+    await page.waitForFunction('document.querySelectorAll("#decisions .opener").length === 1');
+    await openers.first().focus();
+    await page.keyboard.press("Enter");
+    assert.equal(await openers.first().getAttribute("aria-expanded"), "true");
+    const text = (await page.locator(".explanation").textContent()) ?? "";
+    assert.match(text, /page-food/);
+    assert.match(text, /food, which the rule food\/0 turned into v\d/);
+    assert.equal(await page.locator(".explanation tbody tr").count(), 3);
+    // Nothing moves below an open one.
+    await page.locator("#by-text").fill("");
+    await post("base", "page-later");
+    await page.getByText("held while one is open").waitFor();
+    const count = await openers.count();
+    await page.locator("#decisions [aria-expanded=true]").click();
+    await page.waitForFunction(`document.querySelectorAll("#decisions .opener").length > ${count}`);
+    await openers.last().click();
+    await page.locator("#by-status").selectOption("client");
+    await page.locator("#decisions").getByText("nobody-has-it", { exact: true }).waitFor();
+    await page.locator("#by-status").selectOption("");
+    await page.locator("#by-model").fill("no such model");
+    await page.waitForFunction('document.querySelectorAll("#decisions .opener").length === 0');
+    await page.locator("#by-model").fill("FOOD");
+    assert.equal(await openers.first().getAttribute("aria-expanded"), "true");
+    assert.deepEqual(problems, []);
+    await page.close();
+  });
+
+  it("a request that ends while the page is open comes by itself", async () => {
+    const { page } = await showPage(browser, url);
+    await page.locator("#by-text").fill("page-live");
+    assert.equal(await page.locator("#decisions .opener").count(), 0);
+    await post("base", "page-live");
+    await page.locator("#decisions .opener").waitFor();
+    await page.close();
+  });
+
+  it("names from clients and replicas are texts", async () => {
+    await post(HOSTILE, "page-hostile");
+    await post(`<script>document.title="taken"</script>`, "page-script");
+    const { page, problems } = await showPage(browser, url);
+    await page.locator("#decisions").getByText(HOSTILE, { exact: true }).first().waitFor();
+    for (const opener of await page.locator("#decisions .opener").all()) await opener.click();
+    assert.match((await rowOf(page, "gpu-1").locator(".name").textContent()) ?? "", /note="><img src=x/);
+    assert.equal(await page.locator("img, main script").count(), 0);
+    assert.doesNotMatch(await page.title(), /taken/);
+    assert.deepEqual(problems, []);
+    await page.close();
+  });
+
+  it("drains and undrains by button, and asks before the last one goes", async () => {
+    const { page, problems } = await showPage(browser, url);
+    await page.locator("#reason").fill(`maintenance ${HOSTILE}`);
+    await page.getByRole("button", { name: "Drain gpu-2", exact: true }).click();
+    await rowOf(page, "gpu-2").getByText("draining", { exact: true }).waitFor();
+    await rowOf(page, "gpu-2").getByText("maintenance").waitFor();
+    assert.match((await page.locator("#result-text").textContent()) ?? "", /^gpu-2 is drained/);
+    await page.getByRole("button", { name: "Cordon gpu-3", exact: true }).click();
+    await rowOf(page, "gpu-3").getByText("cordoned", { exact: true }).waitFor();
+
+    const asked: string[] = [];
+    page.once("dialog", (dialog) => {
+      asked.push(dialog.message());
+      void dialog.dismiss();
+    });
+    await page.getByRole("button", { name: "Drain gpu-1", exact: true }).click();
+    assert.match(asked[0] ?? "", /^gpu-1 is the last replica that serves/);
+    assert.equal((await status()).endpoints.find(({ name }) => name === "gpu-1")?.phase, "ready");
+
+    for (const name of ["gpu-2", "gpu-3"]) {
+      await page.getByRole("button", { name: `Undrain ${name}`, exact: true }).click();
+      await rowOf(page, name).getByText("ready", { exact: true }).waitFor();
+    }
+    assert.deepEqual(problems, []);
+    await page.close();
+  });
+
+  it("changes weights; what the API refuses is shown", async () => {
+    const { page, problems } = await showPage(browser, url);
+    await page.getByLabel("Weight of v1").fill("50");
+    await page.getByLabel("Weight of v2").fill("50");
+    await page.getByRole("button", { name: "Apply weights" }).click();
+    await page.getByText("The weights of food/0 are changed").waitFor();
+    const { rewrites, config } = await status();
+    assert.deepEqual(
+      rewrites[0]?.targets.map(({ weight }) => weight),
+      [50, 50],
+    );
+    assert.equal(config.overlay.length, 1);
+    // What requests met is known beyond a change of the config.
+    assert.ok((await status()).traffic.requests >= 2);
+    await page.locator("#overlay-lines").getByText("rewrite food changed by 127.0.0.1").waitFor();
+    assert.deepEqual(problems, []);
+
+    await page.getByLabel("Weight of v1").fill("2000000");
+    await page.getByRole("button", { name: "Apply weights" }).click();
+    await page
+      .locator("#result.problem")
+      .getByText(/^Nothing was changed: The body does not have the shape/)
+      .waitFor();
+    assert.equal(await page.getByLabel("Weight of v1").inputValue(), "2000000");
+    await page.getByRole("button", { name: "Reset" }).click();
+    assert.equal(await page.getByLabel("Weight of v1").inputValue(), "50");
+    await page.close();
+  });
+
+  for (const [width, scheme] of [
+    [390, "light"],
+    [390, "dark"],
+    [800, "light"],
+    [1280, "dark"],
+  ] as const) {
+    it(`everything of the replica table is seen at ${width} pixels, ${scheme}`, async () => {
+      const { page, problems } = await showPage(browser, url, { width, scheme });
+      await page.waitForFunction('document.querySelectorAll("#endpoints tbody tr").length === 3');
+      assert.equal(await overflow(page), 0);
+      const cut = await page.evaluate(
+        '[...document.querySelectorAll("#endpoints td")].filter((cell) => cell.getBoundingClientRect().right > innerWidth || cell.scrollWidth > cell.clientWidth + 1).length',
+      );
+      assert.equal(cut, 0);
+      assert.ok(await rowOf(page, "gpu-1").getByRole("button", { name: "Drain" }).isVisible());
+      assert.deepEqual(problems, []);
+      await page.close();
+    });
+  }
+});
+
+describe("where changes are not for everyone", LIMIT, () => {
+  it("a read-only port offers none, and says why", async () => {
+    const config = configOver({ only: replicas[0]!.url }, "  admin: { readOnly: true }\n");
+    const { page, problems } = await showPage(browser, pageOf(await startRouter(`${config}---\n${rewriteTo({ v1: 1 })}`)));
+    await page.getByText("The admin API is read-only here").waitFor();
+    assert.equal(await page.locator("#endpoints button:visible", { hasText: /drain|cordon/i }).count(), 0);
+    assert.equal(await page.locator("#rewrites input:visible").count(), 0);
+    assert.equal(await page.locator("#token").isVisible(), false);
+    assert.deepEqual(problems, []);
+    await page.close();
+  });
+
+  it("with a token, changes need it; it is kept nowhere", async () => {
+    const config = configOver({ only: replicas[0]!.url }, '  admin: { token: "file:token" }\n');
+    const { page } = await showPage(browser, pageOf(await startRouter(config)));
+    page.on("dialog", (dialog) => void dialog.accept());
+    const drain = page.getByRole("button", { name: "Drain only" });
+    await drain.click();
+    await page.locator("#result.problem").getByText("Nothing was changed: Send the token of spec.admin.token").waitFor();
+    await page.locator("#token").fill("open-sesame");
+    await drain.click();
+    await rowOf(page, "only").getByText("draining", { exact: true }).waitFor();
+    assert.equal(
+      await page.evaluate("JSON.stringify([localStorage.length, sessionStorage.length, document.cookie])"),
+      '[0,0,""]',
+    );
+    await page.close();
+  });
+
+  it("says when the router does not respond any more", async () => {
+    const config = configOver({ only: replicas[0]!.url });
+    const process = await startRouter(config);
+    const { page } = await showPage(browser, pageOf(process));
+    process.kill("SIGKILL");
+    await page
+      .locator("#lost")
+      .getByText(/^The router does not respond \(.+\); what is shown is \d+ s old\.$/)
+      .waitFor();
+    await page.close();
+  });
+});
+
+describe("the status page over 200 replicas", LIMIT, () => {
+  let many: string;
+
+  before(async () => {
+    if (noBrowser) return;
+    const names = Array.from({ length: 200 }, (_, index) => `pod-${index}`);
+    const config = configOver(Object.fromEntries(names.map((name, index) => [name, `http://127.0.0.1:${1 + index}`])));
+    many = pageOf(await startRouter(config));
+  });
+
+  it("shows all, sorted as people count, and finds one", async () => {
+    const { page, problems } = await showPage(browser, many);
+    await headOf(page, "Replica").getByRole("button").click();
+    const names = await namesIn(page);
+    assert.equal(names.length, 200);
+    assert.deepEqual(names.slice(0, 3), ["pod-0", "pod-1", "pod-2"]);
+    assert.equal(await page.locator("#health-word").textContent(), "Needs attention");
+    await page.locator("#endpoint-text").fill("pod-19 ");
+    assert.equal((await namesIn(page)).length, 11);
+    assert.equal(await page.locator("#endpoint-count").textContent(), "11 of 200 replicas");
+    await page.locator("#endpoint-state").selectOption("failing");
+    assert.equal((await namesIn(page)).length, 0);
+    assert.deepEqual(problems, []);
+    await page.close();
+  });
+
+  it("keeps focus, selection and scroll while it is drawn again", async () => {
+    const { page } = await showPage(browser, many);
+    const name = page.locator("#endpoints strong", { hasText: /^pod-150$/ });
+    await name.scrollIntoViewIfNeeded();
+    await page.evaluate(`
+      const cell = [...document.querySelectorAll("#endpoints strong")].find((each) => each.textContent === "pod-150");
+      getSelection().selectAllChildren(cell);
+      cell.closest("tr").querySelector("button").focus({ preventScroll: true });
+    `);
+    const state = "[String(getSelection()), document.activeElement.ariaLabel]";
+    const place = () =>
+      name.evaluate((element: { getBoundingClientRect(): { top: number } }) => element.getBoundingClientRect().top);
+    const before = await page.evaluate(state);
+    const top = await place();
+    const shown = await page.locator("#updated").textContent();
+    await page.waitForFunction((text) => document.querySelector("#updated")?.textContent !== text, shown);
+    await page.waitForTimeout(50);
+    assert.deepEqual(await page.evaluate(state), before);
+    assert.deepEqual(before, ["pod-150", "Drain pod-150"]);
+    assert.ok(Math.abs((await place()) - top) < 20, `moved from ${top} to ${await place()}`);
+    await page.close();
+  });
+
+  it("is drawn again in a moment, and fits a telephone", async () => {
+    const { page } = await showPage(browser, many, { width: 390 });
+    assert.equal(await overflow(page), 0);
+    await page.locator("#endpoint-sort").selectOption("name");
+    assert.deepEqual((await namesIn(page)).slice(0, 2), ["pod-0", "pod-1"]);
+    await page.close();
+  });
+});
