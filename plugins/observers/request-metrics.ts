@@ -56,7 +56,14 @@ function page(families: Families, view: RouterView, hasGenAi: boolean): string {
   const own = Object.values(families).map((family) =>
     family instanceof CounterFamily || family instanceof HistogramFamily ? family.text() : "",
   );
-  return trafficText(rows) + own.join("") + stateGauges(view) + processText(view) + rolloutFamilies(view) + (hasGenAi ? genAiText(rows) : "");
+  return (
+    trafficText(rows) +
+    own.join("") +
+    stateGauges(view) +
+    processText(view) +
+    rolloutFamilies(view) +
+    (hasGenAi ? genAiText(rows) : "")
+  );
 }
 
 /** Names that are gone give their room to others, once half of it is used. */
