@@ -31,7 +31,7 @@ export interface Profile {
   readonly filters: readonly Named<Pick<Filter, "filter" | "refuse">>[];
   readonly scorers: readonly WeightedScorer[];
   readonly picker: Named<Picker>;
-  /** The names that rewrites stand for, which filters may name when they refuse; absent where there are no rewrites. */
+  /** The names that rewrites stand for, which filters may name when they refuse. Absent: none. */
   readonly clientModels?: readonly string[];
   /** The plugins that have a method `chosen`. */
   readonly chosen: readonly Named<{ chosen(request: InferenceRequest, endpoint: Endpoint): void }>[];

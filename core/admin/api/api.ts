@@ -48,9 +48,10 @@ export function adminApi(options: ApiOptions): AdminApi {
       if (response !== undefined) return response;
       const { pathname } = new URL(request.url);
       const methods = router.routes.filter(([, pattern]) => pattern.test(pathname)).map(([name]) => name);
-      if (methods.length > 0 || !options.streams.has(pathname.slice(API_BASE.length))) throw noRoute([...new Set(methods)]);
+      const path = pathname.startsWith(API_BASE) ? pathname.slice(API_BASE.length) : "";
+      if (methods.length > 0 || !options.streams.has(path)) throw noRoute([...new Set(methods)]);
       if (method !== "GET") throw noRoute(["GET"]);
-      return streamResponse(request, pathname.slice(API_BASE.length), options.streams);
+      return streamResponse(request, path, options.streams);
     } catch (thrown) {
       return problemResponse(problemOf(thrown, request, options.log));
     }
