@@ -82,7 +82,8 @@ export class PoolWatch {
         this.#tell(endpoints, nowMs);
         this.#phaseTimes.follow(endpoints, nowMs);
         this.#ejector?.follow(endpoints, nowMs);
-        publish(factsOf(endpoints));
+        // Following them may have changed them again, and published that already.
+        publish(factsOf(this.table.endpoints));
       },
       standingOf: (name) => ({ ...UNTOUCHED, ...this.#ejector?.standingOf(name), ...this.intents.standingOf(name) }),
       replaced,
