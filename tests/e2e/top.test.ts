@@ -85,7 +85,7 @@ describe("a table that is drawn anew", { skip: hasPython ? false : "there is no 
 
   for (const how of ["throw", "reject"]) {
     it(`gives the terminal back after an error that nobody caught (${how}), and shows it`, TIMEOUT, async () => {
-      const terminal = fileInTerminal(join(SUPPORT, "crashing-screen.ts"), 80, 20, how);
+      const terminal = fileInTerminal(join(SUPPORT, "crashing-screen-process.ts"), 80, 20, how);
       await until(() => terminal.text.includes("exit 1"));
       assert.match(terminal.text, /drawn[\s\S]*\u001b\[\?7h\u001b\[\?1049l\u001b\[\?25h[\s\S]*boom/);
       assert.doesNotMatch(terminal.text.slice(0, terminal.text.indexOf("\u001b[?25h")), /boom/);

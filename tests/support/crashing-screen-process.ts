@@ -1,6 +1,6 @@
 import { openScreen } from "../../core/cli/screen.ts";
 
-/** Draws, then fails in a way that no code catches: `crashing-screen.ts throw|reject`. */
+/** Draws, then fails in a way that no code catches: `crashing-screen-process.ts throw|reject`. */
 const screen = openScreen();
 screen?.draw(["drawn"]);
 setTimeout(() => {
