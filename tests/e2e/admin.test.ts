@@ -137,7 +137,7 @@ describe("what happened is what the admin port says", () => {
       tried?.attempts.map(({ endpoint, result }) => [endpoint, result]),
       [[nameOf(busy), 503]],
     );
-    assert.equal(tried?.why, `${nameOf(busy)} was the only candidate of 2.`);
+    assert.equal(tried?.why, `${nameOf(busy)} was the only candidate of 2: serves-model dropped ${nameOf(willing)}.`);
   });
 
   it("a stream that breaks", async () => {
