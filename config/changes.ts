@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { CredentialSettings, Settings } from "../core/settings.ts";
-import type { AdminAddress, PluginEntry, RouterConfig } from "./config.ts";
+import type { AdminAddress, PluginEntry, RouterConfig, ShadowConfig } from "./config.ts";
 import type { LoadedConfig } from "./load.ts";
 import { describe, type Path, type Problem, problemAt } from "./problems.ts";
 import type { RewriteRule } from "./rewrite-rule.ts";
@@ -56,6 +56,7 @@ export function changesBetween(running: LoadedConfig, next: LoadedConfig): reado
     ...listed("plugin", instancesOf(running), instancesOf(next), { isSame: isSameInstance }),
     ...accessChanges(running.config.admin, after.admin),
     ...(isDeepStrictEqual(profile, after.profile) ? [] : [`profile ${after.profile.name} changed`]),
+    ...shadowChanges(running.config.shadow, after.shadow),
     ...listed("rewrite", rewrites, after.rewrites, { difference: weightsText }),
     ...named("limits", settings.limits, after.settings.limits),
     ...keyChanges(settings.credentials, after.settings.credentials),
@@ -77,6 +78,12 @@ function revealed(credentials: CredentialSettings | undefined): unknown {
   if (credentials === undefined) return undefined;
   const { ofPool, ofEndpoint, isForwarded } = credentials;
   return [ofPool?.reveal(), [...ofEndpoint].map(([name, key]) => [name, key.reveal()]), isForwarded];
+}
+
+function shadowChanges(before: ShadowConfig | undefined, after: ShadowConfig | undefined): readonly string[] {
+  if (isDeepStrictEqual(before, after)) return [];
+  if (after === undefined) return ["shadow removed"];
+  return [`shadow ${after.name} ${before === undefined ? "added" : "changed"}`];
 }
 
 /** Never shows the token. */

@@ -18,8 +18,9 @@ import type { RequestStarter } from "./intake/request-receiver.ts";
 import { LastingState } from "./lasting-state.ts";
 import { nextTurn } from "./runtime/next-turn.ts";
 import { admitAll } from "./stages/admit.ts";
-import { PluginFaults } from "./stages/plugin-faults.ts";
+import type { Mirroring } from "./stages/mirroring.ts";
 import type { SlowPlugin } from "./stages/plugin-times.ts";
+import type { Shadowing } from "./stages/shadowing.ts";
 import { type Facts, factsOf } from "./state/facts.ts";
 import type { LoadTable } from "./state/load.ts";
 import type { PrefixIndexStats } from "./state/prefix-index.ts";
@@ -55,6 +56,8 @@ export interface Router {
   readonly isPanicking: boolean;
   /** Plugins that take more time per request than they may. */
   readonly slowPlugins: readonly SlowPlugin[];
+  readonly mirroring: Pick<Mirroring, "counts">;
+  readonly shadowing: Pick<Shadowing, "counts">;
   readonly adapters: Adapters;
   /** Why the endpoint's last probe failed; "" after a success. */
   probeFailure(endpoint: Endpoint): string;
@@ -111,7 +114,7 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
   const { clock, random, log } = services;
   const sets = new PluginSets(plugins);
   const state = new LastingState(plugins, clock, log);
-  const { load, prefixes, pools, memory, pluginTimes } = state;
+  const { load, prefixes, pools, memory, pluginTimes, mirroring } = state;
   const startedAtS = Math.floor(clock.wall() / 1000);
   const waiting = new Set<() => void>();
   let kept = firstKept;
@@ -138,6 +141,7 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
     cutWaiting: (endpoint) => pools.cutWaiting(endpoint),
     publish(next) {
       pools.follow(next.endpoints);
+      mirroring.follow(next.endpoints);
       facts = next;
       if (isReady(next)) for (const wake of [...waiting]) wake();
     },
@@ -170,7 +174,9 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
       return control.traffic;
     },
     pluginTimes,
-    pluginFaults: new PluginFaults(clock, log),
+    pluginFaults: state.pluginFaults,
+    mirroring,
+    shadowing: state.shadowing,
     retryBudget: state.retryBudget,
     get silences() {
       return state.silences;
@@ -247,6 +253,8 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
     get slowPlugins() {
       return pluginTimes.slow;
     },
+    mirroring,
+    shadowing: state.shadowing,
     adapters,
     probeFailure: (endpoint) => control.probeFailure(endpoint),
     whenReady(timeoutMs) {
@@ -265,6 +273,7 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
     replace: (next) => placing(next, () => replace(next)),
     announceStop() {
       isStopping = true;
+      mirroring.stop();
     },
     close,
   };

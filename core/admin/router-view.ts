@@ -19,6 +19,8 @@ export type ShownRouter = Pick<
   | "isPanicking"
   | "slowPlugins"
   | "probeFailure"
+  | "mirroring"
+  | "shadowing"
 >;
 
 /** What the process knows beside its router. */
@@ -47,6 +49,8 @@ export function viewOf(router: ShownRouter, clock: Clock, { droppedLogLines, acc
     endpoints: facts.endpoints,
     load: load.at(clock.now()),
     mappings: config.rewriters.flatMap(({ plugin }) => plugin.mappings ?? []),
+    mirrors: router.mirroring.counts,
+    shadow: router.shadowing.counts,
     prefixIndex: prefixIndex && {
       entries: prefixIndex.entries,
       maxEntries: prefixIndex.maxEntries,

@@ -1,5 +1,6 @@
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { RouterView } from "../contract/router-view.ts";
+import { mirrorWarnings } from "./beside-status.ts";
 import type { ShownConfig, ShownRouter } from "./router-view.ts";
 import type { RewriteStatus } from "./status.ts";
 
@@ -26,6 +27,7 @@ export function warningsOf({
     ...reloadWarnings(running),
     ...poolWarnings(endpoints, available, rewrites, isPanicking),
     ...keyWarnings(endpoints, view),
+    ...(available.length === 0 ? [] : mirrorWarnings(view)),
     ...slowPlugins.map(slowWarning),
   ];
 }

@@ -7,6 +7,7 @@ import type { RouterView } from "../contract/router-view.ts";
 import type { Intents, OperatorIntent } from "../control/intents.ts";
 import type { ReloadReport } from "../control/running-config.ts";
 import type { Limits } from "../settings.ts";
+import { type MirrorStatus, mirrorsOf, type ShadowStatus, shadowStatus } from "./beside-status.ts";
 import type { ShownConfig, ShownRouter } from "./router-view.ts";
 import { warningsOf } from "./status-warnings.ts";
 
@@ -29,6 +30,8 @@ export interface Status {
   readonly warnings: readonly string[];
   readonly endpoints: readonly EndpointStatus[];
   readonly profile: ProfileStatus;
+  /** Null without one. */
+  readonly shadow: ShadowStatus | null;
   readonly rewrites: readonly RewriteStatus[];
   readonly prefixIndex: { readonly entries: number; readonly maxEntries: number; readonly bytes: number } | null;
   /** What request bodies under way and unread responses hold together, and its bound. */
@@ -115,6 +118,8 @@ interface PluginName {
 
 export interface RewriteStatus extends TargetMapping {
   readonly targets: readonly TargetStatus[];
+  /** Where copies of its requests go. */
+  readonly mirrors: readonly MirrorStatus[];
 }
 
 interface TargetStatus {
@@ -148,7 +153,7 @@ export function statusOf(
   { running, sources, listen, clientConnections, acceptPauses }: StatusExtras,
 ): Status {
   const available = facts.endpoints.filter(isServing);
-  const rewrites = view.mappings.map((mapping) => rewriteStatus(mapping, available));
+  const rewrites = view.mappings.map((mapping) => rewriteStatus(mapping, available, view));
   const wallMs = view.clock.wall();
   return {
     time: new Date(wallMs).toISOString(),
@@ -163,6 +168,7 @@ export function statusOf(
     warnings: warningsOf({ running, endpoints: facts.endpoints, available, rewrites, isPanicking, slowPlugins, view }),
     endpoints: facts.endpoints.map((endpoint) => endpointStatus(endpoint, view, intents)),
     profile: profileStatus(config.profile),
+    shadow: shadowStatus(view),
     rewrites,
     prefixIndex: view.prefixIndex ?? null,
     memory: view.memory,
@@ -237,7 +243,7 @@ function profileStatus({ name, filters, scorers, picker }: Profile): ProfileStat
   };
 }
 
-function rewriteStatus(mapping: TargetMapping, available: readonly Endpoint[]): RewriteStatus {
+function rewriteStatus(mapping: TargetMapping, available: readonly Endpoint[], view: RouterView): RewriteStatus {
   const sum = mapping.targets.reduce((total, { weight }) => total + weight, 0);
   const targets = mapping.targets.map(({ name, weight }) => ({
     name,
@@ -245,5 +251,5 @@ function rewriteStatus(mapping: TargetMapping, available: readonly Endpoint[]): 
     share: sum === 0 ? 0 : weight / sum,
     readyEndpoints: available.filter(({ models }) => models.has(name)).length,
   }));
-  return { ...mapping, targets };
+  return { ...mapping, targets, mirrors: mirrorsOf(view, mapping.name) };
 }

@@ -1,6 +1,7 @@
 import type { CandidateReport, DecisionReport } from "../contract/decision-report.ts";
 import { askAdmin } from "./ask-admin.ts";
 import { type Input, onlyWord } from "./command.ts";
+import { besideFacts } from "./explain-beside.ts";
 import { type Alignment, table } from "./table.ts";
 
 /** `signalbox explain`: prints why a request went to its replica. Returns the exit code. */
@@ -31,6 +32,7 @@ export function decisionText(report: DecisionReport): string {
     ]),
     ...report.faults.map(({ plugin, message }) => ["fault", `${plugin} was ignored: ${message}`]),
     ["why", report.why],
+    ...besideFacts(report),
     ["tried", report.attempts.map(({ endpoint, result }) => `${endpoint} (${result})`).join(", then ") || "none"],
   ];
   return `${[...table(["left", "left"], facts), ...candidateLines(report)].join("\n")}\n`;

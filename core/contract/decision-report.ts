@@ -1,3 +1,4 @@
+import { type MirrorReport, mirrorReports, type ShadowReport, shadowReport } from "./beside-report.ts";
 import type { Decision, Dropped, Fault, Leg } from "./decision.ts";
 import type { Ejection, Endpoint } from "./endpoint.ts";
 import type { Attempt, Outcome } from "./outcome.ts";
@@ -47,6 +48,10 @@ export interface DecisionReport {
   readonly refusal: Refusal | null;
   readonly faults: readonly Fault[];
   readonly attempts: readonly Attempt[];
+  /** Its copies for mirrors, as they are now. */
+  readonly mirrors: readonly MirrorReport[];
+  /** What the shadow profile would have done; null if it did not decide this request. */
+  readonly shadow: ShadowReport | null;
 }
 
 /** Prompt tokens that were believed cached at the endpoint, and that its replica reported; null if unknown. */
@@ -101,6 +106,8 @@ export function reportOf(ended: EndedRequest): DecisionReport {
     refusal: ended.refusal ?? null,
     faults: decision?.faults ?? [],
     attempts: ended.attempts,
+    mirrors: mirrorReports(ended.mirrors),
+    shadow: shadowReport(ended.shadow),
   };
 }
 

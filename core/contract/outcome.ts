@@ -1,5 +1,7 @@
 import type { Decision } from "./decision.ts";
+import type { MirrorRecord } from "./mirror.ts";
 import type { InferenceRequest } from "./request.ts";
+import type { ShadowChoice } from "./shadow.ts";
 
 /**
  * How one request ended: plain data, made once at its end. Observers get it.
@@ -38,6 +40,10 @@ export interface Outcome {
   readonly usage: Usage | undefined;
   /** Prompt tokens believed cached at the endpoint that it was sent to; undefined without a prefix index. */
   readonly predictedTokens: number | undefined;
+  /** What became of its copies for mirrors; absent if it was drawn for none. A copy may go on after this: its record is filled in. */
+  readonly mirrors?: readonly MirrorRecord[] | undefined;
+  /** What the shadow profile would have done; absent if it did not decide this request. */
+  readonly shadow?: ShadowChoice | undefined;
 }
 
 interface OutcomeError {

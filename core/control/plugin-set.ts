@@ -1,4 +1,4 @@
-import type { PluginEntry } from "../../config/config.ts";
+import type { PluginEntry, ProfileConfig } from "../../config/config.ts";
 import type { LoadedConfig } from "../../config/load.ts";
 import type { ActiveConfig, Named, Profile, WeightedScorer } from "../active-config.ts";
 import type { Clock } from "../contract/clock.ts";
@@ -130,6 +130,7 @@ function assemble(
       rewriters,
       targets: nameSet(targetsOf(rewriters)),
       profile: buildProfile(config.profile, ofKind),
+      shadow: config.shadow && { profile: buildProfile(config.shadow, ofKind), percent: config.shadow.percent },
       observers: ofKind("observer"),
       settings: config.settings,
     },
@@ -175,7 +176,7 @@ function routesOf(parsers: readonly Named<Parser>[]): ActiveConfig["routes"] {
 }
 
 function buildProfile(
-  { name, plugins }: LoadedConfig["config"]["profile"],
+  { name, plugins }: ProfileConfig,
   ofKind: <Kind extends PluginKind>(kind: Kind) => Named<PluginKinds[Kind]>[],
 ): Profile {
   const inOrder = <Plugin>(all: readonly Named<Plugin>[]) =>

@@ -1,5 +1,6 @@
 import type { Named } from "../active-config.ts";
 import type { JsonBody } from "../body/json-body.ts";
+import type { BodyBuffer } from "../body/receive.ts";
 import type { Parser } from "../contract/parser.ts";
 import type { Head } from "../wire/head.ts";
 
@@ -14,4 +15,6 @@ export interface Incoming {
   readonly peer: string;
   readonly parser: Named<Parser>;
   readonly body: JsonBody;
+  /** What keeps the body in memory; absent where nothing is sent to a socket. */
+  readonly buffer?: Pick<BodyBuffer, "hold">;
 }

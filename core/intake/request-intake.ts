@@ -124,6 +124,7 @@ class RequestIntake implements RequestReceiver, RunOwner, SlicedScanOwner {
 
   clientGone(): void {
     if (this.#isOver) return;
+    this.#run?.clientLeft();
     const delivery = this.#close();
     this.#report(delivery, { ending: "client-left", status: delivery.status }, undefined);
   }
@@ -218,6 +219,7 @@ class RequestIntake implements RequestReceiver, RunOwner, SlicedScanOwner {
       query: this.#query,
       peer: this.#peer,
       parser,
+      buffer: body,
       body: new JsonBody(body.storage, body.length, this.#scanner ?? NO_KEYS),
     };
     this.#run = new PipelineRun(incoming, this.#config, this.#plane, this.#response, this);
@@ -278,6 +280,8 @@ class RequestIntake implements RequestReceiver, RunOwner, SlicedScanOwner {
       responseBytes: delivery.responseBytes,
       usage: delivery.usage,
       predictedTokens: delivery.predictedTokens,
+      mirrors: this.#run?.mirrors,
+      shadow: this.#run?.shadow,
     };
   }
 }

@@ -291,6 +291,7 @@ export class Exchange implements ResponseReader {
   }
 }
 
-function isEventStream(head: Head): boolean {
+/** Whether the response comes as server-sent events. */
+export function isEventStream(head: Head): boolean {
   return head.begins(HEADER["content-type"], "text/event-stream");
 }

@@ -73,4 +73,9 @@ export class UpstreamPool implements ConnectionOwner {
   get size(): number {
     return this.#open.size;
   }
+
+  /** Whether more than three quarters of the connections that it may have are in use: only clients' requests should get another. */
+  get isNearLimit(): boolean {
+    return this.#open.size - this.#idle.length >= 0.75 * this.limits.upstreamConnections;
+  }
 }

@@ -97,6 +97,8 @@ function keep(record: Outcome): EndedRequest {
     usage: record.usage,
     predictedTokens: record.predictedTokens,
     attempts: record.attempts,
+    mirrors: record.mirrors,
+    shadow: record.shadow,
     isStream: request?.isStream ?? false,
     promptTokens: request?.promptTokens ?? 0,
     decision: decision && withoutBallast(decision),

@@ -2,6 +2,7 @@ import { z } from "../../core/contract/options.ts";
 import type { Attempt, Outcome } from "../../core/contract/outcome.ts";
 import { defineObserver } from "../../core/contract/plugin.ts";
 import type { RouterView } from "../../core/contract/router-view.ts";
+import { besideMetrics } from "./beside-metrics.ts";
 import { CounterFamily } from "./counter-family.ts";
 import { EXPOSITION_TYPE } from "./exposition.ts";
 import { HistogramFamily } from "./histogram-family.ts";
@@ -122,7 +123,7 @@ function page(families: Families, view: RouterView): string {
   families.predictedTokens.makeRoom("endpoint", names);
   families.errorTokens.makeRoom("endpoint", names);
   const texts = Object.values(families).map((family) => family.text());
-  return texts.join("") + stateGauges(view);
+  return texts.join("") + stateGauges(view) + besideMetrics(view);
 }
 
 const CLASSES = [NONE, "1xx", "2xx", "3xx", "4xx", "5xx"] as const;

@@ -35,6 +35,8 @@ export function makeView(endpoints: readonly Endpoint[] = [], overrides: Partial
     endpoints,
     load: makeLoad(endpoints.length),
     mappings: [],
+    mirrors: [],
+    shadow: undefined,
     prefixIndex: undefined,
     memory: NO_MEMORY,
     acceptPauses: 0,
@@ -73,6 +75,8 @@ export function makeShownRouter(endpoints: readonly Endpoint[] = [], config: Par
     connectionsTo: () => 0,
     ejectionsOf: () => 0,
     probeFailure: () => "",
+    mirroring: { counts: [] },
+    shadowing: { counts: undefined },
     intents: new Intents(new FakeClock(), () => {}),
   };
 }
@@ -91,6 +95,7 @@ function makeConfig(): ActiveConfig {
       chosen: [],
       responseHeaders: [],
     },
+    shadow: undefined,
     observers: [],
     settings: DEFAULT_SETTINGS,
   };
