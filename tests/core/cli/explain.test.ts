@@ -41,6 +41,8 @@ const report: DecisionReport = {
     { endpoint: "gpu-1", result: "connect-failed" },
     { endpoint: "gpu-2", result: 200 },
   ],
+  mirrors: [],
+  shadow: null,
 };
 
 test("a decision as text", () => {

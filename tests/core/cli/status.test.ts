@@ -72,14 +72,17 @@ const status: Status = {
         { name: "v1", weight: 90, share: 0.9, readyEndpoints: 1 },
         { name: "v9", weight: 10, share: 0.1, readyEndpoints: 0 },
       ],
+      mirrors: [],
     },
     {
       name: "all/0",
       models: [],
       onUnavailable: "refuse",
       targets: [{ name: "base", weight: 1, share: 1, readyEndpoints: 1 }],
+      mirrors: [],
     },
   ],
+  shadow: null,
   prefixIndex: null,
   limits: DEFAULT_LIMITS,
 };
