@@ -4,6 +4,7 @@ import type { AdminAddress, PluginEntry, RouterConfig, ShadowConfig } from "./co
 import type { LoadedConfig } from "./load.ts";
 import { describe, type Path, type Problem, problemAt } from "./problems.ts";
 import type { RewriteRule } from "./rewrite-rule.ts";
+import { isOfShadow } from "./shadow-instances.ts";
 
 const RESTART = "It can't change while the router runs: restart the router to change it.";
 
@@ -100,7 +101,8 @@ function accessChanges(before: AdminAddress | undefined, after: AdminAddress | u
 const DERIVED: ReadonlySet<string> = new Set(["static", "model-rewrite"]);
 
 function instancesOf({ config, definitions }: LoadedConfig) {
-  return config.plugins.map(({ name, type, from, parameters, position }: PluginEntry) => {
+  const own = config.plugins.filter(({ name }) => !isOfShadow(name));
+  return own.map(({ name, type, from, parameters, position }: PluginEntry) => {
     const isDerived = position === undefined && DERIVED.has(type);
     return { name, type, from, parameters: isDerived ? undefined : parameters, definition: definitions.get(name) };
   });

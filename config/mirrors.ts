@@ -51,7 +51,11 @@ function ruleNamed(name: string, rewrites: readonly RewriteRule[]): RewriteRule 
 function unknownRule(name: string, rewrites: readonly RewriteRule[]) {
   const names = rewrites.map((rule) => rule.name);
   const wanted = names.length === 0 ? "a document of kind InferenceModelRewrite beside it" : "the name of a rule";
-  const hint = didYouMean(name, [...names, ...names.map((each) => each.replace(/\/0$/, ""))]);
+  const own = names.filter((each) => each.startsWith(`${name}/`));
+  const hint =
+    own.length > 0
+      ? `Its rules are ${own.slice(0, 3).join(", ")}${own.length > 3 ? " …" : ""}.`
+      : didYouMean(name, [...names, ...names.map((each) => each.replace(/\/0$/, ""))]);
   return { found: `${quoted(name)}, which is not the name of a rewrite rule`, wanted, hint };
 }
 
