@@ -37,6 +37,11 @@ export class PipelineRun implements Applicant, ForwardOwner {
   decision: Decision | undefined;
   /** What the shadow profile would have done; undefined if none decided this request. */
   shadow: ShadowChoice | undefined;
+  /** When it was admitted, and when the first decision was made, in milliseconds on the router's clock; NaN before. */
+  admittedAtMs = Number.NaN;
+  decidedAtMs = Number.NaN;
+  /** How long it waited for admission, in milliseconds. */
+  waitedMs = 0;
   readonly #incoming: Incoming;
   readonly #config: ActiveConfig;
   readonly #plane: DataPlane;
@@ -47,6 +52,8 @@ export class PipelineRun implements Applicant, ForwardOwner {
   #copies: Copies | undefined;
   /** An admission that comes later finds nobody who waits for it. */
   #isOver = false;
+  /** When it began to wait for admission; NaN while it has not. */
+  #waitsSinceMs = Number.NaN;
 
   /**
    * Parses. Throws RouterError for a request that can't be understood. Returned unstarted, because it may end synchronously;
@@ -62,14 +69,21 @@ export class PipelineRun implements Applicant, ForwardOwner {
   }
 
   begin(): void {
-    this.#plane.admission.apply(this);
+    const { admission, clock } = this.#plane;
+    admission.apply(this);
+    if (Number.isNaN(this.admittedAtMs)) this.#waitsSinceMs = clock.now();
   }
 
   /** Decides and forwards. Facts are read now, because receiving the request and waiting may have taken long. */
   admitted(): void {
     if (this.#isOver) return;
+    const { clock } = this.#plane;
+    this.admittedAtMs = clock.now();
+    if (!Number.isNaN(this.#waitsSinceMs)) this.waitedMs = this.admittedAtMs - this.#waitsSinceMs;
     try {
-      this.#forward(this.#decide());
+      const decision = this.#decide(this.admittedAtMs);
+      this.decidedAtMs = clock.now();
+      this.#forward(decision);
       // Behind the request itself, which never waits for them.
       if (this.#plane.mirroring.isOn && !this.#isOver) this.#mirror();
     } catch (thrown) {
@@ -125,29 +139,27 @@ export class PipelineRun implements Applicant, ForwardOwner {
   close(): Delivery {
     this.#isOver = true;
     const delivery = this.#forwarding?.close() ?? NOT_DELIVERED;
-    this.#copies?.originalEnded(delivery.firstByteAtMs);
+    this.#copies?.originalEnded(delivery.firstByteAtMs - delivery.dispatchedAtMs);
     // Last: whoever gets its place now finds its connection and its share of the load free.
     this.#plane.admission.leave(this);
     return delivery;
   }
 
-  #decide(): Decision {
+  #decide(nowMs: number): Decision {
     const { shadow } = this.#config;
-    if (shadow === undefined || this.decision !== undefined) this.decision = this.#choose(this.request);
-    else this.decision = this.#decideTwice(shadow);
+    if (shadow === undefined || this.decision !== undefined) this.decision = this.#choose(this.request, nowMs);
+    else this.decision = this.#decideTwice(shadow, nowMs);
     return this.decision;
   }
 
-  #choose(request: InferenceRequest): Decision {
-    const { facts, load, clock, random, pluginTimes } = this.#plane;
-    const nowMs = clock.now();
+  #choose(request: InferenceRequest, nowMs: number): Decision {
+    const { facts, load, random, pluginTimes } = this.#plane;
     return decide(request, facts, pluginTimes.profileFor(this.#config.profile, nowMs), load.at(nowMs), random);
   }
 
-  #decideTwice(shadow: NonNullable<ActiveConfig["shadow"]>): Decision {
-    const { facts, load, clock, random, pluginTimes, shadowing } = this.#plane;
+  #decideTwice(shadow: NonNullable<ActiveConfig["shadow"]>, nowMs: number): Decision {
+    const { facts, load, random, pluginTimes, shadowing } = this.#plane;
     const { request } = this;
-    const nowMs = clock.now();
     const view = load.at(nowMs);
     const profile = pluginTimes.profileFor(this.#config.profile, nowMs);
     const decideBy = (one: Profile, drawn: Random) => decide(request, facts, one, view, drawn);
@@ -165,17 +177,17 @@ export class PipelineRun implements Applicant, ForwardOwner {
       buffer,
       config: this.#config,
       plane: this.#plane,
-      sentAtMs: this.decision?.atMs ?? Number.NaN,
-      choose: (copy) => this.#choose(copy),
+      choose: (copy) => this.#choose(copy, this.#plane.clock.now()),
     });
   }
 
   /** Where nobody is left to load the target, its rule draws another one, if it redistributes. */
   #decideWithoutTarget(): Decision {
-    const decision = this.#decide();
+    const { clock } = this.#plane;
+    const decision = this.#decide(clock.now());
     if (decision.refusal === undefined || !redistributes(this.request.rule, this.#config)) return decision;
     this.request = parse(this.#incoming, this.#config, this.#plane);
-    return this.#decide();
+    return this.#decide(clock.now());
   }
 
   /** Each leg has its own draft and its own exchange. Today there is always one leg, and the client gets its response. */
@@ -185,7 +197,16 @@ export class PipelineRun implements Applicant, ForwardOwner {
       const draft = rewrite(this.request, this.#incoming, this.#config.settings);
       const { openingEvents = 0 } = this.#incoming.parser.plugin;
       const keepAlive = keepAliveRule(this.#incoming, this.#config.settings);
-      const sending = { request: this.request, draft, openingEvents, keepAlive, config: this.#config, plane: this.#plane };
+      const { headAtMs } = this.#incoming;
+      const sending = {
+        request: this.request,
+        headAtMs,
+        draft,
+        openingEvents,
+        keepAlive,
+        config: this.#config,
+        plane: this.#plane,
+      };
       this.#forwarding = new Forwarding(leg, sending, this.#response, this, earlier);
       this.#forwarding.begin();
     }

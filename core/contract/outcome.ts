@@ -28,10 +28,21 @@ export interface Outcome {
   readonly error: OutcomeError | undefined;
   /** When it ended, in milliseconds since 1970. */
   readonly wallMs: number;
+  readonly times: RequestTimes;
+  /**
+   * Time that the router itself took between the last body byte and the first dispatch, without waiting for admission, in
+   * microseconds; NaN if the request was not dispatched.
+   */
+  readonly overheadUs: number;
   /** From the request's head to its end, in milliseconds. */
   readonly durationMs: number;
   /** From the request's last byte to the response's first body byte, in milliseconds; NaN without one. */
   readonly firstByteMs: number;
+  /**
+   * Time to the first token that was expected at the last endpoint when the request was dispatched there, in milliseconds; NaN
+   * without a dispatch or a known prompt. Only streams show the first token: other responses come when the last one is generated.
+   */
+  readonly expectedFirstByteMs: number;
   /** Length of the request's body. */
   readonly requestBytes: number;
   /** Length of the response's body, as far as a replica sent it. */
@@ -40,10 +51,30 @@ export interface Outcome {
   readonly usage: Usage | undefined;
   /** Prompt tokens believed cached at the endpoint that it was sent to; undefined without a prefix index. */
   readonly predictedTokens: number | undefined;
+  /** Generated tokens, as reported; estimated from the events of a stream that reports none; NaN if unknown. */
+  readonly outputTokens: number;
+  readonly isOutputEstimated: boolean;
+  /** Why the replica stopped generating, in its own word ("stop", "length", "end_turn" …), for the first choice; "" if unknown. */
+  readonly finishReason: string;
   /** What became of its copies for mirrors; absent if it was drawn for none. A copy may go on after this: its record is filled in. */
   readonly mirrors?: readonly MirrorRecord[] | undefined;
   /** What the shadow profile would have done; absent if it did not decide this request. */
   readonly shadow?: ShadowChoice | undefined;
+}
+
+/** Moments of one request, in milliseconds since its head was complete; NaN for what did not happen. */
+export interface RequestTimes {
+  /** The last byte of its body came. */
+  readonly receivedMs: number;
+  /** It was admitted; the decision began. */
+  readonly admittedMs: number;
+  /** The first decision was made. */
+  readonly decidedMs: number;
+  /** It was first handed to a connection to a replica. */
+  readonly dispatchedMs: number;
+  /** The first body byte of the response that was passed on came. */
+  readonly firstByteMs: number;
+  readonly endMs: number;
 }
 
 interface OutcomeError {
@@ -57,6 +88,10 @@ export interface Attempt {
   readonly endpoint: string;
   /** The HTTP status, or why there was none. */
   readonly result: number | AttemptFailure;
+  /** Milliseconds since the request's head was complete. */
+  readonly startedMs: number;
+  /** In the same unit; as `startedMs` if nothing was sent. */
+  readonly endedMs: number;
 }
 
 export type AttemptFailure =

@@ -7,6 +7,8 @@ import type { Head } from "../wire/head.ts";
 /** A complete request that is not yet parsed. */
 export interface Incoming {
   readonly id: string;
+  /** When its head was complete, in milliseconds on the router's clock. */
+  readonly headAtMs: number;
   readonly head: Head;
   readonly method: string;
   readonly path: string;

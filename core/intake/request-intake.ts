@@ -21,6 +21,7 @@ import { splitTarget } from "../wire/request-target.ts";
 import { WireError } from "../wire/wire-error.ts";
 import { checkContentType, requestId } from "./check-head.ts";
 import { respondLocally } from "./local-routes.ts";
+import { type End, outcomeOf } from "./outcome-of.ts";
 import { isPreflight } from "./preflight.ts";
 import type { RequestReceiver, RequestStarter } from "./request-receiver.ts";
 import type { ResponseWriter } from "./response-writer.ts";
@@ -40,12 +41,6 @@ const NO_KEYS: KeySpans = { spanOf: () => undefined };
 /** Smaller bodies stay until their request ends: what must be known of a body afterwards costs more than its memory. */
 const LEAST_FREED_BYTES = 16 * 1024;
 const NO_BODY = new Uint8Array(0);
-
-/** How a request ended, apart from what was delivered. */
-interface End {
-  readonly ending: Outcome["ending"];
-  readonly status: number;
-}
 
 /**
  * One request from its head to its Outcome: checks the head, gathers and scans the body, starts the pipeline, and ends the
@@ -213,6 +208,7 @@ class RequestIntake implements RequestReceiver, RunOwner, SlicedScanOwner {
     this.#scanner?.finish(body.storage, body.length);
     const incoming = {
       id: this.#id,
+      headAtMs: this.#startedAtMs,
       head: this.#head,
       method: this.#head.method,
       path: this.#path,
@@ -260,29 +256,18 @@ class RequestIntake implements RequestReceiver, RunOwner, SlicedScanOwner {
     this.#plane.giveBack(this.#config);
   }
 
-  #outcome(delivery: Delivery, { ending, status }: End, error: RouterError | undefined): Outcome {
-    const { clock } = this.#plane;
-    return {
+  #outcome(delivery: Delivery, end: End, error: RouterError | undefined): Outcome {
+    const known = {
       id: this.#id,
       api: this.#parser?.type ?? "",
       method: this.#head.method,
       path: this.#path,
-      request: this.#run?.request,
-      decision: this.#run?.decision,
-      attempts: delivery.attempts,
-      status,
-      ending,
-      error: error && { code: error.code, message: error.message },
-      wallMs: clock.wall(),
-      durationMs: clock.now() - this.#startedAtMs,
-      firstByteMs: delivery.firstByteAtMs - this.#bodyEndedAtMs,
+      headAtMs: this.#startedAtMs,
+      bodyEndedAtMs: this.#bodyEndedAtMs,
       requestBytes: this.#bodyBytes,
-      responseBytes: delivery.responseBytes,
-      usage: delivery.usage,
-      predictedTokens: delivery.predictedTokens,
-      mirrors: this.#run?.mirrors,
-      shadow: this.#run?.shadow,
+      run: this.#run,
     };
+    return outcomeOf(known, delivery, end, error, this.#plane.clock);
   }
 }
 

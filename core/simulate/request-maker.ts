@@ -38,6 +38,7 @@ export class RequestMaker {
     };
     const incoming = {
       id: `simulated-${index}`,
+      headAtMs: 0,
       head: HEAD,
       method: "POST",
       path: PATH,

@@ -8,7 +8,7 @@ import { seededRandom } from "../contract/test-kit.ts";
 import { KeptState } from "../control/kept-state.ts";
 import { buildPluginSet } from "../control/plugin-set.ts";
 import { PoolWatch } from "../control/pool-watch.ts";
-import type { ForwardPlane } from "../stages/replica-exchange.ts";
+import type { ForwardPlane } from "../stages/sending.ts";
 import { type Facts, factsOf } from "../state/facts.ts";
 import { LoadTable } from "../state/load.ts";
 import { SECRET_WORDS } from "../state/prefix-hash.ts";

@@ -120,7 +120,8 @@ export class Simulation {
   #forward(traced: TraceRequest, request: InferenceRequest, leg: Leg): void {
     const poolOf = ({ slot }: { slot: number }) => ({ take: () => this.#upstreams[slot]!.connect(traced), isNearLimit: false });
     const plane = { ...this.#router, poolOf };
-    const sending = { request, draft: DRAFT, openingEvents: 0, keepAlive: undefined, config: plane.config, plane };
+    const headAtMs = this.#queue.now();
+    const sending = { request, headAtMs, draft: DRAFT, openingEvents: 0, keepAlive: undefined, config: plane.config, plane };
     const forwarding = new Forwarding(leg, sending, new Client(), {
       bodyDelivered() {},
       completed: () => this.#over(forwarding.close(), true),

@@ -1,13 +1,15 @@
 import type { Leg } from "../contract/decision.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { RouterError } from "../contract/errors.ts";
-import type { Attempt, AttemptFailure, Usage } from "../contract/outcome.ts";
+import type { Attempt, AttemptFailure } from "../contract/outcome.ts";
 import { allSaturated, upstreamError } from "../errors/upstream-errors.ts";
 import type { ResponseWriter } from "../intake/response-writer.ts";
 import type { CutEvent } from "../stream/open-event.ts";
+import { type Generated, NOTHING_GENERATED } from "../stream/usage-tap.ts";
 import type { UpstreamFailure } from "../wire/upstream-connection.ts";
-import { Exchange, type ExchangeOwner, type Sending } from "./replica-exchange.ts";
+import { Exchange, type ExchangeOwner } from "./replica-exchange.ts";
 import { isOverload, type NextStep, nextStep, type TryEvent } from "./retry-policy.ts";
+import type { Sending } from "./sending.ts";
 
 /** The result of a leg: plain data, made once when it ends. */
 export interface Delivery {
@@ -17,7 +19,11 @@ export interface Delivery {
   readonly responseBytes: number;
   /** When its first body byte came, in milliseconds on the router's clock; NaN without one. */
   readonly firstByteAtMs: number;
-  readonly usage: Usage | undefined;
+  /** When the request was first handed to a connection, on the same clock; NaN if it was not. */
+  readonly dispatchedAtMs: number;
+  /** Expected at the last endpoint when the request was sent there, in milliseconds; NaN if unknown. */
+  readonly expectedFirstByteMs: number;
+  readonly generated: Generated;
   readonly predictedTokens: number | undefined;
   /** Where the event stream that was passed on stands; undefined if none was. */
   readonly cut: CutEvent | undefined;
@@ -31,7 +37,9 @@ export const NOT_DELIVERED: Delivery = {
   status: 0,
   responseBytes: 0,
   firstByteAtMs: Number.NaN,
-  usage: undefined,
+  dispatchedAtMs: Number.NaN,
+  expectedFirstByteMs: Number.NaN,
+  generated: NOTHING_GENERATED,
   predictedTokens: undefined,
   cut: undefined,
   isBodyFree: true,
@@ -42,6 +50,7 @@ const NONE: readonly Exchange[] = [];
 /** Tries of the same request at endpoints that do not have the target. */
 export interface Earlier {
   readonly attempts: readonly Attempt[];
+  readonly dispatchedAtMs: number;
   /** Whether it is certain that none of their connections needs the request's body any more. */
   readonly isBodyFree: boolean;
 }
@@ -107,18 +116,22 @@ export class Forwarding implements ExchangeOwner {
   close(): Delivery {
     this.#cancelPause?.();
     const exchange = this.#exchange;
-    if (exchange === undefined) return { ...NOT_DELIVERED, attempts: this.#attempts, isBodyFree: this.#isBodyFree };
+    const dispatchedAtMs = this.#dispatchedAtMs;
+    if (exchange === undefined)
+      return { ...NOT_DELIVERED, attempts: this.#attempts, dispatchedAtMs, isBodyFree: this.#isBodyFree };
     if (!exchange.isOver) {
       exchange.close();
-      this.#note(exchange.endpoint, "aborted");
+      this.#noteTry("aborted");
     }
-    const { status, responseBytes, firstByteAtMs, usage, predictedTokens, cut } = exchange;
+    const { status, responseBytes, firstByteAtMs, expectedFirstByteMs, generated, predictedTokens, cut } = exchange;
     return {
       attempts: this.#attempts,
       status,
       responseBytes,
       firstByteAtMs,
-      usage,
+      dispatchedAtMs,
+      expectedFirstByteMs,
+      generated,
       predictedTokens,
       cut,
       isBodyFree: this.#isBodyFree,
@@ -131,7 +144,7 @@ export class Forwarding implements ExchangeOwner {
     if (!isOverload(status) || this.#stepAfter({ type: "status", status }) === "relay") return true;
     const exchange = this.#exchange;
     exchange?.drop(status);
-    this.#note(exchange?.endpoint, status);
+    this.#noteTry(status);
     this.#retryNext(true);
     return false;
   }
@@ -142,9 +155,9 @@ export class Forwarding implements ExchangeOwner {
     if (this.#stepAfter({ type: "missing", isConfigured }) === "relay") return true;
     const exchange = this.#exchange;
     exchange?.drop(404);
-    this.#note(exchange?.endpoint, 404);
+    this.#noteTry(404);
     if (!isConfigured) plane.retryBudget.retry(plane.clock.now());
-    this.#owner.missedTarget({ attempts: this.#attempts, isBodyFree: this.#isBodyFree });
+    this.#owner.missedTarget({ attempts: this.#attempts, dispatchedAtMs: this.#dispatchedAtMs, isBodyFree: this.#isBodyFree });
     return false;
   }
 
@@ -155,13 +168,13 @@ export class Forwarding implements ExchangeOwner {
   }
 
   completed(): void {
-    this.#note(this.#exchange?.endpoint, this.#exchange?.status ?? 0);
+    this.#noteTry(this.#exchange?.status ?? 0);
     this.#owner.completed();
   }
 
   failed(failure: UpstreamFailure, isDelivered: boolean): void {
     const endpoint = this.#exchange?.endpoint;
-    this.#note(endpoint, failure);
+    this.#noteTry(failure);
     const step = this.#stepAfter({ type: "failed", failure, isDelivered });
     if (isDelivered) this.#wasDelivered = true;
     else if (endpoint !== undefined) this.#sending.plane.connectFailed(endpoint);
@@ -211,7 +224,8 @@ export class Forwarding implements ExchangeOwner {
     const isCurrent = plane.load.isCurrent(endpoint);
     const connection = isCurrent ? plane.poolOf(endpoint).take(isFresh) : undefined;
     if (connection === undefined) {
-      this.#note(endpoint, isCurrent ? "saturated" : "removed");
+      const nowMs = plane.clock.now();
+      this.#note(endpoint, isCurrent ? "saturated" : "removed", nowMs, nowMs);
       return false;
     }
     if (this.#exchange !== undefined) this.#earlier = [...this.#earlier, this.#exchange];
@@ -239,8 +253,19 @@ export class Forwarding implements ExchangeOwner {
     });
   }
 
-  /** Records one try. */
-  #note(endpoint: Endpoint | undefined, result: number | AttemptFailure): void {
-    this.#attempts.push({ endpoint: endpoint?.name ?? "", result });
+  get #dispatchedAtMs(): number {
+    return this.#before?.dispatchedAtMs ?? (this.#earlier[0] ?? this.#exchange)?.dispatchedAtMs ?? Number.NaN;
+  }
+
+  /** Records the try under way, which is over. */
+  #noteTry(result: number | AttemptFailure): void {
+    const exchange = this.#exchange;
+    if (exchange === undefined) return;
+    this.#note(exchange.endpoint, result, exchange.beganAtMs, this.#sending.plane.clock.now());
+  }
+
+  #note({ name }: Endpoint, result: number | AttemptFailure, beganAtMs: number, endedAtMs: number): void {
+    const { headAtMs } = this.#sending;
+    this.#attempts.push({ endpoint: name, result, startedMs: beganAtMs - headAtMs, endedMs: endedAtMs - headAtMs });
   }
 }

@@ -27,8 +27,6 @@ export interface Original {
   readonly buffer: NonNullable<Incoming["buffer"]>;
   readonly config: ActiveConfig;
   readonly plane: MirrorPlane;
-  /** When it was sent, on the router's clock. */
-  readonly sentAtMs: number;
   /** Decides for a copy, as for a request. */
   choose(copy: InferenceRequest): Decision;
 }
@@ -43,17 +41,15 @@ export class Copies {
   /** One for each mirror that the request was drawn for. */
   readonly records: readonly MirrorRecord[];
   readonly #copies: readonly MirrorCopy[];
-  readonly #sentAtMs: number;
 
-  constructor(records: readonly MirrorRecord[], copies: readonly MirrorCopy[], sentAtMs: number) {
+  constructor(records: readonly MirrorRecord[], copies: readonly MirrorCopy[]) {
     this.records = records;
     this.#copies = copies;
-    this.#sentAtMs = sentAtMs;
   }
 
-  /** The request itself has ended; its first byte came at that time, NaN for never. */
-  originalEnded(firstByteAtMs: number): void {
-    for (const copy of this.#copies) copy.originalEnded(firstByteAtMs - this.#sentAtMs);
+  /** The request itself has ended; its first byte came so long after its dispatch, NaN for never. */
+  originalEnded(firstByteMs: number): void {
+    for (const copy of this.#copies) copy.originalEnded(firstByteMs);
   }
 
   /** The client gave its request up: replicas would have stopped working on it. */
@@ -126,7 +122,7 @@ export class Mirroring {
       } else copies = [...copies, sent];
       records.push(record);
     }
-    return new Copies(records, copies, original.sentAtMs);
+    return new Copies(records, copies);
   }
 
   /** Returns why none was sent. */

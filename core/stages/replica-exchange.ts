@@ -1,54 +1,27 @@
-import type { ActiveConfig } from "../active-config.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
+import { firstTokenMs, uncachedTokens } from "../contract/expected-wait.ts";
+import type { LoadView } from "../contract/load-view.ts";
 import type { Usage } from "../contract/outcome.ts";
 import type { InferenceRequest } from "../contract/request.ts";
-import type { DataPlane, ReplicaConnection } from "../data-plane.ts";
+import type { ReplicaConnection } from "../data-plane.ts";
 import type { ResponseWriter } from "../intake/response-writer.ts";
 import { Claim } from "../state/claim.ts";
 import { EventBoundary } from "../stream/event-boundary.ts";
 import type { CutEvent } from "../stream/open-event.ts";
-import { UsageTap } from "../stream/usage-tap.ts";
+import { type Generated, NOTHING_GENERATED, UsageTap } from "../stream/usage-tap.ts";
 import { responseLines, responseLinesWithoutCors } from "../wire/forwarded-headers.ts";
 import type { Framing } from "../wire/framing.ts";
 import type { Head } from "../wire/head.ts";
 import { HEADER } from "../wire/header-names.ts";
 import type { ResponseReader, UpstreamFailure } from "../wire/upstream-connection.ts";
-import { KeepAlive, type KeepAliveRule } from "./keep-alive.ts";
+import { KeepAlive } from "./keep-alive.ts";
 import { pauseMs } from "./overload-pause.ts";
 import { ownResponseLines } from "./response-lines.ts";
 import { isOverload } from "./retry-policy.ts";
-import { type Draft, requestHead } from "./rewrite.ts";
+import { requestHead } from "./rewrite.ts";
+import type { Sending } from "./sending.ts";
 import { tellChosen } from "./tell-chosen.ts";
 import { UnlistedTry } from "./unlisted-try.ts";
-
-/** What of the data plane the tries of a request use. */
-export type ForwardPlane = Pick<
-  DataPlane,
-  | "checkModels"
-  | "clock"
-  | "connectFailed"
-  | "load"
-  | "log"
-  | "poolOf"
-  | "prefixIndex"
-  | "random"
-  | "retryBudget"
-  | "silences"
-  | "tokenScale"
-  | "traffic"
->;
-
-/** What all tries of one leg have in common. */
-export interface Sending {
-  readonly request: InferenceRequest;
-  readonly draft: Draft;
-  /** Events at the beginning of a stream of this API that come before the prompt is processed. */
-  readonly openingEvents: number;
-  /** What a silent event stream gets; undefined for nothing. */
-  readonly keepAlive: KeepAliveRule | undefined;
-  readonly config: ActiveConfig;
-  readonly plane: ForwardPlane;
-}
 
 /** The maker of an exchange: it decides what happens next. */
 export interface ExchangeOwner {
@@ -77,8 +50,8 @@ export class Exchange implements ResponseReader {
   responseBytes = 0;
   /** When the first body byte came, in milliseconds on the router's clock; NaN before. */
   firstByteAtMs = Number.NaN;
-  /** What the replica reported; set when its response is complete. */
-  usage: Usage | undefined;
+  /** What its response says of the generation; set when it has ended. */
+  generated: Generated = NOTHING_GENERATED;
   /** True once it has ended. */
   isOver = false;
 
@@ -98,7 +71,12 @@ export class Exchange implements ResponseReader {
   #isBodyFreed = false;
   /** Its response is not read, because the client takes nothing. */
   #isHeld = false;
-  readonly #beganAtMs: number;
+  /** When it began, in milliseconds on the router's clock. */
+  readonly beganAtMs: number;
+  /** When the request was handed to the connection; NaN before. */
+  dispatchedAtMs = Number.NaN;
+  /** Expected time to the first token when it began, in milliseconds; NaN if the request has no known prompt. */
+  readonly expectedFirstByteMs: number;
   /** Prompt tokens that the endpoint works off before this request's first token, its own included. */
   readonly #tokensAhead: number;
 
@@ -115,8 +93,10 @@ export class Exchange implements ResponseReader {
     this.#sending = sending;
     this.#response = response;
     this.#owner = owner;
-    this.#beganAtMs = plane.clock.now();
-    this.#tokensAhead = plane.load.remainingPrefill(endpoint.slot, this.#beganAtMs);
+    this.beganAtMs = plane.clock.now();
+    const before = plane.load.at(this.beganAtMs);
+    this.#tokensAhead = before.remainingPrefill(endpoint.slot);
+    this.expectedFirstByteMs = expectedMs(request, endpoint, before);
     this.#claim = new Claim(request, endpoint, plane.load, plane.prefixIndex);
     this.#tokensAhead += this.#claim.uncachedTokens;
     this.#unlisted = UnlistedTry.of(request, endpoint, plane, this, () => owner.missedTarget());
@@ -128,6 +108,7 @@ export class Exchange implements ResponseReader {
     const { request, draft, config, plane } = this.#sending;
     tellChosen(config.profile, request, this.endpoint, plane.log);
     const head = requestHead(draft, this.endpoint, config.settings.credentials);
+    this.dispatchedAtMs = plane.clock.now();
     this.#connection.send(draft.method, head, draft.body, this.#unlisted ?? this);
   }
 
@@ -160,7 +141,7 @@ export class Exchange implements ResponseReader {
     if (this.isOver) return;
     this.#settle();
     const { request, plane } = this.#sending;
-    plane.traffic.abandoned(request, this.endpoint, this.#beganAtMs);
+    plane.traffic.abandoned(request, this.endpoint, this.beganAtMs);
     this.#connection.destroy();
   }
 
@@ -169,7 +150,7 @@ export class Exchange implements ResponseReader {
     this.#claim.withdraw();
     this.#settle();
     const { request, plane } = this.#sending;
-    plane.traffic.responded(request, this.endpoint, status, this.#beganAtMs);
+    plane.traffic.responded(request, this.endpoint, status, this.beganAtMs);
     if (!this.#unlisted?.hasWhole) this.#connection.destroy();
   }
 
@@ -183,7 +164,7 @@ export class Exchange implements ResponseReader {
     this.status = head.status;
     if (head.status === 404 && this.endpoint.models.has(request.target)) plane.checkModels(this.endpoint);
     if (isEventStream(head)) this.#boundary = new EventBoundary(openingEvents);
-    if (request.promptSpans.length > 0) this.#tap = new UsageTap();
+    if (head.status < 300 && request.promptSpans.length > 0) this.#tap = new UsageTap(this.#boundary !== undefined);
     const length = framing.kind === "length" ? framing.length : -1;
     const kept = config.settings.cors === undefined ? responseLines(head) : responseLinesWithoutCors(head);
     const lines = kept + ownResponseLines(request, this.endpoint, config, plane.log);
@@ -215,10 +196,9 @@ export class Exchange implements ResponseReader {
   end(isVerbatimEnd: boolean): void {
     if (this.isOver) return;
     this.#hasSentAll = this.#connection.hasSentAll;
-    if (this.status < 300) this.#learn(this.#tap?.finish());
-    this.#settle();
+    this.#settle(true);
     const { request, plane } = this.#sending;
-    plane.traffic.responded(request, this.endpoint, this.status, this.#beganAtMs);
+    plane.traffic.responded(request, this.endpoint, this.status, this.beganAtMs);
     this.#response.end(isVerbatimEnd);
     this.#owner.completed();
   }
@@ -228,7 +208,7 @@ export class Exchange implements ResponseReader {
     if (this.status === 0) this.#claim.withdraw();
     this.#settle();
     const { request, plane } = this.#sending;
-    plane.traffic.failed(request, this.endpoint, failure, this.#beganAtMs);
+    plane.traffic.failed(request, this.endpoint, failure, this.beganAtMs);
     this.#owner.failed(failure, isDelivered);
   }
 
@@ -266,18 +246,19 @@ export class Exchange implements ResponseReader {
   #tellFirstToken(): void {
     const { request, plane } = this.#sending;
     if (!request.isStream || this.status >= 300) return;
-    plane.traffic.firstToken(this.endpoint, plane.clock.now() - this.#beganAtMs, this.#tokensAhead);
+    plane.traffic.firstToken(this.endpoint, plane.clock.now() - this.beganAtMs, this.#tokensAhead);
   }
 
   #tellDelivered(): void {
     if (!this.isOver && this.hasSentAll) this.#isBodyFreed = this.#owner.delivered();
   }
 
-  #settle(): void {
+  #settle(isComplete = false): void {
     this.isOver = true;
     this.#unlisted?.close();
     this.#release();
-    this.#tap?.close();
+    if (this.#tap !== undefined) this.generated = this.#tap.finish(isComplete);
+    this.#learn(this.generated.usage);
     this.#keepAlive?.close();
     this.#claim.release();
   }
@@ -285,10 +266,13 @@ export class Exchange implements ResponseReader {
   #learn(usage: Usage | undefined): void {
     if (usage === undefined) return;
     const { request, plane } = this.#sending;
-    this.usage = usage;
     plane.tokenScale.learn(request.api, request.parsedTokens, usage.promptTokens);
     this.#claim.report(usage);
   }
+}
+
+function expectedMs(request: InferenceRequest, { slot }: Endpoint, load: LoadView): number {
+  return request.promptTokens > 0 ? firstTokenMs(load, slot, uncachedTokens(request, slot)) : Number.NaN;
 }
 
 /** Whether the response comes as server-sent events. */

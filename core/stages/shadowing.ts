@@ -3,6 +3,7 @@ import type { Clock } from "../contract/clock.ts";
 import type { Decision } from "../contract/decision.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import { RouterError } from "../contract/errors.ts";
+import { firstTokenMs, uncachedTokens } from "../contract/expected-wait.ts";
 import type { LoadView } from "../contract/load-view.ts";
 import type { Random } from "../contract/profile-plugin.ts";
 import type { InferenceRequest } from "../contract/request.ts";
@@ -123,7 +124,7 @@ function compare(profile: string, request: InferenceRequest, decision: Decision,
   const differenceMs =
     chosen === undefined || other === undefined
       ? Number.NaN
-      : firstTokenMs(request, other, load) - firstTokenMs(request, chosen, load);
+      : expectedMs(request, other, load) - expectedMs(request, chosen, load);
   return {
     profile,
     endpoint: other?.name ?? "",
@@ -133,10 +134,8 @@ function compare(profile: string, request: InferenceRequest, decision: Decision,
   };
 }
 
-/** Expected time to the first token: what waits there and what is not cached, at the measured speed. */
-function firstTokenMs({ promptTokens, prefix }: InferenceRequest, { slot }: Endpoint, load: LoadView): number {
-  const uncached = Math.max(0, promptTokens - prefix.matchedTokens(slot));
-  return (load.remainingPrefill(slot) + uncached) / load.prefillRate(slot);
+function expectedMs(request: InferenceRequest, { slot }: Endpoint, load: LoadView): number {
+  return firstTokenMs(load, slot, uncachedTokens(request, slot));
 }
 
 /** Random numbers, and the same ones again for a second decision; when it takes more, it gets new ones. */

@@ -1,4 +1,5 @@
 import type { Endpoint } from "../contract/endpoint.ts";
+import { uncachedTokens } from "../contract/expected-wait.ts";
 import type { Usage } from "../contract/outcome.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 import { Lease } from "./lease.ts";
@@ -22,17 +23,15 @@ export class Claim {
   #isAdmitted = true;
 
   constructor(request: InferenceRequest, endpoint: Endpoint, load: LoadTable, prefixIndex: PrefixIndex | undefined) {
-    const { prefix, promptTokens } = request;
+    const { prefix } = request;
+    this.predictedTokens = prefix.matchedTokens(endpoint.slot);
     // Whole numbers, so that a million sums leave no residue.
-    const predictedTokens = prefix.matchedTokens(endpoint.slot);
-    const uncachedTokens = Math.max(0, Math.round(promptTokens - predictedTokens));
-    this.predictedTokens = predictedTokens;
-    this.uncachedTokens = uncachedTokens;
+    this.uncachedTokens = Math.round(uncachedTokens(request, endpoint.slot));
     this.#endpoint = endpoint;
     this.#request = request;
     this.#load = load;
     this.#prefixIndex = prefixIndex;
-    this.#lease = new Lease(load, endpoint.slot, { tokens: uncachedTokens, hasFirstByte: request.isStream });
+    this.#lease = new Lease(load, endpoint.slot, { tokens: this.uncachedTokens, hasFirstByte: request.isStream });
     prefixIndex?.admit(prefix, endpoint.slot);
   }
 

@@ -1,4 +1,6 @@
 import type { Usage } from "../contract/outcome.ts";
+import { EventCount } from "./event-count.ts";
+import { estimateTokens, finishReasonIn } from "./generated.ts";
 
 // Replicas report usage at the end of a response: {"prompt_tokens":…,"completion_tokens":…}, with the tokens that their cache
 // held. To read it without parsing the whole response, the last bytes are kept, and the last "usage" object in them is read.
@@ -23,14 +25,38 @@ const CACHED = /"cached_tokens"\s*:\s*(\d{1,9})\b/;
 const CACHE_READ = /"cache_read_input_tokens"\s*:\s*(\d{1,9})\b/;
 const CACHE_CREATED = /"cache_creation_input_tokens"\s*:\s*(\d{1,9})\b/;
 
+/** What a response, or what came of it, says of its generation. Plain data; the fields are those of an Outcome. */
+export interface Generated {
+  readonly usage: Usage | undefined;
+  readonly outputTokens: number;
+  readonly isOutputEstimated: boolean;
+  readonly finishReason: string;
+}
+
+export const NOTHING_GENERATED: Generated = {
+  usage: undefined,
+  outputTokens: Number.NaN,
+  isOutputEstimated: false,
+  finishReason: "",
+};
+
 const spare: Buffer[] = [];
 const straight = Buffer.alloc(TAIL_BYTES);
 
-/** Keeps the end of a response of any length, to find the usage that the replica reports there. */
+/**
+ * Keeps the end of a response of any length, to find what the replica reports there. Counts the events of an event stream, in
+ * case that it reports no usage.
+ */
 export class UsageTap {
   #ring: Buffer | undefined;
   /** Bytes kept so far; modulo TAIL_BYTES, the index of the next byte. */
+  #kept = 0;
   #total = 0;
+  readonly #events: EventCount | undefined;
+
+  constructor(isEventStream: boolean) {
+    if (isEventStream) this.#events = new EventCount();
+  }
 
   /** Reads body bytes: `spanCount` [start, end) pairs into `chunk`. Keeps only the last TAIL_BYTES. */
   read(chunk: Buffer, spans: ArrayLike<number>, spanCount: number): void {
@@ -41,36 +67,54 @@ export class UsageTap {
       first -= 1;
       bytes += spans[2 * first + 1]! - spans[2 * first]!;
     }
-    for (let i = first; i < spanCount; i++) this.#keep(this.#ring, chunk, spans[2 * i]!, spans[2 * i + 1]!);
+    for (let i = 0; i < spanCount; i++) {
+      const start = spans[2 * i]!;
+      const end = spans[2 * i + 1]!;
+      this.#total += end - start;
+      this.#events?.read(chunk, start, end);
+      if (i >= first) this.#keep(this.#ring, chunk, start, end);
+    }
   }
 
-  /** Returns the reported usage, undefined if there is none, and frees the memory. */
-  finish(): Usage | undefined {
+  /** Returns what is known and frees the memory. `isComplete` is false if the response broke off: it has no usage then. */
+  finish(isComplete: boolean): Generated {
     const ring = this.#ring;
-    if (ring === undefined) return undefined;
-    const total = this.#total;
-    this.close();
-    if (total <= TAIL_BYTES) return readUsage(ring, total);
-    const at = total % TAIL_BYTES;
+    if (ring === undefined) return NOTHING_GENERATED;
+    const kept = this.#kept;
+    this.#free(ring);
+    if (kept <= TAIL_BYTES) return this.#report(ring, kept, isComplete);
+    const at = kept % TAIL_BYTES;
     straight.set(ring.subarray(at));
     straight.set(ring.subarray(0, at), TAIL_BYTES - at);
-    return readUsage(straight, TAIL_BYTES);
+    return this.#report(straight, TAIL_BYTES, isComplete);
   }
 
-  /** Frees the memory. */
-  close(): void {
-    if (this.#ring !== undefined && spare.length < MAX_SPARE) spare.push(this.#ring);
+  #report(bytes: Buffer, length: number, isComplete: boolean): Generated {
+    const usage = isComplete ? readUsage(bytes, length) : undefined;
+    const tail = bytes.toString("latin1", 0, length);
+    const reported = usage?.outputTokens ?? Number.NaN;
+    const isOutputEstimated = Number.isNaN(reported) && this.#events !== undefined;
+    return {
+      usage,
+      outputTokens: isOutputEstimated ? estimateTokens(tail, this.#events.ended, this.#total) : reported,
+      isOutputEstimated,
+      finishReason: finishReasonIn(tail),
+    };
+  }
+
+  #free(ring: Buffer): void {
+    if (spare.length < MAX_SPARE) spare.push(ring);
     this.#ring = undefined;
-    this.#total = 0;
+    this.#kept = 0;
   }
 
   #keep(ring: Buffer, chunk: Buffer, start: number, end: number): void {
     const from = Math.max(start, end - TAIL_BYTES);
-    const at = this.#total % TAIL_BYTES;
+    const at = this.#kept % TAIL_BYTES;
     const untilWrap = Math.min(end, from + TAIL_BYTES - at);
     ring.set(chunk.subarray(from, untilWrap), at);
     if (untilWrap < end) ring.set(chunk.subarray(untilWrap, end));
-    this.#total += end - from;
+    this.#kept += end - from;
   }
 }
 

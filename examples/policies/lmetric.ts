@@ -1,6 +1,6 @@
+import { uncachedTokens } from "../../core/contract/expected-wait.ts";
 import { z } from "../../core/contract/options.ts";
 import { defineScorer } from "../../core/contract/plugin.ts";
-import { uncachedTokens } from "../../plugins/scorers/uncached-tokens.ts";
 import { cheapestFirst } from "./cheapest-first.ts";
 
 /**

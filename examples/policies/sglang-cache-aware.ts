@@ -1,7 +1,7 @@
 import type { Endpoint } from "../../core/contract/endpoint.ts";
+import { uncachedTokens } from "../../core/contract/expected-wait.ts";
 import { z } from "../../core/contract/options.ts";
 import { defineScorer } from "../../core/contract/plugin.ts";
-import { uncachedTokens } from "../../plugins/scorers/uncached-tokens.ts";
 import { cheapestFirst } from "./cheapest-first.ts";
 
 /** Defaults of the command line of SGLang's router (`--cache-threshold` and so on). */

@@ -1,9 +1,9 @@
 import type { Endpoint } from "../../core/contract/endpoint.ts";
+import { firstTokenMs, uncachedTokens } from "../../core/contract/expected-wait.ts";
 import type { LoadView } from "../../core/contract/load-view.ts";
 import { z } from "../../core/contract/options.ts";
 import { defineScorer } from "../../core/contract/plugin.ts";
 import type { InferenceRequest } from "../../core/contract/request.ts";
-import { uncachedTokens } from "./uncached-tokens.ts";
 
 const options = z.strictObject({
   /** Milliseconds added for each request in flight, because each generation makes the engine's steps a little slower. */
@@ -41,8 +41,8 @@ export default defineScorer({
         let shortest = Number.POSITIVE_INFINITY;
         for (const endpoint of candidates) {
           const { slot } = endpoint;
-          const tokens = load.remainingPrefill(slot) + weight * uncachedTokens(request, slot);
-          const queueMs = tokens / load.prefillRate(slot) + decodeMs * load.inFlight(slot);
+          const prefillMs = firstTokenMs(load, slot, weight * uncachedTokens(request, slot));
+          const queueMs = prefillMs + decodeMs * load.inFlight(slot);
           const waitMs = queueMs + adapterWaitMs(request, endpoint, load);
           waitsMs.push(waitMs);
           if (waitMs < shortest) shortest = waitMs;

@@ -1,6 +1,6 @@
+import { uncachedTokens } from "../../core/contract/expected-wait.ts";
 import { z } from "../../core/contract/options.ts";
 import { defineScorer } from "../../core/contract/plugin.ts";
-import { uncachedTokens } from "./uncached-tokens.ts";
 
 const options = z.strictObject({
   /** An endpoint with at least this many tokens scores 0. */

@@ -167,6 +167,7 @@ export function makeIncoming(json: string, lines: readonly string[] = []): Incom
   const path = "/v1/chat/completions";
   return {
     id: "request-1",
+    headAtMs: 0,
     head: requestHead(lines, `POST ${path} HTTP/1.1`),
     method: "POST",
     path,

@@ -1,6 +1,6 @@
 import type { Decision, Leg } from "../../core/contract/decision.ts";
 import type { Endpoint } from "../../core/contract/endpoint.ts";
-import type { Outcome } from "../../core/contract/outcome.ts";
+import type { Attempt, Outcome } from "../../core/contract/outcome.ts";
 import { makeEndpoints, makeRequest } from "../../core/contract/test-kit.ts";
 
 /** A choice among three endpoints that one scorer tells apart: "e1" first. The overrides are those of the decision and of its leg. */
@@ -29,12 +29,17 @@ export function makeDecision(overrides: Partial<Decision & Leg> = {}): Decision 
   };
 }
 
+/** A try that took from 12 to 800 ms of its request. */
+export function makeAttempt(endpoint: string, result: Attempt["result"]): Attempt {
+  return { endpoint, result, startedMs: 12, endedMs: 800 };
+}
+
 /** A chat request that "e1" answered. */
 export function makeOutcome(overrides: Partial<Outcome> = {}): Outcome {
   return {
     request: makeRequest({ promptTokens: 100 }),
     decision: makeDecision(),
-    attempts: [{ endpoint: "e1", result: 200 }],
+    attempts: [makeAttempt("e1", 200)],
     id: "r1",
     api: "chat-completions",
     method: "POST",
@@ -43,12 +48,18 @@ export function makeOutcome(overrides: Partial<Outcome> = {}): Outcome {
     ending: "complete",
     error: undefined,
     wallMs: Date.UTC(2030, 0, 1),
+    times: { receivedMs: 10, admittedMs: 11, decidedMs: 11.5, dispatchedMs: 12, firstByteMs: 100, endMs: 800 },
+    overheadUs: 2_000,
     durationMs: 800,
     firstByteMs: 90,
+    expectedFirstByteMs: 80,
     requestBytes: 400,
     responseBytes: 2000,
     usage: undefined,
     predictedTokens: undefined,
+    outputTokens: Number.NaN,
+    isOutputEstimated: false,
+    finishReason: "",
     ...overrides,
   };
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decisionText } from "../../../core/cli/explain.ts";
 import type { DecisionReport } from "../../../core/contract/decision-report.ts";
+import { makeAttempt } from "../../support/records.ts";
 
 const report: DecisionReport = {
   id: "req-1",
@@ -37,10 +38,7 @@ const report: DecisionReport = {
   ],
   refusal: null,
   faults: [{ plugin: "mine", message: "Score 2 is not in [0, 1]" }],
-  attempts: [
-    { endpoint: "gpu-1", result: "connect-failed" },
-    { endpoint: "gpu-2", result: 200 },
-  ],
+  attempts: [makeAttempt("gpu-1", "connect-failed"), makeAttempt("gpu-2", 200)],
   mirrors: [],
   shadow: null,
 };

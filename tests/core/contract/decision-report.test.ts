@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
 import { type EndedRequest, reportOf } from "../../../core/contract/decision-report.ts";
 import { makeEndpoint, makeEndpoints } from "../../support/endpoints.ts";
-import { makeDecision, makeOutcome } from "../../support/records.ts";
+import { makeAttempt, makeDecision, makeOutcome } from "../../support/records.ts";
 
 const endpoints = makeEndpoints(3);
 const [e0, e1, e2] = [endpoints[0]!, endpoints[1]!, endpoints[2]!];
@@ -67,7 +67,7 @@ test("a decision as plain JSON", () => {
     ],
     refusal: null,
     faults: [{ plugin: "mine", message: "Returned 1 scores for 2 candidates" }],
-    attempts: [{ endpoint: "e1", result: 200 }],
+    attempts: [makeAttempt("e1", 200)],
   });
 });
 
@@ -92,10 +92,10 @@ describe("why", () => {
         {},
         {
           attempts: [
-            { endpoint: "e1", result: "connect-failed" },
-            { endpoint: "e0", result: 503 },
-            { endpoint: "e2", result: 200 },
-            { endpoint: "e2", result: "reset" },
+            makeAttempt("e1", "connect-failed"),
+            makeAttempt("e0", 503),
+            makeAttempt("e2", 200),
+            makeAttempt("e2", "reset"),
           ],
         },
       ),

@@ -7,6 +7,7 @@ import { intake } from "../../../core/intake/request-intake.ts";
 import type { RequestReceiver } from "../../../core/intake/request-receiver.ts";
 import { type Admission, type Applicant, admitAll } from "../../../core/stages/admit.ts";
 import { factsOf } from "../../../core/state/facts.ts";
+import { DEFAULT_RATE } from "../../../core/state/prefill-queue.ts";
 import { makeEndpoint } from "../../support/endpoints.ts";
 import { MemoryPlane, type MemoryPlaneOptions } from "../../support/memory-plane.ts";
 import type { MemoryUpstream } from "../../support/memory-upstream.ts";
@@ -353,6 +354,47 @@ describe("an outcome", () => {
         responseBytes: 2 * EVENT.length,
       },
     );
+  });
+
+  it("says when each thing happened, since the head, and what time was the router's own", async () => {
+    const world = new World();
+    const { clock } = world.plane;
+    world.door.isOpen = false;
+    await clock.advance(1_000);
+    world.head();
+    await clock.advance(100);
+    world.body();
+    world.receiver?.bodyEnd();
+    await clock.advance(500);
+    admitAll.apply(world.door.came[0]!);
+    await clock.advance(30);
+    world.replica.send(STREAM_HEAD);
+    await clock.advance(300);
+    world.replica.send(chunkOf(EVENT));
+    await clock.advance(50);
+    world.replica.send("0\r\n\r\n");
+    const { times, overheadUs, expectedFirstByteMs, attempts, request } = world.outcome();
+    assert.deepEqual(times, {
+      receivedMs: 100,
+      admittedMs: 600,
+      decidedMs: 600,
+      dispatchedMs: 600,
+      firstByteMs: 930,
+      endMs: 980,
+    });
+    assert.equal(overheadUs, 0, "the clock stands still while the router works, and waiting for admission does not count");
+    assert.equal(expectedFirstByteMs, request!.promptTokens / DEFAULT_RATE, "nothing is ahead of it");
+    assert.deepEqual(attempts, [{ endpoint: "e0", result: 200, startedMs: 600, endedMs: 980 }]);
+  });
+
+  it("of a request that was not sent has no moment of it", () => {
+    const world = new World({ endpoints: [] });
+    world.send();
+    const { times, overheadUs, expectedFirstByteMs, outputTokens, isOutputEstimated, finishReason } = world.outcome();
+    assert.deepEqual([times.admittedMs, times.decidedMs, times.endMs], [0, 0, 0]);
+    assert.deepEqual([times.dispatchedMs, times.firstByteMs, overheadUs], [Number.NaN, Number.NaN, Number.NaN]);
+    assert.deepEqual([expectedFirstByteMs, outputTokens], [Number.NaN, Number.NaN]);
+    assert.deepEqual([isOutputEstimated, finishReason], [false, ""]);
   });
 
   it("of a request that got no response has no first byte, and counts the body as far as it came", () => {

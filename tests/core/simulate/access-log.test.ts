@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
-import type { Outcome } from "../../../core/contract/outcome.ts";
 import { TraceReader } from "../../../core/simulate/read-trace.ts";
 import type { Trace } from "../../../core/simulate/trace.ts";
 import { PrefixIndex } from "../../../core/state/prefix-index.ts";
 import accessLog from "../../../plugins/observers/access-log.ts";
 import { makeRequest } from "../../support/endpoints.ts";
 import { createPlugin, makeHost } from "../../support/plugins.ts";
+import { makeAttempt, makeOutcome } from "../../support/records.ts";
 
 function readLines(lines: readonly string[]): Trace {
   const reader = new TraceReader("access.log");
@@ -117,10 +117,10 @@ test("a log recorded for replay shows shared prefixes, block by block", () => {
   }
 });
 
-const RECORD: Outcome = {
+const RECORD = makeOutcome({
   request: undefined,
   decision: undefined,
-  attempts: [{ endpoint: "gpu1", result: 200 }],
+  attempts: [makeAttempt("gpu1", 200)],
   id: "r1",
   method: "POST",
   path: "/v1/completions",
@@ -135,4 +135,4 @@ const RECORD: Outcome = {
   responseBytes: 1999,
   usage: undefined,
   predictedTokens: undefined,
-};
+});

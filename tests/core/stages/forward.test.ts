@@ -5,6 +5,7 @@ import type { Attempt } from "../../../core/contract/outcome.ts";
 import type { InferenceRequest } from "../../../core/contract/request.ts";
 import type { Limits, RetrySettings } from "../../../core/settings.ts";
 import { type Delivery, type Earlier, Forwarding } from "../../../core/stages/forward.ts";
+import { NOTHING_GENERATED } from "../../../core/stream/usage-tap.ts";
 import { makeEndpoints, makeRequest } from "../../support/endpoints.ts";
 import { MemoryPlane } from "../../support/memory-plane.ts";
 import { RecordedResponse } from "../../support/recorded-response.ts";
@@ -52,7 +53,7 @@ function setUp({ limits, retries, request = makeRequest({ promptTokens: 100 }), 
     credentialLines: "",
     body: [Buffer.from("{}")],
   };
-  const sending = { request, draft, openingEvents: 0, keepAlive: undefined, config: plane.config, plane };
+  const sending = { request, headAtMs: 0, draft, openingEvents: 0, keepAlive: undefined, config: plane.config, plane };
   return { plane, response, forwarding: new Forwarding(leg, sending, response, owner), ends };
 }
 
@@ -413,7 +414,7 @@ describe("each try", () => {
 });
 
 describe("what was delivered", () => {
-  const OTHER: Partial<Delivery> = { status: 0, responseBytes: 0, cut: undefined, usage: undefined };
+  const OTHER: Partial<Delivery> = { status: 0, responseBytes: 0, cut: undefined, generated: NOTHING_GENERATED };
 
   it("before anything was sent: nothing, and the body is free", () => {
     const { status, attempts, isBodyFree } = setUp().forwarding.close();
@@ -430,12 +431,15 @@ describe("what was delivered", () => {
     await plane.clock.advance(60);
     plane.upstreamOf(E0).socket.receive(Buffer.from(body));
     assert.deepEqual(forwarding.close(), {
-      attempts: [{ endpoint: "e0", result: 200 }],
+      attempts: [{ endpoint: "e0", result: 200, startedMs: 0, endedMs: 100 }],
       status: 200,
       responseBytes: body.length,
       firstByteAtMs: 100,
+      dispatchedAtMs: 0,
+      // Of 100 tokens at the speed before any measurement, 8 a millisecond.
+      expectedFirstByteMs: 12.5,
       // Its request has no prompt to count.
-      usage: undefined,
+      generated: NOTHING_GENERATED,
       predictedTokens: 0,
       cut: undefined,
       isBodyFree: true,

@@ -20,6 +20,7 @@ function begin() {
   const response = new RecordedResponse();
   const sending = {
     request: makeRequest({ isStream: true }),
+    headAtMs: 0,
     draft: { method: "POST", pathAndQuery: "/", lines: "", credentialLines: "", body: [] },
     openingEvents: 0,
     keepAlive: { event: Buffer.from(KEEP_ALIVE), periodMs: PERIOD_MS },

@@ -56,7 +56,7 @@ function begin(overrides: Overrides = {}): World {
     body: [PROMPT, Buffer.from("end")],
   };
   const connection = plane.poolOf(endpoint).take(true)!;
-  const sending = { request, draft, openingEvents, keepAlive: undefined, config: plane.config, plane };
+  const sending = { request, headAtMs: 0, draft, openingEvents, keepAlive: undefined, config: plane.config, plane };
   const exchange: Exchange = new Exchange(endpoint, connection, sending, response, {
     responded(status) {
       told.push(`responded ${status}`);
@@ -270,7 +270,7 @@ describe("what the replica reports", () => {
   const learnt = (status: string, body = `{${USAGE}}`) => {
     const world = begin();
     world.upstream.send(jsonAnswer(body, status));
-    return { usage: world.exchange.usage, factor: world.plane.tokenScale.factor("chat-completions") };
+    return { usage: world.exchange.generated.usage, factor: world.plane.tokenScale.factor("chat-completions") };
   };
 
   it("of a whole response is kept, and corrects the estimate of this API's prompts", () => {

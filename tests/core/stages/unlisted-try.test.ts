@@ -45,7 +45,7 @@ function begin(isRelayed: boolean, endpoint: Endpoint = makeEndpoint(0)) {
   const told: string[] = [];
   const request = makeRequest({ target: "v1", rule: "food", onDemand: "configured", isStream: true });
   const draft = { method: "POST", pathAndQuery: "/v1/completions", lines: "", credentialLines: "", body: [] };
-  const sending = { request, draft, openingEvents: 0, keepAlive: undefined, config: plane.config, plane };
+  const sending = { request, headAtMs: 0, draft, openingEvents: 0, keepAlive: undefined, config: plane.config, plane };
   const exchange: Exchange = new Exchange(endpoint, plane.poolOf(endpoint).take(true)!, sending, response, {
     responded: (status) => told.push(`responded ${status}`) > 0,
     missedTarget() {

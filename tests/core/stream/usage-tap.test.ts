@@ -64,10 +64,32 @@ describe("usage tap", () => {
       spans.push(at + 4, at + 4 + part.length);
       at += part.length + 6;
     }
-    const tap = new UsageTap();
+    const tap = new UsageTap(false);
     tap.read(chunk, spans, parts.length);
-    assert.deepEqual(tap.finish(), ALL);
-    assert.equal(tap.finish(), undefined);
+    assert.deepEqual(tap.finish(true).usage, ALL);
+    assert.equal(tap.finish(true).usage, undefined);
+  });
+
+  describe("generated tokens", () => {
+    const event = (text: string) => `data: {"choices":[{"index":0,"delta":{"content":"${text}"},"finish_reason":null}]}\n\n`;
+    const UNTOLD = `${event("one")}${event(" two")}${event(" three")}data: [DONE]\n\n`;
+    const tap = (text: string, isStream: boolean, isComplete: boolean) => {
+      const reader = new UsageTap(isStream);
+      const bytes = Buffer.from(text);
+      for (let at = 0; at < bytes.length; at += 50) reader.read(bytes, [at, Math.min(bytes.length, at + 50)], 1);
+      const { usage, outputTokens, isOutputEstimated } = reader.finish(isComplete);
+      return [usage?.outputTokens, outputTokens, isOutputEstimated];
+    };
+    const rows: readonly (readonly [name: string, text: string, isStream: boolean, isComplete: boolean, expected: unknown[]])[] =
+      [
+        ["as reported", CHAT_STREAM, true, true, [4, 4, false]],
+        ["counted in a stream that reports nothing", UNTOLD, true, true, [undefined, 3, true]],
+        ["counted in a stream that broke off, whatever it reported so far", CHAT_STREAM, true, false, [undefined, 1, true]],
+        ["unknown of another response", '{"text":"x"}', false, true, [undefined, Number.NaN, false]],
+        ["unknown of a response without a body", "", true, true, [undefined, Number.NaN, false]],
+      ];
+    for (const [name, text, isStream, isComplete, expected] of rows)
+      test(name, () => assert.deepEqual(tap(text, isStream, isComplete), expected));
   });
 
   test("does not read one response's usage for the next", () => {
@@ -101,7 +123,7 @@ describe("usage tap", () => {
 });
 
 function tapped(bytes: Buffer, readSize: number) {
-  const tap = new UsageTap();
+  const tap = new UsageTap(false);
   for (let at = 0; at < bytes.length; at += readSize) tap.read(bytes, [at, Math.min(bytes.length, at + readSize)], 1);
-  return tap.finish();
+  return tap.finish(true).usage;
 }

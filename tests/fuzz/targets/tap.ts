@@ -43,14 +43,14 @@ export const tap: Target = {
 
 function look(pieces: readonly Buffer[], opening: number) {
   const boundary = new EventBoundary(opening);
-  const usage = new UsageTap();
+  const usage = new UsageTap(true);
   for (const piece of pieces) {
     const lent = Buffer.from(piece);
     boundary.read(lent, [0, lent.length], 1);
     usage.read(lent, [0, lent.length], 1);
     lent.fill("X"); // reads share their memory
   }
-  return { cut: boundary.cut(), isOpeningOver: boundary.isOpeningOver, usage: usage.finish() };
+  return { cut: boundary.cut(), isOpeningOver: boundary.isOpeningOver, usage: usage.finish(true).usage };
 }
 
 const ERROR = new RouterError("upstream_reset", "The replica closed.");
@@ -80,10 +80,10 @@ function inSpans(input: Buffer, opening: number, dice: Dice) {
     at += gap.length + length;
   }
   const boundary = new EventBoundary(opening);
-  const usage = new UsageTap();
+  const usage = new UsageTap(true);
   boundary.read(chunk, spans, pieces.length);
   usage.read(chunk, spans, pieces.length);
-  return { cut: boundary.cut(), isOpeningOver: boundary.isOpeningOver, usage: usage.finish() };
+  return { cut: boundary.cut(), isOpeningOver: boundary.isOpeningOver, usage: usage.finish(true).usage };
 }
 
 /** Whether a byte follows the opening events: lines that are not empty, then one that is. */

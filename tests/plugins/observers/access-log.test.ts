@@ -4,17 +4,14 @@ import type { Outcome } from "../../../core/contract/outcome.ts";
 import accessLog from "../../../plugins/observers/access-log.ts";
 import { makePrefix, makeRequest } from "../../support/endpoints.ts";
 import { createPlugin, makeHost } from "../../support/plugins.ts";
-import { makeDecision } from "../../support/records.ts";
+import { makeAttempt, makeDecision, makeOutcome } from "../../support/records.ts";
 
 const decision = makeDecision({ model: "food", target: "food-v2", rule: "food-review/0" });
 
-const record: Outcome = {
+const record = makeOutcome({
   request: makeRequest({ model: "food", target: "food-v2" }),
   decision,
-  attempts: [
-    { endpoint: "gpu1", result: "connect-failed" },
-    { endpoint: "gpu2", result: 200 },
-  ],
+  attempts: [makeAttempt("gpu1", "connect-failed"), makeAttempt("gpu2", 200)],
   id: "r1",
   api: "chat-completions",
   method: "POST",
@@ -29,7 +26,7 @@ const record: Outcome = {
   responseBytes: 1999,
   usage: undefined,
   predictedTokens: undefined,
-};
+});
 
 function lineOf(record: Outcome, isTerminal: boolean): string {
   const lines: string[] = [];
@@ -167,7 +164,7 @@ describe("hostile values", () => {
     method: nasty,
     path: nasty,
     decision: { ...decision, model: nasty, target: nasty, rule: nasty },
-    attempts: new Array(1000).fill({ endpoint: nasty, result: 200 }),
+    attempts: new Array(1000).fill(makeAttempt(nasty, 200)),
   };
 
   for (const isTerminal of [false, true]) {

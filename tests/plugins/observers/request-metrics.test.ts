@@ -4,7 +4,7 @@ import type { Outcome } from "../../../core/contract/outcome.ts";
 import requestMetrics from "../../../plugins/observers/request-metrics.ts";
 import { makeEndpoint, makeEndpoints, makeRequest } from "../../support/endpoints.ts";
 import { createPlugin } from "../../support/plugins.ts";
-import { makeDecision, makeOutcome } from "../../support/records.ts";
+import { makeAttempt, makeDecision, makeOutcome } from "../../support/records.ts";
 import { makeView } from "../../support/view.ts";
 
 const VIEW = makeView(makeEndpoints(3));
@@ -51,11 +51,7 @@ describe("what is counted", () => {
       "a retried and rewritten request",
       {
         decision: makeDecision({ model: "food", target: "food-v2", rule: "food/0" }),
-        attempts: [
-          { endpoint: "e0", result: "connect-failed" },
-          { endpoint: "e2", result: 503 },
-          { endpoint: "e1", result: 200 },
-        ],
+        attempts: [makeAttempt("e0", "connect-failed"), makeAttempt("e2", 503), makeAttempt("e1", 200)],
       },
       [
         `signalbox_requests_total{${CHAT},endpoint="e1",status="2xx"} 1`,
@@ -78,7 +74,7 @@ describe("what is counted", () => {
     ],
     [
       "a client that left",
-      { status: 0, ending: "client-left", attempts: [{ endpoint: "e1", result: "aborted" }], firstByteMs: Number.NaN },
+      { status: 0, ending: "client-left", attempts: [makeAttempt("e1", "aborted")], firstByteMs: Number.NaN },
       [
         `signalbox_requests_total{${CHAT},endpoint="e1",status="none"} 1`,
         'signalbox_attempts_total{endpoint="e1",result="aborted"} 1',
@@ -149,7 +145,7 @@ test("a name that a client invents makes no series", () => {
 
 test("endpoints that come and go do not make the page grow without limit", () => {
   const records = (count: number) =>
-    Array.from({ length: count }, (_, index) => ({ attempts: [{ endpoint: `pod-${index}`, result: 200 }] }));
+    Array.from({ length: count }, (_, index) => ({ attempts: [makeAttempt(`pod-${index}`, 200)] }));
   assert.ok(samplesAfter(records(1000), { maxSeries: 16 }).length < 50);
   const lines = samplesAfter(records(8), { maxSeries: 16 }, makeView([makeEndpoint(0, { name: "pod-7" })]));
   assert.deepEqual(lines.slice(0, 2), [

@@ -1,0 +1,70 @@
+import type { Clock } from "../contract/clock.ts";
+import type { RouterError } from "../contract/errors.ts";
+import type { Outcome, RequestTimes } from "../contract/outcome.ts";
+import type { PipelineRun } from "../pipeline.ts";
+import type { Delivery } from "../stages/forward.ts";
+
+/** What the intake itself knows of a request that has ended. Moments are in milliseconds on the router's clock. */
+export interface Taken {
+  readonly id: string;
+  readonly api: string;
+  readonly method: string;
+  readonly path: string;
+  readonly headAtMs: number;
+  /** NaN if its last byte did not come. */
+  readonly bodyEndedAtMs: number;
+  readonly requestBytes: number;
+  /** Undefined if it did not come to be routed. */
+  readonly run: PipelineRun | undefined;
+}
+
+/** How a request ended, apart from what was delivered. */
+export interface End {
+  readonly ending: Outcome["ending"];
+  readonly status: number;
+}
+
+/** The outcome of a request that ends now. */
+export function outcomeOf(taken: Taken, delivery: Delivery, end: End, error: RouterError | undefined, clock: Clock): Outcome {
+  const { id, api, method, path, run, bodyEndedAtMs } = taken;
+  const { usage, outputTokens, isOutputEstimated, finishReason } = delivery.generated;
+  const times = timesOf(taken, delivery, clock.now());
+  return {
+    id,
+    api,
+    method,
+    path,
+    request: run?.request,
+    decision: run?.decision,
+    attempts: delivery.attempts,
+    status: end.status,
+    ending: end.ending,
+    error: error && { code: error.code, message: error.message },
+    wallMs: clock.wall(),
+    times,
+    overheadUs: 1000 * (delivery.dispatchedAtMs - bodyEndedAtMs - (run?.waitedMs ?? 0)),
+    durationMs: times.endMs,
+    firstByteMs: delivery.firstByteAtMs - bodyEndedAtMs,
+    expectedFirstByteMs: delivery.expectedFirstByteMs,
+    requestBytes: taken.requestBytes,
+    responseBytes: delivery.responseBytes,
+    usage,
+    predictedTokens: delivery.predictedTokens,
+    outputTokens,
+    isOutputEstimated,
+    finishReason,
+    mirrors: run?.mirrors,
+    shadow: run?.shadow,
+  };
+}
+
+function timesOf({ headAtMs, bodyEndedAtMs, run }: Taken, delivery: Delivery, endedAtMs: number): RequestTimes {
+  return {
+    receivedMs: bodyEndedAtMs - headAtMs,
+    admittedMs: (run?.admittedAtMs ?? Number.NaN) - headAtMs,
+    decidedMs: (run?.decidedAtMs ?? Number.NaN) - headAtMs,
+    dispatchedMs: delivery.dispatchedAtMs - headAtMs,
+    firstByteMs: delivery.firstByteAtMs - headAtMs,
+    endMs: endedAtMs - headAtMs,
+  };
+}
