@@ -13,6 +13,7 @@ import type { Shadowing } from "./stages/shadowing.ts";
 import type { Facts } from "./state/facts.ts";
 import type { LoadTable } from "./state/load.ts";
 import type { PrefixIndex } from "./state/prefix-index.ts";
+import type { RequestFigures } from "./state/request-figures.ts";
 import type { RetryBudget } from "./state/retry-budget.ts";
 import type { TokenScale } from "./state/token-scale.ts";
 import type { Traffic } from "./state/traffic.ts";
@@ -59,6 +60,8 @@ export interface DataPlane {
   readonly isStopping: boolean;
   /** Is told of every exchange with an endpoint. */
   readonly traffic: Traffic;
+  /** Is told of every request that has ended. */
+  readonly figures: Pick<RequestFigures, "ended">;
   readonly pluginTimes: PluginTimes;
   readonly pluginFaults: PluginFaults;
   readonly mirroring: Mirroring;

@@ -11,6 +11,7 @@ import { PluginTimes } from "./stages/plugin-times.ts";
 import { Shadowing } from "./stages/shadowing.ts";
 import { LoadTable } from "./state/load.ts";
 import { PoolPrefixes } from "./state/pool-prefixes.ts";
+import { RequestFigures } from "./state/request-figures.ts";
 import { RetryBudget } from "./state/retry-budget.ts";
 import { TokenScale } from "./state/token-scale.ts";
 import { ClientCounts } from "./wire/client-counts.ts";
@@ -32,6 +33,7 @@ export class LastingState {
   readonly mirroring = new Mirroring();
   readonly pluginFaults: PluginFaults;
   readonly shadowing: Shadowing;
+  readonly figures: RequestFigures;
   readonly #clock: Clock;
   #clients: ClientCounts;
   #silences: Deadlines | undefined;
@@ -42,6 +44,7 @@ export class LastingState {
     this.load = new LoadTable(clock);
     this.pools = new UpstreamPools(limits, clock);
     this.memory = new MemoryBudget(memoryBytes(limits), clock);
+    this.figures = new RequestFigures(clock);
     this.pluginTimes = new PluginTimes(clock, log);
     this.retryBudget = new RetryBudget(retries);
     this.pluginFaults = new PluginFaults(clock, log);

@@ -5,7 +5,7 @@ import type { MemoryBudget } from "./body/memory-budget.ts";
 import { ScanTurns } from "./body/scan-turns.ts";
 import { type Endpoint, isServing } from "./contract/endpoint.ts";
 import { Adapters } from "./control/adapters.ts";
-import { type ControlPlan, ControlPlane } from "./control/control-plane.ts";
+import { type ControlPlan, ControlPlane, type EndpointTimes } from "./control/control-plane.ts";
 import type { Intents } from "./control/intents.ts";
 import { KeptState } from "./control/kept-state.ts";
 import { withPlace } from "./control/plugin-error.ts";
@@ -24,6 +24,7 @@ import type { Shadowing } from "./stages/shadowing.ts";
 import { type Facts, factsOf } from "./state/facts.ts";
 import type { LoadTable } from "./state/load.ts";
 import type { PrefixIndexStats } from "./state/prefix-index.ts";
+import type { RequestFigures } from "./state/request-figures.ts";
 import { bearerFor } from "./wire/bearer.ts";
 import { httpGet, httpSend } from "./wire/http-get.ts";
 import type { UnreadCounter } from "./wire/write-progress.ts";
@@ -50,6 +51,10 @@ export interface Router {
   connectionsTo(endpoint: Endpoint): number;
   /** Ejections of the endpoint so far. */
   ejectionsOf(endpoint: Endpoint): number;
+  /** Since when it is in its phase, and when it is probed. */
+  timesOf(endpoint: Endpoint): EndpointTimes;
+  /** What requests met in the last minutes. */
+  readonly figures: Pick<RequestFigures, "of" | "pool">;
   /** What operators want of the endpoints. */
   readonly intents: Intents;
   /** Whether so many endpoints fail that all that are up are used. */
@@ -114,7 +119,7 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
   const { clock, random, log } = services;
   const sets = new PluginSets(plugins);
   const state = new LastingState(plugins, clock, log);
-  const { load, prefixes, pools, memory, pluginTimes, mirroring } = state;
+  const { load, prefixes, pools, memory, pluginTimes, mirroring, figures } = state;
   const startedAtS = Math.floor(clock.wall() / 1000);
   const waiting = new Set<() => void>();
   let kept = firstKept;
@@ -142,6 +147,7 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
     publish(next) {
       pools.follow(next.endpoints);
       mirroring.follow(next.endpoints);
+      figures.follow(next.endpoints);
       facts = next;
       if (isReady(next)) for (const wake of [...waiting]) wake();
     },
@@ -173,6 +179,7 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
     get traffic() {
       return control.traffic;
     },
+    figures,
     pluginTimes,
     pluginFaults: state.pluginFaults,
     mirroring,
@@ -246,6 +253,8 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
     },
     connectionsTo: (endpoint) => pools.connectionsTo(endpoint),
     ejectionsOf: (endpoint) => control.ejectionsOf(endpoint),
+    timesOf: (endpoint) => control.timesOf(endpoint),
+    figures,
     intents: control.intents,
     get isPanicking() {
       return control.isPanicking;

@@ -57,7 +57,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   "core/admin": [
     ...["config", "core/active-config.ts", "core/contract", "core/control", "core/errors", "core/intake", "core/router.ts"],
-    ...["core/runtime", "core/settings.ts", "core/wire"],
+    ...["core/runtime", "core/settings.ts", "core/state", "core/wire"],
   ],
   // Programs and tools.
   "core/mock": ["core/contract"],

@@ -15,12 +15,14 @@ export type ShownRouter = Pick<
   | "prefixIndex"
   | "connectionsTo"
   | "ejectionsOf"
+  | "figures"
   | "intents"
   | "isPanicking"
   | "slowPlugins"
   | "probeFailure"
   | "mirroring"
   | "shadowing"
+  | "timesOf"
 >;
 
 /** What the process knows beside its router. */

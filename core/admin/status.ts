@@ -1,18 +1,20 @@
 import type { RewriteChange } from "../../config/overlay.ts";
 import type { Profile } from "../active-config.ts";
-import { ejectionText } from "../contract/decision-report.ts";
 import { type Endpoint, isServing, type Phase } from "../contract/endpoint.ts";
 import type { TargetMapping } from "../contract/rewriter.ts";
 import type { RouterView } from "../contract/router-view.ts";
-import type { Intents, OperatorIntent } from "../control/intents.ts";
+import type { OperatorIntent } from "../control/intents.ts";
 import type { ReloadReport } from "../control/running-config.ts";
 import type { Limits } from "../settings.ts";
+import type { EndpointFigures, PoolFigures } from "../state/request-figures.ts";
 import { type MirrorStatus, mirrorsOf, type ShadowStatus, shadowStatus } from "./beside-status.ts";
+import { endpointStatus, isoTime } from "./endpoint-status.ts";
 import type { ShownConfig, ShownRouter } from "./router-view.ts";
+import { type Summary, summaryOf } from "./status-summary.ts";
 import { warningsOf } from "./status-warnings.ts";
 
 /** The document of /status: the router and its pool at one moment. */
-export interface Status {
+export interface Status extends Summary {
   /** ISO 8601. */
   readonly time: string;
   readonly startedAt: string;
@@ -28,6 +30,8 @@ export interface Status {
   readonly acceptPauses: number;
   /** Problems that need attention, as sentences. */
   readonly warnings: readonly string[];
+  /** What requests met in the last minutes. */
+  readonly traffic: PoolFigures;
   readonly endpoints: readonly EndpointStatus[];
   readonly profile: ProfileStatus;
   /** Null without one. */
@@ -67,6 +71,10 @@ export interface EndpointStatus {
   readonly name: string;
   readonly url: string;
   readonly phase: Phase;
+  /** When it came into this phase, in ISO 8601; null if it is not in the pool any more. */
+  readonly since: string | null;
+  /** Why it is in this phase, in words; "" where there is nothing to explain. */
+  readonly why: string;
   /** Whether it gets new requests. */
   readonly isAvailable: boolean;
   /** Why it is ejected, since when, and when it may return; "" while it is not. */
@@ -79,6 +87,10 @@ export interface EndpointStatus {
   readonly share: number;
   /** Why the last probe failed; "" after a success. */
   readonly failure: string;
+  /** How long ago the last startup or readiness probe ended; null before the first. */
+  readonly lastCheckAgoMs: number | null;
+  /** When the next one begins; 0 while one is under way, null if none is planned. */
+  readonly nextCheckInMs: number | null;
   readonly labels: Readonly<Record<string, string>>;
   readonly models: readonly string[];
   readonly inFlight: number;
@@ -91,6 +103,8 @@ export interface EndpointStatus {
   readonly scrapedAgoMs: number | null;
   /** The confidence that decisions give to those values, in [0, 1]. */
   readonly freshness: number;
+  /** What requests met there in the last minutes. */
+  readonly figures: EndpointFigures;
 }
 
 export interface IntentStatus {
@@ -142,22 +156,20 @@ export interface StatusExtras {
 }
 
 export function statusOf(
-  {
-    config,
-    facts,
-    intents,
-    isPanicking,
-    slowPlugins,
-  }: Pick<ShownRouter, "config" | "facts" | "intents" | "isPanicking" | "slowPlugins">,
+  router: Pick<ShownRouter, "config" | "facts" | "figures" | "intents" | "isPanicking" | "slowPlugins" | "timesOf">,
   view: RouterView,
   { running, sources, listen, clientConnections, acceptPauses }: StatusExtras,
 ): Status {
+  const { config, facts, isPanicking, slowPlugins } = router;
   const available = facts.endpoints.filter(isServing);
   const rewrites = view.mappings.map((mapping) => rewriteStatus(mapping, available, view));
+  const endpoints = facts.endpoints.map((endpoint) => endpointStatus(endpoint, view, router));
+  const warnings = warningsOf({ running, endpoints: facts.endpoints, available, rewrites, isPanicking, slowPlugins, view });
+  const traffic = router.figures.pool;
   const wallMs = view.clock.wall();
   return {
-    time: new Date(wallMs).toISOString(),
-    startedAt: new Date(view.startedAtS * 1000).toISOString(),
+    time: isoTime(wallMs),
+    startedAt: isoTime(view.startedAtS * 1000),
     uptimeS: Math.max(0, Math.floor(wallMs / 1000) - view.startedAtS),
     pool: config.pool,
     sources,
@@ -165,8 +177,10 @@ export function statusOf(
     listen,
     clientConnections: clientConnections(),
     acceptPauses: acceptPauses(),
-    warnings: warningsOf({ running, endpoints: facts.endpoints, available, rewrites, isPanicking, slowPlugins, view }),
-    endpoints: facts.endpoints.map((endpoint) => endpointStatus(endpoint, view, intents)),
+    ...summaryOf(endpoints, traffic, warnings),
+    warnings,
+    traffic,
+    endpoints,
     profile: profileStatus(config.profile),
     shadow: shadowStatus(view),
     rewrites,
@@ -186,51 +200,6 @@ function configStatus({ generation, overlay, lastReload }: ShownConfig): ConfigS
 function overlayStatus({ name, document, by, sinceMs, untilMs }: RewriteChange): OverlayStatus {
   const until = untilMs === undefined ? null : isoTime(untilMs);
   return { rewrite: name, isDeleted: document === undefined, by, since: isoTime(sinceMs), until };
-}
-
-/** One endpoint as the status shows it. */
-export function endpointStatus(endpoint: Endpoint, view: RouterView, intents: Pick<Intents, "of">): EndpointStatus {
-  const { name, slot, url, phase, isAvailable, labels, models } = endpoint;
-  const { load, clock } = view;
-  return {
-    name,
-    url: url.href,
-    phase,
-    isAvailable,
-    ejected: endpoint.ejection === undefined ? "" : ejectionText(endpoint.ejection, clock.now()),
-    intent: intentStatus(endpoint, load.inFlight(slot), intents.of(name)),
-    ejections: view.ejectionsOf(endpoint),
-    share: endpoint.share,
-    failure: view.probeFailure(endpoint),
-    labels,
-    models: [...models],
-    inFlight: load.inFlight(slot),
-    prefillTokens: load.prefillTokens(slot),
-    connections: view.connectionsTo(endpoint),
-    waiting: known(load.waiting(slot)),
-    running: known(load.running(slot)),
-    kvUsage: known(load.kvUsage(slot)),
-    scrapedAgoMs: known(Math.round(clock.now() - load.scrapedAtMs(slot))),
-    freshness: load.freshness(slot),
-  };
-}
-
-function intentStatus({ stillTakes }: Endpoint, inFlight: number, wanted: OperatorIntent | undefined): IntentStatus | null {
-  if (wanted === undefined) return null;
-  const { intent: kind, reason, sinceMs, untilMs } = wanted;
-  return {
-    kind,
-    reason,
-    since: isoTime(sinceMs),
-    until: untilMs === undefined ? null : isoTime(untilMs),
-    isEmpty: inFlight === 0 && stillTakes === "nothing",
-  };
-}
-
-const isoTime = (wallMs: number) => new Date(wallMs).toISOString();
-
-function known(value: number): number | null {
-  return Number.isNaN(value) ? null : value;
 }
 
 function profileStatus({ name, filters, scorers, picker }: Profile): ProfileStatus {

@@ -26,6 +26,15 @@ export interface ControlPlaneOptions extends ControlPlan, Omit<PoolWatchOptions,
   readonly capacityKnown: (slot: number, tokens: number | undefined) => void;
 }
 
+/** Moments of an endpoint, on the router's clock; NaN where there is none. */
+export interface EndpointTimes {
+  /** Since when it has been in its phase. */
+  readonly phaseSinceMs: number;
+  /** The last and the next startup or readiness probe. */
+  readonly lastCheckMs: number;
+  readonly nextCheckMs: number;
+}
+
 /** Makes facts from discovery, probes and traffic, and publishes them when they change. */
 export class ControlPlane {
   readonly #watch: PoolWatch;
@@ -119,6 +128,11 @@ export class ControlPlane {
   probeFailure(endpoint: Endpoint): string {
     const health = this.#prober.healthOf(endpoint);
     return health?.readinessFailure || health?.livenessFailure || "";
+  }
+
+  timesOf(endpoint: Endpoint): EndpointTimes {
+    const { lastMs = Number.NaN, nextMs = Number.NaN } = this.#prober.checksOf(endpoint) ?? {};
+    return { phaseSinceMs: this.#watch.phaseSinceMs(endpoint), lastCheckMs: lastMs, nextCheckMs: nextMs };
   }
 
   stop(): void {

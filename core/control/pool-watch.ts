@@ -11,6 +11,7 @@ import { UNTOUCHED } from "./availability.ts";
 import { Ejector } from "./ejector.ts";
 import { EndpointTable } from "./endpoint-table.ts";
 import { Intents } from "./intents.ts";
+import { PhaseTimes } from "./phase-times.ts";
 import type { HostServices } from "./plugin-set.ts";
 import { TrafficWatch } from "./traffic-watch.ts";
 
@@ -42,6 +43,7 @@ export class PoolWatch {
   /** What operators want of the endpoints. */
   readonly intents: Intents;
   readonly #options: PoolWatchOptions;
+  readonly #phaseTimes = new PhaseTimes();
   #rules: EjectionRules;
   /** Undefined while ejection is off. */
   #ejector: Ejector | undefined;
@@ -60,7 +62,9 @@ export class PoolWatch {
       load,
       log: services.log,
       changed: (endpoints) => {
-        this.#ejector?.follow(endpoints, services.clock.now());
+        const nowMs = services.clock.now();
+        this.#phaseTimes.follow(endpoints, nowMs);
+        this.#ejector?.follow(endpoints, nowMs);
         publish(factsOf(endpoints));
       },
       standingOf: (name) => ({ ...UNTOUCHED, ...this.#ejector?.standingOf(name), ...this.intents.standingOf(name) }),
@@ -97,6 +101,11 @@ export class PoolWatch {
   /** Ejections of the endpoint so far. */
   ejectionsOf(endpoint: Endpoint): number {
     return this.#ejector?.ejectionsOf(endpoint.name) ?? 0;
+  }
+
+  /** Since when the endpoint has been in its phase, on the router's clock; NaN if it is not listed. */
+  phaseSinceMs({ name }: Endpoint): number {
+    return this.#phaseTimes.sinceMs(name);
   }
 
   /** Whether so many endpoints fail that all that are up are used. */

@@ -246,13 +246,14 @@ class RequestIntake implements RequestReceiver, RunOwner, SlicedScanOwner {
   }
 
   #report(delivery: Delivery, end: End, error: RouterError | undefined): void {
-    const { log, pluginFaults } = this.#plane;
+    const { log, pluginFaults, figures } = this.#plane;
     for (const { plugin, message } of this.#run?.decision?.faults ?? []) pluginFaults.report(plugin, message);
     if (error?.fault !== undefined) pluginFaults.report(error.fault.plugin, error.fault.text);
     else if (error?.cause !== undefined)
       log.error("A request failed inside the router", { id: this.#id, cause: thrownText(error.cause) });
-    const { observers } = this.#config;
-    if (observers.length > 0) tellObservers(observers, this.#outcome(delivery, end, error), log);
+    const outcome = this.#outcome(delivery, end, error);
+    figures.ended(outcome);
+    tellObservers(this.#config.observers, outcome, log);
     this.#plane.giveBack(this.#config);
   }
 

@@ -64,6 +64,7 @@ export class MemoryPlane implements DataPlane {
   readonly startedAtS = 0;
   readonly isStopping = false;
   readonly traffic = UNWATCHED;
+  readonly figures = { ended() {} };
   readonly pluginTimes: PluginTimes;
   readonly pluginFaults: PluginFaults;
   readonly mirroring = new Mirroring();

@@ -82,6 +82,7 @@ export class MemoryRouter {
       isStopping: false,
       traffic: UNWATCHED,
       silences: undefined,
+      figures: { ended() {} },
       retryBudget: new RetryBudget(config.settings.retries),
       clients: new ClientCounts(0),
       pluginFaults: new PluginFaults(clock, silentLog),

@@ -11,6 +11,7 @@ import { Intents } from "../../core/control/intents.ts";
 import { DEFAULT_SETTINGS } from "../../core/settings.ts";
 import { factsOf } from "../../core/state/facts.ts";
 import { LoadTable } from "../../core/state/load.ts";
+import { RequestFigures } from "../../core/state/request-figures.ts";
 import { FakeClock } from "./fake-clock.ts";
 
 const STARTED_AT_S = Date.UTC(2030, 0, 1) / 1000;
@@ -77,6 +78,8 @@ export function makeShownRouter(endpoints: readonly Endpoint[] = [], config: Par
     probeFailure: () => "",
     mirroring: { counts: [] },
     shadowing: { counts: undefined },
+    timesOf: () => ({ phaseSinceMs: 0, lastCheckMs: Number.NaN, nextCheckMs: Number.NaN }),
+    figures: new RequestFigures(clock),
     intents: new Intents(new FakeClock(), () => {}),
   };
 }

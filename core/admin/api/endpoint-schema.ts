@@ -13,17 +13,35 @@ const intent = z
   })
   .nullable();
 
+const figures = z.object({
+  windowS: z.number().describe("So many seconds are covered: at most 300, and less for what is younger."),
+  requests: z.number().describe("Requests whose last try was here."),
+  clientErrors: z.number().describe("Those that could not succeed (4xx), and those whose client left before the end."),
+  clientsLeft: z.number().describe("Those whose client left before the end."),
+  ttftP50Ms: measured.describe("Median time to the first token, right to 5 %."),
+  ttftP95Ms: measured,
+  hitRate: measured.describe("Share of the prompt tokens that the replica's cache held, as it reports it, in [0, 1]."),
+  outputTokensPerS: z.number().describe("Generated tokens a second, all requests together."),
+  streamTokensPerS: measured.describe("Generated tokens a second in one stream, as a mean."),
+  replicaErrors: z.number().describe("Tries that ended with 5xx (but 503), without a response or with a broken one."),
+  overloads: z.number().describe("Tries that were refused with 503 or 429."),
+});
+
 /** An endpoint as the API and the status show it. */
 export const endpointSchema = z.object({
   name: z.string(),
   url: z.string(),
   phase: z.enum(["starting", "ready", "not-ready", "draining", "cordoned", "ejected"]),
+  since: z.string().nullable().describe("When it came into this phase, in ISO 8601."),
+  why: z.string().describe("Why it is in this phase, in words; empty where there is nothing to explain."),
   isAvailable: z.boolean().describe("Whether it gets new requests."),
   ejected: z.string().describe("Why it is ejected, since when, and when it may return; empty while it is not."),
   intent: intent.describe("What the operator wants of it; null while it may serve."),
   ejections: z.number(),
   share: z.number().describe("Of an equal share of the traffic, how much it gets, in (0, 1]."),
   failure: z.string().describe("Why the last probe failed; empty after a success."),
+  lastCheckAgoMs: measured.describe("How long ago the last startup or readiness probe ended; null before the first."),
+  nextCheckInMs: measured.describe("When the next one begins; 0 while one is under way, null if none is planned."),
   labels: z.record(z.string(), z.string()),
   models: z.array(z.string()),
   inFlight: z.number(),
@@ -34,4 +52,5 @@ export const endpointSchema = z.object({
   kvUsage: measured,
   scrapedAgoMs: measured,
   freshness: z.number(),
+  figures: figures.describe("What requests met there in the last minutes."),
 }) satisfies z.ZodType<EndpointStatus>;

@@ -1,8 +1,9 @@
 import type { Endpoint } from "../../contract/endpoint.ts";
 import { z } from "../../contract/options.ts";
+import { endpointStatus } from "../endpoint-status.ts";
 import { viewOf } from "../router-view.ts";
 import type { ApiSite } from "../site.ts";
-import { type EndpointStatus, endpointStatus } from "../status.ts";
+import type { EndpointStatus } from "../status.ts";
 import { endpointSchema } from "./endpoint-schema.ts";
 import { Problem } from "./problem.ts";
 import { type ApiResult, type ApiRoute, route } from "./route.ts";
@@ -93,7 +94,7 @@ function find({ router }: ApiSite, name: string): Endpoint {
 
 function shown(endpoint: Endpoint, { router, clock, droppedLogLines, acceptPauses, running }: ApiSite): EndpointStatus {
   const view = viewOf(router, clock, { droppedLogLines: droppedLogLines(), acceptPauses: acceptPauses(), running });
-  return endpointStatus(endpoint, view, router.intents);
+  return endpointStatus(endpoint, view, router);
 }
 
 /** Whether responses carry something that brings a client back to its endpoint. */

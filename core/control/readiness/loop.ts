@@ -9,6 +9,7 @@ export class Loop {
   #isRunning = false;
   /** A pause given to `next` during a step; it replaces the step's own. */
   #askedMs: number | undefined;
+  #nextAtMs = Number.NaN;
 
   constructor(clock: Clock, step: () => Promise<number>) {
     this.#clock = clock;
@@ -23,12 +24,19 @@ export class Loop {
       return;
     }
     this.#cancel?.();
+    this.#nextAtMs = this.#clock.now() + ms;
     this.#cancel = this.#clock.after(ms, () => void this.#run());
+  }
+
+  /** When the next step is planned, on the clock; the present while one is under way, and NaN while none is planned. */
+  get nextAtMs(): number {
+    return this.#isRunning ? this.#clock.now() : this.#nextAtMs;
   }
 
   /** Begins no step until `next` is called. */
   stop(): void {
     this.#isOn = false;
+    this.#nextAtMs = Number.NaN;
     this.#askedMs = undefined;
     this.#cancel?.();
     this.#cancel = undefined;

@@ -3,7 +3,7 @@ import type { Source } from "../../contract/source.ts";
 import type { Probes } from "./probes.ts";
 import { logReadiness } from "./readiness-log.ts";
 import type { ReplicaHealth } from "./replica-health.ts";
-import { type ProbePlan, type ProberHost, type ProbeTarget, ReplicaProber } from "./replica-prober.ts";
+import { type CheckTimes, type ProbePlan, type ProberHost, type ProbeTarget, ReplicaProber } from "./replica-prober.ts";
 import { groupSources } from "./source-facts.ts";
 
 export interface ProberOptions extends ProberHost {
@@ -64,6 +64,10 @@ export class Prober {
 
   healthOf(target: ProbeTarget): ReplicaHealth | undefined {
     return this.#find(target)?.health;
+  }
+
+  checksOf(target: ProbeTarget): CheckTimes | undefined {
+    return this.#find(target)?.checks;
   }
 
   /** Ends all probes and timers. */

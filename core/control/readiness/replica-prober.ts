@@ -35,6 +35,12 @@ export interface ProbeTarget {
   readonly url: EndpointUrl;
 }
 
+/** When a replica was and will be probed for startup or readiness, on the router's clock; NaN for what was not, or is not planned. */
+export interface CheckTimes {
+  readonly lastMs: number;
+  readonly nextMs: number;
+}
+
 const PROBE_BODY_BYTES = 1024 * 1024;
 const SOURCE_BODY_BYTES = 4 * 1024 * 1024;
 /** The model list is read out of turn at most this often, whatever responses say. */
@@ -61,6 +67,8 @@ export class ReplicaProber {
   readonly #stopping = new AbortController();
   readonly #startedAtMs: number;
   #health: ReplicaHealth;
+  /** When the last startup or readiness probe ended; NaN before the first. */
+  #checkedAtMs = Number.NaN;
   /** Rounds in a row that did not bring the replica into service. */
   #misses = 0;
   /** When the model list was, or will be, read out of turn for the last time. */
@@ -87,6 +95,10 @@ export class ReplicaProber {
 
   get health(): ReplicaHealth {
     return this.#health;
+  }
+
+  get checks(): CheckTimes {
+    return { lastMs: this.#checkedAtMs, nextMs: this.#rounds.nextAtMs };
   }
 
   /** A routed request could not connect: the replica is out of service until a probe succeeds. */
@@ -133,6 +145,7 @@ export class ReplicaProber {
     const spec = wasStarted ? readiness : startup;
     const isReadinessPath = spec.path === readiness.path;
     const fetched = await this.#fetch(spec, spec.timeoutMs);
+    this.#checkedAtMs = this.#host.clock.now();
     // What was asked for by probes that hold no more says nothing of these.
     if (this.#stopping.signal.aborted || probes !== this.#plan.probes) return 0;
     const failure = isReadinessPath ? this.#readProbeBody(fetched) : fetched.failure;

@@ -4,16 +4,34 @@ import type { Status } from "../../../core/admin/status.ts";
 import { statusText } from "../../../core/cli/status.ts";
 import { DEFAULT_LIMITS } from "../../../core/settings.ts";
 
+const figures: Status["endpoints"][number]["figures"] = {
+  windowS: 300,
+  requests: 0,
+  clientErrors: 0,
+  clientsLeft: 0,
+  ttftP50Ms: null,
+  ttftP95Ms: null,
+  hitRate: null,
+  outputTokensPerS: 0,
+  streamTokensPerS: null,
+  replicaErrors: 0,
+  overloads: 0,
+};
+
 const gpu1: Status["endpoints"][number] = {
   name: "gpu-1",
   url: "http://gpu1:8000",
   phase: "ready",
+  since: "2030-01-01T00:00:00.000Z",
+  why: "",
   isAvailable: true,
   ejected: "",
   intent: null,
   ejections: 0,
   share: 1,
   failure: "",
+  lastCheckAgoMs: 400,
+  nextCheckInMs: 600,
   labels: {},
   models: ["base", "v1", "v2", "v3", "v4", "v5"],
   inFlight: 3,
@@ -24,6 +42,7 @@ const gpu1: Status["endpoints"][number] = {
   kvUsage: 0.456,
   scrapedAgoMs: 400,
   freshness: 1,
+  figures,
 };
 const unknown = { waiting: null, running: null, kvUsage: null, scrapedAgoMs: null, freshness: 0 };
 
@@ -38,7 +57,14 @@ const status: Status = {
   clientConnections: 7,
   acceptPauses: 0,
   memory: { limitBytes: 1000, bodyBytes: 0, unreadBytes: 0, refusals: 0 },
+  isWell: false,
+  summary: "1 of 2 replicas serves.",
   warnings: ["Something is amiss."],
+  traffic: {
+    ...figures,
+    routerErrors: 0,
+    history: { stepS: 5, requestsPerS: [], errorsPerS: [], clientErrorsPerS: [] },
+  },
   endpoints: [
     gpu1,
     {

@@ -1,0 +1,95 @@
+import { ejectionText } from "../contract/decision-report.ts";
+import type { Endpoint } from "../contract/endpoint.ts";
+import type { RouterView } from "../contract/router-view.ts";
+import type { OperatorIntent } from "../control/intents.ts";
+import type { ShownRouter } from "./router-view.ts";
+import type { EndpointStatus, IntentStatus } from "./status.ts";
+
+/** One endpoint as the status shows it. */
+export function endpointStatus(
+  endpoint: Endpoint,
+  view: RouterView,
+  { intents, timesOf, figures }: Pick<ShownRouter, "intents" | "timesOf" | "figures">,
+): EndpointStatus {
+  const { name, slot, url, phase, isAvailable, labels, models } = endpoint;
+  const { load, clock } = view;
+  const nowMs = clock.now();
+  const { phaseSinceMs, lastCheckMs, nextCheckMs } = timesOf(endpoint);
+  const intent = intentStatus(endpoint, load.inFlight(slot), intents.of(name));
+  const ejected = endpoint.ejection === undefined ? "" : ejectionText(endpoint.ejection, nowMs);
+  const failure = view.probeFailure(endpoint);
+  return {
+    name,
+    url: url.href,
+    phase,
+    since: Number.isNaN(phaseSinceMs) ? null : isoTime(clock.wall() - (nowMs - phaseSinceMs)),
+    why: whyOf(endpoint, { ejected, failure, intent }),
+    isAvailable,
+    ejected,
+    intent,
+    ejections: view.ejectionsOf(endpoint),
+    share: endpoint.share,
+    failure,
+    lastCheckAgoMs: known(Math.round(nowMs - lastCheckMs)),
+    nextCheckInMs: known(Math.max(0, Math.round(nextCheckMs - nowMs))),
+    labels,
+    models: [...models],
+    inFlight: load.inFlight(slot),
+    prefillTokens: load.prefillTokens(slot),
+    connections: view.connectionsTo(endpoint),
+    waiting: known(load.waiting(slot)),
+    running: known(load.running(slot)),
+    kvUsage: known(load.kvUsage(slot)),
+    scrapedAgoMs: known(Math.round(nowMs - load.scrapedAtMs(slot))),
+    freshness: load.freshness(slot),
+    figures: figures.of(endpoint),
+  };
+}
+
+export const isoTime = (wallMs: number) => new Date(wallMs).toISOString();
+
+/** Why it is in its phase, in words; "" where there is nothing to explain. */
+function whyOf(
+  { phase, share }: Endpoint,
+  { ejected, failure, intent }: Pick<EndpointStatus, "ejected" | "failure" | "intent">,
+): string {
+  switch (phase) {
+    case "starting":
+      return failure === "" ? "no probe has ended yet" : `not up yet: the last probe got ${failure}`;
+    case "not-ready":
+      return failure === "" ? "its probes fail" : `the last probe got ${failure}`;
+    case "draining":
+    case "cordoned":
+      return intentText(phase, intent);
+    case "ejected":
+      return ejected;
+    case "ready":
+      if (failure !== "") return `still in service, but the last probe got ${failure}`;
+      return share < 1 ? `warming up: it gets ${Math.round(share * 100)} % of its share` : "";
+  }
+}
+
+function intentText(phase: "draining" | "cordoned", intent: IntentStatus | null): string {
+  if (intent === null) return "";
+  const state = intent.isEmpty ? "empty, so it can be taken away" : "requests are under way";
+  const text =
+    phase === "draining" ? `drained by the operator; ${state}` : "cordoned by the operator: only what no other replica serves";
+  const ends = intent.until === null ? "" : `; ends at ${intent.until}`;
+  return intent.reason === "" ? `${text}${ends}` : `${text}${ends}: ${intent.reason}`;
+}
+
+function intentStatus({ stillTakes }: Endpoint, inFlight: number, wanted: OperatorIntent | undefined): IntentStatus | null {
+  if (wanted === undefined) return null;
+  const { intent: kind, reason, sinceMs, untilMs } = wanted;
+  return {
+    kind,
+    reason,
+    since: isoTime(sinceMs),
+    until: untilMs === undefined ? null : isoTime(untilMs),
+    isEmpty: inFlight === 0 && stillTakes === "nothing",
+  };
+}
+
+function known(value: number): number | null {
+  return Number.isNaN(value) ? null : value;
+}

@@ -1,0 +1,90 @@
+import { blameOf, verdictOf } from "../contract/blame.ts";
+import type { Clock } from "../contract/clock.ts";
+import type { Endpoint } from "../contract/endpoint.ts";
+import type { Outcome } from "../contract/outcome.ts";
+import { type TrafficHistory, TrafficSeries } from "./traffic-series.ts";
+import { type Figures, WindowFigures } from "./window-figures.ts";
+
+/** What requests met at one endpoint in the last minutes. `requests` are those whose last try was there. */
+export interface EndpointFigures extends Figures {
+  /** Tries there that ended with 5xx (but 503), without a response or with a broken one, also if another endpoint then served. */
+  readonly replicaErrors: number;
+  /** Tries there that were refused with 503 or 429. */
+  readonly overloads: number;
+}
+
+/** What the requests of all APIs met in the last minutes. Each failed request counts once, by who caused it. */
+export interface PoolFigures extends Figures {
+  /** The router had no replica for the request, or failed itself. */
+  readonly routerErrors: number;
+  /** The replicas gave 5xx, 429, no response or a broken one. */
+  readonly replicaErrors: number;
+  readonly history: TrafficHistory;
+}
+
+/** Counts how requests end, for the pool and for each of its endpoints, by name. It outlives reloads. */
+export class RequestFigures {
+  readonly #clock: Pick<Clock, "now">;
+  readonly #pool: WindowFigures;
+  readonly #series: TrafficSeries;
+  #rows: ReadonlyMap<string, WindowFigures> = new Map();
+
+  constructor(clock: Pick<Clock, "now">) {
+    this.#clock = clock;
+    this.#pool = new WindowFigures(clock.now());
+    this.#series = new TrafficSeries(clock.now());
+  }
+
+  /** Takes the pool's list: figures of endpoints that are not on it are forgotten. */
+  follow(endpoints: readonly Endpoint[]): void {
+    const rows = new Map<string, WindowFigures>();
+    for (const { name } of endpoints) rows.set(name, this.#rows.get(name) ?? new WindowFigures(this.#clock.now()));
+    this.#rows = rows;
+  }
+
+  /** A request has ended. Those that no API serves, such as health probes, are not counted. */
+  ended(outcome: Outcome): void {
+    if (outcome.api === "") return;
+    const nowMs = this.#clock.now();
+    const { attempts } = outcome;
+    const blame = blameOf(outcome);
+    const isOurs = blame === "router" || blame === "replica";
+    this.#series.ended(isOurs, blame === "client", nowMs);
+    if (isOurs) this.#pool.count(blame === "router" ? "routerErrors" : "replicaErrors", nowMs);
+    countRequest(this.#pool, outcome, blame === "client", nowMs);
+    for (const { endpoint, result } of attempts) {
+      const verdict = verdictOf(result);
+      if (verdict !== "fine") this.#rows.get(endpoint)?.count(verdict === "failed" ? "replicaErrors" : "overloads", nowMs);
+    }
+    const last = this.#rows.get(attempts.at(-1)?.endpoint ?? "");
+    if (last !== undefined) countRequest(last, outcome, blame === "client", nowMs);
+  }
+
+  of({ name }: Pick<Endpoint, "name">): EndpointFigures {
+    const nowMs = this.#clock.now();
+    const row = this.#rows.get(name) ?? new WindowFigures(nowMs);
+    const [replicaErrors, overloads] = [row.total("replicaErrors", nowMs), row.total("overloads", nowMs)];
+    return { ...row.shown(nowMs), replicaErrors, overloads };
+  }
+
+  get pool(): PoolFigures {
+    const nowMs = this.#clock.now();
+    const routerErrors = this.#pool.total("routerErrors", nowMs);
+    const replicaErrors = this.#pool.total("replicaErrors", nowMs);
+    return { ...this.#pool.shown(nowMs), routerErrors, replicaErrors, history: this.#series.shown(nowMs) };
+  }
+}
+
+function countRequest(row: WindowFigures, outcome: Outcome, isClients: boolean, nowMs: number): void {
+  const { ending, status, firstByteMs, usage } = outcome;
+  row.count("requests", nowMs);
+  if (isClients) row.count("clientErrors", nowMs);
+  if (ending === "client-left") row.count("clientsLeft", nowMs);
+  // The first byte of an error is no token.
+  if (status < 400) row.time(firstByteMs, nowMs);
+  if (usage === undefined) return;
+  row.add("outputTokens", usage.outputTokens, nowMs);
+  if (Number.isNaN(usage.promptTokens) || Number.isNaN(usage.cachedTokens)) return;
+  row.add("promptTokens", usage.promptTokens, nowMs);
+  row.add("cachedTokens", usage.cachedTokens, nowMs);
+}

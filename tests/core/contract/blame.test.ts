@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { type Blame, blameOf, type TryVerdict, verdictOf } from "../../../core/contract/blame.ts";
+import { type ErrorCode, RouterError } from "../../../core/contract/errors.ts";
+import type { Attempt, Outcome } from "../../../core/contract/outcome.ts";
+
+describe("who kept a request from what it asked for", () => {
+  const cases: readonly [name: string, outcome: Pick<Outcome, "status" | "ending">, code: ErrorCode | undefined, Blame][] = [
+    ["it was served", { status: 200, ending: "complete" }, undefined, "nobody"],
+    ["a replica's 400", { status: 400, ending: "complete" }, undefined, "client"],
+    ["a replica's 429", { status: 429, ending: "complete" }, undefined, "replica"],
+    ["a replica's 500", { status: 500, ending: "complete" }, undefined, "replica"],
+    ["the client left", { status: 0, ending: "client-left" }, undefined, "client"],
+    ["the client left a stream", { status: 200, ending: "client-left" }, undefined, "client"],
+    ["a stream broke", { status: 200, ending: "broken" }, "upstream_reset", "replica"],
+    ["no JSON", { status: 400, ending: "complete" }, "invalid_json", "client"],
+    ["a client with too many requests", { status: 429, ending: "complete" }, "client_saturated", "client"],
+    ["an unknown model", { status: 404, ending: "complete" }, "model_not_found", "client"],
+    ["no replica is ready", { status: 503, ending: "complete" }, "no_ready_endpoint", "router"],
+    ["all connections are in use", { status: 429, ending: "complete" }, "saturated", "router"],
+    ["a plugin failed", { status: 500, ending: "complete" }, "plugin_fault", "router"],
+    ["no replica could be reached", { status: 502, ending: "complete" }, "upstream_unreachable", "replica"],
+  ];
+  for (const [name, outcome, code, blame] of cases) {
+    const error = code && { code, message: "" };
+    it(name, () => assert.equal(blameOf({ ...outcome, error }), blame));
+  }
+
+  it("every code of the router with a status of 500 and above is the replicas' or its own", () => {
+    const codes: readonly ErrorCode[] = [
+      "internal_error",
+      "overloaded",
+      "target_unavailable",
+      "shutting_down",
+      "upstream_timeout",
+    ];
+    for (const code of codes) {
+      const { status } = new RouterError(code, "");
+      assert.notEqual(blameOf({ status, ending: "complete", error: { code, message: "" } }), "client", code);
+    }
+  });
+});
+
+describe("what a try says of its endpoint", () => {
+  const cases: readonly [result: Attempt["result"], TryVerdict][] = [
+    [200, "fine"],
+    [404, "fine"],
+    [429, "refused"],
+    [503, "refused"],
+    [500, "failed"],
+    ["reset", "failed"],
+    ["connect-failed", "failed"],
+    ["wedged", "failed"],
+    ["stale", "fine"],
+    ["aborted", "fine"],
+    ["saturated", "fine"],
+    ["removed", "fine"],
+  ];
+  for (const [result, verdict] of cases) it(String(result), () => assert.equal(verdictOf(result), verdict));
+});

@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import { describe, it, test } from "node:test";
+import type { Outcome } from "../../../core/contract/outcome.ts";
+import { RequestFigures } from "../../../core/state/request-figures.ts";
+import { makeEndpoint } from "../../support/endpoints.ts";
+import { FakeClock } from "../../support/fake-clock.ts";
+import { makeOutcome } from "../../support/records.ts";
+
+const e0 = makeEndpoint(0);
+const e1 = makeEndpoint(1);
+
+function figuresAfter(...outcomes: readonly Partial<Outcome>[]): RequestFigures {
+  const figures = new RequestFigures(new FakeClock());
+  figures.follow([e0, e1]);
+  for (const outcome of outcomes) figures.ended(makeOutcome(outcome));
+  return figures;
+}
+
+describe("a request counts where it ended, and against whoever failed it", () => {
+  const none = { requests: 0, clientErrors: 0, clientsLeft: 0, replicaErrors: 0, overloads: 0 };
+  const nobody = { requests: 1, clientErrors: 0, clientsLeft: 0, routerErrors: 0, replicaErrors: 0 };
+  type Row = typeof none;
+  const at = (endpoint: string, result: number | "reset" | "aborted") => ({ endpoint, result }) as Outcome["attempts"][number];
+  const cases: readonly [
+    name: string,
+    outcome: Partial<Outcome>,
+    e0: Partial<Row>,
+    e1: Partial<Row>,
+    pool: Partial<typeof nobody>,
+  ][] = [
+    ["served", {}, {}, { requests: 1 }, {}],
+    ["a bad request", { status: 400, attempts: [at("e0", 400)] }, { requests: 1, clientErrors: 1 }, {}, { clientErrors: 1 }],
+    [
+      "the client left",
+      { status: 0, ending: "client-left", attempts: [at("e0", "aborted")] },
+      { requests: 1, clientErrors: 1, clientsLeft: 1 },
+      {},
+      { clientErrors: 1, clientsLeft: 1 },
+    ],
+    ["a replica's 500", { status: 500, attempts: [at("e0", 500)] }, { requests: 1, replicaErrors: 1 }, {}, { replicaErrors: 1 }],
+    [
+      "one replica refused, another one served",
+      { attempts: [at("e0", 503), at("e1", 200)] },
+      { overloads: 1 },
+      { requests: 1 },
+      {},
+    ],
+    [
+      "one replica failed, another one served",
+      { attempts: [at("e0", "reset"), at("e1", 200)] },
+      { replicaErrors: 1 },
+      { requests: 1 },
+      {},
+    ],
+    [
+      "nobody was there",
+      { status: 503, error: { code: "no_ready_endpoint", message: "" }, attempts: [] },
+      {},
+      {},
+      { routerErrors: 1 },
+    ],
+    ["an endpoint that has left the pool", { attempts: [at("gone", 500)], status: 500 }, {}, {}, { replicaErrors: 1 }],
+    ["a health probe", { api: "", attempts: [] }, {}, {}, { requests: 0 }],
+  ];
+  for (const [name, outcome, first, second, pool] of cases) {
+    it(name, () => {
+      const figures = figuresAfter(outcome);
+      const picked = (shown: object, keys: object) =>
+        Object.fromEntries(Object.keys(keys).map((key) => [key, Reflect.get(shown, key)]));
+      assert.deepEqual(picked(figures.of(e0), none), { ...none, ...first });
+      assert.deepEqual(picked(figures.of(e1), none), { ...none, ...second });
+      assert.deepEqual(picked(figures.pool, nobody), { ...nobody, ...pool });
+    });
+  }
+});
+
+test("times and tokens count at the last endpoint; the first byte of an error is no token", () => {
+  const usage = { promptTokens: 100, cachedTokens: 60, outputTokens: 10 };
+  const figures = figuresAfter({ usage, outputTokens: 10 }, { status: 500, attempts: [at("e1", 500)], firstByteMs: 1 });
+  assert.equal(figures.of(e1).hitRate, 0.6);
+  assert.ok((figures.of(e1).ttftP50Ms ?? 0) > 80);
+  assert.equal(figures.of(e1).outputTokensPerS, 10);
+  assert.equal(figures.of(e0).hitRate, null);
+});
+
+test("a replica that reports no cached tokens has no hit rate", () => {
+  const usage = { promptTokens: 100, cachedTokens: Number.NaN, outputTokens: 10 };
+  assert.equal(figuresAfter({ usage }).of(e1).hitRate, null);
+});
+
+test("figures stay while an endpoint is listed, and go with it", () => {
+  const figures = figuresAfter({});
+  figures.follow([e1]);
+  assert.equal(figures.of(e1).requests, 1);
+  figures.follow([e0]);
+  figures.follow([e0, e1]);
+  assert.equal(figures.of(e1).requests, 0);
+  assert.equal(figures.pool.requests, 1);
+});
