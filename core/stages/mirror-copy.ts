@@ -15,6 +15,8 @@ import type { Draft } from "./rewrite.ts";
 /** A longer response is not read to its end: no generated text is so long. */
 const MOST_RESPONSE_BYTES = 16 * 1024 * 1024;
 
+const NO_BODY = new Uint8Array(0);
+
 /** What of the data plane a copy uses. */
 export type CopyPlane = Pick<DataPlane, "clock" | "load" | "prefixIndex">;
 
@@ -24,10 +26,8 @@ export interface CopyParts {
   readonly request: InferenceRequest;
   readonly endpoint: Endpoint;
   readonly connection: ReplicaConnection;
-  readonly draft: Draft;
-  readonly head: string;
   readonly openingEvents: number;
-  /** The request's body, which the draft refers to. */
+  /** Keeps the request's body in memory. */
   readonly body: BodyHold;
   readonly tally: MirrorTally;
   readonly record: OpenRecord;
@@ -67,10 +67,9 @@ export class MirrorCopy implements ResponseReader {
     this.#cancelLimit = plane.clock.after(tally.bounds.timeoutMs, () => this.stop("time-limit"));
   }
 
-  /** Sends it. It may end synchronously, so store the object first. */
-  begin(): void {
-    const { connection, draft, head } = this.#parts;
-    connection.send(draft.method, head, draft.body, this);
+  /** Sends it. It may end synchronously, so store the object first. The draft is not kept: it would keep the body's memory. */
+  begin(draft: Draft, head: string): void {
+    this.#parts.connection.send(draft.method, head, draft.body, this);
   }
 
   /** Whether the request's body stays in memory for it. */
@@ -142,20 +141,23 @@ export class MirrorCopy implements ResponseReader {
   }
 
   #freeBody(): void {
-    const { connection, body } = this.#parts;
-    if (!this.#isBodyHeld || !connection.hasSentAll) return;
+    if (this.#isBodyHeld && this.#parts.connection.hasSentAll) this.#giveBodyBack(true);
+  }
+
+  #giveBodyBack(isFree: boolean): void {
+    const { request, body } = this.#parts;
     this.#isBodyHeld = false;
-    body.giveBack(true);
+    (request as { body: Uint8Array }).body = NO_BODY;
+    body.giveBack(isFree);
   }
 
   #settle(ending: MirrorEnding): void {
-    const { record, tally, connection, body } = this.#parts;
+    const { record, tally, connection } = this.#parts;
     this.#isOver = true;
     record.ending = ending;
     this.#cancelLimit();
     this.#claim.release();
-    if (this.#isBodyHeld) body.giveBack(connection.hasSentAll);
-    this.#isBodyHeld = false;
+    if (this.#isBodyHeld) this.#giveBodyBack(connection.hasSentAll);
     tally.end(ending, record.status);
     this.#parts.ended(this);
   }

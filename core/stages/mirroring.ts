@@ -141,6 +141,7 @@ export class Mirroring {
     const endpoint = endpointFor(original.choose(request));
     if (endpoint === undefined) return "no-endpoint";
     const draft = rewrite(request, incoming, config.settings);
+    const head = requestHead({ ...draft, lines: draft.lines + MIRROR_LINE }, endpoint, config.settings.credentials);
     const pool = plane.poolOf(endpoint);
     // A connection of its own: taking an idle one would cost the next client a handshake.
     const connection = pool.isNearLimit ? undefined : pool.take(true);
@@ -150,8 +151,6 @@ export class Mirroring {
       request,
       endpoint,
       connection,
-      draft,
-      head: requestHead({ ...draft, lines: draft.lines + MIRROR_LINE }, endpoint, config.settings.credentials),
       openingEvents: incoming.parser.plugin.openingEvents ?? 0,
       body: buffer.hold(),
       tally,
@@ -160,7 +159,7 @@ export class Mirroring {
       ended: (ended) => void this.#copies.delete(ended),
     });
     this.#copies.add(copy);
-    copy.begin();
+    copy.begin(draft, head);
     return copy;
   }
 

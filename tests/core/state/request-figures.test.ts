@@ -2,12 +2,14 @@ import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
 import type { Outcome } from "../../../core/contract/outcome.ts";
 import { RequestFigures } from "../../../core/state/request-figures.ts";
-import { makeEndpoint } from "../../support/endpoints.ts";
+import { makeEndpoint, makeRequest } from "../../support/endpoints.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 import { makeOutcome } from "../../support/records.ts";
 
 const e0 = makeEndpoint(0);
 const e1 = makeEndpoint(1);
+
+const at = (endpoint: string, result: number | "reset" | "aborted") => ({ endpoint, result, startedMs: 0, endedMs: 1 });
 
 function figuresAfter(...outcomes: readonly Partial<Outcome>[]): RequestFigures {
   const figures = new RequestFigures(new FakeClock());
@@ -20,7 +22,6 @@ describe("a request counts where it ended, and against whoever failed it", () =>
   const none = { requests: 0, clientErrors: 0, clientsLeft: 0, replicaErrors: 0, overloads: 0 };
   const nobody = { requests: 1, clientErrors: 0, clientsLeft: 0, routerErrors: 0, replicaErrors: 0 };
   type Row = typeof none;
-  const at = (endpoint: string, result: number | "reset" | "aborted") => ({ endpoint, result }) as Outcome["attempts"][number];
   const cases: readonly [
     name: string,
     outcome: Partial<Outcome>,
@@ -81,6 +82,14 @@ test("times and tokens count at the last endpoint; the first byte of an error is
   assert.ok((figures.of(e1).ttftP50Ms ?? 0) > 80);
   assert.equal(figures.of(e1).outputTokensPerS, 10);
   assert.equal(figures.of(e0).hitRate, null);
+});
+
+test("only streams show how fast tokens come one after another", () => {
+  const times = { ...makeOutcome().times, firstByteMs: 100, endMs: 600 };
+  const of = (isStream: boolean) =>
+    figuresAfter({ times, outputTokens: 51, request: makeRequest({ isStream }) }).of(e1).streamTokensPerS;
+  assert.equal(of(true), 100);
+  assert.equal(of(false), null);
 });
 
 test("a replica that reports no cached tokens has no hit rate", () => {
