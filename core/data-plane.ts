@@ -28,8 +28,8 @@ export type ReplicaConnection = Pick<UpstreamConnection, "send" | "pause" | "res
 interface ReplicaConnections {
   /** A connection to send on, or undefined at the limit. `isFresh` refuses one that has carried a request before. */
   take(isFresh: boolean): ReplicaConnection | undefined;
-  /** Whether there are few left to take. */
-  readonly isNearLimit: boolean;
+  /** One that clients will not miss; undefined if there is none. */
+  takeSpare(): ReplicaConnection | undefined;
 }
 
 /** Everything that a request uses. Requests read config and facts and change counters; they never build config or facts. */

@@ -142,9 +142,7 @@ export class Mirroring {
     if (endpoint === undefined) return "no-endpoint";
     const draft = rewrite(request, incoming, config.settings);
     const head = requestHead({ ...draft, lines: draft.lines + MIRROR_LINE }, endpoint, config.settings.credentials);
-    const pool = plane.poolOf(endpoint);
-    // A connection of its own: taking an idle one would cost the next client a handshake.
-    const connection = pool.isNearLimit ? undefined : pool.take(true);
+    const connection = plane.poolOf(endpoint).takeSpare();
     if (connection === undefined) return "connections";
     record.endpoint = endpoint.name;
     const copy = new MirrorCopy({
