@@ -18,7 +18,7 @@ const MOST_RESPONSE_BYTES = 16 * 1024 * 1024;
 const NO_BODY = new Uint8Array(0);
 
 /** What of the data plane a copy uses. */
-export type CopyPlane = Pick<DataPlane, "clock" | "load" | "prefixIndex">;
+type CopyPlane = Pick<DataPlane, "clock" | "load" | "prefixIndex">;
 
 /** What a copy is made of. */
 export interface CopyParts {
