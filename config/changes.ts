@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import type { CredentialSettings, Settings } from "../core/settings.ts";
-import type { AdminAddress, PluginEntry, RouterConfig } from "./config.ts";
+import type { AdminAddress, PluginEntry, RouterConfig, ShadowConfig } from "./config.ts";
 import type { LoadedConfig } from "./load.ts";
 import { describe, type Path, type Problem, problemAt } from "./problems.ts";
 import type { RewriteRule } from "./rewrite-rule.ts";
+import { isOfShadow } from "./shadow-instances.ts";
 
 const RESTART = "It can't change while the router runs: restart the router to change it.";
 
@@ -56,6 +57,7 @@ export function changesBetween(running: LoadedConfig, next: LoadedConfig): reado
     ...listed("plugin", instancesOf(running), instancesOf(next), { isSame: isSameInstance }),
     ...accessChanges(running.config.admin, after.admin),
     ...(isDeepStrictEqual(profile, after.profile) ? [] : [`profile ${after.profile.name} changed`]),
+    ...shadowChanges(running.config.shadow, after.shadow),
     ...listed("rewrite", rewrites, after.rewrites, { difference: weightsText }),
     ...listed("guard", running.config.guards, after.guards),
     ...named("limits", settings.limits, after.settings.limits),
@@ -80,6 +82,12 @@ function revealed(credentials: CredentialSettings | undefined): unknown {
   return [ofPool?.reveal(), [...ofEndpoint].map(([name, key]) => [name, key.reveal()]), isForwarded];
 }
 
+function shadowChanges(before: ShadowConfig | undefined, after: ShadowConfig | undefined): readonly string[] {
+  if (isDeepStrictEqual(before, after)) return [];
+  if (after === undefined) return ["shadow removed"];
+  return [`shadow ${after.name} ${before === undefined ? "added" : "changed"}`];
+}
+
 /** Never shows the token. */
 function accessChanges(before: AdminAddress | undefined, after: AdminAddress | undefined): readonly string[] {
   const isSameToken = before?.token?.reveal() === after?.token?.reveal();
@@ -94,7 +102,8 @@ function accessChanges(before: AdminAddress | undefined, after: AdminAddress | u
 const DERIVED: ReadonlySet<string> = new Set(["static", "model-rewrite"]);
 
 function instancesOf({ config, definitions }: LoadedConfig) {
-  return config.plugins.map(({ name, type, from, parameters, secrets, position }: PluginEntry) => {
+  const own = config.plugins.filter(({ name }) => !isOfShadow(name));
+  return own.map(({ name, type, from, parameters, secrets, position }: PluginEntry) => {
     const isDerived = position === undefined && DERIVED.has(type);
     return {
       name,

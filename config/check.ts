@@ -1,5 +1,6 @@
 import type { Definition } from "../core/contract/plugin.ts";
-import type { Address, RouterConfig } from "./config.ts";
+import type { MirrorSettings } from "../core/settings.ts";
+import type { Address, ProfileConfig, RouterConfig } from "./config.ts";
 import { missingGuards } from "./guards.ts";
 import type { Registry } from "./instances.ts";
 import { type LoadedConfig, loadConfig } from "./load.ts";
@@ -28,7 +29,7 @@ export async function checkConfig(
   const loaded = await loadConfig(paths, registry, urls, NO_OVERLAY, false);
   const { warnings, problems = [] } = loaded;
   const isValid = problems.length === 0 && !(isStrict && warnings.length > 0);
-  const unguarded = loaded.problems === undefined ? missingGuards(loaded) : [];
+  const unguarded = loaded.problems === undefined ? missingGuards(loaded.config.profile, loaded) : [];
   if (isJson) return { text: JSON.stringify({ valid: isValid, unguarded, problems, warnings }, null, 2), isValid };
   const rows = warningRows(warnings);
   if (loaded.problems !== undefined) return { text: [formatProblems(problems), ...rows].join("\n"), isValid };
@@ -39,7 +40,8 @@ export async function checkConfig(
 /** A valid config in a few lines. */
 function summary(loaded: LoadedConfig): string {
   const { config, definitions, unneeded } = loaded;
-  const { listen, admin, pool, profile, rewrites } = config;
+  const { listen, admin, pool, profile, shadow, rewrites, settings } = config;
+  const { mirrors } = settings;
   const endpoints = pool.endpoints.map(({ name, url, labels }) =>
     [name, url, ...Object.entries(labels).map(([key, value]) => `${key}=${value}`)].join("  "),
   );
@@ -47,11 +49,21 @@ function summary(loaded: LoadedConfig): string {
     `The config is valid.`,
     `listen    ${addressText(listen)}, admin ${admin === undefined ? "off" : addressText(admin)}`,
     ...section(`pool      ${pool.name}, ${counted(endpoints.length, "endpoint")}`, endpoints),
-    ...section(`profile   ${profile.name}${unguardedText(missingGuards(loaded))}`, profileRows(config, definitions)),
+    ...section(
+      `profile   ${profile.name}${unguardedText(missingGuards(loaded.config.profile, loaded))}`,
+      profileRows(profile, config, definitions),
+    ),
+    ...(shadow === undefined
+      ? []
+      : section(
+          `shadow    ${shadow.name}, decides ${shadow.percent}% of the requests too`,
+          profileRows(shadow, config, definitions),
+        )),
     ...section(
       `rewrites  ${counted(rewrites.length, "rule")}${rewrites.length === 0 ? "" : ": what clients write -> what replicas get"}`,
       rewrites.map(ruleText),
     ),
+    ...(mirrors.length === 0 ? [] : section(`mirrors   ${mirrors.length}`, mirrors.map(mirrorText))),
     ...(unneeded.length === 0 ? [] : [`unneeded  ${unneeded.join(", ")}: the router does this itself`]),
   ];
   return sections.join("\n");
@@ -68,7 +80,11 @@ function addressText({ host, port }: Address): string {
 
 const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
-function profileRows({ profile, plugins }: RouterConfig, definitions: ReadonlyMap<string, Definition>): readonly string[] {
+function profileRows(
+  profile: ProfileConfig,
+  { plugins }: RouterConfig,
+  definitions: ReadonlyMap<string, Definition>,
+): readonly string[] {
   return profile.plugins.map(({ pluginRef, weight }) => {
     const type = plugins.find(({ name }) => name === pluginRef)?.type;
     const kind = definitions.get(pluginRef)?.kind ?? "";
@@ -93,6 +109,10 @@ function ruleText({ name, models, targets, stickyHeader, onUnavailable }: Rewrit
   const sticky = stickyHeader === "" ? "" : `, sticky by ${stickyHeader}`;
   const redistributed = onUnavailable === "redistribute" ? ", redistributed when unavailable" : "";
   return `${models.join(", ") || "every model"} -> ${shares.join(", ")}${sticky}${redistributed}  (${name})`;
+}
+
+function mirrorText({ rule, target, percent: copied, maxInFlight }: MirrorSettings): string {
+  return `${copied}% of ${rule} also to ${target}, at most ${maxInFlight} at once`;
 }
 
 const percent = (share: number) => `${Math.round(share * 1000) / 10}%`;

@@ -15,6 +15,8 @@ export interface RouterConfig {
   /** All instances that run: the listed ones in file order, then the defaults that are not listed. Names are unique. */
   readonly plugins: readonly PluginEntry[];
   readonly profile: ProfileConfig;
+  /** Undefined when no second profile decides beside it. */
+  readonly shadow: ShadowConfig | undefined;
   /** In the order in which they are matched. */
   readonly rewrites: readonly RewriteRule[];
   /** At most one for each target of a rule. */
@@ -69,6 +71,12 @@ export interface ProfileConfig {
   readonly name: string;
   /** Filters in the order they run, scorers with their weights, and one picker. */
   readonly plugins: readonly ProfileRef[];
+}
+
+/** A second profile that decides on the same facts. Its plugins are instances of its own, at the end of `plugins`. */
+export interface ShadowConfig extends ProfileConfig {
+  /** Of the requests, how many it decides: above 0, at most 100. */
+  readonly percent: number;
 }
 
 export interface ProfileRef {

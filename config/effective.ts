@@ -1,12 +1,13 @@
 import type { Secret } from "../core/contract/secret.ts";
 import type { ProbeSpec, Probes } from "../core/control/readiness/probes.ts";
-import type { CorsSettings, EjectionSettings } from "../core/settings.ts";
-import type { AdminAddress, ListenAddress, RouterConfig } from "./config.ts";
+import type { CorsSettings, EjectionSettings, MirrorSettings } from "../core/settings.ts";
+import type { AdminAddress, ListenAddress, RouterConfig, ShadowConfig } from "./config.ts";
 import { CONFIGURED_ELSEWHERE } from "./defaults.ts";
 import type { GuardConfig } from "./guard-config.ts";
 import { missingGuards } from "./guards.ts";
 import type { LoadedConfig } from "./load.ts";
 import { type Path, pathText, placeText } from "./problems.ts";
+import { isOfShadow, writtenReferences } from "./shadow-instances.ts";
 
 /** A config as it runs, in the form of its documents, and where each value comes from. Plain data without secrets. */
 export interface EffectiveConfig {
@@ -32,8 +33,8 @@ export interface CommandLine {
 export function effectiveConfig(loaded: LoadedConfig, commandLine: CommandLine): EffectiveConfig {
   const { config } = loaded;
   const { profile, settings } = config;
-  const { limits, ejection, retries, keepAlive, forwardedFor, hasRoutingHeaders } = settings;
-  const plugins = config.plugins.filter(({ type }) => !CONFIGURED_ELSEWHERE.has(type));
+  const { limits, ejection, retries, keepAlive, forwardedFor, hasRoutingHeaders, mirrors } = settings;
+  const plugins = config.plugins.filter(({ name, type }) => !CONFIGURED_ELSEWHERE.has(type) && !isOfShadow(name));
   const spec = {
     listen: { ...addressOf(config.listen), ...(settings.cors && { cors: corsOf(settings.cors) }) },
     admin: config.admin === undefined ? false : adminOf(config.admin),
@@ -43,7 +44,9 @@ export function effectiveConfig(loaded: LoadedConfig, commandLine: CommandLine):
       ...(from === undefined ? { type } : { from }),
       parameters: masked(parameters),
     })),
-    profiles: [missingGuards(loaded).length === 0 ? profile : { ...profile, unguarded: true }],
+    profiles: [missingGuards(profile, loaded).length === 0 ? profile : { ...profile, unguarded: true }],
+    ...(config.shadow && { shadow: shadowOf(config.shadow, loaded) }),
+    ...(mirrors.length > 0 && { mirrors: mirrors.map(mirrorOf) }),
     ejection: ejection.isOn ? ejectionOf(ejection) : false,
     retries,
     ...(keepAlive && { keepAlive: { periodSeconds: keepAlive.periodMs / 1000, paths: keepAlive.paths } }),
@@ -91,6 +94,16 @@ function addressOf({ host, port, isPortShared }: ListenAddress) {
 
 function adminOf({ hosts, token, isReadOnly, ...address }: AdminAddress) {
   return { ...addressOf(address), hosts, ...(token && { token: token.from }), readOnly: isReadOnly };
+}
+
+function shadowOf(shadow: ShadowConfig, loaded: LoadedConfig) {
+  const { name, percent } = shadow;
+  const isUnguarded = missingGuards(shadow, loaded).length > 0;
+  return { name, plugins: writtenReferences(shadow), ...(isUnguarded && { unguarded: true }), percent };
+}
+
+function mirrorOf({ timeoutMs, ...mirror }: MirrorSettings) {
+  return { ...mirror, timeoutSeconds: timeoutMs / 1000 };
 }
 
 function corsOf({ origins, headers, maxAgeS }: CorsSettings) {

@@ -3,6 +3,7 @@ import type { Definition } from "../core/contract/plugin.ts";
 import type { PluginEntry, RouterConfig } from "./config.ts";
 import { DEFAULT_DETECTORS, DEFAULT_OBSERVERS, DEFAULT_PARSERS, DEFAULT_SOURCES } from "./defaults.ts";
 import type { Path, Report } from "./problems.ts";
+import { shadowInstances } from "./shadow-instances.ts";
 
 /**
  * Plugin types by the names that a config can use. A key other than its definition's `type` is the reference router's name for
@@ -79,6 +80,7 @@ export function allInstances(
     ...(endpoints.length > 0 ? [unlisted("static", { endpoints })] : []),
     ...missing([...DEFAULT_SOURCES, ...DEFAULT_DETECTORS, ...DEFAULT_OBSERVERS]).map((type) => unlisted(type)),
     ...ofProfile.map((type) => unlisted(type)),
+    ...shadowInstances(config, listed, unlisted),
   ];
 }
 

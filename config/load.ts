@@ -7,6 +7,7 @@ import { type ConfigText, readFiles } from "./files.ts";
 import { fit, type Resource, type Stubs } from "./fit.ts";
 import { readGuards } from "./guards-of-rewrites.ts";
 import { allInstances, type Registry } from "./instances.ts";
+import { resolveMirrors } from "./mirrors.ts";
 import { NO_OVERLAY, type Overlay, overlaid } from "./overlay.ts";
 import type { EndpointEntry } from "./pool.ts";
 import { inReadingOrder, type Path, type Position, type Problem, problemAt } from "./problems.ts";
@@ -16,6 +17,7 @@ import { readRewrites } from "./rewrites.ts";
 import { type RouterParts, readRouter } from "./router.ts";
 import { type RouterDocument, routerDocument } from "./schema.ts";
 import { checkKeepAlivePaths } from "./served-paths.ts";
+import { ownReferences } from "./shadow-instances.ts";
 import { unusedPlugins } from "./unused-plugins.ts";
 
 /** A valid config, with the type of each of its instances. */
@@ -106,20 +108,26 @@ async function read({
   const resource = routerResource(documents.Router, endpoints.length > 0 || picker !== undefined);
   const router = resource && (await readRouter(resource, registry, endpoints, picker, files));
 
+  const problemsBefore = problems.length;
   const rewriteDocuments = overlaid(documents.InferenceModelRewrite, overlay, problems);
   const resources = rewriteDocuments.flatMap((document) => fit(document, rewriteDocument, REWRITE_STUBS) ?? []);
+  const isRewriteKnown = isAllReadable && problems.length === problemsBefore;
   const rewrites = readRewrites(resources, router?.isPoolKnown ? router.config.pool.name : undefined, warnings);
   const guards = resource === undefined ? [] : readGuards(resource, resources, warnings);
 
   const names = texts.map(({ file }) => file);
   if (router !== undefined) checkKeepAlive(router, registry);
+  // A rule that can't be read may be the one that a mirror names.
+  const mirrors = router && isRewriteKnown ? resolveMirrors(router.config.settings.mirrors, rewrites, router.report) : [];
   if (problems.length > 0 || resource === undefined || router === undefined)
     return { problems: inReadingOrder(problems, names), warnings: inReadingOrder(warnings, names), files };
-  const settled = { ...router.config, rewrites, guards };
+  const { profile, shadow, settings } = router.config;
+  const settled = { ...router.config, settings: { ...settings, mirrors }, rewrites, guards };
   const instances = allInstances(settled, router.listed, registry);
-  warnings.push(...unusedPlugins(settled.profile, instances));
+  warnings.push(...unusedPlugins(shadow === undefined ? [profile] : [profile, shadow], instances));
+  const plugins = instances.map(({ entry }) => entry);
   return {
-    config: { ...settled, plugins: instances.map(({ entry }) => entry) },
+    config: { ...settled, shadow: shadow && ownReferences(shadow), plugins },
     definitions: new Map(instances.map(({ entry, definition }) => [entry.name, definition])),
     unneeded: picker?.unneeded ?? [],
     texts,

@@ -16,6 +16,7 @@ import { DEFAULT_ADMIN, DEFAULT_LISTEN } from "./defaults.ts";
 import type { PickerParts } from "./endpoint-picker/read.ts";
 import type { Resource } from "./fit.ts";
 import type { ListedPlugins, Registry } from "./instances.ts";
+import { readMirrors } from "./mirrors.ts";
 import { readPlugins } from "./plugins.ts";
 import { type EndpointEntry, readEndpoints, readProbes } from "./pool.ts";
 import type { Report } from "./problems.ts";
@@ -30,6 +31,7 @@ import type {
   RouterSpec,
 } from "./schema.ts";
 import { readSecret } from "./secret.ts";
+import { readShadow, refuseShadowAlone } from "./shadow.ts";
 
 /** The content of a Router document, without default instances. */
 export interface RouterParts {
@@ -70,6 +72,7 @@ export async function readRouter(
   refuseUnsharablePort("listen", listen, report);
   if (admin !== undefined) refuseUnsharablePort("admin", admin, report);
   if (picker !== undefined && spec.profiles !== undefined) refuseProfilesTwice(report);
+  if (picker === undefined) refuseShadowAlone(spec, known, report);
   const config = {
     listen,
     admin,
@@ -79,6 +82,7 @@ export async function readRouter(
       probes: readProbes(spec.pool?.probes),
     },
     profile: readProfile(picker?.profile ?? profileOf(spec, report), known, registry),
+    shadow: spec.shadow && readShadow(spec.shadow, known, registry, report),
     settings: {
       limits: { ...DEFAULT_LIMITS, ...spec.limits },
       ejection: readEjection(spec.ejection),
@@ -89,6 +93,7 @@ export async function readRouter(
       credentials: await readCredentials(resource, endpoints, files),
       cors: readCors(spec.listen),
       hasRoutingHeaders: spec.responseHeaders ?? true,
+      mirrors: readMirrors(spec.mirrors),
     },
   };
   return { config, listed: known, report, isPoolKnown: !wasCut(["spec", "pool", "name"]) };

@@ -6,6 +6,7 @@ import { guardSchema } from "./guard-schema.ts";
 import { LONGEST_TIMER_MS, limits } from "./limits-schema.ts";
 import { lineOfText } from "./line-of-text.ts";
 import { inMilliseconds, inSeconds } from "./measures.ts";
+import { mirror, percent } from "./mirror-schema.ts";
 import { secretReference } from "./secret.ts";
 import { whole } from "./whole.ts";
 
@@ -155,6 +156,13 @@ const profile = z.strictObject({
     .optional(),
 });
 
+const shadow = z.strictObject({
+  name: instanceName.describe('Its name in metrics and explanations. Default "shadow".').optional(),
+  plugins: profile.shape.plugins.unwrap().describe("As in a profile. It gets instances of its own, with the same parameters."),
+  unguarded: profile.shape.unguarded,
+  percent: percent("Of the requests, how many it decides too. Default 100.").optional(),
+});
+
 const share = (wanted: string) => z.number(wanted).min(0, wanted).max(1, wanted);
 
 const ejection = z.strictObject({
@@ -218,6 +226,14 @@ const routerSpec = z.strictObject({
   pool: pool.describe("The replicas that requests are routed to.").optional(),
   plugins: z.array(plugin).describe("Plugin instances with their own parameters. What is left out gets a default.").optional(),
   profiles: z.array(profile).describe("How an endpoint is chosen: one profile.").optional(),
+  shadow: shadow
+    .describe("A second profile that decides on the same facts; only where it differs is shown. Default none.")
+    .optional(),
+  mirrors: z
+    .array(mirror)
+    .max(64, "at most 64 mirrors")
+    .describe("Shares of rewrite rules' requests that are also sent to a target whose responses are thrown away. Default none.")
+    .optional(),
   ejection: z
     .union([z.literal(false), ejection])
     .describe("How endpoints leave the pool for what their responses are, and return. false turns it off.")
@@ -259,4 +275,5 @@ export type ListenSpec = z.infer<typeof listenAddress>;
 export type AdminAddressSpec = z.infer<typeof adminAddress>;
 export type PoolSpec = z.infer<typeof pool>;
 export type PluginSpec = z.infer<typeof plugin>;
+export type ShadowSpec = NonNullable<RouterSpec["shadow"]>;
 export type ProbeSeconds = z.infer<typeof probe>;

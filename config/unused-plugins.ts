@@ -2,14 +2,15 @@ import type { PluginKind } from "../core/contract/plugin.ts";
 import type { ProfileConfig } from "./config.ts";
 import type { Instance } from "./instances.ts";
 import { type Problem, problemAt, quoted } from "./problems.ts";
+import { isOfShadow } from "./shadow-instances.ts";
 
 const IN_PROFILES: ReadonlySet<PluginKind> = new Set(["filter", "scorer", "picker"]);
 
-/** A warning for each listed filter, scorer and picker that the profile does not use. */
-export function unusedPlugins(profile: ProfileConfig, instances: readonly Instance[]): readonly Problem[] {
-  const used = new Set(profile.plugins.map(({ pluginRef }) => pluginRef));
+/** A warning for each listed filter, scorer and picker that no profile uses. */
+export function unusedPlugins(profiles: readonly ProfileConfig[], instances: readonly Instance[]): readonly Problem[] {
+  const used = new Set(profiles.flatMap(({ plugins }) => plugins.map(({ pluginRef }) => pluginRef)));
   return instances.flatMap(({ entry: { name, position }, definition: { kind }, path }) => {
-    if (position === undefined || used.has(name) || !IN_PROFILES.has(kind)) return [];
+    if (position === undefined || isOfShadow(name) || used.has(name) || !IN_PROFILES.has(kind)) return [];
     const found = `the ${kind} ${quoted(name)}, which the profile does not name`;
     return [problemAt(position, path, { found, wanted: `{ pluginRef: ${name} } in the profile, or no entry` })];
   });

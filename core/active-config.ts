@@ -19,6 +19,8 @@ export interface ActiveConfig {
   /** The names of all targets of the rewriters' rules. */
   readonly targets: NameSet;
   readonly profile: Profile;
+  /** A second profile that decides beside it; undefined for most configs. */
+  readonly shadow: { readonly profile: Profile; readonly percent: number } | undefined;
   readonly observers: readonly Named<Observer>[];
   /** The observer that traces requests; undefined if none does. */
   readonly tracer?: Named<Required<Pick<Observer, "trace">>> | undefined;

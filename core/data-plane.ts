@@ -6,8 +6,10 @@ import type { Endpoint } from "./contract/endpoint.ts";
 import type { Log } from "./contract/log.ts";
 import type { Random } from "./contract/profile-plugin.ts";
 import type { Admission } from "./stages/admit.ts";
+import type { Mirroring } from "./stages/mirroring.ts";
 import type { PluginFaults } from "./stages/plugin-faults.ts";
 import type { PluginTimes } from "./stages/plugin-times.ts";
+import type { Shadowing } from "./stages/shadowing.ts";
 import type { Facts } from "./state/facts.ts";
 import type { LoadTable } from "./state/load.ts";
 import type { PrefixIndex } from "./state/prefix-index.ts";
@@ -26,6 +28,8 @@ export type ReplicaConnection = Pick<UpstreamConnection, "send" | "pause" | "res
 interface ReplicaConnections {
   /** A connection to send on, or undefined at the limit. `isFresh` refuses one that has carried a request before. */
   take(isFresh: boolean): ReplicaConnection | undefined;
+  /** One that clients will not miss; undefined if there is none. */
+  takeSpare(): ReplicaConnection | undefined;
 }
 
 /** Everything that a request uses. Requests read config and facts and change counters; they never build config or facts. */
@@ -60,6 +64,8 @@ export interface DataPlane {
   readonly figures: Pick<RequestFigures, "ended">;
   readonly pluginTimes: PluginTimes;
   readonly pluginFaults: PluginFaults;
+  readonly mirroring: Mirroring;
+  readonly shadowing: Shadowing;
   readonly retryBudget: RetryBudget;
   /** The one timer of all streams that get keep-alive events; undefined if no config has had any. */
   readonly silences: Deadlines | undefined;

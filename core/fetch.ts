@@ -14,7 +14,7 @@ import type { HostServices } from "./control/plugin-set.ts";
 import { RunningConfig } from "./control/running-config.ts";
 import { stopThroughConfig } from "./control/stop-target.ts";
 import { exchange, type FetchExchange } from "./fetch/fetch-exchange.ts";
-import { runRouter } from "./router.ts";
+import { runRouter } from "./run-router.ts";
 import type { Limits } from "./settings.ts";
 import { Deadlines, sweepPeriodMs } from "./wire/deadlines.ts";
 

@@ -5,7 +5,10 @@ import type { Log } from "./contract/log.ts";
 import type { PluginSet } from "./control/plugin-set.ts";
 import { defaultMemoryBytes } from "./runtime/memory-limit.ts";
 import type { Limits } from "./settings.ts";
+import { Mirroring } from "./stages/mirroring.ts";
+import { PluginFaults } from "./stages/plugin-faults.ts";
 import { PluginTimes } from "./stages/plugin-times.ts";
+import { Shadowing } from "./stages/shadowing.ts";
 import { LoadTable } from "./state/load.ts";
 import { PoolPrefixes } from "./state/pool-prefixes.ts";
 import { RequestFigures } from "./state/request-figures.ts";
@@ -16,7 +19,7 @@ import { Deadlines, sweepPeriodMs } from "./wire/deadlines.ts";
 import { UpstreamPools } from "./wire/upstream-pools.ts";
 
 /** The parts of a plugin set that say something about the lasting state. */
-type Wishes = Pick<PluginSet, "prefixSettings"> & { readonly active: Pick<ActiveConfig, "profile" | "settings"> };
+type Wishes = Pick<PluginSet, "prefixSettings"> & { readonly active: Pick<ActiveConfig, "profile" | "settings" | "shadow"> };
 
 /** The data plane's state that outlives a config: load, caches, connections, counts. Each config only changes its settings. */
 export class LastingState {
@@ -27,6 +30,9 @@ export class LastingState {
   readonly pluginTimes: PluginTimes;
   readonly retryBudget: RetryBudget;
   readonly tokenScale = new TokenScale();
+  readonly mirroring = new Mirroring();
+  readonly pluginFaults: PluginFaults;
+  readonly shadowing: Shadowing;
   readonly figures: RequestFigures;
   readonly #clock: Clock;
   #clients: ClientCounts;
@@ -41,6 +47,9 @@ export class LastingState {
     this.figures = new RequestFigures(clock);
     this.pluginTimes = new PluginTimes(clock, log);
     this.retryBudget = new RetryBudget(retries);
+    this.pluginFaults = new PluginFaults(clock, log);
+    this.shadowing = new Shadowing(clock, this.pluginFaults);
+    this.memory.giveUpSpare = () => this.mirroring.freeBodies();
     this.#clients = new ClientCounts(limits.perClientRequests);
     this.prepare(first)();
   }
@@ -62,6 +71,8 @@ export class LastingState {
       const { limits, retries, keepAlive } = active.settings;
       changePrefixes();
       this.pluginTimes.follow(active.profile, limits.pluginMs);
+      this.mirroring.useMirrors(active.settings.mirrors);
+      this.shadowing.useShadow(active.shadow);
       this.retryBudget.useSettings(retries);
       this.memory.limitBytes = memoryBytes(limits);
       this.#clients = this.#clients.bounded(limits.perClientRequests);
@@ -72,6 +83,7 @@ export class LastingState {
   }
 
   close(): void {
+    this.mirroring.stop();
     this.#silences?.close();
     this.pools.close();
     this.memory.close();

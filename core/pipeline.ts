@@ -2,8 +2,10 @@ import type { ActiveConfig, Profile } from "./active-config.ts";
 import type { Decision } from "./contract/decision.ts";
 import { RouterError } from "./contract/errors.ts";
 import type { LoadView } from "./contract/load-view.ts";
+import type { MirrorRecord } from "./contract/mirror.ts";
 import type { Random } from "./contract/profile-plugin.ts";
 import type { InferenceRequest } from "./contract/request.ts";
+import type { ShadowChoice } from "./contract/shadow.ts";
 import type { DataPlane } from "./data-plane.ts";
 import type { Incoming } from "./intake/incoming.ts";
 import type { ResponseWriter } from "./intake/response-writer.ts";
@@ -13,6 +15,7 @@ import { filter } from "./stages/filter.ts";
 import { type Delivery, type Earlier, Forwarding, type ForwardOwner, NOT_DELIVERED } from "./stages/forward.ts";
 import { holdBack, trialFirst } from "./stages/hold-back.ts";
 import { keepAliveRule } from "./stages/keep-alive.ts";
+import type { Copies } from "./stages/mirroring.ts";
 import { parse } from "./stages/parse.ts";
 import { pick } from "./stages/pick.ts";
 import { rewrite } from "./stages/rewrite.ts";
@@ -33,6 +36,8 @@ export interface RunOwner {
 export class PipelineRun implements Applicant, ForwardOwner {
   request: InferenceRequest;
   decision: Decision | undefined;
+  /** What the shadow profile would have done; undefined if none decided this request. */
+  shadow: ShadowChoice | undefined;
   /** When it was admitted, and when the first decision was made, in milliseconds on the router's clock; NaN before. */
   admittedAtMs = Number.NaN;
   decidedAtMs = Number.NaN;
@@ -44,6 +49,8 @@ export class PipelineRun implements Applicant, ForwardOwner {
   readonly #response: ResponseWriter;
   readonly #owner: RunOwner;
   #forwarding: Forwarding | undefined;
+  /** Set only if a mirror was drawn for it. */
+  #copies: Copies | undefined;
   /** An admission that comes later finds nobody who waits for it. */
   #isOver = false;
   /** When it began to wait for admission; NaN while it has not. */
@@ -78,6 +85,8 @@ export class PipelineRun implements Applicant, ForwardOwner {
       const decision = this.#decide(this.admittedAtMs);
       this.decidedAtMs = clock.now();
       this.#forward(decision);
+      // Behind the request itself, which never waits for them.
+      if (this.#plane.mirroring.isOn && !this.#isOver) this.#mirror();
     } catch (thrown) {
       this.#owner.failed(thrown);
     }
@@ -117,19 +126,60 @@ export class PipelineRun implements Applicant, ForwardOwner {
     this.#forwarding?.drained();
   }
 
+  /** What became of its copies for mirrors; undefined if there are none. */
+  get mirrors(): readonly MirrorRecord[] | undefined {
+    return this.#copies?.records;
+  }
+
+  /** Called before `close` if the client has left. */
+  clientLeft(): void {
+    this.#copies?.clientLeft();
+  }
+
   /** Ends the work under way and returns what was delivered. Called once. */
   close(): Delivery {
     this.#isOver = true;
     const delivery = this.#forwarding?.close() ?? NOT_DELIVERED;
+    this.#copies?.originalEnded(delivery.firstByteAtMs - delivery.dispatchedAtMs);
     // Last: whoever gets its place now finds its connection and its share of the load free.
     this.#plane.admission.leave(this);
     return delivery;
   }
 
   #decide(nowMs: number): Decision {
-    const { facts, load, random, pluginTimes } = this.#plane;
-    this.decision = decide(this.request, facts, pluginTimes.profileFor(this.#config.profile, nowMs), load.at(nowMs), random);
+    const { shadow } = this.#config;
+    if (shadow === undefined || this.decision !== undefined) this.decision = this.#choose(this.request, nowMs);
+    else this.decision = this.#decideTwice(shadow, nowMs);
     return this.decision;
+  }
+
+  #choose(request: InferenceRequest, nowMs: number): Decision {
+    const { facts, load, random, pluginTimes } = this.#plane;
+    return decide(request, facts, pluginTimes.profileFor(this.#config.profile, nowMs), load.at(nowMs), random);
+  }
+
+  #decideTwice(shadow: NonNullable<ActiveConfig["shadow"]>, nowMs: number): Decision {
+    const { facts, load, random, pluginTimes, shadowing } = this.#plane;
+    const { request } = this;
+    const view = load.at(nowMs);
+    const profile = pluginTimes.profileFor(this.#config.profile, nowMs);
+    const decideBy = (one: Profile, drawn: Random) => decide(request, facts, one, view, drawn);
+    const { decision, choice } = shadowing.decide(shadow, profile, random, { request, load: view, decide: decideBy });
+    this.shadow = choice;
+    return decision;
+  }
+
+  #mirror(): void {
+    const { buffer } = this.#incoming;
+    if (buffer === undefined) return;
+    this.#copies = this.#plane.mirroring.begin({
+      request: this.request,
+      incoming: this.#incoming,
+      buffer,
+      config: this.#config,
+      plane: this.#plane,
+      choose: (copy) => this.#choose(copy, this.#plane.clock.now()),
+    });
   }
 
   /** Where nobody is left to load the target, its rule draws another one, if it redistributes. */

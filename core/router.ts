@@ -1,35 +1,21 @@
 import type { LoadedConfig } from "../config/load.ts";
 import type { ActiveConfig } from "./active-config.ts";
-import { checkPages } from "./admin/pages.ts";
 import type { MemoryBudget } from "./body/memory-budget.ts";
-import { ScanTurns } from "./body/scan-turns.ts";
-import { type Endpoint, isServing } from "./contract/endpoint.ts";
-import { Adapters } from "./control/adapters.ts";
-import { type ControlPlan, ControlPlane, type EndpointTimes } from "./control/control-plane.ts";
+import type { Endpoint } from "./contract/endpoint.ts";
+import type { Adapters } from "./control/adapters.ts";
+import type { EndpointTimes } from "./control/control-plane.ts";
 import type { Intents } from "./control/intents.ts";
-import { KeptState } from "./control/kept-state.ts";
-import { withPlace } from "./control/plugin-error.ts";
-import { buildPluginSet, type HostServices, type PluginSet } from "./control/plugin-set.ts";
-import { PluginSets } from "./control/plugin-sets.ts";
-import { Rollouts } from "./control/rollouts.ts";
-import { savedFacts } from "./control/saved-facts.ts";
-import type { DataPlane } from "./data-plane.ts";
-import { type DryRun, type DryRunRequest, dryRun } from "./intake/dry-run.ts";
-import { requestIds } from "./intake/request-ids.ts";
-import { intake } from "./intake/request-intake.ts";
+import type { Rollouts } from "./control/rollouts.ts";
+import type { DryRun, DryRunRequest } from "./intake/dry-run.ts";
 import type { RequestStarter } from "./intake/request-receiver.ts";
-import { LastingState } from "./lasting-state.ts";
-import { nextTurn } from "./runtime/next-turn.ts";
-import { admitAll } from "./stages/admit.ts";
-import { PluginFaults } from "./stages/plugin-faults.ts";
+import type { Mirroring } from "./stages/mirroring.ts";
 import type { SlowPlugin, TimedPlugin } from "./stages/plugin-times.ts";
-import { type Facts, factsOf } from "./state/facts.ts";
+import type { Shadowing } from "./stages/shadowing.ts";
+import type { Facts } from "./state/facts.ts";
 import type { FactsDocument } from "./state/facts-document.ts";
 import type { LoadTable } from "./state/load.ts";
 import type { PrefixIndexStats } from "./state/prefix-index.ts";
 import type { RequestFigures } from "./state/request-figures.ts";
-import { bearerFor } from "./wire/bearer.ts";
-import { httpGet, httpSend } from "./wire/http-get.ts";
 import type { UnreadCounter } from "./wire/write-progress.ts";
 
 /** A router without a listener: hosts (the wire server, the fetch face) start requests on it, the admin port shows its state. */
@@ -68,6 +54,8 @@ export interface Router {
   readonly pluginTimes: readonly TimedPlugin[];
   /** How often each plugin broke its contract on a request, by its name. */
   readonly pluginFaults: ReadonlyMap<string, number>;
+  readonly mirroring: Pick<Mirroring, "counts">;
+  readonly shadowing: Pick<Shadowing, "counts">;
   readonly adapters: Adapters;
   /** What became of the requests that rewrite rules sent to their targets, and the guards. */
   readonly rollouts: Rollouts;
@@ -89,225 +77,4 @@ export interface Router {
   replace(next: LoadedConfig): void;
   /** Ends probes and every connection to a replica; requests under way break off. */
   close(): void;
-}
-
-/** Builds and starts the config's plugins. Throws when one can't be made or started; then nothing is left running. */
-export function runRouter(loaded: LoadedConfig, services: HostServices): Router {
-  const kept = new KeptState();
-  return placing(loaded, () => {
-    const plugins = build(loaded, services, kept);
-    try {
-      return start(loaded, plugins, services, kept);
-    } catch (thrown) {
-      plugins.dispose();
-      throw thrown;
-    }
-  });
-}
-
-function build(loaded: LoadedConfig, services: HostServices, kept: KeptState): PluginSet {
-  const plugins = buildPluginSet(loaded, services, kept);
-  try {
-    checkPages(plugins.active.observers);
-    return plugins;
-  } catch (thrown) {
-    plugins.dispose();
-    throw thrown;
-  }
-}
-
-/** What `run` throws names the place in the config. */
-function placing<Result>(loaded: LoadedConfig, run: () => Result): Result {
-  try {
-    return run();
-  } catch (thrown) {
-    throw withPlace(thrown, loaded);
-  }
-}
-
-/** Connects the data plane with the control plane. */
-function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices, firstKept: KeptState): Router {
-  const { clock, random, log } = services;
-  const rollouts = new Rollouts({ clock, log, facts: () => facts });
-  const sets = new PluginSets(rollouts.watch(plugins, loaded.config.guards));
-  const state = new LastingState(plugins, clock, log);
-  const { load, prefixes, pools, memory, pluginTimes, figures } = state;
-  const pluginFaults = new PluginFaults(clock, log);
-  const startedAtS = Math.floor(clock.wall() / 1000);
-  const waiting = new Set<() => void>();
-  let kept = firstKept;
-  let facts = factsOf([]);
-  let isStopping = false;
-
-  /** What the router shows to the endpoint of this name when it asks on its own behalf. */
-  const keyHeaders = (name: string): Readonly<Record<string, string>> => {
-    const authorization = bearerFor(name, sets.newest.active.settings.credentials);
-    return authorization === undefined ? {} : { authorization };
-  };
-  const control = new ControlPlane({
-    ...controlPlan(loaded, plugins),
-    services,
-    load,
-    get: (url, path, timeoutMs, maxBytes, signal, headers = {}) => httpGet(url, path, { timeoutMs, maxBytes, signal, headers }),
-    headersFor: keyHeaders,
-    replaced(slot) {
-      prefixes.forget(slot);
-      pools.closeIdle(slot);
-    },
-    capacityKnown: (slot, tokens) => prefixes.setCapacity(slot, tokens),
-    lastByteMs: (endpoint) => pools.lastByteMs(endpoint),
-    cutWaiting: (endpoint) => pools.cutWaiting(endpoint),
-    publish(next) {
-      pools.follow(next.endpoints);
-      figures.follow(next.endpoints);
-      facts = next;
-      if (isReady(next)) for (const wake of [...waiting]) wake();
-    },
-  });
-  const plane: DataPlane = {
-    takeConfig: () => sets.take(),
-    giveBack: (config) => sets.giveBack(config),
-    get facts() {
-      return facts;
-    },
-    admission: admitAll,
-    get clients() {
-      return state.clients;
-    },
-    memory,
-    scanTurns: new ScanTurns(clock, nextTurn),
-    load,
-    get prefixIndex() {
-      return prefixes.index;
-    },
-    tokenScale: state.tokenScale,
-    clock,
-    random,
-    log,
-    startedAtS,
-    get isStopping() {
-      return isStopping;
-    },
-    get traffic() {
-      return control.traffic;
-    },
-    figures,
-    pluginTimes,
-    pluginFaults,
-    retryBudget: state.retryBudget,
-    get silences() {
-      return state.silences;
-    },
-    poolOf: (endpoint) => pools.of(endpoint),
-    connectFailed: (endpoint) => control.connectFailed(endpoint),
-    checkModels: (endpoint) => control.checkModels(endpoint),
-    nextRequestId: requestIds(random),
-  };
-  const adapters = new Adapters({
-    clock,
-    load,
-    facts: () => facts,
-    targets: () => sets.newest.active.targets,
-    post: ({ name, url }, path, document, timeoutMs, maxBytes) =>
-      httpSend(url, path, { method: "POST", headers: keyHeaders(name), body: JSON.stringify(document), timeoutMs, maxBytes }),
-    checkModels: (endpoint) => control.checkModels(endpoint),
-  });
-  const close = () => {
-    control.stop();
-    state.close();
-    sets.dispose();
-  };
-  try {
-    control.start();
-  } catch (thrown) {
-    close();
-    throw thrown;
-  }
-
-  const replace = (next: LoadedConfig) => {
-    const draft = kept.draft();
-    const built = build(next, services, draft);
-    let changes: readonly (() => void)[];
-    try {
-      changes = [state.prepare(built), control.prepare(controlPlan(next, built))];
-    } catch (thrown) {
-      built.dispose();
-      throw thrown;
-    }
-    // From here on nothing can fail, and no request can come between.
-    for (const change of changes) change();
-    // An operator who applies a rewrite again has often just put its adapter where replicas find it.
-    load.unlisted.forgetRefusals();
-    sets.publish(rollouts.watch(built, next.config.guards));
-    draft.retain(next.config.plugins);
-    kept = draft;
-  };
-
-  return {
-    start: intake(plane),
-    nextRequestId: plane.nextRequestId,
-    get config() {
-      return sets.newest.active;
-    },
-    get olderConfigs() {
-      return sets.olderCount;
-    },
-    get facts() {
-      return facts;
-    },
-    load,
-    memory,
-    startedAtS,
-    get prefixIndex() {
-      return prefixes.index?.stats();
-    },
-    connectionsTo: (endpoint) => pools.connectionsTo(endpoint),
-    ejectionsOf: (endpoint) => control.ejectionsOf(endpoint),
-    timesOf: (endpoint) => control.timesOf(endpoint),
-    figures,
-    intents: control.intents,
-    get isPanicking() {
-      return control.isPanicking;
-    },
-    get slowPlugins() {
-      return pluginTimes.slow;
-    },
-    get pluginTimes() {
-      return pluginTimes.timed;
-    },
-    get pluginFaults() {
-      return pluginFaults.counts;
-    },
-    adapters,
-    rollouts,
-    probeFailure: (endpoint) => control.probeFailure(endpoint),
-    whenReady(timeoutMs) {
-      if (isReady(facts)) return Promise.resolve(true);
-      return new Promise((resolve) => {
-        const settle = (isInTime: boolean) => {
-          waiting.delete(wake);
-          cancel();
-          resolve(isInTime);
-        };
-        const wake = () => settle(true);
-        const cancel = clock.after(timeoutMs, () => settle(false));
-        waiting.add(wake);
-      });
-    },
-    dryRun: (asked) => dryRun(asked, sets.newest.active, plane),
-    savedFacts: () => savedFacts(sets.newest.active, kept, { facts, load, clock, tokenScale: state.tokenScale }),
-    replace: (next) => placing(next, () => replace(next)),
-    announceStop() {
-      isStopping = true;
-    },
-    close,
-  };
-}
-
-function controlPlan({ config }: LoadedConfig, plugins: PluginSet): ControlPlan {
-  return { plugins, probes: config.pool.probes, ejection: config.settings.ejection };
-}
-
-function isReady({ endpoints }: Facts): boolean {
-  return endpoints.some(isServing);
 }

@@ -17,7 +17,29 @@ export interface Settings {
   readonly cors: CorsSettings | undefined;
   /** Whether responses have the headers x-signalbox-endpoint and x-signalbox-model. */
   readonly hasRoutingHeaders: boolean;
+  /** Empty for most configs. */
+  readonly mirrors: readonly MirrorSettings[];
 }
+
+/** A share of a rule's requests is also sent to a target whose responses are thrown away. */
+export interface MirrorSettings {
+  /** Name of the rewrite rule. */
+  readonly rule: string;
+  /** The model name that copies are sent with. */
+  readonly target: string;
+  /** Of the rule's requests, how many are copied: above 0, at most 100. */
+  readonly percent: number;
+  /** Most copies under way at the same time. */
+  readonly maxInFlight: number;
+  /** How long one copy may take. */
+  readonly timeoutMs: number;
+}
+
+export const DEFAULT_MIRROR: Pick<MirrorSettings, "percent" | "maxInFlight" | "timeoutMs"> = {
+  percent: 100,
+  maxInFlight: 16,
+  timeoutMs: 60_000,
+};
 
 /** How endpoints leave the pool for what their responses are, and return. */
 export interface EjectionSettings {
@@ -176,4 +198,5 @@ export const DEFAULT_SETTINGS: Settings = {
   credentials: undefined,
   cors: undefined,
   hasRoutingHeaders: true,
+  mirrors: [],
 };

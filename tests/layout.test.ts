@@ -52,8 +52,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...["core/stages", "core/state", "core/wire"],
   ],
   "core/router.ts": [
+    ...["config", "core/active-config.ts", "core/body", "core/contract", "core/control", "core/intake", "core/stages"],
+    ...["core/state", "core/wire"],
+  ],
+  "core/run-router.ts": [
     ...["config", "core/active-config.ts", "core/admin", "core/body", "core/contract", "core/control", "core/data-plane.ts"],
-    ...["core/intake", "core/lasting-state.ts", "core/runtime", "core/stages", "core/state", "core/wire"],
+    ...["core/intake", "core/lasting-state.ts", "core/router.ts", "core/runtime", "core/stages", "core/state", "core/wire"],
   ],
   "core/admin": [
     ...["config", "core/active-config.ts", "core/contract", "core/control", "core/errors", "core/intake", "core/router.ts"],
@@ -66,12 +70,21 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...["core/pipeline.ts", "core/settings.ts", "core/stages", "core/state", "core/wire"],
   ],
   "core/fetch.ts": [
-    ...["config", "core/admin", "core/contract", "core/control", "core/fetch", "core/router.ts", "core/settings.ts", "core/wire"],
+    ...[
+      "config",
+      "core/admin",
+      "core/contract",
+      "core/control",
+      "core/fetch",
+      "core/run-router.ts",
+      "core/settings.ts",
+      "core/wire",
+    ],
     "plugins",
   ],
   "core/cli": [
     ...["config", "core/admin", "core/contract", "core/control", "core/errors", "core/intake", "core/mock", "core/router.ts"],
-    ...["core/runtime", "core/settings.ts", "core/simulate", "core/state", "core/wire", "plugins"],
+    ...["core/run-router.ts", "core/runtime", "core/settings.ts", "core/simulate", "core/state", "core/wire", "plugins"],
   ],
 };
 

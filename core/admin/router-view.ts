@@ -27,6 +27,8 @@ export type ShownRouter = Pick<
   | "slowPlugins"
   | "probeFailure"
   | "savedFacts"
+  | "mirroring"
+  | "shadowing"
   | "timesOf"
 > & { readonly rollouts: RolloutView };
 
@@ -64,6 +66,8 @@ export function viewOf(router: ShownRouter, clock: Clock, { droppedLogLines, acc
     load: load.at(clock.now()),
     mappings: config.rewriters.flatMap(({ plugin }) => plugin.mappings ?? []),
     rollouts: router.rollouts,
+    mirrors: router.mirroring.counts,
+    shadow: router.shadowing.counts,
     prefixIndex: prefixIndex && {
       entries: prefixIndex.entries,
       maxEntries: prefixIndex.maxEntries,

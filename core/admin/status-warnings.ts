@@ -1,6 +1,7 @@
 import { formatProblem } from "../../config/problems.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { RouterView } from "../contract/router-view.ts";
+import { mirrorWarnings } from "./beside-status.ts";
 import type { ShownConfig, ShownRouter } from "./router-view.ts";
 import type { RewriteStatus } from "./status.ts";
 
@@ -29,6 +30,7 @@ export function warningsOf({
     ...idleGuardWarnings(running),
     ...rewrites.flatMap(guardWarnings),
     ...keyWarnings(endpoints, view),
+    ...(available.length === 0 ? [] : mirrorWarnings(view)),
     ...slowPlugins.map(slowWarning),
   ];
 }

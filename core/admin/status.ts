@@ -2,12 +2,13 @@ import type { RewriteChange } from "../../config/overlay.ts";
 import type { Profile } from "../active-config.ts";
 import { type Endpoint, isServing, type Phase } from "../contract/endpoint.ts";
 import type { TargetMapping } from "../contract/rewriter.ts";
-import type { GuardState, RolloutView, TargetFigures } from "../contract/rollout.ts";
+import type { GuardState, TargetFigures } from "../contract/rollout.ts";
 import type { RouterView } from "../contract/router-view.ts";
 import type { OperatorIntent } from "../control/intents.ts";
 import type { ReloadReport } from "../control/running-config.ts";
 import type { Limits } from "../settings.ts";
 import type { EndpointFigures, PoolFigures } from "../state/request-figures.ts";
+import { type MirrorStatus, mirrorsOf, type ShadowStatus, shadowStatus } from "./beside-status.ts";
 import { endpointStatus, isoTime } from "./endpoint-status.ts";
 import type { ShownConfig, ShownRouter } from "./router-view.ts";
 import { type Summary, summaryOf } from "./status-summary.ts";
@@ -34,6 +35,8 @@ export interface Status extends Summary {
   readonly traffic: PoolFigures;
   readonly endpoints: readonly EndpointStatus[];
   readonly profile: ProfileStatus;
+  /** Null without one. */
+  readonly shadow: ShadowStatus | null;
   readonly rewrites: readonly RewriteStatus[];
   readonly prefixIndex: { readonly entries: number; readonly maxEntries: number; readonly bytes: number } | null;
   /** What request bodies under way and unread responses hold together, and its bound. */
@@ -133,6 +136,8 @@ interface PluginName {
 
 export interface RewriteStatus extends TargetMapping {
   readonly targets: readonly TargetStatus[];
+  /** Where copies of its requests go. */
+  readonly mirrors: readonly MirrorStatus[];
 }
 
 interface TargetStatus {
@@ -165,7 +170,7 @@ export function statusOf(
 ): Status {
   const { config, facts, isPanicking, slowPlugins } = router;
   const available = facts.endpoints.filter(isServing);
-  const rewrites = view.mappings.map((mapping) => rewriteStatus(mapping, available, view.rollouts));
+  const rewrites = view.mappings.map((mapping) => rewriteStatus(mapping, available, view));
   const endpoints = facts.endpoints.map((endpoint) => endpointStatus(endpoint, view, router));
   const warnings = warningsOf({ running, endpoints: facts.endpoints, available, rewrites, isPanicking, slowPlugins, view });
   const traffic = router.figures.pool;
@@ -185,6 +190,7 @@ export function statusOf(
     traffic,
     endpoints,
     profile: profileStatus(config.profile),
+    shadow: shadowStatus(view),
     rewrites,
     prefixIndex: view.prefixIndex ?? null,
     memory: view.memory,
@@ -214,15 +220,15 @@ function profileStatus({ name, filters, scorers, picker }: Profile): ProfileStat
   };
 }
 
-function rewriteStatus(mapping: TargetMapping, available: readonly Endpoint[], rollouts: RolloutView): RewriteStatus {
+function rewriteStatus(mapping: TargetMapping, available: readonly Endpoint[], view: RouterView): RewriteStatus {
   const sum = mapping.targets.reduce((total, { weight }) => total + weight, 0);
   const targets = mapping.targets.map(({ name, weight }) => ({
     name,
     weight,
     share: sum === 0 ? 0 : weight / sum,
     readyEndpoints: available.filter(({ models }) => models.has(name)).length,
-    figures: rollouts.figuresOf(mapping.name, name) ?? null,
-    guard: rollouts.guardOf(mapping.name, name) ?? null,
+    figures: view.rollouts.figuresOf(mapping.name, name) ?? null,
+    guard: view.rollouts.guardOf(mapping.name, name) ?? null,
   }));
-  return { ...mapping, targets };
+  return { ...mapping, targets, mirrors: mirrorsOf(view, mapping.name) };
 }

@@ -37,6 +37,8 @@ export class MemoryBudget {
   limitBytes: number;
   /** Bodies refused and uploads cut so far. */
   refusals = 0;
+  /** Gives up what is held only for as long as nobody else needs the room. */
+  giveUpSpare: () => void = () => {};
   #bodyBytes = 0;
   #unreadBytes = 0;
   readonly #clock: Pick<Clock, "every">;
@@ -63,16 +65,21 @@ export class MemoryBudget {
     this.#trimIdle();
   }
 
+  /** Whether so much is used that nothing should be held that is not needed. */
+  get isTight(): boolean {
+    return this.#bodyBytes + this.#unreadBytes > this.limitBytes / 2;
+  }
+
   /** A body of `bytes` is announced. Throws RouterError (503) if there is no room for it. */
   announced(bytes: number): void {
-    if (this.#hasRoom(bytes) || this.#makeRoom(bytes, SLOW_BYTES) || this.#hasSmallRoom(bytes, bytes)) return;
+    if (this.#findsRoom(bytes) || this.#makeRoom(bytes, SLOW_BYTES) || this.#hasSmallRoom(bytes, bytes)) return;
     this.refusals += 1;
     throw overloaded();
   }
 
   /** Memory for a body. Throws RouterError (503) if there is none. */
   take(upload: Upload, bytes: number): void {
-    const hasRoom = this.#hasRoom(bytes) || this.#makeRoom(bytes, this.#progressOf(upload) ?? SLOW_BYTES);
+    const hasRoom = this.#findsRoom(bytes) || this.#makeRoom(bytes, this.#progressOf(upload) ?? SLOW_BYTES);
     if (!hasRoom && !this.#hasSmallRoom(bytes, upload.heldBytes + bytes)) {
       this.refusals += 1;
       throw overloaded();
@@ -98,6 +105,12 @@ export class MemoryBudget {
 
   close(): void {
     this.#stopMarking?.();
+  }
+
+  #findsRoom(bytes: number): boolean {
+    if (this.#hasRoom(bytes)) return true;
+    this.giveUpSpare();
+    return this.#hasRoom(bytes);
   }
 
   #hasRoom(bytes: number): boolean {

@@ -18,6 +18,12 @@ export interface BodyOwner {
   failed(error: RouterError): void;
 }
 
+/** A further reader of a complete body. */
+export interface BodyHold {
+  /** This reader is done. `isFree`: it is certain that no socket still has to write the body for it. A second call does nothing. */
+  giveBack(isFree: boolean): void;
+}
+
 /** Gathers a request body in one contiguous buffer. It copies, so that a read's memory can be used for the next read. */
 export class BodyBuffer implements Upload {
   readonly #declared: number;
@@ -28,6 +34,10 @@ export class BodyBuffer implements Upload {
   #length = 0;
   #heldBytes = 0;
   #isArriving = false;
+  #holds = 0;
+  /** The request itself is done with the body, and others still read it. */
+  #isLeft = false;
+  #isFree = true;
 
   /**
    * `declared` is the Content-Length, or -1 if the length is not known before the end. Throws RouterError: 413 when it is larger
@@ -80,15 +90,40 @@ export class BodyBuffer implements Upload {
     this.#owner.failed(error);
   }
 
-  /** Lets the next body use the memory. Call it when nothing reads the body any more and no socket still has to write it. */
+  /** Keeps the memory for one more reader, whatever the request does, until that reader gives it back. */
+  hold(): BodyHold {
+    let isHeld = true;
+    this.#holds += 1;
+    return {
+      giveBack: (isFree) => {
+        if (!isHeld) return;
+        isHeld = false;
+        this.#holds -= 1;
+        this.#isFree &&= isFree;
+        if (this.#isLeft && this.#holds === 0) this.#giveUp();
+      },
+    };
+  }
+
+  /** Lets the next body use the memory. Call it when the request does not read it any more and no socket still has to write it. */
   release(): void {
-    returnStorage(this.#storage);
-    this.abandon();
+    this.#leave();
   }
 
   /** Leaves the memory to the garbage collector, because a socket may still write it. */
   abandon(): void {
+    this.#isFree = false;
+    this.#leave();
+  }
+
+  #leave(): void {
     this.complete();
+    this.#isLeft = true;
+    if (this.#holds === 0) this.#giveUp();
+  }
+
+  #giveUp(): void {
+    if (this.#isFree) returnStorage(this.#storage);
     this.#memory.give(this.#heldBytes);
     this.#heldBytes = 0;
     this.#storage = EMPTY;

@@ -1,6 +1,7 @@
 import type { CandidateReport, ChoiceReport } from "../contract/choice-report.ts";
 import type { DecisionReport } from "../contract/decision-report.ts";
 import type { DryRunReport } from "../contract/dry-run-report.ts";
+import { besideFacts } from "./explain-beside.ts";
 import { type Alignment, table } from "./table.ts";
 
 /** More rows would hide those that matter. */
@@ -16,6 +17,7 @@ export function decisionText(report: DecisionReport): string {
     ["tried", report.attempts.map(({ endpoint, result }) => `${endpoint} (${result})`).join(", then ") || "none"],
     ...requestRows(report),
     ...cacheRows(report),
+    ...besideFacts(report),
   ]);
 }
 

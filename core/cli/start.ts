@@ -8,7 +8,7 @@ import { printableLines } from "../contract/printable.ts";
 import { type ReloadCause, RunningConfig } from "../control/running-config.ts";
 import { stopThroughConfig } from "../control/stop-target.ts";
 import { respondWithError } from "../errors/error-response.ts";
-import { runRouter } from "../router.ts";
+import { runRouter } from "../run-router.ts";
 import { takeConsole } from "../runtime/take-console.ts";
 import { tuneRuntime } from "../runtime/tune-runtime.ts";
 import { corsLines } from "../wire/cors.ts";

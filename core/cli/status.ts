@@ -1,6 +1,7 @@
 import type { EndpointStatus, IntentStatus, RewriteStatus, Status } from "../admin/status.ts";
 import { askAdmin } from "./ask-admin.ts";
 import { type Input, noWords } from "./command.ts";
+import { mirrorLines, shadowLines } from "./status-beside.ts";
 import { type Alignment, table } from "./table.ts";
 import { watch } from "./watch.ts";
 
@@ -38,9 +39,12 @@ export function statusText(now: Status): string {
     ...now.warnings.map((warning) => `! ${warning}`),
     "",
     ...endpointLines(now.endpoints),
-    ...(now.rewrites.length > 0 ? ["", "rewrites", ...now.rewrites.map((rule) => `  ${ruleText(rule)}`)] : []),
+    ...(now.rewrites.length > 0
+      ? ["", "rewrites", ...now.rewrites.flatMap((rule) => [`  ${ruleText(rule)}`, ...mirrorLines(rule)])]
+      : []),
     "",
     profileText(now),
+    ...shadowLines(now.shadow),
   ];
   return `${lines.join("\n")}\n`;
 }

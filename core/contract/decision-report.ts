@@ -1,3 +1,4 @@
+import { type MirrorReport, mirrorReports, type ShadowReport, shadowReport } from "./beside-report.ts";
 import { type Choice, type ChoiceReport, choiceReport, known, type Refusal } from "./choice-report.ts";
 import type { Attempt, Outcome } from "./outcome.ts";
 import { whyPicked } from "./why-picked.ts";
@@ -26,6 +27,10 @@ export interface DecisionReport extends ChoiceReport {
   readonly responseBytes: number;
   readonly cache: CacheReport | null;
   readonly attempts: readonly Attempt[];
+  /** Its copies for mirrors, as they are now. */
+  readonly mirrors: readonly MirrorReport[];
+  /** What the shadow profile would have done; null if it did not decide this request. */
+  readonly shadow: ShadowReport | null;
 }
 
 /** Prompt tokens that were believed cached at the endpoint, and that its replica reported; null if unknown. */
@@ -48,6 +53,8 @@ export function reportOf(ended: EndedRequest): DecisionReport {
     responseBytes: ended.responseBytes,
     cache: cacheOf(ended),
     attempts: ended.attempts,
+    mirrors: mirrorReports(ended.mirrors),
+    shadow: shadowReport(ended.shadow),
     ...choiceReport(ended, ended.decision, ended.refusal, whyOf(ended)),
   };
 }

@@ -1,5 +1,7 @@
 import type { Decision } from "./decision.ts";
+import type { MirrorRecord } from "./mirror.ts";
 import type { InferenceRequest } from "./request.ts";
+import type { ShadowChoice } from "./shadow.ts";
 import type { Trace } from "./trace.ts";
 
 /**
@@ -57,6 +59,10 @@ export interface Outcome {
   readonly finishReason: string;
   /** Absent when the request is not traced. */
   readonly trace?: Trace | undefined;
+  /** What became of its copies for mirrors; absent if it was drawn for none. A copy may go on after this: its record is filled in. */
+  readonly mirrors?: readonly MirrorRecord[] | undefined;
+  /** What the shadow profile would have done; absent if it did not decide this request. */
+  readonly shadow?: ShadowChoice | undefined;
 }
 
 /** Moments of one request, in milliseconds since its head was complete; NaN for what did not happen. */

@@ -1,3 +1,4 @@
+import type { MirrorReport, ShadowReport } from "./beside-report.ts";
 import type { CandidateReport, ChoiceReport } from "./choice-report.ts";
 import type { DecisionReport } from "./decision-report.ts";
 import type { DryRunReport } from "./dry-run-report.ts";
@@ -78,6 +79,48 @@ const attempt: z.ZodType<Attempt> = z.object({
   endedMs: z.number(),
 });
 
+const mirror: z.ZodType<MirrorReport> = z.object({
+  rule: z.string(),
+  target: z.string().describe("The model name that the copy was sent with."),
+  skipped: z
+    .literal(["", "same-target", "not-repeatable", "in-flight", "memory", "no-endpoint", "connections", "fault"])
+    .describe("Why no copy was sent; empty if one was."),
+  endpoint: z.string(),
+  status: count.describe("0 before the response's head."),
+  firstByteMs: z.number().nullable(),
+  responseBytes: count.describe("Read and thrown away."),
+  ending: z
+    .literal([
+      "",
+      "complete",
+      "client-left",
+      "time-limit",
+      "too-large",
+      "memory",
+      "stopped",
+      "connect-failed",
+      "connect-timeout",
+      "stale",
+      "reset",
+      "timeout",
+      "wedged",
+      "gone",
+      "invalid",
+    ])
+    .describe("Empty while it is under way, and if no copy was sent."),
+});
+
+const shadow: z.ZodType<ShadowReport> = z.object({
+  profile: z.string(),
+  endpoint: z.string().describe("What it would have chosen; empty if nothing."),
+  refusal: z.string().describe("The code with which it would have refused; empty if it would not."),
+  isSame: z.boolean(),
+  differenceMs: z
+    .number()
+    .nullable()
+    .describe("Expected milliseconds to the first token there, less those at the endpoint that was chosen."),
+});
+
 export const decisionReportSchema: z.ZodType<DecisionReport> = z.object({
   id: z.string(),
   time: z.string().describe("When it ended, in ISO 8601."),
@@ -97,6 +140,8 @@ export const decisionReportSchema: z.ZodType<DecisionReport> = z.object({
     .nullable()
     .describe("Prompt tokens believed cached at its endpoint, and what the replica reported."),
   attempts: z.array(attempt).describe("Every try at an endpoint, in order."),
+  mirrors: z.array(mirror).describe("Its copies for mirrors."),
+  shadow: shadow.nullable().describe("What the shadow profile would have done; null if it was not asked."),
   ...choice,
 });
 

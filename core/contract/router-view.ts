@@ -1,8 +1,10 @@
 import type { Clock } from "./clock.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { LoadView } from "./load-view.ts";
+import type { MirrorCounts } from "./mirror.ts";
 import type { TargetMapping } from "./rewriter.ts";
 import type { RolloutView } from "./rollout.ts";
+import type { ShadowCounts } from "./shadow.ts";
 
 /** The running router, for an observer's page: read when the page is requested, never while a request is routed. */
 export interface RouterView {
@@ -20,6 +22,10 @@ export interface RouterView {
   readonly mappings: readonly TargetMapping[];
   /** What became of the requests that they sent to their targets. */
   readonly rollouts: RolloutView;
+  /** What each mirror has done. */
+  readonly mirrors: readonly MirrorCounts[];
+  /** What the shadow profile has done; undefined without one. */
+  readonly shadow: ShadowCounts | undefined;
   /** Undefined when no plugin reads prefixes. */
   readonly prefixIndex: PrefixIndexSize | undefined;
   /** What request bodies under way and unread responses hold together. */

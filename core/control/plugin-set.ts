@@ -1,4 +1,4 @@
-import type { PluginEntry } from "../../config/config.ts";
+import type { PluginEntry, ProfileConfig } from "../../config/config.ts";
 import type { LoadedConfig } from "../../config/load.ts";
 import { secretAt } from "../../config/secret.ts";
 import type { ActiveConfig, Named, Profile, WeightedScorer } from "../active-config.ts";
@@ -134,6 +134,7 @@ function assemble(
       rewriters,
       targets: nameSet(targetsOf(rewriters)),
       profile: { ...buildProfile(config.profile, ofKind), clientModels: rewriters.flatMap(({ plugin }) => plugin.clientModels) },
+      shadow: config.shadow && { profile: buildProfile(config.shadow, ofKind), percent: config.shadow.percent },
       observers,
       tracer: tracerOf(observers),
       settings: config.settings,
@@ -189,7 +190,7 @@ function routesOf(parsers: readonly Named<Parser>[]): ActiveConfig["routes"] {
 }
 
 function buildProfile(
-  { name, plugins }: LoadedConfig["config"]["profile"],
+  { name, plugins }: ProfileConfig,
   ofKind: <Kind extends PluginKind>(kind: Kind) => Named<PluginKinds[Kind]>[],
 ): Profile {
   const inOrder = <Plugin>(all: readonly Named<Plugin>[]) =>

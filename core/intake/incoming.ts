@@ -1,5 +1,6 @@
 import type { Named } from "../active-config.ts";
 import type { JsonBody } from "../body/json-body.ts";
+import type { BodyBuffer } from "../body/receive.ts";
 import type { Parser } from "../contract/parser.ts";
 import type { Trace } from "../contract/trace.ts";
 import type { Head } from "../wire/head.ts";
@@ -19,4 +20,6 @@ export interface Incoming {
   readonly body: JsonBody;
   /** Absent when the request is not traced. */
   readonly trace?: Trace | undefined;
+  /** What keeps the body in memory; absent where nothing is sent to a socket. */
+  readonly buffer?: Pick<BodyBuffer, "hold">;
 }

@@ -57,6 +57,8 @@ export function outcomeOf(taken: Taken, delivery: Delivery, end: End, error: Rou
     isOutputEstimated,
     finishReason,
     trace: taken.trace,
+    mirrors: run?.mirrors,
+    shadow: run?.shadow,
   };
 }
 

@@ -122,6 +122,7 @@ class RequestIntake implements RequestReceiver, RunOwner, SlicedScanOwner {
 
   clientGone(): void {
     if (this.#isOver) return;
+    this.#run?.clientLeft();
     const delivery = this.#close();
     this.#report(delivery, { ending: "client-left", status: delivery.status }, undefined);
   }
@@ -218,6 +219,7 @@ class RequestIntake implements RequestReceiver, RunOwner, SlicedScanOwner {
       query: this.#query,
       peer: this.#peer,
       parser,
+      buffer: body,
       body: new JsonBody(body.storage, body.length, this.#scanner ?? NO_KEYS),
       trace: this.#trace,
     };

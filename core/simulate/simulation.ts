@@ -118,7 +118,10 @@ export class Simulation {
   }
 
   #forward(traced: TraceRequest, request: InferenceRequest, leg: Leg): void {
-    const poolOf = ({ slot }: { slot: number }) => ({ take: () => this.#upstreams[slot]!.connect(traced) });
+    const poolOf = ({ slot }: { slot: number }) => ({
+      take: () => this.#upstreams[slot]!.connect(traced),
+      takeSpare: () => undefined,
+    });
     const plane = { ...this.#router, poolOf };
     const headAtMs = this.#queue.now();
     const sending = { request, headAtMs, draft: DRAFT, openingEvents: 0, keepAlive: undefined, config: plane.config, plane };

@@ -277,6 +277,7 @@ function expectedMs(request: InferenceRequest, endpoint: Endpoint, load: LoadVie
   return firstTokenMs(request, endpoint, load, uncachedTokens(request, endpoint.slot));
 }
 
-function isEventStream(head: Head): boolean {
+/** Whether the response comes as server-sent events. */
+export function isEventStream(head: Head): boolean {
   return head.begins(HEADER["content-type"], "text/event-stream");
 }

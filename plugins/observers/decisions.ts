@@ -115,6 +115,8 @@ function keep(record: Outcome): EndedRequest {
     isOutputEstimated: record.isOutputEstimated,
     finishReason: record.finishReason,
     attempts: record.attempts,
+    mirrors: record.mirrors,
+    shadow: record.shadow,
     isStream: request?.isStream ?? false,
     promptTokens: request?.promptTokens ?? 0,
     decision: decision && withoutBallast(decision),

@@ -2,6 +2,7 @@ import { z } from "../../core/contract/options.ts";
 import type { Outcome } from "../../core/contract/outcome.ts";
 import { defineObserver } from "../../core/contract/plugin.ts";
 import type { RouterView } from "../../core/contract/router-view.ts";
+import { besideMetrics } from "./beside-metrics.ts";
 import { countRequest, type Families, makeFamilies, NONE } from "./count-request.ts";
 import { CounterFamily } from "./counter-family.ts";
 import { EXPOSITION_TYPE, OTHER } from "./exposition.ts";
@@ -62,6 +63,7 @@ function page(families: Families, view: RouterView, hasGenAi: boolean): string {
     stateGauges(view) +
     processText(view) +
     rolloutFamilies(view) +
+    besideMetrics(view) +
     (hasGenAi ? genAiText(rows) : "")
   );
 }

@@ -41,6 +41,14 @@ describe("what the next config changes, in words", () => {
     ["a limit", BASE, `${BASE}  limits: { retries: 5 }\n`, ["limits.retries: 2 -> 5"]],
     ["a switch", BASE, `${BASE}  responseHeaders: false\n`, ["settings.hasRoutingHeaders: true -> false"]],
     [
+      "a shadow, then another weight in it",
+      `${BASE}  shadow: { name: candidate, plugins: [ { pluginRef: queue } ] }\n`,
+      `${BASE}  shadow: { name: candidate, plugins: [ { pluginRef: queue, weight: 2 } ] }\n`,
+      ["shadow candidate changed"],
+    ],
+    ["a new shadow", BASE, `${BASE}  shadow: { plugins: [ { pluginRef: queue } ] }\n`, ["shadow shadow added"]],
+    ["no shadow any more", `${BASE}  shadow: { plugins: [ { pluginRef: queue } ] }\n`, BASE, ["shadow removed"]],
+    [
       "a plugin's parameters",
       `${BASE}  plugins: [ { type: decisions, parameters: { size: 5 } } ]\n`,
       `${BASE}  plugins: [ { type: decisions, parameters: { size: 6 } } ]\n`,

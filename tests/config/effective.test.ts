@@ -82,6 +82,32 @@ test("the printed config is a config with the same meaning, with its defaults an
   }
 });
 
+test("a shadow and mirrors are printed as they are written", async () => {
+  const beside = `${TEXT}  profiles: [{ plugins: [{ pluginRef: cache }] }]
+  shadow: { name: candidate, plugins: [{ pluginRef: cache, weight: 2 }, { pluginRef: queue }], percent: 25 }
+  mirrors: [{ rule: food, target: v2, percent: 5, timeoutSeconds: 2m }]
+---
+apiVersion: llm-d.ai/v1alpha2
+kind: InferenceModelRewrite
+metadata: { name: food }
+spec: { poolRef: { name: llama }, rules: [{ targets: [{ modelRewrite: v1, weight: 1 }, { modelRewrite: v2, weight: 0 }] }] }
+`;
+  const first = await load(beside);
+  const shown = effectiveConfig(first, {});
+  const refs = ["ready", "serves-model", "cache", "queue", "max-score"];
+  assert.deepEqual(
+    (shown.router.spec["shadow"] as typeof first.config.profile).plugins.map(({ pluginRef }) => pluginRef),
+    refs,
+  );
+  assert.deepEqual(shown.router.spec["mirrors"], [
+    { rule: "food/0", target: "v2", percent: 5, maxInFlight: 16, timeoutSeconds: 120 },
+  ]);
+  const [, rules = ""] = beside.split("---\n");
+  const again = await load(`${configText(shown, true)}\n---\n${rules}`);
+  assert.deepEqual(again.config.shadow, first.config.shadow);
+  assert.deepEqual(again.config.settings.mirrors, first.config.settings.mirrors);
+});
+
 test("without defaults only what is written is left", async () => {
   const { router, origins } = effectiveConfig(await load(TEXT), {});
   const { spec } = withoutDefaults(router, "", origins) as { spec: Record<string, unknown> };

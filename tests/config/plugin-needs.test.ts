@@ -8,7 +8,7 @@ import { formatProblem } from "../../config/problems.ts";
 import { silentLog } from "../../core/contract/log.ts";
 import { z } from "../../core/contract/options.ts";
 import { type Definition, defineObserver } from "../../core/contract/plugin.ts";
-import { runRouter } from "../../core/router.ts";
+import { runRouter } from "../../core/run-router.ts";
 import { builtIns } from "../../plugins/registry.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 

@@ -10,8 +10,10 @@ import type { DataPlane } from "../../core/data-plane.ts";
 import type { Incoming } from "../../core/intake/incoming.ts";
 import { DEFAULT_SETTINGS, type Limits, type RetrySettings } from "../../core/settings.ts";
 import { type Admission, admitAll } from "../../core/stages/admit.ts";
+import { Mirroring } from "../../core/stages/mirroring.ts";
 import { PluginFaults } from "../../core/stages/plugin-faults.ts";
 import { PluginTimes } from "../../core/stages/plugin-times.ts";
+import { Shadowing } from "../../core/stages/shadowing.ts";
 import { type Facts, factsOf } from "../../core/state/facts.ts";
 import { LoadTable } from "../../core/state/load.ts";
 import { PrefixIndex } from "../../core/state/prefix-index.ts";
@@ -65,6 +67,8 @@ export class MemoryPlane implements DataPlane {
   readonly figures = { ended() {} };
   readonly pluginTimes: PluginTimes;
   readonly pluginFaults: PluginFaults;
+  readonly mirroring = new Mirroring();
+  readonly shadowing: Shadowing;
   readonly retryBudget: RetryBudget;
   /** Names of endpoints that could not be connected to. */
   readonly connectFailures: string[] = [];
@@ -105,6 +109,7 @@ export class MemoryPlane implements DataPlane {
         responseHeaders: [],
         ...profile,
       },
+      shadow: undefined,
       observers: observers ?? [recorder],
       settings: {
         ...DEFAULT_SETTINGS,
@@ -124,6 +129,7 @@ export class MemoryPlane implements DataPlane {
     this.pluginTimes.follow(this.config.profile, this.config.settings.limits.pluginMs);
     this.log = { info: write, warn: write, error: write };
     this.pluginFaults = new PluginFaults(this.clock, this.log);
+    this.shadowing = new Shadowing(this.clock, this.pluginFaults);
   }
 
   upstreamOf(endpoint: Endpoint): MemoryUpstream {

@@ -7,8 +7,10 @@ import type { DataPlane } from "../../core/data-plane.ts";
 import { respondWithError } from "../../core/errors/error-response.ts";
 import { intake } from "../../core/intake/request-intake.ts";
 import { admitAll } from "../../core/stages/admit.ts";
+import { Mirroring } from "../../core/stages/mirroring.ts";
 import { PluginFaults } from "../../core/stages/plugin-faults.ts";
 import { PluginTimes } from "../../core/stages/plugin-times.ts";
+import { Shadowing } from "../../core/stages/shadowing.ts";
 import type { LoadTable } from "../../core/state/load.ts";
 import { RetryBudget } from "../../core/state/retry-budget.ts";
 import { TokenScale } from "../../core/state/token-scale.ts";
@@ -84,6 +86,8 @@ export class MemoryRouter {
       retryBudget: new RetryBudget(config.settings.retries),
       clients: new ClientCounts(0),
       pluginFaults: new PluginFaults(clock, silentLog),
+      mirroring: new Mirroring(),
+      shadowing: new Shadowing(clock, { report() {} }),
       pluginTimes: new PluginTimes(clock, silentLog),
       scanTurns: new ScanTurns(clock, (run) => run()),
       memory: new MemoryBudget(2 ** 30, clock),

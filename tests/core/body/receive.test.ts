@@ -88,6 +88,34 @@ describe("memory", () => {
     assert.ok(Buffer.from(next.bytes).equals(bytesOf(90_000)));
   });
 
+  for (const isCopyFirst of [true, false]) {
+    test(`a buffer that a copy holds is given up behind the last reader (${isCopyFirst ? "the request" : "the copy"})`, () => {
+      const body = receive(bytesOf(100_000), 100_000, 30_000);
+      const { storage } = body;
+      const hold = body.hold();
+      const leave = [() => body.release(), () => hold.giveBack(true)];
+      if (isCopyFirst) leave.reverse();
+      leave[0]!();
+      assert.ok(Buffer.from(body.bytes).equals(bytesOf(100_000)));
+      assert.notEqual(receive(bytesOf(90_000), 90_000, 30_000).storage, storage);
+      leave[1]!();
+      hold.giveBack(true);
+      body.release();
+      assert.equal(body.heldBytes, 0);
+      assert.equal(receive(bytesOf(90_000), 90_000, 30_000).storage, storage);
+    });
+  }
+
+  test("a buffer that a copy's socket may still write is not used again", () => {
+    const body = receive(bytesOf(100_000), 100_000, 30_000);
+    const { storage } = body;
+    const hold = body.hold();
+    body.release();
+    hold.giveBack(false);
+    assert.equal(body.heldBytes, 0);
+    assert.notEqual(receive(bytesOf(90_000), 90_000, 30_000).storage, storage);
+  });
+
   test("buffers are aligned to a word", () => {
     const buffer = receive(bytesOf(5000), 5000, 999);
     assert.equal(buffer.storage.byteOffset % 4, 0);

@@ -18,6 +18,8 @@ const report: DecisionReport = {
   isStream: true,
   promptTokens: 1050,
   cache: null,
+  mirrors: [],
+  shadow: null,
   profile: "default",
   model: "food",
   target: "food-v2",

@@ -101,14 +101,17 @@ const status: Status = {
         { name: "v1", weight: 90, share: 0.9, readyEndpoints: 1, ...UNSEEN },
         { name: "v9", weight: 10, share: 0.1, readyEndpoints: 0, ...UNSEEN },
       ],
+      mirrors: [],
     },
     {
       name: "all/0",
       models: [],
       onUnavailable: "refuse",
       targets: [{ name: "base", weight: 1, share: 1, readyEndpoints: 1, ...UNSEEN }],
+      mirrors: [],
     },
   ],
+  shadow: null,
   prefixIndex: null,
   limits: DEFAULT_LIMITS,
 };

@@ -7,7 +7,7 @@ import { type Definition, defineObserver, type PluginHost } from "../../../core/
 import { seededRandom } from "../../../core/contract/test-kit.ts";
 import { KeptState } from "../../../core/control/kept-state.ts";
 import { buildPluginSet } from "../../../core/control/plugin-set.ts";
-import { runRouter } from "../../../core/router.ts";
+import { runRouter } from "../../../core/run-router.ts";
 import { builtIns } from "../../../plugins/registry.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 

@@ -59,3 +59,26 @@ describe("other limits", () => {
     assert.equal(clock.pending, 0);
   });
 });
+
+describe("a spare connection", () => {
+  it("is a new one while one is idle, and the one that is idle for the longest time when there are more", () => {
+    const pool = new UpstreamPools(DEFAULT_LIMITS, new FakeClock()).of(endpointAt(""));
+    const [one, two] = [pool.take(true)!, pool.take(true)!];
+    pool.idle(one);
+    const spare = pool.takeSpare();
+    assert.ok(spare !== undefined && spare !== one && spare !== two);
+    pool.idle(two);
+    assert.equal(pool.takeSpare(), one);
+    assert.equal(pool.take(false), two);
+    pool.close();
+  });
+
+  it("is none while three quarters are in use", () => {
+    const pool = new UpstreamPools({ ...DEFAULT_LIMITS, upstreamConnections: 4 }, new FakeClock()).of(endpointAt(""));
+    const [first] = [pool.take(true)!, pool.take(true)!, pool.take(true)!];
+    assert.equal(pool.takeSpare(), undefined);
+    pool.idle(first);
+    assert.ok(pool.takeSpare());
+    pool.close();
+  });
+});

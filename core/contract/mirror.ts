@@ -1,0 +1,73 @@
+/**
+ * What became of one mirror's copy of a request: plain data. The copy may go on when its request has ended; then what is known of it
+ * grows in here until `ending` is set.
+ */
+export interface MirrorRecord {
+  readonly rule: string;
+  /** The model name that the copy was sent with. */
+  readonly target: string;
+  /** Why no copy was sent; "" if one was. */
+  readonly skipped: MirrorSkip | "";
+  /** Where it was sent; "" if it was not. */
+  readonly endpoint: string;
+  /** 0 before the response's head. */
+  readonly status: number;
+  /** From the copy's dispatch to the first body byte of its response, in milliseconds; NaN before. */
+  readonly firstByteMs: number;
+  /** Bytes of its response that were read and thrown away. */
+  readonly responseBytes: number;
+  /** How it ended; "" while it is under way, and if no copy was sent. */
+  readonly ending: MirrorEnding | "";
+}
+
+export type MirrorSkip =
+  | "same-target" // the request itself went to the mirror's target
+  | "not-repeatable" // the replica would keep a second result
+  | "in-flight" // the mirror has as many copies under way as it may
+  | "memory" // more than half of the memory for bodies is used
+  | "no-endpoint" // no available endpoint lists the target, or the filters left none
+  | "connections" // the endpoint has few connections to spare
+  | "fault"; // a plugin failed
+
+export type MirrorEnding =
+  | "complete"
+  | "client-left" // the client gave up its own request
+  | "time-limit"
+  | "too-large" // its response was longer than is read of one
+  | "memory" // its body's memory was needed for a client's request
+  | "stopped" // the router stops, its config changed, or the endpoint is not available any more
+  | "connect-failed" // and what follows as for any try at an endpoint
+  | "connect-timeout"
+  | "stale"
+  | "reset"
+  | "timeout"
+  | "wedged"
+  | "gone"
+  | "invalid";
+
+/** What a mirror has done since the router started, or since its config has it. */
+export interface MirrorCounts {
+  readonly rule: string;
+  readonly target: string;
+  readonly percent: number;
+  readonly maxInFlight: number;
+  readonly inFlight: number;
+  /** Copies sent so far. */
+  readonly sent: number;
+  /** Copies that have ended, by the class of their status ("2xx") or, without a whole response, by their ending. */
+  readonly results: ReadonlyMap<string, number>;
+  /** Requests that were to be copied and were not, by reason. */
+  readonly skipped: ReadonlyMap<MirrorSkip, number>;
+  /** Times to the first byte of copies, and of their own requests: only of pairs in which both got one. */
+  readonly firstBytes: Distribution;
+  readonly originalFirstBytes: Distribution;
+}
+
+/** Values in buckets. */
+export interface Distribution {
+  /** Upper ends of the buckets, ascending; one more bucket follows. */
+  readonly bounds: readonly number[];
+  readonly counts: ArrayLike<number>;
+  readonly sum: number;
+  readonly count: number;
+}
