@@ -8,7 +8,7 @@ import { type Facts, factsOf } from "./facts.ts";
  * Times are on the clock of the router that wrote it.
  */
 export interface FactsDocument {
-  readonly version: 2;
+  readonly version: 3;
   readonly nowMs: number;
   readonly adapterLoadMs: number;
   readonly endpoints: readonly EndpointDocument[];
@@ -34,6 +34,8 @@ const NUMBERS = [
   "remainingPrefill",
   "waitingPrompts",
   "prefillRate",
+  "arrivalRate",
+  "offeredShare",
   "waiting",
   "running",
   "kvUsage",
@@ -46,7 +48,7 @@ type NumberName = (typeof NUMBERS)[number];
 /** `targets` are the names that replicas may load: for a decision about another name, what its refusals taught is lost. */
 export function writeFacts({ endpoints }: Facts, load: LoadView, targets: Iterable<string> = []): FactsDocument {
   return {
-    version: 2,
+    version: 3,
     nowMs: load.nowMs,
     adapterLoadMs: load.adapterLoadMs,
     endpoints: endpoints.map((endpoint) => writeEndpoint(endpoint, load, targets)),
