@@ -17,12 +17,8 @@ export interface LoadView {
   remainingPrefill(slot: number): number;
   /** The number of prompts that `remainingPrefill` counts. */
   waitingPrompts(slot: number): number;
-  /** Prompt tokens that the endpoint's hardware processes per millisecond, measured. */
+  /** Prompt tokens that the endpoint processes per millisecond, measured. */
   prefillRate(slot: number): number;
-  /** Requests sent to the endpoint per millisecond, as a mean over about the last minute. */
-  arrivalRate(slot: number): number;
-  /** Milliseconds of prompt work sent to it per millisecond, in the same time: above 1, more than it can process. */
-  offeredShare(slot: number): number;
   /** Requests waiting in the replica's own queue, scraped. */
   waiting(slot: number): number;
   /** Requests running in the replica, scraped. */

@@ -118,8 +118,6 @@ export function makeLoad(slots: number, numbers: LoadNumbers = {}): LoadView {
     remainingPrefill: numbers.remainingPrefill === undefined ? prefillTokens : read("remainingPrefill", 0),
     waitingPrompts: read("waitingPrompts", 0),
     prefillRate: read("prefillRate", 8),
-    arrivalRate: read("arrivalRate", 0),
-    offeredShare: read("offeredShare", 0),
     waiting: read("waiting", Number.NaN),
     running: read("running", Number.NaN),
     kvUsage: read("kvUsage", Number.NaN),

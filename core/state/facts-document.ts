@@ -8,7 +8,7 @@ import { type Facts, factsOf } from "./facts.ts";
  * Times are on the clock of the router that wrote it.
  */
 export interface FactsDocument {
-  readonly version: 3;
+  readonly version: 2;
   readonly nowMs: number;
   readonly adapterLoadMs: number;
   readonly endpoints: readonly EndpointDocument[];
@@ -34,8 +34,6 @@ const NUMBERS = [
   "remainingPrefill",
   "waitingPrompts",
   "prefillRate",
-  "arrivalRate",
-  "offeredShare",
   "waiting",
   "running",
   "kvUsage",
@@ -48,7 +46,7 @@ type NumberName = (typeof NUMBERS)[number];
 /** `targets` are the names that replicas may load: for a decision about another name, what its refusals taught is lost. */
 export function writeFacts({ endpoints }: Facts, load: LoadView, targets: Iterable<string> = []): FactsDocument {
   return {
-    version: 3,
+    version: 2,
     nowMs: load.nowMs,
     adapterLoadMs: load.adapterLoadMs,
     endpoints: endpoints.map((endpoint) => writeEndpoint(endpoint, load, targets)),

@@ -1,7 +1,6 @@
 import { type Clock, systemClock } from "../contract/clock.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { AdapterFacts, LoadView, ScrapedValues, UnlistedName } from "../contract/load-view.ts";
-import { OfferedWork } from "./offered-work.ts";
 import { PrefillQueue, type PrefillWork } from "./prefill-queue.ts";
 import { type ReplicaSpeed, ReplicaSpeeds } from "./replica-speeds.ts";
 import { UnlistedNames } from "./unlisted-names.ts";
@@ -27,14 +26,12 @@ export class LoadTable {
   readonly #queues: PrefillQueue[] = [];
   readonly #speeds: ReplicaSpeed[] = [];
   readonly #pool = new ReplicaSpeeds();
-  readonly #offered: OfferedWork;
   readonly #slots = new Map<string, number>();
   readonly #generations = new Int32Array(MAX_SLOTS);
   readonly #retired = new Set<number>();
 
   constructor(clock: Pick<Clock, "now"> = systemClock) {
     this.#clock = clock;
-    this.#offered = new OfferedWork(MAX_SLOTS, clock);
     this.inFlight = new Int32Array(MAX_SLOTS);
     this.prefillTokens = new Float64Array(MAX_SLOTS);
     this.waiting = new Float64Array(MAX_SLOTS).fill(Number.NaN);
@@ -106,21 +103,10 @@ export class LoadTable {
     return this.#speeds[slot]!;
   }
 
-  /** Requests sent per millisecond, lately. */
-  arrivalRate(slot: number, nowMs: number): number {
-    return this.#offered.arrivalRate(slot, nowMs);
-  }
-
-  /** Milliseconds of prompt work sent per millisecond, lately. */
-  offeredShare(slot: number, nowMs: number): number {
-    return this.#offered.share(slot, nowMs);
-  }
-
   /** A request was sent. */
   begin(slot: number, work: PrefillWork): void {
     this.inFlight[slot]! += 1;
     this.prefillTokens[slot]! += work.tokens;
-    this.#offered.add(slot, work.tokens / this.prefillRate(slot));
     this.#queueOf(slot).add(work, this.#clock.now());
   }
 
@@ -181,7 +167,6 @@ export class LoadTable {
     const speed = this.#pool.add();
     this.#speeds[slot] = speed;
     this.#queues[slot] = new PrefillQueue(speed);
-    this.#offered.forget(slot);
   }
 
   #queueOf(slot: number): PrefillQueue {
@@ -233,14 +218,6 @@ class LoadAt implements LoadView {
 
   prefillRate(slot: number): number {
     return this.#table.prefillRate(slot);
-  }
-
-  arrivalRate(slot: number): number {
-    return this.#table.arrivalRate(slot, this.nowMs);
-  }
-
-  offeredShare(slot: number): number {
-    return this.#table.offeredShare(slot, this.nowMs);
   }
 
   waiting(slot: number): number {

@@ -11,14 +11,14 @@ import { median } from "./median.ts";
 export const DEFAULT_RATE = 8;
 /** Prompts are measured together until they have this many tokens: one short prompt says too little. */
 const SAMPLE_TOKENS = 4_000;
-/** Or until they took this long. */
-const SAMPLE_MS = 1_000;
+/** Or until they are so many. */
+const SAMPLE_PROMPTS = 16;
 /** Samples kept of one replica: one that becomes slow is known after half as many. */
 const KEPT = 15;
 /** Samples kept of the pool, of each kind. */
 const KEPT_OF_POOL = 127;
 /** Samples without a slowdown that a replica begins with. */
-const PRIOR_SAMPLES = 3;
+const PRIOR_SAMPLES = 4;
 /** Differences between replicas below this factor are not believed. */
 const TOLERANCE = 1.1;
 /** The rate is learned from samples with so many tokens per prompt, of which at most this share is uncertain. */
@@ -35,10 +35,6 @@ class Recent {
 
   constructor(size: number) {
     this.#values = new Float64Array(size);
-  }
-
-  get count(): number {
-    return this.#count;
   }
 
   add(value: number): void {
@@ -115,7 +111,7 @@ export class ReplicaSpeed {
     this.#tokens += tokens;
     this.#uncertain += uncertain;
     this.#tookMs += tookMs;
-    if (this.#tokens < SAMPLE_TOKENS && this.#tookMs < SAMPLE_MS) return;
+    if (this.#tokens < SAMPLE_TOKENS && this.#prompts < SAMPLE_PROMPTS) return;
     if (this.#tookMs > 0 && this.#tokens > 0) this.#sample();
     this.#prompts = 0;
     this.#tokens = 0;

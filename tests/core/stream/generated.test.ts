@@ -55,7 +55,12 @@ describe("estimated tokens", () => {
     ["many in one event", stream(200, 200), 150, 220],
     ["reasoning", [choice(0, null, { reasoning_content: "Hm" }), said("a"), DONE], 2, 2],
     ["arguments of a tool", [choice(0, null, { tool_calls: [{ index: 0, function: { arguments: '{"a"' } }] }), DONE], 1, 1],
-    ["completions", [event({ choices: [{ text: "a" }] }), event({ choices: [{ text: "b", finish_reason: "stop" }] }), DONE], 2, 2],
+    [
+      "completions",
+      [event({ choices: [{ text: "a" }] }), event({ choices: [{ text: "b", finish_reason: "stop" }] }), DONE],
+      2,
+      2,
+    ],
     [
       "messages",
       [

@@ -80,13 +80,14 @@ describe("usage tap", () => {
       const { usage, outputTokens, isOutputEstimated } = reader.finish(isComplete);
       return [usage?.outputTokens, outputTokens, isOutputEstimated];
     };
-    const rows: readonly (readonly [name: string, text: string, isStream: boolean, isComplete: boolean, expected: unknown[]])[] = [
-      ["as reported", CHAT_STREAM, true, true, [4, 4, false]],
-      ["counted in a stream that reports nothing", UNTOLD, true, true, [undefined, 3, true]],
-      ["counted in a stream that broke off, whatever it reported so far", CHAT_STREAM, true, false, [undefined, 1, true]],
-      ["unknown of another response", '{"text":"x"}', false, true, [undefined, Number.NaN, false]],
-      ["unknown of a response without a body", "", true, true, [undefined, Number.NaN, false]],
-    ];
+    const rows: readonly (readonly [name: string, text: string, isStream: boolean, isComplete: boolean, expected: unknown[]])[] =
+      [
+        ["as reported", CHAT_STREAM, true, true, [4, 4, false]],
+        ["counted in a stream that reports nothing", UNTOLD, true, true, [undefined, 3, true]],
+        ["counted in a stream that broke off, whatever it reported so far", CHAT_STREAM, true, false, [undefined, 1, true]],
+        ["unknown of another response", '{"text":"x"}', false, true, [undefined, Number.NaN, false]],
+        ["unknown of a response without a body", "", true, true, [undefined, Number.NaN, false]],
+      ];
     for (const [name, text, isStream, isComplete, expected] of rows)
       test(name, () => assert.deepEqual(tap(text, isStream, isComplete), expected));
   });
