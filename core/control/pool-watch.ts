@@ -5,7 +5,7 @@ import type { EjectionSettings } from "../settings.ts";
 import { EndpointRecords } from "../state/endpoint-records.ts";
 import { type Facts, factsOf } from "../state/facts.ts";
 import type { LoadTable } from "../state/load.ts";
-import { DEFAULT_RATE } from "../state/prefill-queue.ts";
+import { DEFAULT_RATE } from "../state/replica-speeds.ts";
 import { type Traffic, UNWATCHED } from "../state/traffic.ts";
 import { UNTOUCHED } from "./availability.ts";
 import { Ejector } from "./ejector.ts";

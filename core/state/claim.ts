@@ -31,7 +31,8 @@ export class Claim {
     this.#request = request;
     this.#load = load;
     this.#prefixIndex = prefixIndex;
-    this.#lease = new Lease(load, endpoint.slot, { tokens: this.uncachedTokens, hasFirstByte: request.isStream });
+    const work = { tokens: this.uncachedTokens, hasFirstByte: request.isStream };
+    this.#lease = new Lease(load, endpoint.slot, work, Math.min(work.tokens, uncertainTokens(request, endpoint.slot)));
     prefixIndex?.admit(prefix, endpoint.slot);
   }
 
@@ -41,8 +42,9 @@ export class Claim {
   }
 
   /** The response is complete, and the replica reported its usage. */
-  report({ cachedTokens, outputTokens }: Usage): void {
+  report({ promptTokens, cachedTokens, outputTokens }: Usage): void {
     if (!this.#isCurrent) return;
+    if (promptTokens >= cachedTokens) this.#lease.reported(promptTokens - cachedTokens);
     this.#prefixIndex?.reported(this.#request.prefix, this.#endpoint.slot, cachedTokens);
     if (outputTokens > 0) this.generated(outputTokens);
   }
@@ -67,4 +69,14 @@ export class Claim {
   get #isCurrent(): boolean {
     return this.#load.isCurrent(this.#endpoint);
   }
+}
+
+/**
+ * Tokens that may be cached beyond the whole blocks that are known to be: a part of the next block, or of the prompt's end after
+ * its last whole block.
+ */
+function uncertainTokens({ prefix, promptTokens }: InferenceRequest, slot: number): number {
+  const held = prefix.matchedBlocks(slot);
+  if (held === 0) return 0;
+  return Math.ceil(held < prefix.blocks ? (prefix.tokensIn?.(held) ?? 0) : promptTokens);
 }

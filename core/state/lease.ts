@@ -1,5 +1,13 @@
 import type { LoadTable } from "./load.ts";
 import type { PrefillWork } from "./prefill-queue.ts";
+import type { ReplicaSpeed } from "./replica-speeds.ts";
+
+/** What is believed of a prompt's tokens that are not cached. */
+interface Uncached {
+  readonly tokens: number;
+  /** Of these, so many may be cached after all. */
+  readonly uncertain: number;
+}
 
 /**
  * One request's share of the load on one endpoint. The holder must release it however the request ends. Calling a method a
@@ -9,13 +17,20 @@ export class Lease {
   readonly #table: LoadTable;
   readonly #slot: number;
   readonly #work: PrefillWork;
+  readonly #speed: ReplicaSpeed;
+  #uncached: Uncached;
+  /** What the prompt took, in milliseconds; NaN if that is unknown. */
+  #tookMs = Number.NaN;
   #isPrefilling = true;
   #isHeld = true;
 
-  constructor(table: LoadTable, slot: number, work: PrefillWork) {
+  /** `uncertain`: so many of the work's tokens may be cached after all. */
+  constructor(table: LoadTable, slot: number, work: PrefillWork, uncertain = 0) {
     this.#table = table;
     this.#slot = slot;
     this.#work = work;
+    this.#speed = table.speedOf(slot);
+    this.#uncached = { tokens: work.tokens, uncertain };
     table.begin(slot, work);
   }
 
@@ -24,17 +39,24 @@ export class Lease {
     this.#endPrefill(true);
   }
 
-  /** The request ended, however it ended. */
+  /** The replica reported how many tokens of the prompt were not cached. */
+  reported(tokens: number): void {
+    this.#uncached = { tokens, uncertain: 0 };
+  }
+
+  /** The request ended, however it ended. Only now the replica's speed learns of it, because the report comes last. */
   release(): void {
     if (!this.#isHeld) return;
     this.#isHeld = false;
     this.#endPrefill(false);
     this.#table.end(this.#slot);
+    const { tokens, uncertain } = this.#uncached;
+    if (!Number.isNaN(this.#tookMs)) this.#speed.measured(tokens, uncertain, this.#tookMs);
   }
 
   #endPrefill(isWorkedOff: boolean): void {
     if (!this.#isPrefilling) return;
     this.#isPrefilling = false;
-    this.#table.endPrefill(this.#slot, this.#work, isWorkedOff);
+    this.#tookMs = this.#table.endPrefill(this.#slot, this.#work, isWorkedOff);
   }
 }

@@ -2,6 +2,7 @@ import { type Clock, systemClock } from "../contract/clock.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { AdapterFacts, LoadView, ScrapedValues, UnlistedName } from "../contract/load-view.ts";
 import { PrefillQueue, type PrefillWork } from "./prefill-queue.ts";
+import { type ReplicaSpeed, ReplicaSpeeds } from "./replica-speeds.ts";
 import { UnlistedNames } from "./unlisted-names.ts";
 
 /** The most endpoints that a router can have at once. A slot is reused when its endpoint has gone and its requests have ended. */
@@ -23,6 +24,8 @@ export class LoadTable {
   readonly unlisted = new UnlistedNames();
   readonly #clock: Pick<Clock, "now">;
   readonly #queues: PrefillQueue[] = [];
+  readonly #speeds: ReplicaSpeed[] = [];
+  readonly #pool = new ReplicaSpeeds();
   readonly #slots = new Map<string, number>();
   readonly #generations = new Int32Array(MAX_SLOTS);
   readonly #retired = new Set<number>();
@@ -54,7 +57,7 @@ export class LoadTable {
     if (known !== undefined) return known;
     const slot = this.#freeSlot();
     this.#slots.set(name, slot);
-    this.#queues[slot] = new PrefillQueue(this.#usualRate());
+    this.#begin(slot);
     this.#generations[slot]! += 1;
     this.unlisted.forgetSlot(slot);
     this.forgetScrape(slot);
@@ -66,8 +69,8 @@ export class LoadTable {
    * they end. `isSameReplica`: the same replica restarted, so its measured speed and scraped values are kept.
    */
   replaced(slot: number, isSameReplica: boolean): void {
-    const { rate, isRateKnown } = this.#queueOf(slot);
-    this.#queues[slot] = new PrefillQueue(isSameReplica && isRateKnown ? rate : this.#usualRate());
+    if (isSameReplica) this.#queues[slot] = new PrefillQueue(this.speedOf(slot));
+    else this.#begin(slot);
     this.#generations[slot]! += 1;
     this.unlisted.forgetSlot(slot);
     if (!isSameReplica) this.forgetScrape(slot);
@@ -91,11 +94,17 @@ export class LoadTable {
   }
 
   prefillRate(slot: number): number {
-    return this.#queueOf(slot).rate;
+    return this.speedOf(slot).rate;
+  }
+
+  /** What is learned of the replica's speed; another replica in the slot has another. */
+  speedOf(slot: number): ReplicaSpeed {
+    if (this.#speeds[slot] === undefined) this.#begin(slot);
+    return this.#speeds[slot]!;
   }
 
   isRateKnown(slot: number): boolean {
-    return this.#queueOf(slot).isRateKnown;
+    return this.speedOf(slot).isMeasured;
   }
 
   /** A request was sent. */
@@ -105,10 +114,13 @@ export class LoadTable {
     this.#queueOf(slot).add(work, this.#clock.now());
   }
 
-  /** The prompt needs no more work. `isWorkedOff`: the endpoint processed it; false: the request ended before. */
-  endPrefill(slot: number, work: PrefillWork, isWorkedOff: boolean): void {
+  /**
+   * The prompt needs no more work. `isWorkedOff`: the endpoint processed it; false: the request ended before. Returns how many
+   * milliseconds it took; NaN if that is unknown.
+   */
+  endPrefill(slot: number, work: PrefillWork, isWorkedOff: boolean): number {
     this.prefillTokens[slot]! -= work.tokens;
-    this.#queueOf(slot).remove(work, this.#clock.now(), isWorkedOff);
+    return this.#queueOf(slot).remove(work, this.#clock.now(), isWorkedOff);
   }
 
   /** The request ended. */
@@ -154,15 +166,16 @@ export class LoadTable {
     this.pause(slot, Number.NEGATIVE_INFINITY);
   }
 
-  #queueOf(slot: number): PrefillQueue {
-    this.#queues[slot] ??= new PrefillQueue(this.#usualRate());
-    return this.#queues[slot];
+  /** Another replica has the slot. */
+  #begin(slot: number): void {
+    const speed = this.#pool.add();
+    this.#speeds[slot] = speed;
+    this.#queues[slot] = new PrefillQueue(speed);
   }
 
-  /** The mean of the measured speeds: the initial speed of a new queue. */
-  #usualRate(): number | undefined {
-    const measured = this.#queues.filter((queue) => queue?.isMeasured);
-    return measured.length === 0 ? undefined : measured.reduce((sum, queue) => sum + queue.rate, 0) / measured.length;
+  #queueOf(slot: number): PrefillQueue {
+    if (this.#queues[slot] === undefined) this.#begin(slot);
+    return this.#queues[slot]!;
   }
 
   #freeSlot(): number {

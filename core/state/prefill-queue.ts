@@ -1,3 +1,5 @@
+import type { ReplicaSpeed } from "./replica-speeds.ts";
+
 /** One prompt that was sent to an endpoint and is not yet processed. */
 export interface PrefillWork {
   readonly tokens: number;
@@ -5,17 +7,10 @@ export interface PrefillWork {
   readonly hasFirstByte: boolean;
 }
 
-/** Speed before any measurement, in tokens per millisecond. */
-export const DEFAULT_RATE = 8;
-/** The initial speed weighs as much as this many measured tokens. */
-const PRIOR_TOKENS = 20_000;
-/** After this many tokens an older measurement counts half. */
-const HALF_LIFE_TOKENS = 200_000;
-
 /**
  * Estimates how many prompt tokens an endpoint still has to process. Engines process prompts in the order they arrive, so the
- * first prompt in the queue shrinks with time at the measured speed: tokens of prompts that got their first byte, divided by
- * the time during which the queue was not empty. Reading changes nothing.
+ * first prompt in the queue shrinks with time at the replica's speed. A prompt took the time since the first byte before it, or
+ * since the queue was empty. Reading changes nothing.
  */
 export class PrefillQueue {
   readonly #work: PrefillWork[] = [];
@@ -24,28 +19,10 @@ export class PrefillQueue {
   #headSinceMs = 0;
   /** When the last measurement ended, or the empty queue got work. */
   #markMs = 0;
-  #measuredTokens = PRIOR_TOKENS;
-  #measuredMs: number;
-  readonly #hasGivenRate: boolean;
+  readonly #speed: Pick<ReplicaSpeed, "rate">;
 
-  /** `rate` is the initial speed in tokens per millisecond, from measurements; undefined if there are none. */
-  constructor(rate?: number) {
-    this.#hasGivenRate = rate !== undefined;
-    this.#measuredMs = PRIOR_TOKENS / (rate ?? DEFAULT_RATE);
-  }
-
-  /** Prompt tokens processed per millisecond. */
-  get rate(): number {
-    return this.#measuredTokens / this.#measuredMs;
-  }
-
-  get isMeasured(): boolean {
-    return this.#measuredTokens !== PRIOR_TOKENS;
-  }
-
-  /** Whether the speed comes from measurements, its own or those that gave the initial one. */
-  get isRateKnown(): boolean {
-    return this.#hasGivenRate || this.isMeasured;
+  constructor(speed: Pick<ReplicaSpeed, "rate">) {
+    this.#speed = speed;
   }
 
   add(work: PrefillWork, nowMs: number): void {
@@ -58,16 +35,19 @@ export class PrefillQueue {
     this.#tokens += work.tokens;
   }
 
-  /** The first byte came (`isWorkedOff`), or the request ended without one. */
-  remove(work: PrefillWork, nowMs: number, isWorkedOff: boolean): void {
+  /** The first byte came (`isWorkedOff`), or the request ended without one. Returns what the prompt took; NaN if that is unknown. */
+  remove(work: PrefillWork, nowMs: number, isWorkedOff: boolean): number {
     this.#dropDone(nowMs);
     const at = this.#work.indexOf(work);
-    if (at < 0) return;
+    if (at < 0) return Number.NaN;
     if (at === 0) this.#headSinceMs = nowMs;
     this.#work.copyWithin(at, at + 1);
     this.#work.length -= 1;
     this.#tokens -= work.tokens;
-    if (isWorkedOff && work.hasFirstByte) this.#measure(work.tokens, nowMs);
+    if (!isWorkedOff || !work.hasFirstByte) return Number.NaN;
+    const tookMs = nowMs - this.#markMs;
+    this.#markMs = nowMs;
+    return tookMs;
   }
 
   /** Tokens still to be processed. */
@@ -79,9 +59,9 @@ export class PrefillQueue {
     let sinceMs = this.#headSinceMs;
     for (let index = 0; index < done; index++) {
       tokens -= this.#work[index]!.tokens;
-      sinceMs += this.#work[index]!.tokens / this.rate;
+      sinceMs += this.#work[index]!.tokens / this.#speed.rate;
     }
-    return tokens - Math.min((nowMs - sinceMs) * this.rate, head.tokens);
+    return tokens - Math.min((nowMs - sinceMs) * this.#speed.rate, head.tokens);
   }
 
   /** Prompts still to be processed. */
@@ -98,7 +78,7 @@ export class PrefillQueue {
     let done = 0;
     for (; done < this.#work.length; done++) {
       const { hasFirstByte, tokens } = this.#work[done]!;
-      leftMs -= tokens / this.rate;
+      leftMs -= tokens / this.#speed.rate;
       if (hasFirstByte || leftMs < 0) break;
     }
     return done;
@@ -109,14 +89,7 @@ export class PrefillQueue {
     if (done === 0) return;
     for (const work of this.#work.splice(0, done)) {
       this.#tokens -= work.tokens;
-      this.#headSinceMs += work.tokens / this.rate;
+      this.#headSinceMs += work.tokens / this.#speed.rate;
     }
-  }
-
-  #measure(tokens: number, nowMs: number): void {
-    const keep = 0.5 ** (tokens / HALF_LIFE_TOKENS);
-    this.#measuredTokens = this.#measuredTokens * keep + tokens;
-    this.#measuredMs = this.#measuredMs * keep + nowMs - this.#markMs;
-    this.#markMs = nowMs;
   }
 }

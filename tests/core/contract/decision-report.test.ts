@@ -88,6 +88,8 @@ test("a decision as plain JSON", () => {
     ],
     refusal: null,
     faults: [{ plugin: "mine", message: "Returned 1 scores for 2 candidates" }],
+    mirrors: [],
+    shadow: null,
     attempts: [makeAttempt("e1", 200)],
   });
 });

@@ -7,7 +7,7 @@ import { intake } from "../../../core/intake/request-intake.ts";
 import type { RequestReceiver } from "../../../core/intake/request-receiver.ts";
 import { type Admission, type Applicant, admitAll } from "../../../core/stages/admit.ts";
 import { factsOf } from "../../../core/state/facts.ts";
-import { DEFAULT_RATE } from "../../../core/state/prefill-queue.ts";
+import { DEFAULT_RATE } from "../../../core/state/replica-speeds.ts";
 import { makeEndpoint } from "../../support/endpoints.ts";
 import { MemoryPlane, type MemoryPlaneOptions } from "../../support/memory-plane.ts";
 import type { MemoryUpstream } from "../../support/memory-upstream.ts";

@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { seededRandom } from "../../../core/contract/test-kit.ts";
+import { DEFAULT_RATE, type ReplicaSpeed, ReplicaSpeeds } from "../../../core/state/replica-speeds.ts";
+
+/** What prompts cost a modelled replica. */
+interface Hardware {
+  readonly rate: number;
+  readonly fixedMs: number;
+}
+
+/** Lets a replica compute so many prompts, each of `tokens()` tokens of which the router believes `believed(tokens)`. */
+function serve(
+  speed: ReplicaSpeed,
+  { rate, fixedMs }: Hardware,
+  prompts: number,
+  tokens: () => number,
+  believed: (tokens: number) => readonly [tokens: number, uncertain: number] = (exact) => [exact, 0],
+): void {
+  for (let prompt = 0; prompt < prompts; prompt++) {
+    const exact = tokens();
+    speed.measured(...believed(exact), fixedMs + exact / rate);
+  }
+}
+
+const near = (value: number, expected: number, share: number) =>
+  assert.ok(Math.abs(value / expected - 1) <= share, `${value} instead of ${expected}`);
+
+describe("the speed of a pool's replicas", () => {
+  it("is a usual one before anything is measured", () => assert.equal(new ReplicaSpeeds().add().rate, DEFAULT_RATE));
+
+  for (const rate of [0.5, 8, 60]) {
+    it(`is learned from a few long prompts: ${rate} tokens a millisecond`, () => {
+      const pool = new ReplicaSpeeds();
+      const first = pool.add();
+      serve(first, { rate, fixedMs: 7 }, 10, () => 16_000);
+      near(pool.rate, rate, 0.1);
+      near(first.rate, rate, 0.1);
+      assert.equal(pool.add().rate, pool.rate, "a new replica begins with the pool's");
+    });
+  }
+
+  it("is the hardware's, not the traffic's: one that computes little of each prompt is as fast as one that computes all", () => {
+    const pool = new ReplicaSpeeds();
+    const [cold, warm] = [pool.add(), pool.add()];
+    const hardware = { rate: 8, fixedMs: 20 };
+    for (let round = 0; round < 40; round++) {
+      serve(cold, hardware, 4, () => 6_000);
+      serve(warm, hardware, 32, () => 120);
+    }
+    near(cold.rate, 8, 0.1);
+    near(warm.rate, 8, 0.25);
+  });
+
+  it("does not follow beliefs about caches that are too low, nor some that are too high", () => {
+    const random = seededRandom(7);
+    const pool = new ReplicaSpeeds();
+    const speeds = [pool.add(), pool.add(), pool.add()];
+    const hardware = { rate: 8, fixedMs: 7 };
+    const believed = (exact: number): readonly [number, number] => {
+      const luck = random();
+      if (luck < 0.2) return [exact, 0];
+      // A quarter was evicted without the router's knowledge.
+      if (luck < 0.4) return [Math.round(exact / 4), 500];
+      // The index knows whole blocks only: much of what it believes uncached is cached.
+      const uncertain = Math.round(1_500 * random());
+      return [exact + Math.round(uncertain * random()), uncertain];
+    };
+    for (let round = 0; round < 60; round++)
+      for (const speed of speeds) serve(speed, hardware, 1, () => 500 + 8_000 * random(), believed);
+    for (const speed of speeds) near(speed.rate, 8, 0.2);
+  });
+});
+
+describe("a replica at half speed", () => {
+  const normal = { rate: 8, fixedMs: 7 };
+  const slow = { rate: 4, fixedMs: 14 };
+  const mixes: readonly (readonly [name: string, tokens: number])[] = [
+    ["long prompts", 12_000],
+    ["prompts of a chat", 1_000],
+    ["short prompts", 200],
+  ];
+  for (const [name, tokens] of mixes) {
+    it(`is found after a dozen samples, and found again when it is as fast as the others: ${name}`, () => {
+      const pool = new ReplicaSpeeds();
+      const speeds = Array.from({ length: 4 }, () => pool.add());
+      const samples = (hardware: Hardware, count: number) => {
+        for (let round = 0; round < count; round++)
+          for (const [at, speed] of speeds.entries())
+            serve(speed, at === 0 ? hardware : normal, Math.ceil(4_000 / tokens), () => tokens);
+      };
+      samples(normal, 20);
+      near(speeds[0]!.rate, pool.rate, 0.1);
+      samples(slow, 12);
+      near(speeds[0]!.rate, pool.rate / 2, 0.2);
+      near(speeds[1]!.rate, pool.rate, 0.1);
+      samples(normal, 12);
+      near(speeds[0]!.rate, pool.rate, 0.1);
+    });
+  }
+
+  it("is not believed after three odd samples", () => {
+    const pool = new ReplicaSpeeds();
+    const speed = pool.add();
+    serve(pool.add(), normal, 20, () => 12_000);
+    serve(speed, slow, 3, () => 12_000);
+    near(speed.rate, pool.rate, 0.15);
+  });
+});
+
+it("nothing that is measured makes a rate 0, negative or endless", () => {
+  const random = seededRandom(3);
+  const pool = new ReplicaSpeeds();
+  const speed = pool.add();
+  const odd = [0, 1, 1e-9, 1e9, 5_000, 100_000];
+  const draw = () => odd[Math.floor(random() * odd.length)]!;
+  for (let step = 0; step < 20_000; step++) {
+    const tokens = draw();
+    speed.measured(tokens, tokens * random(), draw());
+    assert.ok(speed.rate > 0 && Number.isFinite(speed.rate), `${speed.rate}`);
+  }
+});
