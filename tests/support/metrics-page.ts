@@ -1,8 +1,11 @@
 import { type Clock, systemClock } from "../../core/contract/clock.ts";
+import { MirrorTally } from "../../core/state/mirror-tally.ts";
+import { ShadowTally } from "../../core/state/shadow-tally.ts";
 import requestMetrics from "../../plugins/observers/request-metrics.ts";
 import { makeEndpoints, makeLoad, makeRequest } from "./endpoints.ts";
 import { createPlugin, makeHost } from "./plugins.ts";
 import { makeAttempt, makeDecision, makeOutcome } from "./records.ts";
+import { FIGURES, GUARD } from "./rollout-samples.ts";
 import { makeMapping, makeView } from "./view.ts";
 
 /** One family of a page in the Prometheus text format. */
@@ -55,6 +58,16 @@ const AT_ONCE: Clock = {
   },
 };
 
+/** A mirror that has done all that it can do. */
+function usedMirror(): MirrorTally {
+  const mirror = new MirrorTally("food/0", "v2", { percent: 100, maxInFlight: 2, timeoutMs: 1_000 });
+  mirror.begin();
+  mirror.end("complete", 200);
+  mirror.skip("memory");
+  mirror.compare(120, 80);
+  return mirror;
+}
+
 /** A page on which every family has a sample. */
 export function fullPage(): string {
   const metrics = createPlugin(requestMetrics, { genAi: true }, makeHost({ clock: AT_ONCE }));
@@ -82,6 +95,9 @@ export function fullPage(): string {
   const view = makeView(endpoints, {
     load,
     mappings: [makeMapping("food/0", { base: 1 })],
+    rollouts: { figuresOf: () => FIGURES, guardOf: () => GUARD },
+    mirrors: [usedMirror()],
+    shadow: new ShadowTally("candidate", 100),
     prefixIndex: { entries: 1, maxEntries: 10, bytes: 100 },
     pluginFaults: new Map([["queue", 1]]),
     pluginTimes: [{ kind: "scorer", name: "queue", timedRequests: 3, timedMs: 2, isSlow: false, hasNoVote: false }],
