@@ -10,7 +10,17 @@ import { CHAT } from "../support/scripted-pool.ts";
 
 const SPEC = `  plugins: [ { type: request-metrics, parameters: { genAi: true } } ]
   pool: { adapters: { unlisted: any } }
+  mirrors: [ { rule: food, target: m } ]
+  shadow: { name: candidate, plugins: [ { pluginRef: random } ] }
 `;
+/** Clients may ask for "food" too; its copies go to the base model. */
+const REWRITE = `---
+apiVersion: llm-d.ai/v1alpha2
+kind: InferenceModelRewrite
+metadata: { name: food }
+spec:
+  poolRef: { name: default }
+  rules: [ { matches: [ { model: { type: Exact, value: food } } ], targets: [ { modelRewrite: v1, weight: 1 }, { modelRewrite: m, weight: 0 } ] } ]`;
 /** So many requests of a client that makes up names. */
 const MADE_UP = 300;
 
@@ -21,10 +31,12 @@ describe("the metrics of a live router that served all kinds of requests", () =>
   let page = "";
 
   before(async () => {
-    replicas = await Promise.all([0, 1].map(() => startMockReplica({ model: "m", timeScale: 0, replyTokens: 6 })));
+    replicas = await Promise.all(
+      [0, 1].map(() => startMockReplica({ model: "m", adapters: ["v1"], timeScale: 0, replyTokens: 6 })),
+    );
     router = await startTestRouter(
       replicas.map(({ url }) => url),
-      { spec: SPEC },
+      { spec: SPEC, documents: REWRITE },
     );
     const admin = await startTestAdmin(router.router, { running: await makeRunning() });
     close = () => admin.close();
@@ -32,12 +44,13 @@ describe("the metrics of a live router that served all kinds of requests", () =>
     await ask({ model: "m", stream: true, stream_options: { include_usage: true } });
     await ask({ model: "m", stream: true });
     await ask({ model: "m" });
+    await ask({ model: "food" });
     await fetch(router.url + CHAT, { method: "POST", body: "{", headers: { "Content-Type": "application/json" } });
     await replicas[0]?.faults.set("status", 503, { times: 1 });
     await replicas[1]?.faults.set("status", 503, { times: 1 });
     await ask({ model: "m" });
     for (let index = 0; index < MADE_UP; index++) await ask({ model: `made-up"\n${index}` });
-    await waitUntil(() => router.log.length >= MADE_UP + 5);
+    await waitUntil(() => router.log.length >= MADE_UP + 6);
     page = await readPage();
   });
   after(async () => {
