@@ -46,11 +46,12 @@ export function score(
   return { columns, totals, faults };
 }
 
-/** A plain array, because V8 allocates typed arrays of this size outside its heap. */
+let zerosScratch = new Array<number>(64).fill(0);
+
+/** A plain array, because V8 allocates typed arrays of this size outside its heap; a slice, because a list that grows is copied. */
 function zeros(length: number): number[] {
-  const numbers: number[] = [];
-  for (let i = 0; i < length; i++) numbers.push(0);
-  return numbers;
+  if (length > zerosScratch.length) zerosScratch = new Array<number>(2 * length).fill(0);
+  return zerosScratch.slice(0, length);
 }
 
 let weightsScratch = new Float64Array(64);

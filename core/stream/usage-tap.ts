@@ -1,6 +1,7 @@
 import type { Usage } from "../contract/outcome.ts";
+import { estimateTokens } from "./estimate-tokens.ts";
 import { EventCount } from "./event-count.ts";
-import { estimateTokens, finishReasonIn } from "./generated.ts";
+import { finishReasonIn } from "./finish-reason.ts";
 
 // Replicas report usage at the end of a response: {"prompt_tokens":…,"completion_tokens":…}, with the tokens that their cache
 // held. To read it without parsing the whole response, the last bytes are kept, and the last "usage" object in them is read.
@@ -91,16 +92,15 @@ export class UsageTap {
 
   #report(bytes: Buffer, length: number, isComplete: boolean): Generated {
     const usage = isComplete ? readUsage(bytes, length) : undefined;
-    const tail = bytes.toString("latin1", 0, length);
     const reported = usage?.outputTokens ?? Number.NaN;
     // Without any event it may be compressed, or nothing came.
     const events = this.#events?.ended ?? 0;
     const isOutputEstimated = Number.isNaN(reported) && events > 0;
     return {
       usage,
-      outputTokens: isOutputEstimated ? estimateTokens(tail, events, this.#total) : reported,
+      outputTokens: isOutputEstimated ? estimateTokens(bytes.toString("latin1", 0, length), events, this.#total) : reported,
       isOutputEstimated,
-      finishReason: finishReasonIn(tail),
+      finishReason: finishReasonIn(bytes, length),
     };
   }
 

@@ -3,6 +3,8 @@ import type { Random } from "../../core/contract/profile-plugin.ts";
 
 /** Up to this many candidates, an insertion sort is faster than a call of the engine's sort. */
 const INSERT_AT_MOST = 16;
+/** A slice of it is one allocation; a list that grows takes several. */
+const ASCENDING: readonly number[] = Array.from({ length: INSERT_AT_MOST }, (_, index) => index);
 
 /** The candidates in descending order of their keys; equal keys come in random order. */
 export function descendingOrder(candidates: readonly Endpoint[], keys: ArrayLike<number>, random: Random): readonly Endpoint[] {
@@ -13,9 +15,8 @@ export function descendingOrder(candidates: readonly Endpoint[], keys: ArrayLike
 }
 
 function sortedIndexes(keys: ArrayLike<number>, count: number): number[] {
-  const order: number[] = [];
-  for (let index = 0; index < count; index++) order.push(index);
-  if (count > INSERT_AT_MOST) return order.sort((a, b) => keys[b]! - keys[a]! || 0);
+  if (count > INSERT_AT_MOST) return Array.from({ length: count }, (_, index) => index).sort((a, b) => keys[b]! - keys[a]! || 0);
+  const order = ASCENDING.slice(0, count);
   for (let next = 1; next < count; next++) {
     let place = next;
     for (; place > 0 && keys[order[place - 1]!]! < keys[next]!; place--) order[place] = order[place - 1]!;

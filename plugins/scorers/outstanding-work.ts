@@ -36,15 +36,18 @@ export default defineScorer({
     return {
       score(request, candidates, load) {
         const weight = Math.min(crowdedWeight, 1 + WEIGHT_PER_PROMPT * shortestQueue(candidates, load));
-        const waitsMs: number[] = [];
+        // The list of waits becomes the list of scores; it has its length at once, because a list that grows is copied.
+        const scores = new Array<number>(candidates.length);
         let shortest = Number.POSITIVE_INFINITY;
-        for (const endpoint of candidates) {
+        for (let index = 0; index < candidates.length; index++) {
+          const endpoint = candidates[index]!;
           const waitMs = firstTokenMs(request, endpoint, load, weight * uncachedTokens(request, endpoint.slot), decodeMs);
-          waitsMs.push(waitMs);
+          scores[index] = waitMs;
           if (waitMs < shortest) shortest = waitMs;
         }
         // The parentheses matter: in another order, rounding could make the best score larger than 1.
-        return waitsMs.map((waitMs) => scaleMs / (scaleMs + (waitMs - shortest)));
+        for (let index = 0; index < scores.length; index++) scores[index] = scaleMs / (scaleMs + (scores[index]! - shortest));
+        return scores;
       },
     };
   },

@@ -1,0 +1,73 @@
+// Why a generation ended, read from the last bytes of a response without making them a string. Inside a JSON string quotes are
+// escaped, so generated text can't be mistaken for a key.
+
+const FINISH_REASON = Buffer.from('"finish_reason"');
+const INDEX = Buffer.from('"index"');
+/** Of the messages API; then of the responses API, which has a reason only for what is incomplete, and a status. */
+const OTHER_KEYS = ['"stop_reason"', '"incomplete_details":{"reason"', '"status"'].map((key) => Buffer.from(key));
+const LONGEST_WORD = 40;
+
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const COLON = 0x3a;
+const ZERO = 0x30;
+
+/** Why the generation of the first choice ended; "" if the first `length` bytes, the end of the response, do not say. */
+export function finishReasonIn(bytes: Buffer, length: number): string {
+  const reason = reasonOfFirst(bytes, length);
+  if (reason !== "") return reason;
+  for (const key of OTHER_KEYS) {
+    const at = lastBefore(bytes, key, length);
+    const word = at < 0 ? "" : wordAt(bytes, at + key.length, length);
+    if (word !== "") return word;
+  }
+  return "";
+}
+
+/** Each of several choices says its own reason, behind its index; most responses have one. */
+function reasonOfFirst(bytes: Buffer, length: number): string {
+  let last = "";
+  for (let at = lastBefore(bytes, FINISH_REASON, length); at >= 0; at = lastBefore(bytes, FINISH_REASON, at)) {
+    const reason = wordAt(bytes, at + FINISH_REASON.length, length);
+    if (reason === "") continue;
+    const index = lastBefore(bytes, INDEX, at);
+    if (index < 0 || isZero(bytes, index + INDEX.length)) return reason;
+    if (last === "") last = reason;
+  }
+  return last;
+}
+
+/** Where `key` last stands before `end`; -1 if it does not. */
+function lastBefore(bytes: Buffer, key: Buffer, end: number): number {
+  const from = end - key.length;
+  // A negative offset would count from the end.
+  return from < 0 ? -1 : bytes.lastIndexOf(key, from);
+}
+
+/** The short word that is the value of the key that ends at `from`; "" for any other value. */
+function wordAt(bytes: Buffer, from: number, length: number): string {
+  const start = valueAt(bytes, from);
+  if (start < 0 || bytes[start] !== QUOTE) return "";
+  let end = start + 1;
+  const limit = Math.min(length, end + LONGEST_WORD + 1);
+  while (end < limit && isWordByte(bytes[end]!)) end += 1;
+  return end < limit && end > start + 1 && bytes[end] === QUOTE ? bytes.toString("latin1", start + 1, end) : "";
+}
+
+function isZero(bytes: Buffer, from: number): boolean {
+  const start = valueAt(bytes, from);
+  return start >= 0 && bytes[start] === ZERO;
+}
+
+/** Where the value of a key that ends at `from` begins; -1 without a colon. */
+function valueAt(bytes: Buffer, from: number): number {
+  const colon = bytes[from] === SPACE ? from + 1 : from;
+  if (bytes[colon] !== COLON) return -1;
+  return bytes[colon + 1] === SPACE ? colon + 2 : colon + 1;
+}
+
+/** A letter, "_" or "-". */
+function isWordByte(byte: number): boolean {
+  const lower = byte | 0x20;
+  return (lower >= 0x61 && lower <= 0x7a) || byte === 0x5f || byte === 0x2d;
+}
