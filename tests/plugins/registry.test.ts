@@ -22,7 +22,10 @@ const FOLDERS: Readonly<Record<PluginKind, string>> = {
 };
 
 const root = join(import.meta.dirname ?? ".", "..", "..", "plugins");
-const files = Object.values(FOLDERS).flatMap((folder) => readdirSync(join(root, folder)).map((name) => join(root, folder, name)));
+const files = Object.values(FOLDERS).flatMap((folder) => {
+  const sources = readdirSync(join(root, folder)).filter((name) => name.endsWith(".ts"));
+  return sources.map((name) => join(root, folder, name));
+});
 
 async function definitionIn(file: string): Promise<Definition | undefined> {
   const module = (await import(pathToFileURL(file).href)) as { readonly default?: Definition };
