@@ -100,7 +100,7 @@ describe("a client that asks faster than it reads", () => {
     const { router } = await setUp([answerOk]);
     const socket = connect({ port: router.port, host: "127.0.0.1" });
     socket.resume();
-    socket.write("GET /ready HTTP/1.1\r\nHost: test\r\n\r\n".repeat(ASKED));
+    socket.write("GET /v1/models HTTP/1.1\r\nHost: test\r\n\r\n".repeat(ASKED));
     await waitUntil(() => router.log.length > 0);
     assert.equal(readAnswer(await exchange(router.port, "GET /health HTTP/1.1\r\nHost: test\r\n\r\n")).status, 200);
     assert.ok(router.log.length < ASKED, "all of them were served first");

@@ -61,7 +61,7 @@ describe("signalbox tail", () => {
     const json = await startTail(admin.port, "--json");
     await ask("both");
     await until(() => explained.output.out.includes("both,") && json.output.out.includes('"both"'));
-    assert.match(explained.output.out, /both, chat-completions[\s\S]*was the only candidate/);
+    assert.match(explained.output.out, /was the only candidate[\s\S]*both, chat-completions/);
     const reports = json.output.out
       .trimEnd()
       .split("\n")
