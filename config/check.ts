@@ -1,6 +1,7 @@
 import type { Definition } from "../core/contract/plugin.ts";
 import type { MirrorSettings } from "../core/settings.ts";
 import type { Address, ProfileConfig, RouterConfig } from "./config.ts";
+import type { GuardConfig } from "./guard-config.ts";
 import { missingGuards } from "./guards.ts";
 import type { Registry } from "./instances.ts";
 import { type LoadedConfig, loadConfig } from "./load.ts";
@@ -40,7 +41,7 @@ export async function checkConfig(
 /** A valid config in a few lines. */
 function summary(loaded: LoadedConfig): string {
   const { config, definitions, unneeded } = loaded;
-  const { listen, admin, pool, profile, shadow, rewrites, settings } = config;
+  const { listen, admin, pool, profile, shadow, rewrites, guards, settings } = config;
   const { mirrors } = settings;
   const endpoints = pool.endpoints.map(({ name, url, labels }) =>
     [name, url, ...Object.entries(labels).map(([key, value]) => `${key}=${value}`)].join("  "),
@@ -63,6 +64,7 @@ function summary(loaded: LoadedConfig): string {
       `rewrites  ${counted(rewrites.length, "rule")}${rewrites.length === 0 ? "" : ": what clients write -> what replicas get"}`,
       rewrites.map(ruleText),
     ),
+    ...(guards.length === 0 ? [] : section(`guards    ${guards.length}`, guards.map(guardText))),
     ...(mirrors.length === 0 ? [] : section(`mirrors   ${mirrors.length}`, mirrors.map(mirrorText))),
     ...(unneeded.length === 0 ? [] : [`unneeded  ${unneeded.join(", ")}: the router does this itself`]),
   ];
@@ -109,6 +111,16 @@ function ruleText({ name, models, targets, stickyHeader, onUnavailable }: Rewrit
   const sticky = stickyHeader === "" ? "" : `, sticky by ${stickyHeader}`;
   const redistributed = onUnavailable === "redistribute" ? ", redistributed when unavailable" : "";
   return `${models.join(", ") || "every model"} -> ${shares.join(", ")}${sticky}${redistributed}  (${name})`;
+}
+
+function guardText({ rule, target, against, worseBy, confidence, minRequests }: GuardConfig): string {
+  const { errorRate, ttft } = worseBy;
+  const margins = [
+    ...(errorRate === undefined ? [] : [`error rate by ${percent(errorRate).replace("%", " points")}`]),
+    ...(ttft === undefined ? [] : [`first byte by ${percent(ttft)}`]),
+  ];
+  const when = `worse than ${against} (${margins.join(", ")}) at confidence ${percent(confidence)}`;
+  return `${rule} stops ${target} when it is ${when}, after ${minRequests} requests at the earliest`;
 }
 
 function mirrorText({ rule, target, percent: copied, maxInFlight }: MirrorSettings): string {

@@ -34,6 +34,8 @@ export function effectiveConfig(loaded: LoadedConfig, commandLine: CommandLine):
   const { config } = loaded;
   const { profile, settings } = config;
   const { limits, ejection, retries, keepAlive, forwardedFor, hasRoutingHeaders, mirrors } = settings;
+  // Annotations are printed with their rewrites.
+  const guards = config.guards.filter(({ isAnnotation }) => !isAnnotation);
   const plugins = config.plugins.filter(({ name, type }) => !CONFIGURED_ELSEWHERE.has(type) && !isOfShadow(name));
   const spec = {
     listen: { ...addressOf(config.listen), ...(settings.cors && { cors: corsOf(settings.cors) }) },
@@ -51,7 +53,7 @@ export function effectiveConfig(loaded: LoadedConfig, commandLine: CommandLine):
     retries,
     ...(keepAlive && { keepAlive: { periodSeconds: keepAlive.periodMs / 1000, paths: keepAlive.paths } }),
     forwardedFor,
-    ...(config.guards.length > 0 && { guards: config.guards.map(guardSpecOf) }),
+    ...(guards.length > 0 && { guards: guards.map(guardSpecOf) }),
     limits,
     responseHeaders: hasRoutingHeaders,
   };
@@ -64,6 +66,9 @@ export function effectiveConfig(loaded: LoadedConfig, commandLine: CommandLine):
     if (fromCommandLine.has(pathText(path))) return "the command line";
     const [, section, index] = path;
     if (section === "plugins") return placeText(plugins[Number(index)]?.position) ?? "default";
+    // The guards stand in front of what is written, so places in the two lists differ: the whole list has one origin.
+    const list = section === "profiles" ? path.slice(0, 4) : section === "shadow" ? path.slice(0, 3) : [];
+    if (list.at(-1) === "plugins" && isWritten(loaded, list)) return placeText(loaded.positionOf(list)) ?? "default";
     const otherwise = section === "pool" && path[2] === "endpoints" ? "outside of the Router document" : "default";
     return (isWritten(loaded, path) ? placeText(loaded.positionOf(path)) : undefined) ?? otherwise;
   };

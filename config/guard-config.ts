@@ -16,4 +16,6 @@ export interface GuardConfig {
   readonly confidence: number;
   /** Requests to the target before which it is not stopped. */
   readonly minRequests: number;
+  /** It is written in an annotation of the rewrite. */
+  readonly isAnnotation: boolean;
 }

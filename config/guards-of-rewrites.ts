@@ -17,6 +17,7 @@ const DEFAULT_MIN_REQUESTS = 50;
 /** A guard as it was written, and its place. */
 interface WrittenGuard {
   readonly spec: GuardSpec;
+  readonly isAnnotation: boolean;
   /** For what is wrong in the guard itself. */
   readonly refuse: (key: keyof GuardSpec, finding: Finding) => void;
   /** For what it names and is not there. */
@@ -65,6 +66,7 @@ function routerGuards(
     const at = (key: keyof GuardSpec): Path => ["spec", "guards", index, key];
     return {
       spec,
+      isAnnotation: false,
       refuse: (key, finding) => report(at(key), finding),
       miss: (key, finding) => warnings.push(problemAt(positionOf(at(key)), at(key), finding)),
     };
@@ -87,7 +89,7 @@ function annotatedGuards(resource: RewriteResource, resources: readonly RewriteR
     .filter((part) => part.trim() !== "")
     .flatMap((part) => {
       const spec = specOf(part, name, (finding) => resource.report(path, finding));
-      return spec === undefined ? [] : [{ spec, refuse, miss: refuse }];
+      return spec === undefined ? [] : [{ spec, isAnnotation: true, refuse, miss: refuse }];
     });
 }
 
@@ -163,7 +165,7 @@ function resolved(guard: WrittenGuard, rules: readonly KnownRule[]): readonly Gu
   return withTarget.flatMap((rule) => guardOf(guard, rule) ?? []);
 }
 
-function guardOf({ spec, miss }: WrittenGuard, rule: KnownRule): GuardConfig | undefined {
+function guardOf({ spec, isAnnotation, miss }: WrittenGuard, rule: KnownRule): GuardConfig | undefined {
   const { target, worseBy = DEFAULT_WORSE_BY } = spec;
   const others = targetsOf(rule).filter(({ name }) => name !== target);
   const [first] = others;
@@ -188,6 +190,7 @@ function guardOf({ spec, miss }: WrittenGuard, rule: KnownRule): GuardConfig | u
     worseBy: { errorRate: worseBy.errorRate, ttft: worseBy.ttft },
     confidence: spec.confidence ?? DEFAULT_CONFIDENCE,
     minRequests: spec.minRequests ?? DEFAULT_MIN_REQUESTS,
+    isAnnotation,
   };
 }
 

@@ -175,9 +175,12 @@ describe("the documents", () => {
     "core/DECISIONS.md",
     "config/LIMITS.md",
     "plugins/observers/METRICS.md",
+    "docs/failures.md",
+    "docs/observe.md",
+    "docs/rollouts.md",
   ]) {
     it(`${document} names only files that exist`, () => {
-      const named = [...read(document).matchAll(/`((?:core|plugins|config|tests|examples|\.ci)\/[\w./-]*)`/g)].map(
+      const named = [...read(document).matchAll(/`((?:core|plugins|config|tests|examples|docs|\.ci)\/[\w./-]*)`/g)].map(
         ([, path]) => path ?? "",
       );
       assert.ok(named.length > 0);

@@ -27,6 +27,7 @@ Try it:
 
   curl ${url}/v1/chat/completions -H 'Content-Type: application/json' -d '{"model":"food-review","messages":[{"role":"user","content":"Was the soup any good?"}]}'
 
+See what it does: npm run signalbox -- status, top, tail, or explain with the x-request-id of a response (curl -i)
 For your own replicas: npm start -- http://gpu1:8000 http://gpu2:8000
 `;
 }

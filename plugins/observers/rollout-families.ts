@@ -22,7 +22,7 @@ const FAMILIES: readonly Family[] = [
   {
     name: "rewrite_target_requests_total",
     type: "counter",
-    help: "Requests that a rule sent to a target.",
+    help: "Requests of a rule to a target; begins anew with another set of targets.",
     read: ({ figures }) => figures?.requests,
   },
   {

@@ -186,3 +186,16 @@ test("checkConfig --json lists problems with their places", async () => {
     warnings: [],
   });
 });
+
+test("checkConfig summarizes guards", async () => {
+  const { text } = await check(`${router(`${POOL}  guards: [{ rule: food, target: v2, worseBy: { errorRate: 2% } }]\n`)}---
+apiVersion: llm-d.ai/v1alpha2
+kind: InferenceModelRewrite
+metadata: { name: food }
+spec: { poolRef: { name: llama }, rules: [{ targets: [{ modelRewrite: v1, weight: 1 }, { modelRewrite: v2, weight: 1 }] }] }
+`);
+  assert.match(
+    text,
+    /^guards {4}1\n {10}food\/0 stops v2 when it is worse than v1 \(error rate by 2 points\) at confidence 95%/m,
+  );
+});

@@ -82,6 +82,15 @@ test("the printed config is a config with the same meaning, with its defaults an
   }
 });
 
+test("without defaults, the plugins of profiles and of a shadow are printed whole", async () => {
+  const first = await load(`${TEXT}  profiles: [{ plugins: [{ pluginRef: cache, weight: 3 }, { pluginRef: queue }] }]
+  shadow: { plugins: [{ pluginRef: queue, weight: 2 }] }
+`);
+  const again = await load(configText(effectiveConfig(first, {}), false));
+  assert.deepEqual(again.config.profile, first.config.profile);
+  assert.deepEqual(again.config.shadow, first.config.shadow);
+});
+
 test("a shadow and mirrors are printed as they are written", async () => {
   const beside = `${TEXT}  profiles: [{ plugins: [{ pluginRef: cache }] }]
   shadow: { name: candidate, plugins: [{ pluginRef: cache, weight: 2 }, { pluginRef: queue }], percent: 25 }

@@ -33,6 +33,7 @@ describe("a guard", () => {
         worseBy: { errorRate: 0.02, ttft: 0.5 },
         confidence: 0.95,
         minRequests: 50,
+        isAnnotation: false,
       },
     ]);
   });
@@ -55,6 +56,11 @@ describe("a guard", () => {
       { rule: "food/0", target: "v2", against: "v3", worseBy: { errorRate: 0.02, ttft: 0.5 }, confidence: 0.95, minRequests: 50 },
     ]);
     assert.equal(effectiveConfig(one, {}).origins["spec.guards[0].target"], "a.yaml:5:35");
+  });
+
+  test("is printed once where it is an annotation", async () => {
+    const { effectiveConfig } = await import("../../config/effective.ts");
+    assert.equal(effectiveConfig(await loaded(annotated("target=v2")), {}).router.spec["guards"], undefined);
   });
 
   test("comes with its resource in an annotation too, also several of them", async () => {

@@ -53,7 +53,10 @@ describe("alert rules", { skip: !PROMTOOL && NO_PROMETHEUS }, () => {
   });
 });
 
-const REWRITE = `---
+const ROLLOUT = `  guards: [ { rule: food, target: food-v1, confidence: 0.999 } ]
+  mirrors: [ { rule: food, target: food-v1, percent: 50 } ]
+  shadow: { name: candidate, plugins: [ { pluginRef: queue } ] }
+---
 apiVersion: llm-d.ai/v1alpha2
 kind: InferenceModelRewrite
 metadata: { name: food }
@@ -79,7 +82,7 @@ describe("a Prometheus that scrapes a live router", { skip: !PROMETHEUS && NO_PR
     );
     router = await startRouterProcess(
       replicas.map(({ url }) => url),
-      { admin: "{ port: 0 }", spec: REWRITE },
+      { admin: "{ port: 0 }", spec: ROLLOUT },
     );
     prometheus = await startPrometheus({ "prometheus.yml": quickConfig(router.adminPort), "rules.yml": quickRules() });
     clients.push(...[0, 1, 2, 3].map((client) => beClient(client)));

@@ -7,7 +7,7 @@ import { change, mayChange } from "./operate.js";
 const HEADS = [
   ["Target", "text"],
   ["Weight", "number"],
-  ["Share, full: 100 %", "bar"],
+  ["Share", "bar"],
   ["Replicas", "number"],
   ["Requests", "number"],
   ["Errors", "number"],
@@ -121,7 +121,7 @@ function mirrorText({ target, percent: share, inFlight, sent, results, skipped, 
   return [
     `Mirror: ${share} % of its requests also go to ${target}; ${whole(sent)} sent, ${whole(inFlight)} under way`,
     ...counts(results),
-    ...counts(skipped).map((text) => `${text} (not sent)`),
+    ...counts(skipped).map((text) => `not sent: ${text}`),
     ...(meanFirstByteMs === null
       ? []
       : [`mean TTFT ${milliseconds(meanFirstByteMs)} against ${milliseconds(originalMeanFirstByteMs)} of their originals`]),

@@ -21,6 +21,7 @@ const GUARD: GuardConfig = {
   worseBy: { errorRate: 0.02, ttft: undefined },
   confidence: 0.95,
   minRequests: 20,
+  isAnnotation: false,
 };
 
 const serving = (...models: string[]): readonly Endpoint[] =>
