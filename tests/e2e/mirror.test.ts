@@ -68,6 +68,21 @@ describe("a mirror", () => {
     assertNothingHeld(pool);
   });
 
+  it("belongs to no trace of the client, whose spans it would double", async () => {
+    const pool = await startMirrorPool(answerOk, answerOk);
+    const trace = "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\r\ntracestate: a=b\r\n";
+    await exchange(pool.router.port, postBytes(CHAT, chatBody(), trace));
+    await recordOf(pool);
+    const [own, copy] = [pool.own.requests[0]!, pool.mirror.requests[0]!];
+    assert.deepEqual(
+      ["traceparent", "tracestate"].map((name) => [own.headers.get(name) !== undefined, copy.headers.get(name) !== undefined]),
+      [
+        [true, false],
+        [true, false],
+      ],
+    );
+  });
+
   const bad: readonly {
     readonly name: string;
     readonly script: Script;
