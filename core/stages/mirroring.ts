@@ -48,7 +48,7 @@ export class Copies {
     this.#copies = copies;
   }
 
-  /** The request itself has ended; its first byte came so long after its dispatch, NaN for never. */
+  /** The request itself has ended; its first byte came so long after its dispatch, NaN for never or for an error's. */
   originalEnded(firstByteMs: number): void {
     for (const copy of this.#copies) copy.originalEnded(firstByteMs);
   }

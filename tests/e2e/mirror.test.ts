@@ -115,6 +115,21 @@ describe("a mirror", () => {
     });
   }
 
+  for (const [name, own, mirror] of [
+    ["copies", answerOk, jsonAnswer("{}", "500 Error")],
+    ["requests", jsonAnswer("{}", "500 Error"), OK],
+  ] as const) {
+    it(`leaves the first byte of failed ${name} out of the times that are compared`, async () => {
+      const scriptOf = (answer: string | Script): Script =>
+        typeof answer === "string" ? (_r, socket) => void socket.write(answer) : answer;
+      const pool = await startMirrorPool(scriptOf(own), scriptOf(mirror));
+      await exchange(pool.router.port, chatPost());
+      assert.equal((await recordOf(pool)).ending, "complete");
+      const [counts] = pool.router.router.mirroring.counts;
+      assert.deepEqual([counts?.firstBytes.count, counts?.originalFirstBytes.count], [0, 0]);
+    });
+  }
+
   it("that fails for every copy ejects nobody, and costs clients no retry", async () => {
     const both: Script = (request, socket) =>
       void socket.write(request.body.includes('"v2"') ? jsonAnswer("{}", "500 Error") : OK);
