@@ -132,6 +132,7 @@ export async function createRouter(options: RouterOptions): Promise<FetchRouter>
     whenReady: router.whenReady,
     close() {
       shared.isClosed = true;
+      running.close();
       for (const one of [...shared.open]) one.stop();
       overlayExpiry.close();
       streams.close();

@@ -140,7 +140,8 @@ export class PipelineRun implements Applicant, ForwardOwner {
   close(): Delivery {
     this.#isOver = true;
     const delivery = this.#forwarding?.close() ?? NOT_DELIVERED;
-    this.#copies?.originalEnded(delivery.firstByteAtMs - delivery.dispatchedAtMs);
+    const { status, firstByteAtMs, dispatchedAtMs } = delivery;
+    this.#copies?.originalEnded(status < 400 ? firstByteAtMs - dispatchedAtMs : Number.NaN);
     // Last: whoever gets its place now finds its connection and its share of the load free.
     this.#plane.admission.leave(this);
     return delivery;

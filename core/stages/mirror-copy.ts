@@ -77,7 +77,7 @@ export class MirrorCopy implements ResponseReader {
     return this.#isBodyHeld;
   }
 
-  /** The request itself has ended; NaN if it got no byte of a response. */
+  /** The request itself has ended; NaN if it got no byte of a response, or an error. */
   originalEnded(firstByteMs: number): void {
     this.#originalMs = firstByteMs;
     this.#compare();
@@ -135,7 +135,8 @@ export class MirrorCopy implements ResponseReader {
   /** Once both times are known. */
   #compare(): void {
     const { record, tally } = this.#parts;
-    if (Number.isNaN(record.firstByteMs) || Number.isNaN(this.#originalMs)) return;
+    // The first byte of an error is no token: a version that fails at once would look fast.
+    if (record.status >= 400 || Number.isNaN(record.firstByteMs) || Number.isNaN(this.#originalMs)) return;
     tally.compare(record.firstByteMs, this.#originalMs);
     this.#originalMs = Number.NaN;
   }

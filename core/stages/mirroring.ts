@@ -10,6 +10,7 @@ import type { DataPlane } from "../data-plane.ts";
 import type { Incoming } from "../intake/incoming.ts";
 import type { MirrorSettings } from "../settings.ts";
 import { MirrorTally } from "../state/mirror-tally.ts";
+import { withoutTraces } from "../wire/trace-lines.ts";
 import { MirrorCopy, type OpenRecord } from "./mirror-copy.ts";
 import { requestHead, rewrite } from "./rewrite.ts";
 
@@ -47,7 +48,7 @@ export class Copies {
     this.#copies = copies;
   }
 
-  /** The request itself has ended; its first byte came so long after its dispatch, NaN for never. */
+  /** The request itself has ended; its first byte came so long after its dispatch, NaN for never or for an error's. */
   originalEnded(firstByteMs: number): void {
     for (const copy of this.#copies) copy.originalEnded(firstByteMs);
   }
@@ -141,7 +142,8 @@ export class Mirroring {
     const endpoint = endpointFor(original.choose(request));
     if (endpoint === undefined) return "no-endpoint";
     const draft = rewrite(request, incoming, config.settings);
-    const head = requestHead({ ...draft, lines: draft.lines + MIRROR_LINE }, endpoint, config.settings.credentials);
+    const lines = withoutTraces(draft.lines) + MIRROR_LINE;
+    const head = requestHead({ ...draft, lines }, endpoint, config.settings.credentials);
     const connection = plane.poolOf(endpoint).takeSpare();
     if (connection === undefined) return "connections";
     record.endpoint = endpoint.name;

@@ -57,6 +57,8 @@ const endpoint = z.looseObject({
   unlisted: z.record(z.string(), z.object({ standing: z.enum(["loading", "served", "refused"]), leftMs })),
 });
 
+const areDistinct = (values: readonly unknown[]) => new Set(values).size === values.length;
+
 /** Whether the value can be put into its container. */
 function fits({ as, value }: Pick<SavedState, "as"> & { readonly value?: unknown }): boolean {
   if (as === "json") return true;
@@ -84,7 +86,10 @@ export const factsSchema = z.object({
     )
     .describe("What built-in plugins keep, such as the turns of round-robin."),
   lost: names.describe("Plugins that keep something which is not in this document."),
-  endpoints: z.array(endpoint),
+  endpoints: z
+    .array(endpoint)
+    .refine((all) => areDistinct(all.map(({ slot }) => slot)), "two of them have the same slot")
+    .refine((all) => areDistinct(all.map(({ name }) => name)), "two of them have the same name"),
 });
 
 /** Checks what a file held. Throws an Error that says what to do for a document of another version or shape. */

@@ -10,5 +10,10 @@ export function traceLine(trace: Trace, tries: number): string {
  * belongs to another one.
  */
 export function withoutTraceLines(lines: string, { parentId }: Trace): string {
-  return lines.replace(parentId === "" ? /^trace(?:parent|state):[^\r\n]*\r\n/gim : /^traceparent:[^\r\n]*\r\n/gim, "");
+  return parentId === "" ? withoutTraces(lines) : lines.replace(/^traceparent:[^\r\n]*\r\n/gim, "");
+}
+
+/** Header lines, each with its CRLF, without any word of a trace. */
+export function withoutTraces(lines: string): string {
+  return lines.replace(/^trace(?:parent|state):[^\r\n]*\r\n/gim, "");
 }

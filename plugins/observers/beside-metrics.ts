@@ -21,7 +21,7 @@ function mirrorFamilies(mirrors: readonly MirrorCounts[]): string {
     inFlightGauge(mirrors) +
     histogram(
       "mirror_time_to_first_byte_seconds",
-      "Seconds to the first byte of copies whose request got one too.",
+      "Seconds to the first byte of copies that were served and whose request was, too.",
       mirrors,
       (one) => one.firstBytes,
     ) +

@@ -195,6 +195,43 @@ describe("the admin API of an embedded router", () => {
     router.close();
   });
 
+  it("changes nothing any more once it is closed, also where a change was under way", async () => {
+    process.env["SB_EMBED_TOKEN"] = "open-sesame";
+    const made: string[] = [];
+    const counted = defineScorer({
+      type: "counted",
+      summary: "Says when it is made and disposed.",
+      options: z.strictObject({}),
+      create() {
+        made.push("made");
+        return { score: (_request, candidates) => candidates.map(() => 1), dispose: () => void made.push("disposed") };
+      },
+    });
+    const router = await createRouter({
+      text: `apiVersion: signalbox/v1\nkind: Router\nspec: { admin: { token: "env:SB_EMBED_TOKEN" }, plugins: [ { type: counted } ] }\n`,
+      urls: ["http://127.0.0.1:9"],
+      plugins: [counted],
+    });
+    const rewrite = {
+      apiVersion: "llm-d.ai/v1alpha2",
+      kind: "InferenceModelRewrite",
+      metadata: { name: "food" },
+      spec: { poolRef: { name: "default" }, rules: [{ targets: [{ modelRewrite: "v1" }] }] },
+    };
+    const changed = router.admin(
+      new Request("http://app/api/v1/rewrites/food", {
+        method: "PUT",
+        headers: { "content-type": "application/json", authorization: "Bearer open-sesame" },
+        body: JSON.stringify(rewrite),
+      }),
+    );
+    router.close();
+    const refused = (await (await changed).json()) as { faults?: readonly string[] };
+    assert.match(String(refused.faults), /stopping/);
+    assert.deepEqual(made, ["made", "disposed"]);
+    delete process.env["SB_EMBED_TOKEN"];
+  });
+
   it("without a token nothing can be changed", async () => {
     const router = await createRouter({ urls: ["http://127.0.0.1:9"] });
     const refused = await router.admin(admin("/config/reload", "POST"));

@@ -68,6 +68,21 @@ describe("a mirror", () => {
     assertNothingHeld(pool);
   });
 
+  it("belongs to no trace of the client, whose spans it would double", async () => {
+    const pool = await startMirrorPool(answerOk, answerOk);
+    const trace = "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\r\ntracestate: a=b\r\n";
+    await exchange(pool.router.port, postBytes(CHAT, chatBody(), trace));
+    await recordOf(pool);
+    const [own, copy] = [pool.own.requests[0]!, pool.mirror.requests[0]!];
+    assert.deepEqual(
+      ["traceparent", "tracestate"].map((name) => [own.headers.get(name) !== undefined, copy.headers.get(name) !== undefined]),
+      [
+        [true, false],
+        [true, false],
+      ],
+    );
+  });
+
   const bad: readonly {
     readonly name: string;
     readonly script: Script;
@@ -97,6 +112,21 @@ describe("a mirror", () => {
       assert.equal(record.ending, ending);
       assert.ok(record.responseBytes < 17 * 1024 * 1024, `${record.responseBytes} bytes`);
       assertNothingHeld(pool);
+    });
+  }
+
+  for (const [name, own, mirror] of [
+    ["copies", answerOk, jsonAnswer("{}", "500 Error")],
+    ["requests", jsonAnswer("{}", "500 Error"), OK],
+  ] as const) {
+    it(`leaves the first byte of failed ${name} out of the times that are compared`, async () => {
+      const scriptOf = (answer: string | Script): Script =>
+        typeof answer === "string" ? (_r, socket) => void socket.write(answer) : answer;
+      const pool = await startMirrorPool(scriptOf(own), scriptOf(mirror));
+      await exchange(pool.router.port, chatPost());
+      assert.equal((await recordOf(pool)).ending, "complete");
+      const [counts] = pool.router.router.mirroring.counts;
+      assert.deepEqual([counts?.firstBytes.count, counts?.originalFirstBytes.count], [0, 0]);
     });
   }
 

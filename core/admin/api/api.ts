@@ -1,6 +1,7 @@
 import { IttyRouter } from "itty-router";
 import type { Log } from "../../contract/log.ts";
 import type { z } from "../../contract/options.ts";
+import { thrownText } from "../../contract/thrown-text.ts";
 import type { EventStreams } from "../event-streams.ts";
 import { type AdminAccess, checkChange, checkJson, etagOf } from "./guard.ts";
 import { bodyTooLarge, MAX_BODY_BYTES, Problem, problemResponse } from "./problem.ts";
@@ -89,7 +90,7 @@ function noRoute(methods: readonly string[]): Problem {
 
 function problemOf(thrown: unknown, request: Request, log: Log): Problem {
   if (thrown instanceof Problem) return thrown;
-  log.error("A request to the admin API failed", { path: new URL(request.url).pathname, cause: String(thrown) });
+  log.error("A request to the admin API failed", { path: new URL(request.url).pathname, cause: thrownText(thrown) });
   return new Problem(500, "internal_error", "The request failed inside the router; its log has the cause.");
 }
 

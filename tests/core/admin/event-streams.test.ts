@@ -143,6 +143,14 @@ describe("an observer that fails", () => {
     assert.equal(clock.pending, 0);
   });
 
+  it("to begin, with what can't be turned into text: 500 too, and not a request that waits for ever", async () => {
+    const broken = () => {
+      throw Object.create(null);
+    };
+    const { ask } = await makeStream({ listen: broken });
+    assert.equal((await ask("GET", "/things/stream")).status, 500);
+  });
+
   it("to end: it is logged, and the others end", async () => {
     const broken = () => {
       throw new Error("stuck");

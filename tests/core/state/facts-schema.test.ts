@@ -44,6 +44,12 @@ describe("what is refused", () => {
     ["a newer version", { ...document, version: 99 }, /has version 99/],
     ["no endpoints", { ...document, endpoints: undefined }, /damaged at endpoints/],
     ["a slot beyond the table", { ...document, endpoints: [{ ...first, slot: 5_000 }] }, /damaged at endpoints\.0\.slot/],
+    [
+      "two endpoints in one slot",
+      { ...document, endpoints: [first, { ...first, name: "other" }] },
+      /damaged at endpoints: .*slot/,
+    ],
+    ["two endpoints of one name", { ...document, endpoints: [first, { ...first, slot: 7 }] }, /damaged at endpoints: .*name/],
     ["models that are no list", { ...document, endpoints: [{ ...first, models: {} }] }, /damaged at endpoints\.0\.models/],
     ["a map that is none", { ...document, kept: [{ ...kept[0], value: [1] }] }, /damaged at kept\.0: the value does not fit/],
     ["a container that is none", { ...document, kept: [{ ...kept[0], as: "date" }] }, /damaged at kept\.0\.as/],
