@@ -16,8 +16,9 @@ export async function explain(input: Input, registry: ReadonlyMap<string, Defini
   const { isJson, words } = input;
   if (input.text("file") === undefined) {
     refuseBodySwitches(input);
-    const decisions = await askAboutEnded(input);
-    process.stdout.write(isJson ? `${JSON.stringify(decisions, undefined, 2)}\n` : decisions.map(decisionText).join("\n"));
+    const { decisions, notes } = await askAboutEnded(input);
+    const text = [...decisions.map(decisionText), ...notes.map((note) => `${note}\n`)].join("\n");
+    process.stdout.write(isJson ? `${JSON.stringify(decisions, undefined, 2)}\n` : text);
     return 0;
   }
   if (words.length > 0) throw new UsageError(`Name a request or a body, not both: ${EXAMPLES}`);
@@ -33,11 +34,15 @@ function refuseBodySwitches(input: Input): void {
   if (given !== undefined) throw new UsageError(`--${given} is for a body: ${EXAMPLES}`);
 }
 
+interface Ended {
+  readonly decisions: readonly DecisionReport[];
+  readonly notes: readonly string[];
+}
+
 /** The admin API's own response, so its shape is known. */
-async function askAboutEnded(input: Input): Promise<readonly DecisionReport[]> {
+async function askAboutEnded(input: Input): Promise<Ended> {
   const id = onlyWord(input, "one request by the x-request-id of its response, or a body", EXAMPLES);
-  const { decisions } = (await askAdmin(input.admin, `/api/v1${apiPath(["explain", id])}`)) as { decisions: DecisionReport[] };
-  return decisions;
+  return (await askAdmin(input.admin, `/api/v1${apiPath(["explain", id])}`)) as Ended;
 }
 
 async function askAboutBody(

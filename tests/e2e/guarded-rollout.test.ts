@@ -124,6 +124,16 @@ describe("a v2 that fails one request in ten", { timeout: 120_000 }, () => {
     assert.match(out, /^ {4}v2: \d+ requests; errors .*; ttft mean .* ms; .*ended by length \d+/m);
     assert.match(out, /^ {4}v2: stopped by its guard at .*: v2 fails/m);
     assert.match((await run("status", "--admin", admin)).out, /v2 0% on 1 \(stopped by its guard\)/);
+    const explained = await fetch(`${admin}/api/v1/explain`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ body: JSON.stringify({ model: "food", messages: [] }) }),
+    });
+    const { notes } = (await explained.json()) as { notes: readonly string[] };
+    assert.ok(
+      notes.some((note) => /^A guard of the rule food\/0 has stopped v2: v2 fails/.test(note)),
+      notes.join("\n"),
+    );
 
     await pair[1]!.faults.clear();
     assert.deepEqual(await askOften(port, 40), { v1: 40 });

@@ -7,6 +7,7 @@ import { factsSchema } from "../../state/facts-schema.ts";
 import { findPage } from "../pages.ts";
 import { viewOf } from "../router-view.ts";
 import type { ApiSite } from "../site.ts";
+import { guardNotes } from "./guard-notes.ts";
 import { Problem } from "./problem.ts";
 import { type ApiRoute, route } from "./route.ts";
 
@@ -43,8 +44,17 @@ export function explainRoutes(site: ApiSite): readonly ApiRoute[] {
       path: "/explain/:id",
       id: "explainRequest",
       summary: "Why a request that has ended went where it went, by its x-request-id; several if clients gave the same id.",
-      response: z.object({ decisions: z.array(decisionReportSchema) }),
-      run: ({ params }) => ({ document: { decisions: ended(params["id"] ?? "", site) } }),
+      response: z.object({
+        decisions: z.array(decisionReportSchema),
+        notes: z
+          .array(z.string())
+          .describe("What holds now of their rules, for people: which targets guards have stopped, and why."),
+      }),
+      run({ params }) {
+        const decisions = ended(params["id"] ?? "", site);
+        const rules = [...new Set(decisions.map(({ rule }) => rule))];
+        return { document: { decisions, notes: rules.flatMap((rule) => notesOf(rule, site)) } };
+      },
     }),
     route({
       method: "GET",
@@ -57,22 +67,24 @@ export function explainRoutes(site: ApiSite): readonly ApiRoute[] {
   ];
 }
 
-function explained(
-  { path, headers, body, bodyBase64 }: z.infer<typeof question>,
-  { router }: ApiSite,
-  time: string,
-): DryRunReport {
+function explained({ path, headers, body, bodyBase64 }: z.infer<typeof question>, site: ApiSite, time: string): DryRunReport {
   if (body !== undefined && bodyBase64 !== undefined)
     throw new Problem(400, "invalid_body", "Send either body or bodyBase64, not both.");
   const bytes = bodyBase64 === undefined ? Buffer.from(body ?? "", "utf8") : Buffer.from(bodyBase64, "base64");
   try {
-    const { request, decision } = router.dryRun({ path, headers: Object.entries(headers), body: bytes });
-    return dryRunReport(request, decision, time);
+    const { request, decision } = site.router.dryRun({ path, headers: Object.entries(headers), body: bytes });
+    const report = dryRunReport(request, decision, time);
+    return { ...report, notes: [...report.notes, ...notesOf(decision.rule, site)] };
   } catch (thrown) {
     if (!(thrown instanceof RouterError)) throw thrown;
     // A fault of the router goes to its log.
     throw thrown.code === "internal_error" ? thrown.cause : problemOf(thrown);
   }
+}
+
+function notesOf(rule: string, { router }: ApiSite): readonly string[] {
+  const mappings = router.config.rewriters.flatMap(({ plugin }) => plugin.mappings ?? []);
+  return guardNotes(rule, mappings, router.rollouts);
 }
 
 /** The status and the code that the client would get. What a plugin did wrong is for operators, who ask here. */
