@@ -13,7 +13,7 @@ import { answersIn, type WholeAnswer } from "../support/whole-answer.ts";
 import { cut, singles } from "../support/wire-transcript.ts";
 
 /** What a request id from outside may look like to be used. */
-const SAFE_ID = /^[A-Za-z0-9._-]{1,64}$/;
+const SAFE_ID = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,64}$/;
 /** Bytes that no header value may have (RFC 9110 5.5). */
 const UNSENDABLE = /[\0-\x08\n-\x1f\x7f]/;
 /** Anything that could steer a terminal or begin another line. */
