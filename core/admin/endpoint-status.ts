@@ -1,4 +1,4 @@
-import { ejectionText } from "../contract/choice-report.ts";
+import { ejectionText, known } from "../contract/choice-report.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { RouterView } from "../contract/router-view.ts";
 import type { OperatorIntent } from "../control/intents.ts";
@@ -88,8 +88,4 @@ function intentStatus({ stillTakes }: Endpoint, inFlight: number, wanted: Operat
     until: untilMs === undefined ? null : isoTime(untilMs),
     isEmpty: inFlight === 0 && stillTakes === "nothing",
   };
-}
-
-function known(value: number): number | null {
-  return Number.isNaN(value) ? null : value;
 }

@@ -1,3 +1,4 @@
+import { known } from "./choice-report.ts";
 import type { MirrorRecord } from "./mirror.ts";
 import type { ShadowChoice } from "./shadow.ts";
 
@@ -17,8 +18,4 @@ export function mirrorReports(records: readonly MirrorRecord[] = []): readonly M
 
 export function shadowReport(choice: ShadowChoice | undefined): ShadowReport | null {
   return choice === undefined ? null : { ...choice, differenceMs: known(choice.differenceMs) };
-}
-
-function known(ms: number): number | null {
-  return Number.isNaN(ms) ? null : ms;
 }

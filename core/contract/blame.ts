@@ -1,18 +1,26 @@
 import type { Attempt, Outcome } from "./outcome.ts";
 
-/** Who kept a request from what it asked for; "nobody": it got it. */
-export type Blame = "nobody" | "client" | "replica" | "router";
+/** What kept a request from what it asked for; "nothing": it got it. "no-replica": none was ready, or none serves its target. */
+type Cause = "nothing" | "client-left" | "request" | "replica" | "no-replica" | "router";
 
 /** Errors of the router that neither the client nor a replica caused. */
-const ROUTER_CODES: ReadonlySet<string> = new Set([
-  "internal_error",
-  "no_ready_endpoint",
-  "overloaded",
-  "plugin_fault",
-  "saturated",
-  "shutting_down",
-  "target_unavailable",
-]);
+const ROUTER_CODES: ReadonlySet<string> = new Set(["internal_error", "overloaded", "plugin_fault", "saturated", "shutting_down"]);
+
+function causeOf({ status, ending, error }: Pick<Outcome, "status" | "ending" | "error">): Cause {
+  if (ending === "client-left") return "client-left";
+  if (error !== undefined) return causeOfCode(error.code);
+  if (status >= 500 || status === 429 || ending === "broken") return "replica";
+  return status >= 400 ? "request" : "nothing";
+}
+
+function causeOfCode(code: string): Cause {
+  if (code === "no_ready_endpoint" || code === "target_unavailable") return "no-replica";
+  if (code.startsWith("upstream_")) return "replica";
+  return ROUTER_CODES.has(code) ? "router" : "request";
+}
+
+/** Who kept a request from what it asked for; "nobody": it got it. */
+export type Blame = "nobody" | "client" | "replica" | "router";
 
 /**
  * client: a request that can't succeed (4xx), or one whose client left. replica: 5xx, 429, no response or a broken one. router: it had
@@ -21,15 +29,38 @@ const ROUTER_CODES: ReadonlySet<string> = new Set([
  * @example
  * const isOurs = blameOf(outcome) === "router";
  */
-export function blameOf({ status, ending, error }: Pick<Outcome, "status" | "ending" | "error">): Blame {
-  if (ending === "client-left") return "client";
-  if (error !== undefined) {
-    if (ROUTER_CODES.has(error.code)) return "router";
-    return error.code.startsWith("upstream_") ? "replica" : "client";
-  }
-  if (status >= 500 || status === 429) return "replica";
-  return status >= 400 ? "client" : "nobody";
+export function blameOf(outcome: Pick<Outcome, "status" | "ending" | "error">): Blame {
+  return BLAMES[causeOf(outcome)];
 }
+
+const BLAMES: Readonly<Record<Cause, Blame>> = {
+  nothing: "nobody",
+  "client-left": "client",
+  request: "client",
+  replica: "replica",
+  "no-replica": "router",
+  router: "router",
+};
+
+/** Whose fault a failed request is, as the metrics tell it. */
+export type ErrorClass = "client" | "router" | "replica";
+
+/**
+ * As `blameOf`, but for two: a client that left is no error, because nobody knows why it did; and where no replica could serve the
+ * request, that counts as the replicas'. Undefined if the request did not fail.
+ */
+export function errorClassOf(outcome: Pick<Outcome, "status" | "ending" | "error">): ErrorClass | undefined {
+  return ERROR_CLASSES[causeOf(outcome)];
+}
+
+const ERROR_CLASSES: Readonly<Record<Cause, ErrorClass | undefined>> = {
+  nothing: undefined,
+  "client-left": undefined,
+  request: "client",
+  replica: "replica",
+  "no-replica": "replica",
+  router: "router",
+};
 
 /** What a try says of its endpoint: "refused" is 503 or 429, so too much to do; "failed" is another 5xx, no response or a broken one. */
 export type TryVerdict = "fine" | "refused" | "failed";

@@ -1,4 +1,4 @@
-import { errorClassOf } from "../../core/contract/error-class.ts";
+import { errorClassOf } from "../../core/contract/blame.ts";
 import type { Attempt, Outcome } from "../../core/contract/outcome.ts";
 import { printable } from "../../core/contract/printable.ts";
 import { observe, REQUEST_SECONDS, SHORT_SECONDS } from "./buckets.ts";

@@ -6,6 +6,7 @@ import type { GuardState } from "../../../core/contract/rollout.ts";
 import { DEFAULT_LIMITS } from "../../../core/settings.ts";
 import { makeEndpoint, makeLoad } from "../../support/endpoints.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
+import { NO_FIGURES } from "../../support/figures.ts";
 import { makeMapping, makeShownRouter, makeView, UNCHANGED } from "../../support/view.ts";
 
 const LISTEN = { host: "127.0.0.1", port: 8080 };
@@ -16,18 +17,7 @@ const extras = {
   clientConnections: () => 7,
   acceptPauses: () => 0,
 };
-const QUIET = {
-  windowS: 0,
-  requests: 0,
-  clientErrors: 0,
-  clientsLeft: 0,
-  ttftP50Ms: null,
-  ttftP95Ms: null,
-  hitRate: null,
-  outputTokensPerS: 0,
-  streamTokensPerS: null,
-  replicaErrors: 0,
-};
+const QUIET = { ...NO_FIGURES, replicaErrors: 0 };
 const endpoints = [
   makeEndpoint(0, { models: ["base", "v1"], labels: { gpu: "h100" } }),
   makeEndpoint(1, { phase: "not-ready", models: ["base", "v2"] }),

@@ -3,23 +3,12 @@ import { test } from "node:test";
 import type { Status } from "../../../core/admin/status.ts";
 import { statusText } from "../../../core/cli/status.ts";
 import { DEFAULT_LIMITS } from "../../../core/settings.ts";
+import { NO_FIGURES } from "../../support/figures.ts";
 
 /** A target without requests and without a guard. */
 const UNSEEN = { figures: null, guard: null };
 
-const figures: Status["endpoints"][number]["figures"] = {
-  windowS: 300,
-  requests: 0,
-  clientErrors: 0,
-  clientsLeft: 0,
-  ttftP50Ms: null,
-  ttftP95Ms: null,
-  hitRate: null,
-  outputTokensPerS: 0,
-  streamTokensPerS: null,
-  replicaErrors: 0,
-  overloads: 0,
-};
+const figures: Status["endpoints"][number]["figures"] = { ...NO_FIGURES, windowS: 300, replicaErrors: 0, overloads: 0 };
 
 const gpu1: Status["endpoints"][number] = {
   name: "gpu-1",
