@@ -1,7 +1,8 @@
 import type { ActiveConfig } from "../active-config.ts";
 import { RouterError } from "../contract/errors.ts";
+import type { NameSet } from "../contract/name-set.ts";
 import type { ParsedBody } from "../contract/request.ts";
-import type { TargetDraw } from "../contract/rewriter.ts";
+import type { TargetDraw, TargetQuestion } from "../contract/rewriter.ts";
 import type { Incoming } from "../intake/incoming.ts";
 import { mayBeLoaded, type NamesPlane } from "./on-demand.ts";
 
@@ -13,12 +14,7 @@ export function drawTarget(
   plane: NamesPlane,
 ): TargetDraw | undefined {
   if (parsed.modelSpan[0] < 0 || config.rewriters.length === 0) return undefined;
-  const asked = {
-    model: parsed.model,
-    headers: incoming.head,
-    served: plane.facts.served,
-    mayBeLoaded: (target: string) => mayBeLoaded(target, config, plane),
-  };
+  const asked = new Question(parsed.model, incoming.head, config, plane);
   for (const { name, plugin } of config.rewriters) {
     const draw = plugin.draw(asked);
     if (draw === undefined) continue;
@@ -26,4 +22,27 @@ export function drawTarget(
     return draw;
   }
   return undefined;
+}
+
+type NamesConfig = Pick<ActiveConfig, "targets" | "settings">;
+
+/** A class, because a closure made for each request costs more than the draw. */
+class Question implements TargetQuestion {
+  readonly model: string;
+  readonly headers: TargetQuestion["headers"];
+  readonly served: NameSet;
+  readonly #config: NamesConfig;
+  readonly #plane: NamesPlane;
+
+  constructor(model: string, headers: TargetQuestion["headers"], config: NamesConfig, plane: NamesPlane) {
+    this.model = model;
+    this.headers = headers;
+    this.served = plane.facts.served;
+    this.#config = config;
+    this.#plane = plane;
+  }
+
+  mayBeLoaded(target: string): boolean {
+    return mayBeLoaded(target, this.#config, this.#plane);
+  }
 }

@@ -116,9 +116,9 @@ export class Forwarding implements ExchangeOwner {
   close(): Delivery {
     this.#cancelPause?.();
     const exchange = this.#exchange;
-    const dispatchedAtMs = this.#dispatchedAtMs;
+    const dispatchedAtMs = this.#dispatchedAtMs();
     if (exchange === undefined)
-      return { ...NOT_DELIVERED, attempts: this.#attempts, dispatchedAtMs, isBodyFree: this.#isBodyFree };
+      return { ...NOT_DELIVERED, attempts: this.#attempts, dispatchedAtMs, isBodyFree: this.#isBodyFree() };
     if (!exchange.isOver) {
       exchange.close();
       this.#noteTry("aborted");
@@ -134,7 +134,7 @@ export class Forwarding implements ExchangeOwner {
       generated,
       predictedTokens,
       cut,
-      isBodyFree: this.#isBodyFree,
+      isBodyFree: this.#isBodyFree(),
     };
   }
 
@@ -157,12 +157,16 @@ export class Forwarding implements ExchangeOwner {
     exchange?.drop(404);
     this.#noteTry(404);
     if (!isConfigured) plane.retryBudget.retry(plane.clock.now());
-    this.#owner.missedTarget({ attempts: this.#attempts, dispatchedAtMs: this.#dispatchedAtMs, isBodyFree: this.#isBodyFree });
+    this.#owner.missedTarget({
+      attempts: this.#attempts,
+      dispatchedAtMs: this.#dispatchedAtMs(),
+      isBodyFree: this.#isBodyFree(),
+    });
     return false;
   }
 
   delivered(): boolean {
-    if (!this.#isBodyFree) return false;
+    if (!this.#isBodyFree()) return false;
     this.#owner.bodyDelivered();
     return true;
   }
@@ -235,7 +239,7 @@ export class Forwarding implements ExchangeOwner {
   }
 
   /** A try that failed or was dropped may hold the body until its socket has closed. */
-  get #isBodyFree(): boolean {
+  #isBodyFree(): boolean {
     if (this.#before?.isBodyFree === false) return false;
     return this.#exchange?.hasSentAll !== false && this.#earlier.every(({ hasSentAll }) => hasSentAll);
   }
@@ -253,7 +257,7 @@ export class Forwarding implements ExchangeOwner {
     });
   }
 
-  get #dispatchedAtMs(): number {
+  #dispatchedAtMs(): number {
     return this.#before?.dispatchedAtMs ?? (this.#earlier[0] ?? this.#exchange)?.dispatchedAtMs ?? Number.NaN;
   }
 

@@ -46,12 +46,17 @@ export function score(
   return { columns, totals, faults };
 }
 
-let zerosScratch = new Array<number>(64).fill(0);
+let zerosScratch = doubleZeros(64);
 
 /** A plain array, because V8 allocates typed arrays of this size outside its heap; a slice, because a list that grows is copied. */
 function zeros(length: number): number[] {
-  if (length > zerosScratch.length) zerosScratch = new Array<number>(2 * length).fill(0);
+  if (length > zerosScratch.length) zerosScratch = doubleZeros(2 * length);
   return zerosScratch.slice(0, length);
+}
+
+/** The first fill makes it a list of doubles, as sums of scores are: a list of whole numbers would be converted for each request. */
+function doubleZeros(length: number): number[] {
+  return new Array<number>(length).fill(0.5).fill(0);
 }
 
 let weightsScratch = new Float64Array(64);
@@ -59,7 +64,8 @@ let weightsScratch = new Float64Array(64);
 /** All requests share this memory: scoring is synchronous, so only one of them uses it at a time. */
 function emptyWeights(length: number): Float64Array {
   if (length > weightsScratch.length) weightsScratch = new Float64Array(2 * length);
-  return weightsScratch.fill(0, 0, length);
+  for (let index = 0; index < length; index++) weightsScratch[index] = 0;
+  return weightsScratch;
 }
 
 function checkValues(values: ArrayLike<number | null>, wanted: number): void {

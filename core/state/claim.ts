@@ -43,7 +43,7 @@ export class Claim {
 
   /** The response is complete, and the replica reported its usage. */
   report({ promptTokens, cachedTokens, outputTokens }: Usage): void {
-    if (!this.#isCurrent) return;
+    if (!this.#isCurrent()) return;
     if (promptTokens >= cachedTokens) this.#lease.reported(promptTokens - cachedTokens);
     this.#prefixIndex?.reported(this.#request.prefix, this.#endpoint.slot, cachedTokens);
     if (outputTokens > 0) this.generated(outputTokens);
@@ -51,14 +51,14 @@ export class Claim {
 
   /** The response is complete: the cache holds `tokens` generated tokens after the prompt. */
   generated(tokens: number): void {
-    if (this.#isCurrent) this.#prefixIndex?.generated(this.#request.prefix, this.#endpoint.slot, tokens);
+    if (this.#isCurrent()) this.#prefixIndex?.generated(this.#request.prefix, this.#endpoint.slot, tokens);
   }
 
   /** The replica did not process the prompt: removes it from the prefix index again. */
   withdraw(): void {
     if (!this.#isAdmitted) return;
     this.#isAdmitted = false;
-    if (this.#isCurrent) this.#prefixIndex?.withdraw(this.#request.prefix, this.#endpoint.slot);
+    if (this.#isCurrent()) this.#prefixIndex?.withdraw(this.#request.prefix, this.#endpoint.slot);
   }
 
   /** The try is over, however it ended. */
@@ -66,7 +66,7 @@ export class Claim {
     this.#lease.release();
   }
 
-  get #isCurrent(): boolean {
+  #isCurrent(): boolean {
     return this.#load.isCurrent(this.#endpoint);
   }
 }

@@ -1,3 +1,5 @@
+type PathState = { readonly suspect: string } | "served" | "unserved";
+
 /** Pairs of a model and a path kept; paths are routes of parsers and models are listed by replicas, so there are rarely more. */
 const MOST_PAIRS = 10_000;
 
@@ -6,30 +8,38 @@ const MOST_PAIRS = 10_000;
  * The first replica that says it is blamed, as long as no other one says it too and none has served that path for the model.
  */
 export class MissedPaths {
-  /** Of a model and a path: the only endpoint that said 404, or what is known by now. */
-  readonly #states = new Map<string, { readonly suspect: string } | "served" | "unserved">();
+  /** By model and path: the only endpoint that said 404, or what is known by now. */
+  readonly #states = new Map<string, Map<string, PathState>>();
+  #pairs = 0;
 
   /** A replica served the model on this path. */
   served(model: string, path: string): void {
-    this.#set(`${path} ${model}`, "served");
+    // Almost every call ends here.
+    if (this.#states.get(model)?.get(path) === "served") return;
+    this.#set(model, path, "served");
   }
 
   /** A replica that lists the model said 404. Returns whether that speaks against the replica. */
   missed(model: string, path: string, endpoint: string): boolean {
-    const key = `${path} ${model}`;
-    const state = this.#states.get(key);
+    const state = this.#states.get(model)?.get(path);
     if (state === "served") return true;
     if (state === "unserved") return false;
     if (state !== undefined && state.suspect !== endpoint) {
-      this.#set(key, "unserved");
+      this.#set(model, path, "unserved");
       return false;
     }
-    if (state === undefined) this.#set(key, { suspect: endpoint });
+    if (state === undefined) this.#set(model, path, { suspect: endpoint });
     return true;
   }
 
-  #set(key: string, state: { readonly suspect: string } | "served" | "unserved"): void {
-    if (this.#states.size >= MOST_PAIRS && !this.#states.has(key)) this.#states.clear();
-    this.#states.set(key, state);
+  #set(model: string, path: string, state: PathState): void {
+    if (this.#pairs >= MOST_PAIRS && this.#states.get(model)?.has(path) !== true) {
+      this.#states.clear();
+      this.#pairs = 0;
+    }
+    const paths = this.#states.get(model) ?? new Map<string, PathState>();
+    if (!paths.has(path)) this.#pairs += 1;
+    paths.set(path, state);
+    this.#states.set(model, paths);
   }
 }

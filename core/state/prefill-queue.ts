@@ -41,8 +41,9 @@ export class PrefillQueue {
     const at = this.#work.indexOf(work);
     if (at < 0) return Number.NaN;
     if (at === 0) this.#headSinceMs = nowMs;
-    this.#work.copyWithin(at, at + 1);
-    this.#work.length -= 1;
+    // By hand: the built-in ways to take one out of a short list cost more than the rest of a measurement.
+    for (let index = at + 1; index < this.#work.length; index++) this.#work[index - 1] = this.#work[index]!;
+    this.#work.pop();
     this.#tokens -= work.tokens;
     if (!isWorkedOff || !work.hasFirstByte) return Number.NaN;
     const tookMs = nowMs - this.#markMs;

@@ -136,7 +136,7 @@ export class PromptPrefix implements PrefixMatch, Chain {
     this.#tokensPerByte = tokensPerByte;
     this.#tokens = bytes * tokensPerByte;
     this.#trust = trust;
-    this.#held = new Array<number>(residency.slotsUsed).fill(-1);
+    this.#held = unread(residency.slotsUsed);
   }
 
   matchedBlocks(slot: number): number {
@@ -183,6 +183,14 @@ export class PromptPrefix implements PrefixMatch, Chain {
   #bytesIn(blocks: number): number {
     return blocks === 0 ? 0 : this.#ends[blocks - 1]!;
   }
+}
+
+let unreadScratch = new Array<number>(64).fill(-1);
+
+/** A slice, because filling a list for each request costs more. */
+function unread(slots: number): number[] {
+  if (slots > unreadScratch.length) unreadScratch = new Array<number>(2 * slots).fill(-1);
+  return unreadScratch.slice(0, slots);
 }
 
 function capacity(tokens: number): number {

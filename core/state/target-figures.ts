@@ -79,6 +79,11 @@ export class FigureCounts {
 
   #addReason(said: string): void {
     if (said === "") return;
+    const count = this.#finishReasons.get(said);
+    if (count !== undefined) {
+      this.#finishReasons.set(said, count + 1);
+      return;
+    }
     const reason = printable(said.slice(0, LONGEST_REASON));
     const isKnown = this.#finishReasons.has(reason) || this.#finishReasons.size < MOST_REASONS - 1;
     const key = isKnown ? reason : "other";

@@ -28,6 +28,9 @@ function pathOfAbsolute(target: string): string {
   return rest.startsWith("/") ? rest : `/${rest}`; // RFC 9110 4.2.3: an empty path is "/"
 }
 
+/** Almost all requests name the same host; the pattern takes about 1 % of a small request's time. */
+let lastGoodHost = "";
+
 /** Throws WireError if Host is missing, repeated or malformed, or differs from the authority of an absolute-form target. */
 export function checkHost(head: Head): void {
   let host: string | undefined;
@@ -38,8 +41,9 @@ export function checkHost(head: Head): void {
   }
   if (host === undefined && head.minor === 1) throw badHead("Host is missing; HTTP/1.1 asks for it."); // RFC 9112 3.2
   // RFC 9112 3.2: empty where the target has no authority.
-  if (host !== undefined && host !== "" && !AUTHORITY.test(host)) {
-    throw badHead("Host is not valid; send a host name and perhaps a port."); // RFC 9112 3.2
+  if (host !== undefined && host !== "" && host !== lastGoodHost) {
+    if (!AUTHORITY.test(host)) throw badHead("Host is not valid; send a host name and perhaps a port."); // RFC 9112 3.2
+    lastGoodHost = host;
   }
   if (!head.target.startsWith("/")) checkAuthority(head.target, host);
 }

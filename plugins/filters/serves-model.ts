@@ -22,16 +22,20 @@ export default defineFilter({
     filter(request, candidates, load) {
       const { target, onDemand } = request;
       if (target === "") return candidates;
-      const lists = (endpoint: Endpoint) => endpoint.models.has(target);
-      if (candidates.every(lists)) return candidates;
-      if (onDemand === "never") return candidates.filter(lists);
-      return candidates.some((endpoint) => isBaseModelOf(endpoint, target, load))
-        ? candidates.filter(lists)
-        : thoseToAsk(request, candidates, load);
+      // Usually all do, and no new list is needed.
+      if (doAllList(candidates, target)) return candidates;
+      const isListedOnly = onDemand === "never" || candidates.some((endpoint) => isBaseModelOf(endpoint, target, load));
+      return isListedOnly ? candidates.filter(({ models }) => models.has(target)) : thoseToAsk(request, candidates, load);
     },
     refuse,
   }),
 });
+
+/** A loop, because a closure made for each request costs more than the look-ups. */
+function doAllList(candidates: readonly Endpoint[], target: string): boolean {
+  for (const { models } of candidates) if (!models.has(target)) return false;
+  return true;
+}
 
 /** True only if a model list distinguishes base models, which no other replica can load, from adapters. */
 function isBaseModelOf({ slot, models }: Endpoint, target: string, load: LoadView): boolean {

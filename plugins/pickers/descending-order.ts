@@ -11,7 +11,9 @@ export function descendingOrder(candidates: readonly Endpoint[], keys: ArrayLike
   if (candidates.length < 2) return candidates;
   const order = sortedIndexes(keys, candidates.length);
   shuffleTies(order, keys, random);
-  return order.map((index) => candidates[index]!);
+  const sorted = candidates.slice();
+  for (let place = 0; place < sorted.length; place++) sorted[place] = candidates[order[place]!]!;
+  return sorted;
 }
 
 function sortedIndexes(keys: ArrayLike<number>, count: number): number[] {

@@ -1,0 +1,121 @@
+import type { Usage } from "../contract/outcome.ts";
+
+// Replicas report usage at the end of a response: {"prompt_tokens":…,"completion_tokens":…}, with the tokens that their cache
+// held. It is read from the bytes themselves, because making strings of them takes longer. Generated text can't be mistaken for
+// it: inside a JSON string quotes are escaped.
+
+/** Longest `usage` object that is read. */
+const MAX_USAGE_BYTES = 1024;
+/** Numbers with more digits are no counts of tokens. */
+const MAX_DIGITS = 9;
+
+const QUOTE = 0x22;
+const COLON = 0x3a;
+const OPEN = 0x7b;
+const CLOSE = 0x7d;
+const ZERO = 0x30;
+
+const KEY = bytesOf('"usage"');
+
+/** What a field of the object says; the messages API counts cached tokens apart: its `input_tokens` does not include them. */
+const PROMPT = 0;
+const OUTPUT = 1;
+const CACHED = 2;
+const CACHE_READ = 3;
+const CACHE_CREATED = 4;
+const MEANINGS = 5;
+
+const FIELDS: readonly (readonly [name: Uint8Array, meaning: number])[] = [
+  [bytesOf("prompt_tokens"), PROMPT],
+  [bytesOf("input_tokens"), PROMPT],
+  [bytesOf("completion_tokens"), OUTPUT],
+  [bytesOf("output_tokens"), OUTPUT],
+  [bytesOf("cached_tokens"), CACHED],
+  [bytesOf("cache_read_input_tokens"), CACHE_READ],
+  [bytesOf("cache_creation_input_tokens"), CACHE_CREATED],
+];
+
+/** By meaning; NaN for what the object does not say. Only valid within one call. */
+const numbers = new Float64Array(MEANINGS);
+
+/** Reads the last `"usage":{…}` in the first `length` bytes; undefined if there is none. */
+export function readUsage(bytes: Uint8Array, length: number): Usage | undefined {
+  const start = lastUsage(bytes, length);
+  if (start < 0 || !readNumbers(bytes, start, Math.min(length, start + MAX_USAGE_BYTES))) return undefined;
+  const read = numbers[CACHE_READ]!;
+  const created = numbers[CACHE_CREATED]!;
+  const apart = (Number.isNaN(read) ? 0 : read) + (Number.isNaN(created) ? 0 : created);
+  const promptTokens = numbers[PROMPT]! + apart;
+  const outputTokens = numbers[OUTPUT]!;
+  if (Number.isNaN(promptTokens) && Number.isNaN(outputTokens)) return undefined;
+  return { promptTokens, outputTokens, cachedTokens: Number.isNaN(read) ? numbers[CACHED]! : read };
+}
+
+/** Index at which the object of the last `"usage"` key begins; -1 without one. */
+function lastUsage(bytes: Uint8Array, length: number): number {
+  for (let at = length - KEY.length - 2; at >= 0; at--) {
+    if (bytes[at] !== QUOTE || !isAt(bytes, at, KEY)) continue;
+    const value = valueAt(bytes, at + KEY.length, length);
+    if (value < length && bytes[value] === OPEN) return value;
+  }
+  return -1;
+}
+
+/** Fills `numbers` from the object that begins at `start`, nested objects included. False if it does not end before `end`. */
+function readNumbers(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let meaning = 0; meaning < MEANINGS; meaning++) numbers[meaning] = Number.NaN;
+  let depth = 0;
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at];
+    if (byte === OPEN) depth += 1;
+    else if (byte === CLOSE) depth -= 1;
+    if (depth === 0) return true;
+    if (byte !== QUOTE) continue;
+    const from = at + 1;
+    for (at = from; at < end && bytes[at] !== QUOTE; ) at += 1;
+    readField(bytes, from, at, end);
+  }
+  return false;
+}
+
+/** Reads the field whose name is the bytes in [from, to), if it is a known one with a number. The first of a kind counts. */
+function readField(bytes: Uint8Array, from: number, to: number, end: number): void {
+  for (const [name, meaning] of FIELDS) {
+    if (name.length !== to - from || !isAt(bytes, from, name)) continue;
+    if (Number.isNaN(numbers[meaning])) numbers[meaning] = numberAt(bytes, valueAt(bytes, to + 1, end), end);
+    return;
+  }
+}
+
+/** Where the value of a key begins that ends at `from`; `length` if there is no colon. */
+function valueAt(bytes: Uint8Array, from: number, length: number): number {
+  const colon = skipSpace(bytes, from, length);
+  return colon < length && bytes[colon] === COLON ? skipSpace(bytes, colon + 1, length) : length;
+}
+
+function skipSpace(bytes: Uint8Array, from: number, length: number): number {
+  let at = from;
+  while (at < length && (bytes[at] === 0x20 || bytes[at] === 0x0a || bytes[at] === 0x0d || bytes[at] === 0x09)) at += 1;
+  return at;
+}
+
+/** The whole number at `from`; NaN for any other value, and for one that is too long. */
+function numberAt(bytes: Uint8Array, from: number, end: number): number {
+  let value = 0;
+  let at = from;
+  for (; at < end && isDigit(bytes[at]!); at++) value = value * 10 + (bytes[at]! - ZERO);
+  return at === from || at - from > MAX_DIGITS ? Number.NaN : value;
+}
+
+function isDigit(byte: number): boolean {
+  return byte >= ZERO && byte <= ZERO + 9;
+}
+
+function isAt(bytes: Uint8Array, at: number, wanted: Uint8Array): boolean {
+  for (let i = 0; i < wanted.length; i++) if (bytes[at + i] !== wanted[i]) return false;
+  return true;
+}
+
+function bytesOf(text: string): Uint8Array {
+  return Uint8Array.from(text, (char) => char.charCodeAt(0));
+}
