@@ -1,6 +1,5 @@
 import type { LoadedConfig } from "../config/load.ts";
 import { checkPages } from "./admin/pages.ts";
-import { ScanTurns } from "./body/scan-turns.ts";
 import { isServing } from "./contract/endpoint.ts";
 import { Adapters } from "./control/adapters.ts";
 import { type ControlPlan, ControlPlane } from "./control/control-plane.ts";
@@ -10,15 +9,12 @@ import { buildPluginSet, type HostServices, type PluginSet } from "./control/plu
 import { PluginSets } from "./control/plugin-sets.ts";
 import { Rollouts } from "./control/rollouts.ts";
 import { savedFacts } from "./control/saved-facts.ts";
-import type { DataPlane } from "./data-plane.ts";
 import { dryRun } from "./intake/dry-run.ts";
-import { requestIds } from "./intake/request-ids.ts";
 import { intake } from "./intake/request-intake.ts";
 import { LastingState } from "./lasting-state.ts";
+import { LivePlane } from "./live-plane.ts";
 import type { Router } from "./router.ts";
-import { nextTurn } from "./runtime/next-turn.ts";
-import { admitAll } from "./stages/admit.ts";
-import { type Facts, factsOf } from "./state/facts.ts";
+import type { Facts } from "./state/facts.ts";
 import { bearerFor } from "./wire/bearer.ts";
 import { httpGet, httpSend } from "./wire/http-get.ts";
 
@@ -58,16 +54,13 @@ function placing<Result>(loaded: LoadedConfig, run: () => Result): Result {
 
 /** Connects the data plane with the control plane. */
 function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices, firstKept: KeptState): Router {
-  const { clock, random, log } = services;
-  const rollouts = new Rollouts({ clock, log, facts: () => facts });
+  const { clock, log } = services;
+  const rollouts = new Rollouts({ clock, log, facts: () => plane.facts });
   const sets = new PluginSets(rollouts.watch(plugins, loaded.config.guards));
   const state = new LastingState(plugins, clock, log);
   const { load, prefixes, pools, memory, pluginTimes, pluginFaults, mirroring, shadowing, figures } = state;
-  const startedAtS = Math.floor(clock.wall() / 1000);
   const waiting = new Set<() => void>();
   let kept = firstKept;
-  let facts = factsOf([]);
-  let isStopping = false;
 
   /** What the router shows to the endpoint of this name when it asks on its own behalf. */
   const keyHeaders = (name: string): Readonly<Record<string, string>> => {
@@ -91,55 +84,15 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
       pools.follow(next.endpoints);
       mirroring.follow(next.endpoints);
       figures.follow(next.endpoints);
-      facts = next;
+      plane.facts = next;
       if (isReady(next)) for (const wake of [...waiting]) wake();
     },
   });
-  const plane: DataPlane = {
-    takeConfig: () => sets.take(),
-    giveBack: (config) => sets.giveBack(config),
-    get facts() {
-      return facts;
-    },
-    admission: admitAll,
-    get clients() {
-      return state.clients;
-    },
-    memory,
-    scanTurns: new ScanTurns(clock, nextTurn),
-    load,
-    get prefixIndex() {
-      return prefixes.index;
-    },
-    tokenScale: state.tokenScale,
-    clock,
-    random,
-    log,
-    startedAtS,
-    get isStopping() {
-      return isStopping;
-    },
-    get traffic() {
-      return control.traffic;
-    },
-    figures,
-    pluginTimes,
-    pluginFaults,
-    mirroring,
-    shadowing,
-    retryBudget: state.retryBudget,
-    get silences() {
-      return state.silences;
-    },
-    poolOf: (endpoint) => pools.of(endpoint),
-    connectFailed: (endpoint) => control.connectFailed(endpoint),
-    checkModels: (endpoint) => control.checkModels(endpoint),
-    nextRequestId: requestIds(random),
-  };
+  const plane = new LivePlane(sets, state, control, services);
   const adapters = new Adapters({
     clock,
     load,
-    facts: () => facts,
+    facts: () => plane.facts,
     targets: () => sets.newest.active.targets,
     post: ({ name, url }, path, document, timeoutMs, maxBytes) =>
       httpSend(url, path, { method: "POST", headers: keyHeaders(name), body: JSON.stringify(document), timeoutMs, maxBytes }),
@@ -186,11 +139,11 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
       return sets.olderCount;
     },
     get facts() {
-      return facts;
+      return plane.facts;
     },
     load,
     memory,
-    startedAtS,
+    startedAtS: plane.startedAtS,
     get prefixIndex() {
       return prefixes.index?.stats();
     },
@@ -217,7 +170,7 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
     rollouts,
     probeFailure: (endpoint) => control.probeFailure(endpoint),
     whenReady(timeoutMs) {
-      if (isReady(facts)) return Promise.resolve(true);
+      if (isReady(plane.facts)) return Promise.resolve(true);
       return new Promise((resolve) => {
         const settle = (isInTime: boolean) => {
           waiting.delete(wake);
@@ -230,10 +183,10 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
       });
     },
     dryRun: (asked) => dryRun(asked, sets.newest.active, plane),
-    savedFacts: () => savedFacts(sets.newest.active, kept, { facts, load, clock, tokenScale: state.tokenScale }),
+    savedFacts: () => savedFacts(sets.newest.active, kept, plane),
     replace: (next) => placing(next, () => replace(next)),
     announceStop() {
-      isStopping = true;
+      plane.isStopping = true;
       mirroring.stop();
     },
     close,

@@ -55,9 +55,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...["config", "core/active-config.ts", "core/body", "core/contract", "core/control", "core/intake", "core/stages"],
     ...["core/state", "core/wire"],
   ],
+  "core/live-plane.ts": [
+    ...["core/active-config.ts", "core/body", "core/contract", "core/control", "core/data-plane.ts", "core/intake"],
+    ...["core/lasting-state.ts", "core/runtime", "core/stages", "core/state"],
+  ],
   "core/run-router.ts": [
-    ...["config", "core/active-config.ts", "core/admin", "core/body", "core/contract", "core/control", "core/data-plane.ts"],
-    ...["core/intake", "core/lasting-state.ts", "core/router.ts", "core/runtime", "core/stages", "core/state", "core/wire"],
+    ...["config", "core/active-config.ts", "core/admin", "core/contract", "core/control", "core/intake", "core/lasting-state.ts"],
+    ...["core/live-plane.ts", "core/router.ts", "core/state", "core/wire"],
   ],
   "core/admin": [
     ...["config", "core/active-config.ts", "core/contract", "core/control", "core/errors", "core/intake", "core/router.ts"],
