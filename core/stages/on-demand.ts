@@ -7,8 +7,7 @@ import type { UnlistedNames } from "../state/unlisted-names.ts";
 
 /** Longer names are nobody's adapters. */
 const LONGEST_NAME = 512;
-/** Engines that load adapters on demand append the name to a folder's path. A name that would leave the folder is never sent. */
-const ESCAPES_FOLDER = /^\/|(?:^|\/)\.\.(?:\/|$)|\0/;
+const PARENT_FOLDER = /(?:^|\/)\.\.(?:\/|$)/;
 
 /** What is known of the names that replicas serve and load. */
 export interface NamesPlane extends Pick<DataPlane, "facts"> {
@@ -27,10 +26,15 @@ export function onDemand(
   if (settings.unlisted === "none" || target === "") return "never";
   const isTarget = targets.has(target);
   if (!isTarget && settings.unlisted !== "any") return "never";
-  if (target.length > LONGEST_NAME || ESCAPES_FOLDER.test(target)) return "never";
+  if (target.length > LONGEST_NAME || escapesFolder(target)) return "never";
   // A base model that none of the ready replicas lists can't be loaded by them.
   if (!facts.served.has(target) && isBaseModel(target, facts, load)) return "never";
   return isTarget ? "configured" : "asked";
+}
+
+/** Engines that load adapters on demand append the name to a folder's path. A name that would leave the folder is never sent. */
+function escapesFolder(name: string): boolean {
+  return name.startsWith("/") || name.includes("\0") || (name.includes("..") && PARENT_FOLDER.test(name));
 }
 
 /** Whether an available replica may still be asked for a target that none lists. */
