@@ -1,5 +1,6 @@
 import { JsonBody } from "../body/json-body.ts";
 import type { Random } from "../contract/profile-plugin.ts";
+import { NO_PARTS } from "../contract/prompt-part.ts";
 import type { InferenceRequest, ParsedBody } from "../contract/request.ts";
 import { parse } from "../stages/parse.ts";
 import { Head } from "../wire/head.ts";
@@ -45,7 +46,7 @@ export class RequestMaker {
       query: "",
       peer: "",
       parser: { name: "trace", type: "completions", plugin: { routes: [], dialect: "openai", keys: [], parse: () => parsed } },
-      body: new JsonBody(bytes, bytes.length, { spanOf: () => undefined }),
+      body: new JsonBody(bytes, bytes.length, { parts: NO_PARTS, spanOf: () => undefined }),
     } as const;
     const request = parse(incoming, router.config, router);
     return Object.defineProperty(request, "body", { get: () => this.#writer.write(traced.prompt) });

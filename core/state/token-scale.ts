@@ -1,4 +1,7 @@
-/** Ratios outside these bounds come from prompts that are not text (an image, a file), so they are ignored. */
+import type { CountedPart } from "../contract/prompt-part.ts";
+import { PartScale } from "./part-scale.ts";
+
+/** Ratios outside these bounds come from prompts that are not text (a part that was not recognised), so they are ignored. */
 const MIN_FACTOR = 0.125;
 const MAX_FACTOR = 8;
 /** The initial factor of 1 weighs as much as this many reported tokens. */
@@ -7,6 +10,15 @@ const PRIOR_TOKENS = 1_000;
 const HALF_LIFE_TOKENS = 1_000_000;
 /** Shorter prompts consist mostly of the chat template, so they are ignored. */
 const MIN_TOKENS = 16;
+
+/** What is known of a prompt whose length a replica reports. */
+interface ReportedPrompt {
+  readonly api: string;
+  readonly target: string;
+  /** The estimate of its text, before correction. */
+  readonly parsedTokens: number;
+  readonly promptParts: readonly CountedPart[];
+}
 
 interface Sums {
   estimated: number;
@@ -18,6 +30,8 @@ interface Sums {
  * knows neither the tokenizer nor the script of the text; caches are counted in tokens.
  */
 export class TokenScale {
+  /** Tokens of the parts that are not text. */
+  readonly parts = new PartScale();
   readonly #sums = new Map<string, Sums>();
 
   /** The estimate, corrected by the API's factor. */
@@ -35,7 +49,13 @@ export class TokenScale {
     return Object.fromEntries([...this.#sums.keys()].map((api) => [api, this.factor(api)]));
   }
 
-  /** Learns from one prompt; `estimatedTokens` is the estimate before correction. */
+  /** Learns from one prompt what the parts in it are, if there are any, and what its text is otherwise. */
+  reported({ api, target, parsedTokens, promptParts }: ReportedPrompt, reportedTokens: number): void {
+    if (promptParts.length === 0) this.learn(api, parsedTokens, reportedTokens);
+    else this.parts.learn(target, promptParts, this.scaled(api, parsedTokens), reportedTokens);
+  }
+
+  /** Learns from one prompt of text; `estimatedTokens` is the estimate before correction. */
   learn(api: string, estimatedTokens: number, reportedTokens: number): void {
     const ratio = reportedTokens / estimatedTokens;
     if (!(estimatedTokens >= MIN_TOKENS && ratio >= MIN_FACTOR && ratio <= MAX_FACTOR)) return;

@@ -32,7 +32,7 @@ const text = new TextDecoder();
 
 for (const [type, create] of builtInsOf("parser")) {
   const parser = create();
-  const bodyOf = (json: string) => readJsonBody(utf8.encode(json), parser.keys, 64);
+  const bodyOf = (json: string) => readJsonBody(utf8.encode(json), parser, 64);
 
   describe(`the parser ${type}`, () => {
     it("has routes", () => {

@@ -75,7 +75,7 @@ function checkValues(
   const wanted = KEYS.filter((key) => Object.hasOwn(value, key));
   assert.deepEqual(Object.keys(spans), wanted);
   const isUtf8 = Buffer.from(input.toString()).equals(input);
-  const json = readJsonBody(Uint8Array.from(input), KEYS, DEEP);
+  const json = readJsonBody(Uint8Array.from(input), { keys: KEYS }, DEEP);
   for (const key of wanted) {
     assert.deepEqual(parsedSpan(input, spans[key]!), value[key], key);
     checkReads(json, key, value[key], isUtf8);
