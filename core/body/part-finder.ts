@@ -78,8 +78,8 @@ export class PartFinder {
 
   /** Notes the string if its key, and its place in the conversation, may be those of a part. */
   #look(bytes: Uint8Array, keyQuote: number, start: number, end: number): void {
-    const key = keyEndingAt(bytes, keyQuote);
-    if (!MEDIA_KEYS.includes(key) || this.#depth < 2 || this.#depth > MOST_LEVELS || this.#looks++ >= MOST_STRINGS) return;
+    const key = mediaKeyEndingAt(bytes, keyQuote);
+    if (key === undefined || this.#depth < 2 || this.#depth > MOST_LEVELS || this.#looks++ >= MOST_STRINGS) return;
     const inner = this.#depth - 1;
     const isHeld = bytes[this.#begins[inner - 1]!] === OPEN_OBJECT;
     const level = isHeld ? inner - 1 : inner;
@@ -134,6 +134,20 @@ function beforeSpaces(bytes: Uint8Array, from: number): number {
   let at = from;
   while (bytes[at]! <= SPACE && from - at < MOST_SPACES) at--;
   return at;
+}
+
+/** The media key whose closing quote is at `quote`. Text has keys that end alike ("id"), so nothing is made of them. */
+function mediaKeyEndingAt(bytes: Uint8Array, quote: number): string | undefined {
+  for (const key of MEDIA_KEYS) {
+    const start = quote - key.length;
+    if (bytes[start - 1] === QUOTE && bytes[start - 2] !== BACKSLASH && isAt(bytes, start, key)) return key;
+  }
+  return undefined;
+}
+
+function isAt(bytes: Uint8Array, start: number, key: string): boolean {
+  for (let at = 0; at < key.length; at++) if (bytes[start + at] !== key.charCodeAt(at)) return false;
+  return true;
 }
 
 /** The key whose closing quote is at `quote`; "" if it is long or has escapes. */

@@ -24,7 +24,7 @@ const SIZES: Readonly<Record<PartKind, Size>> = {
 /** Characters of base64 for one KiB. */
 const CHARS_PER_KIB = (1024 * 4) / 3;
 /** Bytes of text that a token stands for where prompts are hashed. */
-const BYTES_PER_TOKEN = 4;
+export const BYTES_PER_TOKEN = 4;
 const LEAST_HASHED_BYTES = 64;
 const MOST_HASHED_BYTES = 1024 * 1024;
 

@@ -3,6 +3,7 @@ import { type CountedPart, NO_PARTS } from "../contract/prompt-part.ts";
 import type { Span } from "../contract/request.ts";
 import { type HashedPrompt, hashedPrompt, tokensBefore } from "./hashed-prompt.ts";
 import { HitTrust } from "./hit-trust.ts";
+import { BYTES_PER_TOKEN } from "./part-size.ts";
 import { blockEnds, wholeBlocks } from "./prefix-blocks.ts";
 import { PrefixHasher, type PrefixKey, SECRET_WORDS } from "./prefix-hash.ts";
 import { type Admission, type Chain, Residency, type SlotResidency } from "./residency.ts";
@@ -33,7 +34,6 @@ export interface PrefixIndexStats {
 
 const DEFAULT_CAPACITY_TOKENS = 524_288;
 const DEFAULT_MAX_PROMPT_TOKENS = 1_048_576;
-const BYTES_PER_TOKEN = 4;
 /** The table counts tokens in 16 bits per block and 32 bits per slot. */
 const MAX_BLOCK_TOKENS = 0xffff;
 const MAX_CAPACITY_TOKENS = 2 ** 30;
