@@ -37,8 +37,9 @@ export function hashedPrompt(spans: readonly Span[], promptTokens: number, parts
   let shorter = 0;
   let spanAt = 0;
   let next = 0;
-  for (const [start, end] of spans) {
-    for (; next < parts.length && isInside(parts[next]!.span, start, end); next++) {
+  for (const span of spans) {
+    const [start, end] = span;
+    for (; next < parts.length && isInside(parts[next]!.span, span); next++) {
       const part = parts[next]!;
       const hashed = hashedBytes(part);
       const length = part.span[1] - part.span[0];
@@ -62,6 +63,7 @@ export function tokensBefore({ tokensPerByte, parts }: HashedPrompt, place: numb
   return tokens;
 }
 
-function isInside(inner: Span, start: number, end: number): boolean {
-  return inner[0] >= start && inner[1] <= end;
+/** Spans need not have the order of the body: tools come after messages there, and before them in the prompt. */
+export function isInside(inner: Span, outer: Span): boolean {
+  return inner[0] >= outer[0] && inner[1] <= outer[1];
 }

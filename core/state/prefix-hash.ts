@@ -1,6 +1,6 @@
 import type { Span } from "../contract/request.ts";
 import { startModule } from "../runtime/wasm.ts";
-import type { HashedPart } from "./hashed-prompt.ts";
+import { type HashedPart, isInside } from "./hashed-prompt.ts";
 import { PREFIX_HASH_MODULE } from "./prefix-hash-module.ts";
 
 // One pass hashes all blocks of a prompt: the hash of block n covers every byte up to its end, so equal hashes mean equal
@@ -99,7 +99,7 @@ export class PrefixHasher {
       if (index > 0) this.#takeZeros(1);
       const span = spans[index]!;
       let at = span[0];
-      for (; next < parts.length && parts[next]!.span[1] <= span[1]; next++) {
+      for (; next < parts.length && isInside(parts[next]!.span, span); next++) {
         const part = parts[next]!;
         this.#takeBytes(body, at, part.span[0]);
         this.#takePart(digests[next]!, part.bytes);

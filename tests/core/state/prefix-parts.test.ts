@@ -96,6 +96,19 @@ describe("a prompt with a large image", () => {
   });
 });
 
+test("an image stays at its place where tools come last in the body", () => {
+  const index = makeIndex();
+  const [messages, tools] = [promptOf(text("m", 1_000), CAT, text("n", 1_000)), text("t", 1_000)];
+  const body = Buffer.concat([messages.body, Buffer.from(tools)]);
+  const toolSpan: Span = [messages.body.length, body.length];
+  const sent = { ...messages, body, spans: [toolSpan, ...messages.spans] };
+  const reordered = promptOf(`${tools}\0${text("m", 1_000)}`, CAT, text("n", 1_000));
+  index.admit(match(index, sent), SLOT);
+  const again = match(index, reordered);
+  assert.equal(again.matchedBlocks(SLOT), again.blocks);
+  assert.ok(again.blocks > 50);
+});
+
 test("an image comes first where the template has it first", () => {
   const index = makeIndex();
   index.admit(match(index, promptOf("", CAT, text("a", 4_000))), SLOT);
