@@ -35,7 +35,8 @@ export function withImages(trace: Trace, { share, areRecognised }: ImageSettings
     last += 1;
     return { ...request, prompt: longer(request.prompt, last, tokens), image } satisfies TraceRequest;
   });
-  return { ...trace, requests };
+  const name = `${trace.name} with an image in ${Math.round(share * 100)} % of its prompts${areRecognised ? "" : ", taken for text"}`;
+  return { ...trace, name, requests };
 }
 
 /** The prompt with one more block. */
