@@ -7,7 +7,7 @@ const PRIOR_TOKENS = 2_000;
 const HALF_LIFE_TOKENS = 200_000;
 /** A report counts as at most so many times the initial guess: engines make at most 16,384 tokens of an image. */
 const MOST_TIMES = 16;
-/** Prompts with more text than this many times their parts teach nothing: what is uncertain of the text hides the parts. */
+/** Prompts with more text than this many times their parts at first guess teach nothing: the text's uncertainty hides the parts. */
 const MOST_TEXT = 4;
 /** Clients may invent names of targets; those that come after so many keep the initial guess. */
 const MOST_TARGETS = 1_024;
@@ -43,14 +43,16 @@ export class PartScale {
    * Learns from one prompt: `textTokens` is the estimate of its text, after correction. Ignores prompts of which the report does
    * not say what a part is: with parts of several kinds, mostly text, or data elsewhere whose size nobody knows.
    */
-  learn(target: string, parts: readonly CountedPart[], textTokens: number, reportedTokens: number): void {
+  learn(target: string, parts: readonly PromptPart[], textTokens: number, reportedTokens: number): void {
     const [first] = parts;
-    if (first === undefined || Number.isNaN(reportedTokens) || textTokens > MOST_TEXT * tokensOf(parts)) return;
+    if (first === undefined || Number.isNaN(reportedTokens)) return;
     const { kind } = first;
     if (parts.some((part) => part.kind !== kind || (kind !== "image" && !part.isInline))) return;
     const units = parts.reduce((sum, part) => sum + unitsOf(part), 0);
-    const most = units * startTokens(kind) * MOST_TIMES;
-    this.#add(target, kind, units, Math.min(most, Math.max(0, reportedTokens - textTokens)));
+    const guess = units * startTokens(kind);
+    if (textTokens > MOST_TEXT * guess) return;
+    // Also below 0, where the text was thought too long: cut off there, noise would make parts longer.
+    this.#add(target, kind, units, Math.min(MOST_TIMES * guess, Math.max(-guess, reportedTokens - textTokens)));
   }
 
   /** Tokens of a unit of each kind that was learnt, by target. */
@@ -80,7 +82,7 @@ export function tokensOf(parts: readonly CountedPart[]): number {
 
 function perUnit(kind: PartKind, kinds: Kinds | undefined): number {
   const sums = kinds?.[kind];
-  return sums === undefined ? startTokens(kind) : sums.tokens / sums.units;
+  return sums === undefined ? startTokens(kind) : Math.max(0, sums.tokens / sums.units);
 }
 
 function ratios(kinds: Kinds): PartTokens[string] {

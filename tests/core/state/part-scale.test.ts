@@ -84,6 +84,20 @@ describe("what replicas report", () => {
     });
   }
 
+  test("leads back from images that were nearly nothing", () => {
+    const scale = new PartScale();
+    for (let n = 0; n < 2_000; n++) scale.learn("m", partsOf(scale, ["image"]), 10, 14);
+    assert.ok(imageTokens(scale) < 10);
+    for (let n = 0; n < 2_000; n++) scale.learn("m", partsOf(scale, ["image"]), 500, 1_800);
+    assert.ok(Math.abs(imageTokens(scale) - 1_300) < 20, String(imageTokens(scale)));
+  });
+
+  test("is right in the mean where the text is not known well", () => {
+    const scale = new PartScale();
+    for (let n = 0; n < 2_000; n++) scale.learn("m", partsOf(scale, ["image"]), 2_000, 2_000 + (n % 2 === 0 ? 400 : -200));
+    assert.ok(Math.abs(imageTokens(scale) - 100) < 15, String(imageTokens(scale)));
+  });
+
   test("can't be any number", () => {
     const scale = new PartScale();
     for (let n = 0; n < 50; n++) scale.learn("m", partsOf(scale, ["image"]), 0, 1e12);
