@@ -40,19 +40,26 @@ export class PartScale {
   }
 
   /**
-   * Learns from one prompt: `textTokens` is the estimate of its text, after correction. Ignores prompts of which the report does
-   * not say what a part is: with parts of several kinds, mostly text, or data elsewhere whose size nobody knows.
+   * Learns from a prompt whose replica reports text and parts together: `textTokens` is the estimate of its text, after
+   * correction. Ignores a prompt that is mostly text.
    */
-  learn(target: string, parts: readonly PromptPart[], textTokens: number, reportedTokens: number): void {
+  learnBeside(target: string, parts: readonly PromptPart[], textTokens: number, reportedTokens: number): void {
+    const guess = parts.reduce((sum, part) => sum + unitsOf(part) * startTokens(part.kind), 0);
+    if (textTokens <= MOST_TEXT * guess) this.learn(target, parts, reportedTokens - textTokens);
+  }
+
+  /**
+   * Learns from one prompt; `tokens` may be below 0, where the text was thought too long: cut off there, noise would make parts
+   * longer. Ignores a prompt with parts of several kinds, or with data elsewhere, whose size nobody knows.
+   */
+  learn(target: string, parts: readonly PromptPart[], tokens: number): void {
     const [first] = parts;
-    if (first === undefined || Number.isNaN(reportedTokens)) return;
+    if (first === undefined || Number.isNaN(tokens)) return;
     const { kind } = first;
     if (parts.some((part) => part.kind !== kind || (kind !== "image" && !part.isInline))) return;
     const units = parts.reduce((sum, part) => sum + unitsOf(part), 0);
     const guess = units * startTokens(kind);
-    if (textTokens > MOST_TEXT * guess) return;
-    // Also below 0, where the text was thought too long: cut off there, noise would make parts longer.
-    this.#add(target, kind, units, Math.min(MOST_TIMES * guess, Math.max(-guess, reportedTokens - textTokens)));
+    this.#add(target, kind, units, Math.min(MOST_TIMES * guess, Math.max(-guess, tokens)));
   }
 
   /** Tokens of a unit of each kind that was learnt, by target. */

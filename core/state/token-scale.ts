@@ -1,3 +1,4 @@
+import type { Usage } from "../contract/outcome.ts";
 import type { CountedPart } from "../contract/prompt-part.ts";
 import { PartScale } from "./part-scale.ts";
 
@@ -49,10 +50,15 @@ export class TokenScale {
     return Object.fromEntries([...this.#sums.keys()].map((api) => [api, this.factor(api)]));
   }
 
-  /** Learns from one prompt what the parts in it are, if there are any, and what its text is otherwise. */
-  reported({ api, target, parsedTokens, promptParts }: ReportedPrompt, reportedTokens: number): void {
-    if (promptParts.length === 0) this.learn(api, parsedTokens, reportedTokens);
-    else this.parts.learn(target, promptParts, this.scaled(api, parsedTokens), reportedTokens);
+  /** Learns from one prompt how long its text is, and its parts; without a count of the parts alone, one of the two. */
+  reported(prompt: ReportedPrompt, { promptTokens, partTokens }: Pick<Usage, "promptTokens" | "partTokens">): void {
+    const { api, target, parsedTokens, promptParts } = prompt;
+    if (promptParts.length > 0 && partTokens === undefined) {
+      this.parts.learnBeside(target, promptParts, this.scaled(api, parsedTokens), promptTokens);
+      return;
+    }
+    this.learn(api, parsedTokens, promptTokens - (partTokens ?? 0));
+    if (partTokens !== undefined) this.parts.learn(target, promptParts, partTokens);
   }
 
   /** Learns from one prompt of text; `estimatedTokens` is the estimate before correction. */

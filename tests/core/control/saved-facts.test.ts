@@ -28,7 +28,7 @@ test("only what built-in plugins keep of rules and endpoints is saved; what othe
   const tokenScale = new TokenScale();
   tokenScale.learn("messages", 1_000, 2_000);
   const promptParts = tokenScale.parts.counted("m", [{ kind: "image", span: [0, 100], isInline: true }]);
-  tokenScale.reported({ api: "messages", target: "m", parsedTokens: 10, promptParts }, 600);
+  tokenScale.reported({ api: "messages", target: "m", parsedTokens: 10, promptParts }, { promptTokens: 600 });
   const document = savedFacts({ ...config, profile: { ...config.profile, scorers, picker } }, kept, {
     facts: factsOf([]),
     load: new LoadTable(clock),

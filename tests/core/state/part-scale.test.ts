@@ -45,7 +45,7 @@ describe("before the first report", () => {
 describe("what replicas report", () => {
   test("is what an image counts, for that target only", () => {
     const scale = new PartScale();
-    for (let n = 0; n < 100; n++) scale.learn("m", partsOf(scale, ["image", "image"]), 300, 300 + 2 * 576);
+    for (let n = 0; n < 100; n++) scale.learnBeside("m", partsOf(scale, ["image", "image"]), 300, 300 + 2 * 576);
     assert.ok(Math.abs(imageTokens(scale) - 576) < 10, String(imageTokens(scale)));
     assert.equal(tokensOf(scale.counted("other", partsOf(scale, ["image"]))), 1_000);
     assert.deepEqual(Object.keys(scale.perUnit()), ["m"]);
@@ -53,20 +53,20 @@ describe("what replicas report", () => {
 
   test("goes over to another process", () => {
     const scale = new PartScale();
-    for (let n = 0; n < 10; n++) scale.learn("m", partsOf(scale, ["image"]), 0, 2_000);
+    for (let n = 0; n < 10; n++) scale.learnBeside("m", partsOf(scale, ["image"]), 0, 2_000);
     assert.equal(imageTokens(new PartScale(scale.perUnit())), imageTokens(scale));
   });
 
   test("counts audio by its length", () => {
     const scale = new PartScale();
-    for (let n = 0; n < 100; n++) scale.learn("m", partsOf(scale, ["audio"], 1_000 * KIB), 10, 3_010);
+    for (let n = 0; n < 100; n++) scale.learnBeside("m", partsOf(scale, ["audio"], 1_000 * KIB), 10, 3_010);
     assert.ok(Math.abs(tokensOf(partsOf(scale, ["audio"], 10 * KIB)) - 30) <= 1);
   });
 
   test("follows other images within a few hundred", () => {
     const scale = new PartScale();
-    for (let n = 0; n < 300; n++) scale.learn("m", partsOf(scale, ["image"]), 0, 4_000);
-    for (let n = 0; n < 3_000; n++) scale.learn("m", partsOf(scale, ["image"]), 0, 500);
+    for (let n = 0; n < 300; n++) scale.learnBeside("m", partsOf(scale, ["image"]), 0, 4_000);
+    for (let n = 0; n < 3_000; n++) scale.learnBeside("m", partsOf(scale, ["image"]), 0, 500);
     assert.ok(Math.abs(imageTokens(scale) - 500) < 50, String(imageTokens(scale)));
   });
 
@@ -79,36 +79,36 @@ describe("what replicas report", () => {
   for (const [name, kinds, isInline, text, reported] of nothing) {
     test(`teaches nothing: ${name}`, () => {
       const scale = new PartScale();
-      scale.learn("m", partsOf(scale, kinds, 100 * KIB, isInline), text, reported);
+      scale.learnBeside("m", partsOf(scale, kinds, 100 * KIB, isInline), text, reported);
       assert.deepEqual(scale.perUnit(), {});
     });
   }
 
   test("leads back from images that were nearly nothing", () => {
     const scale = new PartScale();
-    for (let n = 0; n < 2_000; n++) scale.learn("m", partsOf(scale, ["image"]), 10, 14);
+    for (let n = 0; n < 2_000; n++) scale.learnBeside("m", partsOf(scale, ["image"]), 10, 14);
     assert.ok(imageTokens(scale) < 10);
-    for (let n = 0; n < 2_000; n++) scale.learn("m", partsOf(scale, ["image"]), 500, 1_800);
+    for (let n = 0; n < 2_000; n++) scale.learnBeside("m", partsOf(scale, ["image"]), 500, 1_800);
     assert.ok(Math.abs(imageTokens(scale) - 1_300) < 20, String(imageTokens(scale)));
   });
 
   test("is right in the mean where the text is not known well", () => {
     const scale = new PartScale();
-    for (let n = 0; n < 2_000; n++) scale.learn("m", partsOf(scale, ["image"]), 2_000, 2_000 + (n % 2 === 0 ? 400 : -200));
+    for (let n = 0; n < 2_000; n++) scale.learnBeside("m", partsOf(scale, ["image"]), 2_000, 2_000 + (n % 2 === 0 ? 400 : -200));
     assert.ok(Math.abs(imageTokens(scale) - 100) < 15, String(imageTokens(scale)));
   });
 
   test("can't be any number", () => {
     const scale = new PartScale();
-    for (let n = 0; n < 50; n++) scale.learn("m", partsOf(scale, ["image"]), 0, 1e12);
+    for (let n = 0; n < 50; n++) scale.learnBeside("m", partsOf(scale, ["image"]), 0, 1e12);
     assert.ok(imageTokens(scale) <= 16_000);
-    for (let n = 0; n < 50_000; n++) scale.learn("m", partsOf(scale, ["image"]), 1_000, 0);
+    for (let n = 0; n < 50_000; n++) scale.learnBeside("m", partsOf(scale, ["image"]), 1_000, 0);
     assert.ok(imageTokens(scale) >= 0);
   });
 
   test("is kept for so many targets", () => {
     const scale = new PartScale();
-    for (let n = 0; n < 3_000; n++) scale.learn(`m${n}`, partsOf(scale, ["image"]), 0, 2_000);
+    for (let n = 0; n < 3_000; n++) scale.learnBeside(`m${n}`, partsOf(scale, ["image"]), 0, 2_000);
     assert.equal(Object.keys(scale.perUnit()).length, 1_024);
   });
 });
@@ -117,9 +117,19 @@ test("text is learnt from text alone, and parts from what is left", () => {
   const scale = new TokenScale();
   const prompt = (promptParts: readonly CountedPart[]) => ({ api: "a", target: "m", parsedTokens: 500, promptParts });
   for (let n = 0; n < 200; n++) {
-    scale.reported(prompt([]), 1_000);
-    scale.reported(prompt(partsOf(scale.parts, ["image"])), 1_000 + 1_500);
+    scale.reported(prompt([]), { promptTokens: 1_000 });
+    scale.reported(prompt(partsOf(scale.parts, ["image"])), { promptTokens: 1_000 + 1_500 });
   }
   assert.ok(Math.abs(scale.factor("a") - 2) < 0.02, `factor ${scale.factor("a")}`);
   assert.ok(Math.abs(imageTokens(scale.parts) - 1_500) < 30, `image ${imageTokens(scale.parts)}`);
+});
+
+test("both are learnt from one prompt where the replica counts its parts apart", () => {
+  const scale = new TokenScale();
+  for (let n = 0; n < 200; n++) {
+    const promptParts = partsOf(scale.parts, ["image"]);
+    scale.reported({ api: "a", target: "m", parsedTokens: 50_000, promptParts }, { promptTokens: 100_300, partTokens: 300 });
+  }
+  assert.ok(Math.abs(scale.factor("a") - 2) < 0.02, `factor ${scale.factor("a")}`);
+  assert.ok(Math.abs(imageTokens(scale.parts) - 300) < 20, `image ${imageTokens(scale.parts)}`);
 });
