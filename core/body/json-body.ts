@@ -1,5 +1,7 @@
 import type { BodyView, JsonKind } from "../contract/body-view.ts";
 import { RouterError } from "../contract/errors.ts";
+import type { Parser } from "../contract/parser.ts";
+import type { PromptPart } from "../contract/prompt-part.ts";
 import type { Span } from "../contract/request.ts";
 import { countNumbers } from "./count-numbers.ts";
 import { asciiText, decodeString } from "./json-string.ts";
@@ -7,6 +9,8 @@ import { BodyScanner } from "./scan.ts";
 
 /** Where a scan found the noted keys. */
 export interface KeySpans {
+  /** Parts that are not text, in the order of the body. */
+  readonly parts: readonly PromptPart[];
   /** Undefined where the body does not have the key. Throws an Error for a key that the scan did not note. */
   spanOf(key: string): Span | undefined;
 }
@@ -30,6 +34,10 @@ export class JsonBody implements BodyView {
   constructor(bytes: Uint8Array, length: number, spans: KeySpans) {
     this.bytes = bytes.length === length ? bytes : bytes.subarray(0, length);
     this.#spans = spans;
+  }
+
+  get parts(): readonly PromptPart[] {
+    return this.#spans.parts;
   }
 
   /** Span of the key's JSON value, quotes or brackets included; undefined if the key is missing. */
@@ -82,8 +90,12 @@ export class JsonBody implements BodyView {
 }
 
 /** Scans a complete body. Throws RouterError when it is not one JSON object, or has a noted key twice. */
-export function readJsonBody(bytes: Uint8Array, keys: readonly string[], maxDepth: number): JsonBody {
-  const scanner = new BodyScanner(keys, maxDepth);
+export function readJsonBody(
+  bytes: Uint8Array,
+  { keys, partKeys }: Pick<Parser, "keys" | "partKeys">,
+  maxDepth: number,
+): JsonBody {
+  const scanner = new BodyScanner(keys, maxDepth, partKeys);
   scanner.finish(bytes, bytes.length);
   return new JsonBody(bytes, bytes.length, scanner);
 }

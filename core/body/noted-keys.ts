@@ -1,20 +1,32 @@
+import { NO_PARTS, type PromptPart } from "../contract/prompt-part.ts";
 import type { Span } from "../contract/request.ts";
 import { duplicateKey } from "./invalid-json.ts";
+import { PartFinder } from "./part-finder.ts";
 
 /** Longest spelling of one UTF-16 unit in a JSON string: \u0000. */
 const MAX_BYTES_PER_UNIT = 6;
 const BACKSLASH = 0x5c;
 const UTF8 = new TextDecoder();
 
-/** The keys that a scan looks for, and where it found their values. */
+/** The keys that a scan looks for, where it found their values, and the parts in those that hold a conversation. */
 export class NotedKeys {
+  /** What reads the value that is being scanned, if it may hold parts. */
+  conversation: PartFinder | undefined;
+  #finder: PartFinder | undefined;
+  readonly #partKeys: readonly string[];
   readonly #keys: readonly string[];
   readonly #spans: (Span | undefined)[] = [];
   /** Index of the key whose value is being scanned; -1 for a key that is not noted. */
   #open = -1;
 
-  constructor(keys: readonly string[]) {
+  constructor(keys: readonly string[], partKeys: readonly string[]) {
     this.#keys = keys;
+    this.#partKeys = partKeys;
+  }
+
+  /** In the order of the body. */
+  get parts(): readonly PromptPart[] {
+    return this.#finder?.parts ?? NO_PARTS;
   }
 
   spanOf(key: string): Span | undefined {
@@ -25,13 +37,24 @@ export class NotedKeys {
 
   /** A top-level key ended; its JSON string is [start, end), quotes included. Throws RouterError when a noted key comes twice. */
   keyEnded(bytes: Uint8Array, start: number, end: number): void {
-    this.#open = matchKey(this.#keys, bytes, start, end);
-    if (this.#open >= 0 && this.#spans[this.#open] !== undefined) throw duplicateKey(this.#keys[this.#open]!, start);
+    const open = matchKey(this.#keys, bytes, start, end);
+    this.#open = open;
+    if (open < 0) return;
+    if (this.#spans[open] !== undefined) throw duplicateKey(this.#keys[open]!, start);
+    if (!this.#partKeys.includes(this.#keys[open]!)) return;
+    this.#finder ??= PartFinder.take();
+    this.conversation = this.#finder;
   }
 
   /** The value of that key ended. */
   valueEnded(start: number, end: number): void {
+    this.conversation = undefined;
     if (this.#open >= 0) this.#spans[this.#open] = [start, end];
+  }
+
+  /** The body ended, and is one JSON object. */
+  finish(): void {
+    if (this.#finder?.giveBack() === true) this.#finder = undefined;
   }
 }
 

@@ -1,9 +1,10 @@
+import type { PromptPart } from "../contract/prompt-part.ts";
 import type { Span } from "../contract/request.ts";
 import { malformed, notAnObject, tooDeep, trailing, truncated } from "./invalid-json.ts";
 import type { KeySpans } from "./json-body.ts";
 import { NotedKeys } from "./noted-keys.ts";
 import { afterNumberByte, digitsEnd, integerRunEnd, isWholeNumber, NUMBER_START, type NumberState } from "./number-run.ts";
-import { isEscapeLetter, isHexDigit, shortRunEnd } from "./string-run.ts";
+import { isEscapeLetter, isHexDigit, literalOf, shortRunEnd } from "./string-run.ts";
 import { contentEnd, forgetWindow } from "./text-scan.ts";
 
 // States: what may come next between tokens …
@@ -31,9 +32,6 @@ const COLON = 0x3a;
 const OPEN_ARRAY = 0x5b;
 const BACKSLASH = 0x5c;
 const CLOSE_ARRAY = 0x5d;
-const LETTER_F = 0x66;
-const LETTER_N = 0x6e;
-const LETTER_T = 0x74;
 const LETTER_U = 0x75;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
@@ -59,14 +57,20 @@ export class BodyScanner implements KeySpans {
   #isKey = false;
   #hexLeft = 0;
   #number: NumberState = NUMBER_START;
+  /** What is missing of it. */
   #literal = "";
-  #literalLeft = 0;
-  /** Where the latest top-level key or value begins. */
+  /** Where the latest top-level key or value begins, and the latest string that is a value. */
   #begin = 0;
+  #stringBegin = 0;
 
-  constructor(keys: readonly string[], maxDepth: number) {
-    this.#noted = new NotedKeys(keys);
+  /** `partKeys`: those of the keys whose value may hold parts that are not text. */
+  constructor(keys: readonly string[], maxDepth: number, partKeys: readonly string[] = []) {
+    this.#noted = new NotedKeys(keys, partKeys);
     this.#maxDepth = maxDepth;
+  }
+
+  get parts(): readonly PromptPart[] {
+    return this.#noted.parts;
   }
 
   spanOf(key: string): Span | undefined {
@@ -85,6 +89,7 @@ export class BodyScanner implements KeySpans {
   finish(bytes: Uint8Array, end: number): void {
     this.push(bytes, end);
     if (this.#state !== BODY_END) throw truncated(end, this.#state !== BODY);
+    this.#noted.finish();
   }
 
   #resume(bytes: Uint8Array, at: number, end: number): number {
@@ -136,14 +141,14 @@ export class BodyScanner implements KeySpans {
     const byte = bytes[at];
     const isInArray = (this.#arrays & 1) === 1;
     if (byte === COMMA) this.#state = isInArray ? VALUE : KEY;
-    else if (byte === (isInArray ? CLOSE_ARRAY : CLOSE_OBJECT)) this.#close(at + 1);
+    else if (byte === (isInArray ? CLOSE_ARRAY : CLOSE_OBJECT)) this.#close(bytes, at + 1);
     else throw malformed(bytes, at);
   }
 
   #key(bytes: Uint8Array, at: number, end: number): number {
     if (bytes[at] !== QUOTE) {
       if (this.#state === KEY || bytes[at] !== CLOSE_OBJECT) throw malformed(bytes, at);
-      this.#close(at + 1);
+      this.#close(bytes, at + 1);
       return at + 1;
     }
     if (this.#depth === 1) this.#begin = at;
@@ -158,6 +163,7 @@ export class BodyScanner implements KeySpans {
     switch (byte) {
       case QUOTE:
         this.#isKey = false;
+        this.#stringBegin = at;
         return this.#string(bytes, at + 1, end);
       case OPEN_OBJECT:
         this.#open(at, 0);
@@ -167,18 +173,12 @@ export class BodyScanner implements KeySpans {
         return at + 1;
       case CLOSE_ARRAY:
         if (this.#state !== FIRST_ITEM) throw malformed(bytes, at);
-        this.#close(at + 1);
+        this.#close(bytes, at + 1);
         return at + 1;
       case MINUS:
         return this.#startNumber(bytes, at + 1, end);
-      case LETTER_T:
-        return this.#startLiteral(bytes, at, end, "true");
-      case LETTER_F:
-        return this.#startLiteral(bytes, at, end, "false");
-      case LETTER_N:
-        return this.#startLiteral(bytes, at, end, "null");
       default:
-        throw malformed(bytes, at);
+        return this.#startLiteral(bytes, at, end);
     }
   }
 
@@ -217,8 +217,10 @@ export class BodyScanner implements KeySpans {
   }
 
   #stringEnd(bytes: Uint8Array, at: number): number {
-    if (!this.#isKey) this.#valueEnd(at + 1);
-    else {
+    if (!this.#isKey) {
+      this.#noted.conversation?.stringEnded(bytes, this.#stringBegin, at + 1);
+      this.#valueEnd(at + 1);
+    } else {
       this.#state = AFTER_KEY;
       if (this.#depth === 1) this.#noted.keyEnded(bytes, this.#begin, at + 1);
     }
@@ -255,23 +257,21 @@ export class BodyScanner implements KeySpans {
     return at;
   }
 
-  #startLiteral(bytes: Uint8Array, at: number, end: number, literal: string): number {
+  #startLiteral(bytes: Uint8Array, at: number, end: number): number {
+    const literal = literalOf(bytes[at]!);
+    if (literal === undefined) throw malformed(bytes, at);
     this.#state = LITERAL;
     this.#literal = literal;
-    this.#literalLeft = literal.length;
     return this.#literalRest(bytes, at, end);
   }
 
   #literalRest(bytes: Uint8Array, from: number, end: number): number {
     const literal = this.#literal;
-    let left = this.#literalLeft;
-    let at = from;
-    for (; at < end && left > 0; at++, left--) {
-      if (bytes[at] !== literal.charCodeAt(literal.length - left)) throw malformed(bytes, at);
-    }
-    this.#literalLeft = left;
-    if (left === 0) this.#valueEnd(at);
-    return at;
+    const stop = Math.min(end, from + literal.length);
+    for (let at = from; at < stop; at++) if (bytes[at] !== literal.charCodeAt(at - from)) throw malformed(bytes, at);
+    this.#literal = literal.slice(stop - from);
+    if (this.#literal === "") this.#valueEnd(stop);
+    return stop;
   }
 
   #open(at: number, isArray: 0 | 1): void {
@@ -281,11 +281,12 @@ export class BodyScanner implements KeySpans {
       this.#arrays = 0;
     }
     this.#arrays = (this.#arrays << 1) | isArray;
-    this.#depth++;
+    if (this.#depth++ > 0) this.#noted.conversation?.opened(at);
     this.#state = isArray === 1 ? FIRST_ITEM : FIRST_KEY;
   }
 
-  #close(end: number): void {
+  #close(bytes: Uint8Array, end: number): void {
+    this.#noted.conversation?.closed(bytes, end);
     this.#depth--;
     this.#arrays = this.#depth > 0 && this.#depth % 16 === 0 ? this.#outerArrays.pop()! : this.#arrays >> 1;
     if (this.#depth === 0) this.#state = BODY_END;

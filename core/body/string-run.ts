@@ -28,3 +28,10 @@ export function isEscapeLetter(byte: number): boolean {
 export function isHexDigit(byte: number): boolean {
   return (ESCAPE_CLASSES[byte]! & HEX_DIGIT) !== 0;
 }
+
+/** The literal that begins with this byte; undefined if none does. */
+export function literalOf(byte: number): string | undefined {
+  if (byte === 0x74) return "true";
+  if (byte === 0x66) return "false";
+  return byte === 0x6e ? "null" : undefined;
+}

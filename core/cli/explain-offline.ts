@@ -14,6 +14,7 @@ import { buildPluginSet } from "../control/plugin-set.ts";
 import { type DryRunPlane, dryRun } from "../intake/dry-run.ts";
 import { type FactsDocument, readFacts } from "../state/facts-document.ts";
 import { checkedFacts } from "../state/facts-schema.ts";
+import { PartScale } from "../state/part-scale.ts";
 import { printableJson } from "./ask-admin.ts";
 import type { BodyQuestion } from "./explain-question.ts";
 import { CommandError, UsageError } from "./usage.ts";
@@ -91,7 +92,7 @@ async function loadFiles(files: readonly string[], registry: OfflineOptions["reg
 /** What a dry run reads of a router, from the snapshot. */
 function planeOf(document: FactsDocument): DryRunPlane {
   const { facts, load } = readFacts(document);
-  const { tokenFactors, nowMs } = document;
+  const { tokenFactors, partTokens, nowMs } = document;
   const adapters = facts.endpoints.reduce<DryRunPlane["load"]["adapters"]>((all, { slot }) => {
     all[slot] = load.adapters(slot);
     return all;
@@ -100,7 +101,10 @@ function planeOf(document: FactsDocument): DryRunPlane {
     facts,
     load: { adapters, unlisted: { at: (slot, name) => load.unlisted(slot, name) }, at: () => load },
     prefixIndex: undefined,
-    tokenScale: { scaled: (api, tokens) => Math.round(tokens * (tokenFactors[api] ?? 1)) },
+    tokenScale: {
+      scaled: (api, tokens) => Math.round(tokens * (tokenFactors[api] ?? 1)),
+      parts: new PartScale(partTokens),
+    },
     clock: { now: () => nowMs },
     random: Math.random,
     pluginTimes: { untimed: (profile) => profile },

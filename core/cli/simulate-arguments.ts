@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import type { ImageSettings } from "../simulate/images.ts";
 import { DEFAULT_MODEL } from "../simulate/replica.ts";
 import type { SimulationSettings } from "../simulate/simulation.ts";
 import { MAX_SLOTS } from "../state/load.ts";
@@ -22,6 +23,8 @@ access log of a router whose access-log plugin has the parameter "replay: true";
   --slow N:SPEED       the same for the Nth replica only; may be given several times
 ${FAULT_HELP}  --time-scale X       multiplies the times between requests: below 1 means more load (default 1)
   --token-error X      largest error of the router's token counts: 0.3 means up to 30 % too many or too few (default 0)
+  --images SHARE       puts an image at the end of this share of prompts: many bytes, few tokens (default 0)
+  --images-as-text     the router takes their data for text, as one that knows no images does
   --seed N             first random seed (default 1)
   --seeds N            runs each config with this many seeds and shows the mean (default 1)
   --json               prints the results as JSON
@@ -34,6 +37,7 @@ export interface SimulateArguments {
   readonly traces: readonly string[];
   readonly files: readonly string[];
   readonly settings: SimulationSettings;
+  readonly images: ImageSettings;
   readonly seeds: number;
   readonly isJson: boolean;
   readonly saveFile: string | undefined;
@@ -50,6 +54,8 @@ const SWITCHES = {
   fault: { type: "string", multiple: true, default: [] as string[] },
   "time-scale": { type: "string", default: "1" },
   "token-error": { type: "string", default: "0" },
+  images: { type: "string", default: "0" },
+  "images-as-text": { type: "boolean", default: false },
   seed: { type: "string", default: "1" },
   seeds: { type: "string", default: "1" },
   json: { type: "boolean", default: false },
@@ -77,6 +83,7 @@ export function readSimulateArguments(argv: readonly string[]): SimulateArgument
       tokenError: numberArgument("--token-error", values["token-error"], 0, 1),
       faults: values.fault.map((text) => faultArgument(text, replicas)),
     },
+    images: { share: numberArgument("--images", values.images, 0, 1), areRecognised: !values["images-as-text"] },
     seeds: whole("seeds", 1, 1_000),
     isJson: values.json,
     saveFile: values.save,

@@ -4,7 +4,9 @@ import { loadConfig, loadTexts } from "../../config/load.ts";
 import { formatProblems } from "../../config/problems.ts";
 import type { Definition } from "../contract/plugin.ts";
 import { printableLines } from "../contract/printable.ts";
+import { seededRandom } from "../contract/test-kit.ts";
 import { chart } from "../simulate/chart.ts";
+import { withImages } from "../simulate/images.ts";
 import { type NamedConfig, type Progress, runAll } from "../simulate/run.ts";
 import type { Trace } from "../simulate/trace.ts";
 import { readSimulateArguments, SIMULATE_HELP } from "./simulate-arguments.ts";
@@ -16,6 +18,8 @@ type Registry = ReadonlyMap<string, Definition>;
 /** Makes a config without endpoints valid. It is never used: simulated replicas replace the pool. */
 const ANY_URL = "http://127.0.0.1:8000";
 const BAR_CELLS = 30;
+/** Images are drawn apart from everything else that is random. */
+const IMAGE_SEED = 0x1a6e;
 
 /** `signalbox simulate`: replays traces with one or more configs and prints the results. Returns the exit code. */
 export async function simulate(argv: readonly string[], registry: Registry): Promise<number> {
@@ -27,13 +31,14 @@ export async function simulate(argv: readonly string[], registry: Registry): Pro
   const configs = asked.files.length === 0 ? await defaultConfig(registry) : await readConfigs(asked.files, registry);
   if (configs === undefined) return 1;
   const traces: Trace[] = [];
-  for (const path of asked.traces) traces.push(await readTraceFile(path));
+  const random = seededRandom(asked.settings.seed ^ IMAGE_SEED);
+  for (const path of asked.traces) traces.push(withImages(await readTraceFile(path), asked.images, random));
 
   const bar = progressBar();
   const runs = runAll(traces, configs, asked.settings, asked.seeds, bar.show);
   bar.clear();
 
-  const json = `${JSON.stringify({ runs, settings: { ...asked.settings, seeds: asked.seeds } }, undefined, 2)}\n`;
+  const json = `${JSON.stringify({ runs, settings: { ...asked.settings, images: asked.images, seeds: asked.seeds } }, undefined, 2)}\n`;
   process.stdout.write(asked.isJson ? json : printableLines(report(traces, runs, asked.settings, asked.seeds)));
   if (asked.saveFile !== undefined) writeFileSync(asked.saveFile, json);
   if (asked.svgFile !== undefined) writeFileSync(asked.svgFile, chart(runs));

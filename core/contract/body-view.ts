@@ -1,3 +1,4 @@
+import type { PromptPart } from "./prompt-part.ts";
 import type { Span } from "./request.ts";
 
 /** The JSON type of a noted key's value; "missing" if the body does not have the key. */
@@ -15,6 +16,8 @@ export type JsonKind = "string" | "number" | "array" | "object" | "true" | "fals
 export interface BodyView {
   /** The bytes of the body and nothing else. */
   readonly bytes: Uint8Array;
+  /** Images, audio and files in the values of `Parser.partKeys`, in the order of the body. */
+  readonly parts: readonly PromptPart[];
   /** Span of the key's JSON value, quotes or brackets included; undefined if the key is missing. */
   span(key: string): Span | undefined;
   kind(key: string): JsonKind;

@@ -116,4 +116,6 @@ export interface Usage {
   readonly outputTokens: number;
   /** Prompt tokens that its cache held. */
   readonly cachedTokens: number;
+  /** Prompt tokens of the parts that are not text; undefined if it does not report them. */
+  readonly partTokens?: number;
 }

@@ -19,6 +19,8 @@ export interface Parser {
   readonly dialect: Dialect;
   /** Top-level keys that it reads; with an empty list the body is not scanned at all. */
   readonly keys: readonly string[];
+  /** Those of `keys` that hold a conversation, in which images, audio and files are looked for; none by default. */
+  readonly partKeys?: readonly string[];
   /** Events at the beginning of a stream that come before the prompt is processed; 0 by default. */
   readonly openingEvents?: number;
   /** Throws RouterError for a body that can't be routed. */

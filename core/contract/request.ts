@@ -1,5 +1,6 @@
 import type { Dialect } from "./errors.ts";
 import type { PrefixMatch } from "./prefix-match.ts";
+import type { CountedPart, PromptPart } from "./prompt-part.ts";
 import type { DrawMethod } from "./rewriter.ts";
 
 /**
@@ -21,8 +22,10 @@ export interface ParsedBody {
   readonly isStream: boolean;
   /** The prompt's bytes, in the order in which the engine reads them (tools, system, messages). */
   readonly promptSpans: readonly Span[];
-  /** Estimated prompt length in tokens. */
+  /** Estimated prompt length in tokens, without the parts that are not text. */
   readonly promptTokens: number;
+  /** Parts of the prompt that are not text, each inside one of its spans, in their order; none by default. */
+  readonly promptParts?: readonly PromptPart[];
   /** The client's limit on generated tokens; 0 if it gave none. */
   readonly maxOutputTokens: number;
   /** Prompts with different salts never match in the prefix cache; "" if absent. */
@@ -44,6 +47,9 @@ export type OnDemand = "never" | "configured" | "asked";
  * const uncached = request.promptTokens - request.prefix.matchedTokens(endpoint.slot);
  */
 export interface InferenceRequest extends ParsedBody {
+  /** Estimated prompt length in tokens: text corrected by what replicas report, and the parts' tokens. */
+  readonly promptTokens: number;
+  readonly promptParts: readonly CountedPart[];
   readonly id: string;
   /** Type of the parser that read it: "completions", "messages" … */
   readonly api: string;
@@ -60,7 +66,7 @@ export interface InferenceRequest extends ParsedBody {
   readonly draw: DrawMethod | undefined;
   /** Whether a replica that does not list the target may get the request, so that it loads it. */
   readonly onDemand: OnDemand;
-  /** The parser's estimate of the prompt's tokens; `promptTokens` is this, corrected by reports from the replicas. */
+  /** The parser's estimate of the tokens of the prompt's text, which `promptTokens` corrects by reports from the replicas. */
   readonly parsedTokens: number;
   /** How much of the prompt each endpoint's cache is believed to hold. */
   readonly prefix: PrefixMatch;

@@ -56,6 +56,7 @@ export function makeRequest(overrides: Partial<InferenceRequest> = {}): Inferenc
     isStream: false,
     promptSpans: [],
     promptTokens: 0,
+    promptParts: [],
     parsedTokens: overrides.promptTokens ?? 0,
     maxOutputTokens: 0,
     cacheSalt: "",

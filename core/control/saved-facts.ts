@@ -25,6 +25,7 @@ export function savedFacts(config: ActiveConfig, kept: KeptState, { facts, load,
   return writeFacts(facts, load.at(clock.now()), {
     savedAt: new Date(clock.wall()).toISOString(),
     tokenFactors: tokenScale.factors(),
+    partTokens: tokenScale.parts.perUnit(),
     kept: saved,
     lost: plugins.filter(isLost).map(({ name }) => name),
     targets: config.targets,

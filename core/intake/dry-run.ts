@@ -4,6 +4,7 @@ import { bodyTooLarge } from "../body/receive.ts";
 import type { Decision } from "../contract/decision.ts";
 import type { LoadView } from "../contract/load-view.ts";
 import type { Random } from "../contract/profile-plugin.ts";
+import { NO_PARTS } from "../contract/prompt-part.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 import type { Rewriter } from "../contract/rewriter.ts";
 import { errorOf } from "../errors/wire-errors.ts";
@@ -66,8 +67,8 @@ function incomingOf(asked: DryRunRequest, config: ActiveConfig, headAtMs: number
   if (keys.length > 0) checkContentType(head);
   const body =
     keys.length > 0
-      ? readJsonBody(asked.body, keys, limits.bodyDepth)
-      : new JsonBody(asked.body, asked.body.length, { spanOf: () => undefined });
+      ? readJsonBody(asked.body, parser.plugin, limits.bodyDepth)
+      : new JsonBody(asked.body, asked.body.length, { parts: NO_PARTS, spanOf: () => undefined });
   return { id: "dry-run", headAtMs, head, method: head.method, path, query, peer: "", parser, body };
 }
 

@@ -6,6 +6,7 @@ import { DIRECT_BYTES, SlicedScan, type SlicedScanOwner } from "../body/sliced-s
 import { asRouterError, type Dialect, type RouterError } from "../contract/errors.ts";
 import type { Outcome } from "../contract/outcome.ts";
 import type { Parser } from "../contract/parser.ts";
+import { NO_PARTS } from "../contract/prompt-part.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 import { thrownText } from "../contract/thrown-text.ts";
 import type { Trace } from "../contract/trace.ts";
@@ -39,7 +40,7 @@ export function intake(plane: DataPlane): RequestStarter {
   };
 }
 
-const NO_KEYS: KeySpans = { spanOf: () => undefined };
+const NO_KEYS: KeySpans = { parts: NO_PARTS, spanOf: () => undefined };
 /** Smaller bodies stay until their request ends: what must be known of a body afterwards costs more than its memory. */
 const LEAST_FREED_BYTES = 16 * 1024;
 const NO_BODY = new Uint8Array(0);
@@ -180,7 +181,7 @@ class RequestIntake implements RequestReceiver, RunOwner, SlicedScanOwner {
     this.#query = query;
     this.#parser = isPreflight(this.#head, this.#config.settings.cors) ? undefined : this.#config.routes.get(path)?.get(method);
     if (this.#parser === undefined) return this.#respondWithoutParser();
-    const { dialect, keys } = this.#parser.plugin;
+    const { dialect, keys, partKeys } = this.#parser.plugin;
     this.#dialect = dialect;
     this.#trace = traceRequest(this.#config, this.#head, this.#plane.pluginFaults);
     const { clients } = this.#plane;
@@ -190,7 +191,7 @@ class RequestIntake implements RequestReceiver, RunOwner, SlicedScanOwner {
     this.#body = new BodyBuffer(bodyLength, limits.bodyBytes, this.#plane.memory, this);
     if (keys.length === 0) return;
     checkContentType(this.#head);
-    this.#scanner = new BodyScanner(keys, limits.bodyDepth);
+    this.#scanner = new BodyScanner(keys, limits.bodyDepth, partKeys);
     if (bodyLength > DIRECT_BYTES) this.#scanInSlices(this.#body, this.#scanner, 0);
   }
 

@@ -1,28 +1,48 @@
-import type { Prompt } from "./trace.ts";
+import type { Span } from "../contract/request.ts";
+import type { TraceRequest } from "./trace.ts";
 
 /** 64 single-byte characters: four of them encode any 24-bit id. */
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 const WORD_BYTES = 4;
 
-/** Encodes prompts as bytes, four for each token, so that prompts share a byte prefix exactly where they share blocks. */
+/** Encodes prompts as bytes, four for each token of text, so that prompts share a byte prefix exactly where they share blocks. */
 export class PromptWriter {
   readonly #words: Int32Array;
 
-  /** `maxTokens`: length of the longest prompt. One prompt is held at a time. */
-  constructor(maxTokens: number) {
-    this.#words = new Int32Array(maxTokens);
+  /** For the prompts of these requests. One prompt is held at a time. */
+  constructor(requests: readonly Written[]) {
+    this.#words = new Int32Array(requests.reduce((most, request) => Math.max(most, wordsOf(request)), 0));
   }
 
   /** Returns the prompt's bytes; the next call overwrites them. */
-  write(prompt: Prompt): Uint8Array {
+  write(request: Written): Uint8Array {
+    const { prompt, image } = request;
     let at = 0;
     for (let block = 0; block < prompt.blocks.length; block++) {
-      const end = at + prompt.tokensIn(block);
+      const isImage = image !== undefined && block === prompt.blocks.length - 1;
+      const end = at + (isImage ? image.bytes / WORD_BYTES : prompt.tokensIn(block));
       this.#words.fill(spell(prompt.blocks[block]!), at, end);
       at = end;
     }
-    return new Uint8Array(this.#words.buffer, 0, prompt.tokens * WORD_BYTES);
+    return new Uint8Array(this.#words.buffer, 0, at * WORD_BYTES);
   }
+}
+
+type Written = Pick<TraceRequest, "prompt" | "image">;
+
+/** Tokens of a prompt's text. */
+export function textTokens({ prompt, image }: Written): number {
+  return image === undefined ? prompt.tokens : prompt.tokens - prompt.tokensIn(prompt.blocks.length - 1);
+}
+
+/** Where the prompt's image is in its bytes. */
+export function imageSpan(request: Written): Span {
+  const start = textTokens(request) * WORD_BYTES;
+  return [start, start + (request.image?.bytes ?? 0)];
+}
+
+function wordsOf(request: Written): number {
+  return imageSpan(request)[1] / WORD_BYTES;
 }
 
 /** The id as four characters in one 32-bit number. */

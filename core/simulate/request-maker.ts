@@ -1,13 +1,16 @@
 import { JsonBody } from "../body/json-body.ts";
 import type { Random } from "../contract/profile-plugin.ts";
+import { NO_PARTS } from "../contract/prompt-part.ts";
 import type { InferenceRequest, ParsedBody } from "../contract/request.ts";
 import { parse } from "../stages/parse.ts";
 import { Head } from "../wire/head.ts";
-import { PromptWriter } from "./prompt-bytes.ts";
+import { imageSpan, PromptWriter, textTokens } from "./prompt-bytes.ts";
 import type { RouterSide } from "./router-side.ts";
 import type { Trace, TraceRequest } from "./trace.ts";
 
 const PATH = "/v1/completions";
+/** What a router takes text for that it knows nothing else of. */
+const BYTES_PER_TOKEN = 4;
 const START_LINE = `POST ${PATH} HTTP/1.1\r\n`;
 const HEAD = new Head(`${START_LINE}\r\n`, { method: "POST", target: PATH, status: 0, minor: 1, length: START_LINE.length }, []);
 
@@ -18,20 +21,23 @@ export class RequestMaker {
   readonly #random: Random;
 
   constructor(trace: Trace, tokenError: number, random: Random) {
-    this.#writer = new PromptWriter(trace.requests.reduce((most, { prompt }) => Math.max(most, prompt.tokens), 0));
+    this.#writer = new PromptWriter(trace.requests);
     this.#tokenError = tokenError;
     this.#random = random;
   }
 
   /** The request's body is spelt out anew each time it is read; the bytes last until the next body is. */
   make(traced: TraceRequest, index: number, router: RouterSide): InferenceRequest {
-    const bytes = this.#writer.write(traced.prompt);
+    const bytes = this.#writer.write(traced);
+    const span = imageSpan(traced);
+    const isText = traced.image?.isRecognised !== true;
     const parsed: ParsedBody = {
       model: traced.model,
       modelSpan: [0, 0],
       isStream: true,
       promptSpans: [[0, bytes.length]],
-      promptTokens: this.#believed(traced.prompt.tokens),
+      promptTokens: this.#believed(isText ? bytes.length / BYTES_PER_TOKEN : textTokens(traced)),
+      promptParts: isText ? NO_PARTS : [{ kind: "image", span, isInline: true }],
       maxOutputTokens: 0,
       cacheSalt: "",
       isRepeatable: true,
@@ -45,10 +51,10 @@ export class RequestMaker {
       query: "",
       peer: "",
       parser: { name: "trace", type: "completions", plugin: { routes: [], dialect: "openai", keys: [], parse: () => parsed } },
-      body: new JsonBody(bytes, bytes.length, { spanOf: () => undefined }),
+      body: new JsonBody(bytes, bytes.length, { parts: NO_PARTS, spanOf: () => undefined }),
     } as const;
     const request = parse(incoming, router.config, router);
-    return Object.defineProperty(request, "body", { get: () => this.#writer.write(traced.prompt) });
+    return Object.defineProperty(request, "body", { get: () => this.#writer.write(traced) });
   }
 
   /** The router's estimate of a token count. */

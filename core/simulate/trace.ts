@@ -1,3 +1,5 @@
+import type { TraceImage } from "./images.ts";
+
 /** Recorded traffic: arrival times, prompt and output lengths, and which prompts share a prefix. */
 export interface Trace {
   readonly name: string;
@@ -14,6 +16,8 @@ export interface TraceRequest {
   readonly prompt: Prompt;
   readonly outputTokens: number;
   readonly model: string;
+  /** The prompt's last block is an image. */
+  readonly image?: TraceImage;
 }
 
 export const MAX_PROMPT_TOKENS = 2 ** 24;

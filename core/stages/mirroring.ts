@@ -179,7 +179,7 @@ function obstacle({ request, plane }: Original, { target, inFlight, maxInFlight 
 
 /** The request as the mirror's replica gets it. Its id is another one: engines take two requests of one id for the same. */
 function copyOf({ request, plane }: Original, target: string, number: number): InferenceRequest {
-  const { api, cacheSalt, body, promptSpans, promptTokens } = request;
+  const { api, cacheSalt, body, promptSpans, promptTokens, promptParts } = request;
   const key = { api, target, cacheSalt };
   return {
     ...request,
@@ -187,7 +187,7 @@ function copyOf({ request, plane }: Original, target: string, number: number): I
     target,
     // Copies load nothing into replicas that serve clients.
     onDemand: "never",
-    prefix: plane.prefixIndex?.match(key, body, promptSpans, promptTokens) ?? NO_PREFIX,
+    prefix: plane.prefixIndex?.match(key, body, promptSpans, promptTokens, promptParts) ?? NO_PREFIX,
   };
 }
 

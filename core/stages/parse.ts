@@ -1,7 +1,9 @@
 import type { ActiveConfig } from "../active-config.ts";
 import { NO_PREFIX } from "../contract/prefix-match.ts";
+import { NO_PARTS } from "../contract/prompt-part.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 import type { Incoming } from "../intake/incoming.ts";
+import { type PartScale, tokensOf } from "../state/part-scale.ts";
 import type { PrefixIndex } from "../state/prefix-index.ts";
 import type { TokenScale } from "../state/token-scale.ts";
 import { drawTarget } from "./draw-target.ts";
@@ -10,7 +12,7 @@ import { type NamesPlane, onDemand } from "./on-demand.ts";
 /** What parsing reads of the data plane; it changes none of it but the rewriters' counts. */
 export interface ParsePlane extends NamesPlane {
   readonly prefixIndex: Pick<PrefixIndex, "match"> | undefined;
-  readonly tokenScale: Pick<TokenScale, "scaled">;
+  readonly tokenScale: Pick<TokenScale, "scaled"> & { readonly parts: Pick<PartScale, "counted"> };
 }
 
 /**
@@ -28,7 +30,8 @@ export function parse(
   const draw = drawTarget(parsed, incoming, config, plane);
   const target = draw?.target ?? parsed.model;
   const key = { api: parser.type, target, cacheSalt: parsed.cacheSalt };
-  const promptTokens = tokenScale.scaled(parser.type, parsed.promptTokens);
+  const promptParts = tokenScale.parts.counted(target, parsed.promptParts ?? NO_PARTS);
+  const promptTokens = tokenScale.scaled(parser.type, parsed.promptTokens) + tokensOf(promptParts);
   // Written field by field, because a spread makes the engine build the object in steps.
   return {
     model: parsed.model,
@@ -36,6 +39,7 @@ export function parse(
     isStream: parsed.isStream,
     promptSpans: parsed.promptSpans,
     promptTokens,
+    promptParts,
     maxOutputTokens: parsed.maxOutputTokens,
     cacheSalt: parsed.cacheSalt,
     isRepeatable: parsed.isRepeatable,
@@ -50,6 +54,6 @@ export function parse(
     rule: draw?.rule ?? "",
     draw: draw?.method,
     onDemand: onDemand(target, config, plane),
-    prefix: prefixIndex?.match(key, body.bytes, parsed.promptSpans, promptTokens) ?? NO_PREFIX,
+    prefix: prefixIndex?.match(key, body.bytes, parsed.promptSpans, promptTokens, promptParts) ?? NO_PREFIX,
   };
 }

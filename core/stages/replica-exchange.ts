@@ -267,7 +267,7 @@ export class Exchange implements ResponseReader {
   #learn(usage: Usage | undefined): void {
     if (usage === undefined) return;
     const { request, plane } = this.#sending;
-    plane.tokenScale.learn(request.api, request.parsedTokens, usage.promptTokens);
+    plane.tokenScale.reported(request, usage);
     this.#claim.report(usage);
   }
 }

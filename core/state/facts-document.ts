@@ -2,6 +2,7 @@ import type { Endpoint } from "../contract/endpoint.ts";
 import type { AdapterFacts, LoadView, UnlistedName } from "../contract/load-view.ts";
 import { nameSet } from "../contract/name-set.ts";
 import { type Facts, factsOf } from "./facts.ts";
+import type { PartTokens } from "./part-scale.ts";
 import type { SavedState } from "./saved-state.ts";
 
 /** Grows with each change of the shape. */
@@ -18,6 +19,8 @@ export interface FactsDocument {
   readonly nowMs: number;
   /** Reported / estimated length of prompts, by API. */
   readonly tokenFactors: Readonly<Record<string, number>>;
+  /** Tokens of images, and of each KiB of other parts that are not text, by target. */
+  readonly partTokens?: PartTokens | undefined;
   /** What built-in plugins of the decision keep, such as the turns of round-robin. */
   readonly kept: readonly SavedState[];
   /** Plugins of the decision that keep something which is not in this document, by their names in the config. */
@@ -56,7 +59,7 @@ const NUMBERS = [
 
 type NumberName = (typeof NUMBERS)[number];
 
-interface FactsExtras extends Pick<FactsDocument, "savedAt" | "tokenFactors" | "kept" | "lost"> {
+interface FactsExtras extends Pick<FactsDocument, "savedAt" | "tokenFactors" | "partTokens" | "kept" | "lost"> {
   /** The names that replicas may load: for a decision about another name, what its refusals taught is lost. */
   readonly targets: Iterable<string>;
 }

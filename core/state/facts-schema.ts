@@ -72,6 +72,10 @@ export const factsSchema = z.object({
   nowMs: z.number().describe("The router's clock, by which times in Ms are written."),
   adapterLoadMs: z.number(),
   tokenFactors: z.record(z.string(), z.number()).describe("Reported / estimated length of prompts, by API."),
+  partTokens: z
+    .record(z.string(), z.partialRecord(z.enum(["image", "audio", "video", "file"]), z.number().nonnegative()))
+    .optional()
+    .describe("Tokens of an image, and of a KiB of another part that is not text, by target."),
   kept: z
     .array(
       z

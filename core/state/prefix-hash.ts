@@ -1,5 +1,6 @@
 import type { Span } from "../contract/request.ts";
 import { startModule } from "../runtime/wasm.ts";
+import { type HashedPart, isInside } from "./hashed-prompt.ts";
 import { PREFIX_HASH_MODULE } from "./prefix-hash-module.ts";
 
 // One pass hashes all blocks of a prompt: the hash of block n covers every byte up to its end, so equal hashes mean equal
@@ -49,15 +50,9 @@ const { memory, take } = startModule(PREFIX_HASH_MODULE) as unknown as HashModul
 const window = new Uint8Array(memory.buffer, 0, WINDOW_BYTES);
 const units = new Uint16Array(memory.buffer, 0, WINDOW_BYTES / 2);
 const words = new Int32Array(memory.buffer);
+const NO_PARTS: readonly never[] = [];
 /** The block ends that the module's memory holds now; all prompts of an index have the same. */
 let knownEnds: Int32Array | undefined;
-
-/** Length of a prompt in bytes: its spans plus one separator byte between two spans, so that moving a boundary changes hashes. */
-export function promptBytes(spans: readonly Span[]): number {
-  let bytes = Math.max(0, spans.length - 1);
-  for (const [start, end] of spans) bytes += end - start;
-  return bytes;
-}
 
 /** Hashes prompts with one secret. The constructor throws RangeError when the secret does not have `SECRET_WORDS` words. */
 export class PrefixHasher {
@@ -82,18 +77,35 @@ export class PrefixHasher {
 
   /**
    * The hashes of the first `blocks` blocks, two 32-bit words each. `ends` holds the byte at which each block ends, a multiple
-   * of eight; the prompt must be at least as long as `ends[blocks - 1]`. Throws RangeError for too many blocks.
+   * of eight; the prompt must be at least as long as `ends[blocks - 1]`. In place of a part's data, their own hash is hashed, filled
+   * up with zeros. Throws RangeError for too many blocks.
    */
-  hash(key: PrefixKey, body: Uint8Array, spans: readonly Span[], ends: Int32Array, blocks: number): readonly number[] {
+  hash(
+    key: PrefixKey,
+    body: Uint8Array,
+    spans: readonly Span[],
+    ends: Int32Array,
+    blocks: number,
+    parts: readonly HashedPart[] = NO_PARTS,
+  ): readonly number[] {
     if (blocks === 0) return [];
     if (blocks > MAX_BLOCKS) throw new RangeError(`A prompt has at most ${MAX_BLOCKS} blocks`);
+    const digests = parts.length === 0 ? NO_PARTS : parts.map(({ span }) => this.#digest(body, span));
     this.#blocks = blocks;
     this.#missing = ends[blocks - 1]!;
     this.#begin(key, ends);
+    let next = 0;
     for (let index = 0; index < spans.length && this.#missing > 0; index++) {
-      if (index > 0) this.#takeSeparator();
+      if (index > 0) this.#takeZeros(1);
       const span = spans[index]!;
-      this.#takeBytes(body, span[0], Math.min(span[1], span[0] + this.#missing));
+      let at = span[0];
+      for (; next < parts.length && isInside(parts[next]!.span, span); next++) {
+        const part = parts[next]!;
+        this.#takeBytes(body, at, part.span[0]);
+        this.#takePart(digests[next]!, part.bytes);
+        at = part.span[1];
+      }
+      this.#takeBytes(body, at, span[1]);
     }
     take(this.#fill, blocks);
     // A plain array: V8 allocates typed arrays of this size outside its heap, which costs more than hashing a short prompt.
@@ -113,22 +125,51 @@ export class PrefixHasher {
     knownEnds = ends;
   }
 
-  /** A zero byte, which no JSON text contains. */
-  #takeSeparator(): void {
-    this.#makeRoom();
-    window[this.#fill++] = 0;
-    this.#missing--;
+  /** The hash of a part's data: eight bytes. */
+  #digest(body: Uint8Array, [start, end]: Span): Uint8Array {
+    const padding = STEP_BYTES + ((start - end) & (STEP_BYTES - 1));
+    this.#blocks = 1;
+    this.#missing = end - start + padding;
+    this.#fill = 0;
+    words.set(this.#start, STATE_WORD);
+    words[POSITION_WORD] = 0;
+    words[POSITION_WORD + 1] = 0;
+    words[ENDS_WORD] = this.#missing;
+    knownEnds = undefined;
+    this.#takeBytes(body, start, end);
+    this.#takeZeros(padding);
+    take(this.#fill, 1);
+    return new Uint8Array(memory.buffer.slice(HASHES_ADDRESS, HASHES_ADDRESS + STEP_BYTES));
   }
 
-  #takeBytes(body: Uint8Array, start: number, end: number): void {
-    for (let at = start; at < end; ) {
+  #takePart(digest: Uint8Array, bytes: number): void {
+    this.#takeBytes(digest, 0, digest.length);
+    this.#takeZeros(bytes - digest.length);
+  }
+
+  /** Zero bytes, which no JSON text contains. */
+  #takeZeros(count: number): void {
+    for (let left = Math.min(count, this.#missing); left > 0; ) {
       this.#makeRoom();
-      const stop = Math.min(end, at + WINDOW_BYTES - this.#fill);
+      const taken = Math.min(left, WINDOW_BYTES - this.#fill);
+      window.fill(0, this.#fill, this.#fill + taken);
+      this.#fill += taken;
+      this.#missing -= taken;
+      left -= taken;
+    }
+  }
+
+  /** Bytes up to `end`, or to the end of the last block. */
+  #takeBytes(body: Uint8Array, start: number, end: number): void {
+    const last = Math.min(end, start + this.#missing);
+    for (let at = start; at < last; ) {
+      this.#makeRoom();
+      const stop = Math.min(last, at + WINDOW_BYTES - this.#fill);
       window.set(body.subarray(at, stop), this.#fill);
       this.#fill += stop - at;
       at = stop;
     }
-    this.#missing -= Math.max(0, end - start);
+    this.#missing -= Math.max(0, last - start);
   }
 
   #makeRoom(): void {

@@ -1,8 +1,11 @@
 import type { PrefixMatch } from "../contract/prefix-match.ts";
+import { type CountedPart, NO_PARTS } from "../contract/prompt-part.ts";
 import type { Span } from "../contract/request.ts";
+import { type HashedPrompt, hashedPrompt, tokensBefore } from "./hashed-prompt.ts";
 import { HitTrust } from "./hit-trust.ts";
+import { BYTES_PER_TOKEN } from "./part-size.ts";
 import { blockEnds, wholeBlocks } from "./prefix-blocks.ts";
-import { PrefixHasher, type PrefixKey, promptBytes, SECRET_WORDS } from "./prefix-hash.ts";
+import { PrefixHasher, type PrefixKey, SECRET_WORDS } from "./prefix-hash.ts";
 import { type Admission, type Chain, Residency, type SlotResidency } from "./residency.ts";
 
 export interface PrefixIndexSettings {
@@ -31,7 +34,6 @@ export interface PrefixIndexStats {
 
 const DEFAULT_CAPACITY_TOKENS = 524_288;
 const DEFAULT_MAX_PROMPT_TOKENS = 1_048_576;
-const BYTES_PER_TOKEN = 4;
 /** The table counts tokens in 16 bits per block and 32 bits per slot. */
 const MAX_BLOCK_TOKENS = 0xffff;
 const MAX_CAPACITY_TOKENS = 2 ** 30;
@@ -55,12 +57,17 @@ export class PrefixIndex {
   }
 
   /** Hashes the prompt once. Scorers read the result; `admit`, `withdraw`, `generated` and `reported` take it back. */
-  match(key: PrefixKey, body: Uint8Array, spans: readonly Span[], promptTokens: number): PromptPrefix {
-    const bytes = promptBytes(spans);
-    const blocks = wholeBlocks(this.#ends, bytes);
-    const hashes = this.#hasher.hash(key, body, spans, this.#ends, blocks);
-    const tokensPerByte = promptTokens > 0 && bytes > 0 ? promptTokens / bytes : 1 / BYTES_PER_TOKEN;
-    return new PromptPrefix(this.#residency, hashes, this.#ends, { tokensPerByte, bytes, trust: this.#trust });
+  match(
+    key: PrefixKey,
+    body: Uint8Array,
+    spans: readonly Span[],
+    promptTokens: number,
+    parts: readonly CountedPart[] = NO_PARTS,
+  ): PromptPrefix {
+    const prompt = hashedPrompt(spans, promptTokens, parts);
+    const blocks = wholeBlocks(this.#ends, prompt.bytes);
+    const hashes = this.#hasher.hash(key, body, spans, this.#ends, blocks, prompt.parts);
+    return new PromptPrefix(this.#residency, hashes, this.#ends, prompt, this.#trust);
   }
 
   /** The request was sent to the slot's endpoint, which will hold its whole prompt. Ignores a `prefix` not made by `match`. */
@@ -112,7 +119,7 @@ export class PromptPrefix implements PrefixMatch, Chain {
   readonly hashes: readonly number[];
   readonly residency: Residency;
   readonly #ends: Int32Array;
-  readonly #tokensPerByte: number;
+  readonly #prompt: HashedPrompt;
   /** Estimated tokens of the whole prompt. */
   readonly #tokens: number;
   readonly #trust: HitTrust;
@@ -123,18 +130,13 @@ export class PromptPrefix implements PrefixMatch, Chain {
   /** One for each slot that the request was sent to; usually one. */
   #admissions: readonly Admission[] = [];
 
-  constructor(
-    residency: Residency,
-    hashes: readonly number[],
-    ends: Int32Array,
-    { tokensPerByte, bytes, trust }: { tokensPerByte: number; bytes: number; trust: HitTrust },
-  ) {
+  constructor(residency: Residency, hashes: readonly number[], ends: Int32Array, prompt: HashedPrompt, trust: HitTrust) {
     this.blocks = hashes.length / 2;
     this.hashes = hashes;
     this.residency = residency;
     this.#ends = ends;
-    this.#tokensPerByte = tokensPerByte;
-    this.#tokens = bytes * tokensPerByte;
+    this.#prompt = prompt;
+    this.#tokens = tokensBefore(prompt, prompt.bytes);
     this.#trust = trust;
     this.#held = unread(residency.slotsUsed);
   }
@@ -154,15 +156,15 @@ export class PromptPrefix implements PrefixMatch, Chain {
 
   /** Tokens of the blocks held, without the slot's correction by `HitTrust`. */
   heldTokens(slot: number): number {
-    return this.#bytesIn(this.matchedBlocks(slot)) * this.#tokensPerByte;
+    return this.#tokensIn(this.matchedBlocks(slot));
   }
 
   matchedFraction(slot: number): number {
-    return this.blocks === 0 ? 0 : this.#bytesIn(this.matchedBlocks(slot)) / this.#bytesIn(this.blocks);
+    return this.blocks === 0 ? 0 : this.#tokensIn(this.matchedBlocks(slot)) / this.#tokensIn(this.blocks);
   }
 
   tokensIn(block: number): number {
-    const tokens = Math.round((this.#bytesIn(block + 1) - this.#bytesIn(block)) * this.#tokensPerByte);
+    const tokens = Math.round(this.#tokensIn(block + 1) - this.#tokensIn(block));
     return Math.min(MAX_BLOCK_TOKENS, Math.max(1, tokens));
   }
 
@@ -180,8 +182,9 @@ export class PromptPrefix implements PrefixMatch, Chain {
     this.residency.withdraw(this, admission);
   }
 
-  #bytesIn(blocks: number): number {
-    return blocks === 0 ? 0 : this.#ends[blocks - 1]!;
+  /** Tokens of the first `blocks` blocks. */
+  #tokensIn(blocks: number): number {
+    return blocks === 0 ? 0 : tokensBefore(this.#prompt, this.#ends[blocks - 1]!);
   }
 }
 

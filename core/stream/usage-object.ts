@@ -23,7 +23,9 @@ const OUTPUT = 1;
 const CACHED = 2;
 const CACHE_READ = 3;
 const CACHE_CREATED = 4;
-const MEANINGS = 5;
+/** Of these fields the sum counts: vLLM has one for each kind of part that is not text. */
+const PARTS = 5;
+const MEANINGS = 6;
 
 const FIELDS: readonly (readonly [name: Uint8Array, meaning: number])[] = [
   [bytesOf("prompt_tokens"), PROMPT],
@@ -33,6 +35,9 @@ const FIELDS: readonly (readonly [name: Uint8Array, meaning: number])[] = [
   [bytesOf("cached_tokens"), CACHED],
   [bytesOf("cache_read_input_tokens"), CACHE_READ],
   [bytesOf("cache_creation_input_tokens"), CACHE_CREATED],
+  [bytesOf("image"), PARTS],
+  [bytesOf("audio"), PARTS],
+  [bytesOf("video"), PARTS],
 ];
 
 /** By meaning; NaN for what the object does not say. Only valid within one call. */
@@ -48,7 +53,8 @@ export function readUsage(bytes: Uint8Array, length: number): Usage | undefined 
   const promptTokens = numbers[PROMPT]! + apart;
   const outputTokens = numbers[OUTPUT]!;
   if (Number.isNaN(promptTokens) && Number.isNaN(outputTokens)) return undefined;
-  return { promptTokens, outputTokens, cachedTokens: Number.isNaN(read) ? numbers[CACHED]! : read };
+  const usage = { promptTokens, outputTokens, cachedTokens: Number.isNaN(read) ? numbers[CACHED]! : read };
+  return Number.isNaN(numbers[PARTS]) ? usage : { ...usage, partTokens: numbers[PARTS]! };
 }
 
 /** Index at which the object of the last `"usage"` key begins; -1 without one. */
@@ -82,7 +88,11 @@ function readNumbers(bytes: Uint8Array, start: number, end: number): boolean {
 function readField(bytes: Uint8Array, from: number, to: number, end: number): void {
   for (const [name, meaning] of FIELDS) {
     if (name.length !== to - from || !isAt(bytes, from, name)) continue;
-    if (Number.isNaN(numbers[meaning])) numbers[meaning] = numberAt(bytes, valueAt(bytes, to + 1, end), end);
+    const known = numbers[meaning]!;
+    if (!Number.isNaN(known) && meaning !== PARTS) return;
+    const value = numberAt(bytes, valueAt(bytes, to + 1, end), end);
+    if (Number.isNaN(known)) numbers[meaning] = value;
+    else if (!Number.isNaN(value)) numbers[meaning] = known + value;
     return;
   }
 }

@@ -12,6 +12,7 @@ export default defineParser({
       paths: ["/v1/chat/completions"],
       dialect: "openai",
       promptKeys: ["tools", "messages"],
+      partKeys: ["messages"],
       limitKeys: ["max_completion_tokens", "max_tokens"],
     }),
 });

@@ -18,6 +18,7 @@ export default defineParser({
       paths: ["/v1/messages", "/v1/messages/count_tokens"],
       dialect: "anthropic",
       promptKeys: ["tools", "system", "messages"],
+      partKeys: ["messages"],
       limitKeys: ["max_tokens"],
     });
     return {

@@ -12,6 +12,7 @@ export default defineParser({
       paths: ["/v1/responses"],
       dialect: "responses",
       promptKeys: ["instructions", "tools", "input"],
+      partKeys: ["input"],
       limitKeys: ["max_output_tokens"],
     });
     return {

@@ -2,6 +2,7 @@ import type { BodyView } from "../../core/contract/body-view.ts";
 import type { Dialect } from "../../core/contract/errors.ts";
 import { RouterError } from "../../core/contract/errors.ts";
 import type { Parser } from "../../core/contract/parser.ts";
+import type { PromptPart } from "../../core/contract/prompt-part.ts";
 import type { ParsedBody, Span } from "../../core/contract/request.ts";
 
 /** How one JSON API differs from another. */
@@ -10,6 +11,8 @@ export interface JsonApi {
   readonly dialect: Dialect;
   /** Keys that hold the prompt, in the order the engine reads them. */
   readonly promptKeys: readonly string[];
+  /** Those of the prompt's keys that may hold images, audio and files. */
+  readonly partKeys?: readonly string[];
   /** Keys that limit the generated tokens; the first that is set counts. */
   readonly limitKeys: readonly string[];
 }
@@ -24,6 +27,7 @@ export function jsonParser(api: JsonApi): Parser {
     routes: api.paths.map((path) => ({ method: "POST", path })),
     dialect: api.dialect,
     keys: ["model", "stream", "cache_salt", ...api.promptKeys, ...api.limitKeys],
+    ...(api.partKeys && { partKeys: api.partKeys }),
     parse: (body) => readFields(body, api),
   };
 }
@@ -38,7 +42,7 @@ function readFields(body: BodyView, api: JsonApi): ParsedBody {
     const span = body.span(key);
     if (span === undefined || !isPrompt(body, key)) continue;
     promptSpans.push(span);
-    promptTokens += body.countElements(key) || spanTokens(span);
+    promptTokens += body.countElements(key) || spanTokens(span, body.parts);
   }
   return {
     model,
@@ -46,6 +50,7 @@ function readFields(body: BodyView, api: JsonApi): ParsedBody {
     isStream: body.flag("stream"),
     promptSpans,
     promptTokens,
+    promptParts: body.parts,
     maxOutputTokens: outputLimit(body, api.limitKeys),
     cacheSalt: body.text("cache_salt") ?? "",
     isRepeatable: true,
@@ -64,9 +69,11 @@ function isPrompt(body: BodyView, key: string): boolean {
   return kind === "string" || kind === "array" || kind === "object";
 }
 
-/** Estimated tokens in a span of text, including its JSON syntax. (Token ids are counted instead.) */
-function spanTokens(span: Span): number {
-  return Math.ceil((span[1] - span[0]) / BYTES_PER_TOKEN);
+/** Estimated tokens of the text in a span, including its JSON syntax. (Token ids are counted instead.) */
+function spanTokens([start, end]: Span, parts: readonly PromptPart[]): number {
+  let bytes = end - start;
+  for (const { span } of parts) if (span[0] >= start && span[1] <= end) bytes -= span[1] - span[0];
+  return Math.ceil(bytes / BYTES_PER_TOKEN);
 }
 
 function outputLimit(body: BodyView, keys: readonly string[]): number {

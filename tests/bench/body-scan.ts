@@ -56,7 +56,7 @@ function escaped(body: Uint8Array): Uint8Array {
 }
 
 function scan(body: Uint8Array): string | undefined {
-  const scanner = new BodyScanner(KEYS, 256);
+  const scanner = new BodyScanner(KEYS, 256, ["messages"]);
   for (let end = CHUNK_BYTES; end < body.length; end += CHUNK_BYTES) scanner.push(body, end);
   scanner.finish(body, body.length);
   return new JsonBody(body, body.length, scanner).text("model");

@@ -13,6 +13,7 @@ const PROMPTS = [
   "[[1],[2,3]]",
   '["a","b"]',
   '[{"role":"user","content":"hi"}]',
+  '[{"role":"user","content":[{"type":"image_url","image_url":{"url":"https://x"}},{"image_url":"data:,"}]}]',
   "null",
   "7",
   "true",
@@ -32,7 +33,7 @@ const text = new TextDecoder();
 
 for (const [type, create] of builtInsOf("parser")) {
   const parser = create();
-  const bodyOf = (json: string) => readJsonBody(utf8.encode(json), parser.keys, 64);
+  const bodyOf = (json: string) => readJsonBody(utf8.encode(json), parser, 64);
 
   describe(`the parser ${type}`, () => {
     it("has routes", () => {
@@ -55,6 +56,9 @@ for (const [type, create] of builtInsOf("parser")) {
         assert.equal(parsed.model, 'the "model"', prompt);
         assert.equal(textAt(parsed.modelSpan), '"the \\"model\\""', prompt);
         for (const span of parsed.promptSpans) assert.equal(textAt(span), prompt);
+        for (const { span } of parsed.promptParts ?? []) {
+          assert.ok(parsed.promptSpans.some(([start, end]) => span[0] > start && span[1] < end));
+        }
         assert.ok(Number.isInteger(parsed.promptTokens) && parsed.promptTokens >= 0, prompt);
         assert.equal(text.decode(body.bytes), json);
       }

@@ -175,6 +175,6 @@ export function makeIncoming(json: string, lines: readonly string[] = []): Incom
     query: "",
     peer: "",
     parser: CHAT,
-    body: readJsonBody(Buffer.from(json), CHAT.plugin.keys, 64),
+    body: readJsonBody(Buffer.from(json), CHAT.plugin, 64),
   };
 }

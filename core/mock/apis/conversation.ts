@@ -2,9 +2,7 @@ import type { JsonObject } from "../fields.ts";
 import { isObject } from "../fields.ts";
 import { invalidField } from "../problem.ts";
 import { hashText, tokenize } from "../tokens.ts";
-
-/** Tokens per image. */
-const IMAGE_TOKENS = 64;
+import { mediaOf } from "./part-tokens.ts";
 
 /** A conversation as one prompt. Equal leading messages give equal leading tokens. */
 export function conversationTokens(messages: readonly unknown[], place: string): number[] {
@@ -17,22 +15,27 @@ export function conversationTokens(messages: readonly unknown[], place: string):
   return tokens;
 }
 
-/** The tokens of a message's content: text, or a list of text parts (by any API's name) and images. */
-export function contentTokens(content: unknown): number[] {
+/** Parts may hold parts: the results of tools, and documents in them. */
+const MOST_LEVELS = 4;
+
+/** The tokens of a message's content: text, or a list of text parts (by any API's name) and others. */
+export function contentTokens(content: unknown, levels = MOST_LEVELS): number[] {
   if (typeof content === "string") return tokenize(content);
   const tokens: number[] = [];
   for (const part of Array.isArray(content) ? content : []) {
-    if (isObject(part)) append(tokens, partTokens(part));
+    if (isObject(part)) append(tokens, partTokens(part, levels));
   }
   return tokens;
 }
 
-function partTokens(part: JsonObject): number[] {
+function partTokens(part: JsonObject, levels: number): number[] {
   if (typeof part["text"] === "string") return tokenize(part["text"]);
-  const picture = part["image_url"] ?? part["source"] ?? part["content"];
-  if (picture === undefined) return [];
-  // Equal images give equal tokens, so that the prefix cache finds them.
-  return new Array<number>(IMAGE_TOKENS).fill(hashText(JSON.stringify(picture), 0x811c9dc5));
+  const media = mediaOf(part);
+  // Equal data give equal tokens, so that the prefix cache finds them.
+  if (media !== undefined) return new Array<number>(media.tokens).fill(hashText(media.identity, 0x811c9dc5));
+  if (levels === 0) return [];
+  const source = isObject(part["source"]) ? (part["source"]["content"] ?? part["source"]["data"]) : undefined;
+  return contentTokens(part["content"] ?? source, levels - 1);
 }
 
 /** Appends in a loop: a long prompt spread into push() would overflow the stack. */

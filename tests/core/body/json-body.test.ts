@@ -3,7 +3,8 @@ import { describe, test } from "node:test";
 import { JsonBody, readJsonBody } from "../../../core/body/json-body.ts";
 import { utf8 } from "./verdict.ts";
 
-const read = (value: string): JsonBody => readJsonBody(utf8(`{"before":"x","k":${value},"after":1}`), ["k", "absent"], 16);
+const read = (value: string): JsonBody =>
+  readJsonBody(utf8(`{"before":"x","k":${value},"after":1}`), { keys: ["k", "absent"] }, 16);
 
 const WANTED = {
   text: 'The value of "k" must be a string.',
@@ -95,7 +96,7 @@ test("a missing key gives the empty result of each reader", () => {
 test("a string that is not UTF-8 is refused when it is read", () => {
   const bytes = utf8('{"model":"abc","user":"abc"}');
   bytes[11] = 0xff;
-  const body = readJsonBody(bytes, ["model", "user"], 4);
+  const body = readJsonBody(bytes, { keys: ["model", "user"] }, 4);
   assert.throws(() => body.text("model"), {
     code: "invalid_value",
     message: 'The value of "model" is not valid UTF-8; send the body in UTF-8.',
@@ -113,7 +114,7 @@ describe("numbers in an array", () => {
     for (let length = 0; length < 40; length++) {
       for (let offset = 0; offset < 4; offset++) {
         const ids = Array.from({ length }, (_, n) => (n * 7919) % 1000);
-        const body = readJsonBody(utf8(`${" ".repeat(offset)}{"k":${JSON.stringify(ids)}}`), ["k"], 16);
+        const body = readJsonBody(utf8(`${" ".repeat(offset)}{"k":${JSON.stringify(ids)}}`), { keys: ["k"] }, 16);
         assert.equal(body.countElements("k"), length);
       }
     }
@@ -122,9 +123,9 @@ describe("numbers in an array", () => {
 
 test("the body ends where its length says", () => {
   const storage = utf8('{"k":1}garbage');
-  const spans = readJsonBody(storage.subarray(0, 7), ["k"], 4);
-  const body = new JsonBody(storage, 7, { spanOf: (key) => spans.span(key) });
+  const spans = readJsonBody(storage.subarray(0, 7), { keys: ["k"] }, 4);
+  const body = new JsonBody(storage, 7, { parts: [], spanOf: (key) => spans.span(key) });
   assert.equal(body.bytes.length, 7);
   assert.equal(body.count("k"), 1);
-  assert.equal(new JsonBody(storage, 14, { spanOf: () => undefined }).bytes, storage);
+  assert.equal(new JsonBody(storage, 14, { parts: [], spanOf: () => undefined }).bytes, storage);
 });

@@ -6,7 +6,7 @@ import { utf8 } from "./verdict.ts";
 
 const splice = (text: string, target: string): readonly Uint8Array[] => {
   const bytes = utf8(text);
-  return spliceModel(bytes, readJsonBody(bytes, ["model"], 8).span("model")!, target);
+  return spliceModel(bytes, readJsonBody(bytes, { keys: ["model"] }, 8).span("model")!, target);
 };
 
 describe("a new name", () => {

@@ -1,22 +1,24 @@
 import { BodyScanner } from "../../../core/body/scan.ts";
 import { RouterError } from "../../../core/contract/errors.ts";
+import type { PromptPart } from "../../../core/contract/prompt-part.ts";
 
 export const KEYS = ["model", "stream", "max_tokens", "prompt"] as const;
 /** Bytes that a scanner must not read: they would end, change or continue any token. */
 const GARBAGE = ['"\\\u0000}]1', "0000000000000000", ",,,,,,,,"];
 
-/** The result of a scan: "ok" and the noted values' text, or the error's code and message. */
+/** The result of a scan: "ok", the noted values' text and the parts in the prompt, or the error's code and message. */
 export interface Verdict {
   readonly code: string;
   readonly message: string;
   readonly spans: Readonly<Record<string, readonly [number, number]>>;
+  readonly parts: readonly PromptPart[];
 }
 
 export const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 /** Scans a body in pieces that end at `cuts`; each time in another buffer, at another alignment, with other bytes after it. */
 export function verdict(body: Uint8Array, cuts: readonly number[] = [], maxDepth = 64): Verdict {
-  const scanner = new BodyScanner(KEYS, maxDepth);
+  const scanner = new BodyScanner(KEYS, maxDepth, ["prompt"]);
   try {
     cuts.forEach((cut, index) => {
       scanner.push(inLargerBuffer(body, cut, index), cut);
@@ -24,14 +26,14 @@ export function verdict(body: Uint8Array, cuts: readonly number[] = [], maxDepth
     scanner.finish(inLargerBuffer(body, body.length, cuts.length), body.length);
   } catch (thrown) {
     if (!(thrown instanceof RouterError)) throw thrown;
-    return { code: thrown.code, message: thrown.message, spans: {} };
+    return { code: thrown.code, message: thrown.message, spans: {}, parts: [] };
   }
   const spans: Record<string, readonly [number, number]> = {};
   for (const key of KEYS) {
     const span = scanner.spanOf(key);
     if (span !== undefined) spans[key] = span;
   }
-  return { code: "ok", message: "", spans };
+  return { code: "ok", message: "", spans, parts: scanner.parts };
 }
 
 /** At most `limit` places to cut a body, evenly spaced, without its two ends. */

@@ -99,7 +99,7 @@ describe("signalbox simulate", () => {
     const [table, refused, faulty] = await Promise.all([
       simulate(plain),
       simulate(plain, "-f", broken),
-      simulate(plain, "--replicas", "1", "--fault", "1:error"),
+      simulate(plain, "--replicas", "1", "--fault", "1:error", "--images", "0.5"),
     ]);
     assert.deepEqual([table.code, table.err], [0, ""]);
     assert.match(
@@ -107,6 +107,7 @@ describe("signalbox simulate", () => {
       /^plain\.jsonl: 60 requests in 0\.4 minutes\n8 replicas .*\n\n +hits +TTFT mean.*\ndefault +\d+\.\d% .* 100\.0%\n$/,
     );
     assert.deepEqual([refused.code, refused.out], [1, ""]);
+    assert.match(faulty.out, /^plain\.jsonl with an image in 50 % of its prompts: 60 requests/);
     assert.match(faulty.out, /\nfaults: 1:error\n\n.* ejections\ndefault .* 0\.0% +60 +0 +none\n$/);
     assert.match(refused.err, /broken\.yaml:3:\d+ .*randon.*\n.*\nNothing was simulated\.\n$/);
   });

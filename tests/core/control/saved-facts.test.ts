@@ -27,6 +27,8 @@ test("only what built-in plugins keep of rules and endpoints is saved; what othe
   for (const name of ["lora-affinity", "mine", "no-hit-lru"]) kept.get(name, name, 1, () => new Set(["PRIVATE"]));
   const tokenScale = new TokenScale();
   tokenScale.learn("messages", 1_000, 2_000);
+  const promptParts = tokenScale.parts.counted("m", [{ kind: "image", span: [0, 100], isInline: true }]);
+  tokenScale.reported({ api: "messages", target: "m", parsedTokens: 10, promptParts }, { promptTokens: 600 });
   const document = savedFacts({ ...config, profile: { ...config.profile, scorers, picker } }, kept, {
     facts: factsOf([]),
     load: new LoadTable(clock),
@@ -38,5 +40,9 @@ test("only what built-in plugins keep of rules and endpoints is saved; what othe
   ]);
   assert.deepEqual(document.lost, ["lora-affinity", "mine", "no-hit-lru"]);
   assert.deepEqual(Object.keys(document.tokenFactors), ["messages"]);
+  assert.deepEqual(
+    Object.entries(document.partTokens ?? {}).map(([target, kinds]) => [target, Object.keys(kinds)]),
+    [["m", ["image"]]],
+  );
   assert.doesNotMatch(JSON.stringify(document), /PRIVATE/);
 });

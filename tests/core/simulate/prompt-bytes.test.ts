@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PromptWriter } from "../../../core/simulate/prompt-bytes.ts";
-import { makePrompt } from "./traces.ts";
+import { imageSpan, PromptWriter, textTokens } from "../../../core/simulate/prompt-bytes.ts";
+import { makePrompt, makeTraced } from "./traces.ts";
 
-const writer = new PromptWriter(1_000);
+const writer = new PromptWriter([{ prompt: makePrompt([1], 1_000) }]);
 const textOf = (...args: Parameters<typeof makePrompt>) =>
-  new TextDecoder("utf-8", { fatal: true }).decode(writer.write(makePrompt(...args)));
+  new TextDecoder("utf-8", { fatal: true }).decode(writer.write({ prompt: makePrompt(...args) }));
 
 test("four printable bytes per token", () => {
   assert.match(textOf([1, 2, 3], 250), /^[\w-]{1000}$/);
@@ -26,4 +26,12 @@ test("two prompts share bytes exactly as far as they share blocks", () => {
     while (equal < a.length && a[equal] === b[equal]) equal++;
     assert.equal(Math.floor(equal / 4), equalTokens, `${one} and ${other}`);
   }
+});
+
+test("an image at the end has bytes of its own number", () => {
+  const request = { ...makeTraced(0, [1, 2, 3]), image: { bytes: 6_000, isRecognised: true } };
+  const bytes = new PromptWriter([request]).write(request);
+  assert.equal(bytes.length, 800 + 6_000);
+  assert.deepEqual([textTokens(request), imageSpan(request)], [200, [800, 6_800]]);
+  assert.equal(new Set(bytes.subarray(800)).size, new Set(bytes.subarray(800, 804)).size);
 });

@@ -21,6 +21,7 @@ const document = JSON.parse(
     writeFacts(factsOf(endpoints), load, {
       savedAt: "2030-01-01T00:00:00.000Z",
       tokenFactors: { messages: 1.5 },
+      partTokens: { v1: { image: 576, audio: 0.8 } },
       kept,
       lost: ["lora-affinity"],
       targets: ["v1"],

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import type { Span } from "../../../core/contract/request.ts";
+import { promptBytes } from "../../../core/state/hashed-prompt.ts";
 import { blockEnds, wholeBlocks } from "../../../core/state/prefix-blocks.ts";
-import { PrefixHasher, type PrefixKey, promptBytes } from "../../../core/state/prefix-hash.ts";
+import { PrefixHasher, type PrefixKey } from "../../../core/state/prefix-hash.ts";
 import { seededRandom } from "../../support/endpoints.ts";
 
 const SECRET = [0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344, 0xa4093822, 0x299f31d0];

@@ -8,7 +8,10 @@ const count = fc.oneof(fc.integer({ min: 0, max: 999_999_999 }), fc.constant(nul
 interface Reported {
   readonly prompt_tokens?: number | null;
   readonly completion_tokens?: number | null;
-  readonly prompt_tokens_details?: { readonly cached_tokens?: number | null } | null;
+  readonly prompt_tokens_details?: {
+    readonly cached_tokens?: number | null;
+    readonly multimodal_tokens?: Readonly<Record<string, number | null>> | null;
+  } | null;
 }
 
 /** An object with some of the keys, in any order, one of them within another object. */
@@ -19,7 +22,15 @@ const usage: fc.Arbitrary<Reported> = fc
       completion_tokens: count,
       total_tokens: count,
       prompt_tokens_details: fc.option(
-        fc.record({ audio_tokens: count, cached_tokens: count, note: fc.constant("}") }, { requiredKeys: [] }),
+        fc.record(
+          {
+            audio_tokens: count,
+            cached_tokens: count,
+            multimodal_tokens: fc.option(fc.record({ image: count, audio: count, video: count }, { requiredKeys: [] })),
+            note: fc.constant("}"),
+          },
+          { requiredKeys: [] },
+        ),
       ),
       cost: fc.double({ noNaN: true }),
     },
@@ -35,10 +46,12 @@ test("reads what a JSON parser reads, whatever the order and the spaces", () => 
   fc.assert(
     fc.property(usage, fc.constantFrom(undefined, 1, "\t"), (object, space) => {
       const text = JSON.stringify({ choices: [], usage: object }, undefined, space);
+      const parts = Object.values(object.prompt_tokens_details?.multimodal_tokens ?? {}).filter((value) => value !== null);
       const expected = {
         promptTokens: object.prompt_tokens ?? NONE,
         outputTokens: object.completion_tokens ?? NONE,
         cachedTokens: object.prompt_tokens_details?.cached_tokens ?? NONE,
+        ...(parts.length > 0 && { partTokens: parts.reduce((sum, value) => sum + value, 0) }),
       };
       const isEmpty = Number.isNaN(expected.promptTokens) && Number.isNaN(expected.outputTokens);
       assert.deepEqual(read(text), isEmpty ? undefined : expected);

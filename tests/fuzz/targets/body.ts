@@ -19,12 +19,14 @@ export const body: Target = {
     '{"model":"m","stream":true,"max_tokens":16,"prompt":["a",{"b":[1,-0.5e+3]}]}',
     ' {"a":{"model":"x"},"mod\\u0065l" : "\\ud83d\\ude00é\\n","prompt":"a long text without anything special in it, over many words of four bytes"}\n',
     '{"prompt":[1,2,3,40,-5,6.5,1e3],"max_tokens":1.0,"stream":null,"x":[[],{},[[[]]],"",false]}',
+    '{"prompt":[{"content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}},{"type":"image","source":{"type":"base64","data":"AAAA"}}]}]}',
     '{"max_tokens":12345678901234567890,"model":"\\"\\\\\\/","stream":false,"model2":0}',
   ].map((text) => Buffer.from(text)),
   words: [
     ...'{|}|[|]|,|:|"|\\|\\"|\\u0000|\\ud800|\\u0065|true|false|null|0|-|1.5|1e9|E|.|+| |\n|\0|\x1f|\x7f|\x80|\xff|\xef\xbb\xbf|é|"model":|"stream":true,|"a":|[]|{}|//'.split(
       "|",
     ),
+    ...["url", "data", "image_url", "source", "content", "file_id"].map((key) => `"${key}":`),
     "[".repeat(40),
     "a".repeat(100),
     "1,".repeat(50),
@@ -46,7 +48,7 @@ export const body: Target = {
 /** As the router takes a body in: gathered from reads, scanned on the way. */
 function gathered(input: Buffer, places: readonly number[], dice: Dice) {
   const buffer = makeBodyBuffer(dice.isIn(2) ? input.length : -1, 1 << 20);
-  const scanner = new BodyScanner(KEYS, DEEP);
+  const scanner = new BodyScanner(KEYS, DEEP, ["prompt"]);
   try {
     for (const piece of cut(input, places)) {
       buffer.append(Uint8Array.from(piece), 0, piece.length);
@@ -57,10 +59,10 @@ function gathered(input: Buffer, places: readonly number[], dice: Dice) {
     const spans = Object.fromEntries(
       KEYS.flatMap((key) => (scanner.spanOf(key) === undefined ? [] : [[key, scanner.spanOf(key)]])),
     );
-    return { code: "ok", message: "", spans };
+    return { code: "ok", message: "", spans, parts: scanner.parts };
   } catch (thrown) {
     if (!(thrown instanceof RouterError)) throw thrown;
-    return { code: thrown.code, message: thrown.message, spans: {} };
+    return { code: thrown.code, message: thrown.message, spans: {}, parts: [] };
   } finally {
     buffer.release();
   }
@@ -75,7 +77,7 @@ function checkValues(
   const wanted = KEYS.filter((key) => Object.hasOwn(value, key));
   assert.deepEqual(Object.keys(spans), wanted);
   const isUtf8 = Buffer.from(input.toString()).equals(input);
-  const json = readJsonBody(Uint8Array.from(input), KEYS, DEEP);
+  const json = readJsonBody(Uint8Array.from(input), { keys: KEYS }, DEEP);
   for (const key of wanted) {
     assert.deepEqual(parsedSpan(input, spans[key]!), value[key], key);
     checkReads(json, key, value[key], isUtf8);

@@ -13,7 +13,7 @@ test("nothing is read", () => {
   const parser = createPlugin(passthrough, { routes });
   assert.deepEqual(parser.routes, routes);
   assert.deepEqual(parser.keys, []);
-  const body = new JsonBody(new TextEncoder().encode("not JSON"), 8, { spanOf: () => assert.fail("read") });
+  const body = new JsonBody(new TextEncoder().encode("not JSON"), 8, { parts: [], spanOf: () => assert.fail("read") });
   const parsed = parser.parse(body);
   assert.deepEqual([parsed.model, parsed.modelSpan, parsed.promptSpans, parsed.isRepeatable], ["", [-1, -1], [], false]);
 });
