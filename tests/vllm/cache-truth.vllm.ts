@@ -4,12 +4,11 @@
  * for the conversations that are replayed.
  */
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { after, before, describe, it, test } from "node:test";
-import { gunzipSync } from "node:zlib";
 import { type RealVllm, startVllm, vllmDir } from "../support/real-vllm.ts";
-import { type AccessLine, startTestRouter, waitUntil } from "../support/router.ts";
-import { sharedPath } from "../support/shared.ts";
+import { startTestRouter, waitUntil } from "../support/router.ts";
+import type { CacheLine } from "./cache-line.ts";
+import { shareGptTexts } from "./sharegpt.ts";
 
 const PORTS = [8151, 8152] as const;
 /** 9,600 tokens: room for three or four conversations. */
@@ -35,12 +34,6 @@ const RUNS = [
 ] as const;
 type Run = (typeof RUNS)[number];
 
-interface Line extends AccessLine {
-  readonly promptTokens: number;
-  readonly cachedTokens: number;
-  readonly predictedCachedTokens: number;
-}
-
 interface Sums {
   readonly requests: number;
   readonly prompt: number;
@@ -55,11 +48,11 @@ interface Message {
 }
 
 const dir = vllmDir();
-const trace = sharedPath("traces/sharegpt_text_multiround.json.gz");
+const texts = shareGptTexts();
 
 if (dir === undefined) test("caches of a real vLLM", (t) => t.skip("SIGNALBOX_VLLM names no folder with venv/bin/vllm"));
-else if (trace === undefined) test("caches of a real vLLM", (t) => t.skip("The ShareGPT trace is not here"));
-else describe("caches of real vLLM servers", () => replays(dir, conversations(trace)));
+else if (texts === undefined) test("caches of a real vLLM", (t) => t.skip("The ShareGPT trace is not here"));
+else describe("caches of real vLLM servers", () => replays(dir, texts.map(messagesOf)));
 
 function replays(vllm: string, all: readonly (readonly Message[])[]): void {
   let servers: RealVllm[] = [];
@@ -114,7 +107,7 @@ async function replay(servers: readonly RealVllm[], { name, spec, hasNeighbour }
       }
     };
     await Promise.all(Array.from({ length: USERS }, play));
-    return router.log as readonly Line[];
+    return router.log as readonly CacheLine[];
   } finally {
     await router.close();
   }
@@ -127,17 +120,7 @@ async function ask(url: string, messages: readonly Message[], salt: string): Pro
   assert.equal(answer.status, 200, await answer.text());
 }
 
-/** The longest text of each conversation in the trace, cut into turns of a person and a model. */
-function conversations(file: string): readonly (readonly Message[])[] {
-  const rows = JSON.parse(gunzipSync(readFileSync(file)).toString()) as readonly { readonly input: string }[];
-  const longest = new Map<string, string>();
-  for (const { input } of rows) {
-    const start = input.slice(0, 100);
-    if (input.length > (longest.get(start)?.length ?? 0)) longest.set(start, input);
-  }
-  return [...longest.values()].map(messagesOf);
-}
-
+/** A text cut into turns of a person and a model. */
 function messagesOf(text: string): readonly Message[] {
   const half = CHARS_PER_TURN / 2;
   const count = Math.min(2 * TURNS - 1, Math.ceil(text.length / half));
@@ -147,7 +130,7 @@ function messagesOf(text: string): readonly Message[] {
   }));
 }
 
-function tableOf(lines: readonly Line[]): readonly string[] {
+function tableOf(lines: readonly CacheLine[]): readonly string[] {
   const endpoints = [...new Set(lines.map(({ endpoint }) => endpoint))].sort();
   const rows = endpoints.map((endpoint) => rowOf(endpoint, sumOf(lines.filter((line) => line.endpoint === endpoint))));
   const quarter = Math.ceil(lines.length / 4);
@@ -160,8 +143,8 @@ function rowOf(name: string, sums: Sums): string {
   return `${name.padEnd(16)} ${requests} requests, ${prompt} prompt tokens, predicted ${predicted}, reported ${reported} (${hits}), apart ${apart}`;
 }
 
-function sumOf(lines: readonly Line[]): Sums {
-  const sum = (read: (line: Line) => number) => lines.reduce((total, line) => total + read(line), 0);
+function sumOf(lines: readonly CacheLine[]): Sums {
+  const sum = (read: (line: CacheLine) => number) => lines.reduce((total, line) => total + read(line), 0);
   return {
     requests: lines.length,
     prompt: sum(({ promptTokens }) => promptTokens),
