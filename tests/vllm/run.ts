@@ -1,4 +1,7 @@
-/** Runs every `*.vllm.ts` here against the real vLLM that SIGNALBOX_VLLM names; says so loudly when there is none. */
+/**
+ * Runs every `*.vllm.ts` here, or with the word `bench` every `*.bench.ts`, against the real vLLM that SIGNALBOX_VLLM names; says so
+ * loudly when there is none. Benches compare times, which on a busy machine may fail.
+ */
 import { spawn } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -8,8 +11,9 @@ import { vllmDir } from "../support/real-vllm.ts";
 const LIMIT_MS = 20 * 60_000;
 
 const here = import.meta.dirname ?? ".";
+const ending = process.argv[2] === "bench" ? ".bench.ts" : ".vllm.ts";
 const files = readdirSync(here)
-  .filter((name) => name.endsWith(".vllm.ts"))
+  .filter((name) => name.endsWith(ending))
   .sort();
 
 /** Whether the file's tests passed, and there was at least one. */

@@ -1,6 +1,6 @@
 /**
  * Two real vLLM servers of different speed: the router learns which is which, and waiting for the first token becomes shorter than
- * with policies that don't know: `SIGNALBOX_VLLM=DIR node --import tsx --test tests/vllm/speeds.vllm.ts`.
+ * with policies that don't know: `SIGNALBOX_VLLM=DIR npm run bench:vllm`.
  */
 import assert from "node:assert/strict";
 import { after, before, describe, it, test } from "node:test";
