@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { basename } from "node:path";
-import { loadConfig, loadTexts } from "../../config/load.ts";
+import { type LoadedConfig, loadConfig, loadTexts } from "../../config/load.ts";
 import { formatProblems } from "../../config/problems.ts";
 import type { Definition } from "../contract/plugin.ts";
 import { printableLines } from "../contract/printable.ts";
@@ -28,8 +28,10 @@ export async function simulate(argv: readonly string[], registry: Registry): Pro
     process.stdout.write(SIMULATE_HELP);
     return 0;
   }
-  const configs = asked.files.length === 0 ? await defaultConfig(registry) : await readConfigs(asked.files, registry);
-  if (configs === undefined) return 1;
+  const standard = await defaultConfig(registry);
+  const own = asked.files.length === 0 ? [{ name: "default", loaded: standard }] : await readConfigs(asked.files, registry);
+  if (own === undefined) return 1;
+  const configs = asked.isExact ? [...own, { name: "exact state", loaded: standard, isExact: true }] : own;
   const traces: Trace[] = [];
   const random = seededRandom(asked.settings.seed ^ IMAGE_SEED);
   for (const path of asked.traces) traces.push(withImages(await readTraceFile(path), asked.images, random));
@@ -45,9 +47,10 @@ export async function simulate(argv: readonly string[], registry: Registry): Pro
   return 0;
 }
 
-async function defaultConfig(registry: Registry): Promise<readonly NamedConfig[] | undefined> {
+async function defaultConfig(registry: Registry): Promise<LoadedConfig> {
   const loaded = await loadTexts([], registry, [ANY_URL]);
-  return loaded.problems === undefined ? [{ name: "default", loaded }] : undefined;
+  if (loaded.problems === undefined) return loaded;
+  throw new Error(`The default config is not valid: ${formatProblems(loaded.problems)}`);
 }
 
 /** Every config under its file's name. Prints the problems and returns undefined if there are any. */

@@ -2,7 +2,7 @@ import type { EventQueue } from "./events.ts";
 import { MinHeap } from "./heap.ts";
 import { KvCache } from "./kv-cache.ts";
 import { Pace } from "./pace.ts";
-import type { TraceRequest } from "./trace.ts";
+import type { Prompt, TraceRequest } from "./trace.ts";
 
 /** How fast a replica computes. The defaults are the published parameters of SMG's mock worker. */
 export interface ReplicaModel {
@@ -32,7 +32,7 @@ export const DEFAULT_MODEL: ReplicaModel = {
 /** One request inside a replica. */
 export class Job {
   readonly request: TraceRequest;
-  /** Prompt tokens that were cached when the request was admitted. */
+  /** Prompt tokens that were cached when the request was admitted; until then, those expected when it came. */
   cachedTokens = 0;
   /** Prompt tokens still to be computed, once it is admitted. */
   prefillLeft = 0;
@@ -76,7 +76,8 @@ export class Replica {
   #steps = 0;
   #stepMs = 0;
   #startedAtMs = 0;
-  #isPrefillStep = false;
+  /** Prompt tokens that each of these steps computes. */
+  #stepTokens = 0;
   /** When the last token was computed, as far as steps have ended or the pace has changed. */
   #lastTokenMs = Number.NEGATIVE_INFINITY;
 
@@ -110,6 +111,22 @@ export class Replica {
     return this.#waiting.length + this.#prefilling.length + this.#decoding.size;
   }
 
+  /** Prompt tokens that are still to be computed; a step computes its own evenly. */
+  get prefillLeft(): number {
+    const stepShare = this.#isPrefillStep ? Math.min(1, (this.#pace.now() - this.#startedAtMs) / this.#stepMs) : 1;
+    let tokens = this.#stepTokens * (1 - stepShare);
+    for (const job of this.#prefilling) tokens += job.prefillLeft;
+    for (const job of this.#waiting) tokens += uncached(job);
+    return tokens;
+  }
+
+  /** Tokens of this prompt that would be found in the cache: those cached now, or of prompts that wait in front of it. */
+  cachedTokens(prompt: Prompt): number {
+    let tokens = this.#cache.heldTokens(prompt);
+    for (const { request } of this.#waiting) tokens = Math.max(tokens, prompt.sharedTokens(request.prompt));
+    return tokens;
+  }
+
   /** When the last token was computed, in simulated time; -Infinity before the first. */
   get lastTokenMs(): number {
     if (this.#steps === 0 || this.#isPrefillStep || this.#pace.factor === 0) return this.#lastTokenMs;
@@ -128,6 +145,7 @@ export class Replica {
   enqueue(job: Job): boolean {
     const { prompt, outputTokens } = job.request;
     if (!this.#cache.canEverHold(prompt, outputTokens)) return false;
+    job.cachedTokens = this.cachedTokens(prompt);
     this.#waiting.push(job);
     if (this.#steps === 0) this.#begin();
     else if (!this.#isPrefillStep) this.#cutShort();
@@ -146,24 +164,29 @@ export class Replica {
   restart(): void {
     this.#pace.cancel();
     this.#steps = 0;
+    this.#stepTokens = 0;
     this.#waiting.length = 0;
     this.#prefilling.length = 0;
     this.#decoding.clear();
     this.#cache = new KvCache(this.#model.kvTokens, this.#model.blockTokens);
   }
 
+  get #isPrefillStep(): boolean {
+    return this.#stepTokens > 0;
+  }
+
   #begin(): void {
     this.#admit();
     const batch = this.#decoding.size;
     const prefillTokens = this.#takeChunk();
+    this.#stepTokens = prefillTokens;
     if (prefillTokens === 0 && batch === 0) return;
     const { prefillTokensPerS, decodeStepMs, decodePerRequestMs, overheadMs } = this.#model;
     const prefillMs = (prefillTokens / prefillTokensPerS) * 1000;
     const decodeMs = batch > 0 ? decodeStepMs + decodePerRequestMs * batch : 0;
-    this.#isPrefillStep = prefillTokens > 0;
     this.#stepMs = (prefillMs + decodeMs + overheadMs) / this.#speed;
     this.#startedAtMs = this.#pace.now();
-    this.#plan(this.#isPrefillStep ? 1 : this.#decoding.minKey - this.#stepsDone);
+    this.#plan(prefillTokens > 0 ? 1 : this.#decoding.minKey - this.#stepsDone);
   }
 
   #admit(): void {
@@ -174,8 +197,7 @@ export class Replica {
       if (held < 0) return;
       this.#waiting.shift();
       job.cachedTokens = held;
-      // The last prompt token is always computed: it yields the first output token.
-      job.prefillLeft = Math.max(1, prompt.tokens - held);
+      job.prefillLeft = uncached(job);
       this.#prefilling.push(job);
     }
   }
@@ -232,6 +254,11 @@ export class Replica {
     this.#cache.release(job.request.prompt, job.request.outputTokens);
     this.#events.finished(job);
   }
+}
+
+/** The last prompt token is always computed: it yields the first output token. */
+function uncached({ request, cachedTokens }: Job): number {
+  return Math.max(1, request.prompt.tokens - cachedTokens);
 }
 
 /** Whether it was there. */

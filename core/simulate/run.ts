@@ -1,4 +1,5 @@
 import type { LoadedConfig } from "../../config/load.ts";
+import { decideExactly } from "./exact-state.ts";
 import { type Metrics, meanOf } from "./metrics.ts";
 import { Simulation, type SimulationSettings } from "./simulation.ts";
 import type { Trace } from "./trace.ts";
@@ -12,6 +13,8 @@ export interface Run extends Metrics {
 export interface NamedConfig {
   readonly name: string;
   readonly loaded: LoadedConfig;
+  /** Whether it decides with the replicas' exact state, in place of what a router knows. */
+  readonly isExact?: boolean;
 }
 
 /** Called during a run with its name and the finished share, in [0, 1]. */
@@ -29,7 +32,8 @@ export function runAll(
     configs.map((config) => {
       const name = traces.length > 1 ? `${config.name} on ${trace.name}` : config.name;
       const metrics = Array.from({ length: seeds }, (_, index) => {
-        const simulation = new Simulation(trace, config.loaded, { ...settings, seed: settings.seed + index });
+        const deciderOf = config.isExact === true ? decideExactly : undefined;
+        const simulation = new Simulation(trace, config.loaded, { ...settings, seed: settings.seed + index }, deciderOf);
         return simulation.run((share) => progress(name, (index + share) / seeds));
       });
       return { name, ...meanOf(metrics) };

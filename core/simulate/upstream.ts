@@ -33,6 +33,11 @@ export class Upstream implements ConnectionOwner {
     return this.#conduct.isDown;
   }
 
+  /** The share of its speed at which it computes what it is sent now: 0 where that gets no response. */
+  get pace(): number {
+    return this.#conduct.isDown || this.#conduct.isFailing ? 0 : this.#conduct.pace;
+  }
+
   /** A connection for this request; there is always one to spare. */
   connect(traced: TraceRequest): ReplicaConnection {
     return new Connection(this, new Job(traced), this.#queue.now());
