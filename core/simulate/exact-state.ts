@@ -1,9 +1,9 @@
 import type { AdapterFacts, LoadView, UnlistedName } from "../contract/load-view.ts";
 import type { PrefixMatch } from "../contract/prefix-match.ts";
 import type { InferenceRequest } from "../contract/request.ts";
-import { type Decider, decideAsAsked } from "./decider.ts";
+import { type Decider, decideAsAsked, type Question } from "./decider.ts";
 import type { Engine } from "./engine.ts";
-import type { Prompt, TraceRequest } from "./trace.ts";
+import type { Prompt } from "./trace.ts";
 
 /**
  * What a router estimates and an engine knows:
@@ -23,27 +23,20 @@ const STANDSTILL = 1e-9;
 /** Decides with the engines' exact state, in place of every belief of the router. */
 export function decideExactly(engines: readonly Engine[]): Decider {
   const truths = new Set(BELIEFS);
-  return (question) => {
-    const { request, traced, load } = question;
-    return decideAsAsked({
-      ...question,
-      request: trueRequest(request, traced, engines, truths),
-      load: new TrueLoad(load, engines, truths),
-    });
-  };
+  return (question) => decideAsAsked(withTruth(question, engines, truths));
 }
 
-/** The request as the router sees it, with the truth in place of these beliefs. */
-export function trueRequest(
-  request: InferenceRequest,
-  { prompt }: TraceRequest,
-  engines: readonly Engine[],
-  truths: ReadonlySet<Belief>,
-): InferenceRequest {
-  const length = { value: truths.has("length") ? prompt.tokens : request.promptTokens };
-  const prefix = { value: truths.has("cache") ? new TruePrefix(request.prefix, prompt, engines) : request.prefix };
-  // Not a copy: reading the body spells it out.
-  return Object.create(request, { promptTokens: length, prefix }) as InferenceRequest;
+/** The same question with the truth in place of these beliefs. */
+export function withTruth(question: Question, engines: readonly Engine[], truths: ReadonlySet<Belief>): Question {
+  const { request, traced, load } = question;
+  const length = { value: truths.has("length") ? traced.prompt.tokens : request.promptTokens };
+  const prefix = { value: truths.has("cache") ? new TruePrefix(request.prefix, traced.prompt, engines) : request.prefix };
+  return {
+    ...question,
+    // Not a copy: reading the body spells it out.
+    request: Object.create(request, { promptTokens: length, prefix }) as InferenceRequest,
+    load: new TrueLoad(load, engines, truths),
+  };
 }
 
 /** What the engines' caches hold of a prompt, now. */
@@ -76,7 +69,7 @@ class TruePrefix implements PrefixMatch {
 }
 
 /** The router's view of its endpoints, with the truth in place of these beliefs. */
-export class TrueLoad implements LoadView {
+class TrueLoad implements LoadView {
   readonly nowMs: number;
   readonly #believed: LoadView;
   readonly #engines: readonly Engine[];
