@@ -254,6 +254,28 @@ describe("a modelled replica", () => {
     assert.deepEqual(seen, [Number.NEGATIVE_INFINITY, 100, 124, 136, 136, 616, 640]);
   });
 
+  it("knows which prompt tokens are still to be computed, and which need not be", () => {
+    const seen: (readonly [left: number, cached: number])[] = [];
+    const { prompt } = makeTraced(0, [1, 2, 9]);
+    const look = (atMs: number) =>
+      [atMs, (replica: Replica) => void seen.push([replica.prefillLeft, replica.cachedTokens(prompt)])] as const;
+    run({
+      model: { maxRunning: 1 },
+      // The second one waits until the first has its three tokens, after steps of 200, 100, 12 and 12 ms; 100 of its 300 are cached then.
+      requests: [makeTraced(0, [1, 3, 4], 3), makeTraced(50, [1, 2, 5], 1)],
+      deeds: [0, 40, 100, 250, 310, 424, 600].map(look),
+    });
+    assert.deepEqual(seen, [
+      [300, 100],
+      [260, 100],
+      [400, 200],
+      [250, 200],
+      [200, 200],
+      [100, 200],
+      [0, 200],
+    ]);
+  });
+
   it("has the published parameters by default", () => {
     assert.deepEqual(DEFAULT_MODEL, {
       prefillTokensPerS: 8_000,
