@@ -48,18 +48,6 @@ export class Prompt {
     const start = this.#startOf(block);
     return Math.min(this.#startOf(block + 1), this.tokens) - start;
   }
-
-  /** Tokens in the leading blocks that the other prompt has too. */
-  sharedTokens(other: Prompt): number {
-    // Equal ids mean equal prompts so far, so the last equal block is found by halving.
-    let [shared, open] = [0, Math.min(this.blocks.length, other.blocks.length)];
-    while (shared < open) {
-      const middle = (shared + open) >>> 1;
-      if (this.blocks[middle] === other.blocks[middle]) shared = middle + 1;
-      else open = middle;
-    }
-    return shared === 0 ? 0 : Math.min(this.#startOf(shared), this.tokens);
-  }
 }
 
 /** Ids have 24 bits, because simulated prompts encode that many. */

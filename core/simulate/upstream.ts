@@ -5,7 +5,8 @@ import { goneSince } from "../wire/upstream-pools.ts";
 import { Connection, type ConnectionOwner } from "./connection.ts";
 import type { EventQueue } from "./events.ts";
 import { type Conduct, SOUND } from "./faults.ts";
-import { Job, Replica, type ReplicaEvents, type ReplicaModel } from "./replica.ts";
+import { Job } from "./job.ts";
+import { Replica, type ReplicaEvents, type ReplicaModel } from "./replica.ts";
 import type { TraceRequest } from "./trace.ts";
 
 /** A modelled replica as the router meets it: it serves connections, or fails them. */

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { EventQueue } from "../../../core/simulate/events.ts";
-import { DEFAULT_MODEL, Job, Replica, type ReplicaModel } from "../../../core/simulate/replica.ts";
+import { Job } from "../../../core/simulate/job.ts";
+import { DEFAULT_MODEL, Replica, type ReplicaModel } from "../../../core/simulate/replica.ts";
 import type { TraceRequest } from "../../../core/simulate/trace.ts";
 import { makeTraced } from "./traces.ts";
 
