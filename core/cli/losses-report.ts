@@ -30,7 +30,7 @@ function causes({ decisions, worsePicks, lostMs, byCause }: Losses): readonly st
   return table(
     ["left", "right", "right", "right", "right"],
     [
-      ["wrong belief", "lost", "a request", "share", "picks"],
+      ["lost by", "time", "a request", "share", "picks"],
       ...CAUSES.map((cause) => row(NAMES[cause], byCause[cause].lostMs, byCause[cause].picks)),
       row("all", lostMs, worsePicks),
     ],
