@@ -10,7 +10,7 @@ Compares the default config with the policies of examples/policies/ and with the
 exact state. Without a TRACE it takes those of the folder beside the checkout. Any trace of "signalbox simulate" will do.
 
   --whole        every load with every number of replicas and every size of cache (about twice the time)
-  --seeds N      runs each policy in each cell with this many seeds and takes the mean (default: until there are 6,000 requests)
+  --seeds N      runs each policy in each cell with this many seeds and takes the mean (default: until there are 4,000 requests)
   --jobs N       how many processes run at once (default: one for each core)
   --json FILE    writes every figure as JSON
   --help         shows this text

@@ -40,13 +40,13 @@ describe("the matrix", () => {
     const [part, whole] = [cellsOf(["a", "b"], false), cellsOf(["a", "b"], true)].map((cells) =>
       cells.map((cell) => JSON.stringify(Object.entries(cell).sort())),
     );
-    assert.deepEqual([part!.length, whole!.length], [28, 60]);
-    assert.deepEqual([new Set(part).size, new Set(whole).size], [28, 60]);
+    assert.deepEqual([part!.length, whole!.length], [26, 60]);
+    assert.deepEqual([new Set(part).size, new Set(whole).size], [26, 60]);
     assert.ok(part!.every((cell) => whole!.includes(cell)));
   });
 
   it("repeats short traces", () => {
-    assert.deepEqual([12_031, 6_000, 2_297, 10].map(seedsFor), [1, 1, 3, 5]);
+    assert.deepEqual([12_031, 4_000, 2_297, 10].map(seedsFor), [1, 1, 2, 5]);
   });
 
   it("disturbs what it says, and nothing else", () => {

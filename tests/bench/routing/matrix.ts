@@ -22,15 +22,16 @@ const KV_TOKENS = [262_144, 524_288, 2_000_000];
 const DISTURBANCES: readonly Disturbance[] = ["half speed", "token error", "restarts"];
 const USUAL = { timeScale: 1, replicas: 8, kvTokens: 524_288, disturbance: "" } as const;
 
-const ENOUGH_REQUESTS = 6_000;
+const ENOUGH_REQUESTS = 4_000;
 const MOST_SEEDS = 5;
 /** Mean time between two restarts in the pool. */
 const RESTART_EVERY_S = 300;
 const TOKEN_ERROR = 0.3;
 
 /**
- * The cells of each trace: every load with every number of replicas, and each other size of cache and each disturbance with eight
- * replicas at the trace's own load. `isWhole`: every load with every number of replicas and every size of cache.
+ * The cells of each trace: every load with every number of replicas, except the highest load with the fewest, and each other size of
+ * cache and each disturbance with eight replicas at the trace's own load. `isWhole`: every load with every number of replicas and
+ * every size of cache.
  */
 export function cellsOf(traces: readonly string[], isWhole: boolean): readonly Cell[] {
   return traces.flatMap((trace) => {
@@ -41,7 +42,7 @@ export function cellsOf(traces: readonly string[], isWhole: boolean): readonly C
     );
     const others = isWhole ? [] : KV_TOKENS.filter((kvTokens) => kvTokens !== usual.kvTokens);
     return [
-      ...loads,
+      ...loads.filter(({ replicas, timeScale }) => isWhole || replicas > REPLICAS[0]! || timeScale > TIME_SCALES[0]!),
       ...others.map((kvTokens) => ({ ...usual, kvTokens })),
       ...DISTURBANCES.map((disturbance) => ({ ...usual, disturbance })),
     ];

@@ -94,11 +94,8 @@ describe("signalbox simulate", () => {
   });
 
   it("adds the exact state and explains losses, as tables and as JSON", { timeout: 60_000 }, async () => {
-    const turns = inFolder(
-      "turns.yaml",
-      "apiVersion: signalbox/v1\nkind: Router\nspec: { plugins: [ { type: round-robin } ] }\n",
-    );
-    const words = [packed, "-f", turns, "--replicas", "3", "--exact", "--explain-losses"];
+    const chance = inFolder("chance.yaml", "apiVersion: signalbox/v1\nkind: Router\nspec: { plugins: [ { type: random } ] }\n");
+    const words = [packed, "-f", chance, "--replicas", "3", "--exact", "--explain-losses"];
     const [table, json] = await Promise.all([simulate(...words), simulate(...words, "--json")]);
     assert.deepEqual([table.code, table.err, json.code], [0, "", 0]);
     assert.match(
@@ -106,7 +103,7 @@ describe("signalbox simulate", () => {
       /\nchance +\d.*\nexact state +\d.*\n\nchance: \d+ of 60 picks were worse than the exact state's, by /,
     );
     assert.match(table.out, /\nlost by +time +a request +share +picks\nprompt length .*\ncache .*\nqueue .*\nold metrics /);
-    assert.match(table.out, /\n +line +at +picked +better +lost +by\n +\d+ +\d+\.\d s +replica-\d +replica-\d +\d/);
+    assert.match(table.out, /\n *line +at +picked +better +lost +by\n *\d+ +\d+\.\d s +replica-\d +replica-\d +\d/);
     const { runs } = JSON.parse(json.out) as { runs: readonly { name: string; losses?: Losses }[] };
     assert.deepEqual(
       runs.map(({ name, losses }) => [name, losses?.decisions]),
