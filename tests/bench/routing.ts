@@ -41,7 +41,9 @@ async function main(): Promise<number> {
     return 0;
   }
   const startedAtMs = performance.now();
-  const cells = cellsOf(asked.traces, asked.isWhole);
+  const cells = cellsOf(asked.traces, asked.isWhole).filter(
+    ({ replicas }) => asked.replicas === undefined || replicas === asked.replicas,
+  );
   const figures = await simulateAll(cells, asked);
   const verdicts = cells.map((cell, index) => judge(cell, figures[index]!));
   const seconds = ((performance.now() - startedAtMs) / 1000).toFixed(0);

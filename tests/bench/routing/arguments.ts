@@ -3,6 +3,7 @@ import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { numberArgument } from "../../../core/cli/number-argument.ts";
 import { UsageError } from "../../../core/cli/usage.ts";
+import { REPLICAS } from "./matrix.ts";
 
 export const HELP = `Usage: npm run bench:routing -- [TRACE...] [options]
 
@@ -10,6 +11,7 @@ Compares the default config with the policies of examples/policies/ and with the
 exact state. Without a TRACE it takes those of the folder beside the checkout. Any trace of "signalbox simulate" will do.
 
   --whole        every load with every number of replicas and every size of cache (about twice the time)
+  --replicas N   only the cells with this number of replicas: 4, 8 or 16
   --seeds N      runs each policy in each cell with this many seeds and takes the mean (default: until there are 4,000 requests)
   --jobs N       how many processes run at once (default: one for each core)
   --json FILE    writes every figure as JSON
@@ -19,6 +21,8 @@ exact state. Without a TRACE it takes those of the folder beside the checkout. A
 export interface RoutingArguments {
   readonly traces: readonly string[];
   readonly isWhole: boolean;
+  /** Undefined: any number. */
+  readonly replicas: number | undefined;
   /** Undefined: as many as each trace needs. */
   readonly seeds: number | undefined;
   readonly jobs: number;
@@ -27,6 +31,7 @@ export interface RoutingArguments {
 
 const SWITCHES = {
   whole: { type: "boolean", default: false },
+  replicas: { type: "string" },
   seeds: { type: "string" },
   jobs: { type: "string", default: String(availableParallelism()) },
   json: { type: "string" },
@@ -44,10 +49,17 @@ export function readArguments(argv: readonly string[], usual: readonly string[])
   return {
     traces,
     isWhole: values.whole,
+    replicas: values.replicas === undefined ? undefined : replicasOf(values.replicas),
     seeds: values.seeds === undefined ? undefined : numberArgument("--seeds", values.seeds, 1, 100, true),
     jobs: numberArgument("--jobs", values.jobs, 1, 256, true),
     jsonFile: values.json,
   };
+}
+
+function replicasOf(text: string): number {
+  const replicas = REPLICAS.find((count) => String(count) === text);
+  if (replicas !== undefined) return replicas;
+  throw new UsageError(`--replicas wants ${REPLICAS.join(" or ")}, not "${text}".`);
 }
 
 function parse(argv: readonly string[]) {

@@ -14,8 +14,11 @@ describe("the routing benchmark's arguments", () => {
   it("take the usual traces, or those that are named", () => {
     assert.deepEqual(readArguments([], [thisFile])?.traces, [thisFile]);
     assert.deepEqual(readArguments([thisFile], ["/usual"])?.traces, [thisFile]);
-    const asked = readArguments([thisFile, "--seeds", "3", "--jobs", "1", "--whole", "--json", "out.json"], []);
-    assert.deepEqual(asked, { traces: [thisFile], isWhole: true, seeds: 3, jobs: 1, jsonFile: "out.json" });
+    const asked = readArguments(
+      [thisFile, "--replicas", "16", "--seeds", "3", "--jobs", "1", "--whole", "--json", "out.json"],
+      [],
+    );
+    assert.deepEqual(asked, { traces: [thisFile], isWhole: true, replicas: 16, seeds: 3, jobs: 1, jsonFile: "out.json" });
     assert.equal(readArguments([thisFile], [])?.seeds, undefined);
     assert.equal(readArguments(["--help"], []), undefined);
   });
@@ -25,6 +28,7 @@ describe("the routing benchmark's arguments", () => {
     [["/nowhere.jsonl"], /There is no file \/nowhere\.jsonl; name a trace to replay/],
     [[thisFile, "--seeds", "0"], /--seeds wants a whole number from 1 to 100, not "0"/],
     [[thisFile, "--jobs", "x"], /--jobs wants a whole number from 1 to 256, not "x"/],
+    [[thisFile, "--replicas", "9"], /--replicas wants 4 or 8 or 16, not "9"/],
     [[thisFile, "--hole"], /--hole.*"npm run bench:routing -- --help" lists the switches/],
     [[thisFile, "--json"], /--json.*lists the switches/],
   ];

@@ -17,7 +17,7 @@ export interface Cell {
 }
 
 const TIME_SCALES = [0.7, 1, 1.5];
-const REPLICAS = [4, 8, 16];
+export const REPLICAS = [4, 8, 16];
 const KV_TOKENS = [262_144, 524_288, 2_000_000];
 const DISTURBANCES: readonly Disturbance[] = ["half speed", "token error", "restarts"];
 const USUAL = { timeScale: 1, replicas: 8, kvTokens: 524_288, disturbance: "" } as const;
