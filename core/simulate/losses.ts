@@ -6,7 +6,6 @@ import { decideAsAsked, type Question } from "./decider.ts";
 import type { Engine } from "./engine.ts";
 import { BELIEFS, type Belief, withTruth } from "./exact-state.ts";
 import { RecordedRandom } from "./recorded-random.ts";
-import type { TraceRequest } from "./trace.ts";
 
 /** Why a worse replica was picked: a wrong belief; or the policy, with every belief right. */
 export const CAUSES = [...BELIEFS, "policy"] as const;
@@ -96,36 +95,35 @@ export class LossMeter {
     if (costs === undefined || lostMs === undefined) return;
     this.#decisions += 1;
     if (lostMs < LEAST_LOST_MS) return;
-    const truths = new Set<Belief>();
-    const parts = new Map<Cause, number>();
-    let leftMs = lostMs;
-    for (const belief of BELIEFS) {
-      truths.add(belief);
+    const { line, atMs } = question.traced;
+    const byCause = partsOf(lostMs, (truths) => {
       const [next] = exactly(truths, question.profile)?.order ?? [];
-      const nextMs = (next && costs.of(next)) ?? leftMs;
-      parts.set(belief, leftMs - nextMs);
-      leftMs = nextMs;
-    }
-    parts.set("policy", leftMs);
-    this.#add(question.traced, { picked: picked.name, better: costs.best.name, lostMs, parts });
+      return next && costs.of(next);
+    });
+    this.#add({ line, atMs, picked: picked.name, better: costs.best.name, lostMs, byCause });
   }
 
-  #add(
-    { line, atMs }: TraceRequest,
-    { parts, ...loss }: Pick<Loss, "picked" | "better" | "lostMs"> & { parts: Map<Cause, number> },
-  ): void {
+  #add(loss: Loss): void {
     this.#worsePicks += 1;
-    let [main, mainMs]: [Cause, number] = ["policy", Number.NEGATIVE_INFINITY];
-    for (const [cause, ms] of parts) {
-      this.#sums.get(cause)!.lostMs += ms;
-      if (ms > mainMs) [main, mainMs] = [cause, ms];
-    }
+    for (const cause of CAUSES) this.#sums.get(cause)!.lostMs += loss.byCause[cause];
+    const main = CAUSES.reduce((most, cause) => (loss.byCause[cause] > loss.byCause[most] ? cause : most));
     this.#sums.get(main)!.picks += 1;
-    const least = this.#worst[MOST_WORST - 1]?.lostMs ?? 0;
-    if (loss.lostMs <= least) return;
-    const byCause = Object.fromEntries(parts) as Loss["byCause"];
-    this.#worst = worstOf([...this.#worst, { line, atMs, ...loss, byCause }]);
+    if (loss.lostMs > (this.#worst[MOST_WORST - 1]?.lostMs ?? 0)) this.#worst = worstOf([...this.#worst, loss]);
   }
+}
+
+/** `costWith`: what the pick costs with the truth in place of these beliefs; undefined if nothing is picked. */
+function partsOf(lostMs: number, costWith: (truths: ReadonlySet<Belief>) => number | undefined): Loss["byCause"] {
+  const truths = new Set<Belief>();
+  let leftMs = lostMs;
+  const parts = BELIEFS.map((belief) => {
+    truths.add(belief);
+    const nextMs = costWith(truths) ?? leftMs;
+    const part = [belief, leftMs - nextMs] as const;
+    leftMs = nextMs;
+    return part;
+  });
+  return Object.fromEntries([...parts, ["policy", leftMs]]) as Loss["byCause"];
 }
 
 /** The mean over several simulations; the worst picks of all. */
