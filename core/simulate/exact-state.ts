@@ -30,7 +30,7 @@ export function decideExactly(engines: readonly Engine[]): Decider {
 export function withTruth(question: Question, engines: readonly Engine[], truths: ReadonlySet<Belief>): Question {
   const { request, traced, load } = question;
   const length = { value: truths.has("length") ? traced.prompt.tokens : request.promptTokens };
-  const prefix = { value: truths.has("cache") ? new TruePrefix(request.prefix, traced.prompt, engines) : request.prefix };
+  const prefix = { value: truths.has("cache") ? truePrefix(request.prefix, traced.prompt, engines) : request.prefix };
   return {
     ...question,
     // Not a copy: reading the body spells it out.
@@ -39,33 +39,24 @@ export function withTruth(question: Question, engines: readonly Engine[], truths
   };
 }
 
-/** What the engines' caches hold of a prompt, now. */
-class TruePrefix implements PrefixMatch {
-  readonly blocks: number;
-  readonly #prompt: Prompt;
-  readonly #engines: readonly Engine[];
+/** What the engines' caches hold of a prompt, now. Its blocks are those of the router. */
+function truePrefix(believed: PrefixMatch, prompt: Prompt, engines: readonly Engine[]): PrefixMatch {
   /** By slot; undefined before the first read. */
-  readonly #tokens: (number | undefined)[] = [];
-
-  constructor({ blocks }: PrefixMatch, prompt: Prompt, engines: readonly Engine[]) {
-    this.blocks = blocks;
-    this.#prompt = prompt;
-    this.#engines = engines;
-  }
-
-  /** The router's blocks end elsewhere than the engines': as many as the share of the prompt. */
-  matchedBlocks(slot: number): number {
-    return Math.floor(this.blocks * this.matchedFraction(slot));
-  }
-
-  matchedTokens(slot: number): number {
-    this.#tokens[slot] ??= this.#engines[slot]!.cachedTokens(this.#prompt);
-    return this.#tokens[slot];
-  }
-
-  matchedFraction(slot: number): number {
-    return this.matchedTokens(slot) / this.#prompt.tokens;
-  }
+  const held: (number | undefined)[] = [];
+  const matchedTokens = (slot: number): number => {
+    held[slot] ??= engines[slot]!.cachedTokens(prompt);
+    return held[slot];
+  };
+  const matchedFraction = (slot: number) => matchedTokens(slot) / prompt.tokens;
+  return {
+    blocks: believed.blocks,
+    ...(believed.hashes && { hashes: believed.hashes }),
+    tokensIn: (block) => believed.tokensIn?.(block) ?? 0,
+    matchedTokens,
+    matchedFraction,
+    // The router's blocks end elsewhere than the engines': as many as the share of the prompt.
+    matchedBlocks: (slot) => Math.floor(believed.blocks * matchedFraction(slot)),
+  };
 }
 
 /** The router's view of its endpoints, with the truth in place of these beliefs. */

@@ -4,7 +4,7 @@ import { DEFAULT_MODEL } from "../../../core/simulate/replica.ts";
 import type { SimulationSettings } from "../../../core/simulate/simulation.ts";
 
 /** What is wrong in a cell, beside its load. */
-export type Disturbance = "" | "half speed" | "token error" | "restarts";
+type Disturbance = "" | "half speed" | "token error" | "restarts";
 
 /** One situation in which all policies are compared. */
 export interface Cell {
