@@ -27,6 +27,8 @@ ${FAULT_HELP}  --time-scale X       multiplies the times between requests: below
   --images-as-text     the router takes their data for text, as one that knows no images does
   --seed N             first random seed (default 1)
   --seeds N            runs each config with this many seeds and shows the mean (default 1)
+  --exact              adds the row "exact state": the default config with the replicas' true caches, queues and speeds
+  --explain-losses     shows what worse picks cost, and by which wrong belief of the router (docs/simulate.md)
   --json               prints the results as JSON
   --save FILE          writes the results as JSON
   --svg FILE           draws the times to first token
@@ -39,6 +41,10 @@ export interface SimulateArguments {
   readonly settings: SimulationSettings;
   readonly images: ImageSettings;
   readonly seeds: number;
+  /** Whether the default config is run with the replicas' exact state too. */
+  readonly isExact: boolean;
+  /** Whether each decision is compared with the one that the exact state would lead to. */
+  readonly explainsLosses: boolean;
   readonly isJson: boolean;
   readonly saveFile: string | undefined;
   readonly svgFile: string | undefined;
@@ -58,6 +64,8 @@ const SWITCHES = {
   "images-as-text": { type: "boolean", default: false },
   seed: { type: "string", default: "1" },
   seeds: { type: "string", default: "1" },
+  exact: { type: "boolean", default: false },
+  "explain-losses": { type: "boolean", default: false },
   json: { type: "boolean", default: false },
   save: { type: "string" },
   svg: { type: "string" },
@@ -85,6 +93,8 @@ export function readSimulateArguments(argv: readonly string[]): SimulateArgument
     },
     images: { share: numberArgument("--images", values.images, 0, 1), areRecognised: !values["images-as-text"] },
     seeds: whole("seeds", 1, 1_000),
+    isExact: values.exact,
+    explainsLosses: values["explain-losses"],
     isJson: values.json,
     saveFile: values.save,
     svgFile: values.svg,

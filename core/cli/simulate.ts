@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { basename } from "node:path";
-import { loadConfig, loadTexts } from "../../config/load.ts";
+import { type LoadedConfig, loadConfig, loadTexts } from "../../config/load.ts";
 import { formatProblems } from "../../config/problems.ts";
 import type { Definition } from "../contract/plugin.ts";
 import { printableLines } from "../contract/printable.ts";
@@ -9,6 +9,7 @@ import { chart } from "../simulate/chart.ts";
 import { withImages } from "../simulate/images.ts";
 import { type NamedConfig, type Progress, runAll } from "../simulate/run.ts";
 import type { Trace } from "../simulate/trace.ts";
+import { lossesReport } from "./losses-report.ts";
 import { readSimulateArguments, SIMULATE_HELP } from "./simulate-arguments.ts";
 import { report } from "./simulate-report.ts";
 import { readTraceFile } from "./trace-file.ts";
@@ -28,8 +29,12 @@ export async function simulate(argv: readonly string[], registry: Registry): Pro
     process.stdout.write(SIMULATE_HELP);
     return 0;
   }
-  const configs = asked.files.length === 0 ? await defaultConfig(registry) : await readConfigs(asked.files, registry);
-  if (configs === undefined) return 1;
+  const standard = await defaultConfig(registry);
+  const own = asked.files.length === 0 ? [{ name: "default", loaded: standard }] : await readConfigs(asked.files, registry);
+  if (own === undefined) return 1;
+  const explained = asked.explainsLosses ? own.map((config) => ({ ...config, reference: standard })) : own;
+  const exact = asked.isExact ? [{ name: "exact state", loaded: standard, isExact: true }] : [];
+  const configs = [...explained, ...exact];
   const traces: Trace[] = [];
   const random = seededRandom(asked.settings.seed ^ IMAGE_SEED);
   for (const path of asked.traces) traces.push(withImages(await readTraceFile(path), asked.images, random));
@@ -39,15 +44,17 @@ export async function simulate(argv: readonly string[], registry: Registry): Pro
   bar.clear();
 
   const json = `${JSON.stringify({ runs, settings: { ...asked.settings, images: asked.images, seeds: asked.seeds } }, undefined, 2)}\n`;
-  process.stdout.write(asked.isJson ? json : printableLines(report(traces, runs, asked.settings, asked.seeds)));
+  const text = report(traces, runs, asked.settings, asked.seeds) + runs.map(lossesReport).join("");
+  process.stdout.write(asked.isJson ? json : printableLines(text));
   if (asked.saveFile !== undefined) writeFileSync(asked.saveFile, json);
   if (asked.svgFile !== undefined) writeFileSync(asked.svgFile, chart(runs));
   return 0;
 }
 
-async function defaultConfig(registry: Registry): Promise<readonly NamedConfig[] | undefined> {
+async function defaultConfig(registry: Registry): Promise<LoadedConfig> {
   const loaded = await loadTexts([], registry, [ANY_URL]);
-  return loaded.problems === undefined ? [{ name: "default", loaded }] : undefined;
+  if (loaded.problems === undefined) return loaded;
+  throw new Error(`The default config is not valid: ${formatProblems(loaded.problems)}`);
 }
 
 /** Every config under its file's name. Prints the problems and returns undefined if there are any. */

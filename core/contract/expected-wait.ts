@@ -5,6 +5,9 @@ import type { InferenceRequest } from "./request.ts";
 /** Milliseconds that each request in flight adds, because each generation makes the engine's steps a little slower. */
 export const DECODE_MS = 8;
 
+/** Extra milliseconds, beyond the best candidate's, that halve the score of outstanding-work. */
+export const SCALE_MS = 256;
+
 /** Prompt tokens that the endpoint in this slot would have to process, because its cache does not hold them. */
 export function uncachedTokens({ prefix, promptTokens }: InferenceRequest, slot: number): number {
   return Math.max(0, promptTokens - prefix.matchedTokens(slot));

@@ -6,10 +6,10 @@ import {
   MAX_PROMPT_TOKENS,
   numberIn,
   Prompt,
+  type RecordedRequest,
   TraceError,
   type TraceFormat,
   type TraceLine,
-  type TraceRequest,
 } from "./trace.ts";
 
 const BYTES_PER_TOKEN = 4;
@@ -30,7 +30,7 @@ export function accessLogFormat(): TraceFormat {
   let startOf: BlockStart | undefined;
   return {
     hasPrefixes: () => startOf !== undefined,
-    request(line): TraceRequest | undefined {
+    request(line): RecordedRequest | undefined {
       if (!isServed(line)) return undefined;
       if (typeof line["prefixHashes"] === "string") startOf ??= growingBlocks(numberIn(line, "prefixBlockTokens", 1, 65_536));
       return {

@@ -2,7 +2,7 @@ import type { ReplicaConnection } from "../data-plane.ts";
 import type { Limits } from "../settings.ts";
 import { Head } from "../wire/head.ts";
 import { GONE_SILENCE_MS, type ResponseReader, type UpstreamFailure } from "../wire/upstream-connection.ts";
-import type { Job } from "./replica.ts";
+import type { Job } from "./job.ts";
 
 /** The replica's side of a connection. */
 export interface ConnectionOwner {

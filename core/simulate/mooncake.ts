@@ -4,9 +4,9 @@ import {
   MAX_PROMPT_TOKENS,
   numberIn,
   Prompt,
+  type RecordedRequest,
   TraceError,
   type TraceFormat,
-  type TraceRequest,
 } from "./trace.ts";
 
 const BLOCK_TOKENS = 512;
@@ -24,7 +24,7 @@ export function mooncakeFormat(): TraceFormat {
   const ids = new BlockIds();
   return {
     hasPrefixes: () => true,
-    request(line): TraceRequest {
+    request(line): RecordedRequest {
       const tokens = Math.ceil(numberIn(line, "input_length", 1, MAX_PROMPT_TOKENS));
       return {
         atMs: numberIn(line, "timestamp", 0, MAX_TIME_MS),

@@ -56,7 +56,7 @@ export class TraceReader {
     try {
       const request = this.#format.request(line);
       if (request === undefined) this.#skippedLines += 1;
-      else this.#requests.push(request);
+      else this.#requests.push({ ...request, line: this.#line });
     } catch (thrown) {
       throw thrown instanceof TraceError ? this.#problem(thrown.message) : thrown;
     }

@@ -1,8 +1,10 @@
 import type { EventQueue } from "./events.ts";
 import { MinHeap } from "./heap.ts";
+import { type Job, uncachedTokens } from "./job.ts";
 import { KvCache } from "./kv-cache.ts";
 import { Pace } from "./pace.ts";
-import type { TraceRequest } from "./trace.ts";
+import type { Prompt } from "./trace.ts";
+import { WaitingJobs } from "./waiting-jobs.ts";
 
 /** How fast a replica computes. The defaults are the published parameters of SMG's mock worker. */
 export interface ReplicaModel {
@@ -29,21 +31,6 @@ export const DEFAULT_MODEL: ReplicaModel = {
   blockTokens: 16,
 };
 
-/** One request inside a replica. */
-export class Job {
-  readonly request: TraceRequest;
-  /** Prompt tokens that were cached when the request was admitted. */
-  cachedTokens = 0;
-  /** Prompt tokens still to be computed, once it is admitted. */
-  prefillLeft = 0;
-  /** Whether a step has included a part of its prompt. */
-  isBegun = false;
-
-  constructor(request: TraceRequest) {
-    this.request = request;
-  }
-}
-
 export interface ReplicaEvents {
   /** The prompt is computed and the first output token exists. */
   firstToken(job: Job): void;
@@ -65,7 +52,7 @@ export class Replica {
   readonly #queue: EventQueue;
   readonly #pace: Pace;
   readonly #events: ReplicaEvents;
-  readonly #waiting: Job[] = [];
+  readonly #waiting = new WaitingJobs();
   readonly #prefilling: Job[] = [];
   /** Keyed by the number of the decode step that computes the last token. */
   readonly #decoding = new MinHeap<Job>();
@@ -76,7 +63,8 @@ export class Replica {
   #steps = 0;
   #stepMs = 0;
   #startedAtMs = 0;
-  #isPrefillStep = false;
+  /** Prompt tokens that each of these steps computes. */
+  #stepTokens = 0;
   /** When the last token was computed, as far as steps have ended or the pace has changed. */
   #lastTokenMs = Number.NEGATIVE_INFINITY;
 
@@ -94,7 +82,7 @@ export class Replica {
   }
 
   get waiting(): readonly Job[] {
-    return this.#waiting;
+    return this.#waiting.all;
   }
 
   get prefilling(): readonly Job[] {
@@ -103,11 +91,24 @@ export class Replica {
 
   /** Requests of which no token has been computed; engines report them as waiting. */
   get untouched(): number {
-    return this.#waiting.length + this.#prefilling.filter((job) => !job.isBegun).length;
+    return this.waiting.length + this.#prefilling.filter((job) => !job.isBegun).length;
   }
 
   get size(): number {
-    return this.#waiting.length + this.#prefilling.length + this.#decoding.size;
+    return this.waiting.length + this.#prefilling.length + this.#decoding.size;
+  }
+
+  /** Prompt tokens that are still to be computed; a step computes its own evenly. */
+  get prefillLeft(): number {
+    const stepShare = this.#isPrefillStep ? Math.min(1, (this.#pace.now() - this.#startedAtMs) / this.#stepMs) : 1;
+    let tokens = this.#stepTokens * (1 - stepShare);
+    for (const job of this.#prefilling) tokens += job.prefillLeft;
+    return tokens + this.#waiting.uncachedTokens;
+  }
+
+  /** Tokens of this prompt that would be found in the cache: those cached now, or of prompts that wait in front of it. */
+  cachedTokens(prompt: Prompt): number {
+    return Math.max(this.#cache.heldTokens(prompt), this.#waiting.sharedTokens(prompt));
   }
 
   /** When the last token was computed, in simulated time; -Infinity before the first. */
@@ -128,6 +129,7 @@ export class Replica {
   enqueue(job: Job): boolean {
     const { prompt, outputTokens } = job.request;
     if (!this.#cache.canEverHold(prompt, outputTokens)) return false;
+    job.cachedTokens = this.cachedTokens(prompt);
     this.#waiting.push(job);
     if (this.#steps === 0) this.#begin();
     else if (!this.#isPrefillStep) this.#cutShort();
@@ -136,7 +138,7 @@ export class Replica {
 
   /** Gives a request up whose client has left. */
   cancel(job: Job): void {
-    if (removeFrom(this.#waiting, job)) return;
+    if (this.#waiting.remove(job)) return;
     if (!removeFrom(this.#prefilling, job) && !this.#decoding.remove(job)) return;
     this.#cache.release(job.request.prompt, job.request.outputTokens);
     if (!this.#isPrefillStep) this.#cutShort();
@@ -146,36 +148,41 @@ export class Replica {
   restart(): void {
     this.#pace.cancel();
     this.#steps = 0;
-    this.#waiting.length = 0;
+    this.#stepTokens = 0;
+    this.#waiting.clear();
     this.#prefilling.length = 0;
     this.#decoding.clear();
     this.#cache = new KvCache(this.#model.kvTokens, this.#model.blockTokens);
+  }
+
+  get #isPrefillStep(): boolean {
+    return this.#stepTokens > 0;
   }
 
   #begin(): void {
     this.#admit();
     const batch = this.#decoding.size;
     const prefillTokens = this.#takeChunk();
+    this.#stepTokens = prefillTokens;
     if (prefillTokens === 0 && batch === 0) return;
     const { prefillTokensPerS, decodeStepMs, decodePerRequestMs, overheadMs } = this.#model;
     const prefillMs = (prefillTokens / prefillTokensPerS) * 1000;
     const decodeMs = batch > 0 ? decodeStepMs + decodePerRequestMs * batch : 0;
-    this.#isPrefillStep = prefillTokens > 0;
     this.#stepMs = (prefillMs + decodeMs + overheadMs) / this.#speed;
     this.#startedAtMs = this.#pace.now();
-    this.#plan(this.#isPrefillStep ? 1 : this.#decoding.minKey - this.#stepsDone);
+    this.#plan(prefillTokens > 0 ? 1 : this.#decoding.minKey - this.#stepsDone);
   }
 
   #admit(): void {
-    while (this.#waiting.length > 0 && this.#prefilling.length + this.#decoding.size < this.#model.maxRunning) {
-      const job = this.#waiting[0]!;
+    while (this.#prefilling.length + this.#decoding.size < this.#model.maxRunning) {
+      const [job] = this.waiting;
+      if (job === undefined) return;
       const { prompt, outputTokens } = job.request;
       const held = this.#cache.take(prompt, outputTokens);
       if (held < 0) return;
-      this.#waiting.shift();
+      this.#waiting.remove(job);
       job.cachedTokens = held;
-      // The last prompt token is always computed: it yields the first output token.
-      job.prefillLeft = Math.max(1, prompt.tokens - held);
+      job.prefillLeft = uncachedTokens(job);
       this.#prefilling.push(job);
     }
   }

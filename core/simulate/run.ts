@@ -1,4 +1,12 @@
 import type { LoadedConfig } from "../../config/load.ts";
+import type { Profile } from "../active-config.ts";
+import { silentLog } from "../contract/log.ts";
+import { seededRandom } from "../contract/test-kit.ts";
+import { KeptState } from "../control/kept-state.ts";
+import { buildPluginSet } from "../control/plugin-set.ts";
+import { EventQueue } from "./events.ts";
+import { decideExactly } from "./exact-state.ts";
+import { type Losses, LossMeter, meanLosses } from "./losses.ts";
 import { type Metrics, meanOf } from "./metrics.ts";
 import { Simulation, type SimulationSettings } from "./simulation.ts";
 import type { Trace } from "./trace.ts";
@@ -6,12 +14,18 @@ import type { Trace } from "./trace.ts";
 /** The result of one config on one trace, averaged over the seeds. */
 export interface Run extends Metrics {
   readonly name: string;
+  /** Only where they were asked for. */
+  readonly losses?: Losses;
 }
 
 /** A config and the name that results show for it. */
 export interface NamedConfig {
   readonly name: string;
   readonly loaded: LoadedConfig;
+  /** Whether it decides with the replicas' exact state, in place of what a router knows. */
+  readonly isExact?: boolean;
+  /** The default config, if the losses against its picks with the exact state are asked for. */
+  readonly reference?: LoadedConfig;
 }
 
 /** Called during a run with its name and the finished share, in [0, 1]. */
@@ -28,11 +42,38 @@ export function runAll(
   return traces.flatMap((trace) =>
     configs.map((config) => {
       const name = traces.length > 1 ? `${config.name} on ${trace.name}` : config.name;
-      const metrics = Array.from({ length: seeds }, (_, index) => {
-        const simulation = new Simulation(trace, config.loaded, { ...settings, seed: settings.seed + index });
-        return simulation.run((share) => progress(name, (index + share) / seeds));
+      const runs = Array.from({ length: seeds }, (_, index) => {
+        const ofSeed = { ...settings, seed: settings.seed + index };
+        return runOnce(trace, config, ofSeed, (share) => progress(name, (index + share) / seeds));
       });
-      return { name, ...meanOf(metrics) };
+      const losses = runs.flatMap((run) => run.losses ?? []);
+      const metrics = { name, ...meanOf(runs.map((run) => run.metrics)) };
+      return losses.length === 0 ? metrics : { ...metrics, losses: meanLosses(losses) };
     }),
   );
+}
+
+function runOnce(trace: Trace, config: NamedConfig, settings: SimulationSettings, progress: (share: number) => void) {
+  const { loaded, isExact, reference } = config;
+  if (reference === undefined) {
+    const simulation = new Simulation(trace, loaded, settings, isExact === true ? decideExactly : undefined);
+    return { metrics: simulation.run(progress), losses: undefined };
+  }
+  return withProfile(reference, (profile) => {
+    const meter = new LossMeter(profile);
+    const simulation = new Simulation(trace, loaded, settings, (engines) => (question) => meter.decide(question, engines));
+    return { metrics: simulation.run(progress), losses: meter.losses() };
+  });
+}
+
+/** Hands `use` the config's profile, with plugins of its own. */
+function withProfile<Result>(loaded: LoadedConfig, use: (profile: Profile) => Result): Result {
+  const output = { print: () => {}, isTerminal: false };
+  const services = { clock: new EventQueue(), random: seededRandom(1), log: silentLog, output };
+  const { active, dispose } = buildPluginSet(loaded, services, new KeptState());
+  try {
+    return use(active.profile);
+  } finally {
+    dispose();
+  }
 }

@@ -2,12 +2,14 @@ import type { LoadedConfig } from "../../config/load.ts";
 import type { Leg } from "../contract/decision.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 import { seededRandom } from "../contract/test-kit.ts";
-import { decide } from "../pipeline.ts";
 import { type Delivery, Forwarding } from "../stages/forward.ts";
+import { type Decider, type DeciderOf, decideAsAsked } from "./decider.ts";
+import { Engine } from "./engine.ts";
 import { EventQueue } from "./events.ts";
 import { conductAt, type Fault, faultsOf, nextChangeMs, type TimedFault } from "./faults.ts";
+import type { Job } from "./job.ts";
 import { type Metrics, Recorder } from "./metrics.ts";
-import type { Job, Replica, ReplicaModel } from "./replica.ts";
+import type { Replica, ReplicaModel } from "./replica.ts";
 import { RequestMaker } from "./request-maker.ts";
 import { makeRouterSide, type RouterSide } from "./router-side.ts";
 import { scrape } from "./scrape.ts";
@@ -45,10 +47,12 @@ export class Simulation {
   readonly #router: RouterSide;
   readonly #maker: RequestMaker;
   readonly #recorder = new Recorder();
+  readonly #decide: Decider;
   /** Requests that are not over. */
   #open: number;
 
-  constructor(trace: Trace, loaded: LoadedConfig, settings: SimulationSettings) {
+  /** `deciderOf`: what decides the requests; by default the router's own code with what a router knows. */
+  constructor(trace: Trace, loaded: LoadedConfig, settings: SimulationSettings, deciderOf: DeciderOf = () => decideAsAsked) {
     const { replicas, model, seed, speeds, tokenError, faults } = settings;
     this.#trace = trace;
     this.#settings = settings;
@@ -59,6 +63,10 @@ export class Simulation {
     };
     this.#upstreams = Array.from({ length: replicas }, (_, at) => new Upstream(model, speeds[at] ?? 1, this.#queue, events));
     this.replicas = this.#upstreams.map(({ replica }) => replica);
+    const engines = this.#upstreams.map(
+      (upstream, at) => new Engine(upstream, (model.prefillTokensPerS / 1000) * (speeds[at] ?? 1)),
+    );
+    this.#decide = deciderOf(engines);
     const hasFaults = faults.length > 0;
     this.#router = makeRouterSide({ trace, loaded, upstreams: this.#upstreams, seed, clock: this.#queue, hasFaults });
     this.#maker = new RequestMaker(trace, tokenError, seededRandom(seed ^ 0x5eed));
@@ -110,7 +118,8 @@ export class Simulation {
   #route(traced: TraceRequest, index: number): void {
     const { config, facts, load, random } = this.#router;
     const request = this.#maker.make(traced, index, this.#router);
-    const { legs, faults } = decide(request, facts, config.profile, load.at(this.#queue.now()), random);
+    const view = load.at(this.#queue.now());
+    const { legs, faults } = this.#decide({ request, traced, facts, profile: config.profile, load: view, random });
     const [leg] = legs;
     if (leg === undefined || leg.order.length === 0) this.#open -= 1;
     else this.#forward(traced, request, leg);

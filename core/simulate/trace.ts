@@ -11,7 +11,13 @@ export interface Trace {
   readonly skippedLines: number;
 }
 
-export interface TraceRequest {
+export interface TraceRequest extends RecordedRequest {
+  /** Its line in the trace's file, from 1 on. */
+  readonly line: number;
+}
+
+/** A request as a line describes it. */
+export interface RecordedRequest {
   readonly atMs: number;
   readonly prompt: Prompt;
   readonly outputTokens: number;
@@ -81,7 +87,7 @@ export interface TraceFormat {
   /** Whether any line so far showed which prompts share a prefix. */
   hasPrefixes(): boolean;
   /** Undefined for a line without a request to replay. Throws a TraceError for an invalid one. */
-  request(line: TraceLine): TraceRequest | undefined;
+  request(line: TraceLine): RecordedRequest | undefined;
 }
 
 /** The line's number under `key`. Throws a TraceError if there is none from `min` to `max`. */

@@ -5,7 +5,8 @@ import { goneSince } from "../wire/upstream-pools.ts";
 import { Connection, type ConnectionOwner } from "./connection.ts";
 import type { EventQueue } from "./events.ts";
 import { type Conduct, SOUND } from "./faults.ts";
-import { Job, Replica, type ReplicaEvents, type ReplicaModel } from "./replica.ts";
+import { Job } from "./job.ts";
+import { Replica, type ReplicaEvents, type ReplicaModel } from "./replica.ts";
 import type { TraceRequest } from "./trace.ts";
 
 /** A modelled replica as the router meets it: it serves connections, or fails them. */
@@ -31,6 +32,11 @@ export class Upstream implements ConnectionOwner {
 
   get isDown(): boolean {
     return this.#conduct.isDown;
+  }
+
+  /** The share of its speed at which it computes what it is sent now: 0 where that gets no response. */
+  get pace(): number {
+    return this.#conduct.isDown || this.#conduct.isFailing ? 0 : this.#conduct.pace;
   }
 
   /** A connection for this request; there is always one to spare. */

@@ -1,5 +1,5 @@
 import type { Endpoint } from "../../core/contract/endpoint.ts";
-import { DECODE_MS, firstTokenMs, uncachedTokens } from "../../core/contract/expected-wait.ts";
+import { DECODE_MS, firstTokenMs, SCALE_MS, uncachedTokens } from "../../core/contract/expected-wait.ts";
 import type { LoadView } from "../../core/contract/load-view.ts";
 import { z } from "../../core/contract/options.ts";
 import { defineScorer } from "../../core/contract/plugin.ts";
@@ -13,7 +13,7 @@ const options = z.strictObject({
    */
   crowdedWeight: z.number().min(1).max(1_000).default(12),
   /** Extra milliseconds, beyond the best candidate's, that halve the score. */
-  scaleMs: z.number().positive().max(1_000_000_000).default(256),
+  scaleMs: z.number().positive().max(1_000_000_000).default(SCALE_MS),
 });
 
 /** Added to the weight for each prompt in the shortest queue. */

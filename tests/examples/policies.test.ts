@@ -55,8 +55,16 @@ describe("every policy", () => {
 });
 
 describe("on conversations", () => {
-  const followers = ["aibrix-prefix", "bounded-load-hash-after-512", "dynamo-cost", "llm-d-default", "lmetric", "mooncake"];
-  for (const name of [...followers, "sglang-cache-aware"]) {
+  const followers = [
+    "aibrix-prefix",
+    "bounded-load-hash-after-512",
+    "dynamo-cost",
+    "llm-d-default",
+    "llm-d-precise",
+    "lmetric",
+    "mooncake",
+  ];
+  for (const name of [...followers, "sglang-cache-aware", "sglang-smallest-tree"]) {
     it(`${name} finds more tokens in caches than random choice`, async () => {
       const chance = await simulate("random.yaml", 1);
       const run = await simulate(`${name}.yaml`, 1);

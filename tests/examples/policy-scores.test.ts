@@ -6,19 +6,28 @@ import aibrixPrefix from "../../examples/policies/aibrix-prefix.ts";
 import boundedLoadHash from "../../examples/policies/bounded-load-hash.ts";
 import { cheapestFirst } from "../../examples/policies/cheapest-first.ts";
 import dynamoCost from "../../examples/policies/dynamo-cost.ts";
+import llmDPrefix from "../../examples/policies/llm-d-prefix.ts";
 import lmetric from "../../examples/policies/lmetric.ts";
 import mooncake from "../../examples/policies/mooncake.ts";
 import sglangCacheAware from "../../examples/policies/sglang-cache-aware.ts";
+import sglangSmallestTree from "../../examples/policies/sglang-smallest-tree.ts";
 import { situations } from "../contracts/pools.ts";
 import { makeEndpoint, makeEndpoints, makeLoad, makePrefix, makeRequest } from "../support/endpoints.ts";
 import { createPlugin, issuesOf } from "../support/plugins.ts";
 
-/** A prompt of 100 tokens in ten blocks; `matched[slot]` of them are cached there. */
-const requestWith = (...matched: readonly number[]) => makeRequest({ promptTokens: 100, prefix: makePrefix(10, 10, matched) });
+const HASHES = Array.from({ length: 20 }, (_, word) => word + 1);
+
+/** A prompt of so many blocks of ten tokens, ten by default; `matched[slot]` of them are cached there. */
+function requestWith(matched: readonly number[] = [], blocks = 10) {
+  const prefix = { ...makePrefix(blocks, 10, matched), hashes: HASHES, tokensIn: () => 10 };
+  return makeRequest({ promptTokens: 10 * blocks, prefix });
+}
 
 interface Case {
   readonly name: string;
   readonly matched?: readonly number[];
+  /** By slot: so many leading blocks of this prompt were sent there before, in the order of slots. */
+  readonly remembered?: readonly number[];
   readonly inFlight?: readonly number[];
   readonly prefillTokens?: readonly number[];
   readonly parameters?: unknown;
@@ -28,12 +37,15 @@ interface Case {
 }
 
 function check<Options>(definition: Definition<"scorer", Options>, cases: readonly Case[]): void {
-  for (const { name, matched = [], parameters = {}, sent = [], scores, ...numbers } of cases) {
+  for (const { name, matched = [], remembered = [], parameters = {}, sent = [], scores, ...numbers } of cases) {
     it(name, () => {
       const scorer = createPlugin(definition, parameters);
       const candidates = makeEndpoints(scores.length);
       for (const [slot, promptTokens] of sent) scorer.chosen?.(makeRequest({ promptTokens }), candidates[slot]!);
-      assertClose(scorer.score(requestWith(...matched), candidates, makeLoad(scores.length, numbers)), scores);
+      for (const [slot, blocks] of remembered.entries()) {
+        if (blocks > 0) scorer.chosen?.(requestWith([], blocks), candidates[slot]!);
+      }
+      assertClose(scorer.score(requestWith(matched), candidates, makeLoad(scores.length, numbers)), scores);
     });
   }
 }
@@ -49,9 +61,11 @@ describe("every policy keeps the contract of scorers", () => {
     aibrixPrefix,
     boundedLoadHash,
     dynamoCost,
+    llmDPrefix,
     lmetric,
     mooncake,
     sglangCacheAware,
+    sglangSmallestTree,
   ];
   for (const definition of definitions) {
     it(definition.type, () => {
@@ -134,8 +148,36 @@ describe("dynamo-cost", () => {
   });
 });
 
+describe("llm-d-prefix", () => {
+  check(llmDPrefix, [
+    { name: "the share that was sent there", remembered: [5, 0, 9], scores: [0.5, 0, 0.9] },
+    { name: "of what is looked at", remembered: [5, 9], parameters: { maxPrefixTokensToMatch: 60 }, scores: [5 / 6, 1] },
+    {
+      name: "the index has a limit",
+      remembered: [5],
+      parameters: { lruCapacityPerServer: 2, blockSizeTokens: 10 },
+      scores: [0.2],
+    },
+  ]);
+});
+
 describe("sglang-cache-aware", () => {
+  // The others are ordered by requests in flight, and by all they have had if these are equal; at half the score.
   check(sglangCacheAware, [
+    { name: "even load: the longest match", remembered: [4, 2, 0], inFlight: [60, 0, 0], scores: [1, 1 / 3, 1 / 2] },
+    { name: "of equal matches, the endpoint that was sent it last", remembered: [5, 5], scores: [1 / 2, 1] },
+    { name: "a match at the threshold does not count", remembered: [3, 2], scores: [1, 1] },
+    { name: "no match: fewest requests, now and in all", sent: [[1, 100]], inFlight: [2, 1, 1], scores: [1 / 2, 1 / 1.5, 1] },
+    { name: "the index has a limit", remembered: [4], parameters: { maxTreeSize: 80 }, scores: [1 / 1.5, 1] },
+    { name: "uneven load: fewest requests", remembered: [9, 0, 0], inFlight: [70, 5, 6], scores: [1 / 66.5, 1, 1 / 2] },
+    { name: "64 more are not uneven", remembered: [9, 0], inFlight: [64, 0], scores: [1, 1 / 2] },
+    { name: "one and a half times as many is not uneven", remembered: [9, 0], inFlight: [198, 132], scores: [1, 1 / 2] },
+    { name: "another threshold", remembered: [4], parameters: { cacheThreshold: 0.5 }, scores: [1 / 1.5, 1] },
+  ]);
+});
+
+describe("sglang-smallest-tree", () => {
+  check(sglangSmallestTree, [
     { name: "even load: the longest match", matched: [4, 2, 0], inFlight: [60, 0, 0], scores: [0.4, 0.2, 0] },
     { name: "a match at the threshold does not count", matched: [3, 2], sent: [[0, 100]], scores: [1 / 401, 1] },
     {
@@ -165,10 +207,10 @@ describe("sglang-cache-aware", () => {
 
 describe("aibrix-prefix", () => {
   check(aibrixPrefix, [
-    { name: "the longest match", matched: [5, 0, 9], inFlight: [2, 2, 2], scores: [51.5 / 102, 1.5 / 102, 91.5 / 102] },
+    { name: "the longest match", remembered: [5, 0, 9], inFlight: [2, 2, 2], scores: [51.5 / 102, 1.5 / 102, 91.5 / 102] },
     {
       name: "fewer requests among equal matches",
-      matched: [5, 5, 5],
+      remembered: [5, 5, 5],
       inFlight: [1, 2, 1],
       parameters: { standardDeviationFactor: 2 },
       scores: [51.5 / 102, (51 + 1 / 3) / 102, 51.5 / 102],
@@ -176,13 +218,13 @@ describe("aibrix-prefix", () => {
     // The mean is 1, the standard deviation 1.41.
     {
       name: "an endpoint far above the mean comes last",
-      matched: [5, 0, 9],
+      remembered: [5, 0, 9],
       inFlight: [0, 0, 3],
       scores: [51.5 / 102, 1.5 / 102, 0.2 / 102],
     },
     {
       name: "unless the parameter allows it",
-      matched: [5, 0, 9],
+      remembered: [5, 0, 9],
       inFlight: [0, 0, 3],
       parameters: { standardDeviationFactor: 2 },
       scores: [51.5 / 102, 1.5 / 102, 91.2 / 102],
@@ -190,7 +232,7 @@ describe("aibrix-prefix", () => {
     // 10 > 2 x (11 / 3 + 1).
     {
       name: "uneven load: the least loaded only",
-      matched: [9, 0, 9],
+      remembered: [9, 0, 9],
       inFlight: [10, 0, 1],
       scores: [1 / 12 / 102, 1.5 / 102, 1 / 3 / 102],
     },

@@ -10,6 +10,7 @@ import { readSimulateArguments } from "../../../core/cli/simulate-arguments.ts";
 import { report } from "../../../core/cli/simulate-report.ts";
 import { readTraceFile } from "../../../core/cli/trace-file.ts";
 import type { Fault } from "../../../core/simulate/faults.ts";
+import type { Losses } from "../../../core/simulate/losses.ts";
 import { Recorder } from "../../../core/simulate/metrics.ts";
 import { onThisRuntime } from "../../support/own-runtime.ts";
 
@@ -92,6 +93,31 @@ describe("signalbox simulate", () => {
     assert.match(readFileSync(join(folder, "all.svg"), "utf8"), /^<svg .*>random<\/text>.*>ours<\/text>.*<\/svg>\n$/s);
   });
 
+  it("adds the exact state and explains losses, as tables and as JSON", { timeout: 60_000 }, async () => {
+    const chance = inFolder("chance.yaml", "apiVersion: signalbox/v1\nkind: Router\nspec: { plugins: [ { type: random } ] }\n");
+    const words = [packed, "-f", chance, "--replicas", "3", "--exact", "--explain-losses"];
+    const [table, json] = await Promise.all([simulate(...words), simulate(...words, "--json")]);
+    assert.deepEqual([table.code, table.err, json.code], [0, "", 0]);
+    assert.match(
+      table.out,
+      /\nchance +\d.*\nexact state +\d.*\n\nchance: \d+ of 60 picks were worse than the exact state's, by /,
+    );
+    assert.match(table.out, /\nlost by +time +a request +share +picks\nprompt length .*\ncache .*\nqueue .*\nold metrics /);
+    assert.match(table.out, /\n *line +at +picked +better +lost +by\n *\d+ +\d+\.\d s +replica-\d +replica-\d +\d/);
+    const { runs } = JSON.parse(json.out) as { runs: readonly { name: string; losses?: Losses }[] };
+    assert.deepEqual(
+      runs.map(({ name, losses }) => [name, losses?.decisions]),
+      [
+        ["chance", 60],
+        ["exact state", undefined],
+      ],
+    );
+    const { worst, lostMs, worsePicks, byCause } = runs[0]!.losses!;
+    assert.ok(lostMs > 0 && worsePicks > 0 && byCause.policy.lostMs > 0);
+    // A line every 400 ms, the first one at 0.
+    assert.ok(worst.length > 0 && worst.every(({ line, atMs }) => atMs === 400 * (line - 1)));
+  });
+
   it("runs the default config if none is given and prints a table; reports where a config is broken", {
     timeout: 60_000,
   }, async () => {
@@ -119,6 +145,7 @@ describe("its command line", () => {
   it("has defaults", () => {
     const asked = read();
     assert.deepEqual(asked?.traces, ["t.jsonl"]);
+    assert.deepEqual([asked?.isExact, asked?.explainsLosses], [false, false]);
     assert.deepEqual(
       { ...asked?.settings, model: undefined, speeds: undefined },
       { replicas: 8, model: undefined, speeds: undefined, timeScale: 1, seed: 1, tokenError: 0, faults: [] },

@@ -45,6 +45,11 @@ describe("a Mooncake trace", () => {
     assert.deepEqual(plain(readAll(`\n${FIRST}\r\n\r\n${SECOND}`)), trace);
   });
 
+  it("knows the line of each request", () => {
+    const lines = readAll(`\n${FIRST}\r\n\r\n${SECOND}`).requests.map(({ line }) => line);
+    assert.deepEqual(lines, [4, 2]);
+  });
+
   const bad: readonly [name: string, line: string, message: RegExp][] = [
     ["a line that is cut off", '{"timestamp": 1', /t\.jsonl:2: the line is not complete JSON/],
     ["a string for a number", SECOND.replace("512", '"512"'), /t\.jsonl:2: "input_length" must be a number from 1 to 16777216/],

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { EventQueue } from "../../../core/simulate/events.ts";
-import { DEFAULT_MODEL, Job, Replica, type ReplicaModel } from "../../../core/simulate/replica.ts";
+import { Job } from "../../../core/simulate/job.ts";
+import { DEFAULT_MODEL, Replica, type ReplicaModel } from "../../../core/simulate/replica.ts";
 import type { TraceRequest } from "../../../core/simulate/trace.ts";
 import { makeTraced } from "./traces.ts";
 
@@ -252,6 +253,28 @@ describe("a modelled replica", () => {
     });
     // Tokens at 100, 112, 124, 136; a third of the next step is done when it stops, the rest of it takes 16 ms; then 24.
     assert.deepEqual(seen, [Number.NEGATIVE_INFINITY, 100, 124, 136, 136, 616, 640]);
+  });
+
+  it("knows which prompt tokens are still to be computed, and which need not be", () => {
+    const seen: (readonly [left: number, cached: number])[] = [];
+    const { prompt } = makeTraced(0, [1, 2, 9]);
+    const look = (atMs: number) =>
+      [atMs, (replica: Replica) => void seen.push([replica.prefillLeft, replica.cachedTokens(prompt)])] as const;
+    run({
+      model: { maxRunning: 1 },
+      // The second one waits until the first has its three tokens, after steps of 200, 100, 12 and 12 ms; 100 of its 300 are cached then.
+      requests: [makeTraced(0, [1, 3, 4], 3), makeTraced(50, [1, 2, 5], 1)],
+      deeds: [0, 40, 100, 250, 310, 424, 600].map(look),
+    });
+    assert.deepEqual(seen, [
+      [300, 100],
+      [260, 100],
+      [400, 200],
+      [250, 200],
+      [200, 200],
+      [100, 200],
+      [0, 200],
+    ]);
   });
 
   it("has the published parameters by default", () => {

@@ -1,15 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { type LoadedConfig, loadTexts } from "../../../config/load.ts";
 import { RouterError } from "../../../core/contract/errors.ts";
 import type { LoadView } from "../../../core/contract/load-view.ts";
 import { z } from "../../../core/contract/options.ts";
-import { type Definition, defineFilter, defineScorer } from "../../../core/contract/plugin.ts";
+import { defineFilter, defineScorer } from "../../../core/contract/plugin.ts";
 import type { InferenceRequest } from "../../../core/contract/request.ts";
 import { DEFAULT_MODEL } from "../../../core/simulate/replica.ts";
 import { Simulation, type SimulationSettings } from "../../../core/simulate/simulation.ts";
-import { builtIns } from "../../../plugins/registry.ts";
 import { seededRandom } from "../../support/endpoints.ts";
+import { loadSpec } from "./load-spec.ts";
 import { makeTrace, makeTraced } from "./traces.ts";
 
 const SETTINGS: SimulationSettings = {
@@ -32,14 +31,6 @@ const TRACE = makeTrace(
   }),
 );
 
-async function load(spec: string, plugins: readonly Definition[] = [], documents = ""): Promise<LoadedConfig> {
-  const registry = new Map([...builtIns, ...plugins.map((plugin) => [plugin.type, plugin] as const)]);
-  const text = `apiVersion: signalbox/v1\nkind: Router\nspec:\n  pool: { endpoints: [ { url: "http://a:1", labels: { gpu: h100 } }, { url: "http://b:1" } ] }\n${spec}${documents}`;
-  const loaded = await loadTexts([{ file: "test.yaml", text }], registry);
-  if (loaded.problems !== undefined) throw new Error(JSON.stringify(loaded.problems));
-  return loaded;
-}
-
 /** A scorer without an opinion that shows what it is asked. */
 function watcher(look: (request: InferenceRequest, load: LoadView) => void) {
   return defineScorer({
@@ -61,7 +52,7 @@ function watcher(look: (request: InferenceRequest, load: LoadView) => void) {
 describe("a simulation", () => {
   it("answers every request, and again the same way with the same seed", async () => {
     const run = async (seed: number) =>
-      new Simulation(TRACE, await load("  plugins: [ { type: random } ]\n"), { ...SETTINGS, seed }).run();
+      new Simulation(TRACE, await loadSpec("  plugins: [ { type: random } ]\n"), { ...SETTINGS, seed }).run();
     const metrics = await run(1);
     assert.equal(metrics.completionRatio, 1);
     assert.equal(metrics.faultyDecisions, 0);
@@ -70,7 +61,7 @@ describe("a simulation", () => {
   });
 
   it("finds a conversation's earlier turns where the policy sends it back to them", async () => {
-    const hits = async (spec: string) => new Simulation(TRACE, await load(spec), SETTINGS).run().hitRatio;
+    const hits = async (spec: string) => new Simulation(TRACE, await loadSpec(spec), SETTINGS).run().hitRatio;
     const [chance, ours] = [await hits("  plugins: [ { type: random } ]\n"), await hits("")];
     // Of 1,900 blocks 100 are first ones and each of the 180 later turns adds one: 1,620 can be found.
     assert.ok(ours > 0.8 && ours <= 1_620 / 1_900 + 1e-9, String(ours));
@@ -79,14 +70,14 @@ describe("a simulation", () => {
 
   it("leaves the router's counters at zero when all is over", async () => {
     let table: LoadView | undefined;
-    const loaded = await load("  plugins: [ { type: watcher } ]\n", [watcher((_, seen) => (table = seen))]);
+    const loaded = await loadSpec("  plugins: [ { type: watcher } ]\n", [watcher((_, seen) => (table = seen))]);
     new Simulation(TRACE, loaded, SETTINGS).run();
     assert.ok([0, 1, 2, 3].every((slot) => table?.inFlight(slot) === 0 && table?.prefillTokens(slot) === 0));
   });
 
   it("shows plugins what a router would: bytes, lengths, what was sent where, scraped numbers", async () => {
     const seen: { tokens: number; bytes: number; held: number; running: number; inFlight: number }[] = [];
-    const loaded = await load("  plugins: [ { type: watcher } ]\n", [
+    const loaded = await loadSpec("  plugins: [ { type: watcher } ]\n", [
       watcher(({ promptTokens, promptSpans, body, prefix }, seenLoad) => {
         const [[start, end] = [0, 0]] = promptSpans;
         assert.equal(body.length, end - start);
@@ -110,7 +101,7 @@ describe("a simulation", () => {
 
   it("keeps each request's body what it was, however many came since", async () => {
     const seen: InferenceRequest[] = [];
-    const loaded = await load("  plugins: [ { type: watcher } ]\n", [watcher((request) => void seen.push(request))]);
+    const loaded = await loadSpec("  plugins: [ { type: watcher } ]\n", [watcher((request) => void seen.push(request))]);
     new Simulation(makeTrace([makeTraced(0, [1, 2]), makeTraced(5, [3])]), loaded, SETTINGS).run();
     const bodies = seen.map(({ body }) => Buffer.from(body).toString());
     assert.deepEqual(
@@ -122,7 +113,9 @@ describe("a simulation", () => {
 
   it("may let the router be wrong about lengths", async () => {
     const beliefs: number[] = [];
-    const loaded = await load("  plugins: [ { type: watcher } ]\n", [watcher(({ parsedTokens }) => beliefs.push(parsedTokens))]);
+    const loaded = await loadSpec("  plugins: [ { type: watcher } ]\n", [
+      watcher(({ parsedTokens }) => beliefs.push(parsedTokens)),
+    ]);
     const trace = makeTrace(Array.from({ length: 400 }, (_, index) => makeTraced(index * 100, [index + 1], 1, 100)));
     new Simulation(trace, loaded, { ...SETTINGS, tokenError: 0.3 }).run();
     assert.ok(Math.min(...beliefs) >= 70 && Math.min(...beliefs) < 75);
@@ -150,7 +143,7 @@ spec:
   poolRef: { name: default }
   rules: [ { targets: [ { modelRewrite: v1, weight: 90 }, { modelRewrite: v2, weight: 10 } ] } ]
 `;
-    const loaded = await load(
+    const loaded = await loadSpec(
       "  plugins: [ { type: picky }, { type: serves-model }, { type: watcher } ]\n",
       [picky, watch],
       rewrite,
@@ -176,7 +169,7 @@ spec:
     const broken = watcher(() => {
       throw new Error("Broken");
     });
-    const loaded = await load("  plugins: [ { type: refuser }, { type: watcher } ]\n", [refuser, broken]);
+    const loaded = await loadSpec("  plugins: [ { type: refuser }, { type: watcher } ]\n", [refuser, broken]);
     const trace = makeTrace([
       ...Array.from({ length: 7 }, (_, index) => makeTraced(index, [index + 1])),
       makeTraced(9, [99], 70_000),
@@ -189,14 +182,15 @@ spec:
 
   it("a slow replica is slower, and the default policy sends it less", async () => {
     const seconds = async (spec: string) =>
-      new Simulation(TRACE, await load(spec), { ...SETTINGS, speeds: [0.02] }).run().ttftSeconds;
+      new Simulation(TRACE, await loadSpec(spec), { ...SETTINGS, speeds: [0.02] }).run().ttftSeconds;
     const [inTurn, ours] = [await seconds("  plugins: [ { type: round-robin } ]\n"), await seconds("")];
     assert.ok(inTurn.p99 > 5, String(inTurn.p99));
     assert.ok(ours.p90 < 1, String(ours.p90));
   });
 
   it("less time between requests is more load", async () => {
-    const busy = async (timeScale: number) => new Simulation(TRACE, await load(""), { ...SETTINGS, timeScale }).run().utilization;
+    const busy = async (timeScale: number) =>
+      new Simulation(TRACE, await loadSpec(""), { ...SETTINGS, timeScale }).run().utilization;
     assert.ok((await busy(0.1)) > 2 * (await busy(1)));
   });
 });

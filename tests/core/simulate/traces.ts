@@ -6,9 +6,14 @@ export function makePrompt(blocks: readonly number[], tokens = 100 * blocks.leng
 }
 
 export function makeTraced(atMs: number, blocks: readonly number[], outputTokens = 1, tokens?: number): TraceRequest {
-  return { atMs, prompt: makePrompt(blocks, tokens), outputTokens, model: "simulated" };
+  return { line: 1, atMs, prompt: makePrompt(blocks, tokens), outputTokens, model: "simulated" };
 }
 
 export function makeTrace(requests: readonly TraceRequest[]): Trace {
-  return { name: "made", requests, hasPrefixes: true, skippedLines: 0 };
+  return {
+    name: "made",
+    requests: requests.map((request, index) => ({ ...request, line: index + 1 })),
+    hasPrefixes: true,
+    skippedLines: 0,
+  };
 }
