@@ -13,6 +13,11 @@ export interface PrefixMatch {
   matchedTokens(slot: number): number;
   /** The same as a share of the hashed bytes, in [0, 1]; 1 when the endpoint is believed to hold all hashed blocks. */
   matchedFraction(slot: number): number;
+  /**
+   * What it costs the endpoint's cache to hold `tokens` more: the tokens of other prompts that it would evict, times the chance that
+   * they are asked for again, estimated. At most `tokens`; 0 while there is room.
+   */
+  displacedTokens?(slot: number, tokens: number): number;
   /** Two 32-bit words for each block, equal if prompts are equal up to its end. They have no meaning outside this process. */
   readonly hashes?: ArrayLike<number>;
   /** Tokens of one block, estimated. */

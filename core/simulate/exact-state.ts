@@ -54,6 +54,8 @@ function truePrefix(believed: PrefixMatch, prompt: Prompt, engines: readonly Eng
     tokensIn: (block) => believed.tokensIn?.(block) ?? 0,
     matchedTokens,
     matchedFraction,
+    // A price, not a belief: what of other prompts is asked for again lies in the future, and no engine knows it.
+    displacedTokens: (slot, tokens) => believed.displacedTokens?.(slot, tokens) ?? 0,
     // The router's blocks end elsewhere than the engines': as many as the share of the prompt.
     matchedBlocks: (slot) => Math.floor(believed.blocks * matchedFraction(slot)),
   };

@@ -25,13 +25,14 @@ export class LoadTable {
   readonly #clock: Pick<Clock, "now">;
   readonly #queues: PrefillQueue[] = [];
   readonly #speeds: ReplicaSpeed[] = [];
-  readonly #pool = new ReplicaSpeeds();
+  readonly #pool: ReplicaSpeeds;
   readonly #slots = new Map<string, number>();
   readonly #generations = new Int32Array(MAX_SLOTS);
   readonly #retired = new Set<number>();
 
   constructor(clock: Pick<Clock, "now"> = systemClock) {
     this.#clock = clock;
+    this.#pool = new ReplicaSpeeds(clock);
     this.inFlight = new Int32Array(MAX_SLOTS);
     this.prefillTokens = new Float64Array(MAX_SLOTS);
     this.waiting = new Float64Array(MAX_SLOTS).fill(Number.NaN);

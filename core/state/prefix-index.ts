@@ -159,6 +159,10 @@ export class PromptPrefix implements PrefixMatch, Chain {
     return this.#tokensIn(this.matchedBlocks(slot));
   }
 
+  displacedTokens(slot: number, tokens: number): number {
+    return this.residency.displaced(slot, tokens);
+  }
+
   matchedFraction(slot: number): number {
     return this.blocks === 0 ? 0 : this.#tokensIn(this.matchedBlocks(slot)) / this.#tokensIn(this.blocks);
   }

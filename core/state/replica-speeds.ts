@@ -1,8 +1,10 @@
+import { type Clock, systemClock } from "../contract/clock.ts";
 import { median } from "./median.ts";
 
 // How fast replicas compute prompts. An engine takes `fixed cost x prompts + tokens / rate` for the prompts of a queue. Both
 // numbers belong to hardware and model, so they are learned from all replicas together; a replica differs from them by one
-// factor, its slowdown, which is believed only when most of its samples can't be explained without it.
+// factor, its slowdown, which is believed only when most of its samples can't be explained without it. A slowdown fades while no
+// sample comes: traffic avoids a slow replica, and without any nobody would see that it has recovered.
 //
 // Tokens per time alone would be a property of the traffic: a replica with many cache hits computes few tokens for each prompt
 // and looks slow, and one whose cache is believed to hold less than it does looks fast.
@@ -19,6 +21,8 @@ const KEPT = 15;
 const KEPT_OF_POOL = 127;
 /** Samples without a slowdown that a replica begins with. */
 const PRIOR_SAMPLES = 4;
+/** Without a sample, half of a slowdown is forgotten in this time. */
+const FADE_MS = 120_000;
 /** Differences between replicas below this factor are not believed. */
 const TOLERANCE = 1.1;
 /** The rate is learned from samples with so many tokens per prompt, of which at most this share is uncertain. */
@@ -55,6 +59,11 @@ export class ReplicaSpeeds {
   #rate = DEFAULT_RATE;
   #fixedMs = 0;
   #isMeasured = false;
+  readonly #clock: Pick<Clock, "now">;
+
+  constructor(clock: Pick<Clock, "now"> = systemClock) {
+    this.#clock = clock;
+  }
 
   /** A replica of which nothing is known yet. */
   add(): ReplicaSpeed {
@@ -68,6 +77,10 @@ export class ReplicaSpeeds {
 
   get isMeasured(): boolean {
     return this.#isMeasured;
+  }
+
+  now(): number {
+    return this.#clock.now();
   }
 
   /** Milliseconds that a usual replica takes for so much. */
@@ -97,6 +110,7 @@ export class ReplicaSpeed {
   readonly #least = new Recent(KEPT);
   readonly #most = new Recent(KEPT);
   #slowdown = 1;
+  #sampledAtMs = 0;
   #prompts = 0;
   #tokens = 0;
   #uncertain = 0;
@@ -108,7 +122,9 @@ export class ReplicaSpeed {
 
   /** Prompt tokens that it computes in a millisecond. */
   get rate(): number {
-    return this.#pool.rate / this.#slowdown;
+    if (this.#slowdown === 1) return this.#pool.rate;
+    const left = 0.5 ** ((this.#pool.now() - this.#sampledAtMs) / FADE_MS);
+    return this.#pool.rate / (1 + (this.#slowdown - 1) * left);
   }
 
   /** Whether the rate comes from measurements, of this replica or another one. */
@@ -132,6 +148,7 @@ export class ReplicaSpeed {
 
   #sample(): void {
     const pool = this.#pool;
+    this.#sampledAtMs = pool.now();
     pool.learn(this.#prompts, this.#tokens, this.#uncertain, this.#tookMs);
     this.#least.add(this.#tookMs / pool.expectedMs(this.#prompts, this.#tokens));
     this.#most.add(this.#tookMs / pool.expectedMs(this.#prompts, this.#tokens - this.#uncertain));

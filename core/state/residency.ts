@@ -1,5 +1,6 @@
 import { CHILDREN, PARENT, PrefixTable, STAMP } from "./prefix-table.ts";
 import { RecencyLists } from "./recency-lists.ts";
+import { ReuseAge } from "./reuse-age.ts";
 
 // The blocks that each endpoint's cache is believed to hold. They are evicted in the engine's order: least recently used first,
 // and a prompt's end before its beginning. So an endpoint that holds a block holds all blocks before it, and a binary search
@@ -48,6 +49,7 @@ export class Residency {
   #victim = 0;
   #victimStamp = 0;
   #hasGenerated = false;
+  readonly #reuseAge = new ReuseAge();
 
   constructor(maxBytes: number, capacityTokens: number) {
     this.table = new PrefixTable(maxBytes);
@@ -89,6 +91,7 @@ export class Residency {
     const stamp = this.table.tick();
     this.#slotsUsed = Math.max(this.#slotsUsed, slot + 1);
     const held = from === 0 ? 0 : this.#entryOf(chain, from - 1, slot);
+    if (held !== 0) this.#learnReuse(held);
     let last = held;
     // The extra child protects the blocks already held from eviction while room is made for the rest.
     if (held !== 0) this.#countChild(held, 1);
@@ -143,6 +146,16 @@ export class Residency {
     this.#trim(slot, 0);
   }
 
+  /**
+   * Tokens that are expected to be computed again some day if the slot held `tokens` more: those it would evict, times the chance that
+   * its least recently used prompt is asked for again. At most `tokens`; 0 while there is room.
+   */
+  displaced(slot: number, tokens: number): number {
+    const evicted = Math.min(tokens, this.#tokens[slot]! + tokens - this.#capacity[slot]!);
+    if (evicted <= 0) return 0;
+    return evicted * this.#reuseAge.chanceAt(this.table.age(this.#lists.oldestStamp(slot)));
+  }
+
   slots(): readonly SlotResidency[] {
     return Array.from({ length: this.#slotsUsed }, (_, slot) => ({
       slot,
@@ -150,6 +163,12 @@ export class Residency {
       tokens: this.#tokens[slot]!,
       capacityTokens: this.#capacity[slot]!,
     })).filter((residency) => residency.entries > 0);
+  }
+
+  /** Only the end of a prompt tells when it was last used. */
+  #learnReuse(held: number): void {
+    const stamp = this.#lists.stamp(held);
+    if (stamp !== 0) this.#reuseAge.learn(this.table.age(stamp));
   }
 
   #entryOf(chain: Chain, block: number, slot: number): number {

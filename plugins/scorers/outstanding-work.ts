@@ -8,7 +8,7 @@ const options = z.strictObject({
   /** Milliseconds added for each request in flight, because each generation makes the engine's steps a little slower. */
   decodeMs: z.number().min(0).max(1_000_000).default(DECODE_MS),
   /**
-   * Largest weight of the prompt's uncached tokens. While prompts wait at every endpoint, work saved by a cached prefix also
+   * Largest weight of the prompt's uncached tokens. While prompts wait at most endpoints, work saved by a cached prefix also
    * shortens the wait of later requests, so it counts more. With 1, only this prompt's own wait counts.
    */
   crowdedWeight: z.number().min(1).max(1_000).default(12),
@@ -16,14 +16,16 @@ const options = z.strictObject({
   scaleMs: z.number().positive().max(1_000_000_000).default(SCALE_MS),
 });
 
-/** Added to the weight for each prompt in the shortest queue. */
+/** Added to the weight for each prompt that waits everywhere. */
 const WEIGHT_PER_PROMPT = 2;
 
 /**
  * Prefers the shortest time to the first token, estimated from what the router itself knows:
- * wait = (remaining prefill tokens + weight x uncached tokens of this prompt) / measured speed + decodeMs x requests in flight
- *        + what loading the adapter takes, where it is not loaded
- * weight = min(crowdedWeight, 1 + 2 x shortest queue), where a queue is the number of prompts that wait at a candidate
+ * wait = (remaining prefill tokens + weight x uncached tokens of this prompt + displaced tokens) / measured speed
+ *        + decodeMs x requests in flight + what loading the adapter takes, where it is not loaded
+ * weight = min(crowdedWeight, 1 + 2 x (shortest queue + share²)), where a queue is the number of prompts that wait at a candidate and
+ *          the share is that of the candidates with a longer queue than the shortest
+ * displaced tokens = what the uncached tokens would evict from the candidate's cache x the chance that it is asked for again
  * score = scaleMs / (scaleMs + wait - shortest wait)
  * Waits are in milliseconds; the best candidate scores 1.
  */
@@ -35,13 +37,15 @@ export default defineScorer({
     host.usePrefixIndex({});
     return {
       score(request, candidates, load) {
-        const weight = Math.min(crowdedWeight, 1 + WEIGHT_PER_PROMPT * shortestQueue(candidates, load));
+        const weight = Math.min(crowdedWeight, 1 + WEIGHT_PER_PROMPT * crowding(candidates, load));
         // The list of waits becomes the list of scores; it has its length at once, because a list that grows is copied.
         const scores = new Array<number>(candidates.length);
         let shortest = Number.POSITIVE_INFINITY;
         for (let index = 0; index < candidates.length; index++) {
           const endpoint = candidates[index]!;
-          const waitMs = firstTokenMs(request, endpoint, load, weight * uncachedTokens(request, endpoint.slot), decodeMs);
+          const uncached = uncachedTokens(request, endpoint.slot);
+          const displaced = request.prefix.displacedTokens?.(endpoint.slot, uncached) ?? 0;
+          const waitMs = firstTokenMs(request, endpoint, load, weight * uncached + displaced, decodeMs);
           scores[index] = waitMs;
           if (waitMs < shortest) shortest = waitMs;
         }
@@ -53,9 +57,18 @@ export default defineScorer({
   },
 });
 
-/** The fewest prompts that wait at any candidate. With the sum or the mean, one long queue would count as a crowded pool. */
-function shortestQueue(candidates: readonly Endpoint[], load: LoadView): number {
+/**
+ * How many prompts wait everywhere: the shortest queue, plus the square of the share of candidates with a longer one. That is the
+ * shorter queue of two random candidates, if no queue counts for more than one prompt above the shortest: one long queue is no crowd.
+ */
+function crowding(candidates: readonly Endpoint[], load: LoadView): number {
   let fewest = Number.POSITIVE_INFINITY;
-  for (const { slot } of candidates) fewest = Math.min(fewest, load.waitingPrompts(slot));
-  return fewest;
+  let withFewest = 0;
+  for (const { slot } of candidates) {
+    const waiting = load.waitingPrompts(slot);
+    if (waiting > fewest) continue;
+    withFewest = waiting === fewest ? withFewest + 1 : 1;
+    fewest = waiting;
+  }
+  return fewest + (1 - withFewest / candidates.length) ** 2;
 }

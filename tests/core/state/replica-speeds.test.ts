@@ -108,6 +108,23 @@ describe("a replica at half speed", () => {
   });
 });
 
+it("a slowdown of which nothing is measured any more fades, because a slow replica gets little traffic; a sample renews it", () => {
+  const clock = { nowMs: 0, now: () => clock.nowMs };
+  const pool = new ReplicaSpeeds(clock);
+  const [usual, speed] = [pool.add(), pool.add()];
+  serve(usual, { rate: 8, fixedMs: 0 }, 30, () => 12_000);
+  serve(speed, { rate: 2, fixedMs: 0 }, 20, () => 12_000);
+  const slowdown = () => pool.rate / speed.rate;
+  near(slowdown(), 4, 0.15);
+  const atOnce = slowdown();
+  clock.nowMs += 120_000;
+  near(slowdown() - 1, (atOnce - 1) / 2, 0.001);
+  clock.nowMs += 1_200_000;
+  near(speed.rate, pool.rate, 0.01);
+  serve(speed, { rate: 2, fixedMs: 0 }, 1, () => 12_000);
+  near(slowdown(), atOnce, 0.001);
+});
+
 it("nothing that is measured makes a rate 0, negative or endless", () => {
   const random = seededRandom(3);
   const pool = new ReplicaSpeeds();

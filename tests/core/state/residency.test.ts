@@ -284,3 +284,29 @@ test("with generated text in any order of calls, all room is free again at the e
     { numRuns: 300 },
   );
 });
+
+test("room costs nothing while there is some; then what would be evicted, times the chance that it is asked for again", () => {
+  // Blocks of 1 and 3 tokens.
+  const residency = new Residency(SMALLEST_BYTES, 10);
+  residency.admit(makeChain("ab"), 0, 0);
+  residency.admit(makeChain("cd"), 0, 0);
+  assert.equal(residency.displaced(0, 2), 0, "they fit");
+  assert.equal(residency.displaced(0, 100), 0, "nothing was ever used again");
+  // Used again after one other admission, so the usual age is 2; "cd" is the oldest now, at the age of 1.
+  residency.admit(makeChain("ab"), 0, 2);
+  assert.equal(residency.displaced(0, 2), 0);
+  assert.equal(residency.displaced(0, 6), 4 * (2 / 4));
+  // 12 tokens evict more than the cache holds: no more than they take themselves.
+  residency.setCapacity(0, 0);
+  assert.equal(residency.displaced(0, 12), 12 * (2 / (2 + residency.table.age(0) + 1)));
+  assert.equal(residency.displaced(1, 6), 0, "an empty cache");
+});
+
+test("of two full caches, the one with the younger prompts costs more room", () => {
+  const residency = new Residency(SMALLEST_BYTES, 4);
+  residency.admit(makeChain("ab"), 0, 0);
+  for (let turn = 0; turn < 5; turn++) residency.admit(makeChain("cd"), 1, 2);
+  residency.admit(makeChain("ab"), 0, 2);
+  const [younger, older] = [residency.displaced(0, 4), residency.displaced(1, 4)];
+  assert.ok(younger > older && older > 0, `${younger} and ${older}`);
+});

@@ -74,8 +74,9 @@ test("a slow endpoint's work weighs more: half the speed, twice the wait", () =>
 
 const crowded: readonly { name: string; waiting: readonly number[]; parameters?: object; score: number }[] = [
   { name: "no prompt waits", waiting: [0, 0], score: 2048 / 3072 },
-  { name: "prompts wait at one endpoint only", waiting: [50, 0], score: 2048 / 3072 },
-  { name: "one waits everywhere: three times as heavy", waiting: [1, 7], score: 2048 / 5120 },
+  { name: "prompts wait at half of the endpoints, however many: 1 + 2 / 4", waiting: [50, 0], score: 2048 / (2048 + 1.5 * 1024) },
+  { name: "one waits everywhere: three times as heavy", waiting: [1, 1], score: 2048 / 5120 },
+  { name: "and half of the endpoints have more", waiting: [1, 7], score: 2048 / (2048 + 3.5 * 1024) },
   { name: "many wait everywhere: twelve times, and no more", waiting: [60, 70], score: 2048 / (2048 + 12 * 1024) },
   { name: "the most can be set", waiting: [60, 70], parameters: { crowdedWeight: 2 }, score: 0.5 },
   { name: "to none", waiting: [60, 70], parameters: { crowdedWeight: 1 }, score: 2048 / 3072 },
@@ -89,6 +90,13 @@ describe("uncached tokens weigh more when prompts wait everywhere", () => {
       assert.deepEqual(Array.from(scores ?? []), [1, score]);
     });
   }
+});
+
+test("tokens that a cache would lose, and that are asked for again, are work too", () => {
+  const displaced = [0, 0.25, 0.75];
+  const prefix = { ...makePrefix(128, 16, []), displacedTokens: (slot: number, tokens: number) => displaced[slot]! * tokens };
+  const scores = createPlugin(outstandingWork).score(makeRequest({ promptTokens: 8192, prefix }), makeEndpoints(3), makeLoad(3));
+  assert.deepEqual(Array.from(scores ?? []), [1, 0.5, 0.25]);
 });
 
 test("rounding never makes the best score differ from 1", () => {
