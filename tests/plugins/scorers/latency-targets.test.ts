@@ -22,8 +22,7 @@ describe("a request's targets", () => {
     ["the newer header's, of both", "chat", { "x-slo-ttft-ms": "1", "x-llm-d-slo-ttft-ms": "2" }, [2, 50]],
     ["none, for 0", "chat", { "x-slo-ttft-ms": "0", "x-slo-tpot-ms": "0.0" }, [NONE, NONE]],
   ];
-  for (const [name, model, headers, wanted] of cases)
-    it(name, () => assert.deepEqual(targetsOf(model, headers), wanted));
+  for (const [name, model, headers, wanted] of cases) it(name, () => assert.deepEqual(targetsOf(model, headers), wanted));
 
   for (const value of ["", "fast", "-1", "NaN", "Infinity", "1e3", "0x10", "5, 6", "1 2", "9".repeat(40), "1.", ".5", "٣"]) {
     it(`is invalid for the header ${JSON.stringify(value)}`, () => {

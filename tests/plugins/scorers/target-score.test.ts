@@ -28,7 +28,9 @@ describe("with targets", () => {
     ["a margin: no longer met", [0.7, 0.5, 0], [0.85, 0.5, 0], { ...OPTIONS, sloBufferFactor: 0.8 }],
   ];
   for (const [name, good, bad, options] of better) {
-    it(name, () => assert.ok(scoreOf(good, options) > scoreOf(bad, options), `${scoreOf(good, options)} ${scoreOf(bad, options)}`));
+    it(name, () =>
+      assert.ok(scoreOf(good, options) > scoreOf(bad, options), `${scoreOf(good, options)} ${scoreOf(bad, options)}`),
+    );
   }
 
   it("a target that there is not has no say", () => {
