@@ -14,8 +14,8 @@ const INSTEAD: readonly (readonly [instead: string, types: string])[] = [
     "precise-prefix-cache-scorer precise-prefix-cache-producer burst-prefix-cache-producer",
   ],
   [
-    "There is no latency predictor here: use token-load-scorer, or outstanding-work.",
-    "predicted-latency-producer latency-scorer slo-headroom-tier-filter latency-slo-admitter",
+    "Here latency-scorer alone prefers replicas that meet the request's latency targets; no request is refused for them.",
+    "slo-headroom-tier-filter latency-slo-admitter",
   ],
   [
     "Media are hashed as part of the prompt here: use prefix-cache-scorer.",

@@ -1,10 +1,11 @@
 import type { Endpoint } from "./contract/endpoint.ts";
 import type { Filter } from "./contract/filter.ts";
+import type { LatencyEstimator } from "./contract/latency-estimator.ts";
 import type { NameSet } from "./contract/name-set.ts";
 import type { Observer } from "./contract/observer.ts";
 import type { Parser } from "./contract/parser.ts";
 import type { Picker } from "./contract/picker.ts";
-import type { ResponseHeader } from "./contract/profile-plugin.ts";
+import type { ProfilePlugin, ResponseHeader } from "./contract/profile-plugin.ts";
 import type { InferenceRequest } from "./contract/request.ts";
 import type { Rewriter } from "./contract/rewriter.ts";
 import type { Scorer } from "./contract/scorer.ts";
@@ -36,7 +37,11 @@ export interface Profile {
   /** The names that rewrites stand for, which filters may name when they refuse. Absent: none. */
   readonly clientModels?: readonly string[];
   /** The plugins that have a method `chosen`. */
-  readonly chosen: readonly Named<{ chosen(request: InferenceRequest, endpoint: Endpoint): void }>[];
+  readonly chosen: readonly Named<Required<Pick<ProfilePlugin, "chosen">>>[];
+  /** The plugins that have a method `ended`. Absent: none. */
+  readonly ended?: readonly Named<Required<Pick<ProfilePlugin, "ended">>>[];
+  /** The first scorer's that has one; absent: the router's own numbers are used. */
+  readonly estimator?: Named<LatencyEstimator> | undefined;
   /** The methods `responseHeader` of the plugins; empty for most profiles. */
   readonly responseHeaders: readonly ((request: InferenceRequest, endpoint: Endpoint) => ResponseHeader)[];
 }

@@ -10,7 +10,7 @@ import type { DataPlane } from "./data-plane.ts";
 import type { Incoming } from "./intake/incoming.ts";
 import type { ResponseWriter } from "./intake/response-writer.ts";
 import type { Applicant } from "./stages/admit.ts";
-import { estimate } from "./stages/estimate.ts";
+import { estimateBy } from "./stages/estimate.ts";
 import { filter } from "./stages/filter.ts";
 import { type Delivery, type Earlier, Forwarding, type ForwardOwner, NOT_DELIVERED } from "./stages/forward.ts";
 import { holdBack, trialFirst } from "./stages/hold-back.ts";
@@ -236,10 +236,11 @@ export function decide(request: InferenceRequest, facts: Facts, profile: Profile
   const held = holdBack(filtered.candidates, load, random);
   const { candidates } = held;
   const dropped = held.dropped.length === 0 ? filtered.dropped : [...filtered.dropped, ...held.dropped];
-  const { columns, totals, faults } = refusal === undefined ? score(request, profile.scorers, candidates, load) : NOT_SCORED;
+  const scored = refusal === undefined ? score(request, profile.scorers, candidates, load) : NOT_SCORED;
+  const { columns, totals } = scored;
   const { picker } = profile;
   const order = refusal === undefined ? trialFirst(held.trial, pick(picker, candidates, totals, random)) : [];
-  const estimates = estimate(request, order, load);
+  const { estimates, fault } = estimateBy(profile.estimator, request, order, load);
   return {
     requestId: request.id,
     atMs: load.nowMs,
@@ -262,6 +263,6 @@ export function decide(request: InferenceRequest, facts: Facts, profile: Profile
       },
     ],
     refusal,
-    faults,
+    faults: fault === undefined ? scored.faults : [...scored.faults, fault],
   };
 }

@@ -49,6 +49,10 @@ export const REFERENCE_NAMES: Readonly<Record<string, ReferenceName>> = {
   "load-aware-scorer": { type: "load-aware" },
   "active-request-scorer": { type: "active-request", unneeded: ["requestTimeout"] },
   "token-load-scorer": { type: "token-load", unneeded: PRODUCER_NAMES },
+  "latency-scorer": {
+    type: "latency-predictor",
+    unneeded: ["compositeKVWeight", "compositeQueueWeight", "compositePrefixWeight"],
+  },
   "lora-affinity-scorer": { type: "lora-affinity" },
   "prefix-cache-scorer": { type: "prefix-cache", unneeded: [...PRODUCER_NAMES, ...INDEX_SIZES] },
   "no-hit-lru-scorer": { type: "no-hit-lru", unneeded: [...PRODUCER_NAMES, "prefixPluginType", "prefixPluginName"] },

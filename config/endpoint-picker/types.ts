@@ -25,6 +25,14 @@ export const BUILT_IN_JOBS: Readonly<Record<string, BuiltInJob>> = {
     parameters: ["prefixMatchInfoProducerName"],
     refused: { addEstimatedOutputTokens: "nothing here: only prompt tokens count, until the first byte of the response" },
   },
+  "predicted-latency-producer": {
+    role: "producer",
+    parameters: [
+      ...["samplingMean", "maxDecodeTokenSamplesForPrediction", "contextTTL", "streamingMode", "endpointRoleLabel"],
+      ...["predictInProduce", "predictInPrepareData"],
+    ],
+    refused: { sloBufferFactor: "it as a parameter of latency-scorer, which predicts by itself here" },
+  },
   "endpoint-notification-source": { role: "source" },
   "core-metrics-extractor": {
     role: "extractor",

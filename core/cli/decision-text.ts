@@ -94,6 +94,7 @@ function candidateLines({ candidates, scorers, poolSize, picker }: ChoiceReport)
     ["not cached", ({ uncachedTokens }) => number(uncachedTokens, whole)],
     ["waiting", ({ waitingTokens }) => number(waitingTokens, whole)],
     ["first token", ({ firstTokenMs }) => number(firstTokenMs, milliseconds)],
+    ...(candidates.some(({ tokenMs }) => tokenMs !== null) ? [PER_TOKEN] : []),
     ...scorers.map(({ name, weight }, index): Column => [`${name} x ${weight}`, (candidate) => scoreText(candidate, index)]),
     ["total", ({ total }) => total.toFixed(3)],
   ];
@@ -110,9 +111,11 @@ function candidateLines({ candidates, scorers, poolSize, picker }: ChoiceReport)
   ];
 }
 
+const PER_TOKEN: Column = ["per token", ({ tokenMs }) => number(tokenMs, milliseconds)];
+
 const LEGEND = [
   "cached, not cached: tokens of this prompt; waiting: tokens of other prompts that were sent there before;",
-  "first token: expected time; -: unknown",
+  "first token, per token: expected times; -: unknown",
 ];
 
 function scoreText({ scores, confidences }: CandidateReport, index: number): string {

@@ -25,6 +25,8 @@ ${FAULT_HELP}  --time-scale X       multiplies the times between requests: below
   --token-error X      largest error of the router's token counts: 0.3 means up to 30 % too many or too few (default 0)
   --images SHARE       puts an image at the end of this share of prompts: many bytes, few tokens (default 0)
   --images-as-text     the router takes their data for text, as one that knows no images does
+  --ttft MS,...        requests ask for their first token within MS milliseconds (x-llm-d-slo-ttft-ms); several: in turn
+  --tpot MS,...        the same for each further token, on average (x-llm-d-slo-tpot-ms)
   --seed N             first random seed (default 1)
   --seeds N            runs each config with this many seeds and shows the mean (default 1)
   --exact              adds the row "exact state": the default config with the replicas' true caches, queues and speeds
@@ -62,6 +64,8 @@ const SWITCHES = {
   "token-error": { type: "string", default: "0" },
   images: { type: "string", default: "0" },
   "images-as-text": { type: "boolean", default: false },
+  ttft: { type: "string" },
+  tpot: { type: "string" },
   seed: { type: "string", default: "1" },
   seeds: { type: "string", default: "1" },
   exact: { type: "boolean", default: false },
@@ -89,6 +93,7 @@ export function readSimulateArguments(argv: readonly string[]): SimulateArgument
       timeScale: numberArgument("--time-scale", values["time-scale"], 0.000_001, 1e6),
       seed: whole("seed", 0, 1e9),
       tokenError: numberArgument("--token-error", values["token-error"], 0, 1),
+      ...targetsOf(values),
       faults: values.fault.map((text) => faultArgument(text, replicas)),
     },
     images: { share: numberArgument("--images", values.images, 0, 1), areRecognised: !values["images-as-text"] },
@@ -110,6 +115,25 @@ function parse(argv: readonly string[]) {
     const message = thrown instanceof Error ? thrown.message : String(thrown);
     throw new UsageError(`${message.split(/\.?\n|\. To specify/)[0]}; "signalbox simulate --help" lists the switches.`);
   }
+}
+
+/** Nothing without a target. */
+function targetsOf({ ttft, tpot }: { readonly ttft?: string; readonly tpot?: string }): Pick<SimulationSettings, "targets"> {
+  if (ttft === undefined && tpot === undefined) return {};
+  const ttfts = targetList("--ttft", ttft);
+  const tpots = targetList("--tpot", tpot);
+  const count = Math.max(ttfts.length, tpots.length);
+  return {
+    targets: Array.from({ length: count }, (_, index) => ({
+      ttftMs: ttfts[index % ttfts.length]!,
+      tpotMs: tpots[index % tpots.length]!,
+    })),
+  };
+}
+
+function targetList(name: string, list: string | undefined): readonly number[] {
+  if (list === undefined) return [Number.POSITIVE_INFINITY];
+  return list.split(",").map((text) => numberArgument(name, text, 0.001, 86_400_000));
 }
 
 function speedsOf(list: string, slow: readonly string[], replicas: number): readonly number[] {

@@ -19,6 +19,12 @@ const COLUMNS: readonly Column[] = [
   ["completed", (run) => percent(run.completionRatio)],
 ];
 
+/** Whether the requests met their targets, and how far off what was expected of them was, typically. */
+const TARGET_COLUMNS: readonly Column[] = [
+  ["in target", (run) => percent(run.inTargetShare)],
+  ["TTFT error", (run) => percent(run.ttftError.p50)],
+];
+
 const FAULT_COLUMNS: readonly Column[] = [
   ["failed", (run) => count(run.failedRequests)],
   ["retries", (run) => count(run.retries)],
@@ -27,15 +33,15 @@ const FAULT_COLUMNS: readonly Column[] = [
 
 /** The result as text: what was simulated, a table with a row for each run, and warnings about its meaning. */
 export function report(traces: readonly Trace[], runs: readonly Run[], settings: SimulationSettings, seeds: number): string {
-  const { faults } = settings;
-  const columns = faults.length === 0 ? COLUMNS : [...COLUMNS, ...FAULT_COLUMNS];
+  const { faults, targets } = settings;
+  const columns = [...COLUMNS, ...(targets === undefined ? [] : TARGET_COLUMNS), ...(faults.length === 0 ? [] : FAULT_COLUMNS)];
   const alignments = ["left", ...columns.map(() => "right" as const)] as const;
   const rows = [
     ["", ...columns.map(([title]) => title)],
     ...runs.map((run) => [run.name, ...columns.map(([, cell]) => cell(run))]),
   ];
   const faultLines = faults.length === 0 ? [] : [`faults: ${faults.map(faultText).join(", ")}`];
-  const head = [...traces.map(traceLine), settingsLine(settings, seeds), ...faultLines];
+  const head = [...traces.map(traceLine), settingsLine(settings, seeds), ...targetLines(settings), ...faultLines];
   return `${[...head, "", ...table(alignments, rows), ...notes(traces, runs)].join("\n")}\n`;
 }
 
@@ -49,6 +55,19 @@ function settingsLine({ replicas, model, timeScale, seed }: SimulationSettings, 
   const seedText = seeds === 1 ? `seed ${seed}` : `mean of the seeds ${seed} to ${seed + seeds - 1}`;
   const { kvTokens, prefillTokensPerS } = model;
   return `${replicas} replicas of ${whole(kvTokens)} KV tokens at ${whole(prefillTokensPerS)} tokens/s, time scale ${timeScale}, ${seedText}`;
+}
+
+/** "targets: the first token within 500 or 5,000 ms". */
+function targetLines({ targets }: SimulationSettings): readonly string[] {
+  if (targets === undefined) return [];
+  const among = (values: readonly number[]) => [...new Set(values)].filter(Number.isFinite).map(whole).join(" or ");
+  const ttft = among(targets.map(({ ttftMs }) => ttftMs));
+  const tpot = among(targets.map(({ tpotMs }) => tpotMs));
+  const wanted = [
+    ...(ttft === "" ? [] : [`the first token within ${ttft} ms`]),
+    ...(tpot === "" ? [] : [`a further one every ${tpot} ms`]),
+  ];
+  return [`targets: ${wanted.join(", ")}`];
 }
 
 function notes(traces: readonly Trace[], runs: readonly Run[]): readonly string[] {

@@ -56,6 +56,8 @@ export interface CandidateReport {
   readonly waitingTokens: number | null;
   /** Expected time to the first token, in milliseconds. */
   readonly firstTokenMs: number | null;
+  /** Expected time for each further token, in milliseconds; null where no scorer expects one. */
+  readonly tokenMs: number | null;
   readonly total: number;
   /** One score for each scorer; null = no opinion. */
   readonly scores: readonly (number | null)[];
@@ -136,11 +138,13 @@ function candidatesOf(leg: Leg, promptTokens: number): readonly CandidateReport[
 }
 
 function estimateReport(estimate: Estimate | undefined, promptTokens: number) {
-  const { cachedTokens = Number.NaN, waitingTokens = Number.NaN, firstTokenMs = Number.NaN } = estimate ?? {};
+  const { cachedTokens = Number.NaN, waitingTokens = Number.NaN } = estimate ?? {};
+  const { firstTokenMs = Number.NaN, tokenMs = Number.NaN } = estimate ?? {};
   return {
     cachedTokens: known(cachedTokens),
     uncachedTokens: known(promptTokens - cachedTokens),
     waitingTokens: known(Math.round(waitingTokens)),
     firstTokenMs: known(Math.round(firstTokenMs * 10) / 10),
+    tokenMs: known(Math.round(tokenMs * 10) / 10),
   };
 }

@@ -31,7 +31,7 @@ export function firstTokenMs(
 }
 
 /** How long the request waits at the endpoint until its replica has loaded the target, in milliseconds; 0 where it has it. */
-function adapterWaitMs({ target, onDemand }: InferenceRequest, { slot, models }: Endpoint, load: LoadView): number {
+export function adapterWaitMs({ target, onDemand }: InferenceRequest, { slot, models }: Endpoint, load: LoadView): number {
   if (onDemand === "never" || models.has(target)) return 0;
   return load.unlisted(slot, target)?.leftMs ?? load.adapterLoadMs;
 }

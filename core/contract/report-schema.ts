@@ -19,6 +19,7 @@ const candidate: z.ZodType<CandidateReport> = z.object({
     .nullable()
     .describe("Tokens of other prompts that were sent there and were still to be processed; null beyond the first 16."),
   firstTokenMs: count.nullable().describe("Expected time to the first token, in milliseconds; null before any was measured."),
+  tokenMs: count.nullable().describe("Expected time for each further token, in milliseconds; null where no scorer expects one."),
   total: z.number().describe("sum(weight x confidence x score) / sum(weight x confidence); higher is better."),
   scores: z.array(z.number().nullable()).describe("One for each scorer, in [0, 1]; null = no opinion."),
   confidences: z.array(z.number()).describe("One for each scorer: its weight was multiplied by it."),

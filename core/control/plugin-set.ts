@@ -206,6 +206,8 @@ function buildProfile(
     scorers,
     picker,
     chosen: all.filter(hasMethod("chosen")),
+    ended: all.filter(hasMethod("ended")),
+    estimator: scorers.flatMap((scorer) => (scorer.plugin.estimator ? [{ ...scorer, plugin: scorer.plugin.estimator }] : []))[0],
     responseHeaders: all.flatMap(({ plugin }) => plugin.responseHeader?.bind(plugin) ?? []),
   };
 }

@@ -1,8 +1,15 @@
+import { LatencyRecord, type RelativeError } from "./latency-record.ts";
+
 /** The results of a simulation; times in seconds. */
 export interface Metrics {
   /** Share of all prompt tokens that were found in a replica's cache. */
   readonly hitRatio: number;
   readonly ttftSeconds: Percentiles;
+  /** Share of the requests that met the targets; without targets, those that got their complete output. */
+  readonly inTargetShare: number;
+  /** How far off the router's expectations were. */
+  readonly ttftError: RelativeError;
+  readonly tpotError: RelativeError;
   readonly interTokenSeconds: { readonly p50: number; readonly p99: number };
   /** Share of the requests with a first token that got it within two seconds. */
   readonly shareUnder2Seconds: number;
@@ -33,6 +40,7 @@ const FAST_MS = 2_000;
 
 /** Collects measurements during a simulation. */
 export class Recorder {
+  readonly latencies = new LatencyRecord();
   readonly #firstTokenMs: number[] = [];
   readonly #interTokenMs = new LogHistogram();
   #promptTokens = 0;
@@ -87,6 +95,9 @@ export class Recorder {
         p99: quantile(waitedMs, 0.99) / 1000,
       },
       interTokenSeconds: { p50: this.#interTokenMs.quantile(0.5) / 1000, p99: this.#interTokenMs.quantile(0.99) / 1000 },
+      inTargetShare: ratio(this.latencies.met, requests),
+      ttftError: this.latencies.ttftError,
+      tpotError: this.latencies.tpotError,
       shareUnder2Seconds: ratio(fast < 0 ? waitedMs.length : fast, waitedMs.length),
       imbalance: ratio(this.#imbalanceSum, this.#decisions),
       utilization,
@@ -115,6 +126,9 @@ export function meanOf(runs: readonly Metrics[]): Metrics {
       p99: mean((run) => run.ttftSeconds.p99),
     },
     interTokenSeconds: { p50: mean((run) => run.interTokenSeconds.p50), p99: mean((run) => run.interTokenSeconds.p99) },
+    inTargetShare: mean((run) => run.inTargetShare),
+    ttftError: { p50: mean((run) => run.ttftError.p50), p90: mean((run) => run.ttftError.p90) },
+    tpotError: { p50: mean((run) => run.tpotError.p50), p90: mean((run) => run.tpotError.p90) },
     shareUnder2Seconds: mean((run) => run.shareUnder2Seconds),
     imbalance: mean((run) => run.imbalance),
     utilization: mean((run) => run.utilization),

@@ -2,8 +2,10 @@ import { JsonBody } from "../body/json-body.ts";
 import type { Random } from "../contract/profile-plugin.ts";
 import { NO_PARTS } from "../contract/prompt-part.ts";
 import type { InferenceRequest, ParsedBody } from "../contract/request.ts";
+import { DEFAULT_LIMITS } from "../settings.ts";
 import { parse } from "../stages/parse.ts";
-import { Head } from "../wire/head.ts";
+import { type Head, HeadParser } from "../wire/head.ts";
+import type { SimulatedTargets } from "./latency-record.ts";
 import { imageSpan, PromptWriter, textTokens } from "./prompt-bytes.ts";
 import type { RouterSide } from "./router-side.ts";
 import type { Trace, TraceRequest } from "./trace.ts";
@@ -11,17 +13,24 @@ import type { Trace, TraceRequest } from "./trace.ts";
 const PATH = "/v1/completions";
 /** What a router takes text for that it knows nothing else of. */
 const BYTES_PER_TOKEN = 4;
-const START_LINE = `POST ${PATH} HTTP/1.1\r\n`;
-const HEAD = new Head(`${START_LINE}\r\n`, { method: "POST", target: PATH, status: 0, minor: 1, length: START_LINE.length }, []);
+
+interface RequestSettings {
+  /** How far off the router's token counts may be, as a share. */
+  readonly tokenError: number;
+  readonly targets: readonly SimulatedTargets[];
+}
 
 /** Makes of a trace's requests what the router's parse stage makes of a client's: the body is the prompt and nothing else. */
 export class RequestMaker {
   readonly #writer: PromptWriter;
+  /** One for each of the targets that requests have in turn. */
+  readonly #heads: readonly Head[];
   readonly #tokenError: number;
   readonly #random: Random;
 
-  constructor(trace: Trace, tokenError: number, random: Random) {
+  constructor(trace: Trace, { tokenError, targets }: RequestSettings, random: Random) {
     this.#writer = new PromptWriter(trace.requests);
+    this.#heads = targets.map(headFor);
     this.#tokenError = tokenError;
     this.#random = random;
   }
@@ -45,7 +54,7 @@ export class RequestMaker {
     const incoming = {
       id: `simulated-${index}`,
       headAtMs: 0,
-      head: HEAD,
+      head: this.#heads[index % this.#heads.length]!,
       method: "POST",
       path: PATH,
       query: "",
@@ -62,4 +71,13 @@ export class RequestMaker {
     if (this.#tokenError === 0) return tokens;
     return Math.max(1, Math.round(tokens * (1 + this.#tokenError * (2 * this.#random() - 1))));
   }
+}
+
+/** The head of requests with these targets, which are in the headers that clients of the reference router send. */
+function headFor({ ttftMs, tpotMs }: SimulatedTargets): Head {
+  const ttft = Number.isFinite(ttftMs) ? `x-llm-d-slo-ttft-ms: ${ttftMs}\r\n` : "";
+  const tpot = Number.isFinite(tpotMs) ? `x-llm-d-slo-tpot-ms: ${tpotMs}\r\n` : "";
+  const parser = new HeadParser("request", DEFAULT_LIMITS);
+  parser.push(Buffer.from(`POST ${PATH} HTTP/1.1\r\nhost: simulated\r\n${ttft}${tpot}\r\n`), 0);
+  return parser.head;
 }

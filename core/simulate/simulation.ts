@@ -8,6 +8,7 @@ import { Engine } from "./engine.ts";
 import { EventQueue } from "./events.ts";
 import { conductAt, type Fault, faultsOf, nextChangeMs, type TimedFault } from "./faults.ts";
 import type { Job } from "./job.ts";
+import { NO_TARGETS, type SimulatedTargets, targetsAt } from "./latency-record.ts";
 import { type Metrics, Recorder } from "./metrics.ts";
 import type { Replica, ReplicaModel } from "./replica.ts";
 import { RequestMaker } from "./request-maker.ts";
@@ -28,6 +29,8 @@ export interface SimulationSettings {
   readonly tokenError: number;
   /** Where there are none, the router ejects no replica and gives up no request. */
   readonly faults: readonly Fault[];
+  /** What requests ask for in their headers, in turn; absent for nothing. */
+  readonly targets?: readonly SimulatedTargets[];
 }
 
 /** Requests between two reports of progress. */
@@ -48,15 +51,17 @@ export class Simulation {
   readonly #maker: RequestMaker;
   readonly #recorder = new Recorder();
   readonly #decide: Decider;
+  readonly #targets: readonly SimulatedTargets[];
   /** Requests that are not over. */
   #open: number;
 
   /** `deciderOf`: what decides the requests; by default the router's own code with what a router knows. */
   constructor(trace: Trace, loaded: LoadedConfig, settings: SimulationSettings, deciderOf: DeciderOf = () => decideAsAsked) {
-    const { replicas, model, seed, speeds, tokenError, faults } = settings;
+    const { replicas, model, seed, speeds, tokenError, faults, targets = [NO_TARGETS] } = settings;
     this.#trace = trace;
     this.#settings = settings;
     this.#open = trace.requests.length;
+    this.#targets = targets;
     const events = {
       firstToken: (job: Job) => this.#firstToken(job),
       decoded: (batch: number, steps: number, stepMs: number) => this.#recorder.decoded(batch * steps, stepMs),
@@ -69,7 +74,7 @@ export class Simulation {
     this.#decide = deciderOf(engines);
     const hasFaults = faults.length > 0;
     this.#router = makeRouterSide({ trace, loaded, upstreams: this.#upstreams, seed, clock: this.#queue, hasFaults });
-    this.#maker = new RequestMaker(trace, tokenError, seededRandom(seed ^ 0x5eed));
+    this.#maker = new RequestMaker(trace, { tokenError, targets }, seededRandom(seed ^ 0x5eed));
     scrape(this.#router, this.#upstreams, this.#queue, seededRandom(seed ^ 0x5c4a9e));
     if (hasFaults) this.#startFaults(faults);
   }
@@ -122,11 +127,11 @@ export class Simulation {
     const { legs, faults } = this.#decide({ request, traced, facts, profile: config.profile, load: view, random });
     const [leg] = legs;
     if (leg === undefined || leg.order.length === 0) this.#open -= 1;
-    else this.#forward(traced, request, leg);
+    else this.#forward(traced, request, leg, index);
     this.#recorder.decided(load.inFlight, this.replicas.length, faults.length > 0);
   }
 
-  #forward(traced: TraceRequest, request: InferenceRequest, leg: Leg): void {
+  #forward(traced: TraceRequest, request: InferenceRequest, leg: Leg, index: number): void {
     const poolOf = ({ slot }: { slot: number }) => ({
       take: () => this.#upstreams[slot]!.connect(traced),
       takeSpare: () => undefined,
@@ -136,12 +141,17 @@ export class Simulation {
     const sending = { request, headAtMs, draft: DRAFT, openingEvents: 0, keepAlive: undefined, config: plane.config, plane };
     const forwarding = new Forwarding(leg, sending, new Client(), {
       bodyDelivered() {},
-      completed: () => this.#over(forwarding.close(), true),
+      completed: () => this.#served(forwarding.close(), traced, targetsAt(this.#targets, index)),
       failed: () => this.#over(forwarding.close(), false),
       // Modelled replicas list every target.
       missedTarget: () => this.#over(forwarding.close(), false),
     });
     forwarding.begin();
+  }
+
+  #served(delivery: Delivery, traced: TraceRequest, targets: SimulatedTargets): void {
+    if (delivery.status < 300) this.#recorder.latencies.served(delivery, targets, this.#arrivalMs(traced), this.#queue.now());
+    this.#over(delivery, true);
   }
 
   #over({ status, attempts }: Delivery, isWhole: boolean): void {

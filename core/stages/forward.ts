@@ -7,6 +7,7 @@ import type { ResponseWriter } from "../intake/response-writer.ts";
 import type { CutEvent } from "../stream/open-event.ts";
 import { type Generated, NOTHING_GENERATED } from "../stream/usage-tap.ts";
 import type { UpstreamFailure } from "../wire/upstream-connection.ts";
+import { type ExpectedLatency, NOTHING_EXPECTED } from "./expected-latency.ts";
 import { Exchange, type ExchangeOwner } from "./replica-exchange.ts";
 import { isOverload, type NextStep, nextStep, type TryEvent } from "./retry-policy.ts";
 import type { Sending } from "./sending.ts";
@@ -21,8 +22,8 @@ export interface Delivery {
   readonly firstByteAtMs: number;
   /** When the request was first handed to a connection, on the same clock; NaN if it was not. */
   readonly dispatchedAtMs: number;
-  /** Expected at the last endpoint when the request was sent there, in milliseconds; NaN if unknown. */
-  readonly expectedFirstByteMs: number;
+  /** At the last endpoint, when the request was sent there. */
+  readonly expected: ExpectedLatency;
   readonly generated: Generated;
   readonly predictedTokens: number | undefined;
   /** Where the event stream that was passed on stands; undefined if none was. */
@@ -38,7 +39,7 @@ export const NOT_DELIVERED: Delivery = {
   responseBytes: 0,
   firstByteAtMs: Number.NaN,
   dispatchedAtMs: Number.NaN,
-  expectedFirstByteMs: Number.NaN,
+  expected: NOTHING_EXPECTED,
   generated: NOTHING_GENERATED,
   predictedTokens: undefined,
   cut: undefined,
@@ -123,14 +124,14 @@ export class Forwarding implements ExchangeOwner {
       exchange.close();
       this.#noteTry("aborted");
     }
-    const { status, responseBytes, firstByteAtMs, expectedFirstByteMs, generated, predictedTokens, cut } = exchange;
+    const { status, responseBytes, firstByteAtMs, expected, generated, predictedTokens, cut } = exchange;
     return {
       attempts: this.#attempts,
       status,
       responseBytes,
       firstByteAtMs,
       dispatchedAtMs,
-      expectedFirstByteMs,
+      expected,
       generated,
       predictedTokens,
       cut,

@@ -1,8 +1,5 @@
 import type { Endpoint } from "../contract/endpoint.ts";
-import { firstTokenMs, uncachedTokens } from "../contract/expected-wait.ts";
-import type { LoadView } from "../contract/load-view.ts";
 import type { Usage } from "../contract/outcome.ts";
-import type { InferenceRequest } from "../contract/request.ts";
 import type { ReplicaConnection } from "../data-plane.ts";
 import type { ResponseWriter } from "../intake/response-writer.ts";
 import { Claim } from "../state/claim.ts";
@@ -15,6 +12,7 @@ import type { Head } from "../wire/head.ts";
 import { HEADER } from "../wire/header-names.ts";
 import { traceLine } from "../wire/trace-lines.ts";
 import type { ResponseReader, UpstreamFailure } from "../wire/upstream-connection.ts";
+import { type ExpectedLatency, expectedLatency } from "./expected-latency.ts";
 import { KeepAlive } from "./keep-alive.ts";
 import { pauseMs } from "./overload-pause.ts";
 import { ownResponseLines } from "./response-lines.ts";
@@ -22,6 +20,7 @@ import { isOverload } from "./retry-policy.ts";
 import { requestHead } from "./rewrite.ts";
 import type { Sending } from "./sending.ts";
 import { tellChosen } from "./tell-chosen.ts";
+import { tellEnded } from "./tell-ended.ts";
 import { UnlistedTry } from "./unlisted-try.ts";
 
 /** The maker of an exchange: it decides what happens next. */
@@ -76,8 +75,9 @@ export class Exchange implements ResponseReader {
   readonly beganAtMs: number;
   /** When the request was handed to the connection; NaN before. */
   dispatchedAtMs = Number.NaN;
-  /** Expected time to the first token when it began, in milliseconds; NaN if the request has no known prompt. */
-  readonly expectedFirstByteMs: number;
+  readonly expected: ExpectedLatency;
+  /** Milliseconds from its beginning to the first token of a stream; NaN before. */
+  #firstTokenMs = Number.NaN;
   /** Prompt tokens that the endpoint works off before this request's first token, its own included. */
   readonly #tokensAhead: number;
 
@@ -88,7 +88,7 @@ export class Exchange implements ResponseReader {
     response: ResponseWriter,
     owner: ExchangeOwner,
   ) {
-    const { request, plane } = sending;
+    const { request, config, plane } = sending;
     this.endpoint = endpoint;
     this.#connection = connection;
     this.#sending = sending;
@@ -97,7 +97,8 @@ export class Exchange implements ResponseReader {
     this.beganAtMs = plane.clock.now();
     const before = plane.load.at(this.beganAtMs);
     this.#tokensAhead = before.remainingPrefill(endpoint.slot);
-    this.expectedFirstByteMs = expectedMs(request, endpoint, before);
+    this.expected = expectedLatency(config.profile, request, endpoint, before);
+    tellChosen(config.profile, request, endpoint, before, plane.log);
     this.#claim = new Claim(request, endpoint, plane.load, plane.prefixIndex);
     this.#tokensAhead += this.#claim.uncachedTokens;
     this.#unlisted = UnlistedTry.of(request, endpoint, plane, this, () => owner.missedTarget());
@@ -106,8 +107,7 @@ export class Exchange implements ResponseReader {
 
   /** Sends the request; `tries` were made before. The exchange may end synchronously, so store it first. */
   begin(tries = 0): void {
-    const { request, draft, config, plane, trace } = this.#sending;
-    tellChosen(config.profile, request, this.endpoint, plane.log);
+    const { draft, config, plane, trace } = this.#sending;
     const head = requestHead(draft, this.endpoint, config.settings.credentials, trace && traceLine(trace, tries));
     this.dispatchedAtMs = plane.clock.now();
     this.#connection.send(draft.method, head, draft.body, this.#unlisted ?? this);
@@ -247,7 +247,8 @@ export class Exchange implements ResponseReader {
   #tellFirstToken(): void {
     const { request, plane } = this.#sending;
     if (!request.isStream || this.status >= 300) return;
-    plane.traffic.firstToken(this.endpoint, plane.clock.now() - this.beganAtMs, this.#tokensAhead);
+    this.#firstTokenMs = plane.clock.now() - this.beganAtMs;
+    plane.traffic.firstToken(this.endpoint, this.#firstTokenMs, this.#tokensAhead);
   }
 
   #tellDelivered(): void {
@@ -262,6 +263,17 @@ export class Exchange implements ResponseReader {
     this.#learn(this.generated.usage);
     this.#keepAlive?.close();
     this.#claim.release();
+    this.#tellEnded(isComplete);
+  }
+
+  #tellEnded(isComplete: boolean): void {
+    const { request, config, plane } = this.#sending;
+    const { ended = [] } = config.profile;
+    if (ended.length === 0) return;
+    const { outputTokens } = this.generated;
+    const endMs = plane.clock.now() - this.beganAtMs;
+    const result = { status: this.status, isComplete, firstTokenMs: this.#firstTokenMs, endMs, outputTokens };
+    tellEnded(ended, request, this.endpoint, result, plane.log);
   }
 
   #learn(usage: Usage | undefined): void {
@@ -270,11 +282,6 @@ export class Exchange implements ResponseReader {
     plane.tokenScale.reported(request, usage);
     this.#claim.report(usage);
   }
-}
-
-function expectedMs(request: InferenceRequest, endpoint: Endpoint, load: LoadView): number {
-  if (request.promptTokens === 0) return Number.NaN;
-  return firstTokenMs(request, endpoint, load, uncachedTokens(request, endpoint.slot));
 }
 
 /** Whether the response comes as server-sent events. */

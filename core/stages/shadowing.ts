@@ -3,12 +3,12 @@ import type { Clock } from "../contract/clock.ts";
 import type { Decision } from "../contract/decision.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import { RouterError } from "../contract/errors.ts";
-import { firstTokenMs, uncachedTokens } from "../contract/expected-wait.ts";
 import type { LoadView } from "../contract/load-view.ts";
 import type { Random } from "../contract/profile-plugin.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 import type { ShadowChoice, ShadowCounts } from "../contract/shadow.ts";
 import { ShadowTally } from "../state/shadow-tally.ts";
+import { ownFirstTokenMs } from "./expected-latency.ts";
 import { faultText, type PluginFaults } from "./plugin-faults.ts";
 
 type Shadow = NonNullable<ActiveConfig["shadow"]>;
@@ -93,7 +93,7 @@ export class Shadowing {
       const own = decide(profile, random);
       this.#report(own, tally);
       const endpoint = own.legs[0]?.order[0];
-      if (endpoint !== undefined) tellOwn(profile, request, endpoint);
+      if (endpoint !== undefined) tellOwn(profile, request, endpoint, load);
       const choice = compare(profile.name, request, decision, own, load);
       tally.decided(choice);
       return choice;
@@ -114,8 +114,8 @@ export class Shadowing {
 }
 
 /** What a plugin with a memory has to know, such as whose turn it was. A fault here counts as one of the decision. */
-function tellOwn({ chosen }: Profile, request: InferenceRequest, endpoint: Endpoint): void {
-  for (const { plugin } of chosen) plugin.chosen(request, endpoint);
+function tellOwn({ chosen }: Profile, request: InferenceRequest, endpoint: Endpoint, load: LoadView): void {
+  for (const { plugin } of chosen) plugin.chosen(request, endpoint, load);
 }
 
 function compare(profile: string, request: InferenceRequest, decision: Decision, own: Decision, load: LoadView): ShadowChoice {
@@ -124,7 +124,7 @@ function compare(profile: string, request: InferenceRequest, decision: Decision,
   const differenceMs =
     chosen === undefined || other === undefined
       ? Number.NaN
-      : expectedMs(request, other, load) - expectedMs(request, chosen, load);
+      : ownFirstTokenMs(request, other, load) - ownFirstTokenMs(request, chosen, load);
   return {
     profile,
     endpoint: other?.name ?? "",
@@ -132,10 +132,6 @@ function compare(profile: string, request: InferenceRequest, decision: Decision,
     isSame: chosen === other,
     differenceMs,
   };
-}
-
-function expectedMs(request: InferenceRequest, endpoint: Endpoint, load: LoadView): number {
-  return firstTokenMs(request, endpoint, load, uncachedTokens(request, endpoint.slot));
 }
 
 /** Random numbers, and the same ones again for a second decision; when it takes more, it gets new ones. */

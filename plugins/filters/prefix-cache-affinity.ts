@@ -13,7 +13,7 @@ const options = z.strictObject({
   /** All are kept if the best holder's time to first token exceeds the best other's by more than this; 0: no limit. */
   maxTTFTPenaltyMs: z.number().min(0).max(3_600_000).default(18_000),
   ttftSource: z
-    .literal("prefillThroughput", "prefillThroughput: there is no latency predictor here")
+    .literal("prefillThroughput", "prefillThroughput: this filter does not ask the latency predictor")
     .default("prefillThroughput"),
   /** Prompt tokens per second that one replica processes at most. */
   peakPrefillThroughput: z.number().positive().max(1_000_000_000).default(15_928),

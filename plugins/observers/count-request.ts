@@ -52,6 +52,10 @@ export function makeFamilies(maxSeries: number, maxTraffic: number) {
     ttftExpected: counter("ttft_expected_seconds", "Times to the first token that were expected of them, added up.", "endpoint"),
     ttftSeen: counter("ttft_seen_seconds", "Times to the first token that they had, added up.", "endpoint"),
     ttftError: counter("ttft_error_seconds", "Absolute differences between the two of each response, added up.", "endpoint"),
+    ttftErrorRatio: counter("ttft_error_ratio", `${RATIO_HELP} times to the first token.`, "endpoint", "sign"),
+    tpotEstimates: counter("tpot_estimates", "Streamed responses of which a time per output token was expected.", "endpoint"),
+    tpotErrorRatio: counter("tpot_error_ratio", `${RATIO_HELP} times per output token.`, "endpoint", "sign"),
+    targets: counter("latency_targets", TARGETS_HELP, "endpoint", "target", "met"),
     firstBytes: new HistogramFamily("signalbox_time_to_first_byte_seconds", FIRST_BYTE_HELP, "api", REQUEST_SECONDS),
     admissions: short("admission_wait", "Seconds that requests waited to be admitted."),
     decisions: short("decision", "Seconds that the decision for an endpoint took."),
@@ -59,6 +63,13 @@ export function makeFamilies(maxSeries: number, maxTraffic: number) {
     loopDelays: short("event_loop_delay", "Seconds that a timer of the process was late, sampled ten times a second."),
   };
 }
+
+const RATIO_HELP =
+  "Relative errors of what was expected, (seen - expected) / expected without its sign and at most 10, added up; late: it took longer. Of";
+const TARGETS_HELP =
+  "Streamed responses with a target for their time to the first token (ttft) or per output token (tpot), by whether they met it.";
+/** One response that waited for a reason of its own must not hide all others. */
+const MOST_ERROR = 10;
 
 /** What may be tried again. The counts begin at 0, so that the first retry is an increase. */
 const RETRIED = ["connect-failed", "connect-timeout", "stale", "wedged", "saturated", "removed", "4xx", "5xx"];
@@ -125,9 +136,30 @@ function countTimes(families: Families, row: TrafficRow, outcome: Outcome): void
   families.overheads.observe(outcome.overheadUs / 1_000_000);
   if (request === undefined || !request.isStream || status < 200 || status > 299) return;
   observe(row.firstTokens, REQUEST_SECONDS, firstByteS);
-  if (outcome.ending === "complete" && outcome.outputTokens >= 2)
-    observe(row.tokenTimes, TOKEN_SECONDS, (times.endMs - times.firstByteMs) / 1000 / (outcome.outputTokens - 1));
-  if (outcome.attempts.length === 1) countExpectation(families, row.endpoint, outcome.expectedFirstByteMs / 1000, firstByteS);
+  const isWhole = outcome.ending === "complete" && outcome.outputTokens >= 2;
+  const tokenMs = isWhole ? (times.endMs - times.firstByteMs) / (outcome.outputTokens - 1) : Number.NaN;
+  observe(row.tokenTimes, TOKEN_SECONDS, tokenMs / 1000);
+  countTargets(families, row.endpoint, outcome, tokenMs);
+  if (outcome.attempts.length !== 1) return;
+  countExpectation(families, row.endpoint, outcome.expectedFirstByteMs / 1000, firstByteS);
+  countRatio(families.ttftErrorRatio, row.endpoint, outcome.expectedFirstByteMs, firstByteMs);
+  if (Number.isNaN(outcome.expectedTokenMs) || Number.isNaN(tokenMs)) return;
+  families.tpotEstimates.add(1, row.endpoint);
+  countRatio(families.tpotErrorRatio, row.endpoint, outcome.expectedTokenMs, tokenMs);
+}
+
+function countRatio(family: CounterFamily, endpoint: string, expectedMs: number, seenMs: number): void {
+  if (Number.isNaN(expectedMs) || Number.isNaN(seenMs)) return;
+  const ratio = Math.min(MOST_ERROR, Math.abs(seenMs - expectedMs) / Math.max(expectedMs, Number.MIN_VALUE));
+  family.add(ratio, endpoint, seenMs > expectedMs ? "late" : "early");
+}
+
+function countTargets({ targets: family }: Families, endpoint: string, { targets, firstByteMs }: Outcome, tokenMs: number): void {
+  if (targets === undefined) return;
+  if (targets.firstTokenMs !== Number.POSITIVE_INFINITY)
+    family.add(1, endpoint, "ttft", String(firstByteMs <= targets.firstTokenMs));
+  if (targets.tokenMs !== Number.POSITIVE_INFINITY && !Number.isNaN(tokenMs))
+    family.add(1, endpoint, "tpot", String(tokenMs <= targets.tokenMs));
 }
 
 /** Retried requests are left out: what was expected of the last endpoint says nothing about the time of those before. */

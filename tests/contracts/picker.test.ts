@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { makeRequest, seededRandom } from "../support/endpoints.ts";
+import { makeLoad, makeRequest, seededRandom } from "../support/endpoints.ts";
 import { builtInsOf, situations } from "./pools.ts";
 
 /** Candidates in every length, with totals of every kind. */
@@ -53,7 +53,7 @@ for (const [type, create] of builtInsOf("picker")) {
       for (let round = 0; round < 50; round++) {
         const order = picker.pick(candidates, candidates.map(random), random);
         assert.equal(new Set(order).size, order.length);
-        picker.chosen?.(makeRequest(), order[0]!);
+        picker.chosen?.(makeRequest(), order[0]!, makeLoad(1));
       }
     });
 

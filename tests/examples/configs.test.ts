@@ -15,6 +15,7 @@ const PHASES = readdirSync(examplePath("canary")).filter((name) => /^\d/.test(na
 describe("every example config can run", () => {
   const configs = [
     ["quickstart.yaml"],
+    ["latency-predictor.yaml"],
     ["prefix-aware.yaml"],
     ["custom-scorer.yaml"],
     ["observability/tracing.yaml"],

@@ -41,9 +41,9 @@ function check<Options>(definition: Definition<"scorer", Options>, cases: readon
     it(name, () => {
       const scorer = createPlugin(definition, parameters);
       const candidates = makeEndpoints(scores.length);
-      for (const [slot, promptTokens] of sent) scorer.chosen?.(makeRequest({ promptTokens }), candidates[slot]!);
+      for (const [slot, promptTokens] of sent) scorer.chosen?.(makeRequest({ promptTokens }), candidates[slot]!, makeLoad(1));
       for (const [slot, blocks] of remembered.entries()) {
-        if (blocks > 0) scorer.chosen?.(requestWith([], blocks), candidates[slot]!);
+        if (blocks > 0) scorer.chosen?.(requestWith([], blocks), candidates[slot]!, makeLoad(1));
       }
       assertClose(scorer.score(requestWith(matched), candidates, makeLoad(scores.length, numbers)), scores);
     });
@@ -136,14 +136,14 @@ describe("dynamo-cost", () => {
   it("forgets the prompts of the slot's earlier endpoint", () => {
     const scorer = createPlugin(dynamoCost);
     const [first, second] = makeEndpoints(2);
-    scorer.chosen?.(makeRequest({ promptTokens: 500 }), makeEndpoint(0, { name: "gone" }));
+    scorer.chosen?.(makeRequest({ promptTokens: 500 }), makeEndpoint(0, { name: "gone" }), makeLoad(1));
     assertClose(scorer.score(requestWith(), [first!, second!], makeLoad(2, { inFlight: [1, 0] })), [1, 1]);
   });
 
   it("remembers a limited number of prompts", () => {
     const scorer = createPlugin(dynamoCost);
     const [first, second] = makeEndpoints(2);
-    for (let i = 0; i < 10_000; i++) scorer.chosen?.(makeRequest({ promptTokens: 10 }), first!);
+    for (let i = 0; i < 10_000; i++) scorer.chosen?.(makeRequest({ promptTokens: 10 }), first!, makeLoad(1));
     assertClose(scorer.score(requestWith(), [first!, second!], makeLoad(2, { inFlight: [10_000, 0] })), [1 / 100_001, 1]);
   });
 });

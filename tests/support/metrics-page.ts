@@ -80,6 +80,8 @@ export function fullPage(): string {
       predictedTokens: 64,
       outputTokens: 4,
       isOutputEstimated: true,
+      expectedTokenMs: 20,
+      targets: { firstTokenMs: 500, tokenMs: 50 },
       finishReason: "stop",
     }),
   );

@@ -78,7 +78,7 @@ flowControl:
         `7:55  plugins[3].parameters.lruCapacityPerServr  found the unknown key "lruCapacityPerServr"; wanted one of: autoTune, blockSizeTokens, maxPrefixBlocksToMatch, maxPrefixTokensToMatch, lruCapacityPerServer. Did you mean "lruCapacityPerServer"?`,
         `8:54  plugins[4].parameters.scheme  found "https"; wanted no scheme: it is that of each endpoint's url.`,
         "9:41  plugins[5].parameters  found an empty list; wanted a mapping.",
-        `10:67  plugins[6].parameters.ttftSource  found "latencyPredictor"; wanted prefillThroughput: there is no latency predictor here.`,
+        `10:67  plugins[6].parameters.ttftSource  found "latencyPredictor"; wanted prefillThroughput: this filter does not ask the latency predictor.`,
       ],
     ],
     [
@@ -165,9 +165,9 @@ test("every refused type has a hint, and is not a type of ours", async () => {
 });
 
 test("a refused type is reported in a Router document too", async () => {
-  const text = "apiVersion: signalbox/v1\nkind: Router\nspec:\n  plugins: [ { type: latency-scorer } ]\n";
+  const text = "apiVersion: signalbox/v1\nkind: Router\nspec:\n  plugins: [ { type: latency-slo-admitter } ]\n";
   assert.deepEqual(await problemsOf(text), [
-    `4:22  spec.plugins[0].type  ${NOT_HERE("latency-scorer")} There is no latency predictor here: use token-load-scorer, or outstanding-work.`,
+    `4:22  spec.plugins[0].type  ${NOT_HERE("latency-slo-admitter")} Here latency-scorer alone prefers replicas that meet the request's latency targets; no request is refused for them.`,
   ]);
 });
 

@@ -50,6 +50,7 @@ const report: DecisionReport = {
       uncachedTokens: 50,
       waitingTokens: 0,
       firstTokenMs: 12.5,
+      tokenMs: null,
       total: 0.9,
       scores: [1, 0.7],
       confidences: [1, 1],
@@ -60,6 +61,7 @@ const report: DecisionReport = {
       uncachedTokens: null,
       waitingTokens: 12_000,
       firstTokenMs: null,
+      tokenMs: null,
       total: 0.45,
       scores: [0.6, null],
       confidences: [0.25, 1],
@@ -89,7 +91,7 @@ replica  cached  not cached  waiting  first token               queue x 2  prefi
 gpu-1     1,000          50        0      12.5 ms                   1.000             0.700  0.900
 gpu-2         -           -   12,000            -  0.600 (confidence 25%)                 -  0.450
 cached, not cached: tokens of this prompt; waiting: tokens of other prompts that were sent there before;
-first token: expected time; -: unknown
+first token, per token: expected times; -: unknown
 `,
   );
 });

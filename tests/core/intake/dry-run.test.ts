@@ -137,7 +137,7 @@ describe("a dry run", () => {
     const cached = router.router.dryRun(asked(text)).decision.legs[0]!;
     assert.equal(cached.order[0]?.name, endpoint);
     assert.ok(cached.estimates[0]! > 200, "tokens of the prompt are cached at the first endpoint");
-    assert.equal(cached.estimates[3], 0);
+    assert.equal(cached.estimates[4], 0);
   });
 
   it("records a scorer that throws as a fault, and tells the log nothing", async () => {

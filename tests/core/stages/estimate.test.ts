@@ -13,32 +13,37 @@ const prefix = makePrefix(10, 100, [3, 10, 20]);
 
 describe("what is expected at an endpoint", () => {
   const rows: readonly (readonly [name: string, request: Partial<InferenceRequest>, load: LoadNumbers, expected: Estimate])[] = [
-    ["a part cached", { prefix }, {}, { cachedTokens: 300, waitingTokens: 0, firstTokenMs: 700 / 8 }],
-    ["no prefix index", {}, {}, { cachedTokens: NaN_, waitingTokens: 0, firstTokenMs: 1000 / 8 }],
-    ["nothing cached", { prefix: makePrefix(10, 100, []) }, {}, { cachedTokens: 0, waitingTokens: 0, firstTokenMs: 1000 / 8 }],
+    ["a part cached", { prefix }, {}, { cachedTokens: 300, waitingTokens: 0, firstTokenMs: 700 / 8, tokenMs: NaN_ }],
+    ["no prefix index", {}, {}, { cachedTokens: NaN_, waitingTokens: 0, firstTokenMs: 1000 / 8, tokenMs: NaN_ }],
+    [
+      "nothing cached",
+      { prefix: makePrefix(10, 100, []) },
+      {},
+      { cachedTokens: 0, waitingTokens: 0, firstTokenMs: 1000 / 8, tokenMs: NaN_ },
+    ],
     [
       "more than the prompt, by a correction",
       { prefix: makePrefix(10, 100, [11]) },
       {},
-      { cachedTokens: 1000, waitingTokens: 0, firstTokenMs: 0 },
+      { cachedTokens: 1000, waitingTokens: 0, firstTokenMs: 0, tokenMs: NaN_ },
     ],
     [
       "others wait",
       { prefix },
       { remainingPrefill: [500], inFlight: [3] },
-      { cachedTokens: 300, waitingTokens: 500, firstTokenMs: 1200 / 8 + 3 * 8 },
+      { cachedTokens: 300, waitingTokens: 500, firstTokenMs: 1200 / 8 + 3 * 8, tokenMs: NaN_ },
     ],
     [
       "an adapter to load",
       { prefix, target: "v1", onDemand: "configured" },
       {},
-      { cachedTokens: 300, waitingTokens: 0, firstTokenMs: 700 / 8 + 2_000 },
+      { cachedTokens: 300, waitingTokens: 0, firstTokenMs: 700 / 8 + 2_000, tokenMs: NaN_ },
     ],
     [
       "no measured speed",
       { prefix },
       { isRateKnown: [false], remainingPrefill: [7] },
-      { cachedTokens: 300, waitingTokens: 7, firstTokenMs: NaN_ },
+      { cachedTokens: 300, waitingTokens: 7, firstTokenMs: NaN_, tokenMs: NaN_ },
     ],
   ];
   for (const [name, request, load, expected] of rows) {

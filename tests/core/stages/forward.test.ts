@@ -437,7 +437,7 @@ describe("what was delivered", () => {
       firstByteAtMs: 100,
       dispatchedAtMs: 0,
       // Of 100 tokens at the speed before any measurement, 8 a millisecond.
-      expectedFirstByteMs: 12.5,
+      expected: { firstTokenMs: 12.5, tokenMs: Number.NaN, targets: undefined },
       // Its request has no prompt to count.
       generated: NOTHING_GENERATED,
       predictedTokens: 0,

@@ -61,8 +61,11 @@ test("without exploration no random number is drawn; it asks for the prefix inde
   assert.deepEqual(asked, [{}]);
 });
 
-test("the latency predictor is refused by name", () => {
-  assert.match(issuesOf(prefixCacheAffinity, { ttftSource: "latencyPredictor" })[0]?.message ?? "", /no latency predictor here/);
+test("the latency predictor as a source is refused by name", () => {
+  assert.match(
+    issuesOf(prefixCacheAffinity, { ttftSource: "latencyPredictor" })[0]?.message ?? "",
+    /does not ask the latency predictor/,
+  );
   for (const wrong of [
     { affinityThreshold: 1.1 },
     { explorationProbability: -1 },

@@ -179,6 +179,25 @@ describe("a stream", () => {
       'signalbox_ttft_expected_seconds_total{endpoint="e1"} 0.2',
       'signalbox_ttft_seen_seconds_total{endpoint="e1"} 0.18',
       'signalbox_ttft_error_seconds_total{endpoint="e1"} 0.04',
+      'signalbox_ttft_error_ratio_total{endpoint="e1",sign="late"} 0.125',
+      'signalbox_ttft_error_ratio_total{endpoint="e1",sign="early"} 0.25',
+    ]);
+  });
+
+  it("has a relative error of at most ten, however little was expected", () => {
+    const found = samplesAfter([{ ...stream, expectedFirstByteMs: 0 }]).filter((line) => line.includes("ttft_error_ratio"));
+    assert.deepEqual(found, ['signalbox_ttft_error_ratio_total{endpoint="e1",sign="late"} 10']);
+  });
+
+  it("stands beside the time per token that an estimator expected, and beside the targets", () => {
+    const expected = { ...stream, outputTokens: 8, expectedTokenMs: 80, targets: { firstTokenMs: 50, tokenMs: 100 } };
+    const open = { ...expected, targets: { firstTokenMs: Number.POSITIVE_INFINITY, tokenMs: 100 } };
+    const found = samplesAfter([expected, open]).filter((line) => /tpot|latency_targets/.test(line));
+    assert.deepEqual(found, [
+      'signalbox_tpot_estimates_total{endpoint="e1"} 2',
+      'signalbox_tpot_error_ratio_total{endpoint="e1",sign="late"} 0.5',
+      'signalbox_latency_targets_total{endpoint="e1",target="ttft",met="false"} 1',
+      'signalbox_latency_targets_total{endpoint="e1",target="tpot",met="true"} 2',
     ]);
   });
 

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Endpoint } from "../../../core/contract/endpoint.ts";
 import { KeptState } from "../../../core/control/kept-state.ts";
 import roundRobin from "../../../plugins/pickers/round-robin.ts";
-import { makeEndpoint, makeEndpoints, makeRequest } from "../../support/endpoints.ts";
+import { makeEndpoint, makeEndpoints, makeLoad, makeRequest } from "../../support/endpoints.ts";
 import { createPlugin, makeHost } from "../../support/plugins.ts";
 
 const never = () => assert.fail("nothing to draw");
@@ -13,7 +13,7 @@ function turns(lists: readonly (readonly Endpoint[])[]): readonly number[] {
   const picker = createPlugin(roundRobin);
   return lists.map((candidates) => {
     const [first] = picker.pick(candidates, new Array<number>(candidates.length).fill(0), never);
-    picker.chosen?.(makeRequest(), first!);
+    picker.chosen?.(makeRequest(), first!, makeLoad(1));
     return first!.slot;
   });
 }
@@ -53,7 +53,7 @@ test("a new endpoint gets one turn at once, then waits like the others", () => {
 test("spares follow in the order of their turns", () => {
   const picker = createPlugin(roundRobin);
   const pool = makeEndpoints(3);
-  picker.chosen?.(makeRequest(), pool[0]!);
+  picker.chosen?.(makeRequest(), pool[0]!, makeLoad(1));
   assert.deepEqual(
     picker.pick(pool, [0, 0, 0], never).map(({ slot }) => slot),
     [1, 2, 0],
@@ -69,7 +69,7 @@ test("a pick that is not chosen takes no turn", () => {
 test("a slot's new endpoint does not inherit its turn", () => {
   const picker = createPlugin(roundRobin);
   const pool = makeEndpoints(2);
-  for (const endpoint of pool) picker.chosen?.(makeRequest(), endpoint);
+  for (const endpoint of pool) picker.chosen?.(makeRequest(), endpoint, makeLoad(1));
   const [first] = picker.pick([pool[0]!, makeEndpoint(1, { name: "other" })], [0, 0], never);
   assert.equal(first?.name, "other");
 });
@@ -78,7 +78,7 @@ test("turns outlive a reload", () => {
   const kept = new KeptState();
   const keep = <State>(version: number, make: () => State) => kept.get("round-robin", "mine", version, make);
   const pool = makeEndpoints(2);
-  createPlugin(roundRobin, {}, makeHost({ keep })).chosen?.(makeRequest(), pool[0]!);
+  createPlugin(roundRobin, {}, makeHost({ keep })).chosen?.(makeRequest(), pool[0]!, makeLoad(1));
   const [next] = createPlugin(roundRobin, {}, makeHost({ keep })).pick(pool, [0, 0], never);
   assert.equal(next?.slot, 1);
 });

@@ -52,7 +52,7 @@ test("no opinion on a base model, if a list distinguishes it from adapters", () 
 
 describe("an adapter that this router sent there", () => {
   const send = (scorer: ReturnType<typeof make>, target: string, slot = 0) =>
-    scorer.chosen?.(makeRequest({ target }), makeEndpoint(slot));
+    scorer.chosen?.(makeRequest({ target }), makeEndpoint(slot), makeLoad(1));
   const make = (maxLora = 1) => createPlugin(loraAffinity, { maxLora });
   const scoresOf = (scorer: ReturnType<typeof make>, target: string, adapters: readonly (AdapterFacts | undefined)[] = []) =>
     scorer.score(makeRequest({ target }), makeEndpoints(2), makeLoad(2, { adapters }));

@@ -24,7 +24,7 @@ test("cold requests prefer endpoints never used, then the least recently used", 
   const candidates = makeEndpoints(3);
   const send = (request: ReturnType<typeof warm>, slot: number) => {
     const scores = scorer.score(request, candidates, makeLoad(3));
-    scorer.chosen?.(request, candidates[slot]!);
+    scorer.chosen?.(request, candidates[slot]!, makeLoad(1));
     return scores;
   };
   send(makeRequest(), 0);
@@ -41,7 +41,7 @@ test("ranks count only the candidates, not other endpoints that were used", () =
   for (const endpoint of all) {
     const request = makeRequest();
     scorer.score(request, all, makeLoad(4));
-    scorer.chosen?.(request, endpoint);
+    scorer.chosen?.(request, endpoint, makeLoad(1));
   }
   assert.deepEqual(scorer.score(makeRequest(), [all[3]!, all[1]!], makeLoad(4)), [0, 1]);
 });
@@ -52,7 +52,7 @@ test("at most lruSize endpoints are remembered", () => {
   for (const endpoint of all) {
     const request = makeRequest();
     scorer.score(request, all, makeLoad(3));
-    scorer.chosen?.(request, endpoint);
+    scorer.chosen?.(request, endpoint, makeLoad(1));
   }
   assert.deepEqual(scorer.score(makeRequest(), all, makeLoad(3)), [1, 0.5, 0]);
 });
@@ -60,7 +60,7 @@ test("at most lruSize endpoints are remembered", () => {
 test("a choice for a request that it did not score is ignored, and it asks for the prefix index", () => {
   const asked: object[] = [];
   const scorer = createPlugin(noHitLru, {}, makeHost({ usePrefixIndex: (settings) => asked.push(settings) }));
-  scorer.chosen?.(makeRequest(), makeEndpoint(0));
+  scorer.chosen?.(makeRequest(), makeEndpoint(0), makeLoad(1));
   assert.deepEqual(scorer.score(makeRequest(), makeEndpoints(2), makeLoad(2)), [1, 0]);
   assert.deepEqual(asked, [{}]);
 });

@@ -1,0 +1,49 @@
+import type { Profile } from "../active-config.ts";
+import type { Endpoint } from "../contract/endpoint.ts";
+import { firstTokenMs, uncachedTokens } from "../contract/expected-wait.ts";
+import type { LatencyTargets } from "../contract/latency-estimator.ts";
+import type { LoadView } from "../contract/load-view.ts";
+import type { InferenceRequest } from "../contract/request.ts";
+
+/** What was expected of one try when it began. */
+export interface ExpectedLatency {
+  /** In milliseconds; NaN if the request has no known prompt. */
+  readonly firstTokenMs: number;
+  /** Of each further token, in milliseconds; NaN if unknown. */
+  readonly tokenMs: number;
+  /** Undefined if the profile has no estimator. */
+  readonly targets: LatencyTargets | undefined;
+}
+
+export const NOTHING_EXPECTED: ExpectedLatency = { firstTokenMs: Number.NaN, tokenMs: Number.NaN, targets: undefined };
+
+/** By the profile's estimator; where it has none, or one that throws, the time to the first token by the router's own formula. */
+export function expectedLatency(
+  { estimator }: Pick<Profile, "estimator">,
+  request: InferenceRequest,
+  endpoint: Endpoint,
+  load: LoadView,
+): ExpectedLatency {
+  if (request.promptTokens === 0) return NOTHING_EXPECTED;
+  if (estimator === undefined) return ownExpectation(request, endpoint, load);
+  const { plugin } = estimator;
+  try {
+    return {
+      firstTokenMs: plugin.firstTokenMs(request, endpoint, load),
+      tokenMs: plugin.tokenMs(request, endpoint, load),
+      targets: plugin.targets(request),
+    };
+  } catch {
+    // The decision has recorded its fault.
+    return ownExpectation(request, endpoint, load);
+  }
+}
+
+/** Time to the first token by the router's own formula, in milliseconds. */
+export function ownFirstTokenMs(request: InferenceRequest, endpoint: Endpoint, load: LoadView): number {
+  return firstTokenMs(request, endpoint, load, uncachedTokens(request, endpoint.slot));
+}
+
+function ownExpectation(request: InferenceRequest, endpoint: Endpoint, load: LoadView): ExpectedLatency {
+  return { firstTokenMs: ownFirstTokenMs(request, endpoint, load), tokenMs: Number.NaN, targets: undefined };
+}
