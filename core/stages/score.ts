@@ -1,5 +1,6 @@
 import type { WeightedScorer } from "../active-config.ts";
 import type { Fault, ScorerColumn } from "../contract/decision.ts";
+import { doubleZeros } from "../contract/doubles.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { LoadView } from "../contract/load-view.ts";
 import type { InferenceRequest } from "../contract/request.ts";
@@ -26,7 +27,7 @@ export function score(
 ): Scored {
   const columns: ScorerColumn[] = [];
   const faults: Fault[] = [];
-  const totals = zeros(candidates.length);
+  const totals = doubleZeros(candidates.length);
   const weights = emptyWeights(candidates.length);
   for (const scorer of scorers) {
     try {
@@ -44,19 +45,6 @@ export function score(
     if (weights[i]! > 0) totals[i]! /= weights[i]!;
   }
   return { columns, totals, faults };
-}
-
-let zerosScratch = doubleZeros(64);
-
-/** A plain array, because V8 allocates typed arrays of this size outside its heap; a slice, because a list that grows is copied. */
-function zeros(length: number): number[] {
-  if (length > zerosScratch.length) zerosScratch = doubleZeros(2 * length);
-  return zerosScratch.slice(0, length);
-}
-
-/** The first fill makes it a list of doubles, as sums of scores are: a list of whole numbers would be converted for each request. */
-function doubleZeros(length: number): number[] {
-  return new Array<number>(length).fill(0.5).fill(0);
 }
 
 let weightsScratch = new Float64Array(64);

@@ -1,3 +1,4 @@
+import { doubleZeros } from "../../core/contract/doubles.ts";
 import type { Endpoint } from "../../core/contract/endpoint.ts";
 import { DECODE_MS, firstTokenMs, SCALE_MS, uncachedTokens } from "../../core/contract/expected-wait.ts";
 import type { LoadView } from "../../core/contract/load-view.ts";
@@ -38,8 +39,8 @@ export default defineScorer({
     return {
       score(request, candidates, load) {
         const weight = Math.min(crowdedWeight, 1 + WEIGHT_PER_PROMPT * crowding(candidates, load));
-        // The list of waits becomes the list of scores; it has its length at once, because a list that grows is copied.
-        const scores = new Array<number>(candidates.length);
+        // The list of waits becomes the list of scores.
+        const scores = doubleZeros(candidates.length);
         let shortest = Number.POSITIVE_INFINITY;
         for (let index = 0; index < candidates.length; index++) {
           const endpoint = candidates[index]!;
