@@ -1,3 +1,4 @@
+import { doubleZeros } from "../../core/contract/doubles.ts";
 import type { Endpoint } from "../../core/contract/endpoint.ts";
 import { uncachedTokens } from "../../core/contract/expected-wait.ts";
 import type { LoadView } from "../../core/contract/load-view.ts";
@@ -41,8 +42,7 @@ export default defineScorer({
       score(request, candidates, load) {
         const wanted = targets(request);
         if (!hasTargets(wanted)) return scoresByTime(predictions, request, candidates, load, parameters);
-        // It has its length at once, because a list that grows is copied.
-        const scores = new Array<number>(candidates.length);
+        const scores = doubleZeros(candidates.length);
         for (let index = 0; index < candidates.length; index++) {
           const endpoint = candidates[index]!;
           const ttftUse = predictions.lateFirstTokenMs(request, endpoint, load) / wanted.firstTokenMs || 0;
@@ -71,7 +71,7 @@ function scoresByTime(
   { scaleMs }: { readonly scaleMs: number },
 ): number[] {
   // The list of times becomes the list of scores.
-  const scores = new Array<number>(candidates.length);
+  const scores = doubleZeros(candidates.length);
   let shortest = Number.POSITIVE_INFINITY;
   for (let index = 0; index < candidates.length; index++) {
     const ms = predictions.firstTokenMs(request, candidates[index]!, load);
