@@ -1,0 +1,100 @@
+import { setMaxListeners } from "node:events";
+import { Agent, type IncomingMessage, request } from "node:http";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
+import { PromptWriter } from "../../../core/simulate/prompt-bytes.ts";
+import type { Trace, TraceRequest } from "../../../core/simulate/trace.ts";
+import { quantile } from "./figures.ts";
+
+/** What the clients of one router saw. */
+export interface Seen {
+  /** From the time at which the trace has a request to its first token, in milliseconds of real time. */
+  readonly firstTokenMs: readonly number[];
+  /** Requests without a complete response. */
+  readonly failed: number;
+}
+
+/** One replay; times in milliseconds of real time. */
+export interface Replayed {
+  /** In the order of the ports. */
+  readonly seen: readonly Seen[];
+  readonly sendP99Ms: number;
+  readonly loopP99Ms: number;
+  /** From the first request to the last response. */
+  readonly durationMs: number;
+}
+
+const NANOS_PER_MS = 1e6;
+/** After the last request was sent. */
+const MOST_DRAIN_MS = 180_000;
+/** Timers are a millisecond late at least; the rest of the wait is not worth a turn of the loop. */
+const SOON_MS = 1;
+
+/** Sends a trace's requests at their times divided by `speed`, each to all ports, and waits for the responses. */
+export async function replay(trace: Trace, ports: readonly number[], speed: number): Promise<Replayed> {
+  const { requests } = trace;
+  const writer = new PromptWriter(requests.reduce((most, { prompt }) => Math.max(most, prompt.tokens), 0));
+  const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY, maxFreeSockets: 1_000 });
+  const loop = monitorEventLoopDelay({ resolution: 5 });
+  const firstTokenMs = ports.map((): number[] => []);
+  const lateMs = new Float64Array(requests.length);
+  const open = ports.map((): Promise<boolean>[] => []);
+  const giveUp = new AbortController();
+  setMaxListeners(0, giveUp.signal);
+  loop.enable();
+  const startMs = performance.now();
+  for (const [index, traced] of requests.entries()) {
+    const dueMs = startMs + traced.atMs / speed;
+    const waitMs = dueMs - performance.now();
+    if (waitMs > SOON_MS) await sleep(waitMs);
+    const body = bodyOf(traced, writer);
+    for (const [at, port] of ports.entries()) {
+      const firstToken = () => void firstTokenMs[at]!.push(performance.now() - dueMs);
+      open[at]!.push(send({ port, agent, body, signal: giveUp.signal }, firstToken));
+    }
+    lateMs[index] = Math.max(0, performance.now() - dueMs);
+  }
+  const timer = setTimeout(() => giveUp.abort(), MOST_DRAIN_MS);
+  const complete = await Promise.all(open.map((sent) => Promise.all(sent)));
+  clearTimeout(timer);
+  const durationMs = performance.now() - startMs;
+  loop.disable();
+  agent.destroy();
+  return {
+    seen: complete.map((ends, at) => ({ firstTokenMs: firstTokenMs[at]!, failed: ends.filter((isWhole) => !isWhole).length })),
+    sendP99Ms: quantile(lateMs.sort(), 0.99),
+    loopP99Ms: loop.percentile(99) / NANOS_PER_MS,
+    durationMs,
+  };
+}
+
+/** Letters, digits, "-" and "_" stand for themselves in JSON, so the prompt's bytes are put between quotes as they are. */
+function bodyOf({ prompt, outputTokens, model }: TraceRequest, writer: PromptWriter): Buffer {
+  const fields = `"stream":true,"stream_options":{"include_usage":true},"ignore_eos":true,"max_tokens":${outputTokens}`;
+  const head = Buffer.from(`{"model":${JSON.stringify(model)},${fields},"prompt":"`);
+  return Buffer.concat([head, writer.write(prompt), Buffer.from(`"}`)]);
+}
+
+interface Sent {
+  readonly port: number;
+  readonly agent: Agent;
+  readonly body: Buffer;
+  readonly signal: AbortSignal;
+}
+
+/** Resolves with whether the response was complete; never rejects. */
+function send({ port, agent, body, signal }: Sent, firstToken: () => void): Promise<boolean> {
+  return new Promise((resolve) => {
+    const headers = { "content-type": "application/json", "content-length": body.length };
+    const sent = request({ host: "127.0.0.1", port, method: "POST", path: "/v1/completions", agent, headers, signal });
+    sent.on("error", () => resolve(false));
+    sent.on("response", (response: IncomingMessage) => {
+      const isServed = response.statusCode === 200;
+      response.once("data", () => isServed && firstToken());
+      response.resume();
+      response.on("error", () => resolve(false));
+      response.on("close", () => resolve(isServed && response.complete));
+    });
+    sent.end(body);
+  });
+}
