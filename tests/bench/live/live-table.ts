@@ -51,8 +51,10 @@ function verdictLines(runs: readonly PolicyRun[], speed: number): readonly strin
     return reason === undefined ? [] : [`${name}: ${reason}.`];
   });
   if (late.length > 0) return [...late, "No verdict: this machine was too slow for the replay; take a smaller --speed."];
-  const failed = runs.filter((run) => run.failed > 0).map(({ name }) => name);
-  if (failed.length > 0) return [`No verdict: requests failed with ${failed.join(", ")}.`];
+  const failed = runs.filter((run) => run.failed > 0);
+  if (failed.length > 0) {
+    return [...failed.map(({ name, errors }) => `${name}: ${errors.join(", ")}.`), "No verdict: requests failed."];
+  }
   const { clear, swapped } = orderVerdict(
     runs.map(({ name, simulated, firstTokens }) => ({ name, simulated: simulated.means, live: firstTokens.mean })),
   );

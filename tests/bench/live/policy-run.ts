@@ -23,6 +23,8 @@ export interface PolicyRun {
   /** Share of the first token's mean time that is spent outside of the replicas' engines. */
   readonly outsideShare: number;
   readonly failed: number;
+  /** What the router logged of requests that went wrong: codes and flags, each once. */
+  readonly errors: readonly string[];
   readonly retries: number;
   /** Share of a core that the router used. */
   readonly routerCpu: number;
@@ -77,6 +79,7 @@ async function measured(stack: Stack, model: Simulated, replayed: Replayed, at: 
     reportedHitRatio: sumOf(lines, "cachedTokens") / promptTokens,
     outsideShare: 1 - ((firstTokenMeanMs / 1000) * speed) / firstTokens.mean,
     failed: seen.failed,
+    errors: [...new Set(lines.map(({ error, flags }) => [error, flags].filter(Boolean).join(" ")))].filter(Boolean),
     retries: lines.reduce((sum, { attempts }) => sum + Math.max(0, attempts.length - 1), 0),
     routerCpu,
     lateness: { sendP99Ms: replayed.sendP99Ms, senderLoopP99Ms: replayed.loopP99Ms, replicasLoopP99Ms },

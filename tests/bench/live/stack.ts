@@ -32,10 +32,13 @@ export interface Counters {
 
 /** The keys of an access log line that are read here. */
 export interface LogLine {
+  /** The code of the error that the router responded with, or "". */
+  readonly error: string;
+  /** What went wrong, as codes, or "". */
+  readonly flags: string;
   readonly attempts: readonly { readonly endpoint: string; readonly result: number | string }[];
   readonly cachedTokens: number | null;
   readonly predictedCachedTokens: number | null;
-  readonly overheadUs: number | null;
 }
 
 const START_MS = 30_000;
