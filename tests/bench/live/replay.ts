@@ -7,7 +7,7 @@ import type { Trace, TraceRequest } from "../../../core/simulate/trace.ts";
 import { quantile } from "./figures.ts";
 
 /** What the clients of one router saw. */
-export interface Seen {
+interface Seen {
   /** From the time at which the trace has a request to its first token, in milliseconds of real time. */
   readonly firstTokenMs: readonly number[];
   /** Requests without a complete response. */

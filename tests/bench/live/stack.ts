@@ -23,7 +23,7 @@ export interface Stack {
   stop(): Promise<readonly LogLine[]>;
 }
 
-export interface Counters {
+interface Counters {
   readonly promptTokens: number;
   readonly cachedTokens: number;
   /** From a request's body to its first token. */

@@ -6,7 +6,7 @@ export interface Compared {
 }
 
 /** Two policies; the simulator says that the first one is faster. */
-export type Pair = readonly [faster: string, slower: string];
+type Pair = readonly [faster: string, slower: string];
 
 export interface Verdict {
   /** Pairs that the simulator orders the same way with every seed. */
