@@ -10,10 +10,14 @@ import { type Simulated, simulated } from "./simulated.ts";
 import { type LogLine, type Stack, startStack } from "./stack.ts";
 import type { Lateness } from "./verdict.ts";
 
-/** One policy on one slice, in the simulator and over sockets; times in seconds of the trace's own time unless named otherwise. */
-export interface PolicyRun {
-  readonly name: string;
+/** One policy on one slice, over sockets and in the simulator. */
+export interface PolicyRun extends Measured {
   readonly simulated: Simulated;
+}
+
+/** One policy over sockets; times in seconds of the trace's own time unless named otherwise. */
+interface Measured {
+  readonly name: string;
   readonly firstTokens: FirstTokens;
   /** Share of the prompt tokens that the replicas found cached, as they counted themselves. */
   readonly hitRatio: number;
@@ -51,11 +55,16 @@ export async function runPolicies(
   try {
     const options = mockOptions(trace, settings.speed);
     for (const config of configs) stacks.push(await startStack(config, { count: settings.replicas, options }, folder));
-    const models: Simulated[] = [];
-    for (const { configFile } of stacks) models.push(await simulated(trace, configFile, { ...settings, model: DEFAULT_MODEL }));
     const ports = stacks.map(({ port }) => port);
     const replayed = await replay(trace, ports, settings.speed);
-    return await Promise.all(stacks.map((stack, at) => measured(stack, models[at]!, replayed, at, settings.speed)));
+    const measured = await Promise.all(stacks.map((stack, at) => measure(stack, replayed, at, settings.speed)));
+    // Only now: a simulation takes all of a core.
+    const runs: PolicyRun[] = [];
+    for (const [at, { configFile }] of stacks.entries()) {
+      const model = await simulated(trace, configFile, { ...settings, model: DEFAULT_MODEL });
+      runs.push({ ...measured[at]!, simulated: model });
+    }
+    return runs;
   } finally {
     await Promise.all(stacks.map((stack) => stack.stop()));
     rmSync(folder, { recursive: true, force: true });
@@ -63,7 +72,7 @@ export async function runPolicies(
 }
 
 /** The stack `at` that place, after the replay. */
-async function measured(stack: Stack, model: Simulated, replayed: Replayed, at: number, speed: number): Promise<PolicyRun> {
+async function measure(stack: Stack, replayed: Replayed, at: number, speed: number): Promise<Measured> {
   const seen = replayed.seen[at]!;
   const routerCpu = stack.routerCpuMs() / replayed.durationMs;
   const { promptTokens, cachedTokens, firstTokenMeanMs } = await stack.counters();
@@ -72,7 +81,6 @@ async function measured(stack: Stack, model: Simulated, replayed: Replayed, at: 
   const firstTokens = firstTokensOf(seen.firstTokenMs.map((ms) => (ms / 1000) * speed));
   return {
     name: stack.name,
-    simulated: model,
     firstTokens,
     hitRatio: cachedTokens / promptTokens,
     predictedHitRatio: sumOf(lines, "predictedCachedTokens") / promptTokens,
