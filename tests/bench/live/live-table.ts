@@ -39,22 +39,15 @@ function row(run: PolicyRun): readonly string[] {
     run.name,
     ...[live.mean, sim.mean, live.p50, sim.p50, live.p99, sim.p99].map((seconds) => seconds.toFixed(2)),
     ...[run.hitRatio, simulated.hitRatio, run.predictedHitRatio, run.outsideShare].map(percent),
-    String(run.failed),
+    String(run.failures.length),
     String(run.retries),
     percent(run.routerCpu),
   ];
 }
 
 function verdictLines(runs: readonly PolicyRun[], speed: number): readonly string[] {
-  const late = runs.flatMap(({ name, lateness }) => {
-    const reason = lateReason(lateness, speed);
-    return reason === undefined ? [] : [`${name}: ${reason}.`];
-  });
-  if (late.length > 0) return [...late, "No verdict: this machine was too slow for the replay; take a smaller --speed."];
-  const failed = runs.filter((run) => run.failed > 0);
-  if (failed.length > 0) {
-    return [...failed.map(({ name, errors }) => `${name}: ${errors.join(", ")}.`), "No verdict: requests failed."];
-  }
+  const lines = runs.flatMap((run) => problemLines(run, speed));
+  if (lines.length > 0) return [...lines, "No verdict."];
   const { clear, swapped } = orderVerdict(
     runs.map(({ name, simulated, firstTokens }) => ({ name, simulated: simulated.means, live: firstTokens.mean })),
   );
@@ -62,6 +55,15 @@ function verdictLines(runs: readonly PolicyRun[], speed: number): readonly strin
     return [`Same order: all ${clear.length} pairs that the simulator tells apart are alike over sockets.`];
   const pairs = swapped.map(([faster, slower]) => `${faster} before ${slower}`);
   return [`Another order: of ${clear.length} pairs the simulator has ${pairs.join(", ")}, and sockets the reverse.`];
+}
+
+function problemLines({ name, lateness, failures, errors }: PolicyRun, speed: number): readonly string[] {
+  const late = lateReason(lateness, speed);
+  const reasons = [...new Set([...failures, ...errors])].join(", ");
+  return [
+    ...(late === undefined ? [] : [`${name}: ${late}; take a smaller --speed or a machine that does nothing else.`]),
+    ...(failures.length === 0 ? [] : [`${name}: ${failures.length} requests failed: ${reasons}.`]),
+  ];
 }
 
 const percent = (share: number) => `${(100 * share).toFixed(1)}%`;

@@ -26,7 +26,8 @@ interface Measured {
   readonly reportedHitRatio: number;
   /** Share of the first token's mean time that is spent outside of the replicas' engines. */
   readonly outsideShare: number;
-  readonly failed: number;
+  /** Why requests have no complete response, as the client saw it, one reason for each. */
+  readonly failures: readonly string[];
   /** What the router logged of requests that went wrong: codes and flags, each once. */
   readonly errors: readonly string[];
   readonly retries: number;
@@ -86,7 +87,7 @@ async function measure(stack: Stack, replayed: Replayed, at: number, speed: numb
     predictedHitRatio: sumOf(lines, "predictedCachedTokens") / promptTokens,
     reportedHitRatio: sumOf(lines, "cachedTokens") / promptTokens,
     outsideShare: 1 - ((firstTokenMeanMs / 1000) * speed) / firstTokens.mean,
-    failed: seen.failed,
+    failures: seen.failures,
     errors: [...new Set(lines.map(({ error, flags }) => [error, flags].filter(Boolean).join(" ")))].filter(Boolean),
     retries: lines.reduce((sum, { attempts }) => sum + Math.max(0, attempts.length - 1), 0),
     routerCpu,

@@ -10,8 +10,8 @@ import { quantile } from "./figures.ts";
 interface Seen {
   /** From the time at which the trace has a request to its first token, in milliseconds of real time. */
   readonly firstTokenMs: readonly number[];
-  /** Requests without a complete response. */
-  readonly failed: number;
+  /** Why requests have no complete response, one reason for each. */
+  readonly failures: readonly string[];
 }
 
 /** One replay; times in milliseconds of real time. */
@@ -38,7 +38,7 @@ export async function replay(trace: Trace, ports: readonly number[], speed: numb
   const loop = monitorEventLoopDelay({ resolution: 5 });
   const firstTokenMs = ports.map((): number[] => []);
   const lateMs = new Float64Array(requests.length);
-  const open = ports.map((): Promise<boolean>[] => []);
+  const open = ports.map((): Promise<string | undefined>[] => []);
   const giveUp = new AbortController();
   setMaxListeners(0, giveUp.signal);
   loop.enable();
@@ -55,13 +55,16 @@ export async function replay(trace: Trace, ports: readonly number[], speed: numb
     lateMs[index] = Math.max(0, performance.now() - dueMs);
   }
   const timer = setTimeout(() => giveUp.abort(), MOST_DRAIN_MS);
-  const complete = await Promise.all(open.map((sent) => Promise.all(sent)));
+  const failures = await Promise.all(open.map((sent) => Promise.all(sent)));
   clearTimeout(timer);
   const durationMs = performance.now() - startMs;
   loop.disable();
   agent.destroy();
   return {
-    seen: complete.map((ends, at) => ({ firstTokenMs: firstTokenMs[at]!, failed: ends.filter((isWhole) => !isWhole).length })),
+    seen: failures.map((each, at) => ({
+      firstTokenMs: firstTokenMs[at]!,
+      failures: each.filter((reason) => reason !== undefined),
+    })),
     sendP99Ms: quantile(lateMs.sort(), 0.99),
     loopP99Ms: loop.percentile(99) / NANOS_PER_MS,
     durationMs,
@@ -82,18 +85,19 @@ interface Sent {
   readonly signal: AbortSignal;
 }
 
-/** Resolves with whether the response was complete; never rejects. */
-function send({ port, agent, body, signal }: Sent, firstToken: () => void): Promise<boolean> {
+/** Resolves with why the response was not complete, or undefined; never rejects. */
+function send({ port, agent, body, signal }: Sent, firstToken: () => void): Promise<string | undefined> {
   return new Promise((resolve) => {
     const headers = { "content-type": "application/json", "content-length": body.length };
     const sent = request({ host: "127.0.0.1", port, method: "POST", path: "/v1/completions", agent, headers, signal });
-    sent.on("error", () => resolve(false));
+    const failed = (error: NodeJS.ErrnoException) => resolve(error.code ?? error.name);
+    sent.on("error", failed);
     sent.on("response", (response: IncomingMessage) => {
-      const isServed = response.statusCode === 200;
-      response.once("data", () => isServed && firstToken());
+      const { statusCode } = response;
+      response.once("data", () => statusCode === 200 && firstToken());
       response.resume();
-      response.on("error", () => resolve(false));
-      response.on("close", () => resolve(isServed && response.complete));
+      response.on("error", failed);
+      response.on("close", () => resolve(statusCode === 200 ? undefined : `status ${statusCode}`));
     });
     sent.end(body);
   });
