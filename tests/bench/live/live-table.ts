@@ -22,7 +22,13 @@ const TITLES = [
 
 /** A row for each policy, over sockets beside the simulator, and below it whether the order is the same. */
 export function liveLines(runs: readonly PolicyRun[], speed: number): readonly string[] {
-  return [...table(ALIGNMENTS, [TITLES, ...runs.map(row)]), "", latenessLine(runs), ...verdictLines(runs, speed)];
+  return [
+    ...table(ALIGNMENTS, [TITLES, ...runs.map(row)]),
+    "",
+    latenessLine(runs),
+    ...incidentLines(runs),
+    ...verdictLines(runs, speed),
+  ];
 }
 
 /** All runs have one sender. */
@@ -55,6 +61,11 @@ function verdictLines(runs: readonly PolicyRun[], speed: number): readonly strin
     return [`Same order: all ${clear.length} pairs that the simulator tells apart are alike over sockets.`];
   const pairs = swapped.map(([faster, slower]) => `${faster} before ${slower}`);
   return [`Another order: of ${clear.length} pairs the simulator has ${pairs.join(", ")}, and sockets the reverse.`];
+}
+
+/** All replicas are sound, so whatever the router took out of service it was wrong about, or the machine was late. */
+function incidentLines(runs: readonly PolicyRun[]): readonly string[] {
+  return runs.flatMap(({ name, incidents }) => incidents.map((incident) => `${name} lost a replica: ${incident}.`));
 }
 
 function problemLines({ name, lateness, failures, errors }: PolicyRun, speed: number): readonly string[] {

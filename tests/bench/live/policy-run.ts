@@ -30,6 +30,8 @@ interface Measured {
   readonly failures: readonly string[];
   /** What the router logged of requests that went wrong: codes and flags, each once. */
   readonly errors: readonly string[];
+  /** Replicas that the router took out of service, with the reason. */
+  readonly incidents: readonly string[];
   readonly retries: number;
   /** Share of a core that the router used. */
   readonly routerCpu: number;
@@ -43,7 +45,7 @@ export interface RunSettings {
 }
 
 /** Tokens in one event, so that the replay is about prompts and queues, not about the cost of small events. */
-const STREAM_INTERVAL = 32;
+const STREAM_INTERVAL = 8;
 
 /** Replays a trace with every config at the same time, each with replicas and a router of its own. */
 export async function runPolicies(
@@ -78,7 +80,7 @@ async function measure(stack: Stack, replayed: Replayed, at: number, speed: numb
   const routerCpu = stack.routerCpuMs() / replayed.durationMs;
   const { promptTokens, cachedTokens, firstTokenMeanMs } = await stack.counters();
   const replicasLoopP99Ms = await stack.replicasLoopP99Ms();
-  const lines = await stack.stop();
+  const { access: lines, incidents } = await stack.stop();
   const firstTokens = firstTokensOf(seen.firstTokenMs.map((ms) => (ms / 1000) * speed));
   return {
     name: stack.name,
@@ -89,6 +91,7 @@ async function measure(stack: Stack, replayed: Replayed, at: number, speed: numb
     outsideShare: 1 - ((firstTokenMeanMs / 1000) * speed) / firstTokens.mean,
     failures: seen.failures,
     errors: [...new Set(lines.map(({ error, flags }) => [error, flags].filter(Boolean).join(" ")))].filter(Boolean),
+    incidents,
     retries: lines.reduce((sum, { attempts }) => sum + Math.max(0, attempts.length - 1), 0),
     routerCpu,
     lateness: { sendP99Ms: replayed.sendP99Ms, senderLoopP99Ms: replayed.loopP99Ms, replicasLoopP99Ms },

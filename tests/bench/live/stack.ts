@@ -19,8 +19,14 @@ export interface Stack {
   counters(): Promise<Counters>;
   /** The 99th percentile of how late the replicas' event loop was, in milliseconds. */
   replicasLoopP99Ms(): Promise<number>;
-  /** Ends both processes; resolves with the access log's lines once they have ended. */
-  stop(): Promise<readonly LogLine[]>;
+  /** Ends both processes; resolves with what the router logged once they have ended. */
+  stop(): Promise<RouterLogs>;
+}
+
+interface RouterLogs {
+  readonly access: readonly LogLine[];
+  /** Replicas that left service, with the reason: "127.0.0.1-8001: 3 failures in a row". */
+  readonly incidents: readonly string[];
 }
 
 interface Counters {
@@ -63,10 +69,10 @@ export async function startStack(config: string, wanted: ReplicasWanted, folder:
       endReplicas();
       process.off("exit", endReplicas).off("exit", endRouter);
       log.close();
-      return linesOf(readFileSync(log.path, "utf8"));
+      return { access: linesOf(readFileSync(log.path, "utf8")), incidents: incidentsIn(router.errors) };
     };
     const startCpuMs = router.cpuMs;
-    let stopped: Promise<readonly LogLine[]> | undefined;
+    let stopped: Promise<RouterLogs> | undefined;
     return {
       name,
       port: router.port,
@@ -128,4 +134,12 @@ function linesOf(log: string): readonly LogLine[] {
     .split("\n")
     .filter((line) => line.startsWith("{"))
     .map((line) => JSON.parse(line) as LogLine);
+}
+
+function incidentsIn(log: string): readonly string[] {
+  return log
+    .split("\n")
+    .filter((line) => /^\{.*"message":"A replica (is ejected|stays ejected|is not ready any more)"/.test(line))
+    .map((line) => JSON.parse(line) as { readonly endpoint: string; readonly why: string })
+    .map(({ endpoint, why }) => `${endpoint}: ${why}`);
 }
