@@ -79,7 +79,7 @@ async function measure(stack: Stack, replayed: Replayed, at: number, speed: numb
   const seen = replayed.seen[at]!;
   const routerCpu = stack.routerCpuMs() / replayed.durationMs;
   const { promptTokens, cachedTokens, firstTokenMeanMs } = await stack.counters();
-  const replicasLoopP99Ms = await stack.replicasLoopP99Ms();
+  const replicasLoop = await stack.replicasLoop();
   const { access: lines, incidents } = await stack.stop();
   const firstTokens = firstTokensOf(seen.firstTokenMs.map((ms) => (ms / 1000) * speed));
   return {
@@ -94,7 +94,12 @@ async function measure(stack: Stack, replayed: Replayed, at: number, speed: numb
     incidents,
     retries: lines.reduce((sum, { attempts }) => sum + Math.max(0, attempts.length - 1), 0),
     routerCpu,
-    lateness: { sendP99Ms: replayed.sendP99Ms, senderLoopP99Ms: replayed.loopP99Ms, replicasLoopP99Ms },
+    lateness: {
+      sendP99Ms: replayed.sendP99Ms,
+      senderLoopP99Ms: replayed.loopP99Ms,
+      replicasLoopP99Ms: replicasLoop.p99Ms,
+      longestStallMs: Math.max(replayed.longestStallMs, replicasLoop.mostMs),
+    },
   };
 }
 

@@ -20,6 +20,7 @@ export interface Replayed {
   readonly seen: readonly Seen[];
   readonly sendP99Ms: number;
   readonly loopP99Ms: number;
+  readonly longestStallMs: number;
   /** From the first request to the last response. */
   readonly durationMs: number;
 }
@@ -67,6 +68,7 @@ export async function replay(trace: Trace, ports: readonly number[], speed: numb
     })),
     sendP99Ms: quantile(lateMs.sort(), 0.99),
     loopP99Ms: loop.percentile(99) / NANOS_PER_MS,
+    longestStallMs: loop.max / NANOS_PER_MS,
     durationMs,
   };
 }

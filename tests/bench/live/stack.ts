@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type RouterProcess, startRouterProcess } from "../../support/router-process.ts";
 import { policyOf } from "./policy-config.ts";
-import type { ReplicasWanted } from "./replicas-process.ts";
+import type { LoopDelay, ReplicasWanted } from "./replicas-process.ts";
 
 /** Mock replicas and a router in front of them, each a process of its own, on loopback. */
 export interface Stack {
@@ -17,8 +17,8 @@ export interface Stack {
   routerCpuMs(): number;
   /** What the replicas counted, all together. */
   counters(): Promise<Counters>;
-  /** The 99th percentile of how late the replicas' event loop was, in milliseconds. */
-  replicasLoopP99Ms(): Promise<number>;
+  /** How late the replicas' event loop was. */
+  replicasLoop(): Promise<LoopDelay>;
   /** Ends both processes; resolves with what the router logged once they have ended. */
   stop(): Promise<RouterLogs>;
 }
@@ -79,7 +79,7 @@ export async function startStack(config: string, wanted: ReplicasWanted, folder:
       configFile: file,
       routerCpuMs: () => router.cpuMs - startCpuMs,
       counters: () => countersOf(urls),
-      replicasLoopP99Ms: () => ask<number>(replicas, "loop"),
+      replicasLoop: () => ask<LoopDelay>(replicas, "loop"),
       stop: () => (stopped ??= stop()),
     };
   } catch (thrown) {

@@ -31,13 +31,17 @@ describe("the order of policies", () => {
 });
 
 describe("a run that was late", () => {
-  const punctual = { sendP99Ms: 10, senderLoopP99Ms: 8, replicasLoopP99Ms: 9 };
+  const punctual = { sendP99Ms: 10, senderLoopP99Ms: 8, replicasLoopP99Ms: 9, longestStallMs: 40 };
 
   it("is told from one in time by half a second of the trace's own time", () => {
     assert.equal(lateReason(punctual, 10), undefined);
     assert.equal(lateReason({ ...punctual, sendP99Ms: 50 }, 10), undefined);
-    assert.equal(lateReason({ ...punctual, sendP99Ms: 51 }, 10), "requests were sent up to 0.51 s of the trace late (p99)");
+    assert.equal(lateReason({ ...punctual, sendP99Ms: 51 }, 10), "requests were sent late (p99): 0.51 s of the trace");
     assert.match(lateReason(punctual, 60) ?? "", /^requests .*0\.60 s.*, the replicas' .*0\.54 s/);
+  });
+
+  it("is also one in which an event loop stood still for seconds", () => {
+    assert.match(lateReason({ ...punctual, longestStallMs: 301 }, 10) ?? "", /^an event loop stood still: 3\.01 s/);
   });
 
   it("is also one of which nothing is known", () => {

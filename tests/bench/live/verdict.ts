@@ -31,26 +31,32 @@ export function orderVerdict(policies: readonly Compared[]): Verdict {
   return { clear, swapped };
 }
 
-/** How late a run was, in milliseconds of real time, at the 99th percentile. */
+/** How late a run was, in milliseconds of real time; all but the last at the 99th percentile. */
 export interface Lateness {
   /** Requests behind the time at which the trace has them. */
   readonly sendP99Ms: number;
   /** Turns of the event loops of the sender and of the replicas. */
   readonly senderLoopP99Ms: number;
   readonly replicasLoopP99Ms: number;
+  /** The longest that one of these loops did not turn. */
+  readonly longestStallMs: number;
 }
 
 /** In time of the trace: what is later than that is told of the machine, not of the policy. */
 const MOST_LATE_S = 0.5;
+/** A single standstill: routers eject replicas that are silent for longer. */
+const MOST_STALL_S = 3;
 
 /** Why the run's figures can't be trusted, or undefined. */
-export function lateReason({ sendP99Ms, senderLoopP99Ms, replicasLoopP99Ms }: Lateness, speed: number): string | undefined {
+export function lateReason(lateness: Lateness, speed: number): string | undefined {
+  const { sendP99Ms, senderLoopP99Ms, replicasLoopP99Ms, longestStallMs } = lateness;
   const reasons = [
-    ["requests were sent", sendP99Ms],
-    ["the sender's event loop was", senderLoopP99Ms],
-    ["the replicas' event loop was", replicasLoopP99Ms],
+    ["requests were sent late (p99)", sendP99Ms, MOST_LATE_S],
+    ["the sender's event loop was late (p99)", senderLoopP99Ms, MOST_LATE_S],
+    ["the replicas' event loop was late (p99)", replicasLoopP99Ms, MOST_LATE_S],
+    ["an event loop stood still", longestStallMs, MOST_STALL_S],
   ] as const;
-  const late = reasons.filter(([, ms]) => !(ms * speed <= MOST_LATE_S * 1000));
+  const late = reasons.filter(([, ms, mostS]) => !(ms * speed <= mostS * 1000));
   if (late.length === 0) return undefined;
-  return late.map(([what, ms]) => `${what} up to ${((ms * speed) / 1000).toFixed(2)} s of the trace late (p99)`).join(", ");
+  return late.map(([what, ms]) => `${what}: ${((ms * speed) / 1000).toFixed(2)} s of the trace`).join(", ");
 }
