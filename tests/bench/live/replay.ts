@@ -34,7 +34,7 @@ const SOON_MS = 1;
 /** Sends a trace's requests at their times divided by `speed`, each to all ports, and waits for the responses. */
 export async function replay(trace: Trace, ports: readonly number[], speed: number): Promise<Replayed> {
   const { requests } = trace;
-  const writer = new PromptWriter(requests.reduce((most, { prompt }) => Math.max(most, prompt.tokens), 0));
+  const writer = new PromptWriter(requests);
   const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY, maxFreeSockets: 1_000 });
   const loop = monitorEventLoopDelay({ resolution: 5 });
   const firstTokenMs = ports.map((): number[] => []);
@@ -74,10 +74,11 @@ export async function replay(trace: Trace, ports: readonly number[], speed: numb
 }
 
 /** Letters, digits, "-" and "_" stand for themselves in JSON, so the prompt's bytes are put between quotes as they are. */
-function bodyOf({ prompt, outputTokens, model }: TraceRequest, writer: PromptWriter): Buffer {
+function bodyOf(traced: TraceRequest, writer: PromptWriter): Buffer {
+  const { outputTokens, model } = traced;
   const fields = `"stream":true,"stream_options":{"include_usage":true},"ignore_eos":true,"max_tokens":${outputTokens}`;
   const head = Buffer.from(`{"model":${JSON.stringify(model)},${fields},"prompt":"`);
-  return Buffer.concat([head, writer.write(prompt), Buffer.from(`"}`)]);
+  return Buffer.concat([head, writer.write(traced), Buffer.from(`"}`)]);
 }
 
 interface Sent {

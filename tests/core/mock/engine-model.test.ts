@@ -12,7 +12,6 @@ import { settle } from "../../support/fake-clock.ts";
 
 /** Tokens of a block that prompts share; a multiple of the engine's own blocks. */
 const SHARED_TOKENS = 640;
-const MOST_TOKENS = 12 * SHARED_TOKENS;
 
 interface Times {
   readonly cachedTokens: number[];
@@ -47,11 +46,11 @@ async function mocked(requests: readonly TraceRequest[]): Promise<Times> {
   const times = noTimes();
   const { overheadMs: stepOverheadMs, ...model } = DEFAULT_MODEL;
   const engine = new Engine(settingsOf({ model: "m", clock, stepOverheadMs, ...model }));
-  const writer = new PromptWriter(MOST_TOKENS);
-  const submit = ({ prompt, outputTokens }: TraceRequest, at: number) =>
+  const writer = new PromptWriter(requests);
+  const submit = (request: TraceRequest, at: number) =>
     engine.submit({
-      prompt: tokenize(new TextDecoder().decode(writer.write(prompt))),
-      replyTokens: outputTokens,
+      prompt: tokenize(new TextDecoder().decode(writer.write(request))),
+      replyTokens: request.outputTokens,
       cacheKey: "",
       adapter: "",
       admitted: (cachedTokens) => void times.cachedTokens.splice(at, 1, cachedTokens),
