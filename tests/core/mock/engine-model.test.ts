@@ -5,8 +5,9 @@ import { Engine } from "../../../core/mock/engine.ts";
 import { settingsOf } from "../../../core/mock/options.ts";
 import { tokenize } from "../../../core/mock/tokens.ts";
 import { EventQueue } from "../../../core/simulate/events.ts";
+import { Job } from "../../../core/simulate/job.ts";
 import { PromptWriter } from "../../../core/simulate/prompt-bytes.ts";
-import { DEFAULT_MODEL, Job, Replica } from "../../../core/simulate/replica.ts";
+import { DEFAULT_MODEL, Replica } from "../../../core/simulate/replica.ts";
 import { Prompt, type TraceRequest } from "../../../core/simulate/trace.ts";
 import { settle } from "../../support/fake-clock.ts";
 
@@ -88,7 +89,7 @@ const traffic = fc
       const shared = Array.from({ length: sharedBlocks }, (_, block) => 1 + 20 * family + block);
       const tokens = sharedBlocks * SHARED_TOKENS + ownTokens;
       const prompt = new Prompt(tokens, Int32Array.from([...shared, 1_000 + index]), (block) => block * SHARED_TOKENS);
-      return { atMs, prompt, outputTokens, model: "m" };
+      return { line: index + 1, atMs, prompt, outputTokens, model: "m" };
     });
   });
 
