@@ -47,6 +47,10 @@ const PANIC_SHARE = 0.25;
 const EARLY_TRIAL_MS = 1_000;
 /** The share of traffic that a warm-up begins with. */
 const FIRST_SHARE = 0.1;
+/** How often `sweep` is called. */
+export const SWEEP_MS = 500;
+/** When it is called later than this, the process was suspended, or had no processor. */
+const STANDSTILL_MS = 1_500;
 /** An endpoint that joins a pool older than this warms up; before that, all are new. */
 const YOUNG_POOL_MS = 10_000;
 
@@ -136,10 +140,12 @@ export class Ejector {
     this.#options.changed(row.endpoint.name);
   }
 
-  /** Looks at all; called about twice a second. */
+  /** Looks at all; called every SWEEP_MS. */
   sweep(nowMs: number): void {
     const { records, lastByteMs } = this.#options;
-    records.age(Number.isNaN(this.#sweptAtMs) ? 0 : nowMs - this.#sweptAtMs);
+    const elapsedMs = Number.isNaN(this.#sweptAtMs) ? 0 : nowMs - this.#sweptAtMs;
+    records.age(elapsedMs);
+    if (elapsedMs > STANDSTILL_MS) this.#stoodStill(elapsedMs - SWEEP_MS, nowMs);
     this.#sweptAtMs = nowMs;
     for (const { endpoint } of this.#rows.values()) records.heard(endpoint, lastByteMs(endpoint));
     // Endpoints that were ejected may have been replaced, or fail their probes too: then panic can't wait for one that returns.
@@ -152,6 +158,12 @@ export class Ejector {
       if (row.stage === "in" || row.stage === "warming") this.#examine(row, healthy, nowMs);
       else if (row.stage === "trial") this.#watchTrial(row, nowMs);
     }
+  }
+
+  /** This process did not run for so long, so what endpoints sent meanwhile is still unread: none of them was silent. */
+  #stoodStill(lostMs: number, nowMs: number): void {
+    this.#options.records.stoodStill(lostMs, nowMs);
+    for (const row of this.#rows.values()) row.triedAtMs += lostMs;
   }
 
   /** What is known of the endpoints that are up. Made once for all that are examined at the same time. */

@@ -8,7 +8,7 @@ import type { LoadTable } from "../state/load.ts";
 import { DEFAULT_RATE } from "../state/replica-speeds.ts";
 import { type Traffic, UNWATCHED } from "../state/traffic.ts";
 import { UNTOUCHED } from "./availability.ts";
-import { Ejector } from "./ejector.ts";
+import { Ejector, SWEEP_MS } from "./ejector.ts";
 import { EndpointTable } from "./endpoint-table.ts";
 import { Intents } from "./intents.ts";
 import { PhaseTimes } from "./phase-times.ts";
@@ -36,9 +36,6 @@ export interface PoolWatchOptions extends EjectionRules {
   /** Facts that decisions read have changed. */
   readonly publish: (facts: Facts) => void;
 }
-
-/** How often endpoints are examined without an event. */
-const SWEEP_MS = 500;
 
 /** Connects the list of endpoints with the ejector, which watches the traffic: makes facts from both and publishes them. */
 export class PoolWatch {

@@ -1,5 +1,5 @@
 import type { JsonObject } from "./fields.ts";
-import type { Token } from "./tokens.ts";
+import { joined, type Token } from "./tokens.ts";
 
 /** What a request asks of the engine, the same for all APIs. */
 export interface Call {
@@ -61,8 +61,8 @@ export interface GenerationApi {
 export interface StreamScript {
   /** Sent right after the head, before the prompt is computed. */
   opening(): string[];
-  /** Called for each token of a choice; `isLast` for its last one. */
-  token(choice: Choice, token: Token, isLast: boolean): string[];
+  /** Called for the next tokens of a choice; `isLast` with its last one. */
+  tokens(choice: Choice, tokens: readonly Token[], isLast: boolean): string[];
   closing(): string[];
 }
 
@@ -71,9 +71,7 @@ export const FINGERPRINT = "vllm-0.32.0-mock";
 
 /** The text of the tokens computed so far. */
 export function textOf(choice: Choice): string {
-  let text = "";
-  for (let index = 0; index < choice.sent; index++) text += choice.tokens[index]?.text ?? "";
-  return text;
+  return joined(choice.tokens.slice(0, choice.sent));
 }
 
 /** Token counts over all choices. A prompt counts once, even with several outputs. */

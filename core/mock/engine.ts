@@ -3,8 +3,6 @@ import type { KvLease } from "./kv-cache.ts";
 import { KvCache } from "./kv-cache.ts";
 import type { MockSettings } from "./options.ts";
 
-/** Most prompt tokens computed in one step, over all prompts together. */
-const CHUNK_TOKENS = 2048;
 /** An engine that is late by more than this does not catch up: its next step is timed from now. */
 const MAX_LAG_MS = 1000;
 
@@ -33,15 +31,23 @@ interface EngineTotals {
 
 interface Job {
   readonly sequence: Sequence;
+  readonly hashes: readonly number[];
   lease: KvLease | undefined;
   promptLeft: number;
   replyLeft: number;
   isOver: boolean;
 }
 
+/** The part of a prompt that one step computes. */
+interface Share {
+  readonly job: Job;
+  readonly tokens: number;
+}
+
 /**
- * Models the latency of one replica. Requests are admitted in order while blocks are free. Each step computes a chunk of
- * prompts and one token for every request whose prompt is done. With a time scale of 0, a step takes one turn of the event loop.
+ * Models the latency of one replica. Each step computes a chunk of prompts, in order, and one token for every request whose
+ * prompt is done. As in vLLM, a request is admitted when the chunk has room for its prompt's beginning and blocks are free, and
+ * finds the blocks of prompts before it cached. With a time scale of 0, a step takes one turn of the event loop.
  */
 export class Engine {
   readonly totals: EngineTotals = { prefixQueries: 0, prefixHits: 0, promptTokens: 0, generatedTokens: 0, aborted: 0 };
@@ -78,7 +84,9 @@ export class Engine {
 
   /** Queues a sequence. The returned function aborts it and frees its blocks. */
   submit(sequence: Sequence): () => void {
-    const job: Job = { sequence, lease: undefined, promptLeft: 0, replyLeft: sequence.replyTokens, isOver: false };
+    const { prompt, replyTokens, cacheKey } = sequence;
+    const hashes = this.cache.hashes(prompt, cacheKey);
+    const job: Job = { sequence, hashes, lease: undefined, promptLeft: 0, replyLeft: replyTokens, isOver: false };
     this.#waiting.push(job);
     this.onChange();
     this.#start();
@@ -117,58 +125,59 @@ export class Engine {
   }
 
   #step(): void {
-    this.#admit();
+    const decoding = this.#running.filter((job) => job.promptLeft === 0);
+    const shares = this.#prefillShares();
     if (this.#running.length === 0) {
       this.#isStepping = false;
       return;
     }
-    const decoding = this.#running.filter((job) => job.promptLeft === 0);
-    const shares = this.#prefillShares();
     const prefillTokens = shares.reduce((sum, share) => sum + share.tokens, 0);
-    const { prefillTokensPerS, decodeStepMs, decodePerRequestMs } = this.#settings;
+    const { prefillTokensPerS, decodeStepMs, decodePerRequestMs, stepOverheadMs } = this.#settings;
     const decodeMs = decoding.length > 0 ? decodeStepMs + decodePerRequestMs * decoding.length : 0;
-    this.#later((prefillTokens / prefillTokensPerS) * 1000 + decodeMs, () => {
+    this.#later((prefillTokens / prefillTokensPerS) * 1000 + decodeMs + stepOverheadMs, () => {
       for (const { job, tokens } of shares) this.#prefilled(job, tokens);
       for (const job of decoding) this.#emit(job);
       this.#step();
     });
   }
 
-  #admit(): void {
-    while (this.#running.length < this.#settings.maxRunning) {
-      const job = this.#waiting[0];
-      if (!job) return;
-      const { prompt, replyTokens, cacheKey } = job.sequence;
-      job.lease = this.cache.reserve(prompt, replyTokens, cacheKey);
-      if (!job.lease) return;
-      this.#waiting.shift();
-      job.promptLeft = Math.max(1, prompt.length - job.lease.cachedTokens);
-      this.totals.prefixQueries += prompt.length;
-      this.totals.prefixHits += job.lease.cachedTokens;
-      this.#running.push(job);
-      this.onChange();
-      job.sequence.admitted(job.lease.cachedTokens);
-    }
-  }
-
-  #prefillShares(): { readonly job: Job; readonly tokens: number }[] {
-    let left = CHUNK_TOKENS;
-    const shares: { job: Job; tokens: number }[] = [];
-    for (const job of this.#running) {
-      if (left === 0) break;
+  /** Fills the step's chunk: from prompts begun before, then from those of requests that it admits. */
+  #prefillShares(): readonly Share[] {
+    let left = this.#settings.chunkTokens;
+    const shares: Share[] = [];
+    const take = (job: Job) => {
       const tokens = Math.min(job.promptLeft, left);
-      if (tokens === 0) continue;
+      if (tokens === 0) return;
       left -= tokens;
       shares.push({ job, tokens });
-    }
+      if (job.lease) this.cache.publish(job.lease, job.sequence.prompt.length - job.promptLeft + tokens);
+    };
+    for (const job of this.#running) take(job);
+    while (left > 0 && this.#admitNext()) take(this.#running.at(-1)!);
     return shares;
+  }
+
+  /** Returns false when no request waits, or the first one has to go on waiting. */
+  #admitNext(): boolean {
+    const job = this.#waiting[0];
+    if (!job || this.#running.length >= this.#settings.maxRunning) return false;
+    const { prompt, replyTokens } = job.sequence;
+    job.lease = this.cache.reserve(job.hashes, prompt.length, replyTokens);
+    if (!job.lease) return false;
+    this.#waiting.shift();
+    job.promptLeft = Math.max(1, prompt.length - job.lease.cachedTokens);
+    this.totals.prefixQueries += prompt.length;
+    this.totals.prefixHits += job.lease.cachedTokens;
+    this.#running.push(job);
+    this.onChange();
+    job.sequence.admitted(job.lease.cachedTokens);
+    return true;
   }
 
   #prefilled(job: Job, tokens: number): void {
     if (job.isOver) return;
     job.promptLeft -= tokens;
     if (job.promptLeft > 0) return;
-    if (job.lease) this.cache.publish(job.lease);
     this.totals.promptTokens += job.sequence.prompt.length;
     this.#emit(job);
   }

@@ -1,4 +1,4 @@
-import type { Call, Choice, GenerationApi, Reply } from "./call.ts";
+import type { Call, Choice, GenerationApi, Reply, StreamScript } from "./call.ts";
 import type { Exchange } from "./exchange.ts";
 import { randomHex } from "./exchange.ts";
 import { optionalInteger, optionalString, parseBody } from "./fields.ts";
@@ -29,10 +29,9 @@ export function generateAnswer(api: GenerationApi, exchange: Exchange, state: Re
         choice.cachedTokens = cachedTokens;
       },
       token() {
-        const token = choice.tokens[choice.sent];
         choice.sent += 1;
         if (choice.sent === 1) state.metrics.firstToken(state.settings.clock.now() - startedMs);
-        if (script && token) exchange.events(script.token(choice, token, choice.sent === choice.tokens.length));
+        if (script) sendTokens(script, exchange, choice, state.settings.streamInterval);
       },
       finished() {
         state.metrics.finished(choice.finish);
@@ -46,6 +45,16 @@ export function generateAnswer(api: GenerationApi, exchange: Exchange, state: Re
   exchange.onEnd(() => {
     for (const cancel of cancels) cancel();
   });
+}
+
+/** Sends the first token at once, then every `interval` of them together, and what is left with the last one. */
+function sendTokens(script: StreamScript, exchange: Exchange, choice: Choice, interval: number): void {
+  const { tokens, sent } = choice;
+  const isLast = sent === tokens.length;
+  const held = (sent - 1) % interval;
+  if (held > 0 && !isLast) return;
+  const count = sent === 1 ? 1 : held || interval;
+  exchange.events(script.tokens(choice, tokens.slice(sent - count, sent), isLast));
 }
 
 function replyTo(api: GenerationApi, exchange: Exchange, state: ReplicaState): Reply {

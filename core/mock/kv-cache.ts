@@ -3,9 +3,11 @@ import { hashNumbers, hashText } from "./tokens.ts";
 /** The blocks of one request, freed by `release`. */
 export interface KvLease {
   readonly cachedTokens: number;
-  readonly hashes: readonly string[];
+  readonly hashes: readonly number[];
   /** Hashes of blocks shared through the prefix cache, head first. */
-  readonly shared: string[];
+  readonly shared: number[];
+  /** Leading blocks that are computed, or were cached when the request came. */
+  computed: number;
   /** Number of blocks that no other request can share. */
   ownBlocks: number;
 }
@@ -17,9 +19,9 @@ export interface KvLease {
 export class KvCache {
   readonly #blockTokens: number;
   readonly #blocks: number;
-  readonly #users = new Map<string, number>();
+  readonly #users = new Map<number, number>();
   /** Hashes of blocks that are cached and unused, oldest first. */
-  readonly #idle = new Set<string>();
+  readonly #idle = new Set<number>();
   #ownBlocks = 0;
 
   constructor(kvTokens: number, blockTokens: number) {
@@ -36,23 +38,38 @@ export class KvCache {
     return this.#blocks;
   }
 
-  /** Reserves blocks for a prompt and its output. Returns undefined when too few are free. */
-  reserve(prompt: readonly number[], replyTokens: number, cacheKey: string): KvLease | undefined {
-    const hashes = this.#hashes(prompt, cacheKey);
-    const hits = this.#hits(hashes, prompt.length);
+  /** One hash for each full block of a prompt, of everything up to the block's end. */
+  hashes(prompt: readonly number[], cacheKey: string): readonly number[] {
+    const hashes: number[] = [];
+    let left = hashText(cacheKey, 0x811c9dc5);
+    let right = hashText(cacheKey, 0x2c1b3c6d);
+    for (let from = 0; from + this.#blockTokens <= prompt.length; from += this.#blockTokens) {
+      left = hashNumbers(prompt, left, from, from + this.#blockTokens);
+      right = hashNumbers(prompt, right, from, from + this.#blockTokens);
+      // 53 bits, the most that a number holds exactly.
+      hashes.push(left * 2 ** 21 + (right >>> 11));
+    }
+    return hashes;
+  }
+
+  /** Reserves blocks for a prompt, given by its hashes, and its output. Returns undefined when too few are free. */
+  reserve(hashes: readonly number[], promptTokens: number, replyTokens: number): KvLease | undefined {
+    const hits = this.#hits(hashes, promptTokens);
     const shared = hashes.slice(0, hits);
-    const ownBlocks = Math.ceil((prompt.length + replyTokens) / this.#blockTokens) - hits;
+    const ownBlocks = Math.ceil((promptTokens + replyTokens) / this.#blockTokens) - hits;
     const idleHits = shared.filter((hash) => this.#idle.has(hash)).length;
     if (this.#users.size + this.#ownBlocks + idleHits + ownBlocks > this.#blocks) return undefined;
     for (const hash of shared) this.#pin(hash);
     this.#ownBlocks += ownBlocks;
     this.#evict();
-    return { cachedTokens: hits * this.#blockTokens, hashes, shared, ownBlocks };
+    return { cachedTokens: hits * this.#blockTokens, hashes, shared, computed: hits, ownBlocks };
   }
 
-  /** The prompt is computed: from now on, other requests can share its full blocks. */
-  publish(lease: KvLease): void {
-    for (const hash of lease.hashes.slice(lease.shared.length)) {
+  /** The prompt's first tokens are computed: from now on, other requests can share their full blocks. */
+  publish(lease: KvLease, computedTokens: number): void {
+    const computed = Math.floor(computedTokens / this.#blockTokens);
+    for (; lease.computed < computed; lease.computed++) {
+      const hash = lease.hashes[lease.computed]!;
       // Another request has computed the same block meanwhile: keep both copies until they are released.
       if (this.#users.has(hash) || this.#idle.has(hash)) continue;
       this.#users.set(hash, 1);
@@ -70,36 +87,24 @@ export class KvCache {
     lease.shared.length = 0;
   }
 
-  #hashes(prompt: readonly number[], cacheKey: string): string[] {
-    const hashes: string[] = [];
-    let left = hashText(cacheKey, 0x811c9dc5);
-    let right = hashText(cacheKey, 0x2c1b3c6d);
-    for (let from = 0; from + this.#blockTokens <= prompt.length; from += this.#blockTokens) {
-      left = hashNumbers(prompt, left, from, from + this.#blockTokens);
-      right = hashNumbers(prompt, right, from, from + this.#blockTokens);
-      hashes.push(`${left.toString(36)}.${right.toString(36)}`);
-    }
-    return hashes;
-  }
-
   /** Number of leading blocks that are cached. The last prompt token is always computed: it yields the first output token. */
-  #hits(hashes: readonly string[], promptTokens: number): number {
+  #hits(hashes: readonly number[], promptTokens: number): number {
     const most = Math.floor((promptTokens - 1) / this.#blockTokens);
     let hits = 0;
     while (hits < most && this.#isCached(hashes[hits])) hits++;
     return hits;
   }
 
-  #isCached(hash: string | undefined): boolean {
+  #isCached(hash: number | undefined): boolean {
     return hash !== undefined && (this.#users.has(hash) || this.#idle.has(hash));
   }
 
-  #pin(hash: string): void {
+  #pin(hash: number): void {
     this.#idle.delete(hash);
     this.#users.set(hash, (this.#users.get(hash) ?? 0) + 1);
   }
 
-  #unpin(hash: string): void {
+  #unpin(hash: number): void {
     const users = (this.#users.get(hash) ?? 1) - 1;
     if (users > 0) {
       this.#users.set(hash, users);

@@ -28,6 +28,12 @@ export interface MockOptions {
   readonly prefillTokensPerS?: number;
   readonly decodeStepMs?: number;
   readonly decodePerRequestMs?: number;
+  /** Fixed duration of every step. */
+  readonly stepOverheadMs?: number;
+  /** Most prompt tokens computed in one step, over all prompts together. */
+  readonly chunkTokens?: number;
+  /** Output tokens in one event of a stream, after the first one, as vLLM's --stream-interval. */
+  readonly streamInterval?: number;
   /** Most requests computed at the same time; the others wait. */
   readonly maxRunning?: number;
   /** Size of the KV cache in tokens. */
@@ -71,6 +77,9 @@ export function settingsOf(options: MockOptions): MockSettings {
     prefillTokensPerS: 8000,
     decodeStepMs: 6,
     decodePerRequestMs: 0.35,
+    stepOverheadMs: 0,
+    chunkTokens: 2048,
+    streamInterval: 1,
     maxRunning: 256,
     replyTokens: 128,
     embeddingSize: 32,

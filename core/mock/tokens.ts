@@ -10,6 +10,7 @@ const VOCABULARY = 128_000;
 
 /** About four characters per token; spaces belong to the following word, as in real tokenizers. */
 const PIECE = /\s*\S{1,4}|\s+/gu;
+const PIECE_AT = new RegExp(PIECE, "uy");
 
 /** Includes multi-byte characters, so that tests see streams cut inside a character. */
 const WORDS = (
@@ -22,17 +23,41 @@ const WORDS = (
 /** The token ids of a text, the same on every runtime. */
 export function tokenize(text: string): number[] {
   const ids: number[] = [];
-  for (const [piece] of text.matchAll(PIECE)) ids.push(idOf(piece));
+  for (let from = 0; from < text.length; ) {
+    const end = asciiPieceEnd(text, from) ?? pieceEnd(text, from);
+    ids.push(idOf(text, from, end));
+    from = end;
+  }
   return ids;
 }
 
-function idOf(piece: string): number {
-  return BYTE_IDS + (hashText(piece, 0x811c9dc5) % (VOCABULARY - BYTE_IDS));
+/** Where the piece ends if it is four printable ASCII characters: much faster for prompts of a megabyte. */
+function asciiPieceEnd(text: string, from: number): number | undefined {
+  for (let at = from; at < from + 4; at++) {
+    const code = text.charCodeAt(at);
+    if (!(code > 0x20 && code < 0x7f)) return undefined;
+  }
+  return from + 4;
+}
+
+function pieceEnd(text: string, from: number): number {
+  PIECE_AT.lastIndex = from;
+  PIECE_AT.test(text);
+  return PIECE_AT.lastIndex;
+}
+
+function idOf(text: string, from = 0, end = text.length): number {
+  return BYTE_IDS + (hashText(text, 0x811c9dc5, from, end) % (VOCABULARY - BYTE_IDS));
 }
 
 /** A text as tokens; their texts joined are the text. */
 export function tokensOf(text: string): Token[] {
   return Array.from(text.matchAll(PIECE), ([piece]) => ({ id: idOf(piece), text: piece }));
+}
+
+/** The text of these tokens. */
+export function joined(tokens: readonly Token[]): string {
+  return tokens.map(({ text }) => text).join("");
 }
 
 /** The bytes of a text as tokens, for an API that has no text. */
@@ -63,10 +88,10 @@ export function madeUpVector(seed: number, size: number): number[] {
   return vector;
 }
 
-/** FNV-1a over a text's UTF-16 code units. */
-export function hashText(text: string, start: number): number {
+/** FNV-1a over a text's UTF-16 code units; `end` is exclusive. */
+export function hashText(text: string, start: number, from = 0, end = text.length): number {
   let hash = start;
-  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  for (let index = from; index < end; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
   return hash >>> 0;
 }
 

@@ -109,6 +109,16 @@ export class EndpointRecords {
     this.#active(row, atMs);
   }
 
+  /** This process did not run for so long: that time is no silence of any endpoint. */
+  stoodStill(lostMs: number, nowMs: number): void {
+    for (const row of this.#rows) {
+      if (row === undefined) continue;
+      row.activeAtMs = Math.min(nowMs, row.activeAtMs + lostMs);
+      row.streamsSinceMs = Math.min(nowMs, row.streamsSinceMs + lostMs);
+      row.workSeenUntilMs += lostMs;
+    }
+  }
+
   /** The first token of a streamed response came after `seenMs`; `expectedMs` is what its work and the pool's speed explain. */
   firstToken(endpoint: Endpoint, seenMs: number, expectedMs: number): void {
     const row = this.#current(endpoint);

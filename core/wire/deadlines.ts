@@ -17,6 +17,8 @@ export class Deadlines {
    * stood still, it has not read what its peers sent, and must not take that for silence.
    */
   nowMs: number;
+  /** The same time on the clock. `nowMs` falls behind the clock by all that sweeps were ever late, so compare other times with this. */
+  clockMs: number;
   readonly #clock: Clock;
   readonly #members = new Set<Timed>();
   #stop: () => void;
@@ -31,6 +33,7 @@ export class Deadlines {
     this.#sweptAtMs = clock.now();
     this.#sweptMs = this.#sweptAtMs;
     this.nowMs = this.#sweptMs + periodMs;
+    this.clockMs = this.#sweptAtMs + periodMs;
     this.#stop = this.#start();
   }
 
@@ -49,6 +52,7 @@ export class Deadlines {
     this.#sweep(this.#clock.now());
     this.#periodMs = periodMs;
     this.nowMs = this.#sweptMs + periodMs;
+    this.clockMs = this.#sweptAtMs + periodMs;
     this.#stop = this.#start();
   }
 
@@ -65,6 +69,7 @@ export class Deadlines {
     this.#sweptMs += Math.min(clockMs - this.#sweptAtMs, this.#periodMs);
     this.#sweptAtMs = clockMs;
     this.nowMs = this.#sweptMs + this.#periodMs;
+    this.clockMs = clockMs + this.#periodMs;
     for (const member of this.#members) member.sweep(this.#sweptMs);
   }
 }

@@ -37,7 +37,7 @@ export interface ConnectionOwner {
   readonly goneSinceMs: number;
   /** Starts a connection to the replica; see openSocket. */
   open(opened: () => void, read: (chunk: Buffer) => void, unwritable: () => void): Socket;
-  /** Bytes came, at that time. */
+  /** Bytes came, at that time of the clock. */
   heard(atMs: number): void;
   /** The connection may carry another request. */
   idle(connection: UpstreamConnection): void;
@@ -200,8 +200,9 @@ export class UpstreamConnection implements Timed {
   }
 
   #read(chunk: Buffer): void {
-    this.#lastReadMs = this.#owner.deadlines.nowMs;
-    this.#owner.heard(this.#lastReadMs);
+    const { deadlines } = this.#owner;
+    this.#lastReadMs = deadlines.nowMs;
+    this.#owner.heard(deadlines.clockMs);
     if (this.#state === "idle" || this.#state === "connecting") return this.#fail("invalid");
     if (this.#state === "closed") return;
     const reader = this.#reader;

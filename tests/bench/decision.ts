@@ -3,6 +3,8 @@
  * profile and caches full of other prompts; and how much of that the times of plugins and the recorded estimates cost.
  *
  *     node --import tsx tests/bench/decision.ts     deno run -A tests/bench/decision.ts     bun tests/bench/decision.ts
+ *
+ * prints JSON; `npm run bench:decision` runs it on all runtimes and prints a table.
  */
 import { loadTexts } from "../../config/load.ts";
 import type { Profile } from "../../core/active-config.ts";
@@ -23,6 +25,8 @@ const CASES = [
   { bytes: 4_096, endpoints: 8, goal: 10 },
   { bytes: 65_536, endpoints: 8, goal: 40 },
   { bytes: 65_536, endpoints: 100, goal: 150 },
+  { bytes: 409_600, endpoints: 8, goal: 60 },
+  { bytes: 4_096, endpoints: 1_000, goal: 300 },
 ];
 const KEY = { api: "chat-completions", target: "m", cacheSalt: "" };
 const WARM_UP = 3_000;
@@ -65,14 +69,15 @@ function decider(bytes: number, count: number): (profileFor: ProfileFor) => numb
   };
 }
 
+/** By what was measured, in the table's order. */
+const cells: Record<string, string> = {};
+
 for (const { bytes, endpoints: count, goal } of CASES) {
   const once = decider(bytes, count);
   for (let i = 0; i < WARM_UP; i++) once(timed);
   const spentMs = Float64Array.from({ length: COUNTED }, () => once(timed)).sort();
   const micros = (share: number) => ((spentMs[Math.floor(share * COUNTED)] ?? 0) * 1000).toFixed(1);
-  console.log(
-    `${bytes / 1024} KB over ${count} endpoints: median ${micros(0.5)} us, p90 ${micros(0.9)} us (goal: under ${goal})`,
-  );
+  cells[`${bytes / 1024} KB over ${count} endpoints, us: median, p90 (goal: at most ${goal})`] = `${micros(0.5)}, ${micros(0.9)}`;
 }
 
 const { bytes, endpoints: count } = CASES[0]!;
@@ -88,7 +93,7 @@ const blocks = Array.from({ length: BLOCKS }, () => [blockMeanMs(timed), blockMe
 const quickUs = (which: 0 | 1) => 1000 * (blocks.map((block) => block[which]).sort((a, b) => a - b)[BLOCKS / 4] ?? 0);
 const [withUs, withoutUs] = [quickUs(0), quickUs(1)];
 const nanos = (1000 * (withUs - withoutUs)).toFixed(0);
-console.log(`times of plugins: ${withUs.toFixed(2)} us with, ${withoutUs.toFixed(2)} us without (${nanos} ns)`);
+cells["times of plugins, us: with, without (ns)"] = `${withUs.toFixed(2)}, ${withoutUs.toFixed(2)} (${nanos})`;
 
 /** Estimates for one decision, whose prompt is matched already, in nanoseconds: the quick quarter of blocks. */
 function estimateNanos(count: number): number {
@@ -117,5 +122,6 @@ function estimateNanos(count: number): number {
 
 /** So that no engine leaves the work out. */
 let kept: ArrayLike<number> = [];
-for (const count of [8, 1_000]) console.log(`estimates over ${count} endpoints: ${estimateNanos(count).toFixed(0)} ns`);
+for (const count of [8, 1_000]) cells[`estimates over ${count} endpoints, ns`] = estimateNanos(count).toFixed(0);
 if (kept.length === 0) throw new Error("Nothing was estimated");
+console.log(JSON.stringify(cells));

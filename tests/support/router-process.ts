@@ -26,7 +26,7 @@ export interface RouterProcess {
 }
 
 const MAIN = join(import.meta.dirname ?? ".", "..", "..", "core", "cli", "main.ts");
-const START_MS = 30_000;
+const START_MS = 60_000;
 /** Characters of the standard error that are kept. */
 const MOST_ERRORS = 100_000;
 

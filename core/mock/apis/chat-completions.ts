@@ -3,7 +3,7 @@ import { DONE_EVENT, dataEvent, FINGERPRINT, openaiUsage, runningUsage, streamUs
 import type { JsonObject } from "../fields.ts";
 import { cacheSalt, flag, optionalLimit, requiredList, sampleCount, streamOptions } from "../fields.ts";
 import { badRequest } from "../problem.ts";
-import type { Token } from "../tokens.ts";
+import { joined, type Token } from "../tokens.ts";
 import { conversationTokens } from "./conversation.ts";
 
 /** POST /v1/chat/completions. */
@@ -89,15 +89,15 @@ function stream(reply: Reply): StreamScript {
     });
   }
 
-  function chunk(choice: Choice, token: Token, isLast: boolean): string {
+  function chunk(choice: Choice, tokens: readonly Token[], isLast: boolean): string {
     const end = isLast ? { finish_reason: choice.finish, stop_reason: null } : { finish_reason: null };
-    const choices = [{ index: choice.index, delta: { content: token.text }, logprobs: null, ...end, token_ids: null }];
+    const choices = [{ index: choice.index, delta: { content: joined(tokens) }, logprobs: null, ...end, token_ids: null }];
     return dataEvent({ ...head, choices, ...usage(choice), ...(isLast && !hasUsage ? { system_fingerprint: FINGERPRINT } : {}) });
   }
 
   return {
     opening: () => [],
-    token: (choice, token, isLast) => [...roles(), chunk(choice, token, isLast)],
+    tokens: (choice, tokens, isLast) => [...roles(), chunk(choice, tokens, isLast)],
     closing: () => [
       ...(hasUsage
         ? [dataEvent({ ...head, choices: [], usage: streamUsage(reply, true), system_fingerprint: FINGERPRINT })]

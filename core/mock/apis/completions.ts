@@ -4,7 +4,7 @@ import type { JsonObject } from "../fields.ts";
 import { cacheSalt, flag, optionalLimit, sampleCount, streamOptions, tokenIds } from "../fields.ts";
 import { badRequest, invalidField } from "../problem.ts";
 import type { Token } from "../tokens.ts";
-import { tokenize } from "../tokens.ts";
+import { joined, tokenize } from "../tokens.ts";
 
 /** POST /v1/completions. */
 export const completions: GenerationApi = {
@@ -76,13 +76,13 @@ function stream(reply: Reply): StreamScript {
   const { hasUsage, hasRunningUsage } = reply.call;
   return {
     opening: () => [],
-    token: (choice: Choice, token: Token, isLast: boolean) => [
+    tokens: (choice: Choice, tokens: readonly Token[], isLast: boolean) => [
       dataEvent({
         ...head,
         choices: [
           {
             index: choice.index,
-            text: token.text,
+            text: joined(tokens),
             logprobs: null,
             finish_reason: isLast ? choice.finish : null,
             stop_reason: null,

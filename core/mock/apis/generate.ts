@@ -85,8 +85,18 @@ function stream(reply: Reply): StreamScript {
   const head = { request_id: `generate-tokens-${reply.id}`, output_mode: "tokens" };
   return {
     opening: () => [],
-    token: (choice: Choice, token: Token, isLast: boolean) => [
-      dataEvent({ ...head, usage: null, choices: [choiceBody(choice, [token.id], isLast)] }),
+    tokens: (choice: Choice, tokens: readonly Token[], isLast: boolean) => [
+      dataEvent({
+        ...head,
+        usage: null,
+        choices: [
+          choiceBody(
+            choice,
+            tokens.map(({ id }) => id),
+            isLast,
+          ),
+        ],
+      }),
     ],
     closing: () => [...(reply.call.hasUsage ? [dataEvent({ ...head, usage: streamUsage(reply), choices: [] })] : []), DONE_EVENT],
   };

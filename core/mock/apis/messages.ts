@@ -3,7 +3,7 @@ import { namedEvent, textOf, usageOf } from "../call.ts";
 import type { JsonObject } from "../fields.ts";
 import { cacheSalt, flag, optionalLimit, required, requiredList } from "../fields.ts";
 import { invalidField } from "../problem.ts";
-import type { Token } from "../tokens.ts";
+import { joined, type Token } from "../tokens.ts";
 import { contentTokens, conversationTokens } from "./conversation.ts";
 
 /** POST /v1/messages. */
@@ -89,9 +89,9 @@ function stream(reply: Reply): StreamScript {
 
   return {
     opening: () => [],
-    token: (_choice: Choice, token: Token) => [
+    tokens: (_choice: Choice, tokens: readonly Token[]) => [
       ...started(),
-      namedEvent({ type: "content_block_delta", delta: { type: "text_delta", text: token.text }, index: 0 }),
+      namedEvent({ type: "content_block_delta", delta: { type: "text_delta", text: joined(tokens) }, index: 0 }),
     ],
     closing: () => [
       namedEvent({ type: "content_block_stop", index: 0 }),

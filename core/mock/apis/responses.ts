@@ -4,7 +4,7 @@ import type { JsonObject } from "../fields.ts";
 import { cacheSalt, flag, optionalLimit, optionalString, required } from "../fields.ts";
 import { invalidField, Problem } from "../problem.ts";
 import type { Token } from "../tokens.ts";
-import { tokenize } from "../tokens.ts";
+import { joined, tokenize } from "../tokens.ts";
 import { conversationTokens } from "./conversation.ts";
 
 /** POST /v1/responses. */
@@ -148,9 +148,9 @@ function stream(reply: Reply): StreamScript {
       event("response.created", { response: responseObject(reply, false) }),
       event("response.in_progress", { response: responseObject(reply, false) }),
     ],
-    token: (choice: Choice, token: Token, isLast: boolean) => [
+    tokens: (choice: Choice, tokens: readonly Token[], isLast: boolean) => [
       ...added(choice),
-      event("response.output_text.delta", { ...place, delta: token.text, logprobs: [] }),
+      event("response.output_text.delta", { ...place, delta: joined(tokens), logprobs: [] }),
       ...(isLast ? done(choice) : []),
     ],
     closing: () => [event("response.completed", { response: responseObject(reply, true) })],

@@ -74,6 +74,31 @@ class Setup {
   }
 }
 
+describe("a router that stood still, as where its process was suspended", () => {
+  const waiting = () => {
+    const setup = new Setup();
+    setup.records.sent(setup.endpoints[0]!, true, setup.nowMs);
+    setup.wait(9_000);
+    setup.nowMs += 60_000;
+    setup.ejector.sweep(setup.nowMs);
+    return setup;
+  };
+
+  it("takes none of that time for a silence of its endpoints", () => {
+    const setup = waiting();
+    assert.deepEqual([setup.changed, setup.cut], [[], []]);
+  });
+
+  it("goes on to count their silence afterwards", () => {
+    const setup = waiting();
+    setup.wait(500);
+    assert.equal(setup.isOut(0), false);
+    setup.wait(500);
+    assert.equal(setup.isOut(0), true);
+    assert.deepEqual(setup.cut, ["e0"]);
+  });
+});
+
 describe("an endpoint whose requests fail", () => {
   it("is ejected at once, with the reason and the time", () => {
     const setup = new Setup();

@@ -54,6 +54,23 @@ describe("the engine of a mock replica", () => {
     assert.deepEqual(long.tokensAtMs, [525.7]);
   });
 
+  test("prompts that arrive together and begin alike share what the first of them computes", async () => {
+    const { clock, engine, submit } = setUp();
+    const [first, second] = [submit(4096, 1), submit(4096, 1)];
+    await clock.advance(1);
+    assert.deepEqual([engine.running, engine.waiting], [1, 1]);
+    await clock.advance(2000);
+    assert.deepEqual([first.cachedTokens, second.cachedTokens], [0, 4080]);
+    assert.deepEqual([first.tokensAtMs, second.tokensAtMs], [[512], [514]]);
+  });
+
+  test("steps have a fixed duration and a size of their own where options say so", async () => {
+    const { clock, submit } = setUp({ stepOverheadMs: 1, chunkTokens: 400 });
+    const run = submit(800, 2);
+    await clock.advance(1000);
+    assert.deepEqual(run.tokensAtMs, [102, 109.35]);
+  });
+
   test("a repeated prefix has a visibly shorter time to the first token", async () => {
     const { clock, submit } = setUp();
     submit(1601, 1);

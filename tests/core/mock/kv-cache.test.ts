@@ -5,7 +5,7 @@ import { KvCache, type KvLease } from "../../../core/mock/kv-cache.ts";
 const prompt = (start: number, length: number) => Array.from({ length }, (_, index) => start + index);
 
 function reserved(cache: KvCache, tokens: readonly number[], replyTokens = 0, key = ""): KvLease {
-  const lease = cache.reserve(tokens, replyTokens, key);
+  const lease = cache.reserve(cache.hashes(tokens, key), tokens.length, replyTokens);
   assert.ok(lease);
   return lease;
 }
@@ -13,7 +13,7 @@ function reserved(cache: KvCache, tokens: readonly number[], replyTokens = 0, ke
 /** Computes a prompt and leaves it in the cache. */
 function computed(cache: KvCache, tokens: readonly number[], key = ""): number {
   const lease = reserved(cache, tokens, 0, key);
-  cache.publish(lease);
+  cache.publish(lease, tokens.length);
   cache.release(lease);
   return lease.cachedTokens;
 }
@@ -34,11 +34,13 @@ describe("the KV cache of a mock replica", () => {
     assert.equal(computed(cache, prompt(0, 9), "a"), 8);
   });
 
-  test("a prompt can be found once it is computed, also while it is in use", () => {
+  test("a prompt can be found as far as it is computed, also while it is in use", () => {
     const cache = new KvCache(160, 4);
     const first = reserved(cache, prompt(0, 9));
     assert.equal(reserved(cache, prompt(0, 9)).cachedTokens, 0);
-    cache.publish(first);
+    cache.publish(first, 7);
+    assert.equal(reserved(cache, prompt(0, 9)).cachedTokens, 4);
+    cache.publish(first, 9);
     assert.equal(reserved(cache, prompt(0, 9)).cachedTokens, 8);
   });
 
@@ -46,7 +48,7 @@ describe("the KV cache of a mock replica", () => {
     const cache = new KvCache(40, 4);
     const lease = reserved(cache, prompt(0, 10), 6);
     assert.equal(cache.usage, 0.4);
-    cache.publish(lease);
+    cache.publish(lease, 10);
     assert.equal(cache.usage, 0.4);
     cache.release(lease);
     assert.equal(cache.usage, 0);
@@ -64,9 +66,9 @@ describe("the KV cache of a mock replica", () => {
   test("refuses what does not fit now", () => {
     const cache = new KvCache(40, 4);
     const lease = reserved(cache, prompt(0, 30));
-    assert.equal(cache.reserve(prompt(100, 12), 0, ""), undefined);
+    assert.equal(cache.reserve(cache.hashes(prompt(100, 12), ""), 12, 0), undefined);
     cache.release(lease);
-    assert.ok(cache.reserve(prompt(100, 12), 0, ""));
+    assert.ok(cache.reserve(cache.hashes(prompt(100, 12), ""), 12, 0));
   });
 
   test("evicts the least recently used prompt first, and its tail before its head", () => {

@@ -5,6 +5,7 @@ import type { MockReplica } from "../../../core/mock/replica.ts";
 import { startMockReplica } from "../../../core/mock/replica.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 import { openClient, postBytes } from "../../support/raw-client.ts";
+import { parseSse } from "../../support/sse-events.ts";
 
 async function withReplica(options: Partial<MockOptions>, use: (replica: MockReplica) => Promise<void>): Promise<void> {
   const replica = await startMockReplica({ model: "m", timeScale: 0, ...options });
@@ -145,4 +146,21 @@ describe("a mock replica", () => {
   test("does not start with an unknown fault", async () => {
     await assert.rejects(startMockReplica({ model: "m", faults: { nonsense: true } as never }), /no such fault/);
   });
+});
+
+test("a stream has several tokens in an event where the option says so: the first alone, the last with what is left", async () => {
+  const textsOf = async (options: Partial<MockOptions>) => {
+    let texts: readonly string[] = [];
+    await withReplica(options, async (replica) => {
+      const { text } = await post(replica, "/v1/completions", { prompt: "hello", stream: true, max_tokens: 12 });
+      const events = parseSse(text).filter(({ data }) => data !== "[DONE]");
+      texts = events.map(({ data }) => (JSON.parse(data) as { choices: [{ text: string }] }).choices[0].text);
+    });
+    return texts;
+  };
+  const each = await textsOf({});
+  assert.equal(each.length, 12);
+  const spans = [[0, 1] as const, [1, 6] as const, [6, 11] as const, [11, 12] as const];
+  const together = spans.map(([from, to]) => each.slice(from, to).join(""));
+  assert.deepEqual(await textsOf({ streamInterval: 5 }), together);
 });

@@ -49,6 +49,18 @@ function timedMember(deadlines: Deadlines, clock: Clock, limitMs: number) {
 }
 
 describe("deadlines", () => {
+  it("know the clock's own time to one period, however late sweeps were", () => {
+    const { clock, sweepAfter } = handClock();
+    const deadlines = new Deadlines(clock, 100);
+    for (const ms of [100, 130, 8_000, 101, 100]) {
+      sweepAfter(ms);
+      assert.equal(deadlines.clockMs, clock.now() + 100);
+    }
+    deadlines.retime(40);
+    assert.equal(deadlines.clockMs, clock.now() + 40);
+    assert.equal(deadlines.nowMs, clock.now() - 30 - 7_900 - 1 + 40);
+  });
+
   it("tell every member the time on every sweep, until it is deleted or all is closed", () => {
     const { clock, sweepAfter } = handClock();
     const deadlines = new Deadlines(clock, 100);

@@ -22,6 +22,7 @@ const LIMITS = {
 class Bench {
   readonly clock = new FakeClock();
   readonly socket = new FakeSocket();
+  readonly deadlines = new Deadlines(this.clock, 250);
   readonly connection: UpstreamConnection;
   /** What the reader was told, in order; calls of readDone are left out. */
   told: string[] = [];
@@ -29,6 +30,7 @@ class Bench {
   readonly pool: string[] = [];
   readsDone = 0;
   goneSinceMs = Number.POSITIVE_INFINITY;
+  heardAtMs = Number.NaN;
   /** Called inside the reader's `head`. */
   onHead = () => {};
   readonly #opened: () => void;
@@ -36,11 +38,11 @@ class Bench {
 
   constructor() {
     let calls: (() => void)[] = [];
-    const { clock, socket, pool } = this;
+    const { socket, pool } = this;
     const bench = this;
     const owner: ConnectionOwner = {
       limits: LIMITS,
-      deadlines: new Deadlines(clock, 250),
+      deadlines: this.deadlines,
       get goneSinceMs() {
         return bench.goneSinceMs;
       },
@@ -49,7 +51,9 @@ class Bench {
         socket.on("data", read);
         return asSocket(socket);
       },
-      heard() {},
+      heard: (atMs) => {
+        bench.heardAtMs = atMs;
+      },
       idle: () => void pool.push("idle"),
       closed: () => void pool.push("closed"),
     };
@@ -197,6 +201,15 @@ const FAILURES: Readonly<Record<keyof typeof STATES, Partial<Record<Cause, strin
   "sent on a kept connection": sent("stale"),
   "after half a head on a kept connection": sent("reset"),
 };
+
+it("the pool is told of bytes in the clock's time, however far the deadlines' own time is behind", () => {
+  const bench = new Bench();
+  bench.open();
+  bench.send();
+  bench.deadlines.nowMs -= 60_000;
+  bench.socket.emit("data", Buffer.from(LENGTH_2));
+  assert.equal(bench.heardAtMs, bench.deadlines.clockMs);
+});
 
 describe("a connection that fails", () => {
   for (const [state, make] of Object.entries(STATES)) {

@@ -1,0 +1,53 @@
+import { loadConfig } from "../../../config/load.ts";
+import { formatProblems } from "../../../config/problems.ts";
+import type { ReplicaModel } from "../../../core/simulate/replica.ts";
+import { Simulation } from "../../../core/simulate/simulation.ts";
+import type { Trace } from "../../../core/simulate/trace.ts";
+import { builtIns } from "../../../plugins/registry.ts";
+import { type FirstTokens, meanOf } from "./figures.ts";
+
+/** One policy in the simulator. */
+export interface Simulated {
+  /** The mean of each seed, in seconds of the trace's own time. */
+  readonly means: readonly number[];
+  /** Averaged over the seeds. */
+  readonly firstTokens: FirstTokens;
+  readonly hitRatio: number;
+}
+
+export interface SimulatedSettings {
+  readonly replicas: number;
+  /** Of real time; the simulated replicas compute `speed` times as fast, as the mock ones do. */
+  readonly model: ReplicaModel;
+  readonly speed: number;
+  readonly seeds: number;
+}
+
+/** Simulates what the live run does: the same requests at the same times, the same config, replicas as fast as the mock ones. */
+export async function simulated(trace: Trace, configFile: string, settings: SimulatedSettings): Promise<Simulated> {
+  const { replicas, speed, seeds } = settings;
+  const loaded = await loadConfig([configFile], builtIns);
+  if (loaded.problems !== undefined) throw new Error(formatProblems(loaded.problems));
+  const fast = { replicas, model: fasterBy(speed, settings.model), speeds: [], timeScale: 1 / speed, tokenError: 0, faults: [] };
+  const runs = Array.from({ length: seeds }, (_, seed) => new Simulation(trace, loaded, { ...fast, seed: seed + 1 }).run());
+  const mean = (read: (run: (typeof runs)[number]) => number) => meanOf(runs.map(read));
+  return {
+    means: runs.map(({ ttftSeconds }) => ttftSeconds.mean * speed),
+    firstTokens: {
+      mean: mean(({ ttftSeconds }) => ttftSeconds.mean * speed),
+      p50: mean(({ ttftSeconds }) => ttftSeconds.p50 * speed),
+      p99: mean(({ ttftSeconds }) => ttftSeconds.p99 * speed),
+    },
+    hitRatio: mean((run) => run.hitRatio),
+  };
+}
+
+function fasterBy(speed: number, model: ReplicaModel): ReplicaModel {
+  return {
+    ...model,
+    prefillTokensPerS: model.prefillTokensPerS * speed,
+    decodeStepMs: model.decodeStepMs / speed,
+    decodePerRequestMs: model.decodePerRequestMs / speed,
+    overheadMs: model.overheadMs / speed,
+  };
+}
