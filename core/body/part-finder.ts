@@ -9,7 +9,7 @@ const BACKSLASH = 0x5c;
 const OPEN_OBJECT = 0x7b;
 
 /** Strings looked at more closely in one body; what comes after them counts as text. Public APIs take 100 to 600 images. */
-const MOST_STRINGS = 2_048;
+const MOST_STRINGS = 640;
 /** Containers between the conversation and a part. Engines need eight: a document in the result of a tool. */
 const MOST_LEVELS = 16;
 /** Bytes of a part object besides its string. */

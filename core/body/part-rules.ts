@@ -73,9 +73,10 @@ function fileKind(type: unknown, wanted: string, head: string): PartKind | undef
 function kindOfSource({ type, source }: PartObject, place: string): PartKind | undefined {
   if (typeof source !== "object" || source === null) return undefined;
   const { type: form, media_type: mediaType } = source as PartObject;
-  if (place !== FORMS[String(form)]) return undefined;
+  if (typeof form !== "string" || place !== FORMS[form]) return undefined;
   if (type === "image") return "image";
-  return type === "document" && !TEXT_TYPE.test(String(mediaType)) ? "file" : undefined;
+  const isText = typeof mediaType === "string" && TEXT_TYPE.test(mediaType);
+  return type === "document" && !isText ? "file" : undefined;
 }
 
 const FORMS: Readonly<Record<string, string>> = { base64: "source.data", url: "source.url", file: "source.file_id" };

@@ -8,6 +8,8 @@ export interface TryResult {
   readonly firstTokenMs: number;
   /** Milliseconds to the end of the try. */
   readonly endMs: number;
+  /** Whether the client took bytes too slowly for a while: then `endMs` says nothing of the endpoint. */
+  readonly wasHeld: boolean;
   /** Generated tokens, as reported or counted; NaN if unknown. */
   readonly outputTokens: number;
 }

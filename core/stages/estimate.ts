@@ -7,6 +7,7 @@ import type { LatencyEstimator } from "../contract/latency-estimator.ts";
 import type { LoadView } from "../contract/load-view.ts";
 import { NO_PREFIX } from "../contract/prefix-match.ts";
 import type { InferenceRequest } from "../contract/request.ts";
+import { numberFrom } from "./number-from.ts";
 import { faultText } from "./plugin-faults.ts";
 
 /** The endpoints that a request can be tried at and that people compare; a pool of 1,000 must not pay for all of them. */
@@ -37,8 +38,8 @@ export function estimate(
     numbers[at] = isPrefixKnown ? cached : Number.NaN;
     numbers[at + 1] = load.remainingPrefill(slot);
     numbers[at + 2] = Number.NaN;
-    numbers[at + 3] = estimator === undefined ? Number.NaN : estimator.tokenMs(request, endpoint, load);
-    if (estimator !== undefined) numbers[at + 2] = estimator.firstTokenMs(request, endpoint, load);
+    numbers[at + 3] = estimator === undefined ? Number.NaN : numberFrom(estimator.tokenMs(request, endpoint, load));
+    if (estimator !== undefined) numbers[at + 2] = numberFrom(estimator.firstTokenMs(request, endpoint, load));
     else if (load.isRateKnown(slot)) numbers[at + 2] = firstTokenMs(request, endpoint, load, promptTokens - cached);
   }
   return numbers.slice(0, NUMBERS_PER_ENDPOINT * count);

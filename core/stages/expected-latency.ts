@@ -4,6 +4,8 @@ import { firstTokenMs, uncachedTokens } from "../contract/expected-wait.ts";
 import type { LatencyTargets } from "../contract/latency-estimator.ts";
 import type { LoadView } from "../contract/load-view.ts";
 import type { InferenceRequest } from "../contract/request.ts";
+import { ignoresPromise } from "../contract/returned-promise.ts";
+import { numberFrom } from "./number-from.ts";
 
 /** What was expected of one try when it began. */
 export interface ExpectedLatency {
@@ -29,14 +31,20 @@ export function expectedLatency(
   const { plugin } = estimator;
   try {
     return {
-      firstTokenMs: plugin.firstTokenMs(request, endpoint, load),
-      tokenMs: plugin.tokenMs(request, endpoint, load),
-      targets: plugin.targets(request),
+      firstTokenMs: numberFrom(plugin.firstTokenMs(request, endpoint, load)),
+      tokenMs: numberFrom(plugin.tokenMs(request, endpoint, load)),
+      targets: targetsFrom(plugin.targets(request)),
     };
   } catch {
-    // The decision has recorded its fault.
+    // The decision has recorded what its times throw; what only `targets` throws is not recorded.
     return ownExpectation(request, endpoint, load);
   }
+}
+
+function targetsFrom(returned: unknown): LatencyTargets | undefined {
+  if (ignoresPromise(returned) || typeof returned !== "object" || returned === null) return undefined;
+  const { firstTokenMs, tokenMs } = returned as LatencyTargets;
+  return typeof firstTokenMs === "number" && typeof tokenMs === "number" ? (returned as LatencyTargets) : undefined;
 }
 
 /** Time to the first token by the router's own formula, in milliseconds. */

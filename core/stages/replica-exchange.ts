@@ -71,6 +71,7 @@ export class Exchange implements ResponseReader {
   #isBodyFreed = false;
   /** Its response is not read, because the client takes nothing. */
   #isHeld = false;
+  #wasHeld = false;
   /** When it began, in milliseconds on the router's clock. */
   readonly beganAtMs: number;
   /** When the request was handed to the connection; NaN before. */
@@ -235,6 +236,7 @@ export class Exchange implements ResponseReader {
   #hold(): void {
     if (this.#isHeld) return;
     this.#isHeld = true;
+    this.#wasHeld = true;
     this.#sending.plane.traffic.held(this.#sending.request, this.endpoint);
   }
 
@@ -272,7 +274,8 @@ export class Exchange implements ResponseReader {
     if (ended.length === 0) return;
     const { outputTokens } = this.generated;
     const endMs = plane.clock.now() - this.beganAtMs;
-    const result = { status: this.status, isComplete, firstTokenMs: this.#firstTokenMs, endMs, outputTokens };
+    const times = { firstTokenMs: this.#firstTokenMs, endMs, wasHeld: this.#wasHeld };
+    const result = { status: this.status, isComplete, ...times, outputTokens };
     tellEnded(ended, request, this.endpoint, result, plane.log);
   }
 

@@ -2,6 +2,7 @@ import type { Profile } from "../active-config.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { Log } from "../contract/log.ts";
 import type { InferenceRequest } from "../contract/request.ts";
+import { ignoresPromise } from "../contract/returned-promise.ts";
 import { thrownText } from "../contract/thrown-text.ts";
 import type { TryResult } from "../contract/try-result.ts";
 
@@ -15,7 +16,7 @@ export function tellEnded(
 ): void {
   for (const { name, plugin } of ended) {
     try {
-      plugin.ended(request, endpoint, result);
+      ignoresPromise(plugin.ended(request, endpoint, result));
     } catch (thrown) {
       log.warn("A plugin broke its contract", { plugin: name, method: "ended", fault: thrownText(thrown) });
     }

@@ -4,6 +4,7 @@ import type { Usage } from "../contract/outcome.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 import { Lease } from "./lease.ts";
 import type { LoadTable } from "./load.ts";
+import { tokensOf } from "./part-scale.ts";
 import type { PrefixIndex } from "./prefix-index.ts";
 
 /**
@@ -20,7 +21,8 @@ export class Claim {
   readonly #load: LoadTable;
   readonly #prefixIndex: PrefixIndex | undefined;
   readonly #lease: Lease;
-  #isAdmitted = true;
+  #isAdmitted = false;
+  #isWithdrawn = false;
 
   constructor(request: InferenceRequest, endpoint: Endpoint, load: LoadTable, prefixIndex: PrefixIndex | undefined) {
     const { prefix } = request;
@@ -33,12 +35,14 @@ export class Claim {
     this.#prefixIndex = prefixIndex;
     const work = { tokens: this.uncachedTokens, hasFirstByte: request.isStream };
     this.#lease = new Lease(load, endpoint.slot, work, Math.min(work.tokens, uncertainTokens(request, endpoint.slot)));
-    prefixIndex?.admit(prefix, endpoint.slot);
+    // A few bytes may name many tokens of a file that is elsewhere: such a prompt evicts nothing before the replica has taken it.
+    if (request.promptParts.length === 0) this.#admit();
   }
 
   /** The first byte of the response's body came: the prompt is processed. */
   firstByte(): void {
     this.#lease.firstByte();
+    this.#admit();
   }
 
   /** The response is complete, and the replica reported its usage. */
@@ -56,8 +60,9 @@ export class Claim {
 
   /** The replica did not process the prompt: removes it from the prefix index again. */
   withdraw(): void {
+    if (this.#isWithdrawn) return;
+    this.#isWithdrawn = true;
     if (!this.#isAdmitted) return;
-    this.#isAdmitted = false;
     if (this.#isCurrent()) this.#prefixIndex?.withdraw(this.#request.prefix, this.#endpoint.slot);
   }
 
@@ -66,17 +71,24 @@ export class Claim {
     this.#lease.release();
   }
 
+  #admit(): void {
+    if (this.#isAdmitted || this.#isWithdrawn || !this.#isCurrent()) return;
+    this.#isAdmitted = true;
+    this.#prefixIndex?.admit(this.#request.prefix, this.#endpoint.slot);
+  }
+
   #isCurrent(): boolean {
     return this.#load.isCurrent(this.#endpoint);
   }
 }
 
 /**
- * Tokens that may be cached beyond the whole blocks that are known to be: a part of the next block, or of the prompt's end after
- * its last whole block.
+ * Tokens that may not have to be computed: those of parts that are not text, which are guessed, and what may be cached beyond the
+ * whole blocks that are known to be: a part of the next block, or of the prompt's end after its last whole block.
  */
-function uncertainTokens({ prefix, promptTokens }: InferenceRequest, slot: number): number {
+function uncertainTokens({ prefix, promptTokens, promptParts }: InferenceRequest, slot: number): number {
   const held = prefix.matchedBlocks(slot);
-  if (held === 0) return 0;
-  return Math.ceil(held < prefix.blocks ? (prefix.tokensIn?.(held) ?? 0) : promptTokens);
+  const guessed = tokensOf(promptParts);
+  if (held === 0) return guessed;
+  return guessed + Math.ceil(held < prefix.blocks ? (prefix.tokensIn?.(held) ?? 0) : promptTokens);
 }

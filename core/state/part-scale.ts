@@ -9,8 +9,11 @@ const HALF_LIFE_TOKENS = 200_000;
 const MOST_TIMES = 16;
 /** Prompts with more text than this many times their parts at first guess teach nothing: the text's uncertainty hides the parts. */
 const MOST_TEXT = 4;
-/** Clients may invent names of targets; those that come after so many keep the initial guess. */
+/** Tokens that the parts of one request count together whose data are elsewhere: a few bytes name each, and nobody knows its size. */
+const MOST_ELSEWHERE = 262_144;
+/** Clients may invent names of targets: the oldest ones make room, and longer ones are not kept. */
 const MOST_TARGETS = 1_024;
+const LONGEST_TARGET = 512;
 
 /** Reported tokens and units of one kind of part, for one target. */
 interface Sums {
@@ -36,7 +39,14 @@ export class PartScale {
   counted(target: string, parts: readonly PromptPart[]): readonly CountedPart[] {
     if (parts.length === 0) return NO_PARTS;
     const kinds = this.#targets.get(target);
-    return parts.map((part) => ({ ...part, tokens: Math.round(unitsOf(part) * perUnit(part.kind, kinds)) }));
+    let left = MOST_ELSEWHERE;
+    return parts.map((part) => {
+      const tokens = Math.round(unitsOf(part) * perUnit(part.kind, kinds));
+      if (part.isInline) return { ...part, tokens };
+      const counted = Math.min(tokens, left);
+      left -= counted;
+      return { ...part, tokens: counted };
+    });
   }
 
   /**
@@ -70,7 +80,8 @@ export class PartScale {
   #add(target: string, kind: PartKind, units: number, tokens: number): void {
     let kinds = this.#targets.get(target);
     if (kinds === undefined) {
-      if (this.#targets.size >= MOST_TARGETS) return;
+      if (target.length > LONGEST_TARGET) return;
+      if (this.#targets.size >= MOST_TARGETS) this.#targets.delete(this.#targets.keys().next().value!);
       kinds = {};
       this.#targets.set(target, kinds);
     }

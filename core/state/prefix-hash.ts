@@ -90,7 +90,9 @@ export class PrefixHasher {
   ): readonly number[] {
     if (blocks === 0) return [];
     if (blocks > MAX_BLOCKS) throw new RangeError(`A prompt has at most ${MAX_BLOCKS} blocks`);
-    const digests = parts.length === 0 ? NO_PARTS : parts.map(({ span }) => this.#digest(body, span));
+    // Parts behind the last whole block are not hashed.
+    const hashed = parts.length === 0 ? NO_PARTS : parts.filter(({ at }) => at < ends[blocks - 1]!);
+    const digests = hashed.length === 0 ? NO_PARTS : hashed.map(({ span }) => this.#digest(body, span));
     this.#blocks = blocks;
     this.#missing = ends[blocks - 1]!;
     this.#begin(key, ends);
@@ -99,8 +101,8 @@ export class PrefixHasher {
       if (index > 0) this.#takeZeros(1);
       const span = spans[index]!;
       let at = span[0];
-      for (; next < parts.length && isInside(parts[next]!.span, span); next++) {
-        const part = parts[next]!;
+      for (; next < hashed.length && isInside(hashed[next]!.span, span); next++) {
+        const part = hashed[next]!;
         this.#takeBytes(body, at, part.span[0]);
         this.#takePart(digests[next]!, part.bytes);
         at = part.span[1];

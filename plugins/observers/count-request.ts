@@ -149,7 +149,7 @@ function countTimes(families: Families, row: TrafficRow, outcome: Outcome): void
 }
 
 function countRatio(family: CounterFamily, endpoint: string, expectedMs: number, seenMs: number): void {
-  if (Number.isNaN(expectedMs) || Number.isNaN(seenMs)) return;
+  if (!Number.isFinite(expectedMs) || !Number.isFinite(seenMs)) return;
   const ratio = Math.min(MOST_ERROR, Math.abs(seenMs - expectedMs) / Math.max(expectedMs, Number.MIN_VALUE));
   family.add(ratio, endpoint, seenMs > expectedMs ? "late" : "early");
 }
@@ -164,7 +164,7 @@ function countTargets({ targets: family }: Families, endpoint: string, { targets
 
 /** Retried requests are left out: what was expected of the last endpoint says nothing about the time of those before. */
 function countExpectation(families: Families, endpoint: string, expectedS: number, seenS: number): void {
-  if (Number.isNaN(expectedS) || Number.isNaN(seenS)) return;
+  if (!Number.isFinite(expectedS) || !Number.isFinite(seenS)) return;
   families.ttftEstimates.add(1, endpoint);
   families.ttftExpected.add(expectedS, endpoint);
   families.ttftSeen.add(seenS, endpoint);

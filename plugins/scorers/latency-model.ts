@@ -27,6 +27,8 @@ const LATE_SHARE = 0.9;
 /** What is known of one endpoint. */
 interface Own {
   readonly name: string;
+  /** Another one is another machine under the same name. */
+  readonly url: Endpoint["url"];
   readonly fit: RobustFit;
   /** How far times were above this fit, and the factor by which they are now: it follows a change sooner than the fit does. */
   readonly residuals: Recent;
@@ -63,7 +65,7 @@ export class LatencyModel {
     if (this.#pool.samples === 0) return firstMs;
     const poolMs = this.#pool.predict(features);
     const own = this.#own[endpoint.slot];
-    if (own === undefined || own.trust === 0 || own.name !== endpoint.name) return poolMs;
+    if (own === undefined || own.trust === 0 || own.name !== endpoint.name || own.url !== endpoint.url) return poolMs;
     const trust = own.trust * 0.5 ** (Math.max(0, nowMs - own.learnedAtMs) / HALF_LIFE_MS);
     return poolMs + trust * (own.fit.predict(features) * own.level - poolMs);
   }
@@ -105,11 +107,11 @@ export class LatencyModel {
     return Math.log((ms + this.#floorMs) / (expectedMs + this.#floorMs));
   }
 
-  #ownOf({ slot, name }: Endpoint): Own {
+  #ownOf({ slot, name, url }: Endpoint): Own {
     const known = this.#own[slot];
-    if (known?.name === name) return known;
+    if (known?.name === name && known.url === url) return known;
     const own = {
-      ...{ name, fit: new RobustFit(this.#size, OWN_MEMORY, this.#floorMs), residuals: new Recent(WINDOW, ZEROS), level: 1 },
+      ...{ name, url, fit: new RobustFit(this.#size, OWN_MEMORY, this.#floorMs), residuals: new Recent(WINDOW, ZEROS), level: 1 },
       ...{ poolErrors: new Recent(WINDOW, ZEROS), trust: 0, learnedAtMs: 0 },
     };
     this.#own[slot] = own;

@@ -84,11 +84,12 @@ export class LatencyPredictions {
     if (sent === undefined || sent.endpoint !== endpoint || !(result.status >= 200 && result.status < 300)) return;
     const { features, rate } = sent;
     const { firstTokenMs: ttftMs, endMs, outputTokens } = result;
-    if (!(ttftMs > 0 && ttftMs <= MOST_MS)) return;
+    // A stream without a token is no success, however soon it came.
+    if (!(ttftMs > 0 && ttftMs <= MOST_MS) || outputTokens === 0) return;
     const msPerThousand = Math.min(MOST_MS, 1000 / rate);
     this.#ttft.learn(features, endpoint, nowMs, ttftMs, sent.ttftMs, [0, msPerThousand, msPerThousand, DECODE_MS, 0]);
     const tpotMs = (endMs - ttftMs) / (outputTokens - 1);
-    if (!result.isComplete || !(outputTokens >= 2) || !(tpotMs >= LEAST_TOKEN_MS && tpotMs <= MOST_MS)) return;
+    if (!result.isComplete || result.wasHeld || !(outputTokens >= 2) || !(tpotMs >= LEAST_TOKEN_MS && tpotMs <= MOST_MS)) return;
     const expectedMs = Number.isNaN(sent.tpotMs) ? USUAL_TOKEN_MS : sent.tpotMs;
     this.#tpot.learn(features, endpoint, nowMs, tpotMs, expectedMs, [expectedMs, 0, 0, 0, 0]);
   }

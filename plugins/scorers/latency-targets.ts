@@ -23,7 +23,8 @@ interface TargetOptions {
 /** The reference router's headers: its own names, then their older ones. */
 const TTFT_HEADERS = ["x-llm-d-slo-ttft-ms", "x-slo-ttft-ms"];
 const TPOT_HEADERS = ["x-llm-d-slo-tpot-ms", "x-slo-tpot-ms"];
-const NUMBER = /^\d{1,12}(\.\d{1,12})?$/;
+/** As the languages of clients print doubles: 500, 500.0, 33.333333333333336, 1e3. */
+const NUMBER = /^\d{1,12}(?:\.\d{0,32})?(?:[eE][+-]?\d{1,2})?$/;
 
 const NO_TARGETS: LatencyTargets = { firstTokenMs: Number.POSITIVE_INFINITY, tokenMs: Number.POSITIVE_INFINITY };
 

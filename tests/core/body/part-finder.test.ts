@@ -117,6 +117,7 @@ describe("what an engine reads as text stays text", () => {
     ],
     ["a key that only ends like one", chat({ type: "image_url", image_url: { 'my"url': PNG } })],
     ["a string that is the conversation", JSON.stringify({ input: PNG })],
+    ["a source whose type is no text", chat(source("document", { type: { toString: 1 }, data: DATA }))],
     ["prototype names", chat(source("image", { type: "constructor", data: DATA }), { type: "__proto__", url: PNG })],
   ];
   for (const [name, body] of cases) test(name, () => assert.deepEqual(partsOf(body), []));
@@ -130,7 +131,7 @@ describe("what an engine reads as text stays text", () => {
 test("each of many parts is found, up to a bound", () => {
   const images = Array.from({ length: 3_000 }, () => IMAGE);
   assert.equal(scan(chat(...images.slice(0, 600))).length, 600);
-  assert.equal(scan(chat(...images)).length, 2_048);
+  assert.equal(scan(chat(...images)).length, 640);
 });
 
 test("a body without parts leaves nothing to the next one", () => {

@@ -61,6 +61,48 @@ describe("what is claimed of an endpoint", () => {
   });
 });
 
+describe("a prompt with parts that are not text", () => {
+  const part = { kind: "file", span: [0, 20], isInline: false, tokens: 16_384 } as const;
+  const claimParts = ({ load, index, current }: ReturnType<typeof setUp>) => {
+    const prefix = index.match({ api: "chat", target: "base", cacheSalt: "" }, PROMPT, [[0, PROMPT.length]], TOKENS);
+    const request = makeRequest({ isStream: true, promptTokens: TOKENS, prefix, promptParts: [part] });
+    return new Claim(request, current(), load, index);
+  };
+
+  it("is believed cached from the first byte of its response on", () => {
+    const setup = setUp();
+    const before = setup.believed();
+    const claim = claimParts(setup);
+    assert.deepEqual(setup.believed(), before);
+    claim.firstByte();
+    assert.notDeepEqual(setup.believed(), before);
+  });
+
+  it("evicts nothing if the replica refuses it, also if bytes follow", () => {
+    const setup = setUp();
+    const before = setup.believed();
+    const claim = claimParts(setup);
+    claim.withdraw();
+    claim.firstByte();
+    claim.release();
+    assert.deepEqual(setup.believed(), before);
+  });
+
+  it("teaches no speed, because its tokens are guessed", () => {
+    let nowMs = 0;
+    const load = new LoadTable({ now: () => nowMs });
+    const slot = load.slotOf("a");
+    for (let i = 0; i < 200; i++) {
+      const request = makeRequest({ isStream: true, promptTokens: 16_384, promptParts: [part] });
+      const claim = new Claim(request, makeEndpoint(slot, { name: "a", generation: load.generationOf(slot) }), load, undefined);
+      nowMs += 1;
+      claim.firstByte();
+      claim.release();
+    }
+    assert.ok(load.prefillRate(slot) < 100, `${load.prefillRate(slot)} tokens/ms`);
+  });
+});
+
 /** What may still be told of a try, however late. */
 const words: Readonly<Record<string, (claim: Claim) => void>> = {
   withdraw: (claim) => claim.withdraw(),

@@ -36,6 +36,11 @@ describe("before the first report", () => {
     assert.deepEqual(tokens, [1_000, 1_000, 1_000]);
   });
 
+  test("what a few bytes name counts no more than a long prompt", () => {
+    const kinds = new Array<PartKind>(500).fill("file");
+    assert.equal(tokensOf(partsOf(new PartScale(), kinds, 20, false)), 262_144);
+  });
+
   test("no parts make no list", () => {
     const scale = new PartScale();
     assert.equal(scale.counted("m", []), scale.counted("other", []));
@@ -49,6 +54,14 @@ describe("what replicas report", () => {
     assert.ok(Math.abs(imageTokens(scale) - 576) < 10, String(imageTokens(scale)));
     assert.equal(tokensOf(scale.counted("other", partsOf(scale, ["image"]))), 1_000);
     assert.deepEqual(Object.keys(scale.perUnit()), ["m"]);
+  });
+
+  test("is learned also after a client has invented many targets", () => {
+    const scale = new PartScale();
+    for (let n = 0; n < 3_000; n++) scale.learnBeside(`invented-${n}`, partsOf(scale, ["image"]), 0, 1_000);
+    for (let n = 0; n < 100; n++) scale.learnBeside("m", partsOf(scale, ["image"]), 0, 64);
+    assert.ok(imageTokens(scale) < 100, String(imageTokens(scale)));
+    assert.equal(Object.keys(scale.perUnit()).length, 1_024);
   });
 
   test("goes over to another process", () => {

@@ -51,6 +51,14 @@ describe("a model of a pool's times", () => {
     for (const endpoint of pool.endpoints) near(pool.factorOf(endpoint), 1, 0.05);
   });
 
+  it("begins with the pool's times where another machine has a slow one's name", () => {
+    const pool = new Pool();
+    pool.serve(50, ({ slot }) => (slot === 2 ? 8 : 1));
+    const slow = pool.endpoints[2]!;
+    near(pool.factorOf(slow), 8, 0.3);
+    near(pool.factorOf({ ...slow, url: { ...slow.url } }), 1, 0.5);
+  });
+
   it("sees within a dozen requests that one replica has become slow, and the others are not blamed", () => {
     const pool = new Pool();
     pool.serve(50, () => 1);

@@ -20,6 +20,7 @@ const served = (firstTokenMs: number, endMs = firstTokenMs + 900, outputTokens =
   isComplete: true,
   firstTokenMs,
   endMs,
+  wasHeld: false,
   outputTokens,
 });
 
@@ -107,6 +108,7 @@ describe("nothing is learned from", () => {
     ...[Number.NaN, 0, -1, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY, 1e300, 4_000_000].map(
       (ms) => [`a first token after ${ms} ms`, served(ms)] as const,
     ),
+    ["a stream without a token, however soon it came", served(15, 16, 0)],
     ...[0, 199, 302, 404, 500, Number.NaN].map((status) => [`the status ${status}`, { ...served(9_999), status }] as const),
   ];
   for (const [name, result] of hostile) it(name, () => assert.deepEqual(timesAfter(result), timesAfter(undefined)));
@@ -118,6 +120,7 @@ describe("nothing is learned from", () => {
     ["an end before the first token", served(1_270, 10)],
     ["an end that is no number", served(1_270, Number.NaN)],
     ["an end that never comes", served(1_270, Number.POSITIVE_INFINITY)],
+    ["a client that took bytes too slowly", { ...served(1_270, 99_999), wasHeld: true }],
     ["a response that broke off", { ...served(1_270, 99_999), isComplete: false }],
   ];
   for (const [name, result] of halves)

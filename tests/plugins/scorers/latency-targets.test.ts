@@ -20,11 +20,13 @@ describe("a request's targets", () => {
     ["its header's", "chat", { "x-llm-d-slo-ttft-ms": "300" }, [300, 50]],
     ["the older header's", "chat", { "x-slo-tpot-ms": " 12.5 " }, [500, 12.5]],
     ["the newer header's, of both", "chat", { "x-slo-ttft-ms": "1", "x-llm-d-slo-ttft-ms": "2" }, [2, 50]],
+    ["a double's, as Python prints it", "chat", { "x-slo-ttft-ms": "33.333333333333336" }, [33.333333333333336, 50]],
+    ["one with an exponent or a bare point", "chat", { "x-slo-ttft-ms": "1e3", "x-slo-tpot-ms": "50." }, [1_000, 50]],
     ["none, for 0", "chat", { "x-slo-ttft-ms": "0", "x-slo-tpot-ms": "0.0" }, [NONE, NONE]],
   ];
   for (const [name, model, headers, wanted] of cases) it(name, () => assert.deepEqual(targetsOf(model, headers), wanted));
 
-  for (const value of ["", "fast", "-1", "NaN", "Infinity", "1e3", "0x10", "5, 6", "1 2", "9".repeat(40), "1.", ".5", "٣"]) {
+  for (const value of ["", "fast", "-1", "NaN", "Infinity", "1e", "1e300", "0x10", "5, 6", "1 2", "9".repeat(40), ".5", "٣"]) {
     it(`is invalid for the header ${JSON.stringify(value)}`, () => {
       const targets = read(makeRequest({ headers: makeHeaders({ "x-slo-ttft-ms": value }) }));
       assert.equal(isInvalid(targets), true);
