@@ -11,7 +11,7 @@ const MOST_TIMES = 16;
 const MOST_TEXT = 4;
 /** Tokens that the parts of one request count together whose data are elsewhere: a few bytes name each, and nobody knows its size. */
 const MOST_ELSEWHERE = 262_144;
-/** Clients may invent names of targets: the oldest ones make room, and longer ones are not kept. */
+/** Clients may invent names of targets: those that taught nothing for longest make room, and longer ones are not kept. */
 const MOST_TARGETS = 1_024;
 const LONGEST_TARGET = 512;
 
@@ -78,13 +78,12 @@ export class PartScale {
   }
 
   #add(target: string, kind: PartKind, units: number, tokens: number): void {
-    let kinds = this.#targets.get(target);
-    if (kinds === undefined) {
-      if (target.length > LONGEST_TARGET) return;
-      if (this.#targets.size >= MOST_TARGETS) this.#targets.delete(this.#targets.keys().next().value!);
-      kinds = {};
-      this.#targets.set(target, kinds);
-    }
+    if (target.length > LONGEST_TARGET) return;
+    const kinds = this.#targets.get(target) ?? {};
+    // Put at the end, so that the first is the one that taught nothing for longest.
+    this.#targets.delete(target);
+    if (this.#targets.size >= MOST_TARGETS) this.#targets.delete(this.#targets.keys().next().value!);
+    this.#targets.set(target, kinds);
     const start = startTokens(kind);
     const sums = kinds[kind] ?? { tokens: PRIOR_TOKENS, units: PRIOR_TOKENS / start };
     const keep = 0.5 ** (Math.max(tokens, units * start) / HALF_LIFE_TOKENS);

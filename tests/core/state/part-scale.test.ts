@@ -64,6 +64,16 @@ describe("what replicas report", () => {
     assert.equal(Object.keys(scale.perUnit()).length, 1_024);
   });
 
+  test("stays while other targets are invented, as long as replicas report it", () => {
+    const scale = new PartScale();
+    for (let n = 0; n < 100; n++) scale.learnBeside("m", partsOf(scale, ["image"]), 0, 64);
+    for (let n = 0; n < 3_000; n++) {
+      scale.learnBeside(`invented-${n}`, partsOf(scale, ["image"]), 0, 1_000);
+      if (n % 500 === 0) scale.learnBeside("m", partsOf(scale, ["image"]), 0, 64);
+    }
+    assert.ok(imageTokens(scale) < 100, String(imageTokens(scale)));
+  });
+
   test("goes over to another process", () => {
     const scale = new PartScale();
     for (let n = 0; n < 10; n++) scale.learnBeside("m", partsOf(scale, ["image"]), 0, 2_000);
