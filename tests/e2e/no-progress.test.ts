@@ -9,26 +9,20 @@ import { chunkOf, LAST_CHUNK, type Script, STREAM_HEAD } from "../support/script
 import { wholeAnswer } from "../support/whole-answer.ts";
 
 const SECOND_MS = 1_000;
-/** So many answers, and the pool knows what is usual. */
-const USUAL = 12;
+/** Each replica answers so many requests at once, and what is usual is known of it. */
+const USUAL = 4;
 /** More than sockets and kernels take between a replica and a client that reads nothing. */
 const LONG = { pieces: 400, text: "x".repeat(60_000) };
-
-/** The first requests are answered at once, the later ones by the script. */
-const afterUsual = (): ((script: Script) => Script) => {
-  let answered = 0;
-  return (script) => (request, socket) => {
-    answered += 1;
-    if (answered > USUAL) script(request, socket);
-    else socket.write(STREAM_HEAD + chunkOf(event(1)) + LAST_CHUNK);
-  };
-};
 
 /** A router on a clock that the test moves, over two replicas whose usual speed it knows. */
 async function setUpUsual(script: Script) {
   const clock = new FakeClock();
-  const isUsual = afterUsual();
-  const { router } = await setUp([isUsual(script), isUsual(script)], { clock, ready: 0 });
+  let isUsual = true;
+  const usualFirst: Script = (request, socket) => {
+    if (isUsual) socket.write(STREAM_HEAD + chunkOf(event(1)) + LAST_CHUNK);
+    else script(request, socket);
+  };
+  const { router, replicas } = await setUp([usualFirst, usualFirst], { clock, ready: 0 });
   const pass = async (seconds: number) => {
     for (let second = 0; second < seconds; second++) {
       await clock.advance(SECOND_MS);
@@ -37,7 +31,8 @@ async function setUpUsual(script: Script) {
   };
   for (let second = 0; second < 10 && readyCount(router.router) < 2; second++) await pass(1);
   await waitUntil(() => readyCount(router.router) === 2);
-  for (let n = 0; n < USUAL; n++) await exchange(router.port, chatPost(STREAM));
+  while (replicas.some(({ requests }) => requests.length < USUAL)) await exchange(router.port, chatPost(STREAM));
+  isUsual = false;
   return { router, pass, ejections: () => router.router.facts.endpoints.filter(({ ejection }) => ejection !== undefined).length };
 }
 
