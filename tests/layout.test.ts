@@ -26,7 +26,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "core/settings.ts": ["core/contract"],
   "core/runtime": ["core/wire"],
   "core/body": ["core/contract", "core/runtime"],
-  "core/stream": ["core/contract"],
+  "core/stream": ["core/contract", "core/runtime"],
   "core/state": ["core/contract", "core/runtime"],
   "core/active-config.ts": ["core/contract", "core/settings.ts"],
   // The data plane: it knows nothing of who builds config and facts.

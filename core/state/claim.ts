@@ -39,8 +39,9 @@ export class Claim {
     if (request.promptParts.length === 0) this.#admit();
   }
 
-  /** The first byte of the response's body came: the prompt is processed. */
+  /** The first byte of the response's body came: the prompt is processed, unless the response is an error. */
   firstByte(): void {
+    if (this.#isWithdrawn) return;
     this.#lease.firstByte();
     this.#admit();
   }

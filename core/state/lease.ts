@@ -34,24 +34,31 @@ export class Lease {
     table.begin(slot, work);
   }
 
-  /** The first response byte came: the prompt is processed. */
+  /** The first response byte came: the prompt is processed. The speed learns of it now, unless a report will say more. */
   firstByte(): void {
     this.#endPrefill(true);
+    if (!this.#speed.isReported) this.#measure();
   }
 
-  /** The replica reported how many tokens of the prompt were not cached. */
+  /** The replica reported, with the end of its response, how many tokens of the prompt were not cached. */
   reported(tokens: number): void {
+    this.#speed.isReported = true;
     this.#uncached = { tokens, uncertain: 0 };
   }
 
-  /** The request ended, however it ended. Only now the replica's speed learns of it, because the report comes last. */
+  /** The request ended, however it ended. */
   release(): void {
     if (!this.#isHeld) return;
     this.#isHeld = false;
     this.#endPrefill(false);
     this.#table.end(this.#slot);
-    const { tokens, uncertain } = this.#uncached;
-    if (!Number.isNaN(this.#tookMs)) this.#speed.measured(tokens, uncertain, this.#tookMs);
+    this.#measure();
+  }
+
+  #measure(): void {
+    if (Number.isNaN(this.#tookMs)) return;
+    this.#speed.measured(this.#uncached.tokens, this.#uncached.uncertain, this.#tookMs);
+    this.#tookMs = Number.NaN;
   }
 
   #endPrefill(isWorkedOff: boolean): void {

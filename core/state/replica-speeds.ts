@@ -1,10 +1,11 @@
 import { type Clock, systemClock } from "../contract/clock.ts";
 import { median } from "./median.ts";
+import { SlowdownSamples } from "./slowdown-samples.ts";
 
 // How fast replicas compute prompts. An engine takes `fixed cost x prompts + tokens / rate` for the prompts of a queue. Both
 // numbers belong to hardware and model, so they are learned from all replicas together; a replica differs from them by one
-// factor, its slowdown, which is believed only when most of its samples can't be explained without it. A slowdown fades while no
-// sample comes: traffic avoids a slow replica, and without any nobody would see that it has recovered.
+// factor, its slowdown, which is believed when its latest samples agree on it. A slowdown fades while no sample comes: traffic
+// avoids a slow replica, and without any nobody would see that it has recovered.
 //
 // Tokens per time alone would be a property of the traffic: a replica with many cache hits computes few tokens for each prompt
 // and looks slow, and one whose cache is believed to hold less than it does looks fast.
@@ -15,16 +16,16 @@ export const DEFAULT_RATE = 8;
 const SAMPLE_TOKENS = 4_000;
 /** Or until they are so many. */
 const SAMPLE_PROMPTS = 16;
-/** Samples kept of one replica: one that becomes slow is known after half as many. */
-const KEPT = 15;
 /** Samples kept of the pool, of each kind. */
 const KEPT_OF_POOL = 127;
-/** Samples without a slowdown that a replica begins with. */
-const PRIOR_SAMPLES = 4;
 /** Without a sample, half of a slowdown is forgotten in this time. */
 const FADE_MS = 120_000;
-/** Differences between replicas below this factor are not believed. */
-const TOLERANCE = 1.1;
+/** The share of samples that are wrong, before any is known. */
+const WRONG_SHARE = 0.1;
+/** A sample's weight in that share. */
+const WRONG_WEIGHT = 1 / 64;
+/** So unlikely must it be that the samples that speak for another slowdown are all wrong. */
+const CHANCE = 1e-4;
 /** The rate is learned from samples with so many tokens per prompt, of which at most this share is uncertain. */
 const LONG_PROMPT_TOKENS = 2_000;
 const MAX_UNCERTAIN = 0.2;
@@ -47,8 +48,8 @@ class Recent {
     this.#count = Math.min(this.#count + 1, this.#values.length);
   }
 
-  median(prior = 0, priors = 0): number {
-    return median(this.#values, this.#count, prior, priors);
+  median(): number {
+    return median(this.#values, this.#count);
   }
 }
 
@@ -59,6 +60,7 @@ export class ReplicaSpeeds {
   #rate = DEFAULT_RATE;
   #fixedMs = 0;
   #isMeasured = false;
+  #wrongShare = WRONG_SHARE;
   readonly #clock: Pick<Clock, "now">;
 
   constructor(clock: Pick<Clock, "now"> = systemClock) {
@@ -88,6 +90,19 @@ export class ReplicaSpeeds {
     return prompts * this.#fixedMs + tokens / this.#rate;
   }
 
+  /**
+   * So many more samples must speak for another slowdown than for the one believed. With a share w of wrong samples, n of them
+   * come together with the chance w^n, so n = log(chance) / log(w).
+   */
+  get neededSamples(): number {
+    return Math.log(CHANCE) / Math.log(Math.min(0.99, Math.max(0.01, this.#wrongShare)));
+  }
+
+  /** A sample agreed with what is believed of its replica, or did not. */
+  learnAgreement(agrees: boolean): void {
+    this.#wrongShare += WRONG_WEIGHT * ((agrees ? 0 : 1) - this.#wrongShare);
+  }
+
   learn(prompts: number, tokens: number, uncertain: number, tookMs: number): void {
     this.#isMeasured = true;
     const perPrompt = tokens / prompts;
@@ -106,10 +121,9 @@ export class ReplicaSpeeds {
 /** One replica. */
 export class ReplicaSpeed {
   readonly #pool: ReplicaSpeeds;
-  /** Bounds of the slowdown that each sample allows. */
-  readonly #least = new Recent(KEPT);
-  readonly #most = new Recent(KEPT);
-  #slowdown = 1;
+  readonly #samples = new SlowdownSamples();
+  /** Whether the replica says with its responses what was cached, so that a prompt is better measured when its response has ended. */
+  isReported = false;
   #sampledAtMs = 0;
   #prompts = 0;
   #tokens = 0;
@@ -122,9 +136,10 @@ export class ReplicaSpeed {
 
   /** Prompt tokens that it computes in a millisecond. */
   get rate(): number {
-    if (this.#slowdown === 1) return this.#pool.rate;
+    const { slowdown } = this.#samples;
+    if (slowdown === 1) return this.#pool.rate;
     const left = 0.5 ** ((this.#pool.now() - this.#sampledAtMs) / FADE_MS);
-    return this.#pool.rate / (1 + (this.#slowdown - 1) * left);
+    return this.#pool.rate / (1 + (slowdown - 1) * left);
   }
 
   /** Whether the rate comes from measurements, of this replica or another one. */
@@ -150,10 +165,11 @@ export class ReplicaSpeed {
     const pool = this.#pool;
     this.#sampledAtMs = pool.now();
     pool.learn(this.#prompts, this.#tokens, this.#uncertain, this.#tookMs);
-    this.#least.add(this.#tookMs / pool.expectedMs(this.#prompts, this.#tokens));
-    this.#most.add(this.#tookMs / pool.expectedMs(this.#prompts, this.#tokens - this.#uncertain));
-    const least = this.#least.median(1, PRIOR_SAMPLES) / TOLERANCE;
-    const most = this.#most.median(1, PRIOR_SAMPLES) * TOLERANCE;
-    this.#slowdown = Math.min(Math.max(1, least), Math.max(most, least));
+    const agrees = this.#samples.add(
+      this.#tookMs / pool.expectedMs(this.#prompts, this.#tokens),
+      this.#tookMs / pool.expectedMs(this.#prompts, this.#tokens - this.#uncertain),
+    );
+    pool.learnAgreement(agrees);
+    this.#samples.update(pool.neededSamples);
   }
 }

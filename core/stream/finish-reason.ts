@@ -1,3 +1,5 @@
+import { lastIndexOf } from "../runtime/last-index-of.ts";
+
 // Why a generation ended, read from the last bytes of a response without making them a string. Inside a JSON string quotes are
 // escaped, so generated text can't be mistaken for a key.
 
@@ -39,9 +41,7 @@ function reasonOfFirst(bytes: Buffer, length: number): string {
 
 /** Where `key` last stands before `end`; -1 if it does not. */
 function lastBefore(bytes: Buffer, key: Buffer, end: number): number {
-  const from = end - key.length;
-  // A negative offset would count from the end.
-  return from < 0 ? -1 : bytes.lastIndexOf(key, from);
+  return lastIndexOf(bytes, key, end - key.length);
 }
 
 /** The short word that is the value of the key that ends at `from`; "" for any other value. */

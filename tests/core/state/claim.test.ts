@@ -5,6 +5,7 @@ import type { Usage } from "../../../core/contract/outcome.ts";
 import { Claim } from "../../../core/state/claim.ts";
 import { LoadTable } from "../../../core/state/load.ts";
 import { PrefixIndex } from "../../../core/state/prefix-index.ts";
+import { DEFAULT_RATE } from "../../../core/state/replica-speeds.ts";
 import { makeEndpoint, makePrefix, makeRequest } from "../../support/endpoints.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 import { outstanding } from "../../support/router.ts";
@@ -100,6 +101,72 @@ describe("a prompt with parts that are not text", () => {
       claim.release();
     }
     assert.ok(load.prefillRate(slot) < 100, `${load.prefillRate(slot)} tokens/ms`);
+  });
+});
+
+describe("the speed of a replica", () => {
+  const PROMPT_TOKENS = 16_000;
+  /** The speed after some prompts; each claim is ended by `end`, which is handed a way to let time pass. */
+  function rateAfter(end: (claim: Claim, pass: (ms: number) => void) => void): number {
+    let nowMs = 0;
+    const load = new LoadTable({ now: () => nowMs });
+    const slot = load.slotOf("a");
+    for (let i = 0; i < 20; i++) {
+      const request = makeRequest({ isStream: true, promptTokens: PROMPT_TOKENS });
+      const claim = new Claim(request, makeEndpoint(slot, { name: "a", generation: load.generationOf(slot) }), load, undefined);
+      end(claim, (ms) => {
+        nowMs += ms;
+      });
+      claim.release();
+    }
+    return load.prefillRate(slot);
+  }
+  const usage = (cachedTokens: number): Usage => ({ promptTokens: PROMPT_TOKENS, outputTokens: 1, cachedTokens });
+  const rows: readonly (readonly [name: string, end: Parameters<typeof rateAfter>[0], rate: number])[] = [
+    [
+      "is measured at the first byte",
+      (claim, pass) => {
+        pass(1_000);
+        claim.firstByte();
+        pass(60_000);
+      },
+      16,
+    ],
+    [
+      "is measured with the tokens that the replica reports, where it reports them",
+      (claim, pass) => {
+        pass(1_000);
+        claim.firstByte();
+        claim.report(usage(PROMPT_TOKENS / 2));
+      },
+      8,
+    ],
+    [
+      "is not measured by errors: a replica that fails fast is no fast one",
+      (claim, pass) => {
+        pass(1);
+        claim.withdraw();
+        claim.firstByte();
+      },
+      DEFAULT_RATE,
+    ],
+    ["is not measured by requests that end before the first byte", (_claim, pass) => pass(1), DEFAULT_RATE],
+  ];
+  for (const [name, end, rate] of rows) {
+    it(name, () => {
+      const measured = rateAfter(end);
+      assert.ok(Math.abs(measured / rate - 1) < 0.01, `${measured}`);
+    });
+  }
+
+  it("is known at the first byte: those that still generate count too", () => {
+    let nowMs = 0;
+    const load = new LoadTable({ now: () => nowMs });
+    const slot = load.slotOf("a");
+    const claim = new Claim(makeRequest({ isStream: true, promptTokens: PROMPT_TOKENS }), makeEndpoint(slot), load, undefined);
+    nowMs += 500;
+    claim.firstByte();
+    assert.equal(load.prefillRate(slot), PROMPT_TOKENS / 500);
   });
 });
 
