@@ -169,7 +169,7 @@ export class PoolWatch {
       random: services.random,
       log: services.log,
       isHealthy: (name) => this.table.isHealthy(name),
-      workAheadMs: ({ slot }, nowMs) => load.remainingPrefill(slot, nowMs) / load.prefillRate(slot),
+      workAheadMs: ({ slot }, nowMs) => load.remainingPrefill(slot, nowMs) / load.prefillRate(slot, nowMs),
       lastByteMs,
       changed: (name) => this.table.restand(name),
       cutWaiting,
@@ -177,13 +177,13 @@ export class PoolWatch {
   }
 
   #sweep(nowMs: number): void {
-    this.#poolRate = medianRate(this.table.endpoints, this.#options.load);
+    this.#poolRate = medianRate(this.table.endpoints, this.#options.load, nowMs);
     this.#ejector?.sweep(nowMs);
   }
 }
 
 /** The median of the endpoints' measured speeds, in prompt tokens a millisecond. */
-function medianRate(endpoints: readonly Endpoint[], load: LoadTable): number {
-  const rates = endpoints.map(({ slot }) => load.prefillRate(slot)).sort((a, b) => a - b);
+function medianRate(endpoints: readonly Endpoint[], load: LoadTable, nowMs: number): number {
+  const rates = endpoints.map(({ slot }) => load.prefillRate(slot, nowMs)).sort((a, b) => a - b);
   return rates[Math.floor(rates.length / 2)] ?? DEFAULT_RATE;
 }

@@ -53,7 +53,7 @@ export class UnlistedTry implements ResponseReader {
     this.#exchange = exchange;
     this.#missedTarget = missedTarget;
     this.#sentAtMs = clock.now();
-    this.#queueMs = load.remainingPrefill(slot, this.#sentAtMs) / load.prefillRate(slot);
+    this.#queueMs = load.remainingPrefill(slot, this.#sentAtMs) / load.prefillRate(slot, this.#sentAtMs);
     this.#use = load.unlisted.sent(slot, request.target, this.#sentAtMs);
   }
 

@@ -32,7 +32,7 @@ export class LoadTable {
 
   constructor(clock: Pick<Clock, "now"> = systemClock) {
     this.#clock = clock;
-    this.#pool = new ReplicaSpeeds(clock);
+    this.#pool = new ReplicaSpeeds();
     this.inFlight = new Int32Array(MAX_SLOTS);
     this.prefillTokens = new Float64Array(MAX_SLOTS);
     this.waiting = new Float64Array(MAX_SLOTS).fill(Number.NaN);
@@ -94,8 +94,8 @@ export class LoadTable {
     return this.#queues[slot]?.waiting(nowMs) ?? 0;
   }
 
-  prefillRate(slot: number): number {
-    return this.speedOf(slot).rate;
+  prefillRate(slot: number, nowMs: number): number {
+    return this.speedOf(slot).rateAt(nowMs);
   }
 
   /** What is learned of the replica's speed; another replica in the slot has another. */
@@ -115,13 +115,18 @@ export class LoadTable {
     this.#queueOf(slot).add(work, this.#clock.now());
   }
 
+  /** The router's clock. */
+  nowMs(): number {
+    return this.#clock.now();
+  }
+
   /**
    * The prompt needs no more work. `isWorkedOff`: the endpoint processed it; false: the request ended before. Returns how many
    * milliseconds it took; NaN if that is unknown.
    */
-  endPrefill(slot: number, work: PrefillWork, isWorkedOff: boolean): number {
+  endPrefill(slot: number, work: PrefillWork, isWorkedOff: boolean, nowMs: number): number {
     this.prefillTokens[slot]! -= work.tokens;
-    return this.#queueOf(slot).remove(work, this.#clock.now(), isWorkedOff);
+    return this.#queueOf(slot).remove(work, nowMs, isWorkedOff);
   }
 
   /** The request ended. */
@@ -222,7 +227,7 @@ class LoadAt implements LoadView {
   }
 
   prefillRate(slot: number): number {
-    return this.#table.prefillRate(slot);
+    return this.#table.prefillRate(slot, this.nowMs);
   }
 
   isRateKnown(slot: number): boolean {

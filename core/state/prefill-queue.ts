@@ -19,9 +19,9 @@ export class PrefillQueue {
   #headSinceMs = 0;
   /** When the last measurement ended, or the empty queue got work. */
   #markMs = 0;
-  readonly #speed: Pick<ReplicaSpeed, "rate">;
+  readonly #speed: Pick<ReplicaSpeed, "rateAt">;
 
-  constructor(speed: Pick<ReplicaSpeed, "rate">) {
+  constructor(speed: Pick<ReplicaSpeed, "rateAt">) {
     this.#speed = speed;
   }
 
@@ -58,11 +58,12 @@ export class PrefillQueue {
     if (head === undefined) return 0;
     let tokens = this.#tokens;
     let sinceMs = this.#headSinceMs;
+    const rate = this.#speed.rateAt(nowMs);
     for (let index = 0; index < done; index++) {
       tokens -= this.#work[index]!.tokens;
-      sinceMs += this.#work[index]!.tokens / this.#speed.rate;
+      sinceMs += this.#work[index]!.tokens / rate;
     }
-    return tokens - Math.min((nowMs - sinceMs) * this.#speed.rate, head.tokens);
+    return tokens - Math.min((nowMs - sinceMs) * rate, head.tokens);
   }
 
   /** Prompts still to be processed. */
@@ -75,11 +76,13 @@ export class PrefillQueue {
    * no first byte that would show it.
    */
   #doneByTime(nowMs: number): number {
+    if (this.#work.length === 0 || this.#work[0]!.hasFirstByte) return 0;
+    const rate = this.#speed.rateAt(nowMs);
     let leftMs = nowMs - this.#headSinceMs;
     let done = 0;
     for (; done < this.#work.length; done++) {
       const { hasFirstByte, tokens } = this.#work[done]!;
-      leftMs -= tokens / this.#speed.rate;
+      leftMs -= tokens / rate;
       if (hasFirstByte || leftMs < 0) break;
     }
     return done;
@@ -88,9 +91,10 @@ export class PrefillQueue {
   #dropDone(nowMs: number): void {
     const done = this.#doneByTime(nowMs);
     if (done === 0) return;
+    const rate = this.#speed.rateAt(nowMs);
     for (const work of this.#work.splice(0, done)) {
       this.#tokens -= work.tokens;
-      this.#headSinceMs += work.tokens / this.#speed.rate;
+      this.#headSinceMs += work.tokens / rate;
     }
   }
 }

@@ -1,4 +1,3 @@
-import { type Clock, systemClock } from "../contract/clock.ts";
 import { median } from "./median.ts";
 import { SlowdownSamples } from "./slowdown-samples.ts";
 
@@ -61,11 +60,6 @@ export class ReplicaSpeeds {
   #fixedMs = 0;
   #isMeasured = false;
   #wrongShare = WRONG_SHARE;
-  readonly #clock: Pick<Clock, "now">;
-
-  constructor(clock: Pick<Clock, "now"> = systemClock) {
-    this.#clock = clock;
-  }
 
   /** A replica of which nothing is known yet. */
   add(): ReplicaSpeed {
@@ -79,10 +73,6 @@ export class ReplicaSpeeds {
 
   get isMeasured(): boolean {
     return this.#isMeasured;
-  }
-
-  now(): number {
-    return this.#clock.now();
   }
 
   /** Milliseconds that a usual replica takes for so much. */
@@ -125,6 +115,9 @@ export class ReplicaSpeed {
   /** Whether the replica says with its responses what was cached, so that a prompt is better measured when its response has ended. */
   isReported = false;
   #sampledAtMs = 0;
+  /** What is left of the slowdown at `#fadedAtMs`: a decision reads it several times for the same moment. */
+  #fadedSlowdown = 1;
+  #fadedAtMs = Number.NaN;
   #prompts = 0;
   #tokens = 0;
   #uncertain = 0;
@@ -134,12 +127,15 @@ export class ReplicaSpeed {
     this.#pool = pool;
   }
 
-  /** Prompt tokens that it computes in a millisecond. */
-  get rate(): number {
-    const { slowdown } = this.#samples;
-    if (slowdown === 1) return this.#pool.rate;
-    const left = 0.5 ** ((this.#pool.now() - this.#sampledAtMs) / FADE_MS);
-    return this.#pool.rate / (1 + (slowdown - 1) * left);
+  /** Prompt tokens that it computes in a millisecond, as is believed at `nowMs`. */
+  rateAt(nowMs: number): number {
+    if (this.#samples.slowdown === 1) return this.#pool.rate;
+    if (nowMs !== this.#fadedAtMs) {
+      const left = 0.5 ** ((nowMs - this.#sampledAtMs) / FADE_MS);
+      this.#fadedSlowdown = 1 + (this.#samples.slowdown - 1) * left;
+      this.#fadedAtMs = nowMs;
+    }
+    return this.#pool.rate / this.#fadedSlowdown;
   }
 
   /** Whether the rate comes from measurements, of this replica or another one. */
@@ -147,23 +143,24 @@ export class ReplicaSpeed {
     return this.#pool.isMeasured;
   }
 
-  /** A prompt of `tokens` tokens, of which `uncertain` may have been cached, was computed in `tookMs`. */
-  measured(tokens: number, uncertain: number, tookMs: number): void {
+  /** A prompt of `tokens` tokens, of which `uncertain` may have been cached, was computed in `tookMs`, until `nowMs`. */
+  measured(tokens: number, uncertain: number, tookMs: number, nowMs: number): void {
     this.#prompts += 1;
     this.#tokens += tokens;
     this.#uncertain += uncertain;
     this.#tookMs += tookMs;
     if (this.#tokens < SAMPLE_TOKENS && this.#prompts < SAMPLE_PROMPTS) return;
-    if (this.#tookMs > 0 && this.#tokens > 0) this.#sample();
+    if (this.#tookMs > 0 && this.#tokens > 0) this.#sample(nowMs);
     this.#prompts = 0;
     this.#tokens = 0;
     this.#uncertain = 0;
     this.#tookMs = 0;
   }
 
-  #sample(): void {
+  #sample(nowMs: number): void {
     const pool = this.#pool;
-    this.#sampledAtMs = pool.now();
+    this.#sampledAtMs = nowMs;
+    this.#fadedAtMs = Number.NaN;
     pool.learn(this.#prompts, this.#tokens, this.#uncertain, this.#tookMs);
     const agrees = this.#samples.add(
       this.#tookMs / pool.expectedMs(this.#prompts, this.#tokens),

@@ -100,7 +100,7 @@ describe("a prompt with parts that are not text", () => {
       claim.firstByte();
       claim.release();
     }
-    assert.ok(load.prefillRate(slot) < 100, `${load.prefillRate(slot)} tokens/ms`);
+    assert.ok(load.prefillRate(slot, nowMs) < 100, `${load.prefillRate(slot, nowMs)} tokens/ms`);
   });
 });
 
@@ -119,7 +119,7 @@ describe("the speed of a replica", () => {
       });
       claim.release();
     }
-    return load.prefillRate(slot);
+    return load.prefillRate(slot, nowMs);
   }
   const usage = (cachedTokens: number): Usage => ({ promptTokens: PROMPT_TOKENS, outputTokens: 1, cachedTokens });
   const rows: readonly (readonly [name: string, end: Parameters<typeof rateAfter>[0], rate: number])[] = [
@@ -166,7 +166,7 @@ describe("the speed of a replica", () => {
     const claim = new Claim(makeRequest({ isStream: true, promptTokens: PROMPT_TOKENS }), makeEndpoint(slot), load, undefined);
     nowMs += 500;
     claim.firstByte();
-    assert.equal(load.prefillRate(slot), PROMPT_TOKENS / 500);
+    assert.equal(load.prefillRate(slot, nowMs), PROMPT_TOKENS / 500);
   });
 });
 

@@ -7,7 +7,7 @@ const streamed = (tokens: number): PrefillWork => ({ tokens, hasFirstByte: true 
 const whole = (tokens: number): PrefillWork => ({ tokens, hasFirstByte: false });
 
 /** A queue of a replica that computes ten tokens in a millisecond. */
-const makeQueue = () => new PrefillQueue({ rate: 10 });
+const makeQueue = () => new PrefillQueue({ rateAt: () => 10 });
 
 describe("what remains of the prompts sent to an endpoint", () => {
   const rows: readonly { name: string; sent: readonly [atMs: number, PrefillWork][]; atMs: number; remaining: number }[] = [
