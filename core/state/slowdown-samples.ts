@@ -7,6 +7,13 @@ const KEPT = 16;
 /** Differences below this factor are noise. */
 const TOLERANCE = 1.1;
 
+/** How many more of the latest `since` samples allow the value than the slowdown believed. */
+interface Lead {
+  readonly value: number;
+  readonly samples: number;
+  readonly since: number;
+}
+
 /** The latest samples of one replica, and the slowdown that they let believe. */
 export class SlowdownSamples {
   readonly #least = new Float64Array(KEPT);
@@ -33,34 +40,35 @@ export class SlowdownSamples {
     return this.#allows(at, this.#believed);
   }
 
-  /** Believes another slowdown if, since some moment, at least `needed` more samples allow it than the one believed. */
+  /**
+   * Believes another slowdown if, since some moment, at least `needed` more samples allow it than the one believed. What came before
+   * that moment is forgotten: it tells how fast the replica was.
+   */
   update(needed: number): void {
-    let best = this.#believed;
-    let lead = 0;
+    let best: Lead = { value: this.#believed, samples: 0, since: this.#count };
     const consider = (value: number) => {
-      const itsLead = this.#leadOf(value);
-      if (itsLead < needed || itsLead < lead || (itsLead === lead && distance(value) >= distance(best))) return;
-      best = value;
-      lead = itsLead;
+      const lead = this.#leadOf(value);
+      if (lead.samples >= needed && isBetter(lead, best)) best = lead;
     };
     consider(1);
     // What samples allow changes only at their bounds.
-    for (let at = 0; at < this.#count; at++) {
+    for (let at = 0; at < KEPT; at++) {
       consider(this.#least[at]!);
       consider(this.#most[at]!);
     }
-    this.#believed = best;
+    this.#believed = best.value;
+    this.#count = best.since;
   }
 
-  /** How many more of the latest samples allow it than the slowdown believed, counted since the moment that is best for it. */
-  #leadOf(value: number): number {
-    if (!(value > 0 && value < Number.POSITIVE_INFINITY)) return 0;
-    let lead = 0;
-    let best = 0;
-    for (let age = 1; age <= this.#count; age++) {
-      const at = (this.#next + KEPT - age) % KEPT;
-      lead += Number(this.#allows(at, value)) - Number(this.#allows(at, this.#believed));
-      best = Math.max(best, lead);
+  /** Counted since the moment that is best for the value. */
+  #leadOf(value: number): Lead {
+    let best: Lead = { value, samples: 0, since: this.#count };
+    if (!(value > 0 && value < Number.POSITIVE_INFINITY)) return best;
+    let samples = 0;
+    for (let since = 1; since <= this.#count; since++) {
+      const at = (this.#next + KEPT - since) % KEPT;
+      samples += Number(this.#allows(at, value)) - Number(this.#allows(at, this.#believed));
+      if (samples > best.samples) best = { value, samples, since };
     }
     return best;
   }
@@ -70,7 +78,8 @@ export class SlowdownSamples {
   }
 }
 
-/** Of a factor from 1. */
-function distance(factor: number): number {
-  return Math.abs(Math.log(factor));
+/** Of those that as many samples speak for, the one nearest to 1. */
+function isBetter(lead: Lead, than: Lead): boolean {
+  if (lead.samples !== than.samples) return lead.samples > than.samples;
+  return Math.abs(Math.log(lead.value)) < Math.abs(Math.log(than.value));
 }

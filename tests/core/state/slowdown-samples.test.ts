@@ -28,6 +28,7 @@ describe("the slowdown of a replica, where three samples more must speak for it"
     ["two slow samples", times(2, SLOW), 1],
     ["three slow samples", times(3, SLOW), 2],
     ["three slow samples after many usual ones", [...times(30, USUAL), ...times(3, SLOW)], 2],
+    ["slow, and one wrong sample more", [...times(30, USUAL), ...times(3, SLOW), USUAL], 2],
     ["usual again", [...times(30, SLOW), ...times(3, USUAL)], 1],
     ["a slow one now and then", [...times(9, USUAL), SLOW, ...times(3, USUAL), SLOW, ...times(3, USUAL), SLOW], 1],
     ["a usual one between slow ones", [...times(9, USUAL), SLOW, SLOW, USUAL, SLOW, SLOW], 2],
