@@ -163,7 +163,7 @@ export class Ejector {
   /** This process did not run for so long, so what endpoints sent meanwhile is still unread: none of them was silent. */
   #stoodStill(lostMs: number, nowMs: number): void {
     this.#options.records.stoodStill(lostMs, nowMs);
-    for (const row of this.#rows.values()) row.triedAtMs += lostMs;
+    for (const row of this.#rows.values()) row.triedAtMs = Math.min(nowMs, row.triedAtMs + lostMs);
   }
 
   /** What is known of the endpoints that are up. Made once for all that are examined at the same time. */

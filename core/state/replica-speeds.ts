@@ -25,6 +25,8 @@ const WRONG_SHARE = 0.1;
 const WRONG_WEIGHT = 1 / 64;
 /** So unlikely must it be that the samples that speak for another slowdown are all wrong. */
 const CHANCE = 1e-4;
+/** But more of the samples kept of one replica are never asked for: else a wrong belief could stay for ever. */
+const MOST_NEEDED = 12;
 /** The rate is learned from samples with so many tokens per prompt, of which at most this share is uncertain. */
 const LONG_PROMPT_TOKENS = 2_000;
 const MAX_UNCERTAIN = 0.2;
@@ -85,7 +87,7 @@ export class ReplicaSpeeds {
    * come together with the chance w^n, so n = log(chance) / log(w).
    */
   get neededSamples(): number {
-    return Math.log(CHANCE) / Math.log(Math.min(0.99, Math.max(0.01, this.#wrongShare)));
+    return Math.min(MOST_NEEDED, Math.log(CHANCE) / Math.log(Math.min(0.9, Math.max(0.01, this.#wrongShare))));
   }
 
   /** A sample agreed with what is believed of its replica, or did not. */

@@ -130,6 +130,19 @@ it("where many samples are wrong, more of them must agree", () => {
   assert.ok(many > few && many <= 30, `${many}`);
 });
 
+it("no belief stays that all samples contradict, however many were wrong before", () => {
+  const random = seededRandom(11);
+  const pool = new ReplicaSpeeds();
+  const [usual, speed] = [pool.add(), pool.add()];
+  const compute = (of: ReplicaSpeed, slowdown: number) => of.measured(12_000, 0, (12_000 / 8) * slowdown, 0);
+  for (let round = 0; round < 20; round++) {
+    for (let sample = 0; sample < 300; sample++) for (const of of [usual, speed]) compute(of, 0.2 + 9 * random());
+    for (let sample = 0; sample < 200; sample++) compute(usual, 1);
+    for (let sample = 0; sample < 13; sample++) compute(speed, 1);
+    near(speed.rateAt(0), pool.rate, 0.01);
+  }
+});
+
 it("a slowdown of which nothing is measured any more fades, because a slow replica gets little traffic; a sample renews it", () => {
   const pool = new ReplicaSpeeds();
   const [usual, speed] = [pool.add(), pool.add()];
