@@ -30,6 +30,11 @@ const MOST_NEEDED = 12;
 /** The rate is learned from samples with so many tokens per prompt, of which at most this share is uncertain. */
 const LONG_PROMPT_TOKENS = 2_000;
 const MAX_UNCERTAIN = 0.2;
+/**
+ * Samples of which a larger share is uncertain say nothing of a slowdown: where nearly nothing has to be computed for certain, wrong
+ * beliefs about a cache would agree on any slowdown that is large enough.
+ */
+const MAX_UNCERTAIN_OF_SLOWDOWN = 0.8;
 /** The fixed cost is learned from samples with at most so many tokens per prompt. */
 const SHORT_PROMPT_TOKENS = 256;
 
@@ -161,9 +166,10 @@ export class ReplicaSpeed {
 
   #sample(nowMs: number): void {
     const pool = this.#pool;
+    pool.learn(this.#prompts, this.#tokens, this.#uncertain, this.#tookMs);
+    if (this.#uncertain > MAX_UNCERTAIN_OF_SLOWDOWN * this.#tokens) return;
     this.#sampledAtMs = nowMs;
     this.#fadedAtMs = Number.NaN;
-    pool.learn(this.#prompts, this.#tokens, this.#uncertain, this.#tookMs);
     const agrees = this.#samples.add(
       this.#tookMs / pool.expectedMs(this.#prompts, this.#tokens),
       this.#tookMs / pool.expectedMs(this.#prompts, this.#tokens - this.#uncertain),

@@ -130,6 +130,15 @@ it("where many samples are wrong, more of them must agree", () => {
   assert.ok(many > few && many <= 30, `${many}`);
 });
 
+it("prompts of which nearly everything may have been cached slow no replica down, whatever they took", () => {
+  const pool = new ReplicaSpeeds();
+  const [usual, speed] = [pool.add(), pool.add()];
+  serve(usual, { rate: 8, fixedMs: 0 }, 30, () => 12_000);
+  // Their whole context was evicted: 80,000 tokens were computed where 5,000 were expected.
+  for (let prompt = 0; prompt < 30; prompt++) speed.measured(5_000, 4_500, 10_000, 0);
+  assert.equal(speed.rateAt(0), pool.rate);
+});
+
 it("no belief stays that all samples contradict, however many were wrong before", () => {
   const random = seededRandom(11);
   const pool = new ReplicaSpeeds();
