@@ -21,7 +21,6 @@ export class Lease {
   #uncached: Uncached;
   /** What the prompt took, in milliseconds; NaN if that is unknown. */
   #tookMs = Number.NaN;
-  #endedAtMs = Number.NaN;
   #isPrefilling = true;
   #isHeld = true;
 
@@ -58,14 +57,13 @@ export class Lease {
 
   #measure(): void {
     if (Number.isNaN(this.#tookMs)) return;
-    this.#speed.measured(this.#uncached.tokens, this.#uncached.uncertain, this.#tookMs, this.#endedAtMs);
+    this.#speed.measured(this.#uncached.tokens, this.#uncached.uncertain, this.#tookMs, this.#table.nowMs());
     this.#tookMs = Number.NaN;
   }
 
   #endPrefill(isWorkedOff: boolean): void {
     if (!this.#isPrefilling) return;
     this.#isPrefilling = false;
-    this.#endedAtMs = this.#table.nowMs();
-    this.#tookMs = this.#table.endPrefill(this.#slot, this.#work, isWorkedOff, this.#endedAtMs);
+    this.#tookMs = this.#table.endPrefill(this.#slot, this.#work, isWorkedOff);
   }
 }

@@ -70,8 +70,11 @@ export class LoadTable {
    * they end. `isSameReplica`: the same replica restarted, so its measured speed and scraped values are kept.
    */
   replaced(slot: number, isSameReplica: boolean): void {
-    if (isSameReplica) this.#queues[slot] = new PrefillQueue(this.speedOf(slot));
-    else this.#begin(slot);
+    if (isSameReplica) {
+      this.#queues[slot] = new PrefillQueue(this.speedOf(slot));
+      // It may have been started with other flags.
+      this.speedOf(slot).isReported = false;
+    } else this.#begin(slot);
     this.#generations[slot]! += 1;
     this.unlisted.forgetSlot(slot);
     if (!isSameReplica) this.forgetScrape(slot);
@@ -124,9 +127,9 @@ export class LoadTable {
    * The prompt needs no more work. `isWorkedOff`: the endpoint processed it; false: the request ended before. Returns how many
    * milliseconds it took; NaN if that is unknown.
    */
-  endPrefill(slot: number, work: PrefillWork, isWorkedOff: boolean, nowMs: number): number {
+  endPrefill(slot: number, work: PrefillWork, isWorkedOff: boolean): number {
     this.prefillTokens[slot]! -= work.tokens;
-    return this.#queueOf(slot).remove(work, nowMs, isWorkedOff);
+    return this.#queueOf(slot).remove(work, this.#clock.now(), isWorkedOff);
   }
 
   /** The request ended. */

@@ -10,7 +10,7 @@ export interface PrefillWork {
 /**
  * Estimates how many prompt tokens an endpoint still has to process. Engines process prompts in the order they arrive, so the
  * first prompt in the queue shrinks with time at the replica's speed. A prompt took the time since the first byte before it, or
- * since the queue was empty. Reading changes nothing.
+ * since the queue was empty or the prompt in front of it ended without one. Reading changes nothing.
  */
 export class PrefillQueue {
   readonly #work: PrefillWork[] = [];
@@ -41,14 +41,15 @@ export class PrefillQueue {
     const at = this.#work.indexOf(work);
     if (at < 0) return Number.NaN;
     if (at === 0) this.#headSinceMs = nowMs;
+    const markMs = this.#markMs;
+    // A stream at the front had the engine until now, also if it failed or its client left.
+    if (work.hasFirstByte && (at === 0 || isWorkedOff)) this.#markMs = nowMs;
     // By hand: the built-in ways to take one out of a short list cost more than the rest of a measurement.
     for (let index = at + 1; index < this.#work.length; index++) this.#work[index - 1] = this.#work[index]!;
     this.#work.pop();
     this.#tokens -= work.tokens;
     if (!isWorkedOff || !work.hasFirstByte) return Number.NaN;
-    const tookMs = nowMs - this.#markMs;
-    this.#markMs = nowMs;
-    return tookMs;
+    return nowMs - markMs;
   }
 
   /** Tokens still to be processed. */

@@ -3,8 +3,8 @@ import { SlowdownSamples } from "./slowdown-samples.ts";
 
 // How fast replicas compute prompts. An engine takes `fixed cost x prompts + tokens / rate` for the prompts of a queue. Both
 // numbers belong to hardware and model, so they are learned from all replicas together; a replica differs from them by one
-// factor, its slowdown, which is believed when its latest samples agree on it. A slowdown fades while no sample comes: traffic
-// avoids a slow replica, and without any nobody would see that it has recovered.
+// factor, its slowdown, which is believed when its latest samples agree on it. A slowdown fades while no sample agrees with it:
+// traffic avoids a slow replica, and without any nobody would see that it has recovered.
 //
 // Tokens per time alone would be a property of the traffic: a replica with many cache hits computes few tokens for each prompt
 // and looks slow, and one whose cache is believed to hold less than it does looks fast.
@@ -17,7 +17,7 @@ const SAMPLE_TOKENS = 4_000;
 const SAMPLE_PROMPTS = 16;
 /** Samples kept of the pool, of each kind. */
 const KEPT_OF_POOL = 127;
-/** Without a sample, half of a slowdown is forgotten in this time. */
+/** Without a sample that agrees with it, half of a slowdown is forgotten in this time. */
 const FADE_MS = 120_000;
 /** The share of samples that are wrong, before any is known. */
 const WRONG_SHARE = 0.1;
@@ -89,7 +89,7 @@ export class ReplicaSpeeds {
 
   /**
    * So many more samples must speak for another slowdown than for the one believed. With a share w of wrong samples, n of them
-   * come together with the chance w^n, so n = log(chance) / log(w).
+   * come together with the chance w^n, so n = log(chance) / log(w). Those that contradict what is believed stand for the wrong ones.
    */
   get neededSamples(): number {
     return Math.min(MOST_NEEDED, Math.log(CHANCE) / Math.log(Math.min(0.9, Math.max(0.01, this.#wrongShare))));
@@ -121,7 +121,8 @@ export class ReplicaSpeed {
   readonly #samples = new SlowdownSamples();
   /** Whether the replica says with its responses what was cached, so that a prompt is better measured when its response has ended. */
   isReported = false;
-  #sampledAtMs = 0;
+  /** When a sample last agreed with the slowdown. */
+  #confirmedAtMs = 0;
   /** What is left of the slowdown at `#fadedAtMs`: a decision reads it several times for the same moment. */
   #fadedSlowdown = 1;
   #fadedAtMs = Number.NaN;
@@ -138,7 +139,7 @@ export class ReplicaSpeed {
   rateAt(nowMs: number): number {
     if (this.#samples.slowdown === 1) return this.#pool.rate;
     if (nowMs !== this.#fadedAtMs) {
-      const left = 0.5 ** ((nowMs - this.#sampledAtMs) / FADE_MS);
+      const left = 0.5 ** (Math.max(0, nowMs - this.#confirmedAtMs) / FADE_MS);
       this.#fadedSlowdown = 1 + (this.#samples.slowdown - 1) * left;
       this.#fadedAtMs = nowMs;
     }
@@ -150,7 +151,7 @@ export class ReplicaSpeed {
     return this.#pool.isMeasured;
   }
 
-  /** A prompt of `tokens` tokens, of which `uncertain` may have been cached, was computed in `tookMs`, until `nowMs`. */
+  /** A prompt of `tokens` tokens, of which `uncertain` may have been cached, was computed in `tookMs`, as is known at `nowMs`. */
   measured(tokens: number, uncertain: number, tookMs: number, nowMs: number): void {
     this.#prompts += 1;
     this.#tokens += tokens;
@@ -168,13 +169,15 @@ export class ReplicaSpeed {
     const pool = this.#pool;
     pool.learn(this.#prompts, this.#tokens, this.#uncertain, this.#tookMs);
     if (this.#uncertain > MAX_UNCERTAIN_OF_SLOWDOWN * this.#tokens) return;
-    this.#sampledAtMs = nowMs;
-    this.#fadedAtMs = Number.NaN;
+    const before = this.#samples.slowdown;
     const agrees = this.#samples.add(
       this.#tookMs / pool.expectedMs(this.#prompts, this.#tokens),
       this.#tookMs / pool.expectedMs(this.#prompts, this.#tokens - this.#uncertain),
     );
     pool.learnAgreement(agrees);
     this.#samples.update(pool.neededSamples);
+    // A sample that contradicts the slowdown must not renew it.
+    if (agrees || this.#samples.slowdown !== before) this.#confirmedAtMs = nowMs;
+    this.#fadedAtMs = Number.NaN;
   }
 }

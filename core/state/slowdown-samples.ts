@@ -2,8 +2,8 @@
 // may have been cached. A wide interval allows nearly all values and so decides nothing; samples that are wrong, because the cache
 // held less than was believed, are wrong each in its own way. So another slowdown is believed when the latest samples agree on it.
 
-/** Samples that are kept. */
-const KEPT = 16;
+/** Samples that are kept: with noise of 20 percent in each, about 25 are needed. */
+const KEPT = 32;
 /** Differences below this factor are noise. */
 const TOLERANCE = 1.1;
 

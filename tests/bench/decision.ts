@@ -106,7 +106,7 @@ function estimateNanos(count: number): number {
     index.admit(prefix, slot);
     const work = { tokens: 1_024, hasFirstByte: true };
     load.begin(slot, work);
-    load.endPrefill(slot, work, true, load.nowMs());
+    load.endPrefill(slot, work, true);
     load.begin(slot, work);
   }
   const request = makeRequest({ model: "m", target: "m", promptTokens: 1_024, prefix });

@@ -150,6 +150,16 @@ describe("the speed of a replica", () => {
       },
       DEFAULT_RATE,
     ],
+    [
+      "is not measured by errors that come after computing, which leave no time for the next prompt",
+      (claim, pass) => {
+        pass(1_000);
+        claim.withdraw();
+        claim.firstByte();
+        pass(10);
+      },
+      DEFAULT_RATE,
+    ],
     ["is not measured by requests that end before the first byte", (_claim, pass) => pass(1), DEFAULT_RATE],
   ];
   for (const [name, end, rate] of rows) {

@@ -71,6 +71,31 @@ describe("what remains of the prompts sent to an endpoint", () => {
     assert.equal(queue.remaining(300), 0);
   });
 
+  const fronts: readonly (readonly [name: string, front: PrefillWork, isWorkedOff: boolean, tookMs: number])[] = [
+    ["a first byte", streamed(1000), true, 50],
+    ["a failure, or a client that left", streamed(1000), false, 50],
+    ["a response that came whole: nobody knows when its prompt was processed", whole(9000), true, 450],
+  ];
+  for (const [name, front, isWorkedOff, tookMs] of fronts) {
+    test(`a prompt's time begins when the one before it ended: ${name}`, () => {
+      const queue = makeQueue();
+      const next = streamed(300);
+      queue.add(front, 0);
+      queue.add(next, 0);
+      queue.remove(front, 400, isWorkedOff);
+      assert.equal(queue.remove(next, 450, true), tookMs);
+    });
+  }
+
+  test("a request that ends behind the front takes no time from the one at the front", () => {
+    const queue = makeQueue();
+    const [front, behind] = [streamed(1000), streamed(300)];
+    queue.add(front, 0);
+    queue.add(behind, 0);
+    queue.remove(behind, 80, false);
+    assert.equal(queue.remove(front, 100, true), 100);
+  });
+
   test("prompts wait until their first byte, or until their time is over for responses that come whole", () => {
     const queue = makeQueue();
     const first = streamed(1000);
