@@ -30,7 +30,7 @@ export interface Contender {
 
 export const root = join(import.meta.dirname, "..", "..");
 const BIN = join(root, "node_modules", ".bin");
-const ROUTER = join("core", "cli", "main.ts");
+const ROUTER = join("core", "cli", "signalbox.mjs");
 const PEERS = process.env["SIGNALBOX_PEERS"] ?? "";
 
 /** All that can be measured, nginx first: the others are told as multiples of it. */
@@ -65,7 +65,7 @@ const packaged: readonly Contender[] = [
 function ours(): readonly Contender[] {
   const [firstNode] = (process.env["SIGNALBOX_NODES"] ?? "").split(":").filter(Boolean);
   return [
-    router(nodeName(firstNode), firstNode ?? process.execPath, ["--import", "tsx"]),
+    router(nodeName(firstNode), firstNode ?? process.execPath, []),
     router("deno", join(BIN, "deno"), ["run", "-A", "--no-check", "--no-lock"]),
     router("bun", join(BIN, "bun"), []),
   ];
