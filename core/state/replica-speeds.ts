@@ -169,15 +169,13 @@ export class ReplicaSpeed {
     const pool = this.#pool;
     pool.learn(this.#prompts, this.#tokens, this.#uncertain, this.#tookMs);
     if (this.#uncertain > MAX_UNCERTAIN_OF_SLOWDOWN * this.#tokens) return;
-    const before = this.#samples.slowdown;
     const agrees = this.#samples.add(
       this.#tookMs / pool.expectedMs(this.#prompts, this.#tokens),
       this.#tookMs / pool.expectedMs(this.#prompts, this.#tokens - this.#uncertain),
     );
     pool.learnAgreement(agrees);
-    this.#samples.update(pool.neededSamples);
-    // A sample that contradicts the slowdown must not renew it.
-    if (agrees || this.#samples.slowdown !== before) this.#confirmedAtMs = nowMs;
+    // A sample that agrees speaks for no other slowdown; one that contradicts must not renew the one believed.
+    if (agrees || this.#samples.update(pool.neededSamples)) this.#confirmedAtMs = nowMs;
     this.#fadedAtMs = Number.NaN;
   }
 }

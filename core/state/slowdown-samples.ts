@@ -42,9 +42,9 @@ export class SlowdownSamples {
 
   /**
    * Believes another slowdown if, since some moment, at least `needed` more samples allow it than the one believed. What came before
-   * that moment is forgotten: it tells how fast the replica was.
+   * that moment is forgotten: it tells how fast the replica was. Returns whether it believes another one now.
    */
-  update(needed: number): void {
+  update(needed: number): boolean {
     let best: Lead = { value: this.#believed, samples: 0, since: this.#count };
     const consider = (value: number) => {
       const lead = this.#leadOf(value);
@@ -56,8 +56,10 @@ export class SlowdownSamples {
       consider(this.#least[at]!);
       consider(this.#most[at]!);
     }
+    const isOther = best.value !== this.#believed;
     this.#believed = best.value;
     this.#count = best.since;
+    return isOther;
   }
 
   /** Counted since the moment that is best for the value. */
