@@ -75,8 +75,10 @@ it("an ejected replica is tried with single requests, and returns when one succe
 
   await setFaults(replicas[0]!, { status: false });
   await waitUntil(() => first(router).isOnTrial);
-  assert.equal(await countFailed(router, 200), 0);
-  await waitUntil(() => first(router).phase === "ready" && first(router).share === 1);
+  const isBack = () => first(router).phase === "ready" && first(router).share === 1;
+  // Its share grows with what it serves, and how much of so few requests it gets is a matter of luck.
+  for (let round = 0; round < 20 && !isBack(); round++) assert.equal(await countFailed(router, 100), 0);
+  await waitUntil(isBack);
 });
 
 describe("what ejects nobody", () => {
