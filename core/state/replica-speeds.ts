@@ -123,9 +123,6 @@ export class ReplicaSpeed {
   isReported = false;
   /** When a sample last agreed with the slowdown. */
   #confirmedAtMs = 0;
-  /** What is left of the slowdown at `#fadedAtMs`: a decision reads it several times for the same moment. */
-  #fadedSlowdown = 1;
-  #fadedAtMs = Number.NaN;
   #prompts = 0;
   #tokens = 0;
   #uncertain = 0;
@@ -137,13 +134,10 @@ export class ReplicaSpeed {
 
   /** Prompt tokens that it computes in a millisecond, as is believed at `nowMs`. */
   rateAt(nowMs: number): number {
-    if (this.#samples.slowdown === 1) return this.#pool.rate;
-    if (nowMs !== this.#fadedAtMs) {
-      const left = 0.5 ** (Math.max(0, nowMs - this.#confirmedAtMs) / FADE_MS);
-      this.#fadedSlowdown = 1 + (this.#samples.slowdown - 1) * left;
-      this.#fadedAtMs = nowMs;
-    }
-    return this.#pool.rate / this.#fadedSlowdown;
+    const { slowdown } = this.#samples;
+    if (slowdown === 1) return this.#pool.rate;
+    const left = 0.5 ** (Math.max(0, nowMs - this.#confirmedAtMs) / FADE_MS);
+    return this.#pool.rate / (1 + (slowdown - 1) * left);
   }
 
   /** Whether the rate comes from measurements, of this replica or another one. */
@@ -176,6 +170,5 @@ export class ReplicaSpeed {
     pool.learnAgreement(agrees);
     // A sample that agrees speaks for no other slowdown; one that contradicts must not renew the one believed.
     if (agrees || this.#samples.update(pool.neededSamples)) this.#confirmedAtMs = nowMs;
-    this.#fadedAtMs = Number.NaN;
   }
 }

@@ -1,4 +1,5 @@
 import type { Usage } from "../contract/outcome.ts";
+import { isAt, lastIndexOf } from "../runtime/last-index-of.ts";
 
 // Replicas report usage at the end of a response: {"prompt_tokens":…,"completion_tokens":…}, with the tokens that their cache
 // held. It is read from the bytes themselves, because making strings of them takes longer. Generated text can't be mistaken for
@@ -44,7 +45,7 @@ const FIELDS: readonly (readonly [name: Uint8Array, meaning: number])[] = [
 const numbers = new Float64Array(MEANINGS);
 
 /** Reads the last `"usage":{…}` in the first `length` bytes; undefined if there is none. */
-export function readUsage(bytes: Uint8Array, length: number): Usage | undefined {
+export function readUsage(bytes: Buffer, length: number): Usage | undefined {
   const start = lastUsage(bytes, length);
   if (start < 0 || !readNumbers(bytes, start, Math.min(length, start + MAX_USAGE_BYTES))) return undefined;
   const read = numbers[CACHE_READ]!;
@@ -58,11 +59,12 @@ export function readUsage(bytes: Uint8Array, length: number): Usage | undefined 
 }
 
 /** Index at which the object of the last `"usage"` key begins; -1 without one. */
-function lastUsage(bytes: Uint8Array, length: number): number {
-  for (let at = length - KEY.length - 2; at >= 0; at--) {
-    if (bytes[at] !== QUOTE || !isAt(bytes, at, KEY)) continue;
+function lastUsage(bytes: Buffer, length: number): number {
+  let at = lastIndexOf(bytes, KEY, length - KEY.length);
+  while (at >= 0) {
     const value = valueAt(bytes, at + KEY.length, length);
     if (value < length && bytes[value] === OPEN) return value;
+    at = lastIndexOf(bytes, KEY, at - 1);
   }
   return -1;
 }
@@ -119,11 +121,6 @@ function numberAt(bytes: Uint8Array, from: number, end: number): number {
 
 function isDigit(byte: number): boolean {
   return byte >= ZERO && byte <= ZERO + 9;
-}
-
-function isAt(bytes: Uint8Array, at: number, wanted: Uint8Array): boolean {
-  for (let i = 0; i < wanted.length; i++) if (bytes[at + i] !== wanted[i]) return false;
-  return true;
 }
 
 function bytesOf(text: string): Uint8Array {
