@@ -41,7 +41,7 @@ export class LastingState {
   constructor(first: Wishes, clock: Clock, log: Log) {
     const { limits, retries } = first.active.settings;
     this.#clock = clock;
-    this.load = new LoadTable(clock);
+    this.load = new LoadTable();
     this.pools = new UpstreamPools(limits, clock);
     this.memory = new MemoryBudget(memoryBytes(limits), clock);
     this.figures = new RequestFigures(clock);

@@ -84,7 +84,7 @@ export class PipelineRun implements Applicant, ForwardOwner {
     try {
       const decision = this.#decide(this.admittedAtMs);
       this.decidedAtMs = clock.now();
-      this.#forward(decision);
+      this.#forward(decision, this.decidedAtMs);
       // Behind the request itself, which never waits for them.
       if (this.#plane.mirroring.isOn && !this.#isOver) this.#mirror();
     } catch (thrown) {
@@ -115,7 +115,7 @@ export class PipelineRun implements Applicant, ForwardOwner {
     try {
       // Each refusal makes the target rest at its endpoint, so there are at most as many as endpoints, unless they take very long.
       if (earlier.attempts.length > this.#plane.facts.endpoints.length) throw tooSlowRefusals();
-      this.#forward(this.#decideWithoutTarget(), earlier);
+      this.#forward(this.#decideWithoutTarget(), this.#plane.clock.now(), earlier);
     } catch (thrown) {
       this.#owner.failed(thrown);
     }
@@ -193,7 +193,7 @@ export class PipelineRun implements Applicant, ForwardOwner {
   }
 
   /** Each leg has its own draft and its own exchange. Today there is always one leg, and the client gets its response. */
-  #forward({ legs, refusal }: Decision, earlier?: Earlier): void {
+  #forward({ legs, refusal }: Decision, nowMs: number, earlier?: Earlier): void {
     if (refusal !== undefined) return this.#owner.failed(refusal);
     for (const leg of legs) {
       const draft = rewrite(this.request, this.#incoming, this.#config.settings);
@@ -211,7 +211,7 @@ export class PipelineRun implements Applicant, ForwardOwner {
         trace,
       };
       this.#forwarding = new Forwarding(leg, sending, this.#response, this, earlier);
-      this.#forwarding.begin();
+      this.#forwarding.begin(nowMs);
     }
   }
 }

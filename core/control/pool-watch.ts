@@ -143,11 +143,10 @@ export class PoolWatch {
   }
 
   #turnOn(): void {
-    const { clock } = this.#options.services;
     const records = new EndpointRecords();
     const ejector = this.#makeEjector(records);
     this.#ejector = ejector;
-    this.#traffic = new TrafficWatch({ clock, records, ejector, poolRate: () => this.#poolRate });
+    this.#traffic = new TrafficWatch({ records, ejector, poolRate: () => this.#poolRate });
   }
 
   #turnOff(): void {

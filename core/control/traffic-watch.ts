@@ -1,4 +1,3 @@
-import type { Clock } from "../contract/clock.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { AttemptFailure } from "../contract/outcome.ts";
 import type { InferenceRequest } from "../contract/request.ts";
@@ -9,7 +8,6 @@ import type { Traffic } from "../state/traffic.ts";
 import type { Ejector } from "./ejector.ts";
 
 export interface TrafficWatchOptions {
-  readonly clock: Pick<Clock, "now">;
   readonly records: EndpointRecords;
   readonly ejector: Pick<Ejector, "sent" | "ended" | "failed" | "succeeded">;
   /** Prompt tokens that the pool's endpoints work off in a millisecond, the median of them. */
@@ -33,9 +31,8 @@ export class TrafficWatch implements Traffic {
     this.#options = options;
   }
 
-  sent(request: InferenceRequest, endpoint: Endpoint): void {
-    const { records, ejector, clock } = this.#options;
-    const nowMs = clock.now();
+  sent(request: InferenceRequest, endpoint: Endpoint, nowMs: number): void {
+    const { records, ejector } = this.#options;
     records.sent(endpoint, request.isStream, nowMs);
     ejector.sent(endpoint, nowMs);
   }
@@ -48,16 +45,14 @@ export class TrafficWatch implements Traffic {
     this.#options.records.abandoned(endpoint, request.isStream);
   }
 
-  released(request: InferenceRequest, endpoint: Endpoint): void {
-    const { records, clock } = this.#options;
-    records.sent(endpoint, request.isStream, clock.now());
+  released(request: InferenceRequest, endpoint: Endpoint, nowMs: number): void {
+    this.#options.records.sent(endpoint, request.isStream, nowMs);
   }
 
-  responded(request: InferenceRequest, endpoint: Endpoint, status: number, sentAtMs: number): void {
-    const { records, ejector, clock } = this.#options;
-    const nowMs = clock.now();
+  responded(request: InferenceRequest, endpoint: Endpoint, status: number, sentAtMs: number, nowMs: number): void {
+    const { records, ejector } = this.#options;
     records.ended(endpoint, request.isStream, nowMs);
-    if (status >= 500) return this.#blame(request, endpoint, `status ${status}`, sentAtMs);
+    if (status >= 500) return this.#blame(request, endpoint, `status ${status}`, sentAtMs, nowMs);
     if (status === 429) return ejector.ended(endpoint, sentAtMs);
     if (status === 404 && request.target !== "" && endpoint.models.has(request.target)) {
       if (!this.#missedPaths.missed(request.target, request.path, endpoint.name)) return ejector.ended(endpoint, sentAtMs);
@@ -71,14 +66,14 @@ export class TrafficWatch implements Traffic {
     ejector.succeeded(endpoint, sentAtMs, nowMs);
   }
 
-  failed(request: InferenceRequest, endpoint: Endpoint, failure: AttemptFailure, sentAtMs: number): void {
-    const { records, ejector, clock } = this.#options;
-    const nowMs = clock.now();
+  failed(request: InferenceRequest, endpoint: Endpoint, failure: AttemptFailure, sentAtMs: number, nowMs: number): void {
+    const { records, ejector } = this.#options;
     if (failure === "wedged") return this.abandoned(request, endpoint, sentAtMs);
     records.ended(endpoint, request.isStream, nowMs);
     // Its kept-alive connection had gone, as they do; a failure of the fresh one counts.
     if (failure === "stale") return ejector.ended(endpoint, sentAtMs);
-    if (failure !== "connect-failed" && failure !== "connect-timeout") return this.#blame(request, endpoint, failure, sentAtMs);
+    if (failure !== "connect-failed" && failure !== "connect-timeout")
+      return this.#blame(request, endpoint, failure, sentAtMs, nowMs);
     records.failed(endpoint, failure, nowMs);
     ejector.failed(endpoint, sentAtMs, nowMs);
   }
@@ -97,9 +92,8 @@ export class TrafficWatch implements Traffic {
     return this.#fingerprints.get(request) ?? fingerprint(request.body);
   }
 
-  #blame(request: InferenceRequest, endpoint: Endpoint, what: string, sentAtMs: number): void {
-    const { records, ejector, clock } = this.#options;
-    const nowMs = clock.now();
+  #blame(request: InferenceRequest, endpoint: Endpoint, what: string, sentAtMs: number, nowMs: number): void {
+    const { records, ejector } = this.#options;
     const verdict = this.#faults.failed(this.#fingerprint(request), endpoint, nowMs);
     if (verdict.fault === "request") {
       if (verdict.wrongly !== undefined) records.retract(verdict.wrongly, nowMs);

@@ -1,4 +1,3 @@
-import type { Clock } from "../contract/clock.ts";
 import type { RouterError } from "../contract/errors.ts";
 import type { Outcome, RequestTimes } from "../contract/outcome.ts";
 import type { Trace } from "../contract/trace.ts";
@@ -27,11 +26,18 @@ export interface End {
   readonly status: number;
 }
 
-/** The outcome of a request that ends now. */
-export function outcomeOf(taken: Taken, delivery: Delivery, end: End, error: RouterError | undefined, clock: Clock): Outcome {
+/** The outcome of a request that ends now: at `nowMs` on the router's clock and at `wallMs` on the wall's. */
+export function outcomeOf(
+  taken: Taken,
+  delivery: Delivery,
+  end: End,
+  error: RouterError | undefined,
+  nowMs: number,
+  wallMs: number,
+): Outcome {
   const { id, api, method, path, run, bodyEndedAtMs } = taken;
   const { usage, outputTokens, isOutputEstimated, finishReason } = delivery.generated;
-  const times = timesOf(taken, delivery, clock.now());
+  const times = timesOf(taken, delivery, nowMs);
   return {
     id,
     api,
@@ -43,7 +49,7 @@ export function outcomeOf(taken: Taken, delivery: Delivery, end: End, error: Rou
     status: end.status,
     ending: end.ending,
     error: error && { code: error.code, message: error.message },
-    wallMs: clock.wall(),
+    wallMs,
     times,
     overheadUs: 1000 * (delivery.dispatchedAtMs - bodyEndedAtMs - (run?.waitedMs ?? 0)),
     durationMs: times.endMs,

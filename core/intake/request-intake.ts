@@ -257,14 +257,15 @@ class RequestIntake implements RequestReceiver, RunOwner, SlicedScanOwner {
     if (error?.fault !== undefined) pluginFaults.report(error.fault.plugin, error.fault.text);
     else if (error?.cause !== undefined)
       log.error("A request failed inside the router", { id: this.#id, cause: thrownText(error.cause) });
-    const outcome = this.#outcome(delivery, end, error);
-    figures.ended(outcome);
+    const nowMs = this.#plane.clock.now();
+    const outcome = this.#outcome(delivery, end, error, nowMs);
+    figures.ended(outcome, nowMs);
     const isProbe = this.#run === undefined && error === undefined && isProbePath(this.#path);
     if (!isProbe) tellObservers(this.#config.observers, outcome, log);
     this.#plane.giveBack(this.#config);
   }
 
-  #outcome(delivery: Delivery, end: End, error: RouterError | undefined): Outcome {
+  #outcome(delivery: Delivery, end: End, error: RouterError | undefined, nowMs: number): Outcome {
     const known = {
       id: this.#id,
       api: this.#parser?.type ?? "",
@@ -276,7 +277,7 @@ class RequestIntake implements RequestReceiver, RunOwner, SlicedScanOwner {
       run: this.#run,
       trace: this.#trace,
     };
-    return outcomeOf(known, delivery, end, error, this.#plane.clock);
+    return outcomeOf(known, delivery, end, error, nowMs, this.#plane.clock.wall());
   }
 }
 

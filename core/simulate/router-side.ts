@@ -45,7 +45,7 @@ export interface RouterSideOptions {
 /** Makes the config's plugins and the state they read, on simulated time and with numbers drawn from the seed. */
 export function makeRouterSide(options: RouterSideOptions): RouterSide {
   const { loaded, upstreams, seed, clock, hasFaults } = options;
-  const load = new LoadTable(clock);
+  const load = new LoadTable();
   const services = { clock, random: seededRandom(seed), log: silentLog, output: { print: () => {}, isTerminal: false } };
   const { active: config, ...plugins } = buildPluginSet(loaded, services, new KeptState());
   const prefixIndex = plugins.prefixSettings && makePrefixIndex(plugins.prefixSettings, seed);

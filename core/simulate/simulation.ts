@@ -146,7 +146,7 @@ export class Simulation {
       // Modelled replicas list every target.
       missedTarget: () => this.#over(forwarding.close(), false),
     });
-    forwarding.begin();
+    forwarding.begin(headAtMs);
   }
 
   #served(delivery: Delivery, traced: TraceRequest, targets: SimulatedTargets): void {

@@ -103,10 +103,9 @@ export class Forwarding implements ExchangeOwner {
   }
 
   /** Starts the first try. It may end synchronously, so store the object first. */
-  begin(): void {
-    const { retryBudget, clock } = this.#sending.plane;
-    if (this.#before === undefined) retryBudget.request(clock.now());
-    this.#tryNext();
+  begin(nowMs: number): void {
+    if (this.#before === undefined) this.#sending.plane.retryBudget.request(nowMs);
+    this.#tryNext(nowMs);
   }
 
   drained(): void {
@@ -197,18 +196,18 @@ export class Forwarding implements ExchangeOwner {
     this.#retriesLeft -= 1;
     const pauseMs = random() * config.settings.retries.backoffMs * 2 ** this.#retries;
     this.#retries += 1;
-    if (pauseMs < 1) return this.#tryNext();
-    this.#cancelPause = clock.after(pauseMs, () => this.#tryNext());
+    if (pauseMs < 1) return this.#tryNext(clock.now());
+    this.#cancelPause = clock.after(pauseMs, () => this.#tryNext(clock.now()));
   }
 
   /** Sends to the next endpoint that is still in the pool and has a connection to spare. */
-  #tryNext(): void {
+  #tryNext(nowMs: number): void {
     do {
       const endpoint = this.#order[this.#next];
       if (endpoint === undefined) break;
       this.#next += 1;
       // A request that must not be delivered twice gets a fresh connection: the replica may be closing a kept-alive one.
-      if (this.#sendTo(endpoint, !this.#sending.request.isRepeatable)) return;
+      if (this.#sendTo(endpoint, !this.#sending.request.isRepeatable, nowMs)) return;
     } while (this.#stepAfter({ type: "not-sent" }) === "next");
     this.#owner.failed(this.#firstFailure ?? allSaturated());
   }
@@ -219,22 +218,22 @@ export class Forwarding implements ExchangeOwner {
    */
   #tryFresh(endpoint: Endpoint): void {
     this.#mayTryFresh = false;
-    if (!this.#sendTo(endpoint, true)) this.#owner.failed(this.#firstFailure ?? allSaturated());
+    const nowMs = this.#sending.plane.clock.now();
+    if (!this.#sendTo(endpoint, true, nowMs)) this.#owner.failed(this.#firstFailure ?? allSaturated());
   }
 
   /** Starts a try; returns false if nothing was sent. */
-  #sendTo(endpoint: Endpoint, isFresh: boolean): boolean {
+  #sendTo(endpoint: Endpoint, isFresh: boolean, nowMs: number): boolean {
     const { plane } = this.#sending;
     // The endpoint may have left the pool since the decision, for example while another try waited for its connect timeout.
     const isCurrent = plane.load.isCurrent(endpoint);
     const connection = isCurrent ? plane.poolOf(endpoint).take(isFresh) : undefined;
     if (connection === undefined) {
-      const nowMs = plane.clock.now();
       this.#note(endpoint, isCurrent ? "saturated" : "removed", nowMs, nowMs);
       return false;
     }
     if (this.#exchange !== undefined) this.#earlier = [...this.#earlier, this.#exchange];
-    this.#exchange = new Exchange(endpoint, connection, this.#sending, this.#response, this);
+    this.#exchange = new Exchange(endpoint, connection, this.#sending, this.#response, this, nowMs);
     this.#exchange.begin(this.#attempts.length);
     return true;
   }
@@ -266,7 +265,7 @@ export class Forwarding implements ExchangeOwner {
   #noteTry(result: number | AttemptFailure): void {
     const exchange = this.#exchange;
     if (exchange === undefined) return;
-    this.#note(exchange.endpoint, result, exchange.beganAtMs, this.#sending.plane.clock.now());
+    this.#note(exchange.endpoint, result, exchange.beganAtMs, exchange.endedAtMs);
   }
 
   #note({ name }: Endpoint, result: number | AttemptFailure, beganAtMs: number, endedAtMs: number): void {

@@ -62,7 +62,7 @@ export class MirrorCopy implements ResponseReader {
     this.endpoint = endpoint;
     this.#parts = parts;
     this.#sentAtMs = plane.clock.now();
-    this.#claim = new Claim(request, endpoint, plane.load, plane.prefixIndex);
+    this.#claim = new Claim(request, endpoint, plane.load, plane.prefixIndex, this.#sentAtMs);
     tally.begin();
     this.#cancelLimit = plane.clock.after(tally.bounds.timeoutMs, () => this.stop("time-limit"));
   }
@@ -129,7 +129,7 @@ export class MirrorCopy implements ResponseReader {
     if (this.#opening?.isOpeningOver === false) return;
     this.#isPromptWorkedOff = true;
     this.#opening = undefined;
-    this.#claim.firstByte();
+    this.#claim.firstByte(this.#parts.plane.clock.now());
   }
 
   /** Once both times are known. */
@@ -153,11 +153,11 @@ export class MirrorCopy implements ResponseReader {
   }
 
   #settle(ending: MirrorEnding): void {
-    const { record, tally, connection } = this.#parts;
+    const { record, tally, connection, plane } = this.#parts;
     this.#isOver = true;
     record.ending = ending;
     this.#cancelLimit();
-    this.#claim.release();
+    this.#claim.release(plane.clock.now());
     if (this.#isBodyHeld) this.#giveBodyBack(connection.hasSentAll);
     tally.end(ending, record.status);
     this.#parts.ended(this);

@@ -74,6 +74,8 @@ export class Exchange implements ResponseReader {
   #wasHeld = false;
   /** When it began, in milliseconds on the router's clock. */
   readonly beganAtMs: number;
+  /** When it ended, on the same clock; NaN before. */
+  endedAtMs = Number.NaN;
   /** When the request was handed to the connection; NaN before. */
   dispatchedAtMs = Number.NaN;
   readonly expected: ExpectedLatency;
@@ -88,6 +90,7 @@ export class Exchange implements ResponseReader {
     sending: Sending,
     response: ResponseWriter,
     owner: ExchangeOwner,
+    nowMs: number,
   ) {
     const { request, config, plane } = sending;
     this.endpoint = endpoint;
@@ -95,15 +98,15 @@ export class Exchange implements ResponseReader {
     this.#sending = sending;
     this.#response = response;
     this.#owner = owner;
-    this.beganAtMs = plane.clock.now();
-    const before = plane.load.at(this.beganAtMs);
+    this.beganAtMs = nowMs;
+    const before = plane.load.at(nowMs);
     this.#tokensAhead = before.remainingPrefill(endpoint.slot);
     this.expected = expectedLatency(config.profile, request, endpoint, before);
     tellChosen(config.profile, request, endpoint, before, plane.log);
-    this.#claim = new Claim(request, endpoint, plane.load, plane.prefixIndex);
+    this.#claim = new Claim(request, endpoint, plane.load, plane.prefixIndex, nowMs);
     this.#tokensAhead += this.#claim.uncachedTokens;
     this.#unlisted = UnlistedTry.of(request, endpoint, plane, this, () => owner.missedTarget());
-    plane.traffic.sent(request, endpoint);
+    plane.traffic.sent(request, endpoint, nowMs);
   }
 
   /** Sends the request; `tries` were made before. The exchange may end synchronously, so store it first. */
@@ -133,7 +136,7 @@ export class Exchange implements ResponseReader {
 
   /** The client can take more bytes. */
   resume(): void {
-    this.#release();
+    if (this.#isHeld) this.#release(this.#sending.plane.clock.now());
     this.#keepAlive?.resume();
     this.#connection.resume();
   }
@@ -152,7 +155,7 @@ export class Exchange implements ResponseReader {
     this.#claim.withdraw();
     this.#settle();
     const { request, plane } = this.#sending;
-    plane.traffic.responded(request, this.endpoint, status, this.beganAtMs);
+    plane.traffic.responded(request, this.endpoint, status, this.beganAtMs, this.endedAtMs);
     if (!this.#unlisted?.hasWhole) this.#connection.destroy();
   }
 
@@ -182,8 +185,7 @@ export class Exchange implements ResponseReader {
     this.#boundary?.read(chunk, spans, spanCount);
     if (!this.#isPromptWorkedOff && this.#boundary?.isOpeningOver !== false) {
       this.#isPromptWorkedOff = true;
-      this.#claim.firstByte();
-      this.#tellFirstToken();
+      this.#promptWorkedOff(this.#sending.plane.clock.now());
     }
     if (!this.#isBodyFreed) this.#tellDelivered();
     this.#tap?.read(chunk, spans, spanCount);
@@ -200,7 +202,7 @@ export class Exchange implements ResponseReader {
     this.#hasSentAll = this.#connection.hasSentAll;
     this.#settle(true);
     const { request, plane } = this.#sending;
-    plane.traffic.responded(request, this.endpoint, this.status, this.beganAtMs);
+    plane.traffic.responded(request, this.endpoint, this.status, this.beganAtMs, this.endedAtMs);
     this.#response.end(isVerbatimEnd);
     this.#owner.completed();
   }
@@ -210,7 +212,7 @@ export class Exchange implements ResponseReader {
     if (this.status === 0) this.#claim.withdraw();
     this.#settle();
     const { request, plane } = this.#sending;
-    plane.traffic.failed(request, this.endpoint, failure, this.beganAtMs);
+    plane.traffic.failed(request, this.endpoint, failure, this.beganAtMs, this.endedAtMs);
     this.#owner.failed(failure, isDelivered);
   }
 
@@ -240,16 +242,17 @@ export class Exchange implements ResponseReader {
     this.#sending.plane.traffic.held(this.#sending.request, this.endpoint);
   }
 
-  #release(): void {
+  #release(nowMs: number): void {
     if (!this.#isHeld) return;
     this.#isHeld = false;
-    this.#sending.plane.traffic.released(this.#sending.request, this.endpoint);
+    this.#sending.plane.traffic.released(this.#sending.request, this.endpoint, nowMs);
   }
 
-  #tellFirstToken(): void {
+  #promptWorkedOff(nowMs: number): void {
     const { request, plane } = this.#sending;
+    this.#claim.firstByte(nowMs);
     if (!request.isStream || this.status >= 300) return;
-    this.#firstTokenMs = plane.clock.now() - this.beganAtMs;
+    this.#firstTokenMs = nowMs - this.beganAtMs;
     plane.traffic.firstToken(this.endpoint, this.#firstTokenMs, this.#tokensAhead);
   }
 
@@ -259,12 +262,13 @@ export class Exchange implements ResponseReader {
 
   #settle(isComplete = false): void {
     this.isOver = true;
+    this.endedAtMs = this.#sending.plane.clock.now();
     this.#unlisted?.close();
-    this.#release();
+    this.#release(this.endedAtMs);
     if (this.#tap !== undefined) this.generated = this.#tap.finish(isComplete);
     this.#learn(this.generated.usage);
     this.#keepAlive?.close();
-    this.#claim.release();
+    this.#claim.release(this.endedAtMs);
     this.#tellEnded(isComplete);
   }
 
@@ -273,7 +277,7 @@ export class Exchange implements ResponseReader {
     const { ended = [] } = config.profile;
     if (ended.length === 0) return;
     const { outputTokens } = this.generated;
-    const endMs = plane.clock.now() - this.beganAtMs;
+    const endMs = this.endedAtMs - this.beganAtMs;
     const times = { firstTokenMs: this.#firstTokenMs, endMs, wasHeld: this.#wasHeld };
     const result = { status: this.status, isComplete, ...times, outputTokens };
     tellEnded(ended, request, this.endpoint, result, plane.log);

@@ -24,7 +24,13 @@ export class Claim {
   #isAdmitted = false;
   #isWithdrawn = false;
 
-  constructor(request: InferenceRequest, endpoint: Endpoint, load: LoadTable, prefixIndex: PrefixIndex | undefined) {
+  constructor(
+    request: InferenceRequest,
+    endpoint: Endpoint,
+    load: LoadTable,
+    prefixIndex: PrefixIndex | undefined,
+    nowMs: number,
+  ) {
     const { prefix } = request;
     this.predictedTokens = prefix.matchedTokens(endpoint.slot);
     // Whole numbers, so that a million sums leave no residue.
@@ -34,15 +40,16 @@ export class Claim {
     this.#load = load;
     this.#prefixIndex = prefixIndex;
     const work = { tokens: this.uncachedTokens, hasFirstByte: request.isStream };
-    this.#lease = new Lease(load, endpoint.slot, work, Math.min(work.tokens, uncertainTokens(request, endpoint.slot)));
+    const uncertain = Math.min(work.tokens, uncertainTokens(request, endpoint.slot));
+    this.#lease = new Lease(load, endpoint.slot, work, uncertain, nowMs);
     // A few bytes may name many tokens of a file that is elsewhere: such a prompt evicts nothing before the replica has taken it.
     if (request.promptParts.length === 0) this.#admit();
   }
 
   /** The first byte of the response's body came: the prompt is processed, unless the response is an error. */
-  firstByte(): void {
+  firstByte(nowMs: number): void {
     if (this.#isWithdrawn) return;
-    this.#lease.firstByte();
+    this.#lease.firstByte(nowMs);
     this.#admit();
   }
 
@@ -68,8 +75,8 @@ export class Claim {
   }
 
   /** The try is over, however it ended. */
-  release(): void {
-    this.#lease.release();
+  release(nowMs: number): void {
+    this.#lease.release(nowMs);
   }
 
   #admit(): void {

@@ -25,19 +25,19 @@ export class Lease {
   #isHeld = true;
 
   /** `uncertain`: so many of the work's tokens may be cached after all. */
-  constructor(table: LoadTable, slot: number, work: PrefillWork, uncertain = 0) {
+  constructor(table: LoadTable, slot: number, work: PrefillWork, uncertain: number, nowMs: number) {
     this.#table = table;
     this.#slot = slot;
     this.#work = work;
     this.#speed = table.speedOf(slot);
     this.#uncached = { tokens: work.tokens, uncertain };
-    table.begin(slot, work);
+    table.begin(slot, work, nowMs);
   }
 
   /** The first response byte came: the prompt is processed. The speed learns of it now, unless a report will say more. */
-  firstByte(): void {
-    this.#endPrefill(true);
-    if (!this.#speed.isReported) this.#measure();
+  firstByte(nowMs: number): void {
+    this.#endPrefill(true, nowMs);
+    if (!this.#speed.isReported) this.#measure(nowMs);
   }
 
   /** The replica reported, with the end of its response, how many tokens of the prompt were not cached. */
@@ -47,23 +47,23 @@ export class Lease {
   }
 
   /** The request ended, however it ended. */
-  release(): void {
+  release(nowMs: number): void {
     if (!this.#isHeld) return;
     this.#isHeld = false;
-    this.#endPrefill(false);
+    this.#endPrefill(false, nowMs);
     this.#table.end(this.#slot);
-    this.#measure();
+    this.#measure(nowMs);
   }
 
-  #measure(): void {
+  #measure(nowMs: number): void {
     if (Number.isNaN(this.#tookMs)) return;
-    this.#speed.measured(this.#uncached.tokens, this.#uncached.uncertain, this.#tookMs, this.#table.nowMs());
+    this.#speed.measured(this.#uncached.tokens, this.#uncached.uncertain, this.#tookMs, nowMs);
     this.#tookMs = Number.NaN;
   }
 
-  #endPrefill(isWorkedOff: boolean): void {
+  #endPrefill(isWorkedOff: boolean, nowMs: number): void {
     if (!this.#isPrefilling) return;
     this.#isPrefilling = false;
-    this.#tookMs = this.#table.endPrefill(this.#slot, this.#work, isWorkedOff);
+    this.#tookMs = this.#table.endPrefill(this.#slot, this.#work, isWorkedOff, nowMs);
   }
 }

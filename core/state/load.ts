@@ -1,4 +1,3 @@
-import { type Clock, systemClock } from "../contract/clock.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { AdapterFacts, LoadView, ScrapedValues, UnlistedName } from "../contract/load-view.ts";
 import { PrefillQueue, type PrefillWork } from "./prefill-queue.ts";
@@ -8,7 +7,10 @@ import { UnlistedNames } from "./unlisted-names.ts";
 /** The most endpoints that a router can have at once. A slot is reused when its endpoint has gone and its requests have ended. */
 export const MAX_SLOTS = 1024;
 
-/** The live numbers of every endpoint, one typed array per number, indexed by slot. Every change goes through a method. */
+/**
+ * The live numbers of every endpoint, one typed array per number, indexed by slot. Every change goes through a method. Times are on
+ * the router's clock.
+ */
 export class LoadTable {
   readonly inFlight: Int32Array;
   readonly prefillTokens: Float64Array;
@@ -22,7 +24,6 @@ export class LoadTable {
   readonly adapters: (AdapterFacts | undefined)[];
   /** Names that replicas load when they are first asked for. */
   readonly unlisted = new UnlistedNames();
-  readonly #clock: Pick<Clock, "now">;
   readonly #queues: PrefillQueue[] = [];
   readonly #speeds: ReplicaSpeed[] = [];
   readonly #pool: ReplicaSpeeds;
@@ -30,8 +31,7 @@ export class LoadTable {
   readonly #generations = new Int32Array(MAX_SLOTS);
   readonly #retired = new Set<number>();
 
-  constructor(clock: Pick<Clock, "now"> = systemClock) {
-    this.#clock = clock;
+  constructor() {
     this.#pool = new ReplicaSpeeds();
     this.inFlight = new Int32Array(MAX_SLOTS);
     this.prefillTokens = new Float64Array(MAX_SLOTS);
@@ -111,25 +111,20 @@ export class LoadTable {
     return this.speedOf(slot).isMeasured;
   }
 
-  /** A request was sent. */
-  begin(slot: number, work: PrefillWork): void {
+  /** A request is sent. */
+  begin(slot: number, work: PrefillWork, nowMs: number): void {
     this.inFlight[slot]! += 1;
     this.prefillTokens[slot]! += work.tokens;
-    this.#queueOf(slot).add(work, this.#clock.now());
-  }
-
-  /** The router's clock. */
-  nowMs(): number {
-    return this.#clock.now();
+    this.#queueOf(slot).add(work, nowMs);
   }
 
   /**
    * The prompt needs no more work. `isWorkedOff`: the endpoint processed it; false: the request ended before. Returns how many
    * milliseconds it took; NaN if that is unknown.
    */
-  endPrefill(slot: number, work: PrefillWork, isWorkedOff: boolean): number {
+  endPrefill(slot: number, work: PrefillWork, isWorkedOff: boolean, nowMs: number): number {
     this.prefillTokens[slot]! -= work.tokens;
-    return this.#queueOf(slot).remove(work, this.#clock.now(), isWorkedOff);
+    return this.#queueOf(slot).remove(work, nowMs, isWorkedOff);
   }
 
   /** The request ended. */

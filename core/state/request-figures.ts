@@ -43,9 +43,8 @@ export class RequestFigures {
   }
 
   /** A request has ended. Those that no API serves, such as health probes, are not counted. */
-  ended(outcome: Outcome): void {
+  ended(outcome: Outcome, nowMs: number): void {
     if (outcome.api === "") return;
-    const nowMs = this.#clock.now();
     const { attempts } = outcome;
     const blame = blameOf(outcome);
     const isOurs = blame === "router" || blame === "replica";

@@ -2,20 +2,20 @@ import type { Endpoint } from "../contract/endpoint.ts";
 import type { AttemptFailure } from "../contract/outcome.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 
-/** What the data plane tells of its exchanges with endpoints, for whoever watches over them. */
+/** What the data plane tells of its exchanges with endpoints, for whoever watches over them. Times are on the router's clock. */
 export interface Traffic {
-  /** A request was sent for the first time, or again. */
-  sent(request: InferenceRequest, endpoint: Endpoint): void;
+  /** A request is sent for the first time, or again. */
+  sent(request: InferenceRequest, endpoint: Endpoint, nowMs: number): void;
   /** The first token of a streamed response came after `seenMs`; so many prompt tokens were ahead of it, its own included. */
   firstToken(endpoint: Endpoint, seenMs: number, tokensAhead: number): void;
-  /** A whole response was passed on, or a 503 or 429 was not. The request was sent at `sentAtMs`, on the router's clock. */
-  responded(request: InferenceRequest, endpoint: Endpoint, status: number, sentAtMs: number): void;
+  /** A whole response was passed on, or a 503 or 429 was not. The request was sent at `sentAtMs`. */
+  responded(request: InferenceRequest, endpoint: Endpoint, status: number, sentAtMs: number, nowMs: number): void;
   /** There is no response, or it broke off. */
-  failed(request: InferenceRequest, endpoint: Endpoint, failure: AttemptFailure, sentAtMs: number): void;
+  failed(request: InferenceRequest, endpoint: Endpoint, failure: AttemptFailure, sentAtMs: number, nowMs: number): void;
   /** The client takes nothing, so the endpoint's response is not read: its silence says nothing. `released` follows. */
   held(request: InferenceRequest, endpoint: Endpoint): void;
   /** The response is read again, or about to end. */
-  released(request: InferenceRequest, endpoint: Endpoint): void;
+  released(request: InferenceRequest, endpoint: Endpoint, nowMs: number): void;
   /** The request's body is about to be freed, before its exchange ends: what is needed of it is taken now. */
   freesBody(request: InferenceRequest): void;
   /** The exchange was ended from this side. */

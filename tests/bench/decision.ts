@@ -105,9 +105,9 @@ function estimateNanos(count: number): number {
   for (const { slot } of order) {
     index.admit(prefix, slot);
     const work = { tokens: 1_024, hasFirstByte: true };
-    load.begin(slot, work);
-    load.endPrefill(slot, work, true);
-    load.begin(slot, work);
+    load.begin(slot, work, performance.now());
+    load.endPrefill(slot, work, true, performance.now());
+    load.begin(slot, work, performance.now());
   }
   const request = makeRequest({ model: "m", target: "m", promptTokens: 1_024, prefix });
   const view = load.at(performance.now());

@@ -174,7 +174,7 @@ describe("a request that waits to be admitted", () => {
     const { plane, run } = begin({ admission: gate, profile: { filters } });
     const [old, fresh] = [makeEndpoint(0), makeEndpoint(1)];
     plane.facts = factsOf([fresh]);
-    const lease = new Lease(plane.load, fresh.slot, { tokens: 1_000, hasFirstByte: true });
+    const lease = new Lease(plane.load, fresh.slot, { tokens: 1_000, hasFirstByte: true }, 0, plane.clock.now());
     await plane.clock.advance(10);
     assert.deepEqual(seenBusy, [], "nothing is decided yet");
     gate.waiting[0]?.admitted();
@@ -184,7 +184,7 @@ describe("a request that waits to be admitted", () => {
     assert.equal(plane.load.inFlight[fresh.slot], 2);
     assert.ok(seenBusy.length === 1 && seenBusy[0]! > 0 && seenBusy[0]! < 1_000, `the load of that moment, not ${seenBusy}`);
     run.close();
-    lease.release();
+    lease.release(plane.clock.now());
     assert.deepEqual(outstanding(plane), { inFlight: 0, prefillTokens: 0 });
   });
 
@@ -262,9 +262,9 @@ describe("a decision", () => {
   /** A table in which prompts are worked off as time goes by, whole responses among them. */
   async function makeTable() {
     const clock = new FakeClock();
-    const table = new LoadTable(clock);
+    const table = new LoadTable();
     for (const [i, { slot }] of [...endpoints, ...endpoints, ...endpoints].entries()) {
-      new Lease(table, slot, { tokens: 300 * (i + 1), hasFirstByte: i % 2 === 0 });
+      new Lease(table, slot, { tokens: 300 * (i + 1), hasFirstByte: i % 2 === 0 }, 0, clock.now());
       await clock.advance(7);
     }
     table.scraped(0, { waiting: 3, running: 2, kvUsage: 0.4 }, clock.now());

@@ -123,7 +123,7 @@ export class MemoryPlane implements DataPlane {
     this.clients = new ClientCounts(this.config.settings.limits.perClientRequests);
     const { memoryBytes } = this.config.settings.limits;
     this.memory = new MemoryBudget(memoryBytes === 0 ? 2 ** 30 : memoryBytes, this.clock);
-    this.load = new LoadTable(this.clock);
+    this.load = new LoadTable();
     const write: Log["info"] = (message, fields) => void this.logged.push([message, ...Object.values(fields ?? {})]);
     this.pluginTimes = new PluginTimes(this.clock, silentLog);
     this.pluginTimes.follow(this.config.profile, this.config.settings.limits.pluginMs);

@@ -69,7 +69,7 @@ export function makeView(endpoints: readonly Endpoint[] = [], overrides: Partial
 /** The same as the admin port has it. */
 export function makeShownRouter(endpoints: readonly Endpoint[] = [], config: Partial<ActiveConfig> = {}): ShownRouter {
   const clock = new FakeClock();
-  const load = new LoadTable(clock);
+  const load = new LoadTable();
   const facts = factsOf(endpoints);
   const shown = { ...makeConfig(), ...config };
   return {

@@ -87,7 +87,7 @@ async function meanTtftMs(router: TestRouter, engineUrl: string, salt: string, a
 
 /** Prompt tokens per millisecond, the fast server's first. */
 function ratesOf({ router }: TestRouter): readonly number[] {
-  return router.facts.endpoints.map(({ slot }) => router.load.prefillRate(slot, router.load.nowMs()));
+  return router.facts.endpoints.map(({ slot }) => router.load.prefillRate(slot, performance.now()));
 }
 
 function speedsOf(router: TestRouter): string {

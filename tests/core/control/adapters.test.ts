@@ -25,7 +25,7 @@ const endpoints = [
 /** Four replicas, two of them in service; `respond` says what each answers. */
 function setUp(respond: (sent: Sent) => { status: number; body: string } = () => OK) {
   const clock = new FakeClock();
-  const load = new LoadTable(clock);
+  const load = new LoadTable();
   // As the table of endpoints does: the slots are theirs.
   const facts = factsOf(endpoints.map((each) => ({ ...each, slot: load.slotOf(each.name), generation: 1 })));
   for (const { slot } of facts.endpoints) load.knowAdapters(slot, { names: new Set(["v1"]) });

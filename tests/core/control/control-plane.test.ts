@@ -29,7 +29,7 @@ const list: Source = {
 /** A control plane over discoveries whose `found` the test calls, and replicas that serve what it says. */
 function setUp(discoveries: readonly string[] = ["static"]) {
   const clock = new FakeClock();
-  const load = new LoadTable(clock);
+  const load = new LoadTable();
   /** What each host says on its list; one that is not here refuses. */
   const pages = new Map<string, string>();
   const asked: string[] = [];
@@ -296,8 +296,8 @@ describe("the plan of the next config", () => {
       return { ...next, ejection, plugins: { ...next.plugins, detectors: [named("judge", { detect })] } };
     };
     const fail = (name: string) => {
-      plane.traffic.sent(makeRequest({}), endpoint(name));
-      plane.traffic.failed(makeRequest({}), endpoint(name), "connect-failed", clock.now());
+      plane.traffic.sent(makeRequest({}), endpoint(name), clock.now());
+      plane.traffic.failed(makeRequest({}), endpoint(name), "connect-failed", clock.now(), clock.now());
     };
     plane.prepare(judging(undefined))();
     await clock.advance(1_000);

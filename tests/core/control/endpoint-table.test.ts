@@ -116,10 +116,10 @@ describe("slots", () => {
   test("are not reused while a request is under way", () => {
     const { table, load } = setup();
     table.discovered([spec("a")]);
-    const lease = new Lease(load, 0, { tokens: 100, hasFirstByte: true });
+    const lease = new Lease(load, 0, { tokens: 100, hasFirstByte: true }, 0, 0);
     table.discovered([spec("b")]);
     assert.equal(table.endpoints[0]?.slot, 1);
-    lease.release();
+    lease.release(0);
     table.discovered([spec("b"), spec("c")]);
     assert.equal(table.endpoints[1]?.slot, 0);
   });

@@ -31,7 +31,7 @@ test("only what built-in plugins keep of rules and endpoints is saved; what othe
   tokenScale.reported({ api: "messages", target: "m", parsedTokens: 10, promptParts }, { promptTokens: 600 });
   const document = savedFacts({ ...config, profile: { ...config.profile, scorers, picker } }, kept, {
     facts: factsOf([]),
-    load: new LoadTable(clock),
+    load: new LoadTable(),
     clock,
     tokenScale,
   });

@@ -176,7 +176,7 @@ it("a stream that breaks off after its body was freed is still told from another
   const { plane, send } = setUp(2 ** 20, endpoints);
   const ejector = { sent() {}, ended() {}, failed: ({ name }: { name: string }) => void blamed.push(name), succeeded() {} };
   const records = new EndpointRecords();
-  const traffic = new TrafficWatch({ clock: plane.clock, records, ejector, poolRate: () => 1 });
+  const traffic = new TrafficWatch({ records, ejector, poolRate: () => 1 });
   Object.assign(plane, { traffic });
   // The same bytes fail on both endpoints: the second failure is the request's own.
   for (const endpoint of endpoints) {

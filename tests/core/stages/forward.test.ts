@@ -93,7 +93,7 @@ const isRemoved =
 const isKept =
   (endpoint: Endpoint): Before =>
   (plane) => {
-    setUp({ plane }).forwarding.begin();
+    setUp({ plane }).forwarding.begin(plane.clock.now());
     plane.upstreamOf(endpoint).send(OK);
   };
 
@@ -101,7 +101,7 @@ const isKept =
 const isKeptTwice =
   (endpoint: Endpoint): Before =>
   (plane) => {
-    for (let i = 0; i < 2; i++) setUp({ plane }).forwarding.begin();
+    for (let i = 0; i < 2; i++) setUp({ plane }).forwarding.begin(plane.clock.now());
     for (const socket of plane.upstreamOf(endpoint).sockets) plane.upstreamOf(endpoint).send(OK, socket);
   };
 
@@ -304,7 +304,7 @@ describe("a request is tried in turn", () => {
       for (const make of before) make(plane);
       const connections = () => ENDPOINTS.map((each) => plane.upstreamOf(each).sockets.length);
       const connectionsBefore = connections();
-      forwarding.begin();
+      forwarding.begin(plane.clock.now());
       for (const [endpoint, conduct] of steps) {
         assert.deepEqual(ends, [], "it goes on");
         assert.equal(plane.load.inFlight[endpoint.slot], 1, "it counts where it is");
@@ -353,7 +353,7 @@ describe("404 for a target that the replica does not list", () => {
         plane: makePlane(limits, retries),
         request: makeRequest({ target: "v1", onDemand }),
       });
-      forwarding.begin();
+      forwarding.begin(plane.clock.now());
       plane.upstreamOf(E0).send(MISSING);
       assert.deepEqual(ends, [end]);
       assert.equal(response.status, end === "complete" ? 404 : 0);
@@ -366,7 +366,7 @@ describe("404 for a target that the replica does not list", () => {
 describe("what the client gets", () => {
   it("is one response only, that of the last try", () => {
     const { plane, response, forwarding } = setUp();
-    forwarding.begin();
+    forwarding.begin(plane.clock.now());
     plane.upstreamOf(E0).send(jsonAnswer('{"error":"full"}', "503 Service Unavailable"));
     plane.upstreamOf(E1).send(OK);
     assert.deepEqual([response.status, response.body, response.ending], [200, '{"ok":true}', "end"]);
@@ -375,7 +375,7 @@ describe("what the client gets", () => {
 
   it("of a replica that is full while there is no other is that response, whole", () => {
     const { plane, response, forwarding } = setUp({ limits: { retries: 0 } });
-    forwarding.begin();
+    forwarding.begin(plane.clock.now());
     plane.upstreamOf(E0).send(jsonAnswer('{"error":"full"}', "503 Service Unavailable", "Retry-After: 7\r\n"));
     assert.deepEqual([response.status, response.body, response.ending], [503, '{"error":"full"}', "end"]);
     assert.match(response.lines, /Retry-After: 7\r\n/);
@@ -387,7 +387,7 @@ describe("each try", () => {
     const plane = makePlane();
     const body = Buffer.from("a prompt that is longer than a block. ".repeat(10));
     const prefixOf = () => plane.prefixIndex.match({ api: "chat", target: "base", cacheSalt: "" }, body, [[0, body.length]], 100);
-    setUp({ plane, request: makeRequest({ promptTokens: 100, prefix: prefixOf() }) }).forwarding.begin();
+    setUp({ plane, request: makeRequest({ promptTokens: 100, prefix: prefixOf() }) }).forwarding.begin(plane.clock.now());
     plane.upstreamOf(E0).refuse();
     plane.upstreamOf(E1).send(jsonAnswer("{}", "503 Service Unavailable"));
     plane.upstreamOf(E2).send(OK);
@@ -406,7 +406,7 @@ describe("each try", () => {
       profile: { chosen: [{ name: "p", type: "p", plugin }] },
     });
     isSaturated(E1)(plane);
-    setUp({ plane }).forwarding.begin();
+    setUp({ plane }).forwarding.begin(plane.clock.now());
     plane.upstreamOf(E0).refuse();
     plane.upstreamOf(E2).send(OK);
     assert.deepEqual(told, ["e0", "e2"], "nothing was sent to e1");
@@ -423,7 +423,7 @@ describe("what was delivered", () => {
 
   it("of a whole response: all of it, timed by the router's clock", async () => {
     const { plane, forwarding } = setUp();
-    forwarding.begin();
+    forwarding.begin(plane.clock.now());
     const usage = '"usage":{"prompt_tokens":7,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":3}}';
     const body = `{${usage}}`;
     await plane.clock.advance(40);
@@ -464,7 +464,7 @@ describe("what was delivered", () => {
     it(`when it is closed ${name}: what there was, one aborted try, and a connection that is closed`, () => {
       const world = setUp();
       const { plane, forwarding, ends } = world;
-      forwarding.begin();
+      forwarding.begin(plane.clock.now());
       reach(world);
       const delivered = forwarding.close();
       for (const [key, value] of Object.entries(delivery)) assert.deepEqual(delivered[key as keyof Delivery], value, key);
@@ -516,7 +516,7 @@ describe("what was delivered", () => {
   for (const [name, run, isFree] of free) {
     it(`the body is ${isFree ? "free" : "not known to be free"} when the request is ${name}`, () => {
       const world = setUp();
-      world.forwarding.begin();
+      world.forwarding.begin(world.plane.clock.now());
       run(world);
       assert.equal(world.forwarding.close().isBodyFree, isFree);
     });
@@ -526,7 +526,7 @@ describe("what was delivered", () => {
 describe("a client that takes bytes again", () => {
   it("lets the replica go on, whichever it is by now", () => {
     const { plane, response, forwarding } = setUp();
-    forwarding.begin();
+    forwarding.begin(plane.clock.now());
     plane.upstreamOf(E0).refuse();
     response.hasRoom = false;
     plane.upstreamOf(E1).send(STREAM_HEAD + chunkOf("data: 1\n\n"));

@@ -28,7 +28,7 @@ function begin() {
     plane,
   };
   const owner = { responded: () => true, missedTarget: () => true, completed() {}, delivered: () => true, failed() {} };
-  const exchange = new Exchange(endpoint, plane.poolOf(endpoint).take(true)!, sending, response, owner);
+  const exchange = new Exchange(endpoint, plane.poolOf(endpoint).take(true)!, sending, response, owner, plane.clock.now());
   exchange.begin();
   return { plane, upstream: plane.upstreamOf(endpoint), response, exchange };
 }

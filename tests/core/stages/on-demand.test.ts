@@ -13,7 +13,7 @@ const endpoints = [makeEndpoint(0), makeEndpoint(1), makeEndpoint(2, { phase: "n
 
 function makePlane() {
   const clock = new FakeClock();
-  const load = new LoadTable(clock);
+  const load = new LoadTable();
   load.knowAdapters(0, { names: new Set() });
   load.knowAdapters(2, { names: new Set() });
   return { clock, load, facts: factsOf(endpoints) };

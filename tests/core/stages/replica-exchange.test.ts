@@ -57,21 +57,28 @@ function begin(overrides: Overrides = {}): World {
   };
   const connection = plane.poolOf(endpoint).take(true)!;
   const sending = { request, headAtMs: 0, draft, openingEvents, keepAlive: undefined, config: plane.config, plane };
-  const exchange: Exchange = new Exchange(endpoint, connection, sending, response, {
-    responded(status) {
-      told.push(`responded ${status}`);
-      if (!isRelayed) exchange.drop(status);
-      return isRelayed;
+  const exchange: Exchange = new Exchange(
+    endpoint,
+    connection,
+    sending,
+    response,
+    {
+      responded(status) {
+        told.push(`responded ${status}`);
+        if (!isRelayed) exchange.drop(status);
+        return isRelayed;
+      },
+      missedTarget() {
+        told.push("missed the target");
+        if (!isRelayed) exchange.drop(404);
+        return isRelayed;
+      },
+      delivered: () => true,
+      completed: () => void told.push("completed"),
+      failed: (failure, isDelivered) => void told.push(`failed ${failure} ${isDelivered ? "delivered" : "not delivered"}`),
     },
-    missedTarget() {
-      told.push("missed the target");
-      if (!isRelayed) exchange.drop(404);
-      return isRelayed;
-    },
-    delivered: () => true,
-    completed: () => void told.push("completed"),
-    failed: (failure, isDelivered) => void told.push(`failed ${failure} ${isDelivered ? "delivered" : "not delivered"}`),
-  });
+    plane.clock.now(),
+  );
   exchange.begin();
   return { plane, upstream: plane.upstreamOf(endpoint), response, exchange, told };
 }

@@ -46,17 +46,24 @@ function begin(isRelayed: boolean, endpoint: Endpoint = makeEndpoint(0)) {
   const request = makeRequest({ target: "v1", rule: "food", onDemand: "configured", isStream: true });
   const draft = { method: "POST", pathAndQuery: "/v1/completions", lines: "", credentialLines: "", body: [] };
   const sending = { request, headAtMs: 0, draft, openingEvents: 0, keepAlive: undefined, config: plane.config, plane };
-  const exchange: Exchange = new Exchange(endpoint, plane.poolOf(endpoint).take(true)!, sending, response, {
-    responded: (status) => told.push(`responded ${status}`) > 0,
-    missedTarget() {
-      told.push("missed the target");
-      if (!isRelayed) exchange.drop(404);
-      return isRelayed;
+  const exchange: Exchange = new Exchange(
+    endpoint,
+    plane.poolOf(endpoint).take(true)!,
+    sending,
+    response,
+    {
+      responded: (status) => told.push(`responded ${status}`) > 0,
+      missedTarget() {
+        told.push("missed the target");
+        if (!isRelayed) exchange.drop(404);
+        return isRelayed;
+      },
+      delivered: () => true,
+      completed: () => void told.push("completed"),
+      failed: (failure) => void told.push(`failed ${failure}`),
     },
-    delivered: () => true,
-    completed: () => void told.push("completed"),
-    failed: (failure) => void told.push(`failed ${failure}`),
-  });
+    plane.clock.now(),
+  );
   exchange.begin();
   const standing = () => plane.load.unlisted.at(0, "v1", plane.clock.now())?.standing;
   return { plane, upstream: plane.upstreamOf(endpoint), response, exchange, told, standing };

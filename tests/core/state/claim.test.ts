@@ -7,7 +7,6 @@ import { LoadTable } from "../../../core/state/load.ts";
 import { PrefixIndex } from "../../../core/state/prefix-index.ts";
 import { DEFAULT_RATE } from "../../../core/state/replica-speeds.ts";
 import { makeEndpoint, makePrefix, makeRequest } from "../../support/endpoints.ts";
-import { FakeClock } from "../../support/fake-clock.ts";
 import { outstanding } from "../../support/router.ts";
 
 const PROMPT = new TextEncoder().encode("once upon a time there was a router, ".repeat(200));
@@ -16,7 +15,7 @@ const USAGE: Usage = { promptTokens: TOKENS, outputTokens: 50, cachedTokens: 0 }
 
 /** One endpoint whose cache is believed to hold the first half of the prompt. */
 function setUp() {
-  const load = new LoadTable(new FakeClock());
+  const load = new LoadTable();
   const index = new PrefixIndex({ blockBytes: 64, maxBytes: 2 ** 20, countGenerated: true, secret: [1, 2, 3, 4, 5, 6] });
   const slot = load.slotOf("a");
   const current = (): Endpoint => makeEndpoint(slot, { name: "a", generation: load.generationOf(slot) });
@@ -24,13 +23,13 @@ function setUp() {
     index.match({ api: "chat", target: "base", cacheSalt: "" }, PROMPT, [[0, bytes]], Math.round(bytes / 4));
   const requestOf = (bytes: number) =>
     makeRequest({ isStream: true, promptTokens: Math.round(bytes / 4), prefix: prefixOf(bytes) });
-  const claim = (bytes: number, endpoint = current()) => new Claim(requestOf(bytes), endpoint, load, index);
+  const claim = (bytes: number, endpoint = current()) => new Claim(requestOf(bytes), endpoint, load, index, 0);
   /** All that is believed of the slot. */
   const believed = () => {
     const prefix = prefixOf(PROMPT.length);
     return [prefix.matchedBlocks(slot), prefix.matchedTokens(slot), index.stats().slots[0]?.tokens];
   };
-  claim(PROMPT.length / 2).release();
+  claim(PROMPT.length / 2).release(0);
   return { load, index, slot, current, claim, believed };
 }
 
@@ -45,9 +44,9 @@ describe("what is claimed of an endpoint", () => {
   ];
   for (const [name, promptTokens, matched, uncached] of rows) {
     it(`${name}: ${uncached} tokens of work`, () => {
-      const load = new LoadTable(new FakeClock());
+      const load = new LoadTable();
       const request = makeRequest({ promptTokens, prefix: makePrefix(10, 100, [0, 0, matched]) });
-      const claim = new Claim(request, makeEndpoint(2), load, undefined);
+      const claim = new Claim(request, makeEndpoint(2), load, undefined, 0);
       assert.equal(claim.predictedTokens, matched * 100);
       assert.deepEqual(outstanding({ load }), { inFlight: 1, prefillTokens: uncached });
       assert.equal(load.inFlight[2], 1);
@@ -67,7 +66,7 @@ describe("a prompt with parts that are not text", () => {
   const claimParts = ({ load, index, current }: ReturnType<typeof setUp>) => {
     const prefix = index.match({ api: "chat", target: "base", cacheSalt: "" }, PROMPT, [[0, PROMPT.length]], TOKENS);
     const request = makeRequest({ isStream: true, promptTokens: TOKENS, prefix, promptParts: [part] });
-    return new Claim(request, current(), load, index);
+    return new Claim(request, current(), load, index, 0);
   };
 
   it("is believed cached from the first byte of its response on", () => {
@@ -75,7 +74,7 @@ describe("a prompt with parts that are not text", () => {
     const before = setup.believed();
     const claim = claimParts(setup);
     assert.deepEqual(setup.believed(), before);
-    claim.firstByte();
+    claim.firstByte(0);
     assert.notDeepEqual(setup.believed(), before);
   });
 
@@ -84,21 +83,27 @@ describe("a prompt with parts that are not text", () => {
     const before = setup.believed();
     const claim = claimParts(setup);
     claim.withdraw();
-    claim.firstByte();
-    claim.release();
+    claim.firstByte(0);
+    claim.release(0);
     assert.deepEqual(setup.believed(), before);
   });
 
   it("teaches no speed, because its tokens are guessed", () => {
     let nowMs = 0;
-    const load = new LoadTable({ now: () => nowMs });
+    const load = new LoadTable();
     const slot = load.slotOf("a");
     for (let i = 0; i < 200; i++) {
       const request = makeRequest({ isStream: true, promptTokens: 16_384, promptParts: [part] });
-      const claim = new Claim(request, makeEndpoint(slot, { name: "a", generation: load.generationOf(slot) }), load, undefined);
+      const claim = new Claim(
+        request,
+        makeEndpoint(slot, { name: "a", generation: load.generationOf(slot) }),
+        load,
+        undefined,
+        nowMs,
+      );
       nowMs += 1;
-      claim.firstByte();
-      claim.release();
+      claim.firstByte(nowMs);
+      claim.release(nowMs);
     }
     assert.ok(load.prefillRate(slot, nowMs) < 100, `${load.prefillRate(slot, nowMs)} tokens/ms`);
   });
@@ -106,18 +111,25 @@ describe("a prompt with parts that are not text", () => {
 
 describe("the speed of a replica", () => {
   const PROMPT_TOKENS = 16_000;
-  /** The speed after some prompts; each claim is ended by `end`, which is handed a way to let time pass. */
-  function rateAfter(end: (claim: Claim, pass: (ms: number) => void) => void): number {
+  /** The speed after some prompts; each claim is ended by `end`, which is handed a way to let time pass that returns the time. */
+  function rateAfter(end: (claim: Claim, pass: (ms: number) => number) => void): number {
     let nowMs = 0;
-    const load = new LoadTable({ now: () => nowMs });
+    const load = new LoadTable();
     const slot = load.slotOf("a");
     for (let i = 0; i < 20; i++) {
       const request = makeRequest({ isStream: true, promptTokens: PROMPT_TOKENS });
-      const claim = new Claim(request, makeEndpoint(slot, { name: "a", generation: load.generationOf(slot) }), load, undefined);
+      const claim = new Claim(
+        request,
+        makeEndpoint(slot, { name: "a", generation: load.generationOf(slot) }),
+        load,
+        undefined,
+        nowMs,
+      );
       end(claim, (ms) => {
         nowMs += ms;
+        return nowMs;
       });
-      claim.release();
+      claim.release(nowMs);
     }
     return load.prefillRate(slot, nowMs);
   }
@@ -126,8 +138,7 @@ describe("the speed of a replica", () => {
     [
       "is measured at the first byte",
       (claim, pass) => {
-        pass(1_000);
-        claim.firstByte();
+        claim.firstByte(pass(1_000));
         pass(60_000);
       },
       16,
@@ -135,8 +146,7 @@ describe("the speed of a replica", () => {
     [
       "is measured with the tokens that the replica reports, where it reports them",
       (claim, pass) => {
-        pass(1_000);
-        claim.firstByte();
+        claim.firstByte(pass(1_000));
         claim.report(usage(PROMPT_TOKENS / 2));
       },
       8,
@@ -144,18 +154,16 @@ describe("the speed of a replica", () => {
     [
       "is not measured by errors: a replica that fails fast is no fast one",
       (claim, pass) => {
-        pass(1);
         claim.withdraw();
-        claim.firstByte();
+        claim.firstByte(pass(1));
       },
       DEFAULT_RATE,
     ],
     [
       "is not measured by errors that come after computing, which leave no time for the next prompt",
       (claim, pass) => {
-        pass(1_000);
         claim.withdraw();
-        claim.firstByte();
+        claim.firstByte(pass(1_000));
         pass(10);
       },
       DEFAULT_RATE,
@@ -171,11 +179,17 @@ describe("the speed of a replica", () => {
 
   it("is known at the first byte: those that still generate count too", () => {
     let nowMs = 0;
-    const load = new LoadTable({ now: () => nowMs });
+    const load = new LoadTable();
     const slot = load.slotOf("a");
-    const claim = new Claim(makeRequest({ isStream: true, promptTokens: PROMPT_TOKENS }), makeEndpoint(slot), load, undefined);
+    const claim = new Claim(
+      makeRequest({ isStream: true, promptTokens: PROMPT_TOKENS }),
+      makeEndpoint(slot),
+      load,
+      undefined,
+      nowMs,
+    );
     nowMs += 500;
-    claim.firstByte();
+    claim.firstByte(nowMs);
     assert.equal(load.prefillRate(slot, nowMs), PROMPT_TOKENS / 500);
   });
 });
@@ -192,7 +206,7 @@ describe("a claim that is told late", () => {
     it(`${word}: changes what is believed of the replica that it was sent to`, () => {
       const { claim, believed } = setUp();
       const one = claim(PROMPT.length);
-      one.release();
+      one.release(0);
       const before = believed();
       tell(one);
       assert.notDeepEqual(believed(), before);
@@ -212,8 +226,8 @@ describe("a claim that is told late", () => {
         const before = believed();
         tell(one);
         assert.deepEqual(believed(), before);
-        one.release();
-        successor.release();
+        one.release(0);
+        successor.release(0);
         assert.deepEqual(outstanding({ load }), { inFlight: 0, prefillTokens: 0 });
       });
     }
@@ -222,7 +236,7 @@ describe("a claim that is told late", () => {
       const { load, index, slot, current, claim, believed } = setUp();
       const one = claim(PROMPT.length);
       load.retire("a");
-      one.release();
+      one.release(0);
       assert.equal(load.slotOf("b"), slot);
       index.forget(slot);
       claim(PROMPT.length, current());

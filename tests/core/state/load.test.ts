@@ -20,8 +20,8 @@ describe("a lease", () => {
   for (const [name, steps, inFlight, prefillTokens] of rows) {
     test(name, () => {
       const table = new LoadTable();
-      const lease = new Lease(table, 5, work(700));
-      for (const step of steps) lease[step]();
+      const lease = new Lease(table, 5, work(700), 0, 0);
+      for (const step of steps) lease[step](0);
       assert.equal(table.inFlight[5], inFlight);
       assert.equal(table.prefillTokens[5], prefillTokens);
       assert.equal(sum(table.inFlight), inFlight, "no other slot is touched");
@@ -41,11 +41,11 @@ describe("a lease", () => {
         const leases = new Map<number, Lease>();
         for (const { lease, slot, tokens, what } of steps) {
           const held = leases.get(lease);
-          if (held === undefined) leases.set(lease, new Lease(table, slot, work(tokens)));
-          else held[what]();
+          if (held === undefined) leases.set(lease, new Lease(table, slot, work(tokens), 0, 0));
+          else held[what](0);
           assert.ok([0, 1, 2, 3].every((each) => table.inFlight[each]! >= 0 && table.prefillTokens[each]! >= 0));
         }
-        for (const lease of leases.values()) lease.release();
+        for (const lease of leases.values()) lease.release(0);
         assert.equal(sum(table.inFlight), 0);
         assert.equal(sum(table.prefillTokens), 0);
       }),
@@ -63,20 +63,20 @@ describe("slots", () => {
     const table = new LoadTable();
     const slot = table.slotOf("a");
     table.scraped(slot, { waiting: 3, running: 2, kvUsage: 0.5 }, 100);
-    const lease = new Lease(table, slot, work(10));
+    const lease = new Lease(table, slot, work(10), 0, 0);
     table.retire("a");
     assert.equal(table.slotOf("b"), 1);
-    lease.release();
+    lease.release(0);
     assert.equal(table.slotOf("c"), slot);
     assert.ok([table.waiting, table.running, table.kvUsage, table.scrapedAtMs].every((column) => Number.isNaN(column[slot])));
   });
 
   test("a name that comes back while its old requests run gets another slot", () => {
     const table = new LoadTable();
-    const lease = new Lease(table, table.slotOf("a"), work(10));
+    const lease = new Lease(table, table.slotOf("a"), work(10), 0, 0);
     table.retire("a");
     assert.equal(table.slotOf("a"), 1);
-    lease.release();
+    lease.release(0);
     assert.equal(sum(table.inFlight), 0);
   });
 

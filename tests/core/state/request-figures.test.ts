@@ -12,9 +12,10 @@ const e1 = makeEndpoint(1);
 const at = (endpoint: string, result: number | "reset" | "aborted") => ({ endpoint, result, startedMs: 0, endedMs: 1 });
 
 function figuresAfter(...outcomes: readonly Partial<Outcome>[]): RequestFigures {
-  const figures = new RequestFigures(new FakeClock());
+  const clock = new FakeClock();
+  const figures = new RequestFigures(clock);
   figures.follow([e0, e1]);
-  for (const outcome of outcomes) figures.ended(makeOutcome(outcome));
+  for (const outcome of outcomes) figures.ended(makeOutcome(outcome), clock.now());
   return figures;
 }
 

@@ -355,10 +355,10 @@ describe("sources", () => {
     const { calls, clock, load, prober } = await inService({ sources: [modelList, lazy] }, withMetrics);
     await clock.advance(20_000);
     assert.deepEqual(fetchesSince(calls, 0), [5_000, 10_000, 15_000, 20_000]);
-    const lease = new Lease(load, 0, { tokens: 10, hasFirstByte: true });
+    const lease = new Lease(load, 0, { tokens: 10, hasFirstByte: true }, 0, clock.now());
     await clock.advance(3_000);
     assert.deepEqual(fetchesSince(calls, 20_000), [1_000, 2_000, 3_000]);
-    lease.release();
+    lease.release(clock.now());
     await clock.advance(7_000);
     assert.deepEqual(fetchesSince(calls, 23_000), [1_000, 6_000]);
     assert.equal(load.freshness[0], 1, "numbers do not fade before the next fetch is due");
@@ -377,11 +377,11 @@ describe("sources", () => {
   for (const missing of [404, 501, "no metrics"] as const) {
     test(`a replica without metrics (${missing}) is asked once a minute, even when busy`, async () => {
       const { calls, clock, load, prober } = await inService({ sources: [modelList, lazy] }, { ...UP, "/metrics": missing });
-      const lease = new Lease(load, 0, { tokens: 10, hasFirstByte: true });
+      const lease = new Lease(load, 0, { tokens: 10, hasFirstByte: true }, 0, clock.now());
       await clock.advance(120_000);
       assert.deepEqual(fetchesSince(calls, 0), [60_000, 120_000]);
       assert.equal(load.freshness[0], 0);
-      lease.release();
+      lease.release(clock.now());
       prober.stop();
     });
   }
