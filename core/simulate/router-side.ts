@@ -8,6 +8,7 @@ import { seededRandom } from "../contract/test-kit.ts";
 import { KeptState } from "../control/kept-state.ts";
 import { buildPluginSet } from "../control/plugin-set.ts";
 import { PoolWatch } from "../control/pool-watch.ts";
+import { PluginFaults } from "../stages/plugin-faults.ts";
 import type { ForwardPlane } from "../stages/sending.ts";
 import { type Facts, factsOf } from "../state/facts.ts";
 import { LoadTable } from "../state/load.ts";
@@ -82,6 +83,7 @@ export function makeRouterSide(options: RouterSideOptions): RouterSide {
     retryBudget: new RetryBudget(retries),
     silences: undefined,
     connectFailed: ({ slot }) => probes[slot]!.connectFailed(),
+    pluginFaults: new PluginFaults(clock, silentLog),
     checkModels() {},
     ejections: () => facts.endpoints.map((endpoint) => watch.ejectionsOf(endpoint)),
     dispose: plugins.dispose,

@@ -1,11 +1,12 @@
-import type { Profile } from "../active-config.ts";
+import type { Named, Profile } from "../active-config.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import { firstTokenMs, uncachedTokens } from "../contract/expected-wait.ts";
-import type { LatencyTargets } from "../contract/latency-estimator.ts";
+import type { LatencyEstimator, LatencyTargets } from "../contract/latency-estimator.ts";
 import type { LoadView } from "../contract/load-view.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 import { ignoresPromise } from "../contract/returned-promise.ts";
 import { numberFrom } from "./number-from.ts";
+import { faultText, type PluginFaults } from "./plugin-faults.ts";
 
 /** What was expected of one try when it began. */
 export interface ExpectedLatency {
@@ -25,19 +26,31 @@ export function expectedLatency(
   request: InferenceRequest,
   endpoint: Endpoint,
   load: LoadView,
+  faults: Pick<PluginFaults, "report">,
 ): ExpectedLatency {
   if (request.promptTokens === 0) return NOTHING_EXPECTED;
   if (estimator === undefined) return ownExpectation(request, endpoint, load);
   const { plugin } = estimator;
+  const targets = targetsBy(estimator, request, faults);
   try {
-    return {
-      firstTokenMs: numberFrom(plugin.firstTokenMs(request, endpoint, load)),
-      tokenMs: numberFrom(plugin.tokenMs(request, endpoint, load)),
-      targets: targetsFrom(plugin.targets(request)),
-    };
+    const firstTokenMs = numberFrom(plugin.firstTokenMs(request, endpoint, load));
+    return { firstTokenMs, tokenMs: numberFrom(plugin.tokenMs(request, endpoint, load)), targets };
   } catch {
-    // The decision has recorded what its times throw; what only `targets` throws is not recorded.
-    return ownExpectation(request, endpoint, load);
+    // The decision has recorded it.
+    return { ...ownExpectation(request, endpoint, load), targets };
+  }
+}
+
+function targetsBy(
+  { name, file, plugin }: Named<LatencyEstimator>,
+  request: InferenceRequest,
+  faults: Pick<PluginFaults, "report">,
+): LatencyTargets | undefined {
+  try {
+    return targetsFrom(plugin.targets(request));
+  } catch (thrown) {
+    faults.report(name, faultText(thrown, file));
+    return undefined;
   }
 }
 

@@ -101,7 +101,7 @@ export class Exchange implements ResponseReader {
     this.beganAtMs = nowMs;
     const before = plane.load.at(nowMs);
     this.#tokensAhead = before.remainingPrefill(endpoint.slot);
-    this.expected = expectedLatency(config.profile, request, endpoint, before);
+    this.expected = expectedLatency(config.profile, request, endpoint, before, plane.pluginFaults);
     tellChosen(config.profile, request, endpoint, before, plane.log);
     this.#claim = new Claim(request, endpoint, plane.load, plane.prefixIndex, nowMs);
     this.#tokensAhead += this.#claim.uncachedTokens;

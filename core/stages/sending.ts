@@ -13,6 +13,7 @@ export type ForwardPlane = Pick<
   | "connectFailed"
   | "load"
   | "log"
+  | "pluginFaults"
   | "poolOf"
   | "prefixIndex"
   | "random"

@@ -1,11 +1,13 @@
 /**
  * Measures what a request and a stream cost in this router and in other proxies, side by side in one run:
- * `npm run bench -- [--quick] [--only node24,nginx] [--repeats N] [--profile]`. CPU time of the proxy's processes comes first;
- * requests per second mean little where proxy, load and upstream share a few cores.
+ * `npm run bench -- --help` has the switches. CPU time of the proxy's processes comes first; requests per second mean little where
+ * proxy, load and upstream share a few cores.
  */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { numberArgument } from "../../core/cli/number-argument.ts";
+import { UsageError } from "../../core/cli/usage.ts";
 import { type Bench, type Cell, cells, FULL, QUICK } from "./cells.ts";
 import {
   type Driver,
@@ -25,16 +27,50 @@ const SETTLE_MS = 1_500;
 /** What a cell and the end of a run may still take once the time is up. */
 const RESERVE_MS = 6_000;
 
-const { values } = parseArgs({
-  options: {
-    quick: { type: "boolean", default: false },
-    only: { type: "string" },
-    repeats: { type: "string" },
-    profile: { type: "boolean", default: false },
-  },
-});
-const size = values.quick ? QUICK : FULL;
-const repeats = Math.max(1, Number(values.repeats ?? (values.quick ? 1 : 3)) || 1);
+const HELP = `Usage: npm run bench -- [options]
+
+Measures what requests and streams cost in this router and in other proxies, side by side. Those that are not installed are left out.
+
+  --only A,B,...   only these: ${contenders()
+    .map(({ name }) => name)
+    .join(", ")}
+  --repeats N      starts all afresh so often, and takes the median (default 3; with --quick 1)
+  --quick          fewer requests: a minute and a half instead of ten minutes
+  --profile        profiles this router instead, one runtime after the other
+  --help           shows this text
+`;
+
+const SWITCHES = {
+  only: { type: "string" },
+  repeats: { type: "string" },
+  quick: { type: "boolean", default: false },
+  profile: { type: "boolean", default: false },
+  help: { type: "boolean", short: "h", default: false },
+} as const;
+
+function readArguments() {
+  try {
+    const { values } = parseArgs({ options: SWITCHES });
+    const repeats = numberArgument("--repeats", values.repeats ?? (values.quick ? "1" : "3"), 1, 100, true);
+    return { ...values, repeats, only: values.only?.split(",").map(knownProxy) };
+  } catch (thrown) {
+    console.error(thrown instanceof Error ? thrown.message : thrown);
+    process.exit(2);
+  }
+}
+
+function knownProxy(name: string): string {
+  const known = contenders().map((proxy) => proxy.name);
+  if (!known.includes(name)) throw new UsageError(`No proxy is called ${name}; there are ${known.join(", ")}.`);
+  return name;
+}
+
+const asked = readArguments();
+if (asked.help) {
+  console.log(HELP);
+  process.exit(0);
+}
+const size = asked.quick ? QUICK : FULL;
 const endMs = performance.now() + size.limitMs;
 const notes: string[] = [];
 
@@ -47,12 +83,7 @@ function note(line: string): void {
 
 /** Those asked for by name, or those that run by default; without what isn't installed here. */
 function chosenProxies(): readonly Contender[] {
-  const all = contenders();
-  const known = all.map(({ name }) => name);
-  const asked = values.only?.split(",");
-  const unknown = asked?.filter((name) => !known.includes(name)) ?? [];
-  if (unknown.length > 0) throw new Error(`No proxy is called ${unknown.join(", ")}; there are ${known.join(", ")}.`);
-  const wanted = all.filter(({ name, isDefault }) => asked?.includes(name) ?? isDefault);
+  const wanted = contenders().filter(({ name, isDefault }) => asked.only?.includes(name) ?? isDefault);
   const missing = wanted.filter((proxy) => !isInstalled(proxy));
   for (const { name, program } of missing) note(`${name} is left out: ${program} is not installed.`);
   return wanted.filter(isInstalled);
@@ -110,13 +141,13 @@ async function main(): Promise<void> {
   if (chosen.length === 0) throw new Error("None of them is installed, so there is nothing to measure.");
   const upstream = await startUpstream();
   const driver = startDriver();
-  if (values.profile) return profile(chosen, upstream, driver);
+  if (asked.profile) return profile(chosen, upstream, driver);
   const run: Run[number][] = [];
   let longestMs = 0;
-  for (let index = 0; index < repeats; index++) {
+  for (let index = 0; index < asked.repeats; index++) {
     const beginMs = performance.now();
     if (beginMs + longestMs > endMs - RESERVE_MS) {
-      note(`The time allows ${index} of ${repeats} repeats.`);
+      note(`The time allows ${index} of ${asked.repeats} repeats.`);
       break;
     }
     run.push(await oneRepeat(index, chosen, upstream, driver));
