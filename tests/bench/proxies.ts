@@ -66,7 +66,7 @@ function ours(): readonly Contender[] {
   const [firstNode] = (process.env["SIGNALBOX_NODES"] ?? "").split(":").filter(Boolean);
   return [
     router(nodeName(firstNode), firstNode ?? process.execPath, []),
-    router("deno", join(BIN, "deno"), ["run", "-A", "--no-check", "--no-lock"]),
+    router("deno", join(BIN, "deno"), ["run", "-A", "--no-check", "--no-lock", "--v8-flags=--no-memory-reducer"]),
     router("bun", join(BIN, "bun"), []),
   ];
 }
