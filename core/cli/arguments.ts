@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import type { CheckOptions } from "../../config/check.ts";
-import { UsageError } from "./usage.ts";
+import { switchError, UsageError } from "./usage.ts";
 
 export interface StartArguments {
   readonly urls: readonly string[];
@@ -46,8 +46,7 @@ function parse(argv: readonly string[], options: Options) {
   try {
     return parseArgs({ args: [...argv], options, allowPositionals: true, strict: true });
   } catch (thrown) {
-    const message = thrown instanceof Error ? thrown.message : String(thrown);
-    throw new UsageError(`${message.split(". To specify")[0]}; "signalbox --help" lists the switches.`);
+    throw switchError(thrown, '"signalbox --help"');
   }
 }
 

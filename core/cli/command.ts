@@ -4,7 +4,7 @@ import { durationMs } from "../../config/units.ts";
 import type { EndpointUrl } from "../contract/endpoint.ts";
 import type { Definition } from "../contract/plugin.ts";
 import { parseEndpointUrl } from "../control/endpoint-url.ts";
-import { UsageError } from "./usage.ts";
+import { switchError, UsageError } from "./usage.ts";
 
 /** One switch of a command, such as --json or --for TIME. */
 export interface Switch {
@@ -70,8 +70,7 @@ function parsed(argv: readonly string[], options: NonNullable<NonNullable<Parame
   try {
     return parseArgs({ args: [...argv], options, allowPositionals: true, strict: true });
   } catch (thrown) {
-    const message = thrown instanceof Error ? thrown.message : String(thrown);
-    throw new UsageError(`${message.split(". To specify")[0]}; --help lists the switches.`);
+    throw switchError(thrown, "--help");
   }
 }
 

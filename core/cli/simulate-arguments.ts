@@ -5,7 +5,7 @@ import type { SimulationSettings } from "../simulate/simulation.ts";
 import { MAX_SLOTS } from "../state/load.ts";
 import { FAULT_HELP, faultArgument } from "./fault-argument.ts";
 import { numberArgument } from "./number-argument.ts";
-import { UsageError } from "./usage.ts";
+import { switchError, UsageError } from "./usage.ts";
 
 export const SIMULATE_HELP = `Usage: signalbox simulate TRACE... [-f CONFIG]... [options]
 
@@ -112,8 +112,7 @@ function parse(argv: readonly string[]) {
   try {
     return parseArgs({ args: [...argv], options: SWITCHES, allowPositionals: true, strict: true });
   } catch (thrown) {
-    const message = thrown instanceof Error ? thrown.message : String(thrown);
-    throw new UsageError(`${message.split(/\.?\n|\. To specify/)[0]}; "signalbox simulate --help" lists the switches.`);
+    throw switchError(thrown, '"signalbox simulate --help"');
   }
 }
 

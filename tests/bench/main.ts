@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { numberArgument } from "../../core/cli/number-argument.ts";
-import { UsageError } from "../../core/cli/usage.ts";
+import { switchError, UsageError } from "../../core/cli/usage.ts";
 import { type Bench, type Cell, cells, FULL, QUICK } from "./cells.ts";
 import {
   type Driver,
@@ -54,7 +54,7 @@ function readArguments() {
     const repeats = numberArgument("--repeats", values.repeats ?? (values.quick ? "1" : "3"), 1, 100, true);
     return { ...values, repeats, only: values.only?.split(",").map(knownProxy) };
   } catch (thrown) {
-    console.error(thrown instanceof Error ? thrown.message : thrown);
+    console.error((thrown instanceof UsageError ? thrown : switchError(thrown, '"npm run bench -- --help"')).message);
     process.exit(2);
   }
 }

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { numberArgument } from "../../../core/cli/number-argument.ts";
-import { UsageError } from "../../../core/cli/usage.ts";
+import { switchError, UsageError } from "../../../core/cli/usage.ts";
 import { REPLICAS } from "./matrix.ts";
 
 export const HELP = `Usage: npm run bench:routing -- [TRACE...] [options]
@@ -66,7 +66,6 @@ function parse(argv: readonly string[]) {
   try {
     return parseArgs({ args: [...argv], options: SWITCHES, allowPositionals: true, strict: true });
   } catch (thrown) {
-    const message = thrown instanceof Error ? thrown.message : String(thrown);
-    throw new UsageError(`${message.split(/\.?\n|\. To specify/)[0]}; "npm run bench:routing -- --help" lists the switches.`);
+    throw switchError(thrown, '"npm run bench:routing -- --help"');
   }
 }
