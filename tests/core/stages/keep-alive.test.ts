@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { keepAliveRule } from "../../../core/stages/keep-alive.ts";
-import { Exchange } from "../../../core/stages/replica-exchange.ts";
-import { makeEndpoint, makeRequest } from "../../support/endpoints.ts";
+import { beginExchange } from "../../support/exchange.ts";
 import { MemoryPlane, makeIncoming } from "../../support/memory-plane.ts";
-import { RecordedResponse } from "../../support/recorded-response.ts";
 import { chunkOf, LAST_CHUNK, STREAM_HEAD } from "../../support/scripted-replica.ts";
 
 const PERIOD_MS = 1_000;
@@ -14,24 +12,7 @@ const KEEP_ALIVE = ": keep-alive\n\n";
 const EVENT = "data: 1\n\n";
 const CLOSE_HEAD = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
 
-function begin() {
-  const endpoint = makeEndpoint(0);
-  const plane = new MemoryPlane({ endpoints: [endpoint] });
-  const response = new RecordedResponse();
-  const sending = {
-    request: makeRequest({ isStream: true }),
-    headAtMs: 0,
-    draft: { method: "POST", pathAndQuery: "/", lines: "", credentialLines: "", body: [] },
-    openingEvents: 0,
-    keepAlive: { event: Buffer.from(KEEP_ALIVE), periodMs: PERIOD_MS },
-    config: plane.config,
-    plane,
-  };
-  const owner = { responded: () => true, missedTarget: () => true, completed() {}, delivered: () => true, failed() {} };
-  const exchange = new Exchange(endpoint, plane.poolOf(endpoint).take(true)!, sending, response, owner, plane.clock.now());
-  exchange.begin();
-  return { plane, upstream: plane.upstreamOf(endpoint), response, exchange };
-}
+const begin = () => beginExchange({ keepAlive: { event: Buffer.from(KEEP_ALIVE), periodMs: PERIOD_MS } });
 
 describe("what a client gets while its replica is silent", () => {
   const cases: readonly (readonly [name: string, sent: string, body: string])[] = [

@@ -1,13 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Endpoint } from "../../../core/contract/endpoint.ts";
 import type { InferenceRequest } from "../../../core/contract/request.ts";
 import { parseEndpointUrl } from "../../../core/control/endpoint-url.ts";
-import { Exchange } from "../../../core/stages/replica-exchange.ts";
 import { makeEndpoint, makeRequest } from "../../support/endpoints.ts";
+import { type BegunExchange, beginExchange, type ExchangeParts } from "../../support/exchange.ts";
 import { MemoryPlane } from "../../support/memory-plane.ts";
-import type { MemoryUpstream } from "../../support/memory-upstream.ts";
-import { RecordedResponse } from "../../support/recorded-response.ts";
 import { outstanding } from "../../support/router.ts";
 import { chunkOf, jsonAnswer, LAST_CHUNK, STREAM_HEAD } from "../../support/scripted-replica.ts";
 
@@ -17,70 +14,18 @@ const TOKENS = 250;
 const EVENT = "data: 1\n\n";
 const USAGE = '"usage":{"prompt_tokens":500,"completion_tokens":20,"prompt_tokens_details":{"cached_tokens":0}}';
 
-interface World {
-  readonly plane: MemoryPlane;
-  readonly upstream: MemoryUpstream;
-  readonly response: RecordedResponse;
-  readonly exchange: Exchange;
-  /** What the owner was told. */
-  readonly told: readonly string[];
-}
-
-interface Overrides {
-  readonly plane?: MemoryPlane;
-  readonly openingEvents?: number;
+interface Overrides extends Omit<ExchangeParts, "request"> {
   readonly request?: Partial<InferenceRequest>;
-  readonly endpoint?: Endpoint;
-  /** What the owner says to a response's head. */
-  readonly isRelayed?: boolean;
 }
 
-/** One try at e0 with a prompt that nobody holds; begun, but not yet accepted. */
-function begin(overrides: Overrides = {}): World {
-  const { endpoint = makeEndpoint(0), isRelayed = true, openingEvents = 0 } = overrides;
-  const { plane = new MemoryPlane({ endpoints: [endpoint] }) } = overrides;
-  const response = new RecordedResponse();
-  const told: string[] = [];
-  const request = makeRequest({
-    isStream: true,
-    promptTokens: TOKENS,
-    promptSpans: [[0, PROMPT.length]],
-    prefix: prefixOf(plane),
-    ...overrides.request,
-  });
-  const draft = {
-    method: "POST",
-    pathAndQuery: "/v1/chat/completions?x=1",
-    lines: "X-Own: 1\r\n",
-    credentialLines: "",
-    body: [PROMPT, Buffer.from("end")],
-  };
-  const connection = plane.poolOf(endpoint).take(true)!;
-  const sending = { request, headAtMs: 0, draft, openingEvents, keepAlive: undefined, config: plane.config, plane };
-  const exchange: Exchange = new Exchange(
-    endpoint,
-    connection,
-    sending,
-    response,
-    {
-      responded(status) {
-        told.push(`responded ${status}`);
-        if (!isRelayed) exchange.drop(status);
-        return isRelayed;
-      },
-      missedTarget() {
-        told.push("missed the target");
-        if (!isRelayed) exchange.drop(404);
-        return isRelayed;
-      },
-      delivered: () => true,
-      completed: () => void told.push("completed"),
-      failed: (failure, isDelivered) => void told.push(`failed ${failure} ${isDelivered ? "delivered" : "not delivered"}`),
-    },
-    plane.clock.now(),
-  );
-  exchange.begin();
-  return { plane, upstream: plane.upstreamOf(endpoint), response, exchange, told };
+/** One try at e0 with a prompt that nobody holds. */
+function begin(overrides: Overrides = {}): BegunExchange {
+  const { endpoint = makeEndpoint(0), plane = new MemoryPlane({ endpoints: [endpoint] }) } = overrides;
+  const prompt: Partial<InferenceRequest> = { promptTokens: TOKENS, promptSpans: [[0, PROMPT.length]], prefix: prefixOf(plane) };
+  const request = makeRequest({ isStream: true, ...prompt, ...overrides.request });
+  const body = [PROMPT, Buffer.from("end")];
+  const draft = { pathAndQuery: "/v1/chat/completions?x=1", lines: "X-Own: 1\r\n", body };
+  return beginExchange({ ...overrides, endpoint, plane, request, draft });
 }
 
 const prefixOf = (plane: MemoryPlane) => plane.prefixIndex.match(KEY, PROMPT, [[0, PROMPT.length]], TOKENS);
@@ -135,24 +80,25 @@ describe("its share of the load", () => {
     });
   }
 
-  const ways: readonly (readonly [name: string, end: (world: World) => void, isHeld: boolean, overrides?: Overrides])[] = [
-    ["a whole response", ({ upstream }) => upstream.send(jsonAnswer("{}")), true],
-    ["a status of 400", ({ upstream }) => upstream.send(jsonAnswer("{}", "400 Bad Request")), false],
-    ["a status of 500", ({ upstream }) => upstream.send(jsonAnswer("{}", "500 Oh")), false],
-    ["a response that is not passed on", ({ upstream }) => upstream.send(jsonAnswer("{}")), false, { isRelayed: false }],
-    ["a refused connect", ({ upstream }) => upstream.refuse(), false],
-    ["a reset before the head", ({ upstream }) => upstream.accept().receiveReset(), false],
+  const ways: readonly (readonly [name: string, end: (world: BegunExchange) => void, isHeld: boolean, overrides?: Overrides])[] =
     [
-      "a reset after the head",
-      ({ upstream }) => {
-        upstream.send(STREAM_HEAD);
-        upstream.socket.receiveReset();
-      },
-      true,
-    ],
-    ["its owner, who knows that the replica has not worked on it", ({ exchange }) => exchange.drop(503), false],
-    ["its owner, who does not know that", ({ exchange }) => exchange.close(), true],
-  ];
+      ["a whole response", ({ upstream }) => upstream.send(jsonAnswer("{}")), true],
+      ["a status of 400", ({ upstream }) => upstream.send(jsonAnswer("{}", "400 Bad Request")), false],
+      ["a status of 500", ({ upstream }) => upstream.send(jsonAnswer("{}", "500 Oh")), false],
+      ["a response that is not passed on", ({ upstream }) => upstream.send(jsonAnswer("{}")), false, { isRelayed: false }],
+      ["a refused connect", ({ upstream }) => upstream.refuse(), false],
+      ["a reset before the head", ({ upstream }) => upstream.accept().receiveReset(), false],
+      [
+        "a reset after the head",
+        ({ upstream }) => {
+          upstream.send(STREAM_HEAD);
+          upstream.socket.receiveReset();
+        },
+        true,
+      ],
+      ["its owner, who knows that the replica has not worked on it", ({ exchange }) => exchange.drop(503), false],
+      ["its owner, who does not know that", ({ exchange }) => exchange.close(), true],
+    ];
   for (const [name, end, wanted, overrides] of ways) {
     it(`is given back after ${name}; the prompt is ${wanted ? "still" : "no longer"} believed to be cached`, () => {
       const world = begin(overrides);

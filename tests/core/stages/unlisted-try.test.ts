@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Endpoint } from "../../../core/contract/endpoint.ts";
-import { Exchange } from "../../../core/stages/replica-exchange.ts";
 import { refusedBy } from "../../../core/stages/unlisted-try.ts";
+import type { UpstreamFailure } from "../../../core/wire/upstream-connection.ts";
 import { makeEndpoint, makeRequest } from "../../support/endpoints.ts";
-import { MemoryPlane } from "../../support/memory-plane.ts";
-import { RecordedResponse } from "../../support/recorded-response.ts";
+import { beginExchange } from "../../support/exchange.ts";
 import { chunkOf, jsonAnswer, LAST_CHUNK } from "../../support/scripted-replica.ts";
 
 describe("what a replica does not have, by the body of its 404", () => {
@@ -40,33 +39,14 @@ const OTHER = '{"error":{"message":"Response with id resp_1 not found."}}';
 
 /** A try at an endpoint that lists "base" only; the owner passes a refusal on if `isRelayed`. */
 function begin(isRelayed: boolean, endpoint: Endpoint = makeEndpoint(0)) {
-  const plane = new MemoryPlane({ endpoints: [endpoint] });
-  const response = new RecordedResponse();
-  const told: string[] = [];
   const request = makeRequest({ target: "v1", rule: "food", onDemand: "configured", isStream: true });
-  const draft = { method: "POST", pathAndQuery: "/v1/completions", lines: "", credentialLines: "", body: [] };
-  const sending = { request, headAtMs: 0, draft, openingEvents: 0, keepAlive: undefined, config: plane.config, plane };
-  const exchange: Exchange = new Exchange(
-    endpoint,
-    plane.poolOf(endpoint).take(true)!,
-    sending,
-    response,
-    {
-      responded: (status) => told.push(`responded ${status}`) > 0,
-      missedTarget() {
-        told.push("missed the target");
-        if (!isRelayed) exchange.drop(404);
-        return isRelayed;
-      },
-      delivered: () => true,
-      completed: () => void told.push("completed"),
-      failed: (failure) => void told.push(`failed ${failure}`),
-    },
-    plane.clock.now(),
-  );
-  exchange.begin();
-  const standing = () => plane.load.unlisted.at(0, "v1", plane.clock.now())?.standing;
-  return { plane, upstream: plane.upstreamOf(endpoint), response, exchange, told, standing };
+  const owner = (told: string[]) => ({
+    responded: (status: number) => told.push(`responded ${status}`) > 0,
+    failed: (failure: UpstreamFailure) => void told.push(`failed ${failure}`),
+  });
+  const begun = beginExchange({ endpoint, request, draft: { pathAndQuery: "/v1/completions" }, isRelayed, owner });
+  const { plane } = begun;
+  return { ...begun, standing: () => plane.load.unlisted.at(0, "v1", plane.clock.now())?.standing };
 }
 
 const CHUNKED_404 = "HTTP/1.1 404 Not Found\r\nTransfer-Encoding: chunked\r\n\r\n";

@@ -13,12 +13,15 @@ const PROMPT = new TextEncoder().encode("once upon a time there was a router, ".
 const TOKENS = PROMPT.length / 4;
 const USAGE: Usage = { promptTokens: TOKENS, outputTokens: 50, cachedTokens: 0 };
 
+/** The endpoint that has the slot now. */
+const endpointIn = (load: LoadTable, slot: number) => makeEndpoint(slot, { name: "a", generation: load.generationOf(slot) });
+
 /** One endpoint whose cache is believed to hold the first half of the prompt. */
 function setUp() {
   const load = new LoadTable();
   const index = new PrefixIndex({ blockBytes: 64, maxBytes: 2 ** 20, countGenerated: true, secret: [1, 2, 3, 4, 5, 6] });
   const slot = load.slotOf("a");
-  const current = (): Endpoint => makeEndpoint(slot, { name: "a", generation: load.generationOf(slot) });
+  const current = (): Endpoint => endpointIn(load, slot);
   const prefixOf = (bytes: number) =>
     index.match({ api: "chat", target: "base", cacheSalt: "" }, PROMPT, [[0, bytes]], Math.round(bytes / 4));
   const requestOf = (bytes: number) =>
@@ -94,13 +97,7 @@ describe("a prompt with parts that are not text", () => {
     const slot = load.slotOf("a");
     for (let i = 0; i < 200; i++) {
       const request = makeRequest({ isStream: true, promptTokens: 16_384, promptParts: [part] });
-      const claim = new Claim(
-        request,
-        makeEndpoint(slot, { name: "a", generation: load.generationOf(slot) }),
-        load,
-        undefined,
-        nowMs,
-      );
+      const claim = new Claim(request, endpointIn(load, slot), load, undefined, nowMs);
       nowMs += 1;
       claim.firstByte(nowMs);
       claim.release(nowMs);
@@ -118,13 +115,7 @@ describe("the speed of a replica", () => {
     const slot = load.slotOf("a");
     for (let i = 0; i < 20; i++) {
       const request = makeRequest({ isStream: true, promptTokens: PROMPT_TOKENS });
-      const claim = new Claim(
-        request,
-        makeEndpoint(slot, { name: "a", generation: load.generationOf(slot) }),
-        load,
-        undefined,
-        nowMs,
-      );
+      const claim = new Claim(request, endpointIn(load, slot), load, undefined, nowMs);
       end(claim, (ms) => {
         nowMs += ms;
         return nowMs;
