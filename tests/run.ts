@@ -8,6 +8,8 @@ import { delimiter, join } from "node:path";
 
 /** For all files on one runtime; they take a tenth of it. */
 const LIMIT_MS = 15 * 60_000;
+/** After it, for the report of what failed before one file did not end. */
+const REPORT_MS = 10_000;
 
 interface Runtime {
   readonly name: string;
@@ -54,7 +56,8 @@ function run(runtime: Runtime, files: readonly string[]): Promise<boolean> {
     });
     const limit = setTimeout(() => {
       output += `\nEnded after ${LIMIT_MS / 60_000} minutes.\n`;
-      child.kill("SIGKILL");
+      child.kill("SIGTERM");
+      setTimeout(() => child.kill("SIGKILL"), REPORT_MS).unref();
     }, LIMIT_MS);
     child.on("close", (code) => {
       clearTimeout(limit);

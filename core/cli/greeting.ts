@@ -34,11 +34,17 @@ For your own replicas: npm start -- http://gpu1:8000 http://gpu2:8000
 
 /** What is printed before them when the first probes take a while. */
 export function waitingNote(url: string, replicas: number): string {
-  const whatFor =
-    replicas === 0
-      ? "discovery to find replicas"
-      : `the first probes of ${replicas === 1 ? "one replica" : `${replicas} replicas`}`;
-  return `Requests to ${url} are taken; waiting up to two seconds for ${whatFor}.\n`;
+  return `Requests to ${url} are taken; waiting up to two seconds for ${firstResults(replicas)}.\n`;
+}
+
+/** The same for a port that other processes may have too, where requests are taken afterwards. */
+export function notYetListeningNote(replicas: number): string {
+  return `The port may be shared, so requests are taken after ${firstResults(replicas)}, in two seconds at most.\n`;
+}
+
+function firstResults(replicas: number): string {
+  if (replicas === 0) return "the first result of discovery";
+  return `the first probes of ${replicas === 1 ? "one replica" : `${replicas} replicas`}`;
 }
 
 function firstOf(names: readonly string[]): string {

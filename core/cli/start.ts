@@ -18,7 +18,7 @@ import { ConfigSource } from "./config-source.ts";
 import { startDemo } from "./demo.ts";
 import { failureOf } from "./failure.ts";
 import { firstProbes } from "./first-probes.ts";
-import { demoGreeting, greeting, waitingNote } from "./greeting.ts";
+import { demoGreeting, greeting, notYetListeningNote, waitingNote } from "./greeting.ts";
 import { ignoreSignals } from "./ignored-signals.ts";
 import { logUncaught } from "./last-resort.ts";
 import { linePrinter } from "./line-printer.ts";
@@ -93,8 +93,14 @@ async function run(loaded: LoadedConfig, source: ConfigSource, isDemo: boolean, 
     output: { print: printer.print, isTerminal },
   });
   const service = serviceManager(log);
+  // Before the first line: whoever reads it may stop the router at once.
+  const stopped = stopSignal();
+  const probed = (note: (replicas: number) => string) =>
+    firstProbes(router, systemClock, stopped, (replicas) => outputs.print(note(replicas)));
   let admin: OpenAdmin | undefined;
   try {
+    // Requests that came here now would fail, where the process that has the port already serves them.
+    if (address.isPortShared) await probed(notYetListeningNote);
     const server = await startWireServer({
       ...address,
       limits: settings.limits,
@@ -135,8 +141,6 @@ async function run(loaded: LoadedConfig, source: ConfigSource, isDemo: boolean, 
       throw thrown;
     });
     const url = urlOf(address.host, server.port);
-    // Before the first line: whoever reads it may stop the router at once.
-    const stopped = stopSignal();
     const reload = async (cause: ReloadCause) => {
       service.reloading();
       await running.reload(cause);
@@ -144,7 +148,7 @@ async function run(loaded: LoadedConfig, source: ConfigSource, isDemo: boolean, 
     };
     reloads.listen(() => void reload("signal"));
     const stopWatching = source.watch(() => void reload("files"));
-    await firstProbes(router, systemClock, stopped, (replicas) => outputs.print(waitingNote(url, replicas)));
+    if (!address.isPortShared) await probed((replicas) => waitingNote(url, replicas));
     outputs.print((isDemo ? demoGreeting(url) : greeting(url, router)) + (admin?.greeting ?? ""));
     service.ready();
     await stopped;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
+import { obstacleToSharedPorts } from "../../core/runtime/shared-port.ts";
 import { exchange, readAnswer } from "../support/raw-client.ts";
 import { waitUntil } from "../support/router.ts";
 import { startRouterProcess } from "../support/router-process.ts";
@@ -48,6 +49,24 @@ describe("the first lines of start", () => {
     assert.match(lines[2]!, /^Not ready: \S+ \(no response yet\)$/);
     assert.equal(readAnswer(await exchange(port, chatPost())).status, 200);
   });
+});
+
+it("a port that may be shared is not listened on before the first probes", {
+  ...TIMEOUT,
+  skip: obstacleToSharedPorts() || false,
+}, async () => {
+  const silent = await startSilentServer();
+  after(() => silent.close());
+  const [replica] = await startReplicas(1);
+  const router = await startRouterProcess([silent.url, replica!.url], { spec: "  listen: { reusePort: true }" });
+  after(() => router.kill("SIGKILL"));
+  const lines = router.printed.split("\n");
+  assert.equal(
+    lines[0],
+    "The port may be shared, so requests are taken after the first probes of one replica, in two seconds at most.",
+  );
+  assert.match(lines[1]!, /^Signalbox is listening on .*: 1 of 2 replicas ready, models: m$/);
+  assert.equal(readAnswer(await exchange(router.port, chatPost())).status, 200);
 });
 
 describe("the operator's log", () => {

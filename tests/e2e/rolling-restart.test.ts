@@ -9,7 +9,9 @@ import { chunkOf, LAST_CHUNK, STREAM_HEAD, startScriptedReplica } from "../suppo
 import { wholeAnswer } from "../support/whole-answer.ts";
 
 const STREAMS = 500;
+/** Callers that keep their connections, and as many that open one for each request. */
 const CALLERS = 8;
+const LAST_REQUEST = "Connection: close\r\n";
 const SPEC = "  listen: { reusePort: true }";
 
 async function openStream(port: number): Promise<RawClient> {
@@ -23,12 +25,12 @@ async function openStream(port: number): Promise<RawClient> {
 const tryToConnect = (port: number): Promise<RawClient | null> => openClient(port).catch(() => null);
 
 /**
- * Sends requests on kept connections until it is told to end; a connection that says it is the last is replaced. Like SDKs, it tries
- * once more what a new connection loses before any answer: where the system does not move connections from a closing process to
+ * Sends requests until it is told to end, on one connection unless `lines` or a response say that it is the last on it; returns how
+ * many were answered, and the responses that were not what they should be. Like SDKs, it tries once more what a new connection loses before any answer: where the system does not move connections from a closing process to
  * the other one, one may be lost at that very moment, before or after this process saw it open.
  */
-async function keepCalling(port: number, isOver: () => boolean): Promise<{ answered: number; failed: number }> {
-  const counts = { answered: 0, failed: 0 };
+async function keepCalling(port: number, lines: string, isOver: () => boolean): Promise<{ answered: number; failed: string[] }> {
+  const outcome = { answered: 0, failed: [] as string[] };
   let isSecondTry = false;
   let client: RawClient | null = null;
   let seen = 0;
@@ -37,13 +39,13 @@ async function keepCalling(port: number, isOver: () => boolean): Promise<{ answe
       client = await tryToConnect(port);
       seen = 0;
     }
-    client?.send(chatPost());
+    client?.send(chatPost("", lines));
     const received = (await client?.until((text) => isWholeAnswer(text.slice(seen)))) ?? "";
     const answer = received.slice(seen);
     const isAnswered = isWholeAnswer(answer) && answer.startsWith("HTTP/1.1 200 ");
     const isLost: boolean = received === "" && !isSecondTry;
-    if (isAnswered) counts.answered += 1;
-    else if (!isLost) counts.failed += 1;
+    if (isAnswered) outcome.answered += 1;
+    else if (!isLost) outcome.failed.push(answer);
     isSecondTry = isLost;
     seen = received.length;
     if (!isAnswered || /^connection: close/im.test(answer)) {
@@ -53,7 +55,7 @@ async function keepCalling(port: number, isOver: () => boolean): Promise<{ answe
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   client?.destroy();
-  return counts;
+  return outcome;
 }
 
 const obstacle = obstacleToSharedPorts();
@@ -77,7 +79,9 @@ it("a new process takes over the port from an old one with 500 streams and loses
     await replica.close();
   });
   const clients = await Promise.all(Array.from({ length: STREAMS }, () => openStream(old.port)));
-  const calling = Array.from({ length: CALLERS }, () => keepCalling(old.port, () => isOver));
+  const calling = ["", LAST_REQUEST].flatMap((lines) =>
+    Array.from({ length: CALLERS }, () => keepCalling(old.port, lines, () => isOver)),
+  );
 
   const fresh = await startRouterProcess([replica.url], { spec: SPEC, port: old.port });
   routers.push(fresh);
@@ -94,11 +98,11 @@ it("a new process takes over the port from an old one with 500 streams and loses
   // All of these go to the new process.
   const late = await Promise.all(Array.from({ length: 20 }, () => openStream(old.port)));
   isOver = true;
-  const counts = await Promise.all(calling);
+  const outcomes = await Promise.all(calling);
   for (const client of late) client.destroy();
   assert.deepEqual(
-    counts.map(({ failed }) => failed),
-    counts.map(() => 0),
+    outcomes.flatMap(({ failed }) => failed),
+    [],
   );
-  assert.ok(counts.every(({ answered }) => answered > 5));
+  assert.ok(outcomes.every(({ answered }) => answered > 5));
 });
