@@ -23,8 +23,8 @@ export interface Parser {
   readonly partKeys?: readonly string[];
   /** Events at the beginning of a stream that come before the prompt is processed; 0 by default. */
   readonly openingEvents?: number;
-  /** Throws RouterError for a body that can't be routed. */
-  parse(body: BodyView): ParsedBody;
+  /** `path` is the route's. Throws RouterError for a body that can't be routed. */
+  parse(body: BodyView, path: string): ParsedBody;
   dispose?(): void;
 }
 

@@ -32,6 +32,8 @@ export interface ParsedBody {
   readonly cacheSalt: string;
   /** True if a second delivery would only cost work; false if the replica keeps a result (stored responses). */
   readonly isRepeatable: boolean;
+  /** True if it continues what one replica has stored, so that others may say 404; false by default. */
+  readonly isFollowUp?: boolean;
 }
 
 /** Half-open byte range [start, end). */
@@ -50,6 +52,7 @@ export interface InferenceRequest extends ParsedBody {
   /** Estimated prompt length in tokens: text corrected by what replicas report, and the parts' tokens. */
   readonly promptTokens: number;
   readonly promptParts: readonly CountedPart[];
+  readonly isFollowUp: boolean;
   readonly id: string;
   /** Type of the parser that read it: "completions", "messages" … */
   readonly api: string;

@@ -61,6 +61,7 @@ export function makeRequest(overrides: Partial<InferenceRequest> = {}): Inferenc
     maxOutputTokens: 0,
     cacheSalt: "",
     isRepeatable: true,
+    isFollowUp: false,
     id: "request-1",
     api: "chat-completions",
     path: "/v1/chat/completions",

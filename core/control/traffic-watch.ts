@@ -18,7 +18,8 @@ export interface TrafficWatchOptions {
  * Sorts what happens to requests into what speaks for an endpoint, what speaks against it, and what is the request's own fault:
  * - for it: a response below 500, but 429, and 404 for a model that it lists;
  * - against it: 5xx, no response, a broken one; unless the same request failed on two endpoints and succeeded on none;
- * - neither: 429, 404 for a path that no replica serves for that model, and requests that were ended from this side.
+ * - neither: 429, 404 for a path that no replica serves for that model or for what another replica has stored, and requests that
+ *   were ended from this side.
  */
 export class TrafficWatch implements Traffic {
   readonly #options: TrafficWatchOptions;
@@ -53,7 +54,7 @@ export class TrafficWatch implements Traffic {
     const { records, ejector } = this.#options;
     records.ended(endpoint, request.isStream, nowMs);
     if (status >= 500) return this.#blame(request, endpoint, `status ${status}`, sentAtMs, nowMs);
-    if (status === 429) return ejector.ended(endpoint, sentAtMs);
+    if (status === 429 || (status === 404 && request.isFollowUp)) return ejector.ended(endpoint, sentAtMs);
     if (status === 404 && request.target !== "" && endpoint.models.has(request.target)) {
       if (!this.#missedPaths.missed(request.target, request.path, endpoint.name)) return ejector.ended(endpoint, sentAtMs);
       records.missedModel(endpoint, request.target, nowMs);

@@ -43,8 +43,12 @@ export function accessLogFormat(): TraceFormat {
   };
 }
 
+/** Prompts are counted there, not computed. */
+const COUNT_PATH = "/count_tokens";
+
 /** Only a request that a replica has served shows how long its output was. */
-function isServed({ method, status, model }: TraceLine): boolean {
+function isServed({ method, path, status, model }: TraceLine): boolean {
+  if (typeof path === "string" && path.endsWith(COUNT_PATH)) return false;
   return (
     method === "POST" && typeof status === "number" && status >= 200 && status < 300 && typeof model === "string" && model !== ""
   );

@@ -50,6 +50,7 @@ export class RequestMaker {
       maxOutputTokens: 0,
       cacheSalt: "",
       isRepeatable: true,
+      isFollowUp: false,
     };
     const incoming = {
       id: `simulated-${index}`,

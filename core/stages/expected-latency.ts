@@ -10,7 +10,7 @@ import { faultText, type PluginFaults } from "./plugin-faults.ts";
 
 /** What was expected of one try when it began. */
 export interface ExpectedLatency {
-  /** In milliseconds; NaN if the request has no known prompt. */
+  /** In milliseconds; NaN if the request has no known prompt, or the replica's speed is not known yet. */
   readonly firstTokenMs: number;
   /** Of each further token, in milliseconds; NaN if unknown. */
   readonly tokenMs: number;
@@ -66,5 +66,6 @@ export function ownFirstTokenMs(request: InferenceRequest, endpoint: Endpoint, l
 }
 
 function ownExpectation(request: InferenceRequest, endpoint: Endpoint, load: LoadView): ExpectedLatency {
+  if (!load.isRateKnown(endpoint.slot)) return NOTHING_EXPECTED;
   return { firstTokenMs: ownFirstTokenMs(request, endpoint, load), tokenMs: Number.NaN, targets: undefined };
 }

@@ -26,7 +26,7 @@ export function parse(
 ): InferenceRequest {
   const { prefixIndex, tokenScale } = plane;
   const { parser, head, body } = incoming;
-  const parsed = parser.plugin.parse(body);
+  const parsed = parser.plugin.parse(body, incoming.path);
   const draw = drawTarget(parsed, incoming, config, plane);
   const target = draw?.target ?? parsed.model;
   const key = { api: parser.type, target, cacheSalt: parsed.cacheSalt };
@@ -43,6 +43,7 @@ export function parse(
     maxOutputTokens: parsed.maxOutputTokens,
     cacheSalt: parsed.cacheSalt,
     isRepeatable: parsed.isRepeatable,
+    isFollowUp: parsed.isFollowUp === true,
     parsedTokens: parsed.promptTokens,
     id: incoming.id,
     api: parser.type,

@@ -144,8 +144,9 @@ export class Exchange implements ResponseReader {
   /** Ends it without a call to its owner: no client waits for the response any more. */
   close(): void {
     if (this.isOver) return;
-    this.#settle();
     const { request, plane } = this.#sending;
+    this.#claim.abandoned(plane.clock.now());
+    this.#settle();
     plane.traffic.abandoned(request, this.endpoint, this.beganAtMs);
     this.#connection.destroy();
   }

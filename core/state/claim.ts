@@ -66,6 +66,11 @@ export class Claim {
     if (this.#isCurrent()) this.#prefixIndex?.generated(this.#request.prefix, this.#endpoint.slot, tokens);
   }
 
+  /** The request is given up. A prompt that still waited behind others is in no cache. */
+  abandoned(nowMs: number): void {
+    if (!this.#lease.hasBegun(nowMs)) this.withdraw();
+  }
+
   /** The replica did not process the prompt: removes it from the prefix index again. */
   withdraw(): void {
     if (this.#isWithdrawn) return;

@@ -46,6 +46,11 @@ export class Lease {
     this.#uncached = { tokens, uncertain: 0 };
   }
 
+  /** Whether the endpoint works on the prompt by now, or has. */
+  hasBegun(nowMs: number): boolean {
+    return !this.#isPrefilling || this.#table.hasBegun(this.#slot, this.#work, nowMs);
+  }
+
   /** The request ended, however it ended. */
   release(nowMs: number): void {
     if (!this.#isHeld) return;

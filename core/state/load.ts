@@ -127,6 +127,11 @@ export class LoadTable {
     return this.#queueOf(slot).remove(work, nowMs, isWorkedOff);
   }
 
+  /** Whether the endpoint works on the prompt by now, or has. */
+  hasBegun(slot: number, work: PrefillWork, nowMs: number): boolean {
+    return this.#queueOf(slot).hasBegun(work, nowMs);
+  }
+
   /** The request ended. */
   end(slot: number): void {
     this.inFlight[slot]! -= 1;

@@ -52,6 +52,11 @@ export class PrefillQueue {
     return nowMs - markMs;
   }
 
+  /** Whether the endpoint works on the prompt by now, or has: prompts before it are done. */
+  hasBegun(work: PrefillWork, nowMs: number): boolean {
+    return this.#work.indexOf(work) <= this.#doneByTime(nowMs);
+  }
+
   /** Tokens still to be processed. */
   remaining(nowMs: number): number {
     const done = this.#doneByTime(nowMs);

@@ -79,8 +79,8 @@ function countRequest(row: WindowFigures, outcome: Outcome, isClients: boolean, 
   row.count("requests", nowMs);
   if (isClients) row.count("clientErrors", nowMs);
   if (ending === "client-left") row.count("clientsLeft", nowMs);
-  // The first byte of an error is no token.
-  if (status < 400) row.time(firstByteMs, nowMs);
+  // The first byte of an error is no token, and that of a response that is not streamed is the whole generation.
+  if (status < 400 && request?.isStream === true) row.time(firstByteMs, nowMs);
   row.add("outputTokens", outputTokens, nowMs);
   // The first token needs none of that time.
   if (request?.isStream === true && outputTokens > 1 && times.endMs > times.firstByteMs) {
@@ -90,5 +90,5 @@ function countRequest(row: WindowFigures, outcome: Outcome, isClients: boolean, 
   if (usage === undefined) return;
   if (Number.isNaN(usage.promptTokens) || Number.isNaN(usage.cachedTokens)) return;
   row.add("promptTokens", usage.promptTokens, nowMs);
-  row.add("cachedTokens", usage.cachedTokens, nowMs);
+  row.add("cachedTokens", Math.min(usage.cachedTokens, usage.promptTokens), nowMs);
 }

@@ -154,10 +154,14 @@ function countRatio(family: CounterFamily, endpoint: string, expectedMs: number,
   family.add(ratio, endpoint, seenMs > expectedMs ? "late" : "early");
 }
 
-function countTargets({ targets: family }: Families, endpoint: string, { targets, firstByteMs }: Outcome, tokenMs: number): void {
+function countTargets({ targets: family }: Families, endpoint: string, outcome: Outcome, tokenMs: number): void {
+  const { targets, firstByteMs, durationMs } = outcome;
   if (targets === undefined) return;
-  if (targets.firstTokenMs !== Number.POSITIVE_INFINITY)
-    family.add(1, endpoint, "ttft", String(firstByteMs <= targets.firstTokenMs));
+  // A client that left before its first token saw how late it was at least.
+  const seenMs = Number.isNaN(firstByteMs) ? durationMs : firstByteMs;
+  const isKnown = !Number.isNaN(firstByteMs) || durationMs > targets.firstTokenMs;
+  if (targets.firstTokenMs !== Number.POSITIVE_INFINITY && isKnown)
+    family.add(1, endpoint, "ttft", String(seenMs <= targets.firstTokenMs));
   if (targets.tokenMs !== Number.POSITIVE_INFINITY && !Number.isNaN(tokenMs))
     family.add(1, endpoint, "tpot", String(tokenMs <= targets.tokenMs));
 }

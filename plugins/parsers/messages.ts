@@ -4,6 +4,7 @@ import { defineParser } from "../../core/contract/plugin.ts";
 import type { Span } from "../../core/contract/request.ts";
 import { jsonParser } from "./shared-fields.ts";
 
+const COUNT_PATH = "/v1/messages/count_tokens";
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 /** A system block that begins with this holds a hash of the request. Engines drop it; here it would make every prefix unique. */
@@ -15,7 +16,7 @@ export default defineParser({
   options: z.strictObject({}),
   create() {
     const parser = jsonParser({
-      paths: ["/v1/messages", "/v1/messages/count_tokens"],
+      paths: ["/v1/messages", COUNT_PATH],
       dialect: "anthropic",
       promptKeys: ["tools", "system", "messages"],
       partKeys: ["messages"],
@@ -23,8 +24,10 @@ export default defineParser({
     });
     return {
       ...parser,
-      parse(body) {
-        const parsed = parser.parse(body);
+      parse(body, path) {
+        const parsed = parser.parse(body, path);
+        // Only counted: nothing is computed, and no cache holds it afterwards.
+        if (path === COUNT_PATH) return { ...parsed, promptSpans: [], promptTokens: 0, promptParts: [] };
         if (body.kind("system") !== "array") return parsed;
         const system = body.span("system")!;
         const promptSpans = parsed.promptSpans.flatMap((span) =>

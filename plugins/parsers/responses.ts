@@ -17,10 +17,14 @@ export default defineParser({
     });
     return {
       ...parser,
-      keys: [...parser.keys, "store"],
+      keys: [...parser.keys, "store", "previous_response_id"],
       // response.created and response.in_progress come before the prompt is processed.
       openingEvents: 2,
-      parse: (body) => ({ ...parser.parse(body), isRepeatable: body.kind("store") === "false" }),
+      parse: (body, path) => ({
+        ...parser.parse(body, path),
+        isRepeatable: body.kind("store") === "false",
+        isFollowUp: body.kind("previous_response_id") === "string",
+      }),
     };
   },
 });

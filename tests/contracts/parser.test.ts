@@ -33,6 +33,7 @@ const text = new TextDecoder();
 
 for (const [type, create] of builtInsOf("parser")) {
   const parser = create();
+  const path = parser.routes[0]?.path ?? "";
   const bodyOf = (json: string) => readJsonBody(utf8.encode(json), parser, 64);
 
   describe(`the parser ${type}`, () => {
@@ -42,7 +43,7 @@ for (const [type, create] of builtInsOf("parser")) {
     });
 
     if (parser.keys.length === 0) {
-      it("reads nothing", () => assert.equal(parser.parse(bodyOf("{}")).model, ""));
+      it("reads nothing", () => assert.equal(parser.parse(bodyOf("{}"), path).model, ""));
       return;
     }
 
@@ -51,7 +52,7 @@ for (const [type, create] of builtInsOf("parser")) {
         const prompts = parser.keys.filter((key) => !ROUTING_KEYS.has(key)).map((key) => `"${key}":${prompt}`);
         const json = `{${prompts.join(",")},"other":[{"model":"no"}],"model":"the \\"model\\""}`;
         const body = bodyOf(json);
-        const parsed = parser.parse(body);
+        const parsed = parser.parse(body, path);
         const textAt = ([start, end]: Span) => text.decode(body.bytes.subarray(start, end));
         assert.equal(parsed.model, 'the "model"', prompt);
         assert.equal(textAt(parsed.modelSpan), '"the \\"model\\""', prompt);
@@ -66,7 +67,7 @@ for (const [type, create] of builtInsOf("parser")) {
 
     it("needs a model", () => {
       for (const json of ["{}", '{"model":null}', '{"model":""}', '{"model":1}']) {
-        assert.throws(() => parser.parse(bodyOf(json)), { code: "missing_model" });
+        assert.throws(() => parser.parse(bodyOf(json), path), { code: "missing_model" });
       }
     });
   });

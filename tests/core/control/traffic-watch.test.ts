@@ -36,6 +36,11 @@ describe("what the ejector is told of a request that was sent before", () => {
       ({ watch, request }) => watch.responded(request, endpoint, 404, SENT_MS, NOW_MS),
       "failed e0 3000 7000",
     ],
+    [
+      "404 for what another replica has stored",
+      ({ watch, request }) => watch.responded({ ...request, isFollowUp: true }, endpoint, 404, SENT_MS, NOW_MS),
+      "ended e0 3000",
+    ],
     ["a reset", ({ watch, request }) => watch.failed(request, endpoint, "reset", SENT_MS, NOW_MS), "failed e0 3000 7000"],
     [
       "no connection",

@@ -10,16 +10,22 @@ const TOKENS = 8_000;
 const OWN_MS = TOKENS / DEFAULT_RATE;
 const TARGETS = { firstTokenMs: 100, tokenMs: 10 };
 const GOOD: LatencyEstimator = { firstTokenMs: () => 70, tokenMs: () => 7, targets: () => TARGETS };
+/** Of an endpoint that computes as fast as is assumed at first. */
+function ofKnownSpeed(): LoadTable {
+  const load = new LoadTable();
+  load.speedOf(0).measured(TOKENS, 0, OWN_MS, 0);
+  return load;
+}
 const fail = (): never => {
   throw new Error("no number");
 };
 
 /** What is expected of an idle endpoint, and the faults that were reported. */
-function expectedBy(plugin?: LatencyEstimator, promptTokens = TOKENS) {
+function expectedBy(plugin?: LatencyEstimator, promptTokens = TOKENS, load = ofKnownSpeed()) {
   const faults: string[] = [];
   const estimator = plugin && { name: "guess", type: "guess", plugin };
   const report = (name: string, fault: string) => void faults.push(`${name}: ${fault}`);
-  const view = new LoadTable().at(0);
+  const view = load.at(0);
   const expected = expectedLatency({ estimator }, makeRequest({ promptTokens }), makeEndpoint(0), view, { report });
   return { expected, faults };
 }
@@ -54,4 +60,8 @@ describe("what is expected of a try", () => {
   for (const [name, expected, faults, plugin, promptTokens] of rows) {
     it(name, () => assert.deepEqual(expectedBy(plugin, promptTokens), { expected, faults }));
   }
+
+  it("before its speed is known, nothing by the router's own formula", () => {
+    assert.deepEqual(expectedBy(undefined, TOKENS, new LoadTable()).expected, NOTHING_EXPECTED);
+  });
 });

@@ -4,6 +4,7 @@ import type { Endpoint } from "../../../core/contract/endpoint.ts";
 import type { Attempt } from "../../../core/contract/outcome.ts";
 import type { InferenceRequest } from "../../../core/contract/request.ts";
 import type { Limits, RetrySettings } from "../../../core/settings.ts";
+import { NOTHING_EXPECTED } from "../../../core/stages/expected-latency.ts";
 import { type Delivery, type Earlier, Forwarding } from "../../../core/stages/forward.ts";
 import { NOTHING_GENERATED } from "../../../core/stream/usage-tap.ts";
 import { makeEndpoints, makeRequest } from "../../support/endpoints.ts";
@@ -436,8 +437,7 @@ describe("what was delivered", () => {
       responseBytes: body.length,
       firstByteAtMs: 100,
       dispatchedAtMs: 0,
-      // Of 100 tokens at the speed before any measurement, 8 a millisecond.
-      expected: { firstTokenMs: 12.5, tokenMs: Number.NaN, targets: undefined },
+      expected: NOTHING_EXPECTED,
       // Its request has no prompt to count.
       generated: NOTHING_GENERATED,
       predictedTokens: 0,

@@ -238,6 +238,33 @@ describe("a claim that is told late", () => {
   }
 });
 
+describe("a claim that is given up", () => {
+  it("leaves its prompt in the cache where the replica had begun with it, else not", () => {
+    const { claim, believed } = setUp();
+    const before = believed();
+    const first = claim(PROMPT.length);
+    const withFirst = believed();
+    const second = claim(PROMPT.length);
+    second.abandoned(1);
+    second.release(1);
+    assert.deepEqual(believed(), withFirst, "it waited behind the first");
+    first.abandoned(1);
+    first.release(1);
+    assert.deepEqual(believed(), withFirst, "it was being computed");
+    assert.notDeepEqual(withFirst, before);
+  });
+
+  it("takes back what it added while it waited", () => {
+    const { claim, believed } = setUp();
+    const ahead = claim(64);
+    const before = believed();
+    const waiting = claim(PROMPT.length);
+    waiting.abandoned(1);
+    assert.deepEqual(believed(), before);
+    ahead.release(1);
+  });
+});
+
 describe("a claim that is withdrawn", () => {
   it("takes back what it added, and nothing that was there before", () => {
     const { claim, believed } = setUp();

@@ -116,6 +116,26 @@ describe("what remains of the prompts sent to an endpoint", () => {
   });
 });
 
+describe("a prompt has begun", () => {
+  const first = streamed(1000);
+  const second = streamed(300);
+  const queue = makeQueue();
+  queue.add(first, 0);
+  queue.add(second, 0);
+  test("when it is the first, and when it is gone", () => {
+    assert.deepEqual([queue.hasBegun(first, 500), queue.hasBegun(second, 500)], [true, false]);
+    queue.remove(first, 500, true);
+    assert.deepEqual([queue.hasBegun(first, 500), queue.hasBegun(second, 500)], [true, true]);
+  });
+  test("when those before it, which come whole, have had their time", () => {
+    const after = makeQueue();
+    const one = streamed(100);
+    after.add(whole(1000), 0);
+    after.add(one, 0);
+    assert.deepEqual([after.hasBegun(one, 50), after.hasBegun(one, 150)], [false, true]);
+  });
+});
+
 describe("what a prompt took", () => {
   test("the time since the first byte before it, or since the queue was empty", () => {
     const queue = makeQueue();

@@ -78,11 +78,21 @@ describe("a request counts where it ended, and against whoever failed it", () =>
 
 test("times and tokens count at the last endpoint; the first byte of an error is no token", () => {
   const usage = { promptTokens: 100, cachedTokens: 60, outputTokens: 10 };
-  const figures = figuresAfter({ usage, outputTokens: 10 }, { status: 500, attempts: [at("e1", 500)], firstByteMs: 1 });
+  const request = makeRequest({ isStream: true });
+  const figures = figuresAfter({ usage, outputTokens: 10, request }, { status: 500, attempts: [at("e1", 500)], firstByteMs: 1 });
   assert.equal(figures.of(e1).hitRate, 0.6);
   assert.ok((figures.of(e1).ttftP50Ms ?? 0) > 80);
   assert.equal(figures.of(e1).outputTokensPerS, 10);
   assert.equal(figures.of(e0).hitRate, null);
+});
+
+test("a response that is not streamed shows no time to the first token", () => {
+  assert.equal(figuresAfter({ request: makeRequest({ isStream: false }) }).of(e1).ttftP50Ms, null);
+});
+
+test("no more tokens are cached than the prompt has, whatever a replica reports", () => {
+  const usage = { promptTokens: 100, cachedTokens: 500, outputTokens: 10 };
+  assert.equal(figuresAfter({ usage }).of(e1).hitRate, 1);
 });
 
 test("only streams show how fast tokens come one after another", () => {

@@ -201,6 +201,16 @@ describe("a stream", () => {
     ]);
   });
 
+  it("missed its target where the client left later than that, and says nothing where it left before", () => {
+    const left = { ...stream, ending: "client-left" as const, firstByteMs: Number.NaN, durationMs: 200 };
+    const leftAt = (firstTokenMs: number) =>
+      samplesAfter([{ ...left, targets: { firstTokenMs, tokenMs: Number.POSITIVE_INFINITY } }]).filter((line) =>
+        line.includes("latency_targets"),
+      );
+    assert.deepEqual(leftAt(100), ['signalbox_latency_targets_total{endpoint="e1",target="ttft",met="false"} 1']);
+    assert.deepEqual(leftAt(60_000), []);
+  });
+
   it("has a finish reason, of the words that engines use", () => {
     const found = samplesAfter([{ finishReason: "stop" }, { finishReason: "stop" }, { finishReason: "because\n" }]).filter(
       (line) => line.startsWith("signalbox_finish"),

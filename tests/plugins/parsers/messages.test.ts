@@ -30,6 +30,14 @@ describe("a billing block in the system prompt", () => {
   for (const [name, system, spans] of cases) it(name, () => assert.deepEqual(promptsOf(system), ["[]", ...spans, "[]"]));
 });
 
+test("a request to count tokens has no prompt that is computed or cached", () => {
+  const image = '{"type":"image","source":{"type":"base64","media_type":"image/png","data":"aGk="}}';
+  const json = `{"model":"m","system":"Be brief","messages":[{"role":"user","content":[${image}]}]}`;
+  const { model, prompts, promptTokens, promptParts } = parseWith(messages, json, "/v1/messages/count_tokens");
+  assert.deepEqual([model, prompts, promptTokens, promptParts], ["m", [], 0, []]);
+  assert.equal(parseWith(messages, json).promptParts?.length, 1);
+});
+
 test("its routes and dialect", () => {
   const { routes, dialect } = createPlugin(messages);
   assert.deepEqual(routes, [

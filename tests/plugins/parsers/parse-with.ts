@@ -8,11 +8,11 @@ export interface Parsed extends ParsedBody {
   readonly prompts: readonly string[];
 }
 
-/** What the parser reads from a JSON text. */
-export function parseWith<Options>(definition: Definition<"parser", Options>, json: string): Parsed {
+/** What the parser reads from a JSON text, by default on its first path. */
+export function parseWith<Options>(definition: Definition<"parser", Options>, json: string, path?: string): Parsed {
   const parser = createPlugin(definition);
   const bytes = new TextEncoder().encode(json);
-  const parsed = parser.parse(readJsonBody(bytes, parser, 64));
+  const parsed = parser.parse(readJsonBody(bytes, parser, 64), path ?? parser.routes[0]!.path);
   const prompts = parsed.promptSpans.map(([start, end]) => new TextDecoder().decode(bytes.subarray(start, end)));
   return { ...parsed, prompts };
 }

@@ -17,6 +17,13 @@ test("only a response that is not stored may be delivered twice", () => {
   assert.equal(isRepeatable(',"store":false'), true);
 });
 
+test("what continues a stored response is a follow-up", () => {
+  const isFollowUp = (previous: string) => parseWith(responses, `{"model":"m","input":"hi"${previous}}`).isFollowUp;
+  assert.equal(isFollowUp(""), false);
+  assert.equal(isFollowUp(',"previous_response_id":null'), false);
+  assert.equal(isFollowUp(',"previous_response_id":"resp_1"'), true);
+});
+
 test("its route and dialect", () => {
   const { routes, dialect } = createPlugin(responses);
   assert.deepEqual(routes, [{ method: "POST", path: "/v1/responses" }]);
