@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { createServer } from "node:net";
 import type { AdminAddress } from "../../config/config.ts";
 import type { CommandLine } from "../../config/effective.ts";
 import { type PageFiles, pageFiles } from "../admin/page-files.ts";
@@ -27,6 +28,19 @@ interface Shown {
   readonly commandLine: CommandLine;
   readonly droppedLogLines: () => number;
   readonly log: Log;
+}
+
+/** Rejects with an Error that says what to change when the admin port can't be had. */
+export async function checkAdminPort(address: AdminAddress | undefined): Promise<void> {
+  if (address === undefined || address.isPortShared) return;
+  const { host, port } = address;
+  const server = createServer();
+  try {
+    await new Promise<void>((resolve, reject) => server.once("error", reject).listen({ host, port }, resolve));
+    await new Promise<void>((resolve) => server.close(() => resolve()));
+  } catch (thrown) {
+    throw adminPortError(thrown, address);
+  }
 }
 
 /** Opens the admin port; undefined if there is to be none. */
@@ -58,16 +72,19 @@ export async function openAdmin(
     },
     log,
   }).catch((thrown) => {
-    throw portError(
-      thrown,
-      { host, port },
-      { port: "--admin-port (admin: false in the config goes without)", host: "spec.admin.host" },
-    );
+    throw adminPortError(thrown, address);
   });
   if (!isLoopback(host))
     log.warn("The admin port is open to the network: everyone who reaches it can see models, replicas and decisions", { host });
   const url = urlOf(host, admin.port);
   return { greeting: `Status page: ${url}/  Metrics: ${url}/metrics\n`, useLimits: admin.useLimits, close: admin.close };
+}
+
+function adminPortError(thrown: unknown, address: AdminAddress): unknown {
+  return portError(thrown, address, {
+    port: "--admin-port (admin: false in the config goes without)",
+    host: "spec.admin.host",
+  });
 }
 
 /** Reads the status page's files. */

@@ -22,7 +22,7 @@ import { demoGreeting, greeting, notYetListeningNote, waitingNote } from "./gree
 import { ignoreSignals } from "./ignored-signals.ts";
 import { logUncaught } from "./last-resort.ts";
 import { linePrinter } from "./line-printer.ts";
-import { type OpenAdmin, openAdmin } from "./open-admin.ts";
+import { checkAdminPort, type OpenAdmin, openAdmin } from "./open-admin.ts";
 import { type Outputs, openOutputs } from "./outputs.ts";
 import { portError, urlOf } from "./ports.ts";
 import { type ReloadSignal, reloadSignal } from "./reload-signal.ts";
@@ -34,6 +34,8 @@ const DEFAULT_FILE = "signalbox.yaml";
 
 /** How long the program waits at its end for the readers of its outputs. */
 const LAST_LINES_MS = 1_000;
+/** How long it waits for what plugins still have under way. */
+const LAST_WORK_MS = 5_000;
 
 /** `signalbox start`: runs the router until SIGINT or SIGTERM. Returns the exit code. */
 export async function start(argv: readonly string[], registry: ReadonlyMap<string, Definition>): Promise<number> {
@@ -50,6 +52,8 @@ export async function start(argv: readonly string[], registry: ReadonlyMap<strin
   });
   // A write that nobody reads would keep the process from ending by itself.
   if (!(await outputs.flush(LAST_LINES_MS))) process.exit(code);
+  // So would a plugin's module that never finishes loading; an exporter gets the time for its last request.
+  setTimeout(() => process.exit(code), LAST_WORK_MS).unref();
   return code;
 }
 
@@ -95,12 +99,20 @@ async function run(loaded: LoadedConfig, source: ConfigSource, isDemo: boolean, 
   const service = serviceManager(log);
   // Before the first line: whoever reads it may stop the router at once.
   const stopped = stopSignal();
+  let isStopped = false;
+  void stopped.then(() => {
+    isStopped = true;
+  });
   const probed = (note: (replicas: number) => string) =>
     firstProbes(router, systemClock, stopped, (replicas) => outputs.print(note(replicas)));
   let admin: OpenAdmin | undefined;
   try {
-    // Requests that came here now would fail, where the process that has the port already serves them.
-    if (address.isPortShared) await probed(notYetListeningNote);
+    if (address.isPortShared) {
+      // The process that has the port already serves its requests: here they would fail, now, and when this port is closed again.
+      await probed(notYetListeningNote);
+      if (isStopped) return 0;
+      await checkAdminPort(loaded.config.admin);
+    }
     const server = await startWireServer({
       ...address,
       limits: settings.limits,

@@ -36,3 +36,14 @@ function ask(detector: Detector, record: EndpointRecord, others: readonly Endpoi
     return undefined;
   }
 }
+
+/** Whether no detector has anything to look at. */
+export function isUnremarkable({
+  recentFailures,
+  missingModelCount,
+  quietMs,
+  slowness,
+  consecutiveFailures,
+}: EndpointRecord): boolean {
+  return consecutiveFailures + recentFailures + missingModelCount === 0 && quietMs === 0 && Number.isNaN(slowness);
+}

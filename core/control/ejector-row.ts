@@ -20,6 +20,19 @@ export interface Row {
   /** What it had served when its warm-up began. */
   servedBefore: number;
   wasHealthy: boolean;
+  /** It is out, and can't be done without. */
+  isNeeded: boolean;
+}
+
+/** What the ejector says of an endpoint's standing. */
+export interface EjectionStanding {
+  readonly ejection: Ejection | undefined;
+  /** The next request decides whether it returns; false while that one is under way. */
+  readonly isOnTrial: boolean;
+  /** It is out, and used all the same, because too many are, or no other one serves a model. */
+  readonly isNeeded: boolean;
+  /** How far it is warmed up, in (0, 1]. */
+  readonly warmUp: number;
 }
 
 /** An endpoint that has nothing held against it. `total`: ejections of this name so far. */
@@ -35,7 +48,13 @@ export function newRow(endpoint: Endpoint, nowMs: number, total: number): Row {
     triedAtMs: nowMs,
     servedBefore: 0,
     wasHealthy: false,
+    isNeeded: false,
   };
+}
+
+/** Whether the success of a request that was sent at `sentAtMs` brings the endpoint back. */
+export function bringsBack(row: Row, sentAtMs: number): boolean {
+  return decidesTrial(row, sentAtMs) || (row.isNeeded && row.ejection !== undefined && sentAtMs >= row.sinceMs);
 }
 
 /** Whether a request that was sent at `sentAtMs` is the endpoint's trial: what was sent before it says nothing of now. */

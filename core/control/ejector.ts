@@ -1,12 +1,13 @@
 import type { Named } from "../active-config.ts";
 import type { Detector, EndpointRecord } from "../contract/detector.ts";
-import type { Ejection, Endpoint } from "../contract/endpoint.ts";
+import type { Endpoint } from "../contract/endpoint.ts";
 import type { Log } from "../contract/log.ts";
 import type { Random } from "../contract/profile-plugin.ts";
 import type { EjectionSettings } from "../settings.ts";
 import type { EndpointRecords } from "../state/endpoint-records.ts";
-import { detect } from "./detect.ts";
-import { decidesTrial, newRow, type Row } from "./ejector-row.ts";
+import { detect, isUnremarkable } from "./detect.ts";
+import { bringsBack, decidesTrial, type EjectionStanding, newRow, type Row } from "./ejector-row.ts";
+import { isOut, neededAgain } from "./needed-again.ts";
 
 export interface EjectorOptions {
   readonly settings: EjectionSettings;
@@ -24,17 +25,6 @@ export interface EjectorOptions {
   readonly changed: (name: string) => void;
   /** Requests that wait there without a byte of a response wait for nothing. */
   readonly cutWaiting: (endpoint: Endpoint) => void;
-}
-
-/** What the ejector says of an endpoint's standing. */
-export interface EjectionStanding {
-  readonly ejection: Ejection | undefined;
-  /** The next request decides whether it returns; false while that one is under way. */
-  readonly isOnTrial: boolean;
-  /** It is ejected, and used all the same, because too many are. */
-  readonly isNeeded: boolean;
-  /** How far it is warmed up, in (0, 1]. */
-  readonly warmUp: number;
 }
 
 const NOTHING: EjectionStanding = { ejection: undefined, isOnTrial: false, isNeeded: false, warmUp: 1 };
@@ -85,13 +75,14 @@ export class Ejector {
       rows.set(endpoint.name, row);
     }
     this.#rows = rows;
+    this.#useNeeded();
   }
 
   standingOf(name: string): EjectionStanding {
     const row = this.#rows.get(name);
     if (row === undefined || row.stage === "in") return NOTHING;
     if (row.stage === "warming") return { ...NOTHING, warmUp: this.#warmUp(row) };
-    const isNeeded = row.stage === "ejected" && this.#isPanicking;
+    const isNeeded = row.isNeeded || (row.stage === "ejected" && this.#isPanicking);
     const isOnTrial = row.stage === "trial" && row.trialRequests === 0;
     return { ejection: row.ejection, isOnTrial, isNeeded, warmUp: isNeeded ? PANIC_SHARE : 1 };
   }
@@ -134,7 +125,7 @@ export class Ejector {
   /** A request that was sent at `sentAtMs` succeeded there. */
   succeeded(endpoint: Endpoint, sentAtMs: number, nowMs: number): void {
     const row = this.#rows.get(endpoint.name);
-    if (row === undefined || row.endpoint.generation !== endpoint.generation || !decidesTrial(row, sentAtMs)) return;
+    if (row === undefined || row.endpoint.generation !== endpoint.generation || !bringsBack(row, sentAtMs)) return;
     this.#options.records.forgive(endpoint);
     this.#warm(row, nowMs);
     this.#options.changed(row.endpoint.name);
@@ -157,6 +148,21 @@ export class Ejector {
       else if (row.stage === "warming") this.#maybeSettle(row, nowMs);
       if (row.stage === "in" || row.stage === "warming") this.#examine(row, healthy, nowMs);
       else if (row.stage === "trial") this.#watchTrial(row, nowMs);
+    }
+    this.#useNeeded();
+  }
+
+  #useNeeded(): void {
+    const { settings, log, changed } = this.#options;
+    const rows = [...this.#rows.values()];
+    const needed = new Set(neededAgain(rows, settings.maxShare, (row) => this.#isHealthy(row)));
+    for (const row of rows) {
+      const isNeeded = needed.has(row);
+      if (row.isNeeded === isNeeded) continue;
+      row.isNeeded = isNeeded;
+      const { name } = row.endpoint;
+      if (isNeeded) log.warn("An ejected endpoint is used all the same: too few others are left", { endpoint: name });
+      changed(name);
     }
   }
 
@@ -208,7 +214,7 @@ export class Ejector {
   /** Never more than the largest share of the pool, and never the last one that serves a model. */
   #mayEject(row: Row, nowMs: number): boolean {
     const up = [...this.#rows.values()].filter((one) => this.#isHealthy(one));
-    const out = up.filter(({ stage }) => stage === "ejected" || stage === "trial");
+    const out = up.filter(isOut);
     const isTooMany = out.length + 1 > this.#options.settings.maxShare * up.length;
     if (isTooMany && out.length > 0) this.#makeRoom(out, up, nowMs);
     if (isTooMany) return false;
@@ -282,8 +288,4 @@ export class Ejector {
   #recordOf({ endpoint }: Row, nowMs: number): EndpointRecord {
     return this.#options.records.of(endpoint, this.#options.workAheadMs(endpoint, nowMs), nowMs);
   }
-}
-
-function isUnremarkable({ recentFailures, missingModelCount, quietMs, slowness, consecutiveFailures }: EndpointRecord): boolean {
-  return consecutiveFailures + recentFailures + missingModelCount === 0 && quietMs === 0 && Number.isNaN(slowness);
 }

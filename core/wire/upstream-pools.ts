@@ -40,6 +40,12 @@ export class UpstreamPools {
       listed.add(endpoint.slot);
       const pool = this.#pools.get(endpoint.slot);
       if (pool === undefined) continue;
+      if (pool.url.href !== endpoint.url.href) {
+        // What is under way at the old address says nothing of the new one.
+        this.#retire(pool);
+        this.#pools.delete(endpoint.slot);
+        continue;
+      }
       pool.goneSinceMs = goneSince(pool.goneSinceMs, endpoint, this.#deadlines.nowMs);
     }
     for (const [slot, pool] of this.#pools) {

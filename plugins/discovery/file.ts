@@ -27,15 +27,16 @@ const entries = z.array(
 );
 
 /**
- * A file that can't be read or is no valid list is an error at the start. Later the last list stays, with one warning: only when the
- * same fault was seen twice, since a writer may have been in the middle.
+ * A file that can't be read or is no valid list is an error at the start. Later the last list stays, over reloads too, with one
+ * warning: only when the same fault was seen twice, since a writer may have been in the middle.
  */
 export default defineDiscovery({
   type: "file",
   summary: "The endpoints that a watched JSON file lists.",
   options,
-  create({ path: written, periodSeconds }, { clock, log, folder, signal }) {
+  create({ path: written, periodSeconds }, { clock, log, folder, signal, keep }) {
     const path = resolve(folder, written);
+    const last = keep(1, (): LastList => ({ path: "", text: "" }));
     let lastText = "";
     let fault = "";
     let isReported = false;
@@ -48,6 +49,8 @@ export default defineDiscovery({
         found(specs);
       }
       lastText = text;
+      last.path = path;
+      last.text = text;
       fault = "";
       isReported = false;
     };
@@ -65,7 +68,11 @@ export default defineDiscovery({
           checkFile(statSync(path));
           take(readFileSync(path, "utf8"), found);
         } catch (thrown) {
-          throw new Error(`The endpoints file ${path} can't be used: ${messageOf(thrown)}`);
+          if (last.path !== path) throw new Error(`The endpoints file ${path} can't be used: ${messageOf(thrown)}`);
+          // A change of the config has nothing to do with it.
+          failed(thrown);
+          found(readList(last.text));
+          lastText = last.text;
         }
         const look = async () => {
           try {
@@ -83,6 +90,12 @@ export default defineDiscovery({
     };
   },
 });
+
+/** The list that was read last, from which file. */
+interface LastList {
+  path: string;
+  text: string;
+}
 
 /** Throws an Error for what can't be read at once: a pipe would block, and a huge file would fill the memory. */
 function checkFile(stats: Stats): void {

@@ -51,22 +51,33 @@ describe("the first lines of start", () => {
   });
 });
 
-it("a port that may be shared is not listened on before the first probes", {
-  ...TIMEOUT,
-  skip: obstacleToSharedPorts() || false,
-}, async () => {
-  const silent = await startSilentServer();
-  after(() => silent.close());
-  const [replica] = await startReplicas(1);
-  const router = await startRouterProcess([silent.url, replica!.url], { spec: "  listen: { reusePort: true }" });
-  after(() => router.kill("SIGKILL"));
-  const lines = router.printed.split("\n");
-  assert.equal(
-    lines[0],
-    "The port may be shared, so requests are taken after the first probes of one replica, in two seconds at most.",
-  );
-  assert.match(lines[1]!, /^Signalbox is listening on .*: 1 of 2 replicas ready, models: m$/);
-  assert.equal(readAnswer(await exchange(router.port, chatPost())).status, 200);
+describe("a port that may be shared is not listened on", { skip: obstacleToSharedPorts() || false }, () => {
+  const spec = "  listen: { reusePort: true }";
+
+  it("before the first probes", TIMEOUT, async () => {
+    const silent = await startSilentServer();
+    after(() => silent.close());
+    const [replica] = await startReplicas(1);
+    const router = await startRouterProcess([silent.url, replica!.url], { spec });
+    after(() => router.kill("SIGKILL"));
+    const lines = router.printed.split("\n");
+    assert.equal(
+      lines[0],
+      "The port may be shared, so requests are taken after the first probes of one replica, in two seconds at most.",
+    );
+    assert.match(lines[1]!, /^Signalbox is listening on .*: 1 of 2 replicas ready, models: m$/);
+    assert.equal(readAnswer(await exchange(router.port, chatPost())).status, 200);
+  });
+
+  it("where the admin port is taken", TIMEOUT, async () => {
+    const taken = await startSilentServer();
+    after(() => taken.close());
+    const { port } = new URL(taken.url);
+    await assert.rejects(
+      startRouterProcess([UNREACHABLE], { spec, admin: `{ port: ${port} }` }),
+      new RegExp(`127\\.0\\.0\\.1:${port} is in use; stop what listens there or choose another with --admin-port`),
+    );
+  });
 });
 
 describe("the operator's log", () => {

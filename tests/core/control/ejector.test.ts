@@ -260,6 +260,55 @@ describe("how many may be out", () => {
   });
 });
 
+describe("an ejected endpoint that can't be done without", () => {
+  const leaves: readonly (readonly [name: string, leave: (setup: Setup) => void])[] = [
+    ["the only other one fails its probes", (setup) => setup.unhealthy.add("e1")],
+    ["the only other one is removed", (setup) => setup.ejector.follow([setup.endpoints[0]!], setup.nowMs)],
+    [
+      "the only other one drains",
+      (setup) => setup.ejector.follow([setup.endpoints[0]!, makeEndpoint(1, { intent: "drain" })], setup.nowMs),
+    ],
+    [
+      "the only other one loses its model",
+      (setup) => setup.ejector.follow([setup.endpoints[0]!, makeEndpoint(1, { models: ["other"] })], setup.nowMs),
+    ],
+  ];
+  for (const [name, leave] of leaves) {
+    it(`is used again when ${name}, and returns with its first success`, () => {
+      const setup = new Setup(makeEndpoints(2));
+      setup.fail(0);
+      const beforeMs = setup.nowMs;
+      assert.equal(setup.isOut(0), true);
+      leave(setup);
+      setup.wait(500);
+      assert.equal(setup.isOut(0), false);
+      assert.deepEqual(setup.logged, ["An ejected endpoint is used all the same: too few others are left"]);
+      setup.succeed(0, 0, beforeMs - 1);
+      assert.notEqual(setup.standing(0).ejection, undefined, "it was sent before the ejection");
+      setup.succeed(0);
+      assert.equal(setup.standing(0).ejection, undefined);
+    });
+  }
+
+  it("is left alone again when another one has come back", () => {
+    const setup = new Setup(makeEndpoints(2));
+    setup.fail(0);
+    setup.unhealthy.add("e1");
+    setup.wait(500);
+    setup.unhealthy.clear();
+    setup.wait(500);
+    assert.equal(setup.isOut(0), true);
+  });
+
+  it("stays out while others serve all that it does", () => {
+    const setup = new Setup(makeEndpoints(4));
+    setup.fail(0);
+    setup.unhealthy.add("e1").add("e2");
+    setup.wait(1_000);
+    assert.equal(setup.isOut(0), true);
+  });
+});
+
 describe("panic", () => {
   const panicking = () => {
     const setup = new Setup();

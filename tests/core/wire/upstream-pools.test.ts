@@ -45,6 +45,17 @@ describe("pools that are replaced while connections are in use", () => {
   }
 });
 
+it("an endpoint whose new address is not ready says nothing of what is under way at the old one", () => {
+  const pools = new UpstreamPools(DEFAULT_LIMITS, new FakeClock());
+  const old = pools.of(endpointAt(""));
+  old.take(true);
+  pools.follow([{ ...endpointAt("/other"), phase: "starting" }]);
+  assert.equal(old.goneSinceMs, Number.POSITIVE_INFINITY);
+  pools.follow([{ ...endpointAt("/other"), phase: "not-ready" }]);
+  assert.equal(old.goneSinceMs, Number.POSITIVE_INFINITY);
+  pools.close();
+});
+
 describe("other limits", () => {
   it("hold for the pools that there are, and for new ones", () => {
     const clock = new FakeClock();

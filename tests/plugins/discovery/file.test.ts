@@ -131,6 +131,29 @@ describe("the file discovery", () => {
     assert.equal(log.lines.length, 1);
   });
 
+  it("keeps the last list over a reload of the config while its file is broken, and reads on", async () => {
+    const { write, path } = setUp([GPU1]);
+    const kept = { path: "", text: "" };
+    const clock = new FakeClock();
+    const keep = <State>() => kept as State;
+    const startAt = (at: string) => {
+      const found: (readonly EndpointSpec[])[] = [];
+      const plugin = createPlugin(file, { path: at }, { ...makeHost({ clock, folder }), keep });
+      plugin.start((specs) => found.push(specs));
+      return { found, plugin };
+    };
+    startAt(path).plugin.dispose?.();
+    write("[");
+    const { found, plugin } = startAt(path);
+    assert.deepEqual(found.map(names), [["gpu1-8000"]]);
+    assert.throws(() => startAt(`${path}.other`), /can't be used/, "another file has no last list");
+    write([GPU2]);
+    await clock.advance(1_000);
+    await waitUntil(() => found.length === 2);
+    assert.deepEqual(names(found[1]), ["second"]);
+    plugin.dispose?.();
+  });
+
   it("reads no more once it is stopped", async () => {
     const { start, found, write, clock, stopping, plugin } = setUp([GPU1]);
     start();
