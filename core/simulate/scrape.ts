@@ -21,7 +21,7 @@ export function scrape(router: RouterSide, upstreams: readonly Upstream[], queue
       facts.age(queue.now());
     };
     // Other sources, such as the model list, read nothing that changes in a simulation.
-    for (const group of groups.filter(read)) {
+    for (const group of groups.filter((each) => read(each) === "")) {
       queue.after(random() * group.periodMs, () => void queue.every(group.periodMs, () => ask(group)));
     }
   });

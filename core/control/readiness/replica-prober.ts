@@ -1,5 +1,6 @@
 import type { Clock } from "../../contract/clock.ts";
 import type { EndpointUrl } from "../../contract/endpoint.ts";
+import type { Log } from "../../contract/log.ts";
 import type { Random } from "../../contract/profile-plugin.ts";
 import type { Source } from "../../contract/source.ts";
 import type { LoadTable } from "../../state/load.ts";
@@ -19,6 +20,7 @@ export interface ProberHost {
   readonly load: LoadTable;
   /** Headers for requests to the endpoint of this name, such as a key. */
   readonly headersFor?: (name: string) => Readonly<Record<string, string>> | undefined;
+  readonly log?: Pick<Log, "warn">;
   /** Capacity of the replica's KV cache in tokens; undefined when it is not known any more. */
   readonly capacityKnown?: (slot: number, tokens: number | undefined) => void;
 }
@@ -169,7 +171,7 @@ export class ReplicaProber {
   #readProbeBody(fetched: Fetched): ProbeFailure | undefined {
     const group = this.#groupOf(this.#plan.probes.readiness.path);
     if (fetched.failure !== undefined || group === undefined) return fetched.failure;
-    return this.#facts.read(group, fetched.body, this.#host.clock.now()) ? undefined : "invalid";
+    return this.#facts.read(group, fetched.body, this.#host.clock.now()) === "" ? undefined : "invalid";
   }
 
   async #livenessRound(): Promise<number> {
@@ -208,6 +210,10 @@ export class ReplicaProber {
       facts: this.#facts,
       ask: () => this.#fetch({ path }, this.#plan.probes.readiness.timeoutMs, SOURCE_BODY_BYTES),
       told: () => this.#apply(this.#modelsEvents()),
+      unreadable: (cause) => {
+        const { name } = this.target;
+        this.#host.log?.warn("A replica's own numbers can't be read any more", { endpoint: name, path, cause });
+      },
     });
   }
 

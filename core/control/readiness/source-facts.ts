@@ -1,5 +1,6 @@
 import type { AdapterUse } from "../../contract/load-view.ts";
 import type { EndpointFacts, Source } from "../../contract/source.ts";
+import { thrownMessage } from "../../contract/thrown-text.ts";
 import type { LoadTable } from "../../state/load.ts";
 
 /** Sources that read the same path; it is fetched once for all of them. */
@@ -74,16 +75,18 @@ export class SourceFacts {
     if (this.#known.size < known.length) this.#publish();
   }
 
-  /** Lets a group's sources read a body; returns whether each of them could. */
-  read(group: SourceGroup, body: string, nowMs: number): boolean {
-    const failed = group.sources.filter((source) => !this.#readTo(source, body, nowMs));
-    if (failed.length < group.sources.length) {
+  /** Lets a group's sources read a body; returns why one of them could not, or "". */
+  read(group: SourceGroup, body: string, nowMs: number): string {
+    const faults = group.sources.map((source) => this.#readTo(source, body, nowMs));
+    if (faults.includes("")) {
       this.#awaitedSinceMs.delete(group);
-      for (const source of failed) this.#forgetNumbersOf(source);
+      group.sources.forEach((source, index) => {
+        if (faults[index] !== "") this.#forgetNumbersOf(source);
+      });
     }
     this.#publish();
     this.age(nowMs);
-    return failed.length === 0;
+    return faults.find((fault) => fault !== "") ?? "";
   }
 
   /** The group is being fetched. The longer it takes to succeed, the less the last numbers count. */
@@ -135,12 +138,13 @@ export class SourceFacts {
     this.#setCapacity(undefined);
   }
 
-  #readTo(source: Source, body: string, nowMs: number): boolean {
+  /** Returns why the source can't read the body, or "". */
+  #readTo(source: Source, body: string, nowMs: number): string {
     try {
       this.#known.set(source, { facts: source.read(body), readAtMs: nowMs });
-      return true;
-    } catch {
-      return false;
+      return "";
+    } catch (thrown) {
+      return thrownMessage(thrown) || "no reason was given";
     }
   }
 

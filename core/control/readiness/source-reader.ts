@@ -18,9 +18,11 @@ export interface SourceReaderOptions {
   readonly ask: () => Promise<{ readonly failure: GetFailure | `status ${number}` | undefined; readonly body: string }>;
   /** A body was read. */
   readonly told: () => void;
+  /** What could be read can't be read any more, for this reason; called once for each such time. */
+  readonly unreadable: (cause: string) => void;
 }
 
-/** A path that the replica does not have is fetched once in so many idle periods. */
+/** A path that the replica does not have, or with which nothing can be done, is fetched once in so many idle periods. */
 const RARELY = 12;
 const NO_SUCH_PATH = /^status (4\d\d|501)$/;
 
@@ -34,8 +36,10 @@ export class SourceReader {
   #isOn = false;
   #isAsking = false;
   #wasBusy = false;
-  /** The replica does not have the path, or the sources can't read its body. */
+  /** The replica does not have the path, or the sources can't read its body, and never could since it came into service. */
   #isMissing = false;
+  #wasRead = false;
+  #isReported = false;
   #idleDueAtMs = 0;
 
   constructor(options: SourceReaderOptions) {
@@ -47,6 +51,7 @@ export class SourceReader {
   start(): void {
     this.#isOn = true;
     this.#isMissing = false;
+    this.#wasRead = false;
     this.#idleDueAtMs = this.#options.clock.now();
     this.#ticks.next(0);
   }
@@ -94,9 +99,17 @@ export class SourceReader {
     this.#isAsking = false;
     if (!this.#isOn) return;
     const group = this.#options.group();
-    const isRead = failure === undefined && facts.read(group, body, clock.now());
-    this.#isMissing = !isRead && (failure === undefined || NO_SUCH_PATH.test(failure)) && !facts.hasNumbers(group);
+    const fault = failure === undefined ? facts.read(group, body, clock.now()) : failure;
+    this.#wasRead ||= fault === "";
+    this.#isMissing = !this.#wasRead && (failure === undefined || NO_SUCH_PATH.test(failure)) && !facts.hasNumbers(group);
+    if (failure === undefined || failure === "too-large") this.#tellReadable(fault);
     this.#idleDueAtMs = askedAtMs + jittered(group.idlePeriodMs * (this.#isMissing ? RARELY : 1), random());
     if (failure === undefined) this.#options.told();
+  }
+
+  /** A replica that never had numbers is no fault: it may have none. */
+  #tellReadable(fault: string): void {
+    if (fault !== "" && this.#wasRead && !this.#isReported) this.#options.unreadable(fault);
+    this.#isReported = fault !== "";
   }
 }

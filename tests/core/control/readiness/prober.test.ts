@@ -386,6 +386,24 @@ describe("sources", () => {
     });
   }
 
+  for (const broken of ["no metrics", "too-large"] as const) {
+    test(`metrics that can't be read any more (${broken}) are reported once, and asked for as before`, async () => {
+      const warned: string[] = [];
+      const log: Log = { ...silentLog, warn: (message, fields) => void warned.push(`${message}: ${fields?.["endpoint"]}`) };
+      const { results, calls, clock, load, prober } = await inService({ sources: [modelList, lazy], log }, withMetrics);
+      results.set("a", { ...withMetrics, "/metrics": broken });
+      await clock.advance(30_000);
+      assert.deepEqual(warned, ["A replica's own numbers can't be read any more: a"]);
+      assert.ok(Number.isNaN(load.waiting[0]));
+      results.set("a", withMetrics);
+      const beforeMs = clock.now();
+      await clock.advance(6_000);
+      assert.equal(fetchesSince(calls, beforeMs).length, 1);
+      assert.ok(!Number.isNaN(load.waiting[0]));
+      prober.stop();
+    });
+  }
+
   test("metrics of a hundred replicas are not fetched at the same moments", async () => {
     let draws = 0;
     const { results, calls, clock, prober } = setup({ sources: [modelList, lazy], random: () => (draws++ % 97) / 97 });
