@@ -7,6 +7,8 @@ const MOST_BYTES_OF_ONE = 10;
 /** About the bytes of an event around its text, where none can be looked at. */
 const USUAL_ENVELOPE = 240;
 const EVENT_END = /\n\r?\n/;
+/** Lines that keep a connection open; they are no event. */
+const ONLY_COMMENTS = /^(?::[^\n]*(?:\n|$))+$/;
 
 /**
  * Estimates the tokens of a stream: one for each event with text, and more where its events have more text than one token has.
@@ -20,20 +22,23 @@ export function estimateTokens(tail: string, events: number, bytes: number): num
   const pieces = tail.split(EVENT_END);
   // What comes last has not ended; what comes first may lack its beginning, unless the tail is the whole stream.
   const shown = pieces.slice(bytes > tail.length ? 1 : 0, -1);
+  let spoke = 0;
   let silent = 0;
   let silentBytes = 0;
   let envelopes = 0;
   for (const event of shown) {
     const textBytes = textBytesIn(event);
     const bytesWithEnd = event.length + 2;
-    if (textBytes > 0) envelopes += bytesWithEnd - textBytes;
-    else {
-      silent += 1;
+    if (textBytes > 0) {
+      spoke += 1;
+      envelopes += bytesWithEnd - textBytes;
+    } else {
+      if (!ONLY_COMMENTS.test(event)) silent += 1;
       silentBytes += bytesWithEnd;
     }
   }
   const speaking = Math.max(0, events - silent);
-  const envelope = shown.length === silent ? USUAL_ENVELOPE : envelopes / (shown.length - silent);
+  const envelope = spoke === 0 ? USUAL_ENVELOPE : envelopes / spoke;
   const textBytes = bytes - silentBytes - speaking * envelope;
   return textBytes > speaking * MOST_BYTES_OF_ONE ? Math.round(textBytes / BYTES_PER_TOKEN) : speaking;
 }

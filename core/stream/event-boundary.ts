@@ -2,14 +2,16 @@ import { type CutEvent, OpenEvent } from "./open-event.ts";
 
 const LF = 0x0a;
 const CR = 0x0d;
+const COLON = 0x3a;
 
 /** Follows an event stream: when its opening events are over, and how to end the event in which it breaks. */
 export class EventBoundary {
-  /** True once a byte after the opening events has come. */
+  /** True once a byte of an event after the opening events has come; comments, which keep connections open, are none. */
   isOpeningOver = false;
   #openingLeft: number;
   #isLineEmpty = true;
   #isEventEmpty = true;
+  #isComment = false;
   #hasCarriageReturn = false;
   readonly #open = new OpenEvent();
 
@@ -37,19 +39,25 @@ export class EventBoundary {
     return this.#open.cut();
   }
 
-  /** Counts the opening events that have ended (with an empty line after a line), up to the first byte after the last of them. */
+  /** Counts the opening events that have ended (with an empty line after a line), up to the first byte of the next one. */
   #readOpening(chunk: Uint8Array, start: number, end: number): void {
     for (let i = start; i < end; i++) {
       const byte = chunk[i]!;
       const isRestOfLineEnd = byte === LF && this.#hasCarriageReturn;
       this.#hasCarriageReturn = byte === CR;
       if (isRestOfLineEnd) continue;
+      if (byte === LF || byte === CR) {
+        this.#lineEnded();
+        continue;
+      }
+      if (this.#isLineEmpty) this.#isComment = byte === COLON;
+      this.#isLineEmpty = false;
+      if (this.#isComment) continue;
+      this.#isEventEmpty = false;
       if (this.#openingLeft === 0) {
         this.isOpeningOver = true;
         return;
       }
-      if (byte === LF || byte === CR) this.#lineEnded();
-      else this.#isLineEmpty = this.#isEventEmpty = false;
     }
   }
 

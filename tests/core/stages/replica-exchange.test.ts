@@ -61,9 +61,10 @@ describe("its share of the load", () => {
     [
       "a stream that begins with an event of its own: what follows it",
       1,
-      stream("event: ping\n", "data: 1\n\n", ":", "x\n\n"),
+      stream("event: ping\n", "data: 1\n\n", "d", "ata: x\n\n"),
       3,
     ],
+    ["a stream that begins with comments: what follows them", 0, stream(": ping\n\n", ":\n\n", "data: x\n\n"), 3],
     ["a stream that says nothing but its opening events: its end", 2, [...stream(EVENT), LAST_CHUNK], 2],
   ];
   for (const [name, openingEvents, pieces, releasedBy] of prefills) {

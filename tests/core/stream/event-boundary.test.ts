@@ -11,6 +11,8 @@ describe("where the opening events of a stream end", () => {
     { name: "after two", opening: 2, before: "event: a\ndata: 1\n\nevent: b\ndata: 2\n\n", first: "e" },
     { name: "with CRLF", opening: 2, before: "data: 1\r\n\r\ndata: 2\r\n\r\n", first: "d" },
     { name: "with CR", opening: 2, before: "data: 1\r\rdata: 2\r\r", first: "d" },
+    { name: "after comments, where there are none", opening: 0, before: ": ping\n\n:\n\n", first: "d" },
+    { name: "with comments between", opening: 2, before: ": a\n\ndata: 1\n: b\n\n: c\n\ndata: 2\n\n: d\r\n", first: "d" },
     { name: "with extra empty lines", opening: 2, before: "\n\ndata: 1\n\n\n\ndata: 2\n\n", first: "d" },
   ];
   for (const { name, opening, before, first } of cases) {
