@@ -170,7 +170,8 @@ export class Exchange implements ResponseReader {
     this.status = head.status;
     if (head.status === 404 && this.endpoint.models.has(request.target)) plane.checkModels(this.endpoint);
     if (isEventStream(head)) this.#boundary = new EventBoundary(openingEvents);
-    if (head.status < 300 && request.promptSpans.length > 0) this.#tap = new UsageTap(this.#boundary !== undefined);
+    const isGenerated = head.status < 300 && request.promptSpans.length > 0;
+    if (isGenerated) this.#tap = new UsageTap(this.#boundary !== undefined, request.dialect);
     const length = framing.kind === "length" ? framing.length : -1;
     const kept = config.settings.cors === undefined ? responseLines(head) : responseLinesWithoutCors(head);
     const lines = kept + ownResponseLines(request, this.endpoint, config, plane.log);

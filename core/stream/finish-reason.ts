@@ -1,12 +1,17 @@
+import type { Dialect } from "../contract/errors.ts";
 import { lastIndexOf } from "../runtime/last-index-of.ts";
 
 // Why a generation ended, read from the last bytes of a response without making them a string. Inside a JSON string quotes are
-// escaped, so generated text can't be mistaken for a key.
+// escaped, so generated text can't be mistaken for a key. Messages hold the generated input of a tool as bare JSON, but before their
+// own keys.
 
 const FINISH_REASON = Buffer.from('"finish_reason"');
 const INDEX = Buffer.from('"index"');
-/** Of the messages API; then of the responses API, which has a reason only for what is incomplete, and a status. */
-const OTHER_KEYS = ['"stop_reason"', '"incomplete_details":{"reason"', '"status"'].map((key) => Buffer.from(key));
+/** The responses API has a reason only for what is incomplete, and a status. */
+const OTHER_KEYS = {
+  anthropic: ['"stop_reason"'].map((key) => Buffer.from(key)),
+  responses: ['"incomplete_details":{"reason"', '"status"'].map((key) => Buffer.from(key)),
+};
 const LONGEST_WORD = 40;
 
 const SPACE = 0x20;
@@ -15,10 +20,9 @@ const COLON = 0x3a;
 const ZERO = 0x30;
 
 /** Why the generation of the first choice ended; "" if the first `length` bytes, the end of the response, do not say. */
-export function finishReasonIn(bytes: Buffer, length: number): string {
-  const reason = reasonOfFirst(bytes, length);
-  if (reason !== "") return reason;
-  for (const key of OTHER_KEYS) {
+export function finishReasonIn(bytes: Buffer, length: number, dialect: Dialect): string {
+  if (dialect === "openai") return reasonOfFirst(bytes, length);
+  for (const key of OTHER_KEYS[dialect]) {
     const at = lastBefore(bytes, key, length);
     const word = at < 0 ? "" : wordAt(bytes, at + key.length, length);
     if (word !== "") return word;

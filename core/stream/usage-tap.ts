@@ -1,3 +1,4 @@
+import type { Dialect } from "../contract/errors.ts";
 import type { Usage } from "../contract/outcome.ts";
 import { estimateTokens } from "./estimate-tokens.ts";
 import { EventCount } from "./event-count.ts";
@@ -38,7 +39,10 @@ export class UsageTap {
   #total = 0;
   readonly #events: EventCount | undefined;
 
-  constructor(isEventStream: boolean) {
+  readonly #dialect: Dialect;
+
+  constructor(isEventStream: boolean, dialect: Dialect) {
+    this.#dialect = dialect;
     if (isEventStream) this.#events = new EventCount();
   }
 
@@ -83,7 +87,7 @@ export class UsageTap {
       usage,
       outputTokens: isOutputEstimated ? estimateTokens(bytes.toString("latin1", 0, length), events, this.#total) : reported,
       isOutputEstimated,
-      finishReason: finishReasonIn(bytes, length),
+      finishReason: finishReasonIn(bytes, length, this.#dialect),
     };
   }
 

@@ -75,7 +75,7 @@ for (const [host, serve] of hosts) {
       assert.ok(Math.abs(times.firstByteMs - receivedMs - firstByteMs) < 0.001);
       assert.ok(Math.abs(overheadUs / 1000 - (dispatchedMs - receivedMs)) < 0.001, "it did not wait for admission");
       assert.ok(overheadUs > 0);
-      assert.ok(expectedFirstByteMs > 0);
+      assert.equal(expectedFirstByteMs, Number.NaN, "the replica's speed is not known yet");
       const [attempt] = attempts;
       assert.ok(decidedMs <= attempt!.startedMs && attempt!.startedMs <= dispatchedMs);
       assert.ok(times.firstByteMs <= attempt!.endedMs && attempt!.endedMs <= endMs);

@@ -65,7 +65,7 @@ describe("usage tap", () => {
       spans.push(at + 4, at + 4 + part.length);
       at += part.length + 6;
     }
-    const tap = new UsageTap(false);
+    const tap = new UsageTap(false, "openai");
     tap.read(chunk, spans, parts.length);
     assert.deepEqual(tap.finish(true).usage, ALL);
     assert.equal(tap.finish(true).usage, undefined);
@@ -75,7 +75,7 @@ describe("usage tap", () => {
     const event = (text: string) => `data: {"choices":[{"index":0,"delta":{"content":"${text}"},"finish_reason":null}]}\n\n`;
     const UNTOLD = `${event("one")}${event(" two")}${event(" three")}data: [DONE]\n\n`;
     const tap = (text: string, isStream: boolean, isComplete: boolean) => {
-      const reader = new UsageTap(isStream);
+      const reader = new UsageTap(isStream, "openai");
       const bytes = Buffer.from(text);
       for (let at = 0; at < bytes.length; at += 50) reader.read(bytes, [at, Math.min(bytes.length, at + 50)], 1);
       const { usage, outputTokens, isOutputEstimated } = reader.finish(isComplete);
@@ -131,7 +131,7 @@ describe("usage tap", () => {
 });
 
 function tapped(bytes: Buffer, readSize: number) {
-  const tap = new UsageTap(false);
+  const tap = new UsageTap(false, "openai");
   for (let at = 0; at < bytes.length; at += readSize) tap.read(bytes, [at, Math.min(bytes.length, at + readSize)], 1);
   return tap.finish(true).usage;
 }

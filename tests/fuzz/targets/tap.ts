@@ -43,7 +43,7 @@ export const tap: Target = {
 
 function look(pieces: readonly Buffer[], opening: number) {
   const boundary = new EventBoundary(opening);
-  const usage = new UsageTap(true);
+  const usage = new UsageTap(true, "openai");
   for (const piece of pieces) {
     const lent = Buffer.from(piece);
     boundary.read(lent, [0, lent.length], 1);
@@ -80,19 +80,19 @@ function inSpans(input: Buffer, opening: number, dice: Dice) {
     at += gap.length + length;
   }
   const boundary = new EventBoundary(opening);
-  const usage = new UsageTap(true);
+  const usage = new UsageTap(true, "openai");
   boundary.read(chunk, spans, pieces.length);
   usage.read(chunk, spans, pieces.length);
   return { cut: boundary.cut(), isOpeningOver: boundary.isOpeningOver, usage: usage.finish(true).usage };
 }
 
-/** Whether a byte follows the opening events: lines that are not empty, then one that is. */
+/** Whether a byte that is no comment follows the opening events: lines that are not empty, then one that is. */
 function isOver(text: string, opening: number): boolean {
-  let rest = text.replace(/\r\n?/g, "\n");
+  let rest = text.replace(/\r\n?/g, "\n").replace(/^:[^\n]*(?:\n|$)/gm, "");
   for (let left = opening; left > 0; left--) {
     const event = /^\n*(?:[^\n]+\n)+\n/.exec(rest);
     if (event === null) return false;
     rest = rest.slice(event[0].length);
   }
-  return rest !== "";
+  return /[^\n]/.test(rest);
 }
