@@ -71,7 +71,7 @@ async function mocked(requests: readonly TraceRequest[]): Promise<Times> {
 }
 
 /** Keeps requests from coming at the very moment a step ends, where the last bit of a sum decides which is first. Milliseconds. */
-const OFF_BEAT_MS = 0.0317;
+const OFF_BEAT_MS = 0.031;
 
 /** Requests one after another; those of one family share the blocks that the shorter of two has, and none shares its end. */
 const traffic = fc
