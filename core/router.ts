@@ -38,6 +38,8 @@ export interface Router {
   readonly prefixIndex: PrefixIndexStats | undefined;
   /** Open connections to the endpoint, busy and idle. */
   connectionsTo(endpoint: Endpoint): number;
+  /** Connections in use at the endpoint's address from before it left the pool and came back. */
+  leftOpenAt(endpoint: Endpoint): number;
   /** Ejections of the endpoint so far. */
   ejectionsOf(endpoint: Endpoint): number;
   /** Since when it is in its phase, and when it is probed. */

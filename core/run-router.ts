@@ -148,6 +148,7 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
       return prefixes.index?.stats();
     },
     connectionsTo: (endpoint) => pools.connectionsTo(endpoint),
+    leftOpenAt: (endpoint) => pools.leftOpenAt(endpoint),
     ejectionsOf: (endpoint) => control.ejectionsOf(endpoint),
     timesOf: (endpoint) => control.timesOf(endpoint),
     figures,

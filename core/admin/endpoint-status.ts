@@ -9,13 +9,17 @@ import type { EndpointStatus, IntentStatus } from "./status.ts";
 export function endpointStatus(
   endpoint: Endpoint,
   view: RouterView,
-  { intents, timesOf, figures }: Pick<ShownRouter, "intents" | "timesOf" | "figures">,
+  router: Pick<ShownRouter, "intents" | "timesOf" | "figures" | "leftOpenAt">,
 ): EndpointStatus {
   const { name, slot, url, phase, isAvailable, labels, models } = endpoint;
   const { load, clock } = view;
+  const { intents, figures } = router;
   const nowMs = clock.now();
-  const { phaseSinceMs, lastCheckMs, nextCheckMs } = timesOf(endpoint);
-  const intent = intentStatus(endpoint, load.inFlight(slot), intents.of(name));
+  const { phaseSinceMs, lastCheckMs, nextCheckMs } = router.timesOf(endpoint);
+  // An endpoint that has left for a moment is counted anew, but its old streams still run there.
+  const leftOpen = router.leftOpenAt(endpoint);
+  const inFlight = load.inFlight(slot) + leftOpen;
+  const intent = intentStatus(endpoint, inFlight, intents.of(name));
   const ejected = endpoint.ejection === undefined ? "" : ejectionText(endpoint.ejection, nowMs);
   const failure = view.probeFailure(endpoint);
   return {
@@ -34,9 +38,9 @@ export function endpointStatus(
     nextCheckInMs: known(Math.max(0, Math.round(nextCheckMs - nowMs))),
     labels,
     models: [...models],
-    inFlight: load.inFlight(slot),
+    inFlight,
     prefillTokens: load.prefillTokens(slot),
-    connections: view.connectionsTo(endpoint),
+    connections: view.connectionsTo(endpoint) + leftOpen,
     waiting: known(load.waiting(slot)),
     running: known(load.running(slot)),
     kvUsage: known(load.kvUsage(slot)),

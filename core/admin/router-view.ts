@@ -18,6 +18,7 @@ export type ShownRouter = Pick<
   | "startedAtS"
   | "prefixIndex"
   | "connectionsTo"
+  | "leftOpenAt"
   | "ejectionsOf"
   | "figures"
   | "intents"

@@ -164,7 +164,10 @@ export interface StatusExtras {
 }
 
 export function statusOf(
-  router: Pick<ShownRouter, "config" | "facts" | "figures" | "intents" | "isPanicking" | "slowPlugins" | "timesOf">,
+  router: Pick<
+    ShownRouter,
+    "config" | "facts" | "figures" | "intents" | "isPanicking" | "leftOpenAt" | "slowPlugins" | "timesOf"
+  >,
   view: RouterView,
   { running, sources, listen, clientConnections, acceptPauses }: StatusExtras,
 ): Status {

@@ -61,6 +61,13 @@ export class UpstreamPools {
     return this.#pools.get(endpoint.slot)?.size ?? 0;
   }
 
+  /** Connections in use at the endpoint's address from before it left the pool and came back. */
+  leftOpenAt({ url }: Pick<Endpoint, "url">): number {
+    let connections = 0;
+    for (const pool of this.#retired) if (pool.url.href === url.href) connections += pool.size;
+    return connections;
+  }
+
   /** When the last byte came from the endpoint, on the router's clock, at most a sweep too early; -Infinity before the first. */
   lastByteMs(endpoint: Endpoint): number {
     return this.#pools.get(endpoint.slot)?.lastByteMs ?? Number.NEGATIVE_INFINITY;

@@ -99,6 +99,7 @@ export function makeShownRouter(endpoints: readonly Endpoint[] = [], config: Par
     rollouts: NO_ROLLOUTS,
     prefixIndex: undefined,
     connectionsTo: () => 0,
+    leftOpenAt: () => 0,
     ejectionsOf: () => 0,
     probeFailure: () => "",
     mirroring: { counts: [] },

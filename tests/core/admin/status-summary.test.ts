@@ -61,5 +61,11 @@ describe("one line says whether all is well", () => {
     const shown = endpoints.map((endpoint) => endpointStatus(endpoint, view, router));
     assert.equal(shown[1]?.why, "drained by the operator; empty, so it can be taken away: new driver");
     assert.equal(summaryOf(shown, QUIET as PoolFigures, []).isWell, true);
+    const busy = endpointStatus(endpoints[1]!, view, { ...router, leftOpenAt: () => 3 });
+    assert.deepEqual(
+      [busy.intent?.isEmpty, busy.inFlight, busy.connections],
+      [false, 3, 3],
+      "streams from before it left the pool",
+    );
   });
 });

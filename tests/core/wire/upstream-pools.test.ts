@@ -56,6 +56,21 @@ it("an endpoint whose new address is not ready says nothing of what is under way
   pools.close();
 });
 
+it("what is under way from before an endpoint left and came back is known by its address", async () => {
+  const pools = new UpstreamPools(DEFAULT_LIMITS, new FakeClock());
+  const endpoint = endpointAt("");
+  const busy = pools.of(endpoint).take(true)!;
+  await waitUntil(() => sockets.size === 1);
+  assert.equal(pools.leftOpenAt(endpoint), 0, "it has not left");
+  pools.follow([]);
+  pools.follow([{ ...endpoint, slot: 1 }]);
+  assert.deepEqual([pools.leftOpenAt(endpoint), pools.leftOpenAt(endpointAt("/other"))], [1, 0]);
+  busy.destroy();
+  assert.equal(pools.leftOpenAt(endpoint), 0);
+  pools.close();
+  await waitUntil(() => sockets.size === 0);
+});
+
 describe("other limits", () => {
   it("hold for the pools that there are, and for new ones", () => {
     const clock = new FakeClock();
