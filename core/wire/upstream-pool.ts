@@ -43,7 +43,7 @@ export class UpstreamPool implements ConnectionOwner {
    * and a new one rather than the last idle one, which the next client would miss.
    */
   takeSpare(): UpstreamConnection | undefined {
-    if (this.#open.size - this.#idle.length >= 0.75 * this.limits.upstreamConnections) return undefined;
+    if (this.busy >= 0.75 * this.limits.upstreamConnections) return undefined;
     return this.#idle.length > 1 ? this.#idle.shift() : this.take(true);
   }
 
@@ -77,6 +77,11 @@ export class UpstreamPool implements ConnectionOwner {
 
   close(): void {
     for (const connection of [...this.#open]) connection.destroy();
+  }
+
+  /** Connections that carry a request now. */
+  get busy(): number {
+    return this.#open.size - this.#idle.length;
   }
 
   get size(): number {

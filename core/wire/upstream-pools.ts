@@ -64,7 +64,7 @@ export class UpstreamPools {
   /** Connections in use at the endpoint's address from before it left the pool and came back. */
   leftOpenAt({ url }: Pick<Endpoint, "url">): number {
     let connections = 0;
-    for (const pool of this.#retired) if (pool.url.href === url.href) connections += pool.size;
+    for (const pool of this.#retired) if (pool.url.href === url.href) connections += pool.busy;
     return connections;
   }
 

@@ -59,14 +59,15 @@ it("an endpoint whose new address is not ready says nothing of what is under way
 it("what is under way from before an endpoint left and came back is known by its address", async () => {
   const pools = new UpstreamPools(DEFAULT_LIMITS, new FakeClock());
   const endpoint = endpointAt("");
-  const busy = pools.of(endpoint).take(true)!;
+  const old = pools.of(endpoint);
+  const busy = old.take(true)!;
   await waitUntil(() => sockets.size === 1);
   assert.equal(pools.leftOpenAt(endpoint), 0, "it has not left");
   pools.follow([]);
   pools.follow([{ ...endpoint, slot: 1 }]);
   assert.deepEqual([pools.leftOpenAt(endpoint), pools.leftOpenAt(endpointAt("/other"))], [1, 0]);
-  busy.destroy();
-  assert.equal(pools.leftOpenAt(endpoint), 0);
+  old.idle(busy);
+  assert.equal(pools.leftOpenAt(endpoint), 0, "its request has ended");
   pools.close();
   await waitUntil(() => sockets.size === 0);
 });
