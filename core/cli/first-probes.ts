@@ -12,14 +12,14 @@ export type ProbedRouter = Pick<Router, "facts" | "probeFailure">;
 
 /**
  * Resolves once each replica's first probe has a result and there is at least one replica, at the latest after two seconds, or when
- * `interrupted` settles. `noticed` is called when it takes long enough to be noticed, with the number of replicas waited for.
+ * `interrupted` settles: to false in that case, else to true. `noticed` is called when it takes long enough to be noticed, with the number of replicas waited for.
  */
 export async function firstProbes(
   router: ProbedRouter,
   clock: Clock,
   interrupted: Promise<void>,
   noticed: (waitedFor: number) => void,
-): Promise<void> {
+): Promise<boolean> {
   let isInterrupted = false;
   void interrupted.then(() => {
     isInterrupted = true;
@@ -28,13 +28,14 @@ export async function firstProbes(
   let isNoticed = false;
   while (!isInterrupted && clock.now() - startMs < LONGEST_MS) {
     const waitedFor = unprobed(router);
-    if (waitedFor === 0 && router.facts.endpoints.length > 0) return;
+    if (waitedFor === 0 && router.facts.endpoints.length > 0) break;
     if (!isNoticed && clock.now() - startMs >= NOTICED_MS) {
       isNoticed = true;
       noticed(waitedFor);
     }
     await new Promise<void>((resolve) => clock.after(LOOK_EVERY_MS, resolve));
   }
+  return !isInterrupted;
 }
 
 /** Replicas whose first probe has no result yet. */

@@ -99,18 +99,13 @@ async function run(loaded: LoadedConfig, source: ConfigSource, isDemo: boolean, 
   const service = serviceManager(log);
   // Before the first line: whoever reads it may stop the router at once.
   const stopped = stopSignal();
-  let isStopped = false;
-  void stopped.then(() => {
-    isStopped = true;
-  });
   const probed = (note: (replicas: number) => string) =>
     firstProbes(router, systemClock, stopped, (replicas) => outputs.print(note(replicas)));
   let admin: OpenAdmin | undefined;
   try {
     if (address.isPortShared) {
-      // The process that has the port already serves its requests: here they would fail, now, and when this port is closed again.
-      await probed(notYetListeningNote);
-      if (isStopped) return 0;
+      // Another process may serve the port already. Requests that came here would fail now, and when a failed start closes the port.
+      if (!(await probed(notYetListeningNote))) return 0;
       await checkAdminPort(loaded.config.admin);
     }
     const server = await startWireServer({

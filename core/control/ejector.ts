@@ -7,7 +7,7 @@ import type { EjectionSettings } from "../settings.ts";
 import type { EndpointRecords } from "../state/endpoint-records.ts";
 import { detect, isUnremarkable } from "./detect.ts";
 import { bringsBack, decidesTrial, type EjectionStanding, newRow, type Row } from "./ejector-row.ts";
-import { isOut, neededAgain } from "./needed-again.ts";
+import { isOut, neededAgain, servesAlone } from "./needed-again.ts";
 
 export interface EjectorOptions {
   readonly settings: EjectionSettings;
@@ -219,7 +219,7 @@ export class Ejector {
     if (isTooMany && out.length > 0) this.#makeRoom(out, up, nowMs);
     if (isTooMany) return false;
     const rest = up.filter((other) => other !== row && !out.includes(other));
-    return [...row.endpoint.models].every((model) => rest.some(({ endpoint }) => endpoint.models.has(model)));
+    return !servesAlone(row, rest);
   }
 
   /** Another one should leave: those that are out longest may be well again, so they are tried now. If they were just now, panic. */

@@ -10,7 +10,12 @@ export function neededAgain(rows: readonly Row[], maxShare: number, isHealthy: (
   const out = up.filter(isOut);
   if (out.length > maxShare * up.length) return out;
   const rest = up.filter((row) => !isOut(row));
-  return out.filter((row) => [...row.endpoint.models].some((model) => !rest.some(({ endpoint }) => endpoint.models.has(model))));
+  return out.filter((row) => servesAlone(row, rest));
+}
+
+/** Whether it has a model that none of the others has. */
+export function servesAlone(row: Row, others: readonly Row[]): boolean {
+  return [...row.endpoint.models].some((model) => !others.some(({ endpoint }) => endpoint.models.has(model)));
 }
 
 /** Whether it is ejected, or on trial. */

@@ -38,7 +38,6 @@ export class UsageTap {
   #kept = 0;
   #total = 0;
   readonly #events: EventCount | undefined;
-
   readonly #dialect: Dialect;
 
   constructor(isEventStream: boolean, dialect: Dialect) {

@@ -17,14 +17,16 @@ function setUp(results: readonly string[]) {
   const clock = new FakeClock();
   const noted: number[] = [];
   let endedMs: number | undefined;
+  let isWhole: boolean | undefined;
   let interrupt = () => {};
   const interrupted = new Promise<void>((resolve) => {
     interrupt = resolve;
   });
-  void firstProbes(router, clock, interrupted, (count) => noted.push(count)).then(() => {
+  void firstProbes(router, clock, interrupted, (count) => noted.push(count)).then((result) => {
     endedMs = clock.now();
+    isWhole = result;
   });
-  return { clock, now, noted, interrupt: () => interrupt(), endedMs: () => endedMs };
+  return { clock, now, noted, interrupt: () => interrupt(), endedMs: () => endedMs, isWhole: () => isWhole };
 }
 
 describe("the wait for first probes", () => {
@@ -36,6 +38,7 @@ describe("the wait for first probes", () => {
     await wait.clock.advance(100);
     assert.ok(wait.endedMs()! <= 110);
     assert.deepEqual(wait.noted, []);
+    assert.equal(wait.isWhole(), true);
   });
 
   it("is noted once when it takes long, and ends after two seconds", async () => {
@@ -60,5 +63,6 @@ describe("the wait for first probes", () => {
     wait.interrupt();
     await wait.clock.advance(20);
     assert.ok(wait.endedMs()! < 200);
+    assert.equal(wait.isWhole(), false);
   });
 });
