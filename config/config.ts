@@ -1,10 +1,7 @@
 import type { EndpointSpec } from "../core/contract/endpoint.ts";
 import type { Secret } from "../core/contract/secret.ts";
-import type { Probes } from "../core/control/readiness/probes.ts";
-import type { Settings } from "../core/settings.ts";
-import type { GuardConfig } from "./guard-config.ts";
-import type { Position } from "./problems.ts";
-import type { RewriteRule } from "./rewrite-rule.ts";
+import type { Probes, Settings } from "../core/settings.ts";
+import type { Position } from "./read/problems.ts";
 
 /** The content of the config files, validated, with all defaults filled in. Plain data. */
 export interface RouterConfig {
@@ -84,4 +81,49 @@ export interface ProfileRef {
   readonly pluginRef: string;
   /** Scorers only. */
   readonly weight?: number;
+}
+
+/**
+ * One rule of a rewrite resource, validated, with defaults filled in. Lists of rules are in the order in which they are
+ * matched.
+ */
+export interface RewriteRule {
+  /** The resource's name and the rule's index in it, such as "food-review/0". */
+  readonly name: string;
+  /** Model names that the rule matches exactly; an empty list matches every request. */
+  readonly models: readonly string[];
+  readonly targets: readonly RewriteTarget[];
+  /** Header (lower case) whose value pins a client to one target; "" for none. */
+  readonly stickyHeader: string;
+  /** What to do when no ready replica serves the drawn target. */
+  readonly onUnavailable: "refuse" | "redistribute";
+}
+
+export interface RewriteTarget {
+  /** Model or adapter name that the replica gets. */
+  readonly name: string;
+  /** Share relative to the other targets; 0 is listed but drained. At least one is above 0. */
+  readonly weight: number;
+}
+
+/** When one target of a rule is stopped, with every default filled in. Plain data. */
+export interface GuardConfig {
+  /** The rule's and the target's names, such as "food-review/0 food-review-v2". */
+  readonly name: string;
+  readonly rule: string;
+  readonly target: string;
+  /** The target that it is compared with. */
+  readonly against: string;
+  /** Where the rule is: its resource, and its index there. */
+  readonly place: { readonly namespace: string; readonly resource: string; readonly index: number };
+  /** Header whose value pins a client to one target; "" for none. */
+  readonly stickyHeader: string;
+  /** How much worse than the other one it may be: points of the error rate, part of the time to the first byte. */
+  readonly worseBy: { readonly errorRate: number | undefined; readonly ttft: number | undefined };
+  /** 1 minus the probability that it ever stops a target that is not worse; in (0, 1). */
+  readonly confidence: number;
+  /** Requests to the target before which it is not stopped. */
+  readonly minRequests: number;
+  /** It is written in an annotation of the rewrite. */
+  readonly isAnnotation: boolean;
 }

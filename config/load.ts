@@ -1,24 +1,24 @@
 import type { Definition } from "../core/contract/plugin.ts";
 import type { RouterConfig } from "./config.ts";
-import { type ConfigDocument, readDocuments } from "./documents.ts";
 import { readPicker } from "./endpoint-picker/read.ts";
 import { pickerDocument } from "./endpoint-picker/schema.ts";
-import { type ConfigText, readFiles } from "./files.ts";
-import { fit, type Resource, type Stubs } from "./fit.ts";
-import { readGuards } from "./guards-of-rewrites.ts";
-import { allInstances, type Registry } from "./instances.ts";
-import { resolveMirrors } from "./mirrors.ts";
-import { NO_OVERLAY, type Overlay, overlaid } from "./overlay.ts";
-import type { EndpointEntry } from "./pool.ts";
-import { inReadingOrder, type Path, type Position, type Problem, problemAt } from "./problems.ts";
-import { sortByKind } from "./resources.ts";
-import { rewriteDocument } from "./rewrite-schema.ts";
-import { readRewrites } from "./rewrites.ts";
-import { type RouterParts, readRouter } from "./router.ts";
-import { type RouterDocument, routerDocument } from "./schema.ts";
-import { checkKeepAlivePaths } from "./served-paths.ts";
-import { ownReferences } from "./shadow-instances.ts";
-import { unusedPlugins } from "./unused-plugins.ts";
+import { allInstances, type Registry } from "./plugins/instances.ts";
+import { checkKeepAlivePaths } from "./plugins/served-paths.ts";
+import { ownReferences } from "./plugins/shadow-instances.ts";
+import { unusedPlugins } from "./plugins/unused-plugins.ts";
+import { type ConfigDocument, readDocuments } from "./read/documents.ts";
+import { type ConfigText, readFiles } from "./read/files.ts";
+import { fit, type Resource, type Stubs } from "./read/fit.ts";
+import { sortByKind } from "./read/kinds.ts";
+import { inReadingOrder, type Path, type Position, type Problem, problemAt } from "./read/problems.ts";
+import { NO_OVERLAY, type Overlay, overlaid } from "./rewrites/overlay.ts";
+import { inMatchingOrder, readRules } from "./rewrites/read.ts";
+import { rewriteDocument } from "./rewrites/schema.ts";
+import { readGuards } from "./router/guards.ts";
+import { resolveMirrors } from "./router/mirrors.ts";
+import type { EndpointEntry } from "./router/pool.ts";
+import { type RouterParts, readRouter } from "./router/read.ts";
+import { type RouterDocument, routerDocument } from "./router/schema.ts";
 
 /** A valid config, with the type of each of its instances. */
 export interface LoadedConfig {
@@ -61,36 +61,18 @@ export async function loadConfig(
 ): Promise<LoadedConfig | RefusedConfig> {
   const problems: Problem[] = [];
   const texts = await readFiles(paths, problems);
-  return read({ texts, registry, urls, overlay, needsEndpoints, problems });
+  return loadTexts(texts, registry, urls, overlay, needsEndpoints, problems);
 }
 
-/** Like loadConfig, for texts instead of files. */
-export function loadTexts(
+/** Like loadConfig, for texts instead of files. Appends to `problems`, which hold those of reading the files. */
+export async function loadTexts(
   texts: readonly ConfigText[],
   registry: Registry,
   urls: readonly string[] = [],
   overlay: Overlay = NO_OVERLAY,
+  needsEndpoints = true,
+  problems: Problem[] = [],
 ): Promise<LoadedConfig | RefusedConfig> {
-  return read({ texts, registry, urls, overlay, needsEndpoints: true, problems: [] });
-}
-
-interface Sources {
-  readonly texts: readonly ConfigText[];
-  readonly registry: Registry;
-  readonly urls: readonly string[];
-  readonly overlay: Overlay;
-  readonly needsEndpoints: boolean;
-  readonly problems: Problem[];
-}
-
-async function read({
-  texts,
-  registry,
-  urls,
-  overlay,
-  needsEndpoints,
-  problems,
-}: Sources): Promise<LoadedConfig | RefusedConfig> {
   const files = new Set<string>();
   const warnings: Problem[] = [];
   const documents = sortByKind(texts.flatMap(({ file, text }) => readDocuments(file, text, problems)));
@@ -112,8 +94,9 @@ async function read({
   const rewriteDocuments = overlaid(documents.InferenceModelRewrite, overlay, problems);
   const resources = rewriteDocuments.flatMap((document) => fit(document, rewriteDocument, REWRITE_STUBS) ?? []);
   const isRewriteKnown = isAllReadable && problems.length === problemsBefore;
-  const rewrites = readRewrites(resources, router?.isPoolKnown ? router.config.pool.name : undefined, warnings);
-  const guards = resource === undefined ? [] : readGuards(resource, resources, warnings);
+  const rules = readRules(resources, router?.isPoolKnown ? router.config.pool.name : undefined);
+  const rewrites = inMatchingOrder(rules, warnings);
+  const guards = resource === undefined ? [] : readGuards(resource, resources, rules, warnings);
 
   const names = texts.map(({ file }) => file);
   if (router !== undefined) checkKeepAlive(router, registry);
@@ -152,7 +135,7 @@ function routerResource([document]: readonly ConfigDocument[], canBeEmpty: boole
 
 const EMPTY_ROUTER: Resource<RouterDocument> = {
   file: "",
-  document: { apiVersion: "signalbox/v1", kind: "Router", spec: {} },
+  document: routerDocument.parse({ apiVersion: "signalbox/v1", kind: "Router", spec: {} }),
   positionOf: () => ({ file: "", line: 0, column: 0 }),
   report: () => {},
   wasCut: () => false,

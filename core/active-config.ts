@@ -1,6 +1,5 @@
 import type { Endpoint } from "./contract/endpoint.ts";
 import type { Filter } from "./contract/filter.ts";
-import type { LatencyEstimator } from "./contract/latency-estimator.ts";
 import type { NameSet } from "./contract/name-set.ts";
 import type { Observer } from "./contract/observer.ts";
 import type { Parser } from "./contract/parser.ts";
@@ -38,10 +37,6 @@ export interface Profile {
   readonly clientModels?: readonly string[];
   /** The plugins that have a method `chosen`. */
   readonly chosen: readonly Named<Required<Pick<ProfilePlugin, "chosen">>>[];
-  /** The plugins that have a method `ended`. Absent: none. */
-  readonly ended?: readonly Named<Required<Pick<ProfilePlugin, "ended">>>[];
-  /** The first scorer's that has one; absent: the router's own numbers are used. */
-  readonly estimator?: Named<LatencyEstimator> | undefined;
   /** The methods `responseHeader` of the plugins; empty for most profiles. */
   readonly responseHeaders: readonly ((request: InferenceRequest, endpoint: Endpoint) => ResponseHeader)[];
 }

@@ -1,7 +1,7 @@
-import type { ConfigText } from "../config/files.ts";
 import { loadConfig, loadTexts } from "../config/load.ts";
-import { NO_OVERLAY, type Overlay } from "../config/overlay.ts";
-import { formatProblems, type Problem } from "../config/problems.ts";
+import type { ConfigText } from "../config/read/files.ts";
+import { formatProblems, type Problem } from "../config/read/problems.ts";
+import { NO_OVERLAY, type Overlay } from "../config/rewrites/overlay.ts";
 import { builtIns } from "../plugins/registry.ts";
 import { routerApi } from "./admin/api/routes.ts";
 import { EventStreams } from "./admin/event-streams.ts";
@@ -12,7 +12,7 @@ import type { Definition } from "./contract/plugin.ts";
 import { OverlayExpiry } from "./control/overlay-expiry.ts";
 import type { HostServices } from "./control/plugin-set.ts";
 import { RunningConfig } from "./control/running-config.ts";
-import { stopThroughConfig } from "./control/stop-target.ts";
+import { stopThroughConfig } from "./features/rollouts/stop-target.ts";
 import { exchange, type FetchExchange } from "./fetch/fetch-exchange.ts";
 import { runRouter } from "./run-router.ts";
 import type { Limits } from "./settings.ts";
@@ -83,12 +83,12 @@ export async function createRouter(options: RouterOptions): Promise<FetchRouter>
   const deadlines = new Deadlines(services.clock, sweepMs(limits));
   const shared = {
     start: router.start,
-    nextRequestId: router.nextRequestId,
+    nextRequestId: router.identity.nextRequestId,
     limits,
     cors,
     clock: services.clock,
     deadlines,
-    memory: router.memory,
+    memory: router.gate.memory,
     open: new Set<FetchExchange>(),
     isClosed: false,
   };
@@ -103,7 +103,7 @@ export async function createRouter(options: RouterOptions): Promise<FetchRouter>
     },
     ...services,
   });
-  router.rollouts.stopBy(stopThroughConfig(running, services.clock));
+  router.features.rollouts.stopBy(stopThroughConfig(running, services.clock));
   const overlayExpiry = new OverlayExpiry(running, services.clock);
   const streams = new EventStreams({ observers: () => router.config.observers, ...services });
   const site = {

@@ -7,12 +7,11 @@ import { KeptState } from "./control/kept-state.ts";
 import { withPlace } from "./control/plugin-error.ts";
 import { buildPluginSet, type HostServices, type PluginSet } from "./control/plugin-set.ts";
 import { PluginSets } from "./control/plugin-sets.ts";
-import { Rollouts } from "./control/rollouts.ts";
 import { savedFacts } from "./control/saved-facts.ts";
+import { Rollouts } from "./features/rollouts/rollouts.ts";
 import { dryRun } from "./intake/dry-run.ts";
-import { intake } from "./intake/request-intake.ts";
-import { LastingState } from "./lasting-state.ts";
-import { LivePlane } from "./live-plane.ts";
+import { intake } from "./intake/intake.ts";
+import { LiveParts } from "./live-parts.ts";
 import type { Router } from "./router.ts";
 import type { Facts } from "./state/facts.ts";
 import { bearerFor } from "./wire/bearer.ts";
@@ -52,56 +51,52 @@ function placing<Result>(loaded: LoadedConfig, run: () => Result): Result {
   }
 }
 
-/** Connects the data plane with the control plane. */
+/** Connects the parts that requests use with the control plane. */
 function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices, firstKept: KeptState): Router {
   const { clock, log } = services;
-  const rollouts = new Rollouts({ clock, log, facts: () => plane.facts });
-  const sets = new PluginSets(rollouts.watch(plugins, loaded.config.guards));
-  const state = new LastingState(plugins, clock, log);
-  const { load, prefixes, pools, memory, pluginTimes, pluginFaults, mirroring, shadowing, figures } = state;
+  const rollouts = new Rollouts({ clock, log, facts: () => parts.pool.facts });
+  rollouts.follow(plugins.active.rewriters, loaded.config.guards);
+  const configs = new PluginSets(plugins);
+  const parts = new LiveParts(configs, rollouts, services);
+  const { pool, features } = parts;
   const waiting = new Set<() => void>();
   let kept = firstKept;
 
   /** What the router shows to the endpoint of this name when it asks on its own behalf. */
   const keyHeaders = (name: string): Readonly<Record<string, string>> => {
-    const authorization = bearerFor(name, sets.newest.active.settings.credentials);
+    const authorization = bearerFor(name, configs.newest.active.settings.credentials);
     return authorization === undefined ? {} : { authorization };
   };
   const control = new ControlPlane({
     ...controlPlan(loaded, plugins),
     services,
-    load,
+    load: pool.load,
     get: (url, path, timeoutMs, maxBytes, signal, headers = {}) => httpGet(url, path, { timeoutMs, maxBytes, signal, headers }),
     headersFor: keyHeaders,
-    replaced(slot) {
-      prefixes.forget(slot);
-      pools.closeIdle(slot);
-    },
-    capacityKnown: (slot, tokens) => prefixes.setCapacity(slot, tokens),
-    lastByteMs: (endpoint) => pools.lastByteMs(endpoint),
-    cutWaiting: (endpoint) => pools.cutWaiting(endpoint),
+    replaced: (slot) => pool.replaced(slot),
+    capacityKnown: (slot, tokens) => pool.capacityKnown(slot, tokens),
+    lastByteMs: (endpoint) => pool.lastByteMs(endpoint),
+    cutWaiting: (endpoint) => pool.cutWaiting(endpoint),
     publish(next) {
-      pools.follow(next.endpoints);
-      mirroring.follow(next.endpoints);
-      figures.follow(next.endpoints);
-      plane.facts = next;
+      features.mirroring.follow(next.endpoints);
+      pool.publish(next);
       if (isReady(next)) for (const wake of [...waiting]) wake();
     },
   });
-  const plane = new LivePlane(sets, state, control, services);
+  pool.control = control;
   const adapters = new Adapters({
     clock,
-    load,
-    facts: () => plane.facts,
-    targets: () => sets.newest.active.targets,
+    load: pool.load,
+    facts: () => pool.facts,
+    targets: () => configs.newest.active.targets,
     post: ({ name, url }, path, document, timeoutMs, maxBytes) =>
       httpSend(url, path, { method: "POST", headers: keyHeaders(name), body: JSON.stringify(document), timeoutMs, maxBytes }),
     checkModels: (endpoint) => control.checkModels(endpoint),
   });
   const close = () => {
     control.stop();
-    state.close();
-    sets.dispose();
+    parts.close();
+    configs.dispose();
   };
   try {
     control.start();
@@ -115,7 +110,7 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
     const built = build(next, services, draft);
     let changes: readonly (() => void)[];
     try {
-      changes = [state.prepare(built), control.prepare(controlPlan(next, built))];
+      changes = [parts.prepare(built), control.prepare(controlPlan(next, built))];
     } catch (thrown) {
       built.dispose();
       throw thrown;
@@ -123,55 +118,30 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
     // From here on nothing can fail, and no request can come between.
     for (const change of changes) change();
     // An operator who applies a rewrite again has often just put its adapter where replicas find it.
-    load.unlisted.forgetRefusals();
-    sets.publish(rollouts.watch(built, next.config.guards));
+    pool.load.unlisted.forgetRefusals();
+    rollouts.follow(built.active.rewriters, next.config.guards);
+    configs.publish(built);
     draft.retain(next.config.plugins);
     kept = draft;
   };
 
   return {
-    start: intake(plane),
-    nextRequestId: plane.nextRequestId,
+    start: intake(parts),
     get config() {
-      return sets.newest.active;
+      return configs.newest.active;
     },
     get olderConfigs() {
-      return sets.olderCount;
+      return configs.olderCount;
     },
-    get facts() {
-      return plane.facts;
-    },
-    load,
-    memory,
-    startedAtS: plane.startedAtS,
-    get prefixIndex() {
-      return prefixes.index?.stats();
-    },
-    connectionsTo: (endpoint) => pools.connectionsTo(endpoint),
-    leftOpenAt: (endpoint) => pools.leftOpenAt(endpoint),
-    ejectionsOf: (endpoint) => control.ejectionsOf(endpoint),
-    timesOf: (endpoint) => control.timesOf(endpoint),
-    figures,
-    intents: control.intents,
-    get isPanicking() {
-      return control.isPanicking;
-    },
-    get slowPlugins() {
-      return pluginTimes.slow;
-    },
-    get pluginTimes() {
-      return pluginTimes.timed;
-    },
-    get pluginFaults() {
-      return pluginFaults.counts;
-    },
-    mirroring,
-    shadowing,
+    pool,
+    control,
+    gate: parts.gate,
+    plugins: parts.plugins,
+    features,
+    identity: parts.identity,
     adapters,
-    rollouts,
-    probeFailure: (endpoint) => control.probeFailure(endpoint),
     whenReady(timeoutMs) {
-      if (isReady(plane.facts)) return Promise.resolve(true);
+      if (isReady(pool.facts)) return Promise.resolve(true);
       return new Promise((resolve) => {
         const settle = (isInTime: boolean) => {
           waiting.delete(wake);
@@ -183,13 +153,10 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
         waiting.add(wake);
       });
     },
-    dryRun: (asked) => dryRun(asked, sets.newest.active, plane),
-    savedFacts: () => savedFacts(sets.newest.active, kept, plane),
+    dryRun: (asked) => dryRun(asked, configs.newest.active, parts),
+    savedFacts: () => savedFacts(configs.newest.active, kept, pool, clock),
     replace: (next) => placing(next, () => replace(next)),
-    announceStop() {
-      plane.isStopping = true;
-      mirroring.stop();
-    },
+    announceStop: () => parts.announceStop(),
     close,
   };
 }

@@ -49,10 +49,6 @@ export const REFERENCE_NAMES: Readonly<Record<string, ReferenceName>> = {
   "load-aware-scorer": { type: "load-aware" },
   "active-request-scorer": { type: "active-request", unneeded: ["requestTimeout"] },
   "token-load-scorer": { type: "token-load", unneeded: PRODUCER_NAMES },
-  "latency-scorer": {
-    type: "latency-predictor",
-    unneeded: ["compositeKVWeight", "compositeQueueWeight", "compositePrefixWeight"],
-  },
   "lora-affinity-scorer": { type: "lora-affinity" },
   "prefix-cache-scorer": { type: "prefix-cache", unneeded: [...PRODUCER_NAMES, ...INDEX_SIZES] },
   "no-hit-lru-scorer": { type: "no-hit-lru", unneeded: [...PRODUCER_NAMES, "prefixPluginType", "prefixPluginName"] },
@@ -80,7 +76,7 @@ export function referenceDefinitions(own: ReadonlyMap<string, Definition>): read
   });
 }
 
-/** How Zod gives a schema's JSON Schema; `config/json-schema.ts` reads it for editors and for the keys in messages. */
+/** How Zod gives a schema's JSON Schema; `config/read/json-schema.ts` reads it for editors and for the keys in messages. */
 interface Described {
   readonly jsonSchema?: { readonly input: (options: { target: string }) => Readonly<Record<string, unknown>> };
 }

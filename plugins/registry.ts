@@ -36,7 +36,6 @@ import modelRewrite from "./rewriters/model-rewrite.ts";
 import activeRequest from "./scorers/active-request.ts";
 import contextLengthAware from "./scorers/context-length-aware.ts";
 import kvCacheUtilization from "./scorers/kv-cache-utilization.ts";
-import latencyPredictor from "./scorers/latency-predictor.ts";
 import loadAware from "./scorers/load-aware.ts";
 import loraAffinity from "./scorers/lora-affinity.ts";
 import noHitLru from "./scorers/no-hit-lru.ts";
@@ -67,7 +66,6 @@ const definitions: readonly Definition[] = [
   utilization,
   concurrency,
   outstandingWork,
-  latencyPredictor,
   prefixCache,
   queue,
   running,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { describe, it } from "node:test";
-import { DEFAULT_LIMITS } from "../core/settings.ts";
+import { limitsTable } from "./support/limits-table.ts";
 
 const root = join(import.meta.dirname ?? ".", "..");
 const SOURCE_FOLDERS = ["core", "plugins", "config"];
@@ -17,78 +17,274 @@ interface Import {
 const files = SOURCE_FOLDERS.flatMap((folder) => sourcesBelow(folder));
 const imports = files.flatMap(importsOf);
 
-/** What each room may import of the others, apart from itself. Files at the top of core are rooms of their own. */
+/** What each room may import of the others, apart from itself; each comes behind those that it stands on. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  plugins: ["core/contract"],
-  config: ["core/contract", "core/control", "core/runtime", "core/state", "core/settings.ts", "plugins"],
-  // Contracts, and what stands on them alone.
   "core/contract": [],
-  "core/settings.ts": ["core/contract"],
-  "core/runtime": ["core/wire"],
-  "core/body": ["core/contract", "core/runtime"],
-  "core/stream": ["core/contract", "core/runtime"],
+  "config/read": ["core/contract"],
+  "core/settings": [],
+  "core/settings.ts": ["core/contract", "core/settings"],
+  "config/config.ts": ["config/read", "core/contract", "core/settings.ts"],
+  "config/schema": ["core/contract", "core/settings"],
+  "config/plugins": ["config/config.ts", "config/read", "config/schema", "core/contract", "core/settings.ts"],
+  "config/rewrites": ["config/config.ts", "config/read", "config/schema", "core/contract"],
+  "core/runtime": [],
   "core/state": ["core/contract", "core/runtime"],
-  "core/active-config.ts": ["core/contract", "core/settings.ts"],
-  // The data plane: it knows nothing of who builds config and facts.
-  "core/wire": ["core/contract", "core/errors", "core/intake", "core/runtime", "core/settings.ts"],
-  "core/errors": ["core/contract", "core/intake", "core/stream", "core/wire"],
-  "core/data-plane.ts": ["core/active-config.ts", "core/body", "core/contract", "core/stages", "core/state", "core/wire"],
-  "core/stages": [
-    ...["core/active-config.ts", "core/body", "core/contract", "core/data-plane.ts", "core/errors", "core/intake"],
-    ...["core/settings.ts", "core/state", "core/stream", "core/wire"],
+  "config/router": [
+    "config/config.ts",
+    "config/plugins",
+    "config/read",
+    "config/rewrites",
+    "config/schema",
+    "core/contract",
+    "core/runtime",
+    "core/settings",
+    "core/settings.ts",
+    "core/state",
   ],
-  "core/pipeline.ts": [
-    ...["core/active-config.ts", "core/contract", "core/data-plane.ts", "core/intake", "core/stages", "core/state"],
+  "config/endpoint-picker": ["config/plugins", "config/read", "config/router", "config/schema", "core/contract"],
+  "config/load.ts": [
+    "config/config.ts",
+    "config/endpoint-picker",
+    "config/plugins",
+    "config/read",
+    "config/rewrites",
+    "config/router",
+    "core/contract",
   ],
-  "core/intake": [
-    ...["core/active-config.ts", "core/body", "core/contract", "core/data-plane.ts", "core/errors", "core/pipeline.ts"],
-    ...["core/stages", "core/state", "core/wire"],
-  ],
-  "core/fetch": ["core/contract", "core/errors", "core/intake", "core/settings.ts", "core/wire"],
-  // The control plane, and what puts the two together.
-  "core/control": ["config", "core/active-config.ts", "core/contract", "core/settings.ts", "core/state", "core/wire"],
-  "core/lasting-state.ts": [
-    ...["core/active-config.ts", "core/body", "core/contract", "core/control", "core/runtime", "core/settings.ts"],
-    ...["core/stages", "core/state", "core/wire"],
-  ],
-  "core/router.ts": [
-    ...["config", "core/active-config.ts", "core/body", "core/contract", "core/control", "core/intake", "core/stages"],
-    ...["core/state", "core/wire"],
-  ],
-  "core/live-plane.ts": [
-    ...["core/active-config.ts", "core/body", "core/contract", "core/control", "core/data-plane.ts", "core/intake"],
-    ...["core/lasting-state.ts", "core/runtime", "core/stages", "core/state"],
-  ],
-  "core/run-router.ts": [
-    ...["config", "core/active-config.ts", "core/admin", "core/contract", "core/control", "core/intake", "core/lasting-state.ts"],
-    ...["core/live-plane.ts", "core/router.ts", "core/state", "core/wire"],
-  ],
-  "core/admin": [
-    ...["config", "core/active-config.ts", "core/contract", "core/control", "core/errors", "core/intake", "core/router.ts"],
-    ...["core/runtime", "core/settings.ts", "core/state", "core/wire"],
-  ],
-  // Programs and tools.
-  "core/mock": ["core/contract"],
-  "core/simulate": [
-    ...["config", "core/active-config.ts", "core/body", "core/contract", "core/control", "core/data-plane.ts"],
-    ...["core/pipeline.ts", "core/settings.ts", "core/stages", "core/state", "core/wire"],
-  ],
-  "core/fetch.ts": [
-    ...[
-      "config",
-      "core/admin",
-      "core/contract",
-      "core/control",
-      "core/fetch",
-      "core/run-router.ts",
-      "core/settings.ts",
-      "core/wire",
-    ],
+  plugins: ["core/contract"],
+  "config/show": [
+    "config/config.ts",
+    "config/endpoint-picker",
+    "config/load.ts",
+    "config/plugins",
+    "config/read",
+    "config/rewrites",
+    "config/router",
+    "config/schema",
+    "core/contract",
+    "core/settings",
+    "core/settings.ts",
     "plugins",
   ],
+  "core/active-config.ts": ["core/contract", "core/settings.ts"],
+  "core/features/ejection": ["core/active-config.ts", "core/contract", "core/settings.ts", "core/state"],
+  "core/wire": ["core/contract", "core/runtime", "core/settings.ts"],
+  "core/control": [
+    "config/config.ts",
+    "config/load.ts",
+    "config/read",
+    "config/rewrites",
+    "config/show",
+    "core/active-config.ts",
+    "core/contract",
+    "core/features/ejection",
+    "core/settings.ts",
+    "core/state",
+    "core/wire",
+  ],
+  "core/host": ["core/contract", "core/wire"],
+  "core/errors": ["core/contract", "core/host", "core/wire"],
+  "core/body": ["core/contract", "core/runtime"],
+  "core/plugin-watch": ["core/active-config.ts", "core/contract"],
+  "core/pool": ["core/contract", "core/settings.ts", "core/state", "core/wire"],
+  "core/request": ["core/active-config.ts", "core/body", "core/contract", "core/settings.ts", "core/state", "core/wire"],
+  "core/services.ts": ["core/contract"],
+  "core/stream": ["core/contract"],
+  "core/features/mirror": [
+    "core/active-config.ts",
+    "core/body",
+    "core/contract",
+    "core/plugin-watch",
+    "core/pool",
+    "core/request",
+    "core/services.ts",
+    "core/settings.ts",
+    "core/state",
+    "core/stream",
+    "core/wire",
+  ],
+  "core/features/rollouts": [
+    "config/config.ts",
+    "config/load.ts",
+    "config/read",
+    "config/rewrites",
+    "core/active-config.ts",
+    "core/contract",
+    "core/control",
+    "core/state",
+  ],
+  "core/features/shadow": ["core/active-config.ts", "core/contract", "core/plugin-watch"],
+  "core/router-parts.ts": [
+    "core/active-config.ts",
+    "core/body",
+    "core/contract",
+    "core/features/mirror",
+    "core/features/shadow",
+    "core/plugin-watch",
+    "core/pool",
+    "core/services.ts",
+    "core/wire",
+  ],
+  "core/decide": ["core/active-config.ts", "core/contract", "core/plugin-watch", "core/state"],
+  "core/features/keep-alive": ["core/contract", "core/host", "core/settings.ts", "core/stream", "core/wire"],
+  "core/run.ts": ["core/active-config.ts", "core/body", "core/host", "core/request", "core/router-parts.ts"],
+  "core/forward": [
+    "core/active-config.ts",
+    "core/contract",
+    "core/errors",
+    "core/features/keep-alive",
+    "core/pool",
+    "core/request",
+    "core/router-parts.ts",
+    "core/run.ts",
+    "core/state",
+    "core/stream",
+    "core/wire",
+  ],
+  "core/pipeline.ts": ["core/contract", "core/decide", "core/features/mirror", "core/forward", "core/request", "core/run.ts"],
+  "core/intake": [
+    "core/active-config.ts",
+    "core/body",
+    "core/contract",
+    "core/decide",
+    "core/errors",
+    "core/features/mirror",
+    "core/forward",
+    "core/host",
+    "core/pipeline.ts",
+    "core/plugin-watch",
+    "core/request",
+    "core/router-parts.ts",
+    "core/run.ts",
+    "core/state",
+    "core/wire",
+  ],
+  "core/router.ts": [
+    "config/load.ts",
+    "core/active-config.ts",
+    "core/control",
+    "core/features/rollouts",
+    "core/host",
+    "core/intake",
+    "core/pool",
+    "core/router-parts.ts",
+    "core/state",
+  ],
+  "core/server": ["core/contract", "core/errors", "core/host", "core/runtime", "core/settings.ts", "core/wire"],
+  "core/admin": [
+    "config/load.ts",
+    "config/read",
+    "config/rewrites",
+    "config/schema",
+    "config/show",
+    "core/active-config.ts",
+    "core/contract",
+    "core/control",
+    "core/errors",
+    "core/features/ejection",
+    "core/features/mirror",
+    "core/features/rollouts",
+    "core/features/shadow",
+    "core/host",
+    "core/plugin-watch",
+    "core/pool",
+    "core/router-parts.ts",
+    "core/router.ts",
+    "core/runtime",
+    "core/server",
+    "core/settings.ts",
+    "core/state",
+    "core/wire",
+  ],
+  "core/engine": [],
+  "core/mock": ["core/contract", "core/engine"],
+  "core/live-parts.ts": [
+    "core/active-config.ts",
+    "core/body",
+    "core/control",
+    "core/features/mirror",
+    "core/features/rollouts",
+    "core/features/shadow",
+    "core/intake",
+    "core/plugin-watch",
+    "core/pool",
+    "core/router-parts.ts",
+    "core/runtime",
+    "core/services.ts",
+    "core/settings.ts",
+    "core/wire",
+  ],
+  "core/run-router.ts": [
+    "config/load.ts",
+    "core/admin",
+    "core/contract",
+    "core/control",
+    "core/features/rollouts",
+    "core/intake",
+    "core/live-parts.ts",
+    "core/router.ts",
+    "core/state",
+    "core/wire",
+  ],
+  "core/simulate": [
+    "config/load.ts",
+    "core/active-config.ts",
+    "core/body",
+    "core/contract",
+    "core/control",
+    "core/decide",
+    "core/engine",
+    "core/forward",
+    "core/pool",
+    "core/request",
+    "core/services.ts",
+    "core/settings.ts",
+    "core/state",
+    "core/wire",
+  ],
   "core/cli": [
-    ...["config", "core/admin", "core/contract", "core/control", "core/errors", "core/intake", "core/mock", "core/router.ts"],
-    ...["core/run-router.ts", "core/runtime", "core/settings.ts", "core/simulate", "core/state", "core/wire", "plugins"],
+    "config/config.ts",
+    "config/load.ts",
+    "config/read",
+    "config/rewrites",
+    "config/router",
+    "config/schema",
+    "config/show",
+    "core/active-config.ts",
+    "core/admin",
+    "core/contract",
+    "core/control",
+    "core/engine",
+    "core/errors",
+    "core/features/mirror",
+    "core/features/rollouts",
+    "core/features/shadow",
+    "core/intake",
+    "core/mock",
+    "core/router.ts",
+    "core/run-router.ts",
+    "core/runtime",
+    "core/server",
+    "core/settings.ts",
+    "core/simulate",
+    "core/state",
+    "core/wire",
+    "plugins",
+  ],
+  "core/fetch": ["core/contract", "core/errors", "core/host", "core/settings.ts", "core/wire"],
+  "core/fetch.ts": [
+    "config/load.ts",
+    "config/read",
+    "config/rewrites",
+    "core/admin",
+    "core/contract",
+    "core/control",
+    "core/features/rollouts",
+    "core/fetch",
+    "core/run-router.ts",
+    "core/settings.ts",
+    "core/wire",
+    "plugins",
   ],
 };
 
@@ -111,7 +307,8 @@ const RULES: readonly {
   {
     name: "node: modules are used by the wire, the runtimes, the command line, the mock replica, the config loader, discovery and the trace exporter only",
     isBound: ({ target }) => target.startsWith("node:"),
-    isAllowed: ({ file }) => /^(core\/(wire|runtime|cli|mock)|config|plugins\/discovery)\//.test(file) || file === TRACE_EXPORTER,
+    isAllowed: ({ file }) =>
+      /^(core\/(wire|server|runtime|cli|mock)|config|plugins\/discovery)\//.test(file) || file === TRACE_EXPORTER,
   },
   {
     name: "each package has one door",
@@ -120,13 +317,14 @@ const RULES: readonly {
   },
 ];
 
-const ENTRY_POINTS = new Set(["core/cli/main.ts", "core/fetch.ts", "config/write-schema.ts"]);
+const ENTRY_POINTS = new Set(["core/cli/main.ts", "core/fetch.ts", "config/show/write-schema.ts"]);
 const TRACE_EXPORTER = "plugins/observers/otlp-exporter.ts";
 const DOORS: Readonly<Record<string, readonly string[]>> = {
+  "eventsource-parser": ["core/cli/admin/event-reader.ts"],
   "itty-router": ["core/admin/api/api.ts"],
   zod: ["core/contract/options.ts"],
-  yaml: ["config/documents.ts", "config/rewrite-text.ts", "config/format.ts"],
-  "tsx/esm/api": ["config/import-module.ts"],
+  yaml: ["config/read/documents.ts", "config/rewrites/file-text.ts", "config/show/format.ts"],
+  "tsx/esm/api": ["config/plugins/import-module.ts"],
   "@opentelemetry/exporter-trace-otlp-http": [TRACE_EXPORTER],
 };
 
@@ -144,6 +342,11 @@ describe("the source tree", () => {
       );
     });
   }
+
+  it("has no circle of files, nor of rooms", () => {
+    assert.deepEqual(circleIn(graphBy((file) => file)), []);
+    assert.deepEqual(circleIn(graphBy(roomOf)), []);
+  });
 
   it("has no file that is too long for one sitting", () => {
     const long = files.filter((file) => lineCount(file) > MOST_LINES);
@@ -164,12 +367,8 @@ describe("the source tree", () => {
 });
 
 describe("the documents", () => {
-  it("config/LIMITS.md lists every limit with its default", () => {
-    const rows = [...read("config/LIMITS.md").matchAll(/^\| `(\w+)`\s+\| (\d+)\s+\|/gm)].map(([, key, value]) => [
-      key,
-      Number(value),
-    ]);
-    assert.deepEqual(Object.fromEntries(rows), DEFAULT_LIMITS);
+  it("config/LIMITS.md has the table that `npm run limits-table` writes", () => {
+    assert.ok(read("config/LIMITS.md").includes(limitsTable().join("\n")));
   });
 
   for (const document of [
@@ -180,8 +379,11 @@ describe("the documents", () => {
     "config/LIMITS.md",
     "plugins/observers/METRICS.md",
     "docs/failures.md",
+    "docs/measured.md",
     "docs/observe.md",
+    "docs/reference.md",
     "docs/rollouts.md",
+    "docs/simulate.md",
   ]) {
     it(`${document} names only files that exist`, () => {
       const named = [...read(document).matchAll(/`((?:core|plugins|config|tests|examples|docs|\.ci)\/[\w./-]*)`/g)].map(
@@ -216,10 +418,42 @@ function isOurs(target: string): boolean {
   return /^(core|plugins|config)\//.test(target);
 }
 
-/** "core/wire" for what is in that folder, the file itself at the top of core, else the top folder. */
+/** "core/wire" for what is in that folder, the file itself at the top of core or config, a feature's own folder; plugins are one room. */
 function roomOf(file: string): string {
-  const [top = "", second = ""] = file.split("/");
-  return top === "core" ? `${top}/${second}` : top;
+  const [top = "", second = "", third = ""] = file.split("/");
+  if (top === "plugins") return top;
+  return second === "features" ? `${top}/${second}/${third}` : `${top}/${second}`;
+}
+
+/** A way from a node back to itself, as the nodes on it; none if there is no circle. */
+function circleIn(graph: ReadonlyMap<string, ReadonlySet<string>>): readonly string[] {
+  const done = new Set<string>();
+  const walk = (node: string, path: readonly string[]): readonly string[] => {
+    if (path.includes(node)) return [...path.slice(path.indexOf(node)), node];
+    if (done.has(node)) return [];
+    for (const next of graph.get(node) ?? []) {
+      const circle = walk(next, [...path, node]);
+      if (circle.length > 0) return circle;
+    }
+    done.add(node);
+    return [];
+  };
+  for (const node of graph.keys()) {
+    const circle = walk(node, []);
+    if (circle.length > 0) return circle;
+  }
+  return [];
+}
+
+/** What imports what, by a name for each file. */
+function graphBy(nameOf: (file: string) => string): ReadonlyMap<string, ReadonlySet<string>> {
+  const graph = new Map<string, Set<string>>();
+  for (const { file, target } of imports) {
+    if (!isOurs(target) || nameOf(file) === nameOf(target)) continue;
+    const targets = graph.get(nameOf(file)) ?? new Set();
+    graph.set(nameOf(file), targets.add(nameOf(target)));
+  }
+  return graph;
 }
 
 function lineCount(file: string): number {

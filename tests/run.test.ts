@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { groups, isPure, LONGEST, onEveryRuntime, PURE, testFiles } from "./support/suite/selection.ts";
 
 const root = join(import.meta.dirname ?? ".", "..");
 
@@ -20,4 +21,31 @@ describe("npm test", () => {
       assert.match(stderr, said);
     });
   }
+});
+
+describe("the files that run", () => {
+  const files = testFiles("tests");
+
+  it("on every runtime are all that depend on it, and a part of the others", () => {
+    const chosen = onEveryRuntime(files);
+    assert.deepEqual(
+      chosen.filter((file) => !isPure(file)),
+      files.filter((file) => !isPure(file)),
+    );
+    const pure = files.filter(isPure).length;
+    const sample = chosen.filter(isPure).length;
+    assert.ok(sample > 0 && sample < pure / 2, `${sample} of ${pure}`);
+  });
+
+  it("are each in one group", () => {
+    assert.deepEqual(groups(files).flat().sort(), files);
+  });
+
+  it("are there where a list names them", () => {
+    for (const start of [...PURE, ...LONGEST])
+      assert.ok(
+        files.some((file) => file.startsWith(start)),
+        start,
+      );
+  });
 });

@@ -1,110 +1,90 @@
 /**
- * Runs the whole test suite on every runtime that `npm ci` brought, or on those named: `npm test -- deno bun`.
- * SIGNALBOX_NODES may name more Node binaries, separated by ":". `npm test -- node tests/core/body` narrows the files.
+ * Runs the test suite on every runtime that `npm ci` brought, or on those named: `npm test -- deno bun`. The first Node runs all
+ * of it, the others what depends on the runtime and a sample of the rest. `npm test -- node tests/core/body` runs what it names.
+ * SIGNALBOX_NODES may name more Node binaries, separated by ":".
  */
-import { spawn } from "node:child_process";
-import { existsSync, readdirSync, statSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { existsSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { type GroupResult, runGroup } from "./support/suite/run-group.ts";
+import { KINDS, ROOT, type Runtime, runtimes } from "./support/suite/runtimes.ts";
+import { groups, isPure, onEveryRuntime, testFiles } from "./support/suite/selection.ts";
 
-/** For all files on one runtime; they take a tenth of it. */
-const LIMIT_MS = 15 * 60_000;
-/** After it, for the report of what failed before one file did not end. */
-const REPORT_MS = 10_000;
+const SLOWEST_SHOWN = 10;
 
-interface Runtime {
-  readonly name: string;
-  readonly command: string;
-  readonly args: readonly string[];
+interface Job {
+  readonly runtime: Runtime;
+  readonly isSample: boolean;
+  readonly files: readonly string[];
 }
 
-const root = join(import.meta.dirname ?? ".", "..");
-const BIN = join(root, "node_modules", ".bin");
-
-function runtimes(): Runtime[] {
-  const nodes = [process.execPath, ...(process.env["SIGNALBOX_NODES"] ?? "").split(delimiter).filter(Boolean)];
-  return [
-    ...nodes.map((command, index) => ({
-      name: index === 0 ? "node" : `node:${command}`,
-      command,
-      args: ["--import", "tsx", "--test", "--test-reporter", "spec", "--test-concurrency", "2"],
-    })),
-    { name: "deno", command: join(BIN, "deno"), args: ["test", "-A", "--no-check", "--quiet", "--no-lock"] },
-    { name: "bun", command: join(BIN, "bun"), args: ["test", "--timeout", "30000", "--isolate"] },
-  ];
+/** Each runtime's groups one by one in turn, so that those that take longest begin first on all. */
+function jobsOf(plan: readonly Job[]): Job[] {
+  const lists = plan.map((job) => groups(job.files).map((group) => ({ ...job, files: group })));
+  const longest = Math.max(...lists.map(({ length }) => length));
+  return Array.from({ length: longest }, (_, index) => lists.flatMap((list) => list[index] ?? [])).flat();
 }
 
-function testFiles(place: string): string[] {
-  if (statSync(place).isFile()) return [place];
-  return readdirSync(place, { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".test.ts"))
-    .map((name) => join(place, name))
-    .sort();
-}
-
-/** Runs one runtime over the files; true when it passed and ran at least one test. */
-function run(runtime: Runtime, files: readonly string[]): Promise<boolean> {
-  return new Promise((resolve) => {
-    const child = spawn(runtime.command, [...runtime.args, ...files], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
-    let output = "";
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding("utf8").on("data", (chunk: string) => {
-        output += chunk;
-      });
+/** In this order; one more at a time than the machine has cores, since most wait for sockets and processes half of their time. */
+async function runAll(jobs: readonly Job[]): Promise<GroupResult[]> {
+  const waiting = [...jobs];
+  const results: GroupResult[] = [];
+  const work = async () => {
+    for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
+      const result = await runGroup(job.runtime, job.files, job.isSample);
+      console.log(`${result.runtime}: ${Math.round(result.seconds)} s for ${job.files.join(" ")}`);
+      if (!result.isGood) console.log(result.output);
+      results.push(result);
     }
-    child.on("error", (error) => {
-      output += `${error.message}\n`;
-    });
-    const limit = setTimeout(() => {
-      output += `\nEnded after ${LIMIT_MS / 60_000} minutes.\n`;
-      child.kill("SIGTERM");
-      setTimeout(() => child.kill("SIGKILL"), REPORT_MS).unref();
-    }, LIMIT_MS);
-    child.on("close", (code) => {
-      clearTimeout(limit);
-      const passed = passedTests(output);
-      const isGood = code === 0 && passed > 0;
-      if (!isGood) console.log(output);
-      else for (const line of new Set(output.match(/^SKIPPED: .*$/gm))) console.log(`${runtime.name}: ${line}`);
-      console.log(`${runtime.name}: ${passed} passed, ${isGood ? 0 : Math.max(1, failedTests(output))} failed`);
-      resolve(isGood);
-    });
-  });
+  };
+  await Promise.all(Array.from({ length: availableParallelism() + 1 }, work));
+  return results;
 }
 
-const passedTests = (output: string) =>
-  countOf(output, [/^ℹ pass (\d+)$/m, /\| (\d+) passed/, /^ok \| (\d+)/m, /^\s*(\d+) pass$/m]);
-const failedTests = (output: string) => countOf(output, [/^ℹ fail (\d+)$/m, /\| (\d+) failed/, /^\s*(\d+) fail$/m]);
-
-function countOf(output: string, patterns: readonly RegExp[]): number {
-  const plain = output.replace(/\u001b\[[0-9;]*m/g, "");
-  for (const pattern of patterns) {
-    const found = pattern.exec(plain);
-    if (found) return Number(found[1]);
-  }
-  return 0;
+/** Prints what a runtime's tests came to; true when all passed. */
+function summarize(name: string, results: readonly GroupResult[]): boolean {
+  const total = (value: (result: GroupResult) => number) => results.reduce((sum, result) => sum + value(result), 0);
+  for (const line of new Set(results.flatMap(({ output }) => output.match(/^SKIPPED: .*$/gm) ?? [])))
+    console.log(`${name}: ${line}`);
+  const slowest = results
+    .flatMap(({ fileSeconds }) => [...fileSeconds])
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, SLOWEST_SHOWN);
+  for (const [file, seconds] of slowest) console.log(`${name}: ${seconds.toFixed(1).padStart(6)} s ${file}`);
+  console.log(`${name}: ${total(({ passed }) => passed)} passed, ${total(({ failed }) => failed)} failed`);
+  return results.length > 0 && results.every(({ isGood }) => isGood);
 }
 
-const KINDS = ["node", "deno", "bun"];
 const words = process.argv.slice(2);
-const places = words.filter((word) => existsSync(join(root, word)));
+const places = words.filter((word) => existsSync(join(ROOT, word)));
 const kinds = words.filter((word) => KINDS.includes(word));
 const unknown = words.filter((word) => !places.includes(word) && !kinds.includes(word));
 if (unknown.length > 0) {
   console.error(`"${unknown[0]}" is neither a runtime (${KINDS.join(", ")}) nor a file or folder of this project.`);
   process.exit(2);
 }
-const files = (places.length > 0 ? places : ["tests"]).flatMap((place) => testFiles(join(root, place)));
+const files = [...new Set((places.length > 0 ? places : ["tests"]).flatMap(testFiles))];
 if (files.length === 0) {
   console.error(`There are no tests in ${places.join(", ")}.`);
   process.exit(1);
 }
-const asked = runtimes().filter(({ name }) => kinds.length === 0 || kinds.includes(name.split(":")[0] ?? ""));
-const isNode = ({ name }: Runtime) => name.startsWith("node");
-// Node runs two files at a time by itself; Deno and Bun one, so both together take as much of a machine.
-const rounds = [...asked.filter(isNode).map((runtime) => [runtime]), asked.filter((runtime) => !isNode(runtime))];
-let isAllGood = true;
-for (const round of rounds) {
-  const results = await Promise.all(round.map((runtime) => run(runtime, files)));
-  isAllGood = results.every(Boolean) && isAllGood;
-}
-process.exitCode = isAllGood ? 0 : 1;
+const plan = runtimes()
+  .filter(({ name }) => kinds.length === 0 || kinds.includes(name.split(":")[0] ?? ""))
+  .map((runtime) => {
+    const isSample = places.length === 0 && runtime.name !== "node";
+    return { runtime, isSample, files: isSample ? onEveryRuntime(files) : files };
+  });
+for (const { runtime, files: chosen } of plan) console.log(`${runtime.name}: ${chosen.length} of ${files.length} files`);
+const sampled = plan.find(({ files: chosen }) => chosen.length < files.length)?.files.filter(isPure) ?? [];
+if (sampled.length > 0) console.log(`The sample of files that depend on no runtime: ${sampled.join(" ")}`);
+
+const started = performance.now();
+const results = await runAll(jobsOf(plan));
+const verdicts = plan.map(({ runtime }) =>
+  summarize(
+    runtime.name,
+    results.filter((result) => result.runtime === runtime.name),
+  ),
+);
+console.log(`${Math.round((performance.now() - started) / 1000)} s`);
+process.exitCode = verdicts.every(Boolean) ? 0 : 1;

@@ -1,5 +1,6 @@
-import { didYouMean } from "../did-you-mean.ts";
-import { describe, type Path, quoted } from "../problems.ts";
+import { didYouMean } from "../read/did-you-mean.ts";
+import { isMapping } from "../read/mapping.ts";
+import { describe, type Path, quoted } from "../read/problems.ts";
 import { type Entry, type PickerResource, referredTo, refuseReference } from "./entries.ts";
 import { BUILT_IN_JOBS, FEATURE_GATES, REFUSED_KEYS, REFUSED_PARSER_PARAMETERS, SOURCE_TYPES } from "./types.ts";
 
@@ -75,7 +76,7 @@ function checkParameters(
   { report }: PickerResource,
 ): void {
   if (parameters === undefined || parameters === null) return;
-  if (typeof parameters !== "object" || Array.isArray(parameters)) {
+  if (!isMapping(parameters)) {
     report([...path, "parameters"], { found: describe(parameters), wanted: "a mapping" });
     return;
   }

@@ -1,5 +1,5 @@
-import type { Resource } from "../fit.ts";
-import { type Path, quoted } from "../problems.ts";
+import type { Resource } from "../read/fit.ts";
+import { type Path, quoted } from "../read/problems.ts";
 import type { PickerDocument } from "./schema.ts";
 import { BUILT_IN_JOBS, FILE_DISCOVERY, PARSER_TYPES } from "./types.ts";
 

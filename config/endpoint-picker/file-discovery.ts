@@ -1,12 +1,12 @@
 import { dirname, resolve } from "node:path";
 import { z } from "../../core/contract/options.ts";
-import { readDocuments } from "../documents.ts";
-import { readFiles } from "../files.ts";
-import { fit } from "../fit.ts";
-import { reportIssues } from "../issues.ts";
-import { lineOfText } from "../line-of-text.ts";
-import type { EndpointEntry } from "../pool.ts";
-import type { Problem, Report } from "../problems.ts";
+import { readDocuments } from "../read/documents.ts";
+import { readFiles } from "../read/files.ts";
+import { fit } from "../read/fit.ts";
+import { reportIssues } from "../read/issues.ts";
+import type { Problem, Report } from "../read/problems.ts";
+import type { EndpointEntry } from "../router/pool.ts";
+import { lineOfText } from "../schema/values.ts";
 import { type Entry, type PickerResource, refuseReference } from "./entries.ts";
 import { FILE_DISCOVERY } from "./types.ts";
 

@@ -1,6 +1,6 @@
-import { DEFAULT_PARSERS } from "../defaults.ts";
-import type { PluginSource } from "../plugins.ts";
-import { REFUSED_TYPES } from "../refused-types.ts";
+import { DEFAULT_PARSERS } from "../plugins/defaults.ts";
+import type { PluginSource } from "../plugins/read.ts";
+import { REFUSED_TYPES } from "../plugins/refused-types.ts";
 import { type Entry, type PickerResource, referredTo, refuseReference } from "./entries.ts";
 import { OTHER_PATHS, PARSER_TYPES, PASSTHROUGH_PARSER, PATHS_BY_PARSER } from "./types.ts";
 

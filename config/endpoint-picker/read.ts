@@ -1,7 +1,7 @@
-import type { PluginSource } from "../plugins.ts";
-import type { EndpointEntry } from "../pool.ts";
-import type { Problem } from "../problems.ts";
-import type { ProfileDefaults, ProfileEntry, ProfileSource } from "../profile.ts";
+import type { PluginSource } from "../plugins/read.ts";
+import type { Problem } from "../read/problems.ts";
+import { type ProfileDefaults, type ProfileEntry, refsAt } from "../router/profile.ts";
+import type { PickerParts } from "../router/read.ts";
 import { checkUnsupported } from "./checks.ts";
 import { type Entry, type PickerResource, readEntries, referredTo, refuseReference } from "./entries.ts";
 import { discoverEndpoints } from "./file-discovery.ts";
@@ -14,19 +14,6 @@ import {
   PASSTHROUGH_PARSER,
   UTILIZATION_DETECTOR,
 } from "./types.ts";
-
-/** An EndpointPickerConfig, translated to the router's own config. */
-export interface PickerParts {
-  readonly plugins: readonly PluginSource[];
-  readonly profile: ProfileSource;
-  /** Default types that do not run with this document. */
-  readonly withoutDefaults: ReadonlySet<string>;
-  readonly endpoints: readonly EndpointEntry[];
-  /** Names of entries that are not needed: the router does their job itself. */
-  readonly unneeded: readonly string[];
-  /** True if the list of plugins was left out because of a problem. */
-  readonly isBroken: boolean;
-}
 
 const PICKER_DEFAULTS: ProfileDefaults = { scorers: DEFAULT_SCORERS, takesListedPicker: true };
 
@@ -78,11 +65,10 @@ function profileOf(entries: readonly Entry[], detector: string | undefined, reso
       hint: "Prefill and decode are not separated here.",
     });
   }
-  const refs = profile.plugins.flatMap(({ pluginRef, weight }, index) => {
-    const path = ["schedulingProfiles", 0, "plugins", index];
-    if (referredTo(pluginRef, entries).role === undefined) return [{ pluginRef, weight: weight ?? undefined, path }];
-    refuseReference(pluginRef, path, "a filter, scorer or picker", entries, resource);
-    return [];
+  const refs = refsAt(["schedulingProfiles", 0, "plugins"], profile.plugins).filter(({ pluginRef, path }) => {
+    const isOfProfile = referredTo(pluginRef, entries).role === undefined;
+    if (!isOfProfile) refuseReference(pluginRef, path, "a filter, scorer or picker", entries, resource);
+    return isOfProfile;
   });
   const isGuarded = detector === undefined || refs.some(({ pluginRef }) => pluginRef === detector);
   const guard = isGuarded ? [] : [{ pluginRef: detector, weight: undefined, path: ["saturationDetector"] }];

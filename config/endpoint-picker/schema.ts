@@ -1,13 +1,15 @@
 import { z } from "../../core/contract/options.ts";
-import { instanceName, profileWeight } from "../schema.ts";
+import { PICKER_VERSIONS } from "../read/kinds.ts";
+import { instanceName, profileWeight } from "../schema/values.ts";
+import { REFUSED_KEYS } from "./types.ts";
 
 // The schema of an EndpointPickerConfig, the reference router's config file. It includes unsupported keys, so that they are
 // refused with a reason and not as unknown.
 
-export const PICKER_VERSIONS = ["llm-d.ai/v1alpha1", "llm-d.ai/v1", "inference.networking.x-k8s.io/v1alpha1"] as const;
-
 const pluginRef = z.strictObject({ pluginRef: z.string().describe("Name of an entry in `plugins`.") });
 const refused = z.unknown().describe("Refused with a sentence that says what to use instead.").optional();
+const refusedShape = (keys: Readonly<Record<string, string>>): Readonly<Record<never, z.ZodType>> =>
+  Object.fromEntries(Object.keys(keys).map((key) => [key, refused]));
 
 const plugin = z.strictObject({
   type: z.string().describe("One of the reference's plugin types, or one of Signalbox's."),
@@ -26,15 +28,7 @@ const saturationDetector = z
 
 const flowControl = z.strictObject({
   saturationDetector: saturationDetector.optional(),
-  maxBytes: refused,
-  maxRequests: refused,
-  defaultRequestTTL: refused,
-  noEndpointRequestTTL: refused,
-  defaultPriorityBand: refused,
-  defaultNegativePriorityBand: refused,
-  priorityBands: refused,
-  usageLimitPolicyPluginRef: refused,
-  enableEviction: refused,
+  ...refusedShape(REFUSED_KEYS.flowControl),
 });
 
 const dataLayer = z.strictObject({
@@ -48,9 +42,7 @@ const dataLayer = z.strictObject({
     )
     .optional(),
   discovery: pluginRef.describe("Name of a file-discovery that lists the endpoints.").optional(),
-  peerDiscovery: refused,
-  crossReplicaSyncerPluginRef: refused,
-  crossReplicaSyncInterval: refused,
+  ...refusedShape(REFUSED_KEYS.dataLayer),
 });
 
 /** A document of kind EndpointPickerConfig. */

@@ -25,14 +25,6 @@ export const BUILT_IN_JOBS: Readonly<Record<string, BuiltInJob>> = {
     parameters: ["prefixMatchInfoProducerName"],
     refused: { addEstimatedOutputTokens: "nothing here: only prompt tokens count, until the first byte of the response" },
   },
-  "predicted-latency-producer": {
-    role: "producer",
-    parameters: [
-      ...["samplingMean", "maxDecodeTokenSamplesForPrediction", "contextTTL", "streamingMode", "endpointRoleLabel"],
-      ...["predictInProduce", "predictInPrepareData"],
-    ],
-    refused: { sloBufferFactor: "it as a parameter of latency-scorer, which predicts by itself here" },
-  },
   "endpoint-notification-source": { role: "source" },
   "core-metrics-extractor": {
     role: "extractor",
@@ -90,21 +82,17 @@ export const FEATURE_GATES: Readonly<Record<string, { readonly is: "on" | "off";
 
 const NO_PEERS = "Routers do not share state here: leave it out.";
 
+const refusing = (reason: string, keys: string) => Object.fromEntries(keys.split(/\s+/).map((key) => [key, reason]));
+
 /** Unsupported keys of a section, with what to do instead. */
 export const REFUSED_KEYS = {
-  flowControl: {
-    maxBytes: NO_QUEUE,
-    maxRequests: NO_QUEUE,
-    defaultRequestTTL: NO_QUEUE,
-    noEndpointRequestTTL: NO_QUEUE,
-    defaultPriorityBand: NO_QUEUE,
-    defaultNegativePriorityBand: NO_QUEUE,
-    priorityBands: NO_QUEUE,
-    usageLimitPolicyPluginRef: NO_QUEUE,
-    enableEviction: NO_QUEUE,
-  },
-  dataLayer: { peerDiscovery: NO_PEERS, crossReplicaSyncerPluginRef: NO_PEERS, crossReplicaSyncInterval: NO_PEERS },
-} as const;
+  flowControl: refusing(
+    NO_QUEUE,
+    `maxBytes maxRequests defaultRequestTTL noEndpointRequestTTL defaultPriorityBand defaultNegativePriorityBand priorityBands
+    usageLimitPolicyPluginRef enableEviction`,
+  ),
+  dataLayer: refusing(NO_PEERS, "peerDiscovery crossReplicaSyncerPluginRef crossReplicaSyncInterval"),
+};
 
 export const REFUSED_PARSER_PARAMETERS: Readonly<Record<string, string>> = {
   propagatePriority: "nothing here: bodies are not changed but for the model",

@@ -1,7 +1,7 @@
 import type { RouterError } from "../contract/errors.ts";
 import { respondWithText } from "../errors/error-response.ts";
-import type { RequestReceiver } from "../intake/request-receiver.ts";
-import type { ResponseWriter } from "../intake/response-writer.ts";
+import type { RequestReceiver } from "../host/request-receiver.ts";
+import type { ResponseWriter } from "../host/response-writer.ts";
 import type { Head } from "../wire/head.ts";
 import { splitTarget } from "../wire/request-target.ts";
 import type { AdminApi } from "./api/api.ts";

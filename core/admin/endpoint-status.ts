@@ -2,26 +2,32 @@ import { ejectionText, known } from "../contract/choice-report.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { RouterView } from "../contract/router-view.ts";
 import type { OperatorIntent } from "../control/intents.ts";
+import type { EndpointStatus, IntentStatus } from "./api/endpoint-schema.ts";
 import type { ShownRouter } from "./router-view.ts";
-import type { EndpointStatus, IntentStatus } from "./status.ts";
+
+/** What the status of an endpoint reads of a router. */
+export interface ShownPool {
+  readonly pool: Pick<ShownRouter["pool"], "figures" | "leftOpenAt">;
+  readonly control: Pick<ShownRouter["control"], "intents" | "timesOf">;
+}
 
 /** One endpoint as the status shows it. */
 export function endpointStatus(
   endpoint: Endpoint,
-  view: RouterView,
-  router: Pick<ShownRouter, "intents" | "timesOf" | "figures" | "leftOpenAt">,
+  view: Pick<RouterView, "clock" | "pool">,
+  { pool, control }: ShownPool,
 ): EndpointStatus {
   const { name, slot, url, phase, isAvailable, labels, models } = endpoint;
-  const { load, clock } = view;
-  const { intents, figures } = router;
+  const { clock } = view;
+  const { load } = view.pool;
   const nowMs = clock.now();
-  const { phaseSinceMs, lastCheckMs, nextCheckMs } = router.timesOf(endpoint);
+  const { phaseSinceMs, lastCheckMs, nextCheckMs } = control.timesOf(endpoint);
   // An endpoint that has left for a moment is counted anew, but its old streams still run there.
-  const leftOpen = router.leftOpenAt(endpoint);
+  const leftOpen = pool.leftOpenAt(endpoint);
   const inFlight = load.inFlight(slot) + leftOpen;
-  const intent = intentStatus(endpoint, inFlight, intents.of(name));
+  const intent = intentStatus(endpoint, inFlight, control.intents.of(name));
   const ejected = endpoint.ejection === undefined ? "" : ejectionText(endpoint.ejection, nowMs);
-  const failure = view.probeFailure(endpoint);
+  const failure = view.pool.probeFailure(endpoint);
   return {
     name,
     url: url.href,
@@ -31,7 +37,7 @@ export function endpointStatus(
     isAvailable,
     ejected,
     intent,
-    ejections: view.ejectionsOf(endpoint),
+    ejections: view.pool.ejectionsOf(endpoint),
     share: endpoint.share,
     failure,
     lastCheckAgoMs: known(Math.round(nowMs - lastCheckMs)),
@@ -40,13 +46,13 @@ export function endpointStatus(
     models: [...models],
     inFlight,
     prefillTokens: load.prefillTokens(slot),
-    connections: view.connectionsTo(endpoint) + leftOpen,
+    connections: view.pool.connectionsTo(endpoint) + leftOpen,
     waiting: known(load.waiting(slot)),
     running: known(load.running(slot)),
     kvUsage: known(load.kvUsage(slot)),
     scrapedAgoMs: known(Math.round(nowMs - load.scrapedAtMs(slot))),
     freshness: load.freshness(slot),
-    figures: figures.of(endpoint),
+    figures: pool.figures.of(endpoint),
   };
 }
 

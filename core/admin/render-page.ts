@@ -1,6 +1,6 @@
 import type { ObserverPage } from "../contract/observer.ts";
 import { thrownText } from "../contract/thrown-text.ts";
-import { viewOf } from "./router-view.ts";
+import { type ViewedSite, viewOf } from "./router-view.ts";
 import type { AdminSite } from "./site.ts";
 
 /** A page, or why there is none. */
@@ -15,16 +15,14 @@ export interface PageAnswer {
 export type Page = Pick<ObserverPage, "contentType" | "render">;
 
 /** What pages are rendered from. */
-export type PageSite = Pick<AdminSite, "router" | "clock" | "running" | "droppedLogLines" | "acceptPauses" | "log">;
+export type PageSite = Pick<AdminSite, keyof ViewedSite | "log">;
 
 /** Renders a page as of now. Never throws: a page that fails is logged and becomes status 500. */
 export function renderPage(page: Page, path: string, method: string, query: URLSearchParams, site: PageSite): PageAnswer {
   if (method !== "GET" && method !== "HEAD")
     return pageRefusal(405, "method_not_allowed", "Use GET: pages are read-only.", "GET, HEAD");
   try {
-    const { router, clock, running } = site;
-    const process = { droppedLogLines: site.droppedLogLines(), acceptPauses: site.acceptPauses(), running };
-    return { status: 200, contentType: page.contentType, text: page.render(viewOf(router, clock, process), query), allow: "" };
+    return { status: 200, contentType: page.contentType, text: page.render(viewOf(site), query), allow: "" };
   } catch (thrown) {
     site.log.error("A page of the admin port could not be rendered", { path, cause: thrownText(thrown) });
     return pageRefusal(500, "page_failed", "This page could not be rendered; the router's log has the cause.");

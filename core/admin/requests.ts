@@ -1,5 +1,5 @@
 import { respondWithText } from "../errors/error-response.ts";
-import type { RequestReceiver, RequestStarter } from "../intake/request-receiver.ts";
+import type { RequestReceiver, RequestStarter } from "../host/request-receiver.ts";
 import type { Head } from "../wire/head.ts";
 import { splitTarget } from "../wire/request-target.ts";
 import type { HostRule } from "./allowed-hosts.ts";

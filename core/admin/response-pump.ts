@@ -1,4 +1,4 @@
-import type { ResponseWriter } from "../intake/response-writer.ts";
+import type { ResponseWriter } from "../host/response-writer.ts";
 
 /** Writes a body of unknown length to a response, no faster than its client reads. Its owner starts the response. */
 export class ResponsePump {

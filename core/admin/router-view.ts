@@ -2,42 +2,43 @@ import type { LoadedConfig } from "../../config/load.ts";
 import type { Clock } from "../contract/clock.ts";
 import type { RolloutView } from "../contract/rollout.ts";
 import type { RouterView } from "../contract/router-view.ts";
+import type { ControlPlane } from "../control/control-plane.ts";
 import type { RunningConfig } from "../control/running-config.ts";
+import type { Ejections } from "../features/ejection/ejections.ts";
+import type { Mirroring } from "../features/mirror/mirroring.ts";
+import type { Shadowing } from "../features/shadow/shadowing.ts";
+import type { PluginFaults } from "../plugin-watch/plugin-faults.ts";
+import type { PluginTimes } from "../plugin-watch/plugin-times.ts";
+import type { LivePool } from "../pool/live-pool.ts";
 import type { Router } from "../router.ts";
+import type { Identity } from "../router-parts.ts";
 import { processUsage } from "../runtime/process-usage.ts";
 
-/** The parts of a router that the admin port shows. */
-export type ShownRouter = Pick<
-  Router,
-  | "adapters"
-  | "config"
-  | "dryRun"
-  | "facts"
-  | "load"
-  | "memory"
-  | "startedAtS"
-  | "prefixIndex"
-  | "connectionsTo"
-  | "leftOpenAt"
-  | "ejectionsOf"
-  | "figures"
-  | "intents"
-  | "isPanicking"
-  | "pluginFaults"
-  | "pluginTimes"
-  | "slowPlugins"
-  | "probeFailure"
-  | "savedFacts"
-  | "mirroring"
-  | "shadowing"
-  | "timesOf"
-> & { readonly rollouts: RolloutView };
+/** What the admin port shows of a router's parts. */
+export interface ShownRouter extends Pick<Router, "adapters" | "config" | "dryRun" | "savedFacts"> {
+  readonly pool: Pick<LivePool, "facts" | "load" | "prefixStats" | "connectionsTo" | "leftOpenAt" | "figures">;
+  readonly control: Pick<ControlPlane, "intents" | "probeFailure" | "timesOf"> & {
+    readonly ejections: Pick<Ejections, "countOf" | "isPanicking">;
+  };
+  readonly gate: { readonly memory: RouterView["process"]["memory"] };
+  readonly plugins: { readonly times: Pick<PluginTimes, "slow" | "timed">; readonly faults: Pick<PluginFaults, "counts"> };
+  readonly features: {
+    readonly mirroring: Pick<Mirroring, "counts">;
+    readonly shadowing: Pick<Shadowing, "counts">;
+    readonly rollouts: RolloutView;
+  };
+  readonly identity: Pick<Identity, "startedAtS">;
+}
 
-/** What the process knows beside its router. */
-export interface ProcessState {
-  readonly droppedLogLines: number;
-  readonly acceptPauses: number;
+/** What a view is made of. */
+export interface ViewedSite {
+  readonly router: ShownRouter;
+  /** The config that runs. */
   readonly running: ShownConfig;
+  readonly clock: Clock;
+  /** Lines of the program's outputs that were dropped. */
+  readonly droppedLogLines: () => number;
+  readonly acceptPauses: () => number;
 }
 
 /** What the admin port shows of the config's changes. */
@@ -46,42 +47,49 @@ export type ShownConfig = Pick<RunningConfig, "generation" | "lastReload" | "con
 };
 
 /** The current state of the router, for the pages of observers. */
-export function viewOf(router: ShownRouter, clock: Clock, { droppedLogLines, acceptPauses, running }: ProcessState): RouterView {
-  const { config, facts, load, memory, startedAtS, prefixIndex } = router;
+export function viewOf({ router, running, clock, droppedLogLines, acceptPauses }: ViewedSite): RouterView {
+  const { config, pool, control, plugins, features } = router;
+  const { memory } = router.gate;
+  const prefixIndex = pool.prefixStats;
   return {
     clock,
-    startedAtS,
     config: {
       generation: running.generation,
       isLastReloadApplied: running.lastReload?.isApplied ?? true,
       confirmedAtS: Math.floor(running.confirmedAtMs / 1000),
       reloads: running.reloads,
+      mappings: config.rewriters.flatMap(({ plugin }) => plugin.mappings ?? []),
     },
-    droppedLogLines,
-    acceptPauses,
-    isPanicking: router.isPanicking,
-    pluginFaults: router.pluginFaults,
-    pluginTimes: router.pluginTimes,
-    processUsage,
-    endpoints: facts.endpoints,
-    load: load.at(clock.now()),
-    mappings: config.rewriters.flatMap(({ plugin }) => plugin.mappings ?? []),
-    rollouts: router.rollouts,
-    mirrors: router.mirroring.counts,
-    shadow: router.shadowing.counts,
-    prefixIndex: prefixIndex && {
-      entries: prefixIndex.entries,
-      maxEntries: prefixIndex.maxEntries,
-      bytes: prefixIndex.bytes,
+    pool: {
+      endpoints: pool.facts.endpoints,
+      load: pool.load.at(clock.now()),
+      prefixIndex: prefixIndex && {
+        entries: prefixIndex.entries,
+        maxEntries: prefixIndex.maxEntries,
+        bytes: prefixIndex.bytes,
+      },
+      isPanicking: control.ejections.isPanicking,
+      connectionsTo: (endpoint) => pool.connectionsTo(endpoint),
+      ejectionsOf: (endpoint) => control.ejections.countOf(endpoint),
+      probeFailure: (endpoint) => control.probeFailure(endpoint),
     },
-    memory: {
-      limitBytes: memory.limitBytes,
-      bodyBytes: memory.bodyBytes,
-      unreadBytes: memory.unreadBytes,
-      refusals: memory.refusals,
+    plugins: { faults: plugins.faults.counts, times: plugins.times.timed },
+    process: {
+      startedAtS: router.identity.startedAtS,
+      droppedLogLines: droppedLogLines(),
+      acceptPauses: acceptPauses(),
+      memory: {
+        limitBytes: memory.limitBytes,
+        bodyBytes: memory.bodyBytes,
+        unreadBytes: memory.unreadBytes,
+        refusals: memory.refusals,
+      },
+      usage: processUsage,
     },
-    connectionsTo: (endpoint) => router.connectionsTo(endpoint),
-    ejectionsOf: (endpoint) => router.ejectionsOf(endpoint),
-    probeFailure: (endpoint) => router.probeFailure(endpoint),
+    features: {
+      rollouts: features.rollouts,
+      mirrors: features.mirroring.counts,
+      shadow: features.shadowing.counts,
+    },
   };
 }

@@ -1,8 +1,8 @@
 import { OverlayExpiry } from "../control/overlay-expiry.ts";
 import { respondWithError } from "../errors/error-response.ts";
+import { ADMIN_CONNECTIONS } from "../runtime/open-file-limit.ts";
+import { startWireServer } from "../server/server.ts";
 import type { Limits } from "../settings.ts";
-import { ADMIN_CONNECTIONS } from "../wire/open-file-limit.ts";
-import { startWireServer } from "../wire/server.ts";
 import { allowedHosts } from "./allowed-hosts.ts";
 import { routerApi } from "./api/routes.ts";
 import { EventStreams } from "./event-streams.ts";

@@ -1,23 +1,18 @@
-import type { CommandLine } from "../../config/effective.ts";
-import type { Clock } from "../contract/clock.ts";
+import type { CommandLine } from "../../config/show/effective.ts";
 import type { Log } from "../contract/log.ts";
 import type { OverlayExpiry } from "../control/overlay-expiry.ts";
 import type { RunningConfig } from "../control/running-config.ts";
 import type { AdminAccess } from "./api/guard.ts";
 import type { EventStreams } from "./event-streams.ts";
 import type { PageFiles } from "./page-files.ts";
-import type { ShownConfig, ShownRouter } from "./router-view.ts";
+import type { ShownConfig, ViewedSite } from "./router-view.ts";
 import type { StatusExtras } from "./status.ts";
 
 /** What the admin port shows and changes. */
-export interface AdminSite extends StatusExtras {
-  readonly router: ShownRouter;
+export interface AdminSite extends ViewedSite, StatusExtras {
   /** The config that runs, and how it is replaced. */
   readonly running: ShownConfig & Pick<RunningConfig, "loaded" | "reload" | "change">;
-  readonly clock: Clock;
   readonly files: PageFiles;
-  /** Lines of the program's outputs that were dropped. */
-  readonly droppedLogLines: () => number;
   /** What the command line sets instead of the files. */
   readonly commandLine: CommandLine;
   /** Who may change things. */
@@ -26,11 +21,7 @@ export interface AdminSite extends StatusExtras {
 }
 
 /** What the routes of the API work on. */
-export interface ApiSite
-  extends Pick<
-    AdminSite,
-    "router" | "running" | "clock" | "sources" | "commandLine" | "droppedLogLines" | "acceptPauses" | "access" | "log"
-  > {
+export interface ApiSite extends Pick<AdminSite, keyof ViewedSite | "sources" | "commandLine" | "access" | "log"> {
   /** Is told of every change of the overlay. */
   readonly overlayExpiry: Pick<OverlayExpiry, "follow">;
   /** The observers' streams. */

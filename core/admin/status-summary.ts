@@ -1,5 +1,5 @@
 import type { PoolFigures } from "../state/request-figures.ts";
-import type { EndpointStatus } from "./status.ts";
+import type { EndpointStatus } from "./api/endpoint-schema.ts";
 
 /** Whether all is well, and one line that says what is not. */
 export interface Summary {

@@ -1,4 +1,4 @@
-import type { Span } from "../contract/request.ts";
+import type { Span } from "../contract/span.ts";
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;

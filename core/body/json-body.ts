@@ -2,18 +2,11 @@ import type { BodyView, JsonKind } from "../contract/body-view.ts";
 import { RouterError } from "../contract/errors.ts";
 import type { Parser } from "../contract/parser.ts";
 import type { PromptPart } from "../contract/prompt-part.ts";
-import type { Span } from "../contract/request.ts";
+import type { Span } from "../contract/span.ts";
 import { countNumbers } from "./count-numbers.ts";
 import { asciiText, decodeString } from "./json-string.ts";
+import type { KeySpans } from "./noted-keys.ts";
 import { BodyScanner } from "./scan.ts";
-
-/** Where a scan found the noted keys. */
-export interface KeySpans {
-  /** Parts that are not text, in the order of the body. */
-  readonly parts: readonly PromptPart[];
-  /** Undefined where the body does not have the key. Throws an Error for a key that the scan did not note. */
-  spanOf(key: string): Span | undefined;
-}
 
 const QUOTE = 0x22;
 const OPEN_ARRAY = 0x5b;

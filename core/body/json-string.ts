@@ -1,4 +1,4 @@
-import type { Span } from "../contract/request.ts";
+import type { Span } from "../contract/span.ts";
 
 const BACKSLASH = 0x5c;
 /** Up to this many bytes, a loop is faster than a call of TextDecoder. */

@@ -1,5 +1,5 @@
 import { NO_PARTS, type PromptPart } from "../contract/prompt-part.ts";
-import type { Span } from "../contract/request.ts";
+import type { Span } from "../contract/span.ts";
 import { duplicateKey } from "./invalid-json.ts";
 import { PartFinder } from "./part-finder.ts";
 
@@ -8,8 +8,16 @@ const MAX_BYTES_PER_UNIT = 6;
 const BACKSLASH = 0x5c;
 const UTF8 = new TextDecoder();
 
+/** Where a scan found the noted keys. */
+export interface KeySpans {
+  /** Parts that are not text, in the order of the body. */
+  readonly parts: readonly PromptPart[];
+  /** Undefined where the body does not have the key. Throws an Error for a key that the scan did not note. */
+  spanOf(key: string): Span | undefined;
+}
+
 /** The keys that a scan looks for, where it found their values, and the parts in those that hold a conversation. */
-export class NotedKeys {
+export class NotedKeys implements KeySpans {
   /** What reads the value that is being scanned, if it may hold parts. */
   conversation: PartFinder | undefined;
   #finder: PartFinder | undefined;
@@ -24,7 +32,6 @@ export class NotedKeys {
     this.#partKeys = partKeys;
   }
 
-  /** In the order of the body. */
   get parts(): readonly PromptPart[] {
     return this.#finder?.parts ?? NO_PARTS;
   }

@@ -144,8 +144,10 @@ export class BodyBuffer implements Upload {
 
   #grow(size: number): void {
     const grown = takeStorage(size);
-    grown.set(this.#storage.subarray(0, this.#length));
-    returnStorage(this.#storage);
+    if (this.#length > 0) {
+      grown.set(this.#storage.subarray(0, this.#length));
+      returnStorage(this.#storage);
+    }
     this.#storage = grown;
   }
 

@@ -1,7 +1,7 @@
 import type { PromptPart } from "../contract/prompt-part.ts";
-import type { Span } from "../contract/request.ts";
+import type { Span } from "../contract/span.ts";
 import { malformed, notAnObject, tooDeep, trailing, truncated } from "./invalid-json.ts";
-import type { KeySpans } from "./json-body.ts";
+import type { KeySpans } from "./noted-keys.ts";
 import { NotedKeys } from "./noted-keys.ts";
 import { afterNumberByte, digitsEnd, integerRunEnd, isWholeNumber, NUMBER_START, type NumberState } from "./number-run.ts";
 import { isEscapeLetter, isHexDigit, literalOf, shortRunEnd } from "./string-run.ts";

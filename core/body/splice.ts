@@ -1,4 +1,4 @@
-import type { Span } from "../contract/request.ts";
+import type { Span } from "../contract/span.ts";
 import { decodeString } from "./json-string.ts";
 
 /** Most targets come from the config; the bounds are for names that clients invent. */

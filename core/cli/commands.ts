@@ -1,4 +1,5 @@
-import { type Command, DEFAULT_ADMIN_URL, readInput, type Switch } from "./command.ts";
+import { type Command, DEFAULT_ADMIN_URL, type Switch } from "./frame/command.ts";
+import { SIMULATE_DETAILS, SIMULATE_SWITCHES } from "./simulate/simulate-switches.ts";
 
 const ADMIN_URL: Switch = { name: "admin", value: "URL", meaning: `the router's admin port (default ${DEFAULT_ADMIN_URL})` };
 const JSON_SWITCH: Switch = { name: "json", meaning: "prints JSON" };
@@ -15,58 +16,7 @@ const WRITE: Switch = { name: "write", meaning: "writes it into the file that th
 const RULE: Switch = { name: "rule", value: "N", meaning: "index of the rule, where the rewrite has several" };
 const GRACE: Switch = { name: "grace", value: "TIME", meaning: "how long its sessions go on" };
 const FILES: Switch = { name: "file", short: "f", value: "FILE", isRepeated: true, meaning: "a file, or a folder of files" };
-
-const ADAPTERS: readonly Switch[] = [
-  ...CHANGE,
-  { name: "path", value: "PATH", meaning: "where replicas find the adapter (default: where they find adapters by name)" },
-  { name: "endpoint", value: "NAME", meaning: "only at this endpoint (default: at all in service)" },
-];
-
-const START: readonly Switch[] = [
-  { ...FILES, meaning: "a config file, or a folder of them" },
-  { name: "host", value: "ADDRESS", meaning: "where clients connect (default 127.0.0.1)" },
-  { name: "port", value: "N", meaning: "the port for clients (default 8080)" },
-  { name: "admin-port", value: "N", meaning: "the port of the status page and the API (default 9090)" },
-];
-
-const EXPLAIN: readonly Switch[] = [
-  ...ADMIN,
-  { name: "file", short: "f", value: "BODY", meaning: "a file with a request's body; - for the standard input" },
-  { name: "path", value: "PATH", meaning: "with -f: the path of the request (default /v1/chat/completions)" },
-  { name: "header", value: "K:V", isRepeated: true, meaning: "with -f: a header of the request" },
-  { name: "snapshot", value: "FILE", meaning: "with -f: facts that signalbox facts saved, instead of a router's" },
-  { name: "config", value: "FILE", isRepeated: true, meaning: "with --snapshot: config files (default signalbox.yaml here)" },
-];
-
-const SPLIT_TEST: readonly Switch[] = [
-  ...ADMIN,
-  { name: "requests", value: "N", meaning: "how many requests to send, one after the other (default 20)" },
-  { name: "path", value: "PATH", meaning: "the API to call (default /v1/chat/completions)" },
-  { name: "url", value: "URL", meaning: "where clients connect (default: as the router says)" },
-];
-
-const PRINT: readonly Switch[] = [
-  ...ADMIN,
-  { ...FILES, meaning: "prints these files instead of what a router runs with" },
-  { name: "effective", meaning: "with every default, and where each value comes from" },
-  { name: "check", meaning: "fmt: changes nothing; exit code 1 if a file is not formatted" },
-];
-
 const WATCH: Switch = { name: "watch", meaning: "draws it anew every so many seconds (default 2), until Ctrl-C" };
-
-const TOP: readonly Switch[] = [
-  ...ADMIN.slice(0, 1),
-  { name: "sort", value: "KEY", meaning: "name (default), inflight, waiting, kv, requests, errors, ttft, hits or tokens" },
-];
-
-const TAIL: readonly Switch[] = [
-  ...ADMIN,
-  { name: "model", value: "NAME", meaning: "only requests for this model, or sent on under this name" },
-  { name: "status", value: "LIST", meaning: "only these, such as 502, 5xx or 429,5xx" },
-  { name: "endpoint", value: "NAME", meaning: "only requests that were tried there" },
-  { name: "slow", value: "MS", meaning: "only requests that took at least so long, such as 2000 or 2s" },
-  { name: "explain", meaning: "prints the whole explanation of each" },
-];
 
 /** Every command. Their modules are loaded only when they are called. */
 export const COMMANDS: readonly Command[] = [
@@ -75,8 +25,13 @@ export const COMMANDS: readonly Command[] = [
     words: "[URL...]",
     summary:
       "Starts the router for the replicas at the URLs, or with the config files. Without either it reads signalbox.yaml in this folder; without that it starts a demo pool of three mock replicas.",
-    switches: START,
-    run: async (argv, registry) => (await import("./start.ts")).start(argv, registry),
+    switches: [
+      { ...FILES, meaning: "a config file, or a folder of them" },
+      { name: "host", value: "ADDRESS", meaning: "where clients connect (default 127.0.0.1)" },
+      { name: "port", value: "N", meaning: "the port for clients (default 8080)" },
+      { name: "admin-port", value: "N", meaning: "the port of the status page and the API (default 9090)" },
+    ],
+    run: async (input, registry) => (await import("./start/start.ts")).start(input, registry),
   },
   {
     name: "check",
@@ -87,61 +42,75 @@ export const COMMANDS: readonly Command[] = [
       { name: "strict", meaning: "warnings count as problems" },
       JSON_SWITCH,
     ],
-    run: async (argv, registry) => (await import("./check.ts")).check(argv, registry),
+    run: async (input, registry) => (await import("./commands/check.ts")).check(input, registry),
   },
   {
     name: "status",
     words: "[--watch [SECONDS]]",
     summary: "Shows the replicas, models and rewrites of a running router.",
     switches: [...ADMIN, WATCH],
-    run: async (argv) => (await import("./status.ts")).status(readInput(argv, [...ADMIN, WATCH])),
+    run: async (input) => (await import("./commands/status.ts")).status(input),
   },
   {
     name: "top",
     words: "[SECONDS]",
     summary:
       "Shows the replicas as a table that is drawn anew every 2 seconds, until Ctrl-C; once, if the output is no terminal.",
-    switches: TOP,
-    run: async (argv) => (await import("./top.ts")).top(readInput(argv, TOP)),
+    switches: [
+      ADMIN_URL,
+      { name: "sort", value: "KEY", meaning: "name (default), inflight, waiting, kv, requests, errors, ttft, hits or tokens" },
+    ],
+    run: async (input) => (await import("./commands/top.ts")).top(input),
   },
   {
     name: "explain",
     words: "REQUEST_ID | -f BODY",
     summary:
       "Shows why a request went to its replica (the id is in the x-request-id header of its response), or where a request with this body would go now: it is not sent, and nothing is booked.",
-    switches: EXPLAIN,
-    run: async (argv, registry) => (await import("./explain.ts")).explain(readInput(argv, EXPLAIN), registry),
+    switches: [
+      ...ADMIN,
+      { name: "file", short: "f", value: "BODY", meaning: "a file with a request's body; - for the standard input" },
+      { name: "path", value: "PATH", meaning: "with -f: the path of the request (default /v1/chat/completions)" },
+      { name: "header", value: "K:V", isRepeated: true, meaning: "with -f: a header of the request" },
+      { name: "snapshot", value: "FILE", meaning: "with -f: facts that signalbox facts saved, instead of a router's" },
+      { name: "config", value: "FILE", isRepeated: true, meaning: "with --snapshot: config files (default signalbox.yaml here)" },
+    ],
+    run: async (input, registry) => (await import("./commands/explain.ts")).explain(input, registry),
   },
   {
     name: "facts",
     words: "",
     summary: "Prints what the router's decisions read now, as JSON for explain --snapshot: no prompts, no headers, no keys.",
     switches: [ADMIN_URL],
-    run: async (argv) => (await import("./facts.ts")).facts(readInput(argv, [ADMIN_URL])),
+    run: async (input) => (await import("./commands/facts.ts")).facts(input),
   },
   {
     name: "tail",
     words: "",
     summary: "Prints each decision as its request ends, until Ctrl-C; connects again when the router restarts.",
-    switches: TAIL,
-    run: async (argv) => (await import("./tail.ts")).tail(readInput(argv, TAIL)),
+    switches: [
+      ...ADMIN,
+      { name: "model", value: "NAME", meaning: "only requests for this model, or sent on under this name" },
+      { name: "status", value: "LIST", meaning: "only these, such as 502, 5xx or 429,5xx" },
+      { name: "endpoint", value: "NAME", meaning: "only requests that were tried there" },
+      { name: "slow", value: "MS", meaning: "only requests that took at least so long, such as 2000 or 2s" },
+      { name: "explain", meaning: "prints the whole explanation of each" },
+    ],
+    run: async (input) => (await import("./commands/tail.ts")).tail(input),
   },
   {
     name: "apply",
     words: "-f FILE|DIR...",
     summary: "Creates the rewrites in the files, or replaces those of the same name, in a running router.",
     switches: [...CHANGE, { ...FILES, meaning: "a file with InferenceModelRewrite documents, or a folder" }, WRITE, FOR],
-    run: async (argv) => {
-      const { apply } = await import("./apply.ts");
-      return apply(readInput(argv, [...CHANGE, FILES, WRITE, FOR]));
-    },
+    run: async (input) => (await import("./commands/apply.ts")).apply(input),
   },
   {
     name: "weights",
     words: "REWRITE TARGET=WEIGHT...",
     summary: "Changes weights of a rewrite; targets that are not named keep theirs.",
     switches: [...CHANGE, RULE, WRITE, FOR],
-    run: async (argv) => (await import("./rewrites.ts")).weights(readInput(argv, [...CHANGE, RULE, WRITE, FOR])),
+    run: async (input) => (await import("./commands/rewrites.ts")).weights(input),
   },
   {
     name: "delete",
@@ -149,7 +118,7 @@ export const COMMANDS: readonly Command[] = [
     summary: "Deletes a rewrite of a running router.",
     switches: [...CHANGE, WRITE, FOR],
     choices: ["rewrite"],
-    run: async (argv) => (await import("./rewrites.ts")).deleteRewrite(readInput(argv, [...CHANGE, WRITE, FOR])),
+    run: async (input) => (await import("./commands/rewrites.ts")).deleteRewrite(input),
   },
   {
     name: "revert",
@@ -157,15 +126,20 @@ export const COMMANDS: readonly Command[] = [
     summary: "Drops what was changed in a rewrite beside its file: the file applies again.",
     switches: CHANGE,
     choices: ["rewrite"],
-    run: async (argv) => (await import("./rewrites.ts")).revertRewrite(readInput(argv, CHANGE)),
+    run: async (input) => (await import("./commands/rewrites.ts")).revertRewrite(input),
   },
   {
     name: "split-test",
     words: "MODEL|REWRITE",
     summary:
       "Sends requests for a model, counts which target served each, names every unexpected one and compares the shares with the weights.",
-    switches: SPLIT_TEST,
-    run: async (argv) => (await import("./split-test.ts")).splitTest(readInput(argv, SPLIT_TEST)),
+    switches: [
+      ...ADMIN,
+      { name: "requests", value: "N", meaning: "how many requests to send, one after the other (default 20)" },
+      { name: "path", value: "PATH", meaning: "the API to call (default /v1/chat/completions)" },
+      { name: "url", value: "URL", meaning: "where clients connect (default: as the router says)" },
+    ],
+    run: async (input) => (await import("./commands/split-test.ts")).splitTest(input),
   },
   {
     name: "get",
@@ -173,67 +147,76 @@ export const COMMANDS: readonly Command[] = [
     summary: "Shows what a running router has, for people and, with --json, for programs.",
     switches: ADMIN,
     choices: ["rewrites", "endpoints", "config"],
-    run: async (argv) => (await import("./get.ts")).get(readInput(argv, ADMIN)),
+    run: async (input) => (await import("./commands/get.ts")).get(input),
   },
   {
     name: "drain",
     words: "ENDPOINT",
     summary: "No new requests for an endpoint; those under way finish. The status says when it is empty.",
     switches: [...CHANGE, REASON, FOR, GRACE],
-    run: async (argv) => (await import("./operate.ts")).drain(readInput(argv, [...CHANGE, REASON, FOR, GRACE])),
+    run: async (input) => (await import("./commands/operate.ts")).drain(input),
   },
   {
     name: "cordon",
     words: "ENDPOINT",
     summary: "No new requests for an endpoint but those for a model that no available one serves.",
     switches: [...CHANGE, REASON, FOR],
-    run: async (argv) => (await import("./operate.ts")).cordon(readInput(argv, [...CHANGE, REASON, FOR])),
+    run: async (input) => (await import("./commands/operate.ts")).cordon(input),
   },
   {
     name: "undrain",
     words: "ENDPOINT",
     summary: "Ends a drain or a cordon.",
     switches: CHANGE,
-    run: async (argv) => (await import("./operate.ts")).undrain(readInput(argv, CHANGE)),
+    run: async (input) => (await import("./commands/operate.ts")).undrain(input),
   },
   {
     name: "adapters",
     words: "[load|unload NAME]",
     summary: "Shows which replicas have which adapters, or has replicas load or unload one.",
-    switches: ADAPTERS,
+    switches: [
+      ...CHANGE,
+      { name: "path", value: "PATH", meaning: "where replicas find the adapter (default: where they find adapters by name)" },
+      { name: "endpoint", value: "NAME", meaning: "only at this endpoint (default: at all in service)" },
+    ],
     choices: ["load", "unload"],
-    run: async (argv) => (await import("./adapters.ts")).adapters(readInput(argv, ADAPTERS)),
+    run: async (input) => (await import("./commands/adapters.ts")).adapters(input),
   },
   {
     name: "reload",
     words: "",
     summary: "Lets a running router read its files again. The next config runs whole or not at all.",
     switches: CHANGE,
-    run: async (argv) => (await import("./operate.ts")).reload(readInput(argv, CHANGE)),
+    run: async (input) => (await import("./commands/operate.ts")).reload(input),
   },
   {
     name: "config",
     words: "print [--effective] | fmt FILE...",
     summary: "print: shows a config without its secrets. fmt: formats files; comments stay.",
-    switches: PRINT,
+    switches: [
+      ...ADMIN,
+      { ...FILES, meaning: "prints these files instead of what a router runs with" },
+      { name: "effective", meaning: "with every default, and where each value comes from" },
+      { name: "check", meaning: "fmt: changes nothing; exit code 1 if a file is not formatted" },
+    ],
     choices: ["print", "fmt"],
-    run: async (argv, registry) => (await import("./config.ts")).config(readInput(argv, PRINT), registry),
+    run: async (input, registry) => (await import("./commands/config.ts")).config(input, registry),
   },
   {
     name: "mock",
     words: "[--port N] [--model NAME] [--adapters a,b] ...",
     summary: "Starts one mock replica.",
     switches: [],
-    hasOwnHelp: true,
-    run: async (argv) => (await import("./mock.ts")).mock(argv),
+    isOnItsOwn: true,
+    run: async (input) => (await import("./commands/mock.ts")).mock(input.words),
   },
   {
     name: "simulate",
     words: "TRACE... [-f CONFIG]... [--replicas 8] ...",
     summary: "Replays recorded traffic against modelled replicas, to compare configs.",
-    switches: [],
-    hasOwnHelp: true,
-    run: async (argv, registry) => (await import("./simulate.ts")).simulate(argv, registry),
+    details: SIMULATE_DETAILS,
+    switches: SIMULATE_SWITCHES,
+    run: async (input, registry) => (await import("./commands/simulate.ts")).simulate(input, registry),
   },
   {
     name: "completion",
@@ -241,13 +224,13 @@ export const COMMANDS: readonly Command[] = [
     summary: 'Prints completions for a shell; for bash: eval "$(signalbox completion bash)".',
     switches: [],
     choices: ["bash", "zsh", "fish"],
-    run: async (argv) => (await import("./completion.ts")).completion(readInput(argv, []), COMMANDS),
+    run: async (input) => (await import("./commands/completion.ts")).completion(input, COMMANDS),
   },
   {
     name: "version",
     words: "",
     summary: "Shows the version of the program and of the runtime.",
     switches: [JSON_SWITCH],
-    run: async (argv) => (await import("./version.ts")).version(readInput(argv, [JSON_SWITCH])),
+    run: async (input) => (await import("./commands/version.ts")).version(input),
   },
 ];

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-import { didYouMean } from "../../config/did-you-mean.ts";
+import { didYouMean } from "../../config/read/did-you-mean.ts";
 import { builtIns } from "../../plugins/registry.ts";
 import { COMMANDS } from "./commands.ts";
-import { failureOf } from "./failure.ts";
-import { commandHelp, programHelp } from "./help.ts";
-import { UsageError } from "./usage.ts";
+import { readInput } from "./frame/command.ts";
+import { commandHelp, programHelp } from "./frame/help.ts";
+import { failureOf, UsageError } from "./frame/usage.ts";
 
 /** Runs one command and returns its exit code. */
 async function main([word, ...rest]: readonly string[]): Promise<number> {
@@ -21,11 +21,12 @@ async function main([word, ...rest]: readonly string[]): Promise<number> {
     );
     throw new UsageError(`There is no command "${word}"; "signalbox --help" lists them.${hint === "" ? "" : ` ${hint}`}`);
   }
-  if (!command.hasOwnHelp && isHelp(rest)) {
+  if (command.isOnItsOwn) return command.run(readInput(["--", ...rest], command), builtIns);
+  if (isHelp(rest)) {
     process.stdout.write(commandHelp(command));
     return 0;
   }
-  return command.run(rest, builtIns);
+  return command.run(readInput(rest, command), builtIns);
 }
 
 /** Whether help is asked for; what follows "--" are words. */

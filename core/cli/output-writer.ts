@@ -14,7 +14,7 @@ export interface OutputWriterOptions {
   /** The line that stands where lines were dropped. */
   readonly notice: (lines: number) => string;
   /** Called once, when nothing can be written any more. */
-  readonly onBroken?: (thrown: unknown) => void;
+  readonly onBroken?: ((thrown: unknown) => void) | undefined;
 }
 
 /**
@@ -41,12 +41,12 @@ export class OutputWriter {
     return this.#droppedLines;
   }
 
-  /** Takes one or more whole lines. Never waits and never throws. */
-  readonly write = (text: string): void => {
-    if (this.#isBroken || this.#unreported > 0) return this.#drop(text);
-    const bytes = Buffer.from(text);
-    if (this.#queuedBytes + bytes.length > MOST_BYTES) return this.#drop(text);
-    this.#enqueue(bytes);
+  /** Takes one or more whole lines; bytes may not change any more. Never waits and never throws. */
+  readonly write = (lines: string | Uint8Array): void => {
+    const bytes = typeof lines === "string" ? Buffer.from(lines) : lines;
+    const isTaken = !this.#isBroken && this.#unreported === 0 && this.#queuedBytes + bytes.length <= MOST_BYTES;
+    if (isTaken) this.#enqueue(bytes);
+    else this.#drop(lineFeeds(bytes));
   };
 
   /** Resolves to true once nothing waits any more, or to false after `timeoutMs`. */
@@ -70,8 +70,7 @@ export class OutputWriter {
     if (!this.#isWriting) void this.#writeAll();
   }
 
-  #drop(text: string): void {
-    const lines = text.split("\n").length - 1;
+  #drop(lines: number): void {
     this.#droppedLines += lines;
     if (this.#isBroken) return;
     this.#unreported += lines;

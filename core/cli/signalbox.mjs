@@ -1,6 +1,6 @@
 // Where the program begins. Newer Nodes, Deno and Bun read TypeScript themselves; Node 20 needs help.
 // Before anything else is loaded: a router that is told to start must not die of a signal, nor open Node's debugger (SIGUSR1). Its log
-// tells of these signals once it is there (core/cli/ignored-signals.ts).
+// tells of these signals once it is there (core/cli/start/signals.ts).
 if (process.argv[2] === "start") for (const signal of ["SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"]) process.on(signal, () => {});
 const { bun, deno } = process.versions;
 if (!bun && !deno && !process.features.typescript) (await import("tsx/esm/api")).register();

@@ -1,5 +1,5 @@
 import type { PromptPart } from "./prompt-part.ts";
-import type { Span } from "./request.ts";
+import type { Span } from "./span.ts";
 
 /** The JSON type of a noted key's value; "missing" if the body does not have the key. */
 export type JsonKind = "string" | "number" | "array" | "object" | "true" | "false" | "null" | "missing";

@@ -1,7 +1,7 @@
 import type { Decision, Dropped, Fault, Leg } from "./decision.ts";
 import { type Ejection, type Endpoint, isServing } from "./endpoint.ts";
 import { type Estimate, estimateAt } from "./estimate.ts";
-import type { DrawMethod } from "./rewriter.ts";
+import type { DrawMethod } from "./request.ts";
 import { whyPicked } from "./why-picked.ts";
 
 /** A decision, as it is kept: without the error of a refusal, which refers to the request. */
@@ -56,8 +56,6 @@ export interface CandidateReport {
   readonly waitingTokens: number | null;
   /** Expected time to the first token, in milliseconds. */
   readonly firstTokenMs: number | null;
-  /** Expected time for each further token, in milliseconds; null where no scorer expects one. */
-  readonly tokenMs: number | null;
   readonly total: number;
   /** One score for each scorer; null = no opinion. */
   readonly scores: readonly (number | null)[];
@@ -138,13 +136,11 @@ function candidatesOf(leg: Leg, promptTokens: number): readonly CandidateReport[
 }
 
 function estimateReport(estimate: Estimate | undefined, promptTokens: number) {
-  const { cachedTokens = Number.NaN, waitingTokens = Number.NaN } = estimate ?? {};
-  const { firstTokenMs = Number.NaN, tokenMs = Number.NaN } = estimate ?? {};
+  const { cachedTokens = Number.NaN, waitingTokens = Number.NaN, firstTokenMs = Number.NaN } = estimate ?? {};
   return {
     cachedTokens: known(cachedTokens),
     uncachedTokens: known(promptTokens - cachedTokens),
     waitingTokens: known(Math.round(waitingTokens)),
     firstTokenMs: known(Math.round(firstTokenMs * 10) / 10),
-    tokenMs: known(Math.round(tokenMs * 10) / 10),
   };
 }

@@ -1,6 +1,7 @@
-import { type MirrorReport, mirrorReports, type ShadowReport, shadowReport } from "./beside-report.ts";
 import { type Choice, type ChoiceReport, choiceReport, known, type Refusal } from "./choice-report.ts";
+import { type MirrorReport, mirrorReports } from "./mirror.ts";
 import type { Attempt, Outcome } from "./outcome.ts";
+import { type ShadowReport, shadowReport } from "./shadow.ts";
 import { whyPicked } from "./why-picked.ts";
 
 /** A request that has ended, without its body and headers: what may be kept for a while. */

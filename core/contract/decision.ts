@@ -1,6 +1,6 @@
 import type { Endpoint } from "./endpoint.ts";
 import type { RouterError } from "./errors.ts";
-import type { DrawMethod } from "./rewriter.ts";
+import type { DrawMethod } from "./request.ts";
 
 /** What was chosen, and why: plain data, enough to explain why a request went to an endpoint. */
 export interface Decision {

@@ -10,7 +10,7 @@
 export interface Detector {
   /** The reason, in words that can stand behind "ejected: "; undefined while there is none. `others` are the endpoints beside it. */
   detect(record: EndpointRecord, others: readonly EndpointRecord[]): string | undefined;
-  /** True where a request that waits there without a byte waits for nothing: then it is cut when the endpoint is ejected. */
+  /** True if an endpoint that it finds will answer nobody: then requests that have no byte yet are cut when it is ejected. */
   readonly cutsWaiting?: boolean;
   dispose?(): void;
 }

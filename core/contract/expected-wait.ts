@@ -25,13 +25,34 @@ export function firstTokenMs(
   tokens: number,
   decodeMs = DECODE_MS,
 ): number {
+  return firstTokenAfterMs(request, endpoint, load, load.remainingPrefill(endpoint.slot) + tokens, decodeMs);
+}
+
+/** The same, for a caller that has read the endpoint's remaining prefill tokens: `tokens` are those and the request's. */
+export function firstTokenAfterMs(
+  request: InferenceRequest,
+  endpoint: Endpoint,
+  load: LoadView,
+  tokens: number,
+  decodeMs = DECODE_MS,
+): number {
   const { slot } = endpoint;
-  const prefillMs = (load.remainingPrefill(slot) + tokens) / load.prefillRate(slot);
-  return prefillMs + decodeMs * load.inFlight(slot) + adapterWaitMs(request, endpoint, load);
+  return tokens / load.prefillRate(slot) + decodeMs * load.inFlight(slot) + adapterWaitMs(request, endpoint, load);
+}
+
+/** The same for what the endpoint's cache is believed not to hold. */
+export function ownFirstTokenMs(request: InferenceRequest, endpoint: Endpoint, load: LoadView): number {
+  return firstTokenMs(request, endpoint, load, uncachedTokens(request, endpoint.slot));
+}
+
+/** What can be said of it: NaN for a request without a known prompt, and before any prompt's speed was measured. */
+export function expectedFirstTokenMs(request: InferenceRequest, endpoint: Endpoint, load: LoadView): number {
+  if (request.promptTokens === 0 || !load.isRateKnown(endpoint.slot)) return Number.NaN;
+  return ownFirstTokenMs(request, endpoint, load);
 }
 
 /** How long the request waits at the endpoint until its replica has loaded the target, in milliseconds; 0 where it has it. */
-export function adapterWaitMs({ target, onDemand }: InferenceRequest, { slot, models }: Endpoint, load: LoadView): number {
+function adapterWaitMs({ target, onDemand }: InferenceRequest, { slot, models }: Endpoint, load: LoadView): number {
   if (onDemand === "never" || models.has(target)) return 0;
   return load.unlisted(slot, target)?.leftMs ?? load.adapterLoadMs;
 }

@@ -1,3 +1,6 @@
+import { known } from "./choice-report.ts";
+import type { HistogramView } from "./histogram.ts";
+
 /**
  * What became of one mirror's copy of a request: plain data. The copy may go on when its request has ended; then what is known of it
  * grows in here until `ending` is set.
@@ -49,6 +52,7 @@ export type MirrorEnding =
 export interface MirrorCounts {
   readonly rule: string;
   readonly target: string;
+  /** Of the rule's requests, how many are copied. */
   readonly percent: number;
   readonly maxInFlight: number;
   readonly inFlight: number;
@@ -59,15 +63,15 @@ export interface MirrorCounts {
   /** Requests that were to be copied and were not, by reason. */
   readonly skipped: ReadonlyMap<MirrorSkip, number>;
   /** Times to the first byte of copies, and of their own requests: only of pairs in which both got one. */
-  readonly firstBytes: Distribution;
-  readonly originalFirstBytes: Distribution;
+  readonly firstBytes: HistogramView;
+  readonly originalFirstBytes: HistogramView;
 }
 
-/** Values in buckets. */
-export interface Distribution {
-  /** Upper ends of the buckets, ascending; one more bucket follows. */
-  readonly bounds: readonly number[];
-  readonly counts: ArrayLike<number>;
-  readonly sum: number;
-  readonly count: number;
+/** A mirror's copy as JSON: null for a time that is not known. */
+export interface MirrorReport extends Omit<MirrorRecord, "firstByteMs"> {
+  readonly firstByteMs: number | null;
+}
+
+export function mirrorReports(records: readonly MirrorRecord[] = []): readonly MirrorReport[] {
+  return records.map((record) => ({ ...record, firstByteMs: known(record.firstByteMs) }));
 }

@@ -1,5 +1,4 @@
 import type { Decision } from "./decision.ts";
-import type { LatencyTargets } from "./latency-estimator.ts";
 import type { MirrorRecord } from "./mirror.ts";
 import type { InferenceRequest } from "./request.ts";
 import type { ShadowChoice } from "./shadow.ts";
@@ -45,10 +44,6 @@ export interface Outcome {
    * without a dispatch or a known prompt. Only streams show the first token: other responses come when the last one is generated.
    */
   readonly expectedFirstByteMs: number;
-  /** Time for each output token after the first, expected in the same way; NaN where the profile has no estimator. */
-  readonly expectedTokenMs: number;
-  /** How long it should take at most; absent if the profile has no estimator. */
-  readonly targets?: LatencyTargets | undefined;
   /** Length of the request's body. */
   readonly requestBytes: number;
   /** Length of the response's body, as far as a replica sent it. */
@@ -85,7 +80,7 @@ export interface RequestTimes {
   readonly endMs: number;
 }
 
-interface OutcomeError {
+export interface OutcomeError {
   /** Stable; see `ErrorCode`. */
   readonly code: string;
   readonly message: string;

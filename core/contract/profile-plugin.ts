@@ -1,17 +1,14 @@
 import type { Endpoint } from "./endpoint.ts";
 import type { LoadView } from "./load-view.ts";
 import type { InferenceRequest } from "./request.ts";
-import type { TryResult } from "./try-result.ts";
 
 /** Optional methods of every plugin of a profile (filter, scorer, picker). */
 export interface ProfilePlugin {
   /**
-   * Called for each try, when the request is sent to `endpoint`. `load` does not count it yet. A plugin changes its own state only
-   * here and in `ended`.
+   * Called for each try, when the request is sent to `endpoint`. `load` does not count it yet. Only here does a plugin change its
+   * own state; an observer may tell it more (`examples/latency-predictor/`).
    */
   chosen?(request: InferenceRequest, endpoint: Endpoint, load: LoadView): void;
-  /** Called when a try has ended, however it did, after `chosen` was called for it. The plugins of a shadow profile are not told. */
-  ended?(request: InferenceRequest, endpoint: Endpoint, result: TryResult): void;
   /** A header to add to the response from `endpoint`. */
   responseHeader?(request: InferenceRequest, endpoint: Endpoint): ResponseHeader;
   /** Called once when the config that made the plugin is replaced, or the router stops. */

@@ -1,4 +1,4 @@
-import type { Span } from "./request.ts";
+import type { Span } from "./span.ts";
 
 /** What a part of a prompt is where it is not text. */
 export type PartKind = "image" | "audio" | "video" | "file";

@@ -1,9 +1,10 @@
-import type { MirrorReport, ShadowReport } from "./beside-report.ts";
 import type { CandidateReport, ChoiceReport } from "./choice-report.ts";
 import type { DecisionReport } from "./decision-report.ts";
 import type { DryRunReport } from "./dry-run-report.ts";
+import type { MirrorReport } from "./mirror.ts";
 import { z } from "./options.ts";
 import type { Attempt, AttemptFailure } from "./outcome.ts";
+import type { ShadowReport } from "./shadow.ts";
 
 // The shape of reports for programs: what --json prints and the admin API sends. A key is never removed or given another meaning;
 // keys may be added.
@@ -19,7 +20,6 @@ const candidate: z.ZodType<CandidateReport> = z.object({
     .nullable()
     .describe("Tokens of other prompts that were sent there and were still to be processed; null beyond the first 16."),
   firstTokenMs: count.nullable().describe("Expected time to the first token, in milliseconds; null before any was measured."),
-  tokenMs: count.nullable().describe("Expected time for each further token, in milliseconds; null where no scorer expects one."),
   total: z.number().describe("sum(weight x confidence x score) / sum(weight x confidence); higher is better."),
   scores: z.array(z.number().nullable()).describe("One for each scorer, in [0, 1]; null = no opinion."),
   confidences: z.array(z.number()).describe("One for each scorer: its weight was multiplied by it."),

@@ -1,7 +1,7 @@
 import type { Dialect } from "./errors.ts";
 import type { PrefixMatch } from "./prefix-match.ts";
 import type { CountedPart, PromptPart } from "./prompt-part.ts";
-import type { DrawMethod } from "./rewriter.ts";
+import type { Span } from "./span.ts";
 
 /**
  * Read-only request headers; names in lower case.
@@ -36,8 +36,15 @@ export interface ParsedBody {
   readonly isFollowUp?: boolean;
 }
 
-/** Half-open byte range [start, end). */
-export type Span = readonly [start: number, end: number];
+/** How a target is drawn: plain data, which draws of the same rule may share. */
+export interface DrawMethod {
+  /** share: by the weights, in turn; header: by the value of a header, so that the same value always gets the same target. */
+  readonly by: "share" | "header";
+  /** The header's name; "" for share. Never its value. */
+  readonly header: string;
+  /** The targets that took part, with their relative weights. */
+  readonly targets: readonly { readonly name: string; readonly weight: number }[];
+}
 
 /** never: only replicas that list it; configured: the config names it as a target; asked: a client named it, and the config allows that. */
 export type OnDemand = "never" | "configured" | "asked";

@@ -1,5 +1,5 @@
 import type { NameSet } from "./name-set.ts";
-import type { HeaderView } from "./request.ts";
+import type { DrawMethod, HeaderView } from "./request.ts";
 
 /**
  * Which target does the model name stand for? Rewriters are asked in order; the first that returns a draw decides.
@@ -39,16 +39,6 @@ export interface TargetDraw {
   readonly method?: DrawMethod | undefined;
 }
 
-/** How a target is drawn: plain data, which draws of the same rule may share. */
-export interface DrawMethod {
-  /** share: by the weights, in turn; header: by the value of a header, so that the same value always gets the same target. */
-  readonly by: "share" | "header";
-  /** The header's name; "" for share. Never its value. */
-  readonly header: string;
-  /** The targets that took part, with their relative weights. */
-  readonly targets: TargetMapping["targets"];
-}
-
 /** One rule of a rewriter, for display. */
 export interface TargetMapping {
   /** The rule's name; the `rule` of its draws. */
@@ -56,7 +46,7 @@ export interface TargetMapping {
   /** Names that a client may ask for; empty means every name. */
   readonly models: readonly string[];
   /** The targets with their relative weights; a weight of 0 gets nothing. */
-  readonly targets: readonly { readonly name: string; readonly weight: number }[];
+  readonly targets: DrawMethod["targets"];
   /** What happens when no available endpoint serves a target: refuse its requests, or draw among the other targets. */
   readonly onUnavailable: "refuse" | "redistribute";
 }

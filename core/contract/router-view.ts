@@ -6,48 +6,17 @@ import type { TargetMapping } from "./rewriter.ts";
 import type { RolloutView } from "./rollout.ts";
 import type { ShadowCounts } from "./shadow.ts";
 
-/** The running router, for an observer's page: read when the page is requested, never while a request is routed. */
+/** The running router, for an observer's page, by part: read when the page is requested, never while a request is routed. */
 export interface RouterView {
   readonly clock: Pick<Clock, "now" | "wall">;
-  /** When the router started, in seconds since 1970. */
-  readonly startedAtS: number;
-  readonly config: ConfigState;
-  /** Lines of the access log and the operator's log that were dropped because nobody read them in time. */
-  readonly droppedLogLines: number;
-  /** Every endpoint of the pool. */
-  readonly endpoints: readonly Endpoint[];
-  /** Numbers as of now. */
-  readonly load: LoadView;
-  /** What the rewriters do to model names. */
-  readonly mappings: readonly TargetMapping[];
-  /** What became of the requests that they sent to their targets. */
-  readonly rollouts: RolloutView;
-  /** What each mirror has done. */
-  readonly mirrors: readonly MirrorCounts[];
-  /** What the shadow profile has done; undefined without one. */
-  readonly shadow: ShadowCounts | undefined;
-  /** Undefined when no plugin reads prefixes. */
-  readonly prefixIndex: PrefixIndexSize | undefined;
-  /** What request bodies under way and unread responses hold together. */
-  readonly memory: MemoryUse;
-  /** How often there were times in which no more client connections were taken. */
-  readonly acceptPauses: number;
-  /** Whether so many endpoints fail that all that are up are used. */
-  readonly isPanicking: boolean;
-  /** How often each plugin broke its contract on a request, by its name; without those that never did. */
-  readonly pluginFaults: ReadonlyMap<string, number>;
-  readonly pluginTimes: readonly PluginTime[];
-  /** What the process uses now; NaN for what this system does not tell. Asks the system with each call. */
-  processUsage(): ProcessUsage;
-  /** Open connections to the endpoint, busy and idle. */
-  connectionsTo(endpoint: Endpoint): number;
-  /** Ejections of the endpoint so far. */
-  ejectionsOf(endpoint: Endpoint): number;
-  /** Why the endpoint's last probe failed; "" after a success. */
-  probeFailure(endpoint: Endpoint): string;
+  readonly config: ConfigView;
+  readonly pool: PoolView;
+  readonly plugins: PluginsView;
+  readonly process: ProcessView;
+  readonly features: FeaturesView;
 }
 
-interface ConfigState {
+interface ConfigView {
   /** 1 at the start, and one more with each config that took effect since. */
   readonly generation: number;
   /** False while the last attempt to change the config was refused, so that the one before runs. */
@@ -56,6 +25,53 @@ interface ConfigState {
   readonly confirmedAtS: number;
   /** Attempts so far to change the config, by how they ended; unchanged: nothing in it was different. */
   readonly reloads: { readonly applied: number; readonly unchanged: number; readonly refused: number };
+  /** What the rewriters do to model names. */
+  readonly mappings: readonly TargetMapping[];
+}
+
+interface PoolView {
+  /** Every endpoint of the pool. */
+  readonly endpoints: readonly Endpoint[];
+  /** Numbers as of now. */
+  readonly load: LoadView;
+  /** Undefined when no plugin reads prefixes. */
+  readonly prefixIndex: PrefixIndexSize | undefined;
+  /** Whether so many endpoints fail that all that are up are used. */
+  readonly isPanicking: boolean;
+  /** Open connections to the endpoint, busy and idle. */
+  connectionsTo(endpoint: Endpoint): number;
+  /** Ejections of the endpoint so far. */
+  ejectionsOf(endpoint: Endpoint): number;
+  /** Why the endpoint's last probe failed; "" after a success. */
+  probeFailure(endpoint: Endpoint): string;
+}
+
+interface PluginsView {
+  /** How often each plugin broke its contract on a request, by its name; without those that never did. */
+  readonly faults: ReadonlyMap<string, number>;
+  readonly times: readonly PluginTime[];
+}
+
+interface ProcessView {
+  /** When the router started, in seconds since 1970. */
+  readonly startedAtS: number;
+  /** Lines of the access log and the operator's log that were dropped because nobody read them in time. */
+  readonly droppedLogLines: number;
+  /** How often there were times in which no more client connections were taken. */
+  readonly acceptPauses: number;
+  /** What request bodies under way and unread responses hold together. */
+  readonly memory: MemoryUse;
+  /** What the process uses now; NaN for what this system does not tell. Asks the system with each call. */
+  usage(): ProcessUsage;
+}
+
+interface FeaturesView {
+  /** What became of the requests that rewriters sent to their targets. */
+  readonly rollouts: RolloutView;
+  /** What each mirror has done. */
+  readonly mirrors: readonly MirrorCounts[];
+  /** What the shadow profile has done; undefined without one. */
+  readonly shadow: ShadowCounts | undefined;
 }
 
 /** What a filter, scorer or picker took in the requests in which it was timed, since the config took effect. */

@@ -1,6 +1,5 @@
 import type { Endpoint } from "./endpoint.ts";
 import type { Filter } from "./filter.ts";
-import type { LatencyEstimator } from "./latency-estimator.ts";
 import type { LoadView } from "./load-view.ts";
 import type { ProfilePlugin } from "./profile-plugin.ts";
 import type { InferenceRequest } from "./request.ts";
@@ -22,6 +21,4 @@ export interface Scorer extends ProfilePlugin, Partial<Pick<Filter, "filter" | "
   score(request: InferenceRequest, candidates: readonly Endpoint[], load: LoadView): ArrayLike<number | null> | null;
   /** How much the score of one candidate counts, in [0, 1]; 1 by default. Use less for old scraped values. */
   confidence?(endpoint: Endpoint, load: LoadView): number;
-  /** What it expects, for those that explain and measure. */
-  readonly estimator?: LatencyEstimator;
 }

@@ -20,3 +20,8 @@ export function thrownMessage(thrown: unknown): string {
     return UNPRINTABLE;
   }
 }
+
+/** The code of an error of the system or of a runtime, such as ENOENT; "" if it has none. */
+export function thrownCode(thrown: unknown): string {
+  return typeof thrown === "object" && thrown !== null && "code" in thrown ? String(thrown.code) : "";
+}

@@ -1,6 +1,7 @@
 import type { Leg } from "./decision.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { type Estimate, estimateAt } from "./estimate.ts";
+import { whole } from "./number-text.ts";
 
 /** Smaller differences in time are no reason. */
 const LEAST_MS = 1;
@@ -169,6 +170,5 @@ function rivalText(compared: Compared): string {
 /** With a capital letter, unless it begins with a name or a number. */
 const sentence = (text: string) => text.replace(/^(none|the) /, (word) => word[0]!.toUpperCase() + word.slice(1));
 const shown = (score: number) => score.toFixed(3);
-const whole = (value: number) => Math.round(value).toLocaleString("en-US");
 const percent = (share: number) => `${Math.round(100 * share)}%`;
 const duration = (ms: number) => (ms < 10_000 ? `${whole(ms)} ms` : `${(ms / 1000).toFixed(1)} s`);

@@ -1,20 +1,14 @@
-import type { Ejection, Endpoint, Intent, Phase, StillTakes } from "../contract/endpoint.ts";
+import type { Endpoint, Intent, Phase, StillTakes } from "../contract/endpoint.ts";
+import { type EjectionStanding, NOTHING } from "../features/ejection/ejector-row.ts";
 import type { HealthPhase } from "./readiness/replica-health.ts";
 
 /** Everything that decides whether an endpoint may be used. */
-export interface Standing {
+export interface Standing extends EjectionStanding {
   /** The result of the probes. */
   readonly health: HealthPhase;
   readonly intent: Intent;
   /** It drains, and requests of sessions on it still go there. */
   readonly isInGrace: boolean;
-  readonly ejection: Ejection | undefined;
-  /** Its ejection is over if the next request succeeds; false while that one is under way. */
-  readonly isOnTrial: boolean;
-  /** So many endpoints are ejected that this one is used all the same. */
-  readonly isNeeded: boolean;
-  /** How warm it is, in (0, 1]; 1 = fully. */
-  readonly warmUp: number;
 }
 
 export interface Availability {
@@ -44,12 +38,9 @@ export function availability(standing: Standing): Availability {
 
 /** No intent, ejection or warm-up: only the probes decide. */
 export const UNTOUCHED: Omit<Standing, "health"> = {
+  ...NOTHING,
   intent: "serve",
   isInGrace: false,
-  ejection: undefined,
-  isOnTrial: false,
-  isNeeded: false,
-  warmUp: 1,
 };
 
 /** The fields of an endpoint that show its standing. */

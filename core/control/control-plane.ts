@@ -1,13 +1,14 @@
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { Source } from "../contract/source.ts";
+import type { EjectionRules, Ejections } from "../features/ejection/ejections.ts";
+import type { Probes } from "../settings.ts";
 import type { Traffic } from "../state/traffic.ts";
 import type { HttpGet } from "../wire/http-get-result.ts";
 import { DiscoveryLists } from "./discovery-lists.ts";
 import type { Intents } from "./intents.ts";
 import type { HostServices, PluginSet } from "./plugin-set.ts";
-import { type EjectionRules, PoolWatch, type PoolWatchOptions } from "./pool-watch.ts";
+import { PoolWatch, type PoolWatchOptions } from "./pool-watch.ts";
 import { Prober } from "./readiness/prober.ts";
-import type { Probes } from "./readiness/probes.ts";
 import type { ProberHost } from "./readiness/replica-prober.ts";
 
 /** What the config says to the control plane; it may change while it runs. */
@@ -63,9 +64,13 @@ export class ControlPlane {
     });
   }
 
+  get ejections(): Ejections {
+    return this.#watch.ejections;
+  }
+
   /** Told of every exchange with an endpoint. */
   get traffic(): Traffic {
-    return this.#watch.traffic;
+    return this.ejections.traffic;
   }
 
   /** What operators want of the endpoints. */
@@ -98,7 +103,7 @@ export class ControlPlane {
       lists.succeed(this.#lists, () => this.#discovered());
       this.#lists = lists;
       this.#plugins = plugins;
-      this.#watch.useRules({ detectors: plugins.detectors, ejection });
+      this.ejections.useRules({ detectors: plugins.detectors, ejection });
       this.#prober.follow(
         probes,
         plugins.sources.map(({ plugin }) => plugin),
@@ -106,16 +111,6 @@ export class ControlPlane {
       );
       this.#discovered();
     };
-  }
-
-  /** Ejections of the endpoint so far. */
-  ejectionsOf(endpoint: Endpoint): number {
-    return this.#watch.ejectionsOf(endpoint);
-  }
-
-  /** Whether so many endpoints fail that all that are up are used. */
-  get isPanicking(): boolean {
-    return this.#watch.isPanicking;
   }
 
   /** A routed request could not connect to the endpoint. */

@@ -1,9 +1,9 @@
 import type { Endpoint, EndpointSpec } from "../contract/endpoint.ts";
+import { parseEndpointUrl } from "../contract/endpoint-url.ts";
 import type { Log } from "../contract/log.ts";
 import { nameSet } from "../contract/name-set.ts";
 import type { LoadTable } from "../state/load.ts";
 import { type Standing, shownStanding } from "./availability.ts";
-import { parseEndpointUrl } from "./endpoint-url.ts";
 import { NEW_REPLICA, type ReplicaHealth } from "./readiness/replica-health.ts";
 
 /** What the table reads of a replica's health. */

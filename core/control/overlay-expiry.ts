@@ -1,4 +1,4 @@
-import type { RewriteChange } from "../../config/overlay.ts";
+import type { RewriteChange } from "../../config/rewrites/overlay.ts";
 import type { Clock } from "../contract/clock.ts";
 import type { RunningConfig } from "./running-config.ts";
 

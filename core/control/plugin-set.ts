@@ -1,6 +1,6 @@
 import type { PluginEntry, ProfileConfig } from "../../config/config.ts";
 import type { LoadedConfig } from "../../config/load.ts";
-import { secretAt } from "../../config/secret.ts";
+import { secretAt } from "../../config/read/secret.ts";
 import type { ActiveConfig, Named, Profile, WeightedScorer } from "../active-config.ts";
 import type { Clock } from "../contract/clock.ts";
 import type { Detector } from "../contract/detector.ts";
@@ -206,8 +206,6 @@ function buildProfile(
     scorers,
     picker,
     chosen: all.filter(hasMethod("chosen")),
-    ended: all.filter(hasMethod("ended")),
-    estimator: scorers.flatMap((scorer) => (scorer.plugin.estimator ? [{ ...scorer, plugin: scorer.plugin.estimator }] : []))[0],
     responseHeaders: all.flatMap(({ plugin }) => plugin.responseHeader?.bind(plugin) ?? []),
   };
 }

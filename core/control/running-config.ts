@@ -1,9 +1,9 @@
-import { changesBetween, fixedChanges } from "../../config/changes.ts";
-import type { ConfigText } from "../../config/files.ts";
 import type { LoadedConfig, RefusedConfig } from "../../config/load.ts";
-import { NO_OVERLAY, type Overlay } from "../../config/overlay.ts";
-import { formatProblem } from "../../config/problems.ts";
-import { upToDate } from "../../config/rewrite-resources.ts";
+import type { ConfigText } from "../../config/read/files.ts";
+import { formatProblem } from "../../config/read/problems.ts";
+import { NO_OVERLAY, type Overlay } from "../../config/rewrites/overlay.ts";
+import { upToDate } from "../../config/rewrites/resources.ts";
+import { changesBetween, fixedChanges } from "../../config/show/changes.ts";
 import type { Clock } from "../contract/clock.ts";
 import type { Log } from "../contract/log.ts";
 

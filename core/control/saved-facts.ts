@@ -6,11 +6,10 @@ import type { LoadTable } from "../state/load.ts";
 import type { TokenScale } from "../state/token-scale.ts";
 import type { KeptState } from "./kept-state.ts";
 
-/** What of the router's state is saved. */
+/** What of the pool is saved. */
 interface Saved {
   readonly facts: Facts;
   readonly load: LoadTable;
-  readonly clock: Clock;
   readonly tokenScale: TokenScale;
 }
 
@@ -18,7 +17,12 @@ interface Saved {
 const KEEPERS: ReadonlySet<string> = new Set(["model-rewrite", "round-robin", "no-hit-lru"]);
 
 /** What a decision reads now, but for what is known of prompts. */
-export function savedFacts(config: ActiveConfig, kept: KeptState, { facts, load, clock, tokenScale }: Saved): FactsDocument {
+export function savedFacts(
+  config: ActiveConfig,
+  kept: KeptState,
+  { facts, load, tokenScale }: Saved,
+  clock: Clock,
+): FactsDocument {
   const plugins = decidersOf(config);
   const saved = kept.saved(plugins.filter(({ type, file = "" }) => file === "" && KEEPERS.has(type)));
   const isLost = (plugin: Named<unknown>) => kept.has(plugin) && !saved.some(({ name }) => name === plugin.name);

@@ -1,5 +1,4 @@
 import type { Dialect, RouterError } from "../contract/errors.ts";
-import type { CutEvent } from "../stream/open-event.ts";
 
 /** The JSON body of an error in the shape of the called API. */
 export function errorBody(error: RouterError, dialect: Dialect, requestId: string): string {
@@ -7,24 +6,10 @@ export function errorBody(error: RouterError, dialect: Dialect, requestId: strin
   return JSON.stringify({ error: openaiError(error) });
 }
 
-/**
- * The end of a broken event stream: an error event in the shape of the called API. Where an event was cut, the error becomes part of
- * its data, because packages fail on half a JSON text before they come to the next event.
- */
-export function lastWords(error: RouterError, dialect: Dialect, requestId: string, cut: CutEvent): Uint8Array {
-  return Buffer.concat([Uint8Array.from(cut.characterEnd), Buffer.from(errorText(error, dialect, requestId, cut))]);
-}
-
-function errorText(error: RouterError, dialect: Dialect, requestId: string, cut: CutEvent): string {
+/** The end of a broken event stream: an error event in the shape of the called API. */
+export function errorEvent(error: RouterError, dialect: Dialect, requestId: string): string {
   const name = dialect === "openai" ? "" : "event: error\n";
-  const data = eventData(error, dialect, requestId);
-  const whole = `${name}data: ${data}\n\n`;
-  if (cut.object === "none") return cut.text + whole;
-  const members = data.slice(1);
-  const nameLine = name === "" && cut.hasName ? "event:\n" : name;
-  const completed = `${cut.text}${members}\n${nameLine}\n`;
-  // A chunk that also has an error is read by some as a chunk only.
-  return cut.object === "theirs" && name === "" ? completed + whole : completed;
+  return `${name}data: ${eventData(error, dialect, requestId)}\n\n`;
 }
 
 function eventData(error: RouterError, dialect: Dialect, requestId: string): string {

@@ -1,5 +1,5 @@
 import type { Dialect, RouterError } from "../contract/errors.ts";
-import type { ResponseWriter } from "../intake/response-writer.ts";
+import type { ResponseWriter } from "../host/response-writer.ts";
 import { errorBody } from "./dialects.ts";
 
 /**

@@ -10,7 +10,7 @@ const CODES: Record<WireErrorCode, ErrorCode> = {
 };
 
 /** The error that a client gets for a request that is not strict HTTP. */
-export function refusalOf(error: WireError): RouterError {
+function refusalOf(error: WireError): RouterError {
   return new RouterError(CODES[error.code], error.message);
 }
 

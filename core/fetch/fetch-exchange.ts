@@ -3,12 +3,13 @@ import { RouterError } from "../contract/errors.ts";
 import { respondWithError } from "../errors/error-response.ts";
 import { stopping } from "../errors/upstream-errors.ts";
 import { bodyTimeout, errorOf } from "../errors/wire-errors.ts";
-import type { RequestReceiver, RequestStarter } from "../intake/request-receiver.ts";
-import { LAST_WORDS_MS } from "../intake/response-writer.ts";
+import type { RequestReceiver, RequestStarter } from "../host/request-receiver.ts";
+import { LAST_WORDS_MS } from "../host/response-writer.ts";
 import type { CorsSettings, Limits } from "../settings.ts";
 import { corsLines } from "../wire/cors.ts";
 import type { Deadlines, Timed } from "../wire/deadlines.ts";
-import { type Head, HeadParser } from "../wire/head.ts";
+import type { Head } from "../wire/head.ts";
+import { HeadParser } from "../wire/head-parser.ts";
 import { type UnreadCounter, WriteProgress } from "../wire/write-progress.ts";
 import { FetchResponse, type FetchResponseOwner } from "./fetch-response.ts";
 

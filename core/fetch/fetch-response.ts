@@ -1,4 +1,4 @@
-import type { ResponseWriter } from "../intake/response-writer.ts";
+import type { ResponseWriter } from "../host/response-writer.ts";
 
 /** With so many bytes waiting for its reader, a response asks for a pause. */
 const HIGH_WATER_BYTES = 64 * 1024;

@@ -1,20 +1,22 @@
 import type { ActiveConfig, Named, Profile } from "../active-config.ts";
 import { JsonBody, readJsonBody } from "../body/json-body.ts";
 import { bodyTooLarge } from "../body/receive.ts";
+import type { Clock } from "../contract/clock.ts";
 import type { Decision } from "../contract/decision.ts";
 import type { LoadView } from "../contract/load-view.ts";
 import type { Random } from "../contract/profile-plugin.ts";
 import { NO_PARTS } from "../contract/prompt-part.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 import type { Rewriter } from "../contract/rewriter.ts";
+import { decide } from "../decide/decide.ts";
 import { errorOf } from "../errors/wire-errors.ts";
-import { decide } from "../pipeline.ts";
-import { type ParsePlane, parse } from "../stages/parse.ts";
-import { type Head, HeadParser } from "../wire/head.ts";
+import type { Incoming } from "../request/incoming.ts";
+import { type AskedPool, parse, withTarget } from "../request/parse.ts";
+import type { Head } from "../wire/head.ts";
+import { HeadParser } from "../wire/head-parser.ts";
 import { splitTarget } from "../wire/request-target.ts";
 import { WireError } from "../wire/wire-error.ts";
 import { checkContentType } from "./check-head.ts";
-import type { Incoming } from "./incoming.ts";
 import { noSuchRoute } from "./served-routes.ts";
 
 /** A request that is decided on and not sent. */
@@ -32,10 +34,10 @@ export interface DryRun {
 }
 
 /** What a dry run reads; it changes nothing of it. */
-export interface DryRunPlane extends ParsePlane {
-  readonly load: ParsePlane["load"] & { at(nowMs: number): LoadView };
-  readonly random: Random;
-  readonly pluginTimes: { untimed(profile: Profile): Profile };
+export interface DryRunParts {
+  readonly pool: AskedPool & { readonly load: { at(nowMs: number): LoadView } };
+  readonly services: { readonly clock: Pick<Clock, "now">; readonly random: Random };
+  readonly plugins: { readonly times: { untimed(profile: Profile): Profile } };
 }
 
 /**
@@ -43,20 +45,22 @@ export interface DryRunPlane extends ParsePlane {
  * prompt counts as cached, no load is claimed, no observer is told. Throws the RouterError that the client would get; a decision
  * that refuses has it in `refusal`.
  */
-export function dryRun(asked: DryRunRequest, config: ActiveConfig, plane: DryRunPlane): DryRun {
+export function dryRun(asked: DryRunRequest, config: ActiveConfig, { pool, services, plugins }: DryRunParts): DryRun {
   try {
     const { rewriters, targets, settings, profile } = config;
-    const incoming = incomingOf(asked, config, plane.clock.now());
-    const request = parse(incoming, { rewriters: rewriters.map(withoutCount), targets, settings }, plane);
-    const { facts, pluginTimes, load, clock, random } = plane;
-    return { request, decision: decide(request, facts, pluginTimes.untimed(profile), load.at(clock.now()), random) };
+    const nowMs = services.clock.now();
+    const incoming = incomingOf(asked, config);
+    const quiet = { rewriters: rewriters.map(withoutCount), targets, settings };
+    const request = withTarget(parse(incoming), incoming, quiet, pool, nowMs);
+    const { facts, load } = pool;
+    return { request, decision: decide(request, facts, plugins.times.untimed(profile), load.at(nowMs), services.random) };
   } catch (thrown) {
     throw errorOf(thrown);
   }
 }
 
 /** The same checks in the same order as for a client's request. */
-function incomingOf(asked: DryRunRequest, config: ActiveConfig, headAtMs: number): Incoming {
+function incomingOf(asked: DryRunRequest, config: ActiveConfig): Incoming {
   const { limits } = config.settings;
   const head = headOf(asked, config);
   const { path, query } = splitTarget(head.target);
@@ -69,7 +73,7 @@ function incomingOf(asked: DryRunRequest, config: ActiveConfig, headAtMs: number
     keys.length > 0
       ? readJsonBody(asked.body, parser.plugin, limits.bodyDepth)
       : new JsonBody(asked.body, asked.body.length, { parts: NO_PARTS, spanOf: () => undefined });
-  return { id: "dry-run", headAtMs, head, method: head.method, path, query, peer: "", parser, body };
+  return { id: "dry-run", head, path, query, peer: "", parser, body };
 }
 
 /** Throws WireError for headers that no client may send. */

@@ -1,13 +1,13 @@
 import type { ActiveConfig } from "../active-config.ts";
 import { isServing } from "../contract/endpoint.ts";
 import { modelNotFound } from "../contract/model-names.ts";
-import type { DataPlane } from "../data-plane.ts";
 import { respondWithJson } from "../errors/error-response.ts";
+import type { ResponseWriter } from "../host/response-writer.ts";
+import type { RouterParts } from "../router-parts.ts";
 import type { Facts } from "../state/facts.ts";
 import { corsLines } from "../wire/cors.ts";
 import type { Head } from "../wire/head.ts";
 import { answerPreflight, isPreflight } from "./preflight.ts";
-import type { ResponseWriter } from "./response-writer.ts";
 import { MODELS_PATH } from "./served-routes.ts";
 
 /** Paths that ask how the router is. Who asks is a machine, every few seconds, so observers are not told of it. */
@@ -15,6 +15,12 @@ const PROBE_PATHS: ReadonlySet<string> = new Set(["/health", "/ready"]);
 
 export function isProbePath(path: string): boolean {
   return PROBE_PATHS.has(path);
+}
+
+/** What these responses say. */
+interface LocalParts {
+  readonly pool: { readonly facts: Facts };
+  readonly identity: Pick<RouterParts["identity"], "startedAtS" | "isStopping">;
 }
 
 /**
@@ -25,12 +31,14 @@ export function respondLocally(
   head: Head,
   path: string,
   config: ActiveConfig,
-  { facts, startedAtS, isStopping }: Pick<DataPlane, "facts" | "startedAtS" | "isStopping">,
+  { pool, identity }: LocalParts,
   response: ResponseWriter,
   requestId: string,
 ): number {
   const { method } = head;
   const { cors } = config.settings;
+  const { facts } = pool;
+  const { startedAtS, isStopping } = identity;
   const lines = `x-request-id: ${requestId}\r\nrequest-id: ${requestId}\r\n${corsLines(head, cors)}`;
   if (isPreflight(head, cors)) return answerPreflight(head, path, cors, config.routes, response, lines);
   if (method !== "GET" && method !== "HEAD") return 0;

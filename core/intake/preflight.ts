@@ -1,8 +1,8 @@
 import type { ActiveConfig } from "../active-config.ts";
 import { RouterError } from "../contract/errors.ts";
+import type { ResponseWriter } from "../host/response-writer.ts";
 import { preflightLines } from "../wire/cors.ts";
 import type { Head } from "../wire/head.ts";
-import type { ResponseWriter } from "./response-writer.ts";
 import { methodsOf } from "./served-routes.ts";
 
 type Cors = ActiveConfig["settings"]["cors"];

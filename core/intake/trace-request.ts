@@ -1,6 +1,6 @@
 import type { ActiveConfig } from "../active-config.ts";
 import type { Trace } from "../contract/trace.ts";
-import { faultText, type PluginFaults } from "../stages/plugin-faults.ts";
+import { faultText, type PluginFaults } from "../plugin-watch/plugin-faults.ts";
 import type { Head } from "../wire/head.ts";
 
 const TRACE_ID = /^[0-9a-f]{32}$/;

@@ -1,9 +1,10 @@
 import type { Clock } from "../contract/clock.ts";
 import { systemClock } from "../contract/clock.ts";
+import { ENGINE_TIMES, type EngineTimes } from "../engine/engine-times.ts";
 import type { FaultChanges } from "./faults.ts";
 
 /** Options of a mock replica. Only the model has no default. */
-export interface MockOptions {
+export interface MockOptions extends Partial<EngineTimes> {
   /** Name of the base model. */
   readonly model: string;
   /** Adapters loaded from the start. */
@@ -25,20 +26,8 @@ export interface MockOptions {
   readonly whileLoading?: "unavailable" | "refused";
   /** 1 is real time, 0 has no delays at all. */
   readonly timeScale?: number;
-  readonly prefillTokensPerS?: number;
-  readonly decodeStepMs?: number;
-  readonly decodePerRequestMs?: number;
-  /** Fixed duration of every step. */
-  readonly stepOverheadMs?: number;
-  /** Most prompt tokens computed in one step, over all prompts together. */
-  readonly chunkTokens?: number;
   /** Output tokens in one event of a stream, after the first one, as vLLM's --stream-interval. */
   readonly streamInterval?: number;
-  /** Most requests computed at the same time; the others wait. */
-  readonly maxRunning?: number;
-  /** Size of the KV cache in tokens. */
-  readonly kvTokens?: number;
-  readonly blockTokens?: number;
   /** Longest prompt and output together; limited by the KV cache. */
   readonly maxModelTokens?: number;
   /** Output length, unless the client sets a lower limit. */
@@ -61,8 +50,8 @@ export type MockSettings = Required<MockOptions>;
 
 /** Fills in the defaults: an H100-class replica, with the timing that other simulators publish. */
 export function settingsOf(options: MockOptions): MockSettings {
-  const blockTokens = options.blockTokens ?? 16;
-  const kvTokens = Math.max(1, Math.floor((options.kvTokens ?? 524_288) / blockTokens)) * blockTokens;
+  const blockTokens = options.blockTokens ?? ENGINE_TIMES.blockTokens;
+  const kvTokens = Math.max(1, Math.floor((options.kvTokens ?? ENGINE_TIMES.kvTokens) / blockTokens)) * blockTokens;
   return {
     adapters: [],
     availableAdapters: [],
@@ -74,13 +63,9 @@ export function settingsOf(options: MockOptions): MockSettings {
     loadingMs: 0,
     whileLoading: "unavailable",
     timeScale: 1,
-    prefillTokensPerS: 8000,
-    decodeStepMs: 6,
-    decodePerRequestMs: 0.35,
-    stepOverheadMs: 0,
-    chunkTokens: 2048,
+    ...ENGINE_TIMES,
+    overheadMs: 0,
     streamInterval: 1,
-    maxRunning: 256,
     replyTokens: 128,
     embeddingSize: 32,
     keepAliveMs: 5000,

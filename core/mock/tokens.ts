@@ -1,3 +1,5 @@
+import type { EnginePrompt } from "../engine/kv-cache.ts";
+
 /** A made-up token: its id and its text. */
 export interface Token {
   readonly id: number;
@@ -108,4 +110,18 @@ function nextRandom(state: number): number {
   next ^= next >>> 17;
   next ^= next << 5;
   return next >>> 0;
+}
+
+/** A prompt with a hash for each full block, of everything up to the block's end. Prompts of different keys share nothing. */
+export function hashedPrompt(prompt: readonly number[], cacheKey: string, blockTokens: number): EnginePrompt {
+  const blocks: number[] = [];
+  let left = hashText(cacheKey, 0x811c9dc5);
+  let right = hashText(cacheKey, 0x2c1b3c6d);
+  for (let from = 0; from + blockTokens <= prompt.length; from += blockTokens) {
+    left = hashNumbers(prompt, left, from, from + blockTokens);
+    right = hashNumbers(prompt, right, from, from + blockTokens);
+    // 53 bits, the most that a number holds exactly.
+    blocks.push(left * 2 ** 21 + (right >>> 11));
+  }
+  return { tokens: prompt.length, blocks, tokensIn: () => blockTokens };
 }

@@ -1,7 +1,9 @@
 import type { Socket, SocketConstructorOpts } from "node:net";
-import { READ_BYTES } from "../wire/open-socket.ts";
 import { freeRead } from "./free-read.ts";
 import { PlainSocket } from "./plain-socket.ts";
+
+/** Most bytes of one read. */
+export const READ_BYTES = 64 * 1024;
 
 /** All clients are read into this buffer: each read is used up before the next one begins. */
 const shared = Buffer.allocUnsafeSlow(READ_BYTES);

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
-import { openFileLimit } from "../wire/open-file-limit.ts";
+import { openFileLimit } from "./open-file-limit.ts";
 
 const FOLDER = "/proc/self/fd";
 

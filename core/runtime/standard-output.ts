@@ -13,6 +13,8 @@ export type OutputNumber = 1 | 2;
 
 /** Errors after which the output takes bytes again once somebody has read, or has made room on the disk. */
 const PASSING = new Set(["EAGAIN", "EINTR", "ENOSPC", "EDQUOT", "EIO"]);
+/** Those of a disk that is full, or of a user's share of it. */
+const FULL = new Set(["ENOSPC", "EDQUOT"]);
 
 interface DenoOutputs {
   readonly stdout: { write(bytes: Uint8Array): Promise<number> };
@@ -20,21 +22,27 @@ interface DenoOutputs {
 }
 
 /**
- * Opens the standard output (1) or the standard error (2).
+ * Opens the standard output (1) or the standard error (2). `onFull` is called for each write that a full disk refuses.
  *
  * Deno: a write of `process.stdout` blocks; a write of `Deno.stdout` happens in a thread.
  * Node and Bun: a pipe is written by a stream that waits in the event loop; a file is written by a thread, and tried again when the
  * disk was full. A terminal blocks a stream: on Node unless the stream is told not to; on Bun always, so a thread writes it.
  */
-export function openOutput(output: OutputNumber): WriteSome {
+export function openOutput(output: OutputNumber, onFull: (thrown: unknown) => void = () => {}): WriteSome {
+  const noneIfPassing = (thrown: unknown) => {
+    const code = String((thrown as { code?: unknown } | null)?.code);
+    if (!PASSING.has(code)) throw thrown;
+    if (FULL.has(code)) onFull(thrown);
+    return 0;
+  };
   const { Deno } = globalThis as { Deno?: DenoOutputs };
   if (Deno !== undefined) {
     const target = output === 1 ? Deno.stdout : Deno.stderr;
     return (bytes) => target.write(bytes).catch(noneIfPassing);
   }
   const isBun = process.versions["bun"] !== undefined;
-  if (isatty(output)) return isBun ? byThread(output) : byStream(unblocked(standardStream(output)));
-  if (!isPipe(output)) return byThread(output);
+  if (isatty(output)) return isBun ? byThread(output, noneIfPassing) : byStream(unblocked(standardStream(output)));
+  if (!isPipe(output)) return byThread(output, noneIfPassing);
   return byStream((isBun ? undefined : ownPipe(output)) ?? standardStream(output));
 }
 
@@ -80,15 +88,10 @@ function byStream(stream: Writable): WriteSome {
     });
 }
 
-function byThread(output: OutputNumber): WriteSome {
+function byThread(output: OutputNumber, noneIfPassing: (thrown: unknown) => number): WriteSome {
   const once = (bytes: Uint8Array) =>
     new Promise<number>((resolve, reject) => {
       write(output, bytes, 0, bytes.length, null, (error, taken) => (error ? reject(error) : resolve(taken)));
     });
   return (bytes) => once(bytes).catch(noneIfPassing);
-}
-
-function noneIfPassing(thrown: unknown): number {
-  if (PASSING.has(String((thrown as { code?: unknown } | null)?.code))) return 0;
-  throw thrown;
 }

@@ -1,4 +1,4 @@
-import type { ReplicaConnection } from "../data-plane.ts";
+import type { ReplicaConnection } from "../pool/pool.ts";
 import type { Limits } from "../settings.ts";
 import { Head } from "../wire/head.ts";
 import { GONE_SILENCE_MS, type ResponseReader, type UpstreamFailure } from "../wire/upstream-connection.ts";

@@ -3,10 +3,10 @@ import type { Decision } from "../contract/decision.ts";
 import type { LoadView } from "../contract/load-view.ts";
 import type { Random } from "../contract/profile-plugin.ts";
 import type { InferenceRequest } from "../contract/request.ts";
-import { decide } from "../pipeline.ts";
+import { decide } from "../decide/decide.ts";
 import type { Facts } from "../state/facts.ts";
-import type { Engine } from "./engine.ts";
 import type { TraceRequest } from "./trace.ts";
+import type { Upstream } from "./upstream.ts";
 
 /** One request of a trace, and what the router knows when it decides. */
 export interface Question {
@@ -21,8 +21,8 @@ export interface Question {
 /** Decides a simulated request. */
 export type Decider = (question: Question) => Decision;
 
-/** Makes the decider of one simulation. `engines`: the replicas' exact state, by slot, which no router has. */
-export type DeciderOf = (engines: readonly Engine[]) => Decider;
+/** Makes the decider of one simulation. `upstreams`: the replicas with their exact state, by slot, which no router has. */
+export type DeciderOf = (upstreams: readonly Upstream[]) => Decider;
 
 /** As the router does. */
 export const decideAsAsked: Decider = ({ request, facts, profile, load, random }) =>

@@ -2,8 +2,8 @@ import type { AdapterFacts, LoadView, UnlistedName } from "../contract/load-view
 import type { PrefixMatch } from "../contract/prefix-match.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 import { type Decider, decideAsAsked, type Question } from "./decider.ts";
-import type { Engine } from "./engine.ts";
 import type { Prompt } from "./trace.ts";
+import type { Upstream } from "./upstream.ts";
 
 /**
  * What a router estimates and an engine knows:
@@ -21,30 +21,30 @@ export type Belief = (typeof BELIEFS)[number];
 const STANDSTILL = 1e-9;
 
 /** Decides with the engines' exact state, in place of every belief of the router. */
-export function decideExactly(engines: readonly Engine[]): Decider {
+export function decideExactly(upstreams: readonly Upstream[]): Decider {
   const truths = new Set(BELIEFS);
-  return (question) => decideAsAsked(withTruth(question, engines, truths));
+  return (question) => decideAsAsked(withTruth(question, upstreams, truths));
 }
 
 /** The same question with the truth in place of these beliefs. */
-export function withTruth(question: Question, engines: readonly Engine[], truths: ReadonlySet<Belief>): Question {
+export function withTruth(question: Question, upstreams: readonly Upstream[], truths: ReadonlySet<Belief>): Question {
   const { request, traced, load } = question;
   const length = { value: truths.has("length") ? traced.prompt.tokens : request.promptTokens };
-  const prefix = { value: truths.has("cache") ? truePrefix(request.prefix, traced.prompt, engines) : request.prefix };
+  const prefix = { value: truths.has("cache") ? truePrefix(request.prefix, traced.prompt, upstreams) : request.prefix };
   return {
     ...question,
     // Not a copy: reading the body spells it out.
     request: Object.create(request, { promptTokens: length, prefix }) as InferenceRequest,
-    load: new TrueLoad(load, engines, truths),
+    load: new TrueLoad(load, upstreams, truths),
   };
 }
 
 /** What the engines' caches hold of a prompt, now. Its blocks are those of the router. */
-function truePrefix(believed: PrefixMatch, prompt: Prompt, engines: readonly Engine[]): PrefixMatch {
+function truePrefix(believed: PrefixMatch, prompt: Prompt, upstreams: readonly Upstream[]): PrefixMatch {
   /** By slot; undefined before the first read. */
   const held: (number | undefined)[] = [];
   const matchedTokens = (slot: number): number => {
-    held[slot] ??= engines[slot]!.cachedTokens(prompt);
+    held[slot] ??= upstreams[slot]!.replica.cachedTokens(prompt);
     return held[slot];
   };
   const matchedFraction = (slot: number) => matchedTokens(slot) / prompt.tokens;
@@ -65,34 +65,34 @@ function truePrefix(believed: PrefixMatch, prompt: Prompt, engines: readonly Eng
 class TrueLoad implements LoadView {
   readonly nowMs: number;
   readonly #believed: LoadView;
-  readonly #engines: readonly Engine[];
+  readonly #upstreams: readonly Upstream[];
   readonly #truths: ReadonlySet<Belief>;
 
-  constructor(believed: LoadView, engines: readonly Engine[], truths: ReadonlySet<Belief>) {
+  constructor(believed: LoadView, upstreams: readonly Upstream[], truths: ReadonlySet<Belief>) {
     this.nowMs = believed.nowMs;
     this.#believed = believed;
-    this.#engines = engines;
+    this.#upstreams = upstreams;
     this.#truths = truths;
   }
 
   inFlight(slot: number): number {
-    return this.#knows("queue") ? this.#engines[slot]!.requests : this.#believed.inFlight(slot);
+    return this.#knows("queue") ? this.#upstreams[slot]!.replica.size : this.#believed.inFlight(slot);
   }
 
   prefillTokens(slot: number): number {
-    return this.#knows("queue") ? this.#engines[slot]!.prefillTokens : this.#believed.prefillTokens(slot);
+    return this.#knows("queue") ? this.#upstreams[slot]!.replica.prefillTokens : this.#believed.prefillTokens(slot);
   }
 
   remainingPrefill(slot: number): number {
-    return this.#knows("queue") ? this.#engines[slot]!.prefillLeft : this.#believed.remainingPrefill(slot);
+    return this.#knows("queue") ? this.#upstreams[slot]!.replica.prefillLeft : this.#believed.remainingPrefill(slot);
   }
 
   waitingPrompts(slot: number): number {
-    return this.#knows("queue") ? this.#engines[slot]!.unanswered : this.#believed.waitingPrompts(slot);
+    return this.#knows("queue") ? this.#upstreams[slot]!.replica.unanswered : this.#believed.waitingPrompts(slot);
   }
 
   prefillRate(slot: number): number {
-    return this.#knows("speed") ? Math.max(STANDSTILL, this.#engines[slot]!.tokensPerMs) : this.#believed.prefillRate(slot);
+    return this.#knows("speed") ? Math.max(STANDSTILL, this.#upstreams[slot]!.tokensPerMs) : this.#believed.prefillRate(slot);
   }
 
   isRateKnown(slot: number): boolean {
@@ -100,15 +100,15 @@ class TrueLoad implements LoadView {
   }
 
   waiting(slot: number): number {
-    return this.#knows("metrics") ? this.#engines[slot]!.untouched : this.#believed.waiting(slot);
+    return this.#knows("metrics") ? this.#upstreams[slot]!.replica.untouched : this.#believed.waiting(slot);
   }
 
   running(slot: number): number {
-    return this.#knows("metrics") ? this.#engines[slot]!.running : this.#believed.running(slot);
+    return this.#knows("metrics") ? this.#upstreams[slot]!.replica.running : this.#believed.running(slot);
   }
 
   kvUsage(slot: number): number {
-    return this.#knows("metrics") ? this.#engines[slot]!.kvUsage : this.#believed.kvUsage(slot);
+    return this.#knows("metrics") ? this.#upstreams[slot]!.replica.cache.usage : this.#believed.kvUsage(slot);
   }
 
   scrapedAtMs(slot: number): number {

@@ -5,10 +5,6 @@ export class MinHeap<Value> {
   readonly #values: Value[] = [];
   #pushes = 0;
 
-  get size(): number {
-    return this.#keys.length;
-  }
-
   /** The lowest key; Infinity when empty. */
   get minKey(): number {
     return this.#keys[0] ?? Number.POSITIVE_INFINITY;
@@ -27,26 +23,6 @@ export class MinHeap<Value> {
     if (key === undefined || order === undefined || this.#keys.length === 0) return first;
     this.#sink(0, key, order, value as Value);
     return first;
-  }
-
-  /** Removes the value, wherever it is; false when it is not there. */
-  remove(value: Value): boolean {
-    const at = this.#values.indexOf(value);
-    if (at < 0) return false;
-    const key = this.#keys.pop()!;
-    const order = this.#orders.pop()!;
-    const last = this.#values.pop() as Value;
-    if (at === this.#keys.length) return true;
-    // The last one takes its place, from where it may have to move up or down.
-    if (at > 0 && this.#isAfter((at - 1) >>> 1, key, order)) this.#rise(at, key, order, last);
-    else this.#sink(at, key, order, last);
-    return true;
-  }
-
-  clear(): void {
-    this.#keys.length = 0;
-    this.#orders.length = 0;
-    this.#values.length = 0;
   }
 
   /** Places an element at `from` and moves it up until its parent has no higher key. */

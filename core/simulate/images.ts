@@ -1,14 +1,6 @@
 import type { Random } from "../contract/profile-plugin.ts";
 import { Prompt, type Trace, type TraceRequest } from "./trace.ts";
 
-/** An image at the end of a prompt. */
-export interface TraceImage {
-  /** Length of its data in the body. */
-  readonly bytes: number;
-  /** False: the router takes the data for text, as one that knows no images does. */
-  readonly isRecognised: boolean;
-}
-
 /** Which requests get an image: a share of them, from 0 to 1. */
 export interface ImageSettings {
   readonly share: number;

@@ -1,21 +1,12 @@
+import { EngineJob } from "../engine/engine-model.ts";
 import type { TraceRequest } from "./trace.ts";
 
-/** One request inside a replica. */
-export class Job {
+/** One request of a trace inside a replica. Until it is admitted, its `cachedTokens` are those expected when it came. */
+export class Job extends EngineJob {
   readonly request: TraceRequest;
-  /** Prompt tokens that were cached when the request was admitted; until then, those expected when it came. */
-  cachedTokens = 0;
-  /** Prompt tokens still to be computed, once it is admitted. */
-  prefillLeft = 0;
-  /** Whether a step has included a part of its prompt. */
-  isBegun = false;
 
   constructor(request: TraceRequest) {
+    super(request.prompt, request.outputTokens);
     this.request = request;
   }
-}
-
-/** Prompt tokens that a replica computes for it. The last one is always computed: it yields the first output token. */
-export function uncachedTokens({ request, cachedTokens }: Job): number {
-  return Math.max(1, request.prompt.tokens - cachedTokens);
 }

@@ -1,4 +1,5 @@
-import type { Delivery } from "../stages/forward.ts";
+import type { Ticket } from "../request/ticket.ts";
+import { quantile } from "./quantile.ts";
 
 /** What requests should get, in milliseconds; Infinity for no target. */
 export interface SimulatedTargets {
@@ -22,7 +23,6 @@ export interface RelativeError {
 /** Compares the times of requests with their targets, and with what the router expected when it sent them. */
 export class LatencyRecord {
   readonly #ttftErrors: number[] = [];
-  readonly #tpotErrors: number[] = [];
   #met = 0;
 
   /** Requests that got their whole response, and each token in time. */
@@ -34,18 +34,14 @@ export class LatencyRecord {
     return relativeError(this.#ttftErrors);
   }
 
-  get tpotError(): RelativeError {
-    return relativeError(this.#tpotErrors);
-  }
-
   /** A request that arrived at `arrivedMs` got its whole response at `endedMs`. */
-  served(delivery: Delivery, { ttftMs, tpotMs }: SimulatedTargets, arrivedMs: number, endedMs: number): void {
-    const { firstByteAtMs, dispatchedAtMs, expected, generated } = delivery;
+  served(ticket: Ticket, { ttftMs, tpotMs }: SimulatedTargets, arrivedMs: number, endedMs: number): void {
+    const { outputTokens, expectedFirstByteMs } = ticket;
+    const { firstByteAtMs, dispatchedAtMs } = ticket.times;
     // One token has no time between tokens.
-    const tokenMs = generated.outputTokens > 1 ? (endedMs - firstByteAtMs) / (generated.outputTokens - 1) : 0;
+    const tokenMs = outputTokens > 1 ? (endedMs - firstByteAtMs) / (outputTokens - 1) : 0;
     if (firstByteAtMs - arrivedMs <= ttftMs && tokenMs <= tpotMs) this.#met += 1;
-    note(this.#ttftErrors, expected.firstTokenMs, firstByteAtMs - dispatchedAtMs);
-    note(this.#tpotErrors, expected.tokenMs, tokenMs);
+    note(this.#ttftErrors, expectedFirstByteMs, firstByteAtMs - dispatchedAtMs);
   }
 }
 
@@ -55,6 +51,5 @@ function note(errors: number[], expectedMs: number, seenMs: number): void {
 
 function relativeError(errors: readonly number[]): RelativeError {
   const sorted = Float64Array.from(errors).sort();
-  const at = (share: number) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;
-  return { p50: at(0.5), p90: at(0.9) };
+  return { p50: quantile(sorted, 0.5) || 0, p90: quantile(sorted, 0.9) || 0 };
 }

@@ -3,9 +3,9 @@ import type { Decision, Leg } from "../contract/decision.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import { SCALE_MS } from "../contract/expected-wait.ts";
 import { decideAsAsked, type Question } from "./decider.ts";
-import type { Engine } from "./engine.ts";
 import { BELIEFS, type Belief, withTruth } from "./exact-state.ts";
 import { RecordedRandom } from "./recorded-random.ts";
+import type { Upstream } from "./upstream.ts";
 
 /** Why a worse replica was picked: a wrong belief; or the policy, with every belief right. */
 export const CAUSES = [...BELIEFS, "policy"] as const;
@@ -69,11 +69,11 @@ export class LossMeter {
   }
 
   /** Decides as the router does, and counts what the pick loses. */
-  decide(question: Question, engines: readonly Engine[]): Decision {
+  decide(question: Question, upstreams: readonly Upstream[]): Decision {
     const random = new RecordedRandom(question.random);
     const decision = decideAsAsked({ ...question, random: random.record });
     const [picked] = decision.legs[0]?.order ?? [];
-    if (picked !== undefined) this.#compare(question, engines, picked, random);
+    if (picked !== undefined) this.#compare(question, upstreams, picked, random);
     return decision;
   }
 
@@ -87,9 +87,9 @@ export class LossMeter {
     };
   }
 
-  #compare(question: Question, engines: readonly Engine[], picked: Endpoint, random: RecordedRandom): void {
+  #compare(question: Question, upstreams: readonly Upstream[], picked: Endpoint, random: RecordedRandom): void {
     const exactly = (truths: ReadonlySet<Belief>, profile: Profile) =>
-      decideAsAsked({ ...withTruth(question, engines, truths), profile, random: random.replay() }).legs[0];
+      decideAsAsked({ ...withTruth(question, upstreams, truths), profile, random: random.replay() }).legs[0];
     const costs = costsIn(exactly(new Set(BELIEFS), this.#reference));
     const lostMs = costs?.of(picked);
     if (costs === undefined || lostMs === undefined) return;

@@ -1,4 +1,6 @@
+import { Bounds, Histogram } from "../contract/histogram.ts";
 import { LatencyRecord, type RelativeError } from "./latency-record.ts";
+import { quantile } from "./quantile.ts";
 
 /** The results of a simulation; times in seconds. */
 export interface Metrics {
@@ -9,7 +11,6 @@ export interface Metrics {
   readonly inTargetShare: number;
   /** How far off the router's expectations were. */
   readonly ttftError: RelativeError;
-  readonly tpotError: RelativeError;
   readonly interTokenSeconds: { readonly p50: number; readonly p99: number };
   /** Share of the requests with a first token that got it within two seconds. */
   readonly shareUnder2Seconds: number;
@@ -37,12 +38,14 @@ interface Percentiles {
 }
 
 const FAST_MS = 2_000;
+/** Times between tokens, in milliseconds: quantiles are exact to half a percent, and memory does not grow with the tokens. */
+const TOKEN_MS = Bounds.growing(0.001, 1e8, 1.005);
 
 /** Collects measurements during a simulation. */
 export class Recorder {
   readonly latencies = new LatencyRecord();
   readonly #firstTokenMs: number[] = [];
-  readonly #interTokenMs = new LogHistogram();
+  readonly #interTokenMs = new Histogram(TOKEN_MS);
   #promptTokens = 0;
   #cachedTokens = 0;
   #completed = 0;
@@ -81,6 +84,10 @@ export class Recorder {
 
   metrics(requests: number, utilization: number, ejections: readonly number[]): Metrics {
     const waitedMs = Float64Array.from(this.#firstTokenMs).sort();
+    const { counts, count } = this.#interTokenMs;
+    // Of none, everything is 0.
+    const waitedS = (share: number) => (quantile(waitedMs, share) || 0) / 1000;
+    const interTokenS = (share: number) => (TOKEN_MS.valueAtRank(counts, share * count) || 0) / 1000;
     const fast = waitedMs.findIndex((ms) => ms > FAST_MS);
     return {
       hitRatio: ratio(this.#cachedTokens, this.#promptTokens),
@@ -90,14 +97,13 @@ export class Recorder {
             waitedMs.reduce((sum, ms) => sum + ms, 0),
             waitedMs.length,
           ) / 1000,
-        p50: quantile(waitedMs, 0.5) / 1000,
-        p90: quantile(waitedMs, 0.9) / 1000,
-        p99: quantile(waitedMs, 0.99) / 1000,
+        p50: waitedS(0.5),
+        p90: waitedS(0.9),
+        p99: waitedS(0.99),
       },
-      interTokenSeconds: { p50: this.#interTokenMs.quantile(0.5) / 1000, p99: this.#interTokenMs.quantile(0.99) / 1000 },
+      interTokenSeconds: { p50: interTokenS(0.5), p99: interTokenS(0.99) },
       inTargetShare: ratio(this.latencies.met, requests),
       ttftError: this.latencies.ttftError,
-      tpotError: this.latencies.tpotError,
       shareUnder2Seconds: ratio(fast < 0 ? waitedMs.length : fast, waitedMs.length),
       imbalance: ratio(this.#imbalanceSum, this.#decisions),
       utilization,
@@ -128,7 +134,6 @@ export function meanOf(runs: readonly Metrics[]): Metrics {
     interTokenSeconds: { p50: mean((run) => run.interTokenSeconds.p50), p99: mean((run) => run.interTokenSeconds.p99) },
     inTargetShare: mean((run) => run.inTargetShare),
     ttftError: { p50: mean((run) => run.ttftError.p50), p90: mean((run) => run.ttftError.p90) },
-    tpotError: { p50: mean((run) => run.tpotError.p50), p90: mean((run) => run.tpotError.p90) },
     shareUnder2Seconds: mean((run) => run.shareUnder2Seconds),
     imbalance: mean((run) => run.imbalance),
     utilization: mean((run) => run.utilization),
@@ -141,35 +146,3 @@ export function meanOf(runs: readonly Metrics[]): Metrics {
 }
 
 const ratio = (part: number, whole: number) => (whole === 0 ? 0 : part / whole);
-
-/** The smallest value that is not exceeded by that share of the sorted values. */
-function quantile(sorted: Float64Array, share: number): number {
-  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;
-}
-
-/** Each bin is half a percent wide. */
-const BIN_RATIO = Math.log(1.005);
-
-/**
- * Counts values in bins of equal ratio: quantiles are exact to half a percent, and memory does not grow with the number of
- * values.
- */
-class LogHistogram {
-  readonly #counts = new Map<number, number>();
-  #total = 0;
-
-  add(value: number, count: number): void {
-    const bin = Math.round(Math.log(value) / BIN_RATIO);
-    this.#counts.set(bin, (this.#counts.get(bin) ?? 0) + count);
-    this.#total += count;
-  }
-
-  quantile(share: number): number {
-    let left = share * this.#total;
-    for (const [bin, count] of [...this.#counts].sort(([a], [b]) => a - b)) {
-      left -= count;
-      if (left <= 0) return Math.exp(bin * BIN_RATIO);
-    }
-    return 0;
-  }
-}

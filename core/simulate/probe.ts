@@ -1,8 +1,8 @@
 import type { Clock } from "../contract/clock.ts";
 import type { Random } from "../contract/profile-plugin.ts";
-import type { Probes } from "../control/readiness/probes.ts";
 import { isInService, NEW_REPLICA, type ProbeEvent, type ReplicaHealth, reduce } from "../control/readiness/replica-health.ts";
 import { BACKOFF_START_MS, jittered, roundPauseMs } from "../control/readiness/schedule.ts";
+import type { Probes } from "../settings.ts";
 
 export interface ProbeOptions {
   readonly clock: Clock;

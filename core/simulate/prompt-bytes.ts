@@ -1,4 +1,4 @@
-import type { Span } from "../contract/request.ts";
+import type { Span } from "../contract/span.ts";
 import type { TraceRequest } from "./trace.ts";
 
 /** 64 single-byte characters: four of them encode any 24-bit id. */

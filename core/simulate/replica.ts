@@ -1,35 +1,11 @@
+import { EngineModel } from "../engine/engine-model.ts";
+import type { EngineTimes } from "../engine/engine-times.ts";
+import type { KvCache } from "../engine/kv-cache.ts";
 import type { EventQueue } from "./events.ts";
-import { MinHeap } from "./heap.ts";
-import { type Job, uncachedTokens } from "./job.ts";
-import { KvCache } from "./kv-cache.ts";
+import type { Job } from "./job.ts";
 import { Pace } from "./pace.ts";
 import type { Prompt } from "./trace.ts";
-import { WaitingJobs } from "./waiting-jobs.ts";
-
-/** How fast a replica computes. The defaults are the published parameters of SMG's mock worker. */
-export interface ReplicaModel {
-  readonly prefillTokensPerS: number;
-  readonly decodeStepMs: number;
-  readonly decodePerRequestMs: number;
-  /** Fixed duration of every step. */
-  readonly overheadMs: number;
-  /** Most prompt tokens computed in one step, over all prompts together. */
-  readonly chunkTokens: number;
-  readonly maxRunning: number;
-  readonly kvTokens: number;
-  readonly blockTokens: number;
-}
-
-export const DEFAULT_MODEL: ReplicaModel = {
-  prefillTokensPerS: 8_000,
-  decodeStepMs: 6,
-  decodePerRequestMs: 0.35,
-  overheadMs: 1,
-  chunkTokens: 2_048,
-  maxRunning: 256,
-  kvTokens: 524_288,
-  blockTokens: 16,
-};
+import { WaitingPrompts } from "./waiting-prompts.ts";
 
 export interface ReplicaEvents {
   /** The prompt is computed and the first output token exists. */
@@ -39,76 +15,85 @@ export interface ReplicaEvents {
   decoded(batch: number, steps: number, stepMs: number): void;
 }
 
-/**
- * An engine with continuous batching. Requests are admitted in order while blocks are free. A step computes one chunk of
- * prompts and one token for each request whose prompt is done. Steps without prompt work are simulated as one event until
- * something changes.
- */
+/** The engine model in simulated time. Steps without prompt work are simulated as one event until something changes. */
 export class Replica {
   /** Total time spent in steps. */
   busyMs = 0;
-  readonly #model: ReplicaModel;
+  readonly #times: EngineTimes;
   readonly #speed: number;
   readonly #queue: EventQueue;
   readonly #pace: Pace;
   readonly #events: ReplicaEvents;
-  readonly #waiting = new WaitingJobs();
-  readonly #prefilling: Job[] = [];
-  /** Keyed by the number of the decode step that computes the last token. */
-  readonly #decoding = new MinHeap<Job>();
-  /** Decode steps finished so far. */
-  #stepsDone = 0;
-  #cache: KvCache;
+  readonly #waitingPrompts = new WaitingPrompts();
+  #model: EngineModel<Job>;
   /** Steps that run now, all of `#stepMs` in the replica's own time; 0 when idle. */
   #steps = 0;
   #stepMs = 0;
   #startedAtMs = 0;
-  /** Prompt tokens that each of these steps computes. */
-  #stepTokens = 0;
   /** When the last token was computed, as far as steps have ended or the pace has changed. */
   #lastTokenMs = Number.NEGATIVE_INFINITY;
 
-  constructor(model: ReplicaModel, speed: number, queue: EventQueue, events: ReplicaEvents) {
-    this.#cache = new KvCache(model.kvTokens, model.blockTokens);
-    this.#model = model;
+  /** `speed`: 1 is as the times say, 0.5 takes twice as long. */
+  constructor(times: EngineTimes, speed: number, queue: EventQueue, events: ReplicaEvents) {
+    this.#times = times;
     this.#speed = speed;
     this.#queue = queue;
     this.#pace = new Pace(queue);
     this.#events = events;
+    this.#model = this.#emptyModel();
   }
 
   get cache(): KvCache {
-    return this.#cache;
+    return this.#model.cache;
   }
 
   get waiting(): readonly Job[] {
-    return this.#waiting.all;
+    return this.#model.waiting;
   }
 
   get prefilling(): readonly Job[] {
-    return this.#prefilling;
+    return this.#model.prefilling;
+  }
+
+  /** Requests under way. */
+  get size(): number {
+    return this.unanswered + this.#model.decoding.length;
+  }
+
+  /** Requests without output yet. */
+  get unanswered(): number {
+    return this.waiting.length + this.prefilling.length;
   }
 
   /** Requests of which no token has been computed; engines report them as waiting. */
   get untouched(): number {
-    return this.waiting.length + this.#prefilling.filter((job) => !job.isBegun).length;
+    return this.waiting.length + this.prefilling.filter((job) => !job.isBegun).length;
   }
 
-  get size(): number {
-    return this.waiting.length + this.#prefilling.length + this.#decoding.size;
+  /** The others, which engines report as running. */
+  get running(): number {
+    return this.size - this.untouched;
+  }
+
+  /** Uncached tokens of all prompts that have no output yet, computed or not. */
+  get prefillTokens(): number {
+    const jobs = [...this.prefilling, ...this.waiting];
+    return jobs.reduce((tokens, { prompt, cachedTokens }) => tokens + prompt.tokens - cachedTokens, 0);
   }
 
   /** Prompt tokens that are still to be computed; a step computes its own evenly. */
   get prefillLeft(): number {
     const stepShare = this.#isPrefillStep ? Math.min(1, (this.#pace.now() - this.#startedAtMs) / this.#stepMs) : 1;
-    let tokens = this.#stepTokens * (1 - stepShare);
-    for (const job of this.#prefilling) tokens += job.prefillLeft;
-    return tokens + this.#waiting.uncachedTokens;
+    let tokens = this.#model.stepTokens * (1 - stepShare);
+    for (const job of this.prefilling) tokens += job.prefillLeft;
+    let waitingTokens = 0;
+    for (const job of this.waiting) waitingTokens += job.uncachedTokens;
+    return tokens + waitingTokens;
   }
 
   /** Tokens of this prompt that would be found in the cache: those cached now, or of prompts that wait in front of it. */
   cachedTokens(prompt: Prompt): number {
-    return Math.max(this.#cache.heldTokens(prompt), this.#waiting.sharedTokens(prompt));
+    return Math.max(this.cache.heldTokens(prompt), this.#waitingPrompts.sharedTokens(prompt));
   }
 
   /** When the last token was computed, in simulated time; -Infinity before the first. */
@@ -128,9 +113,10 @@ export class Replica {
   /** Queues a request. Returns false when it does not fit even into an empty cache. */
   enqueue(job: Job): boolean {
     const { prompt, outputTokens } = job.request;
-    if (!this.#cache.canEverHold(prompt, outputTokens)) return false;
+    if (!this.cache.canEverHold(prompt, outputTokens)) return false;
     job.cachedTokens = this.cachedTokens(prompt);
-    this.#waiting.push(job);
+    this.#waitingPrompts.add(prompt);
+    this.#model.waiting.push(job);
     if (this.#steps === 0) this.#begin();
     else if (!this.#isPrefillStep) this.#cutShort();
     return true;
@@ -138,66 +124,41 @@ export class Replica {
 
   /** Gives a request up whose client has left. */
   cancel(job: Job): void {
-    if (this.#waiting.remove(job)) return;
-    if (!removeFrom(this.#prefilling, job) && !this.#decoding.remove(job)) return;
-    this.#cache.release(job.request.prompt, job.request.outputTokens);
-    if (!this.#isPrefillStep) this.#cutShort();
+    if (!this.#model.remove(job)) return;
+    if (job.lease === undefined) this.#waitingPrompts.remove(job.request.prompt);
+    else if (!this.#isPrefillStep) this.#cutShort();
   }
 
   /** Another process takes over, with an empty cache and nothing under way. */
   restart(): void {
     this.#pace.cancel();
     this.#steps = 0;
-    this.#stepTokens = 0;
-    this.#waiting.clear();
-    this.#prefilling.length = 0;
-    this.#decoding.clear();
-    this.#cache = new KvCache(this.#model.kvTokens, this.#model.blockTokens);
+    this.#waitingPrompts.clear();
+    this.#model.clear();
+    this.#model = this.#emptyModel();
+  }
+
+  #emptyModel(): EngineModel<Job> {
+    return new EngineModel<Job>(this.#times, "coarse", {
+      admitted: (job) => this.#waitingPrompts.remove(job.request.prompt),
+      prefilled: (job) => {
+        this.#lastTokenMs = this.#queue.now();
+        this.#events.firstToken(job);
+      },
+      finished: (job) => this.#events.finished(job),
+    });
   }
 
   get #isPrefillStep(): boolean {
-    return this.#stepTokens > 0;
+    return this.#model.stepTokens > 0;
   }
 
   #begin(): void {
-    this.#admit();
-    const batch = this.#decoding.size;
-    const prefillTokens = this.#takeChunk();
-    this.#stepTokens = prefillTokens;
-    if (prefillTokens === 0 && batch === 0) return;
-    const { prefillTokensPerS, decodeStepMs, decodePerRequestMs, overheadMs } = this.#model;
-    const prefillMs = (prefillTokens / prefillTokensPerS) * 1000;
-    const decodeMs = batch > 0 ? decodeStepMs + decodePerRequestMs * batch : 0;
-    this.#stepMs = (prefillMs + decodeMs + overheadMs) / this.#speed;
+    const stepMs = this.#model.begin();
+    if (stepMs === undefined) return;
+    this.#stepMs = stepMs / this.#speed;
     this.#startedAtMs = this.#pace.now();
-    this.#plan(prefillTokens > 0 ? 1 : this.#decoding.minKey - this.#stepsDone);
-  }
-
-  #admit(): void {
-    while (this.#prefilling.length + this.#decoding.size < this.#model.maxRunning) {
-      const [job] = this.waiting;
-      if (job === undefined) return;
-      const { prompt, outputTokens } = job.request;
-      const held = this.#cache.take(prompt, outputTokens);
-      if (held < 0) return;
-      this.#waiting.remove(job);
-      job.cachedTokens = held;
-      job.prefillLeft = uncachedTokens(job);
-      this.#prefilling.push(job);
-    }
-  }
-
-  /** Assigns the next step's prompt tokens to requests. Returns how many there are. */
-  #takeChunk(): number {
-    let left = this.#model.chunkTokens;
-    for (const job of this.#prefilling) {
-      if (left === 0) break;
-      const tokens = Math.min(left, job.prefillLeft);
-      job.prefillLeft -= tokens;
-      job.isBegun = true;
-      left -= tokens;
-    }
-    return this.#model.chunkTokens - left;
+    this.#plan(this.#model.equalSteps);
   }
 
   #plan(steps: number): void {
@@ -213,37 +174,15 @@ export class Replica {
 
   #end(): void {
     const steps = this.#steps;
-    const batch = this.#decoding.size;
+    const batch = this.#model.decoding.length;
     const stepMs = this.#stepMs / this.#pace.factor;
     this.#steps = 0;
     this.busyMs += steps * stepMs;
     if (batch > 0) {
-      this.#stepsDone += steps;
       this.#lastTokenMs = this.#queue.now();
       this.#events.decoded(batch, steps, stepMs);
     }
-    while (this.#decoding.minKey <= this.#stepsDone) this.#finish(this.#decoding.pop()!);
-    while (this.#prefilling[0]?.prefillLeft === 0) this.#firstToken(this.#prefilling.shift()!);
+    this.#model.end(steps);
     this.#begin();
   }
-
-  #firstToken(job: Job): void {
-    this.#lastTokenMs = this.#queue.now();
-    this.#events.firstToken(job);
-    const tokensLeft = job.request.outputTokens - 1;
-    if (tokensLeft === 0) this.#finish(job);
-    else this.#decoding.push(this.#stepsDone + tokensLeft, job);
-  }
-
-  #finish(job: Job): void {
-    this.#cache.release(job.request.prompt, job.request.outputTokens);
-    this.#events.finished(job);
-  }
-}
-
-/** Whether it was there. */
-function removeFrom(jobs: Job[], job: Job): boolean {
-  const at = jobs.indexOf(job);
-  if (at >= 0) jobs.splice(at, 1);
-  return at >= 0;
 }

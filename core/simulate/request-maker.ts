@@ -2,9 +2,11 @@ import { JsonBody } from "../body/json-body.ts";
 import type { Random } from "../contract/profile-plugin.ts";
 import { NO_PARTS } from "../contract/prompt-part.ts";
 import type { InferenceRequest, ParsedBody } from "../contract/request.ts";
+import type { Incoming } from "../request/incoming.ts";
+import { withTarget } from "../request/parse.ts";
 import { DEFAULT_LIMITS } from "../settings.ts";
-import { parse } from "../stages/parse.ts";
-import { type Head, HeadParser } from "../wire/head.ts";
+import type { Head } from "../wire/head.ts";
+import { HeadParser } from "../wire/head-parser.ts";
 import type { SimulatedTargets } from "./latency-record.ts";
 import { imageSpan, PromptWriter, textTokens } from "./prompt-bytes.ts";
 import type { RouterSide } from "./router-side.ts";
@@ -52,18 +54,16 @@ export class RequestMaker {
       isRepeatable: true,
       isFollowUp: false,
     };
-    const incoming = {
+    const incoming: Incoming = {
       id: `simulated-${index}`,
-      headAtMs: 0,
       head: this.#heads[index % this.#heads.length]!,
-      method: "POST",
       path: PATH,
       query: "",
       peer: "",
       parser: { name: "trace", type: "completions", plugin: { routes: [], dialect: "openai", keys: [], parse: () => parsed } },
       body: new JsonBody(bytes, bytes.length, { parts: NO_PARTS, spanOf: () => undefined }),
-    } as const;
-    const request = parse(incoming, router.config, router);
+    };
+    const request = withTarget(parsed, incoming, router.config, router.pool, router.services.clock.now());
     return Object.defineProperty(request, "body", { get: () => this.#writer.write(traced) });
   }
 

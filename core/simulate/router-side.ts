@@ -8,9 +8,9 @@ import { seededRandom } from "../contract/test-kit.ts";
 import { KeptState } from "../control/kept-state.ts";
 import { buildPluginSet } from "../control/plugin-set.ts";
 import { PoolWatch } from "../control/pool-watch.ts";
-import { PluginFaults } from "../stages/plugin-faults.ts";
-import type { ForwardPlane } from "../stages/sending.ts";
-import { type Facts, factsOf } from "../state/facts.ts";
+import type { Pool } from "../pool/pool.ts";
+import type { Services } from "../services.ts";
+import { factsOf } from "../state/facts.ts";
 import { LoadTable } from "../state/load.ts";
 import { SECRET_WORDS } from "../state/prefix-hash.ts";
 import { PrefixIndex } from "../state/prefix-index.ts";
@@ -21,11 +21,12 @@ import { Probe } from "./probe.ts";
 import type { Trace } from "./trace.ts";
 import type { Upstream } from "./upstream.ts";
 
-/** What a router has when its replicas have just come into service; connections depend on the request. */
-export interface RouterSide extends Omit<ForwardPlane, "poolOf"> {
+/** What a router has when its replicas have just come into service. */
+export interface RouterSide {
   readonly config: ActiveConfig;
-  /** As they are now. */
-  readonly facts: Facts;
+  readonly services: Services;
+  /** Its connections depend on the request. */
+  readonly pool: Omit<Pool, "connections">;
   readonly sources: readonly Source[];
   /** Ejections of each replica so far. */
   ejections(): readonly number[];
@@ -70,22 +71,25 @@ export function makeRouterSide(options: RouterSideOptions): RouterSide {
   watch.start();
   const probes = startProbes(options, watch);
   return {
-    ...services,
     config,
-    get facts() {
-      return facts;
+    services,
+    pool: {
+      get facts() {
+        return facts;
+      },
+      load,
+      prefixIndex,
+      tokenScale: new TokenScale(),
+      retryBudget: new RetryBudget(retries),
+      figures: { ended() {} },
+      control: {
+        traffic: watch.ejections.traffic,
+        connectFailed: ({ slot }) => probes[slot]!.connectFailed(),
+        checkModels() {},
+      },
     },
     sources: plugins.sources.map(({ plugin }) => plugin),
-    load,
-    prefixIndex,
-    tokenScale: new TokenScale(),
-    traffic: watch.traffic,
-    retryBudget: new RetryBudget(retries),
-    silences: undefined,
-    connectFailed: ({ slot }) => probes[slot]!.connectFailed(),
-    pluginFaults: new PluginFaults(clock, silentLog),
-    checkModels() {},
-    ejections: () => facts.endpoints.map((endpoint) => watch.ejectionsOf(endpoint)),
+    ejections: () => facts.endpoints.map((endpoint) => watch.ejections.countOf(endpoint)),
     dispose: plugins.dispose,
   };
 }

@@ -61,7 +61,7 @@ function runOnce(trace: Trace, config: NamedConfig, settings: SimulationSettings
   }
   return withProfile(reference, (profile) => {
     const meter = new LossMeter(profile);
-    const simulation = new Simulation(trace, loaded, settings, (engines) => (question) => meter.decide(question, engines));
+    const simulation = new Simulation(trace, loaded, settings, (upstreams) => (question) => meter.decide(question, upstreams));
     return { metrics: simulation.run(progress), losses: meter.losses() };
   });
 }

@@ -10,7 +10,8 @@ import type { Upstream } from "./upstream.ts";
  * sources' own periods. Each replica starts its period at a random time.
  */
 export function scrape(router: RouterSide, upstreams: readonly Upstream[], queue: EventQueue, random: Random): void {
-  const { sources, load, prefixIndex } = router;
+  const { sources, pool } = router;
+  const { load, prefixIndex } = pool;
   const groups = groupSources(sources, { path: "", periodMs: 0 });
   upstreams.forEach((upstream, slot) => {
     const facts = new SourceFacts(load, slot, (tokens) => prefixIndex?.setCapacity(slot, tokens));
@@ -28,9 +29,9 @@ export function scrape(router: RouterSide, upstreams: readonly Upstream[], queue
 }
 
 /** vLLM's metrics for its load and for the size of its cache. */
-function metricsPage({ size, untouched, cache }: Replica): string {
+function metricsPage({ running, untouched, cache }: Replica): string {
   return [
-    `vllm:num_requests_running ${size - untouched}`,
+    `vllm:num_requests_running ${running}`,
     `vllm:num_requests_waiting ${untouched}`,
     `vllm:kv_cache_usage_perc ${cache.usage}`,
     `vllm:cache_config_info{kv_cache_size_tokens="${cache.tokens}"} 1`,

@@ -2,15 +2,16 @@ import type { LoadedConfig } from "../../config/load.ts";
 import type { Leg } from "../contract/decision.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 import { seededRandom } from "../contract/test-kit.ts";
-import { type Delivery, Forwarding } from "../stages/forward.ts";
+import type { EngineTimes } from "../engine/engine-times.ts";
+import { Forward } from "../forward/forward.ts";
+import { Ticket } from "../request/ticket.ts";
 import { type Decider, type DeciderOf, decideAsAsked } from "./decider.ts";
-import { Engine } from "./engine.ts";
 import { EventQueue } from "./events.ts";
 import { conductAt, type Fault, faultsOf, nextChangeMs, type TimedFault } from "./faults.ts";
 import type { Job } from "./job.ts";
 import { NO_TARGETS, type SimulatedTargets, targetsAt } from "./latency-record.ts";
 import { type Metrics, Recorder } from "./metrics.ts";
-import type { Replica, ReplicaModel } from "./replica.ts";
+import type { Replica } from "./replica.ts";
 import { RequestMaker } from "./request-maker.ts";
 import { makeRouterSide, type RouterSide } from "./router-side.ts";
 import { scrape } from "./scrape.ts";
@@ -19,7 +20,7 @@ import { Upstream } from "./upstream.ts";
 
 export interface SimulationSettings {
   readonly replicas: number;
-  readonly model: ReplicaModel;
+  readonly model: EngineTimes;
   /** By replica; where there is none, 1. Half is twice as slow. */
   readonly speeds: readonly number[];
   /** Times between requests are multiplied by this: below 1 means more load. */
@@ -37,6 +38,9 @@ export interface SimulationSettings {
 const REPORT_EVERY = 64;
 /** How often requests that wait are looked at. */
 const SWEEP_MS = 250;
+/** No stream is kept alive, and there are no opening events. */
+const NO_FEATURES = { silences: undefined };
+const INCOMING = { path: "", parser: { plugin: { dialect: "openai" } } } as const;
 /** Nothing is written to a wire. */
 const DRAFT = { method: "POST", pathAndQuery: "", lines: "", credentialLines: "", body: [] };
 
@@ -68,10 +72,7 @@ export class Simulation {
     };
     this.#upstreams = Array.from({ length: replicas }, (_, at) => new Upstream(model, speeds[at] ?? 1, this.#queue, events));
     this.replicas = this.#upstreams.map(({ replica }) => replica);
-    const engines = this.#upstreams.map(
-      (upstream, at) => new Engine(upstream, (model.prefillTokensPerS / 1000) * (speeds[at] ?? 1)),
-    );
-    this.#decide = deciderOf(engines);
+    this.#decide = deciderOf(this.#upstreams);
     const hasFaults = faults.length > 0;
     this.#router = makeRouterSide({ trace, loaded, upstreams: this.#upstreams, seed, clock: this.#queue, hasFaults });
     this.#maker = new RequestMaker(trace, { tokenError, targets }, seededRandom(seed ^ 0x5eed));
@@ -121,7 +122,9 @@ export class Simulation {
   }
 
   #route(traced: TraceRequest, index: number): void {
-    const { config, facts, load, random } = this.#router;
+    const { config, services, pool } = this.#router;
+    const { facts, load } = pool;
+    const { random } = services;
     const request = this.#maker.make(traced, index, this.#router);
     const view = load.at(this.#queue.now());
     const { legs, faults } = this.#decide({ request, traced, facts, profile: config.profile, load: view, random });
@@ -132,29 +135,31 @@ export class Simulation {
   }
 
   #forward(traced: TraceRequest, request: InferenceRequest, leg: Leg, index: number): void {
-    const poolOf = ({ slot }: { slot: number }) => ({
+    const { config, services, pool } = this.#router;
+    const connections = ({ slot }: { slot: number }) => ({
       take: () => this.#upstreams[slot]!.connect(traced),
       takeSpare: () => undefined,
     });
-    const plane = { ...this.#router, poolOf };
-    const headAtMs = this.#queue.now();
-    const sending = { request, headAtMs, draft: DRAFT, openingEvents: 0, keepAlive: undefined, config: plane.config, plane };
-    const forwarding = new Forwarding(leg, sending, new Client(), {
+    const parts = { services, pool: { ...pool, connections }, features: NO_FEATURES };
+    const ticket = new Ticket(request.id, DRAFT.method, this.#queue.now());
+    ticket.request = request;
+    const run = { ticket, config, response: new Client(), incoming: INCOMING, parts };
+    const forward = new Forward(run, request, leg, DRAFT, {
       bodyDelivered() {},
-      completed: () => this.#served(forwarding.close(), traced, targetsAt(this.#targets, index)),
-      failed: () => this.#over(forwarding.close(), false),
+      completed: () => this.#served(ticket, traced, targetsAt(this.#targets, index)),
+      failed: () => this.#over(ticket, false),
       // Modelled replicas list every target.
-      missedTarget: () => this.#over(forwarding.close(), false),
+      missedTarget: () => this.#over(ticket, false),
     });
-    forwarding.begin(headAtMs);
+    forward.begin(ticket.times.headAtMs);
   }
 
-  #served(delivery: Delivery, traced: TraceRequest, targets: SimulatedTargets): void {
-    if (delivery.status < 300) this.#recorder.latencies.served(delivery, targets, this.#arrivalMs(traced), this.#queue.now());
-    this.#over(delivery, true);
+  #served(ticket: Ticket, traced: TraceRequest, targets: SimulatedTargets): void {
+    if (ticket.status < 300) this.#recorder.latencies.served(ticket, targets, this.#arrivalMs(traced), this.#queue.now());
+    this.#over(ticket, true);
   }
 
-  #over({ status, attempts }: Delivery, isWhole: boolean): void {
+  #over({ status, attempts }: Ticket, isWhole: boolean): void {
     this.#open -= 1;
     this.#recorder.over(isWhole && status < 300, attempts.length - 1);
   }

@@ -1,5 +1,3 @@
-import type { TraceImage } from "./images.ts";
-
 /** Recorded traffic: arrival times, prompt and output lengths, and which prompts share a prefix. */
 export interface Trace {
   readonly name: string;
@@ -24,6 +22,14 @@ export interface RecordedRequest {
   readonly model: string;
   /** The prompt's last block is an image. */
   readonly image?: TraceImage;
+}
+
+/** An image at the end of a prompt. */
+interface TraceImage {
+  /** Length of its data in the body. */
+  readonly bytes: number;
+  /** False: the router takes the data for text, as one that knows no images does. */
+  readonly isRecognised: boolean;
 }
 
 export const MAX_PROMPT_TOKENS = 2 ** 24;

@@ -1,24 +1,27 @@
 import type { Endpoint } from "../contract/endpoint.ts";
-import type { ReplicaConnection } from "../data-plane.ts";
+import type { EngineTimes } from "../engine/engine-times.ts";
+import type { ReplicaConnection } from "../pool/pool.ts";
 import type { Limits } from "../settings.ts";
 import { goneSince } from "../wire/upstream-pools.ts";
 import { Connection, type ConnectionOwner } from "./connection.ts";
 import type { EventQueue } from "./events.ts";
 import { type Conduct, SOUND } from "./faults.ts";
 import { Job } from "./job.ts";
-import { Replica, type ReplicaEvents, type ReplicaModel } from "./replica.ts";
+import { Replica, type ReplicaEvents } from "./replica.ts";
 import type { TraceRequest } from "./trace.ts";
 
 /** A modelled replica as the router meets it: it serves connections, or fails them. */
 export class Upstream implements ConnectionOwner {
   readonly replica: Replica;
+  readonly #soundTokensPerMs: number;
   readonly #queue: EventQueue;
   readonly #open = new Map<Job, Connection>();
   #conduct: Conduct = SOUND;
   /** Since when its endpoint is not available; Infinity while it is. */
   #goneSinceMs = Number.POSITIVE_INFINITY;
 
-  constructor(model: ReplicaModel, speed: number, queue: EventQueue, events: Pick<ReplicaEvents, "firstToken" | "decoded">) {
+  constructor(model: EngineTimes, speed: number, queue: EventQueue, events: Pick<ReplicaEvents, "firstToken" | "decoded">) {
+    this.#soundTokensPerMs = (model.prefillTokensPerS / 1000) * speed;
     this.#queue = queue;
     this.replica = new Replica(model, speed, queue, {
       firstToken: (job) => {
@@ -34,9 +37,10 @@ export class Upstream implements ConnectionOwner {
     return this.#conduct.isDown;
   }
 
-  /** The share of its speed at which it computes what it is sent now: 0 where that gets no response. */
-  get pace(): number {
-    return this.#conduct.isDown || this.#conduct.isFailing ? 0 : this.#conduct.pace;
+  /** Prompt tokens that it computes in a millisecond of what it is sent now: 0 where that gets no response. */
+  get tokensPerMs(): number {
+    const { isDown, isFailing, pace } = this.#conduct;
+    return isDown || isFailing ? 0 : this.#soundTokensPerMs * pace;
   }
 
   /** A connection for this request; there is always one to spare. */

@@ -1,5 +1,5 @@
 import type { CountedPart } from "../contract/prompt-part.ts";
-import type { Span } from "../contract/request.ts";
+import type { Span } from "../contract/span.ts";
 import { BYTES_PER_TOKEN, hashedBytes } from "./part-size.ts";
 
 /** What is hashed of a prompt. In it the data of a part stand as fewer bytes: about as many as text of that length has. */

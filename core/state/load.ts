@@ -107,8 +107,9 @@ export class LoadTable {
     return this.#speeds[slot]!;
   }
 
-  isRateKnown(slot: number): boolean {
-    return this.speedOf(slot).isMeasured;
+  /** Of any slot: what one replica's speed rests on counts for all. */
+  get isRateKnown(): boolean {
+    return this.#pool.isMeasured;
   }
 
   /** A request is sent. */
@@ -233,8 +234,8 @@ class LoadAt implements LoadView {
     return this.#table.prefillRate(slot, this.nowMs);
   }
 
-  isRateKnown(slot: number): boolean {
-    return this.#table.isRateKnown(slot);
+  isRateKnown(): boolean {
+    return this.#table.isRateKnown;
   }
 
   waiting(slot: number): number {

@@ -1,4 +1,4 @@
-import type { Span } from "../contract/request.ts";
+import type { Span } from "../contract/span.ts";
 import { startModule } from "../runtime/wasm.ts";
 import { type HashedPart, isInside } from "./hashed-prompt.ts";
 import { PREFIX_HASH_MODULE } from "./prefix-hash-module.ts";

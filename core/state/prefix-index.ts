@@ -1,6 +1,6 @@
 import type { PrefixMatch } from "../contract/prefix-match.ts";
 import { type CountedPart, NO_PARTS } from "../contract/prompt-part.ts";
-import type { Span } from "../contract/request.ts";
+import type { Span } from "../contract/span.ts";
 import { type HashedPrompt, hashedPrompt, tokensBefore } from "./hashed-prompt.ts";
 import { HitTrust } from "./hit-trust.ts";
 import { BYTES_PER_TOKEN } from "./part-size.ts";

@@ -2,7 +2,8 @@ import { MAX_SLOTS } from "./load.ts";
 
 // One entry means: the endpoint in this slot holds the prefix with this hash. All entries and counters are in one ArrayBuffer,
 // which a single thread uses. Its size is fixed by the memory bound; the system commits memory only as it is first used. The hash
-// table grows by linear hashing, up to one bucket per entry, so that no request pays for a full rehash. Entry 0 means "none".
+// table grows by linear hashing, so that no request pays for a full rehash. It has two buckets per entry until it is half full, and
+// at most one for each that it has room for: a long chain is a cache miss for each entry in it. Entry 0 means "none".
 
 // Offsets of an entry's words.
 const KEY = 0;
@@ -128,7 +129,8 @@ export class PrefixTable {
     words[at + PARENT] = parent;
     this.#tokens[entry] = tokens;
     this.#counters[COUNT]!++;
-    if (this.count > this.#counters[BUCKETS]!) this.#splitBucket();
+    const buckets = Math.min(2 * this.count, this.#buckets.length);
+    while (this.#counters[BUCKETS]! < buckets) this.#splitBucket();
     this.#chain(entry);
     return entry;
   }

@@ -121,6 +121,8 @@ export class ReplicaSpeed {
   readonly #samples = new SlowdownSamples();
   /** Whether the replica says with its responses what was cached, so that a prompt is better measured when its response has ended. */
   isReported = false;
+  /** As the samples let believe; kept here, because a decision reads that of all candidates. */
+  #slowdown = 1;
   /** When a sample last agreed with the slowdown. */
   #confirmedAtMs = 0;
   #prompts = 0;
@@ -134,10 +136,9 @@ export class ReplicaSpeed {
 
   /** Prompt tokens that it computes in a millisecond, as is believed at `nowMs`. */
   rateAt(nowMs: number): number {
-    const { slowdown } = this.#samples;
-    if (slowdown === 1) return this.#pool.rate;
+    if (this.#slowdown === 1) return this.#pool.rate;
     const left = 0.5 ** (Math.max(0, nowMs - this.#confirmedAtMs) / FADE_MS);
-    return this.#pool.rate / (1 + (slowdown - 1) * left);
+    return this.#pool.rate / (1 + (this.#slowdown - 1) * left);
   }
 
   /** Whether the rate comes from measurements, of this replica or another one. */
@@ -170,5 +171,6 @@ export class ReplicaSpeed {
     pool.learnAgreement(agrees);
     // A sample that agrees speaks for no other slowdown; one that contradicts must not renew the one believed.
     if (agrees || this.#samples.update(pool.neededSamples)) this.#confirmedAtMs = nowMs;
+    this.#slowdown = this.#samples.slowdown;
   }
 }

@@ -3,7 +3,7 @@ import type { Clock } from "../contract/clock.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { Outcome } from "../contract/outcome.ts";
 import { type TrafficHistory, TrafficSeries } from "./traffic-series.ts";
-import { type Figures, WindowFigures } from "./window-figures.ts";
+import { AT, type Figures, WindowFigures } from "./window-figures.ts";
 
 /** What requests met at one endpoint in the last minutes. `requests` are those whose last try was there. */
 export interface EndpointFigures extends Figures {
@@ -45,50 +45,51 @@ export class RequestFigures {
   /** A request has ended. Those that no API serves, such as health probes, are not counted. */
   ended(outcome: Outcome, nowMs: number): void {
     if (outcome.api === "") return;
-    const { attempts } = outcome;
     const blame = blameOf(outcome);
     const isOurs = blame === "router" || blame === "replica";
-    this.#series.ended(isOurs, blame === "client", nowMs);
-    if (isOurs) this.#pool.count(blame === "router" ? "routerErrors" : "replicaErrors", nowMs);
-    countRequest(this.#pool, outcome, blame === "client", nowMs);
-    for (const { endpoint, result } of attempts) {
+    const isClients = blame === "client";
+    this.#series.ended(isOurs, isClients, nowMs);
+    if (isOurs) this.#pool.add(blame === "router" ? AT.routerErrors : AT.replicaErrors, 1, nowMs);
+    countRequest(this.#pool, outcome, isClients, nowMs);
+    let last: WindowFigures | undefined;
+    for (const { endpoint, result } of outcome.attempts) {
+      last = this.#rows.get(endpoint);
       const verdict = verdictOf(result);
-      if (verdict !== "fine") this.#rows.get(endpoint)?.count(verdict === "failed" ? "replicaErrors" : "overloads", nowMs);
+      if (verdict !== "fine") last?.add(verdict === "failed" ? AT.replicaErrors : AT.overloads, 1, nowMs);
     }
-    const last = this.#rows.get(attempts.at(-1)?.endpoint ?? "");
-    if (last !== undefined) countRequest(last, outcome, blame === "client", nowMs);
+    if (last !== undefined) countRequest(last, outcome, isClients, nowMs);
   }
 
   of({ name }: Pick<Endpoint, "name">): EndpointFigures {
     const nowMs = this.#clock.now();
     const row = this.#rows.get(name) ?? new WindowFigures(nowMs);
-    const [replicaErrors, overloads] = [row.total("replicaErrors", nowMs), row.total("overloads", nowMs)];
+    const [replicaErrors, overloads] = [row.total(AT.replicaErrors, nowMs), row.total(AT.overloads, nowMs)];
     return { ...row.shown(nowMs), replicaErrors, overloads };
   }
 
   get pool(): PoolFigures {
     const nowMs = this.#clock.now();
-    const routerErrors = this.#pool.total("routerErrors", nowMs);
-    const replicaErrors = this.#pool.total("replicaErrors", nowMs);
+    const routerErrors = this.#pool.total(AT.routerErrors, nowMs);
+    const replicaErrors = this.#pool.total(AT.replicaErrors, nowMs);
     return { ...this.#pool.shown(nowMs), routerErrors, replicaErrors, history: this.#series.shown(nowMs) };
   }
 }
 
 function countRequest(row: WindowFigures, outcome: Outcome, isClients: boolean, nowMs: number): void {
   const { ending, status, firstByteMs, outputTokens, times, request, usage } = outcome;
-  row.count("requests", nowMs);
-  if (isClients) row.count("clientErrors", nowMs);
-  if (ending === "client-left") row.count("clientsLeft", nowMs);
+  row.add(AT.requests, 1, nowMs);
+  if (isClients) row.add(AT.clientErrors, 1, nowMs);
+  if (ending === "client-left") row.add(AT.clientsLeft, 1, nowMs);
   // The first byte of an error is no token, and that of a response that is not streamed is the whole generation.
   if (status < 400 && request?.isStream === true) row.time(firstByteMs, nowMs);
-  row.add("outputTokens", outputTokens, nowMs);
+  row.add(AT.outputTokens, outputTokens, nowMs);
   // The first token needs none of that time.
   if (request?.isStream === true && outputTokens > 1 && times.endMs > times.firstByteMs) {
-    row.add("streamTokens", outputTokens - 1, nowMs);
-    row.add("streamMs", times.endMs - times.firstByteMs, nowMs);
+    row.add(AT.streamTokens, outputTokens - 1, nowMs);
+    row.add(AT.streamMs, times.endMs - times.firstByteMs, nowMs);
   }
   if (usage === undefined) return;
   if (Number.isNaN(usage.promptTokens) || Number.isNaN(usage.cachedTokens)) return;
-  row.add("promptTokens", usage.promptTokens, nowMs);
-  row.add("cachedTokens", Math.min(usage.cachedTokens, usage.promptTokens), nowMs);
+  row.add(AT.promptTokens, usage.promptTokens, nowMs);
+  row.add(AT.cachedTokens, Math.min(usage.cachedTokens, usage.promptTokens), nowMs);
 }

@@ -1,7 +1,10 @@
-import { WindowCount } from "./window-count.ts";
+import { SlidingWindow } from "./sliding-window.ts";
 
 /** Requests and retries are counted over this time. */
 const WINDOW_MS = 10_000;
+const BUCKETS = 10;
+/** Their places in a bucket. */
+const AT = { requests: 0, retries: 1 } as const;
 
 export interface RetryBudgetSettings {
   /** Retries for each request, over ten seconds. */
@@ -16,8 +19,7 @@ export interface RetryBudgetSettings {
  */
 export class RetryBudget {
   #settings: RetryBudgetSettings;
-  readonly #requests = new WindowCount(WINDOW_MS);
-  readonly #retries = new WindowCount(WINDOW_MS);
+  readonly #recent = new SlidingWindow(WINDOW_MS / BUCKETS, BUCKETS, 2);
 
   constructor(settings: RetryBudgetSettings) {
     this.#settings = settings;
@@ -30,17 +32,18 @@ export class RetryBudget {
 
   /** A request was sent for the first time. */
   request(nowMs: number): void {
-    this.#requests.add(nowMs);
+    this.#recent.add(AT.requests, 1, nowMs);
   }
 
   /** Whether one more try fits in now; asking takes nothing. */
   hasRoom(nowMs: number): boolean {
     const { budgetShare, budgetLeast } = this.#settings;
-    return this.#retries.total(nowMs) < Math.max(budgetLeast, Math.floor(budgetShare * this.#requests.total(nowMs)));
+    const allowed = Math.max(budgetLeast, Math.floor(budgetShare * this.#recent.sum(AT.requests, nowMs)));
+    return this.#recent.sum(AT.retries, nowMs) < allowed;
   }
 
   /** A further try was made after a delivery. One after a failed connect cost no replica anything, and does not count. */
   retry(nowMs: number): void {
-    this.#retries.add(nowMs);
+    this.#recent.add(AT.retries, 1, nowMs);
   }
 }

@@ -1,3 +1,5 @@
+import { SlidingWindow } from "./sliding-window.ts";
+
 const STEP_MS = 5_000;
 const STEPS = 120;
 
@@ -12,47 +14,37 @@ export interface TrafficHistory {
   readonly clientErrorsPerS: readonly number[];
 }
 
+/** What is counted, by its place in a step. */
+const AT = { requests: 0, errors: 1, clientErrors: 2 } as const;
+
 /** Counts what ended in each of the last steps of time. Times are on the router's clock. */
 export class TrafficSeries {
-  readonly #requests = new Uint32Array(STEPS);
-  readonly #errors = new Uint32Array(STEPS);
-  readonly #clientErrors = new Uint32Array(STEPS);
+  readonly #steps = new SlidingWindow(STEP_MS, STEPS, 3);
   readonly #first: number;
-  #step: number;
 
   constructor(nowMs: number) {
     this.#first = Math.floor(nowMs / STEP_MS);
-    this.#step = this.#first;
   }
 
   ended(isError: boolean, isClientError: boolean, nowMs: number): void {
-    const index = this.#turn(nowMs);
-    this.#requests[index]! += 1;
-    if (isError) this.#errors[index]! += 1;
-    if (isClientError) this.#clientErrors[index]! += 1;
+    const { numbers } = this.#steps;
+    const at = this.#steps.at(nowMs);
+    numbers[at + AT.requests]! += 1;
+    if (isError) numbers[at + AT.errors]! += 1;
+    if (isClientError) numbers[at + AT.clientErrors]! += 1;
   }
 
   /** The present step is left out, because it is not over. */
   shown(nowMs: number): TrafficHistory {
-    this.#turn(nowMs);
-    const oldest = Math.max(this.#first, this.#step - STEPS + 1);
-    const rates = (counts: Uint32Array) =>
-      Array.from({ length: this.#step - oldest }, (_, index) => (counts[(oldest + index) % STEPS]! * 1000) / STEP_MS);
+    this.#steps.at(nowMs);
+    const length = Math.min(STEPS - 1, Math.floor(nowMs / STEP_MS) - this.#first);
+    const rates = (place: number) =>
+      Array.from({ length }, (_, step) => (this.#steps.numbers[this.#steps.before(length - step) + place]! * 1000) / STEP_MS);
     return {
       stepS: STEP_MS / 1000,
-      requestsPerS: rates(this.#requests),
-      errorsPerS: rates(this.#errors),
-      clientErrorsPerS: rates(this.#clientErrors),
+      requestsPerS: rates(AT.requests),
+      errorsPerS: rates(AT.errors),
+      clientErrorsPerS: rates(AT.clientErrors),
     };
-  }
-
-  /** Forgets the steps that time has passed over; the index of the present one. */
-  #turn(nowMs: number): number {
-    const step = Math.floor(nowMs / STEP_MS);
-    for (let passed = Math.max(this.#step + 1, step - STEPS + 1); passed <= step; passed++) {
-      for (const counts of [this.#requests, this.#errors, this.#clientErrors]) counts[passed % STEPS] = 0;
-    }
-    this.#step = Math.max(this.#step, step);
-    return this.#step % STEPS;
   }
 }

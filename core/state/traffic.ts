@@ -2,7 +2,7 @@ import type { Endpoint } from "../contract/endpoint.ts";
 import type { AttemptFailure } from "../contract/outcome.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 
-/** What the data plane tells of its exchanges with endpoints, for whoever watches over them. Times are on the router's clock. */
+/** What bookings tell of tries at endpoints, for whoever watches over them. Times are on the router's clock. */
 export interface Traffic {
   /** A request is sent for the first time, or again. */
   sent(request: InferenceRequest, endpoint: Endpoint, nowMs: number): void;
@@ -16,9 +16,9 @@ export interface Traffic {
   held(request: InferenceRequest, endpoint: Endpoint): void;
   /** The response is read again, or about to end. */
   released(request: InferenceRequest, endpoint: Endpoint, nowMs: number): void;
-  /** The request's body is about to be freed, before its exchange ends: what is needed of it is taken now. */
+  /** The request's body is about to be freed, before its try ends: what is needed of it is taken now. */
   freesBody(request: InferenceRequest): void;
-  /** The exchange was ended from this side. */
+  /** The try was ended from this side. */
   abandoned(request: InferenceRequest, endpoint: Endpoint, sentAtMs: number): void;
 }
 

@@ -1,19 +1,20 @@
+import { Bounds } from "../contract/histogram.ts";
+import { SlidingWindow } from "./sliding-window.ts";
+
 /** Figures cover the last five minutes; the oldest tenth of them is forgotten at once. */
 const BUCKETS = 10;
 const BUCKET_MS = 30_000;
 
 /** Times are counted in steps of 9 %, from 1 ms to 17 minutes. */
-const STEPS_PER_OCTAVE = 8;
-const STEPS = 20 * STEPS_PER_OCTAVE;
+const TIMES = Bounds.growing(1, 2 ** 20, 2 ** (1 / 8));
 
-/** What is counted, by its place in a bucket. */
-const COUNT = { requests: 0, clientErrors: 1, clientsLeft: 2, routerErrors: 3, replicaErrors: 4, overloads: 5 } as const;
-const SUM = { promptTokens: 0, cachedTokens: 1, outputTokens: 2, streamTokens: 3, streamMs: 4 } as const;
-const COUNTS = 6;
-const SUMS = 5;
-
-export type CountName = keyof typeof COUNT;
-export type SumName = keyof typeof SUM;
+/** What is counted and summed, by its place in a bucket; times come after these. */
+export const AT = {
+  ...{ requests: 0, clientErrors: 1, clientsLeft: 2, routerErrors: 3, replicaErrors: 4, overloads: 5 },
+  ...{ promptTokens: 6, cachedTokens: 7, outputTokens: 8, streamTokens: 9, streamMs: 10 },
+} as const;
+const FIRST_TIME = 11;
+const WIDTH = FIRST_TIME + TIMES.ends.length + 1;
 
 /** What happened in the last minutes: plain JSON; null where nothing is known. */
 export interface Figures {
@@ -35,108 +36,54 @@ export interface Figures {
   readonly streamTokensPerS: number | null;
 }
 
-/** Counts, sums and times of the last minutes, in one ring of buckets. Times are on the router's clock. */
+/** Counts, sums and times of the last minutes. Times are on the router's clock. */
 export class WindowFigures {
-  readonly #counts = new Uint32Array(BUCKETS * COUNTS);
-  readonly #sums = new Float64Array(BUCKETS * SUMS);
-  readonly #times = new Uint32Array(BUCKETS * STEPS);
-  /** All buckets together, so that a status of many endpoints takes little time. */
-  readonly #allTimes = new Uint32Array(STEPS);
+  readonly #window = new SlidingWindow(BUCKET_MS, BUCKETS, WIDTH);
   readonly #beganAtMs: number;
-  #bucket: number;
-  #bucketEndsMs: number;
 
   constructor(nowMs: number) {
     this.#beganAtMs = nowMs;
-    this.#bucket = Math.floor(nowMs / BUCKET_MS);
-    this.#bucketEndsMs = (this.#bucket + 1) * BUCKET_MS;
   }
 
-  count(name: CountName, nowMs: number): void {
-    this.#counts[this.#turn(nowMs) * COUNTS + COUNT[name]]! += 1;
+  /** Adds to the number at a place of `AT`; NaN and what is below 0 change nothing. */
+  add(place: number, amount: number, nowMs: number): void {
+    if (amount >= 0) this.#window.add(place, amount, nowMs);
   }
 
-  /** NaN changes nothing. */
-  add(name: SumName, value: number, nowMs: number): void {
-    if (value >= 0) this.#sums[this.#turn(nowMs) * SUMS + SUM[name]]! += value;
-  }
-
-  /** A time to the first token, in milliseconds; NaN changes nothing. */
+  /** A time to the first token, in milliseconds; NaN and what is below 0 change nothing. */
   time(ms: number, nowMs: number): void {
-    if (!(ms >= 0)) return;
-    const step = stepOf(ms);
-    this.#times[this.#turn(nowMs) * STEPS + step]! += 1;
-    this.#allTimes[step]! += 1;
+    if (ms >= 0) this.#window.add(FIRST_TIME + TIMES.bucketOf(ms), 1, nowMs);
   }
 
-  total(name: CountName, nowMs: number): number {
-    this.#turn(nowMs);
-    return sumOf(this.#counts, COUNTS, COUNT[name]);
+  total(place: number, nowMs: number): number {
+    return this.#window.sum(place, nowMs);
   }
 
   shown(nowMs: number): Figures {
-    this.#turn(nowMs);
-    const sum = (name: SumName) => sumOf(this.#sums, SUMS, SUM[name]);
-    const windowMs = nowMs - Math.max(this.#beganAtMs, (this.#bucket - BUCKETS + 1) * BUCKET_MS);
-    const [ttftP50Ms = null, ttftP95Ms = null] = this.#quantiles([0.5, 0.95]);
+    const sums = this.#window.sums(nowMs);
+    const oldestMs = (Math.floor(nowMs / BUCKET_MS) - BUCKETS + 1) * BUCKET_MS;
+    const windowMs = nowMs - Math.max(this.#beganAtMs, oldestMs);
+    const [ttftP50Ms = null, ttftP95Ms = null] = quantiles(sums.subarray(FIRST_TIME), [0.5, 0.95]);
     return {
       windowS: Math.round(windowMs / 1000),
-      requests: this.total("requests", nowMs),
-      clientErrors: this.total("clientErrors", nowMs),
-      clientsLeft: this.total("clientsLeft", nowMs),
+      requests: sums[AT.requests]!,
+      clientErrors: sums[AT.clientErrors]!,
+      clientsLeft: sums[AT.clientsLeft]!,
       ttftP50Ms,
       ttftP95Ms,
-      hitRate: ratio(sum("cachedTokens"), sum("promptTokens")),
-      outputTokensPerS: ratio(sum("outputTokens") * 1000, Math.max(1000, windowMs)) ?? 0,
-      streamTokensPerS: ratio(sum("streamTokens") * 1000, sum("streamMs")),
+      hitRate: ratio(sums[AT.cachedTokens]!, sums[AT.promptTokens]!),
+      outputTokensPerS: ratio(sums[AT.outputTokens]! * 1000, Math.max(1000, windowMs)) ?? 0,
+      streamTokensPerS: ratio(sums[AT.streamTokens]! * 1000, sums[AT.streamMs]!),
     };
   }
-
-  /** Empty when no time was counted. */
-  #quantiles(shares: readonly number[]): readonly number[] {
-    const total = this.#allTimes.reduce((sum, count) => sum + count, 0);
-    if (total === 0) return [];
-    return shares.map((share) => {
-      let left = Math.ceil(share * total);
-      const step = this.#allTimes.findIndex((count) => {
-        left -= count;
-        return left <= 0;
-      });
-      return middleOf(step);
-    });
-  }
-
-  /** Forgets the buckets that time has passed over; the index of the present one. */
-  #turn(nowMs: number): number {
-    // Almost every call ends here.
-    if (nowMs < this.#bucketEndsMs) return this.#bucket % BUCKETS;
-    const bucket = Math.floor(nowMs / BUCKET_MS);
-    for (let passed = Math.max(this.#bucket + 1, bucket - BUCKETS + 1); passed <= bucket; passed++) {
-      const index = passed % BUCKETS;
-      this.#counts.fill(0, index * COUNTS, (index + 1) * COUNTS);
-      this.#sums.fill(0, index * SUMS, (index + 1) * SUMS);
-      for (let step = 0; step < STEPS; step++) this.#allTimes[step]! -= this.#times[index * STEPS + step]!;
-      this.#times.fill(0, index * STEPS, (index + 1) * STEPS);
-    }
-    this.#bucket = bucket;
-    this.#bucketEndsMs = (bucket + 1) * BUCKET_MS;
-    return this.#bucket % BUCKETS;
-  }
-}
-
-function sumOf(numbers: Uint32Array | Float64Array, width: number, place: number): number {
-  let sum = 0;
-  for (let at = place; at < numbers.length; at += width) sum += numbers[at]!;
-  return sum;
 }
 
 const ratio = (part: number, whole: number) => (whole > 0 ? part / whole : null);
 
-function stepOf(ms: number): number {
-  return Math.min(STEPS - 1, Math.floor(Math.log2(Math.max(1, ms)) * STEPS_PER_OCTAVE));
-}
-
-/** In milliseconds, to a tenth. */
-function middleOf(step: number): number {
-  return Math.round(2 ** ((step + 0.5) / STEPS_PER_OCTAVE) * 10) / 10;
+/** In milliseconds, to a tenth; empty when no time was counted. */
+function quantiles(times: Float64Array, shares: readonly number[]): readonly number[] {
+  let count = 0;
+  for (const one of times) count += one;
+  if (count === 0) return [];
+  return shares.map((share) => Math.round(TIMES.valueAtRank(times, Math.ceil(share * count)) * 10) / 10);
 }

@@ -1,16 +1,16 @@
 import type { Dialect } from "../contract/errors.ts";
-import { lastIndexOf } from "../runtime/last-index-of.ts";
+import { Pattern } from "./pattern.ts";
 
 // Why a generation ended, read from the last bytes of a response without making them a string. Inside a JSON string quotes are
 // escaped, so generated text can't be mistaken for a key. Messages hold the generated input of a tool as bare JSON, but before their
 // own keys.
 
-const FINISH_REASON = Buffer.from('"finish_reason"');
-const INDEX = Buffer.from('"index"');
+const FINISH_REASON = new Pattern('"finish_reason"');
+const INDEX = new Pattern('"index"');
 /** The responses API has a reason only for what is incomplete, and a status. */
 const OTHER_KEYS = {
-  anthropic: ['"stop_reason"'].map((key) => Buffer.from(key)),
-  responses: ['"incomplete_details":{"reason"', '"status"'].map((key) => Buffer.from(key)),
+  anthropic: [new Pattern('"stop_reason"')],
+  responses: [new Pattern('"incomplete_details":{"reason"'), new Pattern('"status"')],
 };
 const LONGEST_WORD = 40;
 
@@ -19,41 +19,36 @@ const QUOTE = 0x22;
 const COLON = 0x3a;
 const ZERO = 0x30;
 
-/** Why the generation of the first choice ended; "" if the first `length` bytes, the end of the response, do not say. */
-export function finishReasonIn(bytes: Buffer, length: number, dialect: Dialect): string {
-  if (dialect === "openai") return reasonOfFirst(bytes, length);
+/** Why the generation of the first choice ended; "" if the bytes, the end of the response, do not say. */
+export function finishReasonIn(bytes: Buffer, dialect: Dialect): string {
+  if (dialect === "openai") return reasonOfFirst(bytes);
   for (const key of OTHER_KEYS[dialect]) {
-    const at = lastBefore(bytes, key, length);
-    const word = at < 0 ? "" : wordAt(bytes, at + key.length, length);
+    const at = key.lastIn(bytes, bytes.length);
+    const word = at < 0 ? "" : wordAt(bytes, at + key.length);
     if (word !== "") return word;
   }
   return "";
 }
 
 /** Each of several choices says its own reason, behind its index; most responses have one. */
-function reasonOfFirst(bytes: Buffer, length: number): string {
+function reasonOfFirst(bytes: Buffer): string {
   let last = "";
-  for (let at = lastBefore(bytes, FINISH_REASON, length); at >= 0; at = lastBefore(bytes, FINISH_REASON, at)) {
-    const reason = wordAt(bytes, at + FINISH_REASON.length, length);
+  for (let at = FINISH_REASON.lastIn(bytes, bytes.length); at >= 0; at = FINISH_REASON.lastIn(bytes, at)) {
+    const reason = wordAt(bytes, at + FINISH_REASON.length);
     if (reason === "") continue;
-    const index = lastBefore(bytes, INDEX, at);
+    const index = INDEX.lastIn(bytes, at);
     if (index < 0 || isZero(bytes, index + INDEX.length)) return reason;
     if (last === "") last = reason;
   }
   return last;
 }
 
-/** Where `key` last stands before `end`; -1 if it does not. */
-function lastBefore(bytes: Buffer, key: Buffer, end: number): number {
-  return lastIndexOf(bytes, key, end - key.length);
-}
-
 /** The short word that is the value of the key that ends at `from`; "" for any other value. */
-function wordAt(bytes: Buffer, from: number, length: number): string {
+function wordAt(bytes: Buffer, from: number): string {
   const start = valueAt(bytes, from);
   if (start < 0 || bytes[start] !== QUOTE) return "";
   let end = start + 1;
-  const limit = Math.min(length, end + LONGEST_WORD + 1);
+  const limit = Math.min(bytes.length, end + LONGEST_WORD + 1);
   while (end < limit && isWordByte(bytes[end]!)) end += 1;
   return end < limit && end > start + 1 && bytes[end] === QUOTE ? bytes.toString("latin1", start + 1, end) : "";
 }

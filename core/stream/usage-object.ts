@@ -1,5 +1,5 @@
 import type { Usage } from "../contract/outcome.ts";
-import { isAt, lastIndexOf } from "../runtime/last-index-of.ts";
+import { Pattern } from "./pattern.ts";
 
 // Replicas report usage at the end of a response: {"prompt_tokens":…,"completion_tokens":…}, with the tokens that their cache
 // held. It is read from the bytes themselves, because making strings of them takes longer. Generated text can't be mistaken for
@@ -16,7 +16,7 @@ const OPEN = 0x7b;
 const CLOSE = 0x7d;
 const ZERO = 0x30;
 
-const KEY = bytesOf('"usage"');
+const KEY = new Pattern('"usage"');
 
 /** What a field of the object says; the messages API counts cached tokens apart: its `input_tokens` does not include them. */
 const PROMPT = 0;
@@ -28,26 +28,29 @@ const CACHE_CREATED = 4;
 const PARTS = 5;
 const MEANINGS = 6;
 
-const FIELDS: readonly (readonly [name: Uint8Array, meaning: number])[] = [
-  [bytesOf("prompt_tokens"), PROMPT],
-  [bytesOf("input_tokens"), PROMPT],
-  [bytesOf("completion_tokens"), OUTPUT],
-  [bytesOf("output_tokens"), OUTPUT],
-  [bytesOf("cached_tokens"), CACHED],
-  [bytesOf("cache_read_input_tokens"), CACHE_READ],
-  [bytesOf("cache_creation_input_tokens"), CACHE_CREATED],
-  [bytesOf("image"), PARTS],
-  [bytesOf("audio"), PARTS],
-  [bytesOf("video"), PARTS],
-];
+const FIELDS = Object.entries({
+  prompt_tokens: PROMPT,
+  input_tokens: PROMPT,
+  completion_tokens: OUTPUT,
+  output_tokens: OUTPUT,
+  cached_tokens: CACHED,
+  cache_read_input_tokens: CACHE_READ,
+  cache_creation_input_tokens: CACHE_CREATED,
+  image: PARTS,
+  audio: PARTS,
+  video: PARTS,
+}).map(([name, meaning]) => ({ name: new Pattern(name), meaning }));
+const LONGEST_NAME = Math.max(...FIELDS.map(({ name }) => name.length));
+/** The fields with a name of that many bytes. */
+const BY_LENGTH = Array.from({ length: LONGEST_NAME + 1 }, (_, length) => FIELDS.filter(({ name }) => name.length === length));
 
 /** By meaning; NaN for what the object does not say. Only valid within one call. */
 const numbers = new Float64Array(MEANINGS);
 
-/** Reads the last `"usage":{…}` in the first `length` bytes; undefined if there is none. */
-export function readUsage(bytes: Buffer, length: number): Usage | undefined {
-  const start = lastUsage(bytes, length);
-  if (start < 0 || !readNumbers(bytes, start, Math.min(length, start + MAX_USAGE_BYTES))) return undefined;
+/** Reads the last `"usage":{…}` in the bytes; undefined if there is none. */
+export function readUsage(bytes: Uint8Array): Usage | undefined {
+  const start = lastUsage(bytes);
+  if (start < 0 || !readNumbers(bytes, start, Math.min(bytes.length, start + MAX_USAGE_BYTES))) return undefined;
   const read = numbers[CACHE_READ]!;
   const created = numbers[CACHE_CREATED]!;
   const apart = (Number.isNaN(read) ? 0 : read) + (Number.isNaN(created) ? 0 : created);
@@ -59,12 +62,10 @@ export function readUsage(bytes: Buffer, length: number): Usage | undefined {
 }
 
 /** Index at which the object of the last `"usage"` key begins; -1 without one. */
-function lastUsage(bytes: Buffer, length: number): number {
-  let at = lastIndexOf(bytes, KEY, length - KEY.length);
-  while (at >= 0) {
-    const value = valueAt(bytes, at + KEY.length, length);
-    if (value < length && bytes[value] === OPEN) return value;
-    at = lastIndexOf(bytes, KEY, at - 1);
+function lastUsage(bytes: Uint8Array): number {
+  for (let at = KEY.lastIn(bytes, bytes.length); at >= 0; at = KEY.lastIn(bytes, at)) {
+    const value = valueAt(bytes, at + KEY.length, bytes.length);
+    if (bytes[value] === OPEN) return value;
   }
   return -1;
 }
@@ -88,15 +89,20 @@ function readNumbers(bytes: Uint8Array, start: number, end: number): boolean {
 
 /** Reads the field whose name is the bytes in [from, to), if it is a known one with a number. The first of a kind counts. */
 function readField(bytes: Uint8Array, from: number, to: number, end: number): void {
-  for (const [name, meaning] of FIELDS) {
-    if (name.length !== to - from || !isAt(bytes, from, name)) continue;
-    const known = numbers[meaning]!;
-    if (!Number.isNaN(known) && meaning !== PARTS) return;
-    const value = numberAt(bytes, valueAt(bytes, to + 1, end), end);
-    if (Number.isNaN(known)) numbers[meaning] = value;
-    else if (!Number.isNaN(value)) numbers[meaning] = known + value;
-    return;
-  }
+  const meaning = meaningOf(bytes, from, to - from);
+  if (meaning < 0) return;
+  const known = numbers[meaning]!;
+  if (!Number.isNaN(known) && meaning !== PARTS) return;
+  const value = numberAt(bytes, valueAt(bytes, to + 1, end), end);
+  if (Number.isNaN(known)) numbers[meaning] = value;
+  else if (!Number.isNaN(value)) numbers[meaning] = known + value;
+}
+
+/** What the field means whose name stands at `from`; -1 if it is no known one. */
+function meaningOf(bytes: Uint8Array, from: number, length: number): number {
+  const fields = BY_LENGTH[length];
+  if (fields !== undefined) for (const { name, meaning } of fields) if (name.isAt(bytes, from)) return meaning;
+  return -1;
 }
 
 /** Where the value of a key begins that ends at `from`; `length` if there is no colon. */
@@ -121,8 +127,4 @@ function numberAt(bytes: Uint8Array, from: number, end: number): number {
 
 function isDigit(byte: number): boolean {
   return byte >= ZERO && byte <= ZERO + 9;
-}
-
-function bytesOf(text: string): Uint8Array {
-  return Uint8Array.from(text, (char) => char.charCodeAt(0));
 }

@@ -1,7 +1,6 @@
 import type { Dialect } from "../contract/errors.ts";
 import type { Usage } from "../contract/outcome.ts";
 import { estimateTokens } from "./estimate-tokens.ts";
-import { EventCount } from "./event-count.ts";
 import { finishReasonIn } from "./finish-reason.ts";
 import { readUsage } from "./usage-object.ts";
 
@@ -18,7 +17,7 @@ export interface Generated {
   readonly finishReason: string;
 }
 
-export const NOTHING_GENERATED: Generated = {
+const NOTHING_GENERATED: Generated = {
   usage: undefined,
   outputTokens: Number.NaN,
   isOutputEstimated: false,
@@ -28,80 +27,93 @@ export const NOTHING_GENERATED: Generated = {
 const spare: Buffer[] = [];
 const straight = Buffer.alloc(TAIL_BYTES);
 
-/**
- * Keeps the end of a response of any length, to find what the replica reports there. Counts the events of an event stream, in
- * case that it reports no usage.
- */
+/** Keeps the end of a response of any length, to find what the replica reports there. */
 export class UsageTap {
+  readonly #dialect: Dialect;
+  /** The last read, of one span: its end is looked at where it lies, if the response ends with it. */
+  #lent: Buffer | undefined;
+  #lentStart = 0;
+  #lentEnd = 0;
   #ring: Buffer | undefined;
   /** Bytes kept so far; modulo TAIL_BYTES, the index of the next byte. */
   #kept = 0;
-  #total = 0;
-  readonly #events: EventCount | undefined;
-  readonly #dialect: Dialect;
 
-  constructor(isEventStream: boolean, dialect: Dialect) {
+  constructor(dialect: Dialect) {
     this.#dialect = dialect;
-    if (isEventStream) this.#events = new EventCount();
   }
 
-  /** Reads body bytes: `spanCount` [start, end) pairs into `chunk`. Keeps only the last TAIL_BYTES. */
+  /** Reads body bytes: `spanCount` [start, end) pairs into `chunk`. Call `readDone` before the chunk is overwritten. */
   read(chunk: Buffer, spans: ArrayLike<number>, spanCount: number): void {
-    this.#ring ??= spare.pop() ?? Buffer.allocUnsafeSlow(TAIL_BYTES);
+    this.readDone();
+    if (spanCount === 1 && this.#ring === undefined) {
+      this.#lent = chunk;
+      this.#lentStart = tailStart(spans[0]!, spans[1]!);
+      this.#lentEnd = spans[1]!;
+      return;
+    }
     let first = spanCount;
-    let bytes = 0;
-    while (first > 0 && bytes < TAIL_BYTES) {
+    for (let left = TAIL_BYTES; first > 0 && left > 0; ) {
       first -= 1;
-      bytes += spans[2 * first + 1]! - spans[2 * first]!;
+      left -= spans[2 * first + 1]! - spans[2 * first]!;
     }
-    for (let i = 0; i < spanCount; i++) {
-      const start = spans[2 * i]!;
-      const end = spans[2 * i + 1]!;
-      this.#total += end - start;
-      this.#events?.read(chunk, start, end);
-      if (i >= first) this.#keep(this.#ring, chunk, start, end);
-    }
+    for (let i = first; i < spanCount; i++) this.#keep(chunk, tailStart(spans[2 * i]!, spans[2 * i + 1]!), spans[2 * i + 1]!);
   }
 
-  /** Returns what is known and frees the memory. `isComplete` is false if the response broke off: it has no usage then. */
-  finish(isComplete: boolean): Generated {
-    const ring = this.#ring;
-    if (ring === undefined) return NOTHING_GENERATED;
-    const kept = this.#kept;
-    this.#free(ring);
-    if (kept <= TAIL_BYTES) return this.#report(ring, kept, isComplete);
-    const at = kept % TAIL_BYTES;
-    straight.set(ring.subarray(at));
-    straight.set(ring.subarray(0, at), TAIL_BYTES - at);
-    return this.#report(straight, TAIL_BYTES, isComplete);
+  /** Everything from one read has been handed over. */
+  readDone(): void {
+    if (this.#lent === undefined) return;
+    this.#keep(this.#lent, this.#lentStart, this.#lentEnd);
+    this.#lent = undefined;
   }
 
-  #report(bytes: Buffer, length: number, isComplete: boolean): Generated {
-    const usage = isComplete ? readUsage(bytes, length) : undefined;
+  /**
+   * Returns what is known and frees the memory. `isComplete` is false if the response broke off: it has no usage then.
+   *
+   * @param bytes - of the whole response
+   * @param events - of an event stream, all that have ended, in case that it reports no usage
+   */
+  finish(isComplete: boolean, bytes: number, events = 0): Generated {
+    const tail = this.#takeTail();
+    if (tail === undefined) return NOTHING_GENERATED;
+    const usage = isComplete ? readUsage(tail) : undefined;
     const reported = usage?.outputTokens ?? Number.NaN;
     // Without any event it may be compressed, or nothing came.
-    const events = this.#events?.ended ?? 0;
     const isOutputEstimated = Number.isNaN(reported) && events > 0;
     return {
       usage,
-      outputTokens: isOutputEstimated ? estimateTokens(bytes.toString("latin1", 0, length), events, this.#total) : reported,
+      outputTokens: isOutputEstimated ? estimateTokens(tail.toString("latin1"), events, bytes) : reported,
       isOutputEstimated,
-      finishReason: finishReasonIn(bytes, length, this.#dialect),
+      finishReason: finishReasonIn(tail, this.#dialect),
     };
   }
 
-  #free(ring: Buffer): void {
-    if (spare.length < MAX_SPARE) spare.push(ring);
+  /** The last bytes of the response, valid until the next call; undefined if none came. */
+  #takeTail(): Buffer | undefined {
+    const lent = this.#lent;
+    const ring = this.#ring;
+    this.#lent = undefined;
     this.#ring = undefined;
-    this.#kept = 0;
+    if (ring === undefined) return lent?.subarray(this.#lentStart, this.#lentEnd);
+    if (spare.length < MAX_SPARE) spare.push(ring);
+    if (this.#kept <= TAIL_BYTES) return ring.subarray(0, this.#kept);
+    const at = this.#kept % TAIL_BYTES;
+    straight.set(ring.subarray(at));
+    straight.set(ring.subarray(0, at), TAIL_BYTES - at);
+    return straight;
   }
 
-  #keep(ring: Buffer, chunk: Buffer, start: number, end: number): void {
-    const from = Math.max(start, end - TAIL_BYTES);
+  /** Keeps chunk[start, end), at most TAIL_BYTES. */
+  #keep(chunk: Buffer, start: number, end: number): void {
+    this.#ring ??= spare.pop() ?? Buffer.allocUnsafeSlow(TAIL_BYTES);
     const at = this.#kept % TAIL_BYTES;
-    const untilWrap = Math.min(end, from + TAIL_BYTES - at);
-    ring.set(chunk.subarray(from, untilWrap), at);
-    if (untilWrap < end) ring.set(chunk.subarray(untilWrap, end));
-    this.#kept += end - from;
+    const wrap = Math.min(end, start + TAIL_BYTES - at);
+    chunk.copy(this.#ring, at, start, wrap);
+    if (wrap < end) chunk.copy(this.#ring, 0, wrap, end);
+    this.#kept += end - start;
   }
+}
+
+/** Where the last TAIL_BYTES of a span begin, or the span itself. */
+function tailStart(start: number, end: number): number {
+  return Math.max(start, end - TAIL_BYTES);
 }

@@ -1,6 +1,6 @@
 import type { Settings } from "../settings.ts";
 import { connectionOptions } from "./connection-options.ts";
-import type { Head } from "./head.ts";
+import type { Head, LineChoice } from "./head.ts";
 import { HEADER, startsWithName } from "./header-names.ts";
 import { CREDENTIALS, HOP_BY_HOP, isDroppedName, NUMBERED_MASK } from "./request-headers.ts";
 
@@ -22,31 +22,31 @@ export function forwardedForLine(head: Head, peer: string, mode: Settings["forwa
 
 /** The header lines of a request that go on to the replica, each with its CRLF. */
 export function requestLines(head: Head): string {
-  return keptLines(head, isDroppedFromRequest);
+  return head.keptLines(isDroppedFromRequest, linesWithout);
 }
 
 /** The same without those that hold a client's own key. */
 export function requestLinesWithoutCredentials(head: Head): string {
-  return keptLines(head, isDroppedOrCredential);
+  return head.keptLines(isDroppedOrCredential, linesWithout);
 }
 
 /** Those that hold a client's own key. */
 export function credentialLines(head: Head): string {
-  return keptLines(head, isNoCredential);
+  return head.keptLines(isNoCredential, linesWithout);
 }
 
 /** The header lines of a response that go on to the client, each with its CRLF. */
 export function responseLines(head: Head): string {
-  return keptLines(head, isDroppedFromResponse);
+  return head.keptLines(isDroppedFromResponse, linesWithout);
 }
 
 /** The same without those of CORS, which are the router's to say. */
 export function responseLinesWithoutCors(head: Head): string {
-  return keptLines(head, isDroppedOrCors);
+  return head.keptLines(isDroppedOrCors, linesWithout);
 }
 
 /** Adjacent lines that are kept are cut out in one piece. */
-function keptLines(head: Head, isDropped: (head: Head, index: number) => boolean): string {
+function linesWithout(head: Head, isDropped: LineChoice): string {
   const { text, count } = head;
   const options = connectionOptions(head);
   let kept = "";

@@ -10,14 +10,14 @@ export interface Framing {
   readonly length: number;
 }
 
-const NONE: Framing = { kind: "none", length: 0 };
+export const NO_BODY: Framing = { kind: "none", length: 0 };
 const CHUNKED: Framing = { kind: "chunked", length: 0 };
 const CLOSE: Framing = { kind: "close", length: 0 };
 
 /** How a request's body ends (RFC 9112 6.3). Throws WireError where its headers are not clear about that, or about what it holds. */
 export function requestFraming(head: Head): Framing {
   connectionOptions(head);
-  return declaredFraming(head) ?? NONE; // RFC 9112 6.3 (7)
+  return declaredFraming(head) ?? NO_BODY; // RFC 9112 6.3 (7)
 }
 
 /** How the body of a response to a `requestMethod` request ends (RFC 9112 6.3). Throws WireError. */
@@ -30,9 +30,9 @@ export function responseFraming(head: Head, requestMethod: string): Framing {
     // RFC 9110 8.6, RFC 9112 6.1: neither length nor coding may be sent here. A replica that sends one may send a body too.
     const isEmpty = declared === undefined || (status === 204 && declared.kind === "length" && declared.length === 0);
     if (!isEmpty) throw badFraming("The replica declared a body for a response that has none; remove its framing headers.");
-    return NONE;
+    return NO_BODY;
   }
-  if (status === 304 || requestMethod === "HEAD") return NONE; // RFC 9112 6.3 (1): what is declared is what GET would get
+  if (status === 304 || requestMethod === "HEAD") return NO_BODY; // RFC 9112 6.3 (1): what is declared is what GET would get
   return declared ?? CLOSE; // RFC 9112 6.3 (8)
 }
 

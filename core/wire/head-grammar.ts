@@ -54,8 +54,23 @@ export class HeadGrammar {
   reset(): void {
     this.#state = this.#isRequest ? BEFORE : VERSION;
     this.#step = 0;
-    this.status = 0;
+  }
+
+  /**
+   * Call it before the first byte of a head. `same`: how many bytes at its beginning are those of the last head, if that was read to
+   * its end. Lines that lie in them count as read; returns their length.
+   */
+  begin(same: number): number {
+    const known = this.marked;
     this.marked = 0;
+    if (same === 0 || same < this.lineLength) return 0;
+    let length = this.lineLength;
+    while (this.marked < known && this.marks[this.marked + 1]! <= same) {
+      length = this.marks[this.marked + 1]!;
+      this.marked += STRIDE;
+    }
+    this.#state = FIELD_START;
+    return length;
   }
 
   /** RFC 9112 2.2: one empty line before the request line is ignored, not more. */
@@ -159,7 +174,7 @@ export class HeadGrammar {
           const digit = octet - 0x30;
           // RFC 9112 4: three digits; RFC 9110 15: 100 to 599
           if (digit < 0 || digit > 9 || (this.#step === 0 && (digit === 0 || digit > 5))) throw badStatus();
-          this.status = this.status * 10 + digit;
+          this.status = this.#step === 0 ? digit : this.status * 10 + digit;
           if (++this.#step === 3) state = AFTER_STATUS;
           break;
         }

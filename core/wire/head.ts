@@ -1,16 +1,9 @@
-import { HeadGrammar, STRIDE } from "./head-grammar.ts";
-import { headerId, idOfName, startsWithName } from "./header-names.ts";
+import { STRIDE } from "./head-grammar.ts";
+import { idOfName, startsWithName } from "./header-names.ts";
 import { blanksEnd, blanksStart } from "./octets.ts";
-import { WireError } from "./wire-error.ts";
-
-export type HeadKind = "request" | "response";
-export interface HeadLimits {
-  readonly headBytes: number;
-  readonly headerCount: number;
-}
 
 /** The parts of a start line. A request has status 0; a response has an empty method and target. */
-interface StartLine {
+export interface StartLine {
   readonly method: string;
   readonly target: string;
   readonly status: number;
@@ -19,8 +12,8 @@ interface StartLine {
   readonly length: number;
 }
 
-/** Compared in place, so that these two need no string of their own. */
-const USUAL_METHODS: readonly string[] = ["POST", "GET"];
+/** Says of each header line of a head whether it is meant. */
+export type LineChoice = (head: Head, index: number) => boolean;
 
 /** A parsed head: one latin1 text, and where its parts are. Strings are cut out of it only on demand. */
 export class Head {
@@ -36,6 +29,9 @@ export class Head {
   /** Three numbers per header: end of the name, end of the line, number of the name in HEADER. */
   readonly #marks: readonly number[];
   readonly #linesStart: number;
+  /** What `keptLines` last returned, and the choice for which. */
+  #kept = "";
+  #keptFor: LineChoice | undefined = undefined;
 
   constructor(text: string, line: StartLine, marks: readonly number[]) {
     this.text = text;
@@ -128,94 +124,17 @@ export class Head {
     return found;
   }
 
+  /** What `keep` makes of it without the lines that are dropped; made once, as a connection often sends the same head again. */
+  keptLines(isDropped: LineChoice, keep: (head: Head, isDropped: LineChoice) => string): string {
+    if (this.#keptFor !== isDropped) {
+      this.#kept = keep(this, isDropped);
+      this.#keptFor = isDropped;
+    }
+    return this.#kept;
+  }
+
   #isNamed(index: number, name: string): boolean {
     const start = this.lineStart(index);
     return this.nameEnd(index) - start === name.length && startsWithName(this.text, start, name);
   }
-}
-
-/** Reads the heads of one connection. They may come in any pieces; the result does not depend on the pieces. */
-export class HeadParser {
-  readonly #isRequest: boolean;
-  readonly #headBytes: number;
-  readonly #grammar: HeadGrammar;
-  /** Bytes of the head that came in earlier chunks; `#held` keeps them. */
-  #length = 0;
-  #held: Buffer | undefined;
-  #head: Head | undefined;
-
-  constructor(kind: HeadKind, limits: HeadLimits) {
-    this.#isRequest = kind === "request";
-    this.#headBytes = limits.headBytes;
-    this.#grammar = new HeadGrammar(this.#isRequest, limits.headerCount);
-  }
-
-  /** The head that the last push completed. Throws TypeError if that push returned -1. */
-  get head(): Head {
-    if (this.#head === undefined) throw new TypeError("There is no head yet; ask for it only after push returned an offset.");
-    return this.#head;
-  }
-
-  /** Whether a byte of the head has come. An empty line before the request line does not count. */
-  get hasStarted(): boolean {
-    return this.#length > 0 || this.#head !== undefined;
-  }
-
-  /** Makes ready for the next head on the same connection. */
-  reset(): void {
-    this.#grammar.reset();
-    this.#length = 0;
-    this.#held = undefined;
-    this.#head = undefined;
-  }
-
-  /** Reads from `start`. Returns the offset after the head, or -1 if the head goes on. Throws WireError at the first wrong byte. */
-  push(chunk: Buffer, start: number): number {
-    const first = this.#grammar.skipEmptyLine(chunk, start);
-    const last = Math.min(chunk.length, first + this.#headBytes - this.#length);
-    const next = this.#grammar.read(chunk, first, last, this.#length);
-    if (next >= 0) {
-      this.#finish(chunk, first, next);
-      return next;
-    }
-    this.#hold(chunk, first, last);
-    if (this.#length >= this.#headBytes) {
-      throw new WireError("head_too_large", "The head is too large; send fewer or shorter headers.");
-    }
-    return -1;
-  }
-
-  #hold(chunk: Buffer, start: number, end: number): void {
-    if (start >= end) return;
-    const length = this.#length + end - start;
-    if (this.#held === undefined || length > this.#held.length) {
-      const wider = Buffer.allocUnsafe(Math.min(this.#headBytes, Math.max(512, 2 * length)));
-      this.#held?.copy(wider, 0, 0, this.#length);
-      this.#held = wider;
-    }
-    chunk.copy(this.#held, this.#length, start, end);
-    this.#length = length;
-  }
-
-  #finish(chunk: Buffer, start: number, end: number): void {
-    // A head that came in one chunk has not been copied.
-    const early = this.#held === undefined ? "" : this.#held.toString("latin1", 0, this.#length);
-    const text = early + chunk.toString("latin1", start, end);
-    this.#held = undefined;
-    const { methodEnd, targetEnd, lineLength, status, minor, marks, marked } = this.#grammar;
-    const method = this.#isRequest ? methodOf(text, methodEnd) : "";
-    const target = this.#isRequest ? text.slice(methodEnd + 1, targetEnd) : "";
-    let nameStart = lineLength;
-    for (let at = 0; at < marked; at += STRIDE) {
-      marks[at + 2] = headerId(text, nameStart, marks[at]!);
-      nameStart = marks[at + 1]!;
-    }
-    const line: StartLine = { method, target, status, minor, length: lineLength };
-    this.#head = new Head(text, line, marks.slice(0, marked));
-  }
-}
-
-function methodOf(text: string, end: number): string {
-  for (const method of USUAL_METHODS) if (method.length === end && text.startsWith(method)) return method;
-  return text.slice(0, end);
 }

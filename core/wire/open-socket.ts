@@ -1,10 +1,8 @@
 import { isIP, type Socket, type SocketConstructorOpts } from "node:net";
 import { connect as connectTls } from "node:tls";
 import type { EndpointUrl } from "../contract/endpoint.ts";
+import { READ_BYTES } from "../runtime/accepted-socket.ts";
 import { PlainSocket } from "../runtime/plain-socket.ts";
-
-/** Most bytes of one read. */
-export const READ_BYTES = 64 * 1024;
 
 /** One buffer for the reads of all replicas: each read is used up before the next one begins. */
 const shared = Buffer.allocUnsafeSlow(READ_BYTES);

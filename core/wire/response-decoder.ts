@@ -1,6 +1,7 @@
 import { ChunkedDecoder } from "./chunked.ts";
-import { type Framing, isKeptAlive, responseFraming } from "./framing.ts";
-import { type Head, HeadParser } from "./head.ts";
+import { type Framing, isKeptAlive, NO_BODY, responseFraming } from "./framing.ts";
+import type { Head } from "./head.ts";
+import { HeadParser } from "./head-parser.ts";
 import { WireError } from "./wire-error.ts";
 
 const HEAD_LIMITS = { headBytes: 64 * 1024, headerCount: 256 };
@@ -32,6 +33,10 @@ export class ResponseDecoder {
   #isDone = false;
   #isVerbatimEnd = false;
   #isKeptAlive = false;
+  /** The last head of which the framing was read, the method that it answered, and what it says. */
+  #read: Head | undefined;
+  #readFor = "";
+  #readFraming: Framing = NO_BODY;
 
   constructor(sink: ResponseSink) {
     this.#sink = sink;
@@ -93,17 +98,27 @@ export class ResponseDecoder {
       if (head.status === 101 || this.#interim > MAX_INTERIM) throw new WireError("bad_head", "Too many interim responses");
       return;
     }
-    const framing = responseFraming(head, this.#method);
+    const framing = this.#framingOf(head);
     this.#hasHead = true;
     this.#framing = framing.kind;
     this.#bodyLeft = framing.length;
-    this.#isKeptAlive = framing.kind !== "close" && isKeptAlive(head);
     this.#isDone = framing.kind === "none" || (framing.kind === "length" && framing.length === 0);
     if (framing.kind === "chunked") {
       this.#chunked ??= new ChunkedDecoder();
       this.#chunked.reset();
     }
     this.#sink.head(head, framing);
+  }
+
+  /** The parser gives the same head again where a replica sends the same bytes. */
+  #framingOf(head: Head): Framing {
+    if (head !== this.#read || this.#method !== this.#readFor) {
+      this.#readFraming = responseFraming(head, this.#method);
+      this.#isKeptAlive = this.#readFraming.kind !== "close" && isKeptAlive(head);
+      this.#read = head;
+      this.#readFor = this.#method;
+    }
+    return this.#readFraming;
   }
 
   #pushPlain(chunk: Buffer, start: number): number {

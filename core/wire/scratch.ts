@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { PlainSocket } from "../runtime/plain-socket.ts";
+import { send } from "../runtime/plain-socket.ts";
 
 /** Room for a head in front of the bytes of a body. */
 const HEAD_ROOM_BYTES = 16 * 1024;
@@ -44,9 +44,9 @@ export function putHead(target: Buffer, head: string): number {
  */
 export function writeScratch(socket: Socket, filled: Buffer, length: number): boolean {
   const bytes = filled.length === length ? filled : filled.subarray(0, length);
-  const hasRoom = socket instanceof PlainSocket ? socket.send(bytes) : socket.write(bytes);
+  const hasRoom = send(socket, bytes);
+  if (socket.writableLength === 0) return hasRoom;
   const which = buffers.indexOf(filled);
-  if (which < 0 || socket.writableLength === 0) return hasRoom;
-  buffers[which] = Buffer.allocUnsafeSlow(SIZES[which]!);
+  if (which >= 0) buffers[which] = Buffer.allocUnsafeSlow(SIZES[which]!);
   return hasRoom;
 }

@@ -26,7 +26,7 @@ export class UpstreamPools {
 
   of(endpoint: Endpoint): UpstreamPool {
     const known = this.#pools.get(endpoint.slot);
-    if (known !== undefined && known.url.href === endpoint.url.href) return known;
+    if (known !== undefined && (known.url === endpoint.url || known.url.href === endpoint.url.href)) return known;
     if (known !== undefined) this.#retire(known);
     const pool = new UpstreamPool(endpoint.url, this.#limits, this.#deadlines);
     this.#pools.set(endpoint.slot, pool);

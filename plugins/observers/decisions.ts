@@ -107,8 +107,6 @@ function keep(record: Outcome): EndedRequest {
     durationMs: record.durationMs,
     firstByteMs: record.firstByteMs,
     expectedFirstByteMs: record.expectedFirstByteMs,
-    expectedTokenMs: record.expectedTokenMs,
-    targets: record.targets,
     requestBytes: record.requestBytes,
     responseBytes: record.responseBytes,
     usage: record.usage,

@@ -1,6 +1,7 @@
-import { type Buckets, bucketLines, REQUEST_SECONDS } from "./buckets.ts";
+import type { Histogram } from "../../core/contract/histogram.ts";
+import { bucketLines } from "./buckets.ts";
 import { familyHead, labelPairs } from "./exposition.ts";
-import { TOKEN_COUNTS, TOKEN_SECONDS, type TrafficRow } from "./traffic-table.ts";
+import { NONE, type TrafficRow } from "./traffic-table.ts";
 
 // The same measurements under the names and labels of OpenTelemetry's conventions for generative AI, as Prometheus writes them.
 // The conventions have the status "Development", so the names may change.
@@ -18,8 +19,7 @@ const OPERATIONS: Readonly<Record<string, string>> = {
 interface GenAiHistogram {
   readonly name: string;
   readonly help: string;
-  readonly bounds: readonly number[];
-  readonly of: (row: TrafficRow) => Buckets | undefined;
+  readonly of: (row: TrafficRow) => Histogram | undefined;
   /** Further labels. */
   readonly pairs?: string;
 }
@@ -28,27 +28,24 @@ const SERVER: readonly GenAiHistogram[] = [
   {
     name: "gen_ai_server_request_duration_seconds",
     help: "Generative AI server request duration.",
-    bounds: REQUEST_SECONDS,
     of: ({ durations }) => durations,
   },
   {
     name: "gen_ai_server_time_to_first_token_seconds",
     help: "Time to generate the first token, for streamed responses.",
-    bounds: REQUEST_SECONDS,
     of: ({ firstTokens }) => firstTokens,
   },
   {
     name: "gen_ai_server_time_per_output_token_seconds",
     help: "Time per output token after the first token, for streamed responses.",
-    bounds: TOKEN_SECONDS,
     of: ({ tokenTimes }) => tokenTimes,
   },
 ];
 
 const USAGE_NAME = "gen_ai_client_token_usage";
 const USAGE: readonly GenAiHistogram[] = [
-  { name: USAGE_NAME, help: "", bounds: TOKEN_COUNTS, of: ({ sizes }) => sizes?.input, pairs: 'gen_ai_token_type="input"' },
-  { name: USAGE_NAME, help: "", bounds: TOKEN_COUNTS, of: ({ sizes }) => sizes?.output, pairs: 'gen_ai_token_type="output"' },
+  { name: USAGE_NAME, help: "", of: ({ sizes }) => sizes?.input, pairs: 'gen_ai_token_type="input"' },
+  { name: USAGE_NAME, help: "", of: ({ sizes }) => sizes?.output, pairs: 'gen_ai_token_type="output"' },
 ];
 
 /** With the API, because several are the same operation, and no two series may have the same labels. */
@@ -56,17 +53,18 @@ const LABELS = ["gen_ai_operation_name", "gen_ai_provider_name", "gen_ai_request
 
 /** The rows under those names; requests that no parser read are in none of them. */
 export function genAiText(rows: readonly TrafficRow[]): string {
-  const labelled = rows.filter(({ api }) => api !== "none").map((row) => ({ row, pairs: pairsOf(row) }));
+  const labelled = rows.filter(({ api }) => api !== NONE).map((row) => ({ row, pairs: pairsOf(row) }));
   const text = SERVER.map((one) => familyHead(one.name, "histogram", one.help) + samples(one, labelled));
   const usage = USAGE.map((one) => samples(one, labelled));
   return [...text, familyHead(USAGE_NAME, "histogram", "Number of input and output tokens of a request."), ...usage].join("");
 }
 
-function samples({ name, bounds, of, pairs: more = "" }: GenAiHistogram, rows: readonly Labelled[]): string {
+function samples({ name, of, pairs: more = "" }: GenAiHistogram, rows: readonly Labelled[]): string {
   let text = "";
   for (const { row, pairs } of rows) {
-    const buckets = of(row);
-    if (buckets !== undefined) text += bucketLines(name, more === "" ? pairs : `${pairs},${more}`, bounds, buckets);
+    const histogram = of(row);
+    if (histogram === undefined || histogram.count === 0) continue;
+    text += bucketLines(name, more === "" ? pairs : `${pairs},${more}`, histogram);
   }
   return text;
 }

@@ -1,31 +1,34 @@
 import type { RouterView } from "../../core/contract/router-view.ts";
 import { familyHead, sampleLine, single } from "./exposition.ts";
 
+type Process = RouterView["process"];
+
 /** The router's process, its memory, its config and its plugins. */
 export function processText(view: RouterView): string {
+  const { process } = view;
   return (
-    logCounter(view) +
-    pauseCounter(view) +
-    startGauge(view) +
+    logCounter(process) +
+    pauseCounter(process) +
+    startGauge(process) +
     configText(view) +
-    memoryText(view) +
+    memoryText(process) +
     pluginText(view) +
-    usage(view)
+    usageText(process)
   );
 }
 
-function logCounter({ droppedLogLines }: RouterView): string {
+function logCounter({ droppedLogLines }: Process): string {
   const help = "Lines of the access log and the operator's log that were dropped because nobody read them in time.";
   return single("signalbox_log_dropped_total", "counter", help, droppedLogLines);
 }
 
-function pauseCounter({ acceptPauses }: RouterView): string {
+function pauseCounter({ acceptPauses }: Process): string {
   const help =
     "Times in which no more client connections were taken, because too many were open or file descriptors had run out.";
   return single("signalbox_accept_pauses_total", "counter", help, acceptPauses);
 }
 
-function startGauge({ startedAtS }: RouterView): string {
+function startGauge({ startedAtS }: Process): string {
   return single("signalbox_start_time_seconds", "gauge", "When the router started, in seconds since 1970.", startedAtS);
 }
 
@@ -51,7 +54,7 @@ function configText({ config }: RouterView): string {
   );
 }
 
-function memoryText({ memory }: RouterView): string {
+function memoryText({ memory }: Process): string {
   return (
     single("signalbox_body_bytes", "gauge", "Memory of the request bodies under way.", memory.bodyBytes) +
     single("signalbox_unread_bytes", "gauge", "Bytes of responses that wait for their clients.", memory.unreadBytes) +
@@ -65,21 +68,20 @@ function memoryText({ memory }: RouterView): string {
   );
 }
 
-function pluginText({ pluginFaults, pluginTimes }: RouterView): string {
-  const faults = "signalbox_plugin_faults_total";
+function pluginText({ plugins: { faults, times } }: RouterView): string {
+  const faultFamily = "signalbox_plugin_faults_total";
   // Those without a fault too, so that the first one is an increase.
-  const faulty = [...new Set([...pluginTimes.map(({ name }) => name), ...pluginFaults.keys()])];
+  const faulty = [...new Set([...times.map(({ name }) => name), ...faults.keys()])];
   const labels = ["kind", "plugin"];
   const timed = (
     name: string,
     type: "counter" | "gauge",
     help: string,
-    read: (time: RouterView["pluginTimes"][number]) => number,
-  ) =>
-    familyHead(name, type, help) + pluginTimes.map((one) => sampleLine(name, labels, [one.kind, one.name], read(one))).join("");
+    read: (time: RouterView["plugins"]["times"][number]) => number,
+  ) => familyHead(name, type, help) + times.map((one) => sampleLine(name, labels, [one.kind, one.name], read(one))).join("");
   return (
-    familyHead(faults, "counter", "Times in which a plugin broke its contract on a request.") +
-    faulty.map((plugin) => sampleLine(faults, ["plugin"], [plugin], pluginFaults.get(plugin) ?? 0)).join("") +
+    familyHead(faultFamily, "counter", "Times in which a plugin broke its contract on a request.") +
+    faulty.map((plugin) => sampleLine(faultFamily, ["plugin"], [plugin], faults.get(plugin) ?? 0)).join("") +
     timed(
       "signalbox_plugin_timed_requests_total",
       "counter",
@@ -100,8 +102,8 @@ function pluginText({ pluginFaults, pluginTimes }: RouterView): string {
 }
 
 /** What can't be known on this system is left out. */
-function usage(view: RouterView): string {
-  const { cpuSeconds, residentBytes, heapUsedBytes, heapBytes, openFiles, maxOpenFiles } = view.processUsage();
+function usageText(process: Process): string {
+  const { cpuSeconds, residentBytes, heapUsedBytes, heapBytes, openFiles, maxOpenFiles } = process.usage();
   const known = (name: string, type: "counter" | "gauge", help: string, value: number) =>
     Number.isNaN(value) ? "" : single(name, type, help, value);
   return (

@@ -1,16 +1,19 @@
 import { type Endpoint, isServing } from "../../core/contract/endpoint.ts";
 import type { RouterView } from "../../core/contract/router-view.ts";
+import { ejectionMetrics } from "./ejection-metrics.ts";
 import { familyHead, sampleLine, single } from "./exposition.ts";
+
+type Pool = RouterView["pool"];
 
 interface EndpointGauge {
   readonly name: string;
   readonly help: string;
   /** NaN leaves the endpoint out. */
-  readonly read: (endpoint: Endpoint, view: RouterView) => number;
+  readonly read: (endpoint: Endpoint, pool: Pool) => number;
 }
 
 /** Scraped values are shown only while they count in decisions. */
-const fresh = ({ slot }: Endpoint, { load }: RouterView, value: number) => (load.freshness(slot) > 0 ? value : Number.NaN);
+const fresh = ({ slot }: Endpoint, { load }: Pool, value: number) => (load.freshness(slot) > 0 ? value : Number.NaN);
 
 const ENDPOINT_GAUGES: readonly EndpointGauge[] = [
   { name: "ready", help: "1 while the endpoint gets traffic.", read: ({ isAvailable }) => (isAvailable ? 1 : 0) },
@@ -27,34 +30,35 @@ const ENDPOINT_GAUGES: readonly EndpointGauge[] = [
     help: "Prompt tokens that the endpoint processes in a second, as measured.",
     read: ({ slot }, { load }) => load.prefillRate(slot) * 1000,
   },
-  { name: "connections", help: "Open connections, busy and idle.", read: (endpoint, view) => view.connectionsTo(endpoint) },
+  { name: "connections", help: "Open connections, busy and idle.", read: (endpoint, pool) => pool.connectionsTo(endpoint) },
   {
     name: "waiting",
     help: "Requests in the replica's own queue, as the replica reports it.",
-    read: (one, view) => fresh(one, view, view.load.waiting(one.slot)),
+    read: (one, pool) => fresh(one, pool, pool.load.waiting(one.slot)),
   },
   {
     name: "running",
     help: "Requests running in the replica, as the replica reports it.",
-    read: (one, view) => fresh(one, view, view.load.running(one.slot)),
+    read: (one, pool) => fresh(one, pool, pool.load.running(one.slot)),
   },
   {
     name: "kv_cache_utilization",
     help: "Share of the replica's KV cache in use, as the replica reports it.",
-    read: (one, view) => fresh(one, view, view.load.kvUsage(one.slot)),
+    read: (one, pool) => fresh(one, pool, pool.load.kvUsage(one.slot)),
   },
 ];
 
 /** The state of the pool, read from the router when the page is requested: all gauges, but for one counter. */
 export function stateGauges(view: RouterView): string {
-  const endpoints = endpointGauges(view) + phaseGauge(view) + ejectionCounter(view) + panicGauge(view);
-  return endpoints + rewriteGauges(view) + prefixIndexGauges(view);
+  const { pool } = view;
+  const endpoints = endpointGauges(pool) + phaseGauge(pool) + ejectionMetrics(view);
+  return endpoints + rewriteGauges(view) + prefixIndexGauges(pool);
 }
 
-function endpointGauges(view: RouterView): string {
+function endpointGauges(pool: Pool): string {
   const families = ENDPOINT_GAUGES.map(({ name, help, read }) => {
-    const samples = view.endpoints.map((endpoint) => {
-      const value = read(endpoint, view);
+    const samples = pool.endpoints.map((endpoint) => {
+      const value = read(endpoint, pool);
       return Number.isNaN(value) ? "" : sampleLine(`signalbox_endpoint_${name}`, ["endpoint"], [endpoint.name], value);
     });
     return familyHead(`signalbox_endpoint_${name}`, "gauge", help) + samples.join("");
@@ -63,25 +67,14 @@ function endpointGauges(view: RouterView): string {
 }
 
 /** Only the phase that it is in has a sample. */
-function phaseGauge({ endpoints }: RouterView): string {
+function phaseGauge({ endpoints }: Pool): string {
   const name = "signalbox_endpoint_phase";
   const samples = endpoints.map((endpoint) => sampleLine(name, ["endpoint", "phase"], [endpoint.name, endpoint.phase], 1));
   return familyHead(name, "gauge", "1 for the phase that the endpoint is in; other phases have no sample.") + samples.join("");
 }
 
-function panicGauge({ isPanicking }: RouterView): string {
-  const help = "1 while so many endpoints fail that all that are up are used.";
-  return single("signalbox_pool_panic", "gauge", help, isPanicking ? 1 : 0);
-}
-
-function ejectionCounter(view: RouterView): string {
-  const name = "signalbox_endpoint_ejections_total";
-  const samples = view.endpoints.map((endpoint) => sampleLine(name, ["endpoint"], [endpoint.name], view.ejectionsOf(endpoint)));
-  return familyHead(name, "counter", "How often the endpoint was ejected for what its responses were.") + samples.join("");
-}
-
-function rewriteGauges({ endpoints, mappings }: RouterView): string {
-  const available = endpoints.filter(isServing);
+function rewriteGauges({ pool, config }: RouterView): string {
+  const available = pool.endpoints.filter(isServing);
   let weights = familyHead(
     "signalbox_rewrite_target_weight",
     "gauge",
@@ -93,7 +86,7 @@ function rewriteGauges({ endpoints, mappings }: RouterView): string {
     "Ready endpoints that serve a rule's target. With 0 and a weight above 0, requests are refused or get another target.",
   );
   const labels = ["rule", "target"];
-  for (const { name, targets } of mappings) {
+  for (const { name, targets } of config.mappings) {
     for (const target of targets) {
       const values = [name, target.name];
       const count = available.filter(({ models }) => models.has(target.name)).length;
@@ -104,7 +97,7 @@ function rewriteGauges({ endpoints, mappings }: RouterView): string {
   return weights + serving;
 }
 
-function prefixIndexGauges({ prefixIndex }: RouterView): string {
+function prefixIndexGauges({ prefixIndex }: Pool): string {
   if (prefixIndex === undefined) return "";
   const gauge = (name: string, help: string, value: number) => single(`signalbox_prefix_index_${name}`, "gauge", help, value);
   return (

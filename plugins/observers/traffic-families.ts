@@ -1,119 +1,102 @@
-import { type Buckets, bucketLines, REQUEST_SECONDS } from "./buckets.ts";
+import type { Histogram } from "../../core/contract/histogram.ts";
+import { bucketLines } from "./buckets.ts";
+import { type RowCounter, rowCounter, rowsText } from "./count-table.ts";
 import { familyHead } from "./exposition.ts";
-import { AT, ERROR_CLASSES, STATUS_CLASSES, TOKEN_SECONDS, type TrafficRow } from "./traffic-table.ts";
+import { AT, ERROR_CLASSES, FINISH_REASONS, NONE, rowsBy, STATUS_CLASSES, type TrafficRow } from "./traffic-table.ts";
 
-/** A counter of which each row has one sample, or one for each value of a further label. */
-interface RowCounter {
-  readonly name: string;
-  readonly help: string;
-  /** Where the first of its numbers is in a row's `counts`. */
-  readonly at: number;
-  readonly label?: string;
-  readonly values?: readonly string[];
-  /** Shows zeros too, so that the first increase is seen: rates know nothing of a sample that was not there before. */
-  readonly hasZeros?: boolean;
-}
+const pairsOf = (label: string, values: readonly string[]) => values.map((value) => `,${label}="${value}"`);
+
+const REQUESTS_HELP = "Requests that have ended, by the endpoint that was tried last and the class of the status.";
+const ERRORS_HELP = "Requests that failed, by whose fault it was: the client's, the router's or the replica's.";
+const OUTPUT_HELP = "Generated tokens, as replicas report them, or counted in the stream where they report none.";
+const ESTIMATED_HELP = "Of the generated tokens, those that were counted in streams because nothing was reported.";
 
 const COUNTERS: readonly RowCounter[] = [
-  {
-    name: "signalbox_requests_total",
-    help: "Requests that have ended, by the endpoint that was tried last and the class of the status.",
-    at: AT.statuses,
-    label: "status",
-    values: STATUS_CLASSES,
-  },
-  {
-    name: "signalbox_errors_total",
-    help: "Requests that failed, by whose fault it was: the client's, the router's or the replica's.",
-    at: AT.errors,
-    label: "class",
-    values: ERROR_CLASSES,
-    hasZeros: true,
-  },
-  { name: "signalbox_input_tokens_total", help: "Prompt tokens, as replicas report them.", at: AT.inputTokens },
-  {
-    name: "signalbox_output_tokens_total",
-    help: "Generated tokens, as replicas report them, or counted in the stream where they report none.",
-    at: AT.outputTokens,
-  },
-  {
-    name: "signalbox_estimated_output_tokens_total",
-    help: "Of the generated tokens, those that were counted in streams because nothing was reported.",
-    at: AT.estimatedTokens,
-  },
-  {
-    name: "signalbox_prefix_prompt_tokens_total",
-    help: "Prompt tokens of requests whose response reports how many were cached.",
-    at: AT.promptTokens,
-  },
-  {
-    name: "signalbox_prefix_reported_tokens_total",
-    help: "Prompt tokens that the replica's cache held, as the replica reports them.",
-    at: AT.cachedTokens,
-  },
-  {
-    name: "signalbox_prefix_predicted_tokens_total",
-    help: "Prompt tokens of the same requests that the router believed cached.",
-    at: AT.predictedTokens,
-  },
-  {
-    name: "signalbox_prefix_error_tokens_total",
-    help: "Absolute differences between reported and predicted tokens of each request, added up.",
-    at: AT.tokenError,
-  },
+  rowCounter("requests", REQUESTS_HELP, AT.statuses, pairsOf("status", STATUS_CLASSES)),
+  { ...rowCounter("errors", ERRORS_HELP, AT.errors, pairsOf("class", ERROR_CLASSES)), hasZeros: true },
+  rowCounter("input_tokens", "Prompt tokens, as replicas report them.", AT.inputTokens),
+  rowCounter("output_tokens", OUTPUT_HELP, AT.outputTokens),
+  rowCounter("estimated_output_tokens", ESTIMATED_HELP, AT.estimatedTokens),
+  rowCounter("prefix_prompt_tokens", "Prompt tokens of requests whose response reports how many were cached.", AT.promptTokens),
+  rowCounter(
+    "prefix_reported_tokens",
+    "Prompt tokens that the replica's cache held, as the replica reports them.",
+    AT.cachedTokens,
+  ),
+  rowCounter(
+    "prefix_predicted_tokens",
+    "Prompt tokens of the same requests that the router believed cached.",
+    AT.predictedTokens,
+  ),
+  rowCounter(
+    "prefix_error_tokens",
+    "Absolute differences between reported and predicted tokens of each request, added up.",
+    AT.tokenError,
+  ),
+];
+
+const FINISH_HELP = "Responses by the reason that the replica gave for their end.";
+const FINISHES = rowCounter("finish_reasons", FINISH_HELP, AT.finishReasons, pairsOf("reason", FINISH_REASONS));
+
+const BYTES: readonly RowCounter[] = [
+  { ...rowCounter("request_bytes", "Bytes of request bodies.", AT.requestBytes), hasZeros: true },
+  { ...rowCounter("response_bytes", "Bytes of response bodies that came from replicas.", AT.responseBytes), hasZeros: true },
 ];
 
 /** A histogram of which each row has one series. */
 interface RowHistogram {
   readonly name: string;
   readonly help: string;
-  readonly bounds: readonly number[];
-  readonly of: (row: TrafficRow) => Buckets;
+  readonly of: (row: TrafficRow) => Histogram;
 }
 
 const HISTOGRAMS: readonly RowHistogram[] = [
   {
     name: "signalbox_request_duration_seconds",
     help: "Seconds from a request's head to the end of its response.",
-    bounds: REQUEST_SECONDS,
     of: ({ durations }) => durations,
   },
   {
     name: "signalbox_time_to_first_token_seconds",
     help: "Seconds from the last byte of a request to the first body byte of its response, for streamed responses.",
-    bounds: REQUEST_SECONDS,
     of: ({ firstTokens }) => firstTokens,
   },
   {
     name: "signalbox_time_per_output_token_seconds",
     help: "Seconds from the first body byte to the end of a streamed response, for each output token after the first.",
-    bounds: TOKEN_SECONDS,
     of: ({ tokenTimes }) => tokenTimes,
   },
 ];
 
-/** The families of the rows as text. */
+const FIRST_BYTES: RowHistogram = {
+  name: "signalbox_time_to_first_byte_seconds",
+  help: "Seconds from the last byte of a request to the first body byte of its response, streamed or not. Without streaming that is the whole generation.",
+  of: ({ firstBytes }) => firstBytes,
+};
+
+/** The families that have all labels of the rows. */
 export function trafficText(rows: readonly TrafficRow[]): string {
-  return [...COUNTERS.map((counter) => counterText(counter, rows)), ...HISTOGRAMS.map((one) => histogramText(one, rows))].join(
-    "",
+  return (
+    COUNTERS.map((counter) => rowsText(counter, rows)).join("") + HISTOGRAMS.map((one) => histogramsText(one, rows)).join("")
   );
 }
 
-function counterText({ name, help, at, label, values, hasZeros = false }: RowCounter, rows: readonly TrafficRow[]): string {
-  let text = familyHead(name, "counter", help);
-  for (const { counts, pairs } of rows) {
-    if (values === undefined) text += counts[at] === 0 ? "" : `${name}{${pairs}} ${counts[at]}\n`;
-    else
-      for (let index = 0; index < values.length; index++) {
-        const count = counts[at + index]!;
-        if (count > 0 || hasZeros) text += `${name}{${pairs},${label}="${values[index]}"} ${count}\n`;
-      }
-  }
-  return text;
+export function finishText(rows: readonly TrafficRow[]): string {
+  return rowsText(FINISHES, rowsBy("target", rows));
 }
 
-function histogramText({ name, help, bounds, of }: RowHistogram, rows: readonly TrafficRow[]): string {
+/** Requests that no parser read have no bytes that count. */
+export function bytesText(rows: readonly TrafficRow[]): string {
+  const byApi = rowsBy("api", rows).filter(({ api }) => api !== NONE);
+  return BYTES.map((counter) => rowsText(counter, byApi)).join("");
+}
+
+export function firstBytesText(rows: readonly TrafficRow[]): string {
+  return histogramsText(FIRST_BYTES, rowsBy("api", rows));
+}
+
+function histogramsText({ name, help, of }: RowHistogram, rows: readonly TrafficRow[]): string {
   let text = familyHead(name, "histogram", help);
-  for (const row of rows) text += bucketLines(name, row.pairs, bounds, of(row));
+  for (const row of rows) if (of(row).count > 0) text += bucketLines(name, row.pairs, of(row));
   return text;
 }

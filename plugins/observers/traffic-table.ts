@@ -1,18 +1,20 @@
-import { addBuckets, type Buckets, makeBuckets, REQUEST_SECONDS } from "./buckets.ts";
+import { Histogram } from "../../core/contract/histogram.ts";
+import { REQUEST_SECONDS, TOKEN_COUNTS, TOKEN_SECONDS } from "./buckets.ts";
+import { addCounts } from "./count-table.ts";
 import { labelPairs, OTHER } from "./exposition.ts";
 
-/** Upper ends of buckets for the time of one output token: engines need between a millisecond and a second. */
-export const TOKEN_SECONDS: readonly number[] = [
-  ...[0.001, 0.002, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.03],
-  ...[0.05, 0.075, 0.1, 0.2, 0.5, 1, 10],
-];
-/** The same for tokens of one request, as OpenTelemetry's conventions have them. */
-export const TOKEN_COUNTS: readonly number[] = Array.from({ length: 14 }, (_, power) => 4 ** power);
-
-export const STATUS_CLASSES: readonly string[] = ["none", "1xx", "2xx", "3xx", "4xx", "5xx"];
+/** The label's value if there is no API, target, endpoint or status. */
+export const NONE = "none";
+export const STATUS_CLASSES: readonly string[] = [NONE, "1xx", "2xx", "3xx", "4xx", "5xx"];
 export const ERROR_CLASSES: readonly string[] = ["client", "router", "replica"];
+/** Reasons of an engine to stop; other words, which a replica may make up, are counted as "other", the last one. */
+export const FINISH_REASONS: readonly string[] = [
+  ...["stop", "length", "tool_calls", "function_call", "content_filter", "abort", "error", "repetition"],
+  ...["end_turn", "max_tokens", "stop_sequence", "tool_use", "pause_turn", "refusal"],
+  ...["completed", "incomplete", "failed", "max_output_tokens", OTHER],
+];
 
-/** Where each count of a row is in its `counts`. Statuses and errors take as many places as there are classes. */
+/** Where each count of a row is in its `counts`. Statuses, errors and reasons take as many places as there are of them. */
 export const AT = {
   statuses: 0,
   errors: 6,
@@ -23,8 +25,11 @@ export const AT = {
   cachedTokens: 13,
   predictedTokens: 14,
   tokenError: 15,
+  requestBytes: 16,
+  responseBytes: 17,
+  finishReasons: 18,
 } as const;
-const COUNTS = 16;
+const COUNTS = AT.finishReasons + FINISH_REASONS.length;
 
 /** Of an outcome's labels, a row has none but these. */
 const ROW_LABELS: readonly string[] = ["api", "target", "endpoint"];
@@ -37,20 +42,22 @@ export interface TrafficRow {
   /** The labels as text, made once. */
   readonly pairs: string;
   readonly counts: Float64Array;
-  readonly durations: Buckets;
-  readonly firstTokens: Buckets;
-  readonly tokenTimes: Buckets;
+  readonly durations: Histogram;
+  readonly firstBytes: Histogram;
+  /** First bytes of streams only. */
+  readonly firstTokens: Histogram;
+  readonly tokenTimes: Histogram;
   /** Tokens of single requests; undefined until they are asked for. */
   sizes: TokenSizes | undefined;
 }
 
 interface TokenSizes {
-  readonly input: Buckets;
-  readonly output: Buckets;
+  readonly input: Histogram;
+  readonly output: Histogram;
 }
 
 export function makeSizes(): TokenSizes {
-  return { input: makeBuckets(TOKEN_COUNTS), output: makeBuckets(TOKEN_COUNTS) };
+  return { input: new Histogram(TOKEN_COUNTS), output: new Histogram(TOKEN_COUNTS) };
 }
 
 /**
@@ -105,7 +112,7 @@ export class TrafficTable {
     const byEndpoint = byTarget.get(target) ?? new Map<string, TrafficRow>();
     const known = byEndpoint.get(endpoint);
     if (known !== undefined) return known;
-    const row = makeRow(api, target, endpoint);
+    const row = makeRow(api, target, endpoint, labelPairs(ROW_LABELS, [api, target, endpoint]));
     this.#rows.set(api, byTarget);
     byTarget.set(target, byEndpoint);
     byEndpoint.set(endpoint, row);
@@ -114,27 +121,40 @@ export class TrafficTable {
   }
 }
 
-function makeRow(api: string, target: string, endpoint: string): TrafficRow {
+/** One row for each value of the label, with the sums of all rows that have it; the row has no other label. */
+export function rowsBy(label: "api" | "target", rows: readonly TrafficRow[]): readonly TrafficRow[] {
+  const sums = new Map<string, TrafficRow>();
+  for (const row of rows) {
+    const sum = sums.get(row[label]) ?? makeRow(row.api, row.target, row.endpoint, labelPairs([label], [row[label]]));
+    sums.set(row[label], sum);
+    addRow(sum, row);
+  }
+  return [...sums.values()];
+}
+
+function makeRow(api: string, target: string, endpoint: string, pairs: string): TrafficRow {
   return {
     api,
     target,
     endpoint,
-    pairs: labelPairs(ROW_LABELS, [api, target, endpoint]),
+    pairs,
     counts: new Float64Array(COUNTS),
-    durations: makeBuckets(REQUEST_SECONDS),
-    firstTokens: makeBuckets(REQUEST_SECONDS),
-    tokenTimes: makeBuckets(TOKEN_SECONDS),
+    durations: new Histogram(REQUEST_SECONDS),
+    firstBytes: new Histogram(REQUEST_SECONDS),
+    firstTokens: new Histogram(REQUEST_SECONDS),
+    tokenTimes: new Histogram(TOKEN_SECONDS),
     sizes: undefined,
   };
 }
 
 function addRow(into: TrafficRow, from: TrafficRow): void {
-  addBuckets(into.counts, from.counts);
-  addBuckets(into.durations, from.durations);
-  addBuckets(into.firstTokens, from.firstTokens);
-  addBuckets(into.tokenTimes, from.tokenTimes);
+  addCounts(into.counts, from.counts);
+  into.durations.addAll(from.durations);
+  into.firstBytes.addAll(from.firstBytes);
+  into.firstTokens.addAll(from.firstTokens);
+  into.tokenTimes.addAll(from.tokenTimes);
   if (from.sizes === undefined) return;
   into.sizes ??= makeSizes();
-  addBuckets(into.sizes.input, from.sizes.input);
-  addBuckets(into.sizes.output, from.sizes.output);
+  into.sizes.input.addAll(from.sizes.input);
+  into.sizes.output.addAll(from.sizes.output);
 }

@@ -1,7 +1,7 @@
 import type { BodyView } from "../../core/contract/body-view.ts";
 import { z } from "../../core/contract/options.ts";
 import { defineParser } from "../../core/contract/plugin.ts";
-import type { Span } from "../../core/contract/request.ts";
+import type { Span } from "../../core/contract/span.ts";
 import { jsonParser } from "./shared-fields.ts";
 
 const COUNT_PATH = "/v1/messages/count_tokens";

@@ -3,7 +3,8 @@ import type { Dialect } from "../../core/contract/errors.ts";
 import { RouterError } from "../../core/contract/errors.ts";
 import type { Parser } from "../../core/contract/parser.ts";
 import type { PromptPart } from "../../core/contract/prompt-part.ts";
-import type { ParsedBody, Span } from "../../core/contract/request.ts";
+import type { ParsedBody } from "../../core/contract/request.ts";
+import type { Span } from "../../core/contract/span.ts";
 
 /** How one JSON API differs from another. */
 export interface JsonApi {

@@ -1,6 +1,7 @@
 import { z } from "../../core/contract/options.ts";
 import { defineRewriter } from "../../core/contract/plugin.ts";
-import type { DrawMethod, TargetDraw, TargetQuestion } from "../../core/contract/rewriter.ts";
+import type { DrawMethod } from "../../core/contract/request.ts";
+import type { TargetDraw, TargetQuestion } from "../../core/contract/rewriter.ts";
 import { drawShare, targetAt } from "./share-draw.ts";
 import { shuffledTurn } from "./shuffled-turn.ts";
 import { stickyPosition } from "./sticky-position.ts";

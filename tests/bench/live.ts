@@ -10,7 +10,7 @@
  */
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
-import { readTraceFile } from "../../core/cli/trace-file.ts";
+import { readTraceFile } from "../../core/cli/simulate/trace-file.ts";
 import { sharedPath } from "../support/shared.ts";
 import { liveLines } from "./live/live-table.ts";
 import { runPolicies } from "./live/policy-run.ts";

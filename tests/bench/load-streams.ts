@@ -1,8 +1,8 @@
 import { Buffer } from "node:buffer";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { quantile } from "../../core/simulate/quantile.ts";
 import { cpuMicrosSince, cpuNow, residentBytes } from "./process-cpu.ts";
-import { quantile } from "./quantile.ts";
 import { chatMessage, EVENT_MARK, type Message, renumber } from "./traffic.ts";
 
 /** Many streams at once, `rounds` times over: CPU time per event, delay of the first, memory per stream. */

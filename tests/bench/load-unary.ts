@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { quantile } from "../../core/simulate/quantile.ts";
 import { ClientConnection } from "./client-connection.ts";
 import { cpuMicrosSince, cpuNow } from "./process-cpu.ts";
-import { quantile } from "./quantile.ts";
 import { type BodyShape, chatMessage, type Message, renumber } from "./traffic.ts";
 
 /** As many requests as N connections get through, one after the other on each: CPU time per request. */

@@ -6,8 +6,7 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { numberArgument } from "../../core/cli/number-argument.ts";
-import { switchError, UsageError } from "../../core/cli/usage.ts";
+import { numberArgument, switchError, UsageError } from "../../core/cli/frame/usage.ts";
 import { type Bench, type Cell, cells, FULL, QUICK } from "./cells.ts";
 import {
   type Driver,

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { type Figure, figures, type Samples } from "./cells.ts";
-import { median } from "./quantile.ts";
+import { median } from "./median.ts";
 
 /** All samples of a run: per repeat, per subject. */
 export type Run = readonly Readonly<Record<string, Samples>>[];

@@ -4,8 +4,8 @@
  */
 import { readdirSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { readTraceFile } from "../../core/cli/trace-file.ts";
-import { UsageError } from "../../core/cli/usage.ts";
+import { UsageError } from "../../core/cli/frame/usage.ts";
+import { readTraceFile } from "../../core/cli/simulate/trace-file.ts";
 import { sharedPath } from "../support/shared.ts";
 import { HELP, type RoutingArguments, readArguments } from "./routing/arguments.ts";
 import { type Cell, cellsOf, seedsFor } from "./routing/matrix.ts";

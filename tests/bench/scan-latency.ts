@@ -3,11 +3,12 @@
  *
  *     node --import tsx tests/bench/scan-latency.ts     deno run -A tests/bench/scan-latency.ts     bun tests/bench/scan-latency.ts
  */
+
+import { quantile } from "../../core/simulate/quantile.ts";
 import { exchange, openClient } from "../support/raw-client.ts";
 import { startRouterProcess } from "../support/router-process.ts";
 import { answerOk, CHAT } from "../support/scripted-pool.ts";
 import { startScriptedReplica } from "../support/scripted-replica.ts";
-import { quantile } from "./quantile.ts";
 
 const BYTES = 32 * 2 ** 20;
 const MEMBER = ',"\\u006d":1';

@@ -5,8 +5,8 @@
  */
 import { ScanTurns } from "../../core/body/scan-turns.ts";
 import { systemClock } from "../../core/contract/clock.ts";
-import { intake } from "../../core/intake/request-intake.ts";
-import { MemoryPlane } from "../support/memory-plane.ts";
+import { intake } from "../../core/intake/intake.ts";
+import { MemoryParts } from "../support/memory-parts.ts";
 import { RecordedResponse } from "../support/recorded-response.ts";
 import { requestHead } from "../support/wire-heads.ts";
 
@@ -30,7 +30,7 @@ for (const [name, body] of Object.entries(BODIES)) {
 }
 
 function longestPieceMs(body: Buffer): number {
-  const plane = new MemoryPlane();
+  const plane = new MemoryParts();
   const turns: (() => void)[] = [];
   Object.assign(plane, { scanTurns: new ScanTurns(systemClock, (run) => void turns.push(run)) });
   const response = new RecordedResponse();

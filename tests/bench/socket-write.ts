@@ -7,7 +7,7 @@ import { Buffer } from "node:buffer";
 import { type AddressInfo, createServer } from "node:net";
 import { readAccepted } from "../../core/runtime/accepted-socket.ts";
 import { PlainSocket } from "../../core/runtime/plain-socket.ts";
-import { median } from "./quantile.ts";
+import { median } from "./median.ts";
 
 /** Short rounds: on a busy machine some of them are undisturbed. */
 const ROUNDS = 300;

@@ -6,7 +6,7 @@ import { Buffer } from "node:buffer";
 import { ChunkedDecoder } from "../../core/wire/chunked.ts";
 import { requestLines, responseLines } from "../../core/wire/forwarded-headers.ts";
 import { isKeptAlive, requestFraming, responseFraming } from "../../core/wire/framing.ts";
-import { HeadParser } from "../../core/wire/head.ts";
+import { HeadParser } from "../../core/wire/head-parser.ts";
 import { checkHost } from "../../core/wire/request-target.ts";
 
 const ROUNDS = 15;

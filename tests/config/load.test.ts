@@ -1,14 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import {
-  DEFAULT_DETECTORS,
-  DEFAULT_OBSERVERS,
-  DEFAULT_PARSERS,
-  DEFAULT_PROFILE,
-  DEFAULT_SOURCES,
-} from "../../config/defaults.ts";
-import { PROBE_DEFAULTS } from "../../core/control/readiness/probes.ts";
-import { DEFAULT_LIMITS, DEFAULT_SETTINGS } from "../../core/settings.ts";
+import { DEFAULT_DETECTORS, DEFAULT_OBSERVERS, DEFAULT_PARSERS, DEFAULT_SOURCES } from "../../config/plugins/defaults.ts";
+import { DEFAULT_LIMITS, DEFAULT_SETTINGS, PROBE_DEFAULTS } from "../../core/settings.ts";
 import { configOf, loaded, POOL, router } from "./support.ts";
 
 describe("a config with nothing but a pool", () => {
@@ -28,7 +21,15 @@ describe("a config with nothing but a pool", () => {
       endpoints: [{ name: "gpu1-8000", url: "http://gpu1:8000", labels: {} }],
       probes: PROBE_DEFAULTS,
     });
-    assert.deepEqual(config.profile, DEFAULT_PROFILE);
+    assert.deepEqual(config.profile, {
+      name: "default",
+      plugins: [
+        { pluginRef: "ready" },
+        { pluginRef: "serves-model" },
+        { pluginRef: "outstanding-work", weight: 1 },
+        { pluginRef: "max-score" },
+      ],
+    });
     assert.deepEqual(config.rewrites, []);
     assert.deepEqual(config.settings, DEFAULT_SETTINGS);
     const names = config.plugins.map(({ name }) => name);

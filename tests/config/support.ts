@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import type { RouterConfig } from "../../config/config.ts";
-import { DEFAULT_DETECTORS, DEFAULT_OBSERVERS } from "../../config/defaults.ts";
 import { type LoadedConfig, loadTexts } from "../../config/load.ts";
-import { formatProblem } from "../../config/problems.ts";
+import { DEFAULT_DETECTORS, DEFAULT_OBSERVERS } from "../../config/plugins/defaults.ts";
+import { formatProblem } from "../../config/read/problems.ts";
 import { z } from "../../core/contract/options.ts";
 import { type Definition, defineDiscovery, defineParser, type PluginKind } from "../../core/contract/plugin.ts";
 

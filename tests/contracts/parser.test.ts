@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
 import { readJsonBody } from "../../core/body/json-body.ts";
-import type { Span } from "../../core/contract/request.ts";
+import type { Span } from "../../core/contract/span.ts";
 import { builtInsOf } from "./pools.ts";
 
 const PROMPTS = [

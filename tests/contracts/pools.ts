@@ -1,4 +1,4 @@
-import { ownTypes } from "../../config/instances.ts";
+import { ownTypes } from "../../config/plugins/instances.ts";
 import type { Endpoint } from "../../core/contract/endpoint.ts";
 import type { AdapterFacts, LoadView } from "../../core/contract/load-view.ts";
 import type { Definition, PluginKind, PluginKinds } from "../../core/contract/plugin.ts";

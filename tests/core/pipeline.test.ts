@@ -2,72 +2,56 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Profile } from "../../core/active-config.ts";
 import type { Endpoint } from "../../core/contract/endpoint.ts";
-import { asRouterError, RouterError } from "../../core/contract/errors.ts";
+import { asRouterError } from "../../core/contract/errors.ts";
 import type { LoadView } from "../../core/contract/load-view.ts";
 import type { InferenceRequest } from "../../core/contract/request.ts";
-import { decide, PipelineRun } from "../../core/pipeline.ts";
-import type { Admission, Applicant } from "../../core/stages/admit.ts";
+import { decide } from "../../core/decide/decide.ts";
+import { route, routeAgain } from "../../core/pipeline.ts";
+import { Ticket } from "../../core/request/ticket.ts";
+import type { Run } from "../../core/run.ts";
 import { factsOf } from "../../core/state/facts.ts";
 import { writeFacts } from "../../core/state/facts-document.ts";
-import { Lease } from "../../core/state/lease.ts";
 import { LoadTable } from "../../core/state/load.ts";
 import { builtInsOf } from "../contracts/pools.ts";
 import { makeEndpoint, makeEndpoints, makeHeaders, makePrefix, makeRequest, seededRandom } from "../support/endpoints.ts";
 import { FakeClock } from "../support/fake-clock.ts";
+import { shownTries } from "../support/forward.ts";
 import { deepFreeze } from "../support/freeze.ts";
-import { MemoryPlane, type MemoryPlaneOptions, makeIncoming } from "../support/memory-plane.ts";
+import { MemoryParts, type MemoryPartsOptions, makeIncoming } from "../support/memory-parts.ts";
 import { RecordedResponse } from "../support/recorded-response.ts";
-import { outstanding } from "../support/router.ts";
 import { jsonAnswer } from "../support/scripted-replica.ts";
 
 const BODY = '{"model":"base","messages":[{"role":"user","content":"hello"}]}';
 const OK = jsonAnswer("{}");
 const named = <Plugin>(name: string, plugin: Plugin) => ({ name, type: name, plugin });
 
-/** Holds whoever applies until the test lets it go on. */
-class Gate implements Admission {
-  readonly waiting: Applicant[] = [];
-  readonly left: Applicant[] = [];
-
-  apply(applicant: Applicant): void {
-    this.waiting.push(applicant);
-  }
-
-  leave(applicant: Applicant): void {
-    this.left.push(applicant);
-  }
+/** A request whose body is complete, not yet on its way. */
+function makeRun(options: MemoryPartsOptions = {}, body = BODY) {
+  const parts = new MemoryParts(options);
+  const incoming = makeIncoming(body);
+  const ticket = new Ticket(incoming.id, "POST", parts.clock.now());
+  const buffer = { hold: () => assert.fail("nothing mirrors it") };
+  const run: Run = { ticket, incoming, buffer, config: parts.config, parts, response: new RecordedResponse() };
+  return { parts, ticket, run };
 }
 
-/** Lets one go on at a time, the next as soon as that one leaves. */
-class Turnstile extends Gate {
-  override apply(applicant: Applicant): void {
-    super.apply(applicant);
-    if (this.waiting.length === 1) applicant.admitted();
-  }
-
-  override leave(applicant: Applicant): void {
-    super.leave(applicant);
-    this.waiting.shift();
-    this.waiting[0]?.admitted();
-  }
-}
-
-/** A run over a plane in memory, begun; whoever ends it closes it, as the intake does. */
-function begin(options: MemoryPlaneOptions = {}, body = BODY, plane = new MemoryPlane(options)) {
-  const response = new RecordedResponse();
+/** Sends it on its way; returns how it was told that it is over. */
+function send(run: Run): readonly string[] {
   const ends: string[] = [];
-  const end = (how: string) => {
-    ends.push(how);
-    run.close();
-  };
-  const owner = {
+  const forward = route(run, {
     bodyDelivered() {},
-    completed: () => end("complete"),
-    failed: (thrown: unknown) => end(asRouterError(thrown).code),
-  };
-  const run: PipelineRun = new PipelineRun(makeIncoming(body), plane.config, plane, response, owner);
-  run.begin();
-  return { plane, response, run, ends };
+    completed: () => void ends.push("complete"),
+    failed: ({ code }) => void ends.push(code),
+    missedTarget() {
+      try {
+        routeAgain(run, forward);
+      } catch (thrown) {
+        ends.push(asRouterError(thrown).code);
+      }
+    },
+  });
+  forward.begin(run.ticket.times.decidedAtMs);
+  return ends;
 }
 
 describe("a request's way", () => {
@@ -76,13 +60,6 @@ describe("a request's way", () => {
     const names = (endpoints: readonly Endpoint[]) => endpoints.map(({ name }) => name).join(" ");
     const note = (stage: string, { model, target }: Pick<InferenceRequest, "model" | "target">) =>
       seen.push(`${stage}: ${model} as ${target}`);
-    const admission: Admission = {
-      apply(applicant) {
-        note("admit", applicant.request);
-        applicant.admitted();
-      },
-      leave: () => void seen.push("leave"),
-    };
     const profile: Partial<Profile> = {
       filters: [
         named("filter", {
@@ -120,122 +97,78 @@ describe("a request's way", () => {
         return { target: "adapter", rule: "r" };
       },
     });
-    const { plane, ends } = begin({ endpoints: makeEndpoints(3), admission, profile, rewriters: [rewriter] });
-    plane.upstreamOf(makeEndpoint(2)).send(OK);
+    const { parts, run } = makeRun({ endpoints: makeEndpoints(3), profile, rewriters: [rewriter] });
+    const ends = send(run);
+    parts.upstreamOf(makeEndpoint(2)).send(OK);
     assert.deepEqual(seen, [
       "draw for base",
-      "admit: base as adapter",
       "filter e0 e1 e2: base as adapter",
       "score e1 e2: base as adapter",
       "pick of e1 e2 by 0 0.5",
       "sent to e2: base as adapter",
-      "leave",
     ]);
     assert.deepEqual(ends, ["complete"]);
-    const sent = plane.upstreamOf(makeEndpoint(2)).socket.takeWritten().toString();
+    const sent = parts.upstreamOf(makeEndpoint(2)).socket.takeWritten().toString();
     assert.ok(sent.endsWith(`\r\n\r\n${BODY.replace("base", "adapter")}`), sent);
   });
 
-  it("ends where it can't be understood: nobody is asked to admit it", () => {
-    const gate = new Gate();
-    assert.throws(() => begin({ admission: gate }, '{"messages":[]}'), { code: "missing_model" });
-    assert.deepEqual(gate.waiting, []);
+  it("ends where it can't be understood: nothing is decided", () => {
+    const { ticket, run } = makeRun({}, '{"messages":[]}');
+    assert.throws(() => send(run), { code: "missing_model" });
+    assert.deepEqual([ticket.request, ticket.decision], [undefined, undefined]);
   });
 
   const dead: readonly (readonly [name: string, profile: Partial<Profile>, end: string, hasDecision: boolean])[] = [
     ["nobody may serve it", { filters: [named("none", { filter: () => [] })] }, "no_ready_endpoint", true],
     ["a plugin fails it", { picker: named("broken", { pick: () => [] }) }, "plugin_fault", false],
   ];
-  for (const [name, profile, end, hasDecision] of dead) {
-    it(`ends where ${name}: nothing is sent, and its place is free`, () => {
-      const gate = new Gate();
-      const { plane, run, ends } = begin({ admission: gate, profile });
-      gate.waiting[0]?.admitted();
-      assert.deepEqual(ends, [end]);
-      assert.equal(run.decision !== undefined, hasDecision);
-      assert.equal(plane.upstreamOf(makeEndpoint(0)).sockets.length, 0);
-      assert.deepEqual(gate.left, [run]);
+  for (const [name, profile, code, hasDecision] of dead) {
+    it(`ends where ${name}: nothing is sent`, () => {
+      const { parts, ticket, run } = makeRun({ profile });
+      assert.throws(() => send(run), { code });
+      assert.equal(ticket.decision !== undefined, hasDecision);
+      assert.equal(parts.upstreamOf(makeEndpoint(0)).sockets.length, 0);
     });
   }
 });
 
-describe("a request that waits to be admitted", () => {
-  it("is decided on what is known once it is", async () => {
-    const gate = new Gate();
-    const seenBusy: number[] = [];
-    const filters = [
-      named("busy", {
-        filter(_request: InferenceRequest, candidates: readonly Endpoint[], load: LoadView) {
-          seenBusy.push(...candidates.map(({ slot }) => load.remainingPrefill(slot)));
-          return candidates;
-        },
-      }),
-    ];
-    const { plane, run } = begin({ admission: gate, profile: { filters } });
-    const [old, fresh] = [makeEndpoint(0), makeEndpoint(1)];
-    plane.facts = factsOf([fresh]);
-    const lease = new Lease(plane.load, fresh.slot, { tokens: 1_000, hasFirstByte: true }, 0, plane.clock.now());
-    await plane.clock.advance(10);
-    assert.deepEqual(seenBusy, [], "nothing is decided yet");
-    gate.waiting[0]?.admitted();
-    assert.deepEqual(run.decision?.endpoints, [fresh]);
-    assert.equal(plane.upstreamOf(old).sockets.length, 0);
-    assert.equal(plane.upstreamOf(fresh).sockets.length, 1);
-    assert.equal(plane.load.inFlight[fresh.slot], 2);
-    assert.ok(seenBusy.length === 1 && seenBusy[0]! > 0 && seenBusy[0]! < 1_000, `the load of that moment, not ${seenBusy}`);
-    run.close();
-    lease.release(plane.clock.now());
-    assert.deepEqual(outstanding(plane), { inFlight: 0, prefillTokens: 0 });
+describe("a request whose target no replica has after all", () => {
+  const MISSING = jsonAnswer('{"error":{"message":"The model `v1` does not exist."}}', "404 Not Found");
+  /** Lets through those that list the target, or have not said that they do not have it. */
+  const mayHave = named("may-have", {
+    filter: ({ target }: InferenceRequest, candidates: readonly Endpoint[], load: LoadView) =>
+      candidates.filter(({ slot, models }) => models.has(target) || load.unlisted(slot, target)?.standing !== "refused"),
   });
 
-  it("that leaves frees its place once and is never sent, even where it is admitted after that", () => {
-    const gate = new Gate();
-    const { plane, run, ends } = begin({ admission: gate });
-    run.drained();
-    const delivery = run.close();
-    assert.deepEqual(gate.left, [run]);
-    gate.waiting[0]?.admitted();
-    gate.waiting[0]?.refused(new RouterError("saturated", "Come back later."));
-    assert.deepEqual([delivery.attempts, delivery.status], [[], 0]);
-    assert.deepEqual(ends, [], "whoever closed it knows");
-    assert.equal(run.decision, undefined);
-    assert.equal(plane.upstreamOf(makeEndpoint(0)).sockets.length, 0);
-    assert.deepEqual(outstanding(plane), { inFlight: 0, prefillTokens: 0 });
-    assert.deepEqual(gate.left, [run]);
+  /** A rule that draws v1 first, and v2 from then on; e0 and e1 list v2. */
+  function missV1(onUnavailable: "redistribute" | "refuse") {
+    const draws = ["v1", "v2"];
+    const targets = draws.map((name) => ({ name, weight: 1 }));
+    const rewriter = named("rewriter", {
+      clientModels: ["base"],
+      mappings: [{ name: "food", models: ["base"], targets, onUnavailable }],
+      draw: () => ({ target: draws.shift() ?? "v2", rule: "food" }),
+    });
+    const endpoints = [0, 1].map((slot) => makeEndpoint(slot, { models: ["v2"] }));
+    const world = makeRun({ endpoints, rewriters: [rewriter], profile: { filters: [mayHave] } });
+    const ends = send(world.run);
+    const [e0, e1] = endpoints.map((endpoint) => world.parts.upstreamOf(endpoint));
+    e0!.send(MISSING);
+    e1!.send(MISSING);
+    return { ...world, ends, e0: e0! };
+  }
+
+  it("gets another target of a rule that redistributes, and is sent with that", () => {
+    const { ticket, ends, e0 } = missV1("redistribute");
+    e0.send(OK);
+    assert.deepEqual(shownTries(ticket), ["e0 404", "e1 404", "e0 200"]);
+    assert.deepEqual([ticket.request?.target, ticket.decision?.target, ends], ["v2", "v2", ["complete"]]);
+    assert.match(e0.socket.takeWritten().toString(), /"model":"v2"/);
   });
 
-  it("that is refused ends with that error", () => {
-    const gate = new Gate();
-    const { plane, run, ends } = begin({ admission: gate });
-    gate.waiting[0]?.refused(new RouterError("saturated", "Come back later."));
-    assert.deepEqual(ends, ["saturated"]);
-    assert.deepEqual(gate.left, [run]);
-    assert.equal(plane.upstreamOf(makeEndpoint(0)).sockets.length, 0);
-  });
-
-  it("keeps its place until its response is over", () => {
-    const gate = new Gate();
-    const { plane, run } = begin({ admission: gate });
-    gate.waiting[0]?.admitted();
-    plane.upstreamOf(makeEndpoint(0)).send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{");
-    assert.deepEqual(gate.left, []);
-    plane.upstreamOf(makeEndpoint(0)).send("}");
-    assert.deepEqual(gate.left, [run]);
-  });
-
-  it("finds what the one before it had free: its connection and its share of the load", () => {
-    const [e0] = makeEndpoints(1);
-    const options = { admission: new Turnstile(), limits: { upstreamConnections: 1 } };
-    const { plane, run: first } = begin(options);
-    const { run: second } = begin(options, BODY, plane);
-    plane.upstreamOf(e0!).accept();
-    assert.equal(second.decision, undefined, "it waits");
-    first.close();
-    assert.equal(plane.upstreamOf(e0!).sockets.length, 2);
-    assert.deepEqual(
-      second.close().attempts.map(({ endpoint, result }) => [endpoint, result]),
-      [["e0", "aborted"]],
-    );
+  it("ends where its rule does not", () => {
+    const { ticket, ends } = missV1("refuse");
+    assert.deepEqual([shownTries(ticket), ends], [["e0 404", "e1 404"], ["no_ready_endpoint"]]);
   });
 });
 
@@ -264,7 +197,7 @@ describe("a decision", () => {
     const clock = new FakeClock();
     const table = new LoadTable();
     for (const [i, { slot }] of [...endpoints, ...endpoints, ...endpoints].entries()) {
-      new Lease(table, slot, { tokens: 300 * (i + 1), hasFirstByte: i % 2 === 0 }, 0, clock.now());
+      table.begin(slot, { tokens: 300 * (i + 1), hasFirstByte: i % 2 === 0 }, clock.now());
       await clock.advance(7);
     }
     table.scraped(0, { waiting: 3, running: 2, kvUsage: 0.4 }, clock.now());

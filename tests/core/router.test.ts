@@ -53,7 +53,7 @@ describe("a router", () => {
     await clock.advance(0);
     assert.deepEqual(await Promise.all(waiting), [true, true]);
     assert.equal(await router.whenReady(0), true);
-    assert.deepEqual([...router.facts.served], ["m"]);
+    assert.deepEqual([...router.pool.facts.served], ["m"]);
   });
 
   it("says when nobody was available in time, and waits no longer", async () => {
@@ -72,18 +72,18 @@ describe("a router", () => {
     const [old, moved] = [await startReplica(), await startReplica()];
     discovery.tell({ a: old.url });
     await clock.advance(0);
-    await waitUntil(() => router.facts.served.size > 0);
-    const [before] = router.facts.endpoints;
+    await waitUntil(() => router.pool.facts.served.size > 0);
+    const [before] = router.pool.facts.endpoints;
     assert.equal((await ask()).status, 200);
-    assert.equal(router.connectionsTo(before!), 1);
-    assert.equal(router.prefixIndex?.slots.length, 1);
+    assert.equal(router.pool.connectionsTo(before!), 1);
+    assert.equal(router.pool.prefixStats?.slots.length, 1);
     discovery.tell({ a: moved.url });
     await clock.advance(0);
-    await waitUntil(() => router.facts.served.size > 0);
-    const [now] = router.facts.endpoints;
+    await waitUntil(() => router.pool.facts.served.size > 0);
+    const [now] = router.pool.facts.endpoints;
     assert.equal(now?.slot, before?.slot);
-    assert.equal(router.connectionsTo(now!), 0);
-    assert.deepEqual(router.prefixIndex?.slots, []);
+    assert.equal(router.pool.connectionsTo(now!), 0);
+    assert.deepEqual(router.pool.prefixStats?.slots, []);
     await waitUntil(() => old.sockets.size === 0);
     assert.equal((await ask()).status, 200);
     assert.deepEqual([old.requests.length, moved.requests.length], [1, 1]);
@@ -97,7 +97,7 @@ describe("a router", () => {
     await clock.advance(0);
     assert.equal(await waiting, true);
     await ask();
-    assert.equal(router.connectionsTo(router.facts.endpoints[0]!), 1);
+    assert.equal(router.pool.connectionsTo(router.pool.facts.endpoints[0]!), 1);
     await end();
     await waitUntil(() => replica.sockets.size === 0);
     assert.equal(clock.pending, 0);

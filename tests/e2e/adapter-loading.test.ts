@@ -85,7 +85,7 @@ const asked = ({ replicas }: World) => replicas.map(({ seen }) => seen.requests.
 
 const loaded = ({ replicas }: World) => replicas.map(({ adapters }) => [...adapters.loaded.keys()]);
 
-const isServed = ({ router }: World, name: string) => router.router.facts.served.has(name);
+const isServed = ({ router }: World, name: string) => router.router.pool.facts.served.has(name);
 
 describe("a target that no replica lists", () => {
   it("is loaded by the first request for it, and the list is read at once", async () => {
@@ -115,9 +115,9 @@ describe("a target that no replica lists", () => {
     await waitUntil(() => isServed(world, "v1"));
     const first = loaded(world).findIndex((names) => names.length > 0);
     await world.replicas[first]!.faults.set("hang", true, { times: 1 });
-    world.router.router.load.unlisted.loaded(1, false);
+    world.router.router.pool.load.unlisted.loaded(1, false);
     const waiting = ask(world).catch(() => undefined);
-    await waitUntil(() => world.router.router.load.inFlight[first] === 1);
+    await waitUntil(() => world.router.router.pool.load.inFlight[first] === 1);
     assert.equal((await ask(world)).status, 200);
     assert.deepEqual(loaded(world), [["v1"], ["v1"]]);
     await world.replicas[first]!.close();

@@ -97,8 +97,8 @@ describe("adapters", () => {
     const prompt = "All reviews of the soup of the day, in full. ".repeat(100);
     await ask(router, "food-v1", prompt);
     const entries = (model: string) => {
-      const before = router.router.prefixIndex?.entries ?? 0;
-      return ask(router, model, prompt).then(() => (router.router.prefixIndex?.entries ?? 0) - before);
+      const before = router.router.pool.prefixStats?.entries ?? 0;
+      return ask(router, model, prompt).then(() => (router.router.pool.prefixStats?.entries ?? 0) - before);
     };
     assert.equal(await entries("food-v1"), 0);
     assert.ok((await entries("food-v2")) > 0);
@@ -108,7 +108,7 @@ describe("adapters", () => {
     const { router } = await setUp([["food-v1"], ["food-v1"], ["food-v1"]]);
     const first = await ask(router, "base", "hello");
     assert.equal(Buffer.from(first.session, "base64").toString("utf8"), first.endpoint);
-    const other = router.router.facts.endpoints.find(({ name }) => name !== first.endpoint)!;
+    const other = router.router.pool.facts.endpoints.find(({ name }) => name !== first.endpoint)!;
     const session = Buffer.from(other.name).toString("base64");
     for (let i = 0; i < 5; i++) {
       const { endpoint, session: again } = await ask(router, "base", "hello", { "X-Session-Token": session });
@@ -119,6 +119,6 @@ describe("adapters", () => {
   it("the index is as large as the replica says its cache is", async () => {
     const { router } = await setUp([["food-v1"]]);
     await ask(router, "base", "a prompt that is long enough to be indexed. ".repeat(50));
-    await waitUntil(() => router.router.prefixIndex?.slots[0]?.capacityTokens === 65_536);
+    await waitUntil(() => router.router.pool.prefixStats?.slots[0]?.capacityTokens === 65_536);
   });
 });

@@ -24,11 +24,11 @@ describe("a replica that neither accepts nor refuses connections", () => {
     await hole.swallow();
     const answers = await Promise.all(Array.from({ length: 20 }, () => exchange(router.port, chatPost())));
     for (const answer of answers) assert.equal(readAnswer(answer).status, 200);
-    const holeName = router.router.facts.endpoints[0]!.name;
+    const holeName = router.router.pool.facts.endpoints[0]!.name;
     const attempts = router.log.flatMap((line) => line.attempts.filter(({ endpoint }) => endpoint === holeName));
     assert.ok(attempts.length > 0);
     for (const { result } of attempts) assert.equal(result, "connect-timeout");
-    assert.notEqual(router.router.facts.endpoints[0]!.phase, "ready");
+    assert.notEqual(router.router.pool.facts.endpoints[0]!.phase, "ready");
     await assertIdle(router);
   });
 

@@ -33,7 +33,7 @@ describe("an endpoint that is replaced while a request is still being sent", () 
       },
     ]);
     const [old, fresh] = [replicas[0]!, replicas[1]!];
-    const endpoint = () => router.router.facts.endpoints[0]!;
+    const endpoint = () => router.router.pool.facts.endpoints[0]!;
     const body = `{"model":"m","messages":[{"role":"user","content":"${"once upon a time ".repeat(500)}"}]}`;
     const request = postBytes(CHAT, body, "Expect: 100-continue\r\n");
     const bodyStart = request.indexOf("\r\n\r\n") + 4;
@@ -55,7 +55,7 @@ describe("an endpoint that is replaced while a request is still being sent", () 
     client.send(request.slice(half));
 
     await waitUntil(() => fresh.requests.length === 1);
-    assert.equal(router.router.load.inFlight[slot], 1);
+    assert.equal(router.router.pool.load.inFlight[slot], 1);
     const { prefillTokens } = outstanding(router.router);
     assert.ok(prefillTokens > 1_000, "it is not believed to hold what the old one held");
     finish();

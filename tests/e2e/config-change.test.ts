@@ -104,7 +104,7 @@ describe("requests under way", () => {
     const client = await openClient(router.port);
     const request = chatPost();
     client.send(request.slice(0, -1));
-    await waitUntil(() => router.router.memory.bodyBytes > 0);
+    await waitUntil(() => router.router.gate.memory.bodyBytes > 0);
     await replace({ spec: `${plugin("two")}  responseHeaders: false\n` });
     client.send(request.slice(-1));
     assert.match(await client.until((text) => text.endsWith("}")), /x-signalbox-endpoint/);
@@ -126,7 +126,7 @@ describe("requests under way", () => {
     while (open.length === 0) await exchange(router.port, chatPost());
     await replace({ spec: plugin("two") }, [staying.url]);
     assert.deepEqual(
-      router.router.facts.endpoints.map(({ url }) => url.port),
+      router.router.pool.facts.endpoints.map(({ url }) => url.port),
       [staying.port],
     );
     for (let n = 0; n < 3; n++) assert.equal(readAnswer(await exchange(router.port, chatPost())).status, 200);
@@ -151,16 +151,16 @@ describe("what the router knows", () => {
     for (let n = 0; n < 3; n++) await exchange(router.port, long());
     await assertIdle(router);
     const { router: own } = router;
-    const [before] = own.facts.endpoints;
-    const { prefixIndex } = own;
-    const connections = own.connectionsTo(before!);
+    const [before] = own.pool.facts.endpoints;
+    const prefixIndex = own.pool.prefixStats;
+    const connections = own.pool.connectionsTo(before!);
     assert.ok(connections > 0 && prefixIndex!.entries > 0);
     await replace({ spec: spec("two") });
-    assert.deepEqual(own.facts.endpoints, [before]);
-    assert.deepEqual(own.prefixIndex, prefixIndex);
-    assert.equal(own.connectionsTo(before!), connections);
+    assert.deepEqual(own.pool.facts.endpoints, [before]);
+    assert.deepEqual(own.pool.prefixStats, prefixIndex);
+    assert.equal(own.pool.connectionsTo(before!), connections);
     await exchange(router.port, long());
-    assert.equal(own.connectionsTo(before!), connections);
+    assert.equal(own.pool.connectionsTo(before!), connections);
     assert.deepEqual(events, ["one finished 1", "one finished 2", "one finished 3", "one disposed", "two finished 4"]);
     assert.deepEqual(
       replicas[0]!.requests.map(({ indexOnConnection }) => indexOnConnection),
@@ -209,10 +209,11 @@ describe("a config that can't be built", () => {
       const { router, events, replace } = await setUp([answerOk]);
       await exchange(router.port, chatPost());
       await waitUntil(() => events.length === 1);
-      const { config: before, facts } = router.router;
+      const { config: before, pool } = router.router;
+      const { facts } = pool;
       await assert.rejects(replace(config), { message });
       assert.equal(router.router.config, before);
-      assert.equal(router.router.facts, facts);
+      assert.equal(router.router.pool.facts, facts);
       await exchange(router.port, chatPost());
       await waitUntil(() => events.length === 2);
       assert.deepEqual(events, ["one finished 1", "one finished 2"]);

@@ -6,6 +6,7 @@ import { LLHTTP_DIFFERENCES } from "../support/llhttp-differences.ts";
 import { MemoryRouter } from "../support/memory-router.ts";
 import { openClient } from "../support/raw-client.ts";
 import { startTestRouter, type TestRouter } from "../support/router.ts";
+import { offsets } from "../support/sample.ts";
 import { jsonAnswer, type ScriptedReplica, startScriptedReplica } from "../support/scripted-replica.ts";
 import { answersIn } from "../support/whole-answer.ts";
 import { cut, singles, transcribe } from "../support/wire-transcript.ts";
@@ -60,7 +61,7 @@ describe("llhttp's requests in its strict modes", () => {
         { statuses: statusesOf(whole.received, one), delivered, isClosed: whole.isClosed },
         expectedOf(one, bytes),
       );
-      for (let at = 1; at < bytes.length; at++) {
+      for (const at of offsets(1, bytes.length)) {
         assert.deepEqual(await memory.exchange(cut(bytes, [at]), "paced"), whole, `split at ${at}`);
       }
       assert.deepEqual(await memory.exchange(singles(bytes), "burst"), whole, "byte by byte");

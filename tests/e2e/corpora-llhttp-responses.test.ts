@@ -7,6 +7,7 @@ import { LLHTTP_DIFFERENCES } from "../support/llhttp-differences.ts";
 import { type Exchange, type MemoryAnswer, MemoryRouter } from "../support/memory-router.ts";
 import { openClient, postBytes } from "../support/raw-client.ts";
 import { startTestRouter, type TestRouter, waitUntil } from "../support/router.ts";
+import { offsets } from "../support/sample.ts";
 import { type ScriptedReplica, startScriptedReplica } from "../support/scripted-replica.ts";
 import { answersIn } from "../support/whole-answer.ts";
 import { cut, singles, transcribe } from "../support/wire-transcript.ts";
@@ -69,7 +70,7 @@ describe("llhttp's responses in its strict modes", () => {
       };
       const whole = await seen([one.bytes]);
       assertOutcome(whole, expected);
-      for (let at = 1; at < one.bytes.length; at++) {
+      for (const at of offsets(1, one.bytes.length)) {
         const split = await seen(cut(one.bytes, [at]));
         assertOutcome(split, expected, `split at ${at}`);
         assert.deepEqual(split.headers, whole.headers);

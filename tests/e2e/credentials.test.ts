@@ -54,10 +54,10 @@ describe("a replica that was started with a key", () => {
 
   it("without it never gets ready, and the reason is told", async () => {
     const router = await startTestRouter([replica.url], { ready: 0 });
-    const endpoint = router.router.facts.endpoints[0]!;
-    for (let tries = 0; tries < 200 && router.router.probeFailure(endpoint) === ""; tries++)
+    const endpoint = router.router.pool.facts.endpoints[0]!;
+    for (let tries = 0; tries < 200 && router.router.control.probeFailure(endpoint) === ""; tries++)
       await new Promise((resolve) => setTimeout(resolve, 10));
-    assert.equal(router.router.probeFailure(endpoint), "status 401");
+    assert.equal(router.router.control.probeFailure(endpoint), "status 401");
     await router.close();
   });
 });

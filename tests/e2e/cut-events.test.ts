@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import type { Socket } from "node:net";
 import { describe, it } from "node:test";
 import type { Dialect } from "../../core/contract/errors.ts";
+import { MOST_HELD_BYTES } from "../../core/stream/whole-events.ts";
 import { readEventSource } from "../support/event-source.ts";
 import { openClient, postBytes } from "../support/raw-client.ts";
 import { setUp } from "../support/scripted-pool.ts";
@@ -50,19 +52,49 @@ describe("a replica that dies inside an event", async () => {
     });
   }
 
-  it("gives a plain reader of events JSON only, and the error as the last of it", async () => {
+  it("gives a plain reader of events the whole ones, and the error as the last of them", async () => {
     const { router } = await setUp([
       (_request, socket) =>
         void socket.end(STREAM_HEAD + chunkOf('data: {"id":1}\n\ndata: {"choices":[{"delta":{"content":"hel')),
     ]);
     const events = readEventSource(await brokenBody(router.port, "/v1/chat/completions"));
-    const documents = events.map(({ data }) => JSON.parse(data) as { error?: { code: string }; choices?: unknown });
+    const documents = events.map(({ data }) => JSON.parse(data) as { error?: { code: string }; id?: number });
     assert.deepEqual(
-      documents.map(({ error }) => error?.code),
-      [undefined, "upstream_reset", "upstream_reset"],
+      documents.map(({ id, error }) => id ?? error?.code),
+      [1, "upstream_reset"],
     );
-    assert.deepEqual(documents[1]?.choices, [{ delta: { content: "hel" } }]);
-    assert.deepEqual(Object.keys(documents[2] ?? {}), ["error"]);
+  });
+
+  it("that was too long to wait for its end: all that came, no words of ours, and a visible break", async () => {
+    const sent = `data: {"id":1}\n\ndata: {"text":"${"x".repeat(MOST_HELD_BYTES)}`;
+    const { router } = await setUp([(_request, socket) => void socket.end(STREAM_HEAD + chunkOf(sent))]);
+    const body = await brokenBody(router.port, "/v1/chat/completions");
+    assert.equal(body.toString(), sent);
+    const fetch = async () => brokenResponse(body);
+    assert.equal(await whatSdkSees("openai", { url: router.url, fetch }), "TypeError");
+  });
+});
+
+describe("a compressed stream, whose events can't be seen", () => {
+  it("is passed on as it comes, with no word of ours in it, to its end or to a visible break", async () => {
+    const head = STREAM_HEAD.replace("\r\n\r\n", "\r\nContent-Encoding: gzip\r\n\r\n");
+    const replicas: Socket[] = [];
+    const { router } = await setUp(
+      [
+        (_request, socket) => {
+          replicas.push(socket);
+          socket.write(head + chunkOf("compressed"));
+        },
+      ],
+      { spec: "  keepAlive: { periodSeconds: 0.01, paths: [/v1/chat/completions] }" },
+    );
+    const client = await openClient(router.port);
+    client.send(postBytes("/v1/chat/completions", '{"model":"m","messages":[],"stream":true}'));
+    await client.until((text) => text.includes("compressed"));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    replicas[0]?.destroy();
+    const { body, isComplete } = wholeAnswer(await client.closed());
+    assert.deepEqual([body, isComplete], ["compressed", false]);
   });
 });
 

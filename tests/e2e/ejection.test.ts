@@ -55,22 +55,22 @@ async function setUp(spec = "", count = 4): Promise<{ router: TestRouter; replic
   return { router, replicas };
 }
 
-const first = ({ router }: TestRouter) => router.facts.endpoints[0]!;
+const first = ({ router }: TestRouter) => router.pool.facts.endpoints[0]!;
 
 it("an ejected replica is tried with single requests, and returns when one succeeds", async () => {
   const { router, replicas } = await setUp("  ejection: { baseSeconds: 0.5, warmUpTokens: 500 }\n");
   await setFaults(replicas[0]!, { reset: true });
   await countFailed(router, 60);
   await waitUntil(() => first(router).isOnTrial);
-  const ejections = router.router.ejectionsOf(first(router));
+  const ejections = router.router.control.ejections.countOf(first(router));
   assert.equal(await countFailed(router, 40), 1);
-  assert.equal(router.router.ejectionsOf(first(router)), ejections + 1);
+  assert.equal(router.router.control.ejections.countOf(first(router)), ejections + 1);
 
   // What it refuses without working on it goes to a spare.
   await setFaults(replicas[0]!, { reset: false, status: 503 });
   await waitUntil(() => first(router).isOnTrial);
   assert.equal(await countFailed(router, 40), 0);
-  assert.equal(router.router.ejectionsOf(first(router)), ejections + 2);
+  assert.equal(router.router.control.ejections.countOf(first(router)), ejections + 2);
   assert.ok(router.log.some(({ attempts }) => attempts.length === 2 && attempts[0]?.result === 503));
 
   await setFaults(replicas[0]!, { status: false });
@@ -87,7 +87,7 @@ describe("what ejects nobody", () => {
     for (const replica of replicas) await setFaults(replica, { status: 500 });
     for (let i = 0; i < 12; i++) assert.equal(await chat(router, 7), false);
     assert.deepEqual(
-      router.router.facts.endpoints.map(({ phase }) => phase),
+      router.router.pool.facts.endpoints.map(({ phase }) => phase),
       ["ready", "ready", "ready"],
     );
   });
@@ -98,7 +98,7 @@ describe("what ejects nobody", () => {
     await setFaults(replicas[1]!, { status: 429 });
     await countFailed(router, 40);
     assert.deepEqual(
-      router.router.facts.endpoints.map(({ phase }) => phase),
+      router.router.pool.facts.endpoints.map(({ phase }) => phase),
       ["ready", "ready"],
     );
   });

@@ -38,7 +38,7 @@ describe("a replica that can't be connected to", () => {
     for (const socket of replicas[0]!.sockets) socket.destroy();
     await exchange(router.port, post());
     await replicas[0]!.listenAgain();
-    await waitUntil(() => router.router.facts.endpoints.every((endpoint) => endpoint.isAvailable));
+    await waitUntil(() => router.router.pool.facts.endpoints.every((endpoint) => endpoint.isAvailable));
     assert.equal(readAnswer(await exchange(router.port, post())).status, 200);
   });
 });
@@ -82,38 +82,34 @@ describe("a stream that breaks", () => {
       socket.write(STREAM_HEAD + chunkOf(event(1)) + chunkOf(event(2)));
       setTimeout(() => finish(socket), 20);
     };
-  const cases: readonly { name: string; script: Script; path?: string; open: string; error: RegExp }[] = [
-    { name: "between events, by FIN", script: broken((s) => s.end()), open: event(2), error: /data: \{"error":/ },
-    { name: "between events, by RST", script: broken((s) => s.resetAndDestroy()), open: event(2), error: /data: \{"error":/ },
+  const cases: readonly { name: string; script: Script; path?: string; error: RegExp }[] = [
+    { name: "between events, by FIN", script: broken((s) => s.end()), error: /data: \{"error":/ },
+    { name: "between events, by RST", script: broken((s) => s.resetAndDestroy()), error: /data: \{"error":/ },
     {
       name: "inside an event",
       script: broken((s) => s.end(chunkOf('data: {"n":3'))),
-      open: 'data: {"n":3',
-      error: /\n\ndata: \{"error":/,
+      error: /\n\ndata: \{"error":[^\n]*\n\n$/,
     },
     {
       name: "inside a chunk",
       script: broken((s) => s.end("20\r\ndata: {")),
-      open: "data: {",
-      error: /\n\ndata: \{"error":/,
+      error: /\n\ndata: \{"error":[^\n]*\n\n$/,
     },
-    { name: "by bytes that are no chunk", script: broken((s) => s.write("zz\r\n")), open: event(2), error: /data: \{"error":/ },
+    { name: "by bytes that are no chunk", script: broken((s) => s.write("zz\r\n")), error: /data: \{"error":/ },
     {
       name: "on the messages API",
       path: "/v1/messages",
       script: broken((s) => s.end()),
-      open: event(2),
       error: /event: error\r?\ndata: \{"type":"error"/,
     },
     {
       name: "on the responses API",
       path: "/v1/responses",
       script: broken((s) => s.end()),
-      open: event(2),
       error: /event: error\r?\ndata: \{"type":"error"/,
     },
   ];
-  for (const { name, script, path, open, error } of cases) {
+  for (const { name, script, path, error } of cases) {
     it(`${name}: error event, no clean end`, async () => {
       const { router } = await setUp([script]);
       const client = await openClient(router.port);
@@ -123,7 +119,6 @@ describe("a stream that breaks", () => {
       const received = await client.closed();
       const text = wholeAnswer(received);
       assert.ok(text.body.startsWith(event(1) + event(2)), text.body);
-      assert.ok(text.body.includes(open));
       assert.match(text.body, error);
       assert.ok(!text.isComplete, "the chunked body must not be ended");
       assert.ok(!text.body.includes("[DONE]"));

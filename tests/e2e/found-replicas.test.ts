@@ -47,7 +47,7 @@ async function keepCalling(router: TestRouter, isOver: () => boolean): Promise<r
 
 /** Lists two of three replicas at a time, another two in each round, under load; nothing may be lost. */
 async function changeUnderLoad(router: TestRouter, streams: readonly Socket[], list: (replicas: readonly number[]) => void) {
-  const names = () => router.router.facts.endpoints.map(({ name }) => name).join();
+  const names = () => router.router.pool.facts.endpoints.map(({ name }) => name).join();
   await waitUntil(() => readyCount(router.router) === 2);
   const clients = await Promise.all(Array.from({ length: 8 }, () => openClient(router.port)));
   for (const client of clients) client.send(chatPost(STREAM));

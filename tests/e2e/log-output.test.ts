@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { type LogReader, makeLogReader } from "../support/log-reader.ts";
+import { onThisRuntime } from "../support/own-runtime.ts";
 import { exchange, openClient, readAnswer } from "../support/raw-client.ts";
 import { waitUntil } from "../support/router.ts";
 import { type RouterProcess, startRouterProcess } from "../support/router-process.ts";
@@ -187,6 +190,25 @@ describe("the reader of the standard error", () => {
     await assertIdle(router);
     await assertStops(router);
   });
+});
+
+it("a full disk behind the standard output is logged once, and SIGTERM still ends the program", TIMEOUT, async () => {
+  const { command, args } = onThisRuntime(join(import.meta.dirname ?? ".", "..", "..", "core", "cli", "main.ts"));
+  const words = [command, ...args, "start", "--port", "0", "--admin-port", "0", "http://127.0.0.1:9"];
+  const router = spawn("/bin/sh", ["-c", 'exec "$0" "$@" >/dev/full', ...words], { stdio: ["ignore", "ignore", "pipe"] });
+  after(() => router.kill("SIGKILL"));
+  let log = "";
+  router.stderr.on("data", (chunk: Buffer) => {
+    log += chunk.toString();
+  });
+  await waitUntil(() => log.includes("is full"));
+  // The router tries again every 50 ms.
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  process.kill(router.pid!, "SIGTERM");
+  const [code] = (await once(router, "exit")) as [number | null];
+  assert.equal(code, 0);
+  assert.equal(log.split("The disk of the standard output is full").length, 2);
+  assert.match(log, /ENOSPC|No space left/);
 });
 
 it("SIGHUP, SIGUSR1, SIGUSR2, SIGQUIT and SIGPIPE change nothing for an open stream", TIMEOUT, async () => {

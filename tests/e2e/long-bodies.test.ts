@@ -19,7 +19,7 @@ describe("a long body that is slow to scan", () => {
     const client = await openClient(router.port);
     const body = slowBody();
     client.send(post(body));
-    await waitUntil(() => router.router.memory.bodyBytes > 0);
+    await waitUntil(() => router.router.gate.memory.bodyBytes > 0);
     let served = 0;
     while (!isWholeAnswer(client.received)) {
       other.send(HEALTH);
@@ -58,16 +58,16 @@ describe("a long body that is slow to scan", () => {
       assert.equal((json["error"] as { code: string }).code, "invalid_json");
       client.destroy();
     }
-    assert.equal(router.router.memory.bodyBytes, 0);
+    assert.equal(router.router.gate.memory.bodyBytes, 0);
   });
 
   it("whose client leaves is forgotten", async () => {
     const { router, replica } = await setUp([answerOk]);
     const client = await openClient(router.port);
     client.send(post(slowBody()));
-    await waitUntil(() => router.router.memory.bodyBytes > 2 * MIB);
+    await waitUntil(() => router.router.gate.memory.bodyBytes > 2 * MIB);
     client.destroy();
-    await waitUntil(() => router.router.memory.bodyBytes === 0);
+    await waitUntil(() => router.router.gate.memory.bodyBytes === 0);
     await waitUntil(() => router.server.connections === 0);
     assert.equal(replica.requests.length, 0);
   });

@@ -21,7 +21,7 @@ describe("the router's memory for bodies", () => {
       const holder = await openClient(router.port);
       const half = largeChat(3 * MIB);
       holder.send(headOf(path, `Content-Length: ${half.length}`) + half.slice(0, -1));
-      await waitUntil(() => router.router.memory.bodyBytes > 3 * MIB);
+      await waitUntil(() => router.router.gate.memory.bodyBytes > 3 * MIB);
       const refused = await openClient(router.port);
       refused.send(headOf(path, `Expect: 100-continue\r\nContent-Length: ${2 * MIB}`));
       const response = await refused.closed();
@@ -33,7 +33,7 @@ describe("the router's memory for bodies", () => {
       assert.equal(readAnswer(await small.until(isWholeAnswer)).status, 200);
       small.destroy();
       holder.destroy();
-      await waitUntil(() => router.router.memory.bodyBytes === 0);
+      await waitUntil(() => router.router.gate.memory.bodyBytes === 0);
     });
   }
 
@@ -45,7 +45,7 @@ describe("the router's memory for bodies", () => {
     const kept = await openClient(router.port);
     stalled.send(request.slice(0, -1000));
     kept.send(request.slice(0, -1000));
-    await waitUntil(() => router.router.memory.bodyBytes > 2.9 * MIB);
+    await waitUntil(() => router.router.gate.memory.bodyBytes > 2.9 * MIB);
     for (let tries = 0; stalled.received === "" && kept.received === ""; tries++) {
       const next = await openClient(router.port);
       next.send(request);
@@ -57,7 +57,7 @@ describe("the router's memory for bodies", () => {
     assert.match(await cut.until(isWholeAnswer), /^HTTP\/1\.1 503 [\s\S]*"code":"overloaded"/);
     stalled.destroy();
     kept.destroy();
-    await waitUntil(() => router.router.memory.bodyBytes === 0);
+    await waitUntil(() => router.router.gate.memory.bodyBytes === 0);
   });
 
   it("is free while the responses to large bodies are streamed", async () => {
@@ -70,7 +70,7 @@ describe("the router's memory for bodies", () => {
       await client.until((received) => received.includes(event(0)));
       clients.push(client);
     }
-    assert.equal(router.router.memory.bodyBytes, 0);
+    assert.equal(router.router.gate.memory.bodyBytes, 0);
     for (const client of clients) client.destroy();
   });
 
@@ -81,8 +81,8 @@ describe("the router's memory for bodies", () => {
     const reader = await openClient(router.port);
     reader.socket.pause();
     reader.send(chatPost(STREAM));
-    await waitUntil(() => router.router.memory.unreadBytes > 0);
+    await waitUntil(() => router.router.gate.memory.unreadBytes > 0);
     reader.destroy();
-    await waitUntil(() => router.router.memory.unreadBytes === 0);
+    await waitUntil(() => router.router.gate.memory.unreadBytes === 0);
   });
 });

@@ -33,7 +33,11 @@ async function setUpUsual(script: Script) {
   await waitUntil(() => readyCount(router.router) === 2);
   while (replicas.some(({ requests }) => requests.length < USUAL)) await exchange(router.port, chatPost(STREAM));
   isUsual = false;
-  return { router, pass, ejections: () => router.router.facts.endpoints.filter(({ ejection }) => ejection !== undefined).length };
+  return {
+    router,
+    pass,
+    ejections: () => router.router.pool.facts.endpoints.filter(({ ejection }) => ejection !== undefined).length,
+  };
 }
 
 describe("a replica that makes no progress", () => {
@@ -45,7 +49,7 @@ describe("a replica that makes no progress", () => {
     const client = await openClient(router.port);
     client.socket.pause();
     client.send(chatPost(STREAM));
-    await waitUntil(() => router.router.load.inFlight.some((count) => count > 0));
+    await waitUntil(() => router.router.pool.load.inFlight.some((count) => count > 0));
     // Until the bytes have filled whatever takes them.
     await new Promise((resolve) => setTimeout(resolve, 300));
     for (let second = 0; second < 8; second++) {

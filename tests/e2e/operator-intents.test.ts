@@ -50,7 +50,7 @@ describe("a draining endpoint", () => {
     const slow = await openClient(router.port);
     slow.send(postBytes(CHAT, body(',"user":"slow"')));
     await waitUntil(() => finish !== undefined);
-    const busy = router.router.facts.endpoints.find(({ slot }) => router.router.load.inFlight[slot] === 1)!.name;
+    const busy = router.router.pool.facts.endpoints.find(({ slot }) => router.router.pool.load.inFlight[slot] === 1)!.name;
     const session = `X-Session-Token: ${Buffer.from(busy).toString("base64")}\r\n`;
 
     assert.equal((await change(busy, "drain", '{"graceSeconds":60}')).status, 200);
@@ -66,14 +66,14 @@ describe("a draining endpoint", () => {
     finish?.();
     assert.equal(readAnswer(await slow.until(isWholeAnswer)).status, 200);
     slow.destroy();
-    await waitUntil(() => router.router.facts.endpoints.every(({ slot }) => router.router.load.inFlight[slot] === 0));
+    await waitUntil(() => router.router.pool.facts.endpoints.every(({ slot }) => router.router.pool.load.inFlight[slot] === 0));
     assert.equal((await intentOf(busy))?.isEmpty, true);
     await change(busy, "undrain");
     assert.equal(await intentOf(busy), null);
   });
 
   it("when all drain, clients are told so with 503; cordoned ones serve on", async () => {
-    const names = router.router.facts.endpoints.map(({ name }) => name);
+    const names = router.router.pool.facts.endpoints.map(({ name }) => name);
     for (const name of names) await change(name, "drain", '{"graceSeconds":0}');
     const refused = await send();
     assert.equal(refused.status, 503);

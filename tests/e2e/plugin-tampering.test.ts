@@ -6,6 +6,7 @@ import type { LoadView } from "../../core/contract/load-view.ts";
 import { z } from "../../core/contract/options.ts";
 import { type Definition, defineFilter, defineObserver, defineScorer } from "../../core/contract/plugin.ts";
 import { exchange, readAnswer } from "../support/raw-client.ts";
+import { waitUntil } from "../support/router.ts";
 import { answerOk, assertIdle, chatPost, setUp } from "../support/scripted-pool.ts";
 
 const declared = { summary: "Of this test.", options: z.strictObject({}) };
@@ -71,7 +72,7 @@ async function setUpWitness(plugin: Definition) {
   });
   /** Serves a few requests; each finds the pool as it was at the beginning, less so many that the plugin drops. */
   const assertUntouched = async (dropped = 0) => {
-    const status = () => view(router.router.facts.endpoints, router.router.load.at(0));
+    const status = () => view(router.router.pool.facts.endpoints, router.router.pool.load.at(0));
     const before = structuredClone(status());
     assert.equal(before.length, 3);
     for (let i = 0; i < 3; i++) {
@@ -173,4 +174,37 @@ describe("after a request", () => {
     const { assertUntouched } = await setUpWitness(observing);
     await assertUntouched();
   });
+});
+
+describe("a plugin that freezes what it is handed of a request", () => {
+  const frozen: Readonly<Record<string, (request: Anything) => void>> = {
+    "the request": (request) => Object.freeze(request),
+    "its headers": (request) => Object.freeze(request.headers),
+  };
+  for (const [name, act] of Object.entries(frozen)) {
+    it(`${name}: each one is served, ends once, and leaves nothing`, async () => {
+      const plugin = defineScorer({
+        ...declared,
+        type: "freezer",
+        create: () => ({
+          score(request) {
+            act(request);
+            return null;
+          },
+        }),
+      }) as Definition;
+      const refs = ["ready", "serves-model", "freezer", "max-score"].map((ref) => `{ pluginRef: ${ref} }`);
+      const { router } = await setUp([answerOk], {
+        plugins: [plugin],
+        spec: `  plugins: [ { type: freezer } ]\n  profiles: [ { name: default, plugins: [ ${refs.join(", ")} ] } ]`,
+      });
+      for (const bytes of [10, 30_000]) {
+        const post = chatPost(`,"a":"${"a".repeat(bytes)}"`);
+        assert.equal(readAnswer(await exchange(router.port, post)).status, 200);
+      }
+      await assertIdle(router);
+      await waitUntil(() => router.log.length === 2);
+      assert.equal(router.router.gate.memory.bodyBytes, 0);
+    });
+  }
 });

@@ -27,8 +27,8 @@ it("a replica that fails, recovers, is drained, and is ejected has one line for 
     await Promise.all(replicas.map((replica) => replica.close()));
   });
   const [replica] = replicas;
-  const { name } = router.router.facts.endpoints[0]!;
-  const phase = () => router.router.facts.endpoints[0]!.phase;
+  const { name } = router.router.pool.facts.endpoints[0]!;
+  const phase = () => router.router.pool.facts.endpoints[0]!.phase;
   const requests = (count: number) => Promise.all(Array.from({ length: count }, () => exchange(router.port, chatPost())));
   const requestsUntil = async (isSo: () => boolean) => {
     for (let tries = 0; !isSo() && tries < 1_000; tries++) await requests(4);
@@ -107,8 +107,8 @@ it("a log that throws keeps nothing from taking effect", TIMEOUT, async () => {
     await router.close();
     await Promise.all(replicas.map((replica) => replica.close()));
   });
-  const [{ name } = { name: "" }, other] = router.router.facts.endpoints;
-  router.router.intents.set(name, { intent: "drain", reason: "", by: "", forMs: undefined, graceMs: 0 });
+  const [{ name } = { name: "" }, other] = router.router.pool.facts.endpoints;
+  router.router.control.intents.set(name, { intent: "drain", reason: "", by: "", forMs: undefined, graceMs: 0 });
   for (let i = 0; i < 4; i++) assert.equal(readAnswer(await exchange(router.port, chatPost())).status, 200);
   await waitUntil(() => router.log.length === 4);
   assert.deepEqual(new Set(router.log.map(({ endpoint }) => endpoint)), new Set([other!.name]));

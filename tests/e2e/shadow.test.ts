@@ -96,9 +96,9 @@ describe("a shadow profile", () => {
   it("changes nothing, and every disagreement is counted", async () => {
     const { router, outcomes, ask } = await setUp(ref("first"), `plugins: [ ${ref("last")} ]`);
     assert.deepEqual(await ask(10), OK_10);
-    const [one, two] = router.router.facts.endpoints;
+    const [one, two] = router.router.pool.facts.endpoints;
     assert.deepEqual(new Set(router.log.map(({ endpoint }) => endpoint)), new Set([one?.name]));
-    const { profile, decisions, disagreements, refusals, faults, skipped } = router.router.shadowing.counts!;
+    const { profile, decisions, disagreements, refusals, faults, skipped } = router.router.features.shadowing.counts!;
     assert.deepEqual(
       { profile, decisions, disagreements, refusals, faults, skipped },
       { profile: "candidate", decisions: 10, disagreements: 10, refusals: 0, faults: 0, skipped: 0 },
@@ -111,7 +111,7 @@ describe("a shadow profile", () => {
       const plugins = `{ pluginRef: outstanding-work }, ${ref(picker)}`;
       const { router, ask } = await setUp(plugins, `plugins: [ ${plugins} ]`, ", { type: round-robin }");
       await ask(10);
-      const { decisions, disagreements, addedMs, savedMs } = router.router.shadowing.counts!;
+      const { decisions, disagreements, addedMs, savedMs } = router.router.features.shadowing.counts!;
       assert.deepEqual(
         { decisions, disagreements, addedMs, savedMs },
         { decisions: 10, disagreements: 0, addedMs: 0, savedMs: 0 },
@@ -122,7 +122,7 @@ describe("a shadow profile", () => {
   it("has turns of its own: the first profile's are as without it", async () => {
     const { router, ask } = await setUp(ref("round-robin"), `plugins: [ ${ref("round-robin")} ]`, ", { type: round-robin }");
     await ask(4);
-    const names = router.router.facts.endpoints.map(({ name }) => name);
+    const names = router.router.pool.facts.endpoints.map(({ name }) => name);
     assert.deepEqual(
       router.log.map(({ endpoint }) => endpoint),
       [...names, ...names],
@@ -136,7 +136,7 @@ describe("a shadow profile", () => {
       ", { type: broken, parameters: { throws: false } }",
     );
     assert.deepEqual(await ask(10), OK_10);
-    const { disagreements, refusals } = router.router.shadowing.counts!;
+    const { disagreements, refusals } = router.router.features.shadowing.counts!;
     assert.deepEqual([disagreements, refusals], [10, 10]);
     const { refusal, isSame, endpoint } = outcomes[0]!.shadow!;
     assert.deepEqual([refusal, isSame, endpoint], ["no_ready_endpoint", false, ""]);
@@ -149,7 +149,7 @@ describe("a shadow profile", () => {
       ", { type: broken, parameters: { throws: true } }",
     );
     assert.deepEqual(await ask(10), OK_10);
-    const { decisions, faults } = router.router.shadowing.counts!;
+    const { decisions, faults } = router.router.features.shadowing.counts!;
     assert.deepEqual([decisions, faults], [0, 10]);
     assert.equal(outcomes[0]?.shadow, undefined);
   });
@@ -157,7 +157,7 @@ describe("a shadow profile", () => {
   it("whose scorer throws decides without it", async () => {
     const { router, outcomes, ask } = await setUp(ref("first"), `plugins: [ ${ref("throwing")}, ${ref("last")} ]`);
     assert.deepEqual(await ask(10), OK_10);
-    const { decisions, faults } = router.router.shadowing.counts!;
+    const { decisions, faults } = router.router.features.shadowing.counts!;
     assert.deepEqual([decisions, faults], [10, 10]);
     assert.deepEqual(outcomes[0]?.decision?.faults, []);
   });
@@ -165,7 +165,7 @@ describe("a shadow profile", () => {
   it("that takes too much time pauses", async () => {
     const { router, ask } = await setUp(ref("first"), `plugins: [ ${ref("slow")} ]`);
     assert.deepEqual(await ask(10), OK_10);
-    const { decisions, skipped } = router.router.shadowing.counts!;
+    const { decisions, skipped } = router.router.features.shadowing.counts!;
     assert.ok(decisions <= 2 && decisions + skipped === 10, `${decisions} decided, ${skipped} skipped`);
   });
 });

@@ -49,7 +49,7 @@ describe("one client address", () => {
     further.send("GET /health HTTP/1.1\r\nHost: test\r\n\r\n");
     await further.until((received) => received.includes("HTTP/1.1 200 "));
     clients[0]?.destroy();
-    await waitUntil(() => replica.requests.length === LIMIT && router.router.load.inFlight[0] === LIMIT - 1);
+    await waitUntil(() => replica.requests.length === LIMIT && router.router.pool.load.inFlight[0] === LIMIT - 1);
     const next = await openClient(router.port);
     next.send(chatPost(STREAM));
     await next.until((received) => received.includes(event(0)));

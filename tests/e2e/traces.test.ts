@@ -113,11 +113,11 @@ describe("the spans of a request", () => {
         ["POST /v1/completions", 2, 0],
         ["admission", 1, 0],
         ["decision", 1, 0],
-        [`try ${set.router.router.facts.endpoints[0]?.name}`.replace(/127.*/, "…"), 3, 0],
+        [`try ${set.router.router.pool.facts.endpoints[0]?.name}`.replace(/127.*/, "…"), 3, 0],
       ],
     );
     const [root, , decision, first] = spans;
-    const endpoint = set.router.router.facts.endpoints[0]?.name;
+    const endpoint = set.router.router.pool.facts.endpoints[0]?.name;
     assert.equal(root?.parentSpanId, "");
     assert.deepEqual(root?.resource, { "service.name": "edge", "deployment.environment.name": "test" });
     const { attributes = {} } = root ?? {};

@@ -43,7 +43,7 @@ describe("usage that replicas report", () => {
     return router.log[lines] as Line;
   }
 
-  const slot = () => router.router.prefixIndex?.slots[0];
+  const slot = () => router.router.pool.prefixStats?.slots[0];
 
   it("is in the access log beside what was predicted", async () => {
     const first = await ask("a".repeat(2560), jsonAnswer(`{"choices":[],${usage(640, 0)}}`));

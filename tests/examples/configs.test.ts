@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { after, describe, it } from "node:test";
 import { loadConfig } from "../../config/load.ts";
-import { formatProblems } from "../../config/problems.ts";
+import { formatProblems } from "../../config/read/problems.ts";
 import { createRouter, type FetchRouter } from "../../core/fetch.ts";
 import { type MockReplica, startMockReplica } from "../../core/mock/replica.ts";
 import { builtIns } from "../../plugins/registry.ts";
@@ -15,7 +15,7 @@ const PHASES = readdirSync(examplePath("canary")).filter((name) => /^\d/.test(na
 describe("every example config can run", () => {
   const configs = [
     ["quickstart.yaml"],
-    ["latency-predictor.yaml"],
+    ["latency-predictor/router.yaml"],
     ["prefix-aware.yaml"],
     ["custom-scorer.yaml"],
     ["observability/tracing.yaml"],

@@ -5,9 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { parseAllDocuments } from "yaml";
-import { DEFAULT_ADMIN, DEFAULT_LISTEN } from "../../config/defaults.ts";
 import { loadTexts } from "../../config/load.ts";
-import { readStartArguments } from "../../core/cli/arguments.ts";
+import { DEFAULT_ADMIN, DEFAULT_LISTEN } from "../../config/router/addresses.ts";
+import { COMMANDS } from "../../core/cli/commands.ts";
+import { readInput } from "../../core/cli/frame/command.ts";
+import { startArguments } from "../../core/cli/start/arguments.ts";
 import { createRouter } from "../../core/fetch.ts";
 import { DEFAULT_LIMITS } from "../../core/settings.ts";
 import { builtIns } from "../../plugins/registry.ts";
@@ -31,9 +33,10 @@ function whyNoProgram(program: string): string | false {
 }
 
 /** Parses a command line like the program; throws if the program would refuse it. */
-function assertCommand([command, ...args]: readonly string[]): void {
-  if (command === "start") assert.deepEqual(readStartArguments(args).files, ["/etc/signalbox"]);
-  else assert.fail(`There is no command ${command}`);
+function assertCommand([word, ...args]: readonly string[]): void {
+  const command = COMMANDS.find(({ name }) => name === word);
+  assert.equal(command?.name, "start");
+  assert.deepEqual(startArguments(readInput(args, command)).files, ["/etc/signalbox"]);
 }
 
 describe("signalbox.service", () => {

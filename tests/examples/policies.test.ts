@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { describe, it } from "node:test";
 import { loadConfig } from "../../config/load.ts";
-import { formatProblems } from "../../config/problems.ts";
+import { formatProblems } from "../../config/read/problems.ts";
+import { ENGINE_TIMES } from "../../core/engine/engine-times.ts";
 import { TraceReader } from "../../core/simulate/read-trace.ts";
-import { DEFAULT_MODEL } from "../../core/simulate/replica.ts";
 import { type Run, runAll } from "../../core/simulate/run.ts";
 import { builtIns } from "../../plugins/registry.ts";
 import { examplePath } from "./example-files.ts";
@@ -12,7 +12,7 @@ import { examplePath } from "./example-files.ts";
 const CONFIGS = readdirSync(examplePath("policies")).filter((name) => name.endsWith(".yaml"));
 const SETTINGS = {
   replicas: 8,
-  model: { ...DEFAULT_MODEL, kvTokens: 131_072 },
+  model: { ...ENGINE_TIMES, kvTokens: 131_072 },
   speeds: [],
   timeScale: 1,
   seed: 1,

@@ -19,7 +19,6 @@ const CATALOGUE: readonly (readonly [name: string, type: string, kind: string])[
   ["load-aware-scorer", "load-aware", "scorer"],
   ["active-request-scorer", "active-request", "scorer"],
   ["token-load-scorer", "token-load", "scorer"],
-  ["latency-scorer", "latency-predictor", "scorer"],
   ["lora-affinity-scorer", "lora-affinity", "scorer"],
   ["prefix-cache-scorer", "prefix-cache", "scorer"],
   ["no-hit-lru-scorer", "no-hit-lru", "scorer"],

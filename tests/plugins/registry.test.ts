@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { describe, it, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { ownTypes } from "../../config/instances.ts";
+import { ownTypes } from "../../config/plugins/instances.ts";
 import type { Definition, PluginKind } from "../../core/contract/plugin.ts";
 import { REFERENCE_NAMES } from "../../plugins/reference-names.ts";
 import { builtIns } from "../../plugins/registry.ts";

@@ -24,14 +24,14 @@ const V2 = "food-review-v2";
 export async function liveAdapterLife({ urls, base, put, remove }: AdapterWorld): Promise<void> {
   const router = await startTestRouter(urls, { documents: rewrite({ [V1]: undefined }) });
   try {
-    await waitUntil(() => router.router.facts.served.has(base));
+    await waitUntil(() => router.router.pool.facts.served.has(base));
     assert.deepEqual(await listed(router), [base, MODEL]);
 
     assert.deepEqual(await counted(router, 1), { "503 target_unavailable": 1 });
     put(V1);
     await apply(router, urls, { [V1]: undefined });
     assert.deepEqual(await counted(router, 4), { [V1]: 4 });
-    await waitUntil(() => router.router.facts.served.has(V1));
+    await waitUntil(() => router.router.pool.facts.served.has(V1));
 
     put(V2);
     await apply(router, urls, { [V1]: 90, [V2]: 10 });
@@ -45,7 +45,7 @@ export async function liveAdapterLife({ urls, base, put, remove }: AdapterWorld)
     assert.deepEqual(await counted(router, 1, V1), { [V1]: 1 }, "what is loaded is served without its folder");
     const changes = await router.router.adapters.unload(V1, {});
     assert.ok(changes.length > 0 && changes.every(({ isDone }) => isDone), JSON.stringify(changes));
-    await waitUntil(() => !router.router.facts.served.has(V1));
+    await waitUntil(() => !router.router.pool.facts.served.has(V1));
     assert.deepEqual(await counted(router, 1, V1), { "404 model_not_found": 1 });
     assert.deepEqual(await counted(router, 4), { [V2]: 4 });
 

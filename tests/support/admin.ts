@@ -1,10 +1,10 @@
-import type { ConfigText } from "../../config/files.ts";
 import { loadTexts } from "../../config/load.ts";
-import { NO_OVERLAY, type Overlay } from "../../config/overlay.ts";
-import { formatProblems } from "../../config/problems.ts";
+import type { ConfigText } from "../../config/read/files.ts";
+import { formatProblems } from "../../config/read/problems.ts";
+import { NO_OVERLAY, type Overlay } from "../../config/rewrites/overlay.ts";
 import type { ShownRouter } from "../../core/admin/router-view.ts";
 import { type AdminOptions, type AdminServer, startAdmin } from "../../core/admin/server.ts";
-import { readPageFiles } from "../../core/cli/open-admin.ts";
+import { readPageFiles } from "../../core/cli/start/open-admin.ts";
 import { type Clock, systemClock } from "../../core/contract/clock.ts";
 import { silentLog } from "../../core/contract/log.ts";
 import { RunningConfig } from "../../core/control/running-config.ts";

@@ -38,7 +38,8 @@ export async function makeApi({ documents = "", endpoints = [], access = {}, obs
   /** What the log of the replicas would say of the ends of intents. */
   const causes: string[] = [];
   const intents = new Intents(clock, (_, cause) => void causes.push(cause));
-  const router = { ...makeShownRouter(endpoints, { observers }), intents };
+  const shown = makeShownRouter(endpoints, { observers });
+  const router = { ...shown, control: { ...shown.control, intents } };
   const overlayExpiry = new OverlayExpiry(running, clock);
   const log = { info: note, warn: note, error: note };
   const streams = new EventStreams({ observers: () => router.config.observers, clock, log });

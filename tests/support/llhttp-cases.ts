@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { HeadKind } from "../../core/wire/head.ts";
+import type { HeadKind } from "../../core/wire/head-parser.ts";
 import { sharedPath } from "./shared.ts";
 
 /** "surplus": bytes after a message that ends its connection. */

@@ -3,22 +3,21 @@ import { MemoryBudget } from "../../core/body/memory-budget.ts";
 import { ScanTurns } from "../../core/body/scan-turns.ts";
 import type { Endpoint } from "../../core/contract/endpoint.ts";
 import { silentLog } from "../../core/contract/log.ts";
-import type { DataPlane } from "../../core/data-plane.ts";
 import { respondWithError } from "../../core/errors/error-response.ts";
-import { intake } from "../../core/intake/request-intake.ts";
-import { admitAll } from "../../core/stages/admit.ts";
-import { Mirroring } from "../../core/stages/mirroring.ts";
-import { PluginFaults } from "../../core/stages/plugin-faults.ts";
-import { PluginTimes } from "../../core/stages/plugin-times.ts";
-import { Shadowing } from "../../core/stages/shadowing.ts";
+import { Mirroring } from "../../core/features/mirror/mirroring.ts";
+import { Shadowing } from "../../core/features/shadow/shadowing.ts";
+import { intake } from "../../core/intake/intake.ts";
+import { PluginFaults } from "../../core/plugin-watch/plugin-faults.ts";
+import { PluginTimes } from "../../core/plugin-watch/plugin-times.ts";
+import type { RouterParts } from "../../core/router-parts.ts";
+import { ServerConnection } from "../../core/server/server-connection.ts";
+import type { ServerShared } from "../../core/server/server-shared.ts";
 import type { LoadTable } from "../../core/state/load.ts";
 import { RetryBudget } from "../../core/state/retry-budget.ts";
 import { TokenScale } from "../../core/state/token-scale.ts";
 import { UNWATCHED } from "../../core/state/traffic.ts";
 import { ClientCounts } from "../../core/wire/client-counts.ts";
 import { Deadlines } from "../../core/wire/deadlines.ts";
-import { ServerConnection } from "../../core/wire/server-connection.ts";
-import type { ServerShared } from "../../core/wire/server-shared.ts";
 import { UpstreamPool } from "../../core/wire/upstream-pool.ts";
 import { type CleanRequest, takeCleanRequest } from "./clean-request.ts";
 import { FakeClock } from "./fake-clock.ts";
@@ -66,42 +65,42 @@ export class MemoryRouter {
   readonly #replica = new MemoryReplica((request) => this.answer(request));
 
   constructor(router: TestRouter) {
-    const { config, facts, load } = router.router;
+    const { config } = router.router;
+    const { facts, load } = router.router.pool;
     const { limits } = config.settings;
     const { clock } = this;
     const deadlines = new Deadlines(clock, 250);
     const endpoint = facts.endpoints[0]!;
     const pool = new MemoryPool(endpoint, limits, deadlines, this.#replica);
     const unobserved = { ...config, observers: [] };
-    const plane: DataPlane = {
-      takeConfig: () => unobserved,
-      giveBack() {},
-      facts,
-      admission: admitAll,
-      startedAtS: 0,
-      isStopping: false,
-      traffic: UNWATCHED,
-      silences: undefined,
-      figures: { ended() {} },
-      retryBudget: new RetryBudget(config.settings.retries),
-      clients: new ClientCounts(0),
-      pluginFaults: new PluginFaults(clock, silentLog),
-      mirroring: new Mirroring(),
-      shadowing: new Shadowing(clock, { report() {} }),
-      pluginTimes: new PluginTimes(clock, silentLog),
-      scanTurns: new ScanTurns(clock, (run) => run()),
-      memory: new MemoryBudget(2 ** 30, clock),
-      load,
-      prefixIndex: undefined,
-      tokenScale: new TokenScale(),
-      clock,
-      random: () => 0.5,
-      log: silentLog,
-      poolOf: () => pool,
-      connectFailed() {},
-      checkModels() {},
-      // Always the same, so that answers can be compared as they are.
-      nextRequestId: () => "req-1",
+    const faults = new PluginFaults(clock, silentLog);
+    const parts: RouterParts = {
+      services: { clock, random: () => 0.5, log: silentLog },
+      configs: { take: () => unobserved, giveBack() {} },
+      gate: {
+        clients: new ClientCounts(0),
+        memory: new MemoryBudget(2 ** 30, clock),
+        scanTurns: new ScanTurns(clock, (run) => run()),
+      },
+      pool: {
+        facts,
+        load,
+        prefixIndex: undefined,
+        tokenScale: new TokenScale(),
+        retryBudget: new RetryBudget(config.settings.retries),
+        figures: { ended() {} },
+        control: { traffic: UNWATCHED, connectFailed() {}, checkModels() {} },
+        connections: () => pool,
+      },
+      plugins: { times: new PluginTimes(clock, silentLog), faults },
+      features: {
+        mirroring: new Mirroring(),
+        shadowing: new Shadowing(clock, faults),
+        rollouts: { ended() {} },
+        silences: undefined,
+      },
+      // The id is always the same, so that responses can be compared as they are.
+      identity: { startedAtS: 0, isStopping: false, nextRequestId: () => "req-1" },
     };
     this.#load = load;
     this.#slot = endpoint.slot;
@@ -109,12 +108,12 @@ export class MemoryRouter {
     this.#shared = {
       limits,
       clock,
-      clients: plane.clients,
-      memory: plane.memory,
+      clients: parts.gate.clients,
+      memory: parts.gate.memory,
       deadlines,
       ended() {},
       isDraining: false,
-      start: intake(plane),
+      start: intake(parts),
       refuse: (response, error) => respondWithError(response, error, "openai", "req-1"),
     };
   }

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from "../../core/contract/clock.ts";
-import { MirrorTally } from "../../core/state/mirror-tally.ts";
-import { ShadowTally } from "../../core/state/shadow-tally.ts";
+import { MirrorTally } from "../../core/features/mirror/mirror-tally.ts";
+import { ShadowTally } from "../../core/features/shadow/shadow-tally.ts";
 import requestMetrics from "../../plugins/observers/request-metrics.ts";
 import { makeEndpoints, makeLoad, makeRequest } from "./endpoints.ts";
 import { createPlugin, makeHost } from "./plugins.ts";
@@ -80,8 +80,6 @@ export function fullPage(): string {
       predictedTokens: 64,
       outputTokens: 4,
       isOutputEstimated: true,
-      expectedTokenMs: 20,
-      targets: { firstTokenMs: 500, tokenMs: 50 },
       finishReason: "stop",
     }),
   );
@@ -95,15 +93,20 @@ export function fullPage(): string {
   const endpoints = makeEndpoints(2);
   const load = makeLoad(2, { waiting: [1, 2], running: [1, 2], kvUsage: [0.1, 0.2] });
   const view = makeView(endpoints, {
-    load,
-    mappings: [makeMapping("food/0", { base: 1 })],
-    rollouts: { figuresOf: () => FIGURES, guardOf: () => GUARD },
-    mirrors: [usedMirror()],
-    shadow: new ShadowTally("candidate", 100),
-    prefixIndex: { entries: 1, maxEntries: 10, bytes: 100 },
-    pluginFaults: new Map([["queue", 1]]),
-    pluginTimes: [{ kind: "scorer", name: "queue", timedRequests: 3, timedMs: 2, isSlow: false, hasNoVote: false }],
-    processUsage: () => ({ cpuSeconds: 1, residentBytes: 2, heapUsedBytes: 3, heapBytes: 4, openFiles: 5, maxOpenFiles: 6 }),
+    config: { mappings: [makeMapping("food/0", { base: 1 })] },
+    pool: { load, prefixIndex: { entries: 1, maxEntries: 10, bytes: 100 } },
+    plugins: {
+      faults: new Map([["queue", 1]]),
+      times: [{ kind: "scorer", name: "queue", timedRequests: 3, timedMs: 2, isSlow: false, hasNoVote: false }],
+    },
+    process: {
+      usage: () => ({ cpuSeconds: 1, residentBytes: 2, heapUsedBytes: 3, heapBytes: 4, openFiles: 5, maxOpenFiles: 6 }),
+    },
+    features: {
+      rollouts: { figuresOf: () => FIGURES, guardOf: () => GUARD },
+      mirrors: [usedMirror()],
+      shadow: new ShadowTally("candidate", 100),
+    },
   });
   const text = metrics.pages?.[0]?.render(view, new URLSearchParams()) ?? "";
   metrics.dispose?.();

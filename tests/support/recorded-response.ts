@@ -1,4 +1,4 @@
-import type { ResponseWriter } from "../../core/intake/response-writer.ts";
+import type { ResponseWriter } from "../../core/host/response-writer.ts";
 
 /** A host's end of a response: keeps what it is given, and throws at calls that come out of order. */
 export class RecordedResponse implements ResponseWriter {

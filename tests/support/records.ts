@@ -57,7 +57,6 @@ export function makeOutcome(overrides: Partial<Outcome> = {}): Outcome {
     durationMs: 800,
     firstByteMs: 90,
     expectedFirstByteMs: 80,
-    expectedTokenMs: Number.NaN,
     requestBytes: 400,
     responseBytes: 2000,
     usage: undefined,

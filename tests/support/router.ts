@@ -5,8 +5,8 @@ import type { Definition } from "../../core/contract/plugin.ts";
 import { respondWithError } from "../../core/errors/error-response.ts";
 import type { Router } from "../../core/router.ts";
 import { runRouter } from "../../core/run-router.ts";
+import { startWireServer, type WireServer } from "../../core/server/server.ts";
 import { corsLines } from "../../core/wire/cors.ts";
-import { startWireServer, type WireServer } from "../../core/wire/server.ts";
 import { builtIns } from "../../plugins/registry.ts";
 import { FakeClock } from "./fake-clock.ts";
 
@@ -80,9 +80,9 @@ export async function startTestRouter(urls: readonly string[], options: TestRout
     port: 0,
     limits: loaded.config.settings.limits,
     clock,
-    memory: router.memory,
+    memory: router.gate.memory,
     start: router.start,
-    refuse: (response, error) => respondWithError(response, error, "openai", router.nextRequestId(), unknownOriginLines),
+    refuse: (response, error) => respondWithError(response, error, "openai", router.identity.nextRequestId(), unknownOriginLines),
   });
   await waitUntil(() => readyCount(router) >= (options.ready ?? urls.length));
   return {
@@ -102,7 +102,7 @@ export async function startTestRouter(urls: readonly string[], options: TestRout
 }
 
 export function readyCount(router: Router): number {
-  return router.facts.endpoints.filter(({ isAvailable }) => isAvailable).length;
+  return router.pool.facts.endpoints.filter(({ isAvailable }) => isAvailable).length;
 }
 
 /** Polls until `isTrue`, at most `timeoutMs`: for what other processes and sockets do in their own time. */
@@ -114,8 +114,12 @@ export async function waitUntil(isTrue: () => boolean, timeoutMs = 10_000): Prom
   }
 }
 
+interface OutstandingLoad {
+  readonly pool: { readonly load: Pick<Router["pool"]["load"], "inFlight" | "prefillTokens"> };
+}
+
 /** Requests in flight and unanswered prompt tokens over all endpoints: both 0 when nothing is under way. */
-export function outstanding(router: Pick<Router, "load">): { inFlight: number; prefillTokens: number } {
+export function outstanding({ pool }: OutstandingLoad): { inFlight: number; prefillTokens: number } {
   const sum = (numbers: ArrayLike<number>) => Array.from(numbers).reduce((total, value) => total + value, 0);
-  return { inFlight: sum(router.load.inFlight), prefillTokens: sum(router.load.prefillTokens) };
+  return { inFlight: sum(pool.load.inFlight), prefillTokens: sum(pool.load.prefillTokens) };
 }

@@ -1,4 +1,4 @@
-import { NO_OVERLAY } from "../../config/overlay.ts";
+import { NO_OVERLAY } from "../../config/rewrites/overlay.ts";
 import type { ActiveConfig } from "../../core/active-config.ts";
 import type { ShownConfig, ShownRouter } from "../../core/admin/router-view.ts";
 import type { Endpoint } from "../../core/contract/endpoint.ts";
@@ -39,30 +39,30 @@ export const UNCHANGED: ShownConfig = {
   reloads: NO_RELOADS,
 };
 
+/** Some members of some parts of a view. */
+type ViewChanges = { readonly [Part in Exclude<keyof RouterView, "clock">]?: Partial<RouterView[Part]> } & {
+  readonly clock?: RouterView["clock"];
+};
+
 /** A router at rest, started at its clock's beginning, over these endpoints, as an observer's page sees it. */
-export function makeView(endpoints: readonly Endpoint[] = [], overrides: Partial<RouterView> = {}): RouterView {
+export function makeView(endpoints: readonly Endpoint[] = [], changes: ViewChanges = {}): RouterView {
   return {
-    clock: new FakeClock(),
-    startedAtS: STARTED_AT_S,
-    config: { generation: 1, isLastReloadApplied: true, confirmedAtS: STARTED_AT_S, reloads: NO_RELOADS },
-    droppedLogLines: 0,
-    endpoints,
-    load: makeLoad(endpoints.length),
-    mappings: [],
-    rollouts: NO_ROLLOUTS,
-    mirrors: [],
-    shadow: undefined,
-    prefixIndex: undefined,
-    memory: NO_MEMORY,
-    acceptPauses: 0,
-    isPanicking: false,
-    pluginFaults: new Map(),
-    pluginTimes: [],
-    processUsage: () => NO_USAGE,
-    connectionsTo: () => 0,
-    ejectionsOf: () => 0,
-    probeFailure: () => "",
-    ...overrides,
+    clock: changes.clock ?? new FakeClock(),
+    config: {
+      ...{ generation: 1, isLastReloadApplied: true, confirmedAtS: STARTED_AT_S, reloads: NO_RELOADS, mappings: [] },
+      ...changes.config,
+    },
+    pool: {
+      ...{ endpoints, load: makeLoad(endpoints.length), prefixIndex: undefined, isPanicking: false },
+      ...{ connectionsTo: () => 0, ejectionsOf: () => 0, probeFailure: () => "" },
+      ...changes.pool,
+    },
+    plugins: { faults: new Map(), times: [], ...changes.plugins },
+    process: {
+      ...{ startedAtS: STARTED_AT_S, droppedLogLines: 0, acceptPauses: 0, memory: NO_MEMORY, usage: () => NO_USAGE },
+      ...changes.process,
+    },
+    features: { rollouts: NO_ROLLOUTS, mirrors: [], shadow: undefined, ...changes.features },
   };
 }
 
@@ -74,12 +74,28 @@ export function makeShownRouter(endpoints: readonly Endpoint[] = [], config: Par
   const shown = { ...makeConfig(), ...config };
   return {
     config: shown,
-    facts,
-    load,
+    pool: {
+      facts,
+      load,
+      prefixStats: undefined,
+      connectionsTo: () => 0,
+      leftOpenAt: () => 0,
+      figures: new RequestFigures(clock),
+    },
+    control: {
+      intents: new Intents(new FakeClock(), () => {}),
+      ejections: { isPanicking: false, countOf: () => 0 },
+      probeFailure: () => "",
+      timesOf: () => ({ phaseSinceMs: 0, lastCheckMs: Number.NaN, nextCheckMs: Number.NaN }),
+    },
+    gate: { memory: NO_MEMORY },
+    plugins: { times: { slow: [], timed: [] }, faults: { counts: new Map() } },
+    features: { mirroring: { counts: [] }, shadowing: { counts: undefined }, rollouts: NO_ROLLOUTS },
+    identity: { startedAtS: STARTED_AT_S },
     dryRun() {
       throw new Error("There is no router here");
     },
-    savedFacts: () => savedFacts(shown, new KeptState(), { facts, load, clock, tokenScale: new TokenScale() }),
+    savedFacts: () => savedFacts(shown, new KeptState(), { facts, load, tokenScale: new TokenScale() }, clock),
     adapters: new Adapters({
       clock,
       load,
@@ -90,23 +106,6 @@ export function makeShownRouter(endpoints: readonly Endpoint[] = [], config: Par
         Promise.resolve(port === 8000 ? { status: 200, body: "Success" } : { status: 404, body: '{"error":{"message":"No."}}' }),
       checkModels() {},
     }),
-    memory: NO_MEMORY,
-    startedAtS: STARTED_AT_S,
-    isPanicking: false,
-    pluginFaults: new Map(),
-    pluginTimes: [],
-    slowPlugins: [],
-    rollouts: NO_ROLLOUTS,
-    prefixIndex: undefined,
-    connectionsTo: () => 0,
-    leftOpenAt: () => 0,
-    ejectionsOf: () => 0,
-    probeFailure: () => "",
-    mirroring: { counts: [] },
-    shadowing: { counts: undefined },
-    timesOf: () => ({ phaseSinceMs: 0, lastCheckMs: Number.NaN, nextCheckMs: Number.NaN }),
-    figures: new RequestFigures(clock),
-    intents: new Intents(new FakeClock(), () => {}),
   };
 }
 

@@ -1,5 +1,7 @@
 import { Buffer } from "node:buffer";
-import { type Head, type HeadKind, HeadParser } from "../../core/wire/head.ts";
+import type { Head } from "../../core/wire/head.ts";
+import type { HeadKind } from "../../core/wire/head-parser.ts";
+import { HeadParser } from "../../core/wire/head-parser.ts";
 import { WireError } from "../../core/wire/wire-error.ts";
 import { LIMITS } from "./wire-transcript.ts";
 

@@ -1,7 +1,9 @@
 import type { Buffer } from "node:buffer";
 import { ChunkedDecoder } from "../../core/wire/chunked.ts";
 import { isKeptAlive, requestFraming, responseFraming } from "../../core/wire/framing.ts";
-import { type Head, type HeadKind, HeadParser } from "../../core/wire/head.ts";
+import type { Head } from "../../core/wire/head.ts";
+import type { HeadKind } from "../../core/wire/head-parser.ts";
+import { HeadParser } from "../../core/wire/head-parser.ts";
 import { WireError } from "../../core/wire/wire-error.ts";
 
 export interface Message {

@@ -96,7 +96,7 @@ async function replay(servers: readonly RealVllm[], { name, spec, hasNeighbour }
     { spec },
   );
   try {
-    await waitUntil(() => router.router.prefixIndex !== undefined);
+    await waitUntil(() => router.router.pool.prefixStats !== undefined);
     const waiting = [...all];
     const play = async () => {
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {

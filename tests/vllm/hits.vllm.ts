@@ -81,7 +81,7 @@ function hits(vllm: string, chosen: readonly string[]): void {
 async function throughRouter(load: Omit<ConversationLoad, "salt" | "urlOf">, servers: readonly RealVllm[]) {
   const router = await startTestRouter(servers.map(({ url }) => url));
   try {
-    await waitUntil(() => router.router.prefixIndex !== undefined);
+    await waitUntil(() => router.router.pool.prefixStats !== undefined);
     const routed = await converse({ ...load, salt: "routed", urlOf: () => router.url });
     await waitUntil(() => router.log.length >= routed.length);
     return { routed, lines: router.log as readonly CacheLine[] };

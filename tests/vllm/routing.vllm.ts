@@ -78,14 +78,14 @@ function scenarios(vllm: string): void {
     const body = { model: "late", prompt: "x", max_tokens: 1 };
     assert.equal((await complete(router, body)).status, 404);
     await post(`${servers[1]!.url}/v1/load_lora_adapter`, { lora_name: "late", lora_path: adapterPath });
-    await waitUntil(() => router.router.facts.served.has("late"));
+    await waitUntil(() => router.router.pool.facts.served.has("late"));
     for (let i = 0; i < 4; i++) {
       const answer = await complete(router, body);
       assert.equal(answer.status, 200);
       assert.equal(serverOf(answer.headers.get("x-signalbox-endpoint")), servers[1]);
     }
     await post(`${servers[1]!.url}/v1/unload_lora_adapter`, { lora_name: "late" });
-    await waitUntil(() => !router.router.facts.served.has("late"));
+    await waitUntil(() => !router.router.pool.facts.served.has("late"));
     assert.equal((await complete(router, body)).status, 404);
   });
 
@@ -123,7 +123,7 @@ function scenarios(vllm: string): void {
   });
 
   function serverOf(endpointName: string | null): RealVllm {
-    const index = router.router.facts.endpoints.findIndex(({ name }) => name === endpointName);
+    const index = router.router.pool.facts.endpoints.findIndex(({ name }) => name === endpointName);
     const server = servers[index];
     if (server === undefined) throw new Error(`No endpoint "${endpointName}"`);
     return server;

@@ -87,11 +87,13 @@ async function meanTtftMs(router: TestRouter, engineUrl: string, salt: string, a
 
 /** Prompt tokens per millisecond, the fast server's first. */
 function ratesOf({ router }: TestRouter): readonly number[] {
-  return router.facts.endpoints.map(({ slot }) => router.load.prefillRate(slot, performance.now()));
+  return router.pool.facts.endpoints.map(({ slot }) => router.pool.load.prefillRate(slot, performance.now()));
 }
 
 function speedsOf(router: TestRouter): string {
   const rates = ratesOf(router).map((rate) => rate.toFixed(1));
-  const requests = router.router.facts.endpoints.map(({ name }) => router.log.filter((line) => line.endpoint === name).length);
+  const requests = router.router.pool.facts.endpoints.map(
+    ({ name }) => router.log.filter((line) => line.endpoint === name).length,
+  );
   return `learned ${rates.join(" and ")} tokens/ms, requests ${requests.join(" and ")}`;
 }

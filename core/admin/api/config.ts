@@ -1,4 +1,4 @@
-import { effectiveConfig } from "../../../config/effective.ts";
+import { effectiveConfig } from "../../../config/show/effective.ts";
 import { z } from "../../contract/options.ts";
 import type { ApiSite } from "../site.ts";
 import { Problem } from "./problem.ts";

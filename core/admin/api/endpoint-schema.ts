@@ -1,17 +1,16 @@
 import { z } from "../../contract/options.ts";
-import type { EndpointStatus } from "../status.ts";
+import type { EndpointFigures } from "../../state/request-figures.ts";
 
 const measured = z.number().nullable();
 
-const intent = z
-  .object({
-    kind: z.enum(["cordon", "drain"]),
-    reason: z.string(),
-    since: z.string().describe("ISO 8601."),
-    until: z.string().nullable().describe("ISO 8601; null if only the operator ends it."),
-    isEmpty: z.boolean().describe("No request is under way there, and no session may send another one."),
-  })
-  .nullable();
+const intent = z.object({
+  kind: z.enum(["cordon", "drain"]),
+  // The operator's own words; "" for none.
+  reason: z.string(),
+  since: z.string().describe("ISO 8601."),
+  until: z.string().nullable().describe("ISO 8601; null if only the operator ends it."),
+  isEmpty: z.boolean().describe("No request is under way there, and no session may send another one."),
+});
 
 const figures = z.object({
   windowS: z.number().describe("So many seconds are covered: at most 300, and less for what is younger."),
@@ -25,7 +24,7 @@ const figures = z.object({
   streamTokensPerS: measured.describe("Generated tokens a second in one stream, as a mean."),
   replicaErrors: z.number().describe("Tries that ended with 5xx (but 503), without a response or with a broken one."),
   overloads: z.number().describe("Tries that were refused with 503 or 429."),
-});
+}) satisfies z.ZodType<EndpointFigures>;
 
 /** An endpoint as the API and the status show it. */
 export const endpointSchema = z.object({
@@ -36,7 +35,8 @@ export const endpointSchema = z.object({
   why: z.string().describe("Why it is in this phase, in words; empty where there is nothing to explain."),
   isAvailable: z.boolean().describe("Whether it gets new requests."),
   ejected: z.string().describe("Why it is ejected, since when, and when it may return; empty while it is not."),
-  intent: intent.describe("What the operator wants of it; null while it may serve."),
+  intent: intent.nullable().describe("What the operator wants of it; null while it may serve."),
+  // So far.
   ejections: z.number(),
   share: z.number().describe("Of an equal share of the traffic, how much it gets, in (0, 1]."),
   failure: z.string().describe("Why the last probe failed; empty after a success."),
@@ -47,10 +47,15 @@ export const endpointSchema = z.object({
   inFlight: z.number(),
   prefillTokens: z.number(),
   connections: z.number(),
+  // From the replica's metrics; null if unknown. `kvUsage` is in [0, 1].
   waiting: measured,
   running: measured,
   kvUsage: measured,
   scrapedAgoMs: measured,
+  // The confidence that decisions give to those values, in [0, 1].
   freshness: z.number(),
   figures: figures.describe("What requests met there in the last minutes."),
-}) satisfies z.ZodType<EndpointStatus>;
+});
+
+export type EndpointStatus = z.infer<typeof endpointSchema>;
+export type IntentStatus = z.infer<typeof intent>;

@@ -3,7 +3,7 @@ import { z } from "../../contract/options.ts";
 import { endpointStatus } from "../endpoint-status.ts";
 import { viewOf } from "../router-view.ts";
 import type { ApiSite } from "../site.ts";
-import type { EndpointStatus } from "../status.ts";
+import type { EndpointStatus } from "./endpoint-schema.ts";
 import { endpointSchema } from "./endpoint-schema.ts";
 import { Problem } from "./problem.ts";
 import { type ApiResult, type ApiRoute, route } from "./route.ts";
@@ -28,7 +28,7 @@ const drainWish = wish.extend({
 
 /** Shows the endpoints, and takes what operators want of them. */
 export function endpointRoutes(site: ApiSite): readonly ApiRoute[] {
-  const { intents } = site.router;
+  const { intents } = site.router.control;
   return [
     route({
       method: "GET",
@@ -36,7 +36,7 @@ export function endpointRoutes(site: ApiSite): readonly ApiRoute[] {
       id: "listEndpoints",
       summary: "The replicas of the pool, as the router sees them.",
       response: z.object({ endpoints: z.array(endpointSchema) }),
-      run: () => ({ document: { endpoints: site.router.facts.endpoints.map((endpoint) => shown(endpoint, site)) } }),
+      run: () => ({ document: { endpoints: site.router.pool.facts.endpoints.map((endpoint) => shown(endpoint, site)) } }),
     }),
     route({
       method: "POST",
@@ -87,16 +87,15 @@ function changed(site: ApiSite, name: string, change: (name: string) => void): A
 }
 
 function find({ router }: ApiSite, name: string): Endpoint {
-  const { endpoints } = router.facts;
+  const { endpoints } = router.pool.facts;
   const endpoint = endpoints.find((each) => each.name === name);
   if (endpoint !== undefined) return endpoint;
   const names = endpoints.slice(0, 8).map((each) => each.name);
   throw new Problem(404, "unknown_endpoint", `The pool has no endpoint of this name; it has ${names.join(", ") || "none"}.`);
 }
 
-function shown(endpoint: Endpoint, { router, clock, droppedLogLines, acceptPauses, running }: ApiSite): EndpointStatus {
-  const view = viewOf(router, clock, { droppedLogLines: droppedLogLines(), acceptPauses: acceptPauses(), running });
-  return endpointStatus(endpoint, view, router);
+function shown(endpoint: Endpoint, site: ApiSite): EndpointStatus {
+  return endpointStatus(endpoint, viewOf(site), site.router);
 }
 
 /** Whether responses carry something that brings a client back to its endpoint. */

@@ -3,11 +3,11 @@ import { type DryRunReport, dryRunReport } from "../../contract/dry-run-report.t
 import { RouterError } from "../../contract/errors.ts";
 import { z } from "../../contract/options.ts";
 import { decisionReportSchema, dryRunReportSchema } from "../../contract/report-schema.ts";
+import { guardNotes } from "../../features/rollouts/rollout-status.ts";
 import { factsSchema } from "../../state/facts-schema.ts";
 import { findPage } from "../pages.ts";
 import { viewOf } from "../router-view.ts";
 import type { ApiSite } from "../site.ts";
-import { guardNotes } from "./guard-notes.ts";
 import { Problem } from "./problem.ts";
 import { type ApiRoute, route } from "./route.ts";
 
@@ -84,7 +84,7 @@ function explained({ path, headers, body, bodyBase64 }: z.infer<typeof question>
 
 function notesOf(rule: string, { router }: ApiSite): readonly string[] {
   const mappings = router.config.rewriters.flatMap(({ plugin }) => plugin.mappings ?? []);
-  return guardNotes(rule, mappings, router.rollouts);
+  return guardNotes(rule, mappings, router.features.rollouts);
 }
 
 /** The status and the code that the client would get. What a plugin did wrong is for operators, who ask here. */
@@ -94,12 +94,11 @@ function problemOf({ status, code, message, allow, fault }: RouterError): Proble
 }
 
 /** From the page of the observer that keeps them, so its shape is known. Throws Problem for an id that it does not have. */
-function ended(id: string, { router, clock, running, droppedLogLines, acceptPauses }: ApiSite): readonly DecisionReport[] {
-  const page = findPage(router.config.observers, "/decisions");
+function ended(id: string, site: ApiSite): readonly DecisionReport[] {
+  const page = findPage(site.router.config.observers, "/decisions");
   if (page === undefined)
     throw new Problem(404, "unknown_request", "This router keeps no decisions: no observer has a page for them.");
-  const view = viewOf(router, clock, { droppedLogLines: droppedLogLines(), acceptPauses: acceptPauses(), running });
-  const text = page.render(view, new URLSearchParams({ id }));
+  const text = page.render(viewOf(site), new URLSearchParams({ id }));
   const { size, decisions } = JSON.parse(text) as { size: number; decisions: readonly DecisionReport[] };
   if (decisions.length > 0) return decisions;
   const detail = `The router does not know this request: it keeps the last ${size} that have ended (the parameter "size" of the plugin "decisions").`;

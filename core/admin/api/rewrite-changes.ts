@@ -1,7 +1,7 @@
-import { type Overlay, withoutChange } from "../../../config/overlay.ts";
-import { changeOf, fileResources, type RewriteResource, rewriteResources } from "../../../config/rewrite-resources.ts";
-import type { RewriteDocument } from "../../../config/rewrite-schema.ts";
-import { writeRewrite } from "../../../config/write-rewrite.ts";
+import { type Overlay, withoutChange } from "../../../config/rewrites/overlay.ts";
+import { changeOf, fileResources, type RewriteResource, rewriteResources } from "../../../config/rewrites/resources.ts";
+import type { RewriteDocument } from "../../../config/rewrites/schema.ts";
+import { writeRewrite } from "../../../config/rewrites/write-file.ts";
 import type { ApiSite } from "../site.ts";
 import { checkGeneration } from "./guard.ts";
 import { Problem } from "./problem.ts";
@@ -28,7 +28,7 @@ export async function changeRewrite(site: ApiSite, call: ApiCall, change: Rewrit
   site.overlayExpiry.follow();
   const all = resourcesNow(site);
   const after = resourceNow(all, change);
-  const rewrite = after === undefined ? null : shown(after, all, site.router.rollouts);
+  const rewrite = after === undefined ? null : shown(after, all, site.router.features.rollouts);
   return {
     document: { rewrite, written },
     change: { what: `rewrite ${name}`, before: before?.document.spec ?? null, after: after?.document.spec ?? null },

@@ -1,6 +1,6 @@
-import { didYouMean } from "../../../config/did-you-mean.ts";
-import type { RewriteResource } from "../../../config/rewrite-resources.ts";
-import type { RewriteDocument } from "../../../config/rewrite-schema.ts";
+import { didYouMean } from "../../../config/read/did-you-mean.ts";
+import type { RewriteResource } from "../../../config/rewrites/resources.ts";
+import type { RewriteDocument } from "../../../config/rewrites/schema.ts";
 import { Problem } from "./problem.ts";
 
 /** New weights for targets of one rule. */

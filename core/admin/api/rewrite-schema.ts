@@ -1,7 +1,7 @@
-import { rewriteDocument } from "../../../config/rewrite-schema.ts";
-import { whole } from "../../../config/whole.ts";
+import { rewriteDocument } from "../../../config/rewrites/schema.ts";
+import { whole } from "../../../config/schema/values.ts";
 import { z } from "../../contract/options.ts";
-import { ruleSchema } from "./rollout-schema.ts";
+import { ruleSchema } from "../../features/rollouts/rollout-schema.ts";
 
 const change = z.object({
   by: z.string().describe("The address of whoever changed it, or the guard that did."),

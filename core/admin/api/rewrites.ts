@@ -1,6 +1,6 @@
-import { type RewriteChange, withChange, withoutChange } from "../../../config/overlay.ts";
-import { fileResources, type RewriteResource, rewriteResources } from "../../../config/rewrite-resources.ts";
-import { type RewriteDocument, rewriteDocument } from "../../../config/rewrite-schema.ts";
+import { type RewriteChange, withChange, withoutChange } from "../../../config/rewrites/overlay.ts";
+import { fileResources, type RewriteResource, rewriteResources } from "../../../config/rewrites/resources.ts";
+import { type RewriteDocument, rewriteDocument } from "../../../config/rewrites/schema.ts";
 import { z } from "../../contract/options.ts";
 import type { ApiSite } from "../site.ts";
 import { Problem } from "./problem.ts";
@@ -21,7 +21,7 @@ const HOW = [
 export function rewriteRoutes(site: ApiSite): readonly ApiRoute[] {
   const { running, router } = site;
   const resources = () => rewriteResources(running.loaded.texts, running.overlay);
-  const show = (resource: RewriteResource) => shown(resource, resources(), router.rollouts);
+  const show = (resource: RewriteResource) => shown(resource, resources(), router.features.rollouts);
   return [
     route({
       method: "GET",

@@ -1,8 +1,9 @@
-import type { RewriteChange } from "../../../config/overlay.ts";
-import { placeText } from "../../../config/problems.ts";
-import type { RewriteResource } from "../../../config/rewrite-resources.ts";
-import { nameInRules } from "../../../config/rewrites.ts";
+import { placeText } from "../../../config/read/problems.ts";
+import type { RewriteChange } from "../../../config/rewrites/overlay.ts";
+import { nameInRules } from "../../../config/rewrites/read.ts";
+import type { RewriteResource } from "../../../config/rewrites/resources.ts";
 import type { RolloutView } from "../../contract/rollout.ts";
+import { rolloutStatus } from "../../features/rollouts/rollout-status.ts";
 
 /** A rewrite, one of `all`, as the API shows it. */
 export function shown(resource: RewriteResource, all: readonly RewriteResource[], rollouts: RolloutView) {
@@ -10,13 +11,12 @@ export function shown(resource: RewriteResource, all: readonly RewriteResource[]
   const origin = (change === undefined ? placeText(position) : undefined) ?? "admin API";
   const rules = document.spec.rules.map(({ targets }, index) => {
     const rule = `${nameInRules(resource, all)}/${index}`;
-    return { name: rule, targets: targets.map(({ modelRewrite }) => shownTarget(rule, modelRewrite, rollouts)) };
+    return {
+      name: rule,
+      targets: targets.map(({ modelRewrite: target }) => ({ name: target, ...rolloutStatus(rollouts, rule, target) })),
+    };
   });
   return { name, namespace, origin, change: change === undefined ? null : shownChange(change), document, rules };
-}
-
-function shownTarget(rule: string, name: string, rollouts: RolloutView) {
-  return { name, figures: rollouts.figuresOf(rule, name) ?? null, guard: rollouts.guardOf(rule, name) ?? null };
 }
 
 /** Who changed it, why, when, and until when. */

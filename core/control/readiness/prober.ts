@@ -1,6 +1,6 @@
 import type { Log } from "../../contract/log.ts";
 import type { Source } from "../../contract/source.ts";
-import type { Probes } from "./probes.ts";
+import type { Probes } from "../../settings.ts";
 import type { ReplicaHealth } from "./replica-health.ts";
 import { type CheckTimes, type ProbePlan, type ProberHost, type ProbeTarget, ReplicaProber } from "./replica-prober.ts";
 import { groupSources } from "./source-facts.ts";

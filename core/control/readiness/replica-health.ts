@@ -1,5 +1,5 @@
+import type { Probes } from "../../settings.ts";
 import type { GetFailure } from "../../wire/http-get-result.ts";
-import type { Probes } from "./probes.ts";
 
 /** Why a probe failed: no response, or a status other than 200. */
 export type ProbeFailure = GetFailure | `status ${number}`;

@@ -1,4 +1,4 @@
-import type { ProbeSpec, Probes } from "./probes.ts";
+import type { ProbeSpec, Probes } from "../../settings.ts";
 import { isInService, type ReplicaHealth } from "./replica-health.ts";
 
 /** First pause between two rounds while a replica is not in service; each later pause is twice as long. */

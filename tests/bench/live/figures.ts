@@ -1,3 +1,5 @@
+import { quantile } from "../../../core/simulate/quantile.ts";
+
 /** Times to the first token of one run, in seconds of the trace's own time. */
 export interface FirstTokens {
   readonly mean: number;
@@ -15,9 +17,4 @@ export function meanOf(values: ArrayLike<number>): number {
   let sum = 0;
   for (let index = 0; index < values.length; index++) sum += values[index]!;
   return sum / values.length;
-}
-
-/** The smallest value that is not exceeded by that share of the sorted values, as the simulator has it. */
-export function quantile(sorted: Float64Array, share: number): number {
-  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
 }

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ENGINE_TIMES } from "../../../core/engine/engine-times.ts";
 import type { MockOptions } from "../../../core/mock/options.ts";
-import { DEFAULT_MODEL } from "../../../core/simulate/replica.ts";
 import type { Trace } from "../../../core/simulate/trace.ts";
 import { type FirstTokens, firstTokensOf } from "./figures.ts";
 import { type Replayed, replay } from "./replay.ts";
@@ -64,7 +64,7 @@ export async function runPolicies(
     // Only now: a simulation takes all of a core.
     const runs: PolicyRun[] = [];
     for (const [at, { configFile }] of stacks.entries()) {
-      const model = await simulated(trace, configFile, { ...settings, model: DEFAULT_MODEL });
+      const model = await simulated(trace, configFile, { ...settings, model: ENGINE_TIMES });
       runs.push({ ...measured[at]!, simulated: model });
     }
     return runs;
@@ -106,10 +106,10 @@ async function measure(stack: Stack, replayed: Replayed, at: number, speed: numb
 /** The simulator's own model of a replica, at a multiple of its speed; what the trace's models are called, they all serve. */
 function mockOptions({ requests }: Trace, speed: number): MockOptions {
   const [model = "", ...adapters] = new Set(requests.map((request) => request.model));
-  const { prefillTokensPerS, decodeStepMs, decodePerRequestMs, overheadMs, chunkTokens, maxRunning } = DEFAULT_MODEL;
-  const { kvTokens, blockTokens } = DEFAULT_MODEL;
+  const { prefillTokensPerS, decodeStepMs, decodePerRequestMs, overheadMs, chunkTokens, maxRunning } = ENGINE_TIMES;
+  const { kvTokens, blockTokens } = ENGINE_TIMES;
   return {
-    ...{ model, adapters, prefillTokensPerS, decodeStepMs, decodePerRequestMs, stepOverheadMs: overheadMs, chunkTokens },
+    ...{ model, adapters, prefillTokensPerS, decodeStepMs, decodePerRequestMs, overheadMs, chunkTokens },
     ...{ maxRunning, kvTokens, blockTokens, timeScale: 1 / speed, streamInterval: STREAM_INTERVAL, seenLimit: 1 },
   };
 }

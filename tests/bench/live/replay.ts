@@ -3,8 +3,8 @@ import { Agent, type IncomingMessage, request } from "node:http";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { PromptWriter } from "../../../core/simulate/prompt-bytes.ts";
+import { quantile } from "../../../core/simulate/quantile.ts";
 import type { Trace, TraceRequest } from "../../../core/simulate/trace.ts";
-import { quantile } from "./figures.ts";
 
 /** What the clients of one router saw. */
 interface Seen {

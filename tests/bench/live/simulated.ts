@@ -1,6 +1,6 @@
 import { loadConfig } from "../../../config/load.ts";
-import { formatProblems } from "../../../config/problems.ts";
-import type { ReplicaModel } from "../../../core/simulate/replica.ts";
+import { formatProblems } from "../../../config/read/problems.ts";
+import type { EngineTimes } from "../../../core/engine/engine-times.ts";
 import { Simulation } from "../../../core/simulate/simulation.ts";
 import type { Trace } from "../../../core/simulate/trace.ts";
 import { builtIns } from "../../../plugins/registry.ts";
@@ -18,7 +18,7 @@ export interface Simulated {
 export interface SimulatedSettings {
   readonly replicas: number;
   /** Of real time; the simulated replicas compute `speed` times as fast, as the mock ones do. */
-  readonly model: ReplicaModel;
+  readonly model: EngineTimes;
   readonly speed: number;
   readonly seeds: number;
 }
@@ -42,7 +42,7 @@ export async function simulated(trace: Trace, configFile: string, settings: Simu
   };
 }
 
-function fasterBy(speed: number, model: ReplicaModel): ReplicaModel {
+function fasterBy(speed: number, model: EngineTimes): EngineTimes {
   return {
     ...model,
     prefillTokensPerS: model.prefillTokensPerS * speed,

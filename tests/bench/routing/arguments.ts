@@ -1,8 +1,7 @@
 import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
-import { numberArgument } from "../../../core/cli/number-argument.ts";
-import { switchError, UsageError } from "../../../core/cli/usage.ts";
+import { numberArgument, switchError, UsageError } from "../../../core/cli/frame/usage.ts";
 import { REPLICAS } from "./matrix.ts";
 
 export const HELP = `Usage: npm run bench:routing -- [TRACE...] [options]

@@ -1,6 +1,6 @@
 import { seededRandom } from "../../../core/contract/test-kit.ts";
+import { ENGINE_TIMES } from "../../../core/engine/engine-times.ts";
 import type { Fault } from "../../../core/simulate/faults.ts";
-import { DEFAULT_MODEL } from "../../../core/simulate/replica.ts";
 import type { SimulationSettings } from "../../../core/simulate/simulation.ts";
 
 /** What is wrong in a cell, beside its load. */
@@ -64,7 +64,7 @@ export function settingsOf(
     replicas,
     timeScale,
     seed,
-    model: { ...DEFAULT_MODEL, kvTokens },
+    model: { ...ENGINE_TIMES, kvTokens },
     speeds: disturbance === "half speed" ? [0.5] : [],
     tokenError: disturbance === "token error" ? TOKEN_ERROR : 0,
     faults: disturbance === "restarts" ? restartsOf(durationS, replicas, seed) : [],

@@ -1,7 +1,7 @@
 /** A process of `npm run bench:routing`: simulates one policy in one cell at a time, as its parent asks. */
 import { type LoadedConfig, loadConfig } from "../../../config/load.ts";
-import { formatProblems } from "../../../config/problems.ts";
-import { readTraceFile } from "../../../core/cli/trace-file.ts";
+import { formatProblems } from "../../../config/read/problems.ts";
+import { readTraceFile } from "../../../core/cli/simulate/trace-file.ts";
 import { runAll } from "../../../core/simulate/run.ts";
 import type { Trace } from "../../../core/simulate/trace.ts";
 import { builtIns } from "../../../plugins/registry.ts";

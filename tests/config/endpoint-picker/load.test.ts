@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it, test } from "node:test";
-import { checkConfig } from "../../../config/check.ts";
-import { DEFAULT_PARSERS } from "../../../config/defaults.ts";
 import { loadConfig } from "../../../config/load.ts";
+import { DEFAULT_PARSERS } from "../../../config/plugins/defaults.ts";
+import { checkConfig } from "../../../config/show/check.ts";
 import { builtIns } from "../../../plugins/registry.ts";
 import { loaded, picker, shown } from "./support.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
-import { REFUSED_TYPES } from "../../../config/refused-types.ts";
+import { REFUSED_TYPES } from "../../../config/plugins/refused-types.ts";
 import { builtIns } from "../../../plugins/registry.ts";
 import { picker, problemsOf } from "./support.ts";
 
@@ -167,7 +167,7 @@ test("every refused type has a hint, and is not a type of ours", async () => {
 test("a refused type is reported in a Router document too", async () => {
   const text = "apiVersion: signalbox/v1\nkind: Router\nspec:\n  plugins: [ { type: latency-slo-admitter } ]\n";
   assert.deepEqual(await problemsOf(text), [
-    `4:22  spec.plugins[0].type  ${NOT_HERE("latency-slo-admitter")} Here latency-scorer alone prefers replicas that meet the request's latency targets; no request is refused for them.`,
+    `4:22  spec.plugins[0].type  ${NOT_HERE("latency-slo-admitter")} The default policy does as well without predicted latencies: leave it out, or load examples/latency-predictor/ with from.`,
   ]);
 });
 

@@ -28,7 +28,7 @@ describe("the API on the admin port", () => {
   });
 
   it("changes, with a body in one piece, in chunks and in pieces", async () => {
-    const reason = () => router.intents.of("e0")?.reason;
+    const reason = () => router.control.intents.of("e0")?.reason;
     assert.equal(readAnswer(await exchange(admin.port, withBody('{"reason":"é"}'))).status, 200);
     assert.equal(reason(), "é");
     const chunked = `${DRAIN}Transfer-Encoding: chunked\r\n\r\na\r\n{"reason":\r\n4\r\n"b"}\r\n0\r\n\r\n`;
@@ -59,11 +59,11 @@ describe("the API on the admin port", () => {
   ];
   for (const [name, request, status, code] of rows) {
     it(`refuses ${name}`, async () => {
-      router.intents.set("e0", { intent: "drain", reason: "stays", by: "", forMs: undefined, graceMs: 0 });
+      router.control.intents.set("e0", { intent: "drain", reason: "stays", by: "", forMs: undefined, graceMs: 0 });
       const answer = readAnswer(await exchange(admin.port, request));
       const { code: problemCode, error } = answer.json as { code?: string; error?: { code: string } };
       assert.deepEqual([answer.status, problemCode ?? error?.code], [status, code]);
-      assert.equal(router.intents.of("e0")?.reason, "stays");
+      assert.equal(router.control.intents.of("e0")?.reason, "stays");
     });
   }
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { after, before, describe, it } from "node:test";
 import type { AdminServer } from "../../../core/admin/server.ts";
-import { readPageFiles } from "../../../core/cli/open-admin.ts";
+import { readPageFiles } from "../../../core/cli/start/open-admin.ts";
 import type { Observer } from "../../../core/contract/observer.ts";
 import { askFor, startTestAdmin } from "../../support/admin.ts";
 import { makeShownRouter } from "../../support/view.ts";
@@ -13,7 +13,7 @@ const observer: Observer = {
     {
       path: "/hello",
       contentType: "text/plain",
-      render: (view, query) => `${view.endpoints.length} endpoints say ${query.get("word") ?? "nothing"}`,
+      render: (view, query) => `${view.pool.endpoints.length} endpoints say ${query.get("word") ?? "nothing"}`,
     },
     {
       path: "/broken",

@@ -4,7 +4,7 @@ import { endpointStatus } from "../../../core/admin/endpoint-status.ts";
 import { summaryOf } from "../../../core/admin/status-summary.ts";
 import type { Endpoint } from "../../../core/contract/endpoint.ts";
 import type { PoolFigures } from "../../../core/state/request-figures.ts";
-import { makeEndpoint, makeLoad } from "../../support/endpoints.ts";
+import { makeEndpoint } from "../../support/endpoints.ts";
 import { makeShownRouter, makeView } from "../../support/view.ts";
 
 const up = (slot: number) => makeEndpoint(slot);
@@ -47,7 +47,7 @@ describe("one line says whether all is well", () => {
   ];
   for (const [endpoints, traffic, warnings, isWell, summary] of cases) {
     it(summary, () => {
-      const view = makeView(endpoints, { load: makeLoad(endpoints.length) });
+      const view = makeView(endpoints);
       const shown = endpoints.map((endpoint) => endpointStatus(endpoint, view, makeShownRouter(endpoints)));
       assert.deepEqual(summaryOf(shown, { ...QUIET, ...traffic } as PoolFigures, warnings), { isWell, summary });
     });
@@ -56,12 +56,15 @@ describe("one line says whether all is well", () => {
   it("what the operator took out is no fault", () => {
     const endpoints = [up(0), out(1, "draining")];
     const router = makeShownRouter(endpoints);
-    router.intents.set("e1", { intent: "drain", reason: "new driver", forMs: undefined, graceMs: 0, by: "the test" });
-    const view = makeView(endpoints, { load: makeLoad(2) });
+    router.control.intents.set("e1", { intent: "drain", reason: "new driver", forMs: undefined, graceMs: 0, by: "the test" });
+    const view = makeView(endpoints);
     const shown = endpoints.map((endpoint) => endpointStatus(endpoint, view, router));
     assert.equal(shown[1]?.why, "drained by the operator; empty, so it can be taken away: new driver");
     assert.equal(summaryOf(shown, QUIET as PoolFigures, []).isWell, true);
-    const busy = endpointStatus(endpoints[1]!, view, { ...router, leftOpenAt: () => 3 });
+    const busy = endpointStatus(endpoints[1]!, view, {
+      ...router,
+      pool: { ...router.pool, leftOpenAt: () => 3 },
+    });
     assert.deepEqual(
       [busy.intent?.isEmpty, busy.inFlight, busy.connections],
       [false, 3, 3],

@@ -15,7 +15,6 @@ const extras = {
   sources: ["signalbox.yaml"],
   listen: LISTEN,
   clientConnections: () => 7,
-  acceptPauses: () => 0,
 };
 const QUIET = { ...NO_FIGURES, replicaErrors: 0 };
 const endpoints = [
@@ -28,19 +27,21 @@ test("the router and its pool at one moment", async () => {
   await clock.advance(90_500);
   const view = makeView(endpoints, {
     clock,
-    mappings: [makeMapping("food/0", { v1: 90, v2: 10 })],
-    load: makeLoad(2, {
-      inFlight: [3, 0],
-      prefillTokens: [700, 0],
-      waiting: [1, Number.NaN],
-      running: [2, Number.NaN],
-      kvUsage: [0.5, Number.NaN],
-      scrapedAtMs: [90_000, Number.NaN],
-      freshness: [1, 0],
-    }),
-    prefixIndex: { entries: 10, maxEntries: 100, bytes: 4096 },
-    connectionsTo: ({ slot }) => slot + 4,
-    probeFailure: ({ slot }) => (slot === 1 ? "refused" : ""),
+    config: { mappings: [makeMapping("food/0", { v1: 90, v2: 10 })] },
+    pool: {
+      load: makeLoad(2, {
+        inFlight: [3, 0],
+        prefillTokens: [700, 0],
+        waiting: [1, Number.NaN],
+        running: [2, Number.NaN],
+        kvUsage: [0.5, Number.NaN],
+        scrapedAtMs: [90_000, Number.NaN],
+        freshness: [1, 0],
+      }),
+      prefixIndex: { entries: 10, maxEntries: 100, bytes: 4096 },
+      connectionsTo: ({ slot }) => slot + 4,
+      probeFailure: ({ slot }) => (slot === 1 ? "refused" : ""),
+    },
   });
   const status = statusOf(makeShownRouter(endpoints), view, extras);
   assert.deepEqual(JSON.parse(JSON.stringify(status)), {
@@ -162,7 +163,7 @@ describe("warnings", () => {
   ];
   for (const [name, pool, mappings, wanted] of cases) {
     it(name, () => {
-      const view = makeView(pool, { mappings, load: makeLoad(2) });
+      const view = makeView(pool, { config: { mappings }, pool: { load: makeLoad(2) } });
       const { warnings } = statusOf(makeShownRouter(pool), view, extras);
       assert.equal(warnings.length, wanted.length);
       for (const [index, pattern] of wanted.entries()) assert.match(warnings[index]!, pattern);
@@ -185,7 +186,7 @@ describe("warnings", () => {
     const place = { file: "a.yaml", line: 5, column: 3 };
     const unknown = { ...place, path: "spec.guards[0].rule", found: '"foot", which is no rewrite', wanted: "", hint: "" };
     const running = { ...UNCHANGED, loaded: { warnings: [unknown, { ...unknown, path: "spec.rules[0]" }] } };
-    const view = makeView(pool, { mappings, rollouts, load: makeLoad(1) });
+    const view = makeView(pool, { config: { mappings }, features: { rollouts } });
     assert.deepEqual(statusOf(makeShownRouter(pool), view, { ...extras, running }).warnings, [
       'a.yaml:5:3  spec.guards[0].rule  found "foot", which is no rewrite.',
       "A guard stopped v2: v2 fails.",
@@ -199,7 +200,12 @@ describe("warnings", () => {
       { kind: "scorer", name: "other", meanMs: 8, hasNoVote: true },
     ] as const;
     const pool = [endpoints[0]!];
-    const { warnings } = statusOf({ ...makeShownRouter(pool), slowPlugins }, makeView(pool, { load: makeLoad(2) }), extras);
+    const shown = makeShownRouter(pool);
+    const { warnings } = statusOf(
+      { ...shown, plugins: { ...shown.plugins, times: { slow: slowPlugins, timed: [] } } },
+      makeView(pool, { pool: { load: makeLoad(2) } }),
+      extras,
+    );
     assert.deepEqual(warnings, [
       'The filter "mine" takes 3.0 ms per request, more than limits.pluginMs.',
       'The scorer "other" takes 8.0 ms per request, more than limits.pluginMs. It has no vote until it is faster.',

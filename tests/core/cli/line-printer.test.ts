@@ -3,24 +3,49 @@ import { test } from "node:test";
 import { linePrinter } from "../../../core/cli/line-printer.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 
-test("gathers lines and writes them after a while, when there are many, and at the end", async () => {
+function setUp(isTerminal = false) {
   const clock = new FakeClock();
   const written: string[] = [];
-  const printer = linePrinter(clock, false, (text) => written.push(text));
+  const printer = linePrinter(clock, isTerminal, (lines) => {
+    written.push(typeof lines === "string" ? lines : new TextDecoder().decode(lines));
+  });
+  return { clock, written, printer };
+}
+
+test("gathers lines and writes them after a while, when there are many, and at the end", async () => {
+  const { clock, written, printer } = setUp();
   printer.print("a");
   printer.print("b");
   assert.deepEqual(written, []);
   await clock.advance(100);
   assert.deepEqual(written, ["a\nb\n"]);
-  printer.print("x".repeat(20_000));
+  for (let i = 0; i < 14; i++) printer.print("x".repeat(10_000));
   assert.equal(written.length, 2);
   printer.print("c");
   printer.close();
-  assert.equal(written.at(-1), "c\n");
+  assert.equal(written.slice(1).join(""), `${"x".repeat(10_000)}\n`.repeat(14).concat("c\n"));
+});
+
+test("lines of any length and in any script are written whole and in order", () => {
+  const { written, printer } = setUp();
+  const lines = ["größe モデル 🚂", "x".repeat(200_000), "", "模".repeat(43_690), "模".repeat(43_691), "after"];
+  for (const line of lines) printer.print(line);
+  printer.close();
+  assert.equal(written.join(""), lines.map((line) => `${line}\n`).join(""));
+});
+
+test("what was written does not change when more is printed", () => {
+  const written: Uint8Array[] = [];
+  const clock = new FakeClock();
+  const printer = linePrinter(clock, false, (lines) => written.push(lines as Uint8Array));
+  for (let i = 0; i < 30; i++) printer.print(String(i % 10).repeat(9_999));
+  printer.close();
+  const text = written.map((bytes) => new TextDecoder().decode(bytes)).join("");
+  for (let i = 0; i < 30; i++) assert.equal(text[i * 10_000], String(i % 10));
 });
 
 test("a terminal gets each line at once", () => {
-  const written: string[] = [];
-  linePrinter(new FakeClock(), true, (text) => written.push(text)).print("a");
+  const { written, printer } = setUp(true);
+  printer.print("a");
   assert.deepEqual(written, ["a\n"]);
 });

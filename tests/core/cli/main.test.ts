@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { printableLines } from "../../../core/contract/printable.ts";
 import { killAll, signalbox, until } from "../../support/cli.ts";
+import { sampled } from "../../support/sample.ts";
 import { startScriptedReplica } from "../../support/scripted-replica.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "signalbox-cli-"));
@@ -90,6 +91,11 @@ describe("the command line", () => {
     { argv: ["start", "--port", "many"], code: 2, says: /0 to 65535/ },
     { argv: ["strat"], code: 2, says: /no command "strat".*Did you mean "start"/ },
     { argv: ["start", "--help"], code: 0, says: /Usage: signalbox start \[URL\.\.\.\][\s\S]*--admin-port N/ },
+    {
+      argv: ["simulate", "--help"],
+      code: 0,
+      says: /TRACE is a file[\s\S]*--replicas N +how many replicas \(default 8\)[\s\S]*slow:FACTOR/,
+    },
     { argv: ["--version"], code: 0, says: /^signalbox \d+\.\d+\.\d+ on (node|deno|bun) \d/ },
     { argv: ["version", "--json"], code: 0, says: /^\{"version":"\d.*"runtime":"(node|deno|bun) / },
     { argv: ["get", "nothing"], code: 2, says: /There is no "nothing" to get/ },
@@ -103,7 +109,7 @@ describe("the command line", () => {
     { argv: ["config", "print", "-f", bad], code: 1, says: /bad\.yaml:4:/ },
     { argv: [], code: 2, says: /signalbox start/ },
   ];
-  for (const { argv, code, says } of refusals) {
+  for (const { argv, code, says } of sampled(refusals)) {
     it(`signalbox ${argv.join(" ").replace(folder, "")}: exit code ${code}`, { timeout: 30_000 }, async () => {
       const { output, ended } = signalbox(...argv);
       assert.equal(await ended, code);

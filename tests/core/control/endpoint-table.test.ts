@@ -4,7 +4,6 @@ import type { Endpoint, EndpointSpec } from "../../../core/contract/endpoint.ts"
 import { type Log, silentLog } from "../../../core/contract/log.ts";
 import { UNTOUCHED } from "../../../core/control/availability.ts";
 import { EndpointTable, type KnownHealth } from "../../../core/control/endpoint-table.ts";
-import { Lease } from "../../../core/state/lease.ts";
 import { LoadTable, MAX_SLOTS } from "../../../core/state/load.ts";
 
 const spec = (name: string, url = `http://${name}:8000`, labels: Readonly<Record<string, string>> = {}): EndpointSpec => ({
@@ -116,10 +115,10 @@ describe("slots", () => {
   test("are not reused while a request is under way", () => {
     const { table, load } = setup();
     table.discovered([spec("a")]);
-    const lease = new Lease(load, 0, { tokens: 100, hasFirstByte: true }, 0, 0);
+    load.begin(0, { tokens: 100, hasFirstByte: true }, 0);
     table.discovered([spec("b")]);
     assert.equal(table.endpoints[0]?.slot, 1);
-    lease.release(0);
+    load.end(0);
     table.discovered([spec("b"), spec("c")]);
     assert.equal(table.endpoints[1]?.slot, 0);
   });

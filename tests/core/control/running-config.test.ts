@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { ConfigText } from "../../../config/files.ts";
 import { type LoadedConfig, loadTexts, type RefusedConfig } from "../../../config/load.ts";
-import type { Overlay } from "../../../config/overlay.ts";
+import type { ConfigText } from "../../../config/read/files.ts";
+import type { Overlay } from "../../../config/rewrites/overlay.ts";
 import { silentLog } from "../../../core/contract/log.ts";
 import { RunningConfig } from "../../../core/control/running-config.ts";
 import { builtIns } from "../../../plugins/registry.ts";

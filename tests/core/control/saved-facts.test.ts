@@ -29,12 +29,16 @@ test("only what built-in plugins keep of rules and endpoints is saved; what othe
   tokenScale.learn("messages", 1_000, 2_000);
   const promptParts = tokenScale.parts.counted("m", [{ kind: "image", span: [0, 100], isInline: true }]);
   tokenScale.reported({ api: "messages", target: "m", parsedTokens: 10, promptParts }, { promptTokens: 600 });
-  const document = savedFacts({ ...config, profile: { ...config.profile, scorers, picker } }, kept, {
-    facts: factsOf([]),
-    load: new LoadTable(),
+  const document = savedFacts(
+    { ...config, profile: { ...config.profile, scorers, picker } },
+    kept,
+    {
+      facts: factsOf([]),
+      load: new LoadTable(),
+      tokenScale,
+    },
     clock,
-    tokenScale,
-  });
+  );
   assert.deepEqual(document.kept, [
     { type: "round-robin", name: "turns", version: 1, as: "json", value: { last: 1, bySlot: [] } },
   ]);

@@ -4,7 +4,7 @@ import { describe, it } from "node:test";
 import type { RouterError } from "../../../core/contract/errors.ts";
 import { respondWithError } from "../../../core/errors/error-response.ts";
 import { exchange, type FetchShared } from "../../../core/fetch/fetch-exchange.ts";
-import type { ResponseWriter } from "../../../core/intake/response-writer.ts";
+import type { ResponseWriter } from "../../../core/host/response-writer.ts";
 import { DEFAULT_LIMITS } from "../../../core/settings.ts";
 import { Deadlines } from "../../../core/wire/deadlines.ts";
 import { FakeClock } from "../../support/fake-clock.ts";

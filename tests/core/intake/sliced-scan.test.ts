@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { intake } from "../../../core/intake/request-intake.ts";
+import { intake } from "../../../core/intake/intake.ts";
 import { makeEndpoint } from "../../support/endpoints.ts";
-import { MemoryPlane } from "../../support/memory-plane.ts";
+import { MemoryParts } from "../../support/memory-parts.ts";
 import { RecordedResponse } from "../../support/recorded-response.ts";
 import { jsonAnswer } from "../../support/scripted-replica.ts";
 import { requestHead } from "../../support/wire-heads.ts";
@@ -17,10 +17,10 @@ const manyMembers = (bytes: number, end = "}") => {
 };
 
 function setUp(bodyLength = -1) {
-  const plane = new MemoryPlane({ limits: { bodyBytes: 8 * 1024 * KIB } });
+  const parts = new MemoryParts({ limits: { bodyBytes: 8 * 1024 * KIB } });
   const response = new RecordedResponse();
   const head = requestHead(["Content-Type: application/json"], "POST /v1/chat/completions HTTP/1.1");
-  const receiver = intake(plane)(head, bodyLength, response, "192.0.2.1");
+  const receiver = intake(parts)(head, bodyLength, response, "192.0.2.1");
   /** Hands over reads until the body is whole or must wait; returns how many bytes. */
   const give = (body: Buffer, from = 0) => {
     let at = from;
@@ -31,36 +31,36 @@ function setUp(bodyLength = -1) {
   /** Turns of the event loop until nothing is left to do; returns how many. */
   const turnAll = () => {
     let turns = 0;
-    for (; plane.turns.length > 0; turns++) plane.turns.shift()?.();
+    for (; parts.turns.length > 0; turns++) parts.turns.shift()?.();
     return turns;
   };
-  return { plane, response, receiver, give, turnAll, replica: plane.upstreamOf(makeEndpoint(0)) };
+  return { parts, response, receiver, give, turnAll, replica: parts.upstreamOf(makeEndpoint(0)) };
 }
 
 describe("a body", () => {
   it("of some hundred KB is scanned while it is read", () => {
-    const { plane, receiver, give, replica, response } = setUp();
+    const { parts, receiver, give, replica, response } = setUp();
     give(manyMembers(200 * KIB));
     receiver.bodyEnd();
-    assert.equal(plane.turns.length, 0);
+    assert.equal(parts.turns.length, 0);
     replica.send(jsonAnswer("{}"));
     assert.equal(response.status, 200);
   });
 
   for (const bodyLength of [-1, manyMembers(900 * KIB).length]) {
     it(`of more is scanned in turns of its own, and sent when that is done (${bodyLength < 0 ? "no " : ""}length)`, () => {
-      const { plane, receiver, give, replica, response, turnAll } = setUp(bodyLength);
+      const { parts, receiver, give, replica, response, turnAll } = setUp(bodyLength);
       const body = manyMembers(900 * KIB);
       assert.equal(give(body), body.length);
-      assert.ok(plane.turns.length > 0);
+      assert.ok(parts.turns.length > 0);
       receiver.bodyEnd();
       assert.equal(replica.sockets.length, 0, "not sent yet");
       turnAll();
       replica.send(jsonAnswer("{}"));
       assert.equal(response.status, 200);
       assert.ok(replica.socket.takeWritten().toString("latin1").endsWith(body.toString("latin1")));
-      assert.equal(plane.outcomes[0]?.requestBytes, body.length);
-      assert.equal(plane.memory.bodyBytes, 0);
+      assert.equal(parts.outcomes[0]?.requestBytes, body.length);
+      assert.equal(parts.gate.memory.bodyBytes, 0);
     });
   }
 
@@ -84,14 +84,14 @@ describe("a body", () => {
   });
 
   it("that is wrong is refused, and the host reads on", () => {
-    const { plane, receiver, give, response, turnAll } = setUp();
+    const { parts, receiver, give, response, turnAll } = setUp();
     give(manyMembers(2 * 1024 * KIB, "]"));
     assert.ok(response.isBodyHeld);
     receiver.body(Buffer.from("}}"), 0, 2);
     receiver.bodyEnd();
     turnAll();
     assert.equal(response.isBodyHeld, false);
-    assert.equal(plane.memory.bodyBytes > 0, response.status === 0);
+    assert.equal(parts.gate.memory.bodyBytes > 0, response.status === 0);
   });
 
   const wrong: readonly (readonly [name: string, body: Buffer])[] = [
@@ -101,26 +101,26 @@ describe("a body", () => {
   ];
   for (const [name, body] of wrong) {
     it(`that is wrong ${name} gets 400, once`, () => {
-      const { plane, receiver, give, response, turnAll } = setUp();
+      const { parts, receiver, give, response, turnAll } = setUp();
       give(body);
       receiver.bodyEnd();
       turnAll();
       assert.equal(response.status, 400);
       assert.match(response.body, /"code":"invalid_json"/);
-      assert.equal(plane.outcomes.length, 1);
-      assert.equal(plane.memory.bodyBytes, 0);
+      assert.equal(parts.outcomes.length, 1);
+      assert.equal(parts.gate.memory.bodyBytes, 0);
     });
   }
 
   it("whose client leaves meanwhile frees everything", () => {
-    const { plane, receiver, give, turnAll, replica } = setUp();
+    const { parts, receiver, give, turnAll, replica } = setUp();
     give(manyMembers(900 * KIB));
     receiver.bodyEnd();
     receiver.clientGone();
-    assert.equal(plane.memory.bodyBytes, 0);
-    assert.equal(plane.outcomes[0]?.ending, "client-left");
+    assert.equal(parts.gate.memory.bodyBytes, 0);
+    assert.equal(parts.outcomes[0]?.ending, "client-left");
     turnAll();
     assert.equal(replica.sockets.length, 0);
-    assert.equal(plane.outcomes.length, 1);
+    assert.equal(parts.outcomes.length, 1);
   });
 });

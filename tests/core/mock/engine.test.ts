@@ -65,7 +65,7 @@ describe("the engine of a mock replica", () => {
   });
 
   test("steps have a fixed duration and a size of their own where options say so", async () => {
-    const { clock, submit } = setUp({ stepOverheadMs: 1, chunkTokens: 400 });
+    const { clock, submit } = setUp({ overheadMs: 1, chunkTokens: 400 });
     const run = submit(800, 2);
     await clock.advance(1000);
     assert.deepEqual(run.tokensAtMs, [102, 109.35]);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { loadTexts } from "../../../config/load.ts";
-import { formatProblems } from "../../../config/problems.ts";
+import { formatProblems } from "../../../config/read/problems.ts";
 import { obstacleToSharedPorts } from "../../../core/runtime/shared-port.ts";
 import { builtIns } from "../../../plugins/registry.ts";
 

@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { before, describe, it, type TestContext } from "node:test";
 import { loadTexts } from "../../../config/load.ts";
-import { readTraceFile } from "../../../core/cli/trace-file.ts";
+import { readTraceFile } from "../../../core/cli/simulate/trace-file.ts";
 import { z } from "../../../core/contract/options.ts";
 import { type Definition, defineScorer } from "../../../core/contract/plugin.ts";
-import { KvCache } from "../../../core/simulate/kv-cache.ts";
+import { ENGINE_TIMES } from "../../../core/engine/engine-times.ts";
+import { KvCache } from "../../../core/engine/kv-cache.ts";
 import type { Metrics } from "../../../core/simulate/metrics.ts";
-import { DEFAULT_MODEL, type Replica } from "../../../core/simulate/replica.ts";
+import type { Replica } from "../../../core/simulate/replica.ts";
 import { Simulation } from "../../../core/simulate/simulation.ts";
 import type { Trace } from "../../../core/simulate/trace.ts";
 import { builtIns } from "../../../plugins/registry.ts";
@@ -33,12 +34,15 @@ function isNear(actual: number, wanted: number, tolerance: number): void {
 describe("one cache for all requests", () => {
   /** Share of prompt tokens that are cached when requests are served one after the other. */
   const hitRatio = (capacityTokens: number) => {
-    const cache = new KvCache(capacityTokens, DEFAULT_MODEL.blockTokens);
+    const cache = new KvCache(capacityTokens, ENGINE_TIMES.blockTokens);
     let held = 0;
     let tokens = 0;
     for (const { prompt } of trace.requests) {
-      held += cache.take(prompt, 0);
-      cache.release(prompt, 0);
+      const lease = cache.reserve(prompt, 0, prompt.tokens);
+      assert.ok(lease);
+      held += lease.cachedTokens;
+      cache.publish(lease, prompt.tokens);
+      cache.release(lease);
       tokens += prompt.tokens;
     }
     return held / tokens;
@@ -122,11 +126,11 @@ const cacheAware = defineScorer({
 
 const registry = new Map<string, Definition>([...builtIns, [minTtft.type, minTtft], [cacheAware.type, cacheAware]]);
 
-async function run(plugins: string, timeScale: number, kvTokens = DEFAULT_MODEL.kvTokens): Promise<Metrics> {
+async function run(plugins: string, timeScale: number, kvTokens = ENGINE_TIMES.kvTokens): Promise<Metrics> {
   const text = `apiVersion: signalbox/v1\nkind: Router\nspec: { plugins: [ ${plugins} ] }\n`;
   const loaded = await loadTexts([{ file: "anchor.yaml", text }], registry, ["http://127.0.0.1:8000"]);
   assert.ok(loaded.problems === undefined);
-  const model = { ...DEFAULT_MODEL, kvTokens };
+  const model = { ...ENGINE_TIMES, kvTokens };
   const simulation = new Simulation(trace, loaded, {
     replicas: 8,
     model,

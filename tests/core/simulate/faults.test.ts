@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type LoadedConfig, loadTexts } from "../../../config/load.ts";
+import { ENGINE_TIMES } from "../../../core/engine/engine-times.ts";
 import { conductAt, type Fault, type FaultKind, faultsOf, nextChangeMs, SOUND } from "../../../core/simulate/faults.ts";
 import type { Metrics } from "../../../core/simulate/metrics.ts";
-import { DEFAULT_MODEL } from "../../../core/simulate/replica.ts";
 import { Simulation, type SimulationSettings } from "../../../core/simulate/simulation.ts";
 import type { Trace } from "../../../core/simulate/trace.ts";
 import { builtIns } from "../../../plugins/registry.ts";
@@ -81,7 +81,7 @@ describe("how a replica behaves", () => {
 
 const SETTINGS: SimulationSettings = {
   replicas: 4,
-  model: DEFAULT_MODEL,
+  model: ENGINE_TIMES,
   speeds: [],
   timeScale: 1,
   seed: 1,

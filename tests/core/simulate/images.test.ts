@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { loadTexts } from "../../../config/load.ts";
 import { seededRandom } from "../../../core/contract/test-kit.ts";
+import { ENGINE_TIMES } from "../../../core/engine/engine-times.ts";
 import { withImages } from "../../../core/simulate/images.ts";
-import { DEFAULT_MODEL } from "../../../core/simulate/replica.ts";
 import { Simulation } from "../../../core/simulate/simulation.ts";
 import { builtIns } from "../../../plugins/registry.ts";
 import { makeTrace, makeTraced } from "./traces.ts";
@@ -53,7 +53,7 @@ test("the default policy answers sooner where it knows images", async () => {
   const talks = makeTrace(Array.from({ length: 300 }, (_, turn) => makeTraced(turn * 150, blocks(turn % 20, turn / 20), 100)));
   const meanOf = (areRecognised: boolean) => {
     const trace = withImages(talks, { share: 0.3, areRecognised }, seededRandom(7));
-    const settings = { replicas: 4, model: DEFAULT_MODEL, speeds: [], timeScale: 1, seed: 1, tokenError: 0, faults: [] };
+    const settings = { replicas: 4, model: ENGINE_TIMES, speeds: [], timeScale: 1, seed: 1, tokenError: 0, faults: [] };
     return new Simulation(trace, loaded, settings).run().ttftSeconds.mean;
   };
   const [known, taken] = [meanOf(true), meanOf(false)];

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
 import type { LoadedConfig } from "../../../config/load.ts";
+import { ENGINE_TIMES } from "../../../core/engine/engine-times.ts";
 import { decideExactly } from "../../../core/simulate/exact-state.ts";
 import { CAUSES, type Cause, type Losses, meanLosses } from "../../../core/simulate/losses.ts";
-import { DEFAULT_MODEL } from "../../../core/simulate/replica.ts";
 import { runAll } from "../../../core/simulate/run.ts";
 import { Simulation, type SimulationSettings } from "../../../core/simulate/simulation.ts";
 import type { TraceRequest } from "../../../core/simulate/trace.ts";
@@ -14,7 +14,7 @@ import { type Wish, wishing } from "./wishes.ts";
 
 const SETTINGS: SimulationSettings = {
   replicas: 2,
-  model: DEFAULT_MODEL,
+  model: ENGINE_TIMES,
   speeds: [],
   timeScale: 1,
   seed: 1,
@@ -107,7 +107,7 @@ const CASES: readonly Case[] = [
       [1, false],
     ],
     scorers: OURS,
-    settings: { model: { ...DEFAULT_MODEL, maxRunning: 1 } },
+    settings: { model: { ...ENGINE_TIMES, maxRunning: 1 } },
     picked: "replica-1",
     better: "replica-2",
     lostMs: 116 - 26,
@@ -173,7 +173,7 @@ describe("what a worse pick loses", () => {
     });
     const loaded = await loadSpec("  plugins: [ { type: outstanding-work }, { type: queue }, { type: prefix-cache } ]\n");
     const faults = [{ replica: 2, kind: "restart", fromS: 3, untilS: 4 }] as const;
-    const settings = { replicas: 4, model: { ...DEFAULT_MODEL, kvTokens: 16_384 }, speeds: [0.3], tokenError: 0.5, faults };
+    const settings = { replicas: 4, model: { ...ENGINE_TIMES, kvTokens: 16_384 }, speeds: [0.3], tokenError: 0.5, faults };
     const losses = lossesOf(requests, loaded, settings);
     const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
     for (const { lostMs, byCause } of losses.worst) assertNear(sum(Object.values(byCause)), lostMs);

@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { ENGINE_TIMES, type EngineTimes } from "../../../core/engine/engine-times.ts";
 import { EventQueue } from "../../../core/simulate/events.ts";
 import { Job } from "../../../core/simulate/job.ts";
-import { DEFAULT_MODEL, Replica, type ReplicaModel } from "../../../core/simulate/replica.ts";
+import { Replica } from "../../../core/simulate/replica.ts";
 import type { TraceRequest } from "../../../core/simulate/trace.ts";
 import { makeTraced } from "./traces.ts";
 
 /** One prompt token per ms, at most 200 per step; a decode step takes 10 ms plus 2 ms for each request; no other overhead. */
-const MODEL: ReplicaModel = {
+const MODEL: EngineTimes = {
   prefillTokensPerS: 1000,
   decodeStepMs: 10,
   decodePerRequestMs: 2,
@@ -20,7 +21,7 @@ const MODEL: ReplicaModel = {
 
 interface Case {
   readonly name: string;
-  readonly model?: Partial<ReplicaModel>;
+  readonly model?: Partial<EngineTimes>;
   readonly speed?: number;
   /** What is done to it, and when. */
   readonly deeds?: readonly (readonly [atMs: number, deed: (replica: Replica, jobs: readonly Job[]) => void])[];
@@ -278,7 +279,7 @@ describe("a modelled replica", () => {
   });
 
   it("has the published parameters by default", () => {
-    assert.deepEqual(DEFAULT_MODEL, {
+    assert.deepEqual(ENGINE_TIMES, {
       prefillTokensPerS: 8_000,
       decodeStepMs: 6,
       decodePerRequestMs: 0.35,

@@ -5,7 +5,7 @@ import type { LoadView } from "../../../core/contract/load-view.ts";
 import { z } from "../../../core/contract/options.ts";
 import { defineFilter, defineScorer } from "../../../core/contract/plugin.ts";
 import type { InferenceRequest } from "../../../core/contract/request.ts";
-import { DEFAULT_MODEL } from "../../../core/simulate/replica.ts";
+import { ENGINE_TIMES } from "../../../core/engine/engine-times.ts";
 import { Simulation, type SimulationSettings } from "../../../core/simulate/simulation.ts";
 import { seededRandom } from "../../support/endpoints.ts";
 import { loadSpec } from "./load-spec.ts";
@@ -13,7 +13,7 @@ import { makeTrace, makeTraced } from "./traces.ts";
 
 const SETTINGS: SimulationSettings = {
   replicas: 4,
-  model: { ...DEFAULT_MODEL, kvTokens: 65_536 },
+  model: { ...ENGINE_TIMES, kvTokens: 65_536 },
   speeds: [],
   timeScale: 1,
   seed: 1,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Profile } from "../../../core/active-config.ts";
 import { makeEndpoint, makeLoad, makePrefix, makeRequest, seededRandom } from "../../../core/contract/test-kit.ts";
-import { decide } from "../../../core/pipeline.ts";
+import { decide } from "../../../core/decide/decide.ts";
 import { factsOf } from "../../../core/state/facts.ts";
 import { readFacts, writeFacts } from "../../../core/state/facts-document.ts";
 import ready from "../../../plugins/filters/ready.ts";

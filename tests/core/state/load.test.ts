@@ -1,57 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { Lease } from "../../../core/state/lease.ts";
 import { LoadTable, MAX_SLOTS } from "../../../core/state/load.ts";
 
-const work = (tokens: number) => ({ tokens, hasFirstByte: true });
-const sum = (numbers: ArrayLike<number>) => Array.from(numbers).reduce((total, each) => total + each, 0);
-
-describe("a lease", () => {
-  const rows: readonly (readonly [string, readonly ("firstByte" | "release")[], inFlight: number, prefillTokens: number])[] = [
-    ["held", [], 1, 700],
-    ["first byte: the prompt is processed", ["firstByte"], 1, 0],
-    ["first byte twice counts once", ["firstByte", "firstByte"], 1, 0],
-    ["released before a first byte", ["release"], 0, 0],
-    ["released after the first byte", ["firstByte", "release"], 0, 0],
-    ["released twice counts once", ["release", "release"], 0, 0],
-    ["a first byte after the release", ["release", "firstByte"], 0, 0],
-  ];
-  for (const [name, steps, inFlight, prefillTokens] of rows) {
-    test(name, () => {
-      const table = new LoadTable();
-      const lease = new Lease(table, 5, work(700), 0, 0);
-      for (const step of steps) lease[step](0);
-      assert.equal(table.inFlight[5], inFlight);
-      assert.equal(table.prefillTokens[5], prefillTokens);
-      assert.equal(sum(table.inFlight), inFlight, "no other slot is touched");
-    });
-  }
-
-  test("in any order, all counters return to zero, and none is ever below zero", () => {
-    const step = fc.record({
-      lease: fc.nat(20),
-      slot: fc.nat(3),
-      tokens: fc.nat(200_000),
-      what: fc.constantFrom("firstByte" as const, "release" as const),
-    });
-    fc.assert(
-      fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
-        const table = new LoadTable();
-        const leases = new Map<number, Lease>();
-        for (const { lease, slot, tokens, what } of steps) {
-          const held = leases.get(lease);
-          if (held === undefined) leases.set(lease, new Lease(table, slot, work(tokens), 0, 0));
-          else held[what](0);
-          assert.ok([0, 1, 2, 3].every((each) => table.inFlight[each]! >= 0 && table.prefillTokens[each]! >= 0));
-        }
-        for (const lease of leases.values()) lease.release(0);
-        assert.equal(sum(table.inFlight), 0);
-        assert.equal(sum(table.prefillTokens), 0);
-      }),
-    );
-  });
-});
+const WORK = { tokens: 10, hasFirstByte: true };
 
 describe("slots", () => {
   test("a name keeps its slot; others get their own", () => {
@@ -63,21 +15,22 @@ describe("slots", () => {
     const table = new LoadTable();
     const slot = table.slotOf("a");
     table.scraped(slot, { waiting: 3, running: 2, kvUsage: 0.5 }, 100);
-    const lease = new Lease(table, slot, work(10), 0, 0);
+    table.begin(slot, WORK, 0);
     table.retire("a");
     assert.equal(table.slotOf("b"), 1);
-    lease.release(0);
+    table.end(slot);
     assert.equal(table.slotOf("c"), slot);
     assert.ok([table.waiting, table.running, table.kvUsage, table.scrapedAtMs].every((column) => Number.isNaN(column[slot])));
   });
 
   test("a name that comes back while its old requests run gets another slot", () => {
     const table = new LoadTable();
-    const lease = new Lease(table, table.slotOf("a"), work(10), 0, 0);
+    const slot = table.slotOf("a");
+    table.begin(slot, WORK, 0);
     table.retire("a");
     assert.equal(table.slotOf("a"), 1);
-    lease.release(0);
-    assert.equal(sum(table.inFlight), 0);
+    table.end(slot);
+    assert.equal(table.inFlight[slot], 0);
   });
 
   test("retiring an unknown name changes nothing", () => {

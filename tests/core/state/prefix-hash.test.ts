@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import type { Span } from "../../../core/contract/request.ts";
+import type { Span } from "../../../core/contract/span.ts";
 import { promptBytes } from "../../../core/state/hashed-prompt.ts";
 import { blockEnds, wholeBlocks } from "../../../core/state/prefix-blocks.ts";
 import { PrefixHasher, type PrefixKey } from "../../../core/state/prefix-hash.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import { NO_PREFIX } from "../../../core/contract/prefix-match.ts";
-import type { Span } from "../../../core/contract/request.ts";
+import type { Span } from "../../../core/contract/span.ts";
 import { PrefixIndex, type PrefixIndexSettings, type PromptPrefix } from "../../../core/state/prefix-index.ts";
 
 const KEY = { api: "chat-completions", target: "base", cacheSalt: "" };

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import type { Span } from "../../../core/contract/request.ts";
+import type { Span } from "../../../core/contract/span.ts";
 import { hashedPrompt, tokensBefore } from "../../../core/state/hashed-prompt.ts";
 import { PrefixIndex, type PromptPrefix } from "../../../core/state/prefix-index.ts";
 

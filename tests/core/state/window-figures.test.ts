@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
-import { WindowFigures } from "../../../core/state/window-figures.ts";
+import { AT, WindowFigures } from "../../../core/state/window-figures.ts";
 
 test("nothing is known before the first request", () => {
   assert.deepEqual(new WindowFigures(0).shown(0), {
@@ -19,15 +19,15 @@ test("nothing is known before the first request", () => {
 test("counts, sums and times of the window", () => {
   const figures = new WindowFigures(0);
   for (let i = 0; i < 100; i++) {
-    figures.count("requests", 1_000);
+    figures.add(AT.requests, 1, 1_000);
     figures.time(i < 90 ? 100 : 4_000, 1_000);
-    figures.add("outputTokens", 20, 1_000);
+    figures.add(AT.outputTokens, 20, 1_000);
   }
-  figures.count("clientErrors", 1_000);
-  figures.add("promptTokens", 400, 1_000);
-  figures.add("cachedTokens", 100, 1_000);
-  figures.add("streamTokens", 50, 1_000);
-  figures.add("streamMs", 500, 1_000);
+  figures.add(AT.clientErrors, 1, 1_000);
+  figures.add(AT.promptTokens, 400, 1_000);
+  figures.add(AT.cachedTokens, 100, 1_000);
+  figures.add(AT.streamTokens, 50, 1_000);
+  figures.add(AT.streamMs, 500, 1_000);
   const shown = figures.shown(10_000);
   assert.equal(shown.windowS, 10);
   assert.equal(shown.requests, 100);
@@ -44,8 +44,8 @@ describe("what is odd changes nothing", () => {
     it(String(value), () => {
       const figures = new WindowFigures(0);
       figures.time(value, 0);
-      figures.add("promptTokens", value, 0);
-      figures.add("cachedTokens", value, 0);
+      figures.add(AT.promptTokens, value, 0);
+      figures.add(AT.cachedTokens, value, 0);
       assert.deepEqual(figures.shown(0), new WindowFigures(0).shown(0));
     });
   }
@@ -61,9 +61,9 @@ describe("what is odd changes nothing", () => {
 
 test("what is older than five minutes is forgotten", () => {
   const figures = new WindowFigures(0);
-  figures.count("requests", 0);
+  figures.add(AT.requests, 1, 0);
   figures.time(50, 0);
-  figures.count("requests", 200_000);
+  figures.add(AT.requests, 1, 200_000);
   assert.equal(figures.shown(299_000).requests, 2);
   assert.equal(figures.shown(301_000).requests, 1);
   assert.equal(figures.shown(301_000).ttftP50Ms, null);

@@ -59,16 +59,16 @@ test("reads what a JSON parser reads, whatever the order and the spaces", () => 
   );
 });
 
-test("reads no byte behind the given length, and never throws", () => {
+test("reads no byte behind the end, and never throws", () => {
   const piece = fc.constantFrom('"usage"', ":", "{", "}", " ", '"input_tokens"', '"cached_tokens"', "12", "\\", '"', "x");
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 30 }), fc.array(piece, { maxLength: 10 }), (pieces, rest) => {
       const text = pieces.join("");
-      assert.deepEqual(readUsage(Buffer.from(text + rest.join("")), text.length), read(text));
+      assert.deepEqual(readUsage(Buffer.from(text + rest.join("")).subarray(0, text.length)), read(text));
     }),
   );
 });
 
 function read(text: string) {
-  return readUsage(Buffer.from(text), text.length);
+  return readUsage(Buffer.from(text));
 }

@@ -65,20 +65,20 @@ describe("usage tap", () => {
       spans.push(at + 4, at + 4 + part.length);
       at += part.length + 6;
     }
-    const tap = new UsageTap(false, "openai");
+    const tap = new UsageTap("openai");
     tap.read(chunk, spans, parts.length);
-    assert.deepEqual(tap.finish(true).usage, ALL);
-    assert.equal(tap.finish(true).usage, undefined);
+    assert.deepEqual(tap.finish(true, OPENAI.length).usage, ALL);
+    assert.equal(tap.finish(true, OPENAI.length).usage, undefined);
   });
 
   describe("generated tokens", () => {
     const event = (text: string) => `data: {"choices":[{"index":0,"delta":{"content":"${text}"},"finish_reason":null}]}\n\n`;
     const UNTOLD = `${event("one")}${event(" two")}${event(" three")}data: [DONE]\n\n`;
     const tap = (text: string, isStream: boolean, isComplete: boolean) => {
-      const reader = new UsageTap(isStream, "openai");
       const bytes = Buffer.from(text);
-      for (let at = 0; at < bytes.length; at += 50) reader.read(bytes, [at, Math.min(bytes.length, at + 50)], 1);
-      const { usage, outputTokens, isOutputEstimated } = reader.finish(isComplete);
+      const reader = tapOf(bytes, 50);
+      const events = isStream ? text.split("\n\n").length - 1 : undefined;
+      const { usage, outputTokens, isOutputEstimated } = reader.finish(isComplete, bytes.length, events);
       return [usage?.outputTokens, outputTokens, isOutputEstimated];
     };
     const rows: readonly (readonly [name: string, text: string, isStream: boolean, isComplete: boolean, expected: unknown[]])[] =
@@ -123,7 +123,7 @@ describe("usage tap", () => {
       fc.property(fc.array(piece, { maxLength: 40 }), fc.integer({ min: 1, max: 3000 }), (pieces, size) => {
         const bytes = Buffer.from(pieces.join(""));
         const tail = bytes.subarray(Math.max(0, bytes.length - TAIL_BYTES));
-        assert.deepEqual(tapped(bytes, size), readUsage(tail, tail.length));
+        assert.deepEqual(tapped(bytes, size), readUsage(tail));
       }),
       { numRuns: 300 },
     );
@@ -131,7 +131,17 @@ describe("usage tap", () => {
 });
 
 function tapped(bytes: Buffer, readSize: number) {
-  const tap = new UsageTap(false, "openai");
-  for (let at = 0; at < bytes.length; at += readSize) tap.read(bytes, [at, Math.min(bytes.length, at + readSize)], 1);
-  return tap.finish(true).usage;
+  return tapOf(bytes, readSize).finish(true, bytes.length).usage;
+}
+
+/** The tap after all reads. The memory of a read is used again for the next one. */
+function tapOf(bytes: Buffer, readSize: number): UsageTap {
+  const tap = new UsageTap("openai");
+  const memory = Buffer.alloc(readSize + 3);
+  for (let at = 0; at < bytes.length; at += readSize) {
+    if (at > 0) tap.readDone();
+    const length = bytes.copy(memory, 3, at, at + readSize);
+    tap.read(memory, [3, 3 + length], 1);
+  }
+  return tap;
 }

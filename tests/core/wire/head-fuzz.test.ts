@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import test from "node:test";
 import fc from "fast-check";
-import type { HeadKind } from "../../../core/wire/head.ts";
+import type { HeadKind } from "../../../core/wire/head-parser.ts";
 import { cut, singles, type Transcript, transcribe } from "../../support/wire-transcript.ts";
 
 const latin1 = (text: string) => Buffer.from(text, "latin1");

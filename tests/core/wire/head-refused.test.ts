@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import test from "node:test";
-import { type HeadKind, HeadParser } from "../../../core/wire/head.ts";
+import type { HeadKind } from "../../../core/wire/head-parser.ts";
+import { HeadParser } from "../../../core/wire/head-parser.ts";
 import { WireError } from "../../../core/wire/wire-error.ts";
 import { LIMITS, singles } from "../../support/wire-transcript.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { after, before, describe, test } from "node:test";
-import { parseEndpointUrl } from "../../../core/control/endpoint-url.ts";
+import { parseEndpointUrl } from "../../../core/contract/endpoint-url.ts";
 import { type GetOptions, httpGet, httpSend } from "../../../core/wire/http-get.ts";
 import { GetError, type GetFailure } from "../../../core/wire/http-get-result.ts";
 import { settle } from "../../support/fake-clock.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { readDocuments } from "../../../config/documents.ts";
 import { loadTexts } from "../../../config/load.ts";
-import { formatProblem, type Problem } from "../../../config/problems.ts";
+import { readDocuments } from "../../../config/read/documents.ts";
+import { formatProblem, type Problem } from "../../../config/read/problems.ts";
 import { builtIns } from "../../../plugins/registry.ts";
 import type { Target } from "../fuzz.ts";
 import { inTime } from "../in-time.ts";

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { requestLines, responseLines } from "../../../core/wire/forwarded-headers.ts";
 import { isKeptAlive, requestFraming, responseFraming } from "../../../core/wire/framing.ts";
-import { type HeadKind, HeadParser } from "../../../core/wire/head.ts";
+import type { HeadKind } from "../../../core/wire/head-parser.ts";
+import { HeadParser } from "../../../core/wire/head-parser.ts";
 import { checkHost, splitTarget } from "../../../core/wire/request-target.ts";
 import { WireError } from "../../../core/wire/wire-error.ts";
 import { cut, headersOf, LIMITS, singles } from "../../support/wire-transcript.ts";

@@ -7,6 +7,7 @@ import { RESPONSE_FLAGS } from "../../../core/contract/response-flags.ts";
 import accessLog from "../../../plugins/observers/access-log.ts";
 import { makePrefix, makeRequest } from "../../support/endpoints.ts";
 import { createPlugin, makeHost } from "../../support/plugins.ts";
+import { heldBytes } from "../../support/process-usage.ts";
 import { makeAttempt, makeDecision, makeOutcome } from "../../support/records.ts";
 
 const decision = makeDecision({ model: "food", target: "food-v2", rule: "food-review/0" });
@@ -55,6 +56,18 @@ describe("format", () => {
       assert.match(printed.join(""), starts);
     });
   }
+});
+
+test("names of megabytes are not held after their lines", async () => {
+  const print = () => {};
+  const log = createPlugin(accessLog, {}, makeHost({ output: { isTerminal: false, print } }));
+  const before = await heldBytes();
+  for (let n = 0; n < 40; n++) {
+    const model = Buffer.alloc(500_000, "m").toString("latin1");
+    log.finished({ ...record, decision: makeDecision({ model }), attempts: [makeAttempt(`gpu${n}`, 200)] });
+  }
+  assert.ok((await heldBytes()) - before < 5_000_000);
+  log.finished(record);
 });
 
 test("a line of JSON", () => {

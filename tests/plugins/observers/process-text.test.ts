@@ -10,16 +10,19 @@ const samplesOf = (view: Parameters<typeof processText>[0]) =>
 
 test("the process, its config and its plugins", () => {
   const view = makeView([], {
-    memory: { limitBytes: 1000, bodyBytes: 300, unreadBytes: 200, refusals: 4 },
-    acceptPauses: 2,
-    droppedLogLines: 12,
     config: {
       ...{ generation: 3, isLastReloadApplied: false, confirmedAtS: 1_893_456_060 },
       reloads: { applied: 2, unchanged: 1, refused: 5 },
     },
-    pluginFaults: new Map([["mine", 7]]),
-    pluginTimes: [{ kind: "scorer", name: "mine", timedRequests: 3, timedMs: 40, isSlow: true, hasNoVote: false }],
-    processUsage: () => ({ cpuSeconds: 1.5, residentBytes: 2, heapUsedBytes: 3, heapBytes: 4, openFiles: 5, maxOpenFiles: 6 }),
+    plugins: {
+      faults: new Map([["mine", 7]]),
+      times: [{ kind: "scorer", name: "mine", timedRequests: 3, timedMs: 40, isSlow: true, hasNoVote: false }],
+    },
+    process: {
+      memory: { limitBytes: 1000, bodyBytes: 300, unreadBytes: 200, refusals: 4 },
+      ...{ acceptPauses: 2, droppedLogLines: 12 },
+      usage: () => ({ cpuSeconds: 1.5, residentBytes: 2, heapUsedBytes: 3, heapBytes: 4, openFiles: 5, maxOpenFiles: 6 }),
+    },
   });
   assert.deepEqual(samplesOf(view), [
     "signalbox_log_dropped_total 12",

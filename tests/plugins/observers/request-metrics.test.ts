@@ -189,28 +189,6 @@ describe("a stream", () => {
     assert.deepEqual(found, ['signalbox_ttft_error_ratio_total{endpoint="e1",sign="late"} 10']);
   });
 
-  it("stands beside the time per token that an estimator expected, and beside the targets", () => {
-    const expected = { ...stream, outputTokens: 8, expectedTokenMs: 80, targets: { firstTokenMs: 50, tokenMs: 100 } };
-    const open = { ...expected, targets: { firstTokenMs: Number.POSITIVE_INFINITY, tokenMs: 100 } };
-    const found = samplesAfter([expected, open]).filter((line) => /tpot|latency_targets/.test(line));
-    assert.deepEqual(found, [
-      'signalbox_tpot_estimates_total{endpoint="e1"} 2',
-      'signalbox_tpot_error_ratio_total{endpoint="e1",sign="late"} 0.5',
-      'signalbox_latency_targets_total{endpoint="e1",target="ttft",met="false"} 1',
-      'signalbox_latency_targets_total{endpoint="e1",target="tpot",met="true"} 2',
-    ]);
-  });
-
-  it("missed its target where the client left later than that, and says nothing where it left before", () => {
-    const left = { ...stream, ending: "client-left" as const, firstByteMs: Number.NaN, durationMs: 200 };
-    const leftAt = (firstTokenMs: number) =>
-      samplesAfter([{ ...left, targets: { firstTokenMs, tokenMs: Number.POSITIVE_INFINITY } }]).filter((line) =>
-        line.includes("latency_targets"),
-      );
-    assert.deepEqual(leftAt(100), ['signalbox_latency_targets_total{endpoint="e1",target="ttft",met="false"} 1']);
-    assert.deepEqual(leftAt(60_000), []);
-  });
-
   it("has a finish reason, of the words that engines use", () => {
     const found = samplesAfter([{ finishReason: "stop" }, { finishReason: "stop" }, { finishReason: "because\n" }]).filter(
       (line) => line.startsWith("signalbox_finish"),

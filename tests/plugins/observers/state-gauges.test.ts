@@ -8,19 +8,21 @@ const endpoints = [makeEndpoint(0, { models: ["base", "v1"] }), makeEndpoint(1, 
 
 test("the pool as gauges", () => {
   const view = makeView(endpoints, {
-    mappings: [makeMapping("food/0", { v1: 90, v2: 10 })],
-    load: makeLoad(2, {
-      inFlight: [3, 0],
-      prefillTokens: [700, 0],
-      waiting: [1, 5],
-      running: [2, 5],
-      kvUsage: [0.5, 0.5],
-      freshness: [0.3, 0],
-    }),
-    prefixIndex: { entries: 10, maxEntries: 100, bytes: 4096 },
-    isPanicking: true,
-    connectionsTo: ({ slot }) => slot + 4,
-    ejectionsOf: ({ slot }) => 2 * slot,
+    config: { mappings: [makeMapping("food/0", { v1: 90, v2: 10 })] },
+    pool: {
+      load: makeLoad(2, {
+        inFlight: [3, 0],
+        prefillTokens: [700, 0],
+        waiting: [1, 5],
+        running: [2, 5],
+        kvUsage: [0.5, 0.5],
+        freshness: [0.3, 0],
+      }),
+      prefixIndex: { entries: 10, maxEntries: 100, bytes: 4096 },
+      isPanicking: true,
+      connectionsTo: ({ slot }) => slot + 4,
+      ejectionsOf: ({ slot }) => 2 * slot,
+    },
   });
   const samples = stateGauges(view)
     .split("\n")

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { AT, TrafficTable } from "../../../plugins/observers/traffic-table.ts";
+import { AT, rowsBy, TrafficTable } from "../../../plugins/observers/traffic-table.ts";
 
 const count = (table: TrafficTable, target: string, endpoint: string) => {
   const row = table.find("chat", target, endpoint) ?? table.open("chat", target, endpoint);
   row.counts[AT.statuses]! += 1;
-  row.durations[0]! += 1;
+  row.durations.add(1);
 };
 const shown = (table: TrafficTable) =>
   table.all().map(({ target, endpoint, counts, durations }) => {
-    assert.equal(counts[AT.statuses], durations[0]);
+    assert.equal(counts[AT.statuses], durations.count);
     return `${target} ${endpoint} ${counts[AT.statuses]}`;
   });
 
@@ -49,4 +49,21 @@ describe("making room", () => {
     table.makeRoom(new Set(["a"]), new Set(["e0", "e1", "e2", "e3"]));
     assert.deepEqual(shown(table), ["a e0 1", "a e2 1", "a other 1", "other e1 1", "other e3 1", "other other 1"]);
   });
+});
+
+it("sums by one label have the counts of all rows", () => {
+  const table = new TrafficTable(16);
+  for (const [target, endpoint] of [
+    ["a", "e0"],
+    ["a", "e1"],
+    ["b", "e0"],
+  ] as const)
+    count(table, target, endpoint);
+  const sums = (label: "api" | "target") =>
+    rowsBy(label, table.all()).map(({ pairs, counts, durations }) => [pairs, counts[AT.statuses], durations.count]);
+  assert.deepEqual(sums("api"), [['api="chat"', 3, 3]]);
+  assert.deepEqual(sums("target"), [
+    ['target="a"', 2, 2],
+    ['target="b"', 1, 1],
+  ]);
 });

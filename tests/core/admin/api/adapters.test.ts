@@ -12,8 +12,8 @@ const endpoints = [
 describe("the adapters of the admin API", () => {
   it("are shown with the replicas that have them", async () => {
     const { ask, router } = await makeApi({ endpoints });
-    for (const slot of [0, 2]) router.load.knowAdapters(slot, { names: new Set(["org/v1"]) });
-    router.load.unlisted.refused(1, "org/v1", 0);
+    for (const slot of [0, 2]) router.pool.load.knowAdapters(slot, { names: new Set(["org/v1"]) });
+    router.pool.load.unlisted.refused(1, "org/v1", 0);
     const { status, json } = await ask("GET", "/adapters");
     assert.equal(status, 200);
     const refused = [{ endpoint: "e1", retryInS: 2 }];

@@ -28,15 +28,15 @@ test("drain, cordon and undrain by name, which may be encoded", async () => {
   const since = "2030-01-01T00:00:00.000Z";
   const intent = { kind: "drain", reason: "new driver", since, until: "2030-01-01T00:01:00.000Z", isEmpty: true };
   assert.deepEqual(drained.json["intent"], intent);
-  assert.equal(router.intents.standingOf("gpu/1").isInGrace, true);
-  assert.equal(router.intents.of("gpu/1")?.by, "192.0.2.7");
+  assert.equal(router.control.intents.standingOf("gpu/1").isInGrace, true);
+  assert.equal(router.control.intents.of("gpu/1")?.by, "192.0.2.7");
 
   const cordoned = await ask("POST", "/endpoints/gpu%2F1/cordon");
   assert.deepEqual(cordoned.json["intent"], { kind: "cordon", reason: "", since, until: null, isEmpty: true });
 
   const undrained = await ask("POST", "/endpoints/gpu%2F1/undrain");
   assert.equal(undrained.json["intent"], null);
-  assert.equal(router.intents.of("gpu/1"), undefined);
+  assert.equal(router.control.intents.of("gpu/1"), undefined);
 
   assert.deepEqual(causes, ["", "", "192.0.2.7 asked for it"]);
   assert.deepEqual(logged, [], "the log of the replicas tells of it, with who asked");
@@ -45,5 +45,5 @@ test("drain, cordon and undrain by name, which may be encoded", async () => {
 test("without sessions a drain has no grace by default", async () => {
   const { ask, router } = await makeApi({ endpoints });
   await ask("POST", "/endpoints/e0/drain");
-  assert.equal(router.intents.standingOf("e0").isInGrace, false);
+  assert.equal(router.control.intents.standingOf("e0").isInGrace, false);
 });

@@ -36,7 +36,7 @@ describe("who may change something", () => {
       const answer = await ask("POST", "/endpoints/e0/drain", options);
       assert.equal(answer.status, status);
       assert.equal(answer.json["code"] ?? "", code);
-      assert.equal(router.intents.of("e0")?.intent, status === 200 ? "drain" : undefined);
+      assert.equal(router.control.intents.of("e0")?.intent, status === 200 ? "drain" : undefined);
       assert.doesNotMatch(JSON.stringify(answer.json), /correct-hors/);
       assert.equal(answer.headers.get("www-authenticate"), status === 401 ? "Bearer" : null);
     });

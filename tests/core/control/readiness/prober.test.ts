@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { parseEndpointUrl } from "../../../../core/contract/endpoint-url.ts";
 import { type Log, silentLog } from "../../../../core/contract/log.ts";
 import type { Source } from "../../../../core/contract/source.ts";
-import { parseEndpointUrl } from "../../../../core/control/endpoint-url.ts";
 import { Prober, type ProberOptions } from "../../../../core/control/readiness/prober.ts";
-import { PROBE_DEFAULTS } from "../../../../core/control/readiness/probes.ts";
 import type { ReplicaHealth } from "../../../../core/control/readiness/replica-health.ts";
 import type { ProbeTarget } from "../../../../core/control/readiness/replica-prober.ts";
-import { Lease } from "../../../../core/state/lease.ts";
+import { PROBE_DEFAULTS } from "../../../../core/settings.ts";
 import { LoadTable } from "../../../../core/state/load.ts";
 import { GetError, type GetFailure, type HttpGet } from "../../../../core/wire/http-get-result.ts";
 import { FakeClock } from "../../../support/fake-clock.ts";
@@ -355,10 +354,10 @@ describe("sources", () => {
     const { calls, clock, load, prober } = await inService({ sources: [modelList, lazy] }, withMetrics);
     await clock.advance(20_000);
     assert.deepEqual(fetchesSince(calls, 0), [5_000, 10_000, 15_000, 20_000]);
-    const lease = new Lease(load, 0, { tokens: 10, hasFirstByte: true }, 0, clock.now());
+    load.begin(0, { tokens: 10, hasFirstByte: true }, clock.now());
     await clock.advance(3_000);
     assert.deepEqual(fetchesSince(calls, 20_000), [1_000, 2_000, 3_000]);
-    lease.release(clock.now());
+    load.end(0);
     await clock.advance(7_000);
     assert.deepEqual(fetchesSince(calls, 23_000), [1_000, 6_000]);
     assert.equal(load.freshness[0], 1, "numbers do not fade before the next fetch is due");
@@ -377,11 +376,11 @@ describe("sources", () => {
   for (const missing of [404, 501, "no metrics"] as const) {
     test(`a replica without metrics (${missing}) is asked once a minute, even when busy`, async () => {
       const { calls, clock, load, prober } = await inService({ sources: [modelList, lazy] }, { ...UP, "/metrics": missing });
-      const lease = new Lease(load, 0, { tokens: 10, hasFirstByte: true }, 0, clock.now());
+      load.begin(0, { tokens: 10, hasFirstByte: true }, clock.now());
       await clock.advance(120_000);
       assert.deepEqual(fetchesSince(calls, 0), [60_000, 120_000]);
       assert.equal(load.freshness[0], 0);
-      lease.release(clock.now());
+      load.end(0);
       prober.stop();
     });
   }

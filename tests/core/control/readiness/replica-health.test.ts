@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Phase } from "../../../../core/contract/endpoint.ts";
-import { PROBE_DEFAULTS } from "../../../../core/control/readiness/probes.ts";
 import {
   isLoading,
   NEW_REPLICA,
@@ -10,6 +9,7 @@ import {
   type ReplicaHealth,
   reduce,
 } from "../../../../core/control/readiness/replica-health.ts";
+import { PROBE_DEFAULTS } from "../../../../core/settings.ts";
 
 const startup = (failure?: ProbeFailure): ProbeEvent => ({ type: "startup", failure });
 const readiness = (failure?: ProbeFailure): ProbeEvent => ({ type: "readiness", failure });

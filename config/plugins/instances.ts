@@ -1,0 +1,92 @@
+import type { SchemaResult } from "../../core/contract/options.ts";
+import type { Definition, PluginKind } from "../../core/contract/plugin.ts";
+import { thrownMessage } from "../../core/contract/thrown-text.ts";
+import type { RouterConfig } from "../config.ts";
+import { DEFAULT_DETECTORS, DEFAULT_OBSERVERS, DEFAULT_PARSERS, DEFAULT_SOURCES } from "./defaults.ts";
+import type { Instance, ListedPlugins } from "./listed.ts";
+import { shadowInstances } from "./shadow-instances.ts";
+
+/**
+ * Plugin types by the names that a config can use. A key other than its definition's `type` is the reference router's name for
+ * it.
+ */
+export type Registry = ReadonlyMap<string, Definition>;
+
+/** The types by their own names, without the reference router's. */
+export function ownTypes(registry: Registry): readonly Definition[] {
+  return [...registry].filter(([name, { type }]) => name === type).map(([, definition]) => definition);
+}
+
+/** Whether plugins of this kind are named in a profile. */
+export function isProfileKind(kind: PluginKind): boolean {
+  return kind === "filter" || kind === "scorer" || kind === "picker";
+}
+
+/** The listed instances of a built-in type. */
+export function listedOfType(type: string, { instances }: ListedPlugins): readonly Instance[] {
+  return [...instances.values()].filter(({ entry }) => entry.type === type && entry.from === undefined);
+}
+
+/** Validates parameters with the plugin's schema. `fault`: why the schema itself failed. */
+export function validateOptions({ options }: Definition, value: unknown): SchemaResult<unknown> | { readonly fault: string } {
+  try {
+    const result = options["~standard"].validate(value);
+    if (!(result instanceof Promise)) return result;
+    result.catch(() => {});
+    return { fault: "its schema is asynchronous" };
+  } catch (error) {
+    return { fault: thrownMessage(error) };
+  }
+}
+
+/** Whether a type can be used without parameters. */
+export function needsNoParameters(definition: Definition): boolean {
+  const result = validateOptions(definition, {});
+  return !("fault" in result) && result.issues === undefined;
+}
+
+/**
+ * All instances of the config, defaults included. The default parsers come first, so that a listed parser of another type
+ * wins a path that both serve. The other defaults come last.
+ */
+export function allInstances(
+  config: Omit<RouterConfig, "plugins">,
+  listed: ListedPlugins,
+  registry: Registry,
+): readonly Instance[] {
+  const unlisted = (type: string, parameters: unknown = {}) => unlistedInstance(type, registry, parameters);
+  const missing = (types: readonly string[]) =>
+    types.filter((type) => listedOfType(type, listed).length === 0 && !listed.withoutDefaults.has(type));
+  const { endpoints } = config.pool;
+  const ofProfile = config.profile.plugins.map(({ pluginRef }) => pluginRef).filter((name) => !listed.instances.has(name));
+  return [
+    ...missing(DEFAULT_PARSERS).map((type) => unlisted(type)),
+    ...listed.instances.values(),
+    ...(config.rewrites.length > 0 ? [unlisted("model-rewrite", rewriteParameters(config))] : []),
+    ...(endpoints.length > 0 ? [unlisted("static", { endpoints })] : []),
+    ...missing([...DEFAULT_SOURCES, ...DEFAULT_DETECTORS, ...DEFAULT_OBSERVERS]).map((type) => unlisted(type)),
+    ...ofProfile.map((type) => unlisted(type)),
+    ...shadowInstances(config, listed, unlisted),
+  ];
+}
+
+/** What a guard compares is drawn in a random order. */
+function rewriteParameters({ rewrites, guards }: Pick<RouterConfig, "rewrites" | "guards">) {
+  const guarded = new Set(guards.map(({ rule }) => rule));
+  return { rules: rewrites, ...(guarded.size > 0 && { shuffled: [...guarded] }) };
+}
+
+/**
+ * An instance that no file lists, named after its type. Throws an Error if the registry has no such type or it rejects the
+ * parameters.
+ */
+function unlistedInstance(name: string, registry: Registry, parameters: unknown): Instance {
+  const definition = registry.get(name);
+  if (definition === undefined) throw new Error(`The registry has no plugin type "${name}", which is on by default`);
+  const { type } = definition;
+  const result = validateOptions(definition, parameters);
+  if ("fault" in result || result.issues !== undefined)
+    throw new Error(`The plugin type "${type}" does not take the parameters it is given by default`);
+  const entry = { name, type, from: undefined, file: "", parameters: result.value, folder: ".", position: undefined };
+  return { entry, definition, path: [], report: () => {} };
+}

@@ -1,0 +1,136 @@
+import { existsSync, realpathSync } from "node:fs";
+import { register } from "node:module";
+import { isAbsolute, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import type { Definition, PluginKind } from "../../core/contract/plugin.ts";
+import { thrownCode } from "../../core/contract/thrown-text.ts";
+import { findPackage } from "./find-package.ts";
+import { importModule } from "./import-module.ts";
+import { linesOf, loadFailure } from "./module-error.ts";
+import { moduleFiles } from "./module-files.ts";
+
+const KINDS: Readonly<Record<PluginKind, true>> = {
+  parser: true,
+  rewriter: true,
+  filter: true,
+  scorer: true,
+  picker: true,
+  discovery: true,
+  detector: true,
+  source: true,
+  observer: true,
+};
+
+/** A plugin type and the file that it comes from, as an absolute path. */
+export interface LoadedPlugin {
+  readonly definition: Definition;
+  readonly file: string;
+}
+
+/**
+ * Loads a plugin from a file (relative to `baseDir`) or from a package installed there. Rejects with an Error whose message
+ * says where it failed and what to do.
+ */
+export async function loadPluginModule(from: string, baseDir: string): Promise<LoadedPlugin> {
+  const located = locate(from, baseDir);
+  // The path that a stack shows, whatever links lead to it.
+  const file = located && realpathSync(located);
+  const module = file === undefined ? await importPackage(from) : await importFile(file);
+  return { definition: checkDefinition(module, file ?? from), file: file ?? "" };
+}
+
+/** The files that a plugin's code comes from, absolute; none for a package, which is loaded once. */
+export async function pluginFiles(from: string, baseDir: string): Promise<readonly string[]> {
+  if (!isFile(from)) return [];
+  const path = pathOf(from, baseDir);
+  return [path, ...(await moduleFiles(path)).paths];
+}
+
+function isFile(from: string): boolean {
+  return from.startsWith("file:") || from.startsWith(".") || isAbsolute(from);
+}
+
+function pathOf(from: string, baseDir: string): string {
+  return from.startsWith("file:") ? fileURLToPath(from) : resolve(baseDir, from);
+}
+
+/** The plugin's file; undefined for a package that is not installed at or above `baseDir`. */
+function locate(from: string, baseDir: string): string | undefined {
+  if (isFile(from)) return existing(pathOf(from, baseDir));
+  if (/^[a-z][a-z0-9+.-]*:/i.test(from))
+    throw new Error("A plugin is a file or an installed package: write ./file.ts or a package name.");
+  return findPackage(from, baseDir);
+}
+
+function existing(path: string): string {
+  if (!existsSync(path)) throw new Error(`There is no file ${path}: a path is relative to the config file.`);
+  return path;
+}
+
+/** Imports a package that only Signalbox itself, or the runtime's own import map, may know. */
+async function importPackage(name: string): Promise<unknown> {
+  try {
+    return await import(name);
+  } catch (error) {
+    if (!/MODULE_NOT_FOUND$/.test(thrownCode(error))) throw new Error(loadFailure(error, name), { cause: error });
+    const found = `There is no package "${name}" in a node_modules folder beside the config or above it`;
+    throw new Error(`${found}: install the package there, or write ./file.ts for a file.`, { cause: error });
+  }
+}
+
+async function importFile(file: string): Promise<unknown> {
+  const url = pathToFileURL(file).href;
+  readModulesAsSuch();
+  try {
+    return await importModule(url);
+  } catch (error) {
+    throw new Error(loadFailure(error, file), { cause: error });
+  }
+}
+
+let isHooked = false;
+
+/** On Node 20, lets TypeScript files be ES modules whatever folder they are in. */
+function readModulesAsSuch(): void {
+  const { bun, deno } = process.versions;
+  if (isHooked || bun !== undefined || deno !== undefined || "typescript" in process.features) return;
+  isHooked = true;
+  register("./typescript-modules.mjs", import.meta.url);
+}
+
+/** A module's default export. Throws an Error if it is not a plugin. */
+function checkDefinition(module: unknown, file: string): Definition {
+  const exported = defaultOf(module);
+  // For a file outside an ES module package, tsx nests the exports one level deeper.
+  const plugin = defaultOf(exported) ?? exported;
+  if (typeof plugin !== "object" || plugin === null)
+    throw new Error(`${exportingLine(file)} has no plugin as its default export${othersOf(module)}: ${EXPORT_ONE}`);
+  const { kind, type, create, options } = plugin as Partial<Definition>;
+  if (typeof kind !== "string" || !Object.hasOwn(KINDS, kind))
+    throw new Error(`The default export of ${file} has no known kind: ${EXPORT_ONE}`);
+  if (typeof type !== "string" || type === "")
+    throw new Error(`The default export of ${file} has no type: give it a name such as type: "my-scorer".`);
+  if (typeof create !== "function")
+    throw new Error(`The default export of ${file} has no create function: add create(options, host).`);
+  if (typeof options?.["~standard"]?.validate !== "function")
+    throw new Error(`The options of ${file} are no Standard Schema: write options: z.strictObject({ … }).`);
+  return plugin as Definition;
+}
+
+/** The file, with its first line that exports something. */
+function exportingLine(file: string): string {
+  const line = linesOf(file).findIndex((each) => /^\s*(?:export|module\.exports|exports\.)/.test(each));
+  return line === -1 ? file : `${file}:${line + 1}`;
+}
+
+/** The module's other exports, one of which may be meant. */
+function othersOf(module: unknown): string {
+  const names = Object.keys(module ?? {}).filter((name) => name !== "default" && name !== "__esModule");
+  return names.length === 0 ? "" : `, but exports ${names.slice(0, 5).join(", ")}`;
+}
+
+function defaultOf(value: unknown): unknown {
+  return typeof value === "object" && value !== null && "default" in value ? value.default : undefined;
+}
+
+const EXPORT_ONE = "write export default defineScorer({ … }), or defineFilter, definePicker and so on.";

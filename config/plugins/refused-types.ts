@@ -1,0 +1,50 @@
+/** Types of the reference router without a counterpart here, grouped by what to do instead. */
+const INSTEAD: readonly (readonly [instead: string, types: string])[] = [
+  [
+    "Prefill and decode are not separated here: each replica gets whole requests, so list one profile.",
+    `disagg-profile-handler pd-profile-handler disagg-headers-handler prefill-header-handler prefix-based-pd-decider
+    always-disagg-pd-decider always-disagg-multimodal-decider p2p-source-producer`,
+  ],
+  [
+    "There is one profile for all requests: list one, and leave the handler out.",
+    "header-profile-handler data-parallel-profile-handler",
+  ],
+  [
+    "Here the router derives what a replica has cached from what it sent there: use prefix-cache-scorer alone.",
+    "precise-prefix-cache-scorer precise-prefix-cache-producer burst-prefix-cache-producer",
+  ],
+  [
+    "The default policy does as well without predicted latencies: leave it out, or load examples/latency-predictor/ with from.",
+    "latency-scorer predicted-latency-producer slo-headroom-tier-filter latency-slo-admitter",
+  ],
+  [
+    "Media are hashed as part of the prompt here: use prefix-cache-scorer.",
+    "mm-embeddings-cache-scorer mm-embeddings-cache-producer",
+  ],
+  [
+    "Requests are not queued by priority here: use concurrency-detector or utilization-detector as a filter.",
+    `global-strict-fairness-policy round-robin-fairness-policy program-aware-fairness fcfs-ordering-policy edf-ordering-policy
+    slo-deadline-ordering-policy static-usage-limit-policy priority-holdback soft-reflective-ceiling probabilistic-admitter
+    agent-identity`,
+  ],
+  ["Sessions are identified by a header here: use session-affinity-scorer or session-affinity-filter.", "session-id-producer"],
+  [
+    "Use labels: label-selector-filter, by-label.",
+    `endpoint-attribute-filter endpoint-attribute-scorer topology-filter topology-scorer header-label-affinity
+    header-based-testing-filter`,
+  ],
+  ["Use utilization-detector, which is a filter too.", "utilization-filter"],
+  ["No cluster is watched here: list the replicas, or use file-discovery.", "k8s-notification-source"],
+  [
+    "The access log and the response header x-signalbox-endpoint show it.",
+    "request-attribute-reporter destination-endpoint-served-verifier",
+  ],
+  [
+    "Only HTTP APIs are read: use openai-parser, anthropic-parser, vllmhttp-parser, or passthrough-parser.",
+    "vllmgrpc-parser vertexai-parser sglanghttp-parser",
+  ],
+];
+
+export const REFUSED_TYPES: ReadonlyMap<string, string> = new Map(
+  INSTEAD.flatMap(([instead, types]) => types.split(/\s+/).map((type) => [type, instead] as const)),
+);

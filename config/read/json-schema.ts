@@ -1,0 +1,43 @@
+import type { OptionSchema } from "../../core/contract/options.ts";
+import { isMapping } from "./mapping.ts";
+
+/** A JSON Schema node; only the fields that are used here. */
+export interface JsonSchema {
+  readonly [keyword: string]: unknown;
+}
+
+type Convertible = { readonly jsonSchema?: { readonly input: (options: { target: string }) => JsonSchema } };
+
+/** A schema as JSON Schema draft 7, which editors support; undefined if its library can't convert it. */
+export function jsonSchemaOf(schema: OptionSchema<unknown>): JsonSchema | undefined {
+  try {
+    return (schema["~standard"] as Convertible).jsonSchema?.input({ target: "draft-07" });
+  } catch {
+    return undefined;
+  }
+}
+
+/** The keys that the schema names for a mapping at `path`. */
+export function keysAt(schema: OptionSchema<unknown>, path: readonly PropertyKey[]): readonly string[] {
+  const root = jsonSchemaOf(schema);
+  let nodes = root === undefined ? [] : alternatives(root);
+  for (const step of path) {
+    nodes = nodes.flatMap((node) => {
+      const next =
+        typeof step === "number" ? node["items"] : (asSchema(node["properties"])?.[String(step)] ?? node["additionalProperties"]);
+      const child = asSchema(next);
+      return child === undefined ? [] : alternatives(child);
+    });
+  }
+  return [...new Set(nodes.flatMap((node) => Object.keys(asSchema(node["properties"]) ?? {})))];
+}
+
+function alternatives(node: JsonSchema): readonly JsonSchema[] {
+  const branches = ["anyOf", "oneOf", "allOf"].flatMap((keyword) => {
+    const list = node[keyword];
+    return Array.isArray(list) ? (list as readonly JsonSchema[]) : [];
+  });
+  return [node, ...branches.flatMap(alternatives)];
+}
+
+const asSchema = (value: unknown): JsonSchema | undefined => (isMapping(value) ? value : undefined);

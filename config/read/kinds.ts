@@ -1,0 +1,65 @@
+import { didYouMean } from "./did-you-mean.ts";
+import type { ConfigDocument } from "./documents.ts";
+import { isMapping } from "./mapping.ts";
+import { describe, quoted } from "./problems.ts";
+
+type Kind = "Router" | "InferenceModelRewrite" | "EndpointPickerConfig";
+
+export const REWRITE_VERSIONS = ["llm-d.ai/v1alpha2", "inference.networking.x-k8s.io/v1alpha2"] as const;
+export const PICKER_VERSIONS = ["llm-d.ai/v1alpha1", "llm-d.ai/v1", "inference.networking.x-k8s.io/v1alpha1"] as const;
+
+const VERSIONS: Readonly<Record<Kind, readonly string[]>> = {
+  Router: ["signalbox/v1"],
+  InferenceModelRewrite: REWRITE_VERSIONS,
+  EndpointPickerConfig: PICKER_VERSIONS,
+};
+const KINDS = Object.keys(VERSIONS) as readonly Kind[];
+
+/** Groups documents by kind. Expands lists, as a cluster exports them, and reports unknown kinds. */
+export function sortByKind(documents: readonly ConfigDocument[]): Readonly<Record<Kind, readonly ConfigDocument[]>> {
+  const sorted: Record<Kind, ConfigDocument[]> = { Router: [], InferenceModelRewrite: [], EndpointPickerConfig: [] };
+  for (const document of documents.flatMap(itemsOf)) {
+    const kind = kindOf(document);
+    if (kind !== undefined) sorted[kind].push(...withVersion(document, kind));
+  }
+  return sorted;
+}
+
+function itemsOf(document: ConfigDocument): readonly ConfigDocument[] {
+  const { value, positionOf, report } = document;
+  if (!isMapping(value) || value["kind"] !== "List" || !Array.isArray(value["items"])) return [document];
+  return value["items"].map((item: unknown, index) => ({
+    ...document,
+    value: item,
+    positionOf: (path, part) => positionOf(["items", index, ...path], part),
+    report: (path, finding, part) => report(["items", index, ...path], finding, part),
+  }));
+}
+
+function kindOf({ value, report }: ConfigDocument): Kind | undefined {
+  if (!isMapping(value)) {
+    report([], { found: describe(value), wanted: "a mapping with apiVersion, kind and spec" });
+    return undefined;
+  }
+  const kind = KINDS.find((known) => known === value["kind"]);
+  if (kind === undefined) {
+    report(["kind"], {
+      ...foundOf(value["kind"], "kind"),
+      wanted: KINDS.join(" or "),
+      hint: didYouMean(String(value["kind"]), KINDS),
+    });
+  }
+  return kind;
+}
+
+/** The document, with a known version if its own is missing or mistyped; nothing if it is another one altogether. */
+function withVersion(document: ConfigDocument, kind: Kind): readonly ConfigDocument[] {
+  const { apiVersion, ...rest } = document.value as Record<string, unknown>;
+  const versions = VERSIONS[kind];
+  if (typeof apiVersion === "string" && versions.includes(apiVersion)) return [document];
+  const hint = didYouMean(String(apiVersion), versions);
+  document.report(["apiVersion"], { ...foundOf(apiVersion, "apiVersion"), wanted: versions.join(" or "), hint });
+  return apiVersion !== undefined && hint === "" ? [] : [{ ...document, value: { apiVersion: versions[0], ...rest } }];
+}
+
+const foundOf = (value: unknown, key: string) => ({ found: value === undefined ? `no ${quoted(key)}` : describe(value) });

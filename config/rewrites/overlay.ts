@@ -1,0 +1,89 @@
+import { isDeepStrictEqual } from "node:util";
+import type { ConfigDocument } from "../read/documents.ts";
+import { type Problem, problemAt } from "../read/problems.ts";
+
+/** What was changed while the router runs, beside its files. Plain data. */
+export interface Overlay {
+  /** At most one for each resource. */
+  readonly rewrites: readonly RewriteChange[];
+}
+
+/** An InferenceModelRewrite that was put or deleted. */
+export interface RewriteChange {
+  /** "default" where the resource names none. */
+  readonly namespace: string;
+  readonly name: string;
+  /** The whole resource, as it would be in a file; undefined where the files' resource is deleted. */
+  readonly document: Readonly<Record<string, unknown>> | undefined;
+  /** Who changed it. */
+  readonly by: string;
+  /** In milliseconds since 1970, like `untilMs`. */
+  readonly sinceMs: number;
+  /** When the files' resource applies again; undefined: when somebody drops the change. */
+  readonly untilMs: number | undefined;
+  /** Why, in a sentence; absent where a person changed it. */
+  readonly reason?: string;
+  /** The files' resource that it was made for: with another one it has no effect. Absent where it goes with any. */
+  readonly madeFor?: unknown;
+}
+
+export const NO_OVERLAY: Overlay = { rewrites: [] };
+
+/**
+ * The rewrites of the files with the overlay's changes: a changed one stays at its place, so that the order of rules does not
+ * change with it; new ones come last.
+ */
+export function overlaid(
+  documents: readonly ConfigDocument[],
+  { rewrites }: Overlay,
+  problems: Problem[],
+): readonly ConfigDocument[] {
+  const changes = new Map(rewrites.map((change) => [keyOf(change.namespace, change.name), change]));
+  const put = (change: RewriteChange) => (change.document === undefined ? [] : [documentOf(change, problems)]);
+  const placed = documents.flatMap((document) => {
+    const key = keyOfDocument(document);
+    const change = key === undefined ? undefined : changes.get(key);
+    if (key === undefined || change === undefined) return [document];
+    changes.delete(key);
+    return isOutdated(change, document.value) ? [document] : put(change);
+  });
+  const others = [...changes.values()].filter((change) => !isOutdated(change, undefined));
+  return [...placed, ...others.flatMap(put)];
+}
+
+/** Whether the files' resource is no longer the one that the change was made for. */
+export function isOutdated({ madeFor }: RewriteChange, inFiles: unknown): boolean {
+  return madeFor !== undefined && !isDeepStrictEqual(madeFor, inFiles);
+}
+
+/** The overlay with this change in place of an earlier one of the same resource. */
+export function withChange(overlay: Overlay, change: RewriteChange): Overlay {
+  return { ...overlay, rewrites: [...withoutChange(overlay, change.namespace, change.name).rewrites, change] };
+}
+
+/** The overlay without any change of this resource. */
+export function withoutChange(overlay: Overlay, namespace: string, name: string): Overlay {
+  return { ...overlay, rewrites: overlay.rewrites.filter((each) => each.namespace !== namespace || each.name !== name) };
+}
+
+/** A problem in it has no line: its path says where it is. */
+function documentOf({ name, document }: RewriteChange, problems: Problem[]): ConfigDocument {
+  const file = `admin API, InferenceModelRewrite ${JSON.stringify(name)}`;
+  const position = { file, line: 0, column: 0 };
+  return {
+    file,
+    value: document,
+    positionOf: () => position,
+    report: (path, finding) => problems.push(problemAt(position, path, finding)),
+  };
+}
+
+function keyOf(namespace: string, name: string): string {
+  return JSON.stringify([namespace, name]);
+}
+
+/** Undefined for a resource without a name, which is reported elsewhere. */
+function keyOfDocument({ value }: ConfigDocument): string | undefined {
+  const { name, namespace = "default" } = (value as { metadata?: { name?: unknown; namespace?: unknown } | null }).metadata ?? {};
+  return typeof name === "string" && typeof namespace === "string" ? keyOf(namespace, name) : undefined;
+}

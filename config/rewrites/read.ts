@@ -1,0 +1,136 @@
+import type { RewriteRule, RewriteTarget } from "../config.ts";
+import { didYouMean } from "../read/did-you-mean.ts";
+import type { Resource } from "../read/fit.ts";
+import { type Path, type Problem, problemAt, quoted } from "../read/problems.ts";
+import type { RewriteDocument, RewriteDocumentRule } from "./schema.ts";
+
+type RewriteResource = Resource<RewriteDocument>;
+type Named = Pick<RewriteResource, "document">;
+
+/** A rule and its place. */
+export interface PlacedRule {
+  readonly rule: RewriteRule;
+  readonly resource: RewriteResource;
+  /** The first part of the rule's name. */
+  readonly resourceName: string;
+  /** Which one of its resource it is. */
+  readonly index: number;
+}
+
+/** All rules in file order. Reports what is wrong with a resource. `pool` is undefined if the Router document has no valid pool name. */
+export function readRules(resources: readonly RewriteResource[], pool: string | undefined): readonly PlacedRule[] {
+  refuseDuplicates(resources);
+  if (pool !== undefined) for (const resource of resources) checkPool(resource, pool);
+  return resources.flatMap((resource) => rulesOf(resource, nameInRules(resource, resources)));
+}
+
+/**
+ * The rules in the order in which they are matched: rules for named models before rules for every model, then by age of the resource
+ * (oldest first), its name, and the place in its list. Resources without a creationTimestamp come last, in file order.
+ */
+export function inMatchingOrder(rules: readonly PlacedRule[], warnings: Problem[]): readonly RewriteRule[] {
+  const byResource = [...rules].sort((one, other) => byAge(one.resource, other.resource));
+  warnings.push(...shadowedMatches(byResource));
+  const inOrder = byResource.map(({ rule }) => rule);
+  return [...inOrder.filter(({ models }) => models.length > 0), ...inOrder.filter(({ models }) => models.length === 0)];
+}
+
+/** A warning for each match that an earlier rule takes, so that it never applies. */
+function shadowedMatches(rules: readonly PlacedRule[]): readonly Problem[] {
+  const takers = new Map<string, string>();
+  return rules.flatMap((placed) =>
+    matchesOf(placed).flatMap(({ model, at }) => {
+      const { rule, resource } = placed;
+      const what = model === undefined ? "every other model" : `the model ${quoted(model)}`;
+      const position = resource.positionOf(at);
+      const taker = takers.get(what);
+      if (taker === undefined) takers.set(what, `${rule.name} (${position.file}:${position.line}:${position.column})`);
+      if (taker === undefined) return [];
+      const found = `a match for ${what}, which the rule ${taker} takes first`;
+      return [problemAt(position, at, { found, wanted: "one rule for each model: remove this match or that one" })];
+    }),
+  );
+}
+
+/** A rule's matches with their places; the model is undefined where the rule matches every request. */
+function matchesOf({ resource, index: at }: PlacedRule): readonly { readonly model: string | undefined; readonly at: Path }[] {
+  const path = ["spec", "rules", at];
+  if (resource.wasCut([...path, "matches"])) return [];
+  const { matches = [] } = resource.document.spec.rules[at]!;
+  if (matches.length === 0) return [{ model: undefined, at: path }];
+  return matches.map(({ model: { value } }, index) => ({ model: value, at: [...path, "matches", index, "model", "value"] }));
+}
+
+function refuseDuplicates(resources: readonly RewriteResource[]): void {
+  const files = new Map<string, string>();
+  for (const { file, document, report, wasCut } of resources) {
+    if (wasCut(["metadata"])) continue;
+    const { namespace, name } = document.metadata;
+    const key = JSON.stringify([namespace ?? "default", name]);
+    const first = files.get(key);
+    if (first !== undefined) {
+      const found = `the InferenceModelRewrite ${quoted(name)} a second time (the first is in ${first})`;
+      report(["metadata", "name"], { found, wanted: "each resource once" });
+    }
+    files.set(key, first ?? file);
+  }
+}
+
+function checkPool({ document, report, wasCut }: RewriteResource, pool: string): void {
+  const { name } = document.spec.poolRef;
+  if (name === pool || wasCut(["spec", "poolRef", "name"])) return;
+  report(["spec", "poolRef", "name"], {
+    found: `${quoted(name)}, which is not this router's pool`,
+    wanted: quoted(pool),
+    hint: didYouMean(name, [pool]) || "The pool's name is spec.pool.name of the Router document.",
+  });
+}
+
+/** Compares by age. Array.sort is stable, so equal ones stay in file order. */
+function byAge({ document: { metadata: a } }: RewriteResource, { document: { metadata: b } }: RewriteResource): number {
+  if (!a.creationTimestamp || !b.creationTimestamp) return Number(!a.creationTimestamp) - Number(!b.creationTimestamp);
+  return Date.parse(a.creationTimestamp) - Date.parse(b.creationTimestamp) || compareText(a.name, b.name);
+}
+
+const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+
+/** The resource's name in the names of its rules: with its namespace if another namespace has the same name. */
+export function nameInRules({ document: { metadata } }: Named, resources: readonly Named[]): string {
+  const isShared = resources.some(
+    ({ document }) => document.metadata.name === metadata.name && document.metadata.namespace !== metadata.namespace,
+  );
+  return isShared ? `${metadata.namespace ?? "default"}/${metadata.name}` : metadata.name;
+}
+
+function rulesOf(resource: RewriteResource, resourceName: string): readonly PlacedRule[] {
+  return resource.document.spec.rules.map((rule, index) => {
+    checkWeights(rule.targets, ["spec", "rules", index, "targets"], resource);
+    const read: RewriteRule = {
+      name: `${resourceName}/${index}`,
+      models: [...new Set((rule.matches ?? []).map(({ model }) => model.value))],
+      targets: rule.targets.map(targetOf),
+      stickyHeader: rule.sticky?.header.toLowerCase() ?? "",
+      onUnavailable: rule.onUnavailable ?? "refuse",
+    };
+    return { rule: read, resource, resourceName, index };
+  });
+}
+
+type Targets = RewriteDocumentRule["targets"];
+
+function targetOf({ modelRewrite, weight }: Targets[number]): RewriteTarget {
+  return { name: modelRewrite, weight: weight ?? 1 };
+}
+
+function checkWeights(targets: Targets, path: Path, { report, wasCut }: RewriteResource): void {
+  if (wasCut(path)) return;
+  const bare = targets.findIndex(({ weight }) => weight === undefined);
+  if (bare !== -1 && targets.some(({ weight }) => weight !== undefined)) {
+    report([...path, bare], {
+      found: "a target without a weight beside one with",
+      wanted: "a weight on every target, or on none",
+    });
+  } else if (targets.every(({ weight }) => weight === 0)) {
+    report(path, { found: "only weights of 0", wanted: "at least one weight above 0" });
+  }
+}

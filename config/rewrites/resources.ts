@@ -1,0 +1,66 @@
+import { type ConfigDocument, readDocuments } from "../read/documents.ts";
+import type { ConfigText } from "../read/files.ts";
+import { sortByKind } from "../read/kinds.ts";
+import type { Position } from "../read/problems.ts";
+import { isOutdated, type Overlay, overlaid, type RewriteChange } from "./overlay.ts";
+import type { RewriteDocument } from "./schema.ts";
+
+/** One InferenceModelRewrite of a config that runs. */
+export interface RewriteResource {
+  /** "default" where the resource names none. */
+  readonly namespace: string;
+  readonly name: string;
+  readonly document: RewriteDocument;
+  /** Its place in the files; undefined if it is in none. */
+  readonly position: Position | undefined;
+  /** Set if it is not, or not only, what the files say. */
+  readonly change: RewriteChange | undefined;
+}
+
+/** All resources that a valid config runs with, in file order, and those that only the overlay has. */
+export function rewriteResources(texts: readonly ConfigText[], overlay: Overlay): readonly RewriteResource[] {
+  const inFiles = fileResources(texts);
+  const running = overlaid(
+    inFiles.map(({ source }) => source),
+    overlay,
+    [],
+  );
+  return running.map((source) => {
+    const document = source.value as RewriteDocument;
+    const { name, namespace = "default" } = document.metadata;
+    const position = inFiles.find((each) => each.name === name && each.namespace === namespace)?.position;
+    return { namespace, name, document, position, change: changeOf(namespace, name, overlay) };
+  });
+}
+
+/** The overlay's change of this resource. */
+export function changeOf(namespace: string, name: string, { rewrites }: Overlay): RewriteChange | undefined {
+  return rewrites.find((change) => change.namespace === namespace && change.name === name);
+}
+
+/** The overlay without the changes whose resource in the files is another one by now, or gone. */
+export function upToDate(overlay: Overlay, texts: readonly ConfigText[]): Overlay {
+  if (overlay.rewrites.every(({ madeFor }) => madeFor === undefined)) return overlay;
+  const inFiles = fileResources(texts);
+  const rewrites = overlay.rewrites.filter((change) => {
+    const own = inFiles.find(({ namespace, name }) => namespace === change.namespace && name === change.name);
+    return !isOutdated(change, own?.source.value);
+  });
+  return { ...overlay, rewrites };
+}
+
+interface FileResource {
+  readonly source: ConfigDocument;
+  readonly namespace: string;
+  readonly name: string;
+  readonly position: Position;
+}
+
+/** The resources of the files, without the overlay. */
+export function fileResources(texts: readonly ConfigText[]): readonly FileResource[] {
+  const documents = sortByKind(texts.flatMap(({ file, text }) => readDocuments(file, text, []))).InferenceModelRewrite;
+  return documents.map((source) => {
+    const { name, namespace = "default" } = (source.value as RewriteDocument).metadata;
+    return { source, namespace, name, position: source.positionOf([]) };
+  });
+}

@@ -1,0 +1,85 @@
+import { z } from "../../core/contract/options.ts";
+import { REWRITE_VERSIONS } from "../read/kinds.ts";
+import { headerName, lineOfText, whole } from "../schema/values.ts";
+
+// The schema of an InferenceModelRewrite: the reference's resource, plus two keys of our own at the end of a rule.
+
+const POOL_GROUPS = ["inference.networking.k8s.io", "inference.networking.x-k8s.io"] as const;
+
+/** The annotation in which a resource brings the guards of its own targets. */
+export const GUARD_ANNOTATION = "signalbox/guard";
+
+const metadata = z.looseObject({
+  name: lineOfText.describe("Name of the resource; unique within its namespace."),
+  namespace: lineOfText.optional(),
+  creationTimestamp: z.iso
+    .datetime({ offset: true, error: "a time such as 2026-01-31T12:00:00Z" })
+    .nullable()
+    .describe("If two rules match equally well, the one of the older resource applies.")
+    .optional(),
+  annotations: z
+    .looseObject({
+      [GUARD_ANNOTATION]: z
+        .string()
+        .describe(
+          'Guards of its targets, as spec.guards has them, such as "target=food-review-v2 errorRate=2% ttft=50%"; several with ";" between them. Signalbox only.',
+        )
+        .optional(),
+    })
+    .optional(),
+});
+
+const poolRef = z.strictObject({
+  group: z.enum(POOL_GROUPS).describe(`API group of the pool. Default ${POOL_GROUPS[0]}.`).optional(),
+  kind: z.literal("InferencePool").optional(),
+  name: lineOfText.describe("Name of the pool: spec.pool.name of the Router document."),
+});
+
+const match = z.strictObject({
+  model: z.strictObject({
+    type: z.literal("Exact").describe("The only kind of match, and the default.").optional(),
+    value: lineOfText.describe("The model name that the client asks for."),
+  }),
+});
+
+const target = z.strictObject({
+  modelRewrite: lineOfText.describe("The model or adapter name that the replica gets."),
+  weight: whole(0, 1_000_000)
+    .describe("Share of the traffic relative to the other targets; 0 is listed but drained. On every target or on none.")
+    .optional(),
+});
+
+const rule = z.strictObject({
+  matches: z
+    .array(match)
+    .describe("The rule matches if any of these does. Left out or empty: it matches every request.")
+    .optional(),
+  targets: z.array(target).min(1).describe("The names that replace the model name."),
+  sticky: z
+    .strictObject({
+      header: headerName.describe("Requests with the same value of this header get the same target."),
+    })
+    .describe("Keeps a client on one target. Signalbox only.")
+    .optional(),
+  onUnavailable: z
+    .enum(["refuse", "redistribute"])
+    .describe(
+      "If no ready replica serves the drawn target, and none loads it: respond with 503 (refuse), or draw among the others (redistribute). Default refuse. Signalbox only.",
+    )
+    .optional(),
+});
+
+/** A document of kind InferenceModelRewrite. */
+export const rewriteDocument = z.strictObject({
+  apiVersion: z.enum(REWRITE_VERSIONS),
+  kind: z.literal("InferenceModelRewrite"),
+  metadata,
+  spec: z.strictObject({
+    poolRef,
+    rules: z.array(rule).describe("Rules that match a model name come before rules that match everything."),
+  }),
+  status: z.unknown().describe("Ignored.").optional(),
+});
+
+export type RewriteDocument = z.infer<typeof rewriteDocument>;
+export type RewriteDocumentRule = z.infer<typeof rule>;

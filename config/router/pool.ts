@@ -1,0 +1,116 @@
+import type { EndpointSpec } from "../../core/contract/endpoint.ts";
+import { endpointName } from "../../core/contract/endpoint-name.ts";
+import { parseEndpointUrl } from "../../core/contract/endpoint-url.ts";
+import { z } from "../../core/contract/options.ts";
+import { thrownMessage } from "../../core/contract/thrown-text.ts";
+import { onOff } from "../../core/settings/row.ts";
+import { PROBE, UNLISTED } from "../../core/settings/tables.ts";
+import { PROBE_DEFAULTS, type ProbeSpec } from "../../core/settings.ts";
+import { MAX_SLOTS } from "../../core/state/load.ts";
+import type { Finding, Report } from "../read/problems.ts";
+import { quoted } from "../read/problems.ts";
+import { secretReference } from "../read/secret.ts";
+import { orElse, section, setting } from "../schema/section.ts";
+import { instanceName, lineOfText, urlPath } from "../schema/values.ts";
+
+const probe = (defaults: ProbeSpec, text: string) => {
+  const path = orElse(urlPath.describe("Path that is requested with GET; status 200 is success."), defaults.path);
+  return orElse(section(PROBE, defaults, { path }).describe(text), defaults);
+};
+
+const auth = z.strictObject({
+  bearer: secretReference.describe("Where the key is: env:NAME or file:PATH (relative to this file). Read at the start."),
+});
+
+const endpoint = z.strictObject({
+  url: lineOfText.describe("Address of the replica, such as http://gpu1:8000. A path in it is put before every API path."),
+  name: instanceName.describe("Its name in messages, metrics and headers. Default: made from host and port.").optional(),
+  labels: z.record(z.string(), z.string()).describe("Free labels, for filters that select by label.").optional(),
+  auth: auth.describe("Its own key, instead of the pool's.").optional(),
+});
+
+/** `spec.pool`. */
+export const poolSchema = z.strictObject({
+  name: orElse(lineOfText.describe('What poolRef.name of an InferenceModelRewrite points at. Default "default".'), "default"),
+  endpoints: orElse(z.array(endpoint).max(MAX_SLOTS).describe("The replicas."), []),
+  auth: auth
+    .describe(
+      "The key that replicas want (vllm serve --api-key): sent with probes, and with requests instead of the client's own.",
+    )
+    .optional(),
+  forwardCredentials: setting(
+    onOff(true, "Whether replicas without `auth` get the client's own Authorization, X-Api-Key, Api-Key and Cookie headers."),
+  ),
+  probes: orElse(
+    z
+      .strictObject({
+        startup: probe(PROBE_DEFAULTS.startup, "Until it succeeds once, the replica gets no traffic."),
+        liveness: probe(PROBE_DEFAULTS.liveness, "Whether the server process responds."),
+        readiness: probe(PROBE_DEFAULTS.readiness, "Whether the replica can serve its models now."),
+      })
+      .describe("How replicas are checked. What is left out gets the recommended value."),
+    PROBE_DEFAULTS,
+  ),
+  adapters: orElse(
+    z.strictObject({ unlisted: setting(UNLISTED) }).describe("Adapters that replicas load when they are first asked for."),
+    { unlisted: UNLISTED.default },
+  ),
+});
+
+/** An unchecked endpoint and its place. */
+export interface EndpointEntry {
+  readonly spec: z.infer<typeof endpoint>;
+  /** Its paths are relative to the endpoint. */
+  readonly report: Report;
+}
+
+/** An endpoint and the entry that it was made from. */
+export interface NamedEndpoint {
+  readonly spec: EndpointSpec;
+  readonly entry: EndpointEntry;
+}
+
+/** Checked endpoints with names and complete addresses. Names and addresses must be unique. */
+export function readEndpoints(entries: readonly EndpointEntry[]): readonly NamedEndpoint[] {
+  const names = new Map<string, string>();
+  const urls = new Set<string>();
+  return entries.flatMap((entry) => {
+    const { spec, report } = entry;
+    const parsed = readUrl(spec.url);
+    if ("found" in parsed) {
+      report(["url"], parsed);
+      return [];
+    }
+    if (urls.has(parsed.href))
+      report(["url"], { found: `the endpoint ${quoted(parsed.href)} a second time`, wanted: "each once" });
+    urls.add(parsed.href);
+    const name = spec.name ?? endpointName(parsed);
+    const owner = names.get(name);
+    if (owner !== undefined && owner !== parsed.href) report(["name"], secondName(name, owner));
+    names.set(name, parsed.href);
+    return [{ spec: { name, url: parsed.href, labels: spec.labels ?? {} }, entry }];
+  });
+}
+
+function secondName(name: string, owner: string): Finding {
+  return { found: `the name ${quoted(name)}, which ${owner} has already`, wanted: "a name of its own for each endpoint" };
+}
+
+function readUrl(text: string): ReturnType<typeof parseEndpointUrl> | Finding {
+  try {
+    return parseEndpointUrl(text);
+  } catch (error) {
+    return { found: "a URL that can't be used", hint: `${thrownMessage(error)}${suggestion(text)}` };
+  }
+}
+
+/** A hint with the address and its missing scheme, if nothing else is wrong with it. */
+function suggestion(text: string): string {
+  // Text before an "@" may be a password; messages must not repeat it.
+  if (text.includes("://") || text.includes("@")) return "";
+  try {
+    return ` Did you mean ${quoted(parseEndpointUrl(`http://${text}`).href)}?`;
+  } catch {
+    return "";
+  }
+}

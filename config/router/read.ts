@@ -1,0 +1,132 @@
+import type { RouterConfig } from "../config.ts";
+import type { Registry } from "../plugins/instances.ts";
+import type { ListedPlugins } from "../plugins/listed.ts";
+import { type PluginSource, readPlugins } from "../plugins/read.ts";
+import type { Resource } from "../read/fit.ts";
+import type { Report } from "../read/problems.ts";
+import { readAdmin, refuseSharedPort, refuseUnsharablePort } from "./addresses.ts";
+import { readCredentials } from "./credentials.ts";
+import { type EndpointEntry, readEndpoints } from "./pool.ts";
+import { type ProfileSource, readProfile, routerProfile } from "./profile.ts";
+import type { RouterDocument, RouterSpec } from "./schema.ts";
+import { readShadow, refuseShadowAlone } from "./shadow.ts";
+
+/** The content of a Router document, without default instances. */
+export interface RouterParts {
+  readonly config: Omit<RouterConfig, "plugins" | "rewrites" | "guards">;
+  readonly listed: ListedPlugins;
+  /** For problems with paths in the document that show only later. */
+  readonly report: Report;
+  /** False if the pool section has problems, so that its name may be wrong. */
+  readonly isPoolKnown: boolean;
+}
+
+/** What an EndpointPickerConfig brings, in the router's own terms. */
+export interface PickerParts {
+  readonly plugins: readonly PluginSource[];
+  readonly profile: ProfileSource;
+  /** Default types that do not run with this document. */
+  readonly withoutDefaults: ReadonlySet<string>;
+  readonly endpoints: readonly EndpointEntry[];
+  /** Names of entries that are not needed: the router does their job itself. */
+  readonly unneeded: readonly string[];
+  /** True if the list of plugins was left out because of a problem. */
+  readonly isBroken: boolean;
+}
+
+/**
+ * Reads a Router document, together with endpoints from elsewhere and the reference's config if there is one. Adds the files that
+ * it refers to to `files`.
+ */
+export async function readRouter(
+  resource: Resource<RouterDocument>,
+  registry: Registry,
+  moreEndpoints: readonly EndpointEntry[],
+  picker: PickerParts | undefined,
+  files: Set<string>,
+): Promise<RouterParts> {
+  const { document, report, wasCut } = resource;
+  const { spec } = document;
+  const sources = (spec.plugins ?? [])
+    .map((plugin, index) => ({ spec: plugin, path: ["spec", "plugins", index], place: resource }))
+    .filter(({ path }) => !wasCut(path));
+  const read = await readPlugins([...sources, ...(picker?.plugins ?? [])], registry, files);
+  const listed = { ...read, withoutDefaults: picker?.withoutDefaults ?? new Set<string>() };
+  const lost = wasCut(["spec", "plugins"]) ? lostNames(resource, listed) : listed;
+  const known = { ...listed, ...lost, hasNamelessBroken: lost.hasNamelessBroken || (picker?.isBroken ?? false) };
+  const entries = [...endpointsOf(spec, report), ...moreEndpoints];
+  if (entries.length === 0 && !wasCut(["spec", "pool", "endpoints"])) refuseEmptyPool(known, report);
+  const endpoints = readEndpoints(entries);
+  const { address: listen, cors } = spec.listen;
+  const admin = await readAdmin(spec.admin, resource, files);
+  if (admin !== undefined && !wasCut(["spec", "listen"]) && !wasCut(["spec", "admin"])) refuseSharedPort(listen, admin, report);
+  refuseUnsharablePort("listen", listen, report);
+  if (admin !== undefined) refuseUnsharablePort("admin", admin, report);
+  if (picker !== undefined && spec.profiles !== undefined) refuseProfilesTwice(report);
+  if (picker === undefined) refuseShadowAlone(spec, known, report);
+  const { pool, limits, ejection, retries, keepAlive, forwardedFor, mirrors } = spec;
+  const config = {
+    listen,
+    admin,
+    pool: { name: pool.name, endpoints: endpoints.map((one) => one.spec), probes: pool.probes },
+    profile: readProfile(picker?.profile ?? profileOf(spec, report), known, registry),
+    shadow: spec.shadow && readShadow(spec.shadow, known, registry, report),
+    settings: {
+      limits,
+      ejection,
+      retries,
+      unlisted: pool.adapters.unlisted,
+      keepAlive,
+      forwardedFor,
+      credentials: await readCredentials(resource, endpoints, files),
+      cors,
+      hasRoutingHeaders: spec.responseHeaders,
+      mirrors,
+    },
+  };
+  return { config, listed: known, report, isPoolKnown: !wasCut(["spec", "pool", "name"]) };
+}
+
+/** The names of entries in `plugins` with problems; any name if one of them has none that can be read. */
+function lostNames(
+  { document, wasCut }: Resource<RouterDocument>,
+  { brokenNames, hasNamelessBroken }: ListedPlugins,
+): Pick<ListedPlugins, "brokenNames" | "hasNamelessBroken"> {
+  const { plugins } = document.spec;
+  const lost = (plugins ?? []).flatMap(({ name, type }, index) => {
+    const path = ["spec", "plugins", index];
+    if (!wasCut(path)) return [];
+    return [wasCut([...path, "name"]) ? undefined : (name ?? type)];
+  });
+  const names = lost.filter((name) => name !== undefined);
+  return {
+    brokenNames: new Set([...brokenNames, ...names]),
+    hasNamelessBroken: hasNamelessBroken || plugins === undefined || names.length < lost.length,
+  };
+}
+
+function profileOf({ profiles = [] }: RouterSpec, report: Report): ProfileSource {
+  if (profiles.length > 1) report(["spec", "profiles", 1], { found: `${profiles.length} profiles`, wanted: "exactly one" });
+  return routerProfile(profiles[0], ["spec", "profiles", 0], report);
+}
+
+function refuseProfilesTwice(report: Report): void {
+  report(
+    ["spec", "profiles"],
+    { found: "profiles beside those of an EndpointPickerConfig", wanted: "schedulingProfiles there, or profiles here" },
+    "key",
+  );
+}
+
+function endpointsOf({ pool }: RouterSpec, report: Report): readonly EndpointEntry[] {
+  return pool.endpoints.map((spec, index) => ({
+    spec,
+    report: (path, finding, part) => report(["spec", "pool", "endpoints", index, ...path], finding, part),
+  }));
+}
+
+function refuseEmptyPool({ instances, hasNamelessBroken, brokenNames }: ListedPlugins, report: Report): void {
+  const hasDiscovery = [...instances.values()].some(({ definition }) => definition.kind === "discovery");
+  if (hasDiscovery || hasNamelessBroken || brokenNames.size > 0) return;
+  report(["spec", "pool", "endpoints"], { found: "no endpoints", wanted: "at least one, such as { url: http://gpu1:8000 }" });
+}

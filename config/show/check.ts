@@ -1,0 +1,133 @@
+import type { Definition } from "../../core/contract/plugin.ts";
+import type { MirrorSettings } from "../../core/settings.ts";
+import type { Address, GuardConfig, ProfileConfig, RewriteRule, RouterConfig } from "../config.ts";
+import { type LoadedConfig, loadConfig } from "../load.ts";
+import type { Registry } from "../plugins/instances.ts";
+import { formatProblem, formatProblems, type Problem } from "../read/problems.ts";
+import { NO_OVERLAY } from "../rewrites/overlay.ts";
+import { missingGuards } from "../router/profile.ts";
+
+const MOST_ROWS = 12;
+const MOST_WARNINGS = 50;
+
+export interface CheckOptions {
+  readonly paths: readonly string[];
+  /** Further endpoints, as on the command line of `start`. */
+  readonly urls: readonly string[];
+  /** The output is one JSON document: { valid, unguarded, problems, warnings }; `unguarded` names the guards that the profile lacks. */
+  readonly isJson: boolean;
+  /** Warnings count as problems. */
+  readonly isStrict: boolean;
+}
+
+/** The output of `signalbox check`: every problem in the files, or a summary of a valid config and its warnings. */
+export async function checkConfig(
+  { paths, urls, isJson, isStrict }: CheckOptions,
+  registry: Registry,
+): Promise<{ text: string; isValid: boolean }> {
+  const loaded = await loadConfig(paths, registry, urls, NO_OVERLAY, false);
+  const { warnings, problems = [] } = loaded;
+  const isValid = problems.length === 0 && !(isStrict && warnings.length > 0);
+  const unguarded = loaded.problems === undefined ? missingGuards(loaded.config.profile, loaded.definitions) : [];
+  if (isJson) return { text: JSON.stringify({ valid: isValid, unguarded, problems, warnings }, null, 2), isValid };
+  const rows = warningRows(warnings);
+  if (loaded.problems !== undefined) return { text: [formatProblems(problems), ...rows].join("\n"), isValid };
+  if (!isValid) return { text: [...rows, "--strict accepts no warnings"].join("\n"), isValid };
+  return { text: [summary(loaded), ...rows].join("\n"), isValid };
+}
+
+/** A valid config in a few lines. */
+function summary(loaded: LoadedConfig): string {
+  const { config, definitions, unneeded } = loaded;
+  const { listen, admin, pool, profile, shadow, rewrites, guards, settings } = config;
+  const { mirrors } = settings;
+  const endpoints = pool.endpoints.map(({ name, url, labels }) =>
+    [name, url, ...Object.entries(labels).map(([key, value]) => `${key}=${value}`)].join("  "),
+  );
+  const sections = [
+    `The config is valid.`,
+    `listen    ${addressText(listen)}, admin ${admin === undefined ? "off" : addressText(admin)}`,
+    ...section(`pool      ${pool.name}, ${counted(endpoints.length, "endpoint")}`, endpoints),
+    ...section(
+      `profile   ${profile.name}${unguardedText(missingGuards(loaded.config.profile, loaded.definitions))}`,
+      profileRows(profile, config, definitions),
+    ),
+    ...(shadow === undefined
+      ? []
+      : section(
+          `shadow    ${shadow.name}, decides ${shadow.percent}% of the requests too`,
+          profileRows(shadow, config, definitions),
+        )),
+    ...section(
+      `rewrites  ${counted(rewrites.length, "rule")}${rewrites.length === 0 ? "" : ": what clients write -> what replicas get"}`,
+      rewrites.map(ruleText),
+    ),
+    ...(guards.length === 0 ? [] : section(`guards    ${guards.length}`, guards.map(guardText))),
+    ...(mirrors.length === 0 ? [] : section(`mirrors   ${mirrors.length}`, mirrors.map(mirrorText))),
+    ...(unneeded.length === 0 ? [] : [`unneeded  ${unneeded.join(", ")}: the router does this itself`]),
+  ];
+  return sections.join("\n");
+}
+
+function section(title: string, rows: readonly string[], most = MOST_ROWS): readonly string[] {
+  const more = rows.length > most ? [`          … and ${rows.length - most} more`] : [];
+  return [title, ...rows.slice(0, most).map((row) => `          ${row}`), ...more];
+}
+
+function addressText({ host, port }: Address): string {
+  return `${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
+function profileRows(
+  profile: ProfileConfig,
+  { plugins }: RouterConfig,
+  definitions: ReadonlyMap<string, Definition>,
+): readonly string[] {
+  return profile.plugins.map(({ pluginRef, weight }) => {
+    const type = plugins.find(({ name }) => name === pluginRef)?.type;
+    const kind = definitions.get(pluginRef)?.kind ?? "";
+    return `${kind.padEnd(7)} ${pluginRef}${type === pluginRef ? "" : ` (${type})`}${weight === undefined ? "" : `  weight ${weight}`}`;
+  });
+}
+
+/** What an unguarded profile leaves out, and what that means. */
+function unguardedText(missing: readonly string[]): string {
+  if (missing.length === 0) return "";
+  const means = missing.map((type) =>
+    type === "ready" ? "replicas that are not ready get requests" : "unknown models reach replicas",
+  );
+  return `, unguarded: without ${missing.join(" and ")}, so ${means.join(", and ")}`;
+}
+
+function ruleText({ name, models, targets, stickyHeader, onUnavailable }: RewriteRule): string {
+  const total = targets.reduce((sum, { weight }) => sum + weight, 0);
+  const shares = targets.map((target) =>
+    targets.length === 1 ? target.name : `${target.name} ${percent(target.weight / total)}`,
+  );
+  const sticky = stickyHeader === "" ? "" : `, sticky by ${stickyHeader}`;
+  const redistributed = onUnavailable === "redistribute" ? ", redistributed when unavailable" : "";
+  return `${models.join(", ") || "every model"} -> ${shares.join(", ")}${sticky}${redistributed}  (${name})`;
+}
+
+function guardText({ rule, target, against, worseBy, confidence, minRequests }: GuardConfig): string {
+  const { errorRate, ttft } = worseBy;
+  const margins = [
+    ...(errorRate === undefined ? [] : [`error rate by ${percent(errorRate).replace("%", " points")}`]),
+    ...(ttft === undefined ? [] : [`first byte by ${percent(ttft)}`]),
+  ];
+  const when = `worse than ${against} (${margins.join(", ")}) at confidence ${percent(confidence)}`;
+  return `${rule} stops ${target} when it is ${when}, after ${minRequests} requests at the earliest`;
+}
+
+function mirrorText({ rule, target, percent: copied, maxInFlight }: MirrorSettings): string {
+  return `${copied}% of ${rule} also to ${target}, at most ${maxInFlight} at once`;
+}
+
+const percent = (share: number) => `${Math.round(share * 1000) / 10}%`;
+
+function warningRows(warnings: readonly Problem[]): readonly string[] {
+  if (warnings.length === 0) return [];
+  return section(`warnings  ${warnings.length}`, warnings.map(formatProblem), MOST_WARNINGS);
+}

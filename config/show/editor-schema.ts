@@ -1,0 +1,61 @@
+import type { Definition } from "../../core/contract/plugin.ts";
+import { pickerDocument } from "../endpoint-picker/schema.ts";
+import { CONFIGURED_ELSEWHERE } from "../plugins/defaults.ts";
+import { isProfileKind, type Registry } from "../plugins/instances.ts";
+import { type JsonSchema, jsonSchemaOf } from "../read/json-schema.ts";
+import { rewriteDocument } from "../rewrites/schema.ts";
+import { routerDocument } from "../router/schema.ts";
+
+/** A JSON Schema (draft 7, which editors support) for config files, with the options of every plugin type in the registry. */
+export function editorSchema(registry: Registry): JsonSchema {
+  const types = [...registry]
+    .filter(([, { type }]) => !CONFIGURED_ELSEWHERE.has(type))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, definition]) => (name === definition.type ? definition : underReferenceName(name, definition)));
+  return {
+    $schema: "http://json-schema.org/draft-07/schema#",
+    $id: "urn:signalbox:config:v1",
+    title: "Signalbox config",
+    anyOf: ["Router", "InferenceModelRewrite", "EndpointPickerConfig"].map((kind) => ({ $ref: `#/definitions/${kind}` })),
+    definitions: {
+      Router: withPlugins(documentSchema(routerDocument), types),
+      InferenceModelRewrite: documentSchema(rewriteDocument),
+      EndpointPickerConfig: documentSchema(pickerDocument),
+    },
+  };
+}
+
+function underReferenceName(name: string, definition: Definition): Definition {
+  return { ...definition, type: name, summary: `${definition.summary} The reference's name for ${definition.type}.` };
+}
+
+function documentSchema(schema: Parameters<typeof jsonSchemaOf>[0]): JsonSchema {
+  return withoutDialect(jsonSchemaOf(schema) ?? {});
+}
+
+/** Adds the plugin types to `type`, and the options of each type to its `parameters`. */
+function withPlugins(router: JsonSchema, types: readonly Definition[]): JsonSchema {
+  const inProfile = types.filter(({ kind }) => isProfileKind(kind));
+  const typed = edit(router, ["properties", "spec", "properties", "plugins", "items"], (entry) => ({
+    ...edit(entry, ["properties", "type"], (type) => ({ ...type, anyOf: types.map(named) })),
+    allOf: types.map(({ type, options }) => ({
+      if: { required: ["type"], properties: { type: { const: type } } },
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+      then: { properties: { parameters: documentSchema(options) } },
+    })),
+  }));
+  const refs = "properties.spec.properties.profiles.items.properties.plugins.items.properties.pluginRef".split(".");
+  return edit(typed, refs, (ref) => ({ ...ref, anyOf: [...inProfile.map(named), { type: "string" }] }));
+}
+
+const named = ({ type, kind, summary }: Definition): JsonSchema => ({ const: type, description: `${kind}: ${summary}` });
+
+/** A copy in which the node at `path` is changed. */
+function edit(schema: JsonSchema, [first, ...rest]: readonly string[], change: (node: JsonSchema) => JsonSchema): JsonSchema {
+  if (first === undefined) return change(schema);
+  return { ...schema, [first]: edit(schema[first] as JsonSchema, rest, change) };
+}
+
+function withoutDialect({ $schema: _, ...schema }: JsonSchema): JsonSchema {
+  return schema;
+}

@@ -1,0 +1,149 @@
+import type { Secret } from "../../core/contract/secret.ts";
+import { EJECTION, KEEP_ALIVE, MIRROR, PROBE } from "../../core/settings/tables.ts";
+import type { CorsSettings } from "../../core/settings.ts";
+import type { AdminAddress, GuardConfig, ListenAddress, RouterConfig, ShadowConfig } from "../config.ts";
+import type { LoadedConfig } from "../load.ts";
+import { CONFIGURED_ELSEWHERE } from "../plugins/defaults.ts";
+import { isOfShadow, writtenReferences } from "../plugins/shadow-instances.ts";
+import { type Path, pathText, placeText } from "../read/problems.ts";
+import { missingGuards } from "../router/profile.ts";
+import { writtenOf } from "../schema/section.ts";
+
+/** A config as it runs, in the form of its documents, and where each value comes from. Plain data without secrets. */
+export interface EffectiveConfig {
+  readonly router: EffectiveRouter;
+  /** By path in the Router document, such as "spec.listen.port": file:line:column, "default", or where else it comes from. */
+  readonly origins: Readonly<Record<string, string>>;
+}
+
+interface EffectiveRouter {
+  readonly apiVersion: "signalbox/v1";
+  readonly kind: "Router";
+  readonly spec: Readonly<Record<string, unknown>>;
+}
+
+/** Which addresses the command line sets instead of the files. */
+export interface CommandLine {
+  readonly host?: string | undefined;
+  readonly port?: number | undefined;
+  readonly adminPort?: number | undefined;
+}
+
+/** The Router document with every default filled in. */
+export function effectiveConfig(loaded: LoadedConfig, commandLine: CommandLine): EffectiveConfig {
+  const { config } = loaded;
+  const { profile, settings } = config;
+  const {
+    limits,
+    ejection: { isOn, ...ejection },
+    retries,
+    keepAlive,
+    forwardedFor,
+    hasRoutingHeaders,
+    mirrors,
+  } = settings;
+  // Annotations are printed with their rewrites.
+  const guards = config.guards.filter(({ isAnnotation }) => !isAnnotation);
+  const plugins = config.plugins.filter(({ name, type }) => !CONFIGURED_ELSEWHERE.has(type) && !isOfShadow(name));
+  const spec = {
+    listen: { ...addressOf(config.listen), ...(settings.cors && { cors: corsOf(settings.cors) }) },
+    admin: config.admin === undefined ? false : adminOf(config.admin),
+    pool: poolOf(config),
+    plugins: plugins.map(({ name, type, from, parameters }) => ({
+      name,
+      ...(from === undefined ? { type } : { from }),
+      parameters: masked(parameters),
+    })),
+    profiles: [missingGuards(profile, loaded.definitions).length === 0 ? profile : { ...profile, unguarded: true }],
+    ...(config.shadow && { shadow: shadowOf(config.shadow, loaded) }),
+    ...(mirrors.length > 0 && { mirrors: mirrors.map((mirror) => writtenOf(MIRROR, mirror)) }),
+    ejection: isOn && writtenOf(EJECTION, ejection),
+    retries,
+    ...(keepAlive && { keepAlive: writtenOf(KEEP_ALIVE, keepAlive) }),
+    forwardedFor,
+    ...(guards.length > 0 && { guards: guards.map(guardSpecOf) }),
+    limits,
+    responseHeaders: hasRoutingHeaders,
+  };
+  const fromCommandLine = new Map<string, unknown>([
+    ["spec.listen.host", commandLine.host],
+    ["spec.listen.port", commandLine.port],
+    ["spec.admin.port", commandLine.adminPort],
+  ]);
+  const originOf = (path: Path): string => {
+    if (fromCommandLine.get(pathText(path)) !== undefined) return "the command line";
+    const [, section, index] = path;
+    if (section === "plugins") return placeText(plugins[Number(index)]?.position) ?? "default";
+    // The guards stand in front of what is written, so places in the two lists differ: the whole list has one origin.
+    const list = section === "profiles" ? path.slice(0, 4) : section === "shadow" ? path.slice(0, 3) : [];
+    if (list.at(-1) === "plugins" && isWritten(loaded, list)) return placeText(loaded.positionOf(list)) ?? "default";
+    const otherwise = section === "pool" && path[2] === "endpoints" ? "outside of the Router document" : "default";
+    return (isWritten(loaded, path) ? placeText(loaded.positionOf(path)) : undefined) ?? otherwise;
+  };
+  const origins = Object.fromEntries(leavesOf(spec, ["spec"]).map((path) => [pathText(path), originOf(path)]));
+  return { router: { apiVersion: "signalbox/v1", kind: "Router", spec }, origins };
+}
+
+/** What is not in the document has the position of its deepest ancestor that is. */
+function isWritten({ positionOf }: LoadedConfig, path: Path): boolean {
+  const own = positionOf(path);
+  const parent = positionOf(path.slice(0, -1));
+  return own.line !== parent.line || own.column !== parent.column;
+}
+
+/** Paths of single values and of lists of them. */
+function leavesOf(value: unknown, path: Path): readonly Path[] {
+  if (typeof value !== "object" || value === null) return value === undefined ? [] : [path];
+  if (Array.isArray(value) && value.every((item) => typeof item !== "object")) return [path];
+  const entries: readonly (readonly [string | number, unknown])[] = Array.isArray(value)
+    ? value.map((item, index) => [index, item] as const)
+    : Object.entries(value);
+  return entries.flatMap(([key, inner]) => leavesOf(inner, [...path, key]));
+}
+
+function addressOf({ host, port, isPortShared }: ListenAddress) {
+  return { host, port, reusePort: isPortShared };
+}
+
+function adminOf({ hosts, token, isReadOnly, ...address }: AdminAddress) {
+  return { ...addressOf(address), hosts, ...(token && { token: token.from }), readOnly: isReadOnly };
+}
+
+function shadowOf(shadow: ShadowConfig, loaded: LoadedConfig) {
+  const { name, percent } = shadow;
+  const isUnguarded = missingGuards(shadow, loaded.definitions).length > 0;
+  return { name, plugins: writtenReferences(shadow), ...(isUnguarded && { unguarded: true }), percent };
+}
+
+function corsOf({ origins, headers, maxAgeS }: CorsSettings) {
+  return { origins: origins === undefined ? ["*"] : [...origins], ...(headers && { headers }), maxAgeS };
+}
+
+function poolOf({ pool, settings: { credentials, unlisted } }: RouterConfig) {
+  const authOf = (secret: Secret | undefined) => secret && { auth: { bearer: secret.from } };
+  return {
+    name: pool.name,
+    endpoints: pool.endpoints.map((endpoint) => ({ ...endpoint, ...authOf(credentials?.ofEndpoint.get(endpoint.name)) })),
+    ...authOf(credentials?.ofPool),
+    forwardCredentials: credentials?.isForwarded ?? true,
+    probes: Object.fromEntries(Object.entries(pool.probes).map(([name, probe]) => [name, writtenOf(PROBE, probe)])),
+    adapters: { unlisted },
+  };
+}
+
+function guardSpecOf({ rule, target, against, worseBy, confidence, minRequests }: GuardConfig) {
+  return { rule, target, against, worseBy, confidence, minRequests };
+}
+
+const HIDDEN = "(hidden)";
+const SECRET_KEY = /token$|secret|password|passwd|credential|api[-_]?key|authorization/i;
+
+/** Parameters as plain data; texts under keys that sound like secrets, and the values of headers, are replaced. */
+function masked(parameters: unknown): unknown {
+  const text = JSON.stringify(parameters, (key, value: unknown) => {
+    if (key === "headers" && typeof value === "object" && value !== null && !Array.isArray(value))
+      return Object.fromEntries(Object.keys(value).map((name) => [name, HIDDEN]));
+    return typeof value === "string" && SECRET_KEY.test(key) ? HIDDEN : value;
+  });
+  return text === undefined ? {} : JSON.parse(text);
+}

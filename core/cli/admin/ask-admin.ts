@@ -1,0 +1,121 @@
+import { readFileSync } from "node:fs";
+import { userInfo } from "node:os";
+import type { EndpointUrl } from "../../contract/endpoint.ts";
+import { printable } from "../../contract/printable.ts";
+import { httpGet, httpSend } from "../../wire/http-get.ts";
+import { GetError, type GetResult } from "../../wire/http-get-result.ts";
+import type { Input } from "../frame/command.ts";
+import { CommandError, UsageError } from "../frame/usage.ts";
+
+const TIMEOUT_MS = 5_000;
+/** A change may load plugins. */
+const CHANGE_TIMEOUT_MS = 60_000;
+const MAX_BYTES = 64 * 1024 * 1024;
+const TOKEN_VARIABLE = "SIGNALBOX_ADMIN_TOKEN";
+
+/**
+ * Fetches one JSON document from a router's admin port, with all texts in it made printable. Rejects with a CommandError that
+ * says what to do.
+ */
+export async function askAdmin(admin: EndpointUrl, path: string): Promise<unknown> {
+  const options = { timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES };
+  return documentOf(await httpGet(admin, path, options).catch((thrown) => unreachable(thrown, admin)), admin);
+}
+
+/** Asks a question that has a body, and changes nothing. Rejects with a CommandError that says what to do. */
+export async function askAdminWith(admin: EndpointUrl, path: string, body: unknown): Promise<unknown> {
+  const options = { method: "POST", body: JSON.stringify(body), timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES };
+  return documentOf(await httpSend(admin, `/api/v1${path}`, options).catch((thrown) => unreachable(thrown, admin)), admin);
+}
+
+/** Changes something through the admin API and returns its response. Rejects with a CommandError that says what to do. */
+export async function changeThroughAdmin(
+  input: Input,
+  method: "POST" | "PUT" | "PATCH" | "DELETE",
+  path: string,
+  body: unknown = {},
+): Promise<unknown> {
+  const { admin } = input;
+  const token = tokenOf(input);
+  const headers = { "user-agent": `signalbox (${userName()})`, ...(token !== undefined && { authorization: `Bearer ${token}` }) };
+  const options = { method, body: JSON.stringify(body), headers, timeoutMs: CHANGE_TIMEOUT_MS, maxBytes: MAX_BYTES };
+  return documentOf(await httpSend(admin, `/api/v1${path}`, options).catch((thrown) => unreachable(thrown, admin)), admin);
+}
+
+/** The path of a part of the API, with its parameters and query encoded. */
+export function apiPath(parts: readonly string[], query: Readonly<Record<string, string | number | undefined>> = {}): string {
+  const pairs = Object.entries(query).flatMap(([key, value]) => (value === undefined ? [] : [[key, String(value)]]));
+  const path = parts.map((part) => `/${encodeURIComponent(part)}`).join("");
+  return pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`;
+}
+
+function tokenOf(input: Input): string | undefined {
+  const file = input.text("token-file");
+  if (file === undefined) return process.env[TOKEN_VARIABLE];
+  try {
+    return readFileSync(file, "utf8").trim();
+  } catch {
+    throw new UsageError(`--token-file names a file that can't be read: ${file}.`);
+  }
+}
+
+/** For the router's log. */
+function userName(): string {
+  try {
+    return userInfo().username.replace(/[^\x20-\x7e]/g, "?");
+  } catch {
+    return "unknown user";
+  }
+}
+
+interface ProblemDocument {
+  readonly detail: string;
+  readonly code: string;
+  readonly faults?: readonly string[];
+}
+
+function documentOf({ status, body }: GetResult, admin: EndpointUrl): unknown {
+  const document = readJson(body);
+  if (status === 200 && document !== undefined) return document;
+  throw refusalOf({ status, body }, admin);
+}
+
+/** What to tell people about a response that is not what was asked for. */
+export function refusalOf({ status, body }: GetResult, admin: EndpointUrl): CommandError {
+  const { detail, faults = [] } = (readJson(body) ?? {}) as Partial<ProblemDocument>;
+  if (typeof detail === "string") return new CommandError(exitCodeOf(status), [detail, ...faults].join("\n  "));
+  return new CommandError(4, `What listens at ${admin.href} is not a router's admin port; name the admin port with --admin URL.`);
+}
+
+/** What the router refuses as it is asked is wrong usage; what it can't do is a config that does not fit. */
+function exitCodeOf(status: number): number {
+  return status >= 500 || status === 409 || status === 412 || status === 422 ? 1 : 2;
+}
+
+/** Throws a CommandError for a GetError, and anything else as it is. */
+export function unreachable(thrown: unknown, { href }: EndpointUrl): never {
+  if (!(thrown instanceof GetError)) throw thrown;
+  const why =
+    thrown.reason === "refused" ? `Nobody listens at ${href}` : `No response came from ${href} (${thrown.message.toLowerCase()})`;
+  throw new CommandError(4, `${why}; start the router, or name its admin port with --admin URL.`);
+}
+
+function readJson(text: string): unknown {
+  try {
+    return printableJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads JSON, with all texts in it made printable. Throws SyntaxError. */
+export function printableJson(text: string): unknown {
+  return JSON.parse(text, (_key, value: unknown) => printableValue(value));
+}
+
+/** Names from outside can be values and keys, for example of labels. */
+function printableValue(value: unknown): unknown {
+  if (typeof value === "string") return printable(value);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [printable(key), inner]));
+}

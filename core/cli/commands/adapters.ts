@@ -1,0 +1,55 @@
+import type { AdapterChange, AdapterPlaces } from "../../control/adapters.ts";
+import { apiPath, askAdmin, changeThroughAdmin } from "../admin/ask-admin.ts";
+import { type Input, noWords } from "../frame/command.ts";
+import { UsageError } from "../frame/usage.ts";
+import { table } from "../show/table.ts";
+
+/** `signalbox adapters`: shows who has which adapters, or has replicas load or unload one. Returns the exit code. */
+export function adapters(input: Input): Promise<number> {
+  const [action, name] = input.words;
+  if (action === undefined) return show(input);
+  if (action !== "load" && action !== "unload")
+    throw new UsageError(`There is no "adapters ${action}"; there are load and unload.`);
+  if (name === undefined || input.words.length !== 2)
+    throw new UsageError(`Name one adapter: signalbox adapters ${action} food-review-v1`);
+  if (action === "unload" && input.text("path") !== undefined)
+    throw new UsageError("--path is for load: unload goes by the name alone.");
+  return change(input, action, name);
+}
+
+async function show(input: Input): Promise<number> {
+  for (const name of ["path", "endpoint"])
+    if (input.text(name) !== undefined) throw new UsageError(`--${name} is for adapters load and unload.`);
+  noWords(input, "adapters");
+  // The API's own response, so its shape is known.
+  const document = (await askAdmin(input.admin, `/api/v1${apiPath(["adapters"])}`)) as { adapters: readonly AdapterPlaces[] };
+  process.stdout.write(input.isJson ? `${JSON.stringify(document, undefined, 2)}\n` : `${adaptersText(document.adapters)}\n`);
+  return 0;
+}
+
+/** Exit code 1 if a replica did not do it. */
+async function change(input: Input, action: "load" | "unload", name: string): Promise<number> {
+  const body = { path: input.text("path"), endpoint: input.text("endpoint") };
+  const document = await changeThroughAdmin(input, "POST", apiPath(["adapters", name, action]), body);
+  const { changes } = document as { changes: readonly AdapterChange[] };
+  process.stdout.write(input.isJson ? `${JSON.stringify(document)}\n` : `${changesText(changes)}\n`);
+  return changes.every(({ isDone }) => isDone) ? 0 : 1;
+}
+
+/** Who has which adapters, as a table. */
+export function adaptersText(adapters: readonly AdapterPlaces[]): string {
+  if (adapters.length === 0) return "No replica has an adapter, and no rewrite has a target.";
+  const rows = adapters.map(({ name, loaded, loading, refused }) => [
+    name,
+    loaded.join(", ") || "-",
+    loading.join(", ") || "-",
+    refused.map(({ endpoint, retryInS }) => `${endpoint} (for ${retryInS} s)`).join(", ") || "-",
+  ]);
+  return table(["left", "left", "left", "left"], [["ADAPTER", "LOADED", "LOADING", "REFUSED"], ...rows]).join("\n");
+}
+
+/** What each replica said, one per line. */
+export function changesText(changes: readonly AdapterChange[]): string {
+  const rows = changes.map(({ endpoint, isDone, message }) => [endpoint, isDone ? "done" : "failed", message]);
+  return table(["left", "left", "left"], rows).join("\n");
+}

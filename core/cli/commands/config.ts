@@ -1,0 +1,64 @@
+import { writeFileSync } from "node:fs";
+import { loadConfig } from "../../../config/load.ts";
+import { readDocuments } from "../../../config/read/documents.ts";
+import { readFiles } from "../../../config/read/files.ts";
+import { formatProblems, type Problem, placeText } from "../../../config/read/problems.ts";
+import { NO_OVERLAY } from "../../../config/rewrites/overlay.ts";
+import { rewriteResources } from "../../../config/rewrites/resources.ts";
+import { effectiveConfig } from "../../../config/show/effective.ts";
+import { formatted } from "../../../config/show/format.ts";
+import type { Definition } from "../../contract/plugin.ts";
+import { printableLines } from "../../contract/printable.ts";
+import { askAdmin } from "../admin/ask-admin.ts";
+import type { Input } from "../frame/command.ts";
+import { CommandError, UsageError } from "../frame/usage.ts";
+import { configText, type ShownConfig } from "../show/config-text.ts";
+
+type Registry = ReadonlyMap<string, Definition>;
+
+/** `signalbox config print|fmt`. Returns the exit code. */
+export async function config(input: Input, registry: Registry): Promise<number> {
+  const [action, ...words] = input.words;
+  if (action === "print" && words.length === 0) return print(input, registry);
+  if (action === "fmt") return format([...input.all("file"), ...words], input.has("check"));
+  throw new UsageError("Write: signalbox config print [--effective] [-f FILE], or signalbox config fmt FILE...");
+}
+
+async function print(input: Input, registry: Registry): Promise<number> {
+  const files = input.all("file");
+  const shown = files.length > 0 ? await fromFiles(files, registry) : await fromRouter(input);
+  const json = () => JSON.stringify(shown, undefined, 2);
+  process.stdout.write(`${input.isJson ? json() : configText(shown, input.has("effective"))}\n`);
+  return 0;
+}
+
+async function fromFiles(files: readonly string[], registry: Registry): Promise<ShownConfig> {
+  const loaded = await loadConfig(files, registry);
+  if (loaded.problems !== undefined) throw new CommandError(1, printableLines(formatProblems(loaded.problems)));
+  const rewrites = rewriteResources(loaded.texts, NO_OVERLAY).map(({ position, document }) => ({
+    origin: placeText(position) ?? "",
+    document,
+  }));
+  return { ...effectiveConfig(loaded, {}), rewrites };
+}
+
+/** The admin API's own responses, so their shapes are known. */
+async function fromRouter({ admin }: Input): Promise<ShownConfig> {
+  const shown = (await askAdmin(admin, "/api/v1/config")) as ShownConfig;
+  return { ...shown, ...((await askAdmin(admin, "/api/v1/rewrites")) as Pick<ShownConfig, "rewrites">) };
+}
+
+async function format(paths: readonly string[], isCheck: boolean): Promise<number> {
+  if (paths.length === 0) throw new UsageError("Name the files to format: signalbox config fmt signalbox.yaml");
+  const problems: Problem[] = [];
+  const texts = await readFiles(paths, problems);
+  for (const { file, text } of texts) readDocuments(file, text, problems);
+  if (problems.length > 0) throw new CommandError(1, `Nothing was formatted.\n${printableLines(formatProblems(problems))}`);
+  const changed = texts.map(({ file, text }) => ({ file, text, next: formatted(file, text) })).filter(isOther);
+  for (const { file, next } of isCheck ? [] : changed) writeFileSync(file, next);
+  const verb = isCheck ? "is not formatted" : "formatted";
+  process.stdout.write(printableLines(changed.map(({ file }) => `${file}: ${verb}\n`).join("")));
+  return isCheck && changed.length > 0 ? 1 : 0;
+}
+
+const isOther = ({ text, next }: { readonly text: string; readonly next: string }) => text !== next;

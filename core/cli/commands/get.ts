@@ -1,0 +1,31 @@
+import type { EndpointStatus } from "../../admin/api/endpoint-schema.ts";
+import { apiPath, askAdmin } from "../admin/ask-admin.ts";
+import { type Input, onlyWord } from "../frame/command.ts";
+import { UsageError } from "../frame/usage.ts";
+import { configText, type ShownConfig } from "../show/config-text.ts";
+import { rewriteFiguresText, type ShownRewrite } from "./rewrites.ts";
+import { endpointLines } from "./status.ts";
+
+/** `signalbox get`: shows one list of a running router. Returns the exit code. */
+export async function get(input: Input): Promise<number> {
+  const what = onlyWord(input, "what to show", "signalbox get rewrites");
+  const toText = TEXTS[what];
+  if (toText === undefined) throw new UsageError(`There is no "${what}" to get; there are ${Object.keys(TEXTS).join(", ")}.`);
+  const document = await askAdmin(input.admin, `/api/v1${apiPath([what])}`);
+  process.stdout.write(input.isJson ? `${JSON.stringify(document, undefined, 2)}\n` : `${toText(document)}\n`);
+  return 0;
+}
+
+// The API's own responses, so their shapes are known.
+const TEXTS: Readonly<Record<string, (document: unknown) => string>> = {
+  rewrites(document) {
+    const { rewrites, deleted } = document as { rewrites: ShownRewrite[]; deleted: { name: string; change: { by: string } }[] };
+    const lines = [
+      ...rewrites.map(rewriteFiguresText),
+      ...deleted.map(({ name, change }) => `${name} (deleted by ${change.by})`),
+    ];
+    return lines.join("\n") || "There are no rewrites.";
+  },
+  endpoints: (document) => endpointLines((document as { endpoints: EndpointStatus[] }).endpoints).join("\n"),
+  config: (document) => configText(document as ShownConfig, true),
+};

@@ -1,0 +1,111 @@
+import type { RolloutStatus } from "../../features/rollouts/rollout-status.ts";
+import { figuresText, guardText } from "../../features/rollouts/rollout-text.ts";
+import { apiPath, changeThroughAdmin } from "../admin/ask-admin.ts";
+import { type Input, numberOf, secondsOf } from "../frame/command.ts";
+import { numberArgument, UsageError } from "../frame/usage.ts";
+
+/** What the admin API says of a changed rewrite. */
+export interface ChangedRewrite {
+  readonly rewrite: ShownRewrite | null;
+  readonly written: string | null;
+}
+
+export interface ShownRewrite {
+  readonly name: string;
+  readonly namespace: string;
+  readonly origin: string;
+  readonly change: ShownChange | null;
+  readonly document: { readonly spec: { readonly rules: readonly ShownRule[] } };
+  /** What became of the requests, in the order of the document's rules. */
+  readonly rules: readonly { readonly targets: readonly ShownTarget[] }[];
+}
+
+interface ShownChange {
+  readonly by: string;
+  /** In a sentence; "" where a person changed it. */
+  readonly reason: string;
+  readonly since: string;
+  readonly until: string | null;
+}
+
+interface ShownTarget extends RolloutStatus {
+  readonly name: string;
+}
+
+interface ShownRule {
+  readonly matches?: readonly { readonly model: { readonly value: string } }[];
+  readonly targets: readonly { readonly modelRewrite: string; readonly weight?: number }[];
+}
+
+/** `signalbox weights`: changes weights of a rewrite. Returns the exit code. */
+export async function weights(input: Input): Promise<number> {
+  const [name, ...words] = input.words;
+  if (name === undefined || words.length === 0)
+    throw new UsageError("Name a rewrite and weights for its targets: signalbox weights food-review v1=90 v2=10");
+  const body = { rule: numberOf(input, "rule", 0, 1_000_000, true), targets: words.map(weightOf) };
+  return print(input, name, await changeThroughAdmin(input, "PATCH", apiPath(["rewrites", name], howOf(input)), body));
+}
+
+/** `signalbox delete rewrite`. Returns the exit code. */
+export async function deleteRewrite(input: Input): Promise<number> {
+  const name = rewriteName(input, "delete");
+  return print(input, name, await changeThroughAdmin(input, "DELETE", apiPath(["rewrites", name], howOf(input))));
+}
+
+/** `signalbox revert rewrite`: what the file says applies again. Returns the exit code. */
+export async function revertRewrite(input: Input): Promise<number> {
+  const name = rewriteName(input, "revert");
+  return print(input, name, await changeThroughAdmin(input, "POST", apiPath(["rewrites", name, "revert"])));
+}
+
+/** How long a change lasts, or that it goes into the file. */
+export function howOf(input: Input): Readonly<Record<string, string | number | undefined>> {
+  return { forSeconds: secondsOf(input, "for"), write: input.has("write") ? "true" : undefined };
+}
+
+/** What became of a rewrite, in a line or more. */
+export function changedText(name: string, { rewrite, written }: ChangedRewrite): string {
+  const where = written === null ? "" : `, written to ${written}`;
+  return rewrite === null ? `${name}: deleted${where}` : `${rewriteText(rewrite)}${where}`;
+}
+
+/** The same with what became of the requests to each target. */
+export function rewriteFiguresText(rewrite: ShownRewrite): string {
+  const lines = rewrite.rules.flatMap(({ targets }) =>
+    targets.flatMap(({ name, figures, guard }) => {
+      const texts = [figuresText(figures), guard === null ? "" : guardText(guard)];
+      return texts.filter((text) => text !== "").map((text) => `\n    ${name}: ${text}`);
+    }),
+  );
+  return `${rewriteText(rewrite)}${lines.join("")}`;
+}
+
+/** A rewrite in a line for each rule. */
+export function rewriteText({ name, origin, change, document }: ShownRewrite): string {
+  const until = change?.until == null ? "" : `, until ${change.until}`;
+  const from = change === null ? origin : `${origin}, by ${change.by} at ${change.since}${until}`;
+  const rules = document.spec.rules.map(({ matches = [], targets }) => {
+    const models = matches.map(({ model }) => model.value).join(", ") || "every model";
+    const shares = targets.map(({ modelRewrite, weight }) => `${modelRewrite}${weight === undefined ? "" : ` ${weight}`}`);
+    return `\n  ${models} -> ${shares.join(", ")}`;
+  });
+  return `${name} (${from})${rules.join("")}`;
+}
+
+function weightOf(word: string): { readonly modelRewrite: string; readonly weight: number } {
+  const at = word.lastIndexOf("=");
+  if (at < 1) throw new UsageError(`A weight is written as TARGET=WEIGHT, such as v1=90, not "${word}".`);
+  return { modelRewrite: word.slice(0, at), weight: numberArgument(word.slice(0, at), word.slice(at + 1), 0, 1_000_000, true) };
+}
+
+function rewriteName({ words }: Input, command: string): string {
+  const [kind, name] = words;
+  if (kind === "rewrite" && name !== undefined && words.length === 2) return name;
+  throw new UsageError(`Name one rewrite: signalbox ${command} rewrite food-review`);
+}
+
+function print({ isJson }: Input, name: string, document: unknown): number {
+  // The API's own response, so its shape is known.
+  process.stdout.write(isJson ? `${JSON.stringify(document)}\n` : `${changedText(name, document as ChangedRewrite)}\n`);
+  return 0;
+}

@@ -1,0 +1,97 @@
+import { writeFileSync } from "node:fs";
+import { basename } from "node:path";
+import { type LoadedConfig, loadConfig, loadTexts } from "../../../config/load.ts";
+import { formatProblems } from "../../../config/read/problems.ts";
+import type { Definition } from "../../contract/plugin.ts";
+import { printableLines } from "../../contract/printable.ts";
+import { seededRandom } from "../../contract/test-kit.ts";
+import { chart } from "../../simulate/chart.ts";
+import { withImages } from "../../simulate/images.ts";
+import { type NamedConfig, type Progress, runAll } from "../../simulate/run.ts";
+import type { Trace } from "../../simulate/trace.ts";
+import type { Input } from "../frame/command.ts";
+import { lossesReport } from "../simulate/losses-report.ts";
+import { simulateArguments } from "../simulate/simulate-arguments.ts";
+import { report } from "../simulate/simulate-report.ts";
+import { readTraceFile } from "../simulate/trace-file.ts";
+
+type Registry = ReadonlyMap<string, Definition>;
+
+/** Makes a config without endpoints valid. It is never used: simulated replicas replace the pool. */
+const ANY_URL = "http://127.0.0.1:8000";
+const BAR_CELLS = 30;
+/** Images are drawn apart from everything else that is random. */
+const IMAGE_SEED = 0x1a6e;
+
+/** `signalbox simulate`: replays traces with one or more configs and prints the results. Returns the exit code. */
+export async function simulate(input: Input, registry: Registry): Promise<number> {
+  const asked = simulateArguments(input);
+  const standard = await defaultConfig(registry);
+  const own = asked.files.length === 0 ? [{ name: "default", loaded: standard }] : await readConfigs(asked.files, registry);
+  if (own === undefined) return 1;
+  const explained = asked.explainsLosses ? own.map((config) => ({ ...config, reference: standard })) : own;
+  const exact = asked.isExact ? [{ name: "exact state", loaded: standard, isExact: true }] : [];
+  const configs = [...explained, ...exact];
+  const traces: Trace[] = [];
+  const random = seededRandom(asked.settings.seed ^ IMAGE_SEED);
+  for (const path of asked.traces) traces.push(withImages(await readTraceFile(path), asked.images, random));
+
+  const bar = progressBar();
+  const runs = runAll(traces, configs, asked.settings, asked.seeds, bar.show);
+  bar.clear();
+
+  const json = `${JSON.stringify({ runs, settings: { ...asked.settings, images: asked.images, seeds: asked.seeds } }, undefined, 2)}\n`;
+  const text = report(traces, runs, asked.settings, asked.seeds) + runs.map(lossesReport).join("");
+  process.stdout.write(asked.isJson ? json : printableLines(text));
+  if (asked.saveFile !== undefined) writeFileSync(asked.saveFile, json);
+  if (asked.svgFile !== undefined) writeFileSync(asked.svgFile, chart(runs));
+  return 0;
+}
+
+async function defaultConfig(registry: Registry): Promise<LoadedConfig> {
+  const loaded = await loadTexts([], registry, [ANY_URL]);
+  if (loaded.problems === undefined) return loaded;
+  throw new Error(`The default config is not valid: ${formatProblems(loaded.problems)}`);
+}
+
+/** Every config under its file's name. Prints the problems and returns undefined if there are any. */
+async function readConfigs(files: readonly string[], registry: Registry): Promise<readonly NamedConfig[] | undefined> {
+  const configs: NamedConfig[] = [];
+  let isRefused = false;
+  for (const file of files) {
+    const strict = await loadConfig([file], registry);
+    const relaxed = strict.problems === undefined ? strict : await loadConfig([file], registry, [ANY_URL]);
+    const loaded = relaxed.problems === undefined ? relaxed : strict;
+    if (loaded.problems === undefined) configs.push({ name: nameOf(file, files), loaded });
+    else {
+      process.stderr.write(`${printableLines(formatProblems(loaded.problems))}\n`);
+      isRefused = true;
+    }
+  }
+  if (isRefused) process.stderr.write("Nothing was simulated.\n");
+  return isRefused ? undefined : configs;
+}
+
+/** The file's name without folder and extension; the whole path if another file has the same name. */
+function nameOf(file: string, files: readonly string[]): string {
+  const short = (path: string) => basename(path).replace(/\.(ya?ml|json)$/, "");
+  return files.filter((other) => short(other) === short(file)).length === 1 ? short(file) : file;
+}
+
+/** A progress bar on the standard error; nothing if that is not a terminal. */
+function progressBar(): { readonly show: Progress; readonly clear: () => void } {
+  if (process.stderr.isTTY !== true) return { show: () => {}, clear: () => {} };
+  let shown = "";
+  return {
+    show(name, share) {
+      const done = Math.round(share * BAR_CELLS);
+      const line = `[${"#".repeat(done)}${".".repeat(BAR_CELLS - done)}] ${Math.round(share * 100)}%  ${name}`;
+      if (line === shown) return;
+      shown = line;
+      process.stderr.write(`\r\x1b[K${line.slice(0, (process.stderr.columns || 80) - 1)}`);
+    },
+    clear() {
+      process.stderr.write("\r\x1b[K");
+    },
+  };
+}

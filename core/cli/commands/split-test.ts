@@ -1,0 +1,91 @@
+import type { RewriteStatus } from "../../admin/rewrite-status.ts";
+import type { Status } from "../../admin/status.ts";
+import type { EndpointUrl } from "../../contract/endpoint.ts";
+import { parseEndpointUrl } from "../../contract/endpoint-url.ts";
+import { printable } from "../../contract/printable.ts";
+import { httpSend } from "../../wire/http-get.ts";
+import { GetError } from "../../wire/http-get-result.ts";
+import { askAdmin } from "../admin/ask-admin.ts";
+import { type Input, onlyWord } from "../frame/command.ts";
+import { CommandError, numberArgument, UsageError } from "../frame/usage.ts";
+import { splitReport, splitText } from "../show/split-report.ts";
+import { urlOf } from "../start/ports.ts";
+
+const TIMEOUT_MS = 600_000;
+const MAX_BYTES = 16 * 1024 * 1024;
+const PROMPT = "Say one word.";
+
+/** The smallest request of each API whose responses name the model that served. */
+const BODIES: Readonly<Record<string, object>> = {
+  "/v1/chat/completions": { messages: [{ role: "user", content: PROMPT }], max_tokens: 1 },
+  "/v1/completions": { prompt: PROMPT, max_tokens: 1 },
+  "/v1/responses": { input: PROMPT, max_output_tokens: 1 },
+  "/v1/messages": { messages: [{ role: "user", content: [{ type: "text", text: PROMPT }] }], max_tokens: 1 },
+  "/v1/embeddings": { input: PROMPT },
+};
+
+/**
+ * `signalbox split-test`: sends requests for a model and compares who served them with the weights. Returns the exit code: 1 if
+ * they are off.
+ */
+export async function splitTest(input: Input): Promise<number> {
+  const name = onlyWord(input, "a model that clients ask for, or a rewrite", "signalbox split-test food-review");
+  const requests = numberArgument("--requests", input.text("requests") ?? "20", 1, 100_000, true);
+  const path = input.text("path") ?? "/v1/chat/completions";
+  const body = BODIES[path];
+  if (body === undefined)
+    throw new UsageError(`--path wants one of ${Object.keys(BODIES).join(", ")}: their responses name the model that served.`);
+  // The admin port's own page, so its shape is known.
+  const status = (await askAdmin(input.admin, "/status")) as Status;
+  const { rule, model } = ruleFor(name, status.rewrites);
+  const url = clientUrl(input, status);
+  const served: string[] = [];
+  for (let sent = 0; sent < requests; sent++) served.push(await servedBy(url, path, JSON.stringify({ model, ...body })));
+  const report = splitReport(model, rule.targets, served);
+  process.stdout.write(input.isJson ? `${JSON.stringify(report, undefined, 2)}\n` : splitText(report));
+  return report.isAsWeighted ? 0 : 1;
+}
+
+/** The rule of a model name, or the first one of a rewrite, and a model that it matches. */
+function ruleFor(name: string, rules: readonly RewriteStatus[]): { readonly rule: RewriteStatus; readonly model: string } {
+  const ofModel = rules.find(({ models }) => models.includes(name));
+  if (ofModel !== undefined) return { rule: ofModel, model: name };
+  const rule = rules.find((each) => each.name === name || each.name.startsWith(`${name}/`));
+  const [model] = rule?.models ?? [];
+  if (rule !== undefined && model !== undefined) return { rule, model };
+  const names = rules.flatMap(({ models }) => models).join(", ");
+  throw new UsageError(`No rewrite matches the model "${name}"; there are rewrites for ${names || "no model"}.`);
+}
+
+function clientUrl(input: Input, { listen }: Status): EndpointUrl {
+  const text = input.text("url");
+  const isEverywhere = listen.host === "0.0.0.0" || listen.host === "::";
+  const host = isEverywhere ? input.admin.hostname : listen.host;
+  try {
+    return parseEndpointUrl(text ?? urlOf(host, listen.port));
+  } catch {
+    throw new UsageError("--url wants the address where clients connect, such as http://127.0.0.1:8080.");
+  }
+}
+
+/** The response's model, or in words why there is none. */
+async function servedBy(url: EndpointUrl, path: string, body: string): Promise<string> {
+  const options = { method: "POST", body, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES };
+  const result = await httpSend(url, path, options).catch((thrown: unknown) => {
+    if (!(thrown instanceof GetError)) throw thrown;
+    if (thrown.reason === "refused" || thrown.reason === "unreachable")
+      throw new CommandError(4, `Nobody responds at ${url.href}; name the address for clients with --url URL.`);
+    return { status: 0, body: "" };
+  });
+  if (result.status === 0) return "(no response)";
+  return result.status === 200 ? modelIn(result.body) : `(status ${result.status})`;
+}
+
+function modelIn(body: string): string {
+  try {
+    const { model } = JSON.parse(body) as { model?: unknown };
+    return typeof model === "string" ? printable(model) : "(no model)";
+  } catch {
+    return "(no JSON)";
+  }
+}

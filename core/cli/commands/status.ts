@@ -1,0 +1,125 @@
+import type { EndpointStatus, IntentStatus } from "../../admin/api/endpoint-schema.ts";
+import type { RewriteStatus } from "../../admin/rewrite-status.ts";
+import type { Status } from "../../admin/status.ts";
+import { percent, whole } from "../../contract/number-text.ts";
+import { mirrorLines } from "../../features/mirror/mirror-text.ts";
+import { shadowLines } from "../../features/shadow/shadow-text.ts";
+import { askAdmin } from "../admin/ask-admin.ts";
+import { type Input, noWords } from "../frame/command.ts";
+import { type Alignment, table } from "../show/table.ts";
+import { watch } from "../show/watch.ts";
+
+/** `signalbox status`: prints the state of a running router. Returns the exit code: 3 if no replica is ready, or something needs attention. */
+export async function status(input: Input): Promise<number> {
+  const { admin, isJson } = input;
+  if (input.has("watch")) return watch(input, (now) => statusText(now).trimEnd().split("\n"));
+  noWords(input, "status");
+  // The admin port's own page, so its shape is known.
+  const now = (await askAdmin(admin, "/status")) as Status;
+  process.stdout.write(isJson ? `${JSON.stringify(now, undefined, 2)}\n` : statusText(now));
+  return now.warnings.length === 0 ? 0 : 3;
+}
+
+const MODELS_SHOWN = 4;
+
+const COLUMNS: readonly (readonly [title: string, alignment: Alignment, cell: (endpoint: EndpointStatus) => string])[] = [
+  ["replica", "left", ({ name }) => name],
+  ["phase", "left", phaseText],
+  ["in flight", "right", ({ inFlight }) => String(inFlight)],
+  ["prefill tokens", "right", ({ prefillTokens }) => whole(prefillTokens)],
+  ["waiting", "right", ({ waiting }) => scraped(waiting)],
+  ["running", "right", ({ running }) => scraped(running)],
+  ["KV cache", "right", ({ kvUsage }) => (kvUsage === null ? "-" : percent(kvUsage))],
+  ["connections", "right", ({ connections }) => String(connections)],
+  ["models", "left", ({ models }) => modelsText(models)],
+];
+
+/** The state as text: pool, warnings, a table of replicas, rewrites and profile. */
+export function statusText(now: Status): string {
+  const lines = [
+    poolLine(now),
+    ...configLines(now.config),
+    ...now.config.overlay.map(overlayText),
+    ...now.warnings.map((warning) => `! ${warning}`),
+    "",
+    ...endpointLines(now.endpoints),
+    ...(now.rewrites.length > 0
+      ? ["", "rewrites", ...now.rewrites.flatMap((rule) => [`  ${ruleText(rule)}`, ...mirrorLines(rule)])]
+      : []),
+    "",
+    profileText(now),
+    ...shadowLines(now.shadow),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+/** The pool in one line. */
+export function poolLine({ pool, endpoints, uptimeS, sources }: Status): string {
+  const ready = endpoints.filter(({ isAvailable }) => isAvailable).length;
+  return `Pool "${pool}": ${ready} of ${endpoints.length} replicas ready, up ${duration(uptimeS)}, config: ${sources.join(", ")}`;
+}
+
+/** A table with a line for each endpoint. */
+export function endpointLines(endpoints: readonly EndpointStatus[]): readonly string[] {
+  const rows = endpoints.map((endpoint) => COLUMNS.map(([, , cell]) => cell(endpoint)));
+  return table(
+    COLUMNS.map(([, alignment]) => alignment),
+    [COLUMNS.map(([title]) => title), ...rows],
+  );
+}
+
+/** The last attempt to change the config; the problems of a refused one are among the warnings. */
+function configLines({ generation, lastReload }: Status["config"]): readonly string[] {
+  if (lastReload === null) return [];
+  const { at, cause, isApplied, changes } = lastReload;
+  const what = !isApplied ? "refused" : changes.length === 0 ? "nothing was different" : changes.join("; ");
+  return [`config generation ${generation}; last reload at ${at} by ${cause}: ${what}`];
+}
+
+function overlayText({ rewrite, isDeleted, by, reason, since, until }: Status["config"]["overlay"][number]): string {
+  const end = until === null ? `until "signalbox revert rewrite ${rewrite}"` : `until ${until}`;
+  return `rewrite ${rewrite} ${isDeleted ? "deleted" : "changed"} beside the files by ${by} at ${since}, ${end}${reason === "" ? "" : `: ${reason}`}`;
+}
+
+/** Its phase, and what is behind it. */
+export function phaseText({ phase, isAvailable, ejected, failure, intent }: EndpointStatus): string {
+  if (intent !== null && (phase === "draining" || phase === "cordoned")) return `${phase} (${intentText(intent)})`;
+  if (ejected !== "") return `${phase} (${ejected})`;
+  return isAvailable || failure === "" ? phase : `${phase} (${failure})`;
+}
+
+/** For example "empty, until 2030-01-01T00:00:00.000Z: new driver". */
+function intentText({ isEmpty, until, reason }: IntentStatus): string {
+  const state = `${isEmpty ? "empty" : "in use"}${until === null ? "" : `, until ${until}`}`;
+  return reason === "" ? state : `${state}: ${reason}`;
+}
+
+function modelsText(models: readonly string[]): string {
+  const hidden = models.length - MODELS_SHOWN;
+  return models.slice(0, MODELS_SHOWN).join(", ") + (hidden > 0 ? ` and ${hidden} more` : "");
+}
+
+function ruleText({ name, models, targets }: RewriteStatus): string {
+  const parts = targets.map((target) => {
+    const serving = target.readyEndpoints === 0 ? "on no ready replica" : `on ${target.readyEndpoints}`;
+    const stopped = target.guard?.state === "stopped" ? " (stopped by its guard)" : "";
+    return `${target.name} ${percent(target.share)} ${serving}${stopped}`;
+  });
+  return `${models.join(", ") || "every model"} -> ${parts.join(", ")}  (${name})`;
+}
+
+function profileText({ profile }: Status): string {
+  const filters = profile.filters.map(({ name }) => name).join(", ");
+  const scorers = profile.scorers.map(({ name, weight }) => `${name} x ${weight}`).join(", ");
+  return `profile ${profile.name}: filters ${filters || "none"}; scorers ${scorers || "none"}; picker ${profile.picker.name}`;
+}
+
+const scraped = (value: number | null) => (value === null ? "-" : whole(value));
+
+function duration(seconds: number): string {
+  if (seconds < 120) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 120) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} days`;
+}

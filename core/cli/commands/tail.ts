@@ -1,0 +1,69 @@
+import { isatty } from "node:tty";
+import { durationMs } from "../../../config/schema/units.ts";
+import { systemClock } from "../../contract/clock.ts";
+import type { DecisionReport } from "../../contract/decision-report.ts";
+import { openOutput } from "../../runtime/standard-output.ts";
+import { apiPath, printableJson } from "../admin/ask-admin.ts";
+import { followEvents } from "../admin/follow-events.ts";
+import { decisionLine } from "../explain/decision-line.ts";
+import { decisionText } from "../explain/decision-text.ts";
+import { type Input, noWords } from "../frame/command.ts";
+import { UsageError } from "../frame/usage.ts";
+import { OutputWriter } from "../output-writer.ts";
+import { stopSignal } from "../start/signals.ts";
+
+/** How long the program waits at its end for the readers of its outputs. */
+const LAST_LINES_MS = 300;
+
+/**
+ * `signalbox tail`: prints each decision as its request ends, until a signal, or until nobody can read the output any more. Returns the
+ * exit code.
+ */
+export async function tail(input: Input): Promise<number> {
+  noWords(input, "tail");
+  const { admin, isJson } = input;
+  const path = `/api/v1${apiPath(["decisions", "stream"], filtersOf(input))}`;
+  const ending = new AbortController();
+  const end = () => ending.abort();
+  void stopSignal().then(end);
+  const clock = systemClock;
+  const lines = new OutputWriter({
+    clock,
+    write: openOutput(1),
+    notice: (count) => missing(count, "lines", isJson),
+    onBroken: end,
+  });
+  const errors = new OutputWriter({ clock, write: openOutput(2), notice: (count) => `${count} lines are missing here` });
+  if (isatty(1) && !isJson) errors.write(`Decisions of ${admin.href} as they are made; Ctrl-C ends.\n`);
+  const event = (type: string, data: string) => {
+    if (type === "message") lines.write(`${shown(printableJson(data) as DecisionReport, input)}\n`);
+    if (type === "dropped") lines.write(`${missing((printableJson(data) as { count: number }).count, "decisions", isJson)}\n`);
+  };
+  try {
+    await followEvents({ admin, path, signal: ending.signal, event, say: (text) => errors.write(`signalbox: ${text}\n`) });
+    return 0;
+  } finally {
+    const isWritten = await Promise.all([lines.flush(LAST_LINES_MS), errors.flush(LAST_LINES_MS)]);
+    // A write that nobody reads would keep the process from ending by itself.
+    if (!isWritten.every(Boolean)) process.exit(0);
+  }
+}
+
+function filtersOf(input: Input): Readonly<Record<string, string | number | undefined>> {
+  const slow = input.text("slow");
+  const slowMs = slow === undefined ? undefined : durationMs(slow, 1);
+  if (slow !== undefined && slowMs === undefined)
+    throw new UsageError(`--slow wants a time such as 500 (milliseconds) or 2s, not "${slow}".`);
+  return { model: input.text("model"), status: input.text("status"), endpoint: input.text("endpoint"), slow: slowMs };
+}
+
+function shown(report: DecisionReport, input: Input): string {
+  if (input.isJson) return JSON.stringify(report);
+  return input.has("explain") ? decisionText(report) : decisionLine(report);
+}
+
+/** Stands in the output where decisions were dropped. */
+function missing(count: number, what: string, isJson: boolean): string {
+  if (isJson) return JSON.stringify({ dropped: count });
+  return `! ${count} ${what} are missing here: they came faster than they were read`;
+}

@@ -1,0 +1,129 @@
+import type { CandidateReport, ChoiceReport } from "../../contract/choice-report.ts";
+import type { DecisionReport } from "../../contract/decision-report.ts";
+import type { DryRunReport } from "../../contract/dry-run-report.ts";
+import { whole } from "../../contract/number-text.ts";
+import { mirrorText } from "../../features/mirror/mirror-text.ts";
+import { shadowText } from "../../features/shadow/shadow-text.ts";
+import { type Alignment, table } from "../show/table.ts";
+
+/** More rows would hide those that matter. */
+const CANDIDATES_SHOWN = 16;
+
+type Row = readonly [title: string, text: string];
+
+/** Why a request went to its replica, as text for people: the reason on top, then what it comes from. */
+export function decisionText(report: DecisionReport): string {
+  return reportText(report, [
+    ["request", `${report.id}, ${report.api}, ended ${report.time}`],
+    ["outcome", outcomeText(report)],
+    ["tried", report.attempts.map(({ endpoint, result }) => `${endpoint} (${result})`).join(", then ") || "none"],
+    ...requestRows(report),
+    ...cacheRows(report),
+    ...report.mirrors.map((mirror): Row => ["mirror", mirrorText(mirror)]),
+    ...(report.shadow === null ? [] : [["shadow", shadowText(report.shadow)] as const]),
+  ]);
+}
+
+/** What would be decided, in the same way. */
+export function dryRunText(report: DryRunReport): string {
+  return reportText(report, [
+    ["dry run", `POST ${report.path}, ${report.api}, as of ${report.time}; nothing was sent`],
+    ...requestRows(report),
+    ...report.notes.map((note): Row => ["note", note]),
+  ]);
+}
+
+function reportText(report: ChoiceReport, rows: readonly Row[]): string {
+  const facts = [...rows, ...droppedRows(report), ...faultRows(report)];
+  return `${[report.why, "", ...table(["left", "left"], facts), ...candidateLines(report)].join("\n")}\n`;
+}
+
+function requestRows(report: ChoiceReport & { readonly requestBytes: number }): readonly Row[] {
+  return [
+    ["model", modelText(report)],
+    ["prompt", `about ${whole(report.promptTokens)} tokens, ${whole(report.requestBytes)} bytes`],
+  ];
+}
+
+function modelText({ model, target, rule, draw }: ChoiceReport): string {
+  if (rule === "") return model === "" ? "none was read" : model;
+  const drawn = `${model} -> ${target}, by the rule ${rule}`;
+  if (draw === null) return drawn;
+  const weights = draw.targets.map(({ name, weight }) => `${name} ${weight}`).join(", ");
+  if (draw.targets.length === 1) return drawn;
+  return `${drawn}: ${draw.by === "share" ? "drawn by the weights" : `drawn by the header ${draw.header}`} (${weights})`;
+}
+
+function cacheRows({ cache }: DecisionReport): readonly Row[] {
+  if (cache === null) return [];
+  const { predictedTokens, reportedTokens, reportedPromptTokens } = cache;
+  const predicted = predictedTokens === null ? "" : `${whole(predictedTokens)} tokens of it expected in the replica's cache`;
+  const length = reportedPromptTokens === null ? "" : ` of ${whole(reportedPromptTokens)}`;
+  const reported = reportedTokens === null ? "" : `${whole(reportedTokens)}${length} cached, as the replica reported`;
+  return [["cache", [predicted, reported].filter((text) => text !== "").join("; ") || "unknown"]];
+}
+
+function outcomeText({ status, ending, errorCode, durationMs, firstByteMs }: DecisionReport): string {
+  const words = [
+    status === 0 ? "no response" : `status ${status}`,
+    ending === "complete" ? "" : ending,
+    errorCode,
+    `after ${milliseconds(durationMs)}`,
+    firstByteMs === null ? "" : `first byte after ${milliseconds(firstByteMs)}`,
+  ];
+  return words.filter((word) => word !== "").join(", ");
+}
+
+function droppedRows({ dropped }: ChoiceReport): readonly Row[] {
+  return dropped.map(({ filter, endpoints, reasons }) => {
+    const named = endpoints.map((name) => (reasons[name] === undefined ? name : `${name} (${reasons[name]})`));
+    const more = named.length - CANDIDATES_SHOWN;
+    const shown = named.slice(0, CANDIDATES_SHOWN).join(", ");
+    return ["dropped", `by ${filter}: ${more > 0 ? `${shown} and ${more} more` : shown}`];
+  });
+}
+
+function faultRows({ faults }: ChoiceReport): readonly Row[] {
+  return faults.map(({ plugin, message }) => ["fault", `${plugin} was ignored: ${message}`]);
+}
+
+type Column = readonly [title: string, cell: (candidate: CandidateReport) => string];
+
+/** A table with a row for each candidate, in the order of tries: what was expected, then a column for each scorer. */
+function candidateLines({ candidates, scorers, poolSize, picker }: ChoiceReport): readonly string[] {
+  if (candidates.length === 0) return [];
+  const columns: readonly Column[] = [
+    ["cached", ({ cachedTokens }) => number(cachedTokens, whole)],
+    ["not cached", ({ uncachedTokens }) => number(uncachedTokens, whole)],
+    ["waiting", ({ waitingTokens }) => number(waitingTokens, whole)],
+    ["first token", ({ firstTokenMs }) => number(firstTokenMs, milliseconds)],
+    ...scorers.map(({ name, weight }, index): Column => [`${name} x ${weight}`, (candidate) => scoreText(candidate, index)]),
+    ["total", ({ total }) => total.toFixed(3)],
+  ];
+  const shown = candidates.slice(0, CANDIDATES_SHOWN);
+  const rows = shown.map((candidate) => [candidate.endpoint, ...columns.map(([, cell]) => cell(candidate))]);
+  const alignments: Alignment[] = ["left", ...columns.map((): Alignment => "right")];
+  const more = candidates.length - shown.length;
+  return [
+    "",
+    `${candidates.length} of ${poolSize} replicas could serve it, in the order of the picker ${picker}:`,
+    ...table(alignments, [["replica", ...columns.map(([title]) => title)], ...rows]),
+    ...(more > 0 ? [`and ${more} more, which --json shows`] : []),
+    ...LEGEND,
+  ];
+}
+
+const LEGEND = [
+  "cached, not cached: tokens of this prompt; waiting: tokens of other prompts that were sent there before;",
+  "first token: expected time; -: unknown",
+];
+
+function scoreText({ scores, confidences }: CandidateReport, index: number): string {
+  const score = scores[index];
+  if (score === null || score === undefined) return "-";
+  const confidence = confidences[index] ?? 1;
+  return confidence === 1 ? score.toFixed(3) : `${score.toFixed(3)} (confidence ${Math.round(confidence * 100)}%)`;
+}
+
+const number = (value: number | null, text: (value: number) => string) => (value === null ? "-" : text(value));
+const milliseconds = (ms: number) => (ms < 10_000 ? `${Math.round(ms * 10) / 10} ms` : `${(ms / 1000).toFixed(1)} s`);

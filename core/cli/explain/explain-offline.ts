@@ -1,0 +1,113 @@
+import { existsSync, readFileSync } from "node:fs";
+import { type LoadedConfig, loadConfig } from "../../../config/load.ts";
+import { formatProblems } from "../../../config/read/problems.ts";
+import { NO_OVERLAY } from "../../../config/rewrites/overlay.ts";
+import { systemClock } from "../../contract/clock.ts";
+import { type DryRunReport, dryRunReport } from "../../contract/dry-run-report.ts";
+import { RouterError } from "../../contract/errors.ts";
+import { silentLog } from "../../contract/log.ts";
+import type { Definition } from "../../contract/plugin.ts";
+import { printableLines } from "../../contract/printable.ts";
+import { thrownText } from "../../contract/thrown-text.ts";
+import { restoredState } from "../../control/kept-state.ts";
+import { buildPluginSet } from "../../control/plugin-set.ts";
+import { type DryRunParts, dryRun } from "../../intake/dry-run.ts";
+import { type FactsDocument, readFacts } from "../../state/facts-document.ts";
+import { checkedFacts } from "../../state/facts-schema.ts";
+import { PartScale } from "../../state/part-scale.ts";
+import { printableJson } from "../admin/ask-admin.ts";
+import { CommandError, UsageError } from "../frame/usage.ts";
+import type { BodyQuestion } from "./explain-question.ts";
+
+const DEFAULT_FILE = "signalbox.yaml";
+/** The pool comes from the snapshot; this only makes a config without one complete. */
+const NO_REPLICA = ["http://snapshot.invalid"];
+const NO_PROMPTS = "A snapshot has no prompts: nothing is known of what is cached, so nothing counts as cached.";
+
+export interface OfflineOptions {
+  /** A file of `signalbox facts`. */
+  readonly snapshot: string;
+  /** Config files; without any, signalbox.yaml in this folder or the default config. */
+  readonly configs: readonly string[];
+  readonly registry: ReadonlyMap<string, Definition>;
+}
+
+/** Decides about the body as the router of the snapshot would have. Needs no router. Throws CommandError. */
+export async function explainOffline(question: BodyQuestion, options: OfflineOptions): Promise<DryRunReport> {
+  const document = readSnapshot(options.snapshot);
+  const files = filesOf(options.configs);
+  const loaded = await loadFiles(files, options.registry);
+  const lost = document.lost.map((name) => `What the plugin ${name} keeps is not in a snapshot.`);
+  const notes = [
+    NO_PROMPTS,
+    ...lost,
+    `Decided by the config of ${files.join(", ") || "a router without files"}; --config names another.`,
+  ];
+  const output = { print() {}, isTerminal: false };
+  const services = { clock: systemClock, random: Math.random, log: silentLog, output };
+  const plugins = buildPluginSet(loaded, services, restoredState(document.kept));
+  try {
+    const { request, decision } = dryRun(question, plugins.active, partsOf(document));
+    // Names come from files, and may hold anything.
+    return printableJson(JSON.stringify(dryRunReport(request, decision, document.savedAt, notes))) as DryRunReport;
+  } catch (thrown) {
+    if (!(thrown instanceof RouterError)) throw thrown;
+    throw refusalOf(thrown);
+  } finally {
+    plugins.dispose();
+  }
+}
+
+/** There is no log, so what a plugin or the router did wrong is in the message. */
+function refusalOf({ message, fault, cause }: RouterError): CommandError {
+  if (fault !== undefined) return new CommandError(2, `${message}\n  ${fault.plugin}: ${fault.text}`);
+  return new CommandError(2, cause === undefined ? message : `The decision can't be made: ${thrownText(cause)}`);
+}
+
+function readSnapshot(file: string): FactsDocument {
+  let value: unknown;
+  try {
+    value = JSON.parse(readFileSync(file, "utf8"));
+  } catch (thrown) {
+    const why = thrown instanceof SyntaxError ? "is no JSON document" : "can't be read";
+    throw new UsageError(`--snapshot names a file that ${why}: ${file}.`);
+  }
+  try {
+    return checkedFacts(value);
+  } catch (thrown) {
+    throw new CommandError(1, `${file}: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+  }
+}
+
+function filesOf(configs: readonly string[]): readonly string[] {
+  return configs.length === 0 && existsSync(DEFAULT_FILE) ? [DEFAULT_FILE] : configs;
+}
+
+async function loadFiles(files: readonly string[], registry: OfflineOptions["registry"]): Promise<LoadedConfig> {
+  const loaded = await loadConfig(files, registry, NO_REPLICA, NO_OVERLAY);
+  if (loaded.problems !== undefined) throw new CommandError(1, printableLines(formatProblems(loaded.problems)));
+  return loaded;
+}
+
+/** What a dry run reads of a router, from the snapshot. */
+function partsOf(document: FactsDocument): DryRunParts {
+  const { facts, load } = readFacts(document);
+  const { tokenFactors, partTokens, nowMs } = document;
+  const adapters = facts.endpoints.reduce<DryRunParts["pool"]["load"]["adapters"]>((all, { slot }) => {
+    all[slot] = load.adapters(slot);
+    return all;
+  }, []);
+  return {
+    pool: {
+      facts,
+      load: { adapters, unlisted: { at: (slot, name) => load.unlisted(slot, name) }, at: () => load },
+      prefixIndex: undefined,
+      tokenScale: {
+        scaled: (api, tokens) => Math.round(tokens * (tokenFactors[api] ?? 1)),
+        parts: new PartScale(partTokens),
+      },
+    },
+    services: { clock: { now: () => nowMs }, random: Math.random },
+    plugins: { times: { untimed: (profile) => profile } },
+  };
+}

@@ -1,0 +1,120 @@
+import { type ParseArgsConfig, parseArgs } from "node:util";
+import { DEFAULT_ADMIN } from "../../../config/router/addresses.ts";
+import { durationMs } from "../../../config/schema/units.ts";
+import type { EndpointUrl } from "../../contract/endpoint.ts";
+import { parseEndpointUrl } from "../../contract/endpoint-url.ts";
+import type { Definition } from "../../contract/plugin.ts";
+import { numberArgument, switchError, UsageError } from "./usage.ts";
+
+/** One switch of a command, such as --json or --for TIME. */
+export interface Switch {
+  readonly name: string;
+  readonly short?: string;
+  /** What stands for its value in the help; undefined for a switch without one. */
+  readonly value?: string;
+  readonly isRepeated?: boolean;
+  /** Its value where it is not given. */
+  readonly default?: string;
+  /** In one line; further lines are for the help alone. */
+  readonly meaning: string;
+}
+
+/** A command of the program; its help, its completions and the reading of its command line are made of it. */
+export interface Command {
+  readonly name: string;
+  /** What follows the name, for the help. */
+  readonly words: string;
+  readonly summary: string;
+  /** More about it, in lines, for its own help. */
+  readonly details?: string;
+  readonly switches: readonly Switch[];
+  /** What its first word may be. */
+  readonly choices?: readonly string[];
+  /** It reads its command line itself, as the words of its input, and prints its own help. */
+  readonly isOnItsOwn?: boolean;
+  /** Returns the exit code. */
+  run(input: Input, registry: ReadonlyMap<string, Definition>): number | Promise<number>;
+}
+
+/** The words and switches of a command line. */
+export interface Input {
+  readonly words: readonly string[];
+  readonly isJson: boolean;
+  /** The admin port of the router; throws UsageError for a --admin that is no address. */
+  readonly admin: EndpointUrl;
+  has(name: string): boolean;
+  text(name: string): string | undefined;
+  all(name: string): readonly string[];
+}
+
+export const DEFAULT_ADMIN_URL = `http://${DEFAULT_ADMIN.host}:${DEFAULT_ADMIN.port}`;
+
+/** Reads a command line. Throws UsageError for switches that the command does not have. */
+export function readInput(argv: readonly string[], { name: command, switches }: Pick<Command, "name" | "switches">): Input {
+  const options = Object.fromEntries(
+    switches.map(({ name, short, value, isRepeated = false, default: usual }) => [
+      name,
+      {
+        type: value === undefined ? ("boolean" as const) : ("string" as const),
+        multiple: isRepeated,
+        ...(short !== undefined && { short }),
+        ...(usual !== undefined && { default: usual }),
+      },
+    ]),
+  );
+  const { values, positionals } = parsed(argv, options, command);
+  const text = (name: string) => (typeof values[name] === "string" ? values[name] : undefined);
+  return {
+    words: positionals,
+    isJson: values["json"] === true,
+    get admin() {
+      return adminUrl(text("admin") ?? DEFAULT_ADMIN_URL);
+    },
+    has: (name) => values[name] === true,
+    text,
+    all: (name) => (Array.isArray(values[name]) ? (values[name] as string[]) : []),
+  };
+}
+
+function parsed(argv: readonly string[], options: NonNullable<ParseArgsConfig["options"]>, command: string) {
+  try {
+    return parseArgs({ args: [...argv], options, allowPositionals: true, strict: true });
+  } catch (thrown) {
+    throw switchError(thrown, `"signalbox ${command} --help"`);
+  }
+}
+
+function adminUrl(text: string): EndpointUrl {
+  try {
+    return parseEndpointUrl(text);
+  } catch {
+    throw new UsageError(`--admin wants the address of a router's admin port, such as ${DEFAULT_ADMIN_URL}.`);
+  }
+}
+
+/** Seconds of a switch such as --for 10m; a bare number is in seconds. Throws UsageError. */
+export function secondsOf(input: Input, name: string): number | undefined {
+  const text = input.text(name);
+  if (text === undefined) return undefined;
+  const ms = durationMs(text, 1000);
+  if (ms === undefined) throw new UsageError(`--${name} wants a time such as 90s, 10m or 2h, not "${text}".`);
+  return ms / 1000;
+}
+
+/** The number of a switch; undefined where it is not given. Throws UsageError. */
+export function numberOf(input: Input, name: string, min: number, max: number, isWhole = false): number | undefined {
+  const text = input.text(name);
+  return text === undefined ? undefined : numberArgument(`--${name}`, text, min, max, isWhole);
+}
+
+/** Exactly one word. Throws UsageError with an example. */
+export function onlyWord({ words }: Input, what: string, example: string): string {
+  const [word] = words;
+  if (word === undefined || words.length !== 1) throw new UsageError(`Name ${what}: ${example}`);
+  return word;
+}
+
+/** No words. Throws UsageError. */
+export function noWords({ words }: Input, command: string): void {
+  if (words.length > 0) throw new UsageError(`"signalbox ${command}" takes no further words; --help shows its switches.`);
+}

@@ -1,0 +1,94 @@
+import type { Run } from "../../simulate/run.ts";
+import type { SimulationSettings } from "../../simulate/simulation.ts";
+import type { Trace } from "../../simulate/trace.ts";
+import { table } from "../show/table.ts";
+import { faultText } from "./fault-argument.ts";
+
+type Column = readonly [title: string, cell: (run: Run) => string];
+
+const COLUMNS: readonly Column[] = [
+  ["hits", (run) => percent(run.hitRatio)],
+  ["TTFT mean", (run) => seconds(run.ttftSeconds.mean)],
+  ["p50", (run) => seconds(run.ttftSeconds.p50)],
+  ["p90", (run) => seconds(run.ttftSeconds.p90)],
+  ["p99", (run) => seconds(run.ttftSeconds.p99)],
+  ["<= 2 s", (run) => percent(run.shareUnder2Seconds)],
+  ["ITL p99", (run) => `${(run.interTokenSeconds.p99 * 1000).toFixed(0)} ms`],
+  ["imbalance", (run) => run.imbalance.toFixed(2)],
+  ["busy", (run) => percent(run.utilization)],
+  ["completed", (run) => percent(run.completionRatio)],
+];
+
+/** Whether the requests met their targets, and how far off what was expected of them was, typically. */
+const TARGET_COLUMNS: readonly Column[] = [
+  ["in target", (run) => percent(run.inTargetShare)],
+  ["TTFT error", (run) => percent(run.ttftError.p50)],
+];
+
+const FAULT_COLUMNS: readonly Column[] = [
+  ["failed", (run) => count(run.failedRequests)],
+  ["retries", (run) => count(run.retries)],
+  ["ejections", (run) => ejectionsOf(run)],
+];
+
+/** The result as text: what was simulated, a table with a row for each run, and warnings about its meaning. */
+export function report(traces: readonly Trace[], runs: readonly Run[], settings: SimulationSettings, seeds: number): string {
+  const { faults, targets } = settings;
+  const columns = [...COLUMNS, ...(targets === undefined ? [] : TARGET_COLUMNS), ...(faults.length === 0 ? [] : FAULT_COLUMNS)];
+  const alignments = ["left", ...columns.map(() => "right" as const)] as const;
+  const rows = [
+    ["", ...columns.map(([title]) => title)],
+    ...runs.map((run) => [run.name, ...columns.map(([, cell]) => cell(run))]),
+  ];
+  const faultLines = faults.length === 0 ? [] : [`faults: ${faults.map(faultText).join(", ")}`];
+  const head = [...traces.map(traceLine), settingsLine(settings, seeds), ...targetLines(settings), ...faultLines];
+  return `${[...head, "", ...table(alignments, rows), ...notes(traces, runs)].join("\n")}\n`;
+}
+
+function traceLine({ name, requests, skippedLines }: Trace): string {
+  const minutes = (requests.at(-1)?.atMs ?? 0) / 60_000;
+  const skipped = skippedLines === 0 ? "" : `, ${whole(skippedLines)} other lines skipped`;
+  return `${name}: ${whole(requests.length)} requests in ${minutes.toFixed(1)} minutes${skipped}`;
+}
+
+function settingsLine({ replicas, model, timeScale, seed }: SimulationSettings, seeds: number): string {
+  const seedText = seeds === 1 ? `seed ${seed}` : `mean of the seeds ${seed} to ${seed + seeds - 1}`;
+  const { kvTokens, prefillTokensPerS } = model;
+  return `${replicas} replicas of ${whole(kvTokens)} KV tokens at ${whole(prefillTokensPerS)} tokens/s, time scale ${timeScale}, ${seedText}`;
+}
+
+/** "targets: the first token within 500 or 5,000 ms". */
+function targetLines({ targets }: SimulationSettings): readonly string[] {
+  if (targets === undefined) return [];
+  const among = (values: readonly number[]) => [...new Set(values)].filter(Number.isFinite).map(whole).join(" or ");
+  const ttft = among(targets.map(({ ttftMs }) => ttftMs));
+  const tpot = among(targets.map(({ tpotMs }) => tpotMs));
+  const wanted = [
+    ...(ttft === "" ? [] : [`the first token within ${ttft} ms`]),
+    ...(tpot === "" ? [] : [`a further one every ${tpot} ms`]),
+  ];
+  return [`targets: ${wanted.join(", ")}`];
+}
+
+function notes(traces: readonly Trace[], runs: readonly Run[]): readonly string[] {
+  const blind = traces.filter((trace) => !trace.hasPrefixes).map(({ name }) => name);
+  const faulty = runs.filter((run) => run.faultyDecisions > 0).map(({ name }) => name);
+  const all: string[] = [];
+  if (blind.length > 0) {
+    all.push(`${blind.join(", ")} does not show which prompts share a prefix, so no prompt is ever cached;`);
+    all.push(`record the access log with the parameter "replay: true" to see what prefix-aware routing gains.`);
+  }
+  if (faulty.length > 0) all.push(`A plugin broke its contract in ${faulty.join(", ")}: the affected decisions ignored it.`);
+  return all.length === 0 ? [] : ["", ...all];
+}
+
+/** "1: 3, 5: 1" for three of the first replica and one of the fifth. */
+function ejectionsOf({ ejections }: Run): string {
+  const some = ejections.flatMap((times, index) => (times === 0 ? [] : [`${index + 1}: ${count(times)}`]));
+  return some.length === 0 ? "none" : some.join(", ");
+}
+
+const count = (value: number) => value.toLocaleString("en-US", { maximumFractionDigits: 1 });
+const percent = (share: number) => `${(share * 100).toFixed(1)}%`;
+const seconds = (value: number) => `${value.toFixed(2)} s`;
+const whole = (value: number) => value.toLocaleString("en-US");

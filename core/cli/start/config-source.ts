@@ -1,0 +1,61 @@
+import { type LoadedConfig, loadConfig, loadTexts, type RefusedConfig } from "../../../config/load.ts";
+import type { ConfigText } from "../../../config/read/files.ts";
+import type { Overlay } from "../../../config/rewrites/overlay.ts";
+import type { CommandLine } from "../../../config/show/effective.ts";
+import type { Clock } from "../../contract/clock.ts";
+import type { Definition } from "../../contract/plugin.ts";
+import { FileWatch } from "../file-watch.ts";
+import { type StartArguments, withAddresses } from "./arguments.ts";
+
+export interface ConfigSourceOptions {
+  readonly asked: Omit<StartArguments, "files">;
+  /** Files and folders; none where the config has other sources. */
+  readonly files: readonly string[];
+  /** The demo's config. */
+  readonly demoText: string | undefined;
+  readonly registry: ReadonlyMap<string, Definition>;
+  readonly clock: Clock;
+}
+
+/** Where the config of this process comes from: files, addresses on the command line, or the demo. */
+export class ConfigSource {
+  readonly #options: ConfigSourceOptions;
+  readonly #watch: FileWatch;
+  #changed: () => void = () => {};
+
+  constructor(options: ConfigSourceOptions) {
+    const { clock, files } = options;
+    this.#options = options;
+    this.#watch = new FileWatch({ clock, paths: files, changed: () => this.#changed() });
+  }
+
+  /** Its sources in words. */
+  get names(): readonly string[] {
+    const { files, asked, demoText } = this.#options;
+    return [...files, ...(asked.urls.length > 0 ? ["the command line"] : []), ...(demoText === undefined ? [] : ["the demo"])];
+  }
+
+  /** Which addresses the command line sets instead of the files. */
+  get commandLine(): CommandLine {
+    return this.#options.asked;
+  }
+
+  /** Loads the config with an overlay, from the files or from `texts`. The command line's addresses are in it. */
+  async load(overlay: Overlay, texts?: readonly ConfigText[]): Promise<LoadedConfig | RefusedConfig> {
+    const { files, asked, demoText, registry } = this.#options;
+    const fixed = texts ?? (demoText === undefined ? undefined : [{ file: "demo", text: demoText }]);
+    if (fixed === undefined) await this.#watch.reading();
+    const loaded = fixed
+      ? await loadTexts(fixed, registry, asked.urls, overlay)
+      : await loadConfig(files, registry, asked.urls, overlay);
+    await this.#watch.follow(loaded.files);
+    return loaded.problems === undefined ? { ...loaded, config: withAddresses(loaded.config, asked) } : loaded;
+  }
+
+  /** Calls `changed` whenever files that the config was read from have changed. Returns what ends that. */
+  watch(changed: () => void): () => void {
+    this.#changed = changed;
+    if (this.#options.files.length > 0) this.#watch.start();
+    return () => this.#watch.stop();
+  }
+}

@@ -1,0 +1,68 @@
+import { isatty } from "node:tty";
+import type { Clock } from "../../contract/clock.ts";
+import type { Log } from "../../contract/log.ts";
+import { type OutputNumber, openOutput } from "../../runtime/standard-output.ts";
+import { OutputWriter } from "../output-writer.ts";
+import { logLine, operatorLog } from "./operator-log.ts";
+
+/** The standard output and the standard error of a program that must go on whatever becomes of their readers. */
+export interface Outputs {
+  /** True when the standard output is a terminal. */
+  readonly isTerminal: boolean;
+  /** Writes whole lines to the standard output. */
+  print(lines: string | Uint8Array): void;
+  /** Writes whole lines to the standard error. */
+  printError(text: string): void;
+  /** The operator's log, on the standard error. */
+  readonly log: Log;
+  /** Lines of both that were dropped. */
+  readonly droppedLines: number;
+  /** Resolves to true once all is written, or to false after `timeoutMs`. */
+  flush(timeoutMs: number): Promise<boolean>;
+}
+
+export function openOutputs(clock: Clock): Outputs {
+  const isTerminal = isatty(1);
+  const errors = writerOf(2, clock);
+  const log = operatorLog(isatty(2), errors.write);
+  let isFullToldOf = false;
+  const lines = writerOf(1, clock, {
+    onBroken(thrown) {
+      log.error("The standard output can't be written to: access log lines are lost", { cause: String(thrown) });
+    },
+    onFull(thrown) {
+      if (isFullToldOf) return;
+      isFullToldOf = true;
+      log.error("The disk of the standard output is full: access log lines are lost until there is room", {
+        cause: String(thrown),
+      });
+    },
+  });
+  return {
+    isTerminal,
+    print: lines.write,
+    printError: errors.write,
+    log,
+    get droppedLines() {
+      return lines.droppedLines + errors.droppedLines;
+    },
+    async flush(timeoutMs) {
+      const done = await Promise.all([lines.flush(timeoutMs), errors.flush(timeoutMs)]);
+      return done.every(Boolean);
+    },
+  };
+}
+
+interface Troubles {
+  readonly onBroken: (thrown: unknown) => void;
+  readonly onFull: (thrown: unknown) => void;
+}
+
+function writerOf(output: OutputNumber, clock: Clock, troubles?: Troubles): OutputWriter {
+  const isTerminal = isatty(output);
+  const notice = (lines: number) =>
+    logLine(isTerminal, "warning", "Lines are missing here: they were dropped because this output was not read in time", {
+      lines,
+    });
+  return new OutputWriter({ clock, write: openOutput(output, troubles?.onFull), notice, onBroken: troubles?.onBroken });
+}

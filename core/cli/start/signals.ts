@@ -1,0 +1,57 @@
+import type { Log } from "../../contract/log.ts";
+
+/**
+ * Ctrl-C reaches every process of a terminal, and "npm start" passes on what it gets itself: one key press can come twice. So a
+ * signal within this time of the first one is the same one.
+ */
+const SAME_SIGNAL_MS = 500;
+
+/** Resolves at the first SIGINT or SIGTERM. A second one ends the process at once, with exit code 130. */
+export function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    let firstMs: number | undefined;
+    const stop = () => {
+      const nowMs = performance.now();
+      firstMs ??= nowMs;
+      if (nowMs - firstMs > SAME_SIGNAL_MS) process.exit(130);
+      resolve();
+    };
+    process.on("SIGINT", stop);
+    process.on("SIGTERM", stop);
+  });
+}
+
+/** What SIGHUP does. Registered before there is a config to reload, since the signal would end the process otherwise. */
+export interface ReloadSignal {
+  /** Calls `run` at each SIGHUP from now on, and at once if there was one before. */
+  listen(run: () => void): void;
+}
+
+export function reloadSignal(): ReloadSignal {
+  let run: (() => void) | undefined;
+  let wasEarly = false;
+  process.on("SIGHUP", () => {
+    if (run === undefined) wasEarly = true;
+    else run();
+  });
+  return {
+    listen(listener) {
+      run = listener;
+      if (wasEarly) listener();
+    },
+  };
+}
+
+const IGNORED = {
+  SIGQUIT: "SIGQUIT is ignored: SIGTERM or SIGINT stops the router",
+  SIGUSR1: "SIGUSR1 is ignored: it has no meaning here",
+  SIGUSR2: "SIGUSR2 is ignored: it has no meaning here",
+} as const;
+
+/**
+ * Logs the signals that have no meaning here and would otherwise end the process and all its streams. On Node, SIGUSR1 would open
+ * a debugger. SIGPIPE is not here: Node, Deno and Bun all ignore it from the start.
+ */
+export function ignoreSignals(log: Log): void {
+  for (const [signal, message] of Object.entries(IGNORED)) process.on(signal, () => log.info(message));
+}

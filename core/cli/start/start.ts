@@ -1,0 +1,173 @@
+import { existsSync } from "node:fs";
+import type { LoadedConfig, RefusedConfig } from "../../../config/load.ts";
+import { formatProblems } from "../../../config/read/problems.ts";
+import { NO_OVERLAY } from "../../../config/rewrites/overlay.ts";
+import { systemClock } from "../../contract/clock.ts";
+import type { Definition } from "../../contract/plugin.ts";
+import { printableLines } from "../../contract/printable.ts";
+import { type ReloadCause, RunningConfig } from "../../control/running-config.ts";
+import { respondWithError } from "../../errors/error-response.ts";
+import { stopThroughConfig } from "../../features/rollouts/stop-target.ts";
+import { runRouter } from "../../run-router.ts";
+import { takeConsole } from "../../runtime/take-console.ts";
+import { tuneRuntime } from "../../runtime/tune-runtime.ts";
+import { startWireServer } from "../../server/server.ts";
+import { corsLines } from "../../wire/cors.ts";
+import type { Input } from "../frame/command.ts";
+import { failureOf } from "../frame/usage.ts";
+import { linePrinter } from "../line-printer.ts";
+import { startArguments } from "./arguments.ts";
+import { ConfigSource } from "./config-source.ts";
+import { startDemo } from "./demo.ts";
+import { firstProbes } from "./first-probes.ts";
+import { demoGreeting, greeting, notYetListeningNote, waitingNote } from "./greeting.ts";
+import { logUncaught } from "./last-resort.ts";
+import { checkAdminPort, type OpenAdmin, openAdmin } from "./open-admin.ts";
+import { type Outputs, openOutputs } from "./outputs.ts";
+import { portError, urlOf } from "./ports.ts";
+import { serviceManager } from "./service-manager.ts";
+import { ignoreSignals, type ReloadSignal, reloadSignal, stopSignal } from "./signals.ts";
+import { stopServing } from "./stop.ts";
+
+const DEFAULT_FILE = "signalbox.yaml";
+
+/** How long the program waits at its end for the readers of its outputs. */
+const LAST_LINES_MS = 1_000;
+/** How long it waits for what plugins still have under way. */
+const LAST_WORK_MS = 5_000;
+
+/** `signalbox start`: runs the router until SIGINT or SIGTERM. Returns the exit code. */
+export async function start(input: Input, registry: ReadonlyMap<string, Definition>): Promise<number> {
+  tuneRuntime();
+  const outputs = openOutputs(systemClock);
+  takeConsole(outputs.print, outputs.printError);
+  ignoreSignals(outputs.log);
+  const reloads = reloadSignal();
+  logUncaught(outputs.log);
+  const code = await startWith(input, registry, { outputs, reloads }).catch((thrown: unknown) => {
+    const failure = failureOf(thrown);
+    outputs.printError(failure.text);
+    return failure.code;
+  });
+  // A write that nobody reads would keep the process from ending by itself.
+  if (!(await outputs.flush(LAST_LINES_MS))) process.exit(code);
+  // So would a plugin's module that never finishes loading; an exporter gets the time for its last request.
+  setTimeout(() => process.exit(code), LAST_WORK_MS).unref();
+  return code;
+}
+
+/** What the process has before it has a config. */
+interface Process {
+  readonly outputs: Outputs;
+  readonly reloads: ReloadSignal;
+}
+
+async function startWith(input: Input, registry: ReadonlyMap<string, Definition>, surroundings: Process): Promise<number> {
+  const asked = startArguments(input);
+  const files = asked.files.length === 0 && asked.urls.length === 0 && existsSync(DEFAULT_FILE) ? [DEFAULT_FILE] : asked.files;
+  const demo = files.length === 0 && asked.urls.length === 0 ? await startDemo() : undefined;
+  const source = new ConfigSource({ asked, files, demoText: demo?.configText, registry, clock: systemClock });
+  try {
+    const loaded = await source.load(NO_OVERLAY);
+    if (loaded.problems !== undefined) return refuse(loaded, surroundings.outputs);
+    return await run(loaded, source, demo !== undefined, surroundings);
+  } finally {
+    await demo?.close();
+  }
+}
+
+function refuse({ problems }: RefusedConfig, outputs: Outputs): number {
+  outputs.printError(`${printableLines(formatProblems(problems))}\nNothing was started.\n`);
+  return 1;
+}
+
+async function run(loaded: LoadedConfig, source: ConfigSource, isDemo: boolean, { outputs, reloads }: Process): Promise<number> {
+  const { listen: address, settings } = loaded.config;
+  const { isTerminal, log } = outputs;
+  const printer = linePrinter(systemClock, isTerminal, outputs.print);
+  const router = runRouter(loaded, {
+    clock: systemClock,
+    random: Math.random,
+    log,
+    output: { print: printer.print, isTerminal },
+  });
+  const service = serviceManager(log);
+  // Before the first line: whoever reads it may stop the router at once.
+  const stopped = stopSignal();
+  const probed = (note: (replicas: number) => string) =>
+    firstProbes(router, systemClock, stopped, (replicas) => outputs.print(note(replicas)));
+  let admin: OpenAdmin | undefined;
+  try {
+    if (address.isPortShared) {
+      // Another process may serve the port already. Requests that came here would fail now, and when a failed start closes the port.
+      if (!(await probed(notYetListeningNote))) return 0;
+      await checkAdminPort(loaded.config.admin);
+    }
+    const server = await startWireServer({
+      ...address,
+      limits: settings.limits,
+      clock: systemClock,
+      memory: router.gate.memory,
+      log,
+      start: router.start,
+      refuse: (response, error) =>
+        respondWithError(
+          response,
+          error,
+          "openai",
+          router.identity.nextRequestId(),
+          corsLines(undefined, router.config.settings.cors),
+        ),
+    }).catch((thrown) => {
+      throw portError(thrown, address, { port: "--port", host: "--host" });
+    });
+    const droppedLogLines = () => outputs.droppedLines;
+    const running = new RunningConfig({
+      loaded,
+      load: (overlay, texts) => source.load(overlay, texts),
+      publish(next) {
+        router.replace(next);
+        server.useLimits(next.config.settings.limits);
+        admin?.useLimits(next.config.settings.limits);
+      },
+      clock: systemClock,
+      log,
+    });
+    router.features.rollouts.stopBy(stopThroughConfig(running, systemClock));
+    const shown = {
+      router,
+      server,
+      running,
+      settings,
+      sources: source.names,
+      commandLine: source.commandLine,
+      droppedLogLines,
+      log,
+    };
+    admin = await openAdmin(loaded.config.admin, shown).catch(async (thrown) => {
+      await server.drain(0);
+      throw thrown;
+    });
+    const url = urlOf(address.host, server.port);
+    const reload = async (cause: ReloadCause) => {
+      service.reloading();
+      await running.reload(cause);
+      service.ready();
+    };
+    reloads.listen(() => void reload("signal"));
+    const stopWatching = source.watch(() => void reload("files"));
+    if (!address.isPortShared) await probed((replicas) => waitingNote(url, replicas));
+    outputs.print((isDemo ? demoGreeting(url) : greeting(url, router)) + (admin?.greeting ?? ""));
+    service.ready();
+    await stopped;
+    service.stopping();
+    running.close();
+    stopWatching();
+    await stopServing({ router, server, limits: router.config.settings.limits, clock: systemClock, log });
+    return 0;
+  } finally {
+    await admin?.close();
+    router.close();
+    printer.close();
+  }
+}

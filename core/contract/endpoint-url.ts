@@ -1,0 +1,49 @@
+import type { EndpointUrl } from "./endpoint.ts";
+
+const DEFAULT_PORTS: Readonly<Record<string, number>> = { "http:": 80, "https:": 443 };
+
+/**
+ * Parses a replica's address. Throws an Error whose message says what to write instead; it never quotes the text, which may
+ * hold a secret.
+ *
+ * An SDK's base URL is accepted too: a "/v1" at the end is not part of the base path, because API paths begin with it.
+ */
+export function parseEndpointUrl(text: string): EndpointUrl {
+  const url = parse(text);
+  const defaultPort = DEFAULT_PORTS[url.protocol];
+  if (defaultPort === undefined) throw new Error(NOT_HTTP);
+  if (url.username !== "" || url.password !== "")
+    throw new Error("An endpoint URL can't hold a user name or password: leave out everything up to the @.");
+  if (text.includes("?") || text.includes("#"))
+    throw new Error("An endpoint URL ends with its path: leave out the query (?) and the fragment (#).");
+  const port = url.port === "" ? defaultPort : Number(url.port);
+  if (port === 0) throw new Error("Port 0 can't be connected to: write the port the replica listens on.");
+  const basePath = basePathOf(url.pathname);
+  return {
+    href: `${url.protocol}//${url.host}${basePath}`,
+    // Connections are opened to an IPv6 address without its brackets.
+    hostname: url.hostname.replace(/^\[|\]$/g, ""),
+    port,
+    isTls: url.protocol === "https:",
+    hostHeader: url.host,
+    basePath,
+  };
+}
+
+const NOT_HTTP = "An endpoint URL starts with http:// or https://, like http://gpu1:8000.";
+
+function parse(text: string): URL {
+  if (!/^https?:\/\/[^/]/i.test(text)) throw new Error(NOT_HTTP);
+  // URL would silently remove or convert them.
+  if (/[\s\\]/.test(text)) throw new Error("An endpoint URL holds no spaces, line breaks or backslashes: remove them.");
+  try {
+    return new URL(text);
+  } catch {
+    throw new Error("This is not a URL: write scheme, host and port, like http://gpu1:8000 or http://[::1]:8000.");
+  }
+}
+
+function basePathOf(pathname: string): string {
+  const bare = pathname.replace(/\/+$/, "");
+  return bare.replace(/\/+v1$/, "");
+}

@@ -1,0 +1,55 @@
+import type { Dropped } from "../contract/decision.ts";
+import type { Endpoint } from "../contract/endpoint.ts";
+import type { LoadView } from "../contract/load-view.ts";
+import type { Random } from "../contract/profile-plugin.ts";
+
+export interface HeldBack {
+  readonly candidates: readonly Endpoint[];
+  /** The candidate that gets this request first, whatever its score, because it is on trial; the others are its spares. */
+  readonly trial: Endpoint | undefined;
+  /** Which endpoints are held back, and why. */
+  readonly dropped: readonly Dropped[];
+}
+
+const NONE: readonly never[] = [];
+
+/**
+ * Spares endpoints that should not get a whole share: one on trial gets this request, if it is the first of them; one
+ * that asked to be left alone gets none while others are left; one that warms up gets a part of an equal share. Endpoints are never
+ * held back to the last one.
+ */
+export function holdBack(candidates: readonly Endpoint[], load: LoadView, random: Random): HeldBack {
+  if (areAllWhole(candidates, load)) return { candidates, trial: undefined, dropped: NONE };
+  const trial = candidates.find(({ isOnTrial, slot }) => isOnTrial && !load.isPaused(slot));
+  const dropped: Dropped[] = [];
+  let kept = candidates;
+  const spare = (reason: string, isSpared: (endpoint: Endpoint) => boolean) => {
+    const { left, lost } = without(kept, (endpoint) => endpoint !== trial && isSpared(endpoint));
+    if (left.length === 0 || lost.length === 0) return;
+    kept = left;
+    dropped.push({ filter: reason, endpoints: lost });
+  };
+  spare("on trial", ({ isOnTrial }) => isOnTrial);
+  spare("asked to be left alone", ({ slot }) => load.isPaused(slot));
+  const largest = kept.reduce((most, { share }) => Math.max(most, share), 0);
+  spare("warming up", ({ share }) => share < largest && random() >= share / largest);
+  return { candidates: kept, trial, dropped };
+}
+
+/** The order in which the endpoints are tried: the picker's, behind the one on trial. */
+export function trialFirst(trial: Endpoint | undefined, order: readonly Endpoint[]): readonly Endpoint[] {
+  return trial === undefined ? order : [trial, ...order.filter((endpoint) => endpoint !== trial)];
+}
+
+/** A loop, because a closure made for each request costs more than what it looks at. */
+function areAllWhole(candidates: readonly Endpoint[], load: LoadView): boolean {
+  for (const { isOnTrial, share, slot } of candidates) if (isOnTrial || share !== 1 || load.isPaused(slot)) return false;
+  return true;
+}
+
+function without(endpoints: readonly Endpoint[], isLost: (endpoint: Endpoint) => boolean) {
+  const left: Endpoint[] = [];
+  const lost: Endpoint[] = [];
+  for (const endpoint of endpoints) (isLost(endpoint) ? lost : left).push(endpoint);
+  return { left, lost };
+}

@@ -1,0 +1,159 @@
+import type { EngineTimes } from "./engine-times.ts";
+import { type EnginePrompt, KvCache, type KvLease } from "./kv-cache.ts";
+
+/** A request inside an engine. The engine model alone changes it once it is queued. */
+export class EngineJob {
+  readonly prompt: EnginePrompt;
+  readonly outputTokens: number;
+  /** Prompt tokens that were cached when the request was admitted. */
+  cachedTokens = 0;
+  /** Prompt tokens still to be computed, once it is admitted. */
+  prefillLeft = 0;
+  /** Output tokens still to be computed, once its prompt is. */
+  outputLeft = 0;
+  /** Whether a step has included a part of its prompt. */
+  isBegun = false;
+  isOver = false;
+  /** Undefined until it is admitted. */
+  lease: KvLease | undefined;
+
+  constructor(prompt: EnginePrompt, outputTokens: number) {
+    this.prompt = prompt;
+    this.outputTokens = outputTokens;
+  }
+
+  /** Prompt tokens that an engine computes for it. The last one is always computed: it yields the first output token. */
+  get uncachedTokens(): number {
+    return Math.max(1, this.prompt.tokens - this.cachedTokens);
+  }
+}
+
+export interface EngineEvents<Job> {
+  admitted(job: Job): void;
+  /** The prompt is computed, and the first output token exists if any is wanted. */
+  prefilled(job: Job): void;
+  /** The last output token exists. */
+  finished(job: Job): void;
+}
+
+/**
+ * An engine with continuous batching. A step computes one chunk of prompts, in order, and one token for each request whose
+ * prompt is done. It knows no clock: who runs it calls `begin`, lets the step's time pass and calls `end`.
+ *
+ * - exact: as in vLLM, a request is admitted when the chunk has room for its prompt's beginning and blocks are free; its pieces
+ *   are found by others once a step computes them; the piece with the prompt's last token is always computed.
+ * - coarse: for pieces that are many engine blocks long. A request is admitted as soon as blocks are free, and its pieces are found
+ *   from then on; of a prompt that is cached whole, only the last token is computed.
+ */
+export class EngineModel<Job extends EngineJob> {
+  readonly cache: KvCache;
+  readonly waiting: Job[] = [];
+  readonly prefilling: Job[] = [];
+  /** Requests that get one token in each step. */
+  readonly decoding: Job[] = [];
+  /** Prompt tokens that the step under way computes. */
+  stepTokens = 0;
+  readonly #times: EngineTimes;
+  readonly #isCoarse: boolean;
+  readonly #events: EngineEvents<Job>;
+
+  constructor(times: EngineTimes, pieces: "exact" | "coarse", events: EngineEvents<Job>) {
+    this.cache = new KvCache(times.kvTokens, times.blockTokens);
+    this.#times = times;
+    this.#isCoarse = pieces === "coarse";
+    this.#events = events;
+  }
+
+  /** Admits requests and begins a step. Returns how many milliseconds it takes; undefined when there is nothing to compute. */
+  begin(): number | undefined {
+    const { prefillTokensPerS, decodeStepMs, decodePerRequestMs, overheadMs } = this.#times;
+    const batch = this.decoding.length;
+    this.stepTokens = this.#takeChunk();
+    if (this.stepTokens === 0 && batch === 0) return undefined;
+    const prefillMs = (this.stepTokens / prefillTokensPerS) * 1000;
+    const decodeMs = batch > 0 ? decodeStepMs + decodePerRequestMs * batch : 0;
+    return prefillMs + decodeMs + overheadMs;
+  }
+
+  /** In how many steps like the one begun a request will end, if none comes or leaves. */
+  get equalSteps(): number {
+    if (this.stepTokens > 0) return 1;
+    return this.decoding.reduce((fewest, { outputLeft }) => Math.min(fewest, outputLeft), Number.POSITIVE_INFINITY);
+  }
+
+  /** So many equal steps have ended. */
+  end(steps: number): void {
+    // A copy, because callbacks may remove requests.
+    for (const job of [...this.decoding]) {
+      job.outputLeft -= steps;
+      if (job.outputLeft === 0) this.#finish(job);
+    }
+    while (this.prefilling[0]?.prefillLeft === 0) this.#prefilled(this.prefilling.shift()!);
+  }
+
+  /** A request is given up, wherever it is. Returns false when it is over already. */
+  remove(job: Job): boolean {
+    if (job.isOver) return false;
+    job.isOver = true;
+    for (const jobs of [this.waiting, this.prefilling, this.decoding]) {
+      const at = jobs.indexOf(job);
+      if (at >= 0) jobs.splice(at, 1);
+    }
+    if (job.lease) this.cache.release(job.lease);
+    return true;
+  }
+
+  /** Everything under way is over; nobody is told. */
+  clear(): void {
+    for (const jobs of [this.waiting, this.prefilling, this.decoding]) {
+      for (const job of jobs) job.isOver = true;
+      jobs.length = 0;
+    }
+  }
+
+  /** Fills the step's chunk and returns how many tokens are in it. */
+  #takeChunk(): number {
+    let left = this.#times.chunkTokens;
+    if (this.#isCoarse) while (this.#admitNext());
+    for (const job of this.prefilling) left -= this.#take(job, left);
+    while (left > 0 && this.#admitNext()) left -= this.#take(this.prefilling.at(-1)!, left);
+    return this.#times.chunkTokens - left;
+  }
+
+  #take(job: Job, most: number): number {
+    const tokens = Math.min(most, job.prefillLeft);
+    if (tokens === 0) return 0;
+    job.prefillLeft -= tokens;
+    job.isBegun = true;
+    this.cache.publish(job.lease!, job.prompt.tokens - job.prefillLeft);
+    return tokens;
+  }
+
+  /** Returns false when no request waits, or the first one has to go on waiting. */
+  #admitNext(): boolean {
+    const [job] = this.waiting;
+    if (job === undefined || this.prefilling.length + this.decoding.length >= this.#times.maxRunning) return false;
+    const { prompt, outputTokens } = job;
+    job.lease = this.cache.reserve(prompt, outputTokens, this.#isCoarse ? prompt.tokens : prompt.tokens - 1);
+    if (job.lease === undefined) return false;
+    this.waiting.shift();
+    this.prefilling.push(job);
+    job.cachedTokens = job.lease.cachedTokens;
+    job.prefillLeft = job.uncachedTokens;
+    if (this.#isCoarse) this.cache.publish(job.lease, prompt.tokens);
+    this.#events.admitted(job);
+    return true;
+  }
+
+  #prefilled(job: Job): void {
+    job.outputLeft = Math.max(0, job.outputTokens - 1);
+    this.#events.prefilled(job);
+    if (job.isOver) return;
+    if (job.outputLeft === 0) this.#finish(job);
+    else this.decoding.push(job);
+  }
+
+  #finish(job: Job): void {
+    if (this.remove(job)) this.#events.finished(job);
+  }
+}

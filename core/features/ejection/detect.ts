@@ -1,0 +1,49 @@
+import type { Named } from "../../active-config.ts";
+import type { Detector, EndpointRecord } from "../../contract/detector.ts";
+import type { Log } from "../../contract/log.ts";
+import { ignoresPromise } from "../../contract/returned-promise.ts";
+import { thrownText } from "../../contract/thrown-text.ts";
+
+/** Why an endpoint should leave the pool. */
+export interface Detected {
+  readonly reason: string;
+  /** Whether requests that wait there without a byte wait for nothing. */
+  readonly cutsWaiting: boolean;
+}
+
+/** Asks the detectors in turn, and returns the first reason that one gives. A detector that throws, or returns no text, gives none. */
+export function detect(
+  detectors: readonly Named<Detector>[],
+  record: EndpointRecord,
+  others: readonly EndpointRecord[],
+  log: Log,
+): Detected | undefined {
+  for (const { plugin } of detectors) {
+    const reason = ask(plugin, record, others, log);
+    if (reason !== undefined) return { reason, cutsWaiting: plugin.cutsWaiting === true };
+  }
+  return undefined;
+}
+
+function ask(detector: Detector, record: EndpointRecord, others: readonly EndpointRecord[], log: Log): string | undefined {
+  try {
+    const reason: unknown = detector.detect(record, others);
+    if (reason === undefined || typeof reason === "string") return reason;
+    ignoresPromise(reason);
+    throw new TypeError("It must return a text or undefined, at once");
+  } catch (thrown) {
+    log.warn("A plugin broke its contract", { method: "detect", fault: thrownText(thrown) });
+    return undefined;
+  }
+}
+
+/** Whether no detector has anything to look at. */
+export function isUnremarkable({
+  recentFailures,
+  missingModelCount,
+  quietMs,
+  slowness,
+  consecutiveFailures,
+}: EndpointRecord): boolean {
+  return consecutiveFailures + recentFailures + missingModelCount === 0 && quietMs === 0 && Number.isNaN(slowness);
+}

@@ -1,0 +1,288 @@
+import type { EndpointRecord } from "../../contract/detector.ts";
+import type { Endpoint } from "../../contract/endpoint.ts";
+import { MAX_SLOTS } from "../../state/load.ts";
+import { SlidingWindow } from "../../state/sliding-window.ts";
+
+/** Successes and failures are counted over half a minute. */
+const WINDOW_MS = 30_000;
+const BUCKETS = 10;
+/** Their places in a bucket. */
+const AT = { successes: 0, failures: 1 } as const;
+
+/** A response's share in the means of times to the first token: about the last twenty count. */
+const MEAN_SHARE = 0.1;
+/** Fewer times say nothing. */
+const MIN_TIMES = 8;
+/** A time to the first token below this is noise, so what was expected counts as at least this. */
+const LEAST_EXPECTED_MS = 50;
+
+/** Silence shorter than this needs no explanation, where it is known what is usual. */
+const LEAST_QUIET_MS = 5_000;
+/**
+ * The same where it is not known. A replica may compile for minutes on its first request, above all when it shares its processor,
+ * and a response that comes whole is silent while it is generated: four thousand tokens of 30 ms take two minutes.
+ */
+const LEAST_UNKNOWN_QUIET_MS = 120_000;
+/** So much longer than the longest silence so far, or than its work ahead takes, an endpoint may be silent. */
+const QUIET_FACTOR = 4;
+/** Only work that was sent before a silence began, or this much later, can explain the silence. */
+const WORK_SEEN_MS = 1_000;
+/** How fast the longest silence is forgotten: half of it in five minutes. */
+const QUIET_HALF_LIFE_MS = 300_000;
+/** After so many answers elsewhere, an endpoint that has never answered is measured by the pool. */
+const ENOUGH_ANSWERS = 8;
+/** After so many whole responses, the next one hardly takes QUIET_FACTOR times as long as the longest of them. */
+const ENOUGH_WHOLE = 50;
+/** Long responses may be rare, so those that came whole are forgotten slowly: half of them in an hour. */
+const WHOLE_HALF_LIFE_MS = 3_600_000;
+
+interface Row {
+  generation: number;
+  consecutiveFailures: number;
+  lastFailure: string;
+  missingModelCount: number;
+  missingModel: string;
+  /** Its successes and failures. */
+  readonly recent: SlidingWindow;
+  /** Whether its engine has worked: it sent a first token, or a whole response. */
+  hasAnswered: boolean;
+  open: number;
+  openStreams: number;
+  /** Since when streams are in flight. */
+  streamsSinceMs: number;
+  /** When it last had nothing in flight, or the last byte came. */
+  activeAtMs: number;
+  /** The pool's answers before that. */
+  answersBefore: number;
+  /** The most work that was ahead when the silence since `activeAtMs` began, as seen until then. */
+  silentWorkMs: number;
+  /** NaN before the first look. */
+  workSeenUntilMs: number;
+  longestQuietMs: number;
+  times: number;
+  meanLogRatio: number;
+  meanExcessMs: number;
+  servedTokens: number;
+}
+
+/** What the traffic of each endpoint told: the counters that detectors look at. Times are on the router's clock. */
+export class EndpointRecords {
+  readonly #rows = new Array<Row | undefined>(MAX_SLOTS);
+  /** First tokens and whole responses of all endpoints so far. */
+  #answers = 0;
+  /** How much later than expected the pool's latest first token came, in milliseconds; old ones count less. */
+  #longestWaitMs = 0;
+  /** Whole responses of all endpoints, and the time of the longest one; old ones count less. */
+  #whole = 0;
+  #longestWholeMs = 0;
+
+  /** A request was sent. `isStream`: the first byte of its response shows that the prompt is processed. */
+  sent(endpoint: Endpoint, isStream: boolean, nowMs: number): void {
+    const row = this.#rowOf(endpoint, nowMs);
+    if (row.open === 0) this.#active(row, nowMs);
+    row.open += 1;
+    if (!isStream) return;
+    if (row.openStreams === 0) {
+      row.streamsSinceMs = nowMs;
+      row.workSeenUntilMs = Number.NaN;
+    }
+    row.openStreams += 1;
+  }
+
+  /** The endpoint ended its response, well or not. */
+  ended(endpoint: Endpoint, isStream: boolean, nowMs: number): void {
+    this.abandoned(endpoint, isStream);
+    const row = this.#current(endpoint);
+    if (row !== undefined) this.#active(row, nowMs);
+  }
+
+  /** The try was ended from this side: that is no sign of life. */
+  abandoned(endpoint: Endpoint, isStream: boolean): void {
+    const row = this.#current(endpoint);
+    if (row === undefined || row.open === 0) return;
+    row.open -= 1;
+    if (isStream && row.openStreams > 0) row.openStreams -= 1;
+  }
+
+  /** Bytes came from it at that time, or before it: an earlier time than is known changes nothing. */
+  heard(endpoint: Endpoint, atMs: number): void {
+    const row = this.#current(endpoint);
+    if (row === undefined || row.open === 0 || atMs <= row.activeAtMs) return;
+    row.longestQuietMs = Math.max(row.longestQuietMs, atMs - row.activeAtMs);
+    this.#active(row, atMs);
+  }
+
+  /** This process did not run for so long: that time is no silence of any endpoint. */
+  stoodStill(lostMs: number, nowMs: number): void {
+    for (const row of this.#rows) {
+      if (row === undefined) continue;
+      row.activeAtMs = Math.min(nowMs, row.activeAtMs + lostMs);
+      row.streamsSinceMs = Math.min(nowMs, row.streamsSinceMs + lostMs);
+      row.workSeenUntilMs += lostMs;
+    }
+  }
+
+  /** The first token of a streamed response came after `seenMs`; `expectedMs` is what its work and the pool's speed explain. */
+  firstToken(endpoint: Endpoint, seenMs: number, expectedMs: number): void {
+    const row = this.#current(endpoint);
+    if (row === undefined) return;
+    this.#answered(row);
+    this.#longestWaitMs = Math.max(this.#longestWaitMs, seenMs - expectedMs);
+    const explainedMs = Math.max(LEAST_EXPECTED_MS, expectedMs);
+    const share = Math.max(MEAN_SHARE, 1 / (row.times + 1));
+    row.times += 1;
+    row.meanLogRatio += share * (Math.log(Math.max(1, seenMs) / explainedMs) - row.meanLogRatio);
+    row.meanExcessMs += share * (seenMs - explainedMs - row.meanExcessMs);
+  }
+
+  /** A response that is not streamed came `tookMs` after its request was sent. */
+  wholeResponse(endpoint: Endpoint, tookMs: number): void {
+    const row = this.#current(endpoint);
+    if (row === undefined) return;
+    this.#answered(row);
+    this.#whole += 1;
+    this.#longestWholeMs = Math.max(this.#longestWholeMs, tookMs);
+  }
+
+  /** A response that speaks for the endpoint; `tokens` is what it worked on. */
+  succeeded(endpoint: Endpoint, tokens: number, nowMs: number): void {
+    const row = this.#rowOf(endpoint, nowMs);
+    row.consecutiveFailures = 0;
+    row.missingModelCount = 0;
+    row.servedTokens += tokens;
+    row.recent.add(AT.successes, 1, nowMs);
+  }
+
+  /** No response, a broken one, or one that says that the endpoint is at fault. */
+  failed(endpoint: Endpoint, what: string, nowMs: number): void {
+    const row = this.#rowOf(endpoint, nowMs);
+    row.consecutiveFailures += 1;
+    row.lastFailure = what;
+    row.recent.add(AT.failures, 1, nowMs);
+  }
+
+  /** A failure turned out to be the request's own fault. */
+  retract(endpoint: Endpoint, nowMs: number): void {
+    const row = this.#current(endpoint);
+    if (row === undefined) return;
+    row.consecutiveFailures = Math.max(0, row.consecutiveFailures - 1);
+    const { numbers } = row.recent;
+    const at = row.recent.at(nowMs) + AT.failures;
+    numbers[at] = Math.max(0, numbers[at]! - 1);
+  }
+
+  /** It answered 404 for a model that it lists. */
+  missedModel(endpoint: Endpoint, model: string, nowMs: number): void {
+    const row = this.#rowOf(endpoint, nowMs);
+    row.missingModelCount += 1;
+    row.missingModel = model;
+  }
+
+  /** The endpoint comes back: what sent it away counts no more. */
+  forgive(endpoint: Endpoint): void {
+    const row = this.#current(endpoint);
+    if (row === undefined) return;
+    row.consecutiveFailures = 0;
+    row.missingModelCount = 0;
+    row.recent.clear();
+    row.times = 0;
+    row.meanLogRatio = 0;
+    row.meanExcessMs = 0;
+  }
+
+  /** Prompt tokens of its successful responses so far. */
+  servedTokens(endpoint: Endpoint): number {
+    return this.#current(endpoint)?.servedTokens ?? 0;
+  }
+
+  /** What is known now. `workAheadMs` is how long the prompts that were sent there take by its measured speed. */
+  of(endpoint: Endpoint, workAheadMs: number, nowMs: number): EndpointRecord {
+    const row = this.#rowOf(endpoint, nowMs);
+    // The work that remains shrinks while a long prompt is computed in silence, so what was ahead at first explains it.
+    if (Number.isNaN(row.workSeenUntilMs)) row.workSeenUntilMs = nowMs + WORK_SEEN_MS;
+    if (nowMs <= row.workSeenUntilMs) row.silentWorkMs = Math.max(row.silentWorkMs, workAheadMs);
+    return {
+      endpoint: endpoint.name,
+      consecutiveFailures: row.consecutiveFailures,
+      lastFailure: row.lastFailure,
+      recentSuccesses: row.recent.sum(AT.successes, nowMs),
+      recentFailures: row.recent.sum(AT.failures, nowMs),
+      missingModelCount: row.missingModelCount,
+      missingModel: row.missingModel,
+      quietMs: row.open === 0 ? 0 : Math.max(0, nowMs - row.activeAtMs),
+      explainedQuietMs: this.#explainedQuietMs(row),
+      slowness: row.times < MIN_TIMES ? Number.NaN : Math.exp(row.meanLogRatio),
+      excessMs: row.meanExcessMs,
+    };
+  }
+
+  /** Time has passed: old silences count less. Called about once a second. */
+  age(elapsedMs: number): void {
+    const keep = 0.5 ** (elapsedMs / QUIET_HALF_LIFE_MS);
+    for (const row of this.#rows) if (row !== undefined) row.longestQuietMs *= keep;
+    this.#longestWaitMs *= keep;
+    const keepWhole = 0.5 ** (elapsedMs / WHOLE_HALF_LIFE_MS);
+    this.#whole *= keepWhole;
+    this.#longestWholeMs *= keepWhole;
+  }
+
+  #explainedQuietMs(row: Row): number {
+    const ownMs = QUIET_FACTOR * (row.longestQuietMs + row.silentWorkMs);
+    const isMeasurable = row.hasAnswered || this.#answers - row.answersBefore >= ENOUGH_ANSWERS;
+    const poolMs = row.hasAnswered ? 0 : QUIET_FACTOR * this.#longestWaitMs;
+    const isWholeUsual = isMeasurable && this.#whole >= ENOUGH_WHOLE;
+    const wholeMs =
+      ownMs + poolMs + (isWholeUsual ? LEAST_QUIET_MS + QUIET_FACTOR * this.#longestWholeMs : LEAST_UNKNOWN_QUIET_MS);
+    if (row.openStreams === 0 || !isMeasurable) return wholeMs;
+    // Before the first stream was sent, only whole responses were under way.
+    const beforeStreamsMs = Math.max(0, row.streamsSinceMs - row.activeAtMs);
+    return Math.min(wholeMs, beforeStreamsMs + ownMs + poolMs + LEAST_QUIET_MS);
+  }
+
+  #answered(row: Row): void {
+    row.hasAnswered = true;
+    this.#answers += 1;
+  }
+
+  /** It shows life, or has nothing to do: its silence begins anew. */
+  #active(row: Row, nowMs: number): void {
+    row.activeAtMs = nowMs;
+    row.silentWorkMs = 0;
+    row.workSeenUntilMs = Number.NaN;
+    row.answersBefore = this.#answers;
+  }
+
+  #rowOf(endpoint: Endpoint, nowMs: number): Row {
+    const known = this.#current(endpoint);
+    if (known !== undefined) return known;
+    const row: Row = {
+      generation: endpoint.generation,
+      consecutiveFailures: 0,
+      lastFailure: "",
+      missingModelCount: 0,
+      missingModel: "",
+      recent: new SlidingWindow(WINDOW_MS / BUCKETS, BUCKETS, 2),
+      hasAnswered: false,
+      open: 0,
+      openStreams: 0,
+      streamsSinceMs: nowMs,
+      activeAtMs: nowMs,
+      answersBefore: this.#answers,
+      silentWorkMs: 0,
+      workSeenUntilMs: Number.NaN,
+      longestQuietMs: 0,
+      times: 0,
+      meanLogRatio: 0,
+      meanExcessMs: 0,
+      servedTokens: 0,
+    };
+    this.#rows[endpoint.slot] = row;
+    return row;
+  }
+
+  /** Undefined where another replica has the slot. */
+  #current({ slot, generation }: Endpoint): Row | undefined {
+    const row = this.#rows[slot];
+    return row?.generation === generation ? row : undefined;
+  }
+}

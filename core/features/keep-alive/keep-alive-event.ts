@@ -1,0 +1,12 @@
+import type { Dialect } from "../../contract/errors.ts";
+
+const UTF8 = new TextEncoder();
+/** A comment (HTML standard, 9.2.6): every reader of event streams skips it. */
+const COMMENT = UTF8.encode(": keep-alive\n\n");
+/** What Anthropic's API itself sends into silent streams. */
+const PING = UTF8.encode('event: ping\ndata: {"type":"ping"}\n\n');
+
+/** What may stand between any two events of an API's streams and means nothing. */
+export function keepAliveEvent(dialect: Dialect): Uint8Array {
+  return dialect === "anthropic" ? PING : COMMENT;
+}

@@ -1,0 +1,45 @@
+import type { MirrorReport, MirrorSkip } from "../../contract/mirror.ts";
+import type { MirrorStatus } from "./mirror-status.ts";
+
+const SKIPPED: Readonly<Record<MirrorSkip, string>> = {
+  "same-target": "the request itself went to that target",
+  "not-repeatable": "a second copy would leave a second result",
+  "in-flight": "as many copies were under way as may be",
+  memory: "memory for bodies was short",
+  "no-endpoint": "no available replica could take it",
+  connections: "the replica had few connections to spare",
+  fault: "a plugin failed",
+};
+
+/** What a copy of a request met, for people. */
+export function mirrorText({ target, endpoint, skipped, status, firstByteMs, ending }: MirrorReport): string {
+  if (skipped !== "") return `not mirrored as ${target}: ${SKIPPED[skipped]}`;
+  const words = [
+    status === 0 ? "" : `status ${status}`,
+    firstByteMs === null ? "" : `first byte after ${Math.round(firstByteMs)} ms`,
+    ending === "" ? "still under way" : ending === "complete" ? "" : ending,
+  ];
+  return `mirrored to ${endpoint} as ${target}: ${words.filter((word) => word !== "").join(", ")}`;
+}
+
+/** A line for each mirror of a rule. */
+export function mirrorLines({ mirrors }: { readonly mirrors: readonly MirrorStatus[] }): readonly string[] {
+  return mirrors.map(({ target, percent, sent, inFlight, results, skipped, ...times }) => {
+    const counts = [
+      `${sent} sent`,
+      inFlight === 0 ? "" : `${inFlight} under way`,
+      ...Object.entries(results).map(([result, count]) => `${result} ${count}`),
+      ...Object.entries(skipped).map(([reason, count]) => `not sent (${reason}) ${count}`),
+      timesText(times),
+    ];
+    return `    mirrored ${percent}% to ${target}: ${counts.filter((text) => text !== "").join(", ")}`;
+  });
+}
+
+function timesText({
+  meanFirstByteMs,
+  originalMeanFirstByteMs,
+}: Pick<MirrorStatus, "meanFirstByteMs" | "originalMeanFirstByteMs">): string {
+  if (meanFirstByteMs === null || originalMeanFirstByteMs === null) return "";
+  return `first byte after ${Math.round(meanFirstByteMs)} ms, of its requests ${Math.round(originalMeanFirstByteMs)} ms`;
+}

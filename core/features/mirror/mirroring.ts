@@ -1,0 +1,229 @@
+import type { ActiveConfig } from "../../active-config.ts";
+import type { MemoryBudget } from "../../body/memory-budget.ts";
+import type { BodyBuffer } from "../../body/receive.ts";
+import type { Decision } from "../../contract/decision.ts";
+import type { Endpoint } from "../../contract/endpoint.ts";
+import { RouterError } from "../../contract/errors.ts";
+import type { MirrorCounts, MirrorEnding, MirrorRecord, MirrorSkip } from "../../contract/mirror.ts";
+import { NO_PREFIX } from "../../contract/prefix-match.ts";
+import type { InferenceRequest } from "../../contract/request.ts";
+import { thrownText } from "../../contract/thrown-text.ts";
+import type { PluginFaults } from "../../plugin-watch/plugin-faults.ts";
+import type { BookingPool } from "../../pool/booking.ts";
+import type { Pool } from "../../pool/pool.ts";
+import type { Incoming } from "../../request/incoming.ts";
+import { requestHead, rewrite } from "../../request/rewrite.ts";
+import type { Services } from "../../services.ts";
+import type { MirrorSettings } from "../../settings.ts";
+import { withoutTraces } from "../../wire/trace-lines.ts";
+import { MirrorCopy, type OpenRecord } from "./mirror-copy.ts";
+import { MirrorTally } from "./mirror-tally.ts";
+
+/** What copies need of the request that has just been sent. */
+interface MirroredRun {
+  readonly incoming: Incoming;
+  readonly buffer: Pick<BodyBuffer, "hold">;
+  readonly config: Pick<ActiveConfig, "settings">;
+  readonly parts: {
+    readonly services: Services;
+    readonly pool: BookingPool & Pick<Pool, "facts" | "connections">;
+    readonly gate: { readonly memory: Pick<MemoryBudget, "isTight"> };
+    readonly plugins: { readonly faults: Pick<PluginFaults, "report"> };
+  };
+}
+
+/** Decides for a copy, as for a request. */
+type Choose = (copy: InferenceRequest) => Decision;
+
+/** Told to replicas, so that their logs and metrics can tell copies from requests of clients. */
+const MIRROR_LINE = "X-Signalbox-Mirror: 1\r\n";
+
+/** One mirror that the request was drawn for, and what becomes of its copy. */
+interface Drawn {
+  readonly tally: MirrorTally;
+  readonly record: OpenRecord;
+  /** Of this copy among the request's, from 1. */
+  readonly number: number;
+}
+
+const NO_COPIES: readonly MirrorCopy[] = [];
+
+/** The copies of one request. */
+export class Copies {
+  /** One for each mirror that the request was drawn for. */
+  readonly records: readonly MirrorRecord[];
+  readonly #copies: readonly MirrorCopy[];
+
+  constructor(records: readonly MirrorRecord[], copies: readonly MirrorCopy[]) {
+    this.records = records;
+    this.#copies = copies;
+  }
+
+  /** The request itself has ended; its first byte came so long after its dispatch, NaN for never or for an error's. */
+  originalEnded(firstByteMs: number): void {
+    for (const copy of this.#copies) copy.originalEnded(firstByteMs);
+  }
+
+  /** The client gave its request up: replicas would have stopped working on it. */
+  clientLeft(): void {
+    for (const copy of this.#copies) copy.stop("client-left");
+  }
+}
+
+/** Sends copies of requests to the mirrors of the rules that drew their targets. It never throws and never waits. */
+export class Mirroring {
+  #tallies: readonly MirrorTally[] = [];
+  #copies = new Set<MirrorCopy>();
+  #isStopping = false;
+
+  /** Whether there are mirrors at all. */
+  get isOn(): boolean {
+    return this.#tallies.length > 0 && !this.#isStopping;
+  }
+
+  /** What each mirror of the config has done. */
+  get counts(): readonly MirrorCounts[] {
+    return this.#tallies;
+  }
+
+  /** Another config runs. Mirrors that stay go on counting; copies under way are dropped, since a reload waits for nothing. */
+  useMirrors(mirrors: readonly MirrorSettings[]): void {
+    this.#drop("stopped");
+    this.#tallies = mirrors.map(({ rule, target, ...bounds }) => {
+      const known = this.#tallies.find((tally) => tally.rule === rule && tally.target === target);
+      if (known === undefined) return new MirrorTally(rule, target, bounds);
+      known.bounds = bounds;
+      return known;
+    });
+  }
+
+  /** Drops the copies on endpoints that are not available any more: a drain waits for none. */
+  follow(endpoints: readonly Endpoint[]): void {
+    if (this.#copies.size === 0) return;
+    const available = new Set(endpoints.filter(({ isAvailable }) => isAvailable).map(generationKey));
+    this.#drop("stopped", ({ endpoint }) => !available.has(generationKey(endpoint)));
+  }
+
+  /** Drops the copies for which bodies stay in memory. */
+  freeBodies(): void {
+    if (this.#copies.size > 0) this.#drop("memory", ({ isBodyHeld }) => isBodyHeld);
+  }
+
+  /** Drops all copies; there will be no more. */
+  stop(): void {
+    this.#isStopping = true;
+    this.#drop("stopped");
+  }
+
+  /** Sends copies to the mirrors of the request's rule that it is drawn for; undefined if there are none. */
+  begin(run: MirroredRun, request: InferenceRequest, choose: Choose): Copies | undefined {
+    if (request.rule === "") return undefined;
+    const { random } = run.parts.services;
+    const drawn = this.#tallies.filter(
+      ({ rule, percent }) => rule === request.rule && (percent === 100 || random() * 100 < percent),
+    );
+    if (drawn.length === 0) return undefined;
+    const records: MirrorRecord[] = [];
+    let copies = NO_COPIES;
+    for (const [index, tally] of drawn.entries()) {
+      const record = newRecord(tally);
+      const sent = this.#copy(run, request, choose, { tally, record, number: index + 1 });
+      if (typeof sent === "string") {
+        record.skipped = sent;
+        tally.skip(sent);
+      } else copies = [...copies, sent];
+      records.push(record);
+    }
+    return new Copies(records, copies);
+  }
+
+  /** Returns why none was sent. */
+  #copy(run: MirroredRun, original: InferenceRequest, choose: Choose, drawn: Drawn): MirrorCopy | MirrorSkip {
+    try {
+      return obstacle(run, original, drawn.tally) ?? this.#send(run, original, choose, drawn);
+    } catch (thrown) {
+      reportFault(run, original, thrown);
+      return "fault";
+    }
+  }
+
+  #send(run: MirroredRun, original: InferenceRequest, choose: Choose, drawn: Drawn): MirrorCopy | MirrorSkip {
+    const { incoming, buffer, config, parts } = run;
+    const { tally, record, number } = drawn;
+    const request = copyOf(original, parts.pool, tally.target, number);
+    const endpoint = endpointFor(choose(request));
+    if (endpoint === undefined) return "no-endpoint";
+    const draft = rewrite(request, incoming, config.settings, undefined);
+    const lines = withoutTraces(draft.lines) + MIRROR_LINE;
+    const head = requestHead({ ...draft, lines }, endpoint, config.settings.credentials);
+    const connection = parts.pool.connections(endpoint).takeSpare();
+    if (connection === undefined) return "connections";
+    record.endpoint = endpoint.name;
+    const copy = new MirrorCopy({
+      request,
+      endpoint,
+      connection,
+      openingEvents: incoming.parser.plugin.openingEvents ?? 0,
+      body: buffer.hold(),
+      tally,
+      record,
+      pool: parts.pool,
+      clock: parts.services.clock,
+      ended: (ended) => void this.#copies.delete(ended),
+    });
+    this.#copies.add(copy);
+    copy.begin(draft, head);
+    return copy;
+  }
+
+  #drop(ending: MirrorEnding, isMeant: (copy: MirrorCopy) => boolean = () => true): void {
+    for (const copy of [...this.#copies]) if (isMeant(copy)) copy.stop(ending);
+  }
+}
+
+/** What speaks against a copy before anything is decided for it. */
+function obstacle(
+  { parts }: MirroredRun,
+  request: InferenceRequest,
+  { target, inFlight, maxInFlight }: MirrorTally,
+): MirrorSkip | undefined {
+  if (request.target === target) return "same-target";
+  if (!request.isRepeatable) return "not-repeatable";
+  if (inFlight >= maxInFlight) return "in-flight";
+  if (parts.gate.memory.isTight) return "memory";
+  return parts.pool.facts.served.has(target) ? undefined : "no-endpoint";
+}
+
+/** The request as the mirror's replica gets it. Its id is another one: engines take two requests of one id for the same. */
+function copyOf(request: InferenceRequest, pool: BookingPool, target: string, number: number): InferenceRequest {
+  const { api, cacheSalt, body, promptSpans, promptTokens, promptParts } = request;
+  const key = { api, target, cacheSalt };
+  return {
+    ...request,
+    id: `${request.id}-mirror-${number}`,
+    target,
+    // Copies load nothing into replicas that serve clients.
+    onDemand: "never",
+    prefix: pool.prefixIndex?.match(key, body, promptSpans, promptTokens, promptParts) ?? NO_PREFIX,
+  };
+}
+
+/** The best of the order. One on trial gets no copy: what becomes of it there would decide nothing, and may last. */
+function endpointFor({ refusal, legs }: Decision): Endpoint | undefined {
+  if (refusal !== undefined) return undefined;
+  return legs[0]?.order.find(({ isAvailable, isOnTrial }) => isAvailable && !isOnTrial);
+}
+
+function newRecord({ rule, target }: MirrorTally): OpenRecord {
+  return { rule, target, skipped: "", endpoint: "", status: 0, firstByteMs: Number.NaN, responseBytes: 0, ending: "" };
+}
+
+function generationKey({ slot, generation }: Endpoint): number {
+  return generation * 4096 + slot;
+}
+
+function reportFault({ parts }: MirroredRun, request: InferenceRequest, thrown: unknown): void {
+  if (thrown instanceof RouterError && thrown.fault !== undefined)
+    return parts.plugins.faults.report(thrown.fault.plugin, thrown.fault.text);
+  parts.services.log.error("A copy for a mirror failed inside the router", { id: request.id, cause: thrownText(thrown) });
+}

@@ -1,0 +1,23 @@
+import type { RouterError } from "../contract/errors.ts";
+import type { Parser } from "../contract/parser.ts";
+import type { Incoming } from "../request/incoming.ts";
+import type { Features, RouterParts } from "../router-parts.ts";
+import type { Run } from "../run.ts";
+
+/** What forwarding reads of a run. */
+export interface ForwardRun extends Pick<Run, "ticket" | "config" | "response"> {
+  readonly incoming: Pick<Incoming, "path"> & { readonly parser: { readonly plugin: Pick<Parser, "dialect" | "openingEvents"> } };
+  readonly parts: Pick<RouterParts, "pool" | "services"> & { readonly features: Pick<Features, "silences"> };
+}
+
+/** Who ends the request. */
+export interface ForwardOwner {
+  /** No connection needs the request's body any more, and it is not sent again. Called at most once. */
+  bodyDelivered(): void;
+  /** The whole response was passed on. */
+  completed(): void;
+  /** There is no response, or it broke off after it began. */
+  failed(error: RouterError): void;
+  /** The last endpoint does not have the target, and did not process the request: another one may be chosen. */
+  missedTarget(): void;
+}

@@ -1,0 +1,289 @@
+import type { Leg } from "../contract/decision.ts";
+import type { Endpoint } from "../contract/endpoint.ts";
+import type { RouterError } from "../contract/errors.ts";
+import { expectedFirstTokenMs } from "../contract/expected-wait.ts";
+import type { AttemptFailure } from "../contract/outcome.ts";
+import type { InferenceRequest } from "../contract/request.ts";
+import { allSaturated, upstreamError } from "../errors/upstream-errors.ts";
+import { Booking } from "../pool/booking.ts";
+import type { ReplicaConnection } from "../pool/pool.ts";
+import { type Draft, requestHead } from "../request/rewrite.ts";
+import type { Head } from "../wire/head.ts";
+import { traceLine } from "../wire/trace-lines.ts";
+import type { UpstreamFailure } from "../wire/upstream-connection.ts";
+import type { ForwardOwner, ForwardRun } from "./forward-run.ts";
+import { pauseMs } from "./overload-pause.ts";
+import { Relay, type RelayOwner } from "./relay.ts";
+import { isOverload, type NextStep, nextStep, type TryEvent } from "./retry-policy.ts";
+import { tellChosen } from "./tell-chosen.ts";
+import { type UnlistedOwner, UnlistedTry } from "./unlisted-try.ts";
+
+const NONE: readonly ReplicaConnection[] = [];
+
+/** Sends one request to the endpoints of its leg in order, until one of them responds or the retry policy ends it. */
+export class Forward implements RelayOwner, UnlistedOwner {
+  readonly #run: ForwardRun;
+  readonly #owner: ForwardOwner;
+  #request: InferenceRequest;
+  #draft: Draft;
+  #order: readonly Endpoint[];
+  #next = 0;
+  /** The try under way, or the last one. */
+  #booking: Booking | undefined;
+  #relay: Relay | undefined;
+  #unlisted: UnlistedTry | undefined;
+  #isTrying = false;
+  /** Connections of tries that are over which may still have to write the body; most requests have none. */
+  #unsent = NONE;
+  #retriesLeft = 0;
+  #mayTryFresh = false;
+  #retries = 0;
+  #wasDelivered = false;
+  /** The first try's error: what the client gets when no other try can be made. */
+  #firstFailure: RouterError | undefined;
+  /** Ends the pause before a retry. */
+  #cancelPause: (() => void) | undefined;
+
+  /** Call `begin` when it is stored: the first try may fail at once. */
+  constructor(run: ForwardRun, request: InferenceRequest, leg: Leg, draft: Draft, owner: ForwardOwner) {
+    this.#run = run;
+    this.#owner = owner;
+    this.#request = request;
+    this.#draft = draft;
+    this.#order = leg.order;
+  }
+
+  begin(nowMs: number): void {
+    this.#run.parts.pool.retryBudget.request(nowMs);
+    this.#start(nowMs);
+  }
+
+  /** Goes on with another choice, after `missedTarget`. */
+  beginAgain(request: InferenceRequest, leg: Leg, draft: Draft, nowMs: number): void {
+    this.#request = request;
+    this.#draft = draft;
+    this.#order = leg.order;
+    this.#firstFailure = undefined;
+    this.#start(nowMs);
+  }
+
+  /** Whether an error event can follow what was passed on. */
+  get takesErrorEvent(): boolean {
+    return this.#relay?.takesErrorEvent === true;
+  }
+
+  /** The client can take more bytes. */
+  drained(): void {
+    if (!this.#isTrying) return;
+    this.#booking?.released(this.#run.parts.services.clock.now());
+    this.#relay?.resume();
+  }
+
+  /** Ends what is under way. Returns whether it is certain that no connection needs the request's body any more. */
+  close(): boolean {
+    this.#cancelPause?.();
+    if (this.#isTrying) {
+      this.#relay?.connection.destroy();
+      this.#tryOver("aborted", false);
+    }
+    return this.#isBodyFree();
+  }
+
+  // Reports from the relay.
+
+  responded(head: Head): boolean {
+    const { status } = head;
+    const { pool, services } = this.#run.parts;
+    const { endpoint } = this.#booking!;
+    if (isOverload(status)) {
+      // For a while it is not the first pick.
+      if (pool.load.isCurrent(endpoint)) pool.load.pause(endpoint.slot, services.clock.now() + pauseMs(head));
+      if (this.#stepAfter({ type: "status", status }) === "next") return this.#dropOverloaded(status);
+    }
+    this.#booking!.responded(status);
+    if (status === 404 && endpoint.models.has(this.#request.target)) pool.control.checkModels(endpoint);
+    return true;
+  }
+
+  missedTarget(): boolean {
+    const { pool, services } = this.#run.parts;
+    const isConfigured = this.#request.onDemand === "configured";
+    if (this.#stepAfter({ type: "missing", isConfigured }) === "relay") return true;
+    this.#drop(404);
+    if (!isConfigured) pool.retryBudget.retry(services.clock.now());
+    this.#owner.missedTarget();
+    return false;
+  }
+
+  promptProcessed(nowMs: number): void {
+    this.#booking?.firstToken(nowMs);
+  }
+
+  held(): void {
+    this.#booking?.held();
+  }
+
+  delivered(): boolean {
+    if (!this.#isBodyFree()) return false;
+    this.#owner.bodyDelivered();
+    return true;
+  }
+
+  completed(isVerbatimEnd: boolean): void {
+    this.#tryOver(this.#run.ticket.status, true);
+    this.#relay?.endResponse(isVerbatimEnd);
+    this.#owner.completed();
+  }
+
+  failed(failure: UpstreamFailure, isDelivered: boolean): void {
+    const { parts, response } = this.#run;
+    const { endpoint } = this.#booking!;
+    this.#tryOver(failure, false);
+    const step = this.#stepAfter({ type: "failed", failure, isDelivered });
+    if (isDelivered) this.#wasDelivered = true;
+    else parts.pool.control.connectFailed(endpoint);
+    this.#firstFailure ??= upstreamError(failure);
+    if (step === "next") this.#retryNext(isDelivered);
+    else if (step === "fresh") this.#tryFresh(endpoint);
+    else this.#owner.failed(response.hasStarted ? upstreamError(failure) : this.#firstFailure);
+  }
+
+  #dropOverloaded(status: number): false {
+    this.#drop(status);
+    this.#retryNext(true);
+    return false;
+  }
+
+  /** The replica says that it has not worked on the request: the response is not passed on. */
+  #drop(status: number): void {
+    this.#booking!.responded(status);
+    if (this.#unlisted?.hasWhole !== true) this.#relay!.connection.destroy();
+    this.#tryOver(status, false);
+  }
+
+  #start(nowMs: number): void {
+    const { config, ticket } = this.#run;
+    const { limits, retries } = config.settings;
+    this.#next = 0;
+    this.#retriesLeft = limits.retries - (this.#request.onDemand === "asked" ? ticket.attempts.length : 0);
+    this.#mayTryFresh = retries.stale;
+    this.#retries = 0;
+    this.#tryNext(nowMs);
+  }
+
+  /** After a pause, so that a crowd of requests whose replica fails does not fall on the next one at one moment. */
+  #retryNext(wasDelivered: boolean): void {
+    const { config, parts } = this.#run;
+    const { clock, random } = parts.services;
+    if (wasDelivered) parts.pool.retryBudget.retry(clock.now());
+    this.#retriesLeft -= 1;
+    const backoffMs = random() * config.settings.retries.backoffMs * 2 ** this.#retries;
+    this.#retries += 1;
+    if (backoffMs < 1) return this.#tryNext(clock.now());
+    this.#cancelPause = clock.after(backoffMs, () => this.#tryNext(clock.now()));
+  }
+
+  /** Sends to the next endpoint that is still in the pool and has a connection to spare. */
+  #tryNext(nowMs: number): void {
+    do {
+      const endpoint = this.#order[this.#next];
+      if (endpoint === undefined) break;
+      this.#next += 1;
+      // A request that must not be delivered twice gets a fresh connection: the replica may be closing a kept-alive one.
+      if (this.#sendTo(endpoint, !this.#request.isRepeatable, nowMs)) return;
+    } while (this.#stepAfter({ type: "not-sent" }) === "next");
+    this.#owner.failed(this.#firstFailure ?? allSaturated());
+  }
+
+  /**
+   * A kept-alive connection ended before a byte of the response. Almost always the replica closed it before it read the request.
+   * So the request is sent to the same replica once more, on a fresh connection, where the same end is a real failure.
+   */
+  #tryFresh(endpoint: Endpoint): void {
+    this.#mayTryFresh = false;
+    if (!this.#sendTo(endpoint, true, this.#run.parts.services.clock.now()))
+      this.#owner.failed(this.#firstFailure ?? allSaturated());
+  }
+
+  /** Makes a try; returns false if nothing was sent. */
+  #sendTo(endpoint: Endpoint, isFresh: boolean, nowMs: number): boolean {
+    const { pool } = this.#run.parts;
+    // The endpoint may have left the pool since the decision, for example while another try waited for its connect timeout.
+    const isCurrent = pool.load.isCurrent(endpoint);
+    const connection = isCurrent ? pool.connections(endpoint).take(isFresh) : undefined;
+    if (connection === undefined) {
+      this.#note(endpoint, isCurrent ? "saturated" : "removed", nowMs, nowMs);
+      return false;
+    }
+    this.#book(endpoint, nowMs);
+    this.#relay = new Relay(endpoint, connection, this.#run, this);
+    this.#unlisted = UnlistedTry.of(this.#request, endpoint, this.#run.parts, this.#relay, this);
+    this.#send(endpoint, connection, this.#unlisted ?? this.#relay);
+    return true;
+  }
+
+  /** Takes what the try needs at the endpoint. What is expected there is noted before the try itself counts. */
+  #book(endpoint: Endpoint, nowMs: number): void {
+    const { ticket, config, parts } = this.#run;
+    const { pool } = parts;
+    const before = pool.load.at(nowMs);
+    ticket.expectedFirstByteMs = expectedFirstTokenMs(this.#request, endpoint, before);
+    tellChosen(config.profile, this.#request, endpoint, before, parts.services.log);
+    this.#booking = new Booking(this.#request, endpoint, pool, pool.control.traffic, nowMs);
+    this.#booking.sent();
+    ticket.predictedTokens = pool.prefixIndex && this.#booking.predictedTokens;
+    this.#isTrying = true;
+  }
+
+  #send(endpoint: Endpoint, connection: ReplicaConnection, reader: Relay | UnlistedTry): void {
+    const { ticket, config, parts } = this.#run;
+    const { method, body } = this.#draft;
+    const traced = ticket.trace && traceLine(ticket.trace, ticket.attempts.length);
+    const head = requestHead(this.#draft, endpoint, config.settings.credentials, traced);
+    if (Number.isNaN(ticket.times.dispatchedAtMs)) ticket.times.dispatchedAtMs = parts.services.clock.now();
+    connection.send(method, head, body, reader);
+  }
+
+  /** The try under way is over: its booking gives back what it took. */
+  #tryOver(result: number | AttemptFailure, isComplete: boolean): void {
+    const { ticket, parts } = this.#run;
+    const nowMs = parts.services.clock.now();
+    const booking = this.#booking!;
+    const relay = this.#relay!;
+    this.#isTrying = false;
+    // Now, because a kept connection may carry another request in a moment.
+    if (!relay.connection.hasSentAll) this.#unsent = [...this.#unsent, relay.connection];
+    this.#unlisted?.close();
+    relay.close(isComplete);
+    booking.settled(result, isComplete ? ticket.usage : undefined, nowMs);
+    this.#note(booking.endpoint, result, booking.beganAtMs, nowMs);
+  }
+
+  #isBodyFree(): boolean {
+    if (this.#isTrying && this.#relay?.connection.hasSentAll === false) return false;
+    return this.#unsent.every(({ hasSentAll }) => hasSentAll);
+  }
+
+  #stepAfter(event: TryEvent): NextStep {
+    const { config, parts, response } = this.#run;
+    return nextStep(event, {
+      hasStarted: response.hasStarted,
+      wasDelivered: this.#wasDelivered,
+      hasSpare: this.#next < this.#order.length,
+      retriesLeft: this.#retriesLeft,
+      hasBudget: parts.pool.retryBudget.hasRoom(parts.services.clock.now()),
+      mayTryFresh: this.#mayTryFresh,
+      mayLeaveWedged: config.settings.retries.wedged && this.#request.isRepeatable,
+    });
+  }
+
+  #note({ name }: Endpoint, result: number | AttemptFailure, beganAtMs: number, endedAtMs: number): void {
+    const { attempts, times } = this.#run.ticket;
+    attempts.push({
+      endpoint: name,
+      result,
+      startedMs: beganAtMs - times.headAtMs,
+      endedMs: endedAtMs - times.headAtMs,
+    });
+  }
+}

@@ -1,0 +1,274 @@
+import type { ActiveConfig, Named } from "../active-config.ts";
+import { JsonBody } from "../body/json-body.ts";
+import type { KeySpans } from "../body/noted-keys.ts";
+import { BodyBuffer, type BodyOwner } from "../body/receive.ts";
+import { BodyScanner } from "../body/scan.ts";
+import { DIRECT_BYTES, SlicedScan, type SlicedScanOwner } from "../body/sliced-scan.ts";
+import type { Dialect, RouterError } from "../contract/errors.ts";
+import type { Outcome } from "../contract/outcome.ts";
+import type { Parser } from "../contract/parser.ts";
+import { NO_PARTS } from "../contract/prompt-part.ts";
+import { errorEvent } from "../errors/dialects.ts";
+import { respondWithError } from "../errors/error-response.ts";
+import { stopping, tooManyOfClient } from "../errors/upstream-errors.ts";
+import { errorOf } from "../errors/wire-errors.ts";
+import type { Copies } from "../features/mirror/mirroring.ts";
+import type { Forward } from "../forward/forward.ts";
+import type { ForwardOwner } from "../forward/forward-run.ts";
+import type { RequestReceiver, RequestStarter } from "../host/request-receiver.ts";
+import type { ResponseWriter } from "../host/response-writer.ts";
+import { mirror, route, routeAgain } from "../pipeline.ts";
+import { forgetBody } from "../request/parse.ts";
+import { Ticket } from "../request/ticket.ts";
+import type { Gate, RouterParts } from "../router-parts.ts";
+import type { Run } from "../run.ts";
+import { corsLines } from "../wire/cors.ts";
+import type { Head } from "../wire/head.ts";
+import { splitTarget } from "../wire/request-target.ts";
+import { checkContentType, requestId } from "./check-head.ts";
+import { respondLocally } from "./local-routes.ts";
+import { isPreflight } from "./preflight.ts";
+import { noSuchRoute } from "./served-routes.ts";
+import { settle } from "./settle.ts";
+import { traceRequest } from "./trace-request.ts";
+
+/** Starts requests on a router. Each request ends exactly once, with one ticket. */
+export function intake(parts: RouterParts): RequestStarter {
+  return (head, bodyLength, response, peer) => {
+    const taken = new Intake(parts, head, response, peer);
+    taken.begin(bodyLength);
+    return taken;
+  };
+}
+
+const NO_KEYS: KeySpans = { parts: NO_PARTS, spanOf: () => undefined };
+/** Smaller bodies stay until their request ends: what must be known of a body afterwards costs more than its memory. */
+const LEAST_FREED_BYTES = 16 * 1024;
+
+/**
+ * One request from its head to its end: checks the head, gathers and scans the body, sends the whole request down the pipeline, and ends
+ * it. Nothing else ends a request: hosts and forwarding only report what happened.
+ */
+class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, BodyOwner {
+  readonly #parts: RouterParts;
+  readonly #config: ActiveConfig;
+  readonly #ticket: Ticket;
+  readonly #head: Head;
+  readonly #response: ResponseWriter;
+  readonly #peer: string;
+  #query = "";
+  #parser: Named<Parser> | undefined;
+  #dialect: Dialect = "openai";
+  #body: BodyBuffer | undefined;
+  #scanner: BodyScanner | undefined;
+  /** Set once the body is too large to be scanned while it is read. */
+  #slices: SlicedScan | undefined;
+  /** Set while it counts among its client's requests. */
+  #clients: Gate["clients"] | undefined;
+  /** Set once the request goes down the pipeline. */
+  #run: Run | undefined;
+  #forward: Forward | undefined;
+  /** Set only if a mirror was drawn for it. */
+  #copies: Copies | undefined;
+  #isOver = false;
+
+  constructor(parts: RouterParts, head: Head, response: ResponseWriter, peer: string) {
+    this.#parts = parts;
+    this.#config = parts.configs.take();
+    this.#head = head;
+    this.#response = response;
+    this.#peer = peer;
+    const id = requestId(head) ?? parts.identity.nextRequestId();
+    this.#ticket = new Ticket(id, head.method, parts.services.clock.now());
+  }
+
+  begin(bodyLength: number): void {
+    try {
+      this.#readHead(bodyLength);
+    } catch (thrown) {
+      this.failed(thrown);
+    }
+  }
+
+  // Reports from the host.
+
+  body(chunk: Uint8Array, start: number, end: number): void {
+    const body = this.#body;
+    if (this.#isOver || body === undefined) return;
+    try {
+      const scannedBytes = body.length;
+      body.append(chunk, start, end);
+      this.#ticket.requestBytes = body.length;
+      if (this.#scanner !== undefined) this.#scan(body, this.#scanner, scannedBytes);
+    } catch (thrown) {
+      this.failed(thrown);
+    }
+  }
+
+  bodyEnd(): void {
+    if (this.#isOver) return;
+    this.#ticket.times.bodyEndedAtMs = this.#parts.services.clock.now();
+    this.#body?.complete();
+    if (this.#slices === undefined) this.scanned();
+    else this.#slices.complete();
+  }
+
+  refuse(error: RouterError): void {
+    this.failed(error);
+  }
+
+  clientGone(): void {
+    if (this.#isOver) return;
+    this.#copies?.clientLeft();
+    this.#close();
+    this.#end("client-left", undefined);
+  }
+
+  drained(): void {
+    this.#forward?.drained();
+  }
+
+  stop(): void {
+    this.failed(stopping());
+  }
+
+  // Reports from the scan.
+
+  scanned(): void {
+    if (this.#isOver) return;
+    try {
+      this.#route();
+    } catch (thrown) {
+      this.failed(thrown);
+    }
+  }
+
+  holdBody(isHeld: boolean): void {
+    this.#response.holdBody(isHeld);
+  }
+
+  // Reports from the forwarding.
+
+  bodyDelivered(): void {
+    const { request } = this.#ticket;
+    if (request === undefined || request.body.length < LEAST_FREED_BYTES) return;
+    this.#parts.pool.control.traffic.freesBody(request);
+    forgetBody(request);
+    this.#body?.release();
+  }
+
+  completed(): void {
+    if (this.#isOver) return;
+    this.#close();
+    this.#end("complete", undefined);
+  }
+
+  missedTarget(): void {
+    try {
+      routeAgain(this.#run!, this.#forward!);
+    } catch (thrown) {
+      this.failed(thrown);
+    }
+  }
+
+  /** There is no response, or it broke off. `thrown` is no RouterError for a fault of the router. */
+  failed(thrown: unknown): void {
+    if (this.#isOver) return;
+    const error = errorOf(thrown);
+    this.#close();
+    this.#end(this.#respondWithError(error), error);
+  }
+
+  #readHead(bodyLength: number): void {
+    const { path, query } = splitTarget(this.#head.target);
+    const { method } = this.#ticket;
+    const { settings, routes } = this.#config;
+    this.#ticket.path = path;
+    this.#query = query;
+    const parser = isPreflight(this.#head, settings.cors) ? undefined : routes.get(path)?.get(method);
+    if (parser === undefined) return this.#respondWithoutParser();
+    const { dialect, keys, partKeys } = parser.plugin;
+    this.#parser = parser;
+    this.#dialect = dialect;
+    this.#ticket.api = parser.type;
+    this.#ticket.trace = traceRequest(this.#config, this.#head, this.#parts.plugins.faults);
+    const { clients, memory } = this.#parts.gate;
+    if (!clients.enter(this.#peer)) throw tooManyOfClient();
+    this.#clients = clients;
+    this.#body = new BodyBuffer(bodyLength, settings.limits.bodyBytes, memory, this);
+    if (keys.length === 0) return;
+    checkContentType(this.#head);
+    this.#scanner = new BodyScanner(keys, settings.limits.bodyDepth, partKeys);
+    if (bodyLength > DIRECT_BYTES) this.#scanInSlices(this.#body, this.#scanner, 0);
+  }
+
+  #scan(body: BodyBuffer, scanner: BodyScanner, scannedBytes: number): void {
+    if (this.#slices === undefined && body.length > DIRECT_BYTES) this.#scanInSlices(body, scanner, scannedBytes);
+    if (this.#slices !== undefined) this.#slices.came();
+    else scanner.push(body.storage, body.length);
+  }
+
+  #scanInSlices(body: BodyBuffer, scanner: BodyScanner, at: number): void {
+    this.#slices = new SlicedScan(body, scanner, at, this.#parts.gate.scanTurns, this);
+  }
+
+  #respondWithoutParser(): void {
+    const { path, id } = this.#ticket;
+    if (path.startsWith("/v1/messages")) this.#dialect = "anthropic";
+    const status = respondLocally(this.#head, path, this.#config, this.#parts, this.#response, id);
+    if (status === 0) throw noSuchRoute(path, this.#config);
+    this.#ticket.status = status;
+    this.completed();
+  }
+
+  /** The whole request is here. */
+  #route(): void {
+    const run = this.#begun();
+    if (run === undefined) return;
+    this.#run = run;
+    this.#forward = route(run, this);
+    this.#forward.begin(run.ticket.times.decidedAtMs);
+    if (!this.#isOver) this.#copies = mirror(run);
+  }
+
+  #begun(): Run | undefined {
+    const [parser, buffer] = [this.#parser, this.#body];
+    if (parser === undefined || buffer === undefined) return undefined;
+    this.#scanner?.finish(buffer.storage, buffer.length);
+    const ticket = this.#ticket;
+    const body = new JsonBody(buffer.storage, buffer.length, this.#scanner ?? NO_KEYS);
+    const { id, path } = ticket;
+    const incoming = { id, head: this.#head, path, query: this.#query, peer: this.#peer, parser, body };
+    return { ticket, incoming, buffer, config: this.#config, parts: this.#parts, response: this.#response };
+  }
+
+  /** Ends the work under way. Releases the body's memory if it is certain that nothing reads it any more. */
+  #close(): void {
+    const { request, status, times } = this.#ticket;
+    this.#isOver = true;
+    this.#slices?.close();
+    this.#clients?.leave(this.#peer);
+    const isBodyFree = this.#forward?.close() ?? true;
+    this.#copies?.originalEnded(status < 400 ? times.firstByteAtMs - times.dispatchedAtMs : Number.NaN);
+    if (request !== undefined) forgetBody(request);
+    if (isBodyFree) this.#body?.release();
+    else this.#body?.abandon();
+  }
+
+  /** Sends an error response. If a response has begun, aborts it so that no client can take it for complete. */
+  #respondWithError(error: RouterError): Outcome["ending"] {
+    const { id } = this.#ticket;
+    if (!this.#response.hasStarted) {
+      respondWithError(this.#response, error, this.#dialect, id, corsLines(this.#head, this.#config.settings.cors));
+      this.#ticket.status = error.status;
+      return "complete";
+    }
+    this.#response.abort(this.#forward?.takesErrorEvent ? errorEvent(error, this.#dialect, id) : "");
+    return "broken";
+  }
+
+  #end(ending: Outcome["ending"], error: RouterError | undefined): void {
+    this.#ticket.ending = ending;
+    settle(this.#ticket, error, this.#config, this.#parts);
+  }
+}

@@ -1,0 +1,53 @@
+import type { ActiveConfig } from "../active-config.ts";
+import type { RouterError } from "../contract/errors.ts";
+import { thrownText } from "../contract/thrown-text.ts";
+import type { Ticket } from "../request/ticket.ts";
+import type { RouterParts } from "../router-parts.ts";
+import { isProbePath } from "./local-routes.ts";
+
+/**
+ * Settles a request that has ended: tells everybody who learns from whole requests, in this order. Who learns from a single try (load,
+ * prefixes, speeds, token counts, ejection) has been told by its booking before.
+ */
+export function settle(ticket: Ticket, error: RouterError | undefined, config: ActiveConfig, parts: RouterParts): void {
+  const { services, pool, features, configs } = parts;
+  const nowMs = services.clock.now();
+  ticket.times.endedAtMs = nowMs;
+  ticket.wallMs = services.clock.wall();
+  if (error !== undefined) ticket.error = { code: error.code, message: error.message };
+  reportFaults(ticket, error, parts);
+  pool.figures.ended(ticket, nowMs);
+  if (!isProbe(ticket)) {
+    features.rollouts.ended(ticket);
+    tellObservers(config.observers, ticket, parts);
+  }
+  configs.giveBack(config);
+}
+
+/** A question how the router is, from a machine, every few seconds. */
+function isProbe({ request, error, path }: Ticket): boolean {
+  return request === undefined && error === undefined && isProbePath(path);
+}
+
+function reportFaults({ id, decision }: Ticket, error: RouterError | undefined, { services, plugins }: RouterParts): void {
+  if (decision !== undefined) for (const { plugin, message } of decision.faults) plugins.faults.report(plugin, message);
+  if (error?.fault !== undefined) plugins.faults.report(error.fault.plugin, error.fault.text);
+  else if (error?.cause !== undefined)
+    services.log.error("A request failed inside the router", { id, cause: thrownText(error.cause) });
+}
+
+/** One that throws, or whose `finished` is async and fails, is logged. */
+function tellObservers(observers: ActiveConfig["observers"], ticket: Ticket, { services }: RouterParts): void {
+  for (const { name, plugin } of observers) {
+    try {
+      const returned: unknown = plugin.finished(ticket);
+      if (returned instanceof Promise) returned.catch((thrown: unknown) => logFailure(name, thrown, services));
+    } catch (thrown) {
+      logFailure(name, thrown, services);
+    }
+  }
+}
+
+function logFailure(plugin: string, thrown: unknown, { log }: RouterParts["services"]): void {
+  log.warn("An observer failed", { plugin, fault: thrownText(thrown) });
+}

@@ -1,0 +1,193 @@
+import type { Endpoint } from "../contract/endpoint.ts";
+import { uncachedTokens } from "../contract/expected-wait.ts";
+import type { AttemptFailure, Usage } from "../contract/outcome.ts";
+import type { InferenceRequest } from "../contract/request.ts";
+import type { LoadTable } from "../state/load.ts";
+import { tokensOf } from "../state/part-scale.ts";
+import type { PrefillWork } from "../state/prefill-queue.ts";
+import type { PrefixIndex } from "../state/prefix-index.ts";
+import type { ReplicaSpeed } from "../state/replica-speeds.ts";
+import type { Traffic } from "../state/traffic.ts";
+import type { Pool } from "./pool.ts";
+
+/** What of a pool a booking takes from, and teaches. */
+export type BookingPool = Pick<Pool, "load" | "prefixIndex" | "tokenScale">;
+
+/**
+ * What one try takes at one endpoint: a share of its load, a place for the prompt in its cache, and, through `traffic`, its trial and
+ * its record. It knows no bytes. The holder must call `settled` however the try ends; calling a method a second time has no effect.
+ * When another replica has the endpoint's slot by now, late calls leave that replica's cache as it is. Moments are in milliseconds on
+ * the router's clock.
+ */
+export class Booking implements PrefillWork {
+  readonly endpoint: Endpoint;
+  readonly beganAtMs: number;
+  /** Prompt tokens believed to be in the endpoint's cache. */
+  readonly predictedTokens: number;
+  /** Prompt tokens that the endpoint has to process for it. */
+  readonly tokens: number;
+  /** Whether the first byte of the response shows that the prompt is processed. */
+  readonly hasFirstByte: boolean;
+  readonly #request: InferenceRequest;
+  readonly #load: LoadTable;
+  readonly #prefixIndex: PrefixIndex | undefined;
+  readonly #tokenScale: BookingPool["tokenScale"];
+  readonly #traffic: Traffic;
+  readonly #speed: ReplicaSpeed;
+  /** Prompt tokens that the endpoint processes before this request's first token, its own included. */
+  readonly #tokensAhead: number;
+  #phase: "prefill" | "decode" | "over" = "prefill";
+  #prompt: "expected" | "cached" | "refused" = "expected";
+  /** Of the response that came; 0 before. */
+  #status = 0;
+  /** The client takes nothing, so the response is not read. */
+  #isHeld = false;
+  /** Prompt tokens that were not cached, and how many of them may have been after all. */
+  #uncached: number;
+  #uncertain: number;
+  /** What the prompt took; NaN if that is unknown, or the speed has learned it. */
+  #tookMs = Number.NaN;
+
+  /** `traffic` is UNWATCHED for a try that says nothing about the endpoint. */
+  constructor(request: InferenceRequest, endpoint: Endpoint, pool: BookingPool, traffic: Traffic, nowMs: number) {
+    const { load, prefixIndex, tokenScale } = pool;
+    const { slot } = endpoint;
+    this.endpoint = endpoint;
+    this.beganAtMs = nowMs;
+    this.predictedTokens = request.prefix.matchedTokens(slot);
+    // Whole numbers, so that a million sums leave no residue.
+    this.tokens = Math.round(uncachedTokens(request, slot));
+    this.hasFirstByte = request.isStream;
+    this.#request = request;
+    this.#load = load;
+    this.#prefixIndex = prefixIndex;
+    this.#tokenScale = tokenScale;
+    this.#traffic = traffic;
+    this.#speed = load.speedOf(slot);
+    this.#tokensAhead = load.remainingPrefill(slot, nowMs) + this.tokens;
+    this.#uncached = this.tokens;
+    this.#uncertain = Math.min(this.tokens, uncertainTokens(request, slot));
+    load.begin(slot, this, nowMs);
+    // A few bytes may name many tokens of a file that is elsewhere: such a prompt evicts nothing before the replica has taken it.
+    if (request.promptParts.length === 0) this.#admit();
+  }
+
+  /** The request goes to the endpoint. */
+  sent(): void {
+    this.#traffic.sent(this.#request, this.endpoint, this.beganAtMs);
+  }
+
+  /** The head of a response came. An error's prompt was not processed. */
+  responded(status: number): void {
+    this.#status = status;
+    if (status >= 400) this.#withdraw();
+  }
+
+  /** The first body byte after the stream's opening events came: the prompt is processed, unless the response is an error. */
+  firstToken(nowMs: number): void {
+    if (this.#phase !== "prefill" || this.#prompt === "refused") return;
+    this.#endPrefill(true, nowMs);
+    // A report at the end of the response will say more.
+    if (!this.#speed.isReported) this.#measure(nowMs);
+    this.#admit();
+    if (this.#request.isStream && this.#status < 300)
+      this.#traffic.firstToken(this.endpoint, nowMs - this.beganAtMs, this.#tokensAhead);
+  }
+
+  /** The client takes nothing: the endpoint's silence says nothing until `released`. */
+  held(): void {
+    if (this.#isHeld || this.#phase === "over") return;
+    this.#isHeld = true;
+    this.#traffic.held(this.#request, this.endpoint);
+  }
+
+  released(nowMs: number): void {
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    this.#traffic.released(this.#request, this.endpoint, nowMs);
+  }
+
+  /**
+   * The try is over: gives everything back, and tells who learns from it. `result` is the status of a whole response, or why there
+   * is none; `usage` is what the replica reported at its end.
+   */
+  settled(result: number | AttemptFailure, usage: Usage | undefined, nowMs: number): void {
+    if (this.#phase === "over") return;
+    if (!this.#wasProcessed(result, nowMs)) this.#withdraw();
+    this.released(nowMs);
+    if (usage !== undefined) this.#learn(usage);
+    this.#endPrefill(false, nowMs);
+    this.#phase = "over";
+    this.#load.end(this.endpoint.slot);
+    this.#measure(nowMs);
+    this.#tellTraffic(result, nowMs);
+  }
+
+  /** A prompt that was given up while it waited behind others is in no cache. */
+  #wasProcessed(result: number | AttemptFailure, nowMs: number): boolean {
+    if (typeof result === "number") return true;
+    if (result !== "aborted") return this.#status !== 0;
+    return this.#phase !== "prefill" || this.#load.hasBegun(this.endpoint.slot, this, nowMs);
+  }
+
+  #tellTraffic(result: number | AttemptFailure, nowMs: number): void {
+    const { endpoint, beganAtMs } = this;
+    if (typeof result === "number") this.#traffic.responded(this.#request, endpoint, result, beganAtMs, nowMs);
+    else if (result === "aborted") this.#traffic.abandoned(this.#request, endpoint, beganAtMs);
+    else this.#traffic.failed(this.#request, endpoint, result, beganAtMs, nowMs);
+  }
+
+  #learn(usage: Usage): void {
+    this.#tokenScale.reported(this.#request, usage);
+    if (!this.#isCurrent()) return;
+    const { promptTokens, cachedTokens, outputTokens } = usage;
+    const { slot } = this.endpoint;
+    if (promptTokens >= cachedTokens) {
+      this.#speed.isReported = true;
+      this.#uncached = promptTokens - cachedTokens;
+      this.#uncertain = 0;
+    }
+    this.#prefixIndex?.reported(this.#request.prefix, slot, cachedTokens);
+    if (outputTokens > 0) this.#prefixIndex?.generated(this.#request.prefix, slot, outputTokens);
+  }
+
+  #admit(): void {
+    if (this.#prompt !== "expected" || !this.#isCurrent()) return;
+    this.#prompt = "cached";
+    this.#prefixIndex?.admit(this.#request.prefix, this.endpoint.slot);
+  }
+
+  /** The replica did not process the prompt: removes it from the prefix index again. */
+  #withdraw(): void {
+    const wasCached = this.#prompt === "cached";
+    this.#prompt = "refused";
+    if (wasCached && this.#isCurrent()) this.#prefixIndex?.withdraw(this.#request.prefix, this.endpoint.slot);
+  }
+
+  #endPrefill(isProcessed: boolean, nowMs: number): void {
+    if (this.#phase !== "prefill") return;
+    this.#phase = "decode";
+    this.#tookMs = this.#load.endPrefill(this.endpoint.slot, this, isProcessed, nowMs);
+  }
+
+  #measure(nowMs: number): void {
+    if (Number.isNaN(this.#tookMs)) return;
+    this.#speed.measured(this.#uncached, this.#uncertain, this.#tookMs, nowMs);
+    this.#tookMs = Number.NaN;
+  }
+
+  #isCurrent(): boolean {
+    return this.#load.isCurrent(this.endpoint);
+  }
+}
+
+/**
+ * Tokens that may not have to be computed: those of parts that are not text, which are guessed, and what may be cached beyond the
+ * whole blocks that are known to be: a part of the next block, or of the prompt's end after its last whole block.
+ */
+function uncertainTokens({ prefix, promptTokens, promptParts }: InferenceRequest, slot: number): number {
+  const held = prefix.matchedBlocks(slot);
+  const guessed = tokensOf(promptParts);
+  if (held === 0) return guessed;
+  return guessed + Math.ceil(held < prefix.blocks ? (prefix.tokensIn?.(held) ?? 0) : promptTokens);
+}

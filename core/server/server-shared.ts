@@ -1,0 +1,32 @@
+import type { Clock } from "../contract/clock.ts";
+import type { RouterError } from "../contract/errors.ts";
+import type { RequestStarter } from "../host/request-receiver.ts";
+import type { ResponseWriter } from "../host/response-writer.ts";
+import type { Limits } from "../settings.ts";
+import type { ClientCounts } from "../wire/client-counts.ts";
+import type { Deadlines } from "../wire/deadlines.ts";
+import type { UnreadCounter } from "../wire/write-progress.ts";
+
+/** A connection as its server sees it. */
+export interface OpenConnection {
+  /** The server stops: an idle connection gets a last chance, a busy one closes after its response. */
+  beginDrain(): void;
+  /** Ends whatever is under way; a started response is not ended cleanly. */
+  cut(): void;
+}
+
+/** What all connections of one server share, as it is now. */
+export interface ServerShared {
+  readonly limits: Limits;
+  readonly clock: Clock;
+  /** Connections of each client address. */
+  readonly clients: ClientCounts;
+  readonly memory: UnreadCounter;
+  readonly deadlines: Deadlines;
+  /** The connection is closed. */
+  readonly ended: (connection: OpenConnection) => void;
+  readonly isDraining: boolean;
+  readonly start: RequestStarter;
+  /** See WireServerOptions. */
+  readonly refuse: (response: ResponseWriter, error: RouterError) => void;
+}

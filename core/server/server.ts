@@ -1,0 +1,129 @@
+import type { Clock } from "../contract/clock.ts";
+import type { RouterError } from "../contract/errors.ts";
+import { type Log, silentLog } from "../contract/log.ts";
+import type { RequestStarter } from "../host/request-receiver.ts";
+import type { ResponseWriter } from "../host/response-writer.ts";
+import { affordableClients } from "../runtime/open-file-limit.ts";
+import type { Limits } from "../settings.ts";
+import { ClientCounts } from "../wire/client-counts.ts";
+import { Deadlines, sweepPeriodMs } from "../wire/deadlines.ts";
+import type { UnreadCounter } from "../wire/write-progress.ts";
+import { Crowding } from "./crowding.ts";
+import { type Listener, startListener } from "./listener.ts";
+import { ServerConnection } from "./server-connection.ts";
+import type { OpenConnection } from "./server-shared.ts";
+import { WaitingRoom } from "./waiting-room.ts";
+
+export interface WireServerOptions {
+  readonly host: string;
+  readonly port: number;
+  /** Whether other processes may listen on the same port. */
+  readonly isPortShared?: boolean;
+  readonly limits: Limits;
+  readonly clock: Clock;
+  /** Is told how many bytes of responses wait for their clients. */
+  readonly memory: UnreadCounter;
+  /** Whether connections beyond the limit may wait for others to end; default true. */
+  readonly mayWait?: boolean;
+  /** Is told when no more connections are taken. */
+  readonly log?: Pick<Log, "warn">;
+  readonly start: RequestStarter;
+  /** Responds to what is no request yet: a head that is broken or took too long. Without a path there is no API to name a dialect. */
+  readonly refuse: (response: ResponseWriter, error: RouterError) => void;
+}
+
+export interface WireServer {
+  readonly host: string;
+  readonly port: number;
+  readonly connections: number;
+  /** How often there were times in which no more connections were taken. */
+  readonly pauses: number;
+  /**
+   * Takes other limits. Those of time and of `bodyBytes` hold from each connection's next step, bounds on connections from the
+   * next connection, `headBytes`, `headerCount` and `writeTimeoutMs` for connections that begin later.
+   */
+  useLimits(limits: Limits): void;
+  /**
+   * Stops accepting, lets requests under way finish, and closes idle connections within a second. After `timeoutMs` it ends the
+   * requests that are left with an error. Resolves when the last connection is closed.
+   */
+  drain(timeoutMs: number): Promise<void>;
+}
+
+/** How long a drain still accepts: the kernel may have completed connections, with requests on them, before the drain began. */
+const LAST_ACCEPT_MS = 100;
+
+/** Listens and serves HTTP/1.1. Rejects with the error of `listen` (EADDRINUSE, EACCES) when it can't have the address. */
+export async function startWireServer(options: WireServerOptions): Promise<WireServer> {
+  const { host, port, isPortShared, limits, clock, log = silentLog, mayWait = true } = options;
+  const deadlines = new Deadlines(clock, clientSweepMs(limits));
+  const connections = new Set<OpenConnection>();
+  const crowding = new Crowding(log);
+  const affordable = affordableClients();
+  let listener: Listener | undefined;
+  const ended = (connection: OpenConnection) => {
+    connections.delete(connection);
+    listener?.ended();
+  };
+  const shared = { ...options, clients: new ClientCounts(limits.perClientConnections), deadlines, ended, isDraining: false };
+  const waitingRoom = new WaitingRoom(mayWait ? affordable.waiting : 0, limits.headTimeoutMs);
+  /** What was under way has been cut. */
+  let isCut = false;
+  const started = await startListener({
+    host,
+    port,
+    isPortShared,
+    clock,
+    maxConnections: () => Math.min(shared.limits.clientConnections, affordable.served),
+    connectionCount: () => connections.size,
+    waitingRoom,
+    crowding,
+    accept(socket) {
+      if (isCut || !shared.clients.enter(socket.remoteAddress ?? "")) return void socket.destroy();
+      const connection = new ServerConnection(socket, shared);
+      connections.add(connection);
+      // Accepted in the last moments before the port closes.
+      if (shared.isDraining) connection.beginDrain();
+    },
+  }).catch((thrown) => {
+    deadlines.close();
+    throw thrown;
+  });
+  listener = started;
+
+  const drain = async (timeoutMs: number): Promise<void> => {
+    shared.isDraining = true;
+    if (timeoutMs > 0) await new Promise<void>((resolve) => clock.after(LAST_ACCEPT_MS, resolve));
+    const closed = started.close();
+    for (const connection of connections) connection.beginDrain();
+    const cancel = clock.after(timeoutMs, () => {
+      isCut = true;
+      for (const connection of connections) connection.cut();
+    });
+    await closed;
+    cancel();
+    deadlines.close();
+  };
+
+  return {
+    host,
+    port: started.port,
+    get connections() {
+      return connections.size;
+    },
+    get pauses() {
+      return crowding.pauses;
+    },
+    useLimits(next) {
+      shared.limits = next;
+      shared.clients = shared.clients.bounded(next.perClientConnections);
+      waitingRoom.longestMs = next.headTimeoutMs;
+      deadlines.retime(clientSweepMs(next));
+    },
+    drain,
+  };
+}
+
+function clientSweepMs({ headTimeoutMs, bodyTimeoutMs, idleTimeoutMs, writeTimeoutMs }: Limits): number {
+  return sweepPeriodMs([headTimeoutMs, bodyTimeoutMs, idleTimeoutMs, writeTimeoutMs]);
+}

@@ -1,0 +1,9 @@
+import type { Head } from "./head.ts";
+import { HEADER } from "./header-names.ts";
+
+/** Whether the response comes as server-sent events that can be read: in those of a compressed body no event's end can be seen. */
+export function isEventStream(head: Head): boolean {
+  if (!head.begins(HEADER["content-type"], "text/event-stream")) return false;
+  const coding = head.get("content-encoding");
+  return coding === undefined || coding.toLowerCase() === "identity";
+}

@@ -1,0 +1,567 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { didYouMean } from "../../../config/read/did-you-mean.ts";
+import { formatProblems, type Problem } from "../../../config/read/problems.ts";
+import { POOL, problemsOf, router } from "../support.ts";
+
+const SERVED = ["completions", "chat-completions", "responses", "embeddings", "messages", "generate"]
+  .map((type) => `/v1/${type}`)
+  .join(", ");
+
+type Case = readonly [name: string, text: string, lines: readonly string[]];
+
+function table(cases: readonly Case[]): void {
+  for (const [name, text, lines] of cases) {
+    test(name, async () => {
+      assert.deepEqual(await problemsOf(text), lines);
+    });
+  }
+}
+
+describe("documents", () => {
+  table([
+    [
+      "nothing",
+      "",
+      ["a.yaml  found no document of kind Router; wanted one with spec.pool.endpoints, or endpoint URLs on the command line."],
+    ],
+    ["a list", "- 1\n", ["1:1  found a list; wanted a mapping with apiVersion, kind and spec."]],
+    ["a word", "\nhello\n", ['2:1  found "hello"; wanted a mapping with apiVersion, kind and spec.']],
+    [
+      "no kind",
+      "apiVersion: signalbox/v1\nspec: {}\n",
+      ['1:1  kind  found no "kind"; wanted Router or InferenceModelRewrite or EndpointPickerConfig.'],
+    ],
+    [
+      "a mistyped kind",
+      "apiVersion: signalbox/v1\nkind: Ruoter\n",
+      ['2:7  kind  found "Ruoter"; wanted Router or InferenceModelRewrite or EndpointPickerConfig. Did you mean "Router"?'],
+    ],
+    [
+      "another kind",
+      "apiVersion: v1\nkind: Pod\n",
+      ['2:7  kind  found "Pod"; wanted Router or InferenceModelRewrite or EndpointPickerConfig.'],
+    ],
+    [
+      "another version",
+      "apiVersion: signalbox/v2\nkind: Router\nspec: {}\n",
+      [
+        '1:13  apiVersion  found "signalbox/v2"; wanted signalbox/v1. Did you mean "signalbox/v1"?',
+        "3:7  spec.pool.endpoints  found no endpoints; wanted at least one, such as { url: http://gpu1:8000 }.",
+      ],
+    ],
+    [
+      "no version",
+      "kind: Router\nspec: {}\n",
+      [
+        '1:1  apiVersion  found no "apiVersion"; wanted signalbox/v1.',
+        "2:7  spec.pool.endpoints  found no endpoints; wanted at least one, such as { url: http://gpu1:8000 }.",
+      ],
+    ],
+    [
+      "the version of something else",
+      "apiVersion: networking/v1\nkind: Router\nspec: { hosts: [] }\n",
+      ['1:13  apiVersion  found "networking/v1"; wanted signalbox/v1.'],
+    ],
+    ["no spec", "apiVersion: signalbox/v1\nkind: Router\n", ['1:1  spec  found no "spec"; wanted a mapping.']],
+    [
+      "a key beside spec",
+      `${router(POOL)}specs: {}\n`,
+      [
+        '5:1  specs  found the unknown key "specs"; wanted one of: $schema, apiVersion, kind, metadata, spec. Did you mean "spec"?',
+      ],
+    ],
+    [
+      "a second Router",
+      `${router(POOL)}---\n${router(POOL)}`,
+      ["7:7  kind  found a second Router document (the first is in a.yaml); wanted one in all files together."],
+    ],
+  ]);
+
+  test("each file's problems, in the order the files were given", async () => {
+    assert.deepEqual(await problemsOf({ "z.yaml": router("  pol: {}\n"), "a.json": '{"kind": "Router"}', "b.yaml": "a: [\n" }), [
+      'z.yaml:4:3  spec.pol  found the unknown key "pol"; wanted one of: listen, admin, pool, plugins, profiles, shadow, mirrors, ejection, retries, keepAlive, forwardedFor, guards, limits, responseHeaders. Did you mean "pool"?',
+      "z.yaml:4:3  spec.pool.endpoints  found no endpoints; wanted at least one, such as { url: http://gpu1:8000 }.",
+      'a.json:1:1  apiVersion  found no "apiVersion"; wanted signalbox/v1.',
+      "a.json:1:10  kind  found a second Router document (the first is in z.yaml); wanted one in all files together.",
+      "b.yaml:2:1  found invalid YAML: Flow sequence in block collection must be sufficiently indented and end with a ].",
+    ]);
+  });
+});
+
+describe("values of the wrong shape", () => {
+  table([
+    [
+      "text for a number",
+      router(`${POOL}  listen: { port: eighty }\n`),
+      ['5:19  spec.listen.port  found "eighty"; wanted a whole number from 0 to 65535.'],
+    ],
+    [
+      "a number in quotes",
+      router(`${POOL}  listen: { port: "80" }\n`),
+      ['5:19  spec.listen.port  found "80"; wanted a whole number from 0 to 65535. Remove the quotes.'],
+    ],
+    [
+      "a number out of bounds",
+      router(`${POOL}  listen: { port: 65536 }\n`),
+      ["5:19  spec.listen.port  found 65536; wanted a whole number from 0 to 65535."],
+    ],
+    [
+      "infinity",
+      router(`${POOL}  limits: { headBytes: .inf }\n`),
+      ["5:24  spec.limits.headBytes  found Infinity; wanted a whole number from 1024 to 1048576 or a size such as 32MiB."],
+    ],
+    [
+      "a number for text",
+      router("  pool: { endpoints: [{ url: http://a, labels: { n: 8 } }] }\n"),
+      ["4:53  spec.pool.endpoints[0].labels.n  found 8; wanted text. Put it in quotes."],
+    ],
+    [
+      "a mapping for a list",
+      router("  pool: { endpoints: { url: http://a } }\n"),
+      ["4:22  spec.pool.endpoints  found a mapping; wanted a list."],
+    ],
+    ["a list for a mapping", router("  pool: [http://a]\n"), ["4:9  spec.pool  found a list; wanted a mapping."]],
+    ["nothing for a mapping", router(`${POOL}  limits:\n`), ["5:10  spec.limits  found nothing; wanted a mapping."]],
+    [
+      "text for true or false",
+      router(`${POOL}  responseHeaders: no\n`),
+      ['5:20  spec.responseHeaders  found "no"; wanted true or false.'],
+    ],
+    ["neither branch of a union", router(`${POOL}  admin: true\n`), ["5:10  spec.admin  found true; wanted false or a mapping."]],
+    [
+      "one branch of a union",
+      router(`${POOL}  admin: { prot: 1 }\n`),
+      [
+        '5:12  spec.admin.prot  found the unknown key "prot"; wanted one of: host, port, reusePort, hosts, token, readOnly. Did you mean "port"?',
+      ],
+    ],
+    [
+      "a missing key",
+      router("  pool: { endpoints: [{ name: a }] }\n"),
+      ['4:23  spec.pool.endpoints[0].url  found no "url"; wanted text.'],
+    ],
+    [
+      "an unknown way with addresses",
+      router(`${POOL}  forwardedFor: apend\n`),
+      ['5:17  spec.forwardedFor  found "apend"; wanted "append" or "replace" or "drop". Did you mean "append"?'],
+    ],
+    [
+      "keep-alive events without paths",
+      router(`${POOL}  keepAlive: { periodSeconds: 0 }\n`),
+      [
+        '5:14  spec.keepAlive.paths  found no "paths"; wanted a list.',
+        "5:31  spec.keepAlive.periodSeconds  found 0; wanted a number of seconds above 0, at most 2147483.",
+      ],
+    ],
+    [
+      "keep-alive events nowhere",
+      router(`${POOL}  keepAlive: { paths: [] }\n`),
+      ["5:23  spec.keepAlive.paths  found an empty list; wanted at least one path."],
+    ],
+    [
+      "keep-alive events on paths that no parser serves",
+      router(`${POOL}  keepAlive: { paths: [/v1/messages, /v1/mesages, /health] }\n`),
+      [
+        `5:38  spec.keepAlive.paths[1]  found "/v1/mesages", which no parser serves; wanted one of: ${SERVED}. Did you mean "/v1/messages"?`,
+        `5:51  spec.keepAlive.paths[2]  found "/health", which no parser serves; wanted one of: ${SERVED}.`,
+      ],
+    ],
+    [
+      "keep-alive events, and a parser that can't be made",
+      router(
+        `${POOL}  keepAlive: { paths: [/v1/messages] }\n  plugins:\n    - { type: messages, parameters: { isBroken: true } }\n`,
+      ),
+      ["7:7  spec.plugins[0]  found a parser that can't be made. isBroken is set"],
+    ],
+    [
+      "a label's odd name",
+      router('  pool: { endpoints: [{ url: http://a, labels: { "a.b/c": 8 } }] }\n'),
+      ['4:59  spec.pool.endpoints[0].labels["a.b/c"]  found 8; wanted text. Put it in quotes.'],
+    ],
+    [
+      "a host with a port",
+      router(`${POOL}  listen: { host: "localhost:8080" }\n`),
+      ['5:19  spec.listen.host  found "localhost:8080"; wanted a host name or IP address, without scheme, port or brackets.'],
+    ],
+    [
+      "a probe's path",
+      router("  pool: { endpoints: [{ url: http://a }], probes: { liveness: { path: health } } }\n"),
+      ['4:71  spec.pool.probes.liveness.path  found "health"; wanted a path that starts with "/".'],
+    ],
+    [
+      "a probe's period of 0",
+      router("  pool: { endpoints: [{ url: http://a }], probes: { liveness: { periodSeconds: 0 } } }\n"),
+      ["4:80  spec.pool.probes.liveness.periodSeconds  found 0; wanted a number of seconds above 0, at most 2147483."],
+    ],
+    [
+      "one port for two listeners",
+      router(`${POOL}  listen: { host: 0.0.0.0, port: 9090 }\n`),
+      ["4:3  spec.admin.port  found port 9090 for admin as well as for listen; wanted a port of its own, or admin: false."],
+    ],
+  ]);
+
+  test("a problem in one section does not hide those in others", async () => {
+    const text = router(`  listen: { port: x }
+  pool: { nam: llama, endpoints: [{ url: gpu1 }] }
+  plugins: [{ type: quue }]
+  profiles: [{ plugins: [{ pluginRef: nope }] }]
+  limits: { retries: -1 }
+`);
+    assert.deepEqual(
+      (await problemsOf(text)).map((line) => line.split("  ").slice(0, 2).join(" ")),
+      [
+        "4:19 spec.listen.port",
+        "5:11 spec.pool.nam",
+        "5:42 spec.pool.endpoints[0].url",
+        "6:21 spec.plugins[0].type",
+        "7:39 spec.profiles[0].plugins[0].pluginRef",
+        "8:22 spec.limits.retries",
+      ],
+    );
+  });
+});
+
+describe("endpoints", () => {
+  const pool = (...endpoints: readonly string[]) =>
+    router(`  pool:\n    endpoints:\n${endpoints.map((one) => `      - { ${one} }\n`).join("")}`);
+  const NOT_HTTP = "An endpoint URL starts with http:// or https://, like http://gpu1:8000.";
+  table([
+    [
+      "none",
+      router("  pool: {}\n"),
+      ["4:9  spec.pool.endpoints  found no endpoints; wanted at least one, such as { url: http://gpu1:8000 }."],
+    ],
+    [
+      "an empty list",
+      router("  pool: { endpoints: [] }\n"),
+      ["4:22  spec.pool.endpoints  found no endpoints; wanted at least one, such as { url: http://gpu1:8000 }."],
+    ],
+    [
+      "another scheme",
+      pool("url: ftp://gpu1"),
+      [`6:16  spec.pool.endpoints[0].url  found a URL that can't be used. ${NOT_HTTP}`],
+    ],
+    [
+      "no scheme",
+      pool("url: gpu1:8000"),
+      [`6:16  spec.pool.endpoints[0].url  found a URL that can't be used. ${NOT_HTTP} Did you mean "http://gpu1:8000"?`],
+    ],
+    [
+      "credentials, which are not repeated",
+      pool("url: http://me:secret@gpu1"),
+      [
+        "6:16  spec.pool.endpoints[0].url  found a URL that can't be used. An endpoint URL can't hold a user name or password: leave out everything up to the @.",
+      ],
+    ],
+    [
+      "the same address in two spellings",
+      pool("url: http://gpu1:80", "url: http://GPU1/, name: x"),
+      ['7:16  spec.pool.endpoints[1].url  found the endpoint "http://gpu1" a second time; wanted each once.'],
+    ],
+    [
+      "the same name",
+      pool("url: http://a, name: x", "url: http://b, name: x"),
+      [
+        '7:32  spec.pool.endpoints[1].name  found the name "x", which http://a has already; wanted a name of its own for each endpoint.',
+      ],
+    ],
+    [
+      "a name made up twice",
+      pool("url: http://a/x-y", "url: http://a/x/y"),
+      [
+        '7:9  spec.pool.endpoints[1].name  found the name "a-80-x-y", which http://a/x-y has already; wanted a name of its own for each endpoint.',
+      ],
+    ],
+    [
+      "a name that no header could carry",
+      pool("url: http://a, name: é"),
+      [
+        '6:32  spec.pool.endpoints[0].name  found "é"; wanted a name of letters, digits, ".", "_" and "-", at most 128, with a letter or digit first.',
+      ],
+    ],
+  ]);
+
+  test("from the command line", async () => {
+    assert.deepEqual(await problemsOf("", ["http://a", "b:1"]), [
+      `URL 2  found a URL that can't be used. ${NOT_HTTP} Did you mean "http://b:1"?`,
+    ]);
+  });
+});
+
+describe("plugins", () => {
+  const plugins = (...entries: readonly string[]) =>
+    router(`${POOL}  plugins:\n${entries.map((one) => `    - { ${one} }\n`).join("")}`);
+  table([
+    [
+      "a mistyped type",
+      plugins("type: prefix-cahce"),
+      [
+        '6:15  spec.plugins[0].type  found the unknown plugin type "prefix-cahce"; wanted a built-in type. Did you mean "prefix-cache"?',
+      ],
+    ],
+    [
+      "a file as type",
+      plugins("type: ./mine.ts"),
+      [
+        '6:15  spec.plugins[0].type  found the unknown plugin type "./mine.ts"; wanted a built-in type. A module of your own is loaded by from.',
+      ],
+    ],
+    [
+      "both type and from",
+      plugins("type: queue, from: ./mine.ts"),
+      ["6:22  spec.plugins[0].from  found both type and from; wanted type for a built-in plugin, or from for a module."],
+    ],
+    [
+      "neither",
+      plugins("name: x"),
+      ['6:7  spec.plugins[0]  found neither "type" nor "from"; wanted type for a built-in plugin, or from for a module.'],
+    ],
+    [
+      "a name twice",
+      plugins("type: queue, name: x", "type: prefix-cache, name: x"),
+      ['7:35  spec.plugins[1].name  found the plugin name "x" a second time; wanted a name of its own for each entry.'],
+    ],
+    [
+      "a type twice without names",
+      plugins("type: queue", "type: queue"),
+      ['7:7  spec.plugins[1].name  found the plugin name "queue" a second time; wanted a name of its own for each entry.'],
+    ],
+    [
+      "the name of another type",
+      plugins("type: queue, name: random"),
+      ['6:28  spec.plugins[0].name  found the name "random", which is a built-in type; wanted a name of its own.'],
+    ],
+    [
+      "two of one parser",
+      plugins("type: messages", "type: messages, name: m"),
+      ['7:7  spec.plugins[1]  found the parser "messages" a second time, beside "messages"; wanted one for each API.'],
+    ],
+    [
+      "the static discovery",
+      plugins("type: static"),
+      ['6:15  spec.plugins[0].type  found the plugin type "static", which runs by itself; wanted spec.pool.endpoints instead.'],
+    ],
+    [
+      "the rewriter",
+      plugins("type: model-rewrite"),
+      [
+        '6:15  spec.plugins[0].type  found the plugin type "model-rewrite", which runs by itself; wanted documents of kind InferenceModelRewrite instead.',
+      ],
+    ],
+    [
+      "a wrong parameter",
+      plugins("type: prefix-cache, parameters: { blockBytes: many }"),
+      ['6:55  spec.plugins[0].parameters.blockBytes  found "many"; wanted a number.'],
+    ],
+    [
+      "a parameter out of bounds",
+      plugins("type: prefix-cache, parameters: { blockBytes: 1 }"),
+      ["6:55  spec.plugins[0].parameters.blockBytes  found 1; wanted at least 16."],
+    ],
+    [
+      "an unknown parameter",
+      plugins("type: prefix-cache, parameters: { blokBytes: 64 }"),
+      [
+        '6:43  spec.plugins[0].parameters.blokBytes  found the unknown key "blokBytes"; wanted one of: blockBytes, hash, tiers. Did you mean "blockBytes"?',
+      ],
+    ],
+    [
+      "an unknown parameter deep inside",
+      plugins("type: prefix-cache, parameters: { tiers: [{ name: a, shar: 1, share: 1 }] }"),
+      [
+        '6:62  spec.plugins[0].parameters.tiers[0].shar  found the unknown key "shar"; wanted one of: name, share. Did you mean "share"?',
+      ],
+    ],
+    [
+      "a mistyped choice",
+      plugins("type: prefix-cache, parameters: { hash: xxh46 }"),
+      ['6:49  spec.plugins[0].parameters.hash  found "xxh46"; wanted "xxh64" or "murmur". Did you mean "xxh64"?'],
+    ],
+    ["a missing parameter", plugins("type: dns"), ['6:7  spec.plugins[0].parameters.host  found no "host"; wanted text.']],
+    [
+      "parameters that are a list",
+      plugins("type: queue, parameters: [1]"),
+      ["6:34  spec.plugins[0].parameters  found a list; wanted a mapping."],
+    ],
+  ]);
+});
+
+describe("profiles", () => {
+  const profile = (refs: string, plugins = "[]") =>
+    router(`${POOL}  plugins: ${plugins}\n  profiles:\n    - plugins: [${refs}]\n`);
+  table([
+    [
+      "two of them",
+      router(`${POOL}  profiles: [{ name: a }, { name: b }]\n`),
+      ["5:27  spec.profiles[1]  found 2 profiles; wanted exactly one."],
+    ],
+    [
+      "a reference to nothing",
+      profile("{ pluginRef: cach }", "[{ type: prefix-cache, name: cache }]"),
+      [
+        '7:30  spec.profiles[0].plugins[0].pluginRef  found "cach", which is not the name of a plugin; wanted the name of an entry in spec.plugins, or a built-in type. Did you mean "cache"?',
+      ],
+    ],
+    [
+      "a reference to an entry with a problem of its own",
+      profile("{ pluginRef: x }", "[{ type: quue, name: x }]"),
+      ['5:21  spec.plugins[0].type  found the unknown plugin type "quue"; wanted a built-in type. Did you mean "queue"?'],
+    ],
+    [
+      "a type that has another name",
+      profile("{ pluginRef: queue }", "[{ type: queue, name: q }]"),
+      ['7:30  spec.profiles[0].plugins[0].pluginRef  found the type "queue", which is listed under another name; wanted "q".'],
+    ],
+    [
+      "a type that needs parameters",
+      profile("{ pluginRef: label-selector }"),
+      [
+        '7:30  spec.profiles[0].plugins[0].pluginRef  found "label-selector" without the parameters it needs; wanted an entry in spec.plugins that gives them.',
+      ],
+    ],
+    [
+      "a parser",
+      profile("{ pluginRef: messages }"),
+      [
+        '7:30  spec.profiles[0].plugins[0].pluginRef  found "messages", which is a parser; wanted a filter, scorer or picker. A parser runs without being in a profile.',
+      ],
+    ],
+    [
+      "the same twice",
+      profile("{ pluginRef: queue }, { pluginRef: queue }"),
+      ['7:52  spec.profiles[0].plugins[1].pluginRef  found "queue" a second time; wanted each plugin once in a profile.'],
+    ],
+    [
+      "two pickers",
+      profile("{ pluginRef: random }, { pluginRef: max-score }"),
+      ['7:40  spec.profiles[0].plugins[1]  found a second picker, "max-score", beside "random"; wanted one picker.'],
+    ],
+    [
+      "two pickers without a profile",
+      router(`${POOL}  plugins: [{ type: random }, { type: max-score }]\n`),
+      ['5:31  spec.plugins[1]  found a second picker, "max-score", beside "random"; wanted one picker.'],
+    ],
+    [
+      "a weight on a filter",
+      profile("{ pluginRef: ready, weight: 2 }"),
+      ['7:37  spec.profiles[0].plugins[0].weight  found a weight on "ready", which is a filter; wanted weights on scorers only.'],
+    ],
+    [
+      "a weight below 0",
+      profile("{ pluginRef: queue, weight: -1 }"),
+      ["7:45  spec.profiles[0].plugins[0].weight  found -1; wanted a number from 0 to 1000000."],
+    ],
+  ]);
+});
+
+describe("didYouMean", () => {
+  const names = ["queue", "prefix-cache", "running", "max-score"];
+  const cases: readonly (readonly [word: string, hint: string])[] = [
+    ["queu", 'Did you mean "queue"?'],
+    ["Queue", 'Did you mean "queue"?'],
+    ["qeuue", 'Did you mean "queue"?'],
+    ["prefix_cache", 'Did you mean "prefix-cache"?'],
+    ["maxscore", 'Did you mean "max-score"?'],
+    ["something", ""],
+    ["q", ""],
+    ["", ""],
+    ["x".repeat(10_000), ""],
+  ];
+  for (const [word, hint] of cases) test(JSON.stringify(word.slice(0, 20)), () => assert.equal(didYouMean(word, names), hint));
+});
+
+describe("formatProblems", () => {
+  const problem: Problem = { file: "f", line: 1, column: 2, path: "a", found: "b", wanted: "c", hint: "D." };
+  test("counts the problems", () => {
+    assert.equal(formatProblems([problem]), "f:1:2  a  found b; wanted c. D.\n1 problem");
+    assert.equal(
+      formatProblems([problem, { ...problem, line: 0, wanted: "", hint: "" }]),
+      "f:1:2  a  found b; wanted c. D.\nf  a  found b.\n2 problems",
+    );
+  });
+
+  test("shows the first fifty", () => {
+    const lines = formatProblems(Array<Problem>(1000).fill(problem)).split("\n");
+    assert.equal(lines.length, 52);
+    assert.deepEqual(lines.slice(-2), ["… and 950 more", "1000 problems"]);
+  });
+});
+
+describe("shape and meaning", () => {
+  const rewrite = (spec: string) =>
+    `---\napiVersion: llm-d.ai/v1alpha2\nkind: InferenceModelRewrite\nmetadata: { name: food }\nspec:\n${spec}`;
+  const pool = "  poolRef: { name: llama }\n";
+  /** Each text has a problem of shape and one of meaning; all are found in one pass, at their places. */
+  const cases: readonly (readonly [name: string, text: string, places: readonly string[]])[] = [
+    [
+      "an entry of plugins, and a reference to another one",
+      router(
+        `${POOL}  plugins: [{ type: queue, name: 5 }, { type: prefix-cache, name: cache }]\n  profiles: [{ plugins: [{ pluginRef: cache, weight: x }, { pluginRef: cache }, { pluginRef: queue }] }]\n`,
+      ),
+      ["5:34 spec.plugins[0].name", "6:54 spec.profiles[0].plugins[0].weight", "6:72 spec.profiles[0].plugins[1].pluginRef"],
+    ],
+    [
+      "an entry with a readable name, and a reference to nothing",
+      router(`${POOL}  plugins: [{ type: 5, name: q }]\n  profiles: [{ plugins: [{ pluginRef: q }, { pluginRef: queu }] }]\n`),
+      ["5:21 spec.plugins[0].type", "6:57 spec.profiles[0].plugins[1].pluginRef"],
+    ],
+    [
+      "probes, a label, and the same replica twice behind a broken one",
+      router(
+        "  pool:\n    probes: { startup: { path: 5 } }\n    endpoints: [{ url: 5 }, { url: http://a, labels: { x: 1 } }, { url: http://b }, { url: http://b }]\n",
+      ),
+      [
+        "5:32 spec.pool.probes.startup.path",
+        "6:24 spec.pool.endpoints[0].url",
+        "6:59 spec.pool.endpoints[1].labels.x",
+        "6:92 spec.pool.endpoints[3].url",
+      ],
+    ],
+    [
+      "a version, and a reference to nothing",
+      `apiVersion: signalbox/v2\nkind: Router\nspec:\n${POOL}  profiles: [{ plugins: [{ pluginRef: nothing }] }]\n`,
+      ["1:13 apiVersion", "5:39 spec.profiles[0].plugins[0].pluginRef"],
+    ],
+    [
+      "a weight, and mixed weights of another rule",
+      router(POOL) +
+        rewrite(
+          `${pool}  rules:\n    - { targets: [{ modelRewrite: a, weight: -1 }, { modelRewrite: b }] }\n    - { targets: [{ modelRewrite: a, weight: 1 }, { modelRewrite: b }] }\n`,
+        ),
+      ["12:46 spec.rules[0].targets[0].weight", "13:51 spec.rules[1].targets[1]"],
+    ],
+    [
+      "a name and a pool, and weights of 0",
+      router(POOL) +
+        rewrite("  poolRef: { name: 5 }\n  rules: [{ targets: [{ modelRewrite: a, weight: 0 }] }]\n").replace(
+          "name: food",
+          "name: 5",
+        ),
+      ["8:19 metadata.name", "10:20 spec.poolRef.name", "11:22 spec.rules[0].targets"],
+    ],
+    [
+      "a broken match is not a rule for every model",
+      router(POOL) +
+        rewrite(
+          `${pool}  rules: [{ matches: [{ model: { value: 5 } }], targets: [{ modelRewrite: a }] }, { targets: [{ modelRewrite: b }] }]\n`,
+        ),
+      ["11:41 spec.rules[0].matches[0].model.value"],
+    ],
+  ];
+  for (const [name, text, places] of cases) {
+    test(name, async () => {
+      const lines = await problemsOf(text);
+      assert.deepEqual(
+        lines.map((line) => line.split("  ").slice(0, 2).join(" ")),
+        places,
+      );
+    });
+  }
+
+  test("a long list with many broken items", async () => {
+    const items = Array.from({ length: 4_000 }, (_, index) => (index % 2 === 0 ? "1" : "{ modelRewrite: a }")).join(", ");
+    const lines = await problemsOf(router(POOL) + rewrite(`${pool}  rules: [{ targets: [${items}] }]\n`));
+    assert.equal(lines.length, 2_000);
+  });
+});

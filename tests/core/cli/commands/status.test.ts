@@ -1,0 +1,168 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Status } from "../../../../core/admin/status.ts";
+import { statusText } from "../../../../core/cli/commands/status.ts";
+import { DEFAULT_LIMITS } from "../../../../core/settings.ts";
+import { NO_FIGURES } from "../../../support/figures.ts";
+
+/** A target without requests and without a guard. */
+const UNSEEN = { figures: null, guard: null };
+
+const figures: Status["endpoints"][number]["figures"] = { ...NO_FIGURES, windowS: 300, replicaErrors: 0, overloads: 0 };
+
+const gpu1: Status["endpoints"][number] = {
+  name: "gpu-1",
+  url: "http://gpu1:8000",
+  phase: "ready",
+  since: "2030-01-01T00:00:00.000Z",
+  why: "",
+  isAvailable: true,
+  ejected: "",
+  intent: null,
+  ejections: 0,
+  share: 1,
+  failure: "",
+  lastCheckAgoMs: 400,
+  nextCheckInMs: 600,
+  labels: {},
+  models: ["base", "v1", "v2", "v3", "v4", "v5"],
+  inFlight: 3,
+  prefillTokens: 12_345,
+  connections: 4,
+  waiting: 0,
+  running: 3,
+  kvUsage: 0.456,
+  scrapedAgoMs: 400,
+  freshness: 1,
+  figures,
+};
+const unknown = { waiting: null, running: null, kvUsage: null, scrapedAgoMs: null, freshness: 0 };
+
+const status: Status = {
+  time: "2030-01-01T00:00:00.000Z",
+  startedAt: "2030-01-01T00:00:00.000Z",
+  uptimeS: 8_000,
+  pool: "llama",
+  sources: ["signalbox.yaml", "rewrites.yaml"],
+  config: { generation: 1, overlay: [], lastReload: null },
+  listen: { host: "127.0.0.1", port: 8080 },
+  clientConnections: 7,
+  acceptPauses: 0,
+  memory: { limitBytes: 1000, bodyBytes: 0, unreadBytes: 0, refusals: 0 },
+  isWell: false,
+  summary: "1 of 2 replicas serves.",
+  warnings: ["Something is amiss."],
+  traffic: {
+    ...figures,
+    routerErrors: 0,
+    history: { stepS: 5, requestsPerS: [], errorsPerS: [], clientErrorsPerS: [] },
+  },
+  endpoints: [
+    gpu1,
+    {
+      ...gpu1,
+      ...unknown,
+      name: "gpu-2",
+      phase: "not-ready",
+      isAvailable: false,
+      failure: "refused",
+      models: [],
+      inFlight: 0,
+      prefillTokens: 0,
+      connections: 0,
+    },
+  ],
+  profile: {
+    name: "default",
+    filters: [
+      { name: "ready", type: "ready" },
+      { name: "mine", type: "label-selector" },
+    ],
+    scorers: [{ name: "outstanding-work", type: "outstanding-work", weight: 2 }],
+    picker: { name: "max-score", type: "max-score" },
+  },
+  rewrites: [
+    {
+      name: "food/0",
+      models: ["food"],
+      onUnavailable: "refuse",
+      targets: [
+        { name: "v1", weight: 90, share: 0.9, readyEndpoints: 1, ...UNSEEN },
+        { name: "v9", weight: 10, share: 0.1, readyEndpoints: 0, ...UNSEEN },
+      ],
+      mirrors: [],
+    },
+    {
+      name: "all/0",
+      models: [],
+      onUnavailable: "refuse",
+      targets: [{ name: "base", weight: 1, share: 1, readyEndpoints: 1, ...UNSEEN }],
+      mirrors: [],
+    },
+  ],
+  shadow: null,
+  prefixIndex: null,
+  limits: DEFAULT_LIMITS,
+};
+
+test("the state of a router as text", () => {
+  assert.equal(
+    statusText(status),
+    `Pool "llama": 1 of 2 replicas ready, up 2 h 13 min, config: signalbox.yaml, rewrites.yaml
+! Something is amiss.
+
+replica  phase                in flight  prefill tokens  waiting  running  KV cache  connections  models
+gpu-1    ready                        3          12,345        0        3     45.6%            4  base, v1, v2, v3 and 2 more
+gpu-2    not-ready (refused)          0               0        -        -         -            0
+
+rewrites
+  food -> v1 90% on 1, v9 10% on no ready replica  (food/0)
+  every model -> base 100% on 1  (all/0)
+
+profile default: filters ready, mine; scorers outstanding-work x 2; picker max-score
+`,
+  );
+});
+
+test("what was changed through the admin API", () => {
+  const change = { rewrite: "food", by: "10.0.0.1", reason: "", since: "2030-01-01T00:00:00.000Z" };
+  const overlay = [
+    { ...change, by: "guard food/0 v2", reason: "v2 fails.", isDeleted: false, until: null },
+    { ...change, isDeleted: false, until: "2030-01-01T01:00:00.000Z" },
+    { ...change, isDeleted: true, until: null },
+  ];
+  const lines = statusText({ ...status, config: { ...status.config, overlay } }).split("\n");
+  assert.deepEqual(
+    lines.filter((line) => line.startsWith("rewrite ")),
+    [
+      'rewrite food changed beside the files by guard food/0 v2 at 2030-01-01T00:00:00.000Z, until "signalbox revert rewrite food": v2 fails.',
+      "rewrite food changed beside the files by 10.0.0.1 at 2030-01-01T00:00:00.000Z, until 2030-01-01T01:00:00.000Z",
+      'rewrite food deleted beside the files by 10.0.0.1 at 2030-01-01T00:00:00.000Z, until "signalbox revert rewrite food"',
+    ],
+  );
+});
+
+test("what the operator wants of an endpoint", () => {
+  const intent = { kind: "drain", reason: "new driver", since: "2030-01-01T00:00:00.000Z", until: null, isEmpty: false } as const;
+  const draining = { ...gpu1, phase: "draining", isAvailable: false, intent } as const;
+  assert.match(statusText({ ...status, endpoints: [draining] }), /^gpu-1 +draining \(in use: new driver\) /m);
+});
+
+test("the state of a router without endpoints, just started", () => {
+  assert.equal(
+    statusText({
+      ...status,
+      uptimeS: 5,
+      warnings: [],
+      endpoints: [],
+      rewrites: [],
+      profile: { ...status.profile, filters: [], scorers: [] },
+    }),
+    `Pool "llama": 0 of 0 replicas ready, up 5 s, config: signalbox.yaml, rewrites.yaml
+
+replica  phase  in flight  prefill tokens  waiting  running  KV cache  connections  models
+
+profile default: filters none; scorers none; picker max-score
+`,
+  );
+});

@@ -1,0 +1,82 @@
+import { createHash } from "node:crypto";
+import { readdirSync, statSync } from "node:fs";
+import { join, relative } from "node:path";
+import { ROOT } from "./runtimes.ts";
+
+/** What is computed here comes from data alone, by JavaScript that all runtimes share. A folder that is not named here runs everywhere. */
+export const PURE: readonly string[] = [
+  ...["tests/bench/", "tests/soak/", "tests/ci.test.ts", "tests/layout.test.ts", "tests/run.test.ts", "tests/wasm.test.ts"],
+  ...["plugins/needs", "read/documents", "read/problems", "read/references", "rewrites/", "router/beside", "router/guards"].map(
+    config,
+  ),
+  ...["schema/", "show/"].map(config),
+  ...["tests/config/endpoint-picker/", "tests/examples/policies.test.ts", "tests/examples/policy-scores.test.ts"],
+  ...["cli/commands/simulate", "cli/explain/", "cli/show/", "contract/", "control/", "decide/", "engine/"].map(core),
+  ...["pool/", "request/", "simulate/", "state/"].map(core),
+];
+
+function config(name: string): string {
+  return `tests/config/${name}`;
+}
+
+function core(name: string): string {
+  return `tests/core/${name}`;
+}
+
+/** One of so many pure files runs on every runtime. */
+const SAMPLE_OF = 5;
+
+/** Of the files, those that every runtime runs: what depends on the runtime, and a sample of the others that only their names decide. */
+export function onEveryRuntime(files: readonly string[]): string[] {
+  return files.filter((file) => !isPure(file) || isInSample(file));
+}
+
+export function isPure(file: string): boolean {
+  return PURE.some((start) => file.startsWith(start));
+}
+
+function isInSample(file: string): boolean {
+  return createHash("sha256").update(file).digest().readUInt32BE() % SAMPLE_OF === 0;
+}
+
+/** Those that take longest, slowest first; each begins early, by itself. */
+export const LONGEST: readonly string[] = [
+  ...["tests/e2e/operators.test.ts", "tests/e2e/page.test.ts", "tests/e2e/one-of-four.test.ts"],
+  ...["tests/core/cli/main.test.ts", "tests/e2e/log-output.test.ts"],
+  ...["tests/e2e/guarded-rollout.test.ts", "tests/e2e/aborts.test.ts", "tests/core/simulate/anchors.test.ts"],
+  ...["tests/e2e/explain.test.ts", "tests/e2e/corpora-blns.test.ts", "tests/core/cli/commands/simulate.test.ts"],
+];
+
+/** Together in one process, so that its start is paid once, yet the last process does not run long alone. */
+const FILES_PER_PROCESS = 30;
+/** Most of these wait on sockets and other processes. */
+const SLOW_FILES_PER_PROCESS = 5;
+
+/** The files in groups for a process each, in the order in which they begin: what takes longest first. */
+export function groups(files: readonly string[]): string[][] {
+  const alone = LONGEST.filter((file) => files.includes(file));
+  const others = files.filter((file) => !alone.includes(file));
+  const isSlow = (file: string) => file.startsWith("tests/e2e/");
+  return [
+    ...alone.map((file) => [file]),
+    ...sliced(others.filter(isSlow), SLOW_FILES_PER_PROCESS),
+    ...sliced(
+      others.filter((file) => !isSlow(file)),
+      FILES_PER_PROCESS,
+    ),
+  ];
+}
+
+function sliced(files: readonly string[], size: number): string[][] {
+  return Array.from({ length: Math.ceil(files.length / size) }, (_, index) => files.slice(index * size, (index + 1) * size));
+}
+
+/** The test files in a folder of the project, or the file itself; relative to its root. */
+export function testFiles(place: string): string[] {
+  const path = join(ROOT, place);
+  if (statSync(path).isFile()) return [relative(ROOT, path)];
+  return readdirSync(path, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".test.ts"))
+    .map((name) => relative(ROOT, join(path, name)))
+    .sort();
+}
