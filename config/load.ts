@@ -33,7 +33,7 @@ export interface LoadedConfig {
   readonly files: ReadonlySet<string>;
   /** The place of a node of the Router document, or of its deepest ancestor that is there. */
   readonly positionOf: (path: Path, part?: "value" | "key") => Position;
-  /** What can run, but is probably not meant so. */
+  /** What can run, but is probably a mistake. */
   readonly warnings: readonly Problem[];
   readonly problems?: undefined;
 }

@@ -27,7 +27,7 @@ export function editedText(
   const index = documents.findIndex((document) => isResource(document, resource));
   const document = documents[index];
   if (document === undefined || document.errors.length > 0)
-    throw new Error("The resource is not a document of its own in its file by now: change it there");
+    throw new Error("The resource is not a separate document of its file: change it in the file");
   // What stands before the first document belongs to it.
   const [start, end] = [index === 0 ? 0 : document.range[0], document.range[2]];
   if (after === undefined) return text.slice(0, start) + text.slice(end);

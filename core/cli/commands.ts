@@ -36,7 +36,7 @@ export const COMMANDS: readonly Command[] = [
   {
     name: "check",
     words: "-f FILE|DIR... [URL...]",
-    summary: "Reads config files and lists every problem in them, and what is probably not meant so.",
+    summary: "Reads config files and lists every problem in them, and what is probably a mistake.",
     switches: [
       { ...FILES, meaning: "a config file, or a folder of them" },
       { name: "strict", meaning: "warnings count as problems" },
@@ -66,7 +66,7 @@ export const COMMANDS: readonly Command[] = [
     name: "explain",
     words: "REQUEST_ID | -f BODY",
     summary:
-      "Shows why a request went to its replica (the id is in the x-request-id header of its response), or where a request with this body would go now: it is not sent, and nothing is booked.",
+      "Shows why a request went to its replica (the id is in the x-request-id header of its response), or where a request with this body would go now: it is not sent and counts nowhere.",
     switches: [
       ...ADMIN,
       { name: "file", short: "f", value: "BODY", meaning: "a file with a request's body; - for the standard input" },

@@ -93,7 +93,7 @@ export const LIMITS = {
     default: 16_384,
     text: "Client connections at once; some more wait for their turn, the others are closed.",
     beyond:
-      "more client connections: wait for another one to end, unread, for `headTimeoutMs` at most. At most 1,024 wait, and an eighth of those that there are file descriptors for; others are closed",
+      "more client connections wait, unread, until another one ends, for `headTimeoutMs` at most. At most 1,024 wait, and at most an eighth of the clients that file descriptors allow; others are closed",
   },
   perClientConnections: {
     ...numbers("count", 0, 1_000_000),
@@ -113,7 +113,7 @@ export const LIMITS = {
     default: 2,
     text: "Time that a filter, scorer or picker may take for one request.",
     beyond:
-      "a filter, scorer or picker that takes longer for most requests is named in the log and in /status; a scorer that goes on so for ten seconds has no vote until it is faster",
+      "a filter, scorer or picker that takes longer for most requests is named in the log and in /status; a scorer that stays slow for ten seconds has no vote until it is faster",
   },
   retries: {
     ...numbers("count", 0, 100),

@@ -21,7 +21,7 @@ export const EJECTION = {
     default: 20_000,
     text: "Prompt tokens that a returning or new endpoint serves until it has its whole share.",
   },
-  cutWaiting: onOff(true, "Whether requests that wait without a byte on an endpoint that makes no progress are cut."),
+  cutWaiting: onOff(true, "Whether the router ends requests without a response byte on an endpoint that makes no progress."),
 } satisfies SettingsTable;
 
 /** `spec.retries`: what may be tried again, and how often. */
@@ -48,7 +48,7 @@ export const KEEP_ALIVE = {
     key: "periodSeconds",
     // Less than the shortest idle timeout that load balancers commonly have, half a minute.
     default: 15_000,
-    text: "Silence of the replica between two events, after which the client gets one that means nothing.",
+    text: "How long a stream may be silent before the client gets an event without meaning.",
   },
 } satisfies SettingsTable;
 
@@ -99,14 +99,14 @@ export const RESPONSE_HEADERS = onOff(true, "Whether responses name the endpoint
 export const UNLISTED: ChoiceSetting<"targets" | "any" | "none"> = {
   default: "targets",
   choices: ["targets", "any", "none"],
-  text: "Names that replicas may get though they do not list them, so that they load them: the targets of rewrites (targets, the default), also names that clients ask for (any), or none.",
+  text: "Which names replicas are asked for that they do not list, so that they load them: targets of rewrites (targets, the default), any name that clients ask for (any), or none.",
 };
 
 /** `spec.forwardedFor`. */
 export const FORWARDED_FOR: ChoiceSetting<"append" | "replace" | "drop"> = {
   default: "replace",
   choices: ["append", "replace", "drop"],
-  text: "X-Forwarded-For for replicas: the client's address only (replace, the default), behind those that came with the request (append, only where all clients are proxies that you trust), or none (drop).",
+  text: "X-Forwarded-For for replicas: the client's address only (replace, the default), the addresses that came with the request and then the client's (append, only where all clients are proxies that you trust), or none (drop).",
 };
 
 /** The fields of a Kubernetes probe. A probe's defaults are its own. */

@@ -34,7 +34,7 @@ export function explainRoutes(site: ApiSite): readonly ApiRoute[] {
       path: "/explain",
       id: "explainBody",
       isRead: true,
-      summary: "What would be decided about a request now, and why: it is not sent, and nothing is booked.",
+      summary: "What would be decided about a request now, and why: it is not sent and counts nowhere.",
       body: question,
       response: dryRunReportSchema,
       run: ({ body }) => ({ document: explained(body, site, new Date(clock.wall()).toISOString()) }),

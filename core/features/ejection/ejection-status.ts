@@ -9,5 +9,5 @@ export function ejectionWarnings({ view: { pool } }: { readonly view: Pick<Route
   if (!pool.endpoints.some(isServing)) return [];
   if (pool.isPanicking) return [PANIC];
   const ejected = pool.endpoints.filter(({ ejection }) => ejection !== undefined).map(({ name }) => name);
-  return ejected.length === 0 ? [] : [`Ejected for what their responses were: ${ejected.join(", ")}.`];
+  return ejected.length === 0 ? [] : [`Ejected because of their responses: ${ejected.join(", ")}.`];
 }

@@ -93,7 +93,7 @@ test("references stay where nothing changed", () => {
   const old = documentIn(file)!;
   assert.deepEqual(old, before);
   const after = withTargets({ modelRewrite: "v1", weight: 50 }, { modelRewrite: "v2", weight: 10 });
-  assert.throws(() => editedText(file, FOOD, old, after), /not a document of its own in its file by now/);
+  assert.throws(() => editedText(file, FOOD, old, after), /not a separate document of its file/);
   const named = file.replace(/\{ name: .* \}/, "{ name: food }");
   assert.equal(editedText(named, FOOD, documentIn(named), after), named.replace("weight: 90", "weight: 50"));
 });
@@ -117,5 +117,5 @@ test("a new resource becomes a document at the end", () => {
 
 test("a resource inside a list can't be changed", () => {
   const list = JSON.stringify({ kind: "List", items: [before] });
-  assert.throws(() => editedText(list, FOOD, before, withTargets({ modelRewrite: "v1" })), /change it there/);
+  assert.throws(() => editedText(list, FOOD, before, withTargets({ modelRewrite: "v1" })), /change it in the file/);
 });
