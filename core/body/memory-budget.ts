@@ -18,12 +18,12 @@ interface Marks {
   latest: number;
 }
 
-/** Time between two marks: what an upload brought since the one before the latest is its progress. */
+/** Time between two marks. An upload's progress is what it brought since the mark before the latest. */
 const MARK_MS = 1_000;
 /** An upload that brought less than this is cut when a body that is just arriving needs the room. */
 const SLOW_BYTES = 64 * 1024;
 
-/** Bodies up to this size may take a share of the budget more: uploads that are too young to be called slow don't shut them out. */
+/** Bodies up to this size may go a share beyond the budget, so that uploads too young to be cut don't shut them out. */
 const SMALL_BYTES = 64 * 1024;
 const SMALL_SHARE = 1 / 16;
 

@@ -136,7 +136,7 @@ function beforeSpaces(bytes: Uint8Array, from: number): number {
   return at;
 }
 
-/** The media key whose closing quote is at `quote`. Text has keys that end alike ("id"), so nothing is made of them. */
+/** The media key whose closing quote is at `quote`. Text has many keys that end alike ("id"), so no string is made of each. */
 function mediaKeyEndingAt(bytes: Uint8Array, quote: number): string | undefined {
   for (const key of MEDIA_KEYS) {
     const start = quote - key.length;

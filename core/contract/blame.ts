@@ -62,7 +62,7 @@ const ERROR_CLASSES: Readonly<Record<Cause, ErrorClass | undefined>> = {
   router: "router",
 };
 
-/** What a try says of its endpoint: "refused" is 503 or 429, so too much to do; "failed" is another 5xx, no response or a broken one. */
+/** What a try says of its endpoint: "refused" is 503 or 429 (too much to do); "failed" is another 5xx, no response or a broken one. */
 export type TryVerdict = "fine" | "refused" | "failed";
 
 /** A try that was not sent, that the client ended, or whose kept connection was closed meanwhile says nothing against its endpoint. */

@@ -1,4 +1,4 @@
-/** What is known of the targets of rewrite rules, since each rule's targets were last other ones. Read when it is shown. */
+/** What is known of the targets of rewrite rules; a rule's figures begin anew with other targets. Read when it is shown. */
 export interface RolloutView {
   /** Undefined for a target that is in no rule. */
   figuresOf(rule: string, target: string): TargetFigures | undefined;
@@ -6,7 +6,7 @@ export interface RolloutView {
   guardOf(rule: string, target: string): GuardState | undefined;
 }
 
-/** A measured number with the interval in which the true one is with a probability of 95 %; null where it takes more requests. */
+/** A measured number with the interval in which the true one is with a probability of 95 %; null while there are too few requests. */
 export interface Estimate {
   readonly value: number;
   readonly low: number | null;

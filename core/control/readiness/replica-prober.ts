@@ -143,7 +143,7 @@ export class ReplicaProber {
     const isReadinessPath = spec.path === readiness.path;
     const fetched = await this.#fetch(spec, spec.timeoutMs);
     this.#checkedAtMs = this.#host.clock.now();
-    // What was asked for by probes that hold no more says nothing of these.
+    // The probes were changed meanwhile: the answer to the old ones says nothing about the new ones.
     if (this.#stopping.signal.aborted || probes !== this.#plan.probes) return 0;
     const failure = isReadinessPath ? this.#readProbeBody(fetched) : fetched.failure;
     const events: ProbeEvent[] = [];

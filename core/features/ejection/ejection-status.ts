@@ -4,7 +4,7 @@ import type { RouterView } from "../../contract/router-view.ts";
 const PANIC =
   "More replicas fail than may be ejected, so all that are up are used: the list of replicas says why each was ejected.";
 
-/** Which replicas are ejected; nothing where no replica serves, since that matters more. */
+/** Which replicas are ejected; nothing where no replica serves: another warning says that. */
 export function ejectionWarnings({ view: { pool } }: { readonly view: Pick<RouterView, "pool"> }): readonly string[] {
   if (!pool.endpoints.some(isServing)) return [];
   if (pool.isPanicking) return [PANIC];

@@ -29,7 +29,7 @@ export interface EjectionStanding {
   readonly ejection: Ejection | undefined;
   /** The next request decides whether it returns; false while that one is under way. */
   readonly isOnTrial: boolean;
-  /** It is out, and used all the same, because too many are, or no other one serves a model. */
+  /** It is out but used, because too many are out, or no other endpoint serves one of its models. */
   readonly isNeeded: boolean;
   /** How far it is warmed up, in (0, 1]. */
   readonly warmUp: number;

@@ -6,7 +6,7 @@ const COMMENT = UTF8.encode(": keep-alive\n\n");
 /** What Anthropic's API itself sends into silent streams. */
 const PING = UTF8.encode('event: ping\ndata: {"type":"ping"}\n\n');
 
-/** What may stand between any two events of an API's streams and means nothing. */
+/** An event without meaning, which may stand between any two events of an API's streams. */
 export function keepAliveEvent(dialect: Dialect): Uint8Array {
   return dialect === "anthropic" ? PING : COMMENT;
 }

@@ -24,7 +24,7 @@ export function keepAliveOf(
   return new KeepAlive(rule, deadlines, events, response);
 }
 
-/** Writes an event that means nothing to the client whenever the replica was silent for a period, but only between two events. */
+/** Writes an event without meaning to the client when the replica was silent for a period, but only between two events. */
 export class KeepAlive implements Timed {
   readonly #rule: KeepAliveRule;
   readonly #deadlines: Deadlines;

@@ -40,7 +40,7 @@ function meanMs({ sum, count }: HistogramView): number | null {
   return count === 0 ? null : (1000 * sum) / count;
 }
 
-/** Mirrors that get no copies; nothing where no replica serves, since that matters more. */
+/** Mirrors that get no copies; nothing where no replica serves: another warning says that. */
 export function mirrorWarnings({ view }: { readonly view: Pick<RouterView, "features" | "pool"> }): readonly string[] {
   const { endpoints } = view.pool;
   if (!endpoints.some(isServing)) return [];

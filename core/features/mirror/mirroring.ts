@@ -64,7 +64,7 @@ export class Copies {
     for (const copy of this.#copies) copy.originalEnded(firstByteMs);
   }
 
-  /** The client gave its request up: replicas would have stopped working on it. */
+  /** The client gave its request up, so the copies end too. */
   clientLeft(): void {
     for (const copy of this.#copies) copy.stop("client-left");
   }
@@ -208,7 +208,7 @@ function copyOf(request: InferenceRequest, pool: BookingPool, target: string, nu
   };
 }
 
-/** The best of the order. One on trial gets no copy: what becomes of it there would decide nothing, and may last. */
+/** The best of the order, except one on trial: a copy must not decide a trial, and may take long. */
 function endpointFor({ refusal, legs }: Decision): Endpoint | undefined {
   if (refusal !== undefined) return undefined;
   return legs[0]?.order.find(({ isAvailable, isOnTrial }) => isAvailable && !isOnTrial);

@@ -20,7 +20,7 @@ interface Warned {
   readonly rewrites: readonly { readonly targets: readonly (RolloutStatus & { readonly name: string })[] }[];
 }
 
-/** Guards of what is not there, which watch nothing now; then those that stopped their target, or could not. */
+/** Warnings: first of guards whose rule or target is missing, then of those that stopped their target, or could not. */
 export function guardWarnings({ running, rewrites }: Warned): readonly string[] {
   const idle = running.loaded.warnings.filter(({ path }) => path.startsWith("spec.guards[")).map(formatProblem);
   return [...idle, ...rewrites.flatMap(({ targets }) => targets.flatMap(guardWarning))];
