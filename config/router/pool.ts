@@ -4,19 +4,17 @@ import { parseEndpointUrl } from "../../core/contract/endpoint-url.ts";
 import { z } from "../../core/contract/options.ts";
 import { thrownMessage } from "../../core/contract/thrown-text.ts";
 import { onOff } from "../../core/settings/row.ts";
-import { PROBE, UNLISTED } from "../../core/settings/tables.ts";
-import { PROBE_DEFAULTS, type ProbeSpec } from "../../core/settings.ts";
+import { PROBE, PROBE_DEFAULTS, UNLISTED } from "../../core/settings/tables.ts";
+import type { ProbeSpec } from "../../core/settings.ts";
 import { MAX_SLOTS } from "../../core/state/load.ts";
 import type { Finding, Report } from "../read/problems.ts";
 import { quoted } from "../read/problems.ts";
 import { secretReference } from "../read/secret.ts";
-import { orElse, section, setting } from "../schema/section.ts";
+import { orElse, orEmpty, section, setting } from "../schema/section.ts";
 import { instanceName, lineOfText, urlPath } from "../schema/values.ts";
 
-const probe = (defaults: ProbeSpec, text: string) => {
-  const path = orElse(urlPath.describe("Path that is requested with GET; status 200 is success."), defaults.path);
-  return orElse(section(PROBE, defaults, { path }).describe(text), defaults);
-};
+const path = urlPath.describe("Path that is requested with GET; status 200 is success.");
+const probe = (defaults: ProbeSpec, text: string) => orEmpty(section({ path, ...PROBE }, defaults), text);
 
 const auth = z.strictObject({
   bearer: secretReference.describe("Where the key is: env:NAME or file:PATH (relative to this file). Read at the start."),
@@ -41,19 +39,17 @@ export const poolSchema = z.strictObject({
   forwardCredentials: setting(
     onOff(true, "Whether replicas without `auth` get the client's own Authorization, X-Api-Key, Api-Key and Cookie headers."),
   ),
-  probes: orElse(
-    z
-      .strictObject({
-        startup: probe(PROBE_DEFAULTS.startup, "Until it succeeds once, the replica gets no traffic."),
-        liveness: probe(PROBE_DEFAULTS.liveness, "Whether the server process responds."),
-        readiness: probe(PROBE_DEFAULTS.readiness, "Whether the replica can serve its models now."),
-      })
-      .describe("How replicas are checked. What is left out gets the recommended value."),
-    PROBE_DEFAULTS,
+  probes: orEmpty(
+    z.strictObject({
+      startup: probe(PROBE_DEFAULTS.startup, "Until it succeeds once, the replica gets no traffic."),
+      liveness: probe(PROBE_DEFAULTS.liveness, "Whether the server process responds."),
+      readiness: probe(PROBE_DEFAULTS.readiness, "Whether the replica can serve its models now."),
+    }),
+    "How replicas are checked. What is left out gets the recommended value.",
   ),
-  adapters: orElse(
-    z.strictObject({ unlisted: setting(UNLISTED) }).describe("Adapters that replicas load when they are first asked for."),
-    { unlisted: UNLISTED.default },
+  adapters: orEmpty(
+    z.strictObject({ unlisted: setting(UNLISTED) }),
+    "Adapters that replicas load when they are first asked for.",
   ),
 });
 

@@ -57,7 +57,7 @@ export async function readRouter(
   const entries = [...endpointsOf(spec, report), ...moreEndpoints];
   if (entries.length === 0 && !wasCut(["spec", "pool", "endpoints"])) refuseEmptyPool(known, report);
   const endpoints = readEndpoints(entries);
-  const { address: listen, cors } = spec.listen;
+  const { cors, ...listen } = spec.listen;
   const admin = await readAdmin(spec.admin, resource, files);
   if (admin !== undefined && !wasCut(["spec", "listen"]) && !wasCut(["spec", "admin"])) refuseSharedPort(listen, admin, report);
   refuseUnsharablePort("listen", listen, report);

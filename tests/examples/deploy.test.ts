@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { parseAllDocuments } from "yaml";
 import { loadTexts } from "../../config/load.ts";
-import { DEFAULT_ADMIN, DEFAULT_LISTEN } from "../../config/router/addresses.ts";
+import { DEFAULT_ADMIN, DEFAULT_LISTEN } from "../../core/settings/tables.ts";
 import { COMMANDS } from "../../core/cli/commands.ts";
 import { readInput } from "../../core/cli/frame/command.ts";
 import { startArguments } from "../../core/cli/start/arguments.ts";
