@@ -1,6 +1,5 @@
 import { z } from "../../core/contract/options.ts";
 import { defineScorer } from "../../core/contract/plugin.ts";
-import { scrapedConfidence } from "./scraped-confidence.ts";
 
 /** score = 1 - KV-cache utilization, as scraped; no opinion if it is unknown. */
 export default defineScorer({
@@ -9,7 +8,7 @@ export default defineScorer({
   options: z.strictObject({}),
   create: () => ({
     score: (_request, candidates, load) => candidates.map(({ slot }) => freeShare(load.kvUsage(slot))),
-    confidence: scrapedConfidence,
+    confidence: ({ slot }, load) => load.freshness(slot),
   }),
 });
 
