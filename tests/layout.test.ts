@@ -323,7 +323,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   "eventsource-parser": ["core/cli/admin/event-reader.ts"],
   "itty-router": ["core/admin/api/api.ts"],
   zod: ["core/contract/options.ts"],
-  yaml: ["config/read/documents.ts", "config/rewrites/file-text.ts", "config/show/format.ts"],
+  yaml: ["config/read/documents.ts", "config/rewrites/write-file.ts", "config/show/format.ts"],
   "tsx/esm/api": ["config/plugins/import-module.ts"],
   "@opentelemetry/exporter-trace-otlp-http": [TRACE_EXPORTER],
 };

@@ -1,6 +1,4 @@
-import { didYouMean } from "../read/did-you-mean.ts";
-import { isMapping } from "../read/mapping.ts";
-import { describe, type Path, quoted } from "../read/problems.ts";
+import { describe, didYouMean, isMapping, type Path, quoted } from "../read/problems.ts";
 import { type Entry, type PickerResource, referredTo, refuseReference } from "./entries.ts";
 import { BUILT_IN_JOBS, FEATURE_GATES, REFUSED_KEYS, REFUSED_PARSER_PARAMETERS, SOURCE_TYPES } from "./types.ts";
 

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { isMapping } from "../read/mapping.ts";
+import { isMapping } from "../read/problems.ts";
 
 /** Conditions of a package's `exports` that hold for an import on this runtime. */
 const CONDITIONS: ReadonlySet<string> = new Set([

@@ -4,8 +4,7 @@ import type { Parser } from "../../core/contract/parser.ts";
 import type { PluginHost } from "../../core/contract/plugin.ts";
 import { thrownMessage } from "../../core/contract/thrown-text.ts";
 import type { KeepAliveSettings } from "../../core/settings.ts";
-import { didYouMean } from "../read/did-you-mean.ts";
-import { quoted, type Report } from "../read/problems.ts";
+import { didYouMean, quoted, type Report } from "../read/problems.ts";
 import { secretAt } from "../read/secret.ts";
 import type { Instance } from "./listed.ts";
 

@@ -1,7 +1,6 @@
 import type { OptionSchema, SchemaIssue } from "../../core/contract/options.ts";
-import { didYouMean } from "./did-you-mean.ts";
 import { keysAt } from "./json-schema.ts";
-import { describe, describeKind, type Finding, type Path, quoted, type Report } from "./problems.ts";
+import { describe, describeKind, didYouMean, type Finding, type Path, quoted, type Report } from "./problems.ts";
 import { isSecretPath } from "./secret.ts";
 
 /** An issue with zod's own fields; other schema libraries leave them out. */

@@ -1,5 +1,5 @@
 import type { OptionSchema } from "../../core/contract/options.ts";
-import { isMapping } from "./mapping.ts";
+import { isMapping } from "./problems.ts";
 
 /** A JSON Schema node; only the fields that are used here. */
 export interface JsonSchema {

@@ -1,7 +1,5 @@
-import { didYouMean } from "./did-you-mean.ts";
 import type { ConfigDocument } from "./documents.ts";
-import { isMapping } from "./mapping.ts";
-import { describe, quoted } from "./problems.ts";
+import { describe, didYouMean, isMapping, quoted } from "./problems.ts";
 
 type Kind = "Router" | "InferenceModelRewrite" | "EndpointPickerConfig";
 

@@ -1,3 +1,5 @@
+import { closestName } from "../../core/contract/closest-name.ts";
+
 /** A place in a config file. Line and column start at 1; 0 means the whole file. */
 export interface Position {
   readonly file: string;
@@ -104,4 +106,15 @@ function stepText(step: string | number, index: number): string {
   if (typeof step === "number") return `[${step}]`;
   if (!/^[\w$-]+$/.test(step)) return `[${quoted(step)}]`;
   return index === 0 ? step : `.${step}`;
+}
+
+/** A hint that names the candidate most similar to a mistyped word; "" when none is similar enough. */
+export function didYouMean(word: string, candidates: Iterable<string>): string {
+  const closest = closestName(word, candidates);
+  return closest === undefined ? "" : `Did you mean ${quoted(closest)}?`;
+}
+
+/** Whether a value is a mapping: an object that is no list. */
+export function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

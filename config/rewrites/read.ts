@@ -1,7 +1,6 @@
 import type { RewriteRule, RewriteTarget } from "../config.ts";
-import { didYouMean } from "../read/did-you-mean.ts";
 import type { Resource } from "../read/fit.ts";
-import { type Path, type Problem, problemAt, quoted } from "../read/problems.ts";
+import { didYouMean, type Path, type Problem, problemAt, quoted } from "../read/problems.ts";
 import type { RewriteDocument, RewriteDocumentRule } from "./schema.ts";
 
 type RewriteResource = Resource<RewriteDocument>;

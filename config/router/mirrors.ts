@@ -2,8 +2,7 @@ import { z } from "../../core/contract/options.ts";
 import { MIRROR } from "../../core/settings/tables.ts";
 import type { MirrorSettings } from "../../core/settings.ts";
 import type { RewriteRule } from "../config.ts";
-import { didYouMean } from "../read/did-you-mean.ts";
-import { quoted, type Report } from "../read/problems.ts";
+import { didYouMean, quoted, type Report } from "../read/problems.ts";
 import { section } from "../schema/section.ts";
 
 /** One entry of `spec.mirrors`. What comes out of it names its rule as the document does. */

@@ -3,8 +3,7 @@ import type { ProfileConfig, ProfileRef } from "../config.ts";
 import { DEFAULT_PICKER, DEFAULT_SCORERS, GUARDS } from "../plugins/defaults.ts";
 import { isProfileKind, listedOfType, needsNoParameters, type Registry } from "../plugins/instances.ts";
 import type { ListedPlugins } from "../plugins/listed.ts";
-import { didYouMean } from "../read/did-you-mean.ts";
-import { type Path, quoted, type Report } from "../read/problems.ts";
+import { didYouMean, type Path, quoted, type Report } from "../read/problems.ts";
 
 /** A profile from a document, and the defaults of that kind of document. */
 export interface ProfileSource {

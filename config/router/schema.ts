@@ -10,7 +10,7 @@ import {
   SHADOW_PERCENT,
 } from "../../core/settings/tables.ts";
 import { DEFAULT_EJECTION } from "../../core/settings.ts";
-import { pluginEntry } from "../plugins/schema.ts";
+import { pluginEntry } from "../plugins/read.ts";
 import { orElse, orEmpty, section, setting } from "../schema/section.ts";
 import { instanceName, profileWeight, urlPath } from "../schema/values.ts";
 import { adminSchema, listenSchema } from "./addresses.ts";
