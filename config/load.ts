@@ -9,7 +9,7 @@ import { type ConfigDocument, readDocuments } from "./read/documents.ts";
 import { type ConfigText, readFiles } from "./read/files.ts";
 import { fit, type Resource, type Stubs } from "./read/fit.ts";
 import { sortByKind } from "./read/kinds.ts";
-import { inReadingOrder, type Path, type Position, type Problem, problemAt } from "./read/problems.ts";
+import { allOf, inReadingOrder, type Path, type Position, type Problem, problemAt } from "./read/problems.ts";
 import { NO_OVERLAY, type Overlay, overlaid } from "./rewrites/overlay.ts";
 import { inMatchingOrder, readRules } from "./rewrites/read.ts";
 import { rewriteDocument } from "./rewrites/schema.ts";
@@ -135,17 +135,15 @@ function routerResource([document]: readonly ConfigDocument[], canBeEmpty: boole
 const EMPTY_ROUTER: Resource<RouterDocument> = {
   file: "",
   document: routerDocument.parse({ apiVersion: "signalbox/v1", kind: "Router", spec: {} }),
-  positionOf: () => ({ file: "", line: 0, column: 0 }),
+  positionOf: () => allOf(""),
   report: () => {},
   wasCut: () => false,
 };
 
 function refuseSecond(kind: string, [first, ...others]: readonly ConfigDocument[]): void {
   for (const { report } of others) {
-    report(["kind"], {
-      found: `a second ${kind} document (the first is in ${first?.file})`,
-      wanted: "one in all files together",
-    });
+    const found = `a second ${kind} document (the first is in ${first?.file})`;
+    report(["kind"], { found, wanted: "one in all files together" });
   }
 }
 
@@ -158,17 +156,14 @@ function noReplicas(texts: readonly ConfigText[], picker: ConfigDocument | undef
     return problemAt(picker.positionOf(["kind"]), ["kind"], { found, wanted });
   }
   const files = texts.map(({ file }) => file).join(", ");
-  const finding = {
-    found: "no document of kind Router",
-    wanted: "one with spec.pool.endpoints, or endpoint URLs on the command line",
-  };
-  return problemAt({ file: files || "config", line: 0, column: 0 }, [], finding);
+  const wanted = "one with spec.pool.endpoints, or endpoint URLs on the command line";
+  return problemAt(allOf(files || "config"), [], { found: "no document of kind Router", wanted });
 }
 
 function endpointsOf(urls: readonly string[], problems: Problem[]): readonly EndpointEntry[] {
   return urls.map((url, index) => ({
     spec: { url },
-    report: (_path, finding) => problems.push(problemAt({ file: `URL ${index + 1}`, line: 0, column: 0 }, [], finding)),
+    report: (_path, finding) => problems.push(problemAt(allOf(`URL ${index + 1}`), [], finding)),
   }));
 }
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ConfigDocument } from "../read/documents.ts";
-import { type Problem, problemAt } from "../read/problems.ts";
+import { allOf, type Problem, problemAt, type Report } from "../read/problems.ts";
 
 /** What was changed while the router runs, beside its files. Plain data. */
 export interface Overlay {
@@ -68,14 +68,9 @@ export function withoutChange(overlay: Overlay, namespace: string, name: string)
 
 /** A problem in it has no line: its path says where it is. */
 function documentOf({ name, document }: RewriteChange, problems: Problem[]): ConfigDocument {
-  const file = `admin API, InferenceModelRewrite ${JSON.stringify(name)}`;
-  const position = { file, line: 0, column: 0 };
-  return {
-    file,
-    value: document,
-    positionOf: () => position,
-    report: (path, finding) => problems.push(problemAt(position, path, finding)),
-  };
+  const position = allOf(`admin API, InferenceModelRewrite ${JSON.stringify(name)}`);
+  const report: Report = (path, finding) => problems.push(problemAt(position, path, finding));
+  return { file: position.file, value: document, positionOf: () => position, report };
 }
 
 function keyOf(namespace: string, name: string): string {
