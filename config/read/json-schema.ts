@@ -2,9 +2,7 @@ import type { OptionSchema } from "../../core/contract/options.ts";
 import { isMapping } from "./problems.ts";
 
 /** A JSON Schema node; only the fields that are used here. */
-export interface JsonSchema {
-  readonly [keyword: string]: unknown;
-}
+export type JsonSchema = Readonly<Record<string, unknown>>;
 
 type Convertible = { readonly jsonSchema?: { readonly input: (options: { target: string }) => JsonSchema } };
 
@@ -31,7 +29,7 @@ export function keysAt(schema: OptionSchema<unknown>, path: readonly PropertyKey
 }
 
 function alternatives(node: JsonSchema): readonly JsonSchema[] {
-  const branches = ["anyOf", "oneOf", "allOf"].flatMap((keyword) => (node[keyword] ?? []) as readonly JsonSchema[]);
+  const branches = ["anyOf", "oneOf", "allOf"].flatMap((keyword) => (Array.isArray(node[keyword]) ? node[keyword] : []));
   return [node, ...branches.flatMap(alternatives)];
 }
 
