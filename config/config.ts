@@ -99,7 +99,7 @@ export interface RewriteRule {
   readonly onUnavailable: "refuse" | "redistribute";
 }
 
-export interface RewriteTarget {
+interface RewriteTarget {
   /** Model or adapter name that the replica gets. */
   readonly name: string;
   /** Share relative to the other targets; 0 is listed but drained. At least one is above 0. */

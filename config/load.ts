@@ -150,10 +150,9 @@ function refuseSecond(kind: string, [first, ...others]: readonly ConfigDocument[
 /** A file of the reference's may well be alone: its replicas are named where the router is started. */
 function noReplicas(texts: readonly ConfigText[], picker: ConfigDocument | undefined): Problem {
   if (picker !== undefined) {
-    const found = "an EndpointPickerConfig without replicas";
     const wanted =
       "their URLs beside it (signalbox start http://gpu1:8000 -f FILE), or a Router document with spec.pool.endpoints";
-    return problemAt(picker.positionOf(["kind"]), ["kind"], { found, wanted });
+    return problemAt(picker.positionOf(["kind"]), ["kind"], { found: "an EndpointPickerConfig without replicas", wanted });
   }
   const files = texts.map(({ file }) => file).join(", ");
   const wanted = "one with spec.pool.endpoints, or endpoint URLs on the command line";

@@ -22,11 +22,8 @@ function checkGates({ document, report }: PickerResource): void {
     const path = ["featureGates", index];
     if (state === undefined) {
       const names = Object.keys(FEATURE_GATES);
-      report(path, {
-        found: `the unknown feature gate ${quoted(name)}`,
-        wanted: names.join(" or "),
-        hint: didYouMean(name, names),
-      });
+      const [found, hint] = [`the unknown feature gate ${quoted(name)}`, didYouMean(name, names)];
+      report(path, { found, wanted: names.join(" or "), hint });
     } else if (!/^(true|false)$/i.test(value)) {
       report(path, { found: describe(gate), wanted: `"${name}=true" or "${name}=false"` });
     } else if ((value.toLowerCase() === "true") !== (state.is === "on")) {

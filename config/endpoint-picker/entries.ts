@@ -23,10 +23,8 @@ export function readEntries({ document, report }: PickerResource): readonly Entr
     seen.set(name, entry);
     // If both become instances, the duplicate name is reported there.
     if (other !== undefined && (entry.role !== undefined || other.role !== undefined)) {
-      report([...entry.path, name === type ? "type" : "name"], {
-        found: `the plugin name ${quoted(name)} a second time`,
-        wanted: "a name of its own for each entry",
-      });
+      const found = `the plugin name ${quoted(name)} a second time`;
+      report([...entry.path, name === type ? "type" : "name"], { found, wanted: "a name of its own for each entry" });
     }
     return entry;
   });
@@ -54,8 +52,5 @@ export function refuseReference(
   const { role, type } = referredTo(name, entries);
   const isListed = entries.some((entry) => entry.name === name);
   const what = role === undefined ? `of type ${quoted(type)}` : `a ${role}`;
-  report([...path, "pluginRef"], {
-    found: isListed ? `${quoted(name)}, which is ${what}` : `${quoted(name)}, which is not the name of a plugin`,
-    wanted,
-  });
+  report([...path, "pluginRef"], { found: `${quoted(name)}, which is ${isListed ? what : "not the name of a plugin"}`, wanted });
 }

@@ -13,11 +13,8 @@ export function checkKeepAlivePaths(keepAlive: KeepAliveSettings, instances: rea
   const served = servedPaths(instances);
   for (const [index, path] of keepAlive.paths.entries()) {
     if (served === undefined || served.has(path)) continue;
-    report(["spec", "keepAlive", "paths", index], {
-      found: `${quoted(path)}, which no parser serves`,
-      wanted: `one of: ${[...served].join(", ")}`,
-      hint: didYouMean(path, [...served]),
-    });
+    const finding = { found: `${quoted(path)}, which no parser serves`, wanted: `one of: ${[...served].join(", ")}` };
+    report(["spec", "keepAlive", "paths", index], { ...finding, hint: didYouMean(path, served) });
   }
 }
 

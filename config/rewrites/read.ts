@@ -1,4 +1,4 @@
-import type { RewriteRule, RewriteTarget } from "../config.ts";
+import type { RewriteRule } from "../config.ts";
 import type { Resource } from "../read/fit.ts";
 import { didYouMean, type Path, type Problem, problemAt, quoted } from "../read/problems.ts";
 import type { RewriteDocument, RewriteDocumentRule } from "./schema.ts";
@@ -107,7 +107,7 @@ function rulesOf(resource: RewriteResource, resourceName: string): readonly Plac
     const read: RewriteRule = {
       name: `${resourceName}/${index}`,
       models: [...new Set((rule.matches ?? []).map(({ model }) => model.value))],
-      targets: rule.targets.map(targetOf),
+      targets: rule.targets.map(({ modelRewrite, weight = 1 }) => ({ name: modelRewrite, weight })),
       stickyHeader: rule.sticky?.header.toLowerCase() ?? "",
       onUnavailable: rule.onUnavailable ?? "refuse",
     };
@@ -115,13 +115,7 @@ function rulesOf(resource: RewriteResource, resourceName: string): readonly Plac
   });
 }
 
-type Targets = RewriteDocumentRule["targets"];
-
-function targetOf({ modelRewrite, weight }: Targets[number]): RewriteTarget {
-  return { name: modelRewrite, weight: weight ?? 1 };
-}
-
-function checkWeights(targets: Targets, path: Path, { report, wasCut }: RewriteResource): void {
+function checkWeights(targets: RewriteDocumentRule["targets"], path: Path, { report, wasCut }: RewriteResource): void {
   if (wasCut(path)) return;
   const bare = targets.findIndex(({ weight }) => weight === undefined);
   if (bare !== -1 && targets.some(({ weight }) => weight !== undefined)) {

@@ -54,8 +54,8 @@ export async function readAdmin(spec: AdminSpec | false, resource: Place, files:
 
 const EVERY_NETWORK = new Set(["0.0.0.0", "::"]);
 
-export function refuseUnsharablePort(part: "listen" | "admin", { isPortShared }: ListenAddress, report: Report): void {
-  const obstacle = isPortShared ? obstacleToSharedPorts() : "";
+export function refuseUnsharablePort(part: "listen" | "admin", address: ListenAddress | undefined, report: Report): void {
+  const obstacle = address?.isPortShared ? obstacleToSharedPorts() : "";
   if (obstacle === "") return;
   report(["spec", part, "reusePort"], { found: `reusePort: true, but ${obstacle}`, wanted: PORT_SHARERS });
 }
@@ -63,8 +63,6 @@ export function refuseUnsharablePort(part: "listen" | "admin", { isPortShared }:
 export function refuseSharedPort(listen: ListenAddress, admin: ListenAddress, report: Report): void {
   const isSameHost = listen.host === admin.host || EVERY_NETWORK.has(listen.host) || EVERY_NETWORK.has(admin.host);
   if (listen.port !== admin.port || listen.port === 0 || !isSameHost) return;
-  report(["spec", "admin", "port"], {
-    found: `port ${admin.port} for admin as well as for listen`,
-    wanted: "a port of its own, or admin: false",
-  });
+  const found = `port ${admin.port} for admin as well as for listen`;
+  report(["spec", "admin", "port"], { found, wanted: "a port of its own, or admin: false" });
 }

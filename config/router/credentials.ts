@@ -17,11 +17,9 @@ export async function readCredentials(
   const { pool } = resource.document.spec;
   const ofEndpoint = new Map<string, Secret>();
   for (const { spec, entry } of endpoints) {
-    const {
-      spec: { auth },
-      report,
-    } = entry;
-    const secret = auth && (await readSecret(auth.bearer, ["auth", "bearer"], { file: resource.file, report }, files));
+    const { auth } = entry.spec;
+    const place = { file: resource.file, report: entry.report };
+    const secret = auth && (await readSecret(auth.bearer, ["auth", "bearer"], place, files));
     if (secret !== undefined) ofEndpoint.set(spec.name, secret);
   }
   const ofPool = pool.auth && (await readSecret(pool.auth.bearer, ["spec", "pool", "auth", "bearer"], resource, files));

@@ -7,8 +7,7 @@ import { onOff } from "../../core/settings/row.ts";
 import { PROBE, PROBE_DEFAULTS, UNLISTED } from "../../core/settings/tables.ts";
 import type { ProbeSpec } from "../../core/settings.ts";
 import { MAX_SLOTS } from "../../core/state/load.ts";
-import type { Finding, Report } from "../read/problems.ts";
-import { quoted } from "../read/problems.ts";
+import { type Finding, quoted, type Report } from "../read/problems.ts";
 import { secretReference } from "../read/secret.ts";
 import { orElse, orEmpty, section, setting } from "../schema/section.ts";
 import { instanceName, lineOfText, urlPath } from "../schema/values.ts";
@@ -82,14 +81,14 @@ export function readEndpoints(entries: readonly EndpointEntry[]): readonly Named
     urls.add(parsed.href);
     const name = spec.name ?? endpointName(parsed);
     const owner = names.get(name);
-    if (owner !== undefined && owner !== parsed.href) report(["name"], secondName(name, owner));
+    if (owner !== undefined && owner !== parsed.href)
+      report(["name"], {
+        found: `the name ${quoted(name)}, which ${owner} has already`,
+        wanted: "a name of its own for each endpoint",
+      });
     names.set(name, parsed.href);
     return [{ spec: { name, url: parsed.href, labels: spec.labels ?? {} }, entry }];
   });
-}
-
-function secondName(name: string, owner: string): Finding {
-  return { found: `the name ${quoted(name)}, which ${owner} has already`, wanted: "a name of its own for each endpoint" };
 }
 
 function readUrl(text: string): ReturnType<typeof parseEndpointUrl> | Finding {

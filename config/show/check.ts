@@ -85,12 +85,15 @@ function profileRows(
   });
 }
 
-const UNGUARDED = { ready: "replicas that are not ready get requests", "serves-model": "unknown models reach replicas" };
+const UNGUARDED: Readonly<Record<string, string>> = {
+  ready: "replicas that are not ready get requests",
+  "serves-model": "unknown models reach replicas",
+};
 
 /** What an unguarded profile leaves out, and what that means. */
 function unguardedText(missing: readonly string[]): string {
   if (missing.length === 0) return "";
-  const effects = missing.map((type) => UNGUARDED[type as keyof typeof UNGUARDED]);
+  const effects = missing.map((type) => UNGUARDED[type]);
   return `, unguarded: without ${missing.join(" and ")}, so ${effects.join(", and ")}`;
 }
 
