@@ -1,6 +1,7 @@
 import type { RewriteRule } from "../config.ts";
 import type { Resource } from "../read/fit.ts";
 import { didYouMean, type Path, type Problem, problemAt, quoted } from "../read/problems.ts";
+import { keyOf, nameOf } from "./overlay.ts";
 import type { RewriteDocument, RewriteDocumentRule } from "./schema.ts";
 
 type RewriteResource = Resource<RewriteDocument>;
@@ -64,8 +65,8 @@ function refuseDuplicates(resources: readonly RewriteResource[]): void {
   const files = new Map<string, string>();
   for (const { file, document, report, wasCut } of resources) {
     if (wasCut(["metadata"])) continue;
-    const { namespace, name } = document.metadata;
-    const key = JSON.stringify([namespace ?? "default", name]);
+    const { name } = document.metadata;
+    const key = keyOf(nameOf(document));
     const first = files.get(key);
     if (first !== undefined) {
       const found = `the InferenceModelRewrite ${quoted(name)} a second time (the first is in ${first})`;

@@ -3,13 +3,8 @@ import { isDeepStrictEqual } from "node:util";
 import { type Document, isMap, isScalar, parseAllDocuments, stringify } from "yaml";
 import { thrownCode } from "../../core/contract/thrown-text.ts";
 import { isMapping, type Path } from "../read/problems.ts";
+import type { ResourceName } from "./overlay.ts";
 import type { RewriteDocument } from "./schema.ts";
-
-/** Names one resource; "default" is the namespace of one that names none. */
-interface ResourceName {
-  readonly namespace: string;
-  readonly name: string;
-}
 
 /**
  * The text of a config file after one of its resources was changed, added (`before` undefined) or deleted (`after` undefined).

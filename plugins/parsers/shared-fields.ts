@@ -1,7 +1,6 @@
 import type { BodyView } from "../../core/contract/body-view.ts";
 import type { Dialect } from "../../core/contract/errors.ts";
 import { RouterError } from "../../core/contract/errors.ts";
-import { z } from "../../core/contract/options.ts";
 import type { Parser } from "../../core/contract/parser.ts";
 import { defineParser } from "../../core/contract/plugin.ts";
 import type { PromptPart } from "../../core/contract/prompt-part.ts";
@@ -44,7 +43,7 @@ export function defineJsonParser(api: JsonApi) {
       return more === undefined ? parsed : { ...parsed, ...more(parsed, body, path) };
     },
   };
-  return defineParser({ type, summary, options: z.strictObject({}), create: () => parser });
+  return defineParser({ type, summary, create: () => parser });
 }
 
 function readFields(body: BodyView, api: JsonApi): ParsedBody {

@@ -1,11 +1,9 @@
-import { z } from "../../core/contract/options.ts";
 import { defineScorer } from "../../core/contract/plugin.ts";
 
 /** score = 1 - KV-cache utilization, as scraped; no opinion if it is unknown. */
 export default defineScorer({
   type: "kv-cache-utilization",
   summary: "Prefers the endpoint with the most free KV cache.",
-  options: z.strictObject({}),
   create: () => ({
     score: (_request, candidates, load) => candidates.map(({ slot }) => freeShare(load.kvUsage(slot))),
     confidence: ({ slot }, load) => load.freshness(slot),

@@ -1,4 +1,3 @@
-import { z } from "../../core/contract/options.ts";
 import { defineScorer } from "../../core/contract/plugin.ts";
 import { leastFirst } from "./least-first.ts";
 
@@ -6,7 +5,6 @@ import { leastFirst } from "./least-first.ts";
 export default defineScorer({
   type: "queue",
   summary: "Prefers the endpoint with the shortest queue of its own.",
-  options: z.strictObject({}),
   create: () => ({
     score: (_request, candidates, load) => leastFirst(candidates, (slot) => load.waiting(slot)),
     confidence: ({ slot }, load) => load.freshness(slot),
