@@ -76,9 +76,8 @@ function refuse(request: InferenceRequest, endpoints: readonly Endpoint[], clien
   const { rule, target } = request;
   if (rule !== "") {
     const fix = "load it on a replica, or move its weight to another target";
-    return new RouterError("target_unavailable", `No ready replica serves "${target}", a target of the rule "${rule}": ${fix}.`, {
-      retryAfterS: 1,
-    });
+    const message = `No ready replica serves "${target}", a target of the rule "${rule}": ${fix}.`;
+    return new RouterError("target_unavailable", message, { retryAfterS: 1 });
   }
   const waiting = endpoints.filter((endpoint) => !endpoint.isAvailable && endpoint.models.has(target)).length;
   if (waiting > 0) {

@@ -5,11 +5,11 @@ export default defineScorer({
   type: "kv-cache-utilization",
   summary: "Prefers the endpoint with the most free KV cache.",
   create: () => ({
-    score: (_request, candidates, load) => candidates.map(({ slot }) => freeShare(load.kvUsage(slot))),
+    score: (_request, candidates, load) =>
+      candidates.map(({ slot }) => {
+        const usage = load.kvUsage(slot);
+        return Number.isFinite(usage) ? Math.min(1, Math.max(0, 1 - usage)) : null;
+      }),
     confidence: ({ slot }, load) => load.freshness(slot),
   }),
 });
-
-function freeShare(usage: number): number | null {
-  return Number.isFinite(usage) ? Math.min(1, Math.max(0, 1 - usage)) : null;
-}
