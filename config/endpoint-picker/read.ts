@@ -4,8 +4,7 @@ import { REFUSED_TYPES } from "../plugins/refused-types.ts";
 import type { Problem } from "../read/problems.ts";
 import { type ProfileEntry, type RefEntry, refsAt } from "../router/profile.ts";
 import type { PickerParts } from "../router/read.ts";
-import { checkUnsupported } from "./checks.ts";
-import { type Entry, type PickerResource, readEntries, referredTo, refuseReference } from "./entries.ts";
+import { checkUnsupported, type Entry, type PickerResource, readEntries, referredTo, refuseReference } from "./entries.ts";
 import { discoverEndpoints } from "./file-discovery.ts";
 import {
   CONCURRENCY_DETECTOR,

@@ -1,15 +1,40 @@
 import { isIP } from "node:net";
 import { z } from "../../core/contract/options.ts";
 import { obstacleToSharedPorts, PORT_SHARERS } from "../../core/runtime/shared-port.ts";
-import { ADDRESS, DEFAULT_ADMIN, DEFAULT_LISTEN, READ_ONLY } from "../../core/settings/tables.ts";
+import { ADDRESS, CORS_MAX_AGE_S, DEFAULT_ADMIN, DEFAULT_LISTEN, READ_ONLY } from "../../core/settings/tables.ts";
+import type { CorsSettings } from "../../core/settings.ts";
 import type { AdminAddress, ListenAddress } from "../config.ts";
 import type { Place } from "../read/documents.ts";
 import type { Report } from "../read/problems.ts";
 import { readSecret, secretReference } from "../read/secret.ts";
-import { section } from "../schema/section.ts";
-import { corsSchema } from "./cors.ts";
+import { section, setting } from "../schema/section.ts";
+import { headerName } from "../schema/values.ts";
 
 // `spec.listen` and `spec.admin`: the router's own addresses.
+
+const origin = z.string().refine(isOrigin, 'an origin as browsers write it, such as "https://chat.example", or "*" for all');
+
+/** Scheme, host and port alone, in lower case, without a default port. Applications have schemes of their own: tauri://localhost. */
+function isOrigin(text: string): boolean {
+  if (text === "*") return true;
+  if (!/^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@"',]+$/.test(text) || text !== text.toLowerCase()) return false;
+  return !/^https?:/.test(text) || (URL.canParse(text) && new URL(text).origin === text);
+}
+
+/** `spec.listen.cors`. */
+const corsSchema = z
+  .strictObject({
+    origins: z
+      .array(origin)
+      .min(1, "at least one origin")
+      .refine((origins) => origins.length === 1 || !origins.includes("*"), '"*" alone, or origins without it')
+      .describe('Pages that may read responses: origins such as https://chat.example, or "*" for all.'),
+    headers: z.array(headerName).describe("Request headers that pages may send. Default: all that they ask for.").optional(),
+    maxAgeS: setting(CORS_MAX_AGE_S),
+  })
+  .transform(({ origins, headers, maxAgeS }): CorsSettings => {
+    return { origins: origins.includes("*") ? undefined : new Set(origins), headers, maxAgeS };
+  });
 
 const shared = {
   host: z

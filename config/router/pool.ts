@@ -2,13 +2,15 @@ import type { EndpointSpec } from "../../core/contract/endpoint.ts";
 import { endpointName } from "../../core/contract/endpoint-name.ts";
 import { parseEndpointUrl } from "../../core/contract/endpoint-url.ts";
 import { z } from "../../core/contract/options.ts";
+import type { Secret } from "../../core/contract/secret.ts";
 import { thrownMessage } from "../../core/contract/thrown-text.ts";
 import { onOff } from "../../core/settings/row.ts";
 import { PROBE, PROBE_DEFAULTS, UNLISTED } from "../../core/settings/tables.ts";
-import type { ProbeSpec } from "../../core/settings.ts";
+import type { CredentialSettings, ProbeSpec } from "../../core/settings.ts";
 import { MAX_SLOTS } from "../../core/state/load.ts";
+import type { Place } from "../read/documents.ts";
 import { type Finding, quoted, type Report } from "../read/problems.ts";
-import { secretReference } from "../read/secret.ts";
+import { readSecret, secretReference } from "../read/secret.ts";
 import { orElse, orEmpty, section, setting } from "../schema/section.ts";
 import { instanceName, lineOfText, urlPath } from "../schema/values.ts";
 
@@ -60,7 +62,7 @@ export interface EndpointEntry {
 }
 
 /** An endpoint and the entry that it was made from. */
-export interface NamedEndpoint {
+interface NamedEndpoint {
   readonly spec: EndpointSpec;
   readonly entry: EndpointEntry;
 }
@@ -108,4 +110,27 @@ function suggestion(text: string): string {
   } catch {
     return "";
   }
+}
+
+/**
+ * The router's own keys for replicas; undefined if the config says nothing of keys, so that requests need not look. Adds their files
+ * to `files`.
+ */
+export async function readCredentials(
+  pool: z.infer<typeof poolSchema>,
+  endpoints: readonly NamedEndpoint[],
+  place: Place,
+  files: Set<string>,
+): Promise<CredentialSettings | undefined> {
+  const ofEndpoint = new Map<string, Secret>();
+  for (const { spec, entry } of endpoints) {
+    const { auth } = entry.spec;
+    const own = { file: place.file, report: entry.report };
+    const secret = auth && (await readSecret(auth.bearer, ["auth", "bearer"], own, files));
+    if (secret !== undefined) ofEndpoint.set(spec.name, secret);
+  }
+  const ofPool = pool.auth && (await readSecret(pool.auth.bearer, ["spec", "pool", "auth", "bearer"], place, files));
+  const isForwarded = pool.forwardCredentials;
+  if (ofPool === undefined && ofEndpoint.size === 0 && isForwarded) return undefined;
+  return { ofPool, ofEndpoint, isForwarded };
 }

@@ -5,8 +5,7 @@ import { type PluginSource, readPlugins } from "../plugins/read.ts";
 import type { Resource } from "../read/fit.ts";
 import type { Finding, Report } from "../read/problems.ts";
 import { readAdmin, refuseSharedPort, refuseUnsharablePort } from "./addresses.ts";
-import { readCredentials } from "./credentials.ts";
-import { type EndpointEntry, readEndpoints } from "./pool.ts";
+import { type EndpointEntry, readCredentials, readEndpoints } from "./pool.ts";
 import { type ProfileSource, readProfile, routerProfile } from "./profile.ts";
 import type { RouterDocument, RouterSpec } from "./schema.ts";
 import { readShadow, refuseShadowAlone } from "./shadow.ts";
@@ -68,7 +67,7 @@ export async function readRouter(
   if (picker !== undefined && spec.profiles !== undefined) report(["spec", "profiles"], PROFILES_TWICE, "key");
   if (picker === undefined) refuseShadowAlone(spec, known, report);
   const { pool, limits, ejection, retries, keepAlive, forwardedFor, mirrors, responseHeaders: hasRoutingHeaders } = spec;
-  const credentials = await readCredentials(resource, endpoints, files);
+  const credentials = await readCredentials(pool, endpoints, resource, files);
   const { unlisted } = pool.adapters;
   const config = {
     listen,
