@@ -41,11 +41,8 @@ function kindOf({ value, report }: ConfigDocument): Kind | undefined {
   }
   const kind = KINDS.find((known) => known === value["kind"]);
   if (kind === undefined) {
-    report(["kind"], {
-      ...foundOf(value["kind"], "kind"),
-      wanted: KINDS.join(" or "),
-      hint: didYouMean(String(value["kind"]), KINDS),
-    });
+    const hint = didYouMean(String(value["kind"]), KINDS);
+    report(["kind"], { ...foundOf(value["kind"], "kind"), wanted: KINDS.join(" or "), hint });
   }
   return kind;
 }

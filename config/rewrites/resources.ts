@@ -17,12 +17,8 @@ export interface RewriteResource extends ResourceName {
 /** All resources that a valid config runs with, in file order, and those that only the overlay has. */
 export function rewriteResources(texts: readonly ConfigText[], overlay: Overlay): readonly RewriteResource[] {
   const inFiles = fileResources(texts);
-  const running = overlaid(
-    inFiles.map(({ source }) => source),
-    overlay,
-    [],
-  );
-  return running.map((source) => {
+  const sources = inFiles.map(({ source }) => source);
+  return overlaid(sources, overlay, []).map((source) => {
     const document = source.value as RewriteDocument;
     const { namespace, name } = nameOf(document);
     const position = inFiles.find((each) => each.name === name && each.namespace === namespace)?.position;

@@ -19,13 +19,8 @@ interface NumberRow extends AnyRow {
   readonly max: number;
 }
 
-interface NumberSetting extends NumberRow {
-  readonly default: number;
-}
-
-interface SwitchSetting extends AnyRow {
-  readonly default: boolean;
-}
+type NumberSetting = NumberRow & { readonly default: number };
+type SwitchSetting = AnyRow & { readonly default: boolean };
 
 /** The text of a choice names the default itself. */
 export interface ChoiceSetting<Choice extends string> extends AnyRow {

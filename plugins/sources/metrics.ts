@@ -51,18 +51,13 @@ export default defineSource({
   options,
   create({ path, periodMs, idlePeriodMs, engine }) {
     const series = SERIES.filter((one) => engine === "auto" || one.engine === engine);
-    const names: SeriesNames = {
-      counts: new Set(series.map(({ name }) => name)),
-      facts: new Set(EngineFactsReader.namesOf(engine)),
-    };
-    return { path, periodMs, idlePeriodMs, read: (body) => readFacts(body, series, names) };
+    const counts = new Set(series.map(({ name }) => name));
+    const facts = new Set(EngineFactsReader.namesOf(engine));
+    return { path, periodMs, idlePeriodMs, read: (body) => readFacts(body, series, { counts, facts }) };
   },
 });
 
-interface SeriesNames {
-  readonly counts: ReadonlySet<string>;
-  readonly facts: ReadonlySet<string>;
-}
+type SeriesNames = Readonly<Record<"counts" | "facts", ReadonlySet<string>>>;
 
 function readFacts(text: string, series: readonly Series[], names: SeriesNames): EndpointFacts {
   // Sum and number of each series' samples; there is one for each engine process of the replica.
