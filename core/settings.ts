@@ -94,12 +94,11 @@ export interface Probes {
 
 export const DEFAULT_LIMITS: Limits = defaultsOf(LIMITS);
 export const DEFAULT_EJECTION: EjectionSettings = { isOn: true, ...defaultsOf(EJECTION) };
-export const DEFAULT_RETRIES: RetrySettings = defaultsOf(RETRIES);
 
 export const DEFAULT_SETTINGS: Settings = {
   limits: DEFAULT_LIMITS,
   ejection: DEFAULT_EJECTION,
-  retries: DEFAULT_RETRIES,
+  retries: defaultsOf(RETRIES),
   unlisted: UNLISTED.default,
   keepAlive: undefined,
   forwardedFor: FORWARDED_FOR.default,
