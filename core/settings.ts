@@ -1,10 +1,10 @@
 import type { Secret } from "./contract/secret.ts";
-import { LIMITS } from "./settings/limits.ts";
 import { defaultsOf, type ValuesOf } from "./settings/row.ts";
 import {
   EJECTION,
   FORWARDED_FOR,
   type KEEP_ALIVE,
+  LIMITS,
   type MIRROR,
   type PROBE,
   RESPONSE_HEADERS,
@@ -94,12 +94,11 @@ export interface Probes {
 
 export const DEFAULT_LIMITS: Limits = defaultsOf(LIMITS);
 export const DEFAULT_EJECTION: EjectionSettings = { isOn: true, ...defaultsOf(EJECTION) };
-export const DEFAULT_RETRIES: RetrySettings = defaultsOf(RETRIES);
 
 export const DEFAULT_SETTINGS: Settings = {
   limits: DEFAULT_LIMITS,
   ejection: DEFAULT_EJECTION,
-  retries: DEFAULT_RETRIES,
+  retries: defaultsOf(RETRIES),
   unlisted: UNLISTED.default,
   keepAlive: undefined,
   forwardedFor: FORWARDED_FOR.default,
@@ -107,10 +106,4 @@ export const DEFAULT_SETTINGS: Settings = {
   cors: undefined,
   hasRoutingHeaders: RESPONSE_HEADERS.default,
   mirrors: [],
-};
-
-export const PROBE_DEFAULTS: Probes = {
-  startup: { path: "/v1/models", initialDelayMs: 15_000, periodMs: 30_000, timeoutMs: 5_000, failureThreshold: 60 },
-  liveness: { path: "/health", initialDelayMs: 0, periodMs: 10_000, timeoutMs: 5_000, failureThreshold: 3 },
-  readiness: { path: "/v1/models", initialDelayMs: 0, periodMs: 5_000, timeoutMs: 2_000, failureThreshold: 3 },
 };

@@ -4,32 +4,21 @@ import type { Parser } from "../../core/contract/parser.ts";
 import type { PluginHost } from "../../core/contract/plugin.ts";
 import { thrownMessage } from "../../core/contract/thrown-text.ts";
 import type { KeepAliveSettings } from "../../core/settings.ts";
-import { didYouMean } from "../read/did-you-mean.ts";
-import { quoted, type Report } from "../read/problems.ts";
+import { didYouMean, quoted, type Report } from "../read/problems.ts";
 import { secretAt } from "../read/secret.ts";
 import type { Instance } from "./listed.ts";
 
 /** Reports every path of `spec.keepAlive` that no parser serves: nothing would ever be sent there. */
 export function checkKeepAlivePaths(keepAlive: KeepAliveSettings, instances: readonly Instance[], report: Report): void {
-  const served = servedPaths(instances);
+  // Only a parser itself knows its paths, so each one is made for a moment. One that can't be made is reported there.
+  const routes = instances.filter(({ definition }) => definition.kind === "parser").map(routesOf);
+  if (routes.includes(undefined)) return;
+  const served = new Set(routes.flatMap((list = []) => list.map(({ path }) => path)));
   for (const [index, path] of keepAlive.paths.entries()) {
-    if (served === undefined || served.has(path)) continue;
-    report(["spec", "keepAlive", "paths", index], {
-      found: `${quoted(path)}, which no parser serves`,
-      wanted: `one of: ${[...served].join(", ")}`,
-      hint: didYouMean(path, [...served]),
-    });
+    if (served.has(path)) continue;
+    const finding = { found: `${quoted(path)}, which no parser serves`, wanted: `one of: ${[...served].join(", ")}` };
+    report(["spec", "keepAlive", "paths", index], { ...finding, hint: didYouMean(path, served) });
   }
-}
-
-/**
- * The paths that the config's parsers serve. Only a parser itself knows them, so each one is made for a moment. Reports those that
- * can't be made, and returns undefined if there is one.
- */
-function servedPaths(instances: readonly Instance[]): ReadonlySet<string> | undefined {
-  const parsers = instances.filter(({ definition }) => definition.kind === "parser");
-  const made = parsers.map((instance) => routesOf(instance));
-  return made.includes(undefined) ? undefined : new Set(made.flatMap((routes = []) => routes.map(({ path }) => path)));
 }
 
 function routesOf({ entry, definition, path, report }: Instance): Parser["routes"] | undefined {

@@ -1,8 +1,7 @@
 import type { GuardConfig } from "../config.ts";
-import { didYouMean } from "../read/did-you-mean.ts";
 import type { Resource } from "../read/fit.ts";
 import { reportIssues } from "../read/issues.ts";
-import { type Finding, type Path, type Problem, problemAt, quoted, type Report } from "../read/problems.ts";
+import { didYouMean, type Finding, type Path, type Problem, problemAt, quoted, type Report } from "../read/problems.ts";
 import { nameInRules, type PlacedRule } from "../rewrites/read.ts";
 import { GUARD_ANNOTATION, type RewriteDocument } from "../rewrites/schema.ts";
 import { type GuardSpec, guardSchema } from "./guard-schema.ts";

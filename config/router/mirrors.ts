@@ -1,14 +1,12 @@
 import { z } from "../../core/contract/options.ts";
-import { defaultsOf } from "../../core/settings/row.ts";
 import { MIRROR } from "../../core/settings/tables.ts";
 import type { MirrorSettings } from "../../core/settings.ts";
 import type { RewriteRule } from "../config.ts";
-import { didYouMean } from "../read/did-you-mean.ts";
-import { quoted, type Report } from "../read/problems.ts";
+import { didYouMean, quoted, type Report } from "../read/problems.ts";
 import { section } from "../schema/section.ts";
 
 /** One entry of `spec.mirrors`. What comes out of it names its rule as the document does. */
-export const mirrorSchema = section(MIRROR, defaultsOf(MIRROR), {
+export const mirrorSchema = section({
   rule: z
     .string()
     .min(1, "the name of a rewrite rule")
@@ -17,6 +15,7 @@ export const mirrorSchema = section(MIRROR, defaultsOf(MIRROR), {
     .string()
     .min(1, "the name of a target")
     .describe("The model name that copies are sent with: a target of a rewrite rule, perhaps with the weight 0."),
+  ...MIRROR,
 });
 
 /**

@@ -1,12 +1,19 @@
 import { z } from "../../core/contract/options.ts";
-import { LIMITS } from "../../core/settings/limits.ts";
-import { defaultsOf, onOff } from "../../core/settings/row.ts";
-import { EJECTION, FORWARDED_FOR, KEEP_ALIVE, RESPONSE_HEADERS, RETRIES, SHADOW_PERCENT } from "../../core/settings/tables.ts";
-import { DEFAULT_EJECTION, DEFAULT_LIMITS, DEFAULT_RETRIES, type KeepAliveSettings } from "../../core/settings.ts";
-import { pluginEntry } from "../plugins/schema.ts";
-import { orElse, section, setting, shapeOf, valuesOf } from "../schema/section.ts";
+import { onOff } from "../../core/settings/row.ts";
+import {
+  EJECTION,
+  FORWARDED_FOR,
+  KEEP_ALIVE,
+  LIMITS,
+  RESPONSE_HEADERS,
+  RETRIES,
+  SHADOW_PERCENT,
+} from "../../core/settings/tables.ts";
+import { DEFAULT_EJECTION } from "../../core/settings.ts";
+import { pluginEntry } from "../plugins/read.ts";
+import { orElse, orEmpty, section, setting } from "../schema/section.ts";
 import { instanceName, profileWeight, urlPath } from "../schema/values.ts";
-import { adminSchema, DEFAULT_ADMIN, DEFAULT_LISTEN, listenSchema } from "./addresses.ts";
+import { adminSchema, listenSchema } from "./addresses.ts";
 import { guardSchema } from "./guard-schema.ts";
 import { mirrorSchema } from "./mirrors.ts";
 import { poolSchema } from "./pool.ts";
@@ -40,30 +47,25 @@ const shadow = z.strictObject({
   percent: setting(SHADOW_PERCENT),
 });
 
-const ejection = section(EJECTION, defaultsOf(EJECTION)).transform((spec) => ({ isOn: true, ...spec }));
+const ejection = section(EJECTION).transform((spec) => ({ isOn: true, ...spec }));
 
-const keepAlive = z
-  .strictObject({
-    ...shapeOf(KEEP_ALIVE, defaultsOf(KEEP_ALIVE)),
-    paths: z
-      .array(urlPath.describe("A path that a parser serves, such as /v1/chat/completions."))
-      .min(1, "at least one path")
-      .describe("Paths whose event streams get them: a comment, or a ping on paths of the Anthropic API."),
-  })
-  .transform((spec) => valuesOf<KeepAliveSettings>(KEEP_ALIVE, spec));
+const keepAlive = section({
+  ...KEEP_ALIVE,
+  paths: z
+    .array(urlPath.describe("A path that a parser serves, such as /v1/chat/completions."))
+    .min(1, "at least one path")
+    .describe("Paths whose event streams get them: a comment, or a ping on paths of the Anthropic API."),
+});
 
 const routerSpec = z.strictObject({
-  listen: orElse(listenSchema.describe("Where clients connect. Default 127.0.0.1:8080."), {
-    address: DEFAULT_LISTEN,
-    cors: undefined,
-  }),
+  listen: orEmpty(listenSchema, "Where clients connect. Default 127.0.0.1:8080."),
   admin: orElse(
     z
       .union([z.literal(false), adminSchema])
       .describe("Where the status page and the metrics are. Default 127.0.0.1:9090; false turns it off."),
-    { ...DEFAULT_ADMIN, token: undefined },
+    adminSchema.parse({}),
   ),
-  pool: orElse(poolSchema.describe("The replicas that requests are routed to."), poolSchema.parse({})),
+  pool: orEmpty(poolSchema, "The replicas that requests are routed to."),
   plugins: z
     .array(pluginEntry)
     .describe("Plugin instances with their own parameters. What is left out gets a default.")
@@ -87,14 +89,14 @@ const routerSpec = z.strictObject({
       .describe("How endpoints leave the pool for what their responses are, and return. false turns it off."),
     DEFAULT_EJECTION,
   ),
-  retries: orElse(section(RETRIES, DEFAULT_RETRIES).describe("What may be tried again, and how often."), DEFAULT_RETRIES),
+  retries: orEmpty(section(RETRIES), "What may be tried again, and how often."),
   keepAlive: keepAlive.describe("What clients get while a replica is silent inside an event stream. Default nothing.").optional(),
   forwardedFor: setting(FORWARDED_FOR),
   guards: orElse(
     z.array(guardSchema).describe("Targets of rewrites that are stopped when they are worse than another target of their rule."),
     [],
   ),
-  limits: orElse(section(LIMITS, DEFAULT_LIMITS).describe("Bounds on time and size."), DEFAULT_LIMITS),
+  limits: orEmpty(section(LIMITS), "Bounds on time and size."),
   responseHeaders: setting(RESPONSE_HEADERS),
 });
 

@@ -1,7 +1,7 @@
 import type { Secret } from "../../core/contract/secret.ts";
 import { EJECTION, KEEP_ALIVE, MIRROR, PROBE } from "../../core/settings/tables.ts";
 import type { CorsSettings } from "../../core/settings.ts";
-import type { AdminAddress, GuardConfig, ListenAddress, RouterConfig, ShadowConfig } from "../config.ts";
+import type { AdminAddress, ListenAddress, RouterConfig, ShadowConfig } from "../config.ts";
 import type { LoadedConfig } from "../load.ts";
 import { CONFIGURED_ELSEWHERE } from "../plugins/defaults.ts";
 import { isOfShadow, writtenReferences } from "../plugins/shadow-instances.ts";
@@ -11,15 +11,9 @@ import { writtenOf } from "../schema/section.ts";
 
 /** A config as it runs, in the form of its documents, and where each value comes from. Plain data without secrets. */
 export interface EffectiveConfig {
-  readonly router: EffectiveRouter;
+  readonly router: { readonly apiVersion: string; readonly kind: "Router"; readonly spec: Readonly<Record<string, unknown>> };
   /** By path in the Router document, such as "spec.listen.port": file:line:column, "default", or where else it comes from. */
   readonly origins: Readonly<Record<string, string>>;
-}
-
-interface EffectiveRouter {
-  readonly apiVersion: "signalbox/v1";
-  readonly kind: "Router";
-  readonly spec: Readonly<Record<string, unknown>>;
 }
 
 /** Which addresses the command line sets instead of the files. */
@@ -33,27 +27,21 @@ export interface CommandLine {
 export function effectiveConfig(loaded: LoadedConfig, commandLine: CommandLine): EffectiveConfig {
   const { config } = loaded;
   const { profile, settings } = config;
-  const {
-    limits,
-    ejection: { isOn, ...ejection },
-    retries,
-    keepAlive,
-    forwardedFor,
-    hasRoutingHeaders,
-    mirrors,
-  } = settings;
+  const { limits, retries, keepAlive, forwardedFor, hasRoutingHeaders, mirrors } = settings;
+  const { isOn, ...ejection } = settings.ejection;
   // Annotations are printed with their rewrites.
-  const guards = config.guards.filter(({ isAnnotation }) => !isAnnotation);
+  const written = config.guards.filter(({ isAnnotation }) => !isAnnotation);
+  const guards = written.map(({ rule, target, against, worseBy, confidence, minRequests }) => {
+    return { rule, target, against, worseBy, confidence, minRequests };
+  });
   const plugins = config.plugins.filter(({ name, type }) => !CONFIGURED_ELSEWHERE.has(type) && !isOfShadow(name));
   const spec = {
     listen: { ...addressOf(config.listen), ...(settings.cors && { cors: corsOf(settings.cors) }) },
     admin: config.admin === undefined ? false : adminOf(config.admin),
     pool: poolOf(config),
-    plugins: plugins.map(({ name, type, from, parameters }) => ({
-      name,
-      ...(from === undefined ? { type } : { from }),
-      parameters: masked(parameters),
-    })),
+    plugins: plugins.map(({ name, type, from, parameters }) => {
+      return { name, ...(from === undefined ? { type } : { from }), parameters: masked(parameters) };
+    }),
     profiles: [missingGuards(profile, loaded.definitions).length === 0 ? profile : { ...profile, unguarded: true }],
     ...(config.shadow && { shadow: shadowOf(config.shadow, loaded) }),
     ...(mirrors.length > 0 && { mirrors: mirrors.map((mirror) => writtenOf(MIRROR, mirror)) }),
@@ -61,7 +49,7 @@ export function effectiveConfig(loaded: LoadedConfig, commandLine: CommandLine):
     retries,
     ...(keepAlive && { keepAlive: writtenOf(KEEP_ALIVE, keepAlive) }),
     forwardedFor,
-    ...(guards.length > 0 && { guards: guards.map(guardSpecOf) }),
+    ...(guards.length > 0 && { guards }),
     limits,
     responseHeaders: hasRoutingHeaders,
   };
@@ -95,10 +83,8 @@ function isWritten({ positionOf }: LoadedConfig, path: Path): boolean {
 function leavesOf(value: unknown, path: Path): readonly Path[] {
   if (typeof value !== "object" || value === null) return value === undefined ? [] : [path];
   if (Array.isArray(value) && value.every((item) => typeof item !== "object")) return [path];
-  const entries: readonly (readonly [string | number, unknown])[] = Array.isArray(value)
-    ? value.map((item, index) => [index, item] as const)
-    : Object.entries(value);
-  return entries.flatMap(([key, inner]) => leavesOf(inner, [...path, key]));
+  const entries: Iterable<readonly [string | number, unknown]> = Array.isArray(value) ? value.entries() : Object.entries(value);
+  return [...entries].flatMap(([key, inner]) => leavesOf(inner, [...path, key]));
 }
 
 function addressOf({ host, port, isPortShared }: ListenAddress) {
@@ -129,10 +115,6 @@ function poolOf({ pool, settings: { credentials, unlisted } }: RouterConfig) {
     probes: Object.fromEntries(Object.entries(pool.probes).map(([name, probe]) => [name, writtenOf(PROBE, probe)])),
     adapters: { unlisted },
   };
-}
-
-function guardSpecOf({ rule, target, against, worseBy, confidence, minRequests }: GuardConfig) {
-  return { rule, target, against, worseBy, confidence, minRequests };
 }
 
 const HIDDEN = "(hidden)";

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { didYouMean } from "../../config/read/did-you-mean.ts";
+import { didYouMean } from "../../config/read/problems.ts";
 import { builtIns } from "../../plugins/registry.ts";
 import { COMMANDS } from "./commands.ts";
 import { readInput } from "./frame/command.ts";

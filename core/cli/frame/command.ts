@@ -1,9 +1,9 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import { DEFAULT_ADMIN } from "../../../config/router/addresses.ts";
 import { durationMs } from "../../../config/schema/units.ts";
 import type { EndpointUrl } from "../../contract/endpoint.ts";
 import { parseEndpointUrl } from "../../contract/endpoint-url.ts";
 import type { Definition } from "../../contract/plugin.ts";
+import { DEFAULT_ADMIN } from "../../settings/tables.ts";
 import { numberArgument, switchError, UsageError } from "./usage.ts";
 
 /** One switch of a command, such as --json or --for TIME. */

@@ -1,6 +1,6 @@
 import type { RouterConfig } from "../../../config/config.ts";
-import { DEFAULT_ADMIN } from "../../../config/router/addresses.ts";
 import type { CommandLine } from "../../../config/show/effective.ts";
+import { DEFAULT_ADMIN } from "../../settings/tables.ts";
 import { type Input, numberOf } from "../frame/command.ts";
 
 export interface StartArguments extends CommandLine {

@@ -6,7 +6,7 @@ import type { Source } from "../../../../core/contract/source.ts";
 import { Prober, type ProberOptions } from "../../../../core/control/readiness/prober.ts";
 import type { ReplicaHealth } from "../../../../core/control/readiness/replica-health.ts";
 import type { ProbeTarget } from "../../../../core/control/readiness/replica-prober.ts";
-import { PROBE_DEFAULTS } from "../../../../core/settings.ts";
+import { PROBE_DEFAULTS } from "../../../../core/settings/tables.ts";
 import { LoadTable } from "../../../../core/state/load.ts";
 import { GetError, type GetFailure, type HttpGet } from "../../../../core/wire/http-get-result.ts";
 import { FakeClock } from "../../../support/fake-clock.ts";

@@ -9,7 +9,7 @@ import {
   type ReplicaHealth,
   reduce,
 } from "../../../../core/control/readiness/replica-health.ts";
-import { PROBE_DEFAULTS } from "../../../../core/settings.ts";
+import { PROBE_DEFAULTS } from "../../../../core/settings/tables.ts";
 
 const startup = (failure?: ProbeFailure): ProbeEvent => ({ type: "startup", failure });
 const readiness = (failure?: ProbeFailure): ProbeEvent => ({ type: "readiness", failure });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { jittered, roundPauseMs, startupWindowMs } from "../../../../core/control/readiness/schedule.ts";
-import { PROBE_DEFAULTS } from "../../../../core/settings.ts";
+import { PROBE_DEFAULTS } from "../../../../core/settings/tables.ts";
 
 const starting = { phase: "starting", isStarted: false, isServing: false, isAlive: true } as const;
 const overdue = { ...starting, phase: "not-ready" } as const;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
-import { editedText } from "../../../config/rewrites/file-text.ts";
 import { rewriteResources } from "../../../config/rewrites/resources.ts";
 import type { RewriteDocument } from "../../../config/rewrites/schema.ts";
+import { editedText } from "../../../config/rewrites/write-file.ts";
 
 const FILE = `# The router.
 apiVersion: signalbox/v1
