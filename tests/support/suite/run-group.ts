@@ -9,6 +9,7 @@ import { ROOT, type Runtime } from "./runtimes.ts";
 const LIMIT_MS = 10 * 60_000;
 /** After it, for the report of what failed before one file did not end. */
 const REPORT_MS = 10_000;
+const COMPILED = join(ROOT, "node_modules", ".cache", "signalbox-tests");
 
 export interface GroupResult {
   readonly runtime: string;
@@ -31,6 +32,8 @@ export async function runGroup(runtime: Runtime, files: readonly string[], isSam
   const { code, output } = await finished(runtime.command, [...runtime.arguments(reportFile), ...files], {
     ...process.env,
     SIGNALBOX_SAMPLE: isSample ? "1" : "0",
+    // Newer Nodes keep what they compile, also for the processes that tests start.
+    NODE_COMPILE_CACHE: COMPILED,
   });
   const passed = passedTests(output);
   const isGood = code === 0 && passed > 0;

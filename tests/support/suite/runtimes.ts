@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -36,9 +37,15 @@ export function runtimes(): Runtime[] {
 
 /** Without --test, which would begin a process for each file: that took longer than most files do. */
 function nodeRuntime(name: string, command: string): Runtime {
+  const loader = readsTypeScript(command) ? [] : ["--import", "tsx"];
   const reports = (reportFile: string) => [
     ...["--test-reporter", "spec", "--test-reporter-destination", "stdout"],
     ...["--test-reporter", FILE_TIMES, "--test-reporter-destination", reportFile],
   ];
-  return { name, command, arguments: (report) => ["--import", "tsx", ...reports(report), NODE_FILES] };
+  return { name, command, arguments: (report) => [...loader, ...reports(report), NODE_FILES] };
+}
+
+/** Whether this Node needs no help with TypeScript, as for people who start the program on it. */
+function readsTypeScript(command: string): boolean {
+  return execFileSync(command, ["-p", "Boolean(process.features.typescript)"], { encoding: "utf8" }).trim() === "true";
 }

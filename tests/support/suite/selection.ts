@@ -23,12 +23,15 @@ function core(name: string): string {
   return `tests/core/${name}`;
 }
 
+/** What runs in no runtime of the router's: a browser runs the page. That its files are served is tested in tests/core/admin/, everywhere. */
+export const ONCE: readonly string[] = ["tests/e2e/page.test.ts"];
+
 /** One of so many pure files runs on every runtime. */
 const SAMPLE_OF = 5;
 
 /** Of the files, those that every runtime runs: what depends on the runtime, and a sample of the others that only their names decide. */
 export function onEveryRuntime(files: readonly string[]): string[] {
-  return files.filter((file) => !isPure(file) || isInSample(file));
+  return files.filter((file) => !ONCE.includes(file) && (!isPure(file) || isInSample(file)));
 }
 
 export function isPure(file: string): boolean {
