@@ -53,7 +53,7 @@ describe("llhttp's requests in its strict modes", () => {
 
   for (const one of cases) {
     const bytes = withHosts(one);
-    it(`${one.name}: in memory, whole and split at every byte`, async () => {
+    it(`${one.name}: in memory, whole, cut in two and byte by byte`, async () => {
       const memory = new MemoryRouter(router);
       const whole = await memory.exchange([bytes]);
       const delivered = whole.requests.map(({ method, target, body }) => `${method} ${target} ${body.toString("latin1")}`);

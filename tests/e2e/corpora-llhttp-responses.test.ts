@@ -62,7 +62,7 @@ describe("llhttp's responses in its strict modes", () => {
     const expected = expectedOf(one);
     // A replica that stops in mid-answer and stays would be waited for.
     const ending = expected.isKept || expected.status === 502 ? undefined : "end";
-    it(`${one.name}: in memory, whole and split at every byte`, async () => {
+    it(`${one.name}: in memory, whole, cut in two and byte by byte`, async () => {
       const memory = new MemoryRouter(router);
       const seen = async (pieces: readonly Buffer[]) => {
         memory.answer = () => ({ pieces, ending });
