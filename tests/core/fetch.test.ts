@@ -4,14 +4,7 @@ import type { Log } from "../../core/contract/log.ts";
 import { z } from "../../core/contract/options.ts";
 import { defineScorer } from "../../core/contract/plugin.ts";
 import { ConfigError, createRouter } from "../../core/fetch.ts";
-import {
-  answerOk,
-  CHAT,
-  chatBody,
-  errorOf,
-  postRequest,
-  setUpFetch,
-} from "../support/fetch-router.ts";
+import { answerOk, CHAT, chatBody, errorOf, postRequest, setUpFetch } from "../support/fetch-router.ts";
 import { waitUntil } from "../support/router.ts";
 import { chunkOf, STREAM_HEAD } from "../support/scripted-replica.ts";
 

@@ -9,7 +9,7 @@ import { startTestRouter, type TestRouter } from "../support/router.ts";
 import { offsets } from "../support/sample.ts";
 import { jsonAnswer, type ScriptedReplica, startScriptedReplica } from "../support/scripted-replica.ts";
 import { answersIn } from "../support/whole-answer.ts";
-import { cut, singles, transcribe } from "../support/wire-transcript.ts";
+import { cut, messagesIn, singles } from "../support/wire-transcript.ts";
 
 /** What must come of a case. */
 interface Outcome {
@@ -113,14 +113,11 @@ function expectedOf(one: LlhttpCase, bytes: Buffer): Outcome {
 }
 
 function codecMessages(bytes: Buffer): Sent[] {
-  const { messages } = transcribe("request", [bytes]);
-  return messages
-    .filter(({ isComplete }) => isComplete)
-    .map(({ start, headers, body }) => {
-      const [method = "", url = "", version = ""] = start.split(" ");
-      const isClosed = headers.some(([name, value]) => name.toLowerCase() === "connection" && value.includes("close"));
-      return { method, url, body, connection: isClosed ? "close" : "", minor: Number(version.slice(2)) };
-    });
+  return messagesIn("request", bytes).map(({ start, headers, body }) => {
+    const [method = "", url = "", version = ""] = start.split(" ");
+    const isClosed = headers.some(([name, value]) => name.toLowerCase() === "connection" && value.includes("close"));
+    return { method, url, body, connection: isClosed ? "close" : "", minor: Number(version.slice(2)) };
+  });
 }
 
 /** Targets that are no path are refused, methods that can't be configured are not known. */

@@ -44,10 +44,9 @@ function isInSample(file: string): boolean {
 
 /** Those that take longest, slowest first; each begins early, by itself. */
 export const LONGEST: readonly string[] = [
-  ...["tests/e2e/operators.test.ts", "tests/e2e/page.test.ts", "tests/e2e/one-of-four.test.ts"],
-  ...["tests/core/cli/main.test.ts", "tests/e2e/log-output.test.ts"],
-  ...["tests/e2e/guarded-rollout.test.ts", "tests/e2e/aborts.test.ts", "tests/core/simulate/anchors.test.ts"],
-  ...["tests/e2e/explain.test.ts", "tests/e2e/corpora-blns.test.ts", "tests/core/cli/commands/simulate.test.ts"],
+  ...["tests/e2e/page.test.ts", "tests/e2e/log-output.test.ts", "tests/e2e/guarded-rollout.test.ts", "tests/e2e/aborts.test.ts"],
+  ...["tests/core/cli/main.test.ts", "tests/core/simulate/anchors.test.ts", "tests/e2e/one-of-four.test.ts"],
+  ...["tests/e2e/top.test.ts", "tests/e2e/traces.test.ts"],
 ];
 
 /** Together in one process, so that its start is paid once, yet the last process does not run long alone. */
