@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,9 +13,8 @@ import { readTraceFile } from "../../../../core/cli/simulate/trace-file.ts";
 import type { Fault } from "../../../../core/simulate/faults.ts";
 import type { Losses } from "../../../../core/simulate/losses.ts";
 import { Recorder } from "../../../../core/simulate/metrics.ts";
-import { onThisRuntime } from "../../../support/own-runtime.ts";
+import { run } from "../../../support/cli.ts";
 
-const root = join(import.meta.dirname ?? ".", "..", "..", "..", "..");
 const folder = mkdtempSync(join(tmpdir(), "signalbox-simulate-"));
 after(() => rmSync(folder, { recursive: true }));
 const inFolder = (name: string, content: string | Uint8Array) => {
@@ -34,23 +32,7 @@ const packed = inFolder("packed.jsonl.gz", gzipSync(TEXT));
 const argumentsOf = (argv: readonly string[]) =>
   simulateArguments(readInput(argv, { name: "simulate", switches: SIMULATE_SWITCHES }));
 
-/** Runs the program on the runtime that runs this test. */
-function simulate(...argv: string[]): Promise<{ code: number | null; out: string; err: string }> {
-  const { command, args } = onThisRuntime(join(root, "core", "cli", "main.ts"));
-  const child = spawn(command, [...args, "simulate", ...argv], {
-    cwd: root,
-    stdio: ["ignore", "pipe", "pipe"],
-    timeout: 30_000,
-  });
-  const output = { out: "", err: "" };
-  child.stdout.on("data", (chunk: Buffer) => {
-    output.out += chunk.toString();
-  });
-  child.stderr.on("data", (chunk: Buffer) => {
-    output.err += chunk.toString();
-  });
-  return new Promise((resolve) => child.on("close", (code) => resolve({ code, ...output })));
-}
+const simulate = (...argv: string[]) => run("simulate", ...argv);
 
 describe("signalbox simulate", () => {
   it("runs configs side by side, prints JSON, saves it and draws it", { timeout: 60_000 }, async () => {
