@@ -1,4 +1,4 @@
-import { closestName } from "../../core/contract/closest-name.ts";
+import { closestName } from "../../core/report/closest-name.ts";
 import { quoted } from "./problems.ts";
 
 /** A hint that names the candidate most similar to a mistyped word; "" when none is similar enough. */

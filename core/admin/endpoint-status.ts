@@ -1,4 +1,4 @@
-import { ejectionText, known } from "../contract/choice-report.ts";
+import { ejectionText, known } from "../report/choice-report.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { RouterView } from "../contract/router-view.ts";
 import type { OperatorIntent } from "../control/intents.ts";

@@ -96,14 +96,14 @@ export interface PrefixSettings {
   readonly countGenerated: boolean;
 }
 
-type Declared<Kind extends PluginKind, Options> = Omit<Definition<Kind, Options>, "kind">;
+/** Makes the functions that plugin files declare a type with; they only add its kind. */
+const declares =
+  <Kind extends PluginKind>(kind: Kind) =>
+  <Options>(plugin: Omit<Definition<Kind, Options>, "kind">): Definition<Kind, Options> => ({ kind, ...plugin });
 
-export const defineParser = <O>(plugin: Declared<"parser", O>): Definition<"parser", O> => ({ kind: "parser", ...plugin });
-export const defineRewriter = <O>(plugin: Declared<"rewriter", O>): Definition<"rewriter", O> => ({
-  kind: "rewriter",
-  ...plugin,
-});
-export const defineFilter = <O>(plugin: Declared<"filter", O>): Definition<"filter", O> => ({ kind: "filter", ...plugin });
+export const defineParser = declares("parser");
+export const defineRewriter = declares("rewriter");
+export const defineFilter = declares("filter");
 /**
  * @example
  * export default defineScorer({
@@ -115,18 +115,9 @@ export const defineFilter = <O>(plugin: Declared<"filter", O>): Definition<"filt
  *   }),
  * });
  */
-export const defineScorer = <O>(plugin: Declared<"scorer", O>): Definition<"scorer", O> => ({ kind: "scorer", ...plugin });
-export const definePicker = <O>(plugin: Declared<"picker", O>): Definition<"picker", O> => ({ kind: "picker", ...plugin });
-export const defineDiscovery = <O>(plugin: Declared<"discovery", O>): Definition<"discovery", O> => ({
-  kind: "discovery",
-  ...plugin,
-});
-export const defineSource = <O>(plugin: Declared<"source", O>): Definition<"source", O> => ({ kind: "source", ...plugin });
-export const defineDetector = <O>(plugin: Declared<"detector", O>): Definition<"detector", O> => ({
-  kind: "detector",
-  ...plugin,
-});
-export const defineObserver = <O>(plugin: Declared<"observer", O>): Definition<"observer", O> => ({
-  kind: "observer",
-  ...plugin,
-});
+export const defineScorer = declares("scorer");
+export const definePicker = declares("picker");
+export const defineDiscovery = declares("discovery");
+export const defineSource = declares("source");
+export const defineDetector = declares("detector");
+export const defineObserver = declares("observer");

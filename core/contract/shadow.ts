@@ -1,5 +1,3 @@
-import { known } from "./choice-report.ts";
-
 /** What the shadow profile would have done with one request: plain data. */
 export interface ShadowChoice {
   readonly profile: string;
@@ -33,13 +31,4 @@ export interface ShadowCounts {
   readonly faults: number;
   /** Requests that it did not decide because it takes too much time. */
   readonly skipped: number;
-}
-
-/** The shadow's choice as JSON: null where there is nothing to compare. */
-export interface ShadowReport extends Omit<ShadowChoice, "differenceMs"> {
-  readonly differenceMs: number | null;
-}
-
-export function shadowReport(choice: ShadowChoice | undefined): ShadowReport | null {
-  return choice === undefined ? null : { ...choice, differenceMs: known(choice.differenceMs) };
 }

@@ -13,8 +13,8 @@ import type { Definition, Output, PluginHost, PluginKind, PluginKinds, PrefixSet
 import type { Random } from "../contract/profile-plugin.ts";
 import type { Rewriter } from "../contract/rewriter.ts";
 import type { Source } from "../contract/source.ts";
-import { stackPlace } from "../contract/stack-place.ts";
 import { thrownText } from "../contract/thrown-text.ts";
+import { stackPlace } from "../report/stack-place.ts";
 import type { KeptState } from "./kept-state.ts";
 import { PluginError } from "./plugin-error.ts";
 

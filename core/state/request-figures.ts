@@ -1,7 +1,7 @@
-import { blameOf, verdictOf } from "../contract/blame.ts";
 import type { Clock } from "../contract/clock.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { Outcome } from "../contract/outcome.ts";
+import { blameOf, verdictOf } from "../report/blame.ts";
 import { type TrafficHistory, TrafficSeries } from "./traffic-series.ts";
 import { AT, type Figures, WindowFigures } from "./window-figures.ts";
 

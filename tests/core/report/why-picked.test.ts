@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Decision, Leg } from "../../../core/contract/decision.ts";
-import { whyPicked } from "../../../core/contract/why-picked.ts";
+import { whyPicked } from "../../../core/report/why-picked.ts";
 import { makeEndpoints } from "../../support/endpoints.ts";
 import { makeDecision } from "../../support/records.ts";
 
