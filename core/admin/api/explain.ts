@@ -3,7 +3,7 @@ import { z } from "../../contract/options.ts";
 import { guardNotes } from "../../features/rollouts/rollout-status.ts";
 import { dryRunReport } from "../../report/choice-report.ts";
 import { type DecisionReport, type DryRunReport, decisionReportSchema, dryRunReportSchema } from "../../report/report-schema.ts";
-import { factsSchema } from "../../state/facts-schema.ts";
+import { factsSchema } from "../../state/facts-document.ts";
 import { findPage } from "../pages.ts";
 import { viewOf } from "../router-view.ts";
 import type { ApiSite } from "../site.ts";

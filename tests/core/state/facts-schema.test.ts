@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
 import { factsOf } from "../../../core/state/facts.ts";
-import { FACTS_VERSION, type FactsDocument, writeFacts } from "../../../core/state/facts-document.ts";
-import { checkedFacts } from "../../../core/state/facts-schema.ts";
+import { checkedFacts, FACTS_VERSION, type FactsDocument, writeFacts } from "../../../core/state/facts-document.ts";
 import { makeEndpoint, makeLoad } from "../../support/endpoints.ts";
 
 const ejection = { reason: "5 resets in a row", sinceMs: 1, untilMs: 2 };

@@ -8,7 +8,7 @@ import {
   decisionReportSchema,
   dryRunReportSchema,
 } from "../../../../core/report/report-schema.ts";
-import { checkedFacts } from "../../../../core/state/facts-schema.ts";
+import { checkedFacts } from "../../../../core/state/facts-document.ts";
 import { askFor, startTestAdmin } from "../../../support/admin.ts";
 import { exchange, postBytes, readAnswer } from "../../../support/raw-client.ts";
 import { startTestRouter, type TestRouter } from "../../../support/router.ts";
