@@ -1,4 +1,4 @@
-import type { Endpoint, Intent, Phase, StillTakes } from "../contract/endpoint.ts";
+import type { Endpoint, Intent } from "../contract/endpoint.ts";
 import { type EjectionStanding, NOTHING } from "../features/ejection/ejector-row.ts";
 import type { HealthPhase } from "./readiness/replica-health.ts";
 
@@ -11,15 +11,7 @@ export interface Standing extends EjectionStanding {
   readonly isInGrace: boolean;
 }
 
-export interface Availability {
-  readonly phase: Phase;
-  /** Whether it may get new requests. */
-  readonly isAvailable: boolean;
-  /** Which new requests it gets although it is not available. */
-  readonly stillTakes: StillTakes;
-  /** The part of an equal share of the traffic that it should get, in (0, 1]. */
-  readonly share: number;
-}
+export type Availability = Pick<Endpoint, "phase" | "isAvailable" | "stillTakes" | "share">;
 
 /**
  * Decides whether an endpoint may be used; nothing else decides this. The phase names the first reason in this order: health,

@@ -2,15 +2,13 @@ import type { PluginEntry, ProfileConfig } from "../../config/config.ts";
 import type { LoadedConfig } from "../../config/load.ts";
 import { secretAt } from "../../config/read/secret.ts";
 import type { ActiveConfig, Named, Profile, WeightedScorer } from "../active-config.ts";
-import type { Clock } from "../contract/clock.ts";
 import type { Detector } from "../contract/detector.ts";
 import type { Discovery } from "../contract/discovery.ts";
 import type { Log } from "../contract/log.ts";
 import { nameSet } from "../contract/name-set.ts";
 import type { Observer } from "../contract/observer.ts";
 import type { Parser } from "../contract/parser.ts";
-import type { Definition, Output, PluginHost, PluginKind, PluginKinds, PrefixSettings } from "../contract/plugin.ts";
-import type { Random } from "../contract/profile-plugin.ts";
+import type { Definition, PluginHost, PluginKind, PluginKinds, PrefixSettings } from "../contract/plugin.ts";
 import type { Rewriter } from "../contract/rewriter.ts";
 import type { Source } from "../contract/source.ts";
 import { thrownText } from "../contract/thrown-text.ts";
@@ -19,12 +17,7 @@ import type { KeptState } from "./kept-state.ts";
 import { PluginError } from "./plugin-error.ts";
 
 /** What the process that runs the plugins gives them. */
-export interface HostServices {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly output: Output;
-}
+export type HostServices = Pick<PluginHost, "clock" | "random" | "log" | "output">;
 
 /** Live plugins made from one config. A set is built, published, and disposed when no request needs it any more. */
 export interface PluginSet {

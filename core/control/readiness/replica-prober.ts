@@ -1,5 +1,5 @@
 import type { Clock } from "../../contract/clock.ts";
-import type { EndpointUrl } from "../../contract/endpoint.ts";
+import type { Endpoint } from "../../contract/endpoint.ts";
 import type { Log } from "../../contract/log.ts";
 import type { Random } from "../../contract/profile-plugin.ts";
 import type { Source } from "../../contract/source.ts";
@@ -18,8 +18,6 @@ export interface ProberHost {
   readonly random: Random;
   readonly get: HttpGet;
   readonly load: LoadTable;
-  /** Headers for requests to the endpoint of this name, such as a key. */
-  readonly headersFor?: (name: string) => Readonly<Record<string, string>> | undefined;
   readonly log?: Pick<Log, "warn">;
   /** Capacity of the replica's KV cache in tokens; undefined when it is not known any more. */
   readonly capacityKnown?: (slot: number, tokens: number | undefined) => void;
@@ -31,11 +29,7 @@ export interface ProbePlan {
   readonly groups: readonly SourceGroup[];
 }
 
-export interface ProbeTarget {
-  readonly name: string;
-  readonly slot: number;
-  readonly url: EndpointUrl;
-}
+export type ProbeTarget = Pick<Endpoint, "name" | "slot" | "url">;
 
 /** When a replica was and will be probed for startup or readiness, on the router's clock; NaN for what was not, or is not planned. */
 export interface CheckTimes {
@@ -224,9 +218,7 @@ export class ReplicaProber {
 
   async #fetch({ path }: Pick<ProbeSpec, "path">, timeoutMs: number, maxBytes = PROBE_BODY_BYTES): Promise<Fetched> {
     try {
-      const { name, url } = this.target;
-      const headers = this.#host.headersFor?.(name);
-      const { status, body } = await this.#host.get(url, path, timeoutMs, maxBytes, this.#stopping.signal, headers);
+      const { status, body } = await this.#host.get(this.target, path, timeoutMs, maxBytes, this.#stopping.signal);
       return { failure: status === 200 ? undefined : `status ${status}`, body };
     } catch (thrown) {
       return { failure: thrown instanceof GetError ? thrown.reason : "invalid", body: "" };
