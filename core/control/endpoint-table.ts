@@ -3,7 +3,7 @@ import { parseEndpointUrl } from "../contract/endpoint-url.ts";
 import type { Log } from "../contract/log.ts";
 import { nameSet } from "../contract/name-set.ts";
 import type { LoadTable } from "../state/load.ts";
-import { type Standing, shownStanding } from "./availability.ts";
+import { availability, type Standing } from "./availability.ts";
 import { NEW_REPLICA, type ReplicaHealth } from "./readiness/replica-health.ts";
 
 /** What the table reads of a replica's health. */
@@ -90,7 +90,7 @@ export class EndpointTable {
   }
 
   #standing(name: string, { phase }: KnownHealth) {
-    return shownStanding(phase, this.#options.standingOf(name));
+    return availability({ health: phase, ...this.#options.standingOf(name) });
   }
 
   #rowOf(spec: EndpointSpec, listed: ReadonlyMap<string, Row>): Row | undefined {

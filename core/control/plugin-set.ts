@@ -214,18 +214,11 @@ function hasMethod<Method extends keyof AnyMethods>(method: Method) {
 /** All plugins share one prefix index, so their settings must agree. Throws an Error where they do not. */
 function mergePrefixSettings(requests: readonly Partial<PrefixSettings>[]): PrefixSettings | undefined {
   if (requests.length === 0) return undefined;
-  return {
-    blockBytes: agreed("blockBytes", requests),
-    maxBytes: agreed("maxBytes", requests),
-    countGenerated: agreed("countGenerated", requests),
+  const agreed = <Key extends keyof PrefixSettings>(key: Key): PrefixSettings[Key] => {
+    const [value = PREFIX_DEFAULTS[key], ...others] = new Set(requests.flatMap((request) => request[key] ?? []));
+    if (others.length === 0) return value;
+    const asked = [value, ...others].join(", ");
+    throw new Error(`Two plugins ask for different ${key} (${asked}): they share one prefix index, so give it only once`);
   };
-}
-
-function agreed<Key extends keyof PrefixSettings>(key: Key, requests: readonly Partial<PrefixSettings>[]): PrefixSettings[Key] {
-  const values = new Set(requests.map((request) => request[key]).filter((value) => value !== undefined));
-  if (values.size > 1)
-    throw new Error(
-      `Two plugins ask for different ${key} (${[...values].join(", ")}): they share one prefix index, so give it only once`,
-    );
-  return [...values][0] ?? PREFIX_DEFAULTS[key];
+  return { blockBytes: agreed("blockBytes"), maxBytes: agreed("maxBytes"), countGenerated: agreed("countGenerated") };
 }
