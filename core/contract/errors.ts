@@ -40,7 +40,12 @@ export type ErrorCode = keyof typeof ERRORS;
 /** Marks our errors across copies of this module, because a plugin may be loaded with its own copy. */
 const BRAND = Symbol.for("signalbox.RouterError");
 
-/** An error that the client may see. The message is one sentence that names the fix and never quotes the request. */
+/**
+ * An error that the client may see. The message is one sentence that names the fix and never quotes the request.
+ *
+ * @example
+ * refuse: () => new RouterError("no_ready_endpoint", "No replica of this tier is ready; ask for another tier.")
+ */
 export class RouterError extends Error {
   readonly [BRAND] = true;
   readonly code: ErrorCode;

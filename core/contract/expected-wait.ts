@@ -40,7 +40,13 @@ export function firstTokenAfterMs(
   return tokens / load.prefillRate(slot) + decodeMs * load.inFlight(slot) + adapterWaitMs(request, endpoint, load);
 }
 
-/** The same for what the endpoint's cache is believed not to hold. */
+/**
+ * The same for what the endpoint's cache is believed not to hold.
+ *
+ * @example
+ * score: (request, candidates, load) =>
+ *   candidates.map((endpoint) => 1 / (1 + ownFirstTokenMs(request, endpoint, load)))
+ */
 export function ownFirstTokenMs(request: InferenceRequest, endpoint: Endpoint, load: LoadView): number {
   return firstTokenMs(request, endpoint, load, uncachedTokens(request, endpoint.slot));
 }

@@ -3,6 +3,9 @@ import type { HistogramView } from "./histogram.ts";
 /**
  * What became of one mirror's copy of a request: plain data. The copy may go on when its request has ended; then what is known of it
  * grows in here until `ending` is set.
+ *
+ * @example
+ * const copies = outcome.mirrors?.filter(({ skipped }) => skipped === "") ?? [];
  */
 export interface MirrorRecord {
   readonly rule: string;

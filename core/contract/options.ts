@@ -1,7 +1,12 @@
 /** The only import of the schema library: plugin options and config documents are declared with `z`. */
 export { z } from "zod";
 
-/** Any Standard Schema (https://standardschema.dev) may declare a plugin's options. */
+/**
+ * Any Standard Schema (https://standardschema.dev) may declare a plugin's options.
+ *
+ * @example
+ * const options = z.strictObject({ size: z.int().min(1).default(100) });
+ */
 export interface OptionSchema<Options> {
   readonly "~standard": {
     readonly version: 1;

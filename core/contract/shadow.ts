@@ -1,4 +1,9 @@
-/** What the shadow profile would have done with one request: plain data. */
+/**
+ * What the shadow profile would have done with one request: plain data.
+ *
+ * @example
+ * const addedMs = outcome.shadow?.isSame === false ? outcome.shadow.differenceMs : 0;
+ */
 export interface ShadowChoice {
   readonly profile: string;
   /** The endpoint that it would have tried first; "" if it would have refused the request. */
