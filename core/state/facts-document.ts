@@ -4,7 +4,6 @@ import { nameSet } from "../contract/name-set.ts";
 import { z } from "../contract/options.ts";
 import { type Facts, factsOf } from "./facts.ts";
 import { MAX_SLOTS } from "./load.ts";
-import type { SavedState } from "./saved-state.ts";
 
 /** Grows with each change of the shape. */
 export const FACTS_VERSION = 3;
@@ -63,6 +62,7 @@ const endpoint = z.looseObject({
   unlisted: z.record(z.string(), z.object({ standing: z.enum(["loading", "served", "refused"]), leftMs: z.number() })),
 });
 
+/** The state that a plugin keeps, written as JSON with the container that it is in. */
 const keptState = z
   .object({ type: z.string(), name: z.string(), version: z.int(), as: z.enum(["map", "set", "json"]), value: z.unknown() })
   .refine(fits, { error: "the value does not fit its container" });
@@ -91,6 +91,7 @@ export const factsSchema = z.object({
 });
 
 export type FactsDocument = z.infer<typeof factsSchema>;
+export type SavedState = FactsDocument["kept"][number];
 type EndpointDocument = FactsDocument["endpoints"][number];
 type NumberName = keyof EndpointDocument["load"];
 
@@ -202,7 +203,7 @@ export function checkedFacts(value: unknown): FactsDocument {
 const areDistinct = (values: readonly unknown[]) => new Set(values).size === values.length;
 
 /** Whether the value can be put into its container. */
-function fits({ as, value }: Pick<SavedState, "as"> & { readonly value?: unknown }): boolean {
+function fits({ as, value }: { readonly as: "map" | "set" | "json"; readonly value: unknown }): boolean {
   if (as === "json") return true;
   return Array.isArray(value) && (as === "set" || value.every((entry) => Array.isArray(entry)));
 }
