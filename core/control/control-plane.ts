@@ -35,6 +35,9 @@ export interface EndpointTimes {
 
 /** Makes facts from discovery, probes and traffic, and publishes them when they change. */
 export class ControlPlane {
+  readonly ejections: Ejections;
+  /** What operators want of the endpoints. */
+  readonly intents: Intents;
   readonly #watch: PoolWatch;
   readonly #prober: Prober;
   #plugins: ControlPlan["plugins"];
@@ -49,6 +52,8 @@ export class ControlPlane {
       detectors: plugins.detectors,
       probeFailure: (endpoint) => this.probeFailure(endpoint),
     });
+    this.ejections = this.#watch.ejections;
+    this.intents = this.#watch.intents;
     this.#prober = new Prober({
       ...services,
       load,
@@ -60,18 +65,9 @@ export class ControlPlane {
     });
   }
 
-  get ejections(): Ejections {
-    return this.#watch.ejections;
-  }
-
   /** Told of every exchange with an endpoint. */
   get traffic(): Traffic {
     return this.ejections.traffic;
-  }
-
-  /** What operators want of the endpoints. */
-  get intents(): Intents {
-    return this.#watch.intents;
   }
 
   /** Starts discovery and probing. Throws when a discovery can't start. */

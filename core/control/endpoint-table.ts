@@ -29,17 +29,13 @@ interface Row {
 
 /** The control plane's list of endpoints: those that discovery lists, with the health that the prober found. */
 export class EndpointTable {
+  /** In the order of discovery; a new array after every change. */
+  endpoints: readonly Endpoint[] = [];
   readonly #options: EndpointTableOptions;
   #rows: ReadonlyMap<string, Row> = new Map();
-  #endpoints: readonly Endpoint[] = [];
 
   constructor(options: EndpointTableOptions) {
     this.#options = options;
-  }
-
-  /** In the order of discovery; a new array after every change. */
-  get endpoints(): readonly Endpoint[] {
-    return this.#endpoints;
   }
 
   /** Takes the whole list from discovery. An entry that can't be used is logged and left out; the others are kept. */
@@ -133,9 +129,9 @@ export class EndpointTable {
   #replace(rows: ReadonlyMap<string, Row>): void {
     this.#rows = rows;
     const endpoints = [...rows.values()].map((row) => row.endpoint);
-    const isSame = endpoints.length === this.#endpoints.length && endpoints.every((each, i) => each === this.#endpoints[i]);
+    const isSame = endpoints.length === this.endpoints.length && endpoints.every((each, i) => each === this.endpoints[i]);
     if (isSame) return;
-    this.#endpoints = endpoints;
+    this.endpoints = endpoints;
     this.#options.changed(endpoints);
   }
 }

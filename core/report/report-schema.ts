@@ -1,6 +1,6 @@
 import { MIRROR_ENDINGS, MIRROR_SKIPS } from "../contract/mirror.ts";
 import { z } from "../contract/options.ts";
-import { ATTEMPT_FAILURES } from "../contract/outcome.ts";
+import { ATTEMPT_FAILURES, type AttemptFailure } from "../contract/outcome.ts";
 
 // The shape of reports for programs: what --json prints and the admin API sends. A key is never removed or given another meaning;
 // keys may be added. null is unknown.
@@ -59,7 +59,9 @@ const choice = {
 
 const attempt = z.object({
   endpoint: z.string(),
-  result: z.union([z.int(), z.literal(ATTEMPT_FAILURES)]).describe("The HTTP status, or why there was none."),
+  result: z
+    .union([z.int(), z.literal(Object.keys(ATTEMPT_FAILURES) as AttemptFailure[])])
+    .describe("The HTTP status, or why there was none."),
   startedMs: z.number().describe("Since the request's head was complete, like endedMs."),
   endedMs: z.number(),
 });

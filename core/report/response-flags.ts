@@ -1,5 +1,5 @@
 import { ERRORS, type ErrorCode } from "../contract/errors.ts";
-import type { Attempt, AttemptFailure, Outcome } from "../contract/outcome.ts";
+import { ATTEMPT_FAILURES, type Attempt, type Outcome } from "../contract/outcome.ts";
 
 /** Why a response is not what a client hoped for, in short codes. Envoy's, where it has one for the same thing; ours are EJ, SD, IE. */
 export const RESPONSE_FLAGS = {
@@ -23,20 +23,6 @@ export const RESPONSE_FLAGS = {
 
 export type ResponseFlag = keyof typeof RESPONSE_FLAGS;
 
-const OF_FAILURE: Readonly<Record<AttemptFailure, ResponseFlag>> = {
-  "connect-failed": "UF",
-  "connect-timeout": "UF",
-  stale: "UC",
-  reset: "UC",
-  gone: "UC",
-  timeout: "UT",
-  wedged: "EJ",
-  invalid: "UPE",
-  aborted: "DC",
-  saturated: "UO",
-  removed: "UH",
-};
-
 /** The flags of a request that has ended; none if nothing is to be said. */
 export function flagsOf({ error, ending, attempts, status }: Pick<Outcome, "error" | "ending" | "attempts" | "status">) {
   const flags: ResponseFlag[] = [];
@@ -56,7 +42,7 @@ function flagOfError(code: string, attempts: readonly Attempt[]): ResponseFlag {
 /** The try that failed; later ones may not have been sent. */
 function flagOfLast(attempts: readonly Attempt[]): ResponseFlag {
   for (const { result } of [...attempts].reverse()) {
-    if (typeof result === "string" && result !== "saturated" && result !== "removed") return OF_FAILURE[result];
+    if (typeof result === "string" && result !== "saturated" && result !== "removed") return ATTEMPT_FAILURES[result];
   }
   return "UF";
 }

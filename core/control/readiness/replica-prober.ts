@@ -52,6 +52,8 @@ interface Fetched {
 /** Probes one replica and reads its sources. Each of its loops has at most one request under way. */
 export class ReplicaProber {
   readonly target: ProbeTarget;
+  /** What the probes have found. */
+  health: ReplicaHealth = NEW_REPLICA;
   readonly #host: ProberHost;
   readonly #changed: (health: ReplicaHealth) => void;
   #plan: ProbePlan;
@@ -62,7 +64,6 @@ export class ReplicaProber {
   readonly #sources = new Map<string, SourceReader>();
   readonly #stopping = new AbortController();
   readonly #startedAtMs: number;
-  #health: ReplicaHealth;
   /** When the last startup or readiness probe ended; NaN before the first. */
   #checkedAtMs = Number.NaN;
   /** Rounds in a row that did not bring the replica into service. */
@@ -75,7 +76,6 @@ export class ReplicaProber {
     this.#host = host;
     this.#changed = changed;
     this.#plan = plan;
-    this.#health = NEW_REPLICA;
     this.#startedAtMs = host.clock.now();
     this.#facts = new SourceFacts(host.load, target.slot, (tokens) => host.capacityKnown?.(target.slot, tokens));
     this.#rounds = new Loop(host.clock, () => this.#round());
@@ -84,17 +84,13 @@ export class ReplicaProber {
     this.#rounds.next(0);
   }
 
-  get health(): ReplicaHealth {
-    return this.#health;
-  }
-
   get checks(): CheckTimes {
     return { lastMs: this.#checkedAtMs, nextMs: this.#rounds.nextAtMs };
   }
 
   /** A routed request could not connect: the replica is out of service until a probe succeeds. */
   connectFailed(): void {
-    if (!isInService(this.#health)) return;
+    if (!isInService(this.health)) return;
     this.#misses = 0;
     this.#rounds.next(this.#jittered(BACKOFF_START_MS));
     this.#apply([{ type: "connect-failed" }]);
@@ -108,13 +104,13 @@ export class ReplicaProber {
     this.#followPaths();
     if (plan.probes === probes) return;
     this.#rounds.next(0);
-    if (isInService(this.#health)) this.#liveness.next(this.#jittered(plan.probes.liveness.periodMs));
+    if (isInService(this.health)) this.#liveness.next(this.#jittered(plan.probes.liveness.periodMs));
   }
 
   /** A response contradicts the model list: it is read at once, or a second after the last time. */
   checkModels(): void {
     const nowMs = this.#host.clock.now();
-    if (!isInService(this.#health) || this.#checkAtMs > nowMs) return;
+    if (!isInService(this.health) || this.#checkAtMs > nowMs) return;
     this.#checkAtMs = Math.max(nowMs, this.#checkAtMs + CHECK_PAUSE_MS);
     const pauseMs = this.#checkAtMs - nowMs;
     const probeGroup = this.#groupOf(this.#plan.probes.readiness.path);
@@ -132,7 +128,7 @@ export class ReplicaProber {
   async #round(): Promise<number> {
     const { probes } = this.#plan;
     const { startup, readiness } = probes;
-    const wasStarted = this.#health.isStarted;
+    const wasStarted = this.health.isStarted;
     const spec = wasStarted ? readiness : startup;
     const isReadinessPath = spec.path === readiness.path;
     const fetched = await this.#fetch(spec, spec.timeoutMs);
@@ -141,18 +137,18 @@ export class ReplicaProber {
     if (this.#stopping.signal.aborted || probes !== this.#plan.probes) return 0;
     const failure = isReadinessPath ? this.#readProbeBody(fetched) : fetched.failure;
     const events: ProbeEvent[] = [];
-    if (failure === undefined && !isInService(this.#health)) events.push(await this.#veto());
+    if (failure === undefined && !isInService(this.health)) events.push(await this.#veto());
     if (!wasStarted) events.push({ type: "startup", failure }, ...this.#overdue());
     if (isReadinessPath) events.push(...this.#modelsEvents(), { type: "readiness", failure });
     this.#apply(events);
-    this.#misses = isInService(this.#health) ? 0 : this.#misses + 1;
-    if (!wasStarted && this.#health.isStarted && !isReadinessPath) return 0;
-    return roundPauseMs(this.#health, this.#misses, this.#plan.probes, this.#host.random());
+    this.#misses = isInService(this.health) ? 0 : this.#misses + 1;
+    if (!wasStarted && this.health.isStarted && !isReadinessPath) return 0;
+    return roundPauseMs(this.health, this.#misses, this.#plan.probes, this.#host.random());
   }
 
   async #veto(): Promise<ProbeEvent> {
     const { liveness } = this.#plan.probes;
-    const timeoutMs = this.#health.isAlive ? Math.min(liveness.timeoutMs, VETO_TIMEOUT_MS) : liveness.timeoutMs;
+    const timeoutMs = this.health.isAlive ? Math.min(liveness.timeoutMs, VETO_TIMEOUT_MS) : liveness.timeoutMs;
     const { failure } = await this.#fetch(liveness, timeoutMs);
     return { type: "liveness", failure };
   }
@@ -188,7 +184,7 @@ export class ReplicaProber {
       if (this.#sources.has(path)) continue;
       const reader = this.#readerOf(path);
       this.#sources.set(path, reader);
-      if (isInService(this.#health)) reader.start();
+      if (isInService(this.health)) reader.start();
     }
   }
 
@@ -227,12 +223,12 @@ export class ReplicaProber {
 
   #apply(events: readonly ProbeEvent[]): void {
     if (this.#stopping.signal.aborted) return;
-    const before = this.#health;
-    this.#health = events.reduce((health, event) => reduce(health, event, this.#plan.probes), before);
-    if (this.#health === before) return;
-    if (isInService(this.#health) && !isInService(before)) this.#entered();
-    if (!isInService(this.#health) && isInService(before)) this.#left();
-    this.#changed(this.#health);
+    const before = this.health;
+    this.health = events.reduce((health, event) => reduce(health, event, this.#plan.probes), before);
+    if (this.health === before) return;
+    if (isInService(this.health) && !isInService(before)) this.#entered();
+    if (!isInService(this.health) && isInService(before)) this.#left();
+    this.#changed(this.health);
   }
 
   /** The replica has come into service. */
