@@ -21,7 +21,7 @@ export function parseEndpointUrl(text: string): EndpointUrl {
     throw new Error("An endpoint URL ends with its path: leave out the query (?) and the fragment (#).");
   const port = url.port === "" ? defaultPort : Number(url.port);
   if (port === 0) throw new Error("Port 0 can't be connected to: write the port the replica listens on.");
-  const basePath = basePathOf(url.pathname);
+  const basePath = url.pathname.replace(/\/+$/, "").replace(/\/+v1$/, "");
   return {
     href: `${url.protocol}//${url.host}${basePath}`,
     // Connections are opened to an IPv6 address without its brackets.
@@ -44,11 +44,6 @@ function parse(text: string): URL {
   } catch {
     throw new Error("This is not a URL: write scheme, host and port, like http://gpu1:8000 or http://[::1]:8000.");
   }
-}
-
-function basePathOf(pathname: string): string {
-  const bare = pathname.replace(/\/+$/, "");
-  return bare.replace(/\/+v1$/, "");
 }
 
 /** The default name of an endpoint, made from its address; for example "gpu1-8000" for http://gpu1:8000. */

@@ -9,7 +9,6 @@ import { nameSet } from "../contract/name-set.ts";
 import type { Observer } from "../contract/observer.ts";
 import type { Parser } from "../contract/parser.ts";
 import type { Definition, PluginHost, PluginKind, PluginKinds, PrefixSettings } from "../contract/plugin.ts";
-import type { Rewriter } from "../contract/rewriter.ts";
 import type { Source } from "../contract/source.ts";
 import { thrownText } from "../contract/thrown-text.ts";
 import { stackPlace } from "../report/stack-place.ts";
@@ -46,22 +45,17 @@ const CONTROL_KINDS: ReadonlySet<PluginKind> = new Set(["discovery", "source", "
 
 /** Instances with one end: their signal is aborted, then they are disposed. */
 class Lifetime {
-  readonly signal: AbortSignal;
+  readonly instances: Instance[] = [];
   readonly #stopping = new AbortController();
-  readonly #instances: Instance[] = [];
 
-  constructor() {
-    this.signal = this.#stopping.signal;
-  }
-
-  add(instance: Instance): void {
-    this.#instances.push(instance);
+  get signal(): AbortSignal {
+    return this.#stopping.signal;
   }
 
   end(log: Log): void {
     if (this.signal.aborted) return;
     this.#stopping.abort();
-    for (const instance of this.#instances.reverse()) disposeOne(instance, log);
+    for (const instance of this.instances.reverse()) disposeOne(instance, log);
   }
 }
 
@@ -112,20 +106,21 @@ function assemble(
       usePrefixIndex: (settings) => prefixRequests.push(settings),
     };
     const instance = { kind: definition.kind, name, type, file, plugin: create(definition, entry, host) };
-    lifetime.add(instance);
+    lifetime.instances.push(instance);
     instances.push(instance);
   }
   // An instance's kind determines its contract, but the compiler can't follow that through the list.
   const ofKind = <Kind extends PluginKind>(kind: Kind) =>
     instances.filter((instance) => instance.kind === kind) as unknown as Named<PluginKinds[Kind]>[];
   const rewriters = ofKind("rewriter");
+  const mappings = rewriters.flatMap(({ plugin }) => plugin.mappings ?? []);
   const observers = ofKind("observer");
   return {
     active: {
       pool: config.pool.name,
       routes: routesOf(ofKind("parser")),
       rewriters,
-      targets: nameSet(targetsOf(rewriters)),
+      targets: nameSet(mappings.flatMap(({ targets }) => targets.map(({ name }) => name))),
       profile: { ...buildProfile(config.profile, ofKind), clientModels: rewriters.flatMap(({ plugin }) => plugin.clientModels) },
       shadow: config.shadow && { profile: buildProfile(config.shadow, ofKind), percent: config.shadow.percent },
       observers,
@@ -164,11 +159,6 @@ function tracerOf(observers: readonly Named<Observer>[]): ActiveConfig["tracer"]
   );
   if (second === undefined) return tracer;
   throw new Error(`Two plugins trace requests ("${tracer?.name}" and "${second.name}"): list only one of them`);
-}
-
-function targetsOf(rewriters: readonly Named<Rewriter>[]): readonly string[] {
-  const mappings = rewriters.flatMap(({ plugin }) => plugin.mappings ?? []);
-  return mappings.flatMap(({ targets }) => targets.map(({ name }) => name));
 }
 
 function routesOf(parsers: readonly Named<Parser>[]): ActiveConfig["routes"] {

@@ -143,7 +143,7 @@ export class ReplicaProber {
     this.#apply(events);
     this.#misses = isInService(this.health) ? 0 : this.#misses + 1;
     if (!wasStarted && this.health.isStarted && !isReadinessPath) return 0;
-    return roundPauseMs(this.health, this.#misses, this.#plan.probes, this.#host.random());
+    return this.#jittered(roundPauseMs(this.health, this.#misses, this.#plan.probes));
   }
 
   async #veto(): Promise<ProbeEvent> {

@@ -104,21 +104,6 @@ test("what is not known is null", () => {
 
 describe("why", () => {
   const cases: readonly [name: string, ended: EndedRequest, why: string][] = [
-    ["the best", ended({}), "e1 was best: it scored 1.000, e0 0.500."],
-    ["one of the best", ended({ totals: [1, 1, 0] }), "e1 was drawn at random from 2 with the same best score (1.000)."],
-    [
-      "not the best",
-      ended({ order: [e0, e1, e2], picker: "mine", pickerType: "mine" }),
-      "e0 was the choice of the picker mine: it scored 0.500, e1 1.000.",
-    ],
-    ["the only one left", ended({ candidates: [e1], order: [e1], totals: [1] }), "e1 was the only candidate of 3."],
-    ["the only one at all", ended({ endpoints: [e1], candidates: [e1], order: [e1] }), "e1 was the only candidate."],
-    [
-      "on trial",
-      ended({ candidates: [{ ...e1, isOnTrial: true }, e0], order: [{ ...e1, isOnTrial: true }, e0], totals: [0, 1] }),
-      "e1 is on trial: this request decides whether it returns.",
-    ],
-    ["no opinions", ended({ scores: [], totals: [0, 0, 0] }), "e1 was drawn at random from 3; no scorer had an opinion."],
     [
       "after a retry",
       ended(
