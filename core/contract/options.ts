@@ -1,5 +1,10 @@
+import { z } from "zod";
+
 /** The only import of the schema library: plugin options and config documents are declared with `z`. */
-export { z } from "zod";
+export { z };
+
+/** A list whose type is read-only. */
+export const listOf = <Item>(item: z.ZodType<Item>): z.ZodType<readonly Item[]> => z.array(item);
 
 /**
  * Any Standard Schema (https://standardschema.dev) may declare a plugin's options.

@@ -30,8 +30,9 @@ const MOST_MODELS = 8;
 const MOST_CHARS = 200;
 
 /**
- * Follows the pool, and logs each change of a replica in one line: its phase, its ejection, what an operator wants of it, and that it joins or leaves the
- * pool. Nothing else logs these. Also logs once that all replicas are ready, and again only after new ones have joined.
+ * Follows the pool, and logs each change of a replica in one line: its phase, its ejection, what an operator wants of it, and that it
+ * joins or leaves the pool. Nothing else logs these. Also logs once that all replicas are ready, and again only after new ones have
+ * joined.
  */
 export class ReplicaLog {
   readonly #options: ReplicaLogOptions;

@@ -54,7 +54,7 @@ export function errorClassOf(outcome: Ended): ErrorClass | undefined {
   return CAUSES[causeOf(outcome)][1];
 }
 
-/** Tries that were not sent, that the client ended, or whose kept connection was closed meanwhile: they say nothing against the endpoint. */
+/** They say nothing against the endpoint: not sent, ended by the client, or its kept connection was closed meanwhile. */
 const BLAMELESS: ReadonlySet<Attempt["result"]> = new Set(["aborted", "removed", "saturated", "stale"] as const);
 
 export function verdictOf(result: Attempt["result"]): TryVerdict {

@@ -1,11 +1,10 @@
 import { MIRROR_ENDINGS, MIRROR_SKIPS } from "../contract/mirror.ts";
-import { z } from "../contract/options.ts";
+import { listOf, z } from "../contract/options.ts";
 import { ATTEMPT_FAILURES, type AttemptFailure } from "../contract/outcome.ts";
 
 // The shape of reports for programs: what --json prints and the admin API sends. A key is never removed or given another meaning;
 // keys may be added. null is unknown.
 
-const listOf = <Item>(item: z.ZodType<Item>): z.ZodType<readonly Item[]> => z.array(item);
 const count = z.number().min(0);
 const names = listOf(z.string());
 

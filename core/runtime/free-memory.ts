@@ -7,8 +7,8 @@ interface Transferable extends ArrayBuffer {
 const LEAST_BYTES = 512;
 
 /**
- * Gives a large buffer's memory back in this turn of the event loop; every view of it is empty at once. Left to the garbage collector, it would stay
- * until much more memory is asked for. Where buffers have no `transfer`, a message to a closed port takes the memory with it.
+ * Gives a large buffer's memory back in this turn of the event loop; every view of it is empty at once. Left to the garbage collector,
+ * it would stay until much more memory is asked for. Where buffers have no `transfer`, a message to a closed port takes the memory with it.
  */
 export function freeBytes(bytes: Uint8Array): void {
   const buffer = bytes.buffer as Transferable;

@@ -1,18 +1,17 @@
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { AdapterFacts, LoadView } from "../contract/load-view.ts";
 import { nameSet } from "../contract/name-set.ts";
-import { z } from "../contract/options.ts";
+import { listOf, z } from "../contract/options.ts";
 import { type Facts, factsOf } from "./facts.ts";
 import { MAX_SLOTS } from "./load.ts";
 
 /** Grows with each change of the shape. */
 export const FACTS_VERSION = 3;
 
-const listOf = <Item>(item: z.ZodType<Item>): z.ZodType<readonly Item[]> => z.array(item);
 const names = listOf(z.string());
 const unknown = z.number().nullable();
 
-const load = z.object({
+const loadNumbers = z.object({
   inFlight: unknown,
   prefillTokens: unknown,
   remainingPrefill: unknown,
@@ -52,7 +51,9 @@ const endpoint = z.looseObject({
   models: names,
   isPaused: z.boolean(),
   isRateKnown: z.boolean(),
-  load: load.describe("null: unknown. Prompt lengths in tokens, prefillRate in tokens per millisecond, kvUsage in [0, 1]."),
+  load: loadNumbers.describe(
+    "null: unknown. Prompt lengths in tokens, prefillRate in tokens per millisecond, kvUsage in [0, 1].",
+  ),
   adapters: z
     .object({
       names: names.nullable(),
@@ -95,7 +96,7 @@ export type SavedState = FactsDocument["kept"][number];
 type EndpointDocument = FactsDocument["endpoints"][number];
 type NumberName = keyof EndpointDocument["load"];
 
-const NUMBERS = Object.keys(load.shape) as readonly NumberName[];
+const NUMBERS = Object.keys(loadNumbers.shape) as readonly NumberName[];
 
 interface FactsExtras extends Pick<FactsDocument, "savedAt" | "tokenFactors" | "partTokens" | "kept" | "lost"> {
   /** The names that replicas may load: for a decision about another name, what its refusals taught is lost. */
@@ -123,13 +124,13 @@ export function readFacts({ endpoints, nowMs, adapterLoadMs }: Pick<FactsDocumen
   const unlisted = new Map(endpoints.map((document) => [document.slot, new Map(Object.entries(document.unlisted))]));
   // JSON has no NaN: null stands for an unknown number.
   const read = (name: NumberName) => (slot: number) => bySlot.get(slot)?.load[name] ?? Number.NaN;
-  const numbers = Object.fromEntries(NUMBERS.map((name) => [name, read(name)])) as Pick<LoadView, NumberName>;
+  const readNumbers = Object.fromEntries(NUMBERS.map((name) => [name, read(name)])) as Pick<LoadView, NumberName>;
   return {
     facts,
     load: {
       nowMs,
       adapterLoadMs,
-      ...numbers,
+      ...readNumbers,
       isRateKnown: (slot) => bySlot.get(slot)?.isRateKnown ?? false,
       isPaused: (slot) => bySlot.get(slot)?.isPaused ?? false,
       adapters: (slot) => adapters.get(slot),
