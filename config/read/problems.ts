@@ -1,4 +1,4 @@
-import { closestName } from "../../core/contract/closest-name.ts";
+import { closestName } from "../../core/report/closest-name.ts";
 
 /** A place in a config file. Line and column start at 1; 0 means the whole file. */
 export interface Position {

@@ -1,6 +1,5 @@
 import type { EndpointSpec } from "../../core/contract/endpoint.ts";
-import { endpointName } from "../../core/contract/endpoint-name.ts";
-import { parseEndpointUrl } from "../../core/contract/endpoint-url.ts";
+import { endpointName, parseEndpointUrl } from "../../core/contract/endpoint-url.ts";
 import { z } from "../../core/contract/options.ts";
 import type { Secret } from "../../core/contract/secret.ts";
 import { thrownMessage } from "../../core/contract/thrown-text.ts";

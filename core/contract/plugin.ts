@@ -80,7 +80,7 @@ export interface PluginHost {
 }
 
 /** The program's standard output. */
-export interface Output {
+interface Output {
   /** Writes one line. */
   print(line: string): void;
   /** True when the output is a terminal, so that people read it. */

@@ -1,4 +1,9 @@
-/** What is known of the targets of rewrite rules; a rule's figures begin anew with other targets. Read when it is shown. */
+/**
+ * What is known of the targets of rewrite rules; a rule's figures begin anew with other targets. Read when it is shown.
+ *
+ * @example
+ * const errorRate = view.features.rollouts.figuresOf("food/0", "food-v2")?.errorRate?.value ?? 0;
+ */
 export interface RolloutView {
   /** Undefined for a target that is in no rule. */
   figuresOf(rule: string, target: string): TargetFigures | undefined;

@@ -6,7 +6,18 @@ import type { TargetMapping } from "./rewriter.ts";
 import type { RolloutView } from "./rollout.ts";
 import type { ShadowCounts } from "./shadow.ts";
 
-/** The running router, for an observer's page, by part: read when the page is requested, never while a request is routed. */
+/**
+ * The running router, for an observer's page, by part: read when the page is requested, never while a request is routed.
+ *
+ * @example
+ * pages: [
+ *   {
+ *     path: "/in-flight",
+ *     contentType: "text/plain",
+ *     render: ({ pool }) => pool.endpoints.map(({ name, slot }) => `${name} ${pool.load.inFlight(slot)}`).join("\n"),
+ *   },
+ * ]
+ */
 export interface RouterView {
   readonly clock: Pick<Clock, "now" | "wall">;
   readonly config: ConfigView;

@@ -1,6 +1,9 @@
-import { known } from "./choice-report.ts";
-
-/** What the shadow profile would have done with one request: plain data. */
+/**
+ * What the shadow profile would have done with one request: plain data.
+ *
+ * @example
+ * const addedMs = outcome.shadow?.isSame === false ? outcome.shadow.differenceMs : 0;
+ */
 export interface ShadowChoice {
   readonly profile: string;
   /** The endpoint that it would have tried first; "" if it would have refused the request. */
@@ -33,13 +36,4 @@ export interface ShadowCounts {
   readonly faults: number;
   /** Requests that it did not decide because it takes too much time. */
   readonly skipped: number;
-}
-
-/** The shadow's choice as JSON: null where there is nothing to compare. */
-export interface ShadowReport extends Omit<ShadowChoice, "differenceMs"> {
-  readonly differenceMs: number | null;
-}
-
-export function shadowReport(choice: ShadowChoice | undefined): ShadowReport | null {
-  return choice === undefined ? null : { ...choice, differenceMs: known(choice.differenceMs) };
 }

@@ -3,7 +3,6 @@ import { type EjectionOptions, Ejections } from "../features/ejection/ejections.
 import { type Facts, factsOf } from "../state/facts.ts";
 import { EndpointTable } from "./endpoint-table.ts";
 import { Intents } from "./intents.ts";
-import { PhaseTimes } from "./phase-times.ts";
 import type { HostServices } from "./plugin-set.ts";
 import { ReplicaLog } from "./replica-log.ts";
 
@@ -23,8 +22,7 @@ export class PoolWatch {
   /** What operators want of the endpoints. */
   readonly intents: Intents;
   readonly ejections: Ejections;
-  readonly #phaseTimes = new PhaseTimes();
-  readonly #replicaLog: ReplicaLog;
+  readonly replicaLog: ReplicaLog;
   /** Who or what ended an intent, while that is followed. */
   #intentCause = "";
   #stopExamining: () => void = () => {};
@@ -36,9 +34,8 @@ export class PoolWatch {
       this.table.restand(name);
       this.#intentCause = "";
     });
-    this.#replicaLog = new ReplicaLog({
+    this.replicaLog = new ReplicaLog({
       log: services.log,
-      phaseSinceMs: (name) => this.#phaseTimes.sinceMs(name),
       intentOf: (name) => this.intents.of(name),
       probeFailure: options.probeFailure,
     });
@@ -53,7 +50,6 @@ export class PoolWatch {
       changed: (endpoints) => {
         const nowMs = services.clock.now();
         this.#tell(endpoints, nowMs);
-        this.#phaseTimes.follow(endpoints, nowMs);
         this.ejections.follow(endpoints, nowMs);
         // Following them may have changed them again, and published that already.
         publish(factsOf(this.table.endpoints));
@@ -68,11 +64,6 @@ export class PoolWatch {
     this.#stopExamining = this.ejections.start();
   }
 
-  /** Since when the endpoint has been in its phase, on the router's clock; NaN if it is not listed. */
-  phaseSinceMs({ name }: Endpoint): number {
-    return this.#phaseTimes.sinceMs(name);
-  }
-
   stop(): void {
     this.#stopExamining();
     this.intents.close();
@@ -81,7 +72,7 @@ export class PoolWatch {
   /** First of all who follow, since the others may change the list. An embedder's log may throw: the pool goes on without it. */
   #tell(endpoints: readonly Endpoint[], nowMs: number): void {
     try {
-      this.#replicaLog.follow(endpoints, nowMs, this.#intentCause);
+      this.replicaLog.follow(endpoints, nowMs, this.#intentCause);
     } catch {
       // There is nowhere to report it.
     }

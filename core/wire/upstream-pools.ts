@@ -27,7 +27,7 @@ export class UpstreamPools {
   of(endpoint: Endpoint): UpstreamPool {
     const known = this.#pools.get(endpoint.slot);
     if (known !== undefined && (known.url === endpoint.url || known.url.href === endpoint.url.href)) return known;
-    if (known !== undefined) this.#retire(known);
+    if (known !== undefined) this.#retire(endpoint.slot, known);
     const pool = new UpstreamPool(endpoint.url, this.#limits, this.#deadlines);
     this.#pools.set(endpoint.slot, pool);
     return pool;
@@ -35,23 +35,12 @@ export class UpstreamPools {
 
   /** Notes which replicas are gone, so that silence ends their responses sooner, and retires the pools of removed endpoints. */
   follow(endpoints: readonly Endpoint[]): void {
-    const listed = new Set<number>();
-    for (const endpoint of endpoints) {
-      listed.add(endpoint.slot);
-      const pool = this.#pools.get(endpoint.slot);
-      if (pool === undefined) continue;
-      if (pool.url.href !== endpoint.url.href) {
-        // What is under way at the old address says nothing of the new one.
-        this.#retire(pool);
-        this.#pools.delete(endpoint.slot);
-        continue;
-      }
-      pool.goneSinceMs = goneSince(pool.goneSinceMs, endpoint, this.#deadlines.nowMs);
-    }
+    const listed = new Map(endpoints.map((endpoint) => [endpoint.slot, endpoint]));
     for (const [slot, pool] of this.#pools) {
-      if (listed.has(slot)) continue;
-      this.#retire(pool);
-      this.#pools.delete(slot);
+      const endpoint = listed.get(slot);
+      // What is under way at an old address says nothing of the new one.
+      if (endpoint?.url.href !== pool.url.href) this.#retire(slot, pool);
+      else pool.goneSinceMs = goneSince(pool.goneSinceMs, endpoint, this.#deadlines.nowMs);
     }
     for (const pool of this.#retired) if (pool.size === 0) this.#retired.delete(pool);
   }
@@ -87,7 +76,8 @@ export class UpstreamPools {
     this.#deadlines.close();
   }
 
-  #retire(pool: UpstreamPool): void {
+  #retire(slot: number, pool: UpstreamPool): void {
+    this.#pools.delete(slot);
     pool.closeIdle();
     this.#retired.add(pool);
   }

@@ -1,6 +1,6 @@
 import type { Resolver } from "node:dns/promises";
 import { isIPv6 } from "node:net";
-import { endpointName } from "../../core/contract/endpoint-name.ts";
+import { endpointName } from "../../core/contract/endpoint-url.ts";
 import { thrownCode } from "../../core/contract/thrown-text.ts";
 
 /** A server as name servers know it. */

@@ -2,7 +2,7 @@ import { readFileSync, type Stats, statSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { EndpointSpec } from "../../core/contract/endpoint.ts";
-import { endpointName } from "../../core/contract/endpoint-name.ts";
+import { endpointName } from "../../core/contract/endpoint-url.ts";
 import { z } from "../../core/contract/options.ts";
 import { defineDiscovery } from "../../core/contract/plugin.ts";
 import { thrownMessage } from "../../core/contract/thrown-text.ts";

@@ -1,9 +1,9 @@
 import type { Endpoint } from "../../core/contract/endpoint.ts";
 import { RouterError } from "../../core/contract/errors.ts";
 import type { LoadView } from "../../core/contract/load-view.ts";
-import { modelNotFound } from "../../core/contract/model-names.ts";
 import { defineFilter } from "../../core/contract/plugin.ts";
 import type { InferenceRequest } from "../../core/contract/request.ts";
+import { modelNotFound } from "../../core/report/model-names.ts";
 
 /** What a request in flight adds to the wait of the next one, in milliseconds. */
 const DECODE_MS = 8;

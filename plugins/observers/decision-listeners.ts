@@ -1,5 +1,5 @@
-import { type EndedRequest, reportOf } from "../../core/contract/decision-report.ts";
 import type { SendEvent } from "../../core/contract/observer.ts";
+import { type EndedRequest, reportOf } from "../../core/report/decision-report.ts";
 import type { DecisionFilter } from "./decision-filter.ts";
 
 interface Listener {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { AdminServer } from "../../core/admin/server.ts";
-import type { DecisionReport } from "../../core/contract/decision-report.ts";
 import type { SendEvent } from "../../core/contract/observer.ts";
 import { z } from "../../core/contract/options.ts";
 import { defineObserver } from "../../core/contract/plugin.ts";
+import type { DecisionReport } from "../../core/report/report-schema.ts";
 import { askFor, startTestAdmin } from "../support/admin.ts";
 import { readEventSource, type SourceEvent } from "../support/event-source.ts";
 import { exchange, openClient, postBytes, type RawClient } from "../support/raw-client.ts";

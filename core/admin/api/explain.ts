@@ -1,10 +1,9 @@
-import type { DecisionReport } from "../../contract/decision-report.ts";
-import { type DryRunReport, dryRunReport } from "../../contract/dry-run-report.ts";
 import { RouterError } from "../../contract/errors.ts";
 import { z } from "../../contract/options.ts";
-import { decisionReportSchema, dryRunReportSchema } from "../../contract/report-schema.ts";
 import { guardNotes } from "../../features/rollouts/rollout-status.ts";
-import { factsSchema } from "../../state/facts-schema.ts";
+import { dryRunReport } from "../../report/choice-report.ts";
+import { type DecisionReport, type DryRunReport, decisionReportSchema, dryRunReportSchema } from "../../report/report-schema.ts";
+import { factsSchema } from "../../state/facts-document.ts";
 import { findPage } from "../pages.ts";
 import { viewOf } from "../router-view.ts";
 import type { ApiSite } from "../site.ts";

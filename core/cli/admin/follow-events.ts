@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import type { EndpointUrl } from "../../contract/endpoint.ts";
+import { httpStream } from "../../wire/http-get.ts";
 import { GetError } from "../../wire/http-get-result.ts";
-import { httpStream } from "../../wire/http-stream.ts";
 import { CommandError } from "../frame/usage.ts";
 import { refusalOf, unreachable } from "./ask-admin.ts";
 import { eventReader } from "./event-reader.ts";

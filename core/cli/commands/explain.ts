@@ -1,6 +1,5 @@
-import type { DecisionReport } from "../../contract/decision-report.ts";
-import type { DryRunReport } from "../../contract/dry-run-report.ts";
 import type { Definition } from "../../contract/plugin.ts";
+import type { DecisionReport, DryRunReport } from "../../report/report-schema.ts";
 import { apiPath, askAdmin, askAdminWith } from "../admin/ask-admin.ts";
 import { decisionText, dryRunText } from "../explain/decision-text.ts";
 import { type BodyQuestion, readQuestion } from "../explain/explain-question.ts";

@@ -1,9 +1,9 @@
 import type { EndpointStatus, IntentStatus } from "../../admin/api/endpoint-schema.ts";
 import type { RewriteStatus } from "../../admin/rewrite-status.ts";
 import type { Status } from "../../admin/status.ts";
-import { percent, whole } from "../../contract/number-text.ts";
 import { mirrorLines } from "../../features/mirror/mirror-text.ts";
 import { shadowLines } from "../../features/shadow/shadow-text.ts";
+import { percent, whole } from "../../report/number-text.ts";
 import { askAdmin } from "../admin/ask-admin.ts";
 import { type Input, noWords } from "../frame/command.ts";
 import { type Alignment, table } from "../show/table.ts";

@@ -1,7 +1,7 @@
 import { isatty } from "node:tty";
 import { durationMs } from "../../../config/schema/units.ts";
 import { systemClock } from "../../contract/clock.ts";
-import type { DecisionReport } from "../../contract/decision-report.ts";
+import type { DecisionReport } from "../../report/report-schema.ts";
 import { openOutput } from "../../runtime/standard-output.ts";
 import { apiPath, printableJson } from "../admin/ask-admin.ts";
 import { followEvents } from "../admin/follow-events.ts";

@@ -1,5 +1,5 @@
-import type { DecisionReport } from "../../contract/decision-report.ts";
-import { milliseconds } from "../../contract/number-text.ts";
+import { milliseconds } from "../../report/number-text.ts";
+import type { DecisionReport } from "../../report/report-schema.ts";
 
 /** One decision on one line: when it ended, status, duration, time to the first byte, model, where it went, and its id. */
 export function decisionLine(report: DecisionReport): string {

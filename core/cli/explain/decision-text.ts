@@ -1,9 +1,7 @@
-import type { CandidateReport, ChoiceReport } from "../../contract/choice-report.ts";
-import type { DecisionReport } from "../../contract/decision-report.ts";
-import type { DryRunReport } from "../../contract/dry-run-report.ts";
-import { whole } from "../../contract/number-text.ts";
 import { mirrorText } from "../../features/mirror/mirror-text.ts";
 import { shadowText } from "../../features/shadow/shadow-text.ts";
+import { whole } from "../../report/number-text.ts";
+import type { CandidateReport, ChoiceReport, DecisionReport, DryRunReport } from "../../report/report-schema.ts";
 import { type Alignment, table } from "../show/table.ts";
 
 /** More rows would hide those that matter. */

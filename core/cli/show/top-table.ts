@@ -1,6 +1,6 @@
 import type { EndpointStatus } from "../../admin/api/endpoint-schema.ts";
 import type { Status } from "../../admin/status.ts";
-import { milliseconds, whole } from "../../contract/number-text.ts";
+import { milliseconds, whole } from "../../report/number-text.ts";
 import { poolLine } from "../commands/status.ts";
 import { type Alignment, table } from "./table.ts";
 import type { Size } from "./watch.ts";

@@ -1,4 +1,5 @@
-import type { MirrorReport, MirrorSkip } from "../../contract/mirror.ts";
+import type { MirrorSkip } from "../../contract/mirror.ts";
+import type { MirrorReport } from "../../report/report-schema.ts";
 import type { MirrorStatus } from "./mirror-status.ts";
 
 const SKIPPED: Readonly<Record<MirrorSkip, string>> = {

@@ -1,5 +1,5 @@
-import { percent, whole } from "../../contract/number-text.ts";
 import type { Distribution, Estimate, GuardState, TargetFigures } from "../../contract/rollout.ts";
+import { percent, whole } from "../../report/number-text.ts";
 
 /** What became of a target's requests, in one line; "" before the first. */
 export function figuresText(figures: TargetFigures | null): string {

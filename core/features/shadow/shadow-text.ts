@@ -1,5 +1,5 @@
-import { whole } from "../../contract/number-text.ts";
-import type { ShadowReport } from "../../contract/shadow.ts";
+import { whole } from "../../report/number-text.ts";
+import type { ShadowReport } from "../../report/report-schema.ts";
 import type { ShadowStatus } from "./shadow-status.ts";
 
 /** What the shadow profile would have done with a request, for people. */

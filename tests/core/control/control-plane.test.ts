@@ -49,7 +49,7 @@ function setUp(discoveries: readonly string[] = ["static"]) {
     cutWaiting() {},
     services: { clock, random: seededRandom(1), log: silentLog, output: { print() {}, isTerminal: false } },
     load,
-    async get({ hostname }, path) {
+    async get({ url: { hostname } }, path) {
       asked.push(hostname);
       const page = pages.get(hostname);
       if (page === undefined) throw new GetError("refused", "Nobody listens");

@@ -12,7 +12,7 @@ export const PURE: readonly string[] = [
   ...["schema/", "show/"].map(config),
   ...["tests/config/endpoint-picker/", "tests/examples/policies.test.ts", "tests/examples/policy-scores.test.ts"],
   ...["cli/commands/simulate", "cli/explain/", "cli/show/", "contract/", "control/", "decide/", "engine/"].map(core),
-  ...["pool/", "request/", "simulate/", "state/"].map(core),
+  ...["pool/", "report/", "request/", "simulate/", "state/"].map(core),
 ];
 
 function config(name: string): string {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { modelNotFound } from "../../../core/contract/model-names.ts";
+import { modelNotFound } from "../../../core/report/model-names.ts";
 
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `m${String(index).padStart(2, "0")}`);
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { freeBytes } from "../../../core/runtime/free-bytes.ts";
+import { freeBytes } from "../../../core/runtime/free-memory.ts";
 
 const MIB = 2 ** 20;
 

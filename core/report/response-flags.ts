@@ -1,5 +1,5 @@
-import type { ErrorCode } from "./errors.ts";
-import type { Attempt, AttemptFailure, Outcome } from "./outcome.ts";
+import { ERRORS, type ErrorCode } from "../contract/errors.ts";
+import { ATTEMPT_FAILURES, type Attempt, type Outcome } from "../contract/outcome.ts";
 
 /** Why a response is not what a client hoped for, in short codes. Envoy's, where it has one for the same thing; ours are EJ, SD, IE. */
 export const RESPONSE_FLAGS = {
@@ -23,51 +23,6 @@ export const RESPONSE_FLAGS = {
 
 export type ResponseFlag = keyof typeof RESPONSE_FLAGS;
 
-/** "last" stands for the flag of the last try. */
-const OF_ERROR: Readonly<Record<ErrorCode, ResponseFlag | "last">> = {
-  bad_request: "DPE",
-  invalid_json: "DPE",
-  missing_model: "DPE",
-  invalid_value: "DPE",
-  origin_not_allowed: "DPE",
-  body_too_large: "DPE",
-  unsupported_media_type: "DPE",
-  expectation_failed: "DPE",
-  head_too_large: "DPE",
-  not_implemented: "DPE",
-  version_not_supported: "DPE",
-  request_timeout: "DT",
-  model_not_found: "NR",
-  unknown_path: "NR",
-  method_not_allowed: "NR",
-  client_saturated: "RL",
-  saturated: "UO",
-  overloaded: "OM",
-  no_ready_endpoint: "UH",
-  target_unavailable: "UH",
-  upstream_unreachable: "last",
-  upstream_reset: "last",
-  upstream_invalid: "last",
-  upstream_timeout: "last",
-  shutting_down: "SD",
-  plugin_fault: "IE",
-  internal_error: "IE",
-};
-
-const OF_FAILURE: Readonly<Record<AttemptFailure, ResponseFlag>> = {
-  "connect-failed": "UF",
-  "connect-timeout": "UF",
-  stale: "UC",
-  reset: "UC",
-  gone: "UC",
-  timeout: "UT",
-  wedged: "EJ",
-  invalid: "UPE",
-  aborted: "DC",
-  saturated: "UO",
-  removed: "UH",
-};
-
 /** The flags of a request that has ended; none if nothing is to be said. */
 export function flagsOf({ error, ending, attempts, status }: Pick<Outcome, "error" | "ending" | "attempts" | "status">) {
   const flags: ResponseFlag[] = [];
@@ -80,14 +35,14 @@ export function flagsOf({ error, ending, attempts, status }: Pick<Outcome, "erro
 
 /** A plugin may refuse with a code of its own making. */
 function flagOfError(code: string, attempts: readonly Attempt[]): ResponseFlag {
-  const flag = Object.hasOwn(OF_ERROR, code) ? OF_ERROR[code as ErrorCode] : "IE";
-  return flag === "last" ? flagOfLast(attempts) : flag;
+  const flag = Object.hasOwn(ERRORS, code) ? ERRORS[code as ErrorCode][3] : "IE";
+  return flag === "of the last try" ? flagOfLast(attempts) : flag;
 }
 
 /** The try that failed; later ones may not have been sent. */
 function flagOfLast(attempts: readonly Attempt[]): ResponseFlag {
   for (const { result } of [...attempts].reverse()) {
-    if (typeof result === "string" && result !== "saturated" && result !== "removed") return OF_FAILURE[result];
+    if (typeof result === "string" && result !== "saturated" && result !== "removed") return ATTEMPT_FAILURES[result];
   }
   return "UF";
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
-import { type EndedRequest, reportOf } from "../../../core/contract/decision-report.ts";
+import { type EndedRequest, reportOf } from "../../../core/report/decision-report.ts";
 import { makeEndpoint, makeEndpoints } from "../../support/endpoints.ts";
 import { makeAttempt, makeDecision, makeOutcome } from "../../support/records.ts";
 
@@ -94,13 +94,16 @@ test("a decision as plain JSON", () => {
   });
 });
 
-test("no first byte is null", () => assert.equal(reportOf(ended({}, { firstByteMs: Number.NaN })).firstByteMs, null));
+test("what is not known is null", () => {
+  const shadow = { profile: "candidate", endpoint: "e0", refusal: "", isSame: false, differenceMs: Number.NaN };
+  const copy = { rule: "r", target: "v2", skipped: "", endpoint: "e0", status: 0, responseBytes: 0, ending: "" } as const;
+  const mirrors = [{ ...copy, firstByteMs: Number.NaN }];
+  const report = reportOf(ended({}, { firstByteMs: Number.NaN, shadow, mirrors }));
+  assert.deepEqual([report.firstByteMs, report.shadow?.differenceMs, report.mirrors[0]?.firstByteMs], [null, null, null]);
+});
 
 describe("why", () => {
   const cases: readonly [name: string, ended: EndedRequest, why: string][] = [
-    ["the best", ended({}), "e1 was best: it scored 1.000, e0 0.500."],
-    ["no opinions", ended({ scores: [], totals: [0, 0, 0] }), "e1 was drawn at random from 3; no scorer had an opinion."],
-    ["the only one at all", ended({ endpoints: [e1], candidates: [e1], order: [e1] }), "e1 was the only candidate."],
     [
       "after a retry",
       ended(

@@ -1,18 +1,14 @@
-import type { CandidateReport, ChoiceReport } from "./choice-report.ts";
-import type { DecisionReport } from "./decision-report.ts";
-import type { DryRunReport } from "./dry-run-report.ts";
-import type { MirrorReport } from "./mirror.ts";
-import { z } from "./options.ts";
-import type { Attempt, AttemptFailure } from "./outcome.ts";
-import type { ShadowReport } from "./shadow.ts";
+import { MIRROR_ENDINGS, MIRROR_SKIPS } from "../contract/mirror.ts";
+import { listOf, z } from "../contract/options.ts";
+import { ATTEMPT_FAILURES, type AttemptFailure } from "../contract/outcome.ts";
 
 // The shape of reports for programs: what --json prints and the admin API sends. A key is never removed or given another meaning;
-// keys may be added.
+// keys may be added. null is unknown.
 
 const count = z.number().min(0);
-const names = z.array(z.string());
+const names = listOf(z.string());
 
-const candidate: z.ZodType<CandidateReport> = z.object({
+const candidate = z.object({
   endpoint: z.string(),
   cachedTokens: count.nullable().describe("Tokens of this prompt that were believed cached there; null if unknown."),
   uncachedTokens: count.nullable().describe("Tokens of this prompt that it would have to process; null if unknown."),
@@ -21,11 +17,18 @@ const candidate: z.ZodType<CandidateReport> = z.object({
     .describe("Tokens of other prompts that were sent there and were still to be processed; null beyond the first 16."),
   firstTokenMs: count.nullable().describe("Expected time to the first token, in milliseconds; null before any was measured."),
   total: z.number().describe("sum(weight x confidence x score) / sum(weight x confidence); higher is better."),
-  scores: z.array(z.number().nullable()).describe("One for each scorer, in [0, 1]; null = no opinion."),
-  confidences: z.array(z.number()).describe("One for each scorer: its weight was multiplied by it."),
+  scores: listOf(z.number().nullable()).describe("One for each scorer, in [0, 1]; null = no opinion."),
+  confidences: listOf(z.number()).describe("One for each scorer: its weight was multiplied by it."),
 });
 
-const target = z.object({ name: z.string(), weight: z.number() });
+const refusal = z.object({ code: z.string(), message: z.string() });
+const weighted = z.object({ name: z.string(), weight: z.number() });
+
+const dropped = z.object({
+  filter: z.string(),
+  endpoints: names,
+  reasons: z.record(z.string(), z.string()).describe("By endpoint, for people."),
+});
 
 const choice = {
   api: z.string().describe('Type of the parser that serves the path, such as "chat-completions".'),
@@ -39,79 +42,41 @@ const choice = {
     .object({
       by: z.enum(["share", "header"]).describe("share: by the weights, in turn; header: by the value of a header."),
       header: z.string().describe('Its name; "" for share.'),
-      targets: z.array(target).describe("Those that took part."),
+      targets: listOf(weighted).describe("Those that took part."),
     })
     .nullable()
     .describe("How the rule drew the target; null if no rule did."),
   why: z.string().describe("The reason in a few sentences, for people: its words may change."),
   poolSize: count,
-  dropped: z.array(
-    z.object({
-      filter: z.string(),
-      endpoints: names,
-      reasons: z.record(z.string(), z.string()).describe("By endpoint, for people."),
-    }),
-  ),
+  dropped: listOf(dropped),
   picker: z.string().describe("Its name in the config."),
-  scorers: z.array(z.object({ name: z.string(), weight: z.number() })).describe("Those that had an opinion."),
-  candidates: z.array(candidate).describe("In the order in which they would be tried."),
-  refusal: z.object({ code: z.string(), message: z.string() }).nullable().describe("Null unless no endpoint may serve it."),
-  faults: z.array(z.object({ plugin: z.string(), message: z.string() })).describe("Plugins that broke their contract."),
-} satisfies { readonly [Key in keyof ChoiceReport]: z.ZodType<ChoiceReport[Key]> };
+  scorers: listOf(weighted).describe("Those that had an opinion."),
+  candidates: listOf(candidate).describe("In the order in which they would be tried."),
+  refusal: refusal.nullable().describe("Null unless no endpoint may serve it."),
+  faults: listOf(z.object({ plugin: z.string(), message: z.string() })).describe("Plugins that broke their contract."),
+};
 
-const failure: z.ZodType<AttemptFailure> = z.literal([
-  "connect-failed",
-  "connect-timeout",
-  "stale",
-  "reset",
-  "timeout",
-  "gone",
-  "wedged",
-  "invalid",
-  "aborted",
-  "saturated",
-  "removed",
-]);
-
-const attempt: z.ZodType<Attempt> = z.object({
+const attempt = z.object({
   endpoint: z.string(),
-  result: z.union([z.int(), failure]).describe("The HTTP status, or why there was none."),
+  result: z
+    .union([z.int(), z.literal(Object.keys(ATTEMPT_FAILURES) as AttemptFailure[])])
+    .describe("The HTTP status, or why there was none."),
   startedMs: z.number().describe("Since the request's head was complete, like endedMs."),
   endedMs: z.number(),
 });
 
-const mirror: z.ZodType<MirrorReport> = z.object({
+const mirror = z.object({
   rule: z.string(),
   target: z.string().describe("The model name that the copy was sent with."),
-  skipped: z
-    .literal(["", "same-target", "not-repeatable", "in-flight", "memory", "no-endpoint", "connections", "fault"])
-    .describe("Why no copy was sent; empty if one was."),
+  skipped: z.literal(["", ...MIRROR_SKIPS]).describe("Why no copy was sent; empty if one was."),
   endpoint: z.string(),
   status: count.describe("0 before the response's head."),
   firstByteMs: z.number().nullable(),
   responseBytes: count.describe("Read and thrown away."),
-  ending: z
-    .literal([
-      "",
-      "complete",
-      "client-left",
-      "time-limit",
-      "too-large",
-      "memory",
-      "stopped",
-      "connect-failed",
-      "connect-timeout",
-      "stale",
-      "reset",
-      "timeout",
-      "wedged",
-      "gone",
-      "invalid",
-    ])
-    .describe("Empty while it is under way, and if no copy was sent."),
+  ending: z.literal(["", ...MIRROR_ENDINGS]).describe("Empty while it is under way, and if no copy was sent."),
 });
 
-const shadow: z.ZodType<ShadowReport> = z.object({
+const shadow = z.object({
   profile: z.string(),
   endpoint: z.string().describe("What it would have chosen; empty if nothing."),
   refusal: z.string().describe("The code with which it would have refused; empty if it would not."),
@@ -122,7 +87,7 @@ const shadow: z.ZodType<ShadowReport> = z.object({
     .describe("Expected milliseconds to the first token there, less those at the endpoint that was chosen."),
 });
 
-export const decisionReportSchema: z.ZodType<DecisionReport> = z.object({
+export const decisionReportSchema = z.object({
   id: z.string(),
   time: z.string().describe("When it ended, in ISO 8601."),
   status: count.describe("0 if no response was sent."),
@@ -140,17 +105,29 @@ export const decisionReportSchema: z.ZodType<DecisionReport> = z.object({
     })
     .nullable()
     .describe("Prompt tokens believed cached at its endpoint, and what the replica reported."),
-  attempts: z.array(attempt).describe("Every try at an endpoint, in order."),
-  mirrors: z.array(mirror).describe("Its copies for mirrors."),
+  attempts: listOf(attempt).describe("Every try at an endpoint, in order."),
+  mirrors: listOf(mirror).describe("Its copies for mirrors."),
   shadow: shadow.nullable().describe("What the shadow profile would have done; null if it was not asked."),
   ...choice,
 });
 
-export const dryRunReportSchema: z.ZodType<DryRunReport> = z.object({
+export const dryRunReportSchema = z.object({
   isDryRun: z.literal(true),
   time: z.string().describe("When the facts were as they were for this decision, in ISO 8601."),
   path: z.string(),
   requestBytes: count,
-  notes: z.array(z.string()).describe("What to know of these numbers, for people."),
+  notes: names.describe("What to know of these numbers, for people."),
   ...choice,
 });
+
+/** Why no endpoint may serve a request. */
+export type Refusal = z.infer<typeof refusal>;
+export type CandidateReport = z.infer<typeof candidate>;
+/** What was decided about a request, and why. */
+export type ChoiceReport = Pick<DecisionReport, keyof typeof choice>;
+export type MirrorReport = z.infer<typeof mirror>;
+export type ShadowReport = z.infer<typeof shadow>;
+/** Why a request went to its endpoint, and how it ended. */
+export type DecisionReport = z.infer<typeof decisionReportSchema>;
+/** What would be decided about a request now. */
+export type DryRunReport = z.infer<typeof dryRunReportSchema>;

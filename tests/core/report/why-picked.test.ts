@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Decision, Leg } from "../../../core/contract/decision.ts";
-import { whyPicked } from "../../../core/contract/why-picked.ts";
+import { whyPicked } from "../../../core/report/why-picked.ts";
 import { makeEndpoints } from "../../support/endpoints.ts";
 import { makeDecision } from "../../support/records.ts";
 
@@ -89,6 +89,8 @@ describe("why", () => {
       },
       "e1 was the only candidate of 5: ready dropped e0, session-affinity-filter dropped e2, e3, e4 and 1 more.",
     ],
+    ["the only one at all", { endpoints: [e1], candidates: [e1], order: [e1] }, "e1 was the only candidate."],
+    ["no opinions", { scores: [], totals: [0, 0, 0] }, "e1 was drawn at random from 3; no scorer had an opinion."],
     ["one on trial", { order: [{ ...e1, isOnTrial: true }, e0] }, "e1 is on trial: this request decides whether it returns."],
     ["no order", { order: [] }, "The picker chose no endpoint."],
   ];

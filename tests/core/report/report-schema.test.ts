@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { z } from "../../../core/contract/options.ts";
-import { decisionReportSchema, dryRunReportSchema } from "../../../core/contract/report-schema.ts";
+import { decisionReportSchema, dryRunReportSchema } from "../../../core/report/report-schema.ts";
 
 const page = readFileSync(join(import.meta.dirname ?? ".", "../../../docs/explain.md"), "utf8");
 const rows = [...page.matchAll(/^\| `(\w+)` +\| (both|ended|dry) +\| (.*) \|$/gm)].map(([, key = "", where = "", text = ""]) => ({

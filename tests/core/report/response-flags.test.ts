@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Attempt, Outcome } from "../../../core/contract/outcome.ts";
-import { flagsOf } from "../../../core/contract/response-flags.ts";
+import { flagsOf } from "../../../core/report/response-flags.ts";
 import { makeAttempt, makeOutcome } from "../../support/records.ts";
 
 const tries = (...results: Attempt["result"][]) => results.map((result, at) => makeAttempt(`e${at}`, result));

@@ -1,7 +1,6 @@
-import { type Choice, type ChoiceReport, choiceReport, known, type Refusal } from "./choice-report.ts";
-import { type MirrorReport, mirrorReports } from "./mirror.ts";
-import type { Attempt, Outcome } from "./outcome.ts";
-import { type ShadowReport, shadowReport } from "./shadow.ts";
+import type { Outcome } from "../contract/outcome.ts";
+import { type Choice, choiceReport, known } from "./choice-report.ts";
+import type { DecisionReport, Refusal } from "./report-schema.ts";
 import { whyPicked } from "./why-picked.ts";
 
 /** A request that has ended, without its body and headers: what may be kept for a while. */
@@ -11,34 +10,6 @@ export interface EndedRequest extends Omit<Outcome, "request" | "decision"> {
   /** Undefined for a request that could not be understood. */
   readonly decision: Choice | undefined;
   readonly refusal: Refusal | undefined;
-}
-
-/** Why a request went to its endpoint, and how it ended, as the admin port shows it: plain JSON. */
-export interface DecisionReport extends ChoiceReport {
-  readonly id: string;
-  /** When the request ended, in ISO 8601. */
-  readonly time: string;
-  readonly status: number;
-  readonly ending: Outcome["ending"];
-  readonly errorCode: string;
-  readonly durationMs: number;
-  /** Null if no byte came. */
-  readonly firstByteMs: number | null;
-  readonly requestBytes: number;
-  readonly responseBytes: number;
-  readonly cache: CacheReport | null;
-  readonly attempts: readonly Attempt[];
-  /** Its copies for mirrors, as they are now. */
-  readonly mirrors: readonly MirrorReport[];
-  /** What the shadow profile would have done; null if it did not decide this request. */
-  readonly shadow: ShadowReport | null;
-}
-
-/** Prompt tokens that were believed cached at the endpoint, and that its replica reported; null if unknown. */
-interface CacheReport {
-  readonly predictedTokens: number | null;
-  readonly reportedTokens: number | null;
-  readonly reportedPromptTokens: number | null;
 }
 
 export function reportOf(ended: EndedRequest): DecisionReport {
@@ -54,13 +25,13 @@ export function reportOf(ended: EndedRequest): DecisionReport {
     responseBytes: ended.responseBytes,
     cache: cacheOf(ended),
     attempts: ended.attempts,
-    mirrors: mirrorReports(ended.mirrors),
-    shadow: shadowReport(ended.shadow),
+    mirrors: (ended.mirrors ?? []).map((record) => ({ ...record, firstByteMs: known(record.firstByteMs) })),
+    shadow: ended.shadow === undefined ? null : { ...ended.shadow, differenceMs: known(ended.shadow.differenceMs) },
     ...choiceReport(ended, ended.decision, ended.refusal, whyOf(ended)),
   };
 }
 
-function cacheOf({ usage, predictedTokens }: EndedRequest): CacheReport | null {
+function cacheOf({ usage, predictedTokens }: EndedRequest): DecisionReport["cache"] {
   if (usage === undefined && predictedTokens === undefined) return null;
   return {
     predictedTokens: predictedTokens ?? null,

@@ -1,6 +1,6 @@
-import type { Leg } from "./decision.ts";
-import type { Endpoint } from "./endpoint.ts";
-import { type Estimate, estimateAt } from "./estimate.ts";
+import type { Leg } from "../contract/decision.ts";
+import type { Endpoint } from "../contract/endpoint.ts";
+import { type Estimate, estimateAt } from "../contract/estimate.ts";
 import { whole } from "./number-text.ts";
 
 /** Smaller differences in time are no reason. */

@@ -1,74 +1,17 @@
-import type { Decision, Dropped, Fault, Leg } from "./decision.ts";
-import { type Ejection, type Endpoint, isServing } from "./endpoint.ts";
-import { type Estimate, estimateAt } from "./estimate.ts";
-import type { DrawMethod } from "./request.ts";
+import type { Decision, Dropped, Leg } from "../contract/decision.ts";
+import { type Ejection, type Endpoint, isServing } from "../contract/endpoint.ts";
+import { type Estimate, estimateAt } from "../contract/estimate.ts";
+import { NO_PREFIX } from "../contract/prefix-match.ts";
+import type { InferenceRequest } from "../contract/request.ts";
+import type { CandidateReport, ChoiceReport, DryRunReport, Refusal } from "./report-schema.ts";
 import { whyPicked } from "./why-picked.ts";
 
 /** A decision, as it is kept: without the error of a refusal, which refers to the request. */
 export type Choice = Omit<Decision, "refusal">;
 
-export interface Refusal {
-  readonly code: string;
-  readonly message: string;
-}
-
-/** What was decided about a request, and why: plain JSON, in which null is unknown. */
-export interface ChoiceReport {
-  /** Type of the parser that serves the path. */
-  readonly api: string;
-  readonly isStream: boolean;
-  /** Estimated. */
-  readonly promptTokens: number;
-  readonly profile: string;
-  /** The name that the client asked for. */
-  readonly model: string;
-  /** The name that is sent to the replica. */
-  readonly target: string;
-  /** The rule that drew the target; "" if none did. */
-  readonly rule: string;
-  /** How the rule drew it; null if no rule did, or it does not say. */
-  readonly draw: DrawMethod | null;
-  /** The reason for the choice, in one to three sentences. */
-  readonly why: string;
-  readonly poolSize: number;
-  readonly dropped: readonly DroppedReport[];
-  readonly picker: string;
-  readonly scorers: readonly { readonly name: string; readonly weight: number }[];
-  /** In the order in which they would be tried; endpoints that the picker left out come last. */
-  readonly candidates: readonly CandidateReport[];
-  readonly refusal: Refusal | null;
-  readonly faults: readonly Fault[];
-}
-
-interface DroppedReport {
-  readonly filter: string;
-  readonly endpoints: readonly string[];
-  /** Why, by endpoint, where there is more to say than the filter's name. */
-  readonly reasons: Readonly<Record<string, string>>;
-}
-
-export interface CandidateReport {
-  readonly endpoint: string;
-  /** Tokens of this prompt that were believed cached there, and the others. */
-  readonly cachedTokens: number | null;
-  readonly uncachedTokens: number | null;
-  /** Tokens of other prompts that were sent there and were still to be processed. */
-  readonly waitingTokens: number | null;
-  /** Expected time to the first token, in milliseconds. */
-  readonly firstTokenMs: number | null;
-  readonly total: number;
-  /** One score for each scorer; null = no opinion. */
-  readonly scores: readonly (number | null)[];
-  /** Each scorer's confidence, in [0, 1]: its weight was multiplied by it. */
-  readonly confidences: readonly number[];
-}
-
-/** What is reported of the request itself. */
-export type ChoiceRequest = Pick<ChoiceReport, "api" | "isStream" | "promptTokens">;
-
 /** `decision` is undefined for a request that was never decided; `why` then says so. */
 export function choiceReport(
-  { api, isStream, promptTokens }: ChoiceRequest,
+  { api, isStream, promptTokens }: Pick<ChoiceReport, "api" | "isStream" | "promptTokens">,
   decision: Choice | undefined,
   refusal: Refusal | undefined,
   why = whyPicked(decision?.legs[0], decision?.endpoints.length ?? 0, promptTokens),
@@ -94,10 +37,24 @@ export function choiceReport(
   };
 }
 
+const NO_INDEX = "No plugin of this profile reads prompts, so nothing is known of what is cached.";
+
+/** `time` in ISO 8601; `notes` replace those about the prefix index. */
+export function dryRunReport(
+  request: InferenceRequest,
+  decision: Decision,
+  time: string,
+  notes: readonly string[] = request.prefix === NO_PREFIX ? [NO_INDEX] : [],
+): DryRunReport {
+  const { path, body } = request;
+  const refusal = decision.refusal && { code: decision.refusal.code, message: decision.refusal.message };
+  return { isDryRun: true, time, path, requestBytes: body.length, notes, ...choiceReport(request, decision, refusal) };
+}
+
 /** The number, or null if it is not known. */
 export const known = (count = Number.NaN) => (Number.isNaN(count) ? null : count);
 
-function droppedOf({ filter, endpoints }: Dropped, atMs: number): DroppedReport {
+function droppedOf({ filter, endpoints }: Dropped, atMs: number): ChoiceReport["dropped"][number] {
   const reasons = endpoints.flatMap((endpoint) => {
     const reason = reasonOf(endpoint, atMs);
     return reason === "" ? [] : [[endpoint.name, reason] as const];

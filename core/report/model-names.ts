@@ -1,6 +1,6 @@
+import { RouterError } from "../contract/errors.ts";
+import { printable } from "../contract/printable.ts";
 import { closestName } from "./closest-name.ts";
-import { RouterError } from "./errors.ts";
-import { printable } from "./printable.ts";
 
 const NAMES_SHOWN = 10;
 /** Longer names are counted, not shown. */

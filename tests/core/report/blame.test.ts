@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { type Blame, blameOf, type ErrorClass, errorClassOf, type TryVerdict, verdictOf } from "../../../core/contract/blame.ts";
 import { type ErrorCode, RouterError } from "../../../core/contract/errors.ts";
 import type { Attempt, Outcome } from "../../../core/contract/outcome.ts";
+import { type Blame, blameOf, type ErrorClass, errorClassOf, type TryVerdict, verdictOf } from "../../../core/report/blame.ts";
 
 describe("who kept a request from what it asked for", () => {
   const cases: readonly [name: string, outcome: Pick<Outcome, "status" | "ending">, code: ErrorCode | undefined, Blame][] = [
