@@ -4,7 +4,7 @@
  *     node --import tsx tests/bench/scan-latency.ts     deno run -A tests/bench/scan-latency.ts     bun tests/bench/scan-latency.ts
  */
 
-import { quantile } from "../../core/simulate/quantile.ts";
+import { quantile } from "../../core/simulate/metrics.ts";
 import { exchange, openClient } from "../support/raw-client.ts";
 import { startRouterProcess } from "../support/router-process.ts";
 import { answerOk, CHAT } from "../support/scripted-pool.ts";
