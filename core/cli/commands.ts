@@ -82,7 +82,7 @@ export const COMMANDS: readonly Command[] = [
     words: "",
     summary: "Prints what the router's decisions read now, as JSON for explain --snapshot: no prompts, no headers, no keys.",
     switches: [ADMIN_URL],
-    run: async (input) => (await import("./commands/facts.ts")).facts(input),
+    run: async (input) => (await import("./commands/get.ts")).facts(input),
   },
   {
     name: "tail",

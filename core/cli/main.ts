@@ -2,7 +2,7 @@
 import { didYouMean } from "../../config/read/did-you-mean.ts";
 import { builtIns } from "../../plugins/registry.ts";
 import { COMMANDS } from "./commands.ts";
-import { readInput } from "./frame/command.ts";
+import { noWords, readInput } from "./frame/command.ts";
 import { commandHelp, programHelp } from "./frame/help.ts";
 import { failureOf, UsageError } from "./frame/usage.ts";
 
@@ -26,7 +26,9 @@ async function main([word, ...rest]: readonly string[]): Promise<number> {
     process.stdout.write(commandHelp(command));
     return 0;
   }
-  return command.run(readInput(rest, command), builtIns);
+  const input = readInput(rest, command);
+  if (command.words === "") noWords(input, command.name);
+  return command.run(input, builtIns);
 }
 
 /** Whether help is asked for; what follows "--" are words. */

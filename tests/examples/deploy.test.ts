@@ -9,7 +9,7 @@ import { loadTexts } from "../../config/load.ts";
 import { DEFAULT_ADMIN, DEFAULT_LISTEN } from "../../config/router/addresses.ts";
 import { COMMANDS } from "../../core/cli/commands.ts";
 import { readInput } from "../../core/cli/frame/command.ts";
-import { startArguments } from "../../core/cli/start/arguments.ts";
+import { startArguments } from "../../core/cli/start/config-source.ts";
 import { createRouter } from "../../core/fetch.ts";
 import { DEFAULT_LIMITS } from "../../core/settings.ts";
 import { builtIns } from "../../plugins/registry.ts";

@@ -1,6 +1,7 @@
 import type { EndpointStatus } from "../../admin/api/endpoint-schema.ts";
+import type { ReloadReport } from "../../control/running-config.ts";
 import { apiPath, changeThroughAdmin } from "../admin/ask-admin.ts";
-import { type Input, noWords, onlyWord, secondsOf } from "../frame/command.ts";
+import { type Input, onlyWord, print, secondsOf } from "../frame/command.ts";
 import { phaseText } from "./status.ts";
 
 /** `signalbox drain`: no new requests for an endpoint. Returns the exit code. */
@@ -22,22 +23,14 @@ const wish = (input: Input) => ({ reason: input.text("reason"), forSeconds: seco
 
 async function operate(input: Input, action: string, body: object): Promise<number> {
   const name = onlyWord(input, "one endpoint, as the status does", `signalbox ${action} gpu1-8000`);
-  // The API's own response, so its shape is known.
-  const endpoint = (await changeThroughAdmin(input, "POST", apiPath(["endpoints", name, action]), body)) as EndpointStatus;
-  process.stdout.write(input.isJson ? `${JSON.stringify(endpoint)}\n` : `${endpoint.name}: ${phaseText(endpoint)}\n`);
-  return 0;
-}
-
-interface Reload {
-  readonly generation: number;
-  readonly changes: readonly string[];
+  const endpoint = await changeThroughAdmin<EndpointStatus>(input, "POST", apiPath(["endpoints", name, action]), body);
+  return print(input, endpoint, () => `${endpoint.name}: ${phaseText(endpoint)}\n`, 0);
 }
 
 /** `signalbox reload`: a running router reads its files again. Returns the exit code: 1 if they have problems. */
 export async function reload(input: Input): Promise<number> {
-  noWords(input, "reload");
-  const report = (await changeThroughAdmin(input, "POST", apiPath(["config", "reload"]))) as Reload;
+  const path = apiPath(["config", "reload"]);
+  const report = await changeThroughAdmin<Pick<ReloadReport, "changes"> & { generation: number }>(input, "POST", path);
   const text = report.changes.length === 0 ? "nothing is different" : report.changes.join("\n  ");
-  process.stdout.write(input.isJson ? `${JSON.stringify(report)}\n` : `Generation ${report.generation} runs: ${text}\n`);
-  return 0;
+  return print(input, report, () => `Generation ${report.generation} runs: ${text}\n`, 0);
 }

@@ -10,9 +10,8 @@ import { withImages } from "../../simulate/images.ts";
 import { type NamedConfig, type Progress, runAll } from "../../simulate/run.ts";
 import type { Trace } from "../../simulate/trace.ts";
 import type { Input } from "../frame/command.ts";
-import { lossesReport } from "../simulate/losses-report.ts";
 import { simulateArguments } from "../simulate/simulate-arguments.ts";
-import { report } from "../simulate/simulate-report.ts";
+import { lossesReport, report } from "../simulate/simulate-report.ts";
 import { readTraceFile } from "../simulate/trace-file.ts";
 
 type Registry = ReadonlyMap<string, Definition>;

@@ -1,11 +1,25 @@
+import type { RouterConfig } from "../../../config/config.ts";
 import { type LoadedConfig, loadConfig, loadTexts, type RefusedConfig } from "../../../config/load.ts";
 import type { ConfigText } from "../../../config/read/files.ts";
 import type { Overlay } from "../../../config/rewrites/overlay.ts";
+import { DEFAULT_ADMIN } from "../../../config/router/addresses.ts";
 import type { CommandLine } from "../../../config/show/effective.ts";
 import type { Clock } from "../../contract/clock.ts";
 import type { Definition } from "../../contract/plugin.ts";
 import { FileWatch } from "../file-watch.ts";
-import { type StartArguments, withAddresses } from "./arguments.ts";
+import { type Input, numberOf } from "../frame/command.ts";
+
+export interface StartArguments extends CommandLine {
+  readonly urls: readonly string[];
+  readonly files: readonly string[];
+}
+
+/** Throws UsageError. */
+export function startArguments(input: Input): StartArguments {
+  const port = (name: string) => numberOf(input, name, 0, 65_535, true);
+  const addresses = { host: input.text("host"), port: port("port"), adminPort: port("admin-port") };
+  return { urls: input.words, files: input.all("file"), ...addresses };
+}
 
 export interface ConfigSourceOptions {
   readonly asked: Omit<StartArguments, "files">;
@@ -58,4 +72,14 @@ export class ConfigSource {
     if (this.#options.files.length > 0) this.#watch.start();
     return () => this.#watch.stop();
   }
+}
+
+/** The config with the addresses of the command line in the place of the files'. A port for admin opens it in any case. */
+function withAddresses(config: RouterConfig, { host, port, adminPort }: CommandLine): RouterConfig {
+  const { listen, admin } = config;
+  return {
+    ...config,
+    listen: { ...listen, host: host ?? listen.host, port: port ?? listen.port },
+    admin: adminPort === undefined ? admin : { ...(admin ?? DEFAULT_ADMIN), port: adminPort },
+  };
 }

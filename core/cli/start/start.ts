@@ -3,31 +3,30 @@ import type { LoadedConfig, RefusedConfig } from "../../../config/load.ts";
 import { formatProblems } from "../../../config/read/problems.ts";
 import { NO_OVERLAY } from "../../../config/rewrites/overlay.ts";
 import { systemClock } from "../../contract/clock.ts";
+import type { Log } from "../../contract/log.ts";
 import type { Definition } from "../../contract/plugin.ts";
 import { printableLines } from "../../contract/printable.ts";
 import { type ReloadCause, RunningConfig } from "../../control/running-config.ts";
 import { respondWithError } from "../../errors/error-response.ts";
 import { stopThroughConfig } from "../../features/rollouts/stop-target.ts";
+import type { Router } from "../../router.ts";
 import { runRouter } from "../../run-router.ts";
 import { takeConsole } from "../../runtime/take-console.ts";
 import { tuneRuntime } from "../../runtime/tune-runtime.ts";
-import { startWireServer } from "../../server/server.ts";
+import { startWireServer, type WireServer } from "../../server/server.ts";
 import { corsLines } from "../../wire/cors.ts";
 import type { Input } from "../frame/command.ts";
 import { failureOf } from "../frame/usage.ts";
 import { linePrinter } from "../line-printer.ts";
-import { startArguments } from "./arguments.ts";
-import { ConfigSource } from "./config-source.ts";
+import { ConfigSource, startArguments } from "./config-source.ts";
 import { startDemo } from "./demo.ts";
-import { firstProbes } from "./first-probes.ts";
-import { demoGreeting, greeting, notYetListeningNote, waitingNote } from "./greeting.ts";
+import { demoGreeting, firstProbes, greeting, notYetListeningNote, waitingNote } from "./first-probes.ts";
 import { logUncaught } from "./last-resort.ts";
 import { checkAdminPort, type OpenAdmin, openAdmin } from "./open-admin.ts";
 import { type Outputs, openOutputs } from "./outputs.ts";
 import { portError, urlOf } from "./ports.ts";
 import { serviceManager } from "./service-manager.ts";
 import { ignoreSignals, type ReloadSignal, reloadSignal, stopSignal } from "./signals.ts";
-import { stopServing } from "./stop.ts";
 
 const DEFAULT_FILE = "signalbox.yaml";
 
@@ -163,11 +162,26 @@ async function run(loaded: LoadedConfig, source: ConfigSource, isDemo: boolean, 
     service.stopping();
     running.close();
     stopWatching();
-    await stopServing({ router, server, limits: router.config.settings.limits, clock: systemClock, log });
+    await stopServing(router, server, log);
     return 0;
   } finally {
     await admin?.close();
     router.close();
     printer.close();
   }
+}
+
+/**
+ * Says on `/ready` at once that the router stops, serves everything for the settle time, so that load balancers notice, then stops
+ * accepting. Resolves when the last connection is closed.
+ */
+async function stopServing(router: Router, server: WireServer, log: Log): Promise<void> {
+  const { settleMs, drainTimeoutMs } = router.config.settings.limits;
+  router.announceStop();
+  if (settleMs > 0) {
+    log.info("Stopping: /ready says 503, everything is still served for the settle time", { settleMs });
+    await new Promise<void>((resolve) => systemClock.after(settleMs, resolve));
+  }
+  log.info("Stopping: waiting for requests in progress", { connections: server.connections });
+  await server.drain(drainTimeoutMs);
 }
