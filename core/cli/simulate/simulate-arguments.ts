@@ -9,49 +9,25 @@ import { numberArgument, UsageError } from "../frame/usage.ts";
 /** Latest second of a fault. */
 const LAST_S = 1e7;
 
-export interface SimulateArguments {
-  readonly traces: readonly string[];
-  readonly files: readonly string[];
-  readonly settings: SimulationSettings;
-  readonly images: ImageSettings;
-  readonly seeds: number;
-  /** Whether the default config is run with the replicas' exact state too. */
-  readonly isExact: boolean;
-  /** Whether each decision is compared with the one that the exact state would lead to. */
-  readonly explainsLosses: boolean;
-  readonly isJson: boolean;
-  readonly saveFile: string | undefined;
-  readonly svgFile: string | undefined;
-}
-
-/** Throws a UsageError. */
-export function simulateArguments(input: Input): SimulateArguments {
+/** What is simulated, and with how many seeds. Throws a UsageError. */
+export function simulateArguments(input: Input) {
   if (input.words.length === 0) throw new UsageError("Name the trace to replay: signalbox simulate trace.jsonl.gz");
   const number = (name: string, min: number, max: number, isWhole = false) =>
     numberArgument(`--${name}`, input.text(name) ?? "", min, max, isWhole);
   const replicas = number("replicas", 1, MAX_SLOTS, true);
   const kvTokens = number("kv-tokens", 1_024, 1e9, true);
-  return {
-    traces: input.words,
-    files: input.all("file"),
-    settings: {
-      replicas,
-      model: { ...ENGINE_TIMES, kvTokens, prefillTokensPerS: number("prefill-tps", 1, 1e9, true) },
-      speeds: speedsOf(input.text("speeds"), input.all("slow"), replicas),
-      timeScale: number("time-scale", 0.000_001, 1e6),
-      seed: number("seed", 0, 1e9, true),
-      tokenError: number("token-error", 0, 1),
-      ...targetsOf(input.text("ttft"), input.text("tpot")),
-      faults: input.all("fault").map((text) => faultArgument(text, replicas)),
-    },
-    images: { share: number("images", 0, 1), areRecognised: !input.has("images-as-text") },
-    seeds: number("seeds", 1, 1_000, true),
-    isExact: input.has("exact"),
-    explainsLosses: input.has("explain-losses"),
-    isJson: input.isJson,
-    saveFile: input.text("save"),
-    svgFile: input.text("svg"),
+  const settings: SimulationSettings = {
+    replicas,
+    model: { ...ENGINE_TIMES, kvTokens, prefillTokensPerS: number("prefill-tps", 1, 1e9, true) },
+    speeds: speedsOf(input.text("speeds"), input.all("slow"), replicas),
+    timeScale: number("time-scale", 0.000_001, 1e6),
+    seed: number("seed", 0, 1e9, true),
+    tokenError: number("token-error", 0, 1),
+    ...targetsOf(input.text("ttft"), input.text("tpot")),
+    faults: input.all("fault").map((text) => faultArgument(text, replicas)),
   };
+  const images: ImageSettings = { share: number("images", 0, 1), areRecognised: !input.has("images-as-text") };
+  return { settings, images, seeds: number("seeds", 1, 1_000, true) };
 }
 
 /** Nothing without a target. */

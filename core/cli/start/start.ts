@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import type { LoadedConfig, RefusedConfig } from "../../../config/load.ts";
+import type { LoadedConfig } from "../../../config/load.ts";
 import { formatProblems } from "../../../config/read/problems.ts";
 import { NO_OVERLAY } from "../../../config/rewrites/overlay.ts";
 import { systemClock } from "../../contract/clock.ts";
@@ -43,7 +43,7 @@ export async function start(input: Input, registry: ReadonlyMap<string, Definiti
   ignoreSignals(outputs.log);
   const reloads = reloadSignal();
   logUncaught(outputs.log);
-  const code = await startWith(input, registry, { outputs, reloads }).catch((thrown: unknown) => {
+  const code = await startWith(input, registry, outputs, reloads).catch((thrown: unknown) => {
     const failure = failureOf(thrown);
     outputs.printError(failure.text);
     return failure.code;
@@ -55,41 +55,38 @@ export async function start(input: Input, registry: ReadonlyMap<string, Definiti
   return code;
 }
 
-/** What the process has before it has a config. */
-interface Process {
-  readonly outputs: Outputs;
-  readonly reloads: ReloadSignal;
-}
-
-async function startWith(input: Input, registry: ReadonlyMap<string, Definition>, surroundings: Process): Promise<number> {
+async function startWith(
+  input: Input,
+  registry: ReadonlyMap<string, Definition>,
+  outputs: Outputs,
+  reloads: ReloadSignal,
+): Promise<number> {
   const asked = startArguments(input);
   const files = asked.files.length === 0 && asked.urls.length === 0 && existsSync(DEFAULT_FILE) ? [DEFAULT_FILE] : asked.files;
   const demo = files.length === 0 && asked.urls.length === 0 ? await startDemo() : undefined;
   const source = new ConfigSource({ asked, files, demoText: demo?.configText, registry, clock: systemClock });
   try {
     const loaded = await source.load(NO_OVERLAY);
-    if (loaded.problems !== undefined) return refuse(loaded, surroundings.outputs);
-    return await run(loaded, source, demo !== undefined, surroundings);
+    if (loaded.problems === undefined) return await run(loaded, source, demo !== undefined, outputs, reloads);
+    outputs.printError(`${printableLines(formatProblems(loaded.problems))}\nNothing was started.\n`);
+    return 1;
   } finally {
     await demo?.close();
   }
 }
 
-function refuse({ problems }: RefusedConfig, outputs: Outputs): number {
-  outputs.printError(`${printableLines(formatProblems(problems))}\nNothing was started.\n`);
-  return 1;
-}
-
-async function run(loaded: LoadedConfig, source: ConfigSource, isDemo: boolean, { outputs, reloads }: Process): Promise<number> {
+async function run(
+  loaded: LoadedConfig,
+  source: ConfigSource,
+  isDemo: boolean,
+  outputs: Outputs,
+  reloads: ReloadSignal,
+): Promise<number> {
   const { listen: address, settings } = loaded.config;
   const { isTerminal, log } = outputs;
   const printer = linePrinter(systemClock, isTerminal, outputs.print);
-  const router = runRouter(loaded, {
-    clock: systemClock,
-    random: Math.random,
-    log,
-    output: { print: printer.print, isTerminal },
-  });
+  const output = { print: printer.print, isTerminal };
+  const router = runRouter(loaded, { clock: systemClock, random: Math.random, log, output });
   const service = serviceManager(log);
   // Before the first line: whoever reads it may stop the router at once.
   const stopped = stopSignal();
@@ -109,18 +106,13 @@ async function run(loaded: LoadedConfig, source: ConfigSource, isDemo: boolean, 
       memory: router.gate.memory,
       log,
       start: router.start,
-      refuse: (response, error) =>
-        respondWithError(
-          response,
-          error,
-          "openai",
-          router.identity.nextRequestId(),
-          corsLines(undefined, router.config.settings.cors),
-        ),
+      refuse(response, error) {
+        const cors = corsLines(undefined, router.config.settings.cors);
+        respondWithError(response, error, "openai", router.identity.nextRequestId(), cors);
+      },
     }).catch((thrown) => {
       throw portError(thrown, address, { port: "--port", host: "--host" });
     });
-    const droppedLogLines = () => outputs.droppedLines;
     const running = new RunningConfig({
       loaded,
       load: (overlay, texts) => source.load(overlay, texts),
@@ -133,16 +125,8 @@ async function run(loaded: LoadedConfig, source: ConfigSource, isDemo: boolean, 
       log,
     });
     router.features.rollouts.stopBy(stopThroughConfig(running, systemClock));
-    const shown = {
-      router,
-      server,
-      running,
-      settings,
-      sources: source.names,
-      commandLine: source.commandLine,
-      droppedLogLines,
-      log,
-    };
+    const { names: sources, commandLine } = source;
+    const shown = { router, server, running, settings, sources, commandLine, droppedLogLines: () => outputs.droppedLines, log };
     admin = await openAdmin(loaded.config.admin, shown).catch(async (thrown) => {
       await server.drain(0);
       throw thrown;
