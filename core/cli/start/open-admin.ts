@@ -42,11 +42,11 @@ export async function openAdmin(
   if (address === undefined) return undefined;
   const { host, port, isPortShared, hosts } = address;
   const admin = await startAdmin({
+    ...shown,
     host,
     port,
     isPortShared,
     hosts,
-    ...shown,
     limits: settings.limits,
     clock: systemClock,
     files: readPageFiles(),
