@@ -115,6 +115,9 @@ export function streamUsage(reply: Reply, hasCreated = false) {
 /** The usage of a single choice so far, for `continuous_usage_stats`. */
 export const runningUsage = ({ prompt, sent }: Choice) => counts(prompt.length, sent);
 
+/** Fields that vLLM always sends and the mock does not use. */
+export const nulls = (...names: readonly string[]) => Object.fromEntries(names.map((name) => [name, null]));
+
 /** A server-sent event without a name. */
 export function dataEvent(value: unknown): string {
   return `data: ${JSON.stringify(value)}\n\n`;

@@ -8,32 +8,7 @@ export interface SimulatedTargets {
 }
 
 /** The results of a simulation; times in seconds. */
-export interface Metrics {
-  /** Share of all prompt tokens that were found in a replica's cache. */
-  readonly hitRatio: number;
-  readonly ttftSeconds: Readonly<Record<"mean" | "p50" | "p90" | "p99", number>>;
-  /** Share of the requests that met the targets; without targets, those that got their complete output. */
-  readonly inTargetShare: number;
-  /** How far off the router's expectations were: |expected - seen| / seen; 0 where nothing was expected. */
-  readonly ttftError: Readonly<Record<"p50" | "p90", number>>;
-  readonly interTokenSeconds: Readonly<Record<"p50" | "p99", number>>;
-  /** Share of the requests with a first token that got it within two seconds. */
-  readonly shareUnder2Seconds: number;
-  /** Requests in flight on the busiest replica / mean over all replicas, averaged over decisions. 1 means even. */
-  readonly imbalance: number;
-  /** Share of the time in which a replica computes, averaged over replicas. */
-  readonly utilization: number;
-  /** Share of the requests that got their complete output. */
-  readonly completionRatio: number;
-  /** Decisions in which a plugin broke its contract. */
-  readonly faultyDecisions: number;
-  /** Requests that did not get a whole response, whoever refused them. */
-  readonly failedRequests: number;
-  /** Tries after the first. */
-  readonly retries: number;
-  /** By replica. */
-  readonly ejections: readonly number[];
-}
+export type Metrics = ReturnType<Recorder["metrics"]>;
 
 const FAST_MS = 2_000;
 /** Times between tokens, in milliseconds: quantiles are exact to half a percent, and memory does not grow with the tokens. */
@@ -92,7 +67,7 @@ export class Recorder {
     this.#retries += retries;
   }
 
-  metrics(requests: number, utilization: number, ejections: readonly number[]): Metrics {
+  metrics(requests: number, utilization: number, ejections: readonly number[]) {
     const waitedMs = Float64Array.from(this.#firstTokenMs).sort();
     const errors = Float64Array.from(this.#ttftErrors).sort();
     const { counts, count } = this.#interTokenMs;
@@ -105,18 +80,29 @@ export class Recorder {
     );
     const fast = waitedMs.findIndex((ms) => ms > FAST_MS);
     return {
+      /** Share of all prompt tokens that were found in a replica's cache. */
       hitRatio: ratio(this.#cachedTokens, this.#promptTokens),
       ttftSeconds: { mean: meanMs / 1000, p50: waitedS(0.5), p90: waitedS(0.9), p99: waitedS(0.99) },
       interTokenSeconds: { p50: interTokenS(0.5), p99: interTokenS(0.99) },
+      /** Share of the requests that met the targets; without targets, those that got their complete output. */
       inTargetShare: ratio(this.#inTarget, requests),
+      /** How far off the router's expectations were: |expected - seen| / seen; 0 where nothing was expected. */
       ttftError: { p50: quantile(errors, 0.5) || 0, p90: quantile(errors, 0.9) || 0 },
+      /** Share of the requests with a first token that got it within two seconds. */
       shareUnder2Seconds: ratio(fast < 0 ? waitedMs.length : fast, waitedMs.length),
+      /** Requests in flight on the busiest replica / mean over all replicas, averaged over decisions. 1 means even. */
       imbalance: ratio(this.#imbalanceSum, this.#decisions),
+      /** Share of the time in which a replica computes, averaged over replicas. */
       utilization,
+      /** Share of the requests that got their complete output. */
       completionRatio: ratio(this.#completed, requests),
+      /** Decisions in which a plugin broke its contract. */
       faultyDecisions: this.#faultyDecisions,
+      /** Requests that did not get a whole response, whoever refused them. */
       failedRequests: requests - this.#completed,
+      /** Tries after the first. */
       retries: this.#retries,
+      /** By replica. */
       ejections,
     };
   }

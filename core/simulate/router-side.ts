@@ -1,5 +1,4 @@
 import type { LoadedConfig } from "../../config/load.ts";
-import type { ActiveConfig } from "../active-config.ts";
 import type { EndpointSpec } from "../contract/endpoint.ts";
 import { silentLog } from "../contract/log.ts";
 import type { PrefixSettings } from "../contract/plugin.ts";
@@ -10,7 +9,6 @@ import { buildPluginSet, type HostServices } from "../control/plugin-set.ts";
 import { PoolWatch } from "../control/pool-watch.ts";
 import { groupSources, SourceFacts, type SourceGroup } from "../control/readiness/source-facts.ts";
 import type { Pool } from "../pool/pool.ts";
-import type { Services } from "../services.ts";
 import { factsOf } from "../state/facts.ts";
 import { LoadTable } from "../state/load.ts";
 import { SECRET_WORDS } from "../state/prefix-hash.ts";
@@ -24,15 +22,7 @@ import type { Trace } from "./trace.ts";
 import type { Upstream } from "./upstream.ts";
 
 /** What a router has when its replicas have just come into service. */
-export interface RouterSide {
-  readonly config: ActiveConfig;
-  readonly services: Services;
-  /** Its connections depend on the request. */
-  readonly pool: Omit<Pool, "connections">;
-  /** Ejections of each replica so far. */
-  ejections(): readonly number[];
-  dispose(): void;
-}
+export type RouterSide = ReturnType<typeof makeRouterSide>;
 
 export interface RouterSideOptions {
   readonly trace: Trace;
@@ -46,7 +36,7 @@ export interface RouterSideOptions {
 }
 
 /** Makes the config's plugins and the state they read, on simulated time and with numbers drawn from the seed. */
-export function makeRouterSide(options: RouterSideOptions): RouterSide {
+export function makeRouterSide(options: RouterSideOptions) {
   const { loaded, upstreams, seed, clock, hasFaults } = options;
   const load = new LoadTable();
   const services = quietServices(clock, seed);
@@ -73,24 +63,27 @@ export function makeRouterSide(options: RouterSideOptions): RouterSide {
   const probes = startProbes(options, watch);
   const sources = plugins.sources.map(({ plugin }) => plugin);
   scrape(options, sources, load, prefixIndex);
+  /** Its connections depend on the request. */
+  const pool: Omit<Pool, "connections"> = {
+    get facts() {
+      return facts;
+    },
+    load,
+    prefixIndex,
+    tokenScale: new TokenScale(),
+    retryBudget: new RetryBudget(retries),
+    figures: { ended() {} },
+    control: {
+      traffic: watch.ejections.traffic,
+      connectFailed: ({ slot }) => probes[slot]!.connectFailed(),
+      checkModels() {},
+    },
+  };
   return {
     config,
     services,
-    pool: {
-      get facts() {
-        return facts;
-      },
-      load,
-      prefixIndex,
-      tokenScale: new TokenScale(),
-      retryBudget: new RetryBudget(retries),
-      figures: { ended() {} },
-      control: {
-        traffic: watch.ejections.traffic,
-        connectFailed: ({ slot }) => probes[slot]!.connectFailed(),
-        checkModels() {},
-      },
-    },
+    pool,
+    /** Ejections of each replica so far. */
     ejections: () => facts.endpoints.map((endpoint) => watch.ejections.countOf(endpoint)),
     dispose: plugins.dispose,
   };

@@ -89,25 +89,8 @@ function modelIn(body: string): string {
   }
 }
 
-/** How requests were split over the targets of a rule. */
-export interface SplitReport {
-  readonly model: string;
-  readonly requests: number;
-  readonly targets: readonly TargetCount[];
-  /** What responses named instead, with their counts: other models, or why there was no model. */
-  readonly unexpected: Readonly<Record<string, number>>;
-  readonly isAsWeighted: boolean;
-}
-
-interface TargetCount {
-  readonly name: string;
-  readonly weight: number;
-  /** As many as the weights say, and how far `count` may be from it. */
-  readonly expected: number;
-  readonly tolerance: number;
-  readonly count: number;
-  readonly isAsWeighted: boolean;
-}
+type SplitReport = ReturnType<typeof splitReport>;
+type TargetCount = SplitReport["targets"][number];
 
 /**
  * Counts who served. The router's own draw is exact, but other clients take a part of it: what is left for this test is never worse
@@ -117,10 +100,11 @@ export function splitReport(
   model: string,
   targets: readonly { readonly name: string; readonly weight: number }[],
   served: readonly string[],
-): SplitReport {
+) {
   const sum = targets.reduce((total, { weight }) => total + weight, 0);
   const counts = targets.map(({ name, weight }) => {
     const share = sum === 0 ? 0 : weight / sum;
+    // As many as the weights say, and how far `count` may be from it.
     const expected = served.length * share;
     const tolerance = 3 * Math.sqrt(served.length * share * (1 - share));
     const count = served.filter((each) => each === name).length;
@@ -133,6 +117,7 @@ export function splitReport(
     model,
     requests: served.length,
     targets: counts,
+    /** What responses named instead, with their counts: other models, or why there was no model. */
     unexpected: Object.fromEntries(unexpected),
     isAsWeighted: unexpected.size === 0 && counts.every(({ isAsWeighted }) => isAsWeighted),
   };

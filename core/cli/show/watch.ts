@@ -23,8 +23,11 @@ const END_OF_SCREEN = "\x1b[J";
 /** How long the end waits for a terminal that takes nothing. */
 const LAST_FRAME_MS = 300;
 
-/** What fits: `rows` is Infinity, and `columns` too, where the output is no terminal. */
-export type Size = Pick<Screen, "columns" | "rows">;
+/** What fits: Infinity where the output is no terminal. */
+export interface Size {
+  readonly columns: number;
+  readonly rows: number;
+}
 
 const ENDLESS: Size = { columns: Number.POSITIVE_INFINITY, rows: Number.POSITIVE_INFINITY };
 
@@ -79,18 +82,11 @@ function periodOf(input: Input): number {
   return text === undefined ? DEFAULT_PERIOD_S : numberArgument("SECONDS", text, 0.5, 3600);
 }
 
-/** Where a table is drawn again and again: the terminal's second screen, so that what was there before returns at the end. */
-interface Screen {
-  readonly columns: number;
-  readonly rows: number;
-  /** Shows these lines in place of those before; skipped while the terminal has not taken the last ones. Lines must be printable. */
-  draw(lines: readonly string[]): void;
-  /** Gives the terminal back as it was. */
-  close(): Promise<void>;
-}
-
-/** Undefined when the standard output is no terminal. The terminal is given back also when an error ends the process. */
-export function openScreen(): Screen | undefined {
+/**
+ * Where a table is drawn again and again: the terminal's second screen, so that what was there before returns at the end, also when an
+ * error ends the process. Undefined when the standard output is no terminal.
+ */
+export function openScreen() {
   if (!isatty(1)) return undefined;
   const write = openOutput(1);
   /** What goes in front of the next frame. */
@@ -108,7 +104,8 @@ export function openScreen(): Screen | undefined {
     get rows() {
       return process.stdout.rows || 24;
     },
-    draw(lines) {
+    /** Shows these lines in place of those before; skipped while the terminal has not taken the last ones. Lines must be printable. */
+    draw(lines: readonly string[]): void {
       if (drawing !== undefined) return;
       const text = opening + TOP_LEFT + lines.map((line) => line + END_OF_LINE).join("\n") + END_OF_SCREEN;
       opening = "";
@@ -116,6 +113,7 @@ export function openScreen(): Screen | undefined {
         drawing = undefined;
       });
     },
+    /** Gives the terminal back as it was. */
     async close() {
       if (drawing !== undefined) await Promise.race([drawing, setTimeout(LAST_FRAME_MS)]);
       process.off("exit", restore);

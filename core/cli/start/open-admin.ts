@@ -68,12 +68,8 @@ export async function openAdmin(
   return { ...admin, greeting: `Status page: ${url}/  Metrics: ${url}/metrics\n` };
 }
 
-function adminPortError(thrown: unknown, address: AdminAddress): unknown {
-  return portError(thrown, address, {
-    port: "--admin-port (admin: false in the config goes without)",
-    host: "spec.admin.host",
-  });
-}
+const adminPortError = (thrown: unknown, address: AdminAddress) =>
+  portError(thrown, address, "--admin-port (admin: false in the config goes without)", "spec.admin.host");
 
 /** Reads the status page's files. */
 export function readPageFiles(): PageFiles {

@@ -5,23 +5,10 @@ import { printable } from "../../contract/printable.ts";
 import { type OutputNumber, openOutput } from "../../runtime/standard-output.ts";
 import { OutputWriter, type OutputWriterOptions } from "../output-writer.ts";
 
-/** The standard output and the standard error of a program that must go on whatever becomes of their readers. */
-export interface Outputs {
-  /** True when the standard output is a terminal. */
-  readonly isTerminal: boolean;
-  /** Writes whole lines to the standard output. */
-  print(lines: string | Uint8Array): void;
-  /** Writes whole lines to the standard error. */
-  printError(text: string): void;
-  /** The operator's log, on the standard error. */
-  readonly log: Log;
-  /** Lines of both that were dropped. */
-  readonly droppedLines: number;
-  /** Resolves to true once all is written, or to false after `timeoutMs`. */
-  flush(timeoutMs: number): Promise<boolean>;
-}
+export type Outputs = ReturnType<typeof openOutputs>;
 
-export function openOutputs(clock: Clock): Outputs {
+/** The standard output and the standard error of a program that must go on whatever becomes of their readers. */
+export function openOutputs(clock: Clock) {
   const isTerminal = isatty(1);
   const errors = writerOf(2, clock);
   const log = operatorLog(isatty(2), errors.write);
@@ -39,14 +26,18 @@ export function openOutputs(clock: Clock): Outputs {
     },
   });
   return {
+    /** True when the standard output is a terminal. */
     isTerminal,
+    // These write whole lines, to the standard output and the standard error; the log is on the latter too.
     print: lines.write,
     printError: errors.write,
     log,
+    /** Lines of both that were dropped. */
     get droppedLines() {
       return lines.droppedLines + errors.droppedLines;
     },
-    async flush(timeoutMs) {
+    /** Resolves to true once all is written, or to false after `timeoutMs`. */
+    async flush(timeoutMs: number) {
       const done = await Promise.all([lines.flush(timeoutMs), errors.flush(timeoutMs)]);
       return done.every(Boolean);
     },

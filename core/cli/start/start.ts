@@ -18,7 +18,7 @@ import { corsLines } from "../../wire/cors.ts";
 import type { Input } from "../frame/command.ts";
 import { failureOf } from "../frame/usage.ts";
 import { linePrinter } from "../line-printer.ts";
-import { ConfigSource, startArguments } from "./config-source.ts";
+import { configSource, startArguments } from "./config-source.ts";
 import { startDemo } from "./demo.ts";
 import { demoGreeting, firstProbes, greeting, notYetListeningNote, waitingNote } from "./first-probes.ts";
 import { logUncaught } from "./last-resort.ts";
@@ -64,7 +64,7 @@ async function startWith(
   const asked = startArguments(input);
   const files = asked.files.length === 0 && asked.urls.length === 0 && existsSync(DEFAULT_FILE) ? [DEFAULT_FILE] : asked.files;
   const demo = files.length === 0 && asked.urls.length === 0 ? await startDemo() : undefined;
-  const source = new ConfigSource({ asked, files, demoText: demo?.configText, registry, clock: systemClock });
+  const source = configSource({ ...asked, files }, demo?.configText, registry, systemClock);
   try {
     const loaded = await source.load(NO_OVERLAY);
     if (loaded.problems === undefined) return await run(loaded, source, demo !== undefined, outputs, reloads);
@@ -77,7 +77,7 @@ async function startWith(
 
 async function run(
   loaded: LoadedConfig,
-  source: ConfigSource,
+  source: ReturnType<typeof configSource>,
   isDemo: boolean,
   outputs: Outputs,
   reloads: ReloadSignal,
@@ -111,7 +111,7 @@ async function run(
         respondWithError(response, error, "openai", router.identity.nextRequestId(), cors);
       },
     }).catch((thrown) => {
-      throw portError(thrown, address, { port: "--port", host: "--host" });
+      throw portError(thrown, address, "--port", "--host");
     });
     const running = new RunningConfig({
       loaded,

@@ -1,5 +1,18 @@
-import type { Choice, GenerationApi, Reply, StreamScript } from "../call.ts";
-import { DONE_EVENT, dataEvent, FINGERPRINT, openaiUsage, runningUsage, streamUsage, textOf, usageOf } from "../call.ts";
+import {
+  type Choice,
+  DONE_EVENT,
+  dataEvent,
+  FINGERPRINT,
+  type GenerationApi,
+  nulls,
+  openaiUsage,
+  type Reply,
+  runningUsage,
+  type StreamScript,
+  streamUsage,
+  textOf,
+  usageOf,
+} from "../call.ts";
 import { isObject, optionalLimit, promptList, required, requiredList, sampleCount, streamOptions, tokenIds } from "../fields.ts";
 import { badRequest, invalidField } from "../problem.ts";
 import { joined, type Token, tokenize } from "../tokens.ts";
@@ -164,9 +177,6 @@ const headOf = ({ id, createdS, model }: Reply, prefix: string, object: string) 
   created: createdS,
   model,
 });
-
-/** Fields that vLLM always sends and the mock does not use. */
-const nulls = (...names: readonly string[]) => Object.fromEntries(names.map((name) => [name, null]));
 
 /** A stream with a chunk for every event; `hasCreated`: its usage tells of tokens that are newly cached. */
 function chunks(

@@ -1,4 +1,4 @@
-import { type Choice, type GenerationApi, namedEvent, type Reply, type StreamScript, textOf, usageOf } from "../call.ts";
+import { type Choice, type GenerationApi, namedEvent, nulls, type Reply, type StreamScript, textOf, usageOf } from "../call.ts";
 import { optionalLimit, optionalString, required } from "../fields.ts";
 import { invalidField, Problem } from "../problem.ts";
 import { joined, tokenize } from "../tokens.ts";
@@ -56,25 +56,15 @@ function responseObject(reply: Reply, isOver: boolean): unknown {
     truncation: "disabled",
     usage: isOver ? responseUsage(reply) : null,
     user: null,
-    ...UNUSED_FIELDS,
+    ...nulls("max_tool_calls", "prompt", "reasoning", "top_logprobs"),
+    presence_penalty: 0,
+    frequency_penalty: 0,
+    ...nulls("kv_transfer_params", "ec_transfer_params", "input_messages", "output_messages"),
   };
 }
 
-/** Fields that vLLM always sends and the mock does not use. */
-const UNUSED_FIELDS = {
-  max_tool_calls: null,
-  prompt: null,
-  reasoning: null,
-  top_logprobs: null,
-  presence_penalty: 0,
-  frequency_penalty: 0,
-  kv_transfer_params: null,
-  ec_transfer_params: null,
-  input_messages: null,
-  output_messages: null,
-};
-
 const NO_TURNS = { input_tokens_per_turn: [], cached_tokens_per_turn: [] };
+const NO_OUTPUT_TURNS = { output_tokens_per_turn: [], tool_output_tokens_per_turn: [] };
 
 function responseUsage(reply: Reply) {
   const usage = usageOf(reply);
@@ -82,12 +72,7 @@ function responseUsage(reply: Reply) {
     input_tokens: usage.prompt,
     input_tokens_details: { cached_tokens: usage.cached, cache_write_tokens: usage.created, ...NO_TURNS },
     output_tokens: usage.completion,
-    output_tokens_details: {
-      reasoning_tokens: 0,
-      tool_output_tokens: 0,
-      output_tokens_per_turn: [],
-      tool_output_tokens_per_turn: [],
-    },
+    output_tokens_details: { reasoning_tokens: 0, tool_output_tokens: 0, ...NO_OUTPUT_TURNS },
     total_tokens: usage.prompt + usage.completion,
   };
 }
