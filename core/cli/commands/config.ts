@@ -5,6 +5,7 @@ import { readFiles } from "../../../config/read/files.ts";
 import { formatProblems, type Problem, placeText } from "../../../config/read/problems.ts";
 import { NO_OVERLAY } from "../../../config/rewrites/overlay.ts";
 import { rewriteResources } from "../../../config/rewrites/resources.ts";
+import { checkConfig } from "../../../config/show/check.ts";
 import { effectiveConfig } from "../../../config/show/effective.ts";
 import { formatted } from "../../../config/show/format.ts";
 import type { Definition } from "../../contract/plugin.ts";
@@ -57,4 +58,15 @@ async function format(paths: readonly string[], isCheck: boolean): Promise<numbe
   const verb = isCheck ? "is not formatted" : "formatted";
   process.stdout.write(printableLines(changed.map(({ file }) => `${file}: ${verb}\n`).join("")));
   return isCheck && changed.length > 0 ? 1 : 0;
+}
+
+/** `signalbox check`: prints every problem, or a summary of a valid config and its warnings. Returns the exit code. */
+export async function check(input: Input, registry: Registry): Promise<number> {
+  const isUrl = (word: string) => /^https?:\/\//i.test(word);
+  const paths = [...input.all("file"), ...input.words.filter((word) => !isUrl(word))];
+  if (paths.length === 0) throw new UsageError("Name the files to check: signalbox check -f signalbox.yaml");
+  const options = { paths, urls: input.words.filter(isUrl), isJson: input.isJson, isStrict: input.has("strict") };
+  const { text, isValid } = await checkConfig(options, registry);
+  process.stdout.write(`${printableLines(text.trimEnd())}\n`);
+  return isValid ? 0 : 1;
 }

@@ -4,24 +4,9 @@ import { apiPath, changeThroughAdmin } from "../admin/ask-admin.ts";
 import { type Input, onlyWord, print, secondsOf } from "../frame/command.ts";
 import { phaseText } from "./status.ts";
 
-/** `signalbox drain`: no new requests for an endpoint. Returns the exit code. */
-export function drain(input: Input): Promise<number> {
-  return operate(input, "drain", { ...wish(input), graceSeconds: secondsOf(input, "grace") });
-}
-
-/** `signalbox cordon`: no new requests but what only the endpoint serves. Returns the exit code. */
-export function cordon(input: Input): Promise<number> {
-  return operate(input, "cordon", wish(input));
-}
-
-/** `signalbox undrain`: ends both. Returns the exit code. */
-export function undrain(input: Input): Promise<number> {
-  return operate(input, "undrain", {});
-}
-
-const wish = (input: Input) => ({ reason: input.text("reason"), forSeconds: secondsOf(input, "for") });
-
-async function operate(input: Input, action: string, body: object): Promise<number> {
+/** `signalbox drain`, `cordon` and `undrain`: what new requests an endpoint gets. Returns the exit code. */
+export async function operate(input: Input, action: "drain" | "cordon" | "undrain"): Promise<number> {
+  const body = { reason: input.text("reason"), forSeconds: secondsOf(input, "for"), graceSeconds: secondsOf(input, "grace") };
   const name = onlyWord(input, "one endpoint, as the status does", `signalbox ${action} gpu1-8000`);
   const endpoint = await changeThroughAdmin<EndpointStatus>(input, "POST", apiPath(["endpoints", name, action]), body);
   return print(input, endpoint, () => `${endpoint.name}: ${phaseText(endpoint)}\n`, 0);
