@@ -19,7 +19,7 @@ export interface Call {
   readonly body: JsonObject;
 }
 
-export type FinishReason = "length" | "stop";
+type FinishReason = "length" | "stop";
 
 /** One output; a request can have several. `sent` counts the tokens computed so far. */
 export interface Choice {
