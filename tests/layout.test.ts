@@ -327,7 +327,7 @@ const RULES: readonly {
 const ENTRY_POINTS = new Set(["core/cli/main.ts", "core/fetch.ts", "config/show/write-schema.ts"]);
 const TRACE_EXPORTER = "plugins/observers/otlp-exporter.ts";
 const DOORS: Readonly<Record<string, readonly string[]>> = {
-  "eventsource-parser": ["core/cli/admin/event-reader.ts"],
+  "eventsource-parser": ["core/cli/admin/follow-events.ts"],
   "itty-router": ["core/admin/api/api.ts"],
   zod: ["core/contract/options.ts"],
   yaml: ["config/read/documents.ts", "config/rewrites/write-file.ts", "config/show/format.ts"],

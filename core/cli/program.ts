@@ -1,7 +1,7 @@
 import { didYouMean } from "../../config/read/problems.ts";
 import type { Definition } from "../contract/plugin.ts";
 import { COMMANDS } from "./commands.ts";
-import { readInput } from "./frame/command.ts";
+import { noWords, readInput } from "./frame/command.ts";
 import { commandHelp, programHelp } from "./frame/help.ts";
 import { failureOf, UsageError } from "./frame/usage.ts";
 
@@ -35,7 +35,9 @@ async function runCommand([word, ...rest]: readonly string[], registry: Readonly
     process.stdout.write(commandHelp(command));
     return 0;
   }
-  return command.run(readInput(rest, command), registry);
+  const input = readInput(rest, command);
+  if (command.words === "") noWords(input, command.name);
+  return command.run(input, registry);
 }
 
 /** Whether help is asked for; what follows "--" are words. */

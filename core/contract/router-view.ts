@@ -86,7 +86,7 @@ interface FeaturesView {
 }
 
 /** What a filter, scorer or picker took in the requests in which it was timed, since the config took effect. */
-interface PluginTime {
+export interface PluginTime {
   readonly kind: "filter" | "scorer" | "picker";
   readonly name: string;
   readonly timedRequests: number;

@@ -12,7 +12,7 @@ export const endpointFigures = figures.extend({
   overloads: z.number().describe("Tries that were refused with 503 or 429."),
 });
 
-type EndpointFigures = z.infer<typeof endpointFigures>;
+export type EndpointFigures = z.infer<typeof endpointFigures>;
 
 /** What the requests of all APIs met in the last minutes. Each failed request counts once, by who caused it. */
 export interface PoolFigures extends Figures {

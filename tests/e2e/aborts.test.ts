@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { quantile } from "../../core/simulate/quantile.ts";
+import { quantile } from "../../core/simulate/metrics.ts";
 import { heldBytes, openFiles, residentBytes } from "../support/process-usage.ts";
 import { openClient, type RawClient } from "../support/raw-client.ts";
 import { waitUntil } from "../support/router.ts";

@@ -8,7 +8,7 @@ import { parseAllDocuments } from "yaml";
 import { loadTexts } from "../../config/load.ts";
 import { COMMANDS } from "../../core/cli/commands.ts";
 import { readInput } from "../../core/cli/frame/command.ts";
-import { startArguments } from "../../core/cli/start/arguments.ts";
+import { startArguments } from "../../core/cli/start/config-source.ts";
 import { createRouter } from "../../core/fetch.ts";
 import { DEFAULT_ADMIN, DEFAULT_LISTEN } from "../../core/settings/tables.ts";
 import { DEFAULT_LIMITS } from "../../core/settings.ts";

@@ -21,13 +21,10 @@ export function stopSignal(): Promise<void> {
   });
 }
 
-/** What SIGHUP does. Registered before there is a config to reload, since the signal would end the process otherwise. */
-export interface ReloadSignal {
-  /** Calls `run` at each SIGHUP from now on, and at once if there was one before. */
-  listen(run: () => void): void;
-}
+export type ReloadSignal = ReturnType<typeof reloadSignal>;
 
-export function reloadSignal(): ReloadSignal {
+/** What SIGHUP does. Registered before there is a config to reload, since the signal would end the process otherwise. */
+export function reloadSignal() {
   let run: (() => void) | undefined;
   let wasEarly = false;
   process.on("SIGHUP", () => {
@@ -35,7 +32,8 @@ export function reloadSignal(): ReloadSignal {
     else run();
   });
   return {
-    listen(listener) {
+    /** Calls `listener` at each SIGHUP from now on, and at once if there was one before. */
+    listen(listener: () => void): void {
       run = listener;
       if (wasEarly) listener();
     },

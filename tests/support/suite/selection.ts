@@ -11,8 +11,8 @@ export const PURE: readonly string[] = [
   ),
   ...["schema/", "show/"].map(config),
   ...["tests/config/endpoint-picker/", "tests/examples/policies.test.ts", "tests/examples/policy-scores.test.ts"],
-  ...["cli/commands/simulate", "cli/explain/", "cli/show/", "contract/", "control/", "decide/", "engine/"].map(core),
-  ...["pool/", "report/", "request/", "simulate/", "state/"].map(core),
+  ...["cli/commands/simulate", "cli/commands/split-test", "cli/commands/top", "cli/explain/", "contract/", "control/"].map(core),
+  ...["decide/", "engine/", "pool/", "report/", "request/", "simulate/", "state/"].map(core),
 ];
 
 function config(name: string): string {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { decisionLine } from "../../../../core/cli/explain/decision-line.ts";
+import { decisionLine } from "../../../../core/cli/explain/decision-text.ts";
 import { reportOf } from "../../../../core/report/decision-report.ts";
 import type { DecisionReport } from "../../../../core/report/report-schema.ts";
 import { makeDecision, makeOutcome } from "../../../support/records.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { EndpointStatus } from "../../../../core/admin/api/endpoint-schema.ts";
 import { type Status, statusOf } from "../../../../core/admin/status.ts";
-import { SORT_KEYS, topLines } from "../../../../core/cli/show/top-table.ts";
+import { SORT_KEYS, topLines } from "../../../../core/cli/commands/top.ts";
 import { makeEndpoint } from "../../../support/endpoints.ts";
 import { makeShownRouter, makeView, UNCHANGED } from "../../../support/view.ts";
 

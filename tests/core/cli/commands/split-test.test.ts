@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
-import { splitReport, splitText } from "../../../../core/cli/show/split-report.ts";
+import { splitReport, splitText } from "../../../../core/cli/commands/split-test.ts";
 
 const served = (counts: Readonly<Record<string, number>>) =>
   Object.entries(counts).flatMap(([name, count]) => Array(count).fill(name));
