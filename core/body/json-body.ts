@@ -15,6 +15,8 @@ const LETTER_N = 0x6e;
 const LETTER_T = 0x74;
 const OPEN_OBJECT = 0x7b;
 
+/** Texts that decide where a request goes are names and salts. A longer one is refused: to decode megabytes holds up everybody else. */
+const MAX_TEXT_BYTES = 64 * 1024;
 /** No client needs more bytes to write a whole number. */
 const MAX_NUMBER_BYTES = 64;
 
@@ -50,6 +52,7 @@ export class JsonBody implements BodyView {
     const kind = kindOf(this.bytes[span[0]]!);
     if (kind === "null") return undefined;
     if (kind !== "string") throw wrongKind(key, "a string");
+    if (span[1] - span[0] > MAX_TEXT_BYTES) throw tooLong(key);
     const text = decodeString(this.bytes, span);
     if (text === undefined) throw notUtf8(key);
     return text;
@@ -118,6 +121,10 @@ function numberAt(bytes: Uint8Array, span: Span): number {
 
 function wrongKind(key: string, wanted: string): RouterError {
   return new RouterError("invalid_value", `The value of "${key}" must be ${wanted}.`);
+}
+
+function tooLong(key: string): RouterError {
+  return new RouterError("invalid_value", `The value of "${key}" is longer than ${MAX_TEXT_BYTES} bytes; send a shorter one.`);
 }
 
 function notUtf8(key: string): RouterError {
