@@ -1,4 +1,5 @@
 import type { Log } from "../../contract/log.ts";
+import { closeDebugger } from "../../runtime/close-debugger.ts";
 
 /**
  * Ctrl-C reaches every process of a terminal, and "npm start" passes on what it gets itself: one key press can come twice. So a
@@ -49,9 +50,12 @@ const IGNORED = {
 } as const;
 
 /**
- * Logs the signals that have no meaning here and would otherwise end the process and all its streams. On Node, SIGUSR1 would open
- * a debugger. SIGPIPE is not here: Node, Deno and Bun all ignore it from the start.
+ * Logs the signals that have no meaning here and would otherwise end the process and all its streams. SIGUSR1 would open a
+ * debugger: on Node where nobody listens for it, on Deno always. SIGPIPE is not here: Node, Deno and Bun all ignore it from the start.
  */
 export function ignoreSignals(log: Log): void {
   for (const [signal, message] of Object.entries(IGNORED)) process.on(signal, () => log.info(message));
+  // Also for a signal that came before there was a log.
+  closeDebugger();
+  process.on("SIGUSR1", closeDebugger);
 }
