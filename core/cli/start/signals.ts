@@ -1,5 +1,6 @@
 import type { Log } from "../../contract/log.ts";
 import { closeDebugger } from "../../runtime/close-debugger.ts";
+import { whenNpxShellEnds } from "../../runtime/npx-shell.ts";
 
 /**
  * Ctrl-C reaches every process of a terminal, and "npm start" passes on what it gets itself: one key press can come twice. So a
@@ -7,7 +8,7 @@ import { closeDebugger } from "../../runtime/close-debugger.ts";
  */
 const SAME_SIGNAL_MS = 500;
 
-/** Resolves at the first SIGINT or SIGTERM. A second one ends the process at once, with exit code 130. */
+/** Resolves at the first SIGINT or SIGTERM, or when the npx that began it was stopped. A second one ends the process at once, with exit code 130. */
 export function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     let firstMs: number | undefined;
@@ -19,6 +20,7 @@ export function stopSignal(): Promise<void> {
     };
     process.on("SIGINT", stop);
     process.on("SIGTERM", stop);
+    whenNpxShellEnds(stop);
   });
 }
 
