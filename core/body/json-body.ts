@@ -19,6 +19,8 @@ const FIRST: Readonly<Record<string, JsonKind>> = {
 /** What a value is, by its first byte. */
 const KINDS: readonly JsonKind[] = Array.from({ length: 256 }, (_, byte) => FIRST[String.fromCharCode(byte)] ?? "number");
 
+/** Texts that decide where a request goes are names and salts. A longer one is refused: to decode megabytes holds up everybody else. */
+const MAX_TEXT_BYTES = 64 * 1024;
 /** No client needs more bytes to write a whole number. */
 const MAX_NUMBER_BYTES = 64;
 
@@ -49,6 +51,7 @@ export class JsonBody implements BodyView {
     const kind = this.#kindAt(span);
     if (span === undefined || kind === "null") return undefined;
     if (kind !== "string") throw invalid(key, "must be a string.");
+    if (span[1] - span[0] > MAX_TEXT_BYTES) throw invalid(key, `is longer than ${MAX_TEXT_BYTES} bytes; send a shorter one.`);
     const text = decodeString(this.bytes, span);
     if (text === undefined) throw invalid(key, "is not valid UTF-8; send the body in UTF-8.");
     return text;

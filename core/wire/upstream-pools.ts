@@ -11,9 +11,12 @@ export class UpstreamPools {
   readonly #pools = new Map<number, UpstreamPool>();
   /** Pools of endpoints that were removed or have a new address, kept until their last connection has ended. */
   readonly #retired = new Set<UpstreamPool>();
+  readonly #unasked: (endpoint: Endpoint, isNew: boolean) => void;
 
-  constructor(limits: Limits, clock: Clock) {
+  /** `unasked`: an endpoint has sent bytes that belong to no request; `isNew`: its connections were used again until now. */
+  constructor(limits: Limits, clock: Clock, unasked: (endpoint: Endpoint, isNew: boolean) => void) {
     this.#limits = limits;
+    this.#unasked = unasked;
     this.#deadlines = new Deadlines(clock, upstreamSweepMs(limits));
   }
 
@@ -28,7 +31,7 @@ export class UpstreamPools {
     const known = this.#pools.get(endpoint.slot);
     if (known !== undefined && (known.url === endpoint.url || known.url.href === endpoint.url.href)) return known;
     if (known !== undefined) this.#retire(endpoint.slot, known);
-    const pool = new UpstreamPool(endpoint.url, this.#limits, this.#deadlines);
+    const pool = new UpstreamPool(endpoint.url, this.#limits, this.#deadlines, (isNew) => this.#unasked(endpoint, isNew));
     this.#pools.set(endpoint.slot, pool);
     return pool;
   }
