@@ -106,13 +106,16 @@ function candidateLines({ candidates, scorers, poolSize, picker }: ChoiceReport)
     `${candidates.length} of ${poolSize} replicas could serve it, in the order of the picker ${picker}:`,
     ...columnTable(columns, shown),
     ...(more > 0 ? [`and ${more} more, which --json shows`] : []),
-    ...LEGEND,
+    LEGEND,
+    ...(candidates.some(({ firstTokenMs }) => firstTokenMs !== null) ? TIME_LEGEND : NO_TIME_LEGEND),
   ];
 }
 
-const LEGEND = [
-  "cached, not cached: tokens of this prompt; waiting: tokens of other prompts that were sent there before;",
-  "first token: expected time; -: unknown",
+const LEGEND = "cached, not cached: tokens of this prompt; waiting: tokens of other prompts that were sent there before;";
+const TIME_LEGEND = ["first token: expected time; -: unknown"];
+const NO_TIME_LEGEND = [
+  "first token: not known before the first prompts have shown how fast replicas are. Until then all are taken to be equally fast,",
+  "so prompt tokens to compute and requests in flight decide.",
 ];
 
 function scoreText({ scores, confidences }: CandidateReport, index: number): string {

@@ -111,6 +111,12 @@ describe("a target", () => {
   }
 });
 
+test("before any speed is known it says so, and what decides meanwhile", () => {
+  const candidates = report.candidates.map((candidate) => ({ ...candidate, firstTokenMs: null }));
+  const text = decisionText({ ...report, candidates });
+  assert.match(text, /^first token: not known before .* all are taken to be equally fast,\nso prompt tokens .* decide\.$/m);
+});
+
 test("of many candidates and dropped replicas only the first are shown", () => {
   const many = Array.from({ length: 40 }, (_, index) => ({ ...report.candidates[0]!, endpoint: `gpu-${index}` }));
   const dropped = [{ filter: "ready", endpoints: many.map(({ endpoint }) => `off-${endpoint}`), reasons: {} }];
