@@ -80,6 +80,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "core/contract",
     "core/features/ejection",
     "core/report",
+    "core/runtime",
     "core/settings.ts",
     "core/state",
     "core/wire",

@@ -2,9 +2,14 @@ import type { Endpoint, EndpointSpec } from "../contract/endpoint.ts";
 import { parseEndpointUrl } from "../contract/endpoint-url.ts";
 import type { Log } from "../contract/log.ts";
 import { nameSet } from "../contract/name-set.ts";
+import { thrownText } from "../contract/thrown-text.ts";
+import { nextTurn } from "../runtime/next-turn.ts";
 import type { LoadTable } from "../state/load.ts";
 import { availability, type Standing } from "./availability.ts";
 import { NEW_REPLICA, type ReplicaHealth } from "./readiness/replica-health.ts";
+
+/** To tell a change of so many endpoints costs nearly nothing; it is a walk over all of them for each who follows. */
+const SMALL_POOL = 64;
 
 /** What the table reads of a replica's health. */
 export type KnownHealth = Pick<ReplicaHealth, "phase" | "models" | "generation">;
@@ -32,7 +37,12 @@ export class EndpointTable {
   /** In the order of discovery; a new array after every change. */
   endpoints: readonly Endpoint[] = [];
   readonly #options: EndpointTableOptions;
-  #rows: ReadonlyMap<string, Row> = new Map();
+  #rows = new Map<string, Row>();
+  /** A row is not what was told. */
+  #isDirty = false;
+  #isPublishing = false;
+  /** A change was told in this turn of the event loop: further ones wait for the next. */
+  #isGathering = false;
 
   constructor(options: EndpointTableOptions) {
     this.#options = options;
@@ -49,7 +59,9 @@ export class EndpointTable {
       const row = this.#rowOf(spec, rows);
       if (row !== undefined) rows.set(spec.name, row);
     }
-    this.#replace(rows);
+    this.#rows = rows;
+    this.#isDirty = true;
+    this.publish();
   }
 
   /** Takes one endpoint's health from the prober; ignores an endpoint that is not listed. */
@@ -69,7 +81,7 @@ export class EndpointTable {
     const endpoint = isSame
       ? row.endpoint
       : Object.freeze({ ...row.endpoint, ...this.#standing(name, health), generation, models });
-    this.#replace(new Map(this.#rows).set(name, { ...row, endpoint, health }));
+    this.#set(name, { ...row, endpoint, health });
   }
 
   /** What the probes do not know of the endpoint's standing has changed. */
@@ -77,7 +89,18 @@ export class EndpointTable {
     const row = this.#rows.get(name);
     if (row === undefined) return;
     const endpoint = Object.freeze({ ...row.endpoint, ...this.#standing(name, row.health) });
-    this.#replace(new Map(this.#rows).set(name, { ...row, endpoint }));
+    this.#set(name, { ...row, endpoint });
+  }
+
+  /** Tells at once of all changes so far, and of those that this brings about. */
+  publish(): void {
+    if (this.#isPublishing) return;
+    this.#isPublishing = true;
+    try {
+      while (this.#isDirty) this.#publishOnce();
+    } finally {
+      this.#isPublishing = false;
+    }
   }
 
   /** Whether the probes let it be used. */
@@ -126,9 +149,32 @@ export class EndpointTable {
     return { endpoint, urlText, health: NEW_REPLICA };
   }
 
-  #replace(rows: ReadonlyMap<string, Row>): void {
-    this.#rows = rows;
-    const endpoints = [...rows.values()].map((row) => row.endpoint);
+  /** In a large pool the first change of a turn is told at once, the others together in the next one. */
+  #set(name: string, row: Row): void {
+    this.#rows.set(name, row);
+    this.#isDirty = true;
+    if (this.#isGathering) return;
+    this.publish();
+    if (this.#rows.size > SMALL_POOL) this.#gather();
+  }
+
+  #gather(): void {
+    this.#isGathering = true;
+    nextTurn(() => {
+      this.#isGathering = false;
+      if (!this.#isDirty) return;
+      try {
+        this.publish();
+      } catch (thrown) {
+        this.#options.log.error("A change of the pool could not be applied", { cause: thrownText(thrown) });
+      }
+      this.#gather();
+    });
+  }
+
+  #publishOnce(): void {
+    this.#isDirty = false;
+    const endpoints = [...this.#rows.values()].map((row) => row.endpoint);
     const isSame = endpoints.length === this.endpoints.length && endpoints.every((each, i) => each === this.endpoints[i]);
     if (isSame) return;
     this.endpoints = endpoints;

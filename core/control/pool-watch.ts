@@ -32,6 +32,7 @@ export class PoolWatch {
     this.intents = new Intents(services.clock, (name, cause) => {
       this.#intentCause = cause;
       this.table.restand(name);
+      this.table.publish();
       this.#intentCause = "";
     });
     this.replicaLog = new ReplicaLog({
@@ -51,8 +52,7 @@ export class PoolWatch {
         const nowMs = services.clock.now();
         this.#tell(endpoints, nowMs);
         this.ejections.follow(endpoints, nowMs);
-        // Following them may have changed them again, and published that already.
-        publish(factsOf(this.table.endpoints));
+        publish(factsOf(endpoints));
       },
       standingOf: (name) => ({ ...this.ejections.standingOf(name), ...this.intents.standingOf(name) }),
       replaced,

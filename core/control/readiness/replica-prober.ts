@@ -71,7 +71,7 @@ export class ReplicaProber {
   /** When the model list was, or will be, read out of turn for the last time. */
   #checkAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(host: ProberHost, target: ProbeTarget, plan: ProbePlan, changed: (health: ReplicaHealth) => void) {
+  constructor(host: ProberHost, target: ProbeTarget, plan: ProbePlan, afterMs: number, changed: (health: ReplicaHealth) => void) {
     this.target = target;
     this.#host = host;
     this.#changed = changed;
@@ -81,7 +81,7 @@ export class ReplicaProber {
     this.#rounds = new Loop(host.clock, () => this.#round());
     this.#liveness = new Loop(host.clock, () => this.#livenessRound());
     this.#followPaths();
-    this.#rounds.next(0);
+    this.#rounds.next(afterMs);
   }
 
   get checks(): CheckTimes {

@@ -4,6 +4,7 @@ import type { Endpoint, EndpointSpec } from "../../../core/contract/endpoint.ts"
 import { type Log, silentLog } from "../../../core/contract/log.ts";
 import { EndpointTable, type KnownHealth } from "../../../core/control/endpoint-table.ts";
 import { NOTHING } from "../../../core/features/ejection/ejector-row.ts";
+import { nextTurn } from "../../../core/runtime/next-turn.ts";
 import { LoadTable, MAX_SLOTS } from "../../../core/state/load.ts";
 
 const spec = (name: string, url = `http://${name}:8000`, labels: Readonly<Record<string, string>> = {}): EndpointSpec => ({
@@ -214,4 +215,15 @@ describe("another process in a slot", () => {
     table.discovered([spec("a", "http://a:9000"), spec("b")]);
     assert.deepEqual(replaced, [1, 0]);
   });
+});
+
+test("many changes of a large pool in one turn are told twice: the first at once, the others together", async () => {
+  const { table, seen } = setup();
+  const names = Array.from({ length: 100 }, (_, index) => `e${index}`);
+  table.discovered(names.map((name) => spec(name)));
+  for (const name of names) table.probed(name, READY);
+  assert.equal(seen.length, 2);
+  await new Promise<void>((resolve) => nextTurn(() => nextTurn(resolve)));
+  assert.equal(seen.length, 3);
+  assert.ok(table.endpoints.every(({ phase }) => phase === "ready"));
 });

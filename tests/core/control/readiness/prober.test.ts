@@ -539,6 +539,8 @@ describe("many replicas, and their list", () => {
     for (const { name } of targets) results.set(name, UP);
     prober.watch(targets);
     await clock.advance(0);
+    assert.equal(changes.length, 32, "the first slice");
+    await clock.advance(15);
     assert.equal(changes.length, 100);
     assert.equal(clock.pending, 200, "two timers each");
     const before = calls.length;
