@@ -1,6 +1,7 @@
 import type { ReplicaConnection } from "../pool/pool.ts";
 import type { Limits } from "../settings.ts";
 import { Head } from "../wire/head.ts";
+import type { WatchedTry } from "../wire/stuck-tries.ts";
 import { GONE_SILENCE_MS, type ResponseReader, type UpstreamFailure } from "../wire/upstream-connection.ts";
 import type { Job } from "./job.ts";
 
@@ -8,6 +9,8 @@ import type { Job } from "./job.ts";
 export interface ConnectionOwner {
   /** A request came; the connection may be over when this returns. */
   serve(connection: Connection): void;
+  /** For how long a request that was sent at `sentAtMs` has had no token, or its stream no further one. */
+  silenceMs(sentAtMs: number, hasTokens: boolean): number;
   /** The connection is over before its response is. */
   closed(connection: Connection): void;
 }
@@ -17,9 +20,11 @@ const SERVED = headOf(200);
 const TOKEN = Buffer.from("data: {}\n\n");
 
 /** One try at a modelled replica, in place of a connection on a socket: what happens there, it calls on the router's own exchange. */
-export class Connection implements ReplicaConnection {
+export class Connection implements ReplicaConnection, WatchedTry {
   readonly job: Job;
   readonly hasSentAll = true;
+  /** Tokens of a modelled replica come at its pace, which its silence as a whole shows. */
+  readonly longestGapMs = 0;
   readonly #owner: ConnectionOwner;
   readonly #sentAtMs: number;
   #reader: ResponseReader | undefined;
@@ -71,9 +76,17 @@ export class Connection implements ReplicaConnection {
     reader?.failed(failure, failure !== "connect-failed");
   }
 
-  /** Gives up a request that has no byte of a response yet. */
-  cutWaiting(): void {
-    if (!this.#hasResponse) this.fail("wedged");
+  get watchState(): WatchedTry["watchState"] {
+    if (this.#reader === undefined) return "idle";
+    return this.#hasResponse ? "streaming" : "waiting";
+  }
+
+  get silenceMs(): number {
+    return this.#owner.silenceMs(this.#sentAtMs, this.#hasResponse);
+  }
+
+  cut(): void {
+    this.fail("wedged");
   }
 
   /** Gives up a request that has waited for too long: for its first byte, or for one more since the replica's last token. */

@@ -2,6 +2,7 @@ import type { Endpoint } from "../contract/endpoint.ts";
 import type { EngineTimes } from "../engine/engine-times.ts";
 import type { ReplicaConnection } from "../pool/pool.ts";
 import type { Limits } from "../settings.ts";
+import { cutStreams, cutWaiting } from "../wire/stuck-tries.ts";
 import { goneSince } from "../wire/upstream-pools.ts";
 import { Connection, type ConnectionOwner } from "./connection.ts";
 import type { EventQueue } from "./events.ts";
@@ -62,9 +63,19 @@ export class Upstream implements ConnectionOwner {
     this.#goneSinceMs = goneSince(this.#goneSinceMs, endpoint, this.#queue.now());
   }
 
-  /** Requests that have no byte of a response yet are given up. */
-  cutWaiting(): void {
-    for (const connection of [...this.#open.values()]) connection.cutWaiting();
+  /** Requests that have waited for a token for so long are given up. Returns whether there were any. */
+  cutWaiting(leastMs: number): boolean {
+    return cutWaiting([...this.#open.values()], leastMs);
+  }
+
+  /** Streams that fell silent so long ago are given up. */
+  cutStreams(leastMs: number, isWitnessed: boolean): void {
+    cutStreams([...this.#open.values()], leastMs, isWitnessed);
+  }
+
+  /** For how long a request that was sent at `sentAtMs` has had no token, or its stream no further one. */
+  silenceMs(sentAtMs: number, hasTokens: boolean): number {
+    return this.#queue.now() - (hasTokens ? Math.max(sentAtMs, this.replica.lastTokenMs) : sentAtMs);
   }
 
   /** Requests that have waited for too long are given up. */

@@ -3,6 +3,7 @@ import type { Limits } from "../settings.ts";
 import type { Deadlines, Timed } from "./deadlines.ts";
 import { ResponseDecoder, type ResponseSink } from "./response-decoder.ts";
 import { isGathered, putHead, takeScratch, writeScratch } from "./scratch.ts";
+import type { WatchedTry } from "./stuck-tries.ts";
 import { WireError } from "./wire-error.ts";
 
 /** Why there is no response, or no complete one. */
@@ -18,6 +19,8 @@ export type UpstreamFailure =
 
 /** Receives one response: head, body pieces, then exactly one of `end` and `failed`, after which nothing more comes. */
 export interface ResponseReader extends ResponseSink {
+  /** Whether the prompt is processed: bytes of a body came, of a stream some behind its opening events. */
+  readonly hasTokens: boolean;
   /** The response is complete. `isVerbatimEnd`: the last `body` call carried the end of the chunked framing. */
   end(isVerbatimEnd: boolean): void;
   /**
@@ -52,7 +55,7 @@ export const GONE_SILENCE_MS = 5_000;
 const READ_ON_MS = 1_000;
 
 /** One connection to a replica: requests out, responses in, one at a time. */
-export class UpstreamConnection implements Timed {
+export class UpstreamConnection implements Timed, WatchedTry {
   readonly #owner: ConnectionOwner;
   readonly #socket: Socket;
   readonly #decoder = new ResponseDecoder({
@@ -61,10 +64,7 @@ export class UpstreamConnection implements Timed {
       this.#deadlineMs = Number.POSITIVE_INFINITY;
       this.#reader?.head(head, framing);
     },
-    body: (chunk, spans, spanCount, isVerbatim) => {
-      this.#hasBodyBytes = true;
-      this.#reader?.body(chunk, spans, spanCount, isVerbatim);
-    },
+    body: (chunk, spans, spanCount, isVerbatim) => this.#reader?.body(chunk, spans, spanCount, isVerbatim),
   });
   #state: State = "connecting";
   #deadlineMs: number;
@@ -72,7 +72,7 @@ export class UpstreamConnection implements Timed {
   #reader: ResponseReader | undefined;
   #isReused = false;
   #hasResponseBytes = false;
-  #hasBodyBytes = false;
+  #longestGapMs = 0;
   /** A write failed: the rest of the request can't be sent. */
   #isUnwritable = false;
   /** The socket is closed and writes nothing any more. */
@@ -102,7 +102,7 @@ export class UpstreamConnection implements Timed {
   send(method: string, head: string, body: readonly Uint8Array[], reader: ResponseReader): void {
     this.#reader = reader;
     this.#hasResponseBytes = false;
-    this.#hasBodyBytes = false;
+    this.#longestGapMs = 0;
     this.#decoder.begin(method);
     if (this.#state === "connecting") {
       this.#unsent = { head, body };
@@ -132,9 +132,22 @@ export class UpstreamConnection implements Timed {
     this.#close();
   }
 
-  /** Gives up a request whose response has no byte of a body yet: vLLM sends the head of a stream before it works on it. */
-  cutWaiting(): void {
-    if ((this.#state === "waiting" || this.#state === "body") && !this.#hasBodyBytes) this.#fail("wedged");
+  /** A response without a token waits, though its head is there: vLLM sends the head of a stream before it works on it. */
+  get watchState(): WatchedTry["watchState"] {
+    if ((this.#state !== "waiting" && this.#state !== "body") || this.#socket.isPaused()) return "idle";
+    return this.#reader?.hasTokens === true ? "streaming" : "waiting";
+  }
+
+  get silenceMs(): number {
+    return this.#owner.deadlines.nowMs - this.#lastReadMs;
+  }
+
+  get longestGapMs(): number {
+    return this.#longestGapMs;
+  }
+
+  cut(): void {
+    if (this.#state === "waiting" || this.#state === "body") this.#fail("wedged");
   }
 
   sweep(nowMs: number): void {
@@ -201,6 +214,8 @@ export class UpstreamConnection implements Timed {
 
   #read(chunk: Buffer): void {
     const { deadlines } = this.#owner;
+    const gapMs = deadlines.nowMs - this.#lastReadMs;
+    if (gapMs > this.#longestGapMs && this.#reader?.hasTokens === true) this.#longestGapMs = gapMs;
     this.#lastReadMs = deadlines.nowMs;
     this.#owner.heard(deadlines.clockMs);
     if (this.#state === "idle" || this.#state === "connecting") return this.#fail("invalid");

@@ -29,6 +29,8 @@ class Bench {
   /** What the pool was told, in order. */
   readonly pool: string[] = [];
   readsDone = 0;
+  /** What the reader says of its response. */
+  hasTokens = false;
   goneSinceMs = Number.POSITIVE_INFINITY;
   heardAtMs = Number.NaN;
   /** Called inside the reader's `head`. */
@@ -66,7 +68,11 @@ class Bench {
   }
 
   send(method = "POST", body: readonly Uint8Array[] = []): void {
+    const bench = this;
     const reader: ResponseReader = {
+      get hasTokens() {
+        return bench.hasTokens;
+      },
       head: (head, framing) => {
         this.told.push(`head ${head.status} ${framing.kind}`);
         this.onHead();

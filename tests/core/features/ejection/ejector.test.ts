@@ -19,7 +19,11 @@ class Setup {
   readonly endpoints: readonly Endpoint[];
   readonly records = new EndpointRecords();
   readonly changed: string[] = [];
+  /** Calls of cutWaiting and of cutStreams: whose requests, and how long they must have been silent. */
   readonly cut: string[] = [];
+  readonly cutStreams: string[] = [];
+  /** What cutWaiting returns. */
+  isAnyWaiting = true;
   readonly logged: string[] = [];
   readonly unhealthy = new Set<string>();
   readonly ejector: Ejector;
@@ -37,7 +41,13 @@ class Setup {
       workAheadMs: () => 0,
       lastByteMs: () => Number.NEGATIVE_INFINITY,
       changed: (name) => void this.changed.push(name),
-      cutWaiting: ({ name }) => void this.cut.push(name),
+      cutWaiting: ({ name }, leastMs) => {
+        this.cut.push(`${name} ${leastMs}`);
+        return this.isAnyWaiting;
+      },
+      cutStreams: ({ name }, leastMs, isWitnessed) => {
+        this.cutStreams.push(`${name} ${leastMs}${isWitnessed ? " witnessed" : ""}`);
+      },
     });
     this.ejector.follow(endpoints, 0);
   }
@@ -407,7 +417,8 @@ it("a detector that throws is logged and says nothing", () => {
     workAheadMs: () => 0,
     lastByteMs: () => 0,
     changed() {},
-    cutWaiting() {},
+    cutWaiting: () => false,
+    cutStreams() {},
   });
   ejector.follow(setup.endpoints, 0);
   for (let i = 0; i < 3; i++) setup.records.failed(setup.endpoints[0]!, "reset", 0);
