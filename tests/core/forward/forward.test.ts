@@ -45,6 +45,7 @@ const isSilent: Conduct = ({ parts }, endpoint) => {
   parts.upstreamOf(endpoint).accept();
   return parts.clock.advance(RESPONSE_MS + 100);
 };
+const isThinking: Conduct = ({ parts }) => parts.clock.advance(1_000);
 const busy = (status: string) => answers(jsonAnswer('{"error":"full"}', status, "Retry-After: 7\r\n"));
 
 /** What is so before the request comes. */
@@ -62,6 +63,15 @@ const isKept =
   (endpoint: Endpoint): Before =>
   (parts) => {
     setUp({ parts }).forward.begin(parts.clock.now());
+    parts.upstreamOf(endpoint).send(OK);
+  };
+
+/** The same at the second endpoint, after the first one refused. */
+const isKeptBehind =
+  (first: Endpoint, endpoint: Endpoint): Before =>
+  (parts) => {
+    const { forward } = makeForward({ endpoints: [endpoint, first], parts, request: makeRequest({ promptTokens: 100 }) });
+    forward.begin(parts.clock.now());
     parts.upstreamOf(endpoint).send(OK);
   };
 
@@ -178,27 +188,64 @@ const rows: readonly Row[] = [
     told: ["e0"],
   },
   {
-    name: "a kept connection that ends, then a fresh one to the same replica",
+    name: "a kept connection that ends, then another replica",
     before: [isKept(E0)],
     steps: [
       [E0, resets],
-      [E0, answers(OK)],
+      [E1, answers(OK)],
     ],
-    attempts: ["e0 stale", "e0 200"],
+    attempts: ["e0 stale", "e1 200"],
     end: "complete",
   },
   {
-    name: "a kept connection that ends, then a fresh one though another is kept",
+    name: "a kept connection that ends, then a fresh one to another replica though one is kept",
+    before: [isKept(E0), isKeptBehind(E0, E1)],
+    steps: [
+      [E0, resets],
+      [E1, resets],
+    ],
+    attempts: ["e0 stale", "e1 reset"],
+    end: "upstream_reset",
+  },
+  {
+    name: "a kept connection that ends, and all others refuse: the same replica once more, on a fresh one though another is kept",
     before: [isKeptTwice(E0)],
     steps: [
       [E0, resets],
+      [E1, refuses],
       [E0, answers(OK)],
     ],
-    attempts: ["e0 stale", "e0 200"],
+    limits: { retries: 1 },
+    attempts: ["e0 stale", "e1 connect-failed", "e0 200"],
+    end: "complete",
+    told: ["e1"],
+  },
+  {
+    name: "a kept connection that ends, and all others are full: the same replica once more",
+    before: [isKept(E0)],
+    steps: [
+      [E0, resets],
+      [E1, busy("503 Service Unavailable")],
+      [E2, busy("429 Too Many Requests")],
+      [E0, answers(OK)],
+    ],
+    attempts: ["e0 stale", "e1 503", "e2 429", "e0 200"],
     end: "complete",
   },
   {
-    name: "a kept connection that ends, and the fresh one too: nobody else gets it",
+    name: "a kept connection that ends, the others have left, and nobody listens any more: the client is told of the first",
+    before: [isKept(E0), isRemoved(E1), isRemoved(E2)],
+    steps: [
+      [E0, resets],
+      [E0, refuses],
+    ],
+    attempts: ["e0 stale", "e1 removed", "e2 removed", "e0 connect-failed"],
+    end: "upstream_reset",
+    told: ["e0"],
+  },
+  {
+    name: "a kept connection that ends, without budget: the same replica, and nobody else gets it",
+    retries: { budgetShare: 0, budgetLeast: 0 },
     before: [isKept(E0)],
     steps: [
       [E0, resets],
@@ -208,25 +255,15 @@ const rows: readonly Row[] = [
     end: "upstream_reset",
   },
   {
-    name: "a kept connection that ends, and nobody listens any more: nobody else gets it",
+    name: "a kept connection that ends after so long that the request may have been read: the same replica, and nobody else gets it",
     before: [isKept(E0)],
     steps: [
+      [E0, isThinking],
       [E0, resets],
-      [E0, refuses],
+      [E0, resets],
     ],
-    attempts: ["e0 stale", "e0 connect-failed"],
+    attempts: ["e0 stale", "e0 reset"],
     end: "upstream_reset",
-    told: ["e0"],
-  },
-  {
-    name: "a kept connection that ends, and the replica is full: the client sees that",
-    before: [isKept(E0)],
-    steps: [
-      [E0, resets],
-      [E0, busy("503 Service Unavailable")],
-    ],
-    attempts: ["e0 stale", "e0 503"],
-    end: "complete",
   },
   {
     name: "a kept connection that ends, and no fresh try is allowed",
