@@ -56,7 +56,7 @@ export class LivePool implements Pool {
     return this.#connections.leftOpenAt(endpoint);
   }
 
-  /** When the last byte came from the endpoint, on the router's clock, at most a sweep too early; -Infinity before the first. */
+  /** When the endpoint last sent bytes of tokens, on the router's clock, at most a sweep too early; -Infinity before the first. */
   lastByteMs(endpoint: Endpoint): number {
     return this.#connections.lastByteMs(endpoint);
   }

@@ -40,7 +40,7 @@ export interface ConnectionOwner {
   readonly goneSinceMs: number;
   /** Starts a connection to the replica; see openSocket. */
   open(opened: () => void, read: (chunk: Buffer) => void, unwritable: () => void): Socket;
-  /** Bytes came, at that time of the clock. */
+  /** Bytes of a response that has tokens came, at that time of the clock. */
   heard(atMs: number): void;
   /** The connection may carry another request. */
   idle(connection: UpstreamConnection): void;
@@ -217,13 +217,14 @@ export class UpstreamConnection implements Timed, WatchedTry {
     const gapMs = deadlines.nowMs - this.#lastReadMs;
     if (gapMs > this.#longestGapMs && this.#reader?.hasTokens === true) this.#longestGapMs = gapMs;
     this.#lastReadMs = deadlines.nowMs;
-    this.#owner.heard(deadlines.clockMs);
     if (this.#state === "idle" || this.#state === "connecting") return this.#fail("invalid");
     if (this.#state === "closed") return;
     const reader = this.#reader;
     this.#hasResponseBytes = true;
     try {
       const end = this.#decoder.push(chunk);
+      // Before it has tokens, only the replica's HTTP server has spoken, which lives on while its engine hangs.
+      if (reader?.hasTokens === true) this.#owner.heard(deadlines.clockMs);
       if (this.#decoder.isDone) this.#complete(end === chunk.length);
     } catch (thrown) {
       this.#fail("invalid");

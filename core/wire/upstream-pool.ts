@@ -13,7 +13,7 @@ export class UpstreamPool implements ConnectionOwner {
   limits: Limits;
   readonly deadlines: Deadlines;
   goneSinceMs = Number.POSITIVE_INFINITY;
-  /** When the last byte came from the replica, by the sweeps' clock. */
+  /** When the replica last sent bytes of tokens, by the sweeps' clock. */
   lastByteMs = Number.NEGATIVE_INFINITY;
   readonly #idle: UpstreamConnection[] = [];
   readonly #open = new Set<UpstreamConnection>();

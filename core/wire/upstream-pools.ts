@@ -68,7 +68,7 @@ export class UpstreamPools {
     return connections;
   }
 
-  /** When the last byte came from the endpoint, on the router's clock, at most a sweep too early; -Infinity before the first. */
+  /** When the endpoint last sent bytes of tokens, on the router's clock, at most a sweep too early; -Infinity before the first. */
   lastByteMs(endpoint: Endpoint): number {
     return this.#pools.get(endpoint.slot)?.lastByteMs ?? Number.NEGATIVE_INFINITY;
   }

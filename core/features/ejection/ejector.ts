@@ -20,7 +20,7 @@ export interface EjectorOptions extends StuckRequestsOptions {
   readonly isHealthy: (name: string) => boolean;
   /** How long the prompts that were sent to the endpoint take by its measured speed, in milliseconds. */
   readonly workAheadMs: (endpoint: Endpoint, nowMs: number) => number;
-  /** When the last byte came from it, on the router's clock; -Infinity before the first. */
+  /** When it last sent bytes of tokens, on the router's clock; -Infinity before the first. */
   readonly lastByteMs: (endpoint: Endpoint) => number;
   /** The endpoint's standing is not what it was. */
   readonly changed: (name: string) => void;
