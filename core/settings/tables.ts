@@ -21,12 +21,18 @@ export const EJECTION = {
     default: 20_000,
     text: "Prompt tokens that a returning or new endpoint serves until it has its whole share.",
   },
-  cutWaiting: onOff(true, "Whether requests that wait for a token on an endpoint that makes no progress are cut, and its silent streams."),
+  cutWaiting: onOff(
+    true,
+    "Whether requests that wait for a token on an endpoint that makes no progress are cut, and its silent streams.",
+  ),
 } satisfies SettingsTable;
 
 /** `spec.retries`: what may be tried again, and how often. */
 export const RETRIES = {
-  stale: onOff(true, "One more try when a kept-alive connection ends before a byte of the response: on another replica, or a fresh one to the same."),
+  stale: onOff(
+    true,
+    "One more try when a kept-alive connection ends before a byte of the response: on another replica, or a fresh one to the same.",
+  ),
   wedged: onOff(false, "A try on another replica for requests that were cut because theirs makes no progress."),
   budgetShare: { ...SHARE, default: 0.2, text: "Tries on other replicas, as a share of the requests of the last ten seconds." },
   budgetLeast: {

@@ -10,9 +10,13 @@ import { setUpUsual } from "../support/usual-pool.ts";
 import { wholeAnswer } from "../support/whole-answer.ts";
 
 const ROUND_ROBIN = "  profiles: [ { plugins: [ { pluginRef: round-robin } ] } ]\n";
+/** Nobody may leave. */
+const STAY = `${ROUND_ROBIN}  ejection: { maxShare: 0 }\n`;
 /** A silence of five seconds needs no explanation, a stream's none of ten; sweeps come up to a second later. */
 const PATIENCE_S = 7;
 const STREAM_PATIENCE_S = 13;
+/** The same for the only replica. */
+const ONLY_PATIENCE_S = 32;
 
 const hangs: Script = () => {};
 const answers: Script = (_request, socket) => void socket.write(STREAM_HEAD + chunkOf(event(1)) + LAST_CHUNK);
@@ -30,6 +34,18 @@ async function ask(router: TestRouter, lines = ""): Promise<RawClient> {
   const client = await openClient(router.port);
   client.send(chatPost(STREAM, lines));
   return client;
+}
+
+/** A request that goes to the first of two replicas; the second one answers at once what comes to it. */
+async function askFirst({ router, received }: Awaited<ReturnType<typeof setUpUsual>>, lines = ""): Promise<RawClient> {
+  const before = received();
+  for (;;) {
+    const client = await ask(router, lines);
+    await waitUntil(() => received().some((count, index) => count > before[index]!));
+    if (received()[0]! > before[0]!) return client;
+    before[1] = received()[1]!;
+    client.destroy();
+  }
 }
 
 const HANG = "X-Hang: yes\r\n";
@@ -70,28 +86,12 @@ describe("where more replicas are stuck than may leave", () => {
     await assertIdle(router);
   });
 
-  it("a head without a token behind it is no progress", { timeout: 60_000 }, async () => {
-    const { router, pass } = await setUpUsual([(_request, socket) => void socket.write(STREAM_HEAD)]);
-    const first = await ask(router);
-    const later: RawClient[] = [];
-    for (let second = 0; second < PATIENCE_S; second++) {
-      await first.until((text) => text.includes("\r\n\r\n"));
-      later.push(await ask(router));
-      await pass(1);
-    }
-    await first.closed();
-    assert.match(wholeAnswer(first.received).body, /^data: \{"error":.*"upstream_timeout"/);
-    for (const client of later) client.destroy();
-    await assertIdle(router);
-  });
-
   it("a request that comes later has as much time as the first", { timeout: 60_000 }, async () => {
-    const { router, pass, received, ejections } = await setUpUsual([hangs]);
-    const early = await ask(router);
-    await waitUntil(() => received()[0] === 1);
+    const pool = await setUpUsual([hangs, answers], STAY);
+    const { router, pass, ejections } = pool;
+    const early = await askFirst(pool);
     await pass(4);
-    const late = await ask(router);
-    await waitUntil(() => received()[0] === 2);
+    const late = await askFirst(pool);
     await pass(3);
     await waitUntil(() => ended(early));
     assert.ok(!ended(late), "it has waited for three seconds");
@@ -100,6 +100,36 @@ describe("where more replicas are stuck than may leave", () => {
     assert.deepEqual([statusOf(early), statusOf(late), ejections()], [504, 504, 0]);
     early.destroy();
     late.destroy();
+    await assertIdle(router);
+  });
+
+  it("a head without a token behind it is no progress", { timeout: 60_000 }, async () => {
+    const pool = await setUpUsual([(_request, socket) => void socket.write(STREAM_HEAD), answers], STAY);
+    const first = await askFirst(pool);
+    const later: RawClient[] = [];
+    for (let second = 0; second < PATIENCE_S; second++) {
+      await first.until((text) => text.includes("\r\n\r\n"));
+      later.push(await askFirst(pool));
+      await pool.pass(1);
+    }
+    await first.closed();
+    assert.match(wholeAnswer(first.received).body, /^data: \{"error":.*"upstream_timeout"/);
+    for (const client of later) client.destroy();
+    await assertIdle(pool.router);
+  });
+});
+
+describe("the only replica", () => {
+  it("is given half a minute", { timeout: 60_000 }, async () => {
+    const { router, pass, received, ejections } = await setUpUsual([hangs]);
+    const client = await ask(router);
+    await waitUntil(() => received()[0] === 1);
+    await pass(ONLY_PATIENCE_S - 4);
+    assert.ok(!ended(client));
+    await pass(4);
+    await waitUntil(() => ended(client));
+    assert.deepEqual([statusOf(client), ejections()], [504, 0]);
+    client.destroy();
     await assertIdle(router);
   });
 });
@@ -133,12 +163,11 @@ describe("at a replica that is ejected already, for another reason", () => {
 
 describe("a stream that has sent tokens", () => {
   it("ends with an error event where another request got no token meanwhile", { timeout: 60_000 }, async () => {
-    const sockets: Socket[] = [];
-    const { router, pass, received, ejections } = await setUpUsual([beginsUnlessTold(sockets)]);
-    const stream = await ask(router);
+    const pool = await setUpUsual([beginsUnlessTold([]), answers], STAY);
+    const { router, pass, ejections } = pool;
+    const stream = await askFirst(pool);
     await stream.until((text) => text.includes(event(1)));
-    const waiting = await ask(router, HANG);
-    await waitUntil(() => received()[0] === 2);
+    const waiting = await askFirst(pool, HANG);
     await pass(PATIENCE_S);
     await waitUntil(() => ended(waiting));
     assert.equal(statusOf(waiting), 504);
@@ -146,14 +175,15 @@ describe("a stream that has sent tokens", () => {
     await pass(STREAM_PATIENCE_S - PATIENCE_S);
     await stream.closed();
     assertBrokenOff(stream);
-    assert.equal(ejections(), 0, "the only one stays in use");
+    assert.equal(ejections(), 0);
     waiting.destroy();
     await assertIdle(router);
   });
 
   it("ends with an error event where another one stopped at the same moment", { timeout: 60_000 }, async () => {
-    const { router, pass } = await setUpUsual([beginsUnlessTold([])]);
-    const streams = await Promise.all([ask(router), ask(router)]);
+    const pool = await setUpUsual([beginsUnlessTold([]), answers], STAY);
+    const { router, pass } = pool;
+    const streams = [await askFirst(pool), await askFirst(pool)];
     for (const stream of streams) await stream.until((text) => text.includes(event(1)));
     await pass(STREAM_PATIENCE_S);
     for (const stream of streams) {
@@ -192,8 +222,9 @@ describe("a stream that has sent tokens", () => {
 
   it("goes on where it is the only one that is silent", { timeout: 60_000 }, async () => {
     const sockets: Socket[] = [];
-    const { router, pass } = await setUpUsual([beginsUnlessTold(sockets)]);
-    const stream = await ask(router);
+    const pool = await setUpUsual([beginsUnlessTold(sockets), answers], STAY);
+    const { router, pass } = pool;
+    const stream = await askFirst(pool);
     await stream.until((text) => text.includes(event(1)));
     await pass(120);
     sockets[0]!.write(chunkOf(event(2)) + LAST_CHUNK);
@@ -205,12 +236,13 @@ describe("a stream that has sent tokens", () => {
 
   it("goes on where others get their tokens", { timeout: 60_000 }, async () => {
     const sockets: Socket[] = [];
-    const { router, pass } = await setUpUsual([beginsUnlessTold(sockets)]);
-    const stream = await ask(router);
+    const pool = await setUpUsual([beginsUnlessTold(sockets), answers], STAY);
+    const { router, pass } = pool;
+    const stream = await askFirst(pool);
     await stream.until((text) => text.includes(event(1)));
-    const other = await ask(router);
+    const other = await askFirst(pool);
     await other.until((text) => text.includes(event(1)));
-    const waiting = await ask(router, HANG);
+    const waiting = await askFirst(pool, HANG);
     for (let n = 0; n < 40; n++) {
       sockets[1]!.write(chunkOf(event(n)));
       await pass(1);
@@ -222,10 +254,11 @@ describe("a stream that has sent tokens", () => {
 
   it("may be as slow as it was", { timeout: 60_000 }, async () => {
     const sockets: Socket[] = [];
-    const { router, pass } = await setUpUsual([beginsUnlessTold(sockets)]);
-    const slow = await ask(router);
+    const pool = await setUpUsual([beginsUnlessTold(sockets), answers], STAY);
+    const { router, pass } = pool;
+    const slow = await askFirst(pool);
     await slow.until((text) => text.includes(event(1)));
-    const busy = await ask(router);
+    const busy = await askFirst(pool);
     await busy.until((text) => text.includes(event(1)));
     for (let n = 2; n < 14; n++) {
       if (n % 6 === 0) sockets[0]!.write(chunkOf(event(n)));
@@ -233,7 +266,7 @@ describe("a stream that has sent tokens", () => {
       await busy.until((text) => text.includes(event(n)));
       await pass(1);
     }
-    const waiting = await ask(router, HANG);
+    const waiting = await askFirst(pool, HANG);
     for (let second = 0; second < 60 && !ended(busy); second++) await pass(1);
     assert.ok(ended(busy));
     assert.ok(!ended(slow), "its own pauses took six seconds");
@@ -246,29 +279,29 @@ describe("a stream that has sent tokens", () => {
 
   it("goes on where its client reads nothing", { timeout: 60_000 }, async () => {
     const text = `data: ${"x".repeat(60_000)}\n\n`;
-    const { router, pass, received } = await setUpUsual([
-      (request, socket) => {
-        if (request.headers.has("x-hang")) return;
-        socket.write(STREAM_HEAD);
-        for (let n = 0; n < 400; n++) socket.write(chunkOf(text));
-        socket.write(LAST_CHUNK);
-      },
-    ]);
+    const floods: Script = (request, socket) => {
+      if (request.headers.has("x-hang")) return;
+      socket.write(STREAM_HEAD);
+      for (let n = 0; n < 400; n++) socket.write(chunkOf(text));
+      socket.write(LAST_CHUNK);
+    };
+    const pool = await setUpUsual([floods, floods], STAY);
+    const { router, pass, received } = pool;
     const reader = await openClient(router.port);
     reader.socket.pause();
     reader.send(chatPost(STREAM, "X-Request-Id: reader\r\n"));
-    await waitUntil(() => received()[0] === 1);
+    await waitUntil(() => received()[0]! + received()[1]! === 1);
     // Until the bytes have filled whatever takes them.
     await new Promise((resolve) => setTimeout(resolve, 300));
-    const waiting = await ask(router, HANG);
-    await waitUntil(() => received()[0] === 2);
+    const waiting = [await ask(router, HANG), await ask(router, HANG)];
+    await waitUntil(() => received()[0]! + received()[1]! === 3);
     await pass(STREAM_PATIENCE_S);
-    await waitUntil(() => ended(waiting));
-    assert.equal(statusOf(waiting), 504);
+    await waitUntil(() => waiting.every(ended));
+    assert.deepEqual(waiting.map(statusOf), [504, 504]);
     await pass(STREAM_PATIENCE_S);
     reader.socket.resume();
     await waitUntil(() => router.log.some(({ id, ending }) => id === "reader" && ending === "complete"), 30_000);
-    for (const client of [reader, waiting]) client.destroy();
+    for (const client of [reader, ...waiting]) client.destroy();
     await assertIdle(router);
   });
 });

@@ -104,6 +104,7 @@ export class Ejections {
       log: services.log,
       isHealthy,
       workAheadMs: ({ slot }, nowMs) => load.remainingPrefill(slot, nowMs) / load.prefillRate(slot, nowMs),
+      isLoading: ({ slot }) => load.unlisted.isLoading(slot),
       lastByteMs,
       changed,
       cutWaiting,

@@ -189,8 +189,8 @@ export class Ejector {
     if (isTrialOver) this.#ejectAgain(row, nowMs);
     const isLeaving = isTrialOver || (found !== undefined && !isOut(row) && this.#eject(row, found.reason, nowMs));
     if (!isTrialOver && found?.isStuck !== true) return;
-    const isOnly = servesAlone(row, this.#othersInUse(row));
-    cutStuck(row, record, isOnly, isLeaving, this.#options, nowMs);
+    const rest = [...healthy.keys()].filter((other) => other !== row);
+    cutStuck(row, record, servesAlone(row, rest), isLeaving, this.#options, nowMs);
   }
 
   #found(record: EndpointRecord, others: readonly EndpointRecord[]): Detected | undefined {
@@ -218,11 +218,6 @@ export class Ejector {
     changed(row.endpoint.name);
   }
 
-  /** The others that are up and not out. */
-  #othersInUse(row: Row): readonly Row[] {
-    return [...this.#rows.values()].filter((other) => other !== row && this.#isHealthy(other) && !isOut(other));
-  }
-
   /** Never more than the largest share of the pool, and never the last one that serves a model. */
   #mayEject(row: Row, nowMs: number): boolean {
     const up = [...this.#rows.values()].filter((one) => this.#isHealthy(one));
@@ -230,7 +225,8 @@ export class Ejector {
     const isTooMany = out.length + 1 > this.#options.settings.maxShare * up.length;
     if (isTooMany && out.length > 0) this.#makeRoom(out, up, nowMs);
     if (isTooMany) return false;
-    return !servesAlone(row, this.#othersInUse(row));
+    const rest = up.filter((other) => other !== row && !out.includes(other));
+    return !servesAlone(row, rest);
   }
 
   /** Another one should leave: those that are out longest may be well again, so they are tried now. If they were just now, panic. */

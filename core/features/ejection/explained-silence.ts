@@ -5,6 +5,8 @@ const LEAST_QUIET_MS = 5_000;
  * and a response that comes whole is silent while it is generated: four thousand tokens of 30 ms take two minutes.
  */
 const LEAST_UNKNOWN_QUIET_MS = 120_000;
+/** The least silence that ends requests which no other endpoint could serve. A grammar or an adapter may be prepared for one alone. */
+const LEAST_CERTAIN_QUIET_MS = 30_000;
 /** So much longer than the longest silence so far, or than its work ahead takes, an endpoint may be silent. */
 const QUIET_FACTOR = 4;
 /** After so many answers elsewhere, an endpoint that has never answered is measured by the pool. */
@@ -55,7 +57,7 @@ export function explainedQuietMs(row: Silence, pool: PoolHistory): number {
  */
 export function certainQuietMs(row: Silence, pool: PoolHistory): number {
   if (!isMeasurable(row, pool)) return Number.POSITIVE_INFINITY;
-  if (row.open === row.openStreams) return explainedQuietMs(row, pool);
+  if (row.open === row.openStreams) return Math.max(LEAST_CERTAIN_QUIET_MS, explainedQuietMs(row, pool));
   return pool.whole < ENOUGH_WHOLE ? Number.POSITIVE_INFINITY : Math.max(LEAST_UNKNOWN_QUIET_MS, wholeQuietMs(row, pool));
 }
 

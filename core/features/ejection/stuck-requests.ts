@@ -7,6 +7,8 @@ import type { EndpointRecords } from "./endpoint-records.ts";
 export interface StuckRequestsOptions {
   readonly settings: Pick<EjectionSettings, "cutWaiting">;
   readonly records: Pick<EndpointRecords, "certainQuietMs">;
+  /** Whether it may be loading a target that it does not list. */
+  readonly isLoading: (endpoint: Endpoint) => boolean;
   /** Gives up the requests there that have waited for a token for at least `leastMs`. Returns whether there were any. */
   readonly cutWaiting: (endpoint: Endpoint, leastMs: number) => boolean;
   /** Gives up the streams there that fell silent at least `leastMs` ago; `isWitnessed`: a request got no token meanwhile. */
@@ -22,18 +24,19 @@ const CLOCKS_DIFFER_MS = 500;
  * Ends requests at an endpoint that makes no progress. Whether it leaves the pool is another question: it may be out already, or
  * too many others are. Each request gets the time that a silence there may last, from when it was sent or got its last byte: one
  * that came a moment ago is not given up for the others' silence. Only when the endpoint leaves (`isLeaving`), nobody waits there
- * any longer. `isOnly`: no other endpoint could serve in its place.
+ * any longer. `isOnly`: no other endpoint has one of its models, so more proof is asked for.
  */
 export function cutStuck(
   row: Row,
   { quietMs, explainedQuietMs }: EndpointRecord,
   isOnly: boolean,
   isLeaving: boolean,
-  { settings, records, cutWaiting, cutStreams }: StuckRequestsOptions,
+  options: StuckRequestsOptions,
   nowMs: number,
 ): void {
-  if (!settings.cutWaiting) return;
+  const { settings, records, isLoading, cutWaiting, cutStreams } = options;
   const { endpoint } = row;
+  if (!settings.cutWaiting || (isOnly && isLoading(endpoint))) return;
   const patienceMs = isOnly ? records.certainQuietMs(endpoint) : explainedQuietMs;
   if (cutWaiting(endpoint, patienceMs - CLOCKS_DIFFER_MS)) row.waitedInVainMs = nowMs;
   if (isLeaving) cutWaiting(endpoint, 0);
