@@ -69,6 +69,8 @@ export class UpstreamConnection implements Timed, WatchedTry {
   #state: State = "connecting";
   #deadlineMs: number;
   #lastReadMs: number;
+  /** When the request was written, or the last bytes came, counted as deadlines.awakeMs. */
+  #silentSinceMs: number;
   #reader: ResponseReader | undefined;
   #isReused = false;
   #hasResponseBytes = false;
@@ -84,6 +86,7 @@ export class UpstreamConnection implements Timed, WatchedTry {
     this.#owner = owner;
     this.#deadlineMs = owner.deadlines.nowMs + owner.limits.connectTimeoutMs;
     this.#lastReadMs = owner.deadlines.nowMs;
+    this.#silentSinceMs = owner.deadlines.awakeMs;
     owner.deadlines.add(this);
     this.#socket = owner.open(
       () => this.#connected(),
@@ -118,6 +121,7 @@ export class UpstreamConnection implements Timed, WatchedTry {
 
   resume(): void {
     this.#lastReadMs = this.#owner.deadlines.nowMs;
+    this.#silentSinceMs = this.#owner.deadlines.awakeMs;
     this.#socket.resume();
   }
 
@@ -139,7 +143,7 @@ export class UpstreamConnection implements Timed, WatchedTry {
   }
 
   get silenceMs(): number {
-    return this.#owner.deadlines.nowMs - this.#lastReadMs;
+    return this.#owner.deadlines.awakeMs - this.#silentSinceMs;
   }
 
   get longestGapMs(): number {
@@ -182,6 +186,7 @@ export class UpstreamConnection implements Timed, WatchedTry {
     const { deadlines, limits } = this.#owner;
     this.#state = "waiting";
     this.#lastReadMs = deadlines.nowMs;
+    this.#silentSinceMs = deadlines.awakeMs;
     this.#deadlineMs = deadlines.nowMs + limits.responseTimeoutMs;
     let bytes = head.length;
     for (const part of body) bytes += part.length;
@@ -214,9 +219,10 @@ export class UpstreamConnection implements Timed, WatchedTry {
 
   #read(chunk: Buffer): void {
     const { deadlines } = this.#owner;
-    const gapMs = deadlines.nowMs - this.#lastReadMs;
+    const gapMs = this.silenceMs;
     if (gapMs > this.#longestGapMs && this.#reader?.hasTokens === true) this.#longestGapMs = gapMs;
     this.#lastReadMs = deadlines.nowMs;
+    this.#silentSinceMs = deadlines.awakeMs;
     if (this.#state === "idle" || this.#state === "connecting") return this.#fail("invalid");
     if (this.#state === "closed") return;
     const reader = this.#reader;

@@ -24,7 +24,7 @@ export interface Row {
   trialRequests: number;
   triedAtMs: number;
   /** When a request there was last given up that had waited for as long as a silence may last; -Infinity before. */
-  waitedInVainMs: number;
+  lastGivenUpMs: number;
   /** What it had served when its warm-up began. */
   servedBefore: number;
   wasHealthy: boolean;
@@ -57,7 +57,7 @@ export function newRow(endpoint: Endpoint, nowMs: number, total: number): Row {
     sinceMs: nowMs,
     trialRequests: 0,
     triedAtMs: nowMs,
-    waitedInVainMs: Number.NEGATIVE_INFINITY,
+    lastGivenUpMs: Number.NEGATIVE_INFINITY,
     servedBefore: 0,
     wasHealthy: false,
     isNeeded: false,

@@ -38,9 +38,9 @@ export function cutStuck(
   const { endpoint } = row;
   if (!settings.cutWaiting || (isOnly && isLoading(endpoint))) return;
   const patienceMs = isOnly ? records.certainQuietMs(endpoint) : explainedQuietMs;
-  if (cutWaiting(endpoint, patienceMs - CLOCKS_DIFFER_MS)) row.waitedInVainMs = nowMs;
+  if (cutWaiting(endpoint, patienceMs - CLOCKS_DIFFER_MS)) row.lastGivenUpMs = nowMs;
   if (isLeaving) cutWaiting(endpoint, 0);
-  const isWitnessed = row.waitedInVainMs >= nowMs - quietMs;
+  const isWitnessed = row.lastGivenUpMs >= nowMs - quietMs;
   cutStreams(endpoint, STREAM_FACTOR * patienceMs, isWitnessed);
 }
 

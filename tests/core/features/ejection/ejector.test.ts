@@ -417,7 +417,7 @@ describe("an endpoint that makes no progress", () => {
     assert.deepEqual(setup.cut, ["e0 Infinity"]);
   });
 
-  it("has a witness as long as no byte has come since somebody waited in vain", () => {
+  it("has a witness as long as no byte has come since somebody was given up", () => {
     const setup = stuckAt([0]);
     const [first] = setup.endpoints as [Endpoint];
     setup.wait(10_500);
