@@ -76,7 +76,8 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
     replaced: (slot) => pool.replaced(slot),
     capacityKnown: (slot, tokens) => pool.capacityKnown(slot, tokens),
     lastByteMs: (endpoint) => pool.lastByteMs(endpoint),
-    cutWaiting: (endpoint) => pool.cutWaiting(endpoint),
+    cutWaiting: (endpoint, leastMs) => pool.cutWaiting(endpoint, leastMs),
+    cutStreams: (endpoint, leastMs, isWitnessed) => pool.cutStreams(endpoint, leastMs, isWitnessed),
     publish(next) {
       features.mirroring.follow(next.endpoints);
       pool.publish(next);

@@ -10,7 +10,10 @@
 export interface Detector {
   /** The reason, in words that can stand behind "ejected: "; undefined while there is none. `others` are the endpoints beside it. */
   detect(record: EndpointRecord, others: readonly EndpointRecord[]): string | undefined;
-  /** True if an endpoint that it finds will answer nobody: then requests that have no byte yet are cut when it is ejected. */
+  /**
+   * True if an endpoint that it finds will answer nobody. Then requests there are given up that have waited for a token for as long
+   * as `explainedQuietMs`, and all that wait when the endpoint is ejected; streams that fell silent follow.
+   */
   readonly cutsWaiting?: boolean;
   dispose?(): void;
 }
@@ -28,7 +31,7 @@ export interface EndpointRecord {
   /** 404 responses in a row for a model that the endpoint lists, and that model. */
   readonly missingModelCount: number;
   readonly missingModel: string;
-  /** How long requests have been in flight there without a byte of any response, in milliseconds; 0 where none is in flight. */
+  /** How long requests have been in flight there without a token of any response, in milliseconds; 0 where none is in flight. */
   readonly quietMs: number;
   /** The longest silence that the work ahead of it and its history explain, in milliseconds: the pool's history, before it has answered. */
   readonly explainedQuietMs: number;

@@ -15,10 +15,7 @@ export function upstreamError(failure: UpstreamFailure): RouterError {
         "The replica did not respond in time; send a smaller request or raise the router's limits.",
       );
     case "wedged":
-      return new RouterError(
-        "upstream_timeout",
-        "The replica stopped making progress and was taken out of the pool; send the request again.",
-      );
+      return new RouterError("upstream_timeout", "The replica stopped making progress; send the request again.");
     case "invalid":
       return new RouterError("upstream_invalid", "The replica's response was not valid HTTP; look for the cause in its log.");
     case "gone":

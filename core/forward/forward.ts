@@ -37,6 +37,8 @@ export class Forward implements RelayOwner, UnlistedOwner {
   #unsent = NONE;
   #retriesLeft = 0;
   #mayTryFresh = false;
+  /** Whose kept connection ended before a byte of the response. */
+  #staleAt: Endpoint | undefined;
   #retries = 0;
   #wasDelivered = false;
   /** The first try's error: what the client gets when no other try can be made. */
@@ -98,7 +100,8 @@ export class Forward implements RelayOwner, UnlistedOwner {
     if (isOverload(status)) {
       // For a while it is not the first pick.
       if (pool.load.isCurrent(endpoint)) pool.load.pause(endpoint.slot, services.clock.now() + pauseMs(head));
-      if (this.#stepAfter({ type: "status", status }) === "next") return this.#dropOverloaded(status);
+      const step = this.#stepAfter({ type: "status", status });
+      if (step !== "relay") return this.#dropOverloaded(status, step);
     }
     this.#booking!.responded(status);
     if (status === 404 && endpoint.models.has(this.#request.target)) pool.control.checkModels(endpoint);
@@ -137,20 +140,23 @@ export class Forward implements RelayOwner, UnlistedOwner {
 
   failed(failure: UpstreamFailure, isDelivered: boolean): void {
     const { parts, response } = this.#run;
-    const { endpoint } = this.#booking!;
+    const { endpoint, beganAtMs } = this.#booking!;
     this.#tryOver(failure, false);
-    const step = this.#stepAfter({ type: "failed", failure, isDelivered });
-    if (isDelivered) this.#wasDelivered = true;
+    if (failure === "stale") this.#staleAt ??= endpoint;
+    const tookMs = parts.services.clock.now() - beganAtMs;
+    const step = this.#stepAfter({ type: "failed", failure, isDelivered, tookMs });
+    if (isDelivered) this.#wasDelivered ||= failure !== "stale" || step !== "next";
     else parts.pool.control.connectFailed(endpoint);
     this.#firstFailure ??= upstreamError(failure);
     if (step === "next") this.#retryNext(isDelivered);
-    else if (step === "fresh") this.#tryFresh(endpoint);
+    else if (step === "fresh") this.#tryFresh();
     else this.#owner.failed(response.hasStarted ? upstreamError(failure) : this.#firstFailure);
   }
 
-  #dropOverloaded(status: number): false {
+  #dropOverloaded(status: number, step: NextStep): false {
     this.#drop(status);
-    this.#retryNext(true);
+    if (step === "fresh") this.#tryFresh();
+    else this.#retryNext(true);
     return false;
   }
 
@@ -167,6 +173,7 @@ export class Forward implements RelayOwner, UnlistedOwner {
     this.#next = 0;
     this.#retriesLeft = limits.retries - (this.#request.onDemand === "asked" ? ticket.attempts.length : 0);
     this.#mayTryFresh = retries.stale;
+    this.#staleAt = undefined;
     this.#retries = 0;
     this.#tryNext(nowMs);
   }
@@ -185,23 +192,23 @@ export class Forward implements RelayOwner, UnlistedOwner {
 
   /** Sends to the next endpoint that is still in the pool and has a connection to spare. */
   #tryNext(nowMs: number): void {
-    do {
+    let step: NextStep = "next";
+    while (step === "next") {
       const endpoint = this.#order[this.#next];
-      if (endpoint === undefined) break;
       this.#next += 1;
-      // A request that must not be delivered twice gets a fresh connection: the replica may be closing a kept-alive one.
-      if (this.#sendTo(endpoint, !this.#request.isRepeatable, nowMs)) return;
-    } while (this.#stepAfter({ type: "not-sent" }) === "next");
-    this.#owner.failed(this.#firstFailure ?? allSaturated());
+      // A replica may be closing a kept connection. Where another delivery is one too many, the request gets a fresh one.
+      const isFresh = !this.#request.isRepeatable || this.#staleAt !== undefined;
+      if (endpoint !== undefined && this.#sendTo(endpoint, isFresh, nowMs)) return;
+      step = this.#stepAfter({ type: "not-sent" });
+    }
+    if (step === "fresh") this.#tryFresh();
+    else this.#owner.failed(this.#firstFailure ?? allSaturated());
   }
 
-  /**
-   * A kept-alive connection ended before a byte of the response. Almost always the replica closed it before it read the request.
-   * So the request is sent to the same replica once more, on a fresh connection, where the same end is a real failure.
-   */
-  #tryFresh(endpoint: Endpoint): void {
+  /** Goes back to the replica whose kept connection ended, on a fresh one: there the same end is a real failure. */
+  #tryFresh(): void {
     this.#mayTryFresh = false;
-    if (!this.#sendTo(endpoint, true, this.#run.parts.services.clock.now()))
+    if (!this.#sendTo(this.#staleAt!, true, this.#run.parts.services.clock.now()))
       this.#owner.failed(this.#firstFailure ?? allSaturated());
   }
 
@@ -273,6 +280,7 @@ export class Forward implements RelayOwner, UnlistedOwner {
       retriesLeft: this.#retriesLeft,
       hasBudget: parts.pool.retryBudget.hasRoom(parts.services.clock.now()),
       mayTryFresh: this.#mayTryFresh,
+      wasStale: this.#staleAt !== undefined,
       mayLeaveWedged: config.settings.retries.wedged && this.#request.isRepeatable,
     });
   }

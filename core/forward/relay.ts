@@ -56,6 +56,10 @@ export class Relay implements ResponseReader {
     return this.#events?.isBetween === true;
   }
 
+  get hasTokens(): boolean {
+    return this.#state === "generating";
+  }
+
   /** The client can take more bytes. */
   resume(): void {
     this.#keepAlive?.resume();

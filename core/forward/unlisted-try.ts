@@ -80,6 +80,10 @@ export class UnlistedTry implements ResponseReader {
     return new UnlistedTry(request, endpoint, parts, relay, owner);
   }
 
+  get hasTokens(): boolean {
+    return this.#relay.hasTokens;
+  }
+
   /** Whether the whole response was kept back: then its connection can carry the next request. */
   get hasWhole(): boolean {
     return this.#wasHeld;

@@ -66,14 +66,19 @@ export class LivePool implements Pool {
     return this.#connections.leftOpenAt(endpoint);
   }
 
-  /** When the last byte came from the endpoint, on the router's clock, at most a sweep too early; -Infinity before the first. */
+  /** When the endpoint last sent bytes of tokens, on the router's clock, at most a sweep too early; -Infinity before the first. */
   lastByteMs(endpoint: Endpoint): number {
     return this.#connections.lastByteMs(endpoint);
   }
 
-  /** Requests to the endpoint that have no byte of a response yet are given up. */
-  cutWaiting(endpoint: Endpoint): void {
-    this.#connections.cutWaiting(endpoint);
+  /** Requests to the endpoint that have waited for a token for so long are given up. Returns whether there were any. */
+  cutWaiting(endpoint: Endpoint, leastMs: number): boolean {
+    return this.#connections.cutWaiting(endpoint, leastMs);
+  }
+
+  /** Streams from the endpoint that fell silent so long ago are given up; see cutStreams of core/wire/stuck-tries.ts. */
+  cutStreams(endpoint: Endpoint, leastMs: number, isWitnessed: boolean): void {
+    this.#connections.cutStreams(endpoint, leastMs, isWitnessed);
   }
 
   /** Another process serves the slot: its cache is empty, and idle connections belong to the old process. */

@@ -7,7 +7,7 @@ export const RESPONSE_FLAGS = {
   UC: "the replica closed the connection, or went away, before its response was complete",
   UT: "the replica sent nothing for too long",
   UPE: "the replica's response was not valid HTTP",
-  EJ: "the replica made no progress and was ejected, so its connection was cut",
+  EJ: "the replica made no progress, so its connection was cut",
   UH: "no replica that is up, and not ejected, serves the target",
   UO: "no connection to spare: `limits.upstreamConnections`",
   URX: "the request failed or was refused at several tries, and may not be tried again",

@@ -56,12 +56,18 @@ export const EJECTION = {
   maxMs: seconds("maxSeconds", 300_000, "How long one may last at most."),
   maxShare: share(0.5, "Of the endpoints that are up, the largest share that may be out at once."),
   warmUpTokens: count(20_000, "Prompt tokens that a returning or new endpoint serves until it has its whole share.", 1, 1e9),
-  cutWaiting: onOff(true, "Whether the router ends requests without a response byte on an endpoint that makes no progress."),
+  cutWaiting: onOff(
+    true,
+    "Whether the router ends requests that wait for a token on an endpoint that makes no progress, and its silent streams.",
+  ),
 };
 
 /** `spec.retries`: what may be tried again, and how often. */
 export const RETRIES = {
-  stale: onOff(true, "A fresh try on the same replica when a kept-alive connection ends before a byte of the response."),
+  stale: onOff(
+    true,
+    "One more try when a kept-alive connection ends before a byte of the response: on another replica, or a fresh one to the same.",
+  ),
   wedged: onOff(false, "A try on another replica for requests that were cut because theirs makes no progress."),
   budgetShare: share(0.2, "Tries on other replicas, as a share of the requests of the last ten seconds."),
   budgetLeast: count(3, "So many of them are allowed however few the requests are.", 0),

@@ -51,7 +51,8 @@ export function makeRouterSide(options: RouterSideOptions) {
     load,
     replaced: (slot) => prefixIndex?.forget(slot),
     lastByteMs: ({ slot }) => upstreams[slot]!.replica.lastTokenMs,
-    cutWaiting: ({ slot }) => upstreams[slot]!.cutWaiting(),
+    cutWaiting: ({ slot }, leastMs) => upstreams[slot]!.cutWaiting(leastMs),
+    cutStreams: ({ slot }, leastMs, isWitnessed) => upstreams[slot]!.cutStreams(leastMs, isWitnessed),
     probeFailure: () => "",
     publish(next) {
       facts = next;

@@ -4,6 +4,7 @@ import type { ReplicaConnection } from "../pool/pool.ts";
 import type { Limits } from "../settings.ts";
 import { Head } from "../wire/head.ts";
 import type { ResponseReader, UpstreamFailure } from "../wire/response-reader.ts";
+import { cutStreams, cutWaiting, type WatchedTry } from "../wire/stuck-tries.ts";
 import { GONE_SILENCE_MS } from "../wire/upstream-connection.ts";
 import { goneSince } from "../wire/upstream-pools.ts";
 import type { EventQueue } from "./events.ts";
@@ -63,9 +64,19 @@ export class Upstream {
     this.#goneSinceMs = goneSince(this.#goneSinceMs, endpoint, this.#queue.now());
   }
 
-  /** Requests that have no byte of a response yet are given up. */
-  cutWaiting(): void {
-    for (const connection of [...this.#open.values()]) connection.cutWaiting();
+  /** Requests that have waited for a token for so long are given up. Returns whether there were any. */
+  cutWaiting(leastMs: number): boolean {
+    return cutWaiting([...this.#open.values()], leastMs);
+  }
+
+  /** Streams that fell silent so long ago are given up. */
+  cutStreams(leastMs: number, isWitnessed: boolean): void {
+    cutStreams([...this.#open.values()], leastMs, isWitnessed);
+  }
+
+  /** For how long a request that was sent at `sentAtMs` has had no token, or its stream no further one. */
+  silenceMs(sentAtMs: number, hasTokens: boolean): number {
+    return this.#queue.now() - (hasTokens ? Math.max(sentAtMs, this.replica.lastTokenMs) : sentAtMs);
   }
 
   /** Requests that have waited for too long are given up. */
@@ -103,9 +114,11 @@ const SERVED = headOf(200);
 const TOKEN = Buffer.from("data: {}\n\n");
 
 /** One try at a modelled replica, in place of a connection on a socket: what happens there, it calls on the router's own exchange. */
-class Connection implements ReplicaConnection {
+class Connection implements ReplicaConnection, WatchedTry {
   readonly job: Job;
   readonly hasSentAll = true;
+  /** Tokens of a modelled replica come at its pace, which its silence as a whole shows. */
+  readonly longestGapMs = 0;
   readonly #owner: Upstream;
   readonly #sentAtMs: number;
   #reader: ResponseReader | undefined;
@@ -157,9 +170,17 @@ class Connection implements ReplicaConnection {
     reader?.failed(failure, failure !== "connect-failed");
   }
 
-  /** Gives up a request that has no byte of a response yet. */
-  cutWaiting(): void {
-    if (!this.#hasResponse) this.fail("wedged");
+  get watchState(): WatchedTry["watchState"] {
+    if (this.#reader === undefined) return "idle";
+    return this.#hasResponse ? "streaming" : "waiting";
+  }
+
+  get silenceMs(): number {
+    return this.#owner.silenceMs(this.#sentAtMs, this.#hasResponse);
+  }
+
+  cut(): void {
+    this.fail("wedged");
   }
 
   /** Gives up a request that has waited for too long: for its first byte, or for one more since the replica's last token. */

@@ -52,6 +52,12 @@ export class UnlistedNames {
     return { standing: "loading", leftMs: Math.max(0, this.adapterLoadMs - loadingMs) };
   }
 
+  /** Whether requests are under way there for a name that is not listed: loading it may take long. */
+  isLoading(slot: number): boolean {
+    for (const { open } of this.#bySlot[slot]?.values() ?? []) if (open > 0) return true;
+    return false;
+  }
+
   /** A request for the name was sent. Give what this returns to `ended`, once. */
   sent(slot: number, name: string, nowMs: number): UnlistedUse {
     const known = this.#knownOf(slot, name);

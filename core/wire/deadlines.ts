@@ -6,6 +6,9 @@ export interface Timed {
   sweep(nowMs: number): void;
 }
 
+/** A sweep that comes so late shows that the process was suspended, or had no processor. */
+const STANDSTILL_MS = 1_500;
+
 /**
  * One timer for all sockets instead of one per request: each member keeps its own deadline as a number and compares it on every
  * sweep. A deadline counted from `nowMs` never fires early, and at most two periods late.
@@ -19,6 +22,8 @@ export class Deadlines {
   nowMs: number;
   /** The same time on the clock. `nowMs` falls behind the clock by all that sweeps were ever late, so compare other times with this. */
   clockMs: number;
+  /** The same time on the clock without standstills of the process: silence of peers is counted in it. */
+  awakeMs: number;
   readonly #clock: Clock;
   readonly #members = new Set<Timed>();
   #stop: () => void;
@@ -34,6 +39,7 @@ export class Deadlines {
     this.#sweptMs = this.#sweptAtMs;
     this.nowMs = this.#sweptMs + periodMs;
     this.clockMs = this.#sweptAtMs + periodMs;
+    this.awakeMs = this.clockMs;
     this.#stop = this.#start();
   }
 
@@ -66,7 +72,9 @@ export class Deadlines {
   }
 
   #sweep(clockMs: number): void {
-    this.#sweptMs += Math.min(clockMs - this.#sweptAtMs, this.#periodMs);
+    const elapsedMs = clockMs - this.#sweptAtMs;
+    this.awakeMs += elapsedMs > STANDSTILL_MS ? this.#periodMs : elapsedMs;
+    this.#sweptMs += Math.min(elapsedMs, this.#periodMs);
     this.#sweptAtMs = clockMs;
     this.nowMs = this.#sweptMs + this.#periodMs;
     this.clockMs = clockMs + this.#periodMs;

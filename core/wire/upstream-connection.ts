@@ -5,6 +5,7 @@ import type { Deadlines, Timed } from "./deadlines.ts";
 import { ResponseDecoder } from "./response-decoder.ts";
 import type { ResponseReader, UpstreamFailure } from "./response-reader.ts";
 import { isGathered, putHead, takeScratch, writeScratch } from "./scratch.ts";
+import type { WatchedTry } from "./stuck-tries.ts";
 import { WireError } from "./wire-error.ts";
 
 /** What a connection needs from the pool it belongs to. */
@@ -15,7 +16,7 @@ export interface ConnectionOwner {
   readonly goneSinceMs: number;
   /** Starts a connection to the replica; see openSocket. */
   open(opened: () => void, read: (chunk: Buffer) => void, unwritable: () => void): Socket;
-  /** Bytes came, at that time of the clock. */
+  /** Bytes of a response that has tokens came, at that time of the clock. */
   heard(atMs: number): void;
   /** Bytes came that belong to no request. */
   unasked(): void;
@@ -35,7 +36,7 @@ const SUCCESS = /^HTTP\/1\.[01] [23]/;
 const READ_ON_MS = 1_000;
 
 /** One connection to a replica: requests out, responses in, one at a time. */
-export class UpstreamConnection implements Timed {
+export class UpstreamConnection implements Timed, WatchedTry {
   readonly #owner: ConnectionOwner;
   readonly #socket: Socket;
   readonly #decoder = new ResponseDecoder({
@@ -44,20 +45,19 @@ export class UpstreamConnection implements Timed {
       this.#deadlineMs = Number.POSITIVE_INFINITY;
       this.#reader?.head(head, framing);
     },
-    body: (chunk, spans, spanCount, isVerbatim) => {
-      this.#hasBodyBytes = true;
-      this.#reader?.body(chunk, spans, spanCount, isVerbatim);
-    },
+    body: (chunk, spans, spanCount, isVerbatim) => this.#reader?.body(chunk, spans, spanCount, isVerbatim),
   });
   #state: State = "connecting";
   #deadlineMs: number;
   #lastReadMs: number;
+  /** When the request was written, or the last bytes came, counted as deadlines.awakeMs. */
+  #silentSinceMs: number;
   #reader: ResponseReader | undefined;
   #isReused = false;
   #hasResponseBytes = false;
-  #hasBodyBytes = false;
   /** What came before the request was sent whole, until the next turn. */
   #early: Buffer | undefined;
+  #longestGapMs = 0;
   /** A write failed: the rest of the request can't be sent. */
   #isUnwritable = false;
   /** The socket is closed and writes nothing any more. */
@@ -69,6 +69,7 @@ export class UpstreamConnection implements Timed {
     this.#owner = owner;
     this.#deadlineMs = owner.deadlines.nowMs + owner.limits.connectTimeoutMs;
     this.#lastReadMs = owner.deadlines.nowMs;
+    this.#silentSinceMs = owner.deadlines.awakeMs;
     owner.deadlines.add(this);
     this.#socket = owner.open(
       () => this.#connected(),
@@ -87,8 +88,8 @@ export class UpstreamConnection implements Timed {
   send(method: string, head: string, body: readonly Uint8Array[], reader: ResponseReader): void {
     this.#reader = reader;
     this.#hasResponseBytes = false;
-    this.#hasBodyBytes = false;
     this.#early = undefined;
+    this.#longestGapMs = 0;
     this.#decoder.begin(method);
     if (this.#state === "connecting") {
       this.#unsent = { head, body };
@@ -104,6 +105,7 @@ export class UpstreamConnection implements Timed {
 
   resume(): void {
     this.#lastReadMs = this.#owner.deadlines.nowMs;
+    this.#silentSinceMs = this.#owner.deadlines.awakeMs;
     this.#socket.resume();
   }
 
@@ -118,9 +120,22 @@ export class UpstreamConnection implements Timed {
     this.#close();
   }
 
-  /** Gives up a request whose response has no byte of a body yet: vLLM sends the head of a stream before it works on it. */
-  cutWaiting(): void {
-    if ((this.#state === "waiting" || this.#state === "body") && !this.#hasBodyBytes) this.#fail("wedged");
+  /** A response without a token waits, though its head is there: vLLM sends the head of a stream before it works on it. */
+  get watchState(): WatchedTry["watchState"] {
+    if ((this.#state !== "waiting" && this.#state !== "body") || this.#socket.isPaused()) return "idle";
+    return this.#reader?.hasTokens === true ? "streaming" : "waiting";
+  }
+
+  get silenceMs(): number {
+    return this.#owner.deadlines.awakeMs - this.#silentSinceMs;
+  }
+
+  get longestGapMs(): number {
+    return this.#longestGapMs;
+  }
+
+  cut(): void {
+    if (this.#state === "waiting" || this.#state === "body") this.#fail("wedged");
   }
 
   /** The replica has sent bytes that belong to no request: what comes first on a connection that was kept may be such bytes. */
@@ -161,6 +176,7 @@ export class UpstreamConnection implements Timed {
     const { deadlines, limits } = this.#owner;
     this.#state = "waiting";
     this.#lastReadMs = deadlines.nowMs;
+    this.#silentSinceMs = deadlines.awakeMs;
     this.#deadlineMs = deadlines.nowMs + limits.responseTimeoutMs;
     let bytes = head.length;
     for (const part of body) bytes += part.length;
@@ -193,8 +209,10 @@ export class UpstreamConnection implements Timed {
 
   #read(chunk: Buffer): void {
     const { deadlines } = this.#owner;
+    const gapMs = this.silenceMs;
+    if (gapMs > this.#longestGapMs && this.#reader?.hasTokens === true) this.#longestGapMs = gapMs;
     this.#lastReadMs = deadlines.nowMs;
-    this.#owner.heard(deadlines.clockMs);
+    this.#silentSinceMs = deadlines.awakeMs;
     if (this.#state === "idle" || this.#state === "connecting") return this.#readUnasked(chunk);
     if (this.#state === "closed") return;
     if (this.#early !== undefined) this.#early = Buffer.concat([this.#early, chunk]);
@@ -227,6 +245,8 @@ export class UpstreamConnection implements Timed {
     this.#hasResponseBytes = true;
     try {
       const end = this.#decoder.push(chunk);
+      // Before it has tokens, only the replica's HTTP server has spoken, which lives on while its engine hangs.
+      if (reader?.hasTokens === true) this.#owner.heard(this.#owner.deadlines.clockMs);
       if (this.#decoder.isDone) this.#complete(end === chunk.length);
     } catch (thrown) {
       this.#fail("invalid");

@@ -3,6 +3,7 @@ import type { EndpointUrl } from "../contract/endpoint.ts";
 import type { Limits } from "../settings.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { openSocket } from "./open-socket.ts";
+import { cutStreams, cutWaiting } from "./stuck-tries.ts";
 import { type ConnectionOwner, UpstreamConnection } from "./upstream-connection.ts";
 
 /** So long after bytes that belong to no request each request gets a connection of its own. */
@@ -15,7 +16,7 @@ export class UpstreamPool implements ConnectionOwner {
   limits: Limits;
   readonly deadlines: Deadlines;
   goneSinceMs = Number.POSITIVE_INFINITY;
-  /** When the last byte came from the replica, by the sweeps' clock. */
+  /** When the replica last sent bytes of tokens, by the sweeps' clock. */
   lastByteMs = Number.NEGATIVE_INFINITY;
   /** Until then no connection carries a second request. */
   #doubtedUntilMs = Number.NEGATIVE_INFINITY;
@@ -82,9 +83,14 @@ export class UpstreamPool implements ConnectionOwner {
     if (at >= 0) this.#idle.splice(at, 1);
   }
 
-  /** Requests that have no byte of a response yet are given up. */
-  cutWaiting(): void {
-    for (const connection of [...this.#open]) connection.cutWaiting();
+  /** Requests that have waited for a token for so long are given up. Returns whether there were any. */
+  cutWaiting(leastMs: number): boolean {
+    return cutWaiting([...this.#open], leastMs);
+  }
+
+  /** Streams that fell silent so long ago are given up; see cutStreams of stuck-tries.ts. */
+  cutStreams(leastMs: number, isWitnessed: boolean): void {
+    cutStreams([...this.#open], leastMs, isWitnessed);
   }
 
   /** Closes all idle connections. For a restarted replica: they belong to its old process. */

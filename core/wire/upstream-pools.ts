@@ -60,14 +60,19 @@ export class UpstreamPools {
     return connections;
   }
 
-  /** When the last byte came from the endpoint, on the router's clock, at most a sweep too early; -Infinity before the first. */
+  /** When the endpoint last sent bytes of tokens, on the router's clock, at most a sweep too early; -Infinity before the first. */
   lastByteMs(endpoint: Endpoint): number {
     return this.#pools.get(endpoint.slot)?.lastByteMs ?? Number.NEGATIVE_INFINITY;
   }
 
-  /** Requests to the endpoint that have no byte of a response yet are given up. */
-  cutWaiting(endpoint: Endpoint): void {
-    this.#pools.get(endpoint.slot)?.cutWaiting();
+  /** Requests to the endpoint that have waited for a token for so long are given up. Returns whether there were any. */
+  cutWaiting(endpoint: Endpoint, leastMs: number): boolean {
+    return this.#pools.get(endpoint.slot)?.cutWaiting(leastMs) === true;
+  }
+
+  /** Streams from the endpoint that fell silent so long ago are given up; see cutStreams of stuck-tries.ts. */
+  cutStreams(endpoint: Endpoint, leastMs: number, isWitnessed: boolean): void {
+    this.#pools.get(endpoint.slot)?.cutStreams(leastMs, isWitnessed);
   }
 
   closeIdle(slot: number): void {

@@ -1,51 +1,25 @@
 /** What counts as silence of a replica, and what becomes of those who wait for it. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { FakeClock } from "../support/fake-clock.ts";
-import { exchange, openClient } from "../support/raw-client.ts";
-import { readyCount, waitUntil } from "../support/router.ts";
-import { assertIdle, chatPost, event, STREAM, setUp } from "../support/scripted-pool.ts";
-import { chunkOf, LAST_CHUNK, type Script, STREAM_HEAD } from "../support/scripted-replica.ts";
+import { openClient } from "../support/raw-client.ts";
+import { waitUntil } from "../support/router.ts";
+import { assertIdle, chatPost, STREAM } from "../support/scripted-pool.ts";
+import { chunkOf, type Script, STREAM_HEAD } from "../support/scripted-replica.ts";
+import { setUpUsual } from "../support/usual-pool.ts";
 import { wholeAnswer } from "../support/whole-answer.ts";
 
-const SECOND_MS = 1_000;
-/** Each replica answers so many requests at once, and what is usual is known of it. */
-const USUAL = 4;
 /** More than sockets and kernels take between a replica and a client that reads nothing. */
 const LONG = { pieces: 400, text: "x".repeat(60_000) };
 
-/** A router on a clock that the test moves, over two replicas whose usual speed it knows. */
-async function setUpUsual(script: Script) {
-  const clock = new FakeClock();
-  let isUsual = true;
-  const usualFirst: Script = (request, socket) => {
-    if (isUsual) socket.write(STREAM_HEAD + chunkOf(event(1)) + LAST_CHUNK);
-    else script(request, socket);
-  };
-  const { router, replicas } = await setUp([usualFirst, usualFirst], { clock, ready: 0 });
-  const pass = async (seconds: number) => {
-    for (let second = 0; second < seconds; second++) {
-      await clock.advance(SECOND_MS);
-      await new Promise((resolve) => setTimeout(resolve, 1));
-    }
-  };
-  for (let second = 0; second < 10 && readyCount(router.router) < 2; second++) await pass(1);
-  await waitUntil(() => readyCount(router.router) === 2);
-  while (replicas.some(({ requests }) => requests.length < USUAL)) await exchange(router.port, chatPost(STREAM));
-  isUsual = false;
-  return {
-    router,
-    pass,
-    ejections: () => router.router.pool.facts.endpoints.filter(({ ejection }) => ejection !== undefined).length,
-  };
-}
+const floods: Script = (_request, socket) => {
+  socket.write(STREAM_HEAD);
+  for (let n = 0; n < LONG.pieces; n++) socket.write(chunkOf(`data: ${LONG.text}\n\n`));
+};
+const sendsHead: Script = (_request, socket) => void socket.write(STREAM_HEAD);
 
 describe("a replica that makes no progress", () => {
   it("is not one whose client stopped reading", { timeout: 60_000 }, async () => {
-    const { router, pass, ejections } = await setUpUsual((_request, socket) => {
-      socket.write(STREAM_HEAD);
-      for (let n = 0; n < LONG.pieces; n++) socket.write(chunkOf(`data: ${LONG.text}\n\n`));
-    });
+    const { router, pass, ejections } = await setUpUsual([floods, floods]);
     const client = await openClient(router.port);
     client.socket.pause();
     client.send(chatPost(STREAM));
@@ -61,7 +35,7 @@ describe("a replica that makes no progress", () => {
   });
 
   it("has its streams cut that have a head and nothing behind it", { timeout: 60_000 }, async () => {
-    const { router, pass, ejections } = await setUpUsual((_request, socket) => void socket.write(STREAM_HEAD));
+    const { router, pass, ejections } = await setUpUsual([sendsHead, sendsHead]);
     const client = await openClient(router.port);
     client.send(chatPost(STREAM));
     await client.until((text) => text.includes("\r\n\r\n"));

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { exchange, openClient, postBytes, readAnswer } from "../support/raw-client.ts";
 import type { TestRouter } from "../support/router.ts";
-import { assertIdle, CHAT, chatBody, chatPost, OK, setUp } from "../support/scripted-pool.ts";
-import type { ScriptedReplica } from "../support/scripted-replica.ts";
+import { answerOk, assertIdle, CHAT, chatBody, chatPost, OK, setUp } from "../support/scripted-pool.ts";
+import type { Script, ScriptedReplica } from "../support/scripted-replica.ts";
 
 const RESPONSES = "/v1/responses";
 const stored = (lines = "") => postBytes(RESPONSES, '{"model":"m","input":"x"}', lines);
@@ -73,6 +73,26 @@ describe("kept-alive connections that the replica closes", () => {
     assert.ok(stale.length > 0);
     assert.equal(replica.requests.length, 200 + stale.length);
     assertCounted(router, [replica]);
+  });
+
+  it("that are reset by a replica which resets whatever comes lose nothing either: another one gets the request", async () => {
+    const resetsReused: Script = (request, socket) =>
+      void (request.indexOnConnection > 0 ? socket.resetAndDestroy() : socket.write(OK));
+    const { router, replicas } = await setUp([resetsReused, answerOk, answerOk], {
+      spec: "  profiles: [ { plugins: [ { pluginRef: round-robin } ] } ]\n  retries: { budgetLeast: 1000 }\n",
+    });
+    await sendInTurn(router.port, "o", 200, 0);
+    const stale = router.log.filter(({ attempts }) => attempts[0]?.result === "stale");
+    assert.ok(stale.length > 10);
+    for (const { attempts } of stale) {
+      assert.deepEqual(
+        attempts.map(({ result }) => result),
+        ["stale", 200],
+      );
+      assert.notEqual(attempts[0]?.endpoint, attempts[1]?.endpoint);
+    }
+    assertCounted(router, replicas);
+    await assertIdle(router);
   });
 
   it("are not used for what must not be delivered twice", async () => {

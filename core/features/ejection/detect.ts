@@ -7,22 +7,28 @@ import { thrownText } from "../../contract/thrown-text.ts";
 /** Why an endpoint should leave the pool. */
 export interface Detected {
   readonly reason: string;
-  /** Whether requests that wait there without a byte wait for nothing. */
-  readonly cutsWaiting: boolean;
+  /** Whether the endpoint makes no progress at all, so that the requests there are to be given up. */
+  readonly isStuck: boolean;
 }
 
-/** Asks the detectors in turn, and returns the first reason that one gives. A detector that throws, or returns no text, gives none. */
+/**
+ * Asks the detectors in turn, and returns the first reason that one gives. Those behind it are asked only whether the endpoint is
+ * stuck. A detector that throws, or returns no text, gives no reason.
+ */
 export function detect(
   detectors: readonly Named<Detector>[],
   record: EndpointRecord,
   others: readonly EndpointRecord[],
   log: Log,
 ): Detected | undefined {
+  let first: string | undefined;
   for (const { plugin } of detectors) {
+    if (first !== undefined && plugin.cutsWaiting !== true) continue;
     const reason = ask(plugin, record, others, log);
-    if (reason !== undefined) return { reason, cutsWaiting: plugin.cutsWaiting === true };
+    if (reason !== undefined && plugin.cutsWaiting === true) return { reason: first ?? reason, isStuck: true };
+    first ??= reason;
   }
-  return undefined;
+  return first === undefined ? undefined : { reason: first, isStuck: false };
 }
 
 function ask(detector: Detector, record: EndpointRecord, others: readonly EndpointRecord[], log: Log): string | undefined {

@@ -19,7 +19,7 @@ export interface EjectionRules {
 
 export interface EjectionOptions
   extends EjectionRules,
-    Pick<EjectorOptions, "isHealthy" | "lastByteMs" | "changed" | "cutWaiting"> {
+    Pick<EjectorOptions, "isHealthy" | "lastByteMs" | "changed" | "cutWaiting" | "cutStreams"> {
   readonly services: { readonly clock: Pick<Clock, "now" | "every"> } & Pick<EjectorOptions, "random" | "log">;
   readonly load: LoadTable;
 }
@@ -89,7 +89,7 @@ export class Ejections {
   }
 
   #turnOn(): void {
-    const { services, load, isHealthy, lastByteMs, changed, cutWaiting } = this.#options;
+    const { services, load, isHealthy, lastByteMs, changed, cutWaiting, cutStreams } = this.#options;
     const records = new EndpointRecords();
     const rules = () => this.#rules;
     const ejector = new Ejector({
@@ -104,9 +104,11 @@ export class Ejections {
       log: services.log,
       isHealthy,
       workAheadMs: ({ slot }, nowMs) => load.remainingPrefill(slot, nowMs) / load.prefillRate(slot, nowMs),
+      isLoading: ({ slot }) => load.unlisted.isLoading(slot),
       lastByteMs,
       changed,
       cutWaiting,
+      cutStreams,
     });
     this.#ejector = ejector;
     this.#traffic = new TrafficWatch({ records, ejector, poolRate: () => this.#poolRate });

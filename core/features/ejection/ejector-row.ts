@@ -1,4 +1,10 @@
 import type { Ejection, Endpoint } from "../../contract/endpoint.ts";
+import type { EjectionSettings } from "../../settings.ts";
+
+/** Ejections are shortened or lengthened by up to this share, so that endpoints that failed together don't return together. */
+const JITTER = 0.2;
+/** Of an equal share, what an ejected endpoint gets when too many are ejected: one that fails at once looks idle. */
+const PANIC_SHARE = 0.25;
 
 /** in: nothing is held against it. ejected: no requests. trial: one request decides. warming: a share that grows. */
 type Stage = "in" | "ejected" | "trial" | "warming";
@@ -14,9 +20,11 @@ export interface Row {
   ejection: Ejection | undefined;
   /** When its stage began. */
   sinceMs: number;
-  /** Requests under way that were sent since its trial began, and when the last one was. */
+  /** Requests under way that were sent since its trial began, and when the first of them was. */
   trialRequests: number;
   triedAtMs: number;
+  /** When a request there was last given up that had waited for as long as a silence may last; -Infinity before. */
+  lastGivenUpMs: number;
   /** What it had served when its warm-up began. */
   servedBefore: number;
   wasHealthy: boolean;
@@ -49,10 +57,33 @@ export function newRow(endpoint: Endpoint, nowMs: number, total: number): Row {
     sinceMs: nowMs,
     trialRequests: 0,
     triedAtMs: nowMs,
+    lastGivenUpMs: Number.NEGATIVE_INFINITY,
     servedBefore: 0,
     wasHealthy: false,
     isNeeded: false,
   };
+}
+
+/** What is said of an endpoint with this row, if any. `warmUp`: how far it is warmed up. */
+export function standing(row: Row | undefined, isPanicking: boolean, warmUp: number): EjectionStanding {
+  if (row === undefined || row.stage === "in") return NOTHING;
+  if (row.stage === "warming") return { ...NOTHING, warmUp };
+  const isNeeded = row.isNeeded || (row.stage === "ejected" && isPanicking);
+  const isOnTrial = row.stage === "trial" && row.trialRequests === 0;
+  return { ejection: row.ejection, isOnTrial, isNeeded, warmUp: isNeeded ? PANIC_SHARE : 1 };
+}
+
+/** Counts one more ejection, and returns how long it lasts. `random` is drawn from [0, 1). */
+export function countedLengthMs(row: Row, settings: EjectionSettings, random: number, nowMs: number): number {
+  // Long ago is forgotten, one ejection for each of its own lengths.
+  if (row.stage === "in") row.count = Math.max(0, row.count - Math.floor((nowMs - row.sinceMs) / lengthMs(row.count, settings)));
+  row.count += 1;
+  row.total += 1;
+  return lengthMs(row.count, settings) * (1 + JITTER * (2 * random - 1));
+}
+
+function lengthMs(count: number, { baseMs, maxMs }: EjectionSettings): number {
+  return Math.min(maxMs, baseMs * 2 ** Math.max(0, count - 1));
 }
 
 /** Whether the success of a request that was sent at `sentAtMs` brings the endpoint back. */

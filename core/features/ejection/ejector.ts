@@ -4,12 +4,13 @@ import type { Endpoint } from "../../contract/endpoint.ts";
 import type { Log } from "../../contract/log.ts";
 import type { Random } from "../../contract/profile-plugin.ts";
 import type { EjectionSettings } from "../../settings.ts";
-import { detect, isUnremarkable } from "./detect.ts";
-import { bringsBack, decidesTrial, type EjectionStanding, NOTHING, newRow, type Row } from "./ejector-row.ts";
+import { type Detected, detect, isUnremarkable } from "./detect.ts";
+import { bringsBack, countedLengthMs, decidesTrial, type EjectionStanding, newRow, type Row, standing } from "./ejector-row.ts";
 import type { EndpointRecords } from "./endpoint-records.ts";
 import { isOut, neededAgain, servesAlone } from "./needed-again.ts";
+import { cutStuck, isUnexplained, onTrial, type StuckRequestsOptions } from "./stuck-requests.ts";
 
-export interface EjectorOptions {
+export interface EjectorOptions extends StuckRequestsOptions {
   readonly settings: EjectionSettings;
   readonly detectors: readonly Named<Detector>[];
   readonly records: EndpointRecords;
@@ -19,18 +20,12 @@ export interface EjectorOptions {
   readonly isHealthy: (name: string) => boolean;
   /** How long the prompts that were sent to the endpoint take by its measured speed, in milliseconds. */
   readonly workAheadMs: (endpoint: Endpoint, nowMs: number) => number;
-  /** When the last byte came from it, on the router's clock; -Infinity before the first. */
+  /** When it last sent bytes of tokens, on the router's clock; -Infinity before the first. */
   readonly lastByteMs: (endpoint: Endpoint) => number;
   /** The endpoint's standing is not what it was. */
   readonly changed: (name: string) => void;
-  /** Ends the requests there that have no byte of a response yet: none will come. */
-  readonly cutWaiting: (endpoint: Endpoint) => void;
 }
 
-/** Ejections are shortened or lengthened by up to this share, so that endpoints that failed together don't return together. */
-const JITTER = 0.2;
-/** Of an equal share, what an ejected endpoint gets when too many are ejected: one that fails at once looks idle. */
-const PANIC_SHARE = 0.25;
 /** An ejected endpoint may be tried early, when another one must leave, but not sooner than this after its last failure. */
 const EARLY_TRIAL_MS = 1_000;
 /** The share of traffic that a warm-up begins with. */
@@ -82,11 +77,7 @@ export class Ejector {
 
   standingOf(name: string): EjectionStanding {
     const row = this.#rows.get(name);
-    if (row === undefined || row.stage === "in") return NOTHING;
-    if (row.stage === "warming") return { ...NOTHING, warmUp: this.#warmUp(row) };
-    const isNeeded = row.isNeeded || (row.stage === "ejected" && this.#isPanicking);
-    const isOnTrial = row.stage === "trial" && row.trialRequests === 0;
-    return { ejection: row.ejection, isOnTrial, isNeeded, warmUp: isNeeded ? PANIC_SHARE : 1 };
+    return standing(row, this.#isPanicking, row?.stage === "warming" ? this.#warmUp(row) : 1);
   }
 
   /** Whether so many endpoints are bad that all that are up are used. */
@@ -103,8 +94,8 @@ export class Ejector {
   sent(endpoint: Endpoint, nowMs: number): void {
     const row = this.#current(endpoint);
     if (row?.stage !== "trial") return;
+    if (row.trialRequests === 0) row.triedAtMs = nowMs;
     row.trialRequests += 1;
-    row.triedAtMs = nowMs;
     this.#options.changed(endpoint.name);
   }
 
@@ -120,8 +111,8 @@ export class Ejector {
   failed(endpoint: Endpoint, sentAtMs: number, nowMs: number): void {
     const row = this.#current(endpoint);
     if (row === undefined) return;
-    if (decidesTrial(row, sentAtMs)) return this.#eject(row, row.ejection?.reason ?? "", false, nowMs);
-    if (row.stage === "in" || row.stage === "warming") this.#examine(row, this.#recordsOfHealthy(nowMs), nowMs);
+    if (decidesTrial(row, sentAtMs)) this.#ejectAgain(row, nowMs);
+    else if (!isOut(row)) this.#examine(row, this.#recordsOfHealthy(nowMs), nowMs);
   }
 
   /** A request that was sent at `sentAtMs` succeeded there. */
@@ -148,8 +139,7 @@ export class Ejector {
     for (const row of this.#rows.values()) {
       if (row.stage === "ejected") this.#maybeTry(row, nowMs);
       else if (row.stage === "warming") this.#maybeSettle(row, nowMs);
-      if (row.stage === "in" || row.stage === "warming") this.#examine(row, healthy, nowMs);
-      else if (row.stage === "trial") this.#watchTrial(row, nowMs);
+      this.#examine(row, healthy, nowMs);
     }
     this.#useNeeded();
   }
@@ -186,37 +176,46 @@ export class Ejector {
     return new Map(healthy.map((row) => [row, this.#recordOf(row, nowMs)]));
   }
 
+  /** What the detectors say of it decides two things: whether it leaves, and, where it makes no progress, whom it loses. */
   #examine(row: Row, healthy: ReadonlyMap<Row, EndpointRecord>, nowMs: number): void {
     const record = healthy.get(row);
     // Nearly all of the time there is nothing to look at.
     if (record === undefined || isUnremarkable(record)) return;
     const others = [...healthy.values()].filter((other) => other !== record);
-    const { detectors, log } = this.#options;
-    const found = detect(detectors, record, others, log);
-    if (found !== undefined) this.#eject(row, found.reason, found.cutsWaiting, nowMs);
+    const found = this.#found(record, others);
+    const trialRecord = onTrial(row, record, nowMs);
+    const isTrialOver =
+      trialRecord !== undefined && (isUnexplained(trialRecord) || this.#found(trialRecord, others)?.isStuck === true);
+    if (isTrialOver) this.#ejectAgain(row, nowMs);
+    const isLeaving = isTrialOver || (found !== undefined && !isOut(row) && this.#eject(row, found.reason, nowMs));
+    if (!isTrialOver && found?.isStuck !== true) return;
+    const rest = [...healthy.keys()].filter((other) => other !== row);
+    cutStuck(row, record, servesAlone(row, rest), isLeaving, this.#options, nowMs);
   }
 
-  /** A request on trial that gets no byte is a failed trial. Older ones that still wait there don't count. */
-  #watchTrial(row: Row, nowMs: number): void {
-    if (row.trialRequests === 0) return;
-    const { quietMs, explainedQuietMs } = this.#recordOf(row, nowMs);
-    if (Math.min(quietMs, nowMs - row.triedAtMs) > explainedQuietMs) this.#eject(row, row.ejection?.reason ?? "", true, nowMs);
+  #found(record: EndpointRecord, others: readonly EndpointRecord[]): Detected | undefined {
+    return detect(this.#options.detectors, record, others, this.#options.log);
   }
 
-  #eject(row: Row, reason: string, cutsWaiting: boolean, nowMs: number): void {
-    const { settings, random, changed, cutWaiting } = this.#options;
-    const isAgain = row.stage === "trial";
-    if (!isAgain && !this.#mayEject(row, nowMs)) return;
-    // Long ago is forgotten, one ejection for each of its own lengths.
-    if (row.stage === "in") row.count = Math.max(0, row.count - Math.floor((nowMs - row.sinceMs) / this.#lengthMs(row.count)));
-    row.count += 1;
-    row.total += 1;
-    const lengthMs = this.#lengthMs(row.count) * (1 + JITTER * (2 * random() - 1));
-    row.ejection = { reason, sinceMs: isAgain ? (row.ejection?.sinceMs ?? nowMs) : nowMs, untilMs: nowMs + lengthMs };
+  /** It failed on trial. */
+  #ejectAgain(row: Row, nowMs: number): void {
+    this.#leave(row, row.ejection?.reason ?? "", row.ejection?.sinceMs ?? nowMs, nowMs);
+  }
+
+  /** Returns whether it leaves: it stays where too many others are out, or no other one serves a model. */
+  #eject(row: Row, reason: string, nowMs: number): boolean {
+    if (!this.#mayEject(row, nowMs)) return false;
+    this.#leave(row, reason, nowMs, nowMs);
+    return true;
+  }
+
+  #leave(row: Row, reason: string, sinceMs: number, nowMs: number): void {
+    const { settings, random, changed } = this.#options;
+    const untilMs = nowMs + countedLengthMs(row, settings, random(), nowMs);
+    row.ejection = { reason, sinceMs, untilMs };
     row.stage = "ejected";
     row.sinceMs = nowMs;
     changed(row.endpoint.name);
-    if (cutsWaiting && settings.cutWaiting) cutWaiting(row.endpoint);
   }
 
   /** Never more than the largest share of the pool, and never the last one that serves a model. */
@@ -282,11 +281,6 @@ export class Ejector {
   #warmUp(row: Row): number {
     const served = this.#options.records.servedTokens(row.endpoint) - row.servedBefore;
     return Math.min(1, FIRST_SHARE + ((1 - FIRST_SHARE) * served) / this.#options.settings.warmUpTokens);
-  }
-
-  #lengthMs(count: number): number {
-    const { baseMs, maxMs } = this.#options.settings;
-    return Math.min(maxMs, baseMs * 2 ** Math.max(0, count - 1));
   }
 
   #isHealthy({ endpoint }: Row): boolean {

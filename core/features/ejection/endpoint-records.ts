@@ -2,6 +2,7 @@ import type { EndpointRecord } from "../../contract/detector.ts";
 import type { Endpoint } from "../../contract/endpoint.ts";
 import { MAX_SLOTS } from "../../state/load.ts";
 import { SlidingWindow } from "../../state/sliding-window.ts";
+import { certainQuietMs, explainedQuietMs, type PoolHistory, type Silence } from "./explained-silence.ts";
 
 /** Successes and failures are counted over half a minute. */
 const WINDOW_MS = 30_000;
@@ -16,27 +17,14 @@ const MIN_TIMES = 8;
 /** A time to the first token below this is noise, so what was expected counts as at least this. */
 const LEAST_EXPECTED_MS = 50;
 
-/** Silence shorter than this needs no explanation, where it is known what is usual. */
-const LEAST_QUIET_MS = 5_000;
-/**
- * The same where it is not known. A replica may compile for minutes on its first request, above all when it shares its processor,
- * and a response that comes whole is silent while it is generated: four thousand tokens of 30 ms take two minutes.
- */
-const LEAST_UNKNOWN_QUIET_MS = 120_000;
-/** An endpoint may be silent for so many times its longest silence so far, plus so many times what its work ahead takes. */
-const QUIET_FACTOR = 4;
 /** Only work that was sent before a silence began, or this much later, can explain the silence. */
 const WORK_SEEN_MS = 1_000;
 /** How fast the longest silence is forgotten: half of it in five minutes. */
 const QUIET_HALF_LIFE_MS = 300_000;
-/** After so many answers elsewhere, an endpoint that has never answered is measured by the pool. */
-const ENOUGH_ANSWERS = 8;
-/** After so many whole responses, the next one hardly takes QUIET_FACTOR times as long as the longest of them. */
-const ENOUGH_WHOLE = 50;
 /** Long responses may be rare, so those that came whole are forgotten slowly: half of them in an hour. */
 const WHOLE_HALF_LIFE_MS = 3_600_000;
 
-interface Row {
+interface Row extends Silence {
   generation: number;
   consecutiveFailures: number;
   lastFailure: string;
@@ -44,21 +32,8 @@ interface Row {
   missingModel: string;
   /** Its successes and failures. */
   readonly recent: SlidingWindow;
-  /** Whether its engine has worked: it sent a first token, or a whole response. */
-  hasAnswered: boolean;
-  open: number;
-  openStreams: number;
-  /** Since when streams are in flight. */
-  streamsSinceMs: number;
-  /** When it last had nothing in flight, or the last byte came. */
-  activeAtMs: number;
-  /** The pool's answers before that. */
-  answersBefore: number;
-  /** The most work that was ahead when the silence since `activeAtMs` began, as seen until then. */
-  silentWorkMs: number;
-  /** NaN before the first look. */
+  /** Until when work that is ahead may explain its silence; NaN before the first look. */
   workSeenUntilMs: number;
-  longestQuietMs: number;
   times: number;
   meanLogRatio: number;
   meanExcessMs: number;
@@ -68,13 +43,7 @@ interface Row {
 /** What was learned from the traffic of each endpoint: the counters that detectors read. Times are on the router's clock. */
 export class EndpointRecords {
   readonly #rows = new Array<Row | undefined>(MAX_SLOTS);
-  /** First tokens and whole responses of all endpoints so far. */
-  #answers = 0;
-  /** How much later than expected the pool's latest first token came, in milliseconds; old ones count less. */
-  #longestWaitMs = 0;
-  /** Whole responses of all endpoints, and the time of the longest one; old ones count less. */
-  #whole = 0;
-  #longestWholeMs = 0;
+  readonly #pool: PoolHistory = { answers: 0, longestWaitMs: 0, whole: 0, longestWholeMs: 0 };
 
   /** A request was sent. `isStream`: the first byte of its response shows that the prompt is processed. */
   sent(endpoint: Endpoint, isStream: boolean, nowMs: number): void {
@@ -127,7 +96,7 @@ export class EndpointRecords {
     const row = this.#current(endpoint);
     if (row === undefined) return;
     this.#answered(row);
-    this.#longestWaitMs = Math.max(this.#longestWaitMs, seenMs - expectedMs);
+    this.#pool.longestWaitMs = Math.max(this.#pool.longestWaitMs, seenMs - expectedMs);
     const explainedMs = Math.max(LEAST_EXPECTED_MS, expectedMs);
     const share = Math.max(MEAN_SHARE, 1 / (row.times + 1));
     row.times += 1;
@@ -140,8 +109,8 @@ export class EndpointRecords {
     const row = this.#current(endpoint);
     if (row === undefined) return;
     this.#answered(row);
-    this.#whole += 1;
-    this.#longestWholeMs = Math.max(this.#longestWholeMs, tookMs);
+    this.#pool.whole += 1;
+    this.#pool.longestWholeMs = Math.max(this.#pool.longestWholeMs, tookMs);
   }
 
   /** A response that speaks for the endpoint; `tokens` is what it worked on. */
@@ -210,38 +179,31 @@ export class EndpointRecords {
       missingModelCount: row.missingModelCount,
       missingModel: row.missingModel,
       quietMs: row.open === 0 ? 0 : Math.max(0, nowMs - row.activeAtMs),
-      explainedQuietMs: this.#explainedQuietMs(row),
+      explainedQuietMs: explainedQuietMs(row, this.#pool),
       slowness: row.times < MIN_TIMES ? Number.NaN : Math.exp(row.meanLogRatio),
       excessMs: row.meanExcessMs,
     };
+  }
+
+  /** How long a silence must be to end requests that no other endpoint could serve; see explained-silence.ts. */
+  certainQuietMs(endpoint: Endpoint): number {
+    const row = this.#current(endpoint);
+    return row === undefined ? Number.POSITIVE_INFINITY : certainQuietMs(row, this.#pool);
   }
 
   /** Time has passed: old silences count less. Called about once a second. */
   age(elapsedMs: number): void {
     const keep = 0.5 ** (elapsedMs / QUIET_HALF_LIFE_MS);
     for (const row of this.#rows) if (row !== undefined) row.longestQuietMs *= keep;
-    this.#longestWaitMs *= keep;
+    this.#pool.longestWaitMs *= keep;
     const keepWhole = 0.5 ** (elapsedMs / WHOLE_HALF_LIFE_MS);
-    this.#whole *= keepWhole;
-    this.#longestWholeMs *= keepWhole;
-  }
-
-  #explainedQuietMs(row: Row): number {
-    const ownMs = QUIET_FACTOR * (row.longestQuietMs + row.silentWorkMs);
-    const isMeasurable = row.hasAnswered || this.#answers - row.answersBefore >= ENOUGH_ANSWERS;
-    const poolMs = row.hasAnswered ? 0 : QUIET_FACTOR * this.#longestWaitMs;
-    const isWholeUsual = isMeasurable && this.#whole >= ENOUGH_WHOLE;
-    const wholeMs =
-      ownMs + poolMs + (isWholeUsual ? LEAST_QUIET_MS + QUIET_FACTOR * this.#longestWholeMs : LEAST_UNKNOWN_QUIET_MS);
-    if (row.openStreams === 0 || !isMeasurable) return wholeMs;
-    // Before the first stream was sent, only whole responses were under way.
-    const beforeStreamsMs = Math.max(0, row.streamsSinceMs - row.activeAtMs);
-    return Math.min(wholeMs, beforeStreamsMs + ownMs + poolMs + LEAST_QUIET_MS);
+    this.#pool.whole *= keepWhole;
+    this.#pool.longestWholeMs *= keepWhole;
   }
 
   #answered(row: Row): void {
     row.hasAnswered = true;
-    this.#answers += 1;
+    this.#pool.answers += 1;
   }
 
   /** It shows life, or has nothing to do: its silence begins anew. */
@@ -249,7 +211,7 @@ export class EndpointRecords {
     row.activeAtMs = nowMs;
     row.silentWorkMs = 0;
     row.workSeenUntilMs = Number.NaN;
-    row.answersBefore = this.#answers;
+    row.answersBefore = this.#pool.answers;
   }
 
   #rowOf(endpoint: Endpoint, nowMs: number): Row {
@@ -267,7 +229,7 @@ export class EndpointRecords {
       openStreams: 0,
       streamsSinceMs: nowMs,
       activeAtMs: nowMs,
-      answersBefore: this.#answers,
+      answersBefore: this.#pool.answers,
       silentWorkMs: 0,
       workSeenUntilMs: Number.NaN,
       longestQuietMs: 0,

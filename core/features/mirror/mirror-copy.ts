@@ -72,6 +72,10 @@ export class MirrorCopy implements ResponseReader {
     this.#parts.connection.send(draft.method, head, draft.body, this);
   }
 
+  get hasTokens(): boolean {
+    return this.#isPromptWorkedOff;
+  }
+
   /** Whether the request's body stays in memory for it. */
   get isBodyHeld(): boolean {
     return this.#isBodyHeld;

@@ -46,7 +46,8 @@ function setUp(discoveries: readonly string[] = ["static"]) {
     probes: PROBE_DEFAULTS,
     ejection: DEFAULT_EJECTION,
     lastByteMs: () => 0,
-    cutWaiting() {},
+    cutWaiting: () => false,
+    cutStreams() {},
     services: { clock, random: seededRandom(1), log: silentLog, output: { print() {}, isTerminal: false } },
     load,
     async get({ url: { hostname } }, path) {

@@ -52,6 +52,7 @@ const CONDUCTS = {
   babbles: sends("HELLO\r\n\r\n"),
   full: sends(jsonAnswer('{"error":"full"}', "503 Service Unavailable", "Retry-After: 7\r\n")),
   limits: sends(jsonAnswer('{"error":"full"}', "429 Too Many Requests", "Retry-After: 7\r\n")),
+  thinks: ({ parts }) => parts.clock.advance(1_000),
   resets: ({ parts }, endpoint) => parts.upstreamOf(endpoint).accept().receiveReset(),
   isSilent({ parts }, endpoint) {
     parts.upstreamOf(endpoint).accept();
@@ -77,6 +78,15 @@ const isKept =
   (endpoint: Endpoint): Before =>
   (parts) => {
     setUp({ parts }).forward.begin(parts.clock.now());
+    parts.upstreamOf(endpoint).send(OK);
+  };
+
+/** The same at the second endpoint, after the first one refused. */
+const isKeptBehind =
+  (first: Endpoint, endpoint: Endpoint): Before =>
+  (parts) => {
+    const { forward } = makeForward({ endpoints: [endpoint, first], parts, request: makeRequest({ promptTokens: 100 }) });
+    forward.begin(parts.clock.now());
     parts.upstreamOf(endpoint).send(OK);
   };
 
@@ -177,40 +187,57 @@ const rows: readonly Row[] = [
     told: ["e0"],
   },
   {
-    name: "a kept connection that ends, then a fresh one to the same replica",
+    name: "a kept connection that ends, then another replica",
     before: [isKept(E0)],
-    steps: ["e0 resets", "e0 answers"],
-    attempts: ["e0 stale", "e0 200"],
+    steps: ["e0 resets", "e1 answers"],
+    attempts: ["e0 stale", "e1 200"],
     end: "complete",
   },
   {
-    name: "a kept connection that ends, then a fresh one though another is kept",
+    name: "a kept connection that ends, then a fresh one to another replica though one is kept",
+    before: [isKept(E0), isKeptBehind(E0, E1)],
+    steps: ["e0 resets", "e1 resets"],
+    attempts: ["e0 stale", "e1 reset"],
+    end: "upstream_reset",
+  },
+  {
+    name: "a kept connection that ends, and all others refuse: the same replica once more, on a fresh one though another is kept",
     before: [isKeptTwice(E0)],
-    steps: ["e0 resets", "e0 answers"],
-    attempts: ["e0 stale", "e0 200"],
+    steps: ["e0 resets", "e1 refuses", "e0 answers"],
+    limits: { retries: 1 },
+    attempts: ["e0 stale", "e1 connect-failed", "e0 200"],
+    end: "complete",
+    told: ["e1"],
+  },
+  {
+    name: "a kept connection that ends, and all others are full: the same replica once more",
+    before: [isKept(E0)],
+    steps: ["e0 resets", "e1 full", "e2 limits", "e0 answers"],
+    attempts: ["e0 stale", "e1 503", "e2 429", "e0 200"],
     end: "complete",
   },
   {
-    name: "a kept connection that ends, and the fresh one too: nobody else gets it",
+    name: "a kept connection that ends, the others have left, and nobody listens any more: the client is told of the first",
+    before: [isKept(E0), isRemoved(E1), isRemoved(E2)],
+    steps: ["e0 resets", "e0 refuses"],
+    attempts: ["e0 stale", "e1 removed", "e2 removed", "e0 connect-failed"],
+    end: "upstream_reset",
+    told: ["e0"],
+  },
+  {
+    name: "a kept connection that ends, without budget: the same replica, and nobody else gets it",
+    retries: { budgetShare: 0, budgetLeast: 0 },
     before: [isKept(E0)],
     steps: ["e0 resets", "e0 resets"],
     attempts: ["e0 stale", "e0 reset"],
     end: "upstream_reset",
   },
   {
-    name: "a kept connection that ends, and nobody listens any more: nobody else gets it",
+    name: "a kept connection that ends after so long that the request may have been read: the same replica, and nobody else gets it",
     before: [isKept(E0)],
-    steps: ["e0 resets", "e0 refuses"],
-    attempts: ["e0 stale", "e0 connect-failed"],
+    steps: ["e0 thinks", "e0 resets", "e0 resets"],
+    attempts: ["e0 stale", "e0 reset"],
     end: "upstream_reset",
-    told: ["e0"],
-  },
-  {
-    name: "a kept connection that ends, and the replica is full: the client sees that",
-    before: [isKept(E0)],
-    steps: ["e0 resets", "e0 full"],
-    attempts: ["e0 stale", "e0 503"],
-    end: "complete",
   },
   {
     name: "a kept connection that ends, and no fresh try is allowed",

@@ -61,6 +61,16 @@ describe("deadlines", () => {
     assert.equal(deadlines.nowMs, clock.now() - 30 - 7_900 - 1 + 40);
   });
 
+  it("know the time without standstills: sweeps that are a little late are none", () => {
+    const { clock, sweepAfter } = handClock();
+    const deadlines = new Deadlines(clock, 100);
+    const startMs = deadlines.awakeMs;
+    for (const ms of [100, 400, 1_500]) sweepAfter(ms);
+    assert.equal(deadlines.awakeMs - startMs, 2_000);
+    sweepAfter(60_000);
+    assert.equal(deadlines.awakeMs - startMs, 2_100);
+  });
+
   it("tell every member the time on every sweep, until it is deleted or all is closed", () => {
     const { clock, sweepAfter } = handClock();
     const deadlines = new Deadlines(clock, 100);

@@ -19,7 +19,12 @@ class Setup {
   readonly endpoints: readonly Endpoint[];
   readonly records = new EndpointRecords();
   readonly changed: string[] = [];
+  /** Calls of cutWaiting and of cutStreams: whose requests, and how long they must have been silent. */
   readonly cut: string[] = [];
+  readonly cutStreams: string[] = [];
+  /** What cutWaiting returns. */
+  isAnyWaiting = true;
+  isLoading = false;
   readonly logged: string[] = [];
   readonly unhealthy = new Set<string>();
   readonly ejector: Ejector;
@@ -35,9 +40,16 @@ class Setup {
       log: { ...silentLog, warn: (message) => void this.logged.push(message) },
       isHealthy: (name) => !this.unhealthy.has(name),
       workAheadMs: () => 0,
+      isLoading: () => this.isLoading,
       lastByteMs: () => Number.NEGATIVE_INFINITY,
       changed: (name) => void this.changed.push(name),
-      cutWaiting: ({ name }) => void this.cut.push(name),
+      cutWaiting: ({ name }, leastMs) => {
+        this.cut.push(`${name} ${leastMs}`);
+        return this.isAnyWaiting;
+      },
+      cutStreams: ({ name }, leastMs, isWitnessed) => {
+        this.cutStreams.push(`${name} ${leastMs}${isWitnessed ? " witnessed" : ""}`);
+      },
     });
     this.ejector.follow(endpoints, 0);
   }
@@ -95,7 +107,7 @@ describe("a router that stood still, as where its process was suspended", () => 
     assert.equal(setup.isOut(0), false);
     setup.wait(500);
     assert.equal(setup.isOut(0), true);
-    assert.deepEqual(setup.cut, ["e0"]);
+    assert.equal(setup.cut.at(-1), "e0 0");
   });
 });
 
@@ -334,21 +346,89 @@ describe("panic", () => {
 });
 
 describe("an endpoint that makes no progress", () => {
-  it("is ejected by a sweep, and what waits there is cut", () => {
-    const setup = new Setup();
-    setup.records.sent(setup.endpoints[0]!, true, 0);
+  /** Each of them has answered before, and got a request at the beginning that these ones do not answer. */
+  const stuckAt = (indexes: readonly number[], endpoints?: readonly Endpoint[], settings?: Partial<EjectionSettings>) => {
+    const setup = new Setup(endpoints, settings);
+    for (const endpoint of setup.endpoints) {
+      setup.records.sent(endpoint, true, 0);
+      setup.records.firstToken(endpoint, 10, 10);
+      setup.records.ended(endpoint, true, 0);
+    }
+    for (const index of indexes) setup.records.sent(setup.endpoints[index]!, true, 0);
+    return setup;
+  };
+
+  it("is ejected by a sweep, and all who wait there are cut", () => {
+    const setup = stuckAt([0]);
     setup.wait(10_000);
     assert.equal(setup.isOut(0), false);
+    assert.deepEqual(setup.cut, []);
     setup.wait(500);
     assert.equal(setup.isOut(0), true);
-    assert.deepEqual(setup.cut, ["e0"]);
+    assert.deepEqual(setup.cut, ["e0 4500", "e0 0"]);
+    assert.deepEqual(setup.cutStreams, ["e0 10000 witnessed"]);
   });
 
-  it("is not cut where the config says no", () => {
-    const setup = new Setup(undefined, { cutWaiting: false });
+  it("loses nobody where the config says no", () => {
+    const setup = stuckAt([0], undefined, { cutWaiting: false });
+    setup.wait(20_500);
+    assert.deepEqual([setup.cut, setup.cutStreams], [[], []]);
+  });
+
+  it("loses those who have waited long enough where it may not leave, and only those", () => {
+    const setup = stuckAt([0, 1, 2]);
+    setup.wait(10_500);
+    assert.deepEqual(
+      [0, 1, 2].map((index) => setup.ejector.ejectionsOf(`e${index}`)),
+      [1, 1, 0],
+    );
+    assert.deepEqual(
+      setup.cut.filter((line) => line.startsWith("e2")),
+      ["e2 4500"],
+    );
+  });
+
+  it("loses them where it is out already, for another reason", () => {
+    const setup = stuckAt([0]);
+    setup.fail(0);
+    setup.wait(10_000);
+    assert.deepEqual(setup.cut, []);
+    setup.wait(500);
+    assert.deepEqual(setup.cut, ["e0 4500"]);
+  });
+
+  it("loses them where it is the only one, if only streams are under way", () => {
+    const setup = stuckAt([0], makeEndpoints(1));
+    setup.isLoading = true;
+    setup.wait(10_500);
+    assert.deepEqual(setup.cut, [], "it may be loading an adapter");
+    setup.isLoading = false;
+    setup.wait(500);
+    assert.deepEqual(setup.cut, ["e0 29500"]);
+    setup.records.sent(setup.endpoints[0]!, false, setup.nowMs);
+    setup.wait(500);
+    assert.equal(setup.cut.at(-1), "e0 Infinity");
+  });
+
+  it("loses nobody where it is the only one and nothing is known of it", () => {
+    const setup = new Setup(makeEndpoints(1));
     setup.records.sent(setup.endpoints[0]!, true, 0);
     setup.wait(10_500);
-    assert.deepEqual(setup.cut, []);
+    assert.deepEqual(setup.cut, ["e0 Infinity"]);
+  });
+
+  it("has a witness as long as no byte has come since somebody was given up", () => {
+    const setup = stuckAt([0]);
+    const [first] = setup.endpoints as [Endpoint];
+    setup.wait(10_500);
+    setup.isAnyWaiting = false;
+    setup.cutStreams.length = 0;
+    setup.wait(500);
+    assert.deepEqual(setup.cutStreams, ["e0 10000 witnessed"]);
+    setup.records.heard(first, setup.nowMs);
+    setup.cutStreams.length = 0;
+    setup.wait(60_000);
+    assert.match(setup.cutStreams[0]!, /^e0 [\d.]+$/);
   });
 
   it("on trial is out again, and what waits there is cut", () => {
@@ -365,10 +445,41 @@ describe("an endpoint that makes no progress", () => {
     setup.records.sent(first, true, setup.nowMs);
     setup.ejector.sent(first, setup.nowMs);
     setup.wait(5_000);
-    assert.deepEqual(setup.cut, []);
+    assert.ok(!setup.cut.includes("e0 0"));
     setup.wait(500);
     assert.equal(setup.isOut(0), true);
-    assert.deepEqual(setup.cut, ["e0"]);
+    assert.equal(setup.cut.at(-1), "e0 0");
+  });
+
+  it("on trial is judged from when its first request was sent, however many follow", () => {
+    const setup = stuckAt([0]);
+    const [first] = setup.endpoints as [Endpoint];
+    setup.fail(0);
+    setup.wait(10_000);
+    for (let second = 0; second < 5; second++) {
+      setup.records.sent(first, true, setup.nowMs);
+      setup.ejector.sent(first, setup.nowMs);
+      setup.wait(1_000);
+      assert.equal(setup.ejector.ejectionsOf("e0"), 1);
+    }
+    setup.wait(500);
+    assert.equal(setup.ejector.ejectionsOf("e0"), 2);
+  });
+
+  it("on trial gets no longer than a detector gives, whatever its history", () => {
+    const setup = stuckAt([]);
+    const [first] = setup.endpoints as [Endpoint];
+    // A silence of eight seconds that it recovered from explains one of half a minute.
+    setup.records.sent(first, true, 0);
+    setup.records.heard(first, 8_000);
+    setup.records.ended(first, true, 8_000);
+    setup.nowMs = 8_000;
+    setup.fail(0);
+    setup.wait(10_000);
+    setup.records.sent(first, true, setup.nowMs);
+    setup.ejector.sent(first, setup.nowMs);
+    setup.wait(10_500);
+    assert.equal(setup.ejector.ejectionsOf("e0"), 2);
   });
 });
 
@@ -405,9 +516,11 @@ it("a detector that throws is logged and says nothing", () => {
     log: silentLog,
     isHealthy: () => true,
     workAheadMs: () => 0,
+    isLoading: () => false,
     lastByteMs: () => 0,
     changed() {},
-    cutWaiting() {},
+    cutWaiting: () => false,
+    cutStreams() {},
   });
   ejector.follow(setup.endpoints, 0);
   for (let i = 0; i < 3; i++) setup.records.failed(setup.endpoints[0]!, "reset", 0);
