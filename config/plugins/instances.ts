@@ -4,7 +4,7 @@ import { thrownMessage } from "../../core/contract/thrown-text.ts";
 import type { RouterConfig } from "../config.ts";
 import { DEFAULT_DETECTORS, DEFAULT_OBSERVERS, DEFAULT_PARSERS, DEFAULT_SOURCES } from "./defaults.ts";
 import type { Instance, ListedPlugins } from "./listed.ts";
-import { shadowInstances } from "./shadow-instances.ts";
+import { ownInstances } from "./own-instances.ts";
 
 /**
  * Plugin types by the names that a config can use. A key other than its definition's `type` is the reference router's name for
@@ -50,7 +50,7 @@ export function needsNoParameters(definition: Definition): boolean {
  * wins a path that both serve. The other defaults come last.
  */
 export function allInstances(
-  config: Omit<RouterConfig, "plugins">,
+  config: Pick<RouterConfig, "pool" | "profile" | "others" | "rewrites" | "shuffled">,
   listed: ListedPlugins,
   registry: Registry,
 ): readonly Instance[] {
@@ -66,14 +66,12 @@ export function allInstances(
     ...(endpoints.length > 0 ? [unlisted("static", { endpoints })] : []),
     ...missing([...DEFAULT_SOURCES, ...DEFAULT_DETECTORS, ...DEFAULT_OBSERVERS]).map((type) => unlisted(type)),
     ...ofProfile.map((type) => unlisted(type)),
-    ...shadowInstances(config, listed, unlisted),
+    ...ownInstances(config, listed, unlisted),
   ];
 }
 
-/** What a guard compares is drawn in a random order. */
-function rewriteParameters({ rewrites, guards }: Pick<RouterConfig, "rewrites" | "guards">) {
-  const guarded = new Set(guards.map(({ rule }) => rule));
-  return { rules: rewrites, ...(guarded.size > 0 && { shuffled: [...guarded] }) };
+function rewriteParameters({ rewrites, shuffled }: Pick<RouterConfig, "rewrites" | "shuffled">) {
+  return { rules: rewrites, ...(shuffled.size > 0 && { shuffled: [...shuffled] }) };
 }
 
 /**

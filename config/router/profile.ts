@@ -5,6 +5,7 @@ import { isProfileKind, listedOfType, needsNoParameters, type Registry } from ".
 import type { ListedPlugins } from "../plugins/listed.ts";
 import { didYouMean } from "../read/did-you-mean.ts";
 import { type Path, quoted, type Report } from "../read/problems.ts";
+import type { WrittenProfile, WrittenRef } from "../schema/profile.ts";
 
 /** A profile from a document, and the defaults of that kind of document. */
 export interface ProfileSource {
@@ -38,18 +39,7 @@ export interface ProfileDefaults {
 
 const ROUTER_DEFAULTS: ProfileDefaults = { scorers: DEFAULT_SCORERS, takesListedPicker: false };
 
-interface WrittenProfile {
-  readonly name?: string | undefined;
-  readonly plugins: readonly WrittenRef[];
-  readonly unguarded: boolean;
-}
-
-interface WrittenRef {
-  readonly pluginRef: string;
-  readonly weight?: number | null | undefined;
-}
-
-/** The profile or the shadow of a Router document, which is at `path`. */
+/** A profile of a Router document, which is at `path`. */
 export function routerProfile(written: WrittenProfile | undefined, path: Path, report: Report): ProfileSource {
   const profile = written && {
     name: written.name,

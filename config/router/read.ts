@@ -9,11 +9,10 @@ import { readCredentials } from "./credentials.ts";
 import { type EndpointEntry, readEndpoints } from "./pool.ts";
 import { type ProfileSource, readProfile, routerProfile } from "./profile.ts";
 import type { RouterDocument, RouterSpec } from "./schema.ts";
-import { readShadow, refuseShadowAlone } from "./shadow.ts";
 
 /** The content of a Router document, without default instances. */
 export interface RouterParts {
-  readonly config: Omit<RouterConfig, "plugins" | "rewrites" | "guards">;
+  readonly config: Omit<RouterConfig, "plugins" | "rewrites" | "features" | "others" | "shuffled">;
   readonly listed: ListedPlugins;
   /** For problems with paths in the document that show only later. */
   readonly report: Report;
@@ -63,25 +62,20 @@ export async function readRouter(
   refuseUnsharablePort("listen", listen, report);
   if (admin !== undefined) refuseUnsharablePort("admin", admin, report);
   if (picker !== undefined && spec.profiles !== undefined) refuseProfilesTwice(report);
-  if (picker === undefined) refuseShadowAlone(spec, known, report);
-  const { pool, limits, ejection, retries, keepAlive, forwardedFor, mirrors } = spec;
+  const { pool, limits, retries, forwardedFor } = spec;
   const config = {
     listen,
     admin,
     pool: { name: pool.name, endpoints: endpoints.map((one) => one.spec), probes: pool.probes },
     profile: readProfile(picker?.profile ?? profileOf(spec, report), known, registry),
-    shadow: spec.shadow && readShadow(spec.shadow, known, registry, report),
     settings: {
       limits,
-      ejection,
       retries,
       unlisted: pool.adapters.unlisted,
-      keepAlive,
       forwardedFor,
       credentials: await readCredentials(resource, endpoints, files),
       cors,
       hasRoutingHeaders: spec.responseHeaders,
-      mirrors,
     },
   };
   return { config, listed: known, report, isPoolKnown: !wasCut(["spec", "pool", "name"]) };

@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
+import { FEATURES } from "../../core/features/list.ts";
 import type { CredentialSettings, Settings } from "../../core/settings.ts";
-import type { AdminAddress, PluginEntry, RewriteRule, RouterConfig, ShadowConfig } from "../config.ts";
+import type { AdminAddress, PluginEntry, RewriteRule, RouterConfig } from "../config.ts";
 import type { LoadedConfig } from "../load.ts";
-import { isOfShadow } from "../plugins/shadow-instances.ts";
+import { isOfOther } from "../plugins/own-instances.ts";
+import { listed, named } from "../read/differences.ts";
 import { describe, type Path, type Problem, problemAt } from "../read/problems.ts";
 
 const RESTART = "It can't change while the router runs: restart the router to change it.";
@@ -56,12 +58,11 @@ export function changesBetween(running: LoadedConfig, next: LoadedConfig): reado
     ...listed("plugin", instancesOf(running), instancesOf(next), { isSame: isSameInstance }),
     ...accessChanges(running.config.admin, after.admin),
     ...(isDeepStrictEqual(profile, after.profile) ? [] : [`profile ${after.profile.name} changed`]),
-    ...shadowChanges(running.config.shadow, after.shadow),
     ...listed("rewrite", rewrites, after.rewrites, { difference: weightsText }),
-    ...listed("guard", running.config.guards, after.guards),
     ...named("limits", settings.limits, after.settings.limits),
     ...keyChanges(settings.credentials, after.settings.credentials),
     ...named("settings", withoutOwnLines(settings), withoutOwnLines(after.settings)),
+    ...featureChanges(running.config, after),
   ];
 }
 
@@ -81,10 +82,13 @@ function revealed(credentials: CredentialSettings | undefined): unknown {
   return [ofPool?.reveal(), [...ofEndpoint].map(([name, key]) => [name, key.reveal()]), isForwarded];
 }
 
-function shadowChanges(before: ShadowConfig | undefined, after: ShadowConfig | undefined): readonly string[] {
-  if (isDeepStrictEqual(before, after)) return [];
-  if (after === undefined) return ["shadow removed"];
-  return [`shadow ${after.name} ${before === undefined ? "added" : "changed"}`];
+function featureChanges({ features: before }: RouterConfig, { features: after }: RouterConfig): readonly string[] {
+  return FEATURES.flatMap(({ section }) => {
+    const { key } = section;
+    const [was, is] = [before.get(key), after.get(key)];
+    if (isDeepStrictEqual(was, is)) return [];
+    return section.changes?.(was, is) ?? named("settings", { [key]: was }, { [key]: is });
+  });
 }
 
 /** Never shows the token. */
@@ -101,7 +105,7 @@ function accessChanges(before: AdminAddress | undefined, after: AdminAddress | u
 const DERIVED: ReadonlySet<string> = new Set(["static", "model-rewrite"]);
 
 function instancesOf({ config, definitions }: LoadedConfig) {
-  const own = config.plugins.filter(({ name }) => !isOfShadow(name));
+  const own = config.plugins.filter(({ name }) => !isOfOther(name));
   return own.map(({ name, type, from, parameters, secrets, position }: PluginEntry) => {
     const isDerived = position === undefined && DERIVED.has(type);
     return {
@@ -120,43 +124,6 @@ type Instance = ReturnType<typeof instancesOf>[number];
 /** A plugin's file that was loaded anew is another definition, whatever is in it. */
 function isSameInstance({ definition, ...one }: Instance, { definition: other, ...another }: Instance): boolean {
   return definition === other && isDeepStrictEqual(one, another);
-}
-
-/** One line for each key that differs. */
-function named<Section extends object>(title: string, before: Section, after: Section): readonly string[] {
-  return (Object.keys(after) as (keyof Section & string)[])
-    .filter((key) => !isDeepStrictEqual(before[key], after[key]))
-    .map((key) => `${title}.${key}: ${valueText(before[key])} -> ${valueText(after[key])}`);
-}
-
-function valueText(value: unknown): string {
-  return value === undefined ? "none" : JSON.stringify(value);
-}
-
-interface Comparison<Entry> {
-  readonly isSame?: (before: Entry, after: Entry) => boolean;
-  /** In words that can stand behind the entry's name. */
-  readonly difference?: (before: Entry, after: Entry) => string;
-}
-
-/** One line for each entry that is new, gone or not what it was. Entries have unique names. */
-function listed<Entry extends { readonly name: string }>(
-  title: string,
-  before: readonly Entry[],
-  after: readonly Entry[],
-  { isSame = isDeepStrictEqual, difference = () => "changed" }: Comparison<Entry> = {},
-): readonly string[] {
-  const known = new Map(before.map((entry) => [entry.name, entry]));
-  const names = new Set(after.map(({ name }) => name));
-  const changed = after.flatMap((entry) => {
-    const old = known.get(entry.name);
-    if (old === undefined) return [`${title} ${entry.name} added`];
-    return isSame(old, entry) ? [] : [`${title} ${entry.name} ${difference(old, entry)}`];
-  });
-  const gone = before.filter(({ name }) => !names.has(name)).map(({ name }) => `${title} ${name} removed`);
-  const lines = [...changed, ...gone];
-  const isReordered = lines.length === 0 && before.some(({ name }, index) => after[index]?.name !== name);
-  return isReordered ? [`${title}s in another order`] : lines;
 }
 
 function weightsText(before: RewriteRule, after: RewriteRule): string {

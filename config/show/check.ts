@@ -1,6 +1,6 @@
 import type { Definition } from "../../core/contract/plugin.ts";
-import type { MirrorSettings } from "../../core/settings.ts";
-import type { Address, GuardConfig, ProfileConfig, RewriteRule, RouterConfig } from "../config.ts";
+import { FEATURES } from "../../core/features/list.ts";
+import type { Address, ProfileConfig, RewriteRule, RouterConfig } from "../config.ts";
 import { type LoadedConfig, loadConfig } from "../load.ts";
 import type { Registry } from "../plugins/instances.ts";
 import { formatProblem, formatProblems, type Problem } from "../read/problems.ts";
@@ -39,8 +39,7 @@ export async function checkConfig(
 /** A valid config in a few lines. */
 function summary(loaded: LoadedConfig): string {
   const { config, definitions, unneeded } = loaded;
-  const { listen, admin, pool, profile, shadow, rewrites, guards, settings } = config;
-  const { mirrors } = settings;
+  const { listen, admin, pool, profile, rewrites } = config;
   const endpoints = pool.endpoints.map(({ name, url, labels }) =>
     [name, url, ...Object.entries(labels).map(([key, value]) => `${key}=${value}`)].join("  "),
   );
@@ -52,18 +51,11 @@ function summary(loaded: LoadedConfig): string {
       `profile   ${profile.name}${unguardedText(missingGuards(loaded.config.profile, loaded.definitions))}`,
       profileRows(profile, config, definitions),
     ),
-    ...(shadow === undefined
-      ? []
-      : section(
-          `shadow    ${shadow.name}, decides ${shadow.percent}% of the requests too`,
-          profileRows(shadow, config, definitions),
-        )),
     ...section(
       `rewrites  ${counted(rewrites.length, "rule")}${rewrites.length === 0 ? "" : ": what clients write -> what replicas get"}`,
       rewrites.map(ruleText),
     ),
-    ...(guards.length === 0 ? [] : section(`guards    ${guards.length}`, guards.map(guardText))),
-    ...(mirrors.length === 0 ? [] : section(`mirrors   ${mirrors.length}`, mirrors.map(mirrorText))),
+    ...featureRows(loaded),
     ...(unneeded.length === 0 ? [] : [`unneeded  ${unneeded.join(", ")}: the router does this itself`]),
   ];
   return sections.join("\n");
@@ -92,6 +84,14 @@ function profileRows(
   });
 }
 
+function featureRows({ config, definitions }: LoadedConfig): readonly string[] {
+  return FEATURES.flatMap(({ section: { key, summary } }) => {
+    const own = config.others.get(key);
+    const shown = summary?.(config.features.get(key), own === undefined ? [] : profileRows(own, config, definitions));
+    return shown === undefined ? [] : section(...shown);
+  });
+}
+
 /** What an unguarded profile leaves out, and what that means. */
 function unguardedText(missing: readonly string[]): string {
   if (missing.length === 0) return "";
@@ -109,20 +109,6 @@ function ruleText({ name, models, targets, stickyHeader, onUnavailable }: Rewrit
   const sticky = stickyHeader === "" ? "" : `, sticky by ${stickyHeader}`;
   const redistributed = onUnavailable === "redistribute" ? ", redistributed when unavailable" : "";
   return `${models.join(", ") || "every model"} -> ${shares.join(", ")}${sticky}${redistributed}  (${name})`;
-}
-
-function guardText({ rule, target, against, worseBy, confidence, minRequests }: GuardConfig): string {
-  const { errorRate, ttft } = worseBy;
-  const margins = [
-    ...(errorRate === undefined ? [] : [`error rate by ${percent(errorRate).replace("%", " points")}`]),
-    ...(ttft === undefined ? [] : [`first byte by ${percent(ttft)}`]),
-  ];
-  const when = `worse than ${against} (${margins.join(", ")}) at confidence ${percent(confidence)}`;
-  return `${rule} stops ${target} when it is ${when}, after ${minRequests} requests at the earliest`;
-}
-
-function mirrorText({ rule, target, percent: copied, maxInFlight }: MirrorSettings): string {
-  return `${copied}% of ${rule} also to ${target}, at most ${maxInFlight} at once`;
 }
 
 const percent = (share: number) => `${Math.round(share * 1000) / 10}%`;

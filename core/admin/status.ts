@@ -1,6 +1,5 @@
 import type { Profile } from "../active-config.ts";
 import type { RouterView } from "../contract/router-view.ts";
-import { type ShadowStatus, shadowStatus } from "../features/shadow/shadow-status.ts";
 import type { Limits } from "../settings.ts";
 import type { PoolFigures } from "../state/request-figures.ts";
 import type { EndpointStatus } from "./api/endpoint-schema.ts";
@@ -11,7 +10,7 @@ import type { ShownConfig, ShownRouter } from "./router-view.ts";
 import { type Summary, summaryOf } from "./status-summary.ts";
 import { warningsOf } from "./status-warnings.ts";
 
-/** The document of /status: the router and its pool at one moment. */
+/** The document of /status: the router and its pool at one moment. The features add their own parts to it. */
 export interface Status extends Summary {
   /** ISO 8601. */
   readonly time: string;
@@ -32,8 +31,6 @@ export interface Status extends Summary {
   readonly traffic: PoolFigures;
   readonly endpoints: readonly EndpointStatus[];
   readonly profile: ProfileStatus;
-  /** Null without one. */
-  readonly shadow: ShadowStatus | null;
   readonly rewrites: readonly RewriteStatus[];
   readonly prefixIndex: { readonly entries: number; readonly maxEntries: number; readonly bytes: number } | null;
   /** What request bodies under way and unread responses hold together, and its bound. */
@@ -73,11 +70,11 @@ export function statusOf(
   view: RouterView,
   { running, sources, listen, clientConnections }: StatusExtras,
 ): Status {
-  const { config, pool, plugins } = router;
+  const { config, pool, plugins, features } = router;
   const { startedAtS, acceptPauses, memory } = view.process;
-  const rewrites = view.config.mappings.map((mapping) => rewriteStatus(mapping, view));
+  const rewrites = view.config.mappings.map((mapping) => rewriteStatus(mapping, view, features));
   const endpoints = view.pool.endpoints.map((endpoint) => endpointStatus(endpoint, view, router));
-  const warnings = warningsOf({ running, rewrites, slowPlugins: plugins.times.slow, view });
+  const warnings = warningsOf({ running, rewrites, slowPlugins: plugins.times.slow, view, features });
   const traffic = pool.figures.pool;
   const wallMs = view.clock.wall();
   return {
@@ -95,7 +92,7 @@ export function statusOf(
     traffic,
     endpoints,
     profile: profileStatus(config.profile),
-    shadow: shadowStatus(view.features),
+    ...features.status(),
     rewrites,
     prefixIndex: view.pool.prefixIndex ?? null,
     memory,

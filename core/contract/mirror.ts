@@ -1,5 +1,4 @@
 import { known } from "./choice-report.ts";
-import type { HistogramView } from "./histogram.ts";
 
 /**
  * What became of one mirror's copy of a request: plain data. The copy may go on when its request has ended; then what is known of it
@@ -47,25 +46,6 @@ export type MirrorEnding =
   | "wedged"
   | "gone"
   | "invalid";
-
-/** What a mirror has done since the router started, or since its config has it. */
-export interface MirrorCounts {
-  readonly rule: string;
-  readonly target: string;
-  /** Of the rule's requests, how many are copied. */
-  readonly percent: number;
-  readonly maxInFlight: number;
-  readonly inFlight: number;
-  /** Copies sent so far. */
-  readonly sent: number;
-  /** Copies that have ended, by the class of their status ("2xx") or, without a whole response, by their ending. */
-  readonly results: ReadonlyMap<string, number>;
-  /** Requests that were to be copied and were not, by reason. */
-  readonly skipped: ReadonlyMap<MirrorSkip, number>;
-  /** Times to the first byte of copies, and of their own requests: only of pairs in which both got one. */
-  readonly firstBytes: HistogramView;
-  readonly originalFirstBytes: HistogramView;
-}
 
 /** A mirror's copy as JSON: null for a time that is not known. */
 export interface MirrorReport extends Omit<MirrorRecord, "firstByteMs"> {

@@ -1,6 +1,6 @@
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { Source } from "../contract/source.ts";
-import type { EjectionRules, Ejections } from "../features/ejection/ejections.ts";
+import type { EndpointJudge, JudgeRules } from "../features/judge.ts";
 import type { Probes } from "../settings.ts";
 import type { Traffic } from "../state/traffic.ts";
 import type { HttpGet } from "../wire/http-get-result.ts";
@@ -15,10 +15,10 @@ import type { ProberHost } from "./readiness/replica-prober.ts";
 export interface ControlPlan {
   readonly plugins: Pick<PluginSet, "discoveries" | "sources" | "detectors">;
   readonly probes: Probes;
-  readonly ejection: EjectionRules["ejection"];
+  readonly features: JudgeRules["features"];
 }
 
-export interface ControlPlaneOptions extends ControlPlan, Omit<PoolWatchOptions, keyof EjectionRules | "probeFailure"> {
+export interface ControlPlaneOptions extends ControlPlan, Omit<PoolWatchOptions, keyof JudgeRules | "probeFailure"> {
   readonly services: HostServices;
   readonly get: HttpGet;
   /** Headers for probes of the endpoint of this name, such as a key. */
@@ -64,13 +64,13 @@ export class ControlPlane {
     });
   }
 
-  get ejections(): Ejections {
-    return this.#watch.ejections;
+  get judge(): EndpointJudge {
+    return this.#watch.judge;
   }
 
   /** Told of every exchange with an endpoint. */
   get traffic(): Traffic {
-    return this.ejections.traffic;
+    return this.judge.traffic;
   }
 
   /** What operators want of the endpoints. */
@@ -90,7 +90,7 @@ export class ControlPlane {
    * Starts the discoveries of the next config; throws when one can't start, and changes nothing. The returned function lets the
    * config take effect: endpoints that stay keep their slot, their health and what is known of them.
    */
-  prepare({ plugins, probes, ejection }: ControlPlan): () => void {
+  prepare({ plugins, probes, features }: ControlPlan): () => void {
     const lists = new DiscoveryLists(plugins.discoveries);
     try {
       lists.start();
@@ -103,7 +103,7 @@ export class ControlPlane {
       lists.succeed(this.#lists, () => this.#discovered());
       this.#lists = lists;
       this.#plugins = plugins;
-      this.ejections.useRules({ detectors: plugins.detectors, ejection });
+      this.judge.useRules({ detectors: plugins.detectors, features });
       this.#prober.follow(
         probes,
         plugins.sources.map(({ plugin }) => plugin),

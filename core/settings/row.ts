@@ -55,5 +55,6 @@ export const MIB = 1024 * KIB;
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export const numbers = (unit: Unit, min: number, max: number) => ({ unit, min, max });
+export const seconds = (min = 1, max = LONGEST_TIMER_MS) => numbers("seconds", min, max);
 export const TIMER = numbers("milliseconds", 1, LONGEST_TIMER_MS);
 export const onOff = (value: boolean, text: string): SwitchSetting => ({ default: value, text });

@@ -1,34 +1,16 @@
-import { type ChoiceSetting, LONGEST_TIMER_MS, type NumberRow, numbers, onOff, type SettingsTable } from "./row.ts";
+import { type ChoiceSetting, type NumberRow, numbers, onOff, type SettingsTable, seconds } from "./row.ts";
 
-// The settings besides limits: the types, the defaults and the schema are made of these rows.
-
-const seconds = (min = 1, max = LONGEST_TIMER_MS) => numbers("seconds", min, max);
-const SHARE = numbers("share", 0, 1);
-const PERCENT = numbers("percent", 0, 100);
-
-/** `spec.ejection`: how endpoints leave the pool for what their responses are, and return. */
-export const EJECTION = {
-  baseMs: {
-    ...seconds(),
-    key: "baseSeconds",
-    default: 10_000,
-    text: "How long the first ejection of an endpoint lasts; each further one twice as long.",
-  },
-  maxMs: { ...seconds(), key: "maxSeconds", default: 300_000, text: "How long one may last at most." },
-  maxShare: { ...SHARE, default: 0.5, text: "Of the endpoints that are up, the largest share that may be out at once." },
-  warmUpTokens: {
-    ...numbers("count", 1, 1_000_000_000),
-    default: 20_000,
-    text: "Prompt tokens that a returning or new endpoint serves until it has its whole share.",
-  },
-  cutWaiting: onOff(true, "Whether requests that wait without a byte on an endpoint that makes no progress are cut."),
-} satisfies SettingsTable;
+// The settings besides limits, and besides those of features, which are in their own folders: the types, the defaults and the schema are made of these rows.
 
 /** `spec.retries`: what may be tried again, and how often. */
 export const RETRIES = {
   stale: onOff(true, "A fresh try on the same replica when a kept-alive connection ends before a byte of the response."),
   wedged: onOff(false, "A try on another replica for requests that were cut because theirs makes no progress."),
-  budgetShare: { ...SHARE, default: 0.2, text: "Tries on other replicas, as a share of the requests of the last ten seconds." },
+  budgetShare: {
+    ...numbers("share", 0, 1),
+    default: 0.2,
+    text: "Tries on other replicas, as a share of the requests of the last ten seconds.",
+  },
   budgetLeast: {
     ...numbers("count", 0, 1_000_000),
     default: 3,
@@ -40,50 +22,6 @@ export const RETRIES = {
     text: "The pause before the first retry is a random part of this; 0 for none.",
   },
 } satisfies SettingsTable;
-
-/** `spec.keepAlive`. */
-export const KEEP_ALIVE = {
-  periodMs: {
-    ...seconds(),
-    key: "periodSeconds",
-    // Less than the shortest idle timeout that load balancers commonly have, half a minute.
-    default: 15_000,
-    text: "Silence of the replica between two events, after which the client gets one that means nothing.",
-  },
-} satisfies SettingsTable;
-
-/** One entry of `spec.mirrors`. */
-export const MIRROR = {
-  percent: { ...PERCENT, default: 100, text: "Of the rule's requests, how many are copied." },
-  maxInFlight: {
-    ...numbers("count", 1, 1024),
-    default: 16,
-    text: "Most copies under way at the same time; requests beyond it are not copied.",
-  },
-  timeoutMs: {
-    ...seconds(1_000, 3_600_000),
-    key: "timeoutSeconds",
-    default: 60_000,
-    text: "How long one copy may take before it is ended.",
-  },
-} satisfies SettingsTable;
-
-/** One entry of `spec.guards`. */
-export const GUARD = {
-  confidence: {
-    ...numbers("part", 0.5, 1),
-    default: 0.95,
-    text: "1 minus the probability that this guard ever stops a target that is not worse.",
-  },
-  minRequests: {
-    ...numbers("count", 1, 1_000_000_000),
-    default: 50,
-    text: "Requests to the target before which it is not stopped.",
-  },
-} satisfies SettingsTable;
-
-/** `spec.shadow.percent`. */
-export const SHADOW_PERCENT = { ...PERCENT, default: 100, text: "Of the requests, how many it decides too." };
 
 /** `spec.listen.cors.maxAgeS`. */
 export const CORS_MAX_AGE_S = {

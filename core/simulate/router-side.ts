@@ -8,6 +8,8 @@ import { seededRandom } from "../contract/test-kit.ts";
 import { KeptState } from "../control/kept-state.ts";
 import { buildPluginSet } from "../control/plugin-set.ts";
 import { PoolWatch } from "../control/pool-watch.ts";
+import { NO_JUDGE } from "../features/judge.ts";
+import { makeJudge } from "../features/live-features.ts";
 import type { Pool } from "../pool/pool.ts";
 import type { Services } from "../services.ts";
 import { factsOf } from "../state/facts.ts";
@@ -51,11 +53,12 @@ export function makeRouterSide(options: RouterSideOptions): RouterSide {
   const services = { clock, random: seededRandom(seed), log: silentLog, output: { print: () => {}, isTerminal: false } };
   const { active: config, ...plugins } = buildPluginSet(loaded, services, new KeptState());
   const prefixIndex = plugins.prefixSettings && makePrefixIndex(plugins.prefixSettings, seed);
-  const { ejection, retries } = config.settings;
+  const { features, settings } = config;
   let facts = factsOf([]);
   const watch = new PoolWatch({
     detectors: plugins.detectors,
-    ejection: { ...ejection, isOn: ejection.isOn && hasFaults },
+    features,
+    makeJudge: hasFaults ? makeJudge : () => NO_JUDGE,
     services,
     load,
     replaced: (slot) => prefixIndex?.forget(slot),
@@ -80,16 +83,16 @@ export function makeRouterSide(options: RouterSideOptions): RouterSide {
       load,
       prefixIndex,
       tokenScale: new TokenScale(),
-      retryBudget: new RetryBudget(retries),
+      retryBudget: new RetryBudget(settings.retries),
       figures: { ended() {} },
       control: {
-        traffic: watch.ejections.traffic,
+        traffic: watch.judge.traffic,
         connectFailed: ({ slot }) => probes[slot]!.connectFailed(),
         checkModels() {},
       },
     },
     sources: plugins.sources.map(({ plugin }) => plugin),
-    ejections: () => facts.endpoints.map((endpoint) => watch.ejections.countOf(endpoint)),
+    ejections: () => facts.endpoints.map((endpoint) => watch.judge.countOf(endpoint)),
     dispose: plugins.dispose,
   };
 }

@@ -39,7 +39,7 @@ const REPORT_EVERY = 64;
 /** How often requests that wait are looked at. */
 const SWEEP_MS = 250;
 /** No stream is kept alive, and there are no opening events. */
-const NO_FEATURES = { silences: undefined };
+const NO_FEATURES = { streams: undefined };
 const INCOMING = { path: "", parser: { plugin: { dialect: "openai" } } } as const;
 /** Nothing is written to a wire. */
 const DRAFT = { method: "POST", pathAndQuery: "", lines: "", credentialLines: "", body: [] };

@@ -1,6 +1,5 @@
 import { type Endpoint, isServing } from "../../core/contract/endpoint.ts";
 import type { RouterView } from "../../core/contract/router-view.ts";
-import { ejectionMetrics } from "./ejection-metrics.ts";
 import { familyHead, sampleLine, single } from "./exposition.ts";
 
 type Pool = RouterView["pool"];
@@ -51,8 +50,7 @@ const ENDPOINT_GAUGES: readonly EndpointGauge[] = [
 /** The state of the pool, read from the router when the page is requested: all gauges, but for one counter. */
 export function stateGauges(view: RouterView): string {
   const { pool } = view;
-  const endpoints = endpointGauges(pool) + phaseGauge(pool) + ejectionMetrics(view);
-  return endpoints + rewriteGauges(view) + prefixIndexGauges(pool);
+  return endpointGauges(pool) + phaseGauge(pool) + rewriteGauges(view) + prefixIndexGauges(pool);
 }
 
 function endpointGauges(pool: Pool): string {

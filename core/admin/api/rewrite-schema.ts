@@ -1,13 +1,19 @@
 import { rewriteDocument } from "../../../config/rewrites/schema.ts";
 import { whole } from "../../../config/schema/values.ts";
 import { z } from "../../contract/options.ts";
-import { ruleSchema } from "../../features/rollouts/rollout-schema.ts";
+import { FEATURES } from "../../features/list.ts";
 
 const change = z.object({
   by: z.string().describe("The address of whoever changed it, or the guard that did."),
   reason: z.string().describe("Why, in a sentence; empty where a person changed it."),
   since: z.string().describe("ISO 8601, like `until`."),
   until: z.string().nullable().describe("When the files' resource applies again; null: when the change is dropped."),
+});
+
+/** One rule of a rewrite, with what features know of its targets. */
+const ruleSchema = z.object({
+  name: z.string(),
+  targets: z.array(z.object({ name: z.string(), ...Object.assign({}, ...FEATURES.map(({ targetShape }) => targetShape)) })),
 });
 
 /** A rewrite as the API shows it. */

@@ -21,7 +21,7 @@ const HOW = [
 export function rewriteRoutes(site: ApiSite): readonly ApiRoute[] {
   const { running, router } = site;
   const resources = () => rewriteResources(running.loaded.texts, running.overlay);
-  const show = (resource: RewriteResource) => shown(resource, resources(), router.features.rollouts);
+  const show = (resource: RewriteResource) => shown(resource, resources(), router.features);
   return [
     route({
       method: "GET",

@@ -1,5 +1,4 @@
-import type { RolloutStatus } from "../../features/rollouts/rollout-status.ts";
-import { figuresText, guardText } from "../../features/rollouts/rollout-text.ts";
+import { FEATURES } from "../../features/list.ts";
 import { apiPath, changeThroughAdmin } from "../admin/ask-admin.ts";
 import { type Input, numberOf, secondsOf } from "../frame/command.ts";
 import { numberArgument, UsageError } from "../frame/usage.ts";
@@ -17,7 +16,7 @@ export interface ShownRewrite {
   readonly change: ShownChange | null;
   readonly document: { readonly spec: { readonly rules: readonly ShownRule[] } };
   /** What became of the requests, in the order of the document's rules. */
-  readonly rules: readonly { readonly targets: readonly ShownTarget[] }[];
+  readonly rules: readonly { readonly targets: readonly { readonly name: string }[] }[];
 }
 
 interface ShownChange {
@@ -26,10 +25,6 @@ interface ShownChange {
   readonly reason: string;
   readonly since: string;
   readonly until: string | null;
-}
-
-interface ShownTarget extends RolloutStatus {
-  readonly name: string;
 }
 
 interface ShownRule {
@@ -72,10 +67,9 @@ export function changedText(name: string, { rewrite, written }: ChangedRewrite):
 /** The same with what became of the requests to each target. */
 export function rewriteFiguresText(rewrite: ShownRewrite): string {
   const lines = rewrite.rules.flatMap(({ targets }) =>
-    targets.flatMap(({ name, figures, guard }) => {
-      const texts = [figuresText(figures), guard === null ? "" : guardText(guard)];
-      return texts.filter((text) => text !== "").map((text) => `\n    ${name}: ${text}`);
-    }),
+    targets.flatMap((target) =>
+      FEATURES.flatMap(({ text }) => text?.target?.(target) ?? []).map((line) => `\n    ${target.name}: ${line}`),
+    ),
   );
   return `${rewriteText(rewrite)}${lines.join("")}`;
 }

@@ -2,8 +2,7 @@ import type { CandidateReport, ChoiceReport } from "../../contract/choice-report
 import type { DecisionReport } from "../../contract/decision-report.ts";
 import type { DryRunReport } from "../../contract/dry-run-report.ts";
 import { whole } from "../../contract/number-text.ts";
-import { mirrorText } from "../../features/mirror/mirror-text.ts";
-import { shadowText } from "../../features/shadow/shadow-text.ts";
+import { FEATURES } from "../../features/list.ts";
 import { type Alignment, table } from "../show/table.ts";
 
 /** More rows would hide those that matter. */
@@ -19,8 +18,7 @@ export function decisionText(report: DecisionReport): string {
     ["tried", report.attempts.map(({ endpoint, result }) => `${endpoint} (${result})`).join(", then ") || "none"],
     ...requestRows(report),
     ...cacheRows(report),
-    ...report.mirrors.map((mirror): Row => ["mirror", mirrorText(mirror)]),
-    ...(report.shadow === null ? [] : [["shadow", shadowText(report.shadow)] as const]),
+    ...FEATURES.flatMap(({ text }) => text?.decision?.(report) ?? []),
   ]);
 }
 

@@ -7,7 +7,6 @@ import type { Definition } from "../../contract/plugin.ts";
 import { printableLines } from "../../contract/printable.ts";
 import { type ReloadCause, RunningConfig } from "../../control/running-config.ts";
 import { respondWithError } from "../../errors/error-response.ts";
-import { stopThroughConfig } from "../../features/rollouts/stop-target.ts";
 import { runRouter } from "../../run-router.ts";
 import { takeConsole } from "../../runtime/take-console.ts";
 import { tuneRuntime } from "../../runtime/tune-runtime.ts";
@@ -133,7 +132,7 @@ async function run(loaded: LoadedConfig, source: ConfigSource, isDemo: boolean, 
       clock: systemClock,
       log,
     });
-    router.features.rollouts.stopBy(stopThroughConfig(running, systemClock));
+    router.features.running = running;
     const shown = {
       router,
       server,

@@ -24,20 +24,6 @@ export interface Row {
   isNeeded: boolean;
 }
 
-/** What the ejector says of an endpoint's standing. */
-export interface EjectionStanding {
-  readonly ejection: Ejection | undefined;
-  /** The next request decides whether it returns; false while that one is under way. */
-  readonly isOnTrial: boolean;
-  /** It is out, and used all the same, because too many are, or no other one serves a model. */
-  readonly isNeeded: boolean;
-  /** How far it is warmed up, in (0, 1]. */
-  readonly warmUp: number;
-}
-
-/** Of an endpoint that has nothing held against it. */
-export const NOTHING: EjectionStanding = { ejection: undefined, isOnTrial: false, isNeeded: false, warmUp: 1 };
-
 /** An endpoint that has nothing held against it. `total`: ejections of this name so far. */
 export function newRow(endpoint: Endpoint, nowMs: number, total: number): Row {
   return {

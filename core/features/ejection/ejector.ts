@@ -1,30 +1,21 @@
 import type { Named } from "../../active-config.ts";
 import type { Detector, EndpointRecord } from "../../contract/detector.ts";
 import type { Endpoint } from "../../contract/endpoint.ts";
-import type { Log } from "../../contract/log.ts";
-import type { Random } from "../../contract/profile-plugin.ts";
-import type { EjectionSettings } from "../../settings.ts";
+import { type EjectionStanding, type JudgeHost, NOTHING } from "../judge.ts";
 import { detect, isUnremarkable } from "./detect.ts";
-import { bringsBack, decidesTrial, type EjectionStanding, NOTHING, newRow, type Row } from "./ejector-row.ts";
+import type { EjectionSettings } from "./ejection-config.ts";
+import { bringsBack, decidesTrial, newRow, type Row } from "./ejector-row.ts";
 import type { EndpointRecords } from "./endpoint-records.ts";
 import { isOut, neededAgain, servesAlone } from "./needed-again.ts";
 
-export interface EjectorOptions {
-  readonly settings: EjectionSettings;
-  readonly detectors: readonly Named<Detector>[];
+export interface EjectorOptions
+  extends Pick<JudgeHost, "isHealthy" | "lastByteMs" | "changed" | "cutWaiting">,
+    Pick<JudgeHost["services"], "random" | "log"> {
+  readonly settings: () => EjectionSettings;
+  readonly detectors: () => readonly Named<Detector>[];
   readonly records: EndpointRecords;
-  readonly random: Random;
-  readonly log: Log;
-  /** Whether the probes let it be used. */
-  readonly isHealthy: (name: string) => boolean;
   /** How long the prompts that were sent to the endpoint take by its measured speed, in milliseconds. */
   readonly workAheadMs: (endpoint: Endpoint, nowMs: number) => number;
-  /** When the last byte came from it, on the router's clock; -Infinity before the first. */
-  readonly lastByteMs: (endpoint: Endpoint) => number;
-  /** The endpoint's standing is not what it was. */
-  readonly changed: (name: string) => void;
-  /** Requests that wait there without a byte of a response wait for nothing. */
-  readonly cutWaiting: (endpoint: Endpoint) => void;
 }
 
 /** Ejections are shortened or lengthened by up to this share, so that endpoints that failed together don't return together. */
@@ -163,7 +154,7 @@ export class Ejector {
   #useNeeded(): void {
     const { settings, log, changed } = this.#options;
     const rows = [...this.#rows.values()];
-    const needed = new Set(neededAgain(rows, settings.maxShare, (row) => this.#isHealthy(row)));
+    const needed = new Set(neededAgain(rows, settings().maxShare, (row) => this.#isHealthy(row)));
     for (const row of rows) {
       const isNeeded = needed.has(row);
       if (row.isNeeded === isNeeded) continue;
@@ -192,7 +183,7 @@ export class Ejector {
     if (record === undefined || isUnremarkable(record)) return;
     const others = [...healthy.values()].filter((other) => other !== record);
     const { detectors, log } = this.#options;
-    const found = detect(detectors, record, others, log);
+    const found = detect(detectors(), record, others, log);
     if (found !== undefined) this.#eject(row, found.reason, found.cutsWaiting, nowMs);
   }
 
@@ -216,14 +207,14 @@ export class Ejector {
     row.stage = "ejected";
     row.sinceMs = nowMs;
     changed(row.endpoint.name);
-    if (cutsWaiting && settings.cutWaiting) cutWaiting(row.endpoint);
+    if (cutsWaiting && settings().cutWaiting) cutWaiting(row.endpoint);
   }
 
   /** Never more than the largest share of the pool, and never the last one that serves a model. */
   #mayEject(row: Row, nowMs: number): boolean {
     const up = [...this.#rows.values()].filter((one) => this.#isHealthy(one));
     const out = up.filter(isOut);
-    const isTooMany = out.length + 1 > this.#options.settings.maxShare * up.length;
+    const isTooMany = out.length + 1 > this.#options.settings().maxShare * up.length;
     if (isTooMany && out.length > 0) this.#makeRoom(out, up, nowMs);
     if (isTooMany) return false;
     const rest = up.filter((other) => other !== row && !out.includes(other));
@@ -241,7 +232,7 @@ export class Ejector {
   #panic(up: readonly Row[]): void {
     if (this.#isPanicking) return;
     this.#isPanicking = true;
-    const { maxShare } = this.#options.settings;
+    const { maxShare } = this.#options.settings();
     this.#options.log.warn("More endpoints fail than may be ejected: all that are up are used", { maxShare, up: up.length });
     for (const { endpoint, stage } of up) if (stage === "ejected") this.#options.changed(endpoint.name);
   }
@@ -281,11 +272,11 @@ export class Ejector {
 
   #warmUp(row: Row): number {
     const served = this.#options.records.servedTokens(row.endpoint) - row.servedBefore;
-    return Math.min(1, FIRST_SHARE + ((1 - FIRST_SHARE) * served) / this.#options.settings.warmUpTokens);
+    return Math.min(1, FIRST_SHARE + ((1 - FIRST_SHARE) * served) / this.#options.settings().warmUpTokens);
   }
 
   #lengthMs(count: number): number {
-    const { baseMs, maxMs } = this.#options.settings;
+    const { baseMs, maxMs } = this.#options.settings();
     return Math.min(maxMs, baseMs * 2 ** Math.max(0, count - 1));
   }
 

@@ -1,10 +1,10 @@
 import { isServing } from "../../contract/endpoint.ts";
 import type { HistogramView } from "../../contract/histogram.ts";
-import type { MirrorCounts } from "../../contract/mirror.ts";
 import type { RouterView } from "../../contract/router-view.ts";
+import type { MirrorTally } from "./mirror-tally.ts";
 
 /** One mirror of a rule. */
-export interface MirrorStatus extends Pick<MirrorCounts, "target" | "percent" | "maxInFlight" | "inFlight" | "sent"> {
+export interface MirrorStatus extends Pick<MirrorTally, "target" | "percent" | "maxInFlight" | "inFlight" | "sent"> {
   /** Copies that have ended, by the class of their status or by how they ended. */
   readonly results: Readonly<Record<string, number>>;
   /** Requests that were to be copied and were not, by reason. */
@@ -16,11 +16,11 @@ export interface MirrorStatus extends Pick<MirrorCounts, "target" | "percent" | 
 }
 
 /** The mirrors of one rule. */
-export function mirrorsOf({ mirrors }: RouterView["features"], rule: string): readonly MirrorStatus[] {
+export function mirrorsOf(mirrors: readonly MirrorTally[], rule: string): readonly MirrorStatus[] {
   return mirrors.filter((mirror) => mirror.rule === rule).map(mirrorStatus);
 }
 
-function mirrorStatus(counts: MirrorCounts): MirrorStatus {
+function mirrorStatus(counts: MirrorTally): MirrorStatus {
   const { target, percent, maxInFlight, inFlight, sent, results, skipped, firstBytes, originalFirstBytes } = counts;
   return {
     target,
@@ -41,11 +41,11 @@ function meanMs({ sum, count }: HistogramView): number | null {
 }
 
 /** Mirrors that get no copies; nothing where no replica serves, since that matters more. */
-export function mirrorWarnings({ view }: { readonly view: Pick<RouterView, "features" | "pool"> }): readonly string[] {
-  const { endpoints } = view.pool;
+export function mirrorWarnings(mirrors: readonly MirrorTally[], { pool }: Pick<RouterView, "pool">): readonly string[] {
+  const { endpoints } = pool;
   if (!endpoints.some(isServing)) return [];
   const isServed = (target: string) => endpoints.some(({ isAvailable, models }) => isAvailable && models.has(target));
-  return view.features.mirrors
+  return mirrors
     .filter(({ target }) => !isServed(target))
     .map(
       ({ rule, target }) =>

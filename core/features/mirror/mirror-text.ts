@@ -1,3 +1,4 @@
+import type { DecisionReport } from "../../contract/decision-report.ts";
 import type { MirrorReport, MirrorSkip } from "../../contract/mirror.ts";
 import type { MirrorStatus } from "./mirror-status.ts";
 
@@ -11,6 +12,11 @@ const SKIPPED: Readonly<Record<MirrorSkip, string>> = {
   fault: "a plugin failed",
 };
 
+/** A row for each copy of a request. */
+export function mirrorRows({ mirrors }: DecisionReport): readonly (readonly [string, string])[] {
+  return mirrors.map((mirror) => ["mirror", mirrorText(mirror)]);
+}
+
 /** What a copy of a request met, for people. */
 export function mirrorText({ target, endpoint, skipped, status, firstByteMs, ending }: MirrorReport): string {
   if (skipped !== "") return `not mirrored as ${target}: ${SKIPPED[skipped]}`;
@@ -23,7 +29,7 @@ export function mirrorText({ target, endpoint, skipped, status, firstByteMs, end
 }
 
 /** A line for each mirror of a rule. */
-export function mirrorLines({ mirrors }: { readonly mirrors: readonly MirrorStatus[] }): readonly string[] {
+export function mirrorLines({ mirrors = [] }: { readonly mirrors?: readonly MirrorStatus[] }): readonly string[] {
   return mirrors.map(({ target, percent, sent, inFlight, results, skipped, ...times }) => {
     const counts = [
       `${sent} sent`,

@@ -1,6 +1,6 @@
 import { z } from "../../contract/options.ts";
 
-// As core/contract/rollout.ts has them.
+// As rollout.ts has them.
 
 const estimate = z
   .object({ value: z.number(), low: z.number().nullable(), high: z.number().nullable() })
@@ -44,14 +44,8 @@ const guard = z.object({
   ),
 });
 
-/** One rule of a rewrite, with what became of its requests. */
-export const ruleSchema = z.object({
-  name: z.string(),
-  targets: z.array(
-    z.object({
-      name: z.string(),
-      figures: figures.nullable(),
-      guard: guard.nullable().describe("Null without a guard."),
-    }),
-  ),
-});
+/** What is known of a target. */
+export const targetShape = {
+  figures: figures.nullable(),
+  guard: guard.nullable().describe("Null without a guard."),
+};

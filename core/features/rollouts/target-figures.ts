@@ -2,8 +2,8 @@ import { blameOf } from "../../contract/blame.ts";
 import { Bounds, Histogram } from "../../contract/histogram.ts";
 import type { Outcome } from "../../contract/outcome.ts";
 import { printable } from "../../contract/printable.ts";
-import type { TargetFigures } from "../../contract/rollout.ts";
 import { distributionOf, wilson } from "./estimates.ts";
+import type { TargetFigures } from "./rollout.ts";
 
 /** What one request says about its target: it was served, the target failed, or nothing. */
 export type TargetVerdict = "served" | "failed" | "unjudged";

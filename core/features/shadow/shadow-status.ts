@@ -1,8 +1,7 @@
-import type { RouterView } from "../../contract/router-view.ts";
-import type { ShadowCounts } from "../../contract/shadow.ts";
+import type { ShadowTally } from "./shadow-tally.ts";
 
 /** The second profile, and how it differs. */
-export interface ShadowStatus extends Omit<ShadowCounts, "profile" | "addedMs" | "savedMs"> {
+export interface ShadowStatus extends Omit<ShadowTally, "profile" | "addedMs" | "savedMs" | "decided"> {
   readonly name: string;
   /** Of its decisions, how many differ, in [0, 1]; null before the first. */
   readonly disagreementShare: number | null;
@@ -10,7 +9,7 @@ export interface ShadowStatus extends Omit<ShadowCounts, "profile" | "addedMs" |
   readonly meanDifferenceMs: number | null;
 }
 
-export function shadowStatus({ shadow }: RouterView["features"]): ShadowStatus | null {
+export function shadowStatus(shadow: ShadowTally | undefined): ShadowStatus | null {
   if (shadow === undefined) return null;
   const { profile: name, percent, decisions, disagreements, refusals, addedMs, savedMs, faults, skipped } = shadow;
   const compared = decisions - refusals;

@@ -1,7 +1,20 @@
-import { z } from "../../core/contract/options.ts";
-import { GUARD } from "../../core/settings/tables.ts";
-import { orElse, setting } from "../schema/section.ts";
-import { lineOfText, partOf } from "../schema/values.ts";
+import { orElse, setting } from "../../../config/schema/section.ts";
+import { lineOfText, partOf } from "../../../config/schema/values.ts";
+import { z } from "../../contract/options.ts";
+import { numbers, type SettingsTable } from "../../settings/row.ts";
+
+const GUARD = {
+  confidence: {
+    ...numbers("part", 0.5, 1),
+    default: 0.95,
+    text: "1 minus the probability that this guard ever stops a target that is not worse.",
+  },
+  minRequests: {
+    ...numbers("count", 1, 1_000_000_000),
+    default: 50,
+    text: "Requests to the target before which it is not stopped.",
+  },
+} satisfies SettingsTable;
 
 const worseBy = z
   .strictObject({

@@ -1,18 +1,16 @@
-import type { GuardState, TargetFigures } from "../../core/contract/rollout.ts";
-import type { RouterView } from "../../core/contract/router-view.ts";
-import { familyHead, sampleLine } from "./exposition.ts";
+import type { MetricFamily } from "../../contract/metric-family.ts";
+import type { TargetMapping } from "../../contract/rewriter.ts";
+import type { GuardState, TargetFigures } from "./rollout.ts";
+import type { Rollouts } from "./rollouts.ts";
 
 /** One target of a rule, with what is known of it. */
 interface Row {
-  readonly labels: readonly [rule: string, target: string];
+  readonly values: readonly [rule: string, target: string];
   readonly figures: TargetFigures | undefined;
   readonly guard: GuardState | undefined;
 }
 
-interface Family {
-  readonly name: string;
-  readonly type: "counter" | "gauge";
-  readonly help: string;
+interface Family extends Pick<MetricFamily, "name" | "type" | "help"> {
   /** Undefined or null for a target without it. */
   readonly read: (row: Row) => number | undefined | null;
 }
@@ -82,24 +80,20 @@ const FAMILIES: readonly Family[] = [
 ];
 
 /** What became of the requests of each rule's targets. All labels come from the config. */
-export function rolloutMetrics({ config, features: { rollouts } }: Pick<RouterView, "config" | "features">): string {
+export function rolloutMetrics(
+  rollouts: Pick<Rollouts, "figuresOf" | "guardOf">,
+  mappings: readonly TargetMapping[],
+): readonly MetricFamily[] {
   // A rule may list a target twice, but two samples with the same labels are an error.
   const rows = new Map<string, Row>();
-  for (const { name: rule, targets } of config.mappings) {
+  for (const { name: rule, targets } of mappings) {
     for (const { name: target } of targets) {
-      const labels = [rule, target] as const;
-      const row = { labels, figures: rollouts.figuresOf(...labels), guard: rollouts.guardOf(...labels) };
-      rows.set(JSON.stringify(labels), row);
+      const values = [rule, target] as const;
+      rows.set(JSON.stringify(values), { values, figures: rollouts.figuresOf(...values), guard: rollouts.guardOf(...values) });
     }
   }
-  return FAMILIES.map((family) => familyText(family, [...rows.values()])).join("");
-}
-
-function familyText({ name, type, help, read }: Family, rows: readonly Row[]): string {
-  const full = `signalbox_${name}`;
-  const samples = rows.map((row) => {
-    const value = read(row);
-    return value === undefined || value === null ? "" : sampleLine(full, ["rule", "target"], row.labels, value);
+  return FAMILIES.map(({ read, ...family }) => {
+    const samples = [...rows.values()].map((row) => ({ values: row.values, value: read(row) ?? Number.NaN }));
+    return { ...family, labels: ["rule", "target"], samples: samples.filter(({ value }) => !Number.isNaN(value)) };
   });
-  return familyHead(full, type, help) + samples.join("");
 }

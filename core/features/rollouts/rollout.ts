@@ -1,9 +1,9 @@
-/** What is known of the targets of rewrite rules, since each rule's targets were last other ones. Read when it is shown. */
-export interface RolloutView {
-  /** Undefined for a target that is in no rule. */
-  figuresOf(rule: string, target: string): TargetFigures | undefined;
-  /** Undefined for a target without a guard. */
-  guardOf(rule: string, target: string): GuardState | undefined;
+/** What is known of a rule's target. Plain JSON. */
+export interface RolloutStatus {
+  /** What became of its requests. */
+  readonly figures: TargetFigures | null;
+  /** Null without a guard. */
+  readonly guard: GuardState | null;
 }
 
 /** A measured number with the interval in which the true one is with a probability of 95 %; null where it takes more requests. */
@@ -69,6 +69,3 @@ interface GuardTestState {
   readonly evidence: number;
   readonly needed: number;
 }
-
-/** No rule has targets. */
-export const NO_ROLLOUTS: RolloutView = { figuresOf: () => undefined, guardOf: () => undefined };

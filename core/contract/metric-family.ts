@@ -1,0 +1,17 @@
+import type { HistogramView } from "./histogram.ts";
+
+/** A family of metrics as an observer's page may show it: plain data, read when the page is requested. */
+export interface MetricFamily {
+  /** Behind "signalbox_", as Prometheus writes names. */
+  readonly name: string;
+  readonly type: "counter" | "gauge" | "histogram";
+  readonly help: string;
+  readonly labels: readonly string[];
+  readonly samples: readonly MetricSample[];
+}
+
+interface MetricSample {
+  /** The values of the labels, in their order. They may come from outside. */
+  readonly values: readonly string[];
+  readonly value: number | HistogramView;
+}
