@@ -47,7 +47,7 @@ const ENDPOINT_GAUGES: readonly EndpointGauge[] = [
   },
 ];
 
-/** The state of the pool, read from the router when the page is requested: all gauges, but for one counter. */
+/** The state of the pool, read from the router when the page is requested. */
 export function stateGauges(view: RouterView): string {
   const { pool } = view;
   return endpointGauges(pool) + phaseGauge(pool) + rewriteGauges(view) + prefixIndexGauges(pool);
