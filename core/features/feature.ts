@@ -146,7 +146,7 @@ export interface KeptStream {
 }
 
 /** What commands print of a feature; each gets a document that may have the feature's part. */
-export interface FeatureText {
+interface FeatureText {
   /** Lines below the status. */
   router?(status: object): readonly string[];
   /** Lines below a rule of the status. */

@@ -9,13 +9,13 @@ import type { Shadowing } from "../../core/features/shadow/shadowing.ts";
 
 /** A rule with what the features add to it. */
 interface WholeRule extends RewriteStatus {
-  readonly targets: readonly (RewriteStatus["targets"][number] & RolloutStatus)[];
+  readonly targets: (RewriteStatus["targets"][number] & RolloutStatus)[];
   readonly mirrors: readonly MirrorStatus[];
 }
 
 /** The status with what the features add to it. */
 export interface WholeStatus extends Status {
-  readonly rewrites: readonly WholeRule[];
+  readonly rewrites: WholeRule[];
   readonly shadow: ShadowStatus | null;
 }
 

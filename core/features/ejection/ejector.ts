@@ -4,9 +4,8 @@ import type { Endpoint } from "../../contract/endpoint.ts";
 import { type EjectionStanding, type JudgeHost, NOTHING } from "../judge.ts";
 import { detect, isUnremarkable } from "./detect.ts";
 import type { EjectionSettings } from "./ejection-config.ts";
-import { bringsBack, decidesTrial, newRow, type Row } from "./ejector-row.ts";
+import { bringsBack, decidesTrial, isOut, neededAgain, newRow, type Row, servesAlone } from "./ejector-row.ts";
 import type { EndpointRecords } from "./endpoint-records.ts";
-import { isOut, neededAgain, servesAlone } from "./needed-again.ts";
 
 export interface EjectorOptions
   extends Pick<JudgeHost, "isHealthy" | "lastByteMs" | "changed" | "cutWaiting">,

@@ -36,34 +36,39 @@ const ENOUGH_WHOLE = 50;
 /** Long responses may be rare, so those that came whole are forgotten slowly: half of them in an hour. */
 const WHOLE_HALF_LIFE_MS = 3_600_000;
 
-interface Row {
-  generation: number;
-  consecutiveFailures: number;
-  lastFailure: string;
-  missingModelCount: number;
-  missingModel: string;
-  /** Its successes and failures. */
-  readonly recent: SlidingWindow;
-  /** Whether its engine has worked: it sent a first token, or a whole response. */
-  hasAnswered: boolean;
-  open: number;
-  openStreams: number;
-  /** Since when streams are in flight. */
-  streamsSinceMs: number;
-  /** When it last had nothing in flight, or the last byte came. */
-  activeAtMs: number;
-  /** The pool's answers before that. */
-  answersBefore: number;
-  /** The most work that was ahead when the silence since `activeAtMs` began, as seen until then. */
-  silentWorkMs: number;
-  /** NaN before the first look. */
-  workSeenUntilMs: number;
-  longestQuietMs: number;
-  times: number;
-  meanLogRatio: number;
-  meanExcessMs: number;
-  servedTokens: number;
+/** `answers`: those of the pool so far. */
+function newRow(generation: number, nowMs: number, answers: number) {
+  return {
+    generation,
+    consecutiveFailures: 0,
+    lastFailure: "",
+    missingModelCount: 0,
+    missingModel: "",
+    // Its successes and failures.
+    recent: new SlidingWindow(WINDOW_MS / BUCKETS, BUCKETS, 2),
+    // Whether its engine has worked: it sent a first token, or a whole response.
+    hasAnswered: false,
+    open: 0,
+    openStreams: 0,
+    // Since when streams are in flight.
+    streamsSinceMs: nowMs,
+    // When it last had nothing in flight, or the last byte came.
+    activeAtMs: nowMs,
+    // The pool's answers before that.
+    answersBefore: answers,
+    // The most work that was ahead when the silence since `activeAtMs` began, as seen until then.
+    silentWorkMs: 0,
+    // NaN before the first look.
+    workSeenUntilMs: Number.NaN,
+    longestQuietMs: 0,
+    times: 0,
+    meanLogRatio: 0,
+    meanExcessMs: 0,
+    servedTokens: 0,
+  };
 }
+
+type Row = ReturnType<typeof newRow>;
 
 /** What the traffic of each endpoint told: the counters that detectors look at. Times are on the router's clock. */
 export class EndpointRecords {
@@ -255,27 +260,7 @@ export class EndpointRecords {
   #rowOf(endpoint: Endpoint, nowMs: number): Row {
     const known = this.#current(endpoint);
     if (known !== undefined) return known;
-    const row: Row = {
-      generation: endpoint.generation,
-      consecutiveFailures: 0,
-      lastFailure: "",
-      missingModelCount: 0,
-      missingModel: "",
-      recent: new SlidingWindow(WINDOW_MS / BUCKETS, BUCKETS, 2),
-      hasAnswered: false,
-      open: 0,
-      openStreams: 0,
-      streamsSinceMs: nowMs,
-      activeAtMs: nowMs,
-      answersBefore: this.#answers,
-      silentWorkMs: 0,
-      workSeenUntilMs: Number.NaN,
-      longestQuietMs: 0,
-      times: 0,
-      meanLogRatio: 0,
-      meanExcessMs: 0,
-      servedTokens: 0,
-    };
+    const row = newRow(endpoint.generation, nowMs, this.#answers);
     this.#rows[endpoint.slot] = row;
     return row;
   }

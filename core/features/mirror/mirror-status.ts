@@ -3,25 +3,16 @@ import type { HistogramView } from "../../contract/histogram.ts";
 import type { RouterView } from "../../contract/router-view.ts";
 import type { MirrorTally } from "./mirror-tally.ts";
 
-/** One mirror of a rule. */
-export interface MirrorStatus extends Pick<MirrorTally, "target" | "percent" | "maxInFlight" | "inFlight" | "sent"> {
-  /** Copies that have ended, by the class of their status or by how they ended. */
-  readonly results: Readonly<Record<string, number>>;
-  /** Requests that were to be copied and were not, by reason. */
-  readonly skipped: Readonly<Record<string, number>>;
-  /** Pairs of a copy and its request that both got a first byte, and their mean times to it; null without any. */
-  readonly compared: number;
-  readonly meanFirstByteMs: number | null;
-  readonly originalMeanFirstByteMs: number | null;
-}
+/** One mirror of a rule, as JSON. */
+export type MirrorStatus = Readonly<ReturnType<typeof mirrorStatus>>;
 
 /** The mirrors of one rule. */
 export function mirrorsOf(mirrors: readonly MirrorTally[], rule: string): readonly MirrorStatus[] {
   return mirrors.filter((mirror) => mirror.rule === rule).map(mirrorStatus);
 }
 
-function mirrorStatus(counts: MirrorTally): MirrorStatus {
-  const { target, percent, maxInFlight, inFlight, sent, results, skipped, firstBytes, originalFirstBytes } = counts;
+function mirrorStatus(mirror: MirrorTally) {
+  const { target, percent, maxInFlight, inFlight, sent, results, skipped, firstBytes, originalFirstBytes } = mirror;
   return {
     target,
     percent,
@@ -30,6 +21,7 @@ function mirrorStatus(counts: MirrorTally): MirrorStatus {
     sent,
     results: Object.fromEntries(results),
     skipped: Object.fromEntries(skipped),
+    // Pairs of a copy and its request that both got a first byte, and their mean times to it; null without any.
     compared: firstBytes.count,
     meanFirstByteMs: meanMs(firstBytes),
     originalMeanFirstByteMs: meanMs(originalFirstBytes),

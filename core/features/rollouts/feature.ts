@@ -1,7 +1,7 @@
 import type { Feature } from "../feature.ts";
 import { guardSection } from "./guard-config.ts";
+import { targetShape } from "./rollout.ts";
 import { rolloutMetrics } from "./rollout-metrics.ts";
-import { targetShape } from "./rollout-schema.ts";
 import { guardNote, guardWarning, rolloutStatus } from "./rollout-status.ts";
 import { guardMark, targetLines } from "./rollout-text.ts";
 import { Rollouts } from "./rollouts.ts";

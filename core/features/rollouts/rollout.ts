@@ -1,71 +1,67 @@
-/** What is known of a rule's target. Plain JSON. */
-export interface RolloutStatus {
-  /** What became of its requests. */
-  readonly figures: TargetFigures | null;
-  /** Null without a guard. */
-  readonly guard: GuardState | null;
-}
+import { z } from "../../contract/options.ts";
 
-/** A measured number with the interval in which the true one is with a probability of 95 %; null where it takes more requests. */
-export interface Estimate {
-  readonly value: number;
-  readonly low: number | null;
-  readonly high: number | null;
-}
+/** A measured number. */
+const estimate = z
+  .object({ value: z.number(), low: z.number().nullable(), high: z.number().nullable() })
+  .describe("With the interval in which the true value is with a probability of 95 %; null where it takes more requests.");
 
 /** How a number is distributed over the requests. */
-export interface Distribution {
-  /** Requests that have the number. */
-  readonly count: number;
-  readonly mean: Estimate;
-  readonly p50: Estimate;
-  readonly p95: Estimate;
-}
+const distribution = z.object({
+  count: z.int().describe("Requests that have the number."),
+  mean: estimate,
+  p50: estimate,
+  p95: estimate,
+});
 
-/** Plain JSON: what became of the requests that a rule sent to one target. */
-export interface TargetFigures {
-  /** ISO 8601: since when it counts. It begins anew when the rule gets another target, or one that had the weight 0 a share. */
-  readonly since: string;
-  readonly requests: number;
-  /** Of those: clients that left, and errors of the router itself. They say nothing about the target. */
-  readonly unjudged: number;
-  /** Of the others: those that the replicas failed (5xx, 429, no response, a broken one), and those for which no replica was there. */
-  readonly errors: number;
-  /** In [0, 1], with the Wilson score interval; null without a request. */
-  readonly errorRate: Estimate | null;
-  /** From the last byte of the request to the first body byte, of responses with status 2xx, in milliseconds. */
-  readonly ttftMs: Distribution | null;
-  /** Generated tokens per second from the first body byte to the end, of event streams. */
-  readonly tokensPerSecond: Distribution | null;
-  /** Requests by why the replica ended the text; at most 16, the others together as "other". */
-  readonly finishReasons: Readonly<Record<string, number>>;
-  /** Of the prompt tokens that replicas reported, the share that their cache held; null if none did. */
-  readonly cachedShare: number | null;
-}
+/** What became of the requests that a rule sent to one target. */
+const figures = z.object({
+  // It begins anew when the rule gets another target, or one that had the weight 0 a share.
+  since: z.string().describe("ISO 8601: since when it counts."),
+  requests: z.int(),
+  // They say nothing about the target.
+  unjudged: z.int().describe("Of those: clients that left, and errors of the router itself."),
+  errors: z.int().describe("Of the others: 5xx, 429, no response, a broken one, or no replica for the target."),
+  // In [0, 1], with the Wilson score interval.
+  errorRate: estimate.nullable(),
+  // Of responses with status 2xx.
+  ttftMs: distribution.nullable().describe("Milliseconds from the last byte of the request to the first of the response's body."),
+  tokensPerSecond: distribution.nullable().describe("Of event streams, after the first byte."),
+  // By why the replica ended the text; at most 16, the others together as "other".
+  finishReasons: z.record(z.string(), z.int()),
+  cachedShare: z.number().nullable().describe("Of the prompt tokens that replicas reported, the share that was cached."),
+});
 
-/** Plain JSON: what a guard knows of its target. */
-export interface GuardState {
-  /** The target that it is compared with. */
-  readonly against: string;
-  /** watching; stopped: the guard set the weight to 0; blocked: it would, but may not now; idle: one of the targets gets nothing. */
-  readonly state: "watching" | "stopped" | "blocked" | "idle";
-  /** What it found or waits for, in a sentence. */
-  readonly text: string;
-  /** ISO 8601: since when it is stopped; null while it is not. */
-  readonly stoppedAt: string | null;
-  /** How often it has stopped the target since the router started. */
-  readonly stops: number;
-  /** Requests to the target that were judged, and how many it takes at least. */
-  readonly requests: number;
-  readonly minRequests: number;
-  readonly confidence: number;
-  /** What is judged, by how much the target may be worse, and how much speaks for it: the target is stopped at `needed`. */
-  readonly tests: readonly GuardTestState[];
-}
+/** What a guard knows of its target. */
+const guard = z.object({
+  // The target that it is compared with.
+  against: z.string(),
+  // stopped: the guard set the weight to 0; blocked: it would, but may not now; idle: one of the targets gets nothing.
+  state: z.enum(["watching", "stopped", "blocked", "idle"]),
+  text: z.string().describe("What it found or waits for, in a sentence."),
+  stoppedAt: z.string().nullable().describe("ISO 8601."),
+  stops: z.int().describe("How often it has stopped the target since the router started."),
+  requests: z.int().describe("Requests to the target that it judged."),
+  minRequests: z.int(),
+  confidence: z.number(),
+  tests: z.array(
+    z.object({
+      what: z.enum(["errorRate", "ttft"]),
+      // By how much the target may be worse.
+      worseBy: z.number(),
+      evidence: z.number().describe("The target is stopped when this is `needed`."),
+      needed: z.number(),
+    }),
+  ),
+});
 
-interface GuardTestState {
-  readonly what: "errorRate" | "ttft";
-  readonly worseBy: number;
-  readonly evidence: number;
-  readonly needed: number;
-}
+/** What is known of a target: plain JSON. */
+export const targetShape = {
+  figures: figures.nullable(),
+  guard: guard.nullable().describe("Null without a guard."),
+};
+
+export type Estimate = Readonly<z.infer<typeof estimate>>;
+export type Distribution = Readonly<z.infer<typeof distribution>>;
+export type TargetFigures = Readonly<z.infer<typeof figures>>;
+export type GuardState = Readonly<z.infer<typeof guard>>;
+export type RolloutStatus = Readonly<z.infer<z.ZodObject<typeof targetShape>>>;
