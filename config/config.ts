@@ -8,7 +8,12 @@ export interface RouterConfig {
   readonly listen: ListenAddress;
   /** Undefined when the admin port is off. */
   readonly admin: AdminAddress | undefined;
-  readonly pool: PoolConfig;
+  readonly pool: {
+    /** The name that a rewrite's poolRef.name refers to. */
+    readonly name: string;
+    readonly endpoints: readonly EndpointSpec[];
+    readonly probes: Probes;
+  };
   /** All instances that run: the listed ones in file order, then the defaults that are not listed. Names are unique. */
   readonly plugins: readonly PluginEntry[];
   readonly profile: ProfileConfig;
@@ -39,13 +44,6 @@ export interface AdminAddress extends ListenAddress {
   /** What changes through the API must bring; undefined: nothing. */
   readonly token: Secret | undefined;
   readonly isReadOnly: boolean;
-}
-
-interface PoolConfig {
-  /** The name that a rewrite's poolRef.name refers to. */
-  readonly name: string;
-  readonly endpoints: readonly EndpointSpec[];
-  readonly probes: Probes;
 }
 
 export interface PluginEntry {
@@ -94,7 +92,7 @@ export interface RewriteRule {
   readonly onUnavailable: "refuse" | "redistribute";
 }
 
-export interface RewriteTarget {
+interface RewriteTarget {
   /** Model or adapter name that the replica gets. */
   readonly name: string;
   /** Share relative to the other targets; 0 is listed but drained. At least one is above 0. */

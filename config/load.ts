@@ -2,14 +2,13 @@ import type { Definition } from "../core/contract/plugin.ts";
 import type { RouterConfig } from "./config.ts";
 import { readPicker } from "./endpoint-picker/read.ts";
 import { pickerDocument } from "./endpoint-picker/schema.ts";
-import { allInstances, type Registry } from "./plugins/instances.ts";
+import { allInstances, type Registry, unusedPlugins } from "./plugins/instances.ts";
 import { ownReferences } from "./plugins/own-instances.ts";
-import { unusedPlugins } from "./plugins/unused-plugins.ts";
 import { type ConfigDocument, readDocuments } from "./read/documents.ts";
 import { type ConfigText, readFiles } from "./read/files.ts";
 import { fit, type Resource, type Stubs } from "./read/fit.ts";
 import { sortByKind } from "./read/kinds.ts";
-import { inReadingOrder, type Path, type Position, type Problem, problemAt } from "./read/problems.ts";
+import { allOf, inReadingOrder, type Path, type Position, type Problem, problemAt } from "./read/problems.ts";
 import { NO_OVERLAY, type Overlay, overlaid } from "./rewrites/overlay.ts";
 import { inMatchingOrder, readRules } from "./rewrites/read.ts";
 import { rewriteDocument } from "./rewrites/schema.ts";
@@ -32,7 +31,7 @@ export interface LoadedConfig {
   readonly files: ReadonlySet<string>;
   /** The place of a node of the Router document, or of its deepest ancestor that is there. */
   readonly positionOf: (path: Path, part?: "value" | "key") => Position;
-  /** What can run, but is probably not meant so. */
+  /** What can run, but is probably a mistake. */
   readonly warnings: readonly Problem[];
   readonly problems?: undefined;
 }
@@ -142,40 +141,34 @@ function routerResource([document]: readonly ConfigDocument[], canBeEmpty: boole
 const EMPTY_ROUTER: Resource<RouterDocument> = {
   file: "",
   document: routerDocument.parse({ apiVersion: "signalbox/v1", kind: "Router", spec: {} }),
-  positionOf: () => ({ file: "", line: 0, column: 0 }),
+  positionOf: () => allOf(""),
   report: () => {},
   wasCut: () => false,
 };
 
 function refuseSecond(kind: string, [first, ...others]: readonly ConfigDocument[]): void {
   for (const { report } of others) {
-    report(["kind"], {
-      found: `a second ${kind} document (the first is in ${first?.file})`,
-      wanted: "one in all files together",
-    });
+    const found = `a second ${kind} document (the first is in ${first?.file})`;
+    report(["kind"], { found, wanted: "one in all files together" });
   }
 }
 
 /** A file of the reference's may well be alone: its replicas are named where the router is started. */
 function noReplicas(texts: readonly ConfigText[], picker: ConfigDocument | undefined): Problem {
   if (picker !== undefined) {
-    const found = "an EndpointPickerConfig without replicas";
     const wanted =
       "their URLs beside it (signalbox start http://gpu1:8000 -f FILE), or a Router document with spec.pool.endpoints";
-    return problemAt(picker.positionOf(["kind"]), ["kind"], { found, wanted });
+    return problemAt(picker.positionOf(["kind"]), ["kind"], { found: "an EndpointPickerConfig without replicas", wanted });
   }
   const files = texts.map(({ file }) => file).join(", ");
-  const finding = {
-    found: "no document of kind Router",
-    wanted: "one with spec.pool.endpoints, or endpoint URLs on the command line",
-  };
-  return problemAt({ file: files || "config", line: 0, column: 0 }, [], finding);
+  const wanted = "one with spec.pool.endpoints, or endpoint URLs on the command line";
+  return problemAt(allOf(files || "config"), [], { found: "no document of kind Router", wanted });
 }
 
 function endpointsOf(urls: readonly string[], problems: Problem[]): readonly EndpointEntry[] {
   return urls.map((url, index) => ({
     spec: { url },
-    report: (_path, finding) => problems.push(problemAt({ file: `URL ${index + 1}`, line: 0, column: 0 }, [], finding)),
+    report: (_path, finding) => problems.push(problemAt(allOf(`URL ${index + 1}`), [], finding)),
   }));
 }
 

@@ -37,7 +37,7 @@ export class LiveParts implements RouterParts {
       memory: new MemoryBudget(memoryBytes(limits), clock),
       scanTurns: new ScanTurns(clock, nextTurn),
     };
-    this.pool = new LivePool(settings, clock);
+    this.pool = new LivePool(settings, { clock, log });
     const faults = new PluginFaults(clock, log);
     this.plugins = { times: new PluginTimes(clock, log), faults };
     const { memory } = this.gate;

@@ -1,7 +1,6 @@
 import type { Secret } from "./contract/secret.ts";
-import { LIMITS } from "./settings/limits.ts";
 import { defaultsOf, type ValuesOf } from "./settings/row.ts";
-import { FORWARDED_FOR, type PROBE, RESPONSE_HEADERS, RETRIES, UNLISTED } from "./settings/tables.ts";
+import { FORWARDED_FOR, LIMITS, type PROBE, RESPONSE_HEADERS, RETRIES, UNLISTED } from "./settings/tables.ts";
 
 // The settings as the router uses them, with every default filled in. What each one means is in the tables of core/settings/.
 
@@ -62,20 +61,13 @@ export interface Probes {
 }
 
 export const DEFAULT_LIMITS: Limits = defaultsOf(LIMITS);
-export const DEFAULT_RETRIES: RetrySettings = defaultsOf(RETRIES);
 
 export const DEFAULT_SETTINGS: Settings = {
   limits: DEFAULT_LIMITS,
-  retries: DEFAULT_RETRIES,
+  retries: defaultsOf(RETRIES),
   unlisted: UNLISTED.default,
   forwardedFor: FORWARDED_FOR.default,
   credentials: undefined,
   cors: undefined,
   hasRoutingHeaders: RESPONSE_HEADERS.default,
-};
-
-export const PROBE_DEFAULTS: Probes = {
-  startup: { path: "/v1/models", initialDelayMs: 15_000, periodMs: 30_000, timeoutMs: 5_000, failureThreshold: 60 },
-  liveness: { path: "/health", initialDelayMs: 0, periodMs: 10_000, timeoutMs: 5_000, failureThreshold: 3 },
-  readiness: { path: "/v1/models", initialDelayMs: 0, periodMs: 5_000, timeoutMs: 2_000, failureThreshold: 3 },
 };

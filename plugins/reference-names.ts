@@ -27,14 +27,9 @@ const picker = (type: string): ReferenceName => ({ type, unneeded: ["maxNumOfEnd
 const PRODUCER_NAMES = ["prefixMatchInfoProducerName", "inFlightLoadProducerName"];
 
 /** Sizes of the reference's index; ours has the size of each replica's KV cache. */
-const INDEX_SIZES = [
-  "autoTune",
-  "blockSize",
-  "blockSizeTokens",
-  "maxPrefixBlocksToMatch",
-  "maxPrefixTokensToMatch",
-  "lruCapacityPerServer",
-];
+const INDEX_SIZES = "autoTune blockSize blockSizeTokens maxPrefixBlocksToMatch maxPrefixTokensToMatch lruCapacityPerServer".split(
+  " ",
+);
 
 const FROM_URL: Readonly<Record<string, string>> = {
   scheme: "no scheme: it is that of each endpoint's url",
@@ -115,9 +110,7 @@ function refusals(
   refused: Readonly<Record<string, string>>,
   takesNone: boolean,
 ): readonly SchemaIssue[] {
-  const named: SchemaIssue[] = given.flatMap(([key]) =>
-    Object.hasOwn(refused, key) ? [{ message: refused[key]!, path: [key] }] : [],
-  );
+  const named = given.flatMap(([key]) => (Object.hasOwn(refused, key) ? [{ message: refused[key]!, path: [key] }] : []));
   if (!takesNone || given.length === 0) return named;
   const unknown = { message: "Unrecognized keys", path: [], code: "unrecognized_keys", keys: given.map(([key]) => key) };
   return [...named, unknown];

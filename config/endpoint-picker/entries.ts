@@ -1,7 +1,15 @@
 import type { Resource } from "../read/fit.ts";
-import { type Path, quoted } from "../read/problems.ts";
+import { describe, didYouMean, isMapping, type Path, quoted } from "../read/problems.ts";
 import type { PickerDocument } from "./schema.ts";
-import { BUILT_IN_JOBS, FILE_DISCOVERY, PARSER_TYPES } from "./types.ts";
+import {
+  BUILT_IN_JOBS,
+  FEATURE_GATES,
+  FILE_DISCOVERY,
+  PARSER_TYPES,
+  REFUSED_KEYS,
+  REFUSED_PARSER_PARAMETERS,
+  SOURCE_TYPES,
+} from "./types.ts";
 
 export type PickerResource = Resource<PickerDocument>;
 
@@ -23,17 +31,18 @@ export function readEntries({ document, report }: PickerResource): readonly Entr
     seen.set(name, entry);
     // If both become instances, the duplicate name is reported there.
     if (other !== undefined && (entry.role !== undefined || other.role !== undefined)) {
-      report([...entry.path, name === type ? "type" : "name"], {
-        found: `the plugin name ${quoted(name)} a second time`,
-        wanted: "a name of its own for each entry",
-      });
+      const found = `the plugin name ${quoted(name)} a second time`;
+      report([...entry.path, name === type ? "type" : "name"], { found, wanted: "a name of its own for each entry" });
     }
     return entry;
   });
 }
 
+const jobOf = (type: string) => (Object.hasOwn(BUILT_IN_JOBS, type) ? BUILT_IN_JOBS[type] : undefined);
+
 function roleOf(type: string): string | undefined {
-  if (Object.hasOwn(BUILT_IN_JOBS, type)) return BUILT_IN_JOBS[type]?.role;
+  const job = jobOf(type);
+  if (job !== undefined) return job.role;
   if (Object.hasOwn(PARSER_TYPES, type)) return "parser";
   return type === FILE_DISCOVERY ? "discovery" : undefined;
 }
@@ -54,8 +63,91 @@ export function refuseReference(
   const { role, type } = referredTo(name, entries);
   const isListed = entries.some((entry) => entry.name === name);
   const what = role === undefined ? `of type ${quoted(type)}` : `a ${role}`;
-  report([...path, "pluginRef"], {
-    found: isListed ? `${quoted(name)}, which is ${what}` : `${quoted(name)}, which is not the name of a plugin`,
-    wanted,
-  });
+  report([...path, "pluginRef"], { found: `${quoted(name)}, which is ${isListed ? what : "not the name of a plugin"}`, wanted });
+}
+
+/** Reports everything in the document that neither a plugin nor the router itself supports. */
+export function checkUnsupported(entries: readonly Entry[], resource: PickerResource): void {
+  checkGates(resource);
+  checkKeys(resource);
+  checkSources(entries, resource);
+  checkHandlers(entries, resource);
+  for (const entry of entries) {
+    const job = jobOf(entry.type);
+    if (job !== undefined) checkParameters(entry, job.parameters ?? [], job.refused ?? {}, resource);
+    if (entry.role === "parser") checkParameters(entry, [], REFUSED_PARSER_PARAMETERS, resource);
+  }
+}
+
+function checkGates({ document, report }: PickerResource): void {
+  for (const [index, gate] of (document.featureGates ?? []).entries()) {
+    const [name = "", value = "true"] = gate.split("=").map((part) => part.trim());
+    const state = Object.hasOwn(FEATURE_GATES, name) ? FEATURE_GATES[name] : undefined;
+    const path = ["featureGates", index];
+    if (state === undefined) {
+      const names = Object.keys(FEATURE_GATES);
+      const [found, hint] = [`the unknown feature gate ${quoted(name)}`, didYouMean(name, names)];
+      report(path, { found, wanted: names.join(" or "), hint });
+    } else if (!/^(true|false)$/i.test(value)) {
+      report(path, { found: describe(gate), wanted: `"${name}=true" or "${name}=false"` });
+    } else if ((value.toLowerCase() === "true") !== (state.is === "on")) {
+      report(path, { found: describe(gate), hint: state.why });
+    }
+  }
+}
+
+function checkKeys({ document, report }: PickerResource): void {
+  for (const [section, keys] of Object.entries(REFUSED_KEYS)) {
+    const given = document[section as keyof typeof REFUSED_KEYS] ?? {};
+    for (const [key, hint] of Object.entries(keys)) {
+      if (Object.hasOwn(given, key))
+        report([section, key], { found: `the key ${quoted(key)}, which has no meaning here`, hint }, "key");
+    }
+  }
+}
+
+function checkSources(entries: readonly Entry[], resource: PickerResource): void {
+  for (const [index, { pluginRef, extractors = [] }] of (resource.document.dataLayer?.sources ?? []).entries()) {
+    const path = ["dataLayer", "sources", index];
+    const { type, role } = referredTo(pluginRef, entries);
+    if (!SOURCE_TYPES.has(type) && role !== "source") {
+      refuseReference(pluginRef, path, [...SOURCE_TYPES].join(" or "), entries, resource);
+    }
+    for (const [at, extractor] of extractors.entries()) {
+      if (referredTo(extractor.pluginRef, entries).role === "extractor") continue;
+      refuseReference(extractor.pluginRef, [...path, "extractors", at], "an extractor", entries, resource);
+    }
+  }
+}
+
+function checkHandlers(entries: readonly Entry[], { report }: PickerResource): void {
+  const [, second] = entries.filter(({ role }) => role === "profile handler");
+  if (second !== undefined) report(second.path, { found: "a second profile handler", wanted: "one, or none" });
+}
+
+/**
+ * Checks a mapping's keys: some are accepted, some are refused with a reason (unless their value is false), others are unknown.
+ */
+function checkParameters(
+  { parameters, path }: Entry,
+  accepted: readonly string[],
+  refused: Readonly<Record<string, string>>,
+  { report }: PickerResource,
+): void {
+  if (parameters === undefined || parameters === null) return;
+  if (!isMapping(parameters)) {
+    report([...path, "parameters"], { found: describe(parameters), wanted: "a mapping" });
+    return;
+  }
+  for (const [key, value] of Object.entries(parameters)) {
+    const at: Path = [...path, "parameters", key];
+    if (accepted.includes(key)) continue;
+    if (!Object.hasOwn(refused, key)) {
+      const known = [...accepted, ...Object.keys(refused)];
+      const wanted = known.length === 0 ? "no parameters" : `one of: ${known.join(", ")}`;
+      report(at, { found: `the unknown key ${quoted(key)}`, wanted, hint: didYouMean(key, known) }, "key");
+    } else if (value !== false) {
+      report(at, { found: describe(value), wanted: refused[key]! });
+    }
+  }
 }

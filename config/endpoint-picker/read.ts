@@ -1,21 +1,22 @@
+import { DEFAULT_PARSERS } from "../plugins/defaults.ts";
 import type { PluginSource } from "../plugins/read.ts";
+import { REFUSED_TYPES } from "../plugins/refused-types.ts";
 import type { Problem } from "../read/problems.ts";
-import { type ProfileDefaults, type ProfileEntry, refsAt } from "../router/profile.ts";
+import { type ProfileEntry, type RefEntry, refsAt } from "../router/profile.ts";
 import type { PickerParts } from "../router/read.ts";
-import { checkUnsupported } from "./checks.ts";
-import { type Entry, type PickerResource, readEntries, referredTo, refuseReference } from "./entries.ts";
+import { checkUnsupported, type Entry, type PickerResource, readEntries, referredTo, refuseReference } from "./entries.ts";
 import { discoverEndpoints } from "./file-discovery.ts";
-import { chooseParsers } from "./parsers.ts";
 import {
   CONCURRENCY_DETECTOR,
   DEFAULT_SCORERS,
   DETECTOR_TYPES,
   METRICS_SOURCE,
+  OTHER_PATHS,
+  PARSER_TYPES,
   PASSTHROUGH_PARSER,
+  PATHS_BY_PARSER,
   UTILIZATION_DETECTOR,
 } from "./types.ts";
-
-const PICKER_DEFAULTS: ProfileDefaults = { scorers: DEFAULT_SCORERS, takesListedPicker: true };
 
 /** Translates the reference's config to ours. What has no meaning here is reported by name. Adds the endpoints' file to `files`. */
 export async function readPicker(resource: PickerResource, problems: Problem[], files: Set<string>): Promise<PickerParts> {
@@ -28,7 +29,7 @@ export async function readPicker(resource: PickerResource, problems: Problem[], 
   const isMetricsWanted = document.dataLayer?.injectDefaults !== false || entries.some(({ type }) => type === METRICS_SOURCE);
   return {
     plugins: [...sourcesOf(entries, detector, resource), ...parsers.passthrough],
-    profile: { profile, report, pluginsAt: "plugins", defaults: PICKER_DEFAULTS },
+    profile: { profile, report, pluginsAt: "plugins", scorers: DEFAULT_SCORERS, takesListedPicker: true },
     withoutDefaults: new Set([...parsers.left, ...(isMetricsWanted ? [] : ["metrics"])]),
     endpoints: await discoverEndpoints(entries, resource, problems, files),
     unneeded: entries.filter(isUnneeded).map(({ name }) => name),
@@ -59,11 +60,8 @@ function profileOf(entries: readonly Entry[], detector: string | undefined, reso
   const [profile] = profiles;
   if (profile === undefined) return undefined;
   if (profiles.length > 1) {
-    report(["schedulingProfiles", 1], {
-      found: `${profiles.length} profiles`,
-      wanted: "exactly one",
-      hint: "Prefill and decode are not separated here.",
-    });
+    const hint = "Prefill and decode are not separated here.";
+    report(["schedulingProfiles", 1], { found: `${profiles.length} profiles`, wanted: "exactly one", hint });
   }
   const refs = refsAt(["schedulingProfiles", 0, "plugins"], profile.plugins).filter(({ pluginRef, path }) => {
     const isOfProfile = referredTo(pluginRef, entries).role === undefined;
@@ -71,8 +69,8 @@ function profileOf(entries: readonly Entry[], detector: string | undefined, reso
     return isOfProfile;
   });
   const isGuarded = detector === undefined || refs.some(({ pluginRef }) => pluginRef === detector);
-  const guard = isGuarded ? [] : [{ pluginRef: detector, weight: undefined, path: ["saturationDetector"] }];
-  return { name: profile.name, refs: [...guard, ...refs], isUnguarded: false };
+  const guard = isGuarded ? [] : [{ pluginRef: detector, path: ["saturationDetector"] }];
+  return { name: profile.name, refs: [...guard, ...refs], unguarded: false };
 }
 
 /** The entries that become instances, with the reference's type names, and a detector that is referred to without an entry. */
@@ -97,4 +95,38 @@ function sourcesOf(entries: readonly Entry[], detector: string | undefined, reso
 function keeping(parameters: unknown): unknown {
   if (parameters === undefined || parameters === null) return { whenAllFull: "keep" };
   return typeof parameters === "object" ? { whenAllFull: "keep", ...parameters } : parameters;
+}
+
+/** The parsers that run. */
+interface ChosenParsers {
+  /** Default parsers that do not run. */
+  readonly left: readonly string[];
+  /** The passthrough parser with its routes, if chosen. */
+  readonly passthrough: readonly PluginSource[];
+}
+
+/** Without a choice, all default parsers run; a choice replaces them, as in the reference. */
+function chooseParsers(entries: readonly Entry[], resource: PickerResource): ChosenParsers {
+  const { requestHandler, parser } = resource.document;
+  const listed = refsAt(["requestHandler", "parsers"], requestHandler?.parsers ?? []);
+  const refs = listed.length === 0 && parser !== undefined ? [{ ...parser, path: ["parser"] }] : listed;
+  if (refs.length === 0) return { left: [], passthrough: [] };
+  const chosen = refs.filter(({ pluginRef, path }) => {
+    const { role, type } = referredTo(pluginRef, entries);
+    // A refused type is already reported where it is listed.
+    const isRefused = REFUSED_TYPES.has(type) && entries.some((entry) => entry.name === pluginRef);
+    if (role !== "parser" && !isRefused) refuseReference(pluginRef, path, "a parser", entries, resource);
+    return role === "parser";
+  });
+  const types = chosen.map(({ pluginRef }) => referredTo(pluginRef, entries).type);
+  const ours = new Set(types.flatMap((type) => PARSER_TYPES[type] ?? []));
+  const left = DEFAULT_PARSERS.filter((type) => !ours.has(type));
+  const at = types.indexOf(PASSTHROUGH_PARSER);
+  return { left, passthrough: at === -1 ? [] : [passthroughOf(chosen[at]!, left, resource)] };
+}
+
+function passthroughOf({ pluginRef, path }: RefEntry, unreadParsers: readonly string[], resource: PickerResource): PluginSource {
+  const paths = [...unreadParsers.flatMap((type) => PATHS_BY_PARSER[type] ?? []), ...OTHER_PATHS];
+  const parameters = { routes: paths.map((each) => ({ method: "POST", path: each })) };
+  return { spec: { type: "passthrough", name: pluginRef, parameters }, path, place: resource };
 }

@@ -95,5 +95,5 @@ export const REFUSED_KEYS = {
 };
 
 export const REFUSED_PARSER_PARAMETERS: Readonly<Record<string, string>> = {
-  propagatePriority: "nothing here: bodies are not changed but for the model",
+  propagatePriority: "nothing here: of a body, only the model is changed",
 };

@@ -8,22 +8,15 @@ export const DEFAULT_PICKER = "max-score";
 export const DEFAULT_SCORERS: readonly (readonly [type: string, weight: number])[] = [["outstanding-work", 1]];
 
 /** Always run; a listed entry of the same type replaces one. The passthrough parser runs only if it is listed. */
-export const DEFAULT_PARSERS: readonly string[] = [
-  "completions",
-  "chat-completions",
-  "responses",
-  "embeddings",
-  "messages",
-  "generate",
-];
+export const DEFAULT_PARSERS = ["completions", "chat-completions", "responses", "embeddings", "messages", "generate"] as const;
 export const DEFAULT_SOURCES: readonly string[] = ["model-list", "metrics"];
-export const DEFAULT_DETECTORS: readonly string[] = [
+export const DEFAULT_DETECTORS = [
   "consecutive-failures",
   "missing-model",
   "no-progress",
   "failure-rate",
   "slow-first-token",
-];
+] as const;
 export const DEFAULT_OBSERVERS: readonly string[] = ["access-log", "request-metrics", "decisions"];
 
 /** Types that are configured by another part of the config, and which part. */

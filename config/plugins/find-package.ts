@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { isMapping } from "../read/mapping.ts";
+import { isMapping } from "../read/problems.ts";
 
 /** Conditions of a package's `exports` that hold for an import on this runtime. */
 const CONDITIONS: ReadonlySet<string> = new Set([
@@ -32,8 +32,7 @@ function packageFolders(name: string, folder: string): readonly string[] {
 }
 
 function entryOf(root: string, subpath: string): string | undefined {
-  const manifest = readManifest(join(root, "package.json"));
-  const { exports, main } = manifest;
+  const { exports, main } = readManifest(join(root, "package.json"));
   if (exports !== undefined && exports !== null) {
     const target = exportedAs(subpath, exports);
     return target && join(root, target);
@@ -43,12 +42,7 @@ function entryOf(root: string, subpath: string): string | undefined {
   return [...named, "index.js"].map((path) => join(root, path)).find((path) => /\.\w+$/.test(path) && existsSync(path));
 }
 
-interface Manifest {
-  readonly exports?: unknown;
-  readonly main?: unknown;
-}
-
-function readManifest(path: string): Manifest {
+function readManifest(path: string): { readonly exports?: unknown; readonly main?: unknown } {
   try {
     const manifest: unknown = JSON.parse(readFileSync(path, "utf8"));
     return isMapping(manifest) ? manifest : {};
@@ -75,14 +69,11 @@ function exportedAs(subpath: string, exports: unknown): string | undefined {
 /** The first target whose conditions hold, with `star` in the place of "*". */
 function targetOf(target: unknown, star: string): string | undefined {
   if (typeof target === "string") return target.startsWith("./") ? target.replaceAll("*", star) : undefined;
-  const choices = Array.isArray(target) ? target : isMapping(target) ? holding(target) : [];
+  const holding = isMapping(target) ? Object.keys(target).filter((condition) => CONDITIONS.has(condition)) : [];
+  const choices = isMapping(target) ? holding.map((condition) => target[condition]) : Array.isArray(target) ? target : [];
   for (const choice of choices) {
     const found = targetOf(choice, star);
     if (found !== undefined) return found;
   }
   return undefined;
-}
-
-function holding(target: Readonly<Record<string, unknown>>): readonly unknown[] {
-  return Object.entries(target).flatMap(([condition, choice]) => (CONDITIONS.has(condition) ? [choice] : []));
 }

@@ -1,10 +1,11 @@
 import type { SchemaResult } from "../../core/contract/options.ts";
 import type { Definition, PluginKind } from "../../core/contract/plugin.ts";
 import { thrownMessage } from "../../core/contract/thrown-text.ts";
-import type { RouterConfig } from "../config.ts";
+import type { ProfileConfig, RouterConfig } from "../config.ts";
+import { type Problem, problemAt, quoted } from "../read/problems.ts";
 import { DEFAULT_DETECTORS, DEFAULT_OBSERVERS, DEFAULT_PARSERS, DEFAULT_SOURCES } from "./defaults.ts";
 import type { Instance, ListedPlugins } from "./listed.ts";
-import { ownInstances } from "./own-instances.ts";
+import { isOfOther, ownInstances } from "./own-instances.ts";
 
 /**
  * Plugin types by the names that a config can use. A key other than its definition's `type` is the reference router's name for
@@ -87,4 +88,14 @@ function unlistedInstance(name: string, registry: Registry, parameters: unknown)
     throw new Error(`The plugin type "${type}" does not take the parameters it is given by default`);
   const entry = { name, type, from: undefined, file: "", parameters: result.value, folder: ".", position: undefined };
   return { entry, definition, path: [], report: () => {} };
+}
+
+/** A warning for each listed filter, scorer and picker that no profile uses. */
+export function unusedPlugins(profiles: readonly ProfileConfig[], instances: readonly Instance[]): readonly Problem[] {
+  const used = new Set(profiles.flatMap(({ plugins }) => plugins.map(({ pluginRef }) => pluginRef)));
+  return instances.flatMap(({ entry: { name, position }, definition: { kind }, path }) => {
+    if (position === undefined || isOfOther(name) || used.has(name) || !isProfileKind(kind)) return [];
+    const found = `the ${kind} ${quoted(name)}, which the profile does not name`;
+    return [problemAt(position, path, { found, wanted: `{ pluginRef: ${name} } in the profile, or no entry` })];
+  });
 }

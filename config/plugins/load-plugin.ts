@@ -41,30 +41,26 @@ export async function loadPluginModule(from: string, baseDir: string): Promise<L
 
 /** The files that a plugin's code comes from, absolute; none for a package, which is loaded once. */
 export async function pluginFiles(from: string, baseDir: string): Promise<readonly string[]> {
-  if (!isFile(from)) return [];
   const path = pathOf(from, baseDir);
-  return [path, ...(await moduleFiles(path)).paths];
+  return path === undefined ? [] : [path, ...(await moduleFiles(path)).paths];
 }
 
-function isFile(from: string): boolean {
-  return from.startsWith("file:") || from.startsWith(".") || isAbsolute(from);
-}
-
-function pathOf(from: string, baseDir: string): string {
-  return from.startsWith("file:") ? fileURLToPath(from) : resolve(baseDir, from);
+/** The path of a file; undefined for a package. */
+function pathOf(from: string, baseDir: string): string | undefined {
+  if (from.startsWith("file:")) return fileURLToPath(from);
+  return from.startsWith(".") || isAbsolute(from) ? resolve(baseDir, from) : undefined;
 }
 
 /** The plugin's file; undefined for a package that is not installed at or above `baseDir`. */
 function locate(from: string, baseDir: string): string | undefined {
-  if (isFile(from)) return existing(pathOf(from, baseDir));
+  const path = pathOf(from, baseDir);
+  if (path !== undefined) {
+    if (!existsSync(path)) throw new Error(`There is no file ${path}: a path is relative to the config file.`);
+    return path;
+  }
   if (/^[a-z][a-z0-9+.-]*:/i.test(from))
     throw new Error("A plugin is a file or an installed package: write ./file.ts or a package name.");
   return findPackage(from, baseDir);
-}
-
-function existing(path: string): string {
-  if (!existsSync(path)) throw new Error(`There is no file ${path}: a path is relative to the config file.`);
-  return path;
 }
 
 /** Imports a package that only Signalbox itself, or the runtime's own import map, may know. */
@@ -106,12 +102,10 @@ function checkDefinition(module: unknown, file: string): Definition {
   if (typeof plugin !== "object" || plugin === null)
     throw new Error(`${exportingLine(file)} has no plugin as its default export${othersOf(module)}: ${EXPORT_ONE}`);
   const { kind, type, create, options } = plugin as Partial<Definition>;
-  if (typeof kind !== "string" || !Object.hasOwn(KINDS, kind))
-    throw new Error(`The default export of ${file} has no known kind: ${EXPORT_ONE}`);
-  if (typeof type !== "string" || type === "")
-    throw new Error(`The default export of ${file} has no type: give it a name such as type: "my-scorer".`);
-  if (typeof create !== "function")
-    throw new Error(`The default export of ${file} has no create function: add create(options, host).`);
+  const it = `The default export of ${file}`;
+  if (typeof kind !== "string" || !Object.hasOwn(KINDS, kind)) throw new Error(`${it} has no known kind: ${EXPORT_ONE}`);
+  if (typeof type !== "string" || type === "") throw new Error(`${it} has no type: give it a name such as type: "my-scorer".`);
+  if (typeof create !== "function") throw new Error(`${it} has no create function: add create(options, host).`);
   if (typeof options?.["~standard"]?.validate !== "function")
     throw new Error(`The options of ${file} are no Standard Schema: write options: z.strictObject({ … }).`);
   return plugin as Definition;

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { stackPlace } from "../../core/contract/stack-place.ts";
+import { stackPlace } from "../../core/report/stack-place.ts";
 
 /** A place as "file:line" or "file:line:column"; file may be a URL. */
 const PLACE = /(?<![\w:./])(?:file:\/\/)?(\/[^\n:()?]*|[A-Za-z]:[\\/][^\n:()?]*)(?:\?[^:\s)]*)?:(\d+)(?::(\d+))?/g;

@@ -1,42 +1,51 @@
 import { dirname } from "node:path";
+import { z } from "../../core/contract/options.ts";
 import type { Secret } from "../../core/contract/secret.ts";
 import { thrownMessage } from "../../core/contract/thrown-text.ts";
-import { didYouMean } from "../read/did-you-mean.ts";
 import type { Place } from "../read/documents.ts";
 import { reportIssues } from "../read/issues.ts";
-import { type Path, quoted } from "../read/problems.ts";
+import { didYouMean, type Finding, type Path, quoted } from "../read/problems.ts";
 import { readSecret } from "../read/secret.ts";
+import { instanceName, lineOfText } from "../schema/values.ts";
 import { CONFIGURED_ELSEWHERE } from "./defaults.ts";
 import { ownTypes, type Registry, validateOptions } from "./instances.ts";
 import type { Instance, ListedPlugins } from "./listed.ts";
 import { type LoadedPlugin, loadPluginModule, pluginFiles } from "./load-plugin.ts";
 import { REFUSED_TYPES } from "./refused-types.ts";
-import type { PluginSpec } from "./schema.ts";
+
+/** One entry of `spec.plugins`. */
+export const pluginEntry = z.strictObject({
+  type: z.string().describe("A built-in plugin type. Either this or `from`.").optional(),
+  from: lineOfText
+    .describe("A module with your own plugin: ./file.ts (relative to this file) or a package. Either this or `type`.")
+    .optional(),
+  name: instanceName.describe("Name of this instance in profiles. Default: its type.").optional(),
+  parameters: z.unknown().describe("Options of the plugin.").optional(),
+});
 
 /** An unchecked entry and its place. */
 export interface PluginSource {
-  readonly spec: PluginSpec;
+  readonly spec: z.infer<typeof pluginEntry>;
   readonly path: Path;
   readonly place: Place;
 }
-
-export type ReadPlugins = Omit<ListedPlugins, "withoutDefaults">;
 
 /** Finds or loads the type of each entry and validates its parameters. Adds the files of loaded plugins to `files`. */
 export async function readPlugins(
   sources: readonly PluginSource[],
   registry: Registry,
   files: Set<string>,
-): Promise<ReadPlugins> {
+): Promise<Omit<ListedPlugins, "withoutDefaults">> {
   const instances = new Map<string, Instance>();
   const brokenNames = new Set<string>();
   let hasNamelessBroken = false;
-  for (const { spec, path, place } of sources) {
-    if (spec.from !== undefined) await note(spec.from, place, files);
-    const found = await findType(spec, path, registry, place);
-    const name = spec.name ?? spec.type ?? found?.definition.type;
-    const checked = found && name !== undefined ? instanceOf(name, found, spec, path, place) : undefined;
-    const instance = checked && (await prepared(checked, place, files));
+  for (const source of sources) {
+    const { type, from } = source.spec;
+    if (from !== undefined) await note(from, source.place, files);
+    const found = await findType(source, registry);
+    const name = source.spec.name ?? type ?? found?.definition.type;
+    const checked = found && name !== undefined ? instanceOf(name, found, source) : undefined;
+    const instance = checked && (await prepared(checked, source.place, files));
     if (name === undefined) hasNamelessBroken = true;
     else if (instance === undefined) brokenNames.add(name);
     else if (isNameFree(instance, instances, registry)) instances.set(name, instance);
@@ -49,64 +58,46 @@ async function note(from: string, { file }: Place, files: Set<string>): Promise<
   for (const path of await pluginFiles(from, dirname(file)).catch(() => [])) files.add(path);
 }
 
-async function findType(
-  { type, from }: PluginSpec,
-  path: Path,
-  registry: Registry,
-  { file, report }: Place,
-): Promise<LoadedPlugin | undefined> {
-  if (type !== undefined && from !== undefined) {
-    report([...path, "from"], { found: "both type and from", wanted: "type for a built-in plugin, or from for a module" }, "key");
+const EITHER = "type for a built-in plugin, or from for a module";
+
+async function findType({ spec, path, place }: PluginSource, registry: Registry): Promise<LoadedPlugin | undefined> {
+  const { type, from } = spec;
+  const refuse = (key: readonly string[], finding: Finding, part?: "key") => {
+    place.report([...path, ...key], finding, part);
     return undefined;
-  }
+  };
+  if (type !== undefined && from !== undefined) return refuse(["from"], { found: "both type and from", wanted: EITHER }, "key");
   if (from !== undefined) {
-    return loadPluginModule(from, dirname(file)).catch((error: Error) => {
-      report([...path, "from"], { found: `the module ${quoted(from)}, which can't be used`, hint: error.message });
-      return undefined;
-    });
-  }
-  if (type === undefined) {
-    report(path, { found: 'neither "type" nor "from"', wanted: "type for a built-in plugin, or from for a module" });
-    return undefined;
-  }
-  const elsewhere = CONFIGURED_ELSEWHERE.get(type);
-  if (elsewhere !== undefined) {
-    report([...path, "type"], {
-      found: `the plugin type ${quoted(type)}, which runs by itself`,
-      wanted: `${elsewhere} instead`,
-    });
-    return undefined;
-  }
-  const definition = registry.get(type);
-  if (definition === undefined) {
-    const instead = REFUSED_TYPES.get(type);
-    report(
-      [...path, "type"],
-      instead === undefined
-        ? { found: `the unknown plugin type ${quoted(type)}`, wanted: "a built-in type", hint: typeHint(type, registry) }
-        : { found: `the plugin type ${quoted(type)} of the reference router, which has no counterpart here`, hint: instead },
+    return loadPluginModule(from, dirname(place.file)).catch((error: Error) =>
+      refuse(["from"], { found: `the module ${quoted(from)}, which can't be used`, hint: error.message }),
     );
   }
-  return definition && { definition, file: "" };
+  if (type === undefined) return refuse([], { found: 'neither "type" nor "from"', wanted: EITHER });
+  const elsewhere = CONFIGURED_ELSEWHERE.get(type);
+  if (elsewhere !== undefined)
+    return refuse(["type"], { found: `the plugin type ${quoted(type)}, which runs by itself`, wanted: `${elsewhere} instead` });
+  const definition = registry.get(type);
+  if (definition !== undefined) return { definition, file: "" };
+  const hint = REFUSED_TYPES.get(type);
+  if (hint === undefined)
+    return refuse(["type"], {
+      found: `the unknown plugin type ${quoted(type)}`,
+      wanted: "a built-in type",
+      hint: typeHint(type, registry),
+    });
+  return refuse(["type"], {
+    found: `the plugin type ${quoted(type)} of the reference router, which has no counterpart here`,
+    hint,
+  });
 }
 
 function typeHint(type: string, registry: Registry): string {
   if (/^\.|\/|\.[cm]?[jt]s$/.test(type)) return "A module of your own is loaded by from.";
-  return (
-    didYouMean(type, registry.keys()) ||
-    `The types are: ${ownTypes(registry)
-      .map((definition) => definition.type)
-      .join(", ")}.`
-  );
+  const types = ownTypes(registry).map((definition) => definition.type);
+  return didYouMean(type, registry.keys()) || `The types are: ${types.join(", ")}.`;
 }
 
-function instanceOf(
-  name: string,
-  { definition, file }: LoadedPlugin,
-  spec: PluginSpec,
-  path: Path,
-  place: Place,
-): Instance | undefined {
+function instanceOf(name: string, { definition, file }: LoadedPlugin, { spec, path, place }: PluginSource): Instance | undefined {
   const { type, options: schema } = definition;
   const { report } = place;
   const value = spec.parameters ?? {};
@@ -119,15 +110,8 @@ function instanceOf(
     reportIssues(result.issues, { schema, value, base: [...path, "parameters"], report });
     return undefined;
   }
-  const entry = {
-    name,
-    type,
-    from: spec.from,
-    file,
-    parameters: result.value,
-    folder: dirname(place.file),
-    position: place.positionOf(path),
-  };
+  const [folder, position] = [dirname(place.file), place.positionOf(path)];
+  const entry = { name, type, from: spec.from, file, parameters: result.value, folder, position };
   return { entry, definition, path, report };
 }
 
@@ -172,9 +156,7 @@ function isNameFree(
   if (definition.kind !== "parser") return true;
   const twin = [...others.values()].find((other) => other.definition === definition);
   if (twin === undefined) return true;
-  report(path, {
-    found: `the parser ${quoted(type)} a second time, beside ${quoted(twin.entry.name)}`,
-    wanted: "one for each API",
-  });
+  const found = `the parser ${quoted(type)} a second time, beside ${quoted(twin.entry.name)}`;
+  report(path, { found, wanted: "one for each API" });
   return false;
 }

@@ -50,7 +50,8 @@ export function readDocuments(file: string, text: string, problems: Problem[]): 
     reportAt(tooDeep.offset, { found: `more than ${DEEPEST} levels of nesting`, wanted: "a flatter document" });
     return [];
   }
-  const hintAt = (offset: number) => (lineAt(text, offset).includes("${") ? REFERENCE_HINT : "");
+  const lineAt = (offset: number) => text.slice(text.lastIndexOf("\n", offset - 1) + 1).split("\n", 1)[0] ?? "";
+  const hintAt = (offset: number) => (lineAt(offset).includes("${") ? REFERENCE_HINT : "");
   return compose(tokens, reportAt, hintAt).flatMap((document) => {
     const before = problems.length;
     const located = new Locator(document.contents, reportAt);
@@ -62,10 +63,6 @@ export function readDocuments(file: string, text: string, problems: Problem[]): 
 }
 
 const REFERENCE_HINT = `Inside { } and [ ], YAML takes \${NAME} only in quotes, as a text; write a number such as port: \${PORT} on a line of its own.`;
-
-function lineAt(text: string, offset: number): string {
-  return text.slice(text.lastIndexOf("\n", offset - 1) + 1).split("\n", 1)[0] ?? "";
-}
 
 type ReportAt = (offset: number, finding: Finding) => void;
 
@@ -88,9 +85,8 @@ function compose(tokens: readonly Token[], reportAt: ReportAt, hintAt: (offset: 
 function firstTokenBelow(tokens: readonly Token[], depth: number): Token | undefined {
   let level: Token[] = tokens.flatMap((token) => (token.type === "document" && token.value ? [token.value] : []));
   for (let reached = 0; reached < depth; reached++) {
-    level = level.flatMap((token) =>
-      ("items" in token ? token.items : []).flatMap(({ key, value }) => [key, value].filter((child) => !!child)),
-    );
+    const items = level.flatMap((token) => ("items" in token ? token.items : []));
+    level = items.flatMap(({ key, value }) => [key, value].filter((child) => !!child));
   }
   return level[0];
 }
@@ -196,11 +192,8 @@ class Locator {
     const wasWithin = this.#aliasedNodes <= MOST_ALIASED_NODES;
     this.#aliasedNodes += target.size;
     if (this.#aliasedNodes <= MOST_ALIASED_NODES) return target;
-    if (wasWithin)
-      this.#reportAt(offset, {
-        found: `aliases that expand to more than ${MOST_ALIASED_NODES} values`,
-        wanted: "fewer of them",
-      });
+    const found = `aliases that expand to more than ${MOST_ALIASED_NODES} values`;
+    if (wasWithin) this.#reportAt(offset, { found, wanted: "fewer of them" });
     return nothing;
   }
 }

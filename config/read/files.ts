@@ -3,7 +3,7 @@ import { createReadStream } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { thrownCode } from "../../core/contract/thrown-text.ts";
-import { type Finding, type Problem, problemAt } from "./problems.ts";
+import { allOf, type Finding, type Problem, problemAt } from "./problems.ts";
 
 /** The text of one config file, and its name in messages. */
 export interface ConfigText {
@@ -50,21 +50,17 @@ async function filesAt(path: string, problems: Problem[]): Promise<readonly stri
 async function readText(file: string, problems: Problem[]): Promise<string | undefined> {
   try {
     const bytes = await readBounded(file, MOST_BYTES);
-    if (bytes.length > MOST_BYTES) problems.push(problemWith(file, TOO_LARGE));
-    else if (!isUtf8(bytes))
-      problems.push(problemWith(file, { found: "bytes that are not UTF-8 text", wanted: "a file saved as UTF-8" }));
-    else return bytes.toString("utf8");
+    if (bytes.length <= MOST_BYTES && isUtf8(bytes)) return bytes.toString("utf8");
+    problems.push(problemWith(file, bytes.length > MOST_BYTES ? TOO_LARGE : NOT_UTF8));
   } catch (error) {
     problems.push(problemWith(file, unreadable(error)));
   }
   return undefined;
 }
 
-const TOO_LARGE: Finding = {
-  found: "more than 1 MiB of text",
-  wanted: "a smaller file",
-  hint: "Split it: -f takes a folder too.",
-};
+const SPLIT_IT = "Split it: -f takes a folder too.";
+const TOO_LARGE: Finding = { found: "more than 1 MiB of text", wanted: "a smaller file", hint: SPLIT_IT };
+const NOT_UTF8: Finding = { found: "bytes that are not UTF-8 text", wanted: "a file saved as UTF-8" };
 
 /** Reads at most one byte more than `mostBytes`, even from a device or a pipe. Rejects with the system's error. */
 export async function readBounded(file: string, mostBytes: number): Promise<Buffer> {
@@ -73,7 +69,7 @@ export async function readBounded(file: string, mostBytes: number): Promise<Buff
   return Buffer.concat(chunks);
 }
 
-const problemWith = (file: string, finding: Finding) => problemAt({ file, line: 0, column: 0 }, [], finding);
+const problemWith = (file: string, finding: Finding) => problemAt(allOf(file), [], finding);
 
 function unreadable(error: unknown): Finding {
   const code = thrownCode(error) || String(error);

@@ -47,31 +47,37 @@ export function fit<Document>(
   return undefined;
 }
 
-type Container = Record<string | number, unknown>;
-
 /** A copy of a document from which values are taken, and which knows where in the file each list item was. */
 class Remainder {
-  readonly value: unknown;
+  value: unknown;
+  readonly #whole: unknown;
   readonly #stubs: Stubs;
   /** By list: the index in the file of each item that is left. */
   readonly #indexes = new Map<unknown, readonly number[]>();
-  /** Paths in the file, as keys: of what was taken, and of everything around it. */
+  /** Paths in the file, as keys: of what was taken, of what was taken because of a problem, and of everything around that. */
+  readonly #taken = new Set<string>();
   readonly #cuts = new Set<string>();
   readonly #around = new Set<string>();
 
   constructor(value: unknown, stubs: Stubs) {
-    this.value = structuredClone(value);
+    this.value = value;
+    this.#whole = value;
     this.#stubs = stubs;
   }
 
   /** Takes out what the issues are about. Returns false if that is the whole document. */
   leaveOut(issues: readonly DetailedIssue[]): boolean {
     // An unknown key says nothing about its neighbours, so it is not remembered as a cut.
-    const unknown = issues.flatMap((issue) => (issue.keys ?? []).map((key) => [...stepsOf(issue), key]));
-    const blamed = issues.filter(({ code }) => code !== "unrecognized_keys").map((issue) => this.#existing(stepsOf(issue)));
+    const unknown = issues.flatMap((issue) => (issue.keys ?? []).map((key) => this.inFile([...stepsOf(issue), key])));
+    const others = issues.filter(({ code }) => code !== "unrecognized_keys");
+    const blamed = others.map((issue) => this.inFile(this.#existing(stepsOf(issue))));
     if (blamed.some((path) => path.length === 0)) return false;
-    for (const path of blamed) this.#remember(this.inFile(path));
-    this.#removeAll([...unknown, ...blamed]);
+    for (const path of [...unknown, ...blamed]) this.#taken.add(keyOf(path));
+    for (const path of blamed) {
+      this.#cuts.add(keyOf(path));
+      for (let depth = 0; depth <= path.length; depth++) this.#around.add(keyOf(path.slice(0, depth)));
+    }
+    this.value = this.#rest(this.#whole, []);
     return true;
   }
 
@@ -101,42 +107,24 @@ class Remainder {
     return path;
   }
 
-  #remember(path: Path): void {
-    this.#cuts.add(keyOf(path));
-    for (let depth = 0; depth <= path.length; depth++) this.#around.add(keyOf(path.slice(0, depth)));
-  }
-
-  /** All at once, so that removing one item of a list does not move another that is still to be removed. */
-  #removeAll(paths: readonly Path[]): void {
-    const removals = new Map<Container, Set<string | number>>();
-    for (const path of paths) {
-      const container = this.#containerOf(path);
-      const last = path.at(-1)!;
-      if (container === undefined) continue;
-      if (this.#hasStub(path)) container[last] = structuredClone(this.#stubs[patternOf(path)]);
-      else removals.set(container, (removals.get(container) ?? new Set()).add(last));
-    }
-    for (const [container, steps] of removals) {
-      if (Array.isArray(container)) this.#removeItems(container, steps);
-      else for (const step of steps) delete container[step];
-    }
-  }
-
-  #removeItems(list: unknown[], indexes: ReadonlySet<string | number>): void {
-    const inFile = this.#indexes.get(list) ?? list.map((_, index) => index);
-    const items = list.filter((_, index) => !indexes.has(index));
+  /** What is left of the value at a path of the file. */
+  #rest(value: unknown, path: Path): unknown {
+    if (!isContainer(value)) return value;
+    const names = Object.keys(this.#stubs).map((pattern) => pattern.slice(pattern.lastIndexOf(".") + 1));
+    const keys = Array.isArray(value) ? [...value.keys()] : [...new Set([...Object.keys(value), ...names])];
+    const left = keys.flatMap((key) => {
+      const at = [...path, key];
+      const isTaken = this.#taken.has(keyOf(at));
+      if (isTaken && this.#hasStub(at)) return [[key, this.#stubs[patternOf(at)]] as const];
+      return isTaken || !Object.hasOwn(value, key) ? [] : [[key, this.#rest(value[key], at)] as const];
+    });
+    if (!Array.isArray(value)) return Object.fromEntries(left);
+    const list = left.map(([, item]) => item);
     this.#indexes.set(
       list,
-      inFile.filter((_, index) => !indexes.has(index)),
+      left.map(([index]) => Number(index)),
     );
-    for (const [index, item] of items.entries()) list[index] = item;
-    list.length = items.length;
-  }
-
-  #containerOf(path: Path): Container | undefined {
-    let node: unknown = this.value;
-    for (const step of path.slice(0, -1)) node = isContainer(node) ? node[step] : undefined;
-    return isContainer(node) ? node : undefined;
+    return list;
   }
 
   #hasStub(path: Path): boolean {

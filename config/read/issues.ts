@@ -1,7 +1,6 @@
 import type { OptionSchema, SchemaIssue } from "../../core/contract/options.ts";
-import { didYouMean } from "./did-you-mean.ts";
 import { keysAt } from "./json-schema.ts";
-import { describe, describeKind, type Finding, type Path, quoted, type Report } from "./problems.ts";
+import { describe, describeKind, didYouMean, type Path, quoted, type Report } from "./problems.ts";
 import { isSecretPath } from "./secret.ts";
 
 /** An issue with zod's own fields; other schema libraries leave them out. */
@@ -41,7 +40,9 @@ function reportIssue(issue: DetailedIssue, steps: Path, subject: Subject): void 
   const path = [...subject.base, ...steps];
   if (issue.code === "unrecognized_keys") {
     const known = keysAt(subject.schema, steps);
-    for (const key of issue.keys ?? []) subject.report([...path, key], unknownKey(key, known), "key");
+    const wanted = known.length === 0 ? "no key of that name" : `one of: ${known.join(", ")}`;
+    for (const key of issue.keys ?? [])
+      subject.report([...path, key], { found: `the unknown key ${quoted(key)}`, wanted, hint: didYouMean(key, known) }, "key");
     return;
   }
   const branch = issue.code === "invalid_union" ? likeliestBranch(issue.errors ?? []) : undefined;
@@ -55,18 +56,10 @@ function reportIssue(issue: DetailedIssue, steps: Path, subject: Subject): void 
   subject.report(path, { found, wanted: wantedBy(issue), hint: hintFor(issue, value) });
 }
 
-function unknownKey(key: string, known: readonly string[]): Finding {
-  const wanted = known.length === 0 ? "no key of that name" : `one of: ${known.join(", ")}`;
-  return { found: `the unknown key ${quoted(key)}`, wanted, hint: didYouMean(key, known) };
-}
-
 /** The branch of a union with the right type, if there is one; its issues are inside the value. */
 function likeliestBranch(branches: readonly (readonly DetailedIssue[])[]): readonly DetailedIssue[] | undefined {
-  return branches.find((issues) => issues.length > 0 && issues.every((issue) => isInside(issue)));
-}
-
-function isInside(issue: DetailedIssue): boolean {
-  return (issue.path ?? []).length > 0 || issue.code === "unrecognized_keys";
+  const isInside = ({ path = [], code }: DetailedIssue) => path.length > 0 || code === "unrecognized_keys";
+  return branches.find((issues) => issues.length > 0 && issues.every(isInside));
 }
 
 function valueAt(root: unknown, steps: Path): unknown {

@@ -1,10 +1,8 @@
 import type { OptionSchema } from "../../core/contract/options.ts";
-import { isMapping } from "./mapping.ts";
+import { isMapping } from "./problems.ts";
 
 /** A JSON Schema node; only the fields that are used here. */
-export interface JsonSchema {
-  readonly [keyword: string]: unknown;
-}
+export type JsonSchema = Readonly<Record<string, unknown>>;
 
 type Convertible = { readonly jsonSchema?: { readonly input: (options: { target: string }) => JsonSchema } };
 
@@ -23,21 +21,16 @@ export function keysAt(schema: OptionSchema<unknown>, path: readonly PropertyKey
   let nodes = root === undefined ? [] : alternatives(root);
   for (const step of path) {
     nodes = nodes.flatMap((node) => {
-      const next =
-        typeof step === "number" ? node["items"] : (asSchema(node["properties"])?.[String(step)] ?? node["additionalProperties"]);
-      const child = asSchema(next);
-      return child === undefined ? [] : alternatives(child);
+      const child = typeof step === "number" ? node["items"] : (propertiesOf(node)[String(step)] ?? node["additionalProperties"]);
+      return isMapping(child) ? alternatives(child) : [];
     });
   }
-  return [...new Set(nodes.flatMap((node) => Object.keys(asSchema(node["properties"]) ?? {})))];
+  return [...new Set(nodes.flatMap((node) => Object.keys(propertiesOf(node))))];
 }
 
 function alternatives(node: JsonSchema): readonly JsonSchema[] {
-  const branches = ["anyOf", "oneOf", "allOf"].flatMap((keyword) => {
-    const list = node[keyword];
-    return Array.isArray(list) ? (list as readonly JsonSchema[]) : [];
-  });
+  const branches = ["anyOf", "oneOf", "allOf"].flatMap((keyword) => (Array.isArray(node[keyword]) ? node[keyword] : []));
   return [node, ...branches.flatMap(alternatives)];
 }
 
-const asSchema = (value: unknown): JsonSchema | undefined => (isMapping(value) ? value : undefined);
+const propertiesOf = ({ properties }: JsonSchema): JsonSchema => (isMapping(properties) ? properties : {});

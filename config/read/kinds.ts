@@ -1,7 +1,5 @@
-import { didYouMean } from "./did-you-mean.ts";
 import type { ConfigDocument } from "./documents.ts";
-import { isMapping } from "./mapping.ts";
-import { describe, quoted } from "./problems.ts";
+import { describe, didYouMean, isMapping, quoted } from "./problems.ts";
 
 type Kind = "Router" | "InferenceModelRewrite" | "EndpointPickerConfig";
 
@@ -43,11 +41,8 @@ function kindOf({ value, report }: ConfigDocument): Kind | undefined {
   }
   const kind = KINDS.find((known) => known === value["kind"]);
   if (kind === undefined) {
-    report(["kind"], {
-      ...foundOf(value["kind"], "kind"),
-      wanted: KINDS.join(" or "),
-      hint: didYouMean(String(value["kind"]), KINDS),
-    });
+    const hint = didYouMean(String(value["kind"]), KINDS);
+    report(["kind"], { ...foundOf(value["kind"], "kind"), wanted: KINDS.join(" or "), hint });
   }
   return kind;
 }

@@ -1,3 +1,5 @@
+import { closestName } from "../../core/report/closest-name.ts";
+
 /** A place in a config file. Line and column start at 1; 0 means the whole file. */
 export interface Position {
   readonly file: string;
@@ -31,33 +33,29 @@ export type Report = (path: Path, finding: Finding, part?: "value" | "key") => v
 
 const MOST_SHOWN = 50;
 
-export function problemAt(position: Position, path: Path, finding: Finding): Problem {
-  const { file, line, column } = position;
-  return {
-    file,
-    line,
-    column,
-    path: pathText(path),
-    found: finding.found,
-    wanted: finding.wanted ?? "",
-    hint: finding.hint ?? "",
-  };
+export function problemAt({ file, line, column }: Position, path: Path, { found, wanted = "", hint = "" }: Finding): Problem {
+  return { file, line, column, path: pathText(path), found, wanted, hint };
+}
+
+/** The place of what concerns a whole file. */
+export function allOf(file: string): Position {
+  return { file, line: 0, column: 0 };
 }
 
 /** `file:line:column  path  message`, on one line. */
 export function formatProblem(problem: Problem): string {
-  const place = placeText(problem) ?? "";
-  const wanted = problem.wanted === "" ? "" : `; wanted ${problem.wanted}`;
-  const hint = problem.hint === "" ? "" : ` ${problem.hint}`;
-  return [place, problem.path, `found ${problem.found}${wanted}.${hint}`].filter((part) => part !== "").join("  ");
+  const wanted = problem.wanted && `; wanted ${problem.wanted}`;
+  const hint = problem.hint && ` ${problem.hint}`;
+  return [placeText(problem), problem.path, `found ${problem.found}${wanted}.${hint}`].filter(Boolean).join("  ");
 }
 
 /** The problems, one per line, and their number. The first 50 are shown. */
 export function formatProblems(problems: readonly Problem[]): string {
-  const lines = problems.slice(0, MOST_SHOWN).map(formatProblem);
-  if (problems.length > MOST_SHOWN) lines.push(`… and ${problems.length - MOST_SHOWN} more`);
-  lines.push(problems.length === 1 ? "1 problem" : `${problems.length} problems`);
-  return lines.join("\n");
+  const count = problems.length;
+  const more = count > MOST_SHOWN ? [`… and ${count - MOST_SHOWN} more`] : [];
+  return [...problems.slice(0, MOST_SHOWN).map(formatProblem), ...more, count === 1 ? "1 problem" : `${count} problems`].join(
+    "\n",
+  );
 }
 
 /** Sorts by line within each file; the files stay in the given order. */
@@ -85,9 +83,7 @@ export function describe(value: unknown): string {
 
 /** The same without the value itself, which may be a secret. */
 export function describeKind(value: unknown): string {
-  if (typeof value === "string") return "text";
-  if (typeof value === "number") return "a number";
-  return describe(value);
+  return typeof value === "string" ? "text" : typeof value === "number" ? "a number" : describe(value);
 }
 
 /** The text in double quotes, shortened to fit on a line. */
@@ -97,11 +93,21 @@ export function quoted(text: string): string {
 
 /** Such as "spec.pool.endpoints[0].url". */
 export function pathText(path: Path): string {
-  return path.map(stepText).join("");
+  const steps = path.map((step, index) => {
+    if (typeof step === "number") return `[${step}]`;
+    if (!/^[\w$-]+$/.test(step)) return `[${quoted(step)}]`;
+    return index === 0 ? step : `.${step}`;
+  });
+  return steps.join("");
 }
 
-function stepText(step: string | number, index: number): string {
-  if (typeof step === "number") return `[${step}]`;
-  if (!/^[\w$-]+$/.test(step)) return `[${quoted(step)}]`;
-  return index === 0 ? step : `.${step}`;
+/** A hint that names the candidate most similar to a mistyped word; "" when none is similar enough. */
+export function didYouMean(word: string, candidates: Iterable<string>): string {
+  const closest = closestName(word, candidates);
+  return closest === undefined ? "" : `Did you mean ${quoted(closest)}?`;
+}
+
+/** Whether a value is a mapping: an object that is no list. */
+export function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

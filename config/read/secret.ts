@@ -71,12 +71,8 @@ async function fromFile(path: string): Promise<string | Finding> {
     text = (await readBounded(path, MOST_BYTES)).toString("utf8");
   } catch (error) {
     const code = thrownCode(error) || String(error);
-    if (code === "ENOENT")
-      return {
-        found: `no file ${quoted(path)}`,
-        wanted: "a file that holds the secret",
-        hint: "A path is relative to the config file.",
-      };
+    const hint = "A path is relative to the config file.";
+    if (code === "ENOENT") return { found: `no file ${quoted(path)}`, wanted: "a file that holds the secret", hint };
     return { found: `the file ${quoted(path)}, which can't be read (${code})`, hint: "Check its permissions." };
   }
   return checked(text, `the file ${quoted(path)}`);
@@ -87,8 +83,6 @@ function checked(text: string, place: string): string | Finding {
   if (secret === "") return { found: `${place}, which is empty`, wanted: "the secret in it" };
   if (secret.length > MOST_BYTES) return { found: `${place}, which holds more than 64 KiB`, wanted: "a secret alone" };
   if (/^[\x21-\x7e]+$/.test(secret)) return secret;
-  return {
-    found: `${place}, which holds a space, a line break or a character outside of ASCII`,
-    wanted: "the secret alone, in visible ASCII characters",
-  };
+  const found = `${place}, which holds a space, a line break or a character outside of ASCII`;
+  return { found, wanted: "the secret alone, in visible ASCII characters" };
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ConfigDocument } from "../read/documents.ts";
-import { type Problem, problemAt } from "../read/problems.ts";
+import { allOf, type Problem, problemAt, type Report } from "../read/problems.ts";
 
 /** What was changed while the router runs, beside its files. Plain data. */
 export interface Overlay {
@@ -9,10 +9,7 @@ export interface Overlay {
 }
 
 /** An InferenceModelRewrite that was put or deleted. */
-export interface RewriteChange {
-  /** "default" where the resource names none. */
-  readonly namespace: string;
-  readonly name: string;
+export interface RewriteChange extends ResourceName {
   /** The whole resource, as it would be in a file; undefined where the files' resource is deleted. */
   readonly document: Readonly<Record<string, unknown>> | undefined;
   /** Who changed it. */
@@ -38,12 +35,12 @@ export function overlaid(
   { rewrites }: Overlay,
   problems: Problem[],
 ): readonly ConfigDocument[] {
-  const changes = new Map(rewrites.map((change) => [keyOf(change.namespace, change.name), change]));
+  const changes = new Map(rewrites.map((change) => [keyOf(change), change]));
   const put = (change: RewriteChange) => (change.document === undefined ? [] : [documentOf(change, problems)]);
   const placed = documents.flatMap((document) => {
-    const key = keyOfDocument(document);
-    const change = key === undefined ? undefined : changes.get(key);
-    if (key === undefined || change === undefined) return [document];
+    const key = keyOf(nameOf(document.value));
+    const change = changes.get(key);
+    if (change === undefined) return [document];
     changes.delete(key);
     return isOutdated(change, document.value) ? [document] : put(change);
   });
@@ -68,22 +65,22 @@ export function withoutChange(overlay: Overlay, namespace: string, name: string)
 
 /** A problem in it has no line: its path says where it is. */
 function documentOf({ name, document }: RewriteChange, problems: Problem[]): ConfigDocument {
-  const file = `admin API, InferenceModelRewrite ${JSON.stringify(name)}`;
-  const position = { file, line: 0, column: 0 };
-  return {
-    file,
-    value: document,
-    positionOf: () => position,
-    report: (path, finding) => problems.push(problemAt(position, path, finding)),
-  };
+  const position = allOf(`admin API, InferenceModelRewrite ${JSON.stringify(name)}`);
+  const report: Report = (path, finding) => problems.push(problemAt(position, path, finding));
+  return { file: position.file, value: document, positionOf: () => position, report };
 }
 
-function keyOf(namespace: string, name: string): string {
-  return JSON.stringify([namespace, name]);
+/** Names one resource; "default" is the namespace of one that names none. */
+export interface ResourceName {
+  readonly namespace: string;
+  readonly name: string;
 }
 
-/** Undefined for a resource without a name, which is reported elsewhere. */
-function keyOfDocument({ value }: ConfigDocument): string | undefined {
-  const { name, namespace = "default" } = (value as { metadata?: { name?: unknown; namespace?: unknown } | null }).metadata ?? {};
-  return typeof name === "string" && typeof namespace === "string" ? keyOf(namespace, name) : undefined;
+/** The name that a document gives itself. One without is reported elsewhere, and has the name of no resource. */
+export function nameOf(document: unknown): ResourceName {
+  const { name, namespace = "default" } = (document as { metadata?: Partial<ResourceName> | null }).metadata ?? {};
+  return { namespace, name: name as string };
 }
+
+/** The same for two names of one resource. */
+export const keyOf = ({ namespace, name }: ResourceName): string => JSON.stringify([namespace, name]);

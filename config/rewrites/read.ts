@@ -1,7 +1,7 @@
-import type { RewriteRule, RewriteTarget } from "../config.ts";
-import { didYouMean } from "../read/did-you-mean.ts";
+import type { RewriteRule } from "../config.ts";
 import type { Resource } from "../read/fit.ts";
-import { type Path, type Problem, problemAt, quoted } from "../read/problems.ts";
+import { didYouMean, type Path, type Problem, problemAt, quoted } from "../read/problems.ts";
+import { keyOf, nameOf } from "./overlay.ts";
 import type { RewriteDocument, RewriteDocumentRule } from "./schema.ts";
 
 type RewriteResource = Resource<RewriteDocument>;
@@ -65,8 +65,8 @@ function refuseDuplicates(resources: readonly RewriteResource[]): void {
   const files = new Map<string, string>();
   for (const { file, document, report, wasCut } of resources) {
     if (wasCut(["metadata"])) continue;
-    const { namespace, name } = document.metadata;
-    const key = JSON.stringify([namespace ?? "default", name]);
+    const { name } = document.metadata;
+    const key = keyOf(nameOf(document));
     const first = files.get(key);
     if (first !== undefined) {
       const found = `the InferenceModelRewrite ${quoted(name)} a second time (the first is in ${first})`;
@@ -108,7 +108,7 @@ function rulesOf(resource: RewriteResource, resourceName: string): readonly Plac
     const read: RewriteRule = {
       name: `${resourceName}/${index}`,
       models: [...new Set((rule.matches ?? []).map(({ model }) => model.value))],
-      targets: rule.targets.map(targetOf),
+      targets: rule.targets.map(({ modelRewrite, weight = 1 }) => ({ name: modelRewrite, weight })),
       stickyHeader: rule.sticky?.header.toLowerCase() ?? "",
       onUnavailable: rule.onUnavailable ?? "refuse",
     };
@@ -116,13 +116,7 @@ function rulesOf(resource: RewriteResource, resourceName: string): readonly Plac
   });
 }
 
-type Targets = RewriteDocumentRule["targets"];
-
-function targetOf({ modelRewrite, weight }: Targets[number]): RewriteTarget {
-  return { name: modelRewrite, weight: weight ?? 1 };
-}
-
-function checkWeights(targets: Targets, path: Path, { report, wasCut }: RewriteResource): void {
+function checkWeights(targets: RewriteDocumentRule["targets"], path: Path, { report, wasCut }: RewriteResource): void {
   if (wasCut(path)) return;
   const bare = targets.findIndex(({ weight }) => weight === undefined);
   if (bare !== -1 && targets.some(({ weight }) => weight !== undefined)) {

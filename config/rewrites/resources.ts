@@ -2,14 +2,11 @@ import { type ConfigDocument, readDocuments } from "../read/documents.ts";
 import type { ConfigText } from "../read/files.ts";
 import { sortByKind } from "../read/kinds.ts";
 import type { Position } from "../read/problems.ts";
-import { isOutdated, type Overlay, overlaid, type RewriteChange } from "./overlay.ts";
+import { isOutdated, nameOf, type Overlay, overlaid, type ResourceName, type RewriteChange } from "./overlay.ts";
 import type { RewriteDocument } from "./schema.ts";
 
 /** One InferenceModelRewrite of a config that runs. */
-export interface RewriteResource {
-  /** "default" where the resource names none. */
-  readonly namespace: string;
-  readonly name: string;
+export interface RewriteResource extends ResourceName {
   readonly document: RewriteDocument;
   /** Its place in the files; undefined if it is in none. */
   readonly position: Position | undefined;
@@ -20,14 +17,10 @@ export interface RewriteResource {
 /** All resources that a valid config runs with, in file order, and those that only the overlay has. */
 export function rewriteResources(texts: readonly ConfigText[], overlay: Overlay): readonly RewriteResource[] {
   const inFiles = fileResources(texts);
-  const running = overlaid(
-    inFiles.map(({ source }) => source),
-    overlay,
-    [],
-  );
-  return running.map((source) => {
+  const sources = inFiles.map(({ source }) => source);
+  return overlaid(sources, overlay, []).map((source) => {
     const document = source.value as RewriteDocument;
-    const { name, namespace = "default" } = document.metadata;
+    const { namespace, name } = nameOf(document);
     const position = inFiles.find((each) => each.name === name && each.namespace === namespace)?.position;
     return { namespace, name, document, position, change: changeOf(namespace, name, overlay) };
   });
@@ -49,18 +42,13 @@ export function upToDate(overlay: Overlay, texts: readonly ConfigText[]): Overla
   return { ...overlay, rewrites };
 }
 
-interface FileResource {
+interface FileResource extends ResourceName {
   readonly source: ConfigDocument;
-  readonly namespace: string;
-  readonly name: string;
   readonly position: Position;
 }
 
 /** The resources of the files, without the overlay. */
 export function fileResources(texts: readonly ConfigText[]): readonly FileResource[] {
   const documents = sortByKind(texts.flatMap(({ file, text }) => readDocuments(file, text, []))).InferenceModelRewrite;
-  return documents.map((source) => {
-    const { name, namespace = "default" } = (source.value as RewriteDocument).metadata;
-    return { source, namespace, name, position: source.positionOf([]) };
-  });
+  return documents.map((source) => ({ ...nameOf(source.value), source, position: source.positionOf([]) }));
 }

@@ -1,77 +1,72 @@
 import { isIP } from "node:net";
 import { z } from "../../core/contract/options.ts";
 import { obstacleToSharedPorts, PORT_SHARERS } from "../../core/runtime/shared-port.ts";
-import { onOff } from "../../core/settings/row.ts";
+import { ADDRESS, CORS_MAX_AGE_S, DEFAULT_ADMIN, DEFAULT_LISTEN, READ_ONLY } from "../../core/settings/tables.ts";
+import type { CorsSettings } from "../../core/settings.ts";
 import type { AdminAddress, ListenAddress } from "../config.ts";
 import type { Place } from "../read/documents.ts";
 import type { Report } from "../read/problems.ts";
 import { readSecret, secretReference } from "../read/secret.ts";
-import { orElse, setting } from "../schema/section.ts";
-import { whole } from "../schema/values.ts";
-import { corsSchema } from "./cors.ts";
+import { section, setting } from "../schema/section.ts";
+import { headerName } from "../schema/values.ts";
 
 // `spec.listen` and `spec.admin`: the router's own addresses.
 
-export const DEFAULT_LISTEN: ListenAddress = { host: "127.0.0.1", port: 8080, isPortShared: false };
-export const DEFAULT_ADMIN: AdminAddress = {
-  host: "127.0.0.1",
-  port: 9090,
-  isPortShared: false,
-  hosts: [],
-  token: undefined,
-  isReadOnly: false,
+const origin = z.string().refine(isOrigin, 'an origin as browsers write it, such as "https://chat.example", or "*" for all');
+
+/** Scheme, host and port alone, in lower case, without a default port. Applications have schemes of their own: tauri://localhost. */
+function isOrigin(text: string): boolean {
+  if (text === "*") return true;
+  if (!/^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@"',]+$/.test(text) || text !== text.toLowerCase()) return false;
+  return !/^https?:/.test(text) || (URL.canParse(text) && new URL(text).origin === text);
+}
+
+/** `spec.listen.cors`. */
+const corsSchema = z
+  .strictObject({
+    origins: z
+      .array(origin)
+      .min(1, "at least one origin")
+      .refine((origins) => origins.length === 1 || !origins.includes("*"), '"*" alone, or origins without it')
+      .describe('Pages that may read responses: origins such as https://chat.example, or "*" for all.'),
+    headers: z.array(headerName).describe("Request headers that pages may send. Default: all that they ask for.").optional(),
+    maxAgeS: setting(CORS_MAX_AGE_S),
+  })
+  .transform(({ origins, headers, maxAgeS }): CorsSettings => {
+    return { origins: origins.includes("*") ? undefined : new Set(origins), headers, maxAgeS };
+  });
+
+const shared = {
+  host: z
+    .string()
+    .refine(
+      (text) => isIP(text) !== 0 || /^[A-Za-z0-9_.-]+$/.test(text),
+      "a host name or IP address, without scheme, port or brackets",
+    )
+    .describe("Host name or IP address to listen on; 0.0.0.0 for every network. Default 127.0.0.1."),
+  ...ADDRESS,
 };
 
-const addressShape = ({ host, port, isPortShared }: ListenAddress) => ({
-  host: orElse(
-    z
-      .string()
-      .refine(
-        (text) => isIP(text) !== 0 || /^[A-Za-z0-9_.-]+$/.test(text),
-        "a host name or IP address, without scheme, port or brackets",
-      )
-      .describe("Host name or IP address to listen on; 0.0.0.0 for every network. Default 127.0.0.1."),
-    host,
-  ),
-  port: orElse(whole(0, 65535).describe("TCP port; 0 takes any free one."), port),
-  reusePort: setting(
-    onOff(
-      isPortShared,
-      "Whether other processes may listen on the same port, so that a new one can start before the old one stops. Needs Deno, Bun, or Node 22.12 or newer.",
-    ),
-  ),
-});
+export const listenSchema = section(
+  { ...shared, cors: corsSchema.describe("Lets web pages of other origins call the router. Default off.").optional() },
+  DEFAULT_LISTEN,
+);
 
-export const listenSchema = z
-  .strictObject({
-    ...addressShape(DEFAULT_LISTEN),
-    cors: corsSchema.describe("Lets web pages of other origins call the router. Default off.").optional(),
-  })
-  .transform(({ host, port, reusePort, cors }) => ({ address: { host, port, isPortShared: reusePort }, cors }));
-
-export const adminSchema = z
-  .strictObject({
-    ...addressShape(DEFAULT_ADMIN),
-    hosts: orElse(
-      z
-        .array(z.string().regex(/^[A-Za-z0-9_.-]+$/, "a host name, without scheme and port"))
-        .describe(
-          "Accepted host names with a dot, beside the admin port's host. IP addresses and localhost are always accepted.",
-        ),
-      DEFAULT_ADMIN.hosts,
-    ),
+export const adminSchema = section(
+  {
+    ...shared,
+    hosts: z
+      .array(z.string().regex(/^[A-Za-z0-9_.-]+$/, "a host name, without scheme and port"))
+      .describe("Accepted host names with a dot, beside the admin port's host. IP addresses and localhost are always accepted."),
     token: secretReference
       .describe(
         "What changes through the admin API must bring: env:NAME or file:PATH. Needed where the port is open to the network.",
       )
       .optional(),
-    readOnly: setting(onOff(DEFAULT_ADMIN.isReadOnly, "Whether the admin API refuses every change.")),
-  })
-  .transform(({ reusePort, readOnly, ...spec }) => ({
-    ...spec,
-    isPortShared: reusePort,
-    isReadOnly: readOnly,
-  }));
+    isReadOnly: READ_ONLY,
+  },
+  DEFAULT_ADMIN,
+);
 
 type AdminSpec = z.infer<typeof adminSchema>;
 
@@ -84,8 +79,8 @@ export async function readAdmin(spec: AdminSpec | false, resource: Place, files:
 
 const EVERY_NETWORK = new Set(["0.0.0.0", "::"]);
 
-export function refuseUnsharablePort(part: "listen" | "admin", { isPortShared }: ListenAddress, report: Report): void {
-  const obstacle = isPortShared ? obstacleToSharedPorts() : "";
+export function refuseUnsharablePort(part: "listen" | "admin", address: ListenAddress | undefined, report: Report): void {
+  const obstacle = address?.isPortShared ? obstacleToSharedPorts() : "";
   if (obstacle === "") return;
   report(["spec", part, "reusePort"], { found: `reusePort: true, but ${obstacle}`, wanted: PORT_SHARERS });
 }
@@ -93,8 +88,6 @@ export function refuseUnsharablePort(part: "listen" | "admin", { isPortShared }:
 export function refuseSharedPort(listen: ListenAddress, admin: ListenAddress, report: Report): void {
   const isSameHost = listen.host === admin.host || EVERY_NETWORK.has(listen.host) || EVERY_NETWORK.has(admin.host);
   if (listen.port !== admin.port || listen.port === 0 || !isSameHost) return;
-  report(["spec", "admin", "port"], {
-    found: `port ${admin.port} for admin as well as for listen`,
-    wanted: "a port of its own, or admin: false",
-  });
+  const found = `port ${admin.port} for admin as well as for listen`;
+  report(["spec", "admin", "port"], { found, wanted: "a port of its own, or admin: false" });
 }

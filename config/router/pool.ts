@@ -1,22 +1,20 @@
 import type { EndpointSpec } from "../../core/contract/endpoint.ts";
-import { endpointName } from "../../core/contract/endpoint-name.ts";
-import { parseEndpointUrl } from "../../core/contract/endpoint-url.ts";
+import { endpointName, parseEndpointUrl } from "../../core/contract/endpoint-url.ts";
 import { z } from "../../core/contract/options.ts";
+import type { Secret } from "../../core/contract/secret.ts";
 import { thrownMessage } from "../../core/contract/thrown-text.ts";
 import { onOff } from "../../core/settings/row.ts";
-import { PROBE, UNLISTED } from "../../core/settings/tables.ts";
-import { PROBE_DEFAULTS, type ProbeSpec } from "../../core/settings.ts";
+import { PROBE, PROBE_DEFAULTS, UNLISTED } from "../../core/settings/tables.ts";
+import type { CredentialSettings, ProbeSpec } from "../../core/settings.ts";
 import { MAX_SLOTS } from "../../core/state/load.ts";
-import type { Finding, Report } from "../read/problems.ts";
-import { quoted } from "../read/problems.ts";
-import { secretReference } from "../read/secret.ts";
-import { orElse, section, setting } from "../schema/section.ts";
+import type { Place } from "../read/documents.ts";
+import { type Finding, quoted, type Report } from "../read/problems.ts";
+import { readSecret, secretReference } from "../read/secret.ts";
+import { orElse, orEmpty, section, setting } from "../schema/section.ts";
 import { instanceName, lineOfText, urlPath } from "../schema/values.ts";
 
-const probe = (defaults: ProbeSpec, text: string) => {
-  const path = orElse(urlPath.describe("Path that is requested with GET; status 200 is success."), defaults.path);
-  return orElse(section(PROBE, defaults, { path }).describe(text), defaults);
-};
+const path = urlPath.describe("Path that is requested with GET; status 200 is success.");
+const probe = (defaults: ProbeSpec, text: string) => orEmpty(section({ path, ...PROBE }, defaults), text);
 
 const auth = z.strictObject({
   bearer: secretReference.describe("Where the key is: env:NAME or file:PATH (relative to this file). Read at the start."),
@@ -41,19 +39,17 @@ export const poolSchema = z.strictObject({
   forwardCredentials: setting(
     onOff(true, "Whether replicas without `auth` get the client's own Authorization, X-Api-Key, Api-Key and Cookie headers."),
   ),
-  probes: orElse(
-    z
-      .strictObject({
-        startup: probe(PROBE_DEFAULTS.startup, "Until it succeeds once, the replica gets no traffic."),
-        liveness: probe(PROBE_DEFAULTS.liveness, "Whether the server process responds."),
-        readiness: probe(PROBE_DEFAULTS.readiness, "Whether the replica can serve its models now."),
-      })
-      .describe("How replicas are checked. What is left out gets the recommended value."),
-    PROBE_DEFAULTS,
+  probes: orEmpty(
+    z.strictObject({
+      startup: probe(PROBE_DEFAULTS.startup, "Until it succeeds once, the replica gets no traffic."),
+      liveness: probe(PROBE_DEFAULTS.liveness, "Whether the server process responds."),
+      readiness: probe(PROBE_DEFAULTS.readiness, "Whether the replica can serve its models now."),
+    }),
+    "How replicas are checked. What is left out gets the recommended value.",
   ),
-  adapters: orElse(
-    z.strictObject({ unlisted: setting(UNLISTED) }).describe("Adapters that replicas load when they are first asked for."),
-    { unlisted: UNLISTED.default },
+  adapters: orEmpty(
+    z.strictObject({ unlisted: setting(UNLISTED) }),
+    "Adapters that replicas load when they are first asked for.",
   ),
 });
 
@@ -65,7 +61,7 @@ export interface EndpointEntry {
 }
 
 /** An endpoint and the entry that it was made from. */
-export interface NamedEndpoint {
+interface NamedEndpoint {
   readonly spec: EndpointSpec;
   readonly entry: EndpointEntry;
 }
@@ -86,14 +82,14 @@ export function readEndpoints(entries: readonly EndpointEntry[]): readonly Named
     urls.add(parsed.href);
     const name = spec.name ?? endpointName(parsed);
     const owner = names.get(name);
-    if (owner !== undefined && owner !== parsed.href) report(["name"], secondName(name, owner));
+    if (owner !== undefined && owner !== parsed.href)
+      report(["name"], {
+        found: `the name ${quoted(name)}, which ${owner} has already`,
+        wanted: "a name of its own for each endpoint",
+      });
     names.set(name, parsed.href);
     return [{ spec: { name, url: parsed.href, labels: spec.labels ?? {} }, entry }];
   });
-}
-
-function secondName(name: string, owner: string): Finding {
-  return { found: `the name ${quoted(name)}, which ${owner} has already`, wanted: "a name of its own for each endpoint" };
 }
 
 function readUrl(text: string): ReturnType<typeof parseEndpointUrl> | Finding {
@@ -113,4 +109,27 @@ function suggestion(text: string): string {
   } catch {
     return "";
   }
+}
+
+/**
+ * The router's own keys for replicas; undefined if the config says nothing of keys, so that requests need not look. Adds their files
+ * to `files`.
+ */
+export async function readCredentials(
+  pool: z.infer<typeof poolSchema>,
+  endpoints: readonly NamedEndpoint[],
+  place: Place,
+  files: Set<string>,
+): Promise<CredentialSettings | undefined> {
+  const ofEndpoint = new Map<string, Secret>();
+  for (const { spec, entry } of endpoints) {
+    const { auth } = entry.spec;
+    const own = { file: place.file, report: entry.report };
+    const secret = auth && (await readSecret(auth.bearer, ["auth", "bearer"], own, files));
+    if (secret !== undefined) ofEndpoint.set(spec.name, secret);
+  }
+  const ofPool = pool.auth && (await readSecret(pool.auth.bearer, ["spec", "pool", "auth", "bearer"], place, files));
+  const isForwarded = pool.forwardCredentials;
+  if (ofPool === undefined && ofEndpoint.size === 0 && isForwarded) return undefined;
+  return { ofPool, ofEndpoint, isForwarded };
 }

@@ -2,9 +2,8 @@ import type { Definition, PluginKind } from "../../core/contract/plugin.ts";
 import type { ProfileConfig, ProfileRef } from "../config.ts";
 import { DEFAULT_PICKER, DEFAULT_SCORERS, GUARDS } from "../plugins/defaults.ts";
 import { isProfileKind, listedOfType, needsNoParameters, type Registry } from "../plugins/instances.ts";
-import type { ListedPlugins } from "../plugins/listed.ts";
-import { didYouMean } from "../read/did-you-mean.ts";
-import { type Path, quoted, type Report } from "../read/problems.ts";
+import type { Instance, ListedPlugins } from "../plugins/listed.ts";
+import { didYouMean, type Finding, type Path, quoted, type Report } from "../read/problems.ts";
 import type { WrittenProfile, WrittenRef } from "../schema/profile.ts";
 
 /** A profile from a document, and the defaults of that kind of document. */
@@ -14,53 +13,38 @@ export interface ProfileSource {
   readonly report: Report;
   /** The path of that document's plugin list. */
   readonly pluginsAt: string;
-  readonly defaults: ProfileDefaults;
-}
-
-export interface ProfileEntry {
-  readonly name: string | undefined;
-  readonly refs: readonly RefEntry[];
-  /** Nothing is put in front of what it lists. */
-  readonly isUnguarded: boolean;
-}
-
-interface RefEntry {
-  readonly pluginRef: string;
-  readonly weight: number | undefined;
-  readonly path: Path;
-}
-
-export interface ProfileDefaults {
   /** Used if neither a profile nor a scorer is listed. */
   readonly scorers: readonly (readonly [type: string, weight: number])[];
   /** Whether a profile without a picker uses a listed one. */
   readonly takesListedPicker: boolean;
 }
 
-const ROUTER_DEFAULTS: ProfileDefaults = { scorers: DEFAULT_SCORERS, takesListedPicker: false };
+export interface ProfileEntry {
+  readonly name?: string | undefined;
+  readonly refs: readonly RefEntry[];
+  /** Nothing is put in front of what it lists. */
+  readonly unguarded: boolean;
+}
+
+export interface RefEntry extends WrittenRef {
+  readonly path: Path;
+}
 
 /** A profile of a Router document, which is at `path`. */
 export function routerProfile(written: WrittenProfile | undefined, path: Path, report: Report): ProfileSource {
-  const profile = written && {
-    name: written.name,
-    refs: refsAt([...path, "plugins"], written.plugins),
-    isUnguarded: written.unguarded,
-  };
-  return { profile, report, pluginsAt: "spec.plugins", defaults: ROUTER_DEFAULTS };
+  const profile = written && { ...written, refs: refsAt([...path, "plugins"], written.plugins) };
+  return { profile, report, pluginsAt: "spec.plugins", scorers: DEFAULT_SCORERS, takesListedPicker: false };
 }
 
 /** The references of a document's profile, whose list is at `path`. */
 export function refsAt(path: Path, refs: readonly WrittenRef[]): readonly RefEntry[] {
-  return refs.map(({ pluginRef, weight }, index) => ({ pluginRef, weight: weight ?? undefined, path: [...path, index] }));
+  return refs.map((ref, index) => ({ ...ref, path: [...path, index] }));
 }
 
 /** A resolved reference and its place. */
-interface FoundRef {
+interface FoundRef extends Omit<Instance, "entry"> {
   readonly name: string;
-  readonly definition: Definition;
   readonly weight: number | undefined;
-  readonly path: Path;
-  readonly report: Report;
 }
 
 interface Surroundings {
@@ -75,70 +59,52 @@ export function readProfile(source: ProfileSource, listed: ListedPlugins, regist
   const { profile } = source;
   const refs = profile === undefined ? refsToListed(listed) : profile.refs.flatMap((ref) => resolve(ref, surroundings));
   refuseRepeats(refs);
-  refuseSecondPicker(refs);
   return { name: profile?.name ?? "default", plugins: complete(refs, surroundings) };
 }
 
 function refsToListed({ instances }: ListedPlugins): readonly FoundRef[] {
-  return [...instances.values()].flatMap(({ entry: { name }, definition, path, report }) =>
-    isProfileKind(definition.kind) ? [{ name, definition, weight: undefined, path, report }] : [],
-  );
+  return [...instances.values()]
+    .filter(({ definition }) => isProfileKind(definition.kind))
+    .map(({ entry: { name }, ...instance }) => ({ ...instance, name, weight: undefined }));
 }
 
 function resolve({ pluginRef: name, weight, path }: RefEntry, surroundings: Surroundings): readonly FoundRef[] {
   const { report } = surroundings.source;
-  const definition = definitionOf(name, [...path, "pluginRef"], surroundings);
+  const definition = definitionOf(name, surroundings);
   if (definition === undefined) return [];
-  const { kind } = definition;
-  if (!isProfileKind(kind)) {
-    report([...path, "pluginRef"], {
-      found: `${quoted(name)}, which is a ${kind}`,
-      wanted: "a filter, scorer or picker",
-      hint: `A ${kind} runs without being in a profile.`,
-    });
+  if ("found" in definition) {
+    report([...path, "pluginRef"], definition);
     return [];
   }
-  if (weight !== undefined && kind !== "scorer") {
-    report(
-      [...path, "weight"],
-      { found: `a weight on ${quoted(name)}, which is a ${kind}`, wanted: "weights on scorers only" },
-      "key",
-    );
+  const { kind } = definition;
+  if (typeof weight === "number" && kind !== "scorer") {
+    const found = `a weight on ${quoted(name)}, which is a ${kind}`;
+    report([...path, "weight"], { found, wanted: "weights on scorers only" }, "key");
   }
-  return [{ name, definition, weight, path, report }];
+  return [{ name, definition, weight: weight ?? undefined, path, report }];
 }
 
-/** The type of the plugin that a name refers to. Reports a problem and returns undefined if there is none. */
-function definitionOf(name: string, path: Path, { source, listed, registry }: Surroundings): Definition | undefined {
-  const { report, pluginsAt } = source;
-  const instance = listed.instances.get(name);
-  if (instance !== undefined) return instance.definition;
-  if (listed.hasNamelessBroken || listed.brokenNames.has(name)) return undefined;
-  const definition = registry.get(name);
-  const names = [...listed.instances.keys()];
+/** The type of the plugin that a name refers to, or what is wrong with it; undefined for a problem that is already reported. */
+function definitionOf(name: string, { source, listed, registry }: Surroundings): Definition | Finding | undefined {
+  const { pluginsAt } = source;
+  const { instances, brokenNames, hasNamelessBroken } = listed;
+  const instance = instances.get(name);
+  if (instance === undefined && (hasNamelessBroken || brokenNames.has(name))) return undefined;
+  const definition = instance?.definition ?? registry.get(name);
   if (definition === undefined) {
-    const hint = didYouMean(name, [...names, ...registry.keys()]);
-    report(path, {
-      found: `${quoted(name)}, which is not the name of a plugin`,
-      wanted: `the name of an entry in ${pluginsAt}, or a built-in type`,
-      hint,
-    });
-    return undefined;
+    const wanted = `the name of an entry in ${pluginsAt}, or a built-in type`;
+    const hint = didYouMean(name, [...instances.keys(), ...registry.keys()]);
+    return { found: `${quoted(name)}, which is not the name of a plugin`, wanted, hint };
   }
-  const [namesake] = listedOfType(definition.type, listed);
-  if (namesake !== undefined) {
-    report(path, {
-      found: `the type ${quoted(name)}, which is listed under another name`,
-      wanted: quoted(namesake.entry.name),
-    });
-    return undefined;
-  }
-  if (needsNoParameters(definition)) return definition;
-  report(path, {
-    found: `${quoted(name)} without the parameters it needs`,
-    wanted: `an entry in ${pluginsAt} that gives them`,
-  });
-  return undefined;
+  const [namesake] = instance === undefined ? listedOfType(definition.type, listed) : [];
+  if (namesake !== undefined)
+    return { found: `the type ${quoted(name)}, which is listed under another name`, wanted: quoted(namesake.entry.name) };
+  if (instance === undefined && !needsNoParameters(definition))
+    return { found: `${quoted(name)} without the parameters it needs`, wanted: `an entry in ${pluginsAt} that gives them` };
+  const { kind } = definition;
+  if (isProfileKind(kind)) return definition;
+  const hint = `A ${kind} runs without being in a profile.`;
+  return { found: `${quoted(name)}, which is a ${kind}`, wanted: "a filter, scorer or picker", hint };
 }
 
 function refuseRepeats(refs: readonly FoundRef[]): void {
@@ -148,32 +114,25 @@ function refuseRepeats(refs: readonly FoundRef[]): void {
       report([...path, "pluginRef"], { found: `${quoted(name)} a second time`, wanted: "each plugin once in a profile" });
     seen.add(name);
   }
-}
-
-function refuseSecondPicker(refs: readonly FoundRef[]): void {
   const [first, second] = refs.filter(({ definition }) => definition.kind === "picker");
   if (first === undefined || second === undefined) return;
-  second.report(second.path, {
-    found: `a second picker, ${quoted(second.name)}, beside ${quoted(first.name)}`,
-    wanted: "one picker",
-  });
+  const found = `a second picker, ${quoted(second.name)}, beside ${quoted(first.name)}`;
+  second.report(second.path, { found, wanted: "one picker" });
 }
 
 /** Puts the guards in front, and adds a missing picker, and default scorers if there is no profile. */
 function complete(refs: readonly FoundRef[], { source, listed, registry }: Surroundings): readonly ProfileRef[] {
-  const { profile, defaults } = source;
+  const { profile } = source;
   const has = (kind: PluginKind) => refs.some(({ definition }) => definition.kind === kind);
-  const guards = profile?.isUnguarded ? [] : GUARDS.map((type) => guardRefs(type, refs, listed, registry));
+  const guards = profile?.unguarded ? [] : GUARDS.map((type) => guardRefs(type, refs, listed, registry));
   const inFront = new Set(guards.flat());
-  const scorers = profile !== undefined || has("scorer") ? [] : defaults.scorers;
-  const picker = has("picker") ? [] : [defaultPicker(defaults, listed)];
+  const scorers = profile !== undefined || has("scorer") ? [] : source.scorers;
+  const picker = has("picker") ? [] : [defaultPicker(source, listed)];
   return [
     ...[...inFront].map((pluginRef) => ({ pluginRef })),
     ...refs
       .filter(({ name }) => !inFront.has(name))
-      .map(({ name, definition: { kind }, weight }) =>
-        kind === "scorer" ? { pluginRef: name, weight: weight ?? 1 } : { pluginRef: name },
-      ),
+      .map(({ name, definition, weight = 1 }) => ({ pluginRef: name, ...(definition.kind === "scorer" && { weight }) })),
     ...scorers.map(([type, weight]) => ({ pluginRef: nameOfType(type, listed), weight })),
     ...picker.map((pluginRef) => ({ pluginRef })),
   ];
@@ -185,7 +144,7 @@ function guardRefs(type: string, refs: readonly FoundRef[], listed: ListedPlugin
   return own.length > 0 ? own : [nameOfType(type, listed)];
 }
 
-function defaultPicker({ takesListedPicker }: ProfileDefaults, listed: ListedPlugins): string {
+function defaultPicker({ takesListedPicker }: ProfileSource, listed: ListedPlugins): string {
   const pickers = [...listed.instances.values()].filter(({ definition }) => definition.kind === "picker");
   return (takesListedPicker ? pickers[0]?.entry.name : undefined) ?? nameOfType(DEFAULT_PICKER, listed);
 }

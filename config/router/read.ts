@@ -3,10 +3,9 @@ import type { Registry } from "../plugins/instances.ts";
 import type { ListedPlugins } from "../plugins/listed.ts";
 import { type PluginSource, readPlugins } from "../plugins/read.ts";
 import type { Resource } from "../read/fit.ts";
-import type { Report } from "../read/problems.ts";
+import type { Finding, Report } from "../read/problems.ts";
 import { readAdmin, refuseSharedPort, refuseUnsharablePort } from "./addresses.ts";
-import { readCredentials } from "./credentials.ts";
-import { type EndpointEntry, readEndpoints } from "./pool.ts";
+import { type EndpointEntry, readCredentials, readEndpoints } from "./pool.ts";
 import { type ProfileSource, readProfile, routerProfile } from "./profile.ts";
 import type { RouterDocument, RouterSpec } from "./schema.ts";
 
@@ -46,37 +45,34 @@ export async function readRouter(
 ): Promise<RouterParts> {
   const { document, report, wasCut } = resource;
   const { spec } = document;
-  const sources = (spec.plugins ?? [])
-    .map((plugin, index) => ({ spec: plugin, path: ["spec", "plugins", index], place: resource }))
-    .filter(({ path }) => !wasCut(path));
-  const read = await readPlugins([...sources, ...(picker?.plugins ?? [])], registry, files);
+  const sources = (spec.plugins ?? []).map((plugin, index) => ({
+    spec: plugin,
+    path: ["spec", "plugins", index],
+    place: resource,
+  }));
+  const whole = sources.filter(({ path }) => !wasCut(path));
+  const read = await readPlugins([...whole, ...(picker?.plugins ?? [])], registry, files);
   const listed = { ...read, withoutDefaults: picker?.withoutDefaults ?? new Set<string>() };
   const lost = wasCut(["spec", "plugins"]) ? lostNames(resource, listed) : listed;
   const known = { ...listed, ...lost, hasNamelessBroken: lost.hasNamelessBroken || (picker?.isBroken ?? false) };
   const entries = [...endpointsOf(spec, report), ...moreEndpoints];
   if (entries.length === 0 && !wasCut(["spec", "pool", "endpoints"])) refuseEmptyPool(known, report);
   const endpoints = readEndpoints(entries);
-  const { address: listen, cors } = spec.listen;
+  const { cors, ...listen } = spec.listen;
   const admin = await readAdmin(spec.admin, resource, files);
   if (admin !== undefined && !wasCut(["spec", "listen"]) && !wasCut(["spec", "admin"])) refuseSharedPort(listen, admin, report);
   refuseUnsharablePort("listen", listen, report);
-  if (admin !== undefined) refuseUnsharablePort("admin", admin, report);
-  if (picker !== undefined && spec.profiles !== undefined) refuseProfilesTwice(report);
-  const { pool, limits, retries, forwardedFor } = spec;
+  refuseUnsharablePort("admin", admin, report);
+  if (picker !== undefined && spec.profiles !== undefined) report(["spec", "profiles"], PROFILES_TWICE, "key");
+  const { pool, limits, retries, forwardedFor, responseHeaders: hasRoutingHeaders } = spec;
+  const credentials = await readCredentials(pool, endpoints, resource, files);
+  const { unlisted } = pool.adapters;
   const config = {
     listen,
     admin,
     pool: { name: pool.name, endpoints: endpoints.map((one) => one.spec), probes: pool.probes },
     profile: readProfile(picker?.profile ?? profileOf(spec, report), known, registry),
-    settings: {
-      limits,
-      retries,
-      unlisted: pool.adapters.unlisted,
-      forwardedFor,
-      credentials: await readCredentials(resource, endpoints, files),
-      cors,
-      hasRoutingHeaders: spec.responseHeaders,
-    },
+    settings: { limits, retries, unlisted, forwardedFor, credentials, cors, hasRoutingHeaders },
   };
   return { config, listed: known, report, isPoolKnown: !wasCut(["spec", "pool", "name"]) };
 }
@@ -89,8 +85,7 @@ function lostNames(
   const { plugins } = document.spec;
   const lost = (plugins ?? []).flatMap(({ name, type }, index) => {
     const path = ["spec", "plugins", index];
-    if (!wasCut(path)) return [];
-    return [wasCut([...path, "name"]) ? undefined : (name ?? type)];
+    return wasCut(path) ? [wasCut([...path, "name"]) ? undefined : (name ?? type)] : [];
   });
   const names = lost.filter((name) => name !== undefined);
   return {
@@ -104,13 +99,10 @@ function profileOf({ profiles = [] }: RouterSpec, report: Report): ProfileSource
   return routerProfile(profiles[0], ["spec", "profiles", 0], report);
 }
 
-function refuseProfilesTwice(report: Report): void {
-  report(
-    ["spec", "profiles"],
-    { found: "profiles beside those of an EndpointPickerConfig", wanted: "schedulingProfiles there, or profiles here" },
-    "key",
-  );
-}
+const PROFILES_TWICE: Finding = {
+  found: "profiles beside those of an EndpointPickerConfig",
+  wanted: "schedulingProfiles there, or profiles here",
+};
 
 function endpointsOf({ pool }: RouterSpec, report: Report): readonly EndpointEntry[] {
   return pool.endpoints.map((spec, index) => ({

@@ -1,12 +1,10 @@
 import { z } from "../../core/contract/options.ts";
 import { FEATURES } from "../../core/features/list.ts";
-import { LIMITS } from "../../core/settings/limits.ts";
-import { FORWARDED_FOR, RESPONSE_HEADERS, RETRIES } from "../../core/settings/tables.ts";
-import { DEFAULT_LIMITS, DEFAULT_RETRIES } from "../../core/settings.ts";
-import { pluginEntry } from "../plugins/schema.ts";
+import { FORWARDED_FOR, LIMITS, RESPONSE_HEADERS, RETRIES } from "../../core/settings/tables.ts";
+import { pluginEntry } from "../plugins/read.ts";
 import { profileSchema } from "../schema/profile.ts";
-import { orElse, section, setting } from "../schema/section.ts";
-import { adminSchema, DEFAULT_ADMIN, DEFAULT_LISTEN, listenSchema } from "./addresses.ts";
+import { orElse, orEmpty, section, setting } from "../schema/section.ts";
+import { adminSchema, listenSchema } from "./addresses.ts";
 import { poolSchema } from "./pool.ts";
 
 // The schema of a Router document: what comes out of it has every default. The editor schema is generated from it, so every key has
@@ -18,26 +16,23 @@ const featureShape: Readonly<Record<never, z.ZodType>> = Object.fromEntries(
 );
 
 const routerSpec = z.strictObject({
-  listen: orElse(listenSchema.describe("Where clients connect. Default 127.0.0.1:8080."), {
-    address: DEFAULT_LISTEN,
-    cors: undefined,
-  }),
+  listen: orEmpty(listenSchema, "Where clients connect. Default 127.0.0.1:8080."),
   admin: orElse(
     z
       .union([z.literal(false), adminSchema])
       .describe("Where the status page and the metrics are. Default 127.0.0.1:9090; false turns it off."),
-    { ...DEFAULT_ADMIN, token: undefined },
+    adminSchema.parse({}),
   ),
-  pool: orElse(poolSchema.describe("The replicas that requests are routed to."), poolSchema.parse({})),
+  pool: orEmpty(poolSchema, "The replicas that requests are routed to."),
   plugins: z
     .array(pluginEntry)
     .describe("Plugin instances with their own parameters. What is left out gets a default.")
     .optional(),
   profiles: z.array(profileSchema).describe("How an endpoint is chosen: one profile.").optional(),
   ...featureShape,
-  retries: orElse(section(RETRIES, DEFAULT_RETRIES).describe("What may be tried again, and how often."), DEFAULT_RETRIES),
+  retries: orEmpty(section(RETRIES), "What may be tried again, and how often."),
   forwardedFor: setting(FORWARDED_FOR),
-  limits: orElse(section(LIMITS, DEFAULT_LIMITS).describe("Bounds on time and size."), DEFAULT_LIMITS),
+  limits: orEmpty(section(LIMITS), "Bounds on time and size."),
   responseHeaders: setting(RESPONSE_HEADERS),
 });
 

@@ -14,7 +14,7 @@ export const profileRefs = z.array(
 export const unguarded = setting(
   onOff(
     false,
-    "Leaves out the filters ready and serves-model unless the profile lists them: requests then go to replicas that load, and with models that no replica has.",
+    "Leaves out the filters ready and serves-model unless the profile lists them: requests then go to replicas that are still loading, and with models that no replica has.",
   ),
 );
 

@@ -1,5 +1,5 @@
 import { z } from "../../core/contract/options.ts";
-import type { NumberRow, Setting, Unit } from "../../core/settings/row.ts";
+import type { Row, Unit } from "../../core/settings/row.ts";
 import { bytes, milliseconds, numberAbove, numberFrom, partOf, seconds, whole } from "./values.ts";
 
 // Between the config's documents and the settings' tables (core/settings/).
@@ -14,33 +14,37 @@ const NUMBERS: Readonly<Record<Unit, (min: number, max: number) => z.ZodType<num
   part: partOf,
 };
 
-type Row = Setting | NumberRow;
-type Rows = Readonly<Record<string, Row>>;
+/** What a section is made of, by the router's own names for its keys: rows of a table, and schemas of other values. */
+type Parts = Readonly<Record<string, Row | z.ZodType>>;
+type ValueOf<Part> = Part extends z.ZodType<infer Value> ? Value : Part extends { default: infer Value } ? Value : number;
+type ValuesOf<Section extends Parts> = { readonly [Name in keyof Section]: ValueOf<Section[Name]> };
 
 /**
- * The schema of a section that has a table's keys, each of which may be left out, behind others. What comes out of it has all of the
- * table's values, in the router's own names and units.
+ * The schema of a section. A key may be left out if it is a row or `defaults` has a value for it. What comes out of the schema has the
+ * router's own names and units.
  */
-export function section<Values extends object, Others extends z.ZodRawShape>(
-  rows: Rows,
-  defaults: Values,
-  others: Others = {} as Others,
-) {
-  const written = z.strictObject({ ...others, ...shapeOf(rows, defaults) });
-  return written.transform((spec) => valuesOf<Values & z.infer<z.ZodObject<Others>>>(rows, spec));
+export function section<Section extends Parts>(parts: Section, defaults: Partial<ValuesOf<Section>> = {}) {
+  const keys = Object.entries(parts).map(([name, part]) => {
+    const otherwise = (defaults as Readonly<Record<string, unknown>>)[name];
+    if (!("~standard" in part)) return { name, key: part.key ?? name, schema: setting(part, otherwise) };
+    return { name, key: name, schema: otherwise === undefined ? part : orElse(part, otherwise) };
+  });
+  const written = z.strictObject(Object.fromEntries(keys.map(({ key, schema }) => [key, schema])));
+  return written.transform((spec) => Object.fromEntries(keys.map(({ name, key }) => [name, spec[key]])) as ValuesOf<Section>);
 }
 
-/** The schemas of a table's keys. Only `valuesOf` knows what comes out of them. */
-export function shapeOf(rows: Rows, defaults: object): Readonly<Record<never, z.ZodType>> {
-  const written = writtenOf(rows, defaults);
-  return Object.fromEntries(
-    Object.entries(rows).map(([name, { key = name, ...row }]) => [key, orElse(described(row), written[key])]),
-  );
+/** The schema of a setting that may be left out. */
+export function setting<Setting extends Row>(row: Setting, otherwise?: unknown) {
+  const fallback = otherwise ?? ("default" in row ? row.default : undefined);
+  const told = "default" in row && !("choices" in row) ? ` Default ${inConfig(row, row.default)}.` : "";
+  const written = schemaOf(row).describe(`${row.text}${told}`);
+  const schema = isInSeconds(row) ? written.transform((value) => Math.round(Number(value) * 1000)) : written;
+  return orElse(schema as z.ZodType<ValueOf<Setting>>, fallback as ValueOf<Setting>);
 }
 
-/** The schema of one setting that may be left out. */
-export function setting<Value>(row: Setting & { readonly default: Value }) {
-  return orElse(described(row) as z.ZodType<Value>, row.default);
+function schemaOf(row: Row): z.ZodType {
+  if ("choices" in row) return z.enum(row.choices);
+  return "unit" in row ? NUMBERS[row.unit](row.min, row.max) : z.boolean();
 }
 
 /** A schema for a key that may be left out and stands for `value` then. */
@@ -48,30 +52,16 @@ export function orElse<Value>(schema: z.ZodType<Value>, value: Value) {
   return schema.optional().transform((given) => given ?? value);
 }
 
-/** What a section says, in the router's own names and units. What has no row stays as it is. */
-export function valuesOf<Values extends object>(rows: Rows, spec: object): Values {
-  const names = new Map(Object.entries(rows).map(([name, { key = name }]) => [key, name]));
-  const values = Object.entries<unknown>({ ...spec }).map(([key, value]) => {
-    const name = names.get(key) ?? key;
-    return [name, isInSeconds(rows[name]) ? Math.round(Number(value) * 1000) : value];
-  });
-  return Object.fromEntries(values) as Values;
+/** A schema for a section that may be left out, as may all of its keys. */
+export function orEmpty<Value>(schema: z.ZodType<Value>, text: string) {
+  return orElse(schema.describe(text), schema.parse({}));
 }
 
 /** The other way: settings as a section of the config has them. */
-export function writtenOf(rows: Rows, values: object): Readonly<Record<string, unknown>> {
-  const entries = Object.entries<unknown>({ ...values }).map(([name, value]) => {
-    const row = rows[name];
-    return [row?.key ?? name, isInSeconds(row) ? Number(value) / 1000 : value];
-  });
-  return Object.fromEntries(entries);
+export function writtenOf(rows: Readonly<Record<string, Row>>, values: object): Readonly<Record<string, unknown>> {
+  const entries = Object.entries<unknown>({ ...values });
+  return Object.fromEntries(entries.map(([name, value]) => [rows[name]?.key ?? name, inConfig(rows[name], value)]));
 }
 
 const isInSeconds = (row: Row | undefined) => row !== undefined && "unit" in row && row.unit === "seconds";
-
-function described(row: Row): z.ZodType {
-  if ("choices" in row) return z.enum(row.choices).describe(row.text);
-  const value = "unit" in row ? NUMBERS[row.unit](row.min, row.max) : z.boolean();
-  if (!("default" in row)) return value.describe(row.text);
-  return value.describe(`${row.text} Default ${isInSeconds(row) ? Number(row.default) / 1000 : row.default}.`);
-}
+const inConfig = (row: Row | undefined, value: unknown) => (isInSeconds(row) ? Number(value) / 1000 : value);

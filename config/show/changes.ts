@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { FEATURES } from "../../core/features/list.ts";
 import type { CredentialSettings, Settings } from "../../core/settings.ts";
-import type { AdminAddress, PluginEntry, RewriteRule, RouterConfig } from "../config.ts";
+import type { AdminAddress, ListenAddress, PluginEntry, RewriteRule, RouterConfig } from "../config.ts";
 import type { LoadedConfig } from "../load.ts";
 import { isOfOther } from "../plugins/own-instances.ts";
 import { listed, named } from "../read/differences.ts";
@@ -23,24 +23,13 @@ export function fixedChanges(running: LoadedConfig, next: LoadedConfig): readonl
 }
 
 function fixedValues({ listen, admin }: RouterConfig): ReadonlyMap<string, unknown> {
-  return new Map<string, unknown>([
-    ["listen.host", listen.host],
-    ["listen.port", listen.port],
-    ["listen.reusePort", listen.isPortShared],
-    ...adminValues(admin),
-  ]);
+  const ofAdmin = admin && [...addressValues("admin", admin), ["admin.hosts", admin.hosts] as const];
+  return new Map<string, unknown>([...addressValues("listen", listen), ["admin", admin !== undefined], ...(ofAdmin ?? [])]);
 }
 
-function adminValues(admin: AdminAddress | undefined): readonly (readonly [string, unknown])[] {
-  if (admin === undefined) return [["admin", false]];
-  const { host, port, isPortShared, hosts } = admin;
-  return [
-    ["admin", true],
-    ["admin.host", host],
-    ["admin.port", port],
-    ["admin.reusePort", isPortShared],
-    ["admin.hosts", hosts],
-  ];
+function addressValues(section: string, { host, port, isPortShared }: ListenAddress) {
+  const values = Object.entries({ host, port, reusePort: isPortShared });
+  return values.map(([key, value]) => [`${section}.${key}`, value] as const);
 }
 
 const shown = (value: unknown) => (Array.isArray(value) ? JSON.stringify(value) : describe(value));
@@ -60,21 +49,18 @@ export function changesBetween(running: LoadedConfig, next: LoadedConfig): reado
     ...(isDeepStrictEqual(profile, after.profile) ? [] : [`profile ${after.profile.name} changed`]),
     ...listed("rewrite", rewrites, after.rewrites, { difference: weightsText }),
     ...named("limits", settings.limits, after.settings.limits),
-    ...keyChanges(settings.credentials, after.settings.credentials),
+    ...(isDeepStrictEqual(revealed(settings.credentials), revealed(after.settings.credentials)) ? [] : [KEYS_CHANGED]),
     ...named("settings", withoutOwnLines(settings), withoutOwnLines(after.settings)),
     ...featureChanges(running.config, after),
   ];
 }
 
-/** What has lines of its own: limits, and keys, which are never shown. */
-function withoutOwnLines(settings: Settings): Omit<Settings, "limits" | "credentials"> {
-  const { limits: _limits, credentials: _credentials, ...others } = settings;
+/** Limits, and keys, which are never shown, have lines of their own. */
+function withoutOwnLines({ limits: _limits, credentials: _credentials, ...others }: Settings) {
   return others;
 }
 
-function keyChanges(before: CredentialSettings | undefined, after: CredentialSettings | undefined): readonly string[] {
-  return isDeepStrictEqual(revealed(before), revealed(after)) ? [] : ["the replicas' keys changed"];
-}
+const KEYS_CHANGED = "the replicas' keys changed";
 
 function revealed(credentials: CredentialSettings | undefined): unknown {
   if (credentials === undefined) return undefined;
@@ -105,17 +91,11 @@ function accessChanges(before: AdminAddress | undefined, after: AdminAddress | u
 const DERIVED: ReadonlySet<string> = new Set(["static", "model-rewrite"]);
 
 function instancesOf({ config, definitions }: LoadedConfig) {
-  const own = config.plugins.filter(({ name }) => !isOfOther(name));
-  return own.map(({ name, type, from, parameters, secrets, position }: PluginEntry) => {
-    const isDerived = position === undefined && DERIVED.has(type);
-    return {
-      name,
-      type,
-      from,
-      parameters: isDerived ? undefined : parameters,
-      secrets: [...(secrets ?? [])].map(([from, secret]) => [from, secret.reveal()]),
-      definition: definitions.get(name),
-    };
+  const instances = config.plugins.filter(({ name }) => !isOfOther(name));
+  return instances.map(({ name, type, from, parameters, secrets, position }: PluginEntry) => {
+    const own = position === undefined && DERIVED.has(type) ? undefined : parameters;
+    const keys = [...(secrets ?? [])].map(([place, secret]) => [place, secret.reveal()]);
+    return { name, type, from, parameters: own, secrets: keys, definition: definitions.get(name) };
   });
 }
 
@@ -126,10 +106,6 @@ function isSameInstance({ definition, ...one }: Instance, { definition: other, .
   return definition === other && isDeepStrictEqual(one, another);
 }
 
-function weightsText(before: RewriteRule, after: RewriteRule): string {
-  return `${targetsText(before)} -> ${targetsText(after)}`;
-}
-
-function targetsText({ targets }: RewriteRule): string {
-  return targets.map(({ name, weight }) => `${name} ${weight}`).join(", ");
+function weightsText(...rules: readonly RewriteRule[]): string {
+  return rules.map(({ targets }) => targets.map(({ name, weight }) => `${name} ${weight}`).join(", ")).join(" -> ");
 }

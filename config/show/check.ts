@@ -48,7 +48,7 @@ function summary(loaded: LoadedConfig): string {
     `listen    ${addressText(listen)}, admin ${admin === undefined ? "off" : addressText(admin)}`,
     ...section(`pool      ${pool.name}, ${counted(endpoints.length, "endpoint")}`, endpoints),
     ...section(
-      `profile   ${profile.name}${unguardedText(missingGuards(loaded.config.profile, loaded.definitions))}`,
+      `profile   ${profile.name}${unguardedText(missingGuards(profile, definitions))}`,
       profileRows(profile, config, definitions),
     ),
     ...section(
@@ -80,7 +80,8 @@ function profileRows(
   return profile.plugins.map(({ pluginRef, weight }) => {
     const type = plugins.find(({ name }) => name === pluginRef)?.type;
     const kind = definitions.get(pluginRef)?.kind ?? "";
-    return `${kind.padEnd(7)} ${pluginRef}${type === pluginRef ? "" : ` (${type})`}${weight === undefined ? "" : `  weight ${weight}`}`;
+    const typeText = type === pluginRef ? "" : ` (${type})`;
+    return `${kind.padEnd(7)} ${pluginRef}${typeText}${weight === undefined ? "" : `  weight ${weight}`}`;
   });
 }
 
@@ -92,20 +93,21 @@ function featureRows({ config, definitions }: LoadedConfig): readonly string[] {
   });
 }
 
+const UNGUARDED: Readonly<Record<string, string>> = {
+  ready: "replicas that are not ready get requests",
+  "serves-model": "unknown models reach replicas",
+};
+
 /** What an unguarded profile leaves out, and what that means. */
 function unguardedText(missing: readonly string[]): string {
   if (missing.length === 0) return "";
-  const means = missing.map((type) =>
-    type === "ready" ? "replicas that are not ready get requests" : "unknown models reach replicas",
-  );
-  return `, unguarded: without ${missing.join(" and ")}, so ${means.join(", and ")}`;
+  const effects = missing.map((type) => UNGUARDED[type]);
+  return `, unguarded: without ${missing.join(" and ")}, so ${effects.join(", and ")}`;
 }
 
 function ruleText({ name, models, targets, stickyHeader, onUnavailable }: RewriteRule): string {
   const total = targets.reduce((sum, { weight }) => sum + weight, 0);
-  const shares = targets.map((target) =>
-    targets.length === 1 ? target.name : `${target.name} ${percent(target.weight / total)}`,
-  );
+  const shares = targets.map((each) => (targets.length === 1 ? each.name : `${each.name} ${percent(each.weight / total)}`));
   const sticky = stickyHeader === "" ? "" : `, sticky by ${stickyHeader}`;
   const redistributed = onUnavailable === "redistribute" ? ", redistributed when unavailable" : "";
   return `${models.join(", ") || "every model"} -> ${shares.join(", ")}${sticky}${redistributed}  (${name})`;

@@ -11,7 +11,10 @@ export function editorSchema(registry: Registry): JsonSchema {
   const types = [...registry]
     .filter(([, { type }]) => !CONFIGURED_ELSEWHERE.has(type))
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, definition]) => (name === definition.type ? definition : underReferenceName(name, definition)));
+    .map(([name, definition]) => {
+      const { type, summary } = definition;
+      return name === type ? definition : { ...definition, type: name, summary: `${summary} The reference's name for ${type}.` };
+    });
   return {
     $schema: "http://json-schema.org/draft-07/schema#",
     $id: "urn:signalbox:config:v1",
@@ -25,12 +28,9 @@ export function editorSchema(registry: Registry): JsonSchema {
   };
 }
 
-function underReferenceName(name: string, definition: Definition): Definition {
-  return { ...definition, type: name, summary: `${definition.summary} The reference's name for ${definition.type}.` };
-}
-
 function documentSchema(schema: Parameters<typeof jsonSchemaOf>[0]): JsonSchema {
-  return withoutDialect(jsonSchemaOf(schema) ?? {});
+  const { $schema: _, ...described } = jsonSchemaOf(schema) ?? {};
+  return described;
 }
 
 /** Adds the plugin types to `type`, and the options of each type to its `parameters`. */
@@ -54,8 +54,4 @@ const named = ({ type, kind, summary }: Definition): JsonSchema => ({ const: typ
 function edit(schema: JsonSchema, [first, ...rest]: readonly string[], change: (node: JsonSchema) => JsonSchema): JsonSchema {
   if (first === undefined) return change(schema);
   return { ...schema, [first]: edit(schema[first] as JsonSchema, rest, change) };
-}
-
-function withoutDialect({ $schema: _, ...schema }: JsonSchema): JsonSchema {
-  return schema;
 }

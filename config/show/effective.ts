@@ -12,15 +12,9 @@ import { writtenOf } from "../schema/section.ts";
 
 /** A config as it runs, in the form of its documents, and where each value comes from. Plain data without secrets. */
 export interface EffectiveConfig {
-  readonly router: EffectiveRouter;
+  readonly router: { readonly apiVersion: string; readonly kind: "Router"; readonly spec: Readonly<Record<string, unknown>> };
   /** By path in the Router document, such as "spec.listen.port": file:line:column, "default", or where else it comes from. */
   readonly origins: Readonly<Record<string, string>>;
-}
-
-interface EffectiveRouter {
-  readonly apiVersion: "signalbox/v1";
-  readonly kind: "Router";
-  readonly spec: Readonly<Record<string, unknown>>;
 }
 
 /** Which addresses the command line sets instead of the files. */
@@ -40,11 +34,9 @@ export function effectiveConfig(loaded: LoadedConfig, commandLine: CommandLine):
     listen: { ...addressOf(config.listen), ...(settings.cors && { cors: corsOf(settings.cors) }) },
     admin: config.admin === undefined ? false : adminOf(config.admin),
     pool: poolOf(config),
-    plugins: plugins.map(({ name, type, from, parameters }) => ({
-      name,
-      ...(from === undefined ? { type } : { from }),
-      parameters: masked(parameters),
-    })),
+    plugins: plugins.map(({ name, type, from, parameters }) => {
+      return { name, ...(from === undefined ? { type } : { from }), parameters: masked(parameters) };
+    }),
     profiles: [missingGuards(profile, loaded.definitions).length === 0 ? profile : { ...profile, unguarded: true }],
     ...featuresOf(loaded),
     retries,
@@ -82,10 +74,8 @@ function isWritten({ positionOf }: LoadedConfig, path: Path): boolean {
 function leavesOf(value: unknown, path: Path): readonly Path[] {
   if (typeof value !== "object" || value === null) return value === undefined ? [] : [path];
   if (Array.isArray(value) && value.every((item) => typeof item !== "object")) return [path];
-  const entries: readonly (readonly [string | number, unknown])[] = Array.isArray(value)
-    ? value.map((item, index) => [index, item] as const)
-    : Object.entries(value);
-  return entries.flatMap(([key, inner]) => leavesOf(inner, [...path, key]));
+  const entries: Iterable<readonly [string | number, unknown]> = Array.isArray(value) ? value.entries() : Object.entries(value);
+  return [...entries].flatMap(([key, inner]) => leavesOf(inner, [...path, key]));
 }
 
 function addressOf({ host, port, isPortShared }: ListenAddress) {

@@ -1,7 +1,7 @@
-import { ejectionText, known } from "../contract/choice-report.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { RouterView } from "../contract/router-view.ts";
 import type { OperatorIntent } from "../control/intents.ts";
+import { ejectionText, known } from "../report/choice-report.ts";
 import type { EndpointStatus, IntentStatus } from "./api/endpoint-schema.ts";
 import type { ShownRouter } from "./router-view.ts";
 

@@ -1,4 +1,4 @@
-import { didYouMean } from "../../config/read/did-you-mean.ts";
+import { didYouMean } from "../../config/read/problems.ts";
 import type { Named } from "../active-config.ts";
 import type { Clock } from "../contract/clock.ts";
 import { RouterError } from "../contract/errors.ts";

@@ -18,12 +18,12 @@ interface Marks {
   latest: number;
 }
 
-/** Time between two marks: what an upload brought since the one before the latest is its progress. */
+/** Time between two marks. An upload's progress is what it brought since the mark before the latest. */
 const MARK_MS = 1_000;
 /** An upload that brought less than this is cut when a body that is just arriving needs the room. */
 const SLOW_BYTES = 64 * 1024;
 
-/** Bodies up to this size may take a share of the budget more: uploads that are too young to be called slow don't shut them out. */
+/** Bodies up to this size may go a share beyond the budget, so that uploads too young to be cut don't shut them out. */
 const SMALL_BYTES = 64 * 1024;
 const SMALL_SHARE = 1 / 16;
 
@@ -72,18 +72,12 @@ export class MemoryBudget {
 
   /** A body of `bytes` is announced. Throws RouterError (503) if there is no room for it. */
   announced(bytes: number): void {
-    if (this.#findsRoom(bytes) || this.#makeRoom(bytes, SLOW_BYTES) || this.#hasSmallRoom(bytes, bytes)) return;
-    this.refusals += 1;
-    throw overloaded();
+    this.#claim(bytes, SLOW_BYTES, bytes);
   }
 
   /** Memory for a body. Throws RouterError (503) if there is none. */
   take(upload: Upload, bytes: number): void {
-    const hasRoom = this.#findsRoom(bytes) || this.#makeRoom(bytes, this.#progressOf(upload) ?? SLOW_BYTES);
-    if (!hasRoom && !this.#hasSmallRoom(bytes, upload.heldBytes + bytes)) {
-      this.refusals += 1;
-      throw overloaded();
-    }
+    this.#claim(bytes, this.#progressOf(upload) ?? SLOW_BYTES, upload.heldBytes + bytes);
     this.#bodyBytes += bytes;
     this.#trimIdle();
   }
@@ -107,10 +101,13 @@ export class MemoryBudget {
     this.#stopMarking?.();
   }
 
-  #findsRoom(bytes: number): boolean {
-    if (this.#hasRoom(bytes)) return true;
+  /** Finds room for `bytes` more, where uploads slower than `least` may be cut for them; the body then holds `held`. */
+  #claim(bytes: number, least: number, held: number): void {
+    if (this.#hasRoom(bytes)) return;
     this.giveUpSpare();
-    return this.#hasRoom(bytes);
+    if (this.#hasRoom(bytes) || this.#makeRoom(bytes, least) || this.#hasSmallRoom(bytes, held)) return;
+    this.refusals += 1;
+    throw overloaded("The router has no memory left for this request's body; send the request again shortly.");
   }
 
   #hasRoom(bytes: number): boolean {
@@ -142,7 +139,7 @@ export class MemoryBudget {
     for (const { upload } of slow) {
       if (this.#hasRoom(bytes)) break;
       this.refusals += 1;
-      upload.cut(tooSlow());
+      upload.cut(overloaded(TOO_SLOW));
     }
     return true;
   }
@@ -164,12 +161,8 @@ export class MemoryBudget {
   }
 }
 
-function overloaded(): RouterError {
-  const message = "The router has no memory left for this request's body; send the request again shortly.";
-  return new RouterError("overloaded", message, { retryAfterS: 1 });
-}
+const TOO_SLOW = "The router needed the memory of this request's body, which came slowly; send the request again, faster.";
 
-function tooSlow(): RouterError {
-  const message = "The router needed the memory of this request's body, which came slowly; send the request again, faster.";
+function overloaded(message: string): RouterError {
   return new RouterError("overloaded", message, { retryAfterS: 1 });
 }

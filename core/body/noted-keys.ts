@@ -1,11 +1,11 @@
 import { NO_PARTS, type PromptPart } from "../contract/prompt-part.ts";
 import type { Span } from "../contract/span.ts";
 import { duplicateKey } from "./invalid-json.ts";
+import { isPlainAscii, isTextAt } from "./json-string.ts";
 import { PartFinder } from "./part-finder.ts";
 
 /** Longest spelling of one UTF-16 unit in a JSON string: \u0000. */
 const MAX_BYTES_PER_UNIT = 6;
-const BACKSLASH = 0x5c;
 const UTF8 = new TextDecoder();
 
 /** Where a scan found the noted keys. */
@@ -67,19 +67,11 @@ export class NotedKeys implements KeySpans {
 
 /** Index of the key, with or without escapes; -1 if it is none of them. */
 function matchKey(keys: readonly string[], bytes: Uint8Array, start: number, end: number): number {
-  for (let index = 0; index < keys.length; index++) if (isSpelledOut(keys[index]!, bytes, start + 1, end - 1)) return index;
+  for (let index = 0; index < keys.length; index++) {
+    const key = keys[index]!;
+    if (key.length === end - start - 2 && isTextAt(bytes, start + 1, key)) return index;
+  }
   return isPlainAscii(bytes, start, end) ? -1 : matchDecoded(keys, bytes, start, end);
-}
-
-function isSpelledOut(key: string, bytes: Uint8Array, start: number, end: number): boolean {
-  if (key.length !== end - start) return false;
-  for (let at = 0; at < key.length; at++) if (key.charCodeAt(at) !== bytes[start + at]) return false;
-  return true;
-}
-
-function isPlainAscii(bytes: Uint8Array, start: number, end: number): boolean {
-  for (let at = start; at < end; at++) if (bytes[at]! >= 0x80 || bytes[at] === BACKSLASH) return false;
-  return true;
 }
 
 function matchDecoded(keys: readonly string[], bytes: Uint8Array, start: number, end: number): number {

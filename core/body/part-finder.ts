@@ -1,4 +1,5 @@
 import type { PromptPart } from "../contract/prompt-part.ts";
+import { isTextAt } from "./json-string.ts";
 import { isInline, kindOfPart, MEDIA_KEY_ENDS, MEDIA_KEYS, PATH_KEYS, type PartObject } from "./part-rules.ts";
 
 const SPACE = 0x20;
@@ -136,18 +137,13 @@ function beforeSpaces(bytes: Uint8Array, from: number): number {
   return at;
 }
 
-/** The media key whose closing quote is at `quote`. Text has keys that end alike ("id"), so nothing is made of them. */
+/** The media key whose closing quote is at `quote`. Text has many keys that end alike ("id"), so no string is made of each. */
 function mediaKeyEndingAt(bytes: Uint8Array, quote: number): string | undefined {
   for (const key of MEDIA_KEYS) {
     const start = quote - key.length;
-    if (bytes[start - 1] === QUOTE && bytes[start - 2] !== BACKSLASH && isAt(bytes, start, key)) return key;
+    if (bytes[start - 1] === QUOTE && bytes[start - 2] !== BACKSLASH && isTextAt(bytes, start, key)) return key;
   }
   return undefined;
-}
-
-function isAt(bytes: Uint8Array, start: number, key: string): boolean {
-  for (let at = 0; at < key.length; at++) if (bytes[start + at] !== key.charCodeAt(at)) return false;
-  return true;
 }
 
 /** The key whose closing quote is at `quote`; "" if it is long or has escapes. */

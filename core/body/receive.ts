@@ -4,7 +4,7 @@ import { LARGEST_KEPT, returnStorage, storageSize, takeStorage } from "./storage
 
 /** Up to this size memory is taken for the declared length at once; beyond it, only as bytes come. */
 const TRUSTED_BYTES = 1024 * 1024;
-/** Large buffers are not in memory before they are written to, so they count as they are filled, so much at a time. */
+/** The system gives a large buffer memory only where it is written, so it counts as it is filled, in steps of this size. */
 const COUNTED_BYTES = 1024 * 1024;
 /**
  * What a large body of unknown length gets. Allocators give such sizes back to the system at once; smaller ones, of which a growing

@@ -1,4 +1,4 @@
-import { freeBytes } from "../runtime/free-bytes.ts";
+import { freeBytes } from "../runtime/free-memory.ts";
 
 /**
  * Buffers for bodies are used again. New memory for each body would not be in the CPU's caches, and collecting it would be the

@@ -36,13 +36,13 @@ export const COMMANDS: readonly Command[] = [
   {
     name: "check",
     words: "-f FILE|DIR... [URL...]",
-    summary: "Reads config files and lists every problem in them, and what is probably not meant so.",
+    summary: "Reads config files and lists every problem in them, and what is probably a mistake.",
     switches: [
       { ...FILES, meaning: "a config file, or a folder of them" },
       { name: "strict", meaning: "warnings count as problems" },
       JSON_SWITCH,
     ],
-    run: async (input, registry) => (await import("./commands/check.ts")).check(input, registry),
+    run: async (input, registry) => (await import("./commands/config.ts")).check(input, registry),
   },
   {
     name: "status",
@@ -66,7 +66,7 @@ export const COMMANDS: readonly Command[] = [
     name: "explain",
     words: "REQUEST_ID | -f BODY",
     summary:
-      "Shows why a request went to its replica (the id is in the x-request-id header of its response), or where a request with this body would go now: it is not sent, and nothing is booked.",
+      "Shows why a request went to its replica (the id is in the x-request-id header of its response), or where a request with this body would go now: it is not sent and counts nowhere.",
     switches: [
       ...ADMIN,
       { name: "file", short: "f", value: "BODY", meaning: "a file with a request's body; - for the standard input" },
@@ -82,7 +82,7 @@ export const COMMANDS: readonly Command[] = [
     words: "",
     summary: "Prints what the router's decisions read now, as JSON for explain --snapshot: no prompts, no headers, no keys.",
     switches: [ADMIN_URL],
-    run: async (input) => (await import("./commands/facts.ts")).facts(input),
+    run: async (input) => (await import("./commands/get.ts")).facts(input),
   },
   {
     name: "tail",
@@ -154,21 +154,21 @@ export const COMMANDS: readonly Command[] = [
     words: "ENDPOINT",
     summary: "No new requests for an endpoint; those under way finish. The status says when it is empty.",
     switches: [...CHANGE, REASON, FOR, GRACE],
-    run: async (input) => (await import("./commands/operate.ts")).drain(input),
+    run: async (input) => (await import("./commands/operate.ts")).operate(input, "drain"),
   },
   {
     name: "cordon",
     words: "ENDPOINT",
     summary: "No new requests for an endpoint but those for a model that no available one serves.",
     switches: [...CHANGE, REASON, FOR],
-    run: async (input) => (await import("./commands/operate.ts")).cordon(input),
+    run: async (input) => (await import("./commands/operate.ts")).operate(input, "cordon"),
   },
   {
     name: "undrain",
     words: "ENDPOINT",
     summary: "Ends a drain or a cordon.",
     switches: CHANGE,
-    run: async (input) => (await import("./commands/operate.ts")).undrain(input),
+    run: async (input) => (await import("./commands/operate.ts")).operate(input, "undrain"),
   },
   {
     name: "adapters",

@@ -21,12 +21,15 @@ export interface BodyView {
   /** Span of the key's JSON value, quotes or brackets included; undefined if the key is missing. */
   span(key: string): Span | undefined;
   kind(key: string): JsonKind;
-  /** The key's string, decoded; undefined for null or a missing key. Throws RouterError for any other value. */
+  /** The key's string of at most 64 KiB, decoded; undefined for null or a missing key. Throws RouterError for any other value. */
   text(key: string): string | undefined;
   /** True for the literal true; false for false, null or a missing key. Throws RouterError for any other value. */
   flag(key: string): boolean;
   /** The key's whole number >= 0, also if written 16.0 or 1e3; 0 for null or a missing key. Throws RouterError otherwise. */
   count(key: string): number;
-  /** How many numbers an array of numbers holds, nested arrays included; 0 for any other value. */
+  /**
+   * How many numbers an array of numbers holds, nested arrays included; 0 for any other value. Of more than a megabyte only the first
+   * one is counted, and the rest estimated by it.
+   */
   countElements(key: string): number;
 }

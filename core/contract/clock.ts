@@ -1,4 +1,9 @@
-/** Time. It is passed to all code that needs it, so that a test can control it. */
+/**
+ * Time. It is passed to all code that needs it, so that a test can control it.
+ *
+ * @example
+ * const stop = host.clock.every(10_000, () => host.log.info("Ten seconds have passed"));
+ */
 export interface Clock {
   /** Milliseconds on a clock that never jumps; only differences have a meaning. */
   now(): number;

@@ -2,7 +2,12 @@ import type { Endpoint } from "./endpoint.ts";
 import type { RouterError } from "./errors.ts";
 import type { DrawMethod } from "./request.ts";
 
-/** What was chosen, and why: plain data, enough to explain why a request went to an endpoint. */
+/**
+ * What was chosen, and why: plain data, enough to explain why a request went to an endpoint.
+ *
+ * @example
+ * const first = decision.legs[0]?.order[0]?.name ?? "nobody";
+ */
 export interface Decision {
   readonly requestId: string;
   /** When it was made, in milliseconds on the router's clock. */

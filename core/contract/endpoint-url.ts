@@ -7,6 +7,9 @@ const DEFAULT_PORTS: Readonly<Record<string, number>> = { "http:": 80, "https:":
  * hold a secret.
  *
  * An SDK's base URL is accepted too: a "/v1" at the end is not part of the base path, because API paths begin with it.
+ *
+ * @example
+ * const { hostname, port } = parseEndpointUrl("http://gpu1:8000");
  */
 export function parseEndpointUrl(text: string): EndpointUrl {
   const url = parse(text);
@@ -18,7 +21,7 @@ export function parseEndpointUrl(text: string): EndpointUrl {
     throw new Error("An endpoint URL ends with its path: leave out the query (?) and the fragment (#).");
   const port = url.port === "" ? defaultPort : Number(url.port);
   if (port === 0) throw new Error("Port 0 can't be connected to: write the port the replica listens on.");
-  const basePath = basePathOf(url.pathname);
+  const basePath = url.pathname.replace(/\/+$/, "").replace(/\/+v1$/, "");
   return {
     href: `${url.protocol}//${url.host}${basePath}`,
     // Connections are opened to an IPv6 address without its brackets.
@@ -43,7 +46,8 @@ function parse(text: string): URL {
   }
 }
 
-function basePathOf(pathname: string): string {
-  const bare = pathname.replace(/\/+$/, "");
-  return bare.replace(/\/+v1$/, "");
+/** The default name of an endpoint, made from its address; for example "gpu1-8000" for http://gpu1:8000. */
+export function endpointName(address: { readonly hostname: string; readonly port: number; readonly basePath: string }): string {
+  const { hostname, port, basePath } = address;
+  return `${hostname}-${port}${basePath}`.replace(/[^A-Za-z0-9._-]+/g, "-").replace(/^[^A-Za-z0-9]+/, "");
 }

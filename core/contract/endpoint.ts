@@ -13,7 +13,7 @@ export type Phase = "starting" | "ready" | "not-ready" | "draining" | "cordoned"
 export type Intent = "serve" | "cordon" | "drain";
 
 /** What an endpoint that is not available gets all the same: requests of sessions on it, or what no available one serves. */
-export type StillTakes = "nothing" | "sessions" | "unserved";
+type StillTakes = "nothing" | "sessions" | "unserved";
 
 /** An endpoint gets no requests for a while, because its responses were bad. */
 export interface Ejection {

@@ -13,7 +13,12 @@ export interface Estimate {
 /** Numbers in `Leg.estimates` for each endpoint, in the order of the fields above. */
 export const NUMBERS_PER_ENDPOINT = 3;
 
-/** What was expected of the endpoint at this place of the leg's order; undefined where nothing was recorded. */
+/**
+ * What was expected of the endpoint at this place of the leg's order; undefined where nothing was recorded.
+ *
+ * @example
+ * const expectedMs = estimateAt(leg, 0)?.firstTokenMs ?? Number.NaN;
+ */
 export function estimateAt({ estimates }: Pick<Leg, "estimates">, place: number): Estimate | undefined {
   const at = place * NUMBERS_PER_ENDPOINT;
   const [cachedTokens, waitingTokens, firstTokenMs] = [estimates[at], estimates[at + 1], estimates[at + 2]];

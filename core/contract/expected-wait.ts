@@ -16,13 +16,17 @@ export function uncachedTokens({ prefix, promptTokens }: InferenceRequest, slot:
 /**
  * Expected milliseconds to the first token at the endpoint, if `tokens` of the request's prompt have to be processed:
  * (remaining prefill tokens + tokens) / measured speed + decodeMs x requests in flight + what loading the adapter takes, where it is
- * not loaded
+ * not loaded. By default `tokens` are those that its cache is believed not to hold.
+ *
+ * @example
+ * score: (request, candidates, load) =>
+ *   candidates.map((endpoint) => 1 / (1 + firstTokenMs(request, endpoint, load)))
  */
 export function firstTokenMs(
   request: InferenceRequest,
   endpoint: Endpoint,
   load: LoadView,
-  tokens: number,
+  tokens = uncachedTokens(request, endpoint.slot),
   decodeMs = DECODE_MS,
 ): number {
   return firstTokenAfterMs(request, endpoint, load, load.remainingPrefill(endpoint.slot) + tokens, decodeMs);
@@ -40,15 +44,10 @@ export function firstTokenAfterMs(
   return tokens / load.prefillRate(slot) + decodeMs * load.inFlight(slot) + adapterWaitMs(request, endpoint, load);
 }
 
-/** The same for what the endpoint's cache is believed not to hold. */
-export function ownFirstTokenMs(request: InferenceRequest, endpoint: Endpoint, load: LoadView): number {
-  return firstTokenMs(request, endpoint, load, uncachedTokens(request, endpoint.slot));
-}
-
 /** What can be said of it: NaN for a request without a known prompt, and before any prompt's speed was measured. */
 export function expectedFirstTokenMs(request: InferenceRequest, endpoint: Endpoint, load: LoadView): number {
   if (request.promptTokens === 0 || !load.isRateKnown(endpoint.slot)) return Number.NaN;
-  return ownFirstTokenMs(request, endpoint, load);
+  return firstTokenMs(request, endpoint, load);
 }
 
 /** How long the request waits at the endpoint until its replica has loaded the target, in milliseconds; 0 where it has it. */

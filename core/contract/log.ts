@@ -1,4 +1,9 @@
-/** Messages for the operator. They must not contain a prompt, a key or a body. */
+/**
+ * Messages for the operator. They must not contain a prompt, a key or a body.
+ *
+ * @example
+ * host.log.warn("The predictor does not respond", { status: 503 });
+ */
 export interface Log {
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;

@@ -1,8 +1,9 @@
-import { known } from "./choice-report.ts";
-
 /**
  * What became of one mirror's copy of a request: plain data. The copy may go on when its request has ended; then what is known of it
  * grows in here until `ending` is set.
+ *
+ * @example
+ * const copies = outcome.mirrors?.filter(({ skipped }) => skipped === "") ?? [];
  */
 export interface MirrorRecord {
   readonly rule: string;
@@ -22,36 +23,33 @@ export interface MirrorRecord {
   readonly ending: MirrorEnding | "";
 }
 
-export type MirrorSkip =
-  | "same-target" // the request itself went to the mirror's target
-  | "not-repeatable" // the replica would keep a second result
-  | "in-flight" // the mirror has as many copies under way as it may
-  | "memory" // more than half of the memory for bodies is used
-  | "no-endpoint" // no available endpoint lists the target, or the filters left none
-  | "connections" // the endpoint has few connections to spare
-  | "fault"; // a plugin failed
+export const MIRROR_SKIPS = [
+  "same-target", // the request itself went to the mirror's target
+  "not-repeatable", // the replica would keep a second result
+  "in-flight", // the mirror has as many copies under way as it may
+  "memory", // more than half of the memory for bodies is used
+  "no-endpoint", // no available endpoint lists the target, or the filters left none
+  "connections", // the endpoint has few connections to spare
+  "fault", // a plugin failed
+] as const;
 
-export type MirrorEnding =
-  | "complete"
-  | "client-left" // the client gave up its own request
-  | "time-limit"
-  | "too-large" // its response was longer than is read of one
-  | "memory" // its body's memory was needed for a client's request
-  | "stopped" // the router stops, its config changed, or the endpoint is not available any more
-  | "connect-failed" // and what follows as for any try at an endpoint
-  | "connect-timeout"
-  | "stale"
-  | "reset"
-  | "timeout"
-  | "wedged"
-  | "gone"
-  | "invalid";
+export type MirrorSkip = (typeof MIRROR_SKIPS)[number];
 
-/** A mirror's copy as JSON: null for a time that is not known. */
-export interface MirrorReport extends Omit<MirrorRecord, "firstByteMs"> {
-  readonly firstByteMs: number | null;
-}
+export const MIRROR_ENDINGS = [
+  "complete",
+  "client-left", // the client gave up its own request
+  "time-limit",
+  "too-large", // its response was longer than is read of one
+  "memory", // its body's memory was needed for a client's request
+  "stopped", // the router stops, its config changed, or the endpoint is not available any more
+  "connect-failed", // and what follows as for any try at an endpoint
+  "connect-timeout",
+  "stale",
+  "reset",
+  "timeout",
+  "wedged",
+  "gone",
+  "invalid",
+] as const;
 
-export function mirrorReports(records: readonly MirrorRecord[] = []): readonly MirrorReport[] {
-  return records.map((record) => ({ ...record, firstByteMs: known(record.firstByteMs) }));
-}
+export type MirrorEnding = (typeof MIRROR_ENDINGS)[number];

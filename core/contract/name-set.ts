@@ -24,7 +24,12 @@ class FixedNames implements NameSet {
   }
 }
 
-/** A set of the names as they are now; later changes of `names` have no effect on it. */
+/**
+ * A set of the names as they are now; later changes of `names` have no effect on it.
+ *
+ * @example
+ * const isServed = nameSet(["llama", "mistral"]).has(request.target);
+ */
 export function nameSet(names: Iterable<string> = []): NameSet {
   return Object.freeze(new FixedNames(names));
 }

@@ -1,7 +1,17 @@
-/** The only import of the schema library: plugin options and config documents are declared with `z`. */
-export { z } from "zod";
+import { z } from "zod";
 
-/** Any Standard Schema (https://standardschema.dev) may declare a plugin's options. */
+/** The only import of the schema library: plugin options and config documents are declared with `z`. */
+export { z };
+
+/** A list whose type is read-only. */
+export const listOf = <Item>(item: z.ZodType<Item>): z.ZodType<readonly Item[]> => z.array(item);
+
+/**
+ * Any Standard Schema (https://standardschema.dev) may declare a plugin's options.
+ *
+ * @example
+ * const options = z.strictObject({ size: z.int().min(1).default(100) });
+ */
 export interface OptionSchema<Options> {
   readonly "~standard": {
     readonly version: 1;

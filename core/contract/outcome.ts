@@ -97,18 +97,22 @@ export interface Attempt {
   readonly endedMs: number;
 }
 
-export type AttemptFailure =
-  | "connect-failed" // refused, unreachable, unknown name: nothing was sent
-  | "connect-timeout" // nothing was sent
-  | "stale" // a kept-alive connection ended before a byte of a response
-  | "reset" // the replica closed before its response was complete
-  | "timeout" // no head, or no byte of the body, for too long
-  | "gone" // no byte from a replica that is known to have stopped
-  | "wedged" // cut from this side, because the endpoint makes no progress
-  | "invalid" // not valid HTTP/1.1 (RFC 9112)
-  | "aborted" // the client left, or the router stopped
-  | "saturated" // no connection to spare: nothing was sent
-  | "removed"; // the endpoint had left the pool before its try: nothing was sent
+/** Why a try brought no whole response, and the flag of that in the access log. */
+export const ATTEMPT_FAILURES = {
+  "connect-failed": "UF", // refused, unreachable, unknown name: nothing was sent
+  "connect-timeout": "UF", // nothing was sent
+  stale: "UC", // a kept-alive connection ended before a byte of a response
+  reset: "UC", // the replica closed before its response was complete
+  timeout: "UT", // no head, or no byte of the body, for too long
+  gone: "UC", // no byte from a replica that is known to have stopped
+  wedged: "EJ", // cut from this side, because the endpoint makes no progress
+  invalid: "UPE", // not valid HTTP/1.1 (RFC 9112)
+  aborted: "DC", // the client left, or the router stopped
+  saturated: "UO", // no connection to spare: nothing was sent
+  removed: "UH", // the endpoint had left the pool before its try: nothing was sent
+} as const;
+
+export type AttemptFailure = keyof typeof ATTEMPT_FAILURES;
 
 /** What a replica reports at the end of a response; NaN for a number that it does not report. */
 export interface Usage {

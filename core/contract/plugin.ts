@@ -4,7 +4,7 @@ import type { Discovery } from "./discovery.ts";
 import type { Filter } from "./filter.ts";
 import type { Log } from "./log.ts";
 import type { Observer } from "./observer.ts";
-import type { OptionSchema } from "./options.ts";
+import { type OptionSchema, z } from "./options.ts";
 import type { Parser } from "./parser.ts";
 import type { Picker } from "./picker.ts";
 import type { Random } from "./profile-plugin.ts";
@@ -80,7 +80,7 @@ export interface PluginHost {
 }
 
 /** The program's standard output. */
-export interface Output {
+interface Output {
   /** Writes one line. */
   print(line: string): void;
   /** True when the output is a terminal, so that people read it. */
@@ -96,37 +96,33 @@ export interface PrefixSettings {
   readonly countGenerated: boolean;
 }
 
-type Declared<Kind extends PluginKind, Options> = Omit<Definition<Kind, Options>, "kind">;
+/** What a plugin file gives. A plugin without `options` takes no parameters. */
+type Declared<Kind extends PluginKind, Options> = Omit<Definition<Kind, Options>, "kind" | "options"> & {
+  readonly options?: OptionSchema<Options>;
+};
 
-export const defineParser = <O>(plugin: Declared<"parser", O>): Definition<"parser", O> => ({ kind: "parser", ...plugin });
-export const defineRewriter = <O>(plugin: Declared<"rewriter", O>): Definition<"rewriter", O> => ({
-  kind: "rewriter",
-  ...plugin,
-});
-export const defineFilter = <O>(plugin: Declared<"filter", O>): Definition<"filter", O> => ({ kind: "filter", ...plugin });
+const NO_OPTIONS = z.strictObject({}) as OptionSchema<never>;
+
+const define =
+  <Kind extends PluginKind>(kind: Kind) =>
+  <O>(plugin: Declared<Kind, O>): Definition<Kind, O> => ({ kind, options: NO_OPTIONS, ...plugin });
+
+export const defineParser = define("parser");
+export const defineRewriter = define("rewriter");
+export const defineFilter = define("filter");
 /**
  * @example
  * export default defineScorer({
  *   type: "fewest-in-flight",
  *   summary: "Prefers the endpoint with the fewest requests in flight.",
- *   options: z.strictObject({}),
  *   create: () => ({
  *     score: (_request, candidates, load) => candidates.map(({ slot }) => 1 / (1 + load.inFlight(slot))),
  *   }),
  * });
  */
-export const defineScorer = <O>(plugin: Declared<"scorer", O>): Definition<"scorer", O> => ({ kind: "scorer", ...plugin });
-export const definePicker = <O>(plugin: Declared<"picker", O>): Definition<"picker", O> => ({ kind: "picker", ...plugin });
-export const defineDiscovery = <O>(plugin: Declared<"discovery", O>): Definition<"discovery", O> => ({
-  kind: "discovery",
-  ...plugin,
-});
-export const defineSource = <O>(plugin: Declared<"source", O>): Definition<"source", O> => ({ kind: "source", ...plugin });
-export const defineDetector = <O>(plugin: Declared<"detector", O>): Definition<"detector", O> => ({
-  kind: "detector",
-  ...plugin,
-});
-export const defineObserver = <O>(plugin: Declared<"observer", O>): Definition<"observer", O> => ({
-  kind: "observer",
-  ...plugin,
-});
+export const defineScorer = define("scorer");
+export const definePicker = define("picker");
+export const defineDiscovery = define("discovery");
+export const defineSource = define("source");
+export const defineDetector = define("detector");
+export const defineObserver = define("observer");

@@ -4,6 +4,9 @@ const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\
 /**
  * The text with "?" for each character that could steer a terminal or begin another line. Names of models, replicas and labels
  * come from outside and may hold anything: print them only through this.
+ *
+ * @example
+ * host.output.print(printable(request.model));
  */
 export function printable(text: string): string {
   return text.replace(UNPRINTABLE, "?");

@@ -2,7 +2,12 @@ import type { Endpoint } from "./endpoint.ts";
 import type { LoadView } from "./load-view.ts";
 import type { InferenceRequest } from "./request.ts";
 
-/** Optional methods of every plugin of a profile (filter, scorer, picker). */
+/**
+ * Optional methods of every plugin of a profile (filter, scorer, picker).
+ *
+ * @example
+ * responseHeader: (_request, endpoint) => ["x-replica", endpoint.name]
+ */
 export interface ProfilePlugin {
   /**
    * Called for each try, when the request is sent to `endpoint`. `load` does not count it yet. Only here does a plugin change its

@@ -4,7 +4,18 @@ import type { LoadView } from "./load-view.ts";
 import type { MetricFamily } from "./metric-family.ts";
 import type { TargetMapping } from "./rewriter.ts";
 
-/** The running router, for an observer's page, by part: read when the page is requested, never while a request is routed. */
+/**
+ * The running router, for an observer's page, by part: read when the page is requested, never while a request is routed.
+ *
+ * @example
+ * pages: [
+ *   {
+ *     path: "/in-flight",
+ *     contentType: "text/plain",
+ *     render: ({ pool }) => pool.endpoints.map(({ name, slot }) => `${name} ${pool.load.inFlight(slot)}`).join("\n"),
+ *   },
+ * ]
+ */
 export interface RouterView {
   readonly clock: Pick<Clock, "now" | "wall">;
   readonly config: ConfigView;
@@ -65,7 +76,7 @@ interface ProcessView {
 }
 
 /** What a filter, scorer or picker took in the requests in which it was timed, since the config took effect. */
-interface PluginTime {
+export interface PluginTime {
   readonly kind: "filter" | "scorer" | "picker";
   readonly name: string;
   readonly timedRequests: number;

@@ -1,4 +1,9 @@
-/** A secret that the config names. Printing it in any way shows "[secret]". */
+/**
+ * A secret that the config names. Printing it in any way shows "[secret]".
+ *
+ * @example
+ * const headers = { authorization: `Bearer ${host.secret("env:PREDICTOR_KEY").reveal()}` };
+ */
 export interface Secret {
   /** Where it comes from: env:NAME or file:PATH. */
   readonly from: string;

@@ -1,6 +1,9 @@
-import { known } from "./choice-report.ts";
-
-/** What the shadow profile would have done with one request: plain data. */
+/**
+ * What the shadow profile would have done with one request: plain data.
+ *
+ * @example
+ * const addedMs = outcome.shadow?.isSame === false ? outcome.shadow.differenceMs : 0;
+ */
 export interface ShadowChoice {
   readonly profile: string;
   /** The endpoint that it would have tried first; "" if it would have refused the request. */
@@ -14,13 +17,4 @@ export interface ShadowChoice {
    * for less, NaN if one of the two profiles refuses.
    */
   readonly differenceMs: number;
-}
-
-/** The shadow's choice as JSON: null where there is nothing to compare. */
-export interface ShadowReport extends Omit<ShadowChoice, "differenceMs"> {
-  readonly differenceMs: number | null;
-}
-
-export function shadowReport(choice: ShadowChoice | undefined): ShadowReport | null {
-  return choice === undefined ? null : { ...choice, differenceMs: known(choice.differenceMs) };
 }

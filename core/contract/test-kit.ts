@@ -105,6 +105,9 @@ export type LoadNumbers = { readonly [Name in LoadMethod]?: BySlot<ReturnType<Lo
 /**
  * Load numbers of the slots 0 … slots - 1. By default the numbers that the router counts are 0, and scraped ones are unknown.
  * Reading any other slot throws a RangeError.
+ *
+ * @example
+ * const scores = createPlugin(definition).score(makeRequest(), makeEndpoints(2), makeLoad(2, { inFlight: [3, 0] }));
  */
 export function makeLoad(slots: number, numbers: LoadNumbers = {}): LoadView {
   const read = <Name extends LoadMethod>(name: Name, otherwise: ReturnType<LoadView[Name]>) => {

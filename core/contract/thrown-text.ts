@@ -3,6 +3,9 @@ const UNPRINTABLE = "a value that can't be shown";
 /**
  * What was thrown, as text for a log: an Error's name and message, or the value itself. Never throws, though plugins may throw
  * objects that can't be turned into text.
+ *
+ * @example
+ * host.log.error("The predictor failed", { cause: thrownText(new Error("It is not there")) });
  */
 export function thrownText(thrown: unknown): string {
   try {

@@ -18,6 +18,9 @@ export const FIRST_TRY = 3;
 /**
  * The id of span `number` (an integer from 1) inside a request's span. It follows from the request's id, so that it is in the header
  * of a try and, after the request has ended, in the try's span, and nobody has to keep it in between.
+ *
+ * @example
+ * const spanOfFirstTry = innerSpanId(trace, FIRST_TRY);
  */
 export function innerSpanId({ spanId }: Trace, number: number): string {
   const low = (Number.parseInt(spanId.slice(8), 16) + number) >>> 0;

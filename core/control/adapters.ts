@@ -1,6 +1,7 @@
 import type { Clock } from "../contract/clock.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { NameSet } from "../contract/name-set.ts";
+import { z } from "../contract/options.ts";
 import type { Facts } from "../state/facts.ts";
 import type { LoadTable } from "../state/load.ts";
 import type { HttpPost } from "../wire/http-get-result.ts";
@@ -16,34 +17,28 @@ export interface AdapterOptions {
   readonly checkModels: (endpoint: Endpoint) => void;
 }
 
-/** Who has an adapter: names of endpoints in each list. */
-export interface AdapterPlaces {
-  readonly name: string;
-  /** The config's rewrites have it as a target. */
-  readonly isTarget: boolean;
-  /** Their replicas list it, or have served it since the list was read. */
-  readonly loaded: readonly string[];
-  /** Their replicas were asked for it, and have not responded yet. */
-  readonly loading: readonly string[];
-  /** Their replicas said 404, and are left alone with it for a while. */
-  readonly refused: readonly RefusedPlace[];
-}
-
-interface RefusedPlace {
-  readonly endpoint: string;
-  /** Seconds until it may be asked for the adapter again. */
-  readonly retryInS: number;
-}
+/** Who has an adapter, by the names of endpoints. */
+export const placesSchema = z.object({
+  name: z.string(),
+  isTarget: z.boolean().describe("A rewrite has it as a target."),
+  /** They list it, or have served it since the list was read. */
+  loaded: z.array(z.string()).describe("Endpoints whose replicas have it."),
+  loading: z.array(z.string()).describe("Endpoints whose replicas load it now, for a request."),
+  refused: z
+    .array(z.object({ endpoint: z.string(), retryInS: z.int() }))
+    .describe("Endpoints whose replicas said 404 for it, and when they may be asked again."),
+});
 
 /** What one replica said to a load or an unload. */
-export interface AdapterChange {
-  readonly endpoint: string;
-  readonly isDone: boolean;
-  /** The replica's HTTP status; null if it sent none, or was not asked. */
-  readonly status: number | null;
-  /** The replica's words, or why there are none. */
-  readonly message: string;
-}
+export const changeSchema = z.object({
+  endpoint: z.string(),
+  isDone: z.boolean(),
+  status: z.int().nullable().describe("The replica's HTTP status; null if it sent none, or was not asked."),
+  message: z.string().describe("The replica's words."),
+});
+
+export type AdapterPlaces = z.infer<typeof placesSchema>;
+export type AdapterChange = z.infer<typeof changeSchema>;
 
 /** A load of a large adapter takes that long at most. */
 const LOAD_TIMEOUT_MS = 120_000;

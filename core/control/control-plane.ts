@@ -9,7 +9,6 @@ import type { Intents } from "./intents.ts";
 import type { HostServices, PluginSet } from "./plugin-set.ts";
 import { PoolWatch, type PoolWatchOptions } from "./pool-watch.ts";
 import { Prober } from "./readiness/prober.ts";
-import type { ProberHost } from "./readiness/replica-prober.ts";
 
 /** What the config says to the control plane; it may change while it runs. */
 export interface ControlPlan {
@@ -21,8 +20,6 @@ export interface ControlPlan {
 export interface ControlPlaneOptions extends ControlPlan, Omit<PoolWatchOptions, keyof JudgeRules | "probeFailure"> {
   readonly services: HostServices;
   readonly get: HttpGet;
-  /** Headers for probes of the endpoint of this name, such as a key. */
-  readonly headersFor?: ProberHost["headersFor"];
   /** Capacity in tokens of the KV cache of this slot's replica; undefined when it is not known any more. */
   readonly capacityKnown: (slot: number, tokens: number | undefined) => void;
 }
@@ -38,13 +35,16 @@ export interface EndpointTimes {
 
 /** Makes facts from discovery, probes and traffic, and publishes them when they change. */
 export class ControlPlane {
+  readonly judge: EndpointJudge;
+  /** What operators want of the endpoints. */
+  readonly intents: Intents;
   readonly #watch: PoolWatch;
   readonly #prober: Prober;
   #plugins: ControlPlan["plugins"];
   #lists: DiscoveryLists;
 
   constructor(options: ControlPlaneOptions) {
-    const { plugins, probes, services, load, get, headersFor, capacityKnown } = options;
+    const { plugins, probes, services, load, get, capacityKnown } = options;
     this.#plugins = plugins;
     this.#lists = new DiscoveryLists(plugins.discoveries);
     this.#watch = new PoolWatch({
@@ -52,11 +52,12 @@ export class ControlPlane {
       detectors: plugins.detectors,
       probeFailure: (endpoint) => this.probeFailure(endpoint),
     });
+    this.judge = this.#watch.judge;
+    this.intents = this.#watch.intents;
     this.#prober = new Prober({
       ...services,
       load,
       get,
-      ...(headersFor && { headersFor }),
       capacityKnown,
       probes,
       sources: plugins.sources.map(({ plugin }) => plugin),
@@ -64,18 +65,9 @@ export class ControlPlane {
     });
   }
 
-  get judge(): EndpointJudge {
-    return this.#watch.judge;
-  }
-
   /** Told of every exchange with an endpoint. */
   get traffic(): Traffic {
     return this.judge.traffic;
-  }
-
-  /** What operators want of the endpoints. */
-  get intents(): Intents {
-    return this.#watch.intents;
   }
 
   /** Starts discovery and probing. Throws when a discovery can't start. */
@@ -115,23 +107,23 @@ export class ControlPlane {
 
   /** A routed request could not connect to the endpoint. */
   connectFailed(endpoint: Endpoint): void {
-    this.#prober.connectFailed(endpoint);
+    this.#prober.of(endpoint)?.connectFailed();
   }
 
   /** A response contradicts the endpoint's list of models. */
   checkModels(endpoint: Endpoint): void {
-    this.#prober.checkModels(endpoint);
+    this.#prober.of(endpoint)?.checkModels();
   }
 
   /** Why the endpoint's last probe failed; "" after a success. */
   probeFailure(endpoint: Endpoint): string {
-    const health = this.#prober.healthOf(endpoint);
+    const health = this.#prober.of(endpoint)?.health;
     return health?.readinessFailure || health?.livenessFailure || "";
   }
 
   timesOf(endpoint: Endpoint): EndpointTimes {
-    const { lastMs = Number.NaN, nextMs = Number.NaN } = this.#prober.checksOf(endpoint) ?? {};
-    return { phaseSinceMs: this.#watch.phaseSinceMs(endpoint), lastCheckMs: lastMs, nextCheckMs: nextMs };
+    const { lastMs = Number.NaN, nextMs = Number.NaN } = this.#prober.of(endpoint)?.checks ?? {};
+    return { phaseSinceMs: this.#watch.replicaLog.phaseSinceMs(endpoint), lastCheckMs: lastMs, nextCheckMs: nextMs };
   }
 
   stop(): void {

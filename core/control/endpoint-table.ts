@@ -3,7 +3,7 @@ import { parseEndpointUrl } from "../contract/endpoint-url.ts";
 import type { Log } from "../contract/log.ts";
 import { nameSet } from "../contract/name-set.ts";
 import type { LoadTable } from "../state/load.ts";
-import { type Standing, shownStanding } from "./availability.ts";
+import { availability, type Standing } from "./availability.ts";
 import { NEW_REPLICA, type ReplicaHealth } from "./readiness/replica-health.ts";
 
 /** What the table reads of a replica's health. */
@@ -29,17 +29,13 @@ interface Row {
 
 /** The control plane's list of endpoints: those that discovery lists, with the health that the prober found. */
 export class EndpointTable {
+  /** In the order of discovery; a new array after every change. */
+  endpoints: readonly Endpoint[] = [];
   readonly #options: EndpointTableOptions;
   #rows: ReadonlyMap<string, Row> = new Map();
-  #endpoints: readonly Endpoint[] = [];
 
   constructor(options: EndpointTableOptions) {
     this.#options = options;
-  }
-
-  /** In the order of discovery; a new array after every change. */
-  get endpoints(): readonly Endpoint[] {
-    return this.#endpoints;
   }
 
   /** Takes the whole list from discovery. An entry that can't be used is logged and left out; the others are kept. */
@@ -90,7 +86,7 @@ export class EndpointTable {
   }
 
   #standing(name: string, { phase }: KnownHealth) {
-    return shownStanding(phase, this.#options.standingOf(name));
+    return availability({ health: phase, ...this.#options.standingOf(name) });
   }
 
   #rowOf(spec: EndpointSpec, listed: ReadonlyMap<string, Row>): Row | undefined {
@@ -133,9 +129,9 @@ export class EndpointTable {
   #replace(rows: ReadonlyMap<string, Row>): void {
     this.#rows = rows;
     const endpoints = [...rows.values()].map((row) => row.endpoint);
-    const isSame = endpoints.length === this.#endpoints.length && endpoints.every((each, i) => each === this.#endpoints[i]);
+    const isSame = endpoints.length === this.endpoints.length && endpoints.every((each, i) => each === this.endpoints[i]);
     if (isSame) return;
-    this.#endpoints = endpoints;
+    this.endpoints = endpoints;
     this.#options.changed(endpoints);
   }
 }

@@ -1,14 +1,13 @@
-import { restoredValue, type SavedState, savedValue } from "../state/saved-state.ts";
+import type { Named } from "../active-config.ts";
+import type { SavedState } from "../state/facts-document.ts";
+import { restoredValue, savedValue } from "../state/saved-state.ts";
 
 interface Entry {
   readonly version: number;
   readonly state: unknown;
 }
 
-interface Instance {
-  readonly type: string;
-  readonly name: string;
-}
+type Instance = Pick<Named<unknown>, "type" | "name">;
 
 /** State of plugin instances that outlives a reload: one entry for each instance name and type. */
 export class KeptState {

@@ -2,29 +2,21 @@ import type { PluginEntry, ProfileConfig } from "../../config/config.ts";
 import type { LoadedConfig } from "../../config/load.ts";
 import { secretAt } from "../../config/read/secret.ts";
 import type { ActiveConfig, Named, Profile, WeightedScorer } from "../active-config.ts";
-import type { Clock } from "../contract/clock.ts";
 import type { Detector } from "../contract/detector.ts";
 import type { Discovery } from "../contract/discovery.ts";
 import type { Log } from "../contract/log.ts";
 import { nameSet } from "../contract/name-set.ts";
 import type { Observer } from "../contract/observer.ts";
 import type { Parser } from "../contract/parser.ts";
-import type { Definition, Output, PluginHost, PluginKind, PluginKinds, PrefixSettings } from "../contract/plugin.ts";
-import type { Random } from "../contract/profile-plugin.ts";
-import type { Rewriter } from "../contract/rewriter.ts";
+import type { Definition, PluginHost, PluginKind, PluginKinds, PrefixSettings } from "../contract/plugin.ts";
 import type { Source } from "../contract/source.ts";
-import { stackPlace } from "../contract/stack-place.ts";
 import { thrownText } from "../contract/thrown-text.ts";
+import { stackPlace } from "../report/stack-place.ts";
 import type { KeptState } from "./kept-state.ts";
 import { PluginError } from "./plugin-error.ts";
 
 /** What the process that runs the plugins gives them. */
-export interface HostServices {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly output: Output;
-}
+export type HostServices = Pick<PluginHost, "clock" | "random" | "log" | "output">;
 
 /** Live plugins made from one config. A set is built, published, and disposed when no request needs it any more. */
 export interface PluginSet {
@@ -53,22 +45,17 @@ const CONTROL_KINDS: ReadonlySet<PluginKind> = new Set(["discovery", "source", "
 
 /** Instances with one end: their signal is aborted, then they are disposed. */
 class Lifetime {
-  readonly signal: AbortSignal;
+  readonly instances: Instance[] = [];
   readonly #stopping = new AbortController();
-  readonly #instances: Instance[] = [];
 
-  constructor() {
-    this.signal = this.#stopping.signal;
-  }
-
-  add(instance: Instance): void {
-    this.#instances.push(instance);
+  get signal(): AbortSignal {
+    return this.#stopping.signal;
   }
 
   end(log: Log): void {
     if (this.signal.aborted) return;
     this.#stopping.abort();
-    for (const instance of this.#instances.reverse()) disposeOne(instance, log);
+    for (const instance of this.instances.reverse()) disposeOne(instance, log);
   }
 }
 
@@ -119,20 +106,21 @@ function assemble(
       usePrefixIndex: (settings) => prefixRequests.push(settings),
     };
     const instance = { kind: definition.kind, name, type, file, plugin: create(definition, entry, host) };
-    lifetime.add(instance);
+    lifetime.instances.push(instance);
     instances.push(instance);
   }
   // An instance's kind determines its contract, but the compiler can't follow that through the list.
   const ofKind = <Kind extends PluginKind>(kind: Kind) =>
     instances.filter((instance) => instance.kind === kind) as unknown as Named<PluginKinds[Kind]>[];
   const rewriters = ofKind("rewriter");
+  const mappings = rewriters.flatMap(({ plugin }) => plugin.mappings ?? []);
   const observers = ofKind("observer");
   return {
     active: {
       pool: config.pool.name,
       routes: routesOf(ofKind("parser")),
       rewriters,
-      targets: nameSet(targetsOf(rewriters)),
+      targets: nameSet(mappings.flatMap(({ targets }) => targets.map(({ name }) => name))),
       profile: { ...buildProfile(config.profile, ofKind), clientModels: rewriters.flatMap(({ plugin }) => plugin.clientModels) },
       others: new Map([...config.others].map(([key, profile]) => [key, buildProfile(profile, ofKind)])),
       observers,
@@ -172,11 +160,6 @@ function tracerOf(observers: readonly Named<Observer>[]): ActiveConfig["tracer"]
   );
   if (second === undefined) return tracer;
   throw new Error(`Two plugins trace requests ("${tracer?.name}" and "${second.name}"): list only one of them`);
-}
-
-function targetsOf(rewriters: readonly Named<Rewriter>[]): readonly string[] {
-  const mappings = rewriters.flatMap(({ plugin }) => plugin.mappings ?? []);
-  return mappings.flatMap(({ targets }) => targets.map(({ name }) => name));
 }
 
 function routesOf(parsers: readonly Named<Parser>[]): ActiveConfig["routes"] {
@@ -222,18 +205,11 @@ function hasMethod<Method extends keyof AnyMethods>(method: Method) {
 /** All plugins share one prefix index, so their settings must agree. Throws an Error where they do not. */
 function mergePrefixSettings(requests: readonly Partial<PrefixSettings>[]): PrefixSettings | undefined {
   if (requests.length === 0) return undefined;
-  return {
-    blockBytes: agreed("blockBytes", requests),
-    maxBytes: agreed("maxBytes", requests),
-    countGenerated: agreed("countGenerated", requests),
+  const agreed = <Key extends keyof PrefixSettings>(key: Key): PrefixSettings[Key] => {
+    const [value = PREFIX_DEFAULTS[key], ...others] = new Set(requests.flatMap((request) => request[key] ?? []));
+    if (others.length === 0) return value;
+    const asked = [value, ...others].join(", ");
+    throw new Error(`Two plugins ask for different ${key} (${asked}): they share one prefix index, so give it only once`);
   };
-}
-
-function agreed<Key extends keyof PrefixSettings>(key: Key, requests: readonly Partial<PrefixSettings>[]): PrefixSettings[Key] {
-  const values = new Set(requests.map((request) => request[key]).filter((value) => value !== undefined));
-  if (values.size > 1)
-    throw new Error(
-      `Two plugins ask for different ${key} (${[...values].join(", ")}): they share one prefix index, so give it only once`,
-    );
-  return [...values][0] ?? PREFIX_DEFAULTS[key];
+  return { blockBytes: agreed("blockBytes"), maxBytes: agreed("maxBytes"), countGenerated: agreed("countGenerated") };
 }

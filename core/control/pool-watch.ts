@@ -3,7 +3,6 @@ import type { EndpointJudge, JudgeHost, MakeJudge } from "../features/judge.ts";
 import { type Facts, factsOf } from "../state/facts.ts";
 import { EndpointTable } from "./endpoint-table.ts";
 import { Intents } from "./intents.ts";
-import { PhaseTimes } from "./phase-times.ts";
 import { ReplicaLog } from "./replica-log.ts";
 
 export interface PoolWatchOptions extends Omit<JudgeHost, "isHealthy" | "changed"> {
@@ -22,8 +21,7 @@ export class PoolWatch {
   /** What operators want of the endpoints. */
   readonly intents: Intents;
   readonly judge: EndpointJudge;
-  readonly #phaseTimes = new PhaseTimes();
-  readonly #replicaLog: ReplicaLog;
+  readonly replicaLog: ReplicaLog;
   /** Who or what ended an intent, while that is followed. */
   #intentCause = "";
   #stopExamining: () => void = () => {};
@@ -35,9 +33,8 @@ export class PoolWatch {
       this.table.restand(name);
       this.#intentCause = "";
     });
-    this.#replicaLog = new ReplicaLog({
+    this.replicaLog = new ReplicaLog({
       log: services.log,
-      phaseSinceMs: (name) => this.#phaseTimes.sinceMs(name),
       intentOf: (name) => this.intents.of(name),
       probeFailure: options.probeFailure,
     });
@@ -52,7 +49,6 @@ export class PoolWatch {
       changed: (endpoints) => {
         const nowMs = services.clock.now();
         this.#tell(endpoints, nowMs);
-        this.#phaseTimes.follow(endpoints, nowMs);
         this.judge.follow(endpoints, nowMs);
         // Following them may have changed them again, and published that already.
         publish(factsOf(this.table.endpoints));
@@ -67,11 +63,6 @@ export class PoolWatch {
     this.#stopExamining = this.judge.start();
   }
 
-  /** Since when the endpoint has been in its phase, on the router's clock; NaN if it is not listed. */
-  phaseSinceMs({ name }: Endpoint): number {
-    return this.#phaseTimes.sinceMs(name);
-  }
-
   stop(): void {
     this.#stopExamining();
     this.intents.close();
@@ -80,7 +71,7 @@ export class PoolWatch {
   /** First of all who follow, since the others may change the list. An embedder's log may throw: the pool goes on without it. */
   #tell(endpoints: readonly Endpoint[], nowMs: number): void {
     try {
-      this.#replicaLog.follow(endpoints, nowMs, this.#intentCause);
+      this.replicaLog.follow(endpoints, nowMs, this.#intentCause);
     } catch {
       // There is nowhere to report it.
     }

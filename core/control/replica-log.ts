@@ -4,8 +4,6 @@ import type { OperatorIntent } from "./intents.ts";
 
 export interface ReplicaLogOptions {
   readonly log: Log;
-  /** Since when the endpoint has been in its phase, in milliseconds on the router's clock; NaN if it is new. */
-  readonly phaseSinceMs: (name: string) => number;
   readonly intentOf: (name: string) => OperatorIntent | undefined;
   /** Why the endpoint's last probe failed; "" after a success. */
   readonly probeFailure: (endpoint: Endpoint) => string;
@@ -15,6 +13,8 @@ export interface ReplicaLogOptions {
 interface Seen {
   readonly endpoint: Endpoint;
   readonly intent: OperatorIntent | undefined;
+  /** Since when it has been in its phase. */
+  readonly sinceMs: number;
 }
 
 interface Line {
@@ -30,8 +30,9 @@ const MOST_MODELS = 8;
 const MOST_CHARS = 200;
 
 /**
- * Logs each change of a replica in one line: its phase, its ejection, what an operator wants of it, and that it joins or leaves the
- * pool. Nothing else logs these. Also logs once that all replicas are ready, and again only after new ones have joined.
+ * Follows the pool, and logs each change of a replica in one line: its phase, its ejection, what an operator wants of it, and that it
+ * joins or leaves the pool. Nothing else logs these. Also logs once that all replicas are ready, and again only after new ones have
+ * joined.
  */
 export class ReplicaLog {
   readonly #options: ReplicaLogOptions;
@@ -43,16 +44,21 @@ export class ReplicaLog {
     this.#options = options;
   }
 
-  /** Takes the whole list after each change of it, before `phaseSinceMs` knows of it. `cause`: who or what ended an intent. */
+  /** Since when the endpoint has been in its phase, on the router's clock; NaN if it is not listed. */
+  phaseSinceMs({ name }: Pick<Endpoint, "name">): number {
+    return this.#seen?.get(name)?.sinceMs ?? Number.NaN;
+  }
+
+  /** Takes the whole list after each change of it. `cause`: who or what ended an intent. */
   follow(endpoints: readonly Endpoint[], nowMs: number, cause: string): void {
     const before = this.#seen;
-    const seen = new Map(endpoints.map((endpoint) => [endpoint.name, this.#seenNow(endpoint)]));
+    const seen = new Map(endpoints.map((endpoint) => [endpoint.name, this.#seenNow(endpoint, nowMs)]));
     this.#seen = seen;
     if (before === undefined) {
       this.#startedAtMs = nowMs;
       return;
     }
-    for (const [name, { endpoint }] of before) if (!seen.has(name)) this.#left(endpoint, nowMs);
+    for (const [name, known] of before) if (!seen.has(name)) this.#left(known, nowMs);
     for (const [name, now] of seen) {
       const known = before.get(name);
       if (known === undefined) this.#joined(now.endpoint);
@@ -61,8 +67,10 @@ export class ReplicaLog {
     this.#tellComplete(endpoints, nowMs);
   }
 
-  #seenNow(endpoint: Endpoint): Seen {
-    return { endpoint, intent: this.#options.intentOf(endpoint.name) };
+  #seenNow(endpoint: Endpoint, nowMs: number): Seen {
+    const known = this.#seen?.get(endpoint.name);
+    const sinceMs = known?.endpoint.phase === endpoint.phase ? known.sinceMs : nowMs;
+    return { endpoint, intent: this.#options.intentOf(endpoint.name), sinceMs };
   }
 
   #joined({ name, phase }: Endpoint): void {
@@ -70,8 +78,9 @@ export class ReplicaLog {
     this.#options.log.info("A replica joins the pool", { endpoint: name, to: phase });
   }
 
-  #left({ name, phase }: Endpoint, nowMs: number): void {
-    this.#options.log.info("A replica leaves the pool", { endpoint: name, from: phase, lastedS: this.#lastedS(name, nowMs) });
+  #left({ endpoint, sinceMs }: Seen, nowMs: number): void {
+    const fields = { endpoint: endpoint.name, from: endpoint.phase, lastedS: seconds(nowMs - sinceMs) };
+    this.#options.log.info("A replica leaves the pool", fields);
   }
 
   #changed(known: Seen, now: Seen, cause: string, nowMs: number): void {
@@ -79,7 +88,7 @@ export class ReplicaLog {
     if (line === undefined) return;
     const { name, phase } = now.endpoint;
     const { message, why, isBad = false, more } = line;
-    const lastedS = this.#lastedS(name, nowMs);
+    const lastedS = seconds(nowMs - known.sinceMs);
     const fields = { endpoint: name, from: known.endpoint.phase, to: phase, why, lastedS, ...more };
     if (isBad) this.#options.log.warn(message, fields);
     else this.#options.log.info(message, fields);
@@ -113,10 +122,6 @@ export class ReplicaLog {
     this.#isCompleteTold = true;
     if (nowMs - this.#startedAtMs < START_MS) return;
     this.#options.log.info("All replicas of the pool are ready", { replicas: endpoints.length });
-  }
-
-  #lastedS(name: string, nowMs: number): number {
-    return seconds(nowMs - this.#options.phaseSinceMs(name));
   }
 }
 

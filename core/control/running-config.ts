@@ -28,12 +28,6 @@ export interface ReloadReport {
   readonly changes: readonly string[];
 }
 
-interface ReloadCounts {
-  readonly applied: number;
-  readonly unchanged: number;
-  readonly refused: number;
-}
-
 export interface RunningConfigOptions {
   /** What runs now. */
   readonly loaded: LoadedConfig;
@@ -55,13 +49,19 @@ const MOST_LOGGED = 10;
  * runs whole or not at all: while anything in it is wrong, the one before goes on.
  */
 export class RunningConfig {
+  /** 1 at the start, and one more with each config that was published since. */
+  generation = 1;
+  /** What runs, overlay included. */
+  loaded: LoadedConfig;
+  /** What was changed beside the files; part of what runs. */
+  overlay: Overlay = NO_OVERLAY;
+  /** The latest attempt; undefined before the first. */
+  lastReload: ReloadReport | undefined;
+  /** When the last attempt succeeded, in milliseconds since 1970; the start counts as one. */
+  confirmedAtMs: number;
+  /** Attempts so far, by how they ended; unchanged: nothing in the config was different. */
+  readonly reloads = { applied: 0, unchanged: 0, refused: 0 };
   readonly #options: RunningConfigOptions;
-  #loaded: LoadedConfig;
-  #overlay: Overlay = NO_OVERLAY;
-  #generation = 1;
-  #lastReload: ReloadReport | undefined;
-  readonly #reloads = { applied: 0, unchanged: 0, refused: 0 };
-  #confirmedAtMs: number;
   #isClosed = false;
   /** The end of the changes under way; it never rejects. */
   #last: Promise<unknown> = Promise.resolve();
@@ -70,38 +70,8 @@ export class RunningConfig {
 
   constructor(options: RunningConfigOptions) {
     this.#options = options;
-    this.#loaded = options.loaded;
-    this.#confirmedAtMs = options.clock.wall();
-  }
-
-  /** 1 at the start, and one more with each config that was published since. */
-  get generation(): number {
-    return this.#generation;
-  }
-
-  /** What runs, overlay included. */
-  get loaded(): LoadedConfig {
-    return this.#loaded;
-  }
-
-  /** What was changed beside the files; part of what runs. */
-  get overlay(): Overlay {
-    return this.#overlay;
-  }
-
-  /** The latest attempt; undefined before the first. */
-  get lastReload(): ReloadReport | undefined {
-    return this.#lastReload;
-  }
-
-  /** When the last attempt succeeded, in milliseconds since 1970; the start counts as one. */
-  get confirmedAtMs(): number {
-    return this.#confirmedAtMs;
-  }
-
-  /** Attempts so far, by how they ended; unchanged: nothing in the config was different. */
-  get reloads(): ReloadCounts {
-    return this.#reloads;
+    this.loaded = options.loaded;
+    this.confirmedAtMs = options.clock.wall();
   }
 
   /** Reads the files again. Never rejects. */
@@ -118,7 +88,7 @@ export class RunningConfig {
    * edited when it is refused. Never rejects: what `edit` throws is a problem of the report.
    */
   change(edit: OverlayEdit, cause: ReloadCause): Promise<ReloadReport> {
-    return this.#enqueue(() => this.#replace(edit, cause, this.#loaded.texts));
+    return this.#enqueue(() => this.#replace(edit, cause, this.loaded.texts));
   }
 
   /** The router stops: what runs now stays, and every further change is refused. */
@@ -134,18 +104,18 @@ export class RunningConfig {
 
   async #replace(edit: OverlayEdit, cause: ReloadCause, texts?: readonly ConfigText[]): Promise<ReloadReport> {
     try {
-      const overlay = edit(this.#overlay);
+      const overlay = edit(this.overlay);
       const next = await this.#load(overlay, texts);
       if (this.#isClosed) throw new Error("The router is stopping, so its config stays as it is");
-      const problems = next.problems ?? fixedChanges(this.#loaded, next);
+      const problems = next.problems ?? fixedChanges(this.loaded, next);
       if (next.config === undefined || problems.length > 0) return this.#ended(cause, problems.map(formatProblem), []);
-      const changes = changesBetween(this.#loaded, next);
+      const changes = changesBetween(this.loaded, next);
       if (changes.length > 0) {
         this.#options.publish(next);
-        this.#generation += 1;
+        this.generation += 1;
       }
-      this.#loaded = next;
-      this.#overlay = upToDate(overlay, next.texts);
+      this.loaded = next;
+      this.overlay = upToDate(overlay, next.texts);
       return this.#ended(cause, [], changes);
     } catch (thrown) {
       return this.#ended(cause, [messageOf(thrown)], []);
@@ -163,10 +133,10 @@ export class RunningConfig {
   #ended(cause: ReloadCause, problems: readonly string[], changes: readonly string[]): ReloadReport {
     const { clock, log } = this.#options;
     const isApplied = problems.length === 0;
-    const report = { atMs: clock.wall(), cause, isApplied, generation: this.#generation, problems, changes };
-    this.#lastReload = report;
-    this.#reloads[!isApplied ? "refused" : changes.length > 0 ? "applied" : "unchanged"] += 1;
-    if (isApplied) this.#confirmedAtMs = report.atMs;
+    const report = { atMs: clock.wall(), cause, isApplied, generation: this.generation, problems, changes };
+    this.lastReload = report;
+    this.reloads[!isApplied ? "refused" : changes.length > 0 ? "applied" : "unchanged"] += 1;
+    if (isApplied) this.confirmedAtMs = report.atMs;
     if (!isApplied) logRefusal(report, log);
     else if (changes.length > 0)
       log.info("The config was replaced", { cause, generation: report.generation, ...counted(changes) });

@@ -23,7 +23,8 @@ export function savedFacts(
   { facts, load, tokenScale }: Saved,
   clock: Clock,
 ): FactsDocument {
-  const plugins = decidersOf(config);
+  const { rewriters, profile } = config;
+  const plugins: readonly Named<unknown>[] = [...rewriters, ...profile.filters, ...profile.scorers, profile.picker];
   const saved = kept.saved(plugins.filter(({ type, file = "" }) => file === "" && KEEPERS.has(type)));
   const isLost = (plugin: Named<unknown>) => kept.has(plugin) && !saved.some(({ name }) => name === plugin.name);
   return writeFacts(facts, load.at(clock.now()), {
@@ -34,8 +35,4 @@ export function savedFacts(
     lost: plugins.filter(isLost).map(({ name }) => name),
     targets: config.targets,
   });
-}
-
-function decidersOf({ rewriters, profile }: ActiveConfig): readonly Named<unknown>[] {
-  return [...rewriters, ...profile.filters, ...profile.scorers, profile.picker];
 }

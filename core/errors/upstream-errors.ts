@@ -38,7 +38,7 @@ export function allSaturated(): RouterError {
 }
 
 export function tooManyOfClient(): RouterError {
-  const message = "This client address has as many requests under way as it may have; wait until one has ended.";
+  const message = "This client address has reached its limit of requests under way; wait until one has ended.";
   return new RouterError("client_saturated", message, { retryAfterS: 1 });
 }
 

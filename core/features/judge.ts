@@ -38,7 +38,7 @@ export interface JudgeHost extends JudgeRules {
   readonly lastByteMs: (endpoint: Endpoint) => number;
   /** The endpoint's standing is not what it was. */
   readonly changed: (name: string) => void;
-  /** Requests that wait there without a byte of a response wait for nothing. */
+  /** Ends the requests there that have no byte of a response yet: none will come. */
   readonly cutWaiting: (endpoint: Endpoint) => void;
 }
 
@@ -49,7 +49,7 @@ export interface EjectionStanding {
   readonly ejection: Ejection | undefined;
   /** The next request decides whether it returns; false while that one is under way. */
   readonly isOnTrial: boolean;
-  /** It is out, and used all the same, because too many are, or no other one serves a model. */
+  /** It is out but used, because too many are out, or no other endpoint serves one of its models. */
   readonly isNeeded: boolean;
   /** How far it is warmed up, in (0, 1]. */
   readonly warmUp: number;

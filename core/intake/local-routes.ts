@@ -1,8 +1,8 @@
 import type { ActiveConfig } from "../active-config.ts";
 import { isServing } from "../contract/endpoint.ts";
-import { modelNotFound } from "../contract/model-names.ts";
 import { respondWithJson } from "../errors/error-response.ts";
 import type { ResponseWriter } from "../host/response-writer.ts";
+import { modelNotFound } from "../report/model-names.ts";
 import type { RouterParts } from "../router-parts.ts";
 import type { Facts } from "../state/facts.ts";
 import { corsLines } from "../wire/cors.ts";

@@ -1,5 +1,4 @@
-import type { JsonObject } from "./fields.ts";
-import { flag, optionalString, parseBody, required } from "./fields.ts";
+import { flag, type JsonObject, optionalString, parseBody, required } from "./fields.ts";
 import type { MockSettings } from "./options.ts";
 import { Problem, unknownModel } from "./problem.ts";
 
@@ -68,8 +67,7 @@ export class Adapters {
   load(body: JsonObject): string {
     required(body, "lora_name");
     required(body, "lora_path");
-    const name = optionalString(body, "lora_name") ?? "";
-    const path = optionalString(body, "lora_path") ?? "";
+    const [name, path] = [optionalString(body, "lora_name") ?? "", optionalString(body, "lora_path") ?? ""];
     if (name === "" || path === "") throw invalidInput("Both 'lora_name' and 'lora_path' must be provided.");
     if (this.#loaded.has(name) && !flag(body, "load_inplace")) {
       const hint = "If you want to load the adapter in place, set 'load_inplace' to True.";

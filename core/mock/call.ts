@@ -19,7 +19,7 @@ export interface Call {
   readonly body: JsonObject;
 }
 
-export type FinishReason = "length" | "stop";
+type FinishReason = "length" | "stop";
 
 /** One output; a request can have several. `sent` counts the tokens computed so far. */
 export interface Choice {
@@ -48,11 +48,11 @@ export interface Reply {
 /** One generation API: reads its requests and writes its responses. */
 export interface GenerationApi {
   readonly path: string;
-  readonly isAnthropic: boolean;
+  readonly isAnthropic?: boolean;
   /** The API has token ids and no text, so the output's bytes are its tokens. */
-  readonly hasTokenIdsOnly: boolean;
-  /** Throws a Problem. */
-  read(body: JsonObject): Call;
+  readonly hasTokenIdsOnly?: boolean;
+  /** What is left out is as most APIs have it. Throws a Problem. */
+  read(body: JsonObject): Partial<Call> & Pick<Call, "prompts">;
   answer(reply: Reply): unknown;
   stream(reply: Reply): StreamScript;
 }
@@ -60,7 +60,9 @@ export interface GenerationApi {
 /** The events of one stream in order; each ends with a blank line. */
 export interface StreamScript {
   /** Sent right after the head, before the prompt is computed. */
-  opening(): string[];
+  opening?(): string[];
+  /** Sent before the first token of any choice. */
+  first?(choice: Choice): string[];
   /** Called for the next tokens of a choice; `isLast` with its last one. */
   tokens(choice: Choice, tokens: readonly Token[], isLast: boolean): string[];
   closing(): string[];
@@ -74,14 +76,8 @@ export function textOf(choice: Choice): string {
   return joined(choice.tokens.slice(0, choice.sent));
 }
 
-/** Token counts over all choices. A prompt counts once, even with several outputs. */
-export function usageOf(reply: Reply): {
-  readonly prompt: number;
-  readonly completion: number;
-  readonly cached: number;
-  /** Prompt tokens in full blocks that were not cached. */
-  readonly created: number;
-} {
+/** Token counts over all choices; `created`: prompt tokens in full blocks that were not cached. A prompt counts once, even with several outputs. */
+export function usageOf(reply: Reply) {
   const usage = { prompt: 0, completion: 0, cached: 0, created: 0 };
   for (const choice of reply.choices) {
     usage.completion += choice.sent;
@@ -93,34 +89,34 @@ export function usageOf(reply: Reply): {
   return usage;
 }
 
+const counts = (prompt: number, completion: number) => ({
+  prompt_tokens: prompt,
+  total_tokens: prompt + completion,
+  completion_tokens: completion,
+});
+
 /** The usage object of the OpenAI APIs, with the fields that --enable-prompt-tokens-details adds. */
 export function openaiUsage(reply: Reply, created: number | null) {
-  const usage = usageOf(reply);
+  const { prompt, completion, cached } = usageOf(reply);
   return {
-    prompt_tokens: usage.prompt,
-    total_tokens: usage.prompt + usage.completion,
-    completion_tokens: usage.completion,
-    prompt_tokens_details: { cached_tokens: usage.cached, created_cache_tokens: created, multimodal_tokens: null },
+    ...counts(prompt, completion),
+    prompt_tokens_details: { cached_tokens: cached, created_cache_tokens: created, multimodal_tokens: null },
     completion_tokens_details: null,
   };
 }
 
 /** The same object without null fields, as in the last chunk of a stream. */
 export function streamUsage(reply: Reply, hasCreated = false) {
-  const usage = usageOf(reply);
-  return {
-    prompt_tokens: usage.prompt,
-    total_tokens: usage.prompt + usage.completion,
-    completion_tokens: usage.completion,
-    prompt_tokens_details: { cached_tokens: usage.cached, ...(hasCreated ? { created_cache_tokens: usage.created } : {}) },
-  };
+  const { prompt, completion, cached, created } = usageOf(reply);
+  const details = { cached_tokens: cached, ...(hasCreated && { created_cache_tokens: created }) };
+  return { ...counts(prompt, completion), prompt_tokens_details: details };
 }
 
 /** The usage of a single choice so far, for `continuous_usage_stats`. */
-export function runningUsage(choice: Choice) {
-  const prompt = choice.prompt.length;
-  return { prompt_tokens: prompt, total_tokens: prompt + choice.sent, completion_tokens: choice.sent };
-}
+export const runningUsage = ({ prompt, sent }: Choice) => counts(prompt.length, sent);
+
+/** Fields that vLLM always sends and the mock does not use. */
+export const nulls = (...names: readonly string[]) => Object.fromEntries(names.map((name) => [name, null]));
 
 /** A server-sent event without a name. */
 export function dataEvent(value: unknown): string {

@@ -14,20 +14,11 @@ export interface Sequence {
   /** Adapter and salt: prompts share prefixes only if these are equal. */
   readonly cacheKey: string;
   readonly adapter: string;
-  admitted(cachedTokens: number): void;
+  admitted?(cachedTokens: number): void;
   /** Called for each output token. */
-  token(): void;
+  token?(): void;
   /** Called after the last output token. */
-  finished(): void;
-}
-
-/** Counters of the engine; they never decrease. */
-interface EngineTotals {
-  prefixQueries: number;
-  prefixHits: number;
-  promptTokens: number;
-  generatedTokens: number;
-  aborted: number;
+  finished?(): void;
 }
 
 class Job extends EngineJob {
@@ -41,7 +32,8 @@ class Job extends EngineJob {
 
 /** The engine model on a clock, a step at a time. With a time scale of 0, a step takes one turn of the event loop. */
 export class Engine {
-  readonly totals: EngineTotals = { prefixQueries: 0, prefixHits: 0, promptTokens: 0, generatedTokens: 0, aborted: 0 };
+  /** Counters; they never decrease. */
+  readonly totals = { prefixQueries: 0, prefixHits: 0, promptTokens: 0, generatedTokens: 0, aborted: 0 };
   readonly #settings: MockSettings;
   readonly #model: EngineModel<Job>;
   #isStepping = false;
@@ -62,7 +54,7 @@ export class Engine {
       },
       finished: ({ sequence }) => {
         this.onChange();
-        sequence.finished();
+        sequence.finished?.();
       },
     });
   }
@@ -132,12 +124,12 @@ export class Engine {
     this.totals.prefixQueries += prompt.tokens;
     this.totals.prefixHits += cachedTokens;
     this.onChange();
-    sequence.admitted(cachedTokens);
+    sequence.admitted?.(cachedTokens);
   }
 
   #token({ sequence }: Job): void {
     this.totals.generatedTokens += 1;
-    sequence.token();
+    sequence.token?.();
   }
 
   #later(ms: number, run: () => void): void {

@@ -2,8 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../contract/clock.ts";
 import type { Faults } from "./faults.ts";
 import type { Connection } from "./listener.ts";
-import type { Problem } from "./problem.ts";
-import { problemBody } from "./problem.ts";
+import { type Problem, problemBody } from "./problem.ts";
 import type { OpenRecord, Seen } from "./seen.ts";
 
 /** A longer request body is refused, so that no test fills the memory by accident. */

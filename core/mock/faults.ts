@@ -1,42 +1,55 @@
 import { isObject } from "./fields.ts";
 
-/** All faults. Those that count events count a body that is not streamed as event 0. */
-export interface Faults {
-  /** Refuses connections: for that many milliseconds, or, if true, until cleared from inside the process. */
+/** What each kind of fault takes. */
+interface KindValues {
+  readonly on: true;
+  readonly count: number;
   readonly refuse: true | number;
-  /** Reads the request and never responds. */
-  readonly hang: true;
-  /** Resets the connection after reading the request. */
-  readonly reset: true;
-  /** Resets a connection at its second request, before any byte of a response to it. */
-  readonly resetOnReuse: true;
-  /** Waits that many milliseconds before responding. */
-  readonly slowMs: number;
-  /** Closes the connection after that many events. */
-  readonly dieAfterEvents: number;
-  /** Closes the connection in the middle of the event after that many. */
-  readonly dieInsideEvent: number;
-  /** Resets the connection after that many events. */
-  readonly resetAfterEvents: number;
-  /** After that many events, sends nothing more and keeps the connection open. */
-  readonly silentAfterEvents: number;
-  /** Responds with this status. */
   readonly status: number | StatusFault;
-  /** Responds with 503 on every path but /health, as while a model loads. By default it applies to all paths. */
-  readonly loading: true;
-  /** Responds with an invalid status line. */
-  readonly malformedHead: true;
-  /** Closes the connection that many milliseconds after each response. */
-  readonly dropAfterResponseMs: number;
 }
+
+type Kind = keyof KindValues;
+
+/** All faults. Those that count events count a body that is not streamed as event 0. */
+const KINDS = {
+  /** Refuses connections: for that many milliseconds, or, if true, until cleared from inside the process. */
+  refuse: "refuse",
+  /** Reads the request and never responds. */
+  hang: "on",
+  /** Resets the connection after reading the request. */
+  reset: "on",
+  /** Resets a connection at its second request, before any byte of a response to it. */
+  resetOnReuse: "on",
+  /** Waits that many milliseconds before responding. */
+  slowMs: "count",
+  /** Closes the connection after that many events. */
+  dieAfterEvents: "count",
+  /** Closes the connection in the middle of the event after that many. */
+  dieInsideEvent: "count",
+  /** Resets the connection after that many events. */
+  resetAfterEvents: "count",
+  /** After that many events, sends nothing more and keeps the connection open. */
+  silentAfterEvents: "count",
+  /** Responds with this status. */
+  status: "status",
+  /** Responds with 503 on every path but /health, as while a model loads. By default it applies to all paths. */
+  loading: "on",
+  /** Responds with an invalid status line. */
+  malformedHead: "on",
+  /** Closes the connection that many milliseconds after each response. */
+  dropAfterResponseMs: "count",
+} as const satisfies Readonly<Record<string, Kind>>;
+
+export type FaultName = keyof typeof KINDS;
+
+/** The value of each fault. */
+export type Faults = { readonly [Name in FaultName]: KindValues[(typeof KINDS)[Name]] };
 
 export interface StatusFault {
   readonly status: number;
   readonly retryAfterS?: number;
   readonly body?: unknown;
 }
-
-export type FaultName = keyof Faults;
 
 /** Which requests a fault applies to. */
 export interface FaultLimit {
@@ -53,24 +66,6 @@ export type FaultChanges = {
 
 /** An unknown fault or an invalid value; the message says what is valid. */
 export class FaultError extends Error {}
-
-type Kind = "on" | "count" | "refuse" | "status";
-
-const KINDS: Readonly<Record<FaultName, Kind>> = {
-  refuse: "refuse",
-  hang: "on",
-  reset: "on",
-  resetOnReuse: "on",
-  slowMs: "count",
-  dieAfterEvents: "count",
-  dieInsideEvent: "count",
-  resetAfterEvents: "count",
-  silentAfterEvents: "count",
-  status: "status",
-  loading: "on",
-  malformedHead: "on",
-  dropAfterResponseMs: "count",
-};
 
 /** A description of each kind of value, for messages. */
 const WANTED: Readonly<Record<Kind, string>> = {

@@ -1,4 +1,5 @@
 import { badRequest, invalidField, Problem } from "./problem.ts";
+import { tokenize } from "./tokens.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -105,4 +106,14 @@ export function tokenIds(value: readonly unknown[], place: string): readonly num
       throw invalidField("int_type", place, "Input should be a valid integer", id);
   }
   return value as readonly number[];
+}
+
+/** The prompts in a list: texts and lists of token ids, or the token ids of one. */
+export function promptList(list: readonly unknown[], place: string): readonly (readonly number[])[] {
+  if (list.length === 0 || typeof list[0] === "number") return [tokenIds(list, place)];
+  return list.map((entry) => {
+    if (typeof entry === "string") return tokenize(entry);
+    if (Array.isArray(entry)) return tokenIds(entry, place);
+    throw invalidField("string_type", place, "Input should be a valid string", entry);
+  });
 }

@@ -1,7 +1,7 @@
 import type { Call, Choice, GenerationApi, Reply, StreamScript } from "./call.ts";
-import type { Exchange } from "./exchange.ts";
-import { randomHex } from "./exchange.ts";
-import { optionalInteger, optionalString, parseBody } from "./fields.ts";
+import type { Engine, Sequence } from "./engine.ts";
+import { type Exchange, randomHex } from "./exchange.ts";
+import { cacheSalt, flag, optionalInteger, optionalString, parseBody } from "./fields.ts";
 import type { MockSettings } from "./options.ts";
 import { Problem } from "./problem.ts";
 import type { ReplicaState } from "./state.ts";
@@ -11,34 +11,53 @@ type Output = Pick<Choice, "tokens" | "finish">;
 
 /** Responds to one request of a generation API, as a whole or as a stream. Throws a Problem before anything is sent. */
 export function generateAnswer(api: GenerationApi, exchange: Exchange, state: ReplicaState): void {
+  const { settings, metrics } = state;
   const reply = replyTo(api, exchange, state);
   const script = reply.call.isStream ? api.stream(reply) : undefined;
   if (script) {
     exchange.openStream();
-    exchange.events(script.opening());
+    exchange.events(script.opening?.() ?? []);
   }
-  let open = reply.choices.length;
-  const startedMs = state.settings.clock.now();
-  const cancels = reply.choices.map((choice) =>
-    state.engine.submit({
+  let hasBegun = false;
+  const startedMs = settings.clock.now();
+  const sequences = reply.choices.map(
+    (choice): Sequence => ({
       prompt: choice.prompt,
       replyTokens: choice.tokens.length,
       cacheKey: `${reply.model}\n${reply.call.cacheSalt}`,
-      adapter: reply.model === state.settings.model ? "" : reply.model,
+      adapter: reply.model === settings.model ? "" : reply.model,
       admitted(cachedTokens) {
         choice.cachedTokens = cachedTokens;
       },
       token() {
         choice.sent += 1;
-        if (choice.sent === 1) state.metrics.firstToken(state.settings.clock.now() - startedMs);
-        if (script) sendTokens(script, exchange, choice, state.settings.streamInterval);
+        if (choice.sent === 1) metrics.firstTokenS.add((settings.clock.now() - startedMs) / 1000);
+        if (!script) return;
+        if (!hasBegun) exchange.events(script.first?.(choice) ?? []);
+        hasBegun = true;
+        sendTokens(script, exchange, choice, settings.streamInterval);
       },
       finished() {
-        state.metrics.finished(choice.finish);
+        metrics.finished[choice.finish] += 1;
+      },
+    }),
+  );
+  compute(exchange, state.engine, sequences, () => {
+    if (script) exchange.endStream(script.closing());
+    else exchange.json(200, api.answer(reply));
+  });
+}
+
+/** Has the engine compute all of it, as long as the client waits for it; then calls `finished`. */
+export function compute(exchange: Exchange, engine: Engine, sequences: readonly Sequence[], finished: () => void): void {
+  let open = sequences.length;
+  const cancels = sequences.map((sequence) =>
+    engine.submit({
+      ...sequence,
+      finished() {
+        sequence.finished?.();
         open -= 1;
-        if (open > 0) return;
-        if (script) exchange.endStream(script.closing());
-        else exchange.json(200, api.answer(reply));
+        if (open === 0) finished();
       },
     }),
   );
@@ -60,7 +79,18 @@ function sendTokens(script: StreamScript, exchange: Exchange, choice: Choice, in
 function replyTo(api: GenerationApi, exchange: Exchange, state: ReplicaState): Reply {
   const { settings } = state;
   const body = parseBody(exchange.record.body);
-  const call = api.read(body);
+  const call: Call = {
+    samples: 1,
+    maxTokens: undefined,
+    limitName: undefined,
+    defaultMaxTokens: undefined,
+    hasUsage: true,
+    hasRunningUsage: false,
+    body,
+    ...api.read(body),
+    isStream: flag(body, "stream"),
+    cacheSalt: cacheSalt(body),
+  };
   const model = state.adapters.resolve(optionalString(body, "model"));
   checkLimit(call, settings.maxModelTokens);
   checkPrompts(call.prompts, settings.maxModelTokens);

@@ -1,5 +1,5 @@
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import { createServer } from "node:http";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Clock } from "../contract/clock.ts";
 
@@ -46,7 +46,7 @@ export class Listener {
     // Disable the runtime's time limits: they differ between runtimes, and some faults need a silent connection.
     Object.assign(server, { keepAliveTimeout: 0, requestTimeout: 0, headersTimeout: 0, timeout: 0 });
     try {
-      await listening(server, port, this.#settings.host);
+      await once(server.listen(port, this.#settings.host), "listening");
     } catch (error) {
       this.#current = undefined;
       this.#servers.delete(server);
@@ -94,11 +94,4 @@ export class Listener {
     if (keepAliveMs === 0 || socket.destroyed) return;
     connection.cancelIdle = clock.after(keepAliveMs, () => socket.destroy());
   }
-}
-
-function listening(server: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, host, resolve);
-  });
 }

@@ -1,5 +1,4 @@
-import type { Clock } from "../contract/clock.ts";
-import { systemClock } from "../contract/clock.ts";
+import { type Clock, systemClock } from "../contract/clock.ts";
 import { ENGINE_TIMES, type EngineTimes } from "../engine/engine-times.ts";
 import type { FaultChanges } from "./faults.ts";
 

@@ -3,27 +3,17 @@ import { Engine } from "./engine.ts";
 import { FaultSwitch } from "./faults.ts";
 import { Listener } from "./listener.ts";
 import { Metrics } from "./metrics.ts";
-import type { MockOptions } from "./options.ts";
-import { settingsOf } from "./options.ts";
+import { type MockOptions, settingsOf } from "./options.ts";
 import { API_PATHS } from "./routes.ts";
 import { Seen } from "./seen.ts";
 import { serve } from "./serve.ts";
 import type { ReplicaState } from "./state.ts";
 
 /** A running mock replica. */
-export interface MockReplica {
-  readonly url: string;
-  readonly port: number;
-  /** The engine's load now; `kvUsage` in [0, 1]. */
-  readonly load: { readonly running: number; readonly waiting: number; readonly kvUsage: number };
-  readonly faults: FaultSwitch;
-  readonly seen: Seen;
-  readonly adapters: Adapters;
-  close(): Promise<void>;
-}
+export type MockReplica = Awaited<ReturnType<typeof startMockReplica>>;
 
 /** Starts a replica with the HTTP interface of a vLLM server. It computes nothing and takes as long as a real one. */
-export async function startMockReplica(options: MockOptions): Promise<MockReplica> {
+export async function startMockReplica(options: MockOptions) {
   const settings = settingsOf(options);
   const engine = new Engine(settings);
   const metrics = new Metrics(settings, engine);
@@ -61,6 +51,7 @@ export async function startMockReplica(options: MockOptions): Promise<MockReplic
   return {
     url: `http://${settings.host.includes(":") ? `[${settings.host}]` : settings.host}:${listener.port}`,
     port: listener.port,
+    /** The engine's load now; `kvUsage` in [0, 1]. */
     get load() {
       return { running: engine.running, waiting: engine.waiting, kvUsage: engine.cache.usage };
     },

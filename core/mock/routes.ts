@@ -1,15 +1,12 @@
-import { chatCompletions } from "./apis/chat-completions.ts";
-import { completions } from "./apis/completions.ts";
+import { chatCompletions, completions, generate } from "./apis/choices.ts";
 import { conversationTokens } from "./apis/conversation.ts";
-import { embeddingOf, embeddingsAnswer, readEmbeddings } from "./apis/embeddings.ts";
-import { generate } from "./apis/generate.ts";
+import { embed } from "./apis/embeddings.ts";
 import { messages, messagesPrompt } from "./apis/messages.ts";
 import { responseNotFound, responses } from "./apis/responses.ts";
 import type { GenerationApi } from "./call.ts";
-import type { Exchange } from "./exchange.ts";
-import { randomHex } from "./exchange.ts";
+import { type Exchange, randomHex } from "./exchange.ts";
 import { optionalString, parseBody, requiredList } from "./fields.ts";
-import { checkPrompts, generateAnswer } from "./generation.ts";
+import { generateAnswer } from "./generation.ts";
 import { Problem, wrongContentType } from "./problem.ts";
 import type { ReplicaState } from "./state.ts";
 import { tokenize } from "./tokens.ts";
@@ -129,27 +126,4 @@ function countMessageTokens(exchange: Exchange, { adapters }: ReplicaState): voi
   const tokens = messagesPrompt(body).length;
   adapters.resolve(optionalString(body, "model"));
   exchange.json(200, { input_tokens: tokens, context_management: { original_input_tokens: tokens } });
-}
-
-function embed(exchange: Exchange, state: ReplicaState): void {
-  const body = bodyOf(exchange);
-  const call = readEmbeddings(body);
-  const { settings } = state;
-  checkPrompts(call.prompts, settings.maxModelTokens);
-  // Pooling responses name the base model, whichever model was asked for.
-  state.adapters.resolve(optionalString(body, "model"));
-  let open = call.prompts.length;
-  const finish = () => {
-    open -= 1;
-    if (open > 0) return;
-    const vectors = call.prompts.map((prompt) => embeddingOf(prompt, settings.embeddingSize));
-    const createdS = Math.floor(settings.clock.wall() / 1000);
-    exchange.json(200, embeddingsAnswer(exchange.clientId ?? randomHex(16), createdS, settings.model, call, vectors));
-  };
-  const cancels = call.prompts.map((prompt) =>
-    state.engine.submit({ prompt, replyTokens: 0, cacheKey: "", adapter: "", admitted() {}, token() {}, finished: finish }),
-  );
-  exchange.onEnd(() => {
-    for (const cancel of cancels) cancel();
-  });
 }

@@ -1,11 +1,9 @@
-import { answerControl } from "./control.ts";
-import type { ExchangeParts } from "./exchange.ts";
-import { Exchange } from "./exchange.ts";
-import type { Faults, StatusFault } from "./faults.ts";
+import { Exchange, type ExchangeParts } from "./exchange.ts";
+import { FaultError, type Faults, type StatusFault } from "./faults.ts";
+import { parseBody } from "./fields.ts";
 import { Problem, problemBody } from "./problem.ts";
-import type { Route } from "./routes.ts";
-import { findRoute } from "./routes.ts";
-import { Seen } from "./seen.ts";
+import { findRoute, type Route } from "./routes.ts";
+import { Seen, seenAsJson } from "./seen.ts";
 import type { ReplicaState } from "./state.ts";
 
 /** Reads one request, applies the faults meant for it, and responds. */
@@ -79,4 +77,38 @@ function answerStatus(exchange: Exchange, { status, retryAfterS, body }: StatusF
   const problem = new Problem(status, type, `A fault makes this replica respond with ${status}.`);
   const headers = retryAfterS === undefined ? {} : { "retry-after": String(retryAfterS) };
   exchange.json(status, body ?? problemBody(problem, isAnthropic), headers);
+}
+
+/**
+ * Lets a test in another process set faults and read the requests received:
+ * GET, POST and DELETE /mock/faults, GET and DELETE /mock/seen.
+ */
+async function answerControl(exchange: Exchange, state: ReplicaState): Promise<void> {
+  try {
+    exchange.json(200, await controlAnswer(exchange, state));
+  } catch (error) {
+    if (error instanceof Problem) exchange.problem(error, false);
+    else exchange.json(400, { error: error instanceof FaultError ? error.message : String(error) });
+  }
+}
+
+async function controlAnswer(exchange: Exchange, { faults, seen }: ReplicaState): Promise<unknown> {
+  const { method, path, body } = exchange.record;
+  switch (`${method} ${path}`) {
+    case "GET /mock/faults":
+      return { faults: faults.show() };
+    case "POST /mock/faults":
+      await faults.apply(parseBody(body));
+      return { faults: faults.show() };
+    case "DELETE /mock/faults":
+      await faults.clear();
+      return { faults: faults.show() };
+    case "GET /mock/seen":
+      return { requests: seen.requests.map(seenAsJson) };
+    case "DELETE /mock/seen":
+      seen.clear();
+      return { requests: [] };
+    default:
+      throw new Problem(404, "NotFoundError", "The mock knows /mock/faults (GET, POST, DELETE) and /mock/seen (GET, DELETE).");
+  }
 }

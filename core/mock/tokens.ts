@@ -69,25 +69,15 @@ export function byteTokensOf(text: string): Token[] {
 
 /** The output for a seed, always the same. */
 export function madeUpTokens(seed: number, count: number): Token[] {
-  const tokens: Token[] = [];
-  let state = seed >>> 0 || 1;
-  for (let index = 0; index < count; index++) {
-    state = nextRandom(state);
-    const word = WORDS[state % WORDS.length] ?? " the";
-    tokens.push({ id: idOf(word), text: index === 0 ? word.trimStart() : word });
-  }
-  return tokens;
+  return randomNumbers(seed, count).map((number, index) => {
+    const word = WORDS[number % WORDS.length] ?? " the";
+    return { id: idOf(word), text: index === 0 ? word.trimStart() : word };
+  });
 }
 
 /** Numbers in [-1, 1] for a seed, the same on every runtime. */
 export function madeUpVector(seed: number, size: number): number[] {
-  const vector: number[] = [];
-  let state = seed >>> 0 || 1;
-  for (let index = 0; index < size; index++) {
-    state = nextRandom(state);
-    vector.push((state % 20_001) / 10_000 - 1);
-  }
-  return vector;
+  return randomNumbers(seed, size).map((number) => (number % 20_001) / 10_000 - 1);
 }
 
 /** FNV-1a over a text's UTF-16 code units; `end` is exclusive. */
@@ -105,11 +95,14 @@ export function hashNumbers(numbers: readonly number[], start: number, from = 0,
 }
 
 /** Xorshift32. */
-function nextRandom(state: number): number {
-  let next = state ^ (state << 13);
-  next ^= next >>> 17;
-  next ^= next << 5;
-  return next >>> 0;
+function randomNumbers(seed: number, count: number): number[] {
+  let state = seed >>> 0 || 1;
+  return Array.from({ length: count }, () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state = (state ^ (state << 5)) >>> 0;
+    return state;
+  });
 }
 
 /** A prompt with a hash for each full block, of everything up to the block's end. Prompts of different keys share nothing. */

@@ -1,8 +1,8 @@
 import type { Clock } from "../contract/clock.ts";
 import type { Log } from "../contract/log.ts";
 import { printable } from "../contract/printable.ts";
-import { stackPlace } from "../contract/stack-place.ts";
 import { thrownMessage, thrownText } from "../contract/thrown-text.ts";
+import { stackPlace } from "../report/stack-place.ts";
 
 const LONGEST_TEXT = 300;
 /** After a plugin's fault was logged, its further ones are only counted for so long. */

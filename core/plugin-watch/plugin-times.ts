@@ -1,23 +1,10 @@
 import type { Named, Profile } from "../active-config.ts";
 import type { Clock } from "../contract/clock.ts";
 import type { Log } from "../contract/log.ts";
+import type { PluginTime } from "../contract/router-view.ts";
 
-/** A plugin that takes more time per request than it may. */
-export interface SlowPlugin {
-  readonly kind: "filter" | "scorer" | "picker";
-  readonly name: string;
-  /** What it took in the latest requests that were timed, on average. */
-  readonly meanMs: number;
-  /** A scorer that is not asked any more. */
-  readonly hasNoVote: boolean;
-}
-
-/** What a plugin took in the requests in which it was timed, since its profile is followed. */
-export interface TimedPlugin extends Pick<SlowPlugin, "kind" | "name" | "hasNoVote"> {
-  readonly timedRequests: number;
-  readonly timedMs: number;
-  readonly isSlow: boolean;
-}
+/** A plugin that takes more time per request than it may; `meanMs`: in the latest requests that were timed, on average. */
+export type SlowPlugin = Pick<PluginTime, "kind" | "name" | "hasNoVote"> & { readonly meanMs: number };
 
 /** One request in so many is timed, and one in so many milliseconds where there are few. */
 const TIMED_REQUESTS = 64;
@@ -57,7 +44,7 @@ export class PluginTimes {
     return this.#watched.filter(({ isSlow }) => isSlow);
   }
 
-  get timed(): readonly TimedPlugin[] {
+  get timed(): readonly PluginTime[] {
     return this.#watched;
   }
 
@@ -169,16 +156,12 @@ export class PluginTimes {
   }
 }
 
-interface Watched extends SlowPlugin, TimedPlugin {
+type Watched = { -readonly [Field in keyof PluginTime]: PluginTime[Field] } & {
   meanMs: number;
-  timedRequests: number;
-  timedMs: number;
-  hasNoVote: boolean;
-  isSlow: boolean;
   /** Of the last 16 times, the latest in the lowest bit: 1 where it was over the budget. */
   over: number;
   slowSinceMs: number;
-}
+};
 
 function onesIn(bits: number): number {
   let count = 0;

@@ -1,6 +1,6 @@
-import type { Clock } from "../contract/clock.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { PrefixSettings } from "../contract/plugin.ts";
+import type { Services } from "../services.ts";
 import type { Settings } from "../settings.ts";
 import { type Facts, factsOf } from "../state/facts.ts";
 import { LoadTable } from "../state/load.ts";
@@ -10,6 +10,7 @@ import { RequestFigures } from "../state/request-figures.ts";
 import { RetryBudget } from "../state/retry-budget.ts";
 import { TokenScale } from "../state/token-scale.ts";
 import { UNWATCHED } from "../state/traffic.ts";
+import { DOUBT_MS } from "../wire/upstream-pool.ts";
 import { UpstreamPools } from "../wire/upstream-pools.ts";
 import type { Pool, PoolControl, ReplicaConnections } from "./pool.ts";
 
@@ -27,10 +28,18 @@ export class LivePool implements Pool {
   readonly #prefixes = new PoolPrefixes();
   readonly #connections: UpstreamPools;
 
-  constructor({ limits, retries }: Settings, clock: Clock) {
+  constructor({ limits, retries }: Settings, { clock, log }: Pick<Services, "clock" | "log">) {
     this.retryBudget = new RetryBudget(retries);
     this.figures = new RequestFigures(clock);
-    this.#connections = new UpstreamPools(limits, clock);
+    this.#connections = new UpstreamPools(limits, clock, (endpoint, isNew) => {
+      this.control.traffic.unasked(endpoint, clock.now());
+      if (!isNew) return;
+      const forS = DOUBT_MS / 1_000;
+      log.warn("A replica sent bytes that belong to no request: no connection to it is used twice", {
+        endpoint: endpoint.name,
+        forS,
+      });
+    });
   }
 
   get prefixIndex(): PrefixIndex | undefined {

@@ -1,5 +1,5 @@
 import type { Socket, SocketConstructorOpts } from "node:net";
-import { freeRead } from "./free-read.ts";
+import { freeRead } from "./free-memory.ts";
 import { PlainSocket } from "./plain-socket.ts";
 
 /** Most bytes of one read. */

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { textOf } from "./read-text.ts";
 
 /**
  * The admin port's own share: a scraper and some open pages. However full the data port is, it has descriptors for them; more
@@ -25,26 +25,14 @@ export interface AffordableClients {
  * How many clients this process has file descriptors for; as many as ask if the limit can't be read. The server serves no more than
  * that, because a process without descriptors can neither connect nor accept.
  */
-export function affordableClients(): AffordableClients {
-  try {
-    return affordable(readFileSync("/proc/self/limits", "latin1"));
-  } catch {
-    return UNBOUNDED;
-  }
-}
-
-const UNBOUNDED: AffordableClients = { served: Number.POSITIVE_INFINITY, waiting: MOST_WAITING };
-
-/** The same, for the text of Linux's `/proc/self/limits`. */
-export function affordable(limits: string): AffordableClients {
-  const soft = openFileLimit(limits);
-  if (Number.isNaN(soft)) return UNBOUNDED;
+export function affordableClients(soft = openFileLimit()): AffordableClients {
+  if (Number.isNaN(soft)) return { served: Number.POSITIVE_INFINITY, waiting: MOST_WAITING };
   const pairs = Math.max(1, Math.floor((soft - RESERVED) / 2));
   const waiting = Math.min(MOST_WAITING, Math.floor(pairs / WAITING_SHARE));
   return { served: pairs - Math.ceil(waiting / 2), waiting };
 }
 
-/** The soft limit in the text of Linux's `/proc/self/limits`; NaN if it has none. */
-export function openFileLimit(limits: string): number {
+/** The soft limit, from the text of Linux's `/proc/self/limits`; NaN if there is none. */
+export function openFileLimit(limits: string = textOf("/proc/self/limits")): number {
   return Number(/^Max open files +(\d+) /m.exec(limits)?.[1] ?? Number.NaN);
 }

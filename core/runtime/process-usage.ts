@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { openFileLimit } from "./open-file-limit.ts";
 
 const FOLDER = "/proc/self/fd";
@@ -16,7 +16,7 @@ export function processUsage() {
     heapUsedBytes: heapUsed,
     heapBytes: heapTotal,
     openFiles: openFiles(),
-    maxOpenFiles: maxOpenFiles(),
+    maxOpenFiles: openFileLimit(),
   };
 }
 
@@ -24,14 +24,6 @@ export function processUsage() {
 function openFiles(): number {
   try {
     return statSync(FOLDER).size || readdirSync(FOLDER).length;
-  } catch {
-    return Number.NaN;
-  }
-}
-
-function maxOpenFiles(): number {
-  try {
-    return openFileLimit(readFileSync("/proc/self/limits", "latin1"));
   } catch {
     return Number.NaN;
   }

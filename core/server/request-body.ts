@@ -3,7 +3,7 @@ import type { Framing } from "../wire/framing.ts";
 
 /**
  * The most that is read of a body whose request was refused, to keep the connection. It is as much as one read brings, and
- * costs less than the new connection that the client would need. Of a longer one the client had better hear to stop.
+ * costs less than the new connection that the client would need. With a longer one, the client is told to stop instead.
  */
 const MOST_SKIPPED_BYTES = 64 * 1024;
 

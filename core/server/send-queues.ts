@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
+import { textOf } from "../runtime/read-text.ts";
 
 /** Linux lists its TCP connections here: "sl: address:port address:port state tx_queue:rx_queue ...", all hexadecimal. */
 const TABLES: readonly string[] = ["/proc/self/net/tcp", "/proc/self/net/tcp6"];
@@ -22,7 +22,7 @@ export function unacknowledgedBytes({ localPort = 0, remotePort = 0 }: Socket, n
 function readQueues(): ReadonlyMap<number, number> {
   const found = new Map<number, number>();
   for (const table of TABLES) {
-    for (const [, local = "", remote = "", queue = ""] of readTable(table).matchAll(ROW)) {
+    for (const [, local = "", remote = "", queue = ""] of textOf(table).matchAll(ROW)) {
       const key = keyOf(Number.parseInt(local, 16), Number.parseInt(remote, 16));
       found.set(key, (found.get(key) ?? 0) + Number.parseInt(queue, 16));
     }
@@ -32,12 +32,4 @@ function readQueues(): ReadonlyMap<number, number> {
 
 function keyOf(localPort: number, remotePort: number): number {
   return localPort * 65_536 + remotePort;
-}
-
-function readTable(path: string): string {
-  try {
-    return readFileSync(path, "latin1");
-  } catch {
-    return "";
-  }
 }

@@ -21,12 +21,13 @@ export interface ServerShared {
   readonly clock: Clock;
   /** Connections of each client address. */
   readonly clients: ClientCounts;
+  /** Is told how many bytes of responses wait for their clients. */
   readonly memory: UnreadCounter;
   readonly deadlines: Deadlines;
   /** The connection is closed. */
   readonly ended: (connection: OpenConnection) => void;
   readonly isDraining: boolean;
   readonly start: RequestStarter;
-  /** See WireServerOptions. */
+  /** Responds to what is no request yet: a head that is broken or took too long. Without a path there is no API to name a dialect. */
   readonly refuse: (response: ResponseWriter, error: RouterError) => void;
 }

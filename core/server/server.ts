@@ -1,35 +1,23 @@
-import type { Clock } from "../contract/clock.ts";
-import type { RouterError } from "../contract/errors.ts";
 import { type Log, silentLog } from "../contract/log.ts";
-import type { RequestStarter } from "../host/request-receiver.ts";
-import type { ResponseWriter } from "../host/response-writer.ts";
 import { affordableClients } from "../runtime/open-file-limit.ts";
 import type { Limits } from "../settings.ts";
 import { ClientCounts } from "../wire/client-counts.ts";
 import { Deadlines, sweepPeriodMs } from "../wire/deadlines.ts";
-import type { UnreadCounter } from "../wire/write-progress.ts";
 import { Crowding } from "./crowding.ts";
 import { type Listener, startListener } from "./listener.ts";
 import { ServerConnection } from "./server-connection.ts";
-import type { OpenConnection } from "./server-shared.ts";
+import type { OpenConnection, ServerShared } from "./server-shared.ts";
 import { WaitingRoom } from "./waiting-room.ts";
 
-export interface WireServerOptions {
+export interface WireServerOptions extends Pick<ServerShared, "limits" | "clock" | "memory" | "start" | "refuse"> {
   readonly host: string;
   readonly port: number;
   /** Whether other processes may listen on the same port. */
   readonly isPortShared?: boolean;
-  readonly limits: Limits;
-  readonly clock: Clock;
-  /** Is told how many bytes of responses wait for their clients. */
-  readonly memory: UnreadCounter;
   /** Whether connections beyond the limit may wait for others to end; default true. */
   readonly mayWait?: boolean;
   /** Is told when no more connections are taken. */
   readonly log?: Pick<Log, "warn">;
-  readonly start: RequestStarter;
-  /** Responds to what is no request yet: a head that is broken or took too long. Without a path there is no API to name a dialect. */
-  readonly refuse: (response: ResponseWriter, error: RouterError) => void;
 }
 
 export interface WireServer {

@@ -1,4 +1,4 @@
-// What a row of the settings' tables says of one setting.
+// What a row of the settings' table says of one setting.
 
 /**
  * What a number counts, and how the config may write it. In a row all times are in milliseconds; the config writes "seconds" as
@@ -6,46 +6,39 @@
  */
 export type Unit = "count" | "bytes" | "milliseconds" | "seconds" | "share" | "percent" | "part";
 
-interface Row {
+interface AnyRow {
   /** Its key in the config, where that is another one than the router's own name for it. */
   readonly key?: string;
   /** What it means, for editors. */
   readonly text: string;
 }
 
-/** A number without a default of its own. */
-export interface NumberRow extends Row {
+interface NumberRow extends AnyRow {
   readonly unit: Unit;
   readonly min: number;
   readonly max: number;
 }
 
-interface NumberSetting extends NumberRow {
-  readonly default: number;
-}
-
-export interface Limit extends NumberSetting {
-  /** What happens beyond it, and why this value: for config/LIMITS.md. */
-  readonly beyond: string;
-}
-
-interface SwitchSetting extends Row {
-  readonly default: boolean;
-}
+type NumberSetting = NumberRow & { readonly default: number };
+type SwitchSetting = AnyRow & { readonly default: boolean };
 
 /** The text of a choice names the default itself. */
-export interface ChoiceSetting<Choice extends string> extends Row {
+export interface ChoiceSetting<Choice extends string> extends AnyRow {
   readonly default: Choice;
   readonly choices: readonly Choice[];
 }
 
-export type Setting = NumberSetting | SwitchSetting | ChoiceSetting<string>;
-export type SettingsTable = Readonly<Record<string, Setting>>;
+type Setting = NumberSetting | SwitchSetting | ChoiceSetting<string>;
+
+/** A setting, or a number that has another default in each place where it is used. */
+export type Row = Setting | NumberRow;
 
 /** The values of a table's settings, by their names. */
-export type ValuesOf<Table extends SettingsTable> = { readonly [Name in keyof Table]: Table[Name]["default"] };
+export type ValuesOf<Table extends Readonly<Record<string, Setting>>> = {
+  readonly [Name in keyof Table]: Table[Name]["default"];
+};
 
-export function defaultsOf<Table extends SettingsTable>(table: Table): ValuesOf<Table> {
+export function defaultsOf<Table extends Readonly<Record<string, Setting>>>(table: Table): ValuesOf<Table> {
   return Object.fromEntries(Object.entries(table).map(([name, row]) => [name, row.default])) as ValuesOf<Table>;
 }
 
@@ -54,7 +47,19 @@ export const MIB = 1024 * KIB;
 /** The runtimes' timers take no longer time. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-export const numbers = (unit: Unit, min: number, max: number) => ({ unit, min, max });
-export const seconds = (min = 1, max = LONGEST_TIMER_MS) => numbers("seconds", min, max);
-export const TIMER = numbers("milliseconds", 1, LONGEST_TIMER_MS);
-export const onOff = (value: boolean, text: string): SwitchSetting => ({ default: value, text });
+// A row in one line: default, text, bounds.
+const numbers = (unit: Unit, initial: number, text: string, min: number, max: number): NumberSetting => {
+  return { unit, default: initial, text, min, max };
+};
+export const count = (initial: number, text: string, min = 1, max = 1_000_000) => numbers("count", initial, text, min, max);
+export const bytes = (initial: number, text: string, min: number, max: number) => numbers("bytes", initial, text, min, max);
+export const part = (initial: number, text: string, min: number, max: number) => numbers("part", initial, text, min, max);
+export const share = (initial: number, text: string) => numbers("share", initial, text, 0, 1);
+export const percent = (initial: number, text: string) => numbers("percent", initial, text, 0, 100);
+export const onOff = (initial: boolean, text: string): SwitchSetting => ({ default: initial, text });
+export const time = (initial: number, text: string, min = 1, max = LONGEST_TIMER_MS) =>
+  numbers("milliseconds", initial, text, min, max);
+/** A time that the config has in seconds, under `key`. */
+export const seconds = (key: string, initial: number, text: string, min = 1, max = LONGEST_TIMER_MS) => {
+  return { ...numbers("seconds", initial, text, min, max), key };
+};

@@ -6,7 +6,6 @@ import {
   MAX_PROMPT_TOKENS,
   numberIn,
   Prompt,
-  type RecordedRequest,
   TraceError,
   type TraceFormat,
   type TraceLine,
@@ -30,7 +29,7 @@ export function accessLogFormat(): TraceFormat {
   let startOf: BlockStart | undefined;
   return {
     hasPrefixes: () => startOf !== undefined,
-    request(line): RecordedRequest | undefined {
+    request(line) {
       if (!isServed(line)) return undefined;
       if (typeof line["prefixHashes"] === "string") startOf ??= growingBlocks(numberIn(line, "prefixBlockTokens", 1, 65_536));
       return {

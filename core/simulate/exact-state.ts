@@ -1,9 +1,33 @@
-import type { AdapterFacts, LoadView, UnlistedName } from "../contract/load-view.ts";
+import type { Profile } from "../active-config.ts";
+import type { Decision } from "../contract/decision.ts";
+import type { LoadView } from "../contract/load-view.ts";
 import type { PrefixMatch } from "../contract/prefix-match.ts";
+import type { Random } from "../contract/profile-plugin.ts";
 import type { InferenceRequest } from "../contract/request.ts";
-import { type Decider, decideAsAsked, type Question } from "./decider.ts";
-import type { Prompt } from "./trace.ts";
+import { decide } from "../decide/decide.ts";
+import type { Facts } from "../state/facts.ts";
+import type { Prompt, TraceRequest } from "./trace.ts";
 import type { Upstream } from "./upstream.ts";
+
+/** One request of a trace, and what the router knows when it decides. */
+export interface Question {
+  readonly request: InferenceRequest;
+  readonly traced: TraceRequest;
+  readonly facts: Facts;
+  readonly profile: Profile;
+  readonly load: LoadView;
+  readonly random: Random;
+}
+
+/** Decides a simulated request. */
+export type Decider = (question: Question) => Decision;
+
+/** Makes the decider of one simulation. `upstreams`: the replicas with their exact state, by slot, which no router has. */
+export type DeciderOf = (upstreams: readonly Upstream[]) => Decider;
+
+/** As the router does. */
+export const decideAsAsked: Decider = ({ request, facts, profile, load, random }) =>
+  decide(request, facts, profile, load, random);
 
 /**
  * What a router estimates and an engine knows:
@@ -35,7 +59,7 @@ export function withTruth(question: Question, upstreams: readonly Upstream[], tr
     ...question,
     // Not a copy: reading the body spells it out.
     request: Object.create(request, { promptTokens: length, prefix }) as InferenceRequest,
-    load: new TrueLoad(load, upstreams, truths),
+    load: trueLoad(load, upstreams, truths),
   };
 }
 
@@ -61,81 +85,36 @@ function truePrefix(believed: PrefixMatch, prompt: Prompt, upstreams: readonly U
   };
 }
 
+type Told = Exclude<keyof LoadView, "nowMs" | "adapterLoadMs" | "isPaused" | "adapters" | "unlisted">;
+
+/** What a router is told of an endpoint: which belief it is, and the truth. */
+const TRUTHS: Readonly<Record<Told, readonly [Belief, (upstream: Upstream, nowMs: number) => number | boolean]>> = {
+  inFlight: ["queue", ({ replica }) => replica.size],
+  prefillTokens: ["queue", ({ replica }) => replica.prefillTokens],
+  remainingPrefill: ["queue", ({ replica }) => replica.prefillLeft],
+  waitingPrompts: ["queue", ({ replica }) => replica.unanswered],
+  prefillRate: ["speed", ({ tokensPerMs }) => Math.max(STANDSTILL, tokensPerMs)],
+  isRateKnown: ["speed", () => true],
+  waiting: ["metrics", ({ replica }) => replica.untouched],
+  running: ["metrics", ({ replica }) => replica.running],
+  kvUsage: ["metrics", ({ replica }) => replica.cache.usage],
+  scrapedAtMs: ["metrics", (_, nowMs) => nowMs],
+  freshness: ["metrics", () => 1],
+};
+
 /** The router's view of its endpoints, with the truth in place of these beliefs. */
-class TrueLoad implements LoadView {
-  readonly nowMs: number;
-  readonly #believed: LoadView;
-  readonly #upstreams: readonly Upstream[];
-  readonly #truths: ReadonlySet<Belief>;
-
-  constructor(believed: LoadView, upstreams: readonly Upstream[], truths: ReadonlySet<Belief>) {
-    this.nowMs = believed.nowMs;
-    this.#believed = believed;
-    this.#upstreams = upstreams;
-    this.#truths = truths;
-  }
-
-  inFlight(slot: number): number {
-    return this.#knows("queue") ? this.#upstreams[slot]!.replica.size : this.#believed.inFlight(slot);
-  }
-
-  prefillTokens(slot: number): number {
-    return this.#knows("queue") ? this.#upstreams[slot]!.replica.prefillTokens : this.#believed.prefillTokens(slot);
-  }
-
-  remainingPrefill(slot: number): number {
-    return this.#knows("queue") ? this.#upstreams[slot]!.replica.prefillLeft : this.#believed.remainingPrefill(slot);
-  }
-
-  waitingPrompts(slot: number): number {
-    return this.#knows("queue") ? this.#upstreams[slot]!.replica.unanswered : this.#believed.waitingPrompts(slot);
-  }
-
-  prefillRate(slot: number): number {
-    return this.#knows("speed") ? Math.max(STANDSTILL, this.#upstreams[slot]!.tokensPerMs) : this.#believed.prefillRate(slot);
-  }
-
-  isRateKnown(slot: number): boolean {
-    return this.#knows("speed") || this.#believed.isRateKnown(slot);
-  }
-
-  waiting(slot: number): number {
-    return this.#knows("metrics") ? this.#upstreams[slot]!.replica.untouched : this.#believed.waiting(slot);
-  }
-
-  running(slot: number): number {
-    return this.#knows("metrics") ? this.#upstreams[slot]!.replica.running : this.#believed.running(slot);
-  }
-
-  kvUsage(slot: number): number {
-    return this.#knows("metrics") ? this.#upstreams[slot]!.replica.cache.usage : this.#believed.kvUsage(slot);
-  }
-
-  scrapedAtMs(slot: number): number {
-    return this.#knows("metrics") ? this.nowMs : this.#believed.scrapedAtMs(slot);
-  }
-
-  freshness(slot: number): number {
-    return this.#knows("metrics") ? 1 : this.#believed.freshness(slot);
-  }
-
-  isPaused(slot: number): boolean {
-    return this.#believed.isPaused(slot);
-  }
-
-  adapters(slot: number): AdapterFacts | undefined {
-    return this.#believed.adapters(slot);
-  }
-
-  unlisted(slot: number, name: string): UnlistedName | undefined {
-    return this.#believed.unlisted(slot, name);
-  }
-
-  get adapterLoadMs(): number {
-    return this.#believed.adapterLoadMs;
-  }
-
-  #knows(belief: Belief): boolean {
-    return this.#truths.has(belief);
-  }
+function trueLoad(believed: LoadView, upstreams: readonly Upstream[], truths: ReadonlySet<Belief>): LoadView {
+  const { nowMs, adapterLoadMs } = believed;
+  const told = Object.entries(TRUTHS).map(([name, [belief, truth]]) => {
+    const believes = (slot: number) => believed[name as Told](slot);
+    return [name, truths.has(belief) ? (slot: number) => truth(upstreams[slot]!, nowMs) : believes];
+  });
+  return {
+    ...(Object.fromEntries(told) as Pick<LoadView, Told>),
+    nowMs,
+    adapterLoadMs,
+    isPaused: (slot) => believed.isPaused(slot),
+    adapters: (slot) => believed.adapters(slot),
+    unlisted: (slot, name) => believed.unlisted(slot, name),
+  };
 }

@@ -2,9 +2,10 @@ import type { Profile } from "../active-config.ts";
 import type { Decision, Leg } from "../contract/decision.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import { SCALE_MS } from "../contract/expected-wait.ts";
-import { decideAsAsked, type Question } from "./decider.ts";
-import { BELIEFS, type Belief, withTruth } from "./exact-state.ts";
-import { RecordedRandom } from "./recorded-random.ts";
+import type { Random } from "../contract/profile-plugin.ts";
+import { seededRandom } from "../contract/test-kit.ts";
+import { BELIEFS, type Belief, decideAsAsked, type Question, withTruth } from "./exact-state.ts";
+import { meanOf } from "./metrics.ts";
 import type { Upstream } from "./upstream.ts";
 
 /** Why a worse replica was picked: a wrong belief; or the policy, with every belief right. */
@@ -31,14 +32,9 @@ export interface Losses {
   readonly worsePicks: number;
   readonly lostMs: number;
   /** The parts of `lostMs`, and of how many worse picks each was the largest part. */
-  readonly byCause: Readonly<Record<Cause, CauseSum>>;
+  readonly byCause: Readonly<Record<Cause, { readonly lostMs: number; readonly picks: number }>>;
   /** The picks that lost most, worst first. */
   readonly worst: readonly Loss[];
-}
-
-interface CauseSum {
-  readonly lostMs: number;
-  readonly picks: number;
 }
 
 /** The scorer of the default profile; the best candidate has its highest score. */
@@ -128,19 +124,8 @@ function partsOf(lostMs: number, costWith: (truths: ReadonlySet<Belief>) => numb
 
 /** The mean over several simulations; the worst picks of all. */
 export function meanLosses(all: readonly Losses[]): Losses {
-  const mean = (read: (losses: Losses) => number) => all.reduce((sum, losses) => sum + read(losses), 0) / all.length;
-  return {
-    decisions: mean(({ decisions }) => decisions),
-    worsePicks: mean(({ worsePicks }) => worsePicks),
-    lostMs: mean(({ lostMs }) => lostMs),
-    byCause: Object.fromEntries(
-      CAUSES.map((cause) => [
-        cause,
-        { lostMs: mean(({ byCause }) => byCause[cause].lostMs), picks: mean(({ byCause }) => byCause[cause].picks) },
-      ]),
-    ) as Losses["byCause"],
-    worst: worstOf(all.flatMap(({ worst }) => worst)),
-  };
+  const means = meanOf(all.map(({ worst: _, ...numbers }) => numbers));
+  return { ...means, worst: worstOf(all.flatMap(({ worst }) => worst)) };
 }
 
 const worstOf = (losses: readonly Loss[]) => [...losses].sort((a, b) => b.lostMs - a.lostMs).slice(0, MOST_WORST);
@@ -158,4 +143,27 @@ function costsIn(leg: Leg | undefined) {
       return score === undefined ? undefined : Math.min(MOST_LOST_MS, SCALE_MS / score - SCALE_MS);
     },
   };
+}
+
+/** Random numbers that can be drawn again, so that a decision can be repeated with other facts and the same luck. */
+class RecordedRandom {
+  readonly #random: Random;
+  readonly #drawn: number[] = [];
+
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  readonly record: Random = () => {
+    const number = this.#random();
+    this.#drawn.push(number);
+    return number;
+  };
+
+  /** The numbers drawn so far, in order. Whoever wants more gets others, of which `record` knows nothing. */
+  replay(): Random {
+    const more = seededRandom(this.#drawn.length);
+    let next = 0;
+    return () => this.#drawn[next++] ?? more();
+  }
 }

@@ -1,41 +1,14 @@
 import { Bounds, Histogram } from "../contract/histogram.ts";
-import { LatencyRecord, type RelativeError } from "./latency-record.ts";
-import { quantile } from "./quantile.ts";
+import type { Ticket } from "../request/ticket.ts";
+
+/** What requests should get, in milliseconds; Infinity for no target. */
+export interface SimulatedTargets {
+  readonly ttftMs: number;
+  readonly tpotMs: number;
+}
 
 /** The results of a simulation; times in seconds. */
-export interface Metrics {
-  /** Share of all prompt tokens that were found in a replica's cache. */
-  readonly hitRatio: number;
-  readonly ttftSeconds: Percentiles;
-  /** Share of the requests that met the targets; without targets, those that got their complete output. */
-  readonly inTargetShare: number;
-  /** How far off the router's expectations were. */
-  readonly ttftError: RelativeError;
-  readonly interTokenSeconds: { readonly p50: number; readonly p99: number };
-  /** Share of the requests with a first token that got it within two seconds. */
-  readonly shareUnder2Seconds: number;
-  /** Requests in flight on the busiest replica / mean over all replicas, averaged over decisions. 1 means even. */
-  readonly imbalance: number;
-  /** Share of the time in which a replica computes, averaged over replicas. */
-  readonly utilization: number;
-  /** Share of the requests that got their complete output. */
-  readonly completionRatio: number;
-  /** Decisions in which a plugin broke its contract. */
-  readonly faultyDecisions: number;
-  /** Requests that did not get a whole response, whoever refused them. */
-  readonly failedRequests: number;
-  /** Tries after the first. */
-  readonly retries: number;
-  /** By replica. */
-  readonly ejections: readonly number[];
-}
-
-interface Percentiles {
-  readonly mean: number;
-  readonly p50: number;
-  readonly p90: number;
-  readonly p99: number;
-}
+export type Metrics = ReturnType<Recorder["metrics"]>;
 
 const FAST_MS = 2_000;
 /** Times between tokens, in milliseconds: quantiles are exact to half a percent, and memory does not grow with the tokens. */
@@ -43,11 +16,12 @@ const TOKEN_MS = Bounds.growing(0.001, 1e8, 1.005);
 
 /** Collects measurements during a simulation. */
 export class Recorder {
-  readonly latencies = new LatencyRecord();
   readonly #firstTokenMs: number[] = [];
+  readonly #ttftErrors: number[] = [];
   readonly #interTokenMs = new Histogram(TOKEN_MS);
   #promptTokens = 0;
   #cachedTokens = 0;
+  #inTarget = 0;
   #completed = 0;
   #retries = 0;
   #decisions = 0;
@@ -76,73 +50,76 @@ export class Recorder {
     this.#interTokenMs.add(stepMs, tokens);
   }
 
+  /** A request that arrived at `arrivedMs` got its whole response at `endedMs`. */
+  served(ticket: Ticket, { ttftMs, tpotMs }: SimulatedTargets, arrivedMs: number, endedMs: number): void {
+    const { outputTokens, expectedFirstByteMs } = ticket;
+    const { firstByteAtMs, dispatchedAtMs } = ticket.times;
+    // One token has no time between tokens.
+    const tokenMs = outputTokens > 1 ? (endedMs - firstByteAtMs) / (outputTokens - 1) : 0;
+    if (firstByteAtMs - arrivedMs <= ttftMs && tokenMs <= tpotMs) this.#inTarget += 1;
+    const seenMs = firstByteAtMs - dispatchedAtMs;
+    if (!Number.isNaN(expectedFirstByteMs) && seenMs > 0) this.#ttftErrors.push(Math.abs(expectedFirstByteMs - seenMs) / seenMs);
+  }
+
   /** A request that was sent is over. */
   over(isComplete: boolean, retries: number): void {
     if (isComplete) this.#completed += 1;
     this.#retries += retries;
   }
 
-  metrics(requests: number, utilization: number, ejections: readonly number[]): Metrics {
+  metrics(requests: number, utilization: number, ejections: readonly number[]) {
     const waitedMs = Float64Array.from(this.#firstTokenMs).sort();
+    const errors = Float64Array.from(this.#ttftErrors).sort();
     const { counts, count } = this.#interTokenMs;
     // Of none, everything is 0.
     const waitedS = (share: number) => (quantile(waitedMs, share) || 0) / 1000;
     const interTokenS = (share: number) => (TOKEN_MS.valueAtRank(counts, share * count) || 0) / 1000;
+    const meanMs = ratio(
+      waitedMs.reduce((sum, ms) => sum + ms, 0),
+      waitedMs.length,
+    );
     const fast = waitedMs.findIndex((ms) => ms > FAST_MS);
     return {
+      /** Share of all prompt tokens that were found in a replica's cache. */
       hitRatio: ratio(this.#cachedTokens, this.#promptTokens),
-      ttftSeconds: {
-        mean:
-          ratio(
-            waitedMs.reduce((sum, ms) => sum + ms, 0),
-            waitedMs.length,
-          ) / 1000,
-        p50: waitedS(0.5),
-        p90: waitedS(0.9),
-        p99: waitedS(0.99),
-      },
+      ttftSeconds: { mean: meanMs / 1000, p50: waitedS(0.5), p90: waitedS(0.9), p99: waitedS(0.99) },
       interTokenSeconds: { p50: interTokenS(0.5), p99: interTokenS(0.99) },
-      inTargetShare: ratio(this.latencies.met, requests),
-      ttftError: this.latencies.ttftError,
+      /** Share of the requests that met the targets; without targets, those that got their complete output. */
+      inTargetShare: ratio(this.#inTarget, requests),
+      /** How far off the router's expectations were: |expected - seen| / seen; 0 where nothing was expected. */
+      ttftError: { p50: quantile(errors, 0.5) || 0, p90: quantile(errors, 0.9) || 0 },
+      /** Share of the requests with a first token that got it within two seconds. */
       shareUnder2Seconds: ratio(fast < 0 ? waitedMs.length : fast, waitedMs.length),
+      /** Requests in flight on the busiest replica / mean over all replicas, averaged over decisions. 1 means even. */
       imbalance: ratio(this.#imbalanceSum, this.#decisions),
+      /** Share of the time in which a replica computes, averaged over replicas. */
       utilization,
+      /** Share of the requests that got their complete output. */
       completionRatio: ratio(this.#completed, requests),
+      /** Decisions in which a plugin broke its contract. */
       faultyDecisions: this.#faultyDecisions,
+      /** Requests that did not get a whole response, whoever refused them. */
       failedRequests: requests - this.#completed,
+      /** Tries after the first. */
       retries: this.#retries,
+      /** By replica. */
       ejections,
     };
   }
 }
 
-/** The mean of each number over several runs. */
-export function meanOf(runs: readonly Metrics[]): Metrics {
-  const mean = (read: (run: Metrics) => number) =>
-    ratio(
-      runs.reduce((sum, run) => sum + read(run), 0),
-      runs.length,
-    );
-  return {
-    hitRatio: mean((run) => run.hitRatio),
-    ttftSeconds: {
-      mean: mean((run) => run.ttftSeconds.mean),
-      p50: mean((run) => run.ttftSeconds.p50),
-      p90: mean((run) => run.ttftSeconds.p90),
-      p99: mean((run) => run.ttftSeconds.p99),
-    },
-    interTokenSeconds: { p50: mean((run) => run.interTokenSeconds.p50), p99: mean((run) => run.interTokenSeconds.p99) },
-    inTargetShare: mean((run) => run.inTargetShare),
-    ttftError: { p50: mean((run) => run.ttftError.p50), p90: mean((run) => run.ttftError.p90) },
-    shareUnder2Seconds: mean((run) => run.shareUnder2Seconds),
-    imbalance: mean((run) => run.imbalance),
-    utilization: mean((run) => run.utilization),
-    completionRatio: mean((run) => run.completionRatio),
-    faultyDecisions: mean((run) => run.faultyDecisions),
-    failedRequests: mean((run) => run.failedRequests),
-    retries: mean((run) => run.retries),
-    ejections: (runs[0]?.ejections ?? []).map((_, replica) => mean((run) => run.ejections[replica]!)),
-  };
+/** The mean of several numbers; of lists and records of one shape, that of each number in them. */
+export function meanOf<Value>(values: readonly Value[]): Value {
+  const [first] = values;
+  if (typeof first === "number")
+    return ((values as readonly number[]).reduce((sum, each) => sum + each, 0) / values.length) as Value;
+  const means = Object.keys(first as object).map((key) => [key, meanOf(values.map((each) => each[key as keyof Value]))] as const);
+  return (Array.isArray(first) ? means.map(([, mean]) => mean) : Object.fromEntries(means)) as Value;
+}
+
+/** The smallest value that is not exceeded by that share of the sorted values; NaN without any. */
+export function quantile(sorted: ArrayLike<number>, share: number): number {
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
 }
 
 const ratio = (part: number, whole: number) => (whole === 0 ? 0 : part / whole);

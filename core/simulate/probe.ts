@@ -58,7 +58,7 @@ export class Probe {
     const { probes, random, isDown } = this.#options;
     this.#apply({ type: "readiness", failure: isDown() ? "refused" : undefined });
     this.#misses = isInService(this.#health) ? 0 : this.#misses + 1;
-    this.#next(roundPauseMs(this.#health, this.#misses, probes, random()));
+    this.#next(jittered(roundPauseMs(this.#health, this.#misses, probes), random()));
   }
 
   #apply(event: ProbeEvent): void {

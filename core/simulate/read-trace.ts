@@ -1,6 +1,16 @@
 import { accessLogFormat } from "./access-log.ts";
-import { mooncakeFormat } from "./mooncake.ts";
-import { type Trace, TraceError, type TraceFormat, type TraceLine, type TraceRequest } from "./trace.ts";
+import {
+  BlockIds,
+  MAX_OUTPUT_TOKENS,
+  MAX_PROMPT_TOKENS,
+  numberIn,
+  Prompt,
+  type Trace,
+  TraceError,
+  type TraceFormat,
+  type TraceLine,
+  type TraceRequest,
+} from "./trace.ts";
 
 /** Above the longest valid line. A file without line breaks must not fill the memory. */
 const MAX_LINE_CHARS = 4 * 1024 * 1024;
@@ -80,4 +90,44 @@ function formatOf(line: TraceLine): TraceFormat | undefined {
   if ("timestamp" in line) return mooncakeFormat();
   if ("time" in line) return accessLogFormat();
   return undefined;
+}
+
+const BLOCK_TOKENS = 512;
+const MAX_TIME_MS = 1e12;
+/** The model of every request, since the trace names none. */
+const MODEL = "simulated";
+
+const startOf = (block: number) => block * BLOCK_TOKENS;
+
+/**
+ * Mooncake's open traces. A line has timestamp (ms), input_length, output_length and hash_ids, one for each 512-token block;
+ * the last block may be partial.
+ */
+function mooncakeFormat(): TraceFormat {
+  const ids = new BlockIds();
+  return {
+    hasPrefixes: () => true,
+    request(line) {
+      const tokens = Math.ceil(numberIn(line, "input_length", 1, MAX_PROMPT_TOKENS));
+      return {
+        atMs: numberIn(line, "timestamp", 0, MAX_TIME_MS),
+        prompt: new Prompt(tokens, blocksOf(line["hash_ids"], Math.ceil(tokens / BLOCK_TOKENS), ids), startOf),
+        outputTokens: Math.max(1, Math.ceil(numberIn(line, "output_length", 0, MAX_OUTPUT_TOKENS))),
+        model: MODEL,
+      };
+    },
+  };
+}
+
+function blocksOf(names: unknown, wanted: number, ids: BlockIds): Int32Array {
+  if (!Array.isArray(names) || names.length !== wanted) {
+    throw new TraceError(`"hash_ids" must list one id for each ${BLOCK_TOKENS} tokens of input_length: ${wanted}`);
+  }
+  const blocks = Int32Array.from(names, (name: unknown) => {
+    if (typeof name !== "number" && typeof name !== "string") throw new TraceError(`"hash_ids" must be numbers or strings`);
+    return ids.of(name);
+  });
+  if (new Set(blocks).size !== wanted)
+    throw new TraceError(`"hash_ids" must differ: each identifies the whole prompt up to its block`);
+  return blocks;
 }

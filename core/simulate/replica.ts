@@ -1,11 +1,19 @@
-import { EngineModel } from "../engine/engine-model.ts";
+import { EngineJob, EngineModel } from "../engine/engine-model.ts";
 import type { EngineTimes } from "../engine/engine-times.ts";
 import type { KvCache } from "../engine/kv-cache.ts";
 import type { EventQueue } from "./events.ts";
-import type { Job } from "./job.ts";
 import { Pace } from "./pace.ts";
-import type { Prompt } from "./trace.ts";
-import { WaitingPrompts } from "./waiting-prompts.ts";
+import type { Prompt, TraceRequest } from "./trace.ts";
+
+/** One request of a trace inside a replica. Until it is admitted, its `cachedTokens` are those expected when it came. */
+export class Job extends EngineJob {
+  readonly request: TraceRequest;
+
+  constructor(request: TraceRequest) {
+    super(request.prompt, request.outputTokens);
+    this.request = request;
+  }
+}
 
 export interface ReplicaEvents {
   /** The prompt is computed and the first output token exists. */
@@ -184,5 +192,37 @@ export class Replica {
     }
     this.#model.end(steps);
     this.#begin();
+  }
+}
+
+/** The prompts that a replica has not admitted yet, by what they will leave in its cache. */
+class WaitingPrompts {
+  /** How many of them have each block. */
+  readonly #counts = new Map<number, number>();
+
+  /** Tokens in the leading blocks of this prompt that others have too. */
+  sharedTokens(prompt: Prompt): number {
+    let tokens = 0;
+    if (this.#counts.size === 0) return tokens;
+    for (let index = 0; index < prompt.blocks.length && this.#counts.has(prompt.blocks[index]!); index++) {
+      tokens += prompt.tokensIn(index);
+    }
+    return tokens;
+  }
+
+  add(prompt: Prompt): void {
+    for (const block of prompt.blocks) this.#counts.set(block, (this.#counts.get(block) ?? 0) + 1);
+  }
+
+  remove(prompt: Prompt): void {
+    for (const block of prompt.blocks) {
+      const left = this.#counts.get(block)! - 1;
+      if (left === 0) this.#counts.delete(block);
+      else this.#counts.set(block, left);
+    }
+  }
+
+  clear(): void {
+    this.#counts.clear();
   }
 }

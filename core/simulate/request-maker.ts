@@ -7,7 +7,7 @@ import { withTarget } from "../request/parse.ts";
 import { DEFAULT_LIMITS } from "../settings.ts";
 import type { Head } from "../wire/head.ts";
 import { HeadParser } from "../wire/head-parser.ts";
-import type { SimulatedTargets } from "./latency-record.ts";
+import type { SimulatedTargets } from "./metrics.ts";
 import { imageSpan, PromptWriter, textTokens } from "./prompt-bytes.ts";
 import type { RouterSide } from "./router-side.ts";
 import type { Trace, TraceRequest } from "./trace.ts";

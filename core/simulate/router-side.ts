@@ -1,17 +1,16 @@
 import type { LoadedConfig } from "../../config/load.ts";
-import type { ActiveConfig } from "../active-config.ts";
 import type { EndpointSpec } from "../contract/endpoint.ts";
 import { silentLog } from "../contract/log.ts";
 import type { PrefixSettings } from "../contract/plugin.ts";
 import type { Source } from "../contract/source.ts";
 import { seededRandom } from "../contract/test-kit.ts";
 import { KeptState } from "../control/kept-state.ts";
-import { buildPluginSet } from "../control/plugin-set.ts";
+import { buildPluginSet, type HostServices } from "../control/plugin-set.ts";
 import { PoolWatch } from "../control/pool-watch.ts";
+import { groupSources, SourceFacts, type SourceGroup } from "../control/readiness/source-facts.ts";
 import { NO_JUDGE } from "../features/judge.ts";
 import { makeJudge } from "../features/live-features.ts";
 import type { Pool } from "../pool/pool.ts";
-import type { Services } from "../services.ts";
 import { factsOf } from "../state/facts.ts";
 import { LoadTable } from "../state/load.ts";
 import { SECRET_WORDS } from "../state/prefix-hash.ts";
@@ -20,20 +19,12 @@ import { RetryBudget } from "../state/retry-budget.ts";
 import { TokenScale } from "../state/token-scale.ts";
 import type { EventQueue } from "./events.ts";
 import { Probe } from "./probe.ts";
+import type { Replica } from "./replica.ts";
 import type { Trace } from "./trace.ts";
 import type { Upstream } from "./upstream.ts";
 
 /** What a router has when its replicas have just come into service. */
-export interface RouterSide {
-  readonly config: ActiveConfig;
-  readonly services: Services;
-  /** Its connections depend on the request. */
-  readonly pool: Omit<Pool, "connections">;
-  readonly sources: readonly Source[];
-  /** Ejections of each replica so far. */
-  ejections(): readonly number[];
-  dispose(): void;
-}
+export type RouterSide = ReturnType<typeof makeRouterSide>;
 
 export interface RouterSideOptions {
   readonly trace: Trace;
@@ -47,10 +38,10 @@ export interface RouterSideOptions {
 }
 
 /** Makes the config's plugins and the state they read, on simulated time and with numbers drawn from the seed. */
-export function makeRouterSide(options: RouterSideOptions): RouterSide {
+export function makeRouterSide(options: RouterSideOptions) {
   const { loaded, upstreams, seed, clock, hasFaults } = options;
   const load = new LoadTable();
-  const services = { clock, random: seededRandom(seed), log: silentLog, output: { print: () => {}, isTerminal: false } };
+  const services = quietServices(clock, seed);
   const { active: config, ...plugins } = buildPluginSet(loaded, services, new KeptState());
   const prefixIndex = plugins.prefixSettings && makePrefixIndex(plugins.prefixSettings, seed);
   const { features, settings } = config;
@@ -73,28 +64,37 @@ export function makeRouterSide(options: RouterSideOptions): RouterSide {
   watch.table.discovered(specsOf(loaded, upstreams.length));
   watch.start();
   const probes = startProbes(options, watch);
+  const sources = plugins.sources.map(({ plugin }) => plugin);
+  scrape(options, sources, load, prefixIndex);
+  /** Its connections depend on the request. */
+  const pool: Omit<Pool, "connections"> = {
+    get facts() {
+      return facts;
+    },
+    load,
+    prefixIndex,
+    tokenScale: new TokenScale(),
+    retryBudget: new RetryBudget(settings.retries),
+    figures: { ended() {} },
+    control: {
+      traffic: watch.judge.traffic,
+      connectFailed: ({ slot }) => probes[slot]!.connectFailed(),
+      checkModels() {},
+    },
+  };
   return {
     config,
     services,
-    pool: {
-      get facts() {
-        return facts;
-      },
-      load,
-      prefixIndex,
-      tokenScale: new TokenScale(),
-      retryBudget: new RetryBudget(settings.retries),
-      figures: { ended() {} },
-      control: {
-        traffic: watch.judge.traffic,
-        connectFailed: ({ slot }) => probes[slot]!.connectFailed(),
-        checkModels() {},
-      },
-    },
-    sources: plugins.sources.map(({ plugin }) => plugin),
+    pool,
+    /** Ejections of each replica so far. */
     ejections: () => facts.endpoints.map((endpoint) => watch.judge.countOf(endpoint)),
     dispose: plugins.dispose,
   };
+}
+
+/** For plugins that are heard by nobody. */
+export function quietServices(clock: EventQueue, seed: number): HostServices {
+  return { clock, random: seededRandom(seed), log: silentLog, output: { print: () => {}, isTerminal: false } };
 }
 
 /** Labels are those of the config's endpoints, in turn. */
@@ -125,4 +125,42 @@ function makePrefixIndex(settings: PrefixSettings, seed: number): PrefixIndex {
   const random = seededRandom(seed ^ 0x1de8);
   const secret = Array.from({ length: SECRET_WORDS }, () => Math.floor(random() * 2 ** 32));
   return new PrefixIndex({ ...settings, secret });
+}
+
+/**
+ * Lets the config's sources read every replica's metrics text: at the start, as the router does for a new replica, then at the
+ * sources' own periods. Each replica starts its period at a random time.
+ */
+function scrape(
+  { upstreams, clock, seed }: RouterSideOptions,
+  sources: readonly Source[],
+  load: LoadTable,
+  prefixIndex: PrefixIndex | undefined,
+): void {
+  const random = seededRandom(seed ^ 0x5c4a9e);
+  const groups = groupSources(sources, { path: "", periodMs: 0 });
+  upstreams.forEach((upstream, slot) => {
+    const facts = new SourceFacts(load, slot, (tokens) => prefixIndex?.setCapacity(slot, tokens));
+    const read = (group: SourceGroup) => facts.read(group, metricsPage(upstream.replica), clock.now());
+    const ask = (group: SourceGroup) => {
+      if (!upstream.isDown) return void read(group);
+      facts.awaited(group, clock.now());
+      facts.age(clock.now());
+    };
+    // Other sources, such as the model list, read nothing that changes in a simulation.
+    for (const group of groups.filter((each) => read(each) === "")) {
+      clock.after(random() * group.periodMs, () => void clock.every(group.periodMs, () => ask(group)));
+    }
+  });
+}
+
+/** vLLM's metrics for its load and for the size of its cache. */
+function metricsPage({ running, untouched, cache }: Replica): string {
+  return [
+    `vllm:num_requests_running ${running}`,
+    `vllm:num_requests_waiting ${untouched}`,
+    `vllm:kv_cache_usage_perc ${cache.usage}`,
+    `vllm:cache_config_info{kv_cache_size_tokens="${cache.tokens}"} 1`,
+    "",
+  ].join("\n");
 }

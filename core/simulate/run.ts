@@ -1,13 +1,11 @@
 import type { LoadedConfig } from "../../config/load.ts";
-import type { Profile } from "../active-config.ts";
-import { silentLog } from "../contract/log.ts";
-import { seededRandom } from "../contract/test-kit.ts";
 import { KeptState } from "../control/kept-state.ts";
 import { buildPluginSet } from "../control/plugin-set.ts";
 import { EventQueue } from "./events.ts";
 import { decideExactly } from "./exact-state.ts";
 import { type Losses, LossMeter, meanLosses } from "./losses.ts";
 import { type Metrics, meanOf } from "./metrics.ts";
+import { quietServices } from "./router-side.ts";
 import { Simulation, type SimulationSettings } from "./simulation.ts";
 import type { Trace } from "./trace.ts";
 
@@ -59,20 +57,11 @@ function runOnce(trace: Trace, config: NamedConfig, settings: SimulationSettings
     const simulation = new Simulation(trace, loaded, settings, isExact === true ? decideExactly : undefined);
     return { metrics: simulation.run(progress), losses: undefined };
   }
-  return withProfile(reference, (profile) => {
-    const meter = new LossMeter(profile);
+  const { active, dispose } = buildPluginSet(reference, quietServices(new EventQueue(), 1), new KeptState());
+  const meter = new LossMeter(active.profile);
+  try {
     const simulation = new Simulation(trace, loaded, settings, (upstreams) => (question) => meter.decide(question, upstreams));
     return { metrics: simulation.run(progress), losses: meter.losses() };
-  });
-}
-
-/** Hands `use` the config's profile, with plugins of its own. */
-function withProfile<Result>(loaded: LoadedConfig, use: (profile: Profile) => Result): Result {
-  const output = { print: () => {}, isTerminal: false };
-  const services = { clock: new EventQueue(), random: seededRandom(1), log: silentLog, output };
-  const { active, dispose } = buildPluginSet(loaded, services, new KeptState());
-  try {
-    return use(active.profile);
   } finally {
     dispose();
   }

@@ -5,16 +5,13 @@ import { seededRandom } from "../contract/test-kit.ts";
 import type { EngineTimes } from "../engine/engine-times.ts";
 import { Forward } from "../forward/forward.ts";
 import { Ticket } from "../request/ticket.ts";
-import { type Decider, type DeciderOf, decideAsAsked } from "./decider.ts";
 import { EventQueue } from "./events.ts";
+import { type Decider, type DeciderOf, decideAsAsked } from "./exact-state.ts";
 import { conductAt, type Fault, faultsOf, nextChangeMs, type TimedFault } from "./faults.ts";
-import type { Job } from "./job.ts";
-import { NO_TARGETS, type SimulatedTargets, targetsAt } from "./latency-record.ts";
-import { type Metrics, Recorder } from "./metrics.ts";
-import type { Replica } from "./replica.ts";
+import { type Metrics, Recorder, type SimulatedTargets } from "./metrics.ts";
+import type { Job, Replica } from "./replica.ts";
 import { RequestMaker } from "./request-maker.ts";
 import { makeRouterSide, type RouterSide } from "./router-side.ts";
-import { scrape } from "./scrape.ts";
 import type { Trace, TraceRequest } from "./trace.ts";
 import { Upstream } from "./upstream.ts";
 
@@ -36,6 +33,7 @@ export interface SimulationSettings {
 
 /** Requests between two reports of progress. */
 const REPORT_EVERY = 64;
+const NO_TARGETS: SimulatedTargets = { ttftMs: Number.POSITIVE_INFINITY, tpotMs: Number.POSITIVE_INFINITY };
 /** How often requests that wait are looked at. */
 const SWEEP_MS = 250;
 /** No stream is kept alive, and there are no opening events. */
@@ -76,7 +74,6 @@ export class Simulation {
     const hasFaults = faults.length > 0;
     this.#router = makeRouterSide({ trace, loaded, upstreams: this.#upstreams, seed, clock: this.#queue, hasFaults });
     this.#maker = new RequestMaker(trace, { tokenError, targets }, seededRandom(seed ^ 0x5eed));
-    scrape(this.#router, this.#upstreams, this.#queue, seededRandom(seed ^ 0x5c4a9e));
     if (hasFaults) this.#startFaults(faults);
   }
 
@@ -143,10 +140,10 @@ export class Simulation {
     const parts = { services, pool: { ...pool, connections }, features: NO_FEATURES };
     const ticket = new Ticket(request.id, DRAFT.method, this.#queue.now());
     ticket.request = request;
-    const run = { ticket, config, response: new Client(), incoming: INCOMING, parts };
+    const run = { ticket, config, response: makeClient(), incoming: INCOMING, parts };
     const forward = new Forward(run, request, leg, DRAFT, {
       bodyDelivered() {},
-      completed: () => this.#served(ticket, traced, targetsAt(this.#targets, index)),
+      completed: () => this.#served(ticket, traced, this.#targets[index % this.#targets.length]!),
       failed: () => this.#over(ticket, false),
       // Modelled replicas list every target.
       missedTarget: () => this.#over(ticket, false),
@@ -155,7 +152,7 @@ export class Simulation {
   }
 
   #served(ticket: Ticket, traced: TraceRequest, targets: SimulatedTargets): void {
-    if (ticket.status < 300) this.#recorder.latencies.served(ticket, targets, this.#arrivalMs(traced), this.#queue.now());
+    if (ticket.status < 300) this.#recorder.served(ticket, targets, this.#arrivalMs(traced), this.#queue.now());
     this.#over(ticket, true);
   }
 
@@ -174,22 +171,14 @@ export class Simulation {
 }
 
 /** Takes whatever comes, and waits for the end. */
-class Client {
-  hasStarted = false;
-
-  start(): void {
+const makeClient = () => ({
+  hasStarted: false,
+  start() {
     this.hasStarted = true;
-  }
-
-  write(): boolean {
-    return true;
-  }
-
-  flush(): void {}
-
-  end(): void {}
-
-  abort(): void {}
-
-  holdBody(): void {}
-}
+  },
+  write: () => true,
+  flush() {},
+  end() {},
+  abort() {},
+  holdBody() {},
+});

@@ -15,7 +15,7 @@ export interface TraceRequest extends RecordedRequest {
 }
 
 /** A request as a line describes it. */
-export interface RecordedRequest {
+interface RecordedRequest {
   readonly atMs: number;
   readonly prompt: Prompt;
   readonly outputTokens: number;

@@ -2,16 +2,16 @@ import type { Endpoint } from "../contract/endpoint.ts";
 import type { EngineTimes } from "../engine/engine-times.ts";
 import type { ReplicaConnection } from "../pool/pool.ts";
 import type { Limits } from "../settings.ts";
+import { Head } from "../wire/head.ts";
+import { GONE_SILENCE_MS, type ResponseReader, type UpstreamFailure } from "../wire/upstream-connection.ts";
 import { goneSince } from "../wire/upstream-pools.ts";
-import { Connection, type ConnectionOwner } from "./connection.ts";
 import type { EventQueue } from "./events.ts";
 import { type Conduct, SOUND } from "./faults.ts";
-import { Job } from "./job.ts";
-import { Replica, type ReplicaEvents } from "./replica.ts";
+import { Job, Replica, type ReplicaEvents } from "./replica.ts";
 import type { TraceRequest } from "./trace.ts";
 
 /** A modelled replica as the router meets it: it serves connections, or fails them. */
-export class Upstream implements ConnectionOwner {
+export class Upstream {
   readonly replica: Replica;
   readonly #soundTokensPerMs: number;
   readonly #queue: EventQueue;
@@ -75,6 +75,7 @@ export class Upstream implements ConnectionOwner {
     }
   }
 
+  /** A request came; the connection may be over when this returns. */
   serve(connection: Connection): void {
     const { isDown, isFailing } = this.#conduct;
     if (isDown) return connection.fail("connect-failed");
@@ -84,6 +85,7 @@ export class Upstream implements ConnectionOwner {
     this.#open.set(connection.job, connection);
   }
 
+  /** The connection is over before its response is. */
   closed({ job }: Connection): void {
     if (this.#open.delete(job)) this.replica.cancel(job);
   }
@@ -93,4 +95,87 @@ export class Upstream implements ConnectionOwner {
     this.#open.delete(job);
     connection?.finished();
   }
+}
+
+const FRAMING = { kind: "none", length: 0 } as const;
+const SERVED = headOf(200);
+const TOKEN = Buffer.from("data: {}\n\n");
+
+/** One try at a modelled replica, in place of a connection on a socket: what happens there, it calls on the router's own exchange. */
+class Connection implements ReplicaConnection {
+  readonly job: Job;
+  readonly hasSentAll = true;
+  readonly #owner: Upstream;
+  readonly #sentAtMs: number;
+  #reader: ResponseReader | undefined;
+  #hasResponse = false;
+
+  constructor(owner: Upstream, job: Job, nowMs: number) {
+    this.job = job;
+    this.#owner = owner;
+    this.#sentAtMs = nowMs;
+  }
+
+  send(_method: string, _head: string, _body: readonly Uint8Array[], reader: ResponseReader): void {
+    this.#reader = reader;
+    this.#owner.serve(this);
+  }
+
+  pause(): void {}
+
+  resume(): void {}
+
+  destroy(): void {
+    this.#reader = undefined;
+    this.#owner.closed(this);
+  }
+
+  /** A whole response without a body. */
+  respond(status: number): void {
+    this.#reader?.head(headOf(status), FRAMING);
+    this.#reader?.end(false);
+  }
+
+  firstToken(): void {
+    this.#hasResponse = true;
+    this.#reader?.head(SERVED, FRAMING);
+    this.#write(TOKEN);
+  }
+
+  /** The response is complete; at its end it reports what the router learns from. */
+  finished(): void {
+    const { prompt, outputTokens } = this.job.request;
+    const usage = { prompt_tokens: prompt.tokens, completion_tokens: outputTokens };
+    this.#write(Buffer.from(`data: ${JSON.stringify({ usage })}\n\n`));
+    this.#reader?.end(false);
+  }
+
+  fail(failure: UpstreamFailure): void {
+    const reader = this.#reader;
+    this.destroy();
+    reader?.failed(failure, failure !== "connect-failed");
+  }
+
+  /** Gives up a request that has no byte of a response yet. */
+  cutWaiting(): void {
+    if (!this.#hasResponse) this.fail("wedged");
+  }
+
+  /** Gives up a request that has waited for too long: for its first byte, or for one more since the replica's last token. */
+  sweep(nowMs: number, lastTokenMs: number, goneSinceMs: number, limits: Limits): void {
+    const quietSinceMs = this.#hasResponse ? lastTokenMs : this.#sentAtMs;
+    const longestMs = this.#hasResponse ? limits.streamIdleTimeoutMs : limits.responseTimeoutMs;
+    if (nowMs - Math.max(quietSinceMs, goneSinceMs) >= GONE_SILENCE_MS) this.fail("gone");
+    else if (nowMs - quietSinceMs >= longestMs) this.fail("timeout");
+  }
+
+  #write(chunk: Buffer): void {
+    this.#reader?.body(chunk, [0, chunk.length], 1, false);
+  }
+}
+
+/** A response's head without header lines. */
+function headOf(status: number): Head {
+  const line = `HTTP/1.1 ${status} \r\n`;
+  return new Head(`${line}\r\n`, { method: "", target: "", status, minor: 1, length: line.length }, []);
 }

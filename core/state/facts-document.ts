@@ -1,63 +1,102 @@
 import type { Endpoint } from "../contract/endpoint.ts";
-import type { AdapterFacts, LoadView, UnlistedName } from "../contract/load-view.ts";
+import type { AdapterFacts, LoadView } from "../contract/load-view.ts";
 import { nameSet } from "../contract/name-set.ts";
+import { listOf, z } from "../contract/options.ts";
 import { type Facts, factsOf } from "./facts.ts";
-import type { PartTokens } from "./part-scale.ts";
-import type { SavedState } from "./saved-state.ts";
+import { MAX_SLOTS } from "./load.ts";
 
 /** Grows with each change of the shape. */
 export const FACTS_VERSION = 3;
 
+const names = listOf(z.string());
+const unknown = z.number().nullable();
+
+const loadNumbers = z.object({
+  inFlight: unknown,
+  prefillTokens: unknown,
+  remainingPrefill: unknown,
+  waitingPrompts: unknown,
+  prefillRate: unknown,
+  waiting: unknown,
+  running: unknown,
+  kvUsage: unknown,
+  scrapedAtMs: unknown,
+  freshness: unknown,
+});
+
+/** Loose: a key more is no reason to refuse a file, since what is read is checked. */
+const endpoint = z.looseObject({
+  name: z.string(),
+  slot: z
+    .int()
+    .min(0)
+    .max(MAX_SLOTS - 1),
+  generation: z.int(),
+  url: z.object({
+    href: z.string(),
+    hostname: z.string(),
+    port: z.int(),
+    isTls: z.boolean(),
+    hostHeader: z.string(),
+    basePath: z.string(),
+  }),
+  labels: z.record(z.string(), z.string()),
+  phase: z.enum(["starting", "ready", "not-ready", "draining", "cordoned", "ejected"]),
+  isAvailable: z.boolean(),
+  stillTakes: z.enum(["nothing", "sessions", "unserved"]),
+  isOnTrial: z.boolean(),
+  share: z.number(),
+  intent: z.enum(["serve", "cordon", "drain"]),
+  ejection: z.object({ reason: z.string(), sinceMs: z.number(), untilMs: z.number() }).optional(),
+  models: names,
+  isPaused: z.boolean(),
+  isRateKnown: z.boolean(),
+  load: loadNumbers.describe(
+    "null: unknown. Prompt lengths in tokens, prefillRate in tokens per millisecond, kvUsage in [0, 1].",
+  ),
+  adapters: z
+    .object({
+      names: names.nullable(),
+      use: z.object({ running: names, waiting: names, max: z.number() }).nullable(),
+    })
+    .nullable(),
+  unlisted: z.record(z.string(), z.object({ standing: z.enum(["loading", "served", "refused"]), leftMs: z.number() })),
+});
+
+/** The state that a plugin keeps, written as JSON with the container that it is in. */
+const keptState = z
+  .object({ type: z.string(), name: z.string(), version: z.int(), as: z.enum(["map", "set", "json"]), value: z.unknown() })
+  .refine(fits, { error: "the value does not fit its container" });
+
 /**
- * Facts and load at one moment as plain JSON, so that another process can repeat a decision. It holds no prompt, no header and no
- * key, and so not what the prefix index knows. Times in `Ms` are on the clock of the router that wrote it.
+ * Facts and load at one moment as plain JSON, so that another process can repeat a decision, as the admin API describes it and as a
+ * file of it is checked. It holds no prompt, no header and no key, and so not what the prefix index knows. Times in `Ms` are on the
+ * clock of the router that wrote it.
  */
-export interface FactsDocument {
-  readonly version: typeof FACTS_VERSION;
-  /** In ISO 8601. */
-  readonly savedAt: string;
-  readonly nowMs: number;
-  /** Reported / estimated length of prompts, by API. */
-  readonly tokenFactors: Readonly<Record<string, number>>;
-  /** Tokens of images, and of each KiB of other parts that are not text, by target. */
-  readonly partTokens?: PartTokens | undefined;
-  /** What built-in plugins of the decision keep, such as the turns of round-robin. */
-  readonly kept: readonly SavedState[];
-  /** Plugins of the decision that keep something which is not in this document, by their names in the config. */
-  readonly lost: readonly string[];
-  readonly adapterLoadMs: number;
-  readonly endpoints: readonly EndpointDocument[];
-}
+export const factsSchema = z.object({
+  version: z.literal(FACTS_VERSION).describe("Grows with each change of the shape."),
+  savedAt: z.string().describe("In ISO 8601."),
+  nowMs: z.number().describe("The router's clock, by which times in Ms are written."),
+  adapterLoadMs: z.number(),
+  tokenFactors: z.record(z.string(), z.number()).describe("Reported / estimated length of prompts, by API."),
+  partTokens: z
+    .record(z.string(), z.partialRecord(z.enum(["image", "audio", "video", "file"]), z.number().nonnegative()))
+    .optional()
+    .describe("Tokens of an image, and of a KiB of another part that is not text, by target."),
+  kept: listOf(keptState).describe("What built-in plugins keep, such as the turns of round-robin."),
+  lost: names.describe("Plugins that keep something which is not in this document."),
+  endpoints: z
+    .array(endpoint)
+    .refine((all) => areDistinct(all.map(({ slot }) => slot)), "two of them have the same slot")
+    .refine((all) => areDistinct(all.map(({ name }) => name)), "two of them have the same name"),
+});
 
-export interface EndpointDocument extends Omit<Endpoint, "models"> {
-  readonly models: readonly string[];
-  readonly isPaused: boolean;
-  readonly isRateKnown: boolean;
-  readonly load: { readonly [Name in NumberName]: number | null };
-  readonly adapters: AdaptersDocument | null;
-  /** Names that it does not list and that something is known of. */
-  readonly unlisted: Readonly<Record<string, UnlistedName>>;
-}
+export type FactsDocument = z.infer<typeof factsSchema>;
+export type SavedState = FactsDocument["kept"][number];
+type EndpointDocument = FactsDocument["endpoints"][number];
+type NumberName = keyof EndpointDocument["load"];
 
-interface AdaptersDocument {
-  readonly names: readonly string[] | null;
-  readonly use: { readonly running: readonly string[]; readonly waiting: readonly string[]; readonly max: number } | null;
-}
-
-const NUMBERS = [
-  "inFlight",
-  "prefillTokens",
-  "remainingPrefill",
-  "waitingPrompts",
-  "prefillRate",
-  "waiting",
-  "running",
-  "kvUsage",
-  "scrapedAtMs",
-  "freshness",
-] as const satisfies readonly (keyof LoadView)[];
-
-type NumberName = (typeof NUMBERS)[number];
+const NUMBERS = Object.keys(loadNumbers.shape) as readonly NumberName[];
 
 interface FactsExtras extends Pick<FactsDocument, "savedAt" | "tokenFactors" | "partTokens" | "kept" | "lost"> {
   /** The names that replicas may load: for a decision about another name, what its refusals taught is lost. */
@@ -85,13 +124,13 @@ export function readFacts({ endpoints, nowMs, adapterLoadMs }: Pick<FactsDocumen
   const unlisted = new Map(endpoints.map((document) => [document.slot, new Map(Object.entries(document.unlisted))]));
   // JSON has no NaN: null stands for an unknown number.
   const read = (name: NumberName) => (slot: number) => bySlot.get(slot)?.load[name] ?? Number.NaN;
-  const numbers = Object.fromEntries(NUMBERS.map((name) => [name, read(name)])) as Pick<LoadView, NumberName>;
+  const readNumbers = Object.fromEntries(NUMBERS.map((name) => [name, read(name)])) as Pick<LoadView, NumberName>;
   return {
     facts,
     load: {
       nowMs,
       adapterLoadMs,
-      ...numbers,
+      ...readNumbers,
       isRateKnown: (slot) => bySlot.get(slot)?.isRateKnown ?? false,
       isPaused: (slot) => bySlot.get(slot)?.isPaused ?? false,
       adapters: (slot) => adapters.get(slot),
@@ -120,22 +159,15 @@ function writeEndpoint(endpoint: Endpoint, load: LoadView, targets: Iterable<str
 }
 
 function readEndpoint(document: EndpointDocument): Endpoint {
-  const {
-    load: _load,
-    adapters: _adapters,
-    isPaused: _isPaused,
-    isRateKnown: _isRateKnown,
-    unlisted: _unlisted,
-    ...endpoint
-  } = document;
-  return Object.freeze({ ...endpoint, models: nameSet(endpoint.models) });
+  const { load: _load, adapters: _adapters, isPaused: _paused, isRateKnown: _known, unlisted: _unlisted, ...endpoint } = document;
+  return Object.freeze({ ...endpoint, ejection: endpoint.ejection, models: nameSet(endpoint.models) });
 }
 
 function finiteOrNull(value: number): number | null {
   return Number.isFinite(value) ? value : null;
 }
 
-function writeAdapters(adapters: AdapterFacts | undefined): AdaptersDocument | null {
+function writeAdapters(adapters: AdapterFacts | undefined): EndpointDocument["adapters"] {
   if (adapters === undefined) return null;
   const { names, use } = adapters;
   return {
@@ -144,11 +176,35 @@ function writeAdapters(adapters: AdapterFacts | undefined): AdaptersDocument | n
   };
 }
 
-function readAdapters(document: AdaptersDocument | null): AdapterFacts | undefined {
+function readAdapters(document: EndpointDocument["adapters"]): AdapterFacts | undefined {
   if (document === null) return undefined;
   const { names, use } = document;
   return {
     names: names === null ? undefined : new Set(names),
     use: use === null ? undefined : { running: new Set(use.running), waiting: new Set(use.waiting), max: use.max },
   };
+}
+
+/** Checks what a file held. Throws an Error that says what to do for a document of another version or shape. */
+export function checkedFacts(value: unknown): FactsDocument {
+  const version = typeof value === "object" && value !== null && "version" in value ? value.version : undefined;
+  if (version === undefined) throw new Error("This is no snapshot of facts: make one with signalbox facts > FILE.");
+  if (version !== FACTS_VERSION)
+    throw new Error(
+      `The snapshot has version ${String(version)}, and this program reads version ${FACTS_VERSION}: save it again, or read it with the program that saved it.`,
+    );
+  const { success, data, error } = factsSchema.safeParse(value);
+  if (!success) {
+    const { path, message } = error.issues[0]!;
+    throw new Error(`The snapshot is damaged at ${path.join(".")}: ${message}; save it again.`);
+  }
+  return data;
+}
+
+const areDistinct = (values: readonly unknown[]) => new Set(values).size === values.length;
+
+/** Whether the value can be put into its container. */
+function fits({ as, value }: { readonly as: "map" | "set" | "json"; readonly value: unknown }): boolean {
+  if (as === "json") return true;
+  return Array.isArray(value) && (as === "set" || value.every((entry) => Array.isArray(entry)));
 }

@@ -267,7 +267,7 @@ class LoadAt implements LoadView {
   }
 
   get adapterLoadMs(): number {
-    return this.#table.unlisted.loadMs;
+    return this.#table.unlisted.adapterLoadMs;
   }
 }
 

@@ -61,11 +61,13 @@ class Recent {
 
 /** What the replicas of a pool have in common. */
 export class ReplicaSpeeds {
+  /** Prompt tokens that a usual replica computes in a millisecond. */
+  rate = DEFAULT_RATE;
+  /** Whether the rate comes from measurements. */
+  isMeasured = false;
   readonly #rates = new Recent(KEPT_OF_POOL);
   readonly #fixedCosts = new Recent(KEPT_OF_POOL);
-  #rate = DEFAULT_RATE;
   #fixedMs = 0;
-  #isMeasured = false;
   #wrongShare = WRONG_SHARE;
 
   /** A replica of which nothing is known yet. */
@@ -73,18 +75,9 @@ export class ReplicaSpeeds {
     return new ReplicaSpeed(this);
   }
 
-  /** Prompt tokens that a usual replica computes in a millisecond. */
-  get rate(): number {
-    return this.#rate;
-  }
-
-  get isMeasured(): boolean {
-    return this.#isMeasured;
-  }
-
   /** Milliseconds that a usual replica takes for so much. */
   expectedMs(prompts: number, tokens: number): number {
-    return prompts * this.#fixedMs + tokens / this.#rate;
+    return prompts * this.#fixedMs + tokens / this.rate;
   }
 
   /**
@@ -101,17 +94,17 @@ export class ReplicaSpeeds {
   }
 
   learn(prompts: number, tokens: number, uncertain: number, tookMs: number): void {
-    this.#isMeasured = true;
+    this.isMeasured = true;
     const perPrompt = tokens / prompts;
     if (perPrompt <= SHORT_PROMPT_TOKENS) {
-      this.#fixedCosts.add((tookMs - tokens / this.#rate) / prompts);
+      this.#fixedCosts.add((tookMs - tokens / this.rate) / prompts);
       this.#fixedMs = Math.max(0, this.#fixedCosts.median());
     }
     if (perPrompt < LONG_PROMPT_TOKENS || uncertain > MAX_UNCERTAIN * tokens) return;
     // Without its fixed part, but never less than half, so that a wrong fixed cost can't make the rate endless.
     const computeMs = Math.max(tookMs / 2, tookMs - prompts * this.#fixedMs);
     this.#rates.add((tokens - uncertain / 2) / computeMs);
-    this.#rate = this.#rates.median();
+    this.rate = this.#rates.median();
   }
 }
 
@@ -139,11 +132,6 @@ export class ReplicaSpeed {
     if (this.#slowdown === 1) return this.#pool.rate;
     const left = 0.5 ** (Math.max(0, nowMs - this.#confirmedAtMs) / FADE_MS);
     return this.#pool.rate / (1 + (this.#slowdown - 1) * left);
-  }
-
-  /** Whether the rate comes from measurements, of this replica or another one. */
-  get isMeasured(): boolean {
-    return this.#pool.isMeasured;
   }
 
   /** A prompt of `tokens` tokens, of which `uncertain` may have been cached, was computed in `tookMs`, as is known at `nowMs`. */

@@ -1,17 +1,18 @@
-import { blameOf, verdictOf } from "../contract/blame.ts";
 import type { Clock } from "../contract/clock.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
+import { z } from "../contract/options.ts";
 import type { Outcome } from "../contract/outcome.ts";
+import { blameOf, verdictOf } from "../report/blame.ts";
 import { type TrafficHistory, TrafficSeries } from "./traffic-series.ts";
-import { AT, type Figures, WindowFigures } from "./window-figures.ts";
+import { AT, type Figures, figures, WindowFigures } from "./window-figures.ts";
 
-/** What requests met at one endpoint in the last minutes. `requests` are those whose last try was there. */
-export interface EndpointFigures extends Figures {
-  /** Tries there that ended with 5xx (but 503), without a response or with a broken one, also if another endpoint then served. */
-  readonly replicaErrors: number;
-  /** Tries there that were refused with 503 or 429. */
-  readonly overloads: number;
-}
+/** What requests met at one endpoint in the last minutes. */
+export const endpointFigures = figures.extend({
+  replicaErrors: z.number().describe("Tries that ended with 5xx (but 503), without a response or with a broken one."),
+  overloads: z.number().describe("Tries that were refused with 503 or 429."),
+});
+
+export type EndpointFigures = z.infer<typeof endpointFigures>;
 
 /** What the requests of all APIs met in the last minutes. Each failed request counts once, by who caused it. */
 export interface PoolFigures extends Figures {

@@ -1,11 +1,4 @@
-/** The state that a plugin keeps, written as JSON with the container that it is in. */
-export interface SavedState {
-  readonly type: string;
-  readonly name: string;
-  readonly version: number;
-  readonly as: "map" | "set" | "json";
-  readonly value: unknown;
-}
+import type { SavedState } from "./facts-document.ts";
 
 /** The state as JSON; undefined for one that has another shape, such as an object of a class. */
 export function savedValue(state: unknown): Pick<SavedState, "as" | "value"> | undefined {

@@ -16,16 +16,12 @@ interface Lead {
 
 /** The latest samples of one replica, and the slowdown that they let believe. */
 export class SlowdownSamples {
+  /** How many times as long as a usual replica it takes, as is believed; 1 if nothing else is known. */
+  slowdown = 1;
   readonly #least = new Float64Array(KEPT);
   readonly #most = new Float64Array(KEPT);
   #next = 0;
   #count = 0;
-  #believed = 1;
-
-  /** How many times as long as a usual replica it takes; 1 if nothing else is known. */
-  get slowdown(): number {
-    return this.#believed;
-  }
 
   /**
    * The replica took from `least` to `most` times as long as a usual one; `most` may be Infinity. Returns whether that agrees with
@@ -37,7 +33,7 @@ export class SlowdownSamples {
     this.#most[at] = most * TOLERANCE;
     this.#next = (at + 1) % KEPT;
     this.#count = Math.min(this.#count + 1, KEPT);
-    return this.#allows(at, this.#believed);
+    return this.#allows(at, this.slowdown);
   }
 
   /**
@@ -45,7 +41,7 @@ export class SlowdownSamples {
    * that moment is forgotten: it tells how fast the replica was. Returns whether it believes another one now.
    */
   update(needed: number): boolean {
-    let best: Lead = { value: this.#believed, samples: 0, since: this.#count };
+    let best: Lead = { value: this.slowdown, samples: 0, since: this.#count };
     const consider = (value: number) => {
       const lead = this.#leadOf(value);
       if (lead.samples >= needed && isBetter(lead, best)) best = lead;
@@ -56,8 +52,8 @@ export class SlowdownSamples {
       consider(this.#least[at]!);
       consider(this.#most[at]!);
     }
-    const isOther = best.value !== this.#believed;
-    this.#believed = best.value;
+    const isOther = best.value !== this.slowdown;
+    this.slowdown = best.value;
     this.#count = best.since;
     return isOther;
   }
@@ -69,7 +65,7 @@ export class SlowdownSamples {
     let samples = 0;
     for (let since = 1; since <= this.#count; since++) {
       const at = (this.#next + KEPT - since) % KEPT;
-      samples += Number(this.#allows(at, value)) - Number(this.#allows(at, this.#believed));
+      samples += Number(this.#allows(at, value)) - Number(this.#allows(at, this.slowdown));
       if (samples > best.samples) best = { value, samples, since };
     }
     return best;

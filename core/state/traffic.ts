@@ -12,6 +12,8 @@ export interface Traffic {
   responded(request: InferenceRequest, endpoint: Endpoint, status: number, sentAtMs: number, nowMs: number): void;
   /** There is no response, or it broke off. */
   failed(request: InferenceRequest, endpoint: Endpoint, failure: AttemptFailure, sentAtMs: number, nowMs: number): void;
+  /** The endpoint sent bytes that belong to no request. */
+  unasked(endpoint: Endpoint, nowMs: number): void;
   /** The client takes nothing, so the endpoint's response is not read: its silence says nothing. `released` follows. */
   held(request: InferenceRequest, endpoint: Endpoint): void;
   /** The response is read again, or about to end. */
@@ -30,6 +32,7 @@ export const UNWATCHED: Traffic = {
   released() {},
   responded() {},
   failed() {},
+  unasked() {},
   freesBody() {},
   abandoned() {},
 };

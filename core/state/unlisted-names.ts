@@ -37,13 +37,9 @@ export type UnlistedUse = Known;
  * name that may be sent begins with a slash. Also learns how long a load takes.
  */
 export class UnlistedNames {
-  readonly #bySlot: (Map<string, Known> | undefined)[] = [];
-  #loadMs = FIRST_LOAD_MS;
-
   /** How long a load takes, as learned. */
-  get loadMs(): number {
-    return this.#loadMs;
-  }
+  adapterLoadMs = FIRST_LOAD_MS;
+  readonly #bySlot: (Map<string, Known> | undefined)[] = [];
 
   /** Undefined where nothing is known. */
   at(slot: number, name: string, nowMs: number): UnlistedName | undefined {
@@ -52,8 +48,8 @@ export class UnlistedNames {
     if (nowMs < known.refusedUntilMs) return { standing: "refused", leftMs: known.refusedUntilMs - nowMs };
     if (nowMs < known.servedAtMs + SERVED_MS) return { standing: "served", leftMs: 0 };
     const loadingMs = nowMs - known.openSinceMs;
-    if (known.open === 0 || loadingMs > Math.max(LONGEST_LOAD_MS, LOAD_FACTOR * this.#loadMs)) return undefined;
-    return { standing: "loading", leftMs: Math.max(0, this.#loadMs - loadingMs) };
+    if (known.open === 0 || loadingMs > Math.max(LONGEST_LOAD_MS, LOAD_FACTOR * this.adapterLoadMs)) return undefined;
+    return { standing: "loading", leftMs: Math.max(0, this.adapterLoadMs - loadingMs) };
   }
 
   /** A request for the name was sent. Give what this returns to `ended`, once. */
@@ -90,8 +86,8 @@ export class UnlistedNames {
   /** A load took so long. `isExact`: nothing but the load; otherwise at most that. */
   loaded(tookMs: number, isExact: boolean): void {
     const ms = Math.min(MOST_LOAD_MS, Math.max(LEAST_LOAD_MS, tookMs));
-    if (isExact) this.#loadMs += LOAD_SHARE * (ms - this.#loadMs);
-    else this.#loadMs = Math.min(this.#loadMs, ms);
+    if (isExact) this.adapterLoadMs += LOAD_SHARE * (ms - this.adapterLoadMs);
+    else this.adapterLoadMs = Math.min(this.adapterLoadMs, ms);
   }
 
   /** What was known of the name there does not hold any more. */

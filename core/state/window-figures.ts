@@ -1,4 +1,5 @@
 import { Bounds } from "../contract/histogram.ts";
+import { z } from "../contract/options.ts";
 import { SlidingWindow } from "./sliding-window.ts";
 
 /** Figures cover the last five minutes; the oldest tenth of them is forgotten at once. */
@@ -16,25 +17,22 @@ export const AT = {
 const FIRST_TIME = 11;
 const WIDTH = FIRST_TIME + TIMES.ends.length + 1;
 
-/** What happened in the last minutes: plain JSON; null where nothing is known. */
-export interface Figures {
-  /** So many seconds are covered: at most 300, and less for what is younger. */
-  readonly windowS: number;
-  readonly requests: number;
-  /** Requests that could not succeed (4xx), and those whose client left before the end. */
-  readonly clientErrors: number;
-  /** Those of them whose client left. */
-  readonly clientsLeft: number;
-  /** Median and 95th percentile of the time to the first token, in milliseconds, right to 5 %. */
-  readonly ttftP50Ms: number | null;
-  readonly ttftP95Ms: number | null;
-  /** Share of the prompt tokens that the replicas' caches held, as they report it, in [0, 1]. */
-  readonly hitRate: number | null;
-  /** Generated tokens a second, all requests together. */
-  readonly outputTokensPerS: number;
-  /** Generated tokens a second in one stream, between its first token and its end, as a mean. */
-  readonly streamTokensPerS: number | null;
-}
+const measured = z.number().nullable();
+
+/** What happened in the last minutes; null where nothing is known. */
+export const figures = z.object({
+  windowS: z.number().describe("So many seconds are covered: at most 300, and less for what is younger."),
+  requests: z.number().describe("Requests whose last try was here."),
+  clientErrors: z.number().describe("Those that could not succeed (4xx), and those whose client left before the end."),
+  clientsLeft: z.number().describe("Those whose client left before the end."),
+  ttftP50Ms: measured.describe("Median time to the first token, right to 5 %."),
+  ttftP95Ms: measured,
+  hitRate: measured.describe("Share of the prompt tokens that the replica's cache held, as it reports it, in [0, 1]."),
+  outputTokensPerS: z.number().describe("Generated tokens a second, all requests together."),
+  streamTokensPerS: measured.describe("Generated tokens a second in one stream, as a mean."),
+});
+
+export type Figures = z.infer<typeof figures>;
 
 /** Counts, sums and times of the last minutes. Times are on the router's clock. */
 export class WindowFigures {

@@ -1,4 +1,4 @@
-import type { Endpoint, EndpointUrl } from "../contract/endpoint.ts";
+import type { Endpoint } from "../contract/endpoint.ts";
 
 /** The response to one GET; `body` is decoded as UTF-8. */
 export interface GetResult {
@@ -7,19 +7,18 @@ export interface GetResult {
 }
 
 /**
- * Sends one GET to a replica. `path` is appended to the URL's base path, `timeoutMs` covers the whole exchange, `maxBytes` the
- * body; `headers` are added to the usual ones. Rejects with a GetError.
+ * Sends one GET to a replica, with the router's key if it has one for this endpoint. `path` is appended to the URL's base path,
+ * `timeoutMs` covers the whole exchange, `maxBytes` the body. Rejects with a GetError.
  */
 export type HttpGet = (
-  url: EndpointUrl,
+  endpoint: Pick<Endpoint, "name" | "url">,
   path: string,
   timeoutMs: number,
   maxBytes: number,
   signal: AbortSignal,
-  headers?: Readonly<Record<string, string>>,
 ) => Promise<GetResult>;
 
-/** Sends one POST with a JSON document, and the router's key if it has one for this endpoint; otherwise like HttpGet. */
+/** Sends one POST with a JSON document; otherwise like HttpGet. */
 export type HttpPost = (
   endpoint: Pick<Endpoint, "name" | "url">,
   path: string,

@@ -1,16 +1,7 @@
 import type { EndpointUrl } from "../contract/endpoint.ts";
-import type { Framing } from "./framing.ts";
-import type { Head } from "./head.ts";
 import { GetError, type GetResult } from "./http-get-result.ts";
 import { openSocket } from "./open-socket.ts";
-import { ResponseDecoder } from "./response-decoder.ts";
-
-export interface SendOptions extends GetOptions {
-  /** In upper case. */
-  readonly method: string;
-  /** JSON text; undefined for no body. */
-  readonly body: string | undefined;
-}
+import { ResponseDecoder, type ResponseSink } from "./response-decoder.ts";
 
 export interface GetOptions {
   /** Limit for the whole exchange, connecting included. */
@@ -22,112 +13,133 @@ export interface GetOptions {
   readonly signal?: AbortSignal;
 }
 
+export interface SendOptions extends GetOptions {
+  /** In upper case. */
+  readonly method: string;
+  /** JSON text; undefined for no body. */
+  readonly body: string | undefined;
+}
+
+export interface StreamOptions {
+  /** The longest time without a byte, also before the first one. */
+  readonly silenceMs: number;
+  /** Aborting it rejects with a GetError at once. */
+  readonly signal: AbortSignal;
+  /** Called before any byte of the body. `contentType` is "" if there is none. */
+  head(status: number, contentType: string): void;
+  /** Called with bytes of the body as they come; they are overwritten when it returns. What it throws ends the exchange. */
+  body(bytes: Buffer): void;
+}
+
 /** Sends one GET on a connection of its own, for probes and sources. Follows no redirect. Rejects with a GetError. */
 export function httpGet(url: EndpointUrl, path: string, options: GetOptions): Promise<GetResult> {
   return httpSend(url, path, { ...options, method: "GET", body: undefined });
 }
 
 /** Like httpGet, with any method but HEAD and CONNECT, and perhaps a JSON body. */
-export function httpSend(url: EndpointUrl, path: string, options: SendOptions): Promise<GetResult> {
+export async function httpSend(url: EndpointUrl, path: string, options: SendOptions): Promise<GetResult> {
+  const { maxBytes } = options;
+  const tooLarge = () => new GetError("too-large", `The response is longer than ${maxBytes} bytes`);
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  let status = 0;
+  await exchange(url, path, options, {
+    head(head, { kind, length }) {
+      status = head.status;
+      if (kind === "length" && length > maxBytes) throw tooLarge();
+    },
+    body(chunk, spans, spanCount) {
+      for (let i = 0; i < spanCount; i++) {
+        const part = chunk.subarray(spans[2 * i], spans[2 * i + 1]);
+        bytes += part.length;
+        if (bytes > maxBytes) throw tooLarge();
+        parts.push(Buffer.from(part));
+      }
+    },
+  });
+  return { status, body: Buffer.concat(parts).toString("utf8") };
+}
+
+/** Sends one GET on a connection of its own and hands on its response as it comes. Resolves at its end, rejects with a GetError. */
+export function httpStream(url: EndpointUrl, path: string, options: StreamOptions): Promise<void> {
+  return exchange(
+    url,
+    path,
+    { ...options, method: "GET", body: undefined },
+    {
+      head: (head) => options.head(head.status, head.get("content-type") ?? ""),
+      body(chunk, spans, spanCount) {
+        for (let i = 0; i < spanCount; i++) options.body(chunk.subarray(spans[2 * i], spans[2 * i + 1]));
+      },
+    },
+  );
+}
+
+type ExchangeOptions = Pick<SendOptions, "method" | "body" | "headers" | "signal"> &
+  Partial<Pick<SendOptions, "timeoutMs"> & Pick<StreamOptions, "silenceMs">>;
+
+/** One request on a connection of its own; `sink` gets the response. Bounded by its whole time, or by the time without a byte. */
+function exchange(url: EndpointUrl, path: string, options: ExchangeOptions, sink: ResponseSink): Promise<void> {
   return new Promise((resolve, reject) => {
     const request = requestText(url, path, options);
-    const { signal } = options;
+    const { method, body, signal, silenceMs } = options;
     if (signal?.aborted) throw stopped();
-    const reader = new BodyReader(options.method, options.maxBytes);
+    const isStream = silenceMs !== undefined;
+    const decoder = new ResponseDecoder(sink);
+    decoder.begin(method);
     let isConnected = false;
     const socket = openSocket(
       url,
       () => {
         isConnected = true;
         socket.write(request, "latin1");
-        if (options.body !== undefined) socket.write(options.body, "utf8");
+        if (body !== undefined) socket.write(body, "utf8");
       },
-      (chunk) => attempt(() => reader.push(chunk)),
+      (chunk) => {
+        if (isStream) awaitBytes();
+        try {
+          decoder.push(chunk);
+        } catch (thrown) {
+          const message = isStream ? "The response can't be read" : "The response is not valid HTTP/1.1";
+          return fail(thrown instanceof GetError ? thrown : new GetError("invalid", message, thrown));
+        }
+        if (decoder.isDone) finish();
+      },
     );
-    const timer = setTimeout(() => fail(new GetError("timeout", "The response took too long")), options.timeoutMs);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const awaitBytes = () => {
+      clearTimeout(timer);
+      const message = isStream ? "Nothing came for too long" : "The response took too long";
+      timer = setTimeout(() => fail(new GetError("timeout", message)), silenceMs ?? options.timeoutMs);
+    };
     const abort = () => fail(stopped());
-
     const settle = () => {
       clearTimeout(timer);
       signal?.removeEventListener("abort", abort);
       socket.destroy();
     };
+    const finish = () => {
+      settle();
+      resolve();
+    };
     const fail = (error: GetError) => {
       settle();
       reject(error);
     };
-    const finish = () => {
-      settle();
-      resolve(reader.result());
-    };
-    const attempt = (read: () => boolean) => {
-      try {
-        if (read()) finish();
-      } catch (thrown) {
-        fail(thrown instanceof GetError ? thrown : new GetError("invalid", "The response is not valid HTTP/1.1", thrown));
-      }
-    };
 
+    awaitBytes();
     signal?.addEventListener("abort", abort);
-    socket.once("end", () => attempt(() => reader.ended()));
+    socket.once("end", () => (decoder.isEndedByClose ? finish() : fail(early())));
     socket.on("error", (error) => fail(socketError(error, isConnected)));
-    socket.once("close", () => fail(new GetError("reset", "The connection was closed before the response was complete")));
+    socket.once("close", () => fail(early()));
   });
 }
 
 const stopped = () => new GetError("reset", "The exchange was broken off");
-
-/** Gathers one response; `push` and `ended` return whether it is complete and throw a GetError or a WireError if it can't be. */
-class BodyReader {
-  readonly #maxBytes: number;
-  readonly #parts: Buffer[] = [];
-  readonly #decoder = new ResponseDecoder({
-    head: (head, framing) => this.#head(head, framing),
-    body: (chunk, spans, spanCount) => {
-      for (let i = 0; i < spanCount; i++) this.#keep(chunk.subarray(spans[2 * i], spans[2 * i + 1]));
-    },
-  });
-  #bytes = 0;
-  #status = 0;
-
-  constructor(method: string, maxBytes: number) {
-    this.#maxBytes = maxBytes;
-    this.#decoder.begin(method);
-  }
-
-  result(): GetResult {
-    return { status: this.#status, body: Buffer.concat(this.#parts).toString("utf8") };
-  }
-
-  push(chunk: Buffer): boolean {
-    this.#decoder.push(chunk);
-    return this.#decoder.isDone;
-  }
-
-  /** The replica sends nothing more. */
-  ended(): boolean {
-    if (this.#decoder.isEndedByClose) return true;
-    throw new GetError("reset", "The connection ended before the response was complete");
-  }
-
-  #head({ status }: Head, { kind, length }: Framing): void {
-    this.#status = status;
-    if (kind === "length" && length > this.#maxBytes) throw this.#tooLarge();
-  }
-
-  #keep(part: Buffer): void {
-    this.#bytes += part.length;
-    if (this.#bytes > this.#maxBytes) throw this.#tooLarge();
-    this.#parts.push(Buffer.from(part));
-  }
-
-  #tooLarge(): GetError {
-    return new GetError("too-large", `The response is longer than ${this.#maxBytes} bytes`);
-  }
-}
+const early = () => new GetError("reset", "The connection ended before the response was complete");
 
 /** The bytes of a request; its body, if there is one, follows them. Throws GetError for a path or a header that can't be sent. */
-export function requestText(
+function requestText(
   url: EndpointUrl,
   path: string,
   { method, body, headers = {} }: Pick<SendOptions, "method" | "body" | "headers">,
@@ -149,7 +161,7 @@ export function requestText(
 }
 
 /** Why a connection failed. */
-export function socketError(error: Error & { readonly code?: string }, isConnected: boolean): GetError {
+function socketError(error: Error & { readonly code?: string }, isConnected: boolean): GetError {
   const code = error.code ?? "";
   if (isConnected || code === "ECONNRESET") return new GetError("reset", "The connection broke", error);
   if (code === "ECONNREFUSED") return new GetError("refused", "Nobody listens at this address", error);

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { nextTurn } from "../runtime/next-turn.ts";
 import type { Limits } from "../settings.ts";
 import type { Deadlines, Timed } from "./deadlines.ts";
 import { ResponseDecoder, type ResponseSink } from "./response-decoder.ts";
@@ -39,6 +40,8 @@ export interface ConnectionOwner {
   open(opened: () => void, read: (chunk: Buffer) => void, unwritable: () => void): Socket;
   /** Bytes came, at that time of the clock. */
   heard(atMs: number): void;
+  /** Bytes came that belong to no request. */
+  unasked(): void;
   /** The connection may carry another request. */
   idle(connection: UpstreamConnection): void;
   closed(connection: UpstreamConnection): void;
@@ -48,6 +51,9 @@ type State = "connecting" | "idle" | "waiting" | "body" | "closed";
 
 /** Silence that ends a response once the replica is known to be gone. */
 export const GONE_SILENCE_MS = 5_000;
+/** A server may say so on an idle connection before it closes it (RFC 9110 15.5.9). */
+const REQUEST_TIMEOUT = /^HTTP\/1\.[01] 408/;
+const SUCCESS = /^HTTP\/1\.[01] [23]/;
 /** How long to read on after a failed write. What the replica sent before is in the kernel already and takes one turn. */
 const READ_ON_MS = 1_000;
 
@@ -73,6 +79,8 @@ export class UpstreamConnection implements Timed {
   #isReused = false;
   #hasResponseBytes = false;
   #hasBodyBytes = false;
+  /** What came before the request was sent whole, until the next turn. */
+  #early: Buffer | undefined;
   /** A write failed: the rest of the request can't be sent. */
   #isUnwritable = false;
   /** The socket is closed and writes nothing any more. */
@@ -103,6 +111,7 @@ export class UpstreamConnection implements Timed {
     this.#reader = reader;
     this.#hasResponseBytes = false;
     this.#hasBodyBytes = false;
+    this.#early = undefined;
     this.#decoder.begin(method);
     if (this.#state === "connecting") {
       this.#unsent = { head, body };
@@ -135,6 +144,12 @@ export class UpstreamConnection implements Timed {
   /** Gives up a request whose response has no byte of a body yet: vLLM sends the head of a stream before it works on it. */
   cutWaiting(): void {
     if ((this.#state === "waiting" || this.#state === "body") && !this.#hasBodyBytes) this.#fail("wedged");
+  }
+
+  /** The replica has sent bytes that belong to no request: what comes first on a connection that was kept may be such bytes. */
+  doubt(): void {
+    if (this.#state === "idle") this.#close();
+    else if (this.#state === "waiting" && this.#isReused && !this.#hasResponseBytes) this.#fail("stale");
   }
 
   sweep(nowMs: number): void {
@@ -203,8 +218,34 @@ export class UpstreamConnection implements Timed {
     const { deadlines } = this.#owner;
     this.#lastReadMs = deadlines.nowMs;
     this.#owner.heard(deadlines.clockMs);
-    if (this.#state === "idle" || this.#state === "connecting") return this.#fail("invalid");
+    if (this.#state === "idle" || this.#state === "connecting") return this.#readUnasked(chunk);
     if (this.#state === "closed") return;
+    if (this.#early !== undefined) this.#early = Buffer.concat([this.#early, chunk]);
+    else if (!this.#hasResponseBytes && !this.hasSentAll && SUCCESS.test(chunk.toString("latin1", 0, 10))) this.#readEarly(chunk);
+    else this.#decode(chunk);
+  }
+
+  #readUnasked(chunk: Buffer): void {
+    const wasOpen = this.#state !== "connecting";
+    this.#fail("invalid");
+    if (wasOpen && !REQUEST_TIMEOUT.test(chunk.toString("latin1", 0, 12))) this.#owner.unasked();
+  }
+
+  /** Success, of a request that is not sent whole, belongs to another one. But a runtime may tell of a complete write late. */
+  #readEarly(chunk: Buffer): void {
+    this.#early = Buffer.from(chunk);
+    this.#socket.pause();
+    nextTurn(() => {
+      const bytes = this.#early;
+      this.#early = undefined;
+      if (bytes === undefined || this.#state !== "waiting") return;
+      if (!this.hasSentAll) return this.#readUnasked(bytes);
+      this.#socket.resume();
+      this.#decode(bytes);
+    });
+  }
+
+  #decode(chunk: Buffer): void {
     const reader = this.#reader;
     this.#hasResponseBytes = true;
     try {
@@ -231,6 +272,7 @@ export class UpstreamConnection implements Timed {
       this.#socket.resume();
     }
     reader?.end(this.#decoder.isVerbatimEnd);
+    if (!isLast && !this.#decoder.isEndedByClose) this.#owner.unasked();
     if (this.#state === "idle") this.#owner.idle(this);
   }
 

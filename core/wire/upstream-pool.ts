@@ -5,6 +5,9 @@ import type { Deadlines } from "./deadlines.ts";
 import { openSocket } from "./open-socket.ts";
 import { type ConnectionOwner, UpstreamConnection } from "./upstream-connection.ts";
 
+/** So long after bytes that belong to no request each request gets a connection of its own. */
+export const DOUBT_MS = 600_000;
+
 /** The connections to one replica, limited in number. The most recently used idle one is taken first. */
 export class UpstreamPool implements ConnectionOwner {
   readonly url: EndpointUrl;
@@ -14,13 +17,18 @@ export class UpstreamPool implements ConnectionOwner {
   goneSinceMs = Number.POSITIVE_INFINITY;
   /** When the last byte came from the replica, by the sweeps' clock. */
   lastByteMs = Number.NEGATIVE_INFINITY;
+  /** Until then no connection carries a second request. */
+  #doubtedUntilMs = Number.NEGATIVE_INFINITY;
+  readonly #told: (isNew: boolean) => void;
   readonly #idle: UpstreamConnection[] = [];
   readonly #open = new Set<UpstreamConnection>();
 
-  constructor(url: EndpointUrl, limits: Limits, deadlines: Deadlines) {
+  /** `unasked` is called when bytes come that belong to no request; `isNew`: connections were used again until now. */
+  constructor(url: EndpointUrl, limits: Limits, deadlines: Deadlines, unasked: (isNew: boolean) => void) {
     this.url = url;
     this.limits = limits;
     this.deadlines = deadlines;
+    this.#told = unasked;
   }
 
   /** A connection for one request; undefined at the limit. With `isFresh`, one that has not carried a request before. */
@@ -47,6 +55,14 @@ export class UpstreamPool implements ConnectionOwner {
     return this.#idle.length > 1 ? this.#idle.shift() : this.take(true);
   }
 
+  /** Whoever waits on a connection that was used before might get the answer to another request: none of them is used any more. */
+  unasked(): void {
+    const isNew = !this.#isDoubted;
+    this.#doubtedUntilMs = this.deadlines.nowMs + DOUBT_MS;
+    for (const connection of [...this.#open]) connection.doubt();
+    this.#told(isNew);
+  }
+
   open(opened: () => void, read: (chunk: Buffer) => void, unwritable: () => void): Socket {
     return openSocket(this.url, opened, read, unwritable);
   }
@@ -56,7 +72,8 @@ export class UpstreamPool implements ConnectionOwner {
   }
 
   idle(connection: UpstreamConnection): void {
-    this.#idle.push(connection);
+    if (this.#isDoubted) connection.destroy();
+    else this.#idle.push(connection);
   }
 
   closed(connection: UpstreamConnection): void {
@@ -82,6 +99,10 @@ export class UpstreamPool implements ConnectionOwner {
   /** Connections that carry a request now. */
   get busy(): number {
     return this.#open.size - this.#idle.length;
+  }
+
+  get #isDoubted(): boolean {
+    return this.deadlines.nowMs < this.#doubtedUntilMs;
   }
 
   get size(): number {

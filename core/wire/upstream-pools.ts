@@ -11,9 +11,12 @@ export class UpstreamPools {
   readonly #pools = new Map<number, UpstreamPool>();
   /** Pools of endpoints that were removed or have a new address, kept until their last connection has ended. */
   readonly #retired = new Set<UpstreamPool>();
+  readonly #unasked: (endpoint: Endpoint, isNew: boolean) => void;
 
-  constructor(limits: Limits, clock: Clock) {
+  /** `unasked`: an endpoint has sent bytes that belong to no request; `isNew`: its connections were used again until now. */
+  constructor(limits: Limits, clock: Clock, unasked: (endpoint: Endpoint, isNew: boolean) => void) {
     this.#limits = limits;
+    this.#unasked = unasked;
     this.#deadlines = new Deadlines(clock, upstreamSweepMs(limits));
   }
 
@@ -27,31 +30,20 @@ export class UpstreamPools {
   of(endpoint: Endpoint): UpstreamPool {
     const known = this.#pools.get(endpoint.slot);
     if (known !== undefined && (known.url === endpoint.url || known.url.href === endpoint.url.href)) return known;
-    if (known !== undefined) this.#retire(known);
-    const pool = new UpstreamPool(endpoint.url, this.#limits, this.#deadlines);
+    if (known !== undefined) this.#retire(endpoint.slot, known);
+    const pool = new UpstreamPool(endpoint.url, this.#limits, this.#deadlines, (isNew) => this.#unasked(endpoint, isNew));
     this.#pools.set(endpoint.slot, pool);
     return pool;
   }
 
   /** Notes which replicas are gone, so that silence ends their responses sooner, and retires the pools of removed endpoints. */
   follow(endpoints: readonly Endpoint[]): void {
-    const listed = new Set<number>();
-    for (const endpoint of endpoints) {
-      listed.add(endpoint.slot);
-      const pool = this.#pools.get(endpoint.slot);
-      if (pool === undefined) continue;
-      if (pool.url.href !== endpoint.url.href) {
-        // What is under way at the old address says nothing of the new one.
-        this.#retire(pool);
-        this.#pools.delete(endpoint.slot);
-        continue;
-      }
-      pool.goneSinceMs = goneSince(pool.goneSinceMs, endpoint, this.#deadlines.nowMs);
-    }
+    const listed = new Map(endpoints.map((endpoint) => [endpoint.slot, endpoint]));
     for (const [slot, pool] of this.#pools) {
-      if (listed.has(slot)) continue;
-      this.#retire(pool);
-      this.#pools.delete(slot);
+      const endpoint = listed.get(slot);
+      // What is under way at an old address says nothing of the new one.
+      if (endpoint?.url.href !== pool.url.href) this.#retire(slot, pool);
+      else pool.goneSinceMs = goneSince(pool.goneSinceMs, endpoint, this.#deadlines.nowMs);
     }
     for (const pool of this.#retired) if (pool.size === 0) this.#retired.delete(pool);
   }
@@ -87,7 +79,8 @@ export class UpstreamPools {
     this.#deadlines.close();
   }
 
-  #retire(pool: UpstreamPool): void {
+  #retire(slot: number, pool: UpstreamPool): void {
+    this.#pools.delete(slot);
     pool.closeIdle();
     this.#retired.add(pool);
   }

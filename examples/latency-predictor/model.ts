@@ -1,5 +1,5 @@
 import type { Endpoint } from "../../core/contract/endpoint.ts";
-import { firstTokenMs, uncachedTokens } from "../../core/contract/expected-wait.ts";
+import { firstTokenMs } from "../../core/contract/expected-wait.ts";
 import type { LoadView } from "../../core/contract/load-view.ts";
 import type { InferenceRequest } from "../../core/contract/request.ts";
 
@@ -56,7 +56,7 @@ function averaged(mean: number, value: number): number {
 }
 
 function formulaMs(request: InferenceRequest, endpoint: Endpoint, load: LoadView): number {
-  return firstTokenMs(request, endpoint, load, uncachedTokens(request, endpoint.slot));
+  return firstTokenMs(request, endpoint, load);
 }
 
 /** What the scorer knew of a request when it was sent. */

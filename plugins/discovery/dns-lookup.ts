@@ -1,6 +1,7 @@
 import type { Resolver } from "node:dns/promises";
 import { isIPv6 } from "node:net";
-import { endpointName } from "../../core/contract/endpoint-name.ts";
+import { endpointName } from "../../core/contract/endpoint-url.ts";
+import { thrownCode } from "../../core/contract/thrown-text.ts";
 
 /** A server as name servers know it. */
 export interface FoundServer {
@@ -50,7 +51,8 @@ async function targetAddresses(resolver: Resolver, target: string): Promise<read
     try {
       return await addressesOf(resolver, target, record);
     } catch (thrown) {
-      if (!isEmptyAnswer(thrown)) throw thrown;
+      // A name server has said that there are no such records.
+      if (!["ENODATA", "ENOTFOUND"].includes(thrownCode(thrown))) throw thrown;
     }
   }
   return [];
@@ -78,10 +80,4 @@ function lookupOf(servers: readonly Server[]): Lookup {
     servers: [...named.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
     ttlSeconds: Math.min(...servers.map(({ ttl }) => ttl)),
   };
-}
-
-/** Whether a name server has said that there are no such records. */
-function isEmptyAnswer(thrown: unknown): boolean {
-  const code = (thrown as { code?: unknown } | null)?.code;
-  return code === "ENODATA" || code === "ENOTFOUND";
 }

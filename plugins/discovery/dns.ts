@@ -2,6 +2,7 @@ import { Resolver } from "node:dns/promises";
 import type { EndpointSpec } from "../../core/contract/endpoint.ts";
 import { z } from "../../core/contract/options.ts";
 import { defineDiscovery } from "../../core/contract/plugin.ts";
+import { thrownMessage } from "../../core/contract/thrown-text.ts";
 import { type FoundServer, type Lookup, lookUpAddresses, lookUpServices } from "./dns-lookup.ts";
 
 /** A lookup that takes longer has failed, whatever the runtime's resolver still tries. */
@@ -69,8 +70,7 @@ export default defineDiscovery({
       tell(lookup.servers, found);
     };
     const failed = (thrown: unknown) => {
-      const cause = thrown instanceof Error ? thrown.message : String(thrown);
-      if (failures === 0) log.warn("The name can't be resolved; the last addresses stay", { host, cause });
+      if (failures === 0) log.warn("The name can't be resolved; the last addresses stay", { host, cause: thrownMessage(thrown) });
       failures += 1;
     };
     const lookUp = () => {

@@ -2,11 +2,13 @@ import { readFileSync, type Stats, statSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { EndpointSpec } from "../../core/contract/endpoint.ts";
-import { endpointName } from "../../core/contract/endpoint-name.ts";
+import { endpointName } from "../../core/contract/endpoint-url.ts";
 import { z } from "../../core/contract/options.ts";
 import { defineDiscovery } from "../../core/contract/plugin.ts";
+import { thrownMessage } from "../../core/contract/thrown-text.ts";
 
 const MOST_BYTES = 4 * 1024 * 1024;
+const WRITE = 'Write [ { "url": "http://gpu1:8000", "labels": {} } ].';
 
 const options = z.strictObject({
   /** Relative to the config file. The file is a JSON list of { url, name?, labels? }, as in spec.pool.endpoints. */
@@ -55,7 +57,7 @@ export default defineDiscovery({
       isReported = false;
     };
     const failed = (thrown: unknown) => {
-      const cause = messageOf(thrown);
+      const cause = thrownMessage(thrown);
       if (cause === fault && !isReported) {
         log.warn("The endpoints file can't be used; the last list stays", { path, cause });
         isReported = true;
@@ -68,7 +70,7 @@ export default defineDiscovery({
           checkFile(statSync(path));
           take(readFileSync(path, "utf8"), found);
         } catch (thrown) {
-          if (last.path !== path) throw new Error(`The endpoints file ${path} can't be used: ${messageOf(thrown)}`);
+          if (last.path !== path) throw new Error(`The endpoints file ${path} can't be used: ${thrownMessage(thrown)}`);
           // A change of the config has nothing to do with it.
           failed(thrown);
           found(readList(last.text));
@@ -108,9 +110,7 @@ function readList(text: string): readonly EndpointSpec[] {
   const list = entries.safeParse(parseJson(text));
   if (!list.success) {
     const [issue] = list.error.issues;
-    throw new Error(
-      `${issue?.path.join(".") || "the list"}: ${issue?.message}. Write [ { "url": "http://gpu1:8000", "labels": {} } ].`,
-    );
+    throw new Error(`${issue?.path.join(".") || "the list"}: ${issue?.message}. ${WRITE}`);
   }
   const specs = list.data.map(({ url, name, labels }) => ({ name: name ?? nameFor(new URL(url)), url, labels }));
   const names = new Set<string>();
@@ -123,11 +123,8 @@ function readList(text: string): readonly EndpointSpec[] {
 
 function nameFor({ hostname, port, protocol, pathname }: URL): string {
   const basePath = pathname.replace(/\/+$/, "").replace(/\/v1$/, "");
-  return endpointName({
-    hostname: hostname.replace(/^\[|\]$/g, ""),
-    port: Number(port) || (protocol === "https:" ? 443 : 80),
-    basePath,
-  });
+  const usual = protocol === "https:" ? 443 : 80;
+  return endpointName({ hostname: hostname.replace(/^\[|\]$/g, ""), port: Number(port) || usual, basePath });
 }
 
 function parseJson(text: string): unknown {
@@ -135,10 +132,6 @@ function parseJson(text: string): unknown {
     return JSON.parse(text);
   } catch {
     // The engines' own messages differ, and quote the text.
-    throw new Error('It is not JSON. Write [ { "url": "http://gpu1:8000", "labels": {} } ].');
+    throw new Error(`It is not JSON. ${WRITE}`);
   }
-}
-
-function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
 }

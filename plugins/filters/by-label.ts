@@ -20,15 +20,11 @@ export default defineFilter({
   options,
   create({ label, validValues, allowsNoLabel }, host) {
     const valid = new Set(validValues);
+    const message = `No ready replica has the label that the filter "${host.name}" needs; label one in the config, or change the filter.`;
     return {
       filter: (_request, candidates) =>
         candidates.filter(({ labels }) => (Object.hasOwn(labels, label) ? valid.has(labels[label]!) : allowsNoLabel)),
-      refuse: () =>
-        new RouterError(
-          "no_ready_endpoint",
-          `No ready replica has the label that the filter "${host.name}" needs; label one in the config, or change the filter.`,
-          { retryAfterS: 1 },
-        ),
+      refuse: () => new RouterError("no_ready_endpoint", message, { retryAfterS: 1 }),
     };
   },
 });

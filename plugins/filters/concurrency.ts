@@ -14,6 +14,8 @@ const options = z.strictObject({
   whenAllFull: z.enum(["refuse", "keep"]).default("refuse"),
 });
 
+const ALL_FULL = "Every replica that may serve this request has reached its limit; try again shortly.";
+
 export default defineFilter({
   type: "concurrency",
   summary: "Drops endpoints that have reached their limit of requests or prompt tokens in flight from this router.",
@@ -27,10 +29,7 @@ export default defineFilter({
         const kept = candidates.filter(({ slot }) => used(slot) < limit);
         return kept.length === 0 && whenAllFull === "keep" ? candidates : kept;
       },
-      refuse: () =>
-        new RouterError("saturated", "Every replica that may serve this request has reached its limit; try again shortly.", {
-          retryAfterS: 1,
-        }),
+      refuse: () => new RouterError("saturated", ALL_FULL, { retryAfterS: 1 }),
     };
   },
 });

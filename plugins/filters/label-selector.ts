@@ -25,14 +25,10 @@ export default defineFilter({
       ...Object.entries(matchLabels).map(([key, value]) => holds({ key, operator: "In", values: [value] })),
       ...matchExpressions.map(holds),
     ];
+    const message = `No ready replica has the labels that the filter "${host.name}" needs; label one in the config, or change the filter.`;
     return {
       filter: (_request, candidates) => candidates.filter(({ labels }) => conditions.every((condition) => condition(labels))),
-      refuse: () =>
-        new RouterError(
-          "no_ready_endpoint",
-          `No ready replica has the labels that the filter "${host.name}" needs; label one in the config, or change the filter.`,
-          { retryAfterS: 1 },
-        ),
+      refuse: () => new RouterError("no_ready_endpoint", message, { retryAfterS: 1 }),
     };
   },
 });

@@ -25,23 +25,17 @@ export default defineFilter({
   }),
 });
 
-/** Words for the phases in which an endpoint is not available. */
-const PHASES: readonly (readonly [phase: Phase, words: string])[] = [
-  ["starting", "starting"],
-  ["not-ready", "not ready"],
-  ["draining", "draining"],
-  ["cordoned", "cordoned"],
-  ["ejected", "ejected"],
-];
+/** The phases in which an endpoint is not available. */
+const PHASES: readonly Phase[] = ["starting", "not-ready", "draining", "cordoned", "ejected"];
 
 const isReady = (endpoint: Endpoint) => endpoint.isAvailable;
 
 const serves = ({ models }: Endpoint, { target }: InferenceRequest) => target === "" || models.has(target);
 
 function whyNone(endpoints: readonly Endpoint[]): string {
-  const counts = PHASES.map(([phase, words]) => [endpoints.filter((endpoint) => endpoint.phase === phase).length, words] as const)
-    .filter(([count]) => count > 0)
-    .map(([count, words]) => `${count} ${words}`)
-    .join(", ");
-  return `No replica of the pool is ready (${counts}); try again shortly, and look at the replicas' own logs if this lasts.`;
+  const counts = PHASES.flatMap((phase) => {
+    const count = endpoints.filter((endpoint) => endpoint.phase === phase).length;
+    return count === 0 ? [] : [`${count} ${phase.replace("-", " ")}`];
+  });
+  return `No replica of the pool is ready (${counts.join(", ")}); try again shortly, and look at the replicas' own logs if this lasts.`;
 }

@@ -1,10 +1,9 @@
 import type { Endpoint } from "../../core/contract/endpoint.ts";
 import { RouterError } from "../../core/contract/errors.ts";
 import type { LoadView } from "../../core/contract/load-view.ts";
-import { modelNotFound } from "../../core/contract/model-names.ts";
-import { z } from "../../core/contract/options.ts";
 import { defineFilter } from "../../core/contract/plugin.ts";
 import type { InferenceRequest } from "../../core/contract/request.ts";
+import { modelNotFound } from "../../core/report/model-names.ts";
 
 /** What a request in flight adds to the wait of the next one, in milliseconds. */
 const DECODE_MS = 8;
@@ -17,7 +16,6 @@ const DECODE_MS = 8;
 export default defineFilter({
   type: "serves-model",
   summary: "Keeps endpoints that list the target among their models, or that may load it.",
-  options: z.strictObject({}),
   create: () => ({
     filter(request, candidates, load) {
       const { target, onDemand } = request;
@@ -78,9 +76,8 @@ function refuse(request: InferenceRequest, endpoints: readonly Endpoint[], clien
   const { rule, target } = request;
   if (rule !== "") {
     const fix = "load it on a replica, or move its weight to another target";
-    return new RouterError("target_unavailable", `No ready replica serves "${target}", a target of the rule "${rule}": ${fix}.`, {
-      retryAfterS: 1,
-    });
+    const message = `No ready replica serves "${target}", a target of the rule "${rule}": ${fix}.`;
+    return new RouterError("target_unavailable", message, { retryAfterS: 1 });
   }
   const waiting = endpoints.filter((endpoint) => !endpoint.isAvailable && endpoint.models.has(target)).length;
   if (waiting > 0) {

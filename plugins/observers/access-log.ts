@@ -2,7 +2,7 @@ import { z } from "../../core/contract/options.ts";
 import type { Attempt, Outcome } from "../../core/contract/outcome.ts";
 import { defineObserver } from "../../core/contract/plugin.ts";
 import type { InferenceRequest } from "../../core/contract/request.ts";
-import { flagsOf } from "../../core/contract/response-flags.ts";
+import { flagsOf } from "../../core/report/response-flags.ts";
 import { clean, isoTimes, jsonBoolean, jsonNumber, jsonTenths, jsonText } from "./json-text.ts";
 
 const MAX_ATTEMPTS = 16;

@@ -1,6 +1,6 @@
-import { errorClassOf } from "../../core/contract/blame.ts";
 import type { Attempt, Outcome } from "../../core/contract/outcome.ts";
 import { printable } from "../../core/contract/printable.ts";
+import { errorClassOf } from "../../core/report/blame.ts";
 import { ENDPOINT_AT, RESULTS, resultIndex, statusIndex } from "./endpoint-counts.ts";
 import { OTHER } from "./exposition.ts";
 import type { Families } from "./families.ts";

@@ -1,5 +1,5 @@
-import type { EndedRequest } from "../../core/contract/decision-report.ts";
 import { RouterError } from "../../core/contract/errors.ts";
+import type { EndedRequest } from "../../core/report/decision-report.ts";
 
 /** Whether a listener wants to hear of a request that has ended. */
 export type DecisionFilter = (ended: EndedRequest) => boolean;

@@ -1,9 +1,9 @@
 import type { Decision } from "../../core/contract/decision.ts";
-import { type EndedRequest, reportOf } from "../../core/contract/decision-report.ts";
 import type { SendEvent } from "../../core/contract/observer.ts";
 import { z } from "../../core/contract/options.ts";
 import type { Outcome } from "../../core/contract/outcome.ts";
 import { defineObserver } from "../../core/contract/plugin.ts";
+import { type EndedRequest, reportOf } from "../../core/report/decision-report.ts";
 import { type DecisionFilter, decisionFilter, FILTER_PARAMETERS } from "./decision-filter.ts";
 
 const options = z.strictObject({

@@ -1,8 +1,8 @@
 import type { Decision } from "../../core/contract/decision.ts";
-import { whyOf } from "../../core/contract/decision-report.ts";
 import type { Attempt, Outcome } from "../../core/contract/outcome.ts";
 import { printable } from "../../core/contract/printable.ts";
 import { ADMISSION, DECISION, FIRST_TRY, innerSpanId, type Trace } from "../../core/contract/trace.ts";
+import { whyOf } from "../../core/report/decision-report.ts";
 import type { Span } from "./otlp-exporter.ts";
 
 /** A request that its model's replicas refuse one after the other may have many tries. */

@@ -1,18 +1,12 @@
-import { z } from "../../core/contract/options.ts";
-import { defineParser } from "../../core/contract/plugin.ts";
-import { jsonParser } from "./shared-fields.ts";
+import { defineJsonParser } from "./shared-fields.ts";
 
 /** Chat templates put the tools before the messages, so the prompt's spans have the same order. */
-export default defineParser({
+export default defineJsonParser({
   type: "chat-completions",
   summary: "Reads chat requests (/v1/chat/completions).",
-  options: z.strictObject({}),
-  create: () =>
-    jsonParser({
-      paths: ["/v1/chat/completions"],
-      dialect: "openai",
-      promptKeys: ["tools", "messages"],
-      partKeys: ["messages"],
-      limitKeys: ["max_completion_tokens", "max_tokens"],
-    }),
+  paths: ["/v1/chat/completions"],
+  dialect: "openai",
+  promptKeys: ["tools", "messages"],
+  partKeys: ["messages"],
+  limitKeys: ["max_completion_tokens", "max_tokens"],
 });

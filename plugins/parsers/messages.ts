@@ -1,8 +1,6 @@
 import type { BodyView } from "../../core/contract/body-view.ts";
-import { z } from "../../core/contract/options.ts";
-import { defineParser } from "../../core/contract/plugin.ts";
 import type { Span } from "../../core/contract/span.ts";
-import { jsonParser } from "./shared-fields.ts";
+import { defineJsonParser } from "./shared-fields.ts";
 
 const COUNT_PATH = "/v1/messages/count_tokens";
 const QUOTE = 0x22;
@@ -10,32 +8,20 @@ const BACKSLASH = 0x5c;
 /** A system block that begins with this holds a hash of the request. Engines drop it; here it would make every prefix unique. */
 const BILLING_HEADER = new TextEncoder().encode('"x-anthropic-billing-header');
 
-export default defineParser({
+export default defineJsonParser({
   type: "messages",
   summary: "Reads message requests (/v1/messages) and their token counts.",
-  options: z.strictObject({}),
-  create() {
-    const parser = jsonParser({
-      paths: ["/v1/messages", COUNT_PATH],
-      dialect: "anthropic",
-      promptKeys: ["tools", "system", "messages"],
-      partKeys: ["messages"],
-      limitKeys: ["max_tokens"],
-    });
-    return {
-      ...parser,
-      parse(body, path) {
-        const parsed = parser.parse(body, path);
-        // Only counted: nothing is computed, and no cache holds it afterwards.
-        if (path === COUNT_PATH) return { ...parsed, promptSpans: [], promptTokens: 0, promptParts: [] };
-        if (body.kind("system") !== "array") return parsed;
-        const system = body.span("system")!;
-        const promptSpans = parsed.promptSpans.flatMap((span) =>
-          span[0] === system[0] ? withoutBillingHeader(body, span) : [span],
-        );
-        return { ...parsed, promptSpans };
-      },
-    };
+  paths: ["/v1/messages", COUNT_PATH],
+  dialect: "anthropic",
+  promptKeys: ["tools", "system", "messages"],
+  partKeys: ["messages"],
+  limitKeys: ["max_tokens"],
+  more({ promptSpans }, body, path) {
+    // Only counted: nothing is computed, and no cache holds it afterwards.
+    if (path === COUNT_PATH) return { promptSpans: [], promptTokens: 0, promptParts: [] };
+    if (body.kind("system") !== "array") return {};
+    const system = body.span("system")!;
+    return { promptSpans: promptSpans.flatMap((span) => (span[0] === system[0] ? withoutBillingHeader(body, span) : [span])) };
   },
 });
 

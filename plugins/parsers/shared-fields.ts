@@ -2,12 +2,15 @@ import type { BodyView } from "../../core/contract/body-view.ts";
 import type { Dialect } from "../../core/contract/errors.ts";
 import { RouterError } from "../../core/contract/errors.ts";
 import type { Parser } from "../../core/contract/parser.ts";
+import { defineParser } from "../../core/contract/plugin.ts";
 import type { PromptPart } from "../../core/contract/prompt-part.ts";
 import type { ParsedBody } from "../../core/contract/request.ts";
 import type { Span } from "../../core/contract/span.ts";
 
 /** How one JSON API differs from another. */
-export interface JsonApi {
+interface JsonApi {
+  readonly type: string;
+  readonly summary: string;
   readonly paths: readonly string[];
   readonly dialect: Dialect;
   /** Keys that hold the prompt, in the order the engine reads them. */
@@ -16,6 +19,10 @@ export interface JsonApi {
   readonly partKeys?: readonly string[];
   /** Keys that limit the generated tokens; the first that is set counts. */
   readonly limitKeys: readonly string[];
+  /** What else is read: its keys, and what it changes. */
+  readonly moreKeys?: readonly string[];
+  readonly more?: (parsed: ParsedBody, body: BodyView, path: string) => Partial<ParsedBody>;
+  readonly openingEvents?: number;
 }
 
 /** Prompt bytes for each token: about right for English and code; for other scripts it is about 3. */
@@ -23,20 +30,26 @@ const BYTES_PER_TOKEN = 4;
 const MINUS = 0x2d;
 
 /** A parser for JSON bodies with `model`, `stream`, `cache_salt`, and the keys of `api`. */
-export function jsonParser(api: JsonApi): Parser {
-  return {
-    routes: api.paths.map((path) => ({ method: "POST", path })),
-    dialect: api.dialect,
-    keys: ["model", "stream", "cache_salt", ...api.promptKeys, ...api.limitKeys],
-    ...(api.partKeys && { partKeys: api.partKeys }),
-    parse: (body) => readFields(body, api),
+export function defineJsonParser(api: JsonApi) {
+  const { type, summary, paths, dialect, promptKeys, partKeys, limitKeys, moreKeys = [], more, openingEvents } = api;
+  const parser: Parser = {
+    routes: paths.map((path) => ({ method: "POST", path })),
+    dialect,
+    keys: ["model", "stream", "cache_salt", ...promptKeys, ...limitKeys, ...moreKeys],
+    ...(partKeys && { partKeys }),
+    ...(openingEvents && { openingEvents }),
+    parse(body, path) {
+      const parsed = readFields(body, api);
+      return more === undefined ? parsed : { ...parsed, ...more(parsed, body, path) };
+    },
   };
+  return defineParser({ type, summary, create: () => parser });
 }
 
 function readFields(body: BodyView, api: JsonApi): ParsedBody {
   const modelSpan = body.span("model");
   const model = body.kind("model") === "string" ? body.text("model") : undefined;
-  if (modelSpan === undefined || model === undefined || model === "") throw missingModel();
+  if (modelSpan === undefined || model === undefined || model === "") throw new RouterError("missing_model", MISSING_MODEL);
   const promptSpans: Span[] = [];
   let promptTokens = 0;
   for (const key of api.promptKeys) {
@@ -58,12 +71,7 @@ function readFields(body: BodyView, api: JsonApi): ParsedBody {
   };
 }
 
-function missingModel(): RouterError {
-  return new RouterError(
-    "missing_model",
-    'Set "model" to the name of a model or adapter; GET /v1/models lists those served here.',
-  );
-}
+const MISSING_MODEL = 'Set "model" to the name of a model or adapter; GET /v1/models lists those served here.';
 
 function isPrompt(body: BodyView, key: string): boolean {
   const kind = body.kind(key);

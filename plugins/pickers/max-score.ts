@@ -1,10 +1,8 @@
-import { z } from "../../core/contract/options.ts";
 import { definePicker } from "../../core/contract/plugin.ts";
 import { descendingOrder } from "./descending-order.ts";
 
 export default definePicker({
   type: "max-score",
   summary: "Picks the highest total; equal totals in random order.",
-  options: z.strictObject({}),
   create: () => ({ pick: descendingOrder }),
 });

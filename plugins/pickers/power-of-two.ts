@@ -1,4 +1,3 @@
-import { z } from "../../core/contract/options.ts";
 import { definePicker } from "../../core/contract/plugin.ts";
 import { descendingOrder } from "./descending-order.ts";
 
@@ -6,7 +5,6 @@ import { descendingOrder } from "./descending-order.ts";
 export default definePicker({
   type: "power-of-two",
   summary: "Picks the better of two candidates drawn at random.",
-  options: z.strictObject({}),
   create: () => ({
     pick(candidates, totals, random) {
       const allEqual = candidates.map(() => 0);

@@ -1,11 +1,9 @@
-import { z } from "../../core/contract/options.ts";
 import { definePicker } from "../../core/contract/plugin.ts";
 import { descendingOrder } from "./descending-order.ts";
 
 export default definePicker({
   type: "random",
   summary: "Picks at random, regardless of the totals.",
-  options: z.strictObject({}),
   create: () => ({
     pick(candidates, _totals, random) {
       const allEqual = candidates.map(() => 0);

@@ -1,5 +1,4 @@
 import type { Endpoint } from "../../core/contract/endpoint.ts";
-import { z } from "../../core/contract/options.ts";
 import { definePicker } from "../../core/contract/plugin.ts";
 
 interface Turns {
@@ -12,7 +11,6 @@ interface Turns {
 export default definePicker({
   type: "round-robin",
   summary: "Picks each endpoint in turn, regardless of the totals.",
-  options: z.strictObject({}),
   create(_options, host) {
     const turns = host.keep<Turns>(1, () => ({ last: 0, bySlot: [] }));
     const lastTurn = ({ slot, name }: Endpoint) => (turns.bySlot[slot]?.name === name ? turns.bySlot[slot].turn : 0);

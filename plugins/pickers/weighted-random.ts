@@ -1,4 +1,3 @@
-import { z } from "../../core/contract/options.ts";
 import { definePicker } from "../../core/contract/plugin.ts";
 import type { Random } from "../../core/contract/profile-plugin.ts";
 import { descendingOrder } from "./descending-order.ts";
@@ -11,7 +10,6 @@ import { descendingOrder } from "./descending-order.ts";
 export default definePicker({
   type: "weighted-random",
   summary: "Picks at random in proportion to the totals.",
-  options: z.strictObject({}),
   create: () => ({
     pick(candidates, totals, random) {
       const keys = candidates.map((_, index) => sampleKey(totals[index]!, random));

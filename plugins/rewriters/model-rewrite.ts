@@ -1,6 +1,5 @@
 import { z } from "../../core/contract/options.ts";
 import { defineRewriter } from "../../core/contract/plugin.ts";
-import type { DrawMethod } from "../../core/contract/request.ts";
 import type { TargetDraw, TargetQuestion } from "../../core/contract/rewriter.ts";
 import { drawShare, targetAt } from "./share-draw.ts";
 import { shuffledTurn } from "./shuffled-turn.ts";
@@ -46,13 +45,8 @@ export default defineRewriter({
     };
     const clientModels = [...new Set(rules.flatMap(({ models }) => models))];
     const firstGeneric = rules.findIndex(({ models }) => models.length === 0);
-    const firstExact = new Map<string, number>();
-    for (const model of clientModels) {
-      firstExact.set(
-        model,
-        rules.findIndex(({ models }) => models.length === 0 || models.includes(model)),
-      );
-    }
+    const firstFor = (model: string) => rules.findIndex(({ models }) => models.length === 0 || models.includes(model));
+    const firstExact = new Map(clientModels.map((model) => [model, firstFor(model)]));
     /** Index of the rule that decides; -1 for none. A request without a model has no place for a target. */
     const ruleFor = ({ model }: TargetQuestion) => (model === "" ? -1 : (firstExact.get(model) ?? firstGeneric));
     return {
@@ -83,7 +77,7 @@ type TargetDrawer = (asked: TargetQuestion, count: number) => TargetDraw;
 function targetDrawer(rule: Rule, isShuffled: boolean): TargetDrawer {
   const { name, targets: all, stickyHeader: header } = rule;
   const allWeights = weightsOf(all);
-  const usual = { share: methodOf("share", "", all), header: methodOf("header", header, all) };
+  const usual = { share: { by: "share", header: "", targets: all }, header: { by: "header", header, targets: all } } as const;
   const turnOf = (weights: readonly number[], count: number) => (isShuffled ? shuffledTurn(name, weights, count) : count);
   return (asked, count) => {
     const targets = eligibleTargets(rule, asked);
@@ -91,18 +85,12 @@ function targetDrawer(rule: Rule, isShuffled: boolean): TargetDrawer {
     const pin = header === "" ? undefined : asked.headers.get(header);
     const index = pin ? targetAt(weights, stickyPosition(name, pin)) : drawShare(weights, turnOf(weights, count));
     const by = pin ? "header" : "share";
-    const method = targets === all ? usual[by] : methodOf(by, pin ? header : "", targets);
+    const method = targets === all ? usual[by] : { ...usual[by], targets };
     return { target: targets[index]!.name, rule: name, method };
   };
 }
 
-function methodOf(by: DrawMethod["by"], header: string, targets: readonly Target[]): DrawMethod {
-  return { by, header, targets };
-}
-
-function weightsOf(targets: readonly Target[]): readonly number[] {
-  return targets.map(({ weight }) => weight);
-}
+const weightsOf = (targets: readonly Target[]) => targets.map(({ weight }) => weight);
 
 /** With "redistribute", the targets that are served or may be loaded, or all if none is; with "refuse", all. */
 function eligibleTargets({ targets, onUnavailable }: Rule, asked: TargetQuestion): readonly Target[] {

@@ -24,27 +24,24 @@ export default defineScorer({
     /** Cached by endpoint object, whose labels never change. */
     const ranges = new WeakMap<Endpoint, LengthRange>();
     const lengthsOf = (endpoint: Endpoint): LengthRange => {
-      let range = ranges.get(endpoint);
-      if (range === undefined) {
-        range = rangeOf(endpoint.labels, label);
-        ranges.set(endpoint, range);
-      }
+      const known = ranges.get(endpoint);
+      if (known !== undefined) return known;
+      const range = rangeOf(endpoint.labels, label);
+      ranges.set(endpoint, range);
       return range;
     };
     return {
       score: ({ promptTokens }, candidates) => candidates.map((endpoint) => fit(promptTokens, lengthsOf(endpoint))),
       ...(enableFiltering && {
         filter: ({ promptTokens }, candidates) => candidates.filter((endpoint) => contains(lengthsOf(endpoint), promptTokens)),
-        refuse: () =>
-          new RouterError(
-            "no_ready_endpoint",
-            "No ready replica has a label for a prompt of this length; change its length, or a replica's range in the config.",
-            { retryAfterS: 1 },
-          ),
+        refuse: () => new RouterError("no_ready_endpoint", NONE_FITS, { retryAfterS: 1 }),
       }),
     };
   },
 });
+
+const NONE_FITS =
+  "No ready replica has a label for a prompt of this length; change its length, or a replica's range in the config.";
 
 function fit(tokens: number, range: LengthRange): number {
   if (range === "any") return 0.5;

@@ -1,18 +1,15 @@
-import { z } from "../../core/contract/options.ts";
 import { defineScorer } from "../../core/contract/plugin.ts";
-import { scrapedConfidence } from "./scraped-confidence.ts";
 
 /** score = 1 - KV-cache utilization, as scraped; no opinion if it is unknown. */
 export default defineScorer({
   type: "kv-cache-utilization",
   summary: "Prefers the endpoint with the most free KV cache.",
-  options: z.strictObject({}),
   create: () => ({
-    score: (_request, candidates, load) => candidates.map(({ slot }) => freeShare(load.kvUsage(slot))),
-    confidence: scrapedConfidence,
+    score: (_request, candidates, load) =>
+      candidates.map(({ slot }) => {
+        const usage = load.kvUsage(slot);
+        return Number.isFinite(usage) ? Math.min(1, Math.max(0, 1 - usage)) : null;
+      }),
+    confidence: ({ slot }, load) => load.freshness(slot),
   }),
 });
-
-function freeShare(usage: number): number | null {
-  return Number.isFinite(usage) ? Math.min(1, Math.max(0, 1 - usage)) : null;
-}

@@ -1,6 +1,5 @@
 import { z } from "../../core/contract/options.ts";
 import { defineScorer } from "../../core/contract/plugin.ts";
-import { scrapedConfidence } from "./scraped-confidence.ts";
 
 const options = z.strictObject({
   /** A queue with at least this many requests scores 0. */
@@ -18,6 +17,6 @@ export default defineScorer({
         const waiting = load.waiting(slot);
         return Number.isNaN(waiting) ? null : 0.5 * (1 - Math.min(waiting, threshold) / threshold);
       }),
-    confidence: scrapedConfidence,
+    confidence: ({ slot }, load) => load.freshness(slot),
   }),
 });

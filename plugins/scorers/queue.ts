@@ -1,15 +1,12 @@
-import { z } from "../../core/contract/options.ts";
 import { defineScorer } from "../../core/contract/plugin.ts";
 import { leastFirst } from "./least-first.ts";
-import { scrapedConfidence } from "./scraped-confidence.ts";
 
 /** score = (max - q) / (max - min), q = requests waiting in the replica's own queue, as scraped. */
 export default defineScorer({
   type: "queue",
   summary: "Prefers the endpoint with the shortest queue of its own.",
-  options: z.strictObject({}),
   create: () => ({
     score: (_request, candidates, load) => leastFirst(candidates, (slot) => load.waiting(slot)),
-    confidence: scrapedConfidence,
+    confidence: ({ slot }, load) => load.freshness(slot),
   }),
 });

@@ -30,11 +30,10 @@ export class RecentTargets {
   isAmongLast(target: string, { slot, name }: Endpoint, count: number): boolean {
     const sent = this.#bySlot[slot];
     if (sent === undefined || sent.name !== name || !sent.targets.has(target)) return false;
-    let later = 0;
-    let isPassed = false;
+    let later = sent.targets.size;
     for (const other of sent.targets) {
-      if (isPassed) later++;
-      if (other === target) isPassed = true;
+      later--;
+      if (other === target) break;
     }
     return later < count;
   }

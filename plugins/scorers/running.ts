@@ -1,15 +1,12 @@
-import { z } from "../../core/contract/options.ts";
 import { defineScorer } from "../../core/contract/plugin.ts";
 import { leastFirst } from "./least-first.ts";
-import { scrapedConfidence } from "./scraped-confidence.ts";
 
 /** score = (max - r) / (max - min), r = requests running in the replica, as scraped. */
 export default defineScorer({
   type: "running",
   summary: "Prefers the endpoint that runs the fewest requests.",
-  options: z.strictObject({}),
   create: () => ({
     score: (_request, candidates, load) => leastFirst(candidates, (slot) => load.running(slot)),
-    confidence: scrapedConfidence,
+    confidence: ({ slot }, load) => load.freshness(slot),
   }),
 });

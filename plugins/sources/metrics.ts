@@ -2,7 +2,6 @@ import { z } from "../../core/contract/options.ts";
 import { defineSource } from "../../core/contract/plugin.ts";
 import type { EndpointFacts } from "../../core/contract/source.ts";
 import { EngineFactsReader } from "./engine-facts.ts";
-import type { SampleLabels } from "./prometheus-text.ts";
 import { readSamples } from "./prometheus-text.ts";
 
 const ENGINES = ["vllm", "sglang", "trtllm", "triton", "llamacpp"] as const;
@@ -52,27 +51,17 @@ export default defineSource({
   options,
   create({ path, periodMs, idlePeriodMs, engine }) {
     const series = SERIES.filter((one) => engine === "auto" || one.engine === engine);
-    const names: SeriesNames = {
-      counts: new Set(series.map(({ name }) => name)),
-      facts: new Set(EngineFactsReader.namesOf(engine)),
-    };
-    return { path, periodMs, idlePeriodMs, read: (body) => readFacts(body, series, names) };
+    const counts = new Set(series.map(({ name }) => name));
+    const facts = new Set(EngineFactsReader.namesOf(engine));
+    return { path, periodMs, idlePeriodMs, read: (body) => readFacts(body, series, { counts, facts }) };
   },
 });
 
-/** Sum and number of one series' samples; there is one for each engine process of the replica. */
-interface Tally {
-  sum: number;
-  count: number;
-}
-
-interface SeriesNames {
-  readonly counts: ReadonlySet<string>;
-  readonly facts: ReadonlySet<string>;
-}
+type SeriesNames = Readonly<Record<"counts" | "facts", ReadonlySet<string>>>;
 
 function readFacts(text: string, series: readonly Series[], names: SeriesNames): EndpointFacts {
-  const tallies = series.map((): Tally => ({ sum: 0, count: 0 }));
+  // Sum and number of each series' samples; there is one for each engine process of the replica.
+  const tallies = series.map(() => ({ sum: 0, count: 0 }));
   const engineFacts = new EngineFactsReader();
   readSamples(
     text,
@@ -81,7 +70,10 @@ function readFacts(text: string, series: readonly Series[], names: SeriesNames):
       if (!Number.isFinite(value) || value < 0) return;
       if (names.facts.has(name)) engineFacts.note(name, labels, value);
       for (let index = 0; index < series.length; index++) {
-        if (series[index]!.name === name && hasLabel(labels, series[index]!.only)) add(tallies[index]!, value);
+        const { name: wanted, only } = series[index]!;
+        if (wanted !== name || (only !== undefined && labels.get(only[0]) !== only[1])) continue;
+        tallies[index]!.sum += value;
+        tallies[index]!.count += 1;
       }
     },
   );
@@ -99,12 +91,3 @@ const NOTHING_KNOWN =
   "The metrics have no series of vLLM, SGLang, TensorRT-LLM, Triton or llama.cpp that counts requests; " +
   "start the engine with its metrics on (SGLang --enable-metrics, llama.cpp --metrics), " +
   "or remove the metrics source from the config";
-
-function hasLabel(labels: SampleLabels, only: Series["only"]): boolean {
-  return only === undefined || labels.get(only[0]) === only[1];
-}
-
-function add(tally: Tally, value: number): void {
-  tally.sum += value;
-  tally.count += 1;
-}

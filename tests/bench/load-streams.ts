@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { quantile } from "../../core/simulate/quantile.ts";
+import { quantile } from "../../core/simulate/metrics.ts";
 import { cpuMicrosSince, cpuNow, residentBytes } from "./process-cpu.ts";
 import { chatMessage, EVENT_MARK, type Message, renumber } from "./traffic.ts";
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { quantile } from "../../core/simulate/quantile.ts";
+import { quantile } from "../../core/simulate/metrics.ts";
 import { ClientConnection } from "./client-connection.ts";
 import { cpuMicrosSince, cpuNow } from "./process-cpu.ts";
 import { type BodyShape, chatMessage, type Message, renumber } from "./traffic.ts";

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { DEFAULT_DETECTORS, DEFAULT_OBSERVERS, DEFAULT_PARSERS, DEFAULT_SOURCES } from "../../config/plugins/defaults.ts";
-import { DEFAULT_LIMITS, DEFAULT_SETTINGS, PROBE_DEFAULTS } from "../../core/settings.ts";
+import { PROBE_DEFAULTS } from "../../core/settings/tables.ts";
+import { DEFAULT_LIMITS, DEFAULT_SETTINGS } from "../../core/settings.ts";
 import { configOf, loaded, POOL, router } from "./support.ts";
 
 describe("a config with nothing but a pool", () => {

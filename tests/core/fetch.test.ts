@@ -1,20 +1,10 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import type { Log } from "../../core/contract/log.ts";
 import { z } from "../../core/contract/options.ts";
 import { defineScorer } from "../../core/contract/plugin.ts";
 import { ConfigError, createRouter } from "../../core/fetch.ts";
-import { type MockReplica, startMockReplica } from "../../core/mock/replica.ts";
-import {
-  answerOk,
-  CHAT,
-  chatBody,
-  errorOf,
-  postRequest,
-  setUpFetch,
-  startFetchRouter,
-  type TestFetchRouter,
-} from "../support/fetch-router.ts";
+import { answerOk, CHAT, chatBody, errorOf, postRequest, setUpFetch } from "../support/fetch-router.ts";
 import { waitUntil } from "../support/router.ts";
 import { chunkOf, STREAM_HEAD } from "../support/scripted-replica.ts";
 
@@ -86,66 +76,6 @@ describe("createRouter", () => {
     await assert.rejects(streamed.text(), /broke off/);
     assert.equal((await errorOf(await router.fetch(postRequest(CHAT, chatBody())))).code, "shutting_down");
     await waitUntil(() => replica.sockets.size === 0);
-  });
-});
-
-describe("the fetch face over a mock replica", () => {
-  const calls: readonly { path: string; body: string; object: string; stream?: RegExp }[] = [
-    { path: "/v1/completions", body: '"prompt":"hi","max_tokens":3', object: "text_completion", stream: /data: \[DONE\]\n\n$/ },
-    {
-      path: CHAT,
-      body: '"messages":[{"role":"user","content":"hi"}],"max_tokens":3',
-      object: "chat.completion",
-      stream: /data: \[DONE\]\n\n$/,
-    },
-    {
-      path: "/v1/responses",
-      body: '"input":"hi","max_output_tokens":3',
-      object: "response",
-      stream: /response\.(completed|incomplete)/,
-    },
-    {
-      path: "/v1/messages",
-      body: '"messages":[{"role":"user","content":"hi"}],"max_tokens":3',
-      object: "message",
-      stream: /"type":"message_stop"\}\n\n$/,
-    },
-    { path: "/inference/v1/generate", body: '"token_ids":[1,2,3],"sampling_params":{"max_tokens":3}', object: "" },
-    { path: "/v1/embeddings", body: '"input":"hi"', object: "list" },
-  ];
-  let router: TestFetchRouter;
-  let replicas: readonly MockReplica[] = [];
-  before(async () => {
-    const options = { model: "m", timeScale: 0 };
-    replicas = await Promise.all([startMockReplica(options), startMockReplica({ ...options, model: "e", isEmbedding: true })]);
-    router = await startFetchRouter(replicas.map(({ url }) => url));
-  });
-  after(async () => {
-    router.close();
-    await Promise.all(replicas.map((replica) => replica.close()));
-  });
-
-  for (const { path, body, object, stream } of calls) {
-    const model = path === "/v1/embeddings" ? "e" : "m";
-    it(`responds on ${path}`, async () => {
-      const response = await router.fetch(postRequest(path, `{"model":"${model}",${body}}`));
-      assert.equal(response.status, 200);
-      assert.equal(response.headers.get("x-signalbox-model"), model);
-      assert.match(response.headers.get("x-signalbox-endpoint") ?? "", /^127\.0\.0\.1-\d+$/);
-      const json = (await response.json()) as Record<string, unknown>;
-      assert.equal(json["object"] ?? json["type"] ?? "", object);
-    });
-    if (stream === undefined) continue;
-    it(`streams ${path}`, async () => {
-      const response = await router.fetch(postRequest(path, `{"model":"${model}",${body},"stream":true}`));
-      assert.match(response.headers.get("content-type") ?? "", /^text\/event-stream/);
-      assert.match(await response.text(), stream);
-    });
-  }
-
-  it("lists the models of all replicas", async () => {
-    const { data } = (await (await router.fetch(new Request("http://router/v1/models"))).json()) as { data: { id: string }[] };
-    assert.deepEqual(data.map(({ id }) => id).sort(), ["e", "m"]);
   });
 });
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { AdminServer } from "../../core/admin/server.ts";
 import type { Status } from "../../core/admin/status.ts";
-import type { DecisionReport } from "../../core/contract/decision-report.ts";
+import type { DecisionReport } from "../../core/report/report-schema.ts";
 import { askFor, startTestAdmin } from "../support/admin.ts";
 import { exchange, isWholeAnswer, openClient, postBytes, type RawClient, readAnswer } from "../support/raw-client.ts";
 import { startTestRouter, type TestRouter, waitUntil } from "../support/router.ts";

@@ -52,7 +52,7 @@ describe("the big list of naughty strings", () => {
     assert.ok(strings.length > 500, `only ${strings.length} strings were found`);
   });
 
-  /** Sends a request whole, then split at every byte of the naughty part; both ends must see the same each time. */
+  /** Sends a request whole, cut within the naughty part, and byte by byte; both ends must see the same each time. */
   const inMemory = async (request: Buffer, naughty: Buffer, what: string) => {
     const memory = new MemoryRouter(router);
     const whole = await memory.exchange([request]);

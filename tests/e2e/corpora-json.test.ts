@@ -59,7 +59,7 @@ describe("JSONTestSuite as request bodies", () => {
     assert.deepEqual([...parsing.map(kindOf), ...transform.map(() => "t")].reduce(count, {}), { n: 188, y: 95, i: 35, t: 22 });
   });
 
-  /** Sends a body whole, split at every byte, byte by byte and in chunks of one byte: one verdict, and it is the expected one. */
+  /** Sends a body whole, cut in two, byte by byte and in chunks of one byte: one verdict, and it is the expected one. */
   const check = async (what: string, body: Buffer, expected: Verdict) => {
     const memory = new MemoryRouter(router);
     const request = post(body);
@@ -83,7 +83,7 @@ describe("JSONTestSuite as request bodies", () => {
 
   for (const [kind, what] of Object.entries({ n: "must be refused", y: "must be taken", i: "may go either way" })) {
     const files = parsing.filter((file) => kindOf(file) === kind);
-    it(`files that ${what}: in memory, whole and split at every byte`, async () => {
+    it(`files that ${what}: in memory, whole, cut in two and byte by byte`, async () => {
       for (const { name, bytes } of files) {
         const isTaken = kind === "y" || (kind === "i" && !REFUSED_EITHER_WAY.has(name));
         await check(name, bytes, isTaken && isObject(bytes) ? NO_MODEL : INVALID);

@@ -9,7 +9,7 @@ import { startTestRouter, type TestRouter } from "../support/router.ts";
 import { offsets } from "../support/sample.ts";
 import { jsonAnswer, type ScriptedReplica, startScriptedReplica } from "../support/scripted-replica.ts";
 import { answersIn } from "../support/whole-answer.ts";
-import { cut, singles, transcribe } from "../support/wire-transcript.ts";
+import { cut, messagesIn, singles } from "../support/wire-transcript.ts";
 
 /** What must come of a case. */
 interface Outcome {
@@ -53,7 +53,7 @@ describe("llhttp's requests in its strict modes", () => {
 
   for (const one of cases) {
     const bytes = withHosts(one);
-    it(`${one.name}: in memory, whole and split at every byte`, async () => {
+    it(`${one.name}: in memory, whole, cut in two and byte by byte`, async () => {
       const memory = new MemoryRouter(router);
       const whole = await memory.exchange([bytes]);
       const delivered = whole.requests.map(({ method, target, body }) => `${method} ${target} ${body.toString("latin1")}`);
@@ -113,14 +113,11 @@ function expectedOf(one: LlhttpCase, bytes: Buffer): Outcome {
 }
 
 function codecMessages(bytes: Buffer): Sent[] {
-  const { messages } = transcribe("request", [bytes]);
-  return messages
-    .filter(({ isComplete }) => isComplete)
-    .map(({ start, headers, body }) => {
-      const [method = "", url = "", version = ""] = start.split(" ");
-      const isClosed = headers.some(([name, value]) => name.toLowerCase() === "connection" && value.includes("close"));
-      return { method, url, body, connection: isClosed ? "close" : "", minor: Number(version.slice(2)) };
-    });
+  return messagesIn("request", bytes).map(({ start, headers, body }) => {
+    const [method = "", url = "", version = ""] = start.split(" ");
+    const isClosed = headers.some(([name, value]) => name.toLowerCase() === "connection" && value.includes("close"));
+    return { method, url, body, connection: isClosed ? "close" : "", minor: Number(version.slice(2)) };
+  });
 }
 
 /** Targets that are no path are refused, methods that can't be configured are not known. */

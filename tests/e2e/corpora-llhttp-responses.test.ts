@@ -10,7 +10,7 @@ import { startTestRouter, type TestRouter, waitUntil } from "../support/router.t
 import { offsets } from "../support/sample.ts";
 import { type ScriptedReplica, startScriptedReplica } from "../support/scripted-replica.ts";
 import { answersIn } from "../support/whole-answer.ts";
-import { cut, singles, transcribe } from "../support/wire-transcript.ts";
+import { cut, messagesIn, singles } from "../support/wire-transcript.ts";
 
 /** What must come of a case. */
 interface Outcome {
@@ -62,7 +62,7 @@ describe("llhttp's responses in its strict modes", () => {
     const expected = expectedOf(one);
     // A replica that stops in mid-answer and stays would be waited for.
     const ending = expected.isKept || expected.status === 502 ? undefined : "end";
-    it(`${one.name}: in memory, whole and split at every byte`, async () => {
+    it(`${one.name}: in memory, whole, cut in two and byte by byte`, async () => {
       const memory = new MemoryRouter(router);
       const seen = async (pieces: readonly Buffer[]) => {
         memory.answer = () => ({ pieces, ending });
@@ -109,8 +109,7 @@ function expectedOf(one: LlhttpCase): Outcome {
 }
 
 function expectedOfCodec({ bytes, hasNoBodies }: LlhttpCase): Outcome {
-  const { messages } = transcribe("response", [bytes], hasNoBodies);
-  const message = messages.find(({ start, isComplete }) => isComplete && !start.startsWith("1.1 1"));
+  const message = messagesIn("response", bytes, hasNoBodies).find(({ start }) => !start.startsWith("1.1 1"));
   if (message === undefined) return REFUSED;
   return { status: Number(message.start.slice(4, 7)), body: message.body, isComplete: true, isKept: false };
 }

@@ -6,7 +6,7 @@ import { mirroringOf } from "../support/features.ts";
 import { type MirrorPool, RULE, startMirrorPool } from "../support/mirror-pool.ts";
 import { exchange, isWholeAnswer, openClient, postBytes } from "../support/raw-client.ts";
 import { loadTestConfig, outstanding, startTestRouter, waitUntil } from "../support/router.ts";
-import { CHAT, chatBody, chatPost, event, STREAM } from "../support/scripted-pool.ts";
+import { CHAT, chatBody, chatPost, event, STREAM, setUp } from "../support/scripted-pool.ts";
 import { chunkOf, jsonAnswer, LAST_CHUNK, type Script, STREAM_HEAD, startScriptedReplica } from "../support/scripted-replica.ts";
 
 const OK = jsonAnswer('{"object":"chat.completion","model":"v1"}');
@@ -134,14 +134,10 @@ describe("a mirror", () => {
   it("that fails for every copy ejects nobody, and costs clients no retry", async () => {
     const both: Script = (request, socket) =>
       void socket.write(request.body.includes('"v2"') ? jsonAnswer("{}", "500 Error") : OK);
-    const replica = await startScriptedReplica(both, ["v1", "v2"]);
-    const router = await startTestRouter([replica.url], {
+    const { router } = await setUp([both], {
+      models: ["v1", "v2"],
       documents: RULE,
       spec: "  mirrors: [ { rule: food/0, target: v2, maxInFlight: 1024 } ]",
-    });
-    after(async () => {
-      await router.close();
-      await replica.close();
     });
     for (let n = 0; n < 30; n++) assert.match(await exchange(router.port, chatPost()), /^HTTP\/1\.1 200 /);
     await waitUntil(() => mirroringOf(router.router.features).counts[0]?.results.get("5xx") === 30);
@@ -151,17 +147,13 @@ describe("a mirror", () => {
   });
 
   it("leaves the split exact", async () => {
-    const replica = await startScriptedReplica(answerOk, ["v1", "v2", "v3"]);
-    const router = await startTestRouter([replica.url], {
+    const { router } = await setUp([answerOk], {
+      models: ["v1", "v2", "v3"],
       documents: RULE.replace(
         "{ modelRewrite: v1, weight: 1 }, { modelRewrite: v2, weight: 0 }",
         "{ modelRewrite: v1, weight: 90 }, { modelRewrite: v2, weight: 10 }, { modelRewrite: v3, weight: 0 }",
       ),
       spec: "  mirrors: [ { rule: food, target: v3, maxInFlight: 100 }, { rule: food, target: v2, maxInFlight: 100 } ]",
-    });
-    after(async () => {
-      await router.close();
-      await replica.close();
     });
     for (let n = 0; n < 20; n++) await exchange(router.port, chatPost());
     const targets = router.log.map(({ target }) => target);
@@ -191,26 +183,18 @@ describe("copies are bounded", () => {
   });
 
   it("to targets that a replica lists", async () => {
-    const replica = await startScriptedReplica(answerOk, ["v1"]);
-    const router = await startTestRouter([replica.url], { documents: RULE, spec: "  mirrors: [ { rule: food, target: v2 } ]" });
-    after(async () => {
-      await router.close();
-      await replica.close();
-    });
+    const spec = "  mirrors: [ { rule: food, target: v2 } ]";
+    const { router, replica } = await setUp([answerOk], { models: ["v1"], documents: RULE, spec });
     assert.match(await exchange(router.port, chatPost()), /^HTTP\/1\.1 200 /);
     assert.equal(mirroringOf(router.router.features).counts[0]?.skipped.get("no-endpoint"), 1);
     assert.equal(replica.requests.length, 1);
   });
 
   it("to endpoints with connections to spare", async () => {
-    const replica = await startScriptedReplica(hang, ["v1", "v2"]);
-    const router = await startTestRouter([replica.url], {
+    const { router } = await setUp([hang], {
+      models: ["v1", "v2"],
       documents: RULE,
       spec: "  limits: { upstreamConnections: 4 }\n  mirrors: [ { rule: food, target: v2 } ]",
-    });
-    after(async () => {
-      await router.close();
-      await replica.close();
     });
     for (let n = 0; n < 3; n++) {
       const client = await openClient(router.port);
@@ -310,20 +294,23 @@ async function startSlowReader(): Promise<{ url: string; bodyLength(): number; r
   };
 }
 
+/** A router whose copies go to such a replica. */
+async function withSlowReader(spec: string) {
+  const own = await startScriptedReplica(answerOk, ["v1"]);
+  const slow = await startSlowReader();
+  const router = await startTestRouter([own.url, slow.url], { documents: RULE, spec });
+  after(async () => {
+    await router.close();
+    await own.close();
+  });
+  return { router, slow };
+}
+
 describe("a copy whose replica reads slowly", () => {
   const bodyOf = (letter: string) => chatBody(`,"x":"${letter.repeat(12 * MIB)}"`);
 
   it("keeps the body as it was while later requests use the memory", { timeout: 60_000 }, async () => {
-    const own = await startScriptedReplica(answerOk, ["v1"]);
-    const slow = await startSlowReader();
-    const router = await startTestRouter([own.url, slow.url], {
-      documents: RULE,
-      spec: "  mirrors: [ { rule: food, target: v2, maxInFlight: 1 } ]",
-    });
-    after(async () => {
-      await router.close();
-      await own.close();
-    });
+    const { router, slow } = await withSlowReader("  mirrors: [ { rule: food, target: v2, maxInFlight: 1 } ]");
     for (const letter of "abc") assert.match(await exchange(router.port, postBytes(CHAT, bodyOf(letter))), /^HTTP\/1\.1 200 /);
     assert.ok(router.router.gate.memory.bodyBytes >= 12 * MIB, "the copy holds the body");
     slow.resume();
@@ -335,16 +322,7 @@ describe("a copy whose replica reads slowly", () => {
   });
 
   it("gives the memory up when a client's body needs it", { timeout: 60_000 }, async () => {
-    const own = await startScriptedReplica(answerOk, ["v1"]);
-    const slow = await startSlowReader();
-    const router = await startTestRouter([own.url, slow.url], {
-      documents: RULE,
-      spec: "  limits: { memoryBytes: 27262976 }\n  mirrors: [ { rule: food, target: v2 } ]",
-    });
-    after(async () => {
-      await router.close();
-      await own.close();
-    });
+    const { router } = await withSlowReader("  limits: { memoryBytes: 27262976 }\n  mirrors: [ { rule: food, target: v2 } ]");
     await exchange(router.port, postBytes(CHAT, bodyOf("a")));
     assert.equal(mirroringOf(router.router.features).counts[0]?.inFlight, 1);
     const large = chatBody(`,"x":"${"b".repeat(15 * MIB)}"`);

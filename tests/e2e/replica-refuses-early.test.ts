@@ -36,4 +36,11 @@ describe("a replica that refuses a request of 5 MB before it has read it", () =>
       await assertIdle(router);
     });
   }
+
+  it("a 200 to a request that was not sent whole is not passed on: it belongs to another one", async () => {
+    const { status, json } = readAnswer(await exchange(router.port, chatPost(LONG, "X-Way: early_ok\r\n")));
+    assert.equal(status, 502);
+    assert.equal((json["error"] as { code: string }).code, "upstream_invalid");
+    await assertIdle(router);
+  });
 });

@@ -10,6 +10,7 @@ import { cleanRequests } from "../support/clean-exchange.ts";
 import { type Exchange, MemoryRouter } from "../support/memory-router.ts";
 import { openClient } from "../support/raw-client.ts";
 import { startTestRouter, type TestRouter } from "../support/router.ts";
+import { offsets } from "../support/sample.ts";
 import { jsonAnswer, type ScriptedReplica, startScriptedReplica } from "../support/scripted-replica.ts";
 import { answersIn } from "../support/whole-answer.ts";
 import { cut, singles } from "../support/wire-transcript.ts";
@@ -19,7 +20,7 @@ import { BODY, CHAT, CHUNK_ROWS, CODING_ROWS, HEAD_ROWS, LENGTH_ROWS, type Row }
 const NEXT_BODY = '{"model":"m","next":true}';
 const NEXT = `POST ${CHAT} HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\nContent-Length: ${NEXT_BODY.length}\r\n\r\n${NEXT_BODY}`;
 /** Longer rows are split in fewer places. */
-const MOST_SPLITS = 400;
+const MOST_SPLITS = 80;
 /** Silence for longer than this is a failure; a busy machine needs less. */
 const WITHIN_MS = 20_000;
 
@@ -61,8 +62,7 @@ async function checkRow(row: Row): Promise<void> {
   const memory = new MemoryRouter(router);
   const whole = await memory.exchange([sent]);
   assert.deepEqual({ ...seenIn(whole), statuses: statusesOf(whole.received) }, { statuses, delivered, isClosed: row.isClosed });
-  const step = Math.ceil(sent.length / MOST_SPLITS);
-  for (let at = 1; at < sent.length; at += step)
+  for (const at of offsets(1, sent.length, MOST_SPLITS))
     assert.deepEqual(await memory.exchange(cut(sent, [at]), "paced"), whole, `split at ${at}`);
   assert.deepEqual(await memory.exchange(singles(sent)), whole, "byte by byte");
 

@@ -20,6 +20,13 @@ function startScript(): { readonly name: string; readonly command: string; reado
   return { name: "npm start", command: "npm", words: ["start", "--"] };
 }
 
+/** The same by way of npx, which has no "start" of its own. */
+function npxWords(): readonly string[] {
+  const { deno, bun } = process.versions;
+  if (deno !== undefined) return ["deno", ...words];
+  return bun !== undefined ? ["bun", ...words] : ["node", "core/cli/signalbox.mjs", "start"];
+}
+
 /** Ids of the processes that have `word` in their command line. */
 function processesWith(word: string): string[] {
   return readdirSync("/proc").filter((name) => {
@@ -38,9 +45,10 @@ const cases = [
   { signal: "SIGINT", to: `"${name}"` },
   // Like Ctrl-C: the router gets it from the terminal, and maybe once more from the process that started it.
   { signal: "SIGINT", to: `every process of "${name}"` },
+  { signal: "SIGTERM", to: `npx, before "${name}"`, isByNpx: true },
 ] as const;
 
-for (const { signal, to } of cases) {
+for (const { signal, to, ...how } of cases) {
   it(`${signal} to ${to} reaches the router: its stream ends whole, and no process is left`, {
     timeout: 60_000,
   }, async () => {
@@ -52,13 +60,17 @@ for (const { signal, to } of cases) {
     const folder = mkdtempSync(join(tmpdir(), "signalbox-script-"));
     const file = join(folder, "signalbox.yaml");
     writeFileSync(file, `apiVersion: signalbox/v1\nkind: Router\nspec: { pool: { endpoints: [ { url: "${replica.url}" } ] } }\n`);
-    const child = spawn(command, [...words, "--port", "0", "--admin-port", "0", "-f", file], {
-      cwd: root,
-      env: { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env["PATH"]}` },
-      stdio: ["ignore", "pipe", "pipe"],
-      // In a process group of its own, so that the test can end what is left.
-      detached: true,
-    });
+    const child = spawn(
+      "isByNpx" in how ? "npx" : command,
+      [...("isByNpx" in how ? npxWords() : words), "--port", "0", "--admin-port", "0", "-f", file],
+      {
+        cwd: root,
+        env: { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env["PATH"]}` },
+        stdio: ["ignore", "pipe", "pipe"],
+        // In a process group of its own, so that the test can end what is left.
+        detached: true,
+      },
+    );
     after(async () => {
       for (const left of processesWith(file)) process.kill(Number(left), "SIGKILL");
       await replica.close();

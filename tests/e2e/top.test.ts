@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import type { AdminServer } from "../../core/admin/server.ts";
 import { startTestAdmin } from "../support/admin.ts";
-import { run, until } from "../support/cli.ts";
+import { run, runProcess, until } from "../support/cli.ts";
 import { makeEndpoint } from "../support/endpoints.ts";
 import { onThisRuntime } from "../support/own-runtime.ts";
 import { makeShownRouter } from "../support/view.ts";
@@ -63,8 +63,7 @@ describe("a table that is drawn anew", { skip: hasPython ? false : "there is no 
   const url = () => `http://127.0.0.1:${admin.port}`;
   const rows: readonly (readonly [words: readonly string[], signal: number])[] = [
     [["top", "0.5"], SIGINT],
-    [["top", "0.5", "--sort", "inflight"], SIGTERM],
-    [["top", "3600"], SIGINT],
+    [["top", "3600", "--sort", "inflight"], SIGTERM],
     [["status", "--watch", "0.5"], SIGINT],
   ];
   for (const [words, signal] of rows) {
@@ -107,7 +106,7 @@ describe("a table that is drawn anew", { skip: hasPython ? false : "there is no 
 
   it("is printed once where the output is no terminal", TIMEOUT, async () => {
     for (const words of [["top"], ["status", "--watch"]]) {
-      const { code, out, err } = await run(...words, "--admin", url());
+      const { code, out, err } = await runProcess(...words, "--admin", url());
       assert.deepEqual([code, err], [0, ""]);
       assert.doesNotMatch(out, /\u001b/);
       assert.match(out, /^Pool "llama"[\s\S]*\nreplica +phase[\s\S]*\ne49 /);

@@ -222,8 +222,6 @@ describe("the spans of a request", () => {
   const refusals: readonly (readonly [why: string, asked: Asked, status: number, error: string, names: readonly string[]])[] = [
     ["an unknown model", { body: '{"model":"x","prompt":"a"}' }, 404, "model_not_found", ["admission", "decision"]],
     ["no JSON", { body: "{" }, 400, "invalid_json", []],
-    ["no model", { body: "{}" }, 400, "missing_model", []],
-    ["another type", { headers: { "content-type": "text/plain" } }, 415, "unsupported_media_type", []],
   ];
   for (const [why, asked, status, error, names] of refusals) {
     it(`of one that is refused (${why}) say why`, async () => {
@@ -247,15 +245,6 @@ describe("the spans of a request", () => {
     await ask(set);
     await set.spans(1);
   });
-
-  it("show no control characters and no long names of a client", async () => {
-    const set = await setUp([answerOk]);
-    await ask(set, { body: JSON.stringify({ model: `\u001b[31m\n\u202e${"x".repeat(5000)}`, prompt: "a" }) });
-    const [root] = await set.spans();
-    const model = String(root?.attributes["gen_ai.request.model"]);
-    assert.match(model, /^\?\[31m\?\?x+$/);
-    assert.ok(model.length <= 256);
-  });
 });
 
 describe("traceparent", () => {
@@ -268,16 +257,8 @@ describe("traceparent", () => {
     assert.equal(set.replicas[0]?.requests[0]?.head.match(/traceparent/gi)?.length, 1);
   });
 
-  const hostile: readonly string[] = [
-    `00-${"0".repeat(32)}-${SPAN}-01`,
-    `00-${TRACE}-${"0".repeat(16)}-01`,
-    `00-${TRACE.toUpperCase()}-${SPAN}-01`,
-    `ff-${TRACE}-${SPAN}-01`,
-    `00-${TRACE}-${SPAN}-01-more`,
-    "x".repeat(4000),
-    "\u00e9\u00ff",
-    "",
-  ];
+  /** tests/plugins/observers/trace-context.test.ts has more of them. */
+  const hostile: readonly string[] = [`00-${"0".repeat(32)}-${SPAN}-01`, "\u00e9\u00ff"];
   for (const value of hostile) {
     it(`that is not valid begins a new trace: ${value.slice(0, 60)}`, async () => {
       const set = await setUp([answerOk]);
@@ -321,7 +302,7 @@ describe("traceparent", () => {
 });
 
 describe("a receiver that is no good", () => {
-  for (const manner of ["500", "garbage", "reset", "hang", "trickle"] as const) {
+  for (const manner of ["500", "hang", "trickle"] as const) {
     it(`changes nothing for clients: ${manner}`, async () => {
       const log = collectedLog();
       const set = await setUp([answerOk], "ratio: 1, timeoutMs: 200, queueSize: 64", { manner, operatorLog: log });
@@ -386,7 +367,7 @@ it("requests of the fetch face are traced too", async () => {
 });
 
 describe("the program, told to stop,", () => {
-  for (const manner of ["ok", "hang", "500", "reset"] as const) {
+  for (const manner of ["ok", "hang"] as const) {
     it(`ends with what is left sent, or without it: ${manner}`, { timeout: 60_000 }, async () => {
       const receiver = await startTraceReceiver(manner);
       const replica = await startScriptedReplica(answerOk);

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
+import { AsyncLocalStorage } from "node:async_hooks";
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
+import { runProgram } from "../../core/cli/program.ts";
+import { builtIns } from "../../plugins/registry.ts";
 import { onThisRuntime } from "./own-runtime.ts";
 
 const root = join(import.meta.dirname ?? ".", "..", "..");
@@ -44,12 +47,39 @@ export function signalboxWith(env: Readonly<Record<string, string>>, ...argv: st
   return { child, output, ended };
 }
 
-/** Runs a command to its end. */
-export async function run(
-  ...argv: string[]
-): Promise<{ readonly code: number | null; readonly out: string; readonly err: string }> {
+export interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs a command to its end, as a process. */
+export async function runProcess(...argv: string[]): Promise<Ended> {
   const { output, ended } = signalbox(...argv);
   return { code: await ended, ...output };
+}
+
+/** Runs a command to its end in this process, which spares the start of another one: for what neither starts nor draws anything. */
+export async function run(...argv: string[]): Promise<Ended> {
+  const output = { out: "", err: "" };
+  const code = await outputs.run(output, () => runProgram(argv, builtIns));
+  return { code, ...output };
+}
+
+/** Where what a command writes goes, for as long as it runs; the test runner's own lines go where they always do. */
+const outputs = new AsyncLocalStorage<{ out: string; err: string }>();
+
+for (const [stream, which] of [
+  [process.stdout, "out"],
+  [process.stderr, "err"],
+] as const) {
+  const write = stream.write.bind(stream);
+  stream.write = (chunk: Uint8Array | string, ...rest: unknown[]) => {
+    const output = outputs.getStore();
+    if (output === undefined) return (write as (...args: unknown[]) => boolean)(chunk, ...rest);
+    output[which] += typeof chunk === "string" ? chunk : Buffer.from(chunk).toString();
+    return true;
+  };
 }
 
 /** Waits until it is true, at most 15 seconds. */

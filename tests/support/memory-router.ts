@@ -165,7 +165,7 @@ class MemoryPool extends UpstreamPool {
   readonly #replica: MemoryReplica;
 
   constructor(endpoint: Endpoint, limits: ServerShared["limits"], deadlines: Deadlines, replica: MemoryReplica) {
-    super(endpoint.url, limits, deadlines);
+    super(endpoint.url, limits, deadlines, () => {});
     this.#replica = replica;
   }
 

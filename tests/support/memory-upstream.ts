@@ -12,7 +12,7 @@ export class MemoryUpstream extends UpstreamPool {
   readonly #opened: (() => void)[] = [];
 
   constructor(endpoint: Endpoint, limits: Limits, deadlines: Deadlines) {
-    super(endpoint.url, limits, deadlines);
+    super(endpoint.url, limits, deadlines, () => {});
   }
 
   override open(opened: () => void, read: (chunk: Buffer) => void): Socket {

@@ -1,6 +1,6 @@
 /**
  * A replica that refuses long requests early: it reads a little, writes a whole 413 and closes while the rest of the body is
- * under way. It is a process of its own, so that the close can come in the middle of a write. Prints its port; a request's
+ * under way; or it answers 200 to what it has not read. It is a process of its own, so that the close can come in the middle of a write. Prints its port; a request's
  * X-Way header says how it closes.
  */
 import { createServer, type Socket } from "node:net";
@@ -8,9 +8,14 @@ import { jsonAnswer } from "./scripted-replica.ts";
 
 const MODELS = jsonAnswer('{"object":"list","data":[{"id":"m","object":"model","created":1,"owned_by":"test"}]}');
 const REFUSAL = jsonAnswer('{"error":{"code":"replica_refuses"}}', "413 Payload Too Large", "Connection: close\r\n");
+const OK = jsonAnswer('{"object":"chat.completion","model":"m"}');
 const HEAD_BYTES = REFUSAL.indexOf("\r\n\r\n");
 
 const WAYS: Readonly<Record<string, (socket: Socket) => void>> = {
+  early_ok(socket) {
+    socket.pause();
+    socket.write(OK);
+  },
   close(socket) {
     socket.write(REFUSAL);
     socket.destroy();

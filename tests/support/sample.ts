@@ -6,7 +6,11 @@ export function sampled<T>(cases: readonly T[]): readonly T[] {
   return cases.filter((_case, index) => index % STEP === 0);
 }
 
-/** Offsets from the first to before the end: each, or every seventh. */
-export function offsets(first: number, end: number): readonly number[] {
-  return Array.from({ length: Math.max(0, Math.ceil((end - first) / STEP)) }, (_, index) => first + index * STEP);
+/** Between two places where a text is cut; what comes byte by byte, and the fuzz targets, have all others. */
+const CUT_STEP = 5;
+
+/** Where to cut a text in two, from the first place to before the end: every fifth, or each seventh of these. At most `most`. */
+export function offsets(first: number, end: number, most = Number.POSITIVE_INFINITY): readonly number[] {
+  const step = Math.max(CUT_STEP * STEP, Math.ceil((end - first) / most));
+  return Array.from({ length: Math.max(0, Math.ceil((end - first) / step)) }, (_, index) => first + index * step);
 }

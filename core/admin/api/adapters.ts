@@ -1,5 +1,5 @@
 import { z } from "../../contract/options.ts";
-import { type AdapterChange, type AdapterPlaces, UnknownEndpoint } from "../../control/adapters.ts";
+import { type AdapterChange, changeSchema, placesSchema, UnknownEndpoint } from "../../control/adapters.ts";
 import type { ApiSite } from "../site.ts";
 import { Problem } from "./problem.ts";
 import { type ApiResult, type ApiRoute, route } from "./route.ts";
@@ -8,24 +8,7 @@ const LONGEST_NAME = 512;
 
 const endpoint = z.string().min(1).describe("Only at this endpoint. Default: at all in service.").exactOptional();
 
-const places: z.ZodType<AdapterPlaces> = z.object({
-  name: z.string(),
-  isTarget: z.boolean().describe("A rewrite has it as a target."),
-  loaded: z.array(z.string()).describe("Endpoints whose replicas have it."),
-  loading: z.array(z.string()).describe("Endpoints whose replicas load it now, for a request."),
-  refused: z
-    .array(z.object({ endpoint: z.string(), retryInS: z.int() }))
-    .describe("Endpoints whose replicas said 404 for it, and when they may be asked again."),
-});
-
-const change: z.ZodType<AdapterChange> = z.object({
-  endpoint: z.string(),
-  isDone: z.boolean(),
-  status: z.int().nullable().describe("The replica's HTTP status; null if it sent none, or was not asked."),
-  message: z.string().describe("The replica's words."),
-});
-
-const changes = z.object({ changes: z.array(change) });
+const changes = z.object({ changes: z.array(changeSchema) });
 
 /** Shows which replicas have which adapters, and has them load and unload. */
 export function adapterRoutes({ router }: ApiSite): readonly ApiRoute[] {
@@ -35,7 +18,7 @@ export function adapterRoutes({ router }: ApiSite): readonly ApiRoute[] {
       path: "/adapters",
       id: "listAdapters",
       summary: "The adapters that replicas list, and the targets of rewrites, with the replicas that have them.",
-      response: z.object({ adapters: z.array(places) }),
+      response: z.object({ adapters: z.array(placesSchema) }),
       run: () => ({ document: { adapters: router.adapters.list() } }),
     }),
     route({

@@ -1,5 +1,5 @@
 import { z } from "../../contract/options.ts";
-import type { EndpointFigures } from "../../state/request-figures.ts";
+import { endpointFigures } from "../../state/request-figures.ts";
 
 const measured = z.number().nullable();
 
@@ -11,20 +11,6 @@ const intent = z.object({
   until: z.string().nullable().describe("ISO 8601; null if only the operator ends it."),
   isEmpty: z.boolean().describe("No request is under way there, and no session may send another one."),
 });
-
-const figures = z.object({
-  windowS: z.number().describe("So many seconds are covered: at most 300, and less for what is younger."),
-  requests: z.number().describe("Requests whose last try was here."),
-  clientErrors: z.number().describe("Those that could not succeed (4xx), and those whose client left before the end."),
-  clientsLeft: z.number().describe("Those whose client left before the end."),
-  ttftP50Ms: measured.describe("Median time to the first token, right to 5 %."),
-  ttftP95Ms: measured,
-  hitRate: measured.describe("Share of the prompt tokens that the replica's cache held, as it reports it, in [0, 1]."),
-  outputTokensPerS: z.number().describe("Generated tokens a second, all requests together."),
-  streamTokensPerS: measured.describe("Generated tokens a second in one stream, as a mean."),
-  replicaErrors: z.number().describe("Tries that ended with 5xx (but 503), without a response or with a broken one."),
-  overloads: z.number().describe("Tries that were refused with 503 or 429."),
-}) satisfies z.ZodType<EndpointFigures>;
 
 /** An endpoint as the API and the status show it. */
 export const endpointSchema = z.object({
@@ -54,7 +40,7 @@ export const endpointSchema = z.object({
   scrapedAgoMs: measured,
   // The confidence that decisions give to those values, in [0, 1].
   freshness: z.number(),
-  figures: figures.describe("What requests met there in the last minutes."),
+  figures: endpointFigures.describe("What requests met there in the last minutes."),
 });
 
 export type EndpointStatus = z.infer<typeof endpointSchema>;

@@ -1,9 +1,8 @@
-import type { DecisionReport } from "../../contract/decision-report.ts";
-import { type DryRunReport, dryRunReport } from "../../contract/dry-run-report.ts";
 import { RouterError } from "../../contract/errors.ts";
 import { z } from "../../contract/options.ts";
-import { decisionReportSchema, dryRunReportSchema } from "../../contract/report-schema.ts";
-import { factsSchema } from "../../state/facts-schema.ts";
+import { dryRunReport } from "../../report/choice-report.ts";
+import { type DecisionReport, type DryRunReport, decisionReportSchema, dryRunReportSchema } from "../../report/report-schema.ts";
+import { factsSchema } from "../../state/facts-document.ts";
 import { findPage } from "../pages.ts";
 import { viewOf } from "../router-view.ts";
 import type { ApiSite } from "../site.ts";
@@ -33,7 +32,7 @@ export function explainRoutes(site: ApiSite): readonly ApiRoute[] {
       path: "/explain",
       id: "explainBody",
       isRead: true,
-      summary: "What would be decided about a request now, and why: it is not sent, and nothing is booked.",
+      summary: "What would be decided about a request now, and why: it is not sent and counts nowhere.",
       body: question,
       response: dryRunReportSchema,
       run: ({ body }) => ({ document: explained(body, site, new Date(clock.wall()).toISOString()) }),

@@ -1,4 +1,4 @@
-import { didYouMean } from "../../../config/read/did-you-mean.ts";
+import { didYouMean } from "../../../config/read/problems.ts";
 import type { RewriteResource } from "../../../config/rewrites/resources.ts";
 import type { RewriteDocument } from "../../../config/rewrites/schema.ts";
 import { Problem } from "./problem.ts";

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import type { EndpointUrl } from "../../contract/endpoint.ts";
 import { printable } from "../../contract/printable.ts";
-import { httpGet, httpSend } from "../../wire/http-get.ts";
+import { httpSend, type SendOptions } from "../../wire/http-get.ts";
 import { GetError, type GetResult } from "../../wire/http-get-result.ts";
 import type { Input } from "../frame/command.ts";
 import { CommandError, UsageError } from "../frame/usage.ts";
@@ -13,39 +13,37 @@ const CHANGE_TIMEOUT_MS = 60_000;
 const MAX_BYTES = 64 * 1024 * 1024;
 const TOKEN_VARIABLE = "SIGNALBOX_ADMIN_TOKEN";
 
-/**
- * Fetches one JSON document from a router's admin port, with all texts in it made printable. Rejects with a CommandError that
- * says what to do.
- */
-export async function askAdmin(admin: EndpointUrl, path: string): Promise<unknown> {
-  const options = { timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES };
-  return documentOf(await httpGet(admin, path, options).catch((thrown) => unreachable(thrown, admin)), admin);
-}
+type Asked = Partial<Pick<SendOptions, "method" | "body" | "headers" | "timeoutMs">>;
 
-/** Asks a question that has a body, and changes nothing. Rejects with a CommandError that says what to do. */
-export async function askAdminWith(admin: EndpointUrl, path: string, body: unknown): Promise<unknown> {
-  const options = { method: "POST", body: JSON.stringify(body), timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES };
-  return documentOf(await httpSend(admin, `/api/v1${path}`, options).catch((thrown) => unreachable(thrown, admin)), admin);
+/**
+ * Fetches one JSON document from a router's admin port, with all texts in it made printable. It is the router's own, so its shape is
+ * known. Rejects with a CommandError that says what to do.
+ */
+export async function askAdmin<Document>(admin: EndpointUrl, path: string, asked: Asked = {}): Promise<Document> {
+  const options = { method: "GET", body: undefined, timeoutMs: TIMEOUT_MS, ...asked, maxBytes: MAX_BYTES };
+  const result = await httpSend(admin, path, options).catch((thrown) => unreachable(thrown, admin));
+  const document = readJson(result.body);
+  if (result.status === 200 && document !== undefined) return document as Document;
+  throw refusalOf(result, admin);
 }
 
 /** Changes something through the admin API and returns its response. Rejects with a CommandError that says what to do. */
-export async function changeThroughAdmin(
+export async function changeThroughAdmin<Document>(
   input: Input,
   method: "POST" | "PUT" | "PATCH" | "DELETE",
   path: string,
   body: unknown = {},
-): Promise<unknown> {
+): Promise<Document> {
   const { admin } = input;
   const token = tokenOf(input);
   const headers = { "user-agent": `signalbox (${userName()})`, ...(token !== undefined && { authorization: `Bearer ${token}` }) };
-  const options = { method, body: JSON.stringify(body), headers, timeoutMs: CHANGE_TIMEOUT_MS, maxBytes: MAX_BYTES };
-  return documentOf(await httpSend(admin, `/api/v1${path}`, options).catch((thrown) => unreachable(thrown, admin)), admin);
+  return askAdmin(admin, path, { method, body: JSON.stringify(body), headers, timeoutMs: CHANGE_TIMEOUT_MS });
 }
 
 /** The path of a part of the API, with its parameters and query encoded. */
 export function apiPath(parts: readonly string[], query: Readonly<Record<string, string | number | undefined>> = {}): string {
   const pairs = Object.entries(query).flatMap(([key, value]) => (value === undefined ? [] : [[key, String(value)]]));
-  const path = parts.map((part) => `/${encodeURIComponent(part)}`).join("");
+  const path = ["/api/v1", ...parts.map(encodeURIComponent)].join("/");
   return pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`;
 }
 
@@ -70,14 +68,7 @@ function userName(): string {
 
 interface ProblemDocument {
   readonly detail: string;
-  readonly code: string;
   readonly faults?: readonly string[];
-}
-
-function documentOf({ status, body }: GetResult, admin: EndpointUrl): unknown {
-  const document = readJson(body);
-  if (status === 200 && document !== undefined) return document;
-  throw refusalOf({ status, body }, admin);
 }
 
 /** What to tell people about a response that is not what was asked for. */

@@ -1,15 +1,17 @@
 import { setTimeout } from "node:timers/promises";
+import { createParser } from "eventsource-parser";
 import type { EndpointUrl } from "../../contract/endpoint.ts";
+import { httpStream } from "../../wire/http-get.ts";
 import { GetError } from "../../wire/http-get-result.ts";
-import { httpStream } from "../../wire/http-stream.ts";
 import { CommandError } from "../frame/usage.ts";
 import { refusalOf, unreachable } from "./ask-admin.ts";
-import { eventReader } from "./event-reader.ts";
 
 /** How long to wait before the next attempt to connect again. */
 const RETRY_MS = 2_000;
 /** A router sends a comment every 15 seconds. */
 const SILENCE_MS = 45_000;
+/** Longer events are no events of a router. */
+const MOST_CHARS = 4 * 1024 * 1024;
 /** A refusal is a short document. */
 const MOST_REFUSAL_BYTES = 64 * 1024;
 
@@ -79,3 +81,20 @@ async function readOnce({ admin, path, signal, event }: Followed, connected: () 
 
 const NO_STREAM =
   "This router has no stream of decisions: its config lists no plugin of the type decisions, or it is another version.";
+
+/**
+ * Returns what to call with the bytes of a stream of server-sent events as they come. It calls `dispatch` for each event that ends
+ * in them, and throws an Error when an event is too long.
+ */
+export function eventReader(dispatch: (type: string, data: string) => void): (bytes: Uint8Array) => void {
+  const decoder = new TextDecoder();
+  const parser = createParser({
+    maxBufferSize: MOST_CHARS,
+    onEvent: ({ event = "message", data }) => dispatch(event, data),
+    // The standard wants everything else that is wrong ignored.
+    onError({ type }) {
+      if (type === "max-buffer-size-exceeded") throw new Error("An event is longer than any that a router sends");
+    },
+  });
+  return (bytes) => parser.feed(decoder.decode(bytes, { stream: true }));
+}

@@ -1,6 +1,6 @@
 import type { AdapterChange, AdapterPlaces } from "../../control/adapters.ts";
 import { apiPath, askAdmin, changeThroughAdmin } from "../admin/ask-admin.ts";
-import { type Input, noWords } from "../frame/command.ts";
+import { type Input, noWords, print } from "../frame/command.ts";
 import { UsageError } from "../frame/usage.ts";
 import { table } from "../show/table.ts";
 
@@ -21,19 +21,17 @@ async function show(input: Input): Promise<number> {
   for (const name of ["path", "endpoint"])
     if (input.text(name) !== undefined) throw new UsageError(`--${name} is for adapters load and unload.`);
   noWords(input, "adapters");
-  // The API's own response, so its shape is known.
-  const document = (await askAdmin(input.admin, `/api/v1${apiPath(["adapters"])}`)) as { adapters: readonly AdapterPlaces[] };
-  process.stdout.write(input.isJson ? `${JSON.stringify(document, undefined, 2)}\n` : `${adaptersText(document.adapters)}\n`);
-  return 0;
+  const document = await askAdmin<{ adapters: readonly AdapterPlaces[] }>(input.admin, apiPath(["adapters"]));
+  return print(input, document, () => `${adaptersText(document.adapters)}\n`);
 }
 
 /** Exit code 1 if a replica did not do it. */
 async function change(input: Input, action: "load" | "unload", name: string): Promise<number> {
   const body = { path: input.text("path"), endpoint: input.text("endpoint") };
-  const document = await changeThroughAdmin(input, "POST", apiPath(["adapters", name, action]), body);
-  const { changes } = document as { changes: readonly AdapterChange[] };
-  process.stdout.write(input.isJson ? `${JSON.stringify(document)}\n` : `${changesText(changes)}\n`);
-  return changes.every(({ isDone }) => isDone) ? 0 : 1;
+  const path = apiPath(["adapters", name, action]);
+  const document = await changeThroughAdmin<{ changes: readonly AdapterChange[] }>(input, "POST", path, body);
+  print(input, document, () => `${changesText(document.changes)}\n`, 0);
+  return document.changes.every(({ isDone }) => isDone) ? 0 : 1;
 }
 
 /** Who has which adapters, as a table. */

@@ -19,8 +19,7 @@ export async function apply(input: Input): Promise<number> {
   for (const document of documents) {
     const { name } = document.metadata;
     const path = apiPath(["rewrites", name], howOf(input));
-    // The API's own response, so its shape is known.
-    changed.push((await changeThroughAdmin(input, "PUT", path, document)) as ChangedRewrite);
+    changed.push(await changeThroughAdmin<ChangedRewrite>(input, "PUT", path, document));
     if (!input.isJson) process.stdout.write(`${changedText(name, changed.at(-1)!)}\n`);
   }
   if (input.isJson) process.stdout.write(`${JSON.stringify(changed)}\n`);

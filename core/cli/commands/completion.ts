@@ -1,5 +1,4 @@
-import type { Command, Input } from "../frame/command.ts";
-import { onlyWord } from "../frame/command.ts";
+import { type Command, type Input, onlyWord } from "../frame/command.ts";
 import { UsageError } from "../frame/usage.ts";
 
 /** `signalbox completion`: prints a script that completes commands, switches and first words. Returns the exit code. */

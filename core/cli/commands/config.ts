@@ -5,12 +5,13 @@ import { readFiles } from "../../../config/read/files.ts";
 import { formatProblems, type Problem, placeText } from "../../../config/read/problems.ts";
 import { NO_OVERLAY } from "../../../config/rewrites/overlay.ts";
 import { rewriteResources } from "../../../config/rewrites/resources.ts";
+import { checkConfig } from "../../../config/show/check.ts";
 import { effectiveConfig } from "../../../config/show/effective.ts";
 import { formatted } from "../../../config/show/format.ts";
 import type { Definition } from "../../contract/plugin.ts";
 import { printableLines } from "../../contract/printable.ts";
 import { askAdmin } from "../admin/ask-admin.ts";
-import type { Input } from "../frame/command.ts";
+import { type Input, print } from "../frame/command.ts";
 import { CommandError, UsageError } from "../frame/usage.ts";
 import { configText, type ShownConfig } from "../show/config-text.ts";
 
@@ -19,17 +20,15 @@ type Registry = ReadonlyMap<string, Definition>;
 /** `signalbox config print|fmt`. Returns the exit code. */
 export async function config(input: Input, registry: Registry): Promise<number> {
   const [action, ...words] = input.words;
-  if (action === "print" && words.length === 0) return print(input, registry);
+  if (action === "print" && words.length === 0) return printConfig(input, registry);
   if (action === "fmt") return format([...input.all("file"), ...words], input.has("check"));
   throw new UsageError("Write: signalbox config print [--effective] [-f FILE], or signalbox config fmt FILE...");
 }
 
-async function print(input: Input, registry: Registry): Promise<number> {
+async function printConfig(input: Input, registry: Registry): Promise<number> {
   const files = input.all("file");
   const shown = files.length > 0 ? await fromFiles(files, registry) : await fromRouter(input);
-  const json = () => JSON.stringify(shown, undefined, 2);
-  process.stdout.write(`${input.isJson ? json() : configText(shown, input.has("effective"))}\n`);
-  return 0;
+  return print(input, shown, () => `${configText(shown, input.has("effective"))}\n`);
 }
 
 async function fromFiles(files: readonly string[], registry: Registry): Promise<ShownConfig> {
@@ -42,10 +41,9 @@ async function fromFiles(files: readonly string[], registry: Registry): Promise<
   return { ...effectiveConfig(loaded, {}), rewrites };
 }
 
-/** The admin API's own responses, so their shapes are known. */
 async function fromRouter({ admin }: Input): Promise<ShownConfig> {
-  const shown = (await askAdmin(admin, "/api/v1/config")) as ShownConfig;
-  return { ...shown, ...((await askAdmin(admin, "/api/v1/rewrites")) as Pick<ShownConfig, "rewrites">) };
+  const shown = await askAdmin<ShownConfig>(admin, "/api/v1/config");
+  return { ...shown, ...(await askAdmin<Pick<ShownConfig, "rewrites">>(admin, "/api/v1/rewrites")) };
 }
 
 async function format(paths: readonly string[], isCheck: boolean): Promise<number> {
@@ -54,11 +52,21 @@ async function format(paths: readonly string[], isCheck: boolean): Promise<numbe
   const texts = await readFiles(paths, problems);
   for (const { file, text } of texts) readDocuments(file, text, problems);
   if (problems.length > 0) throw new CommandError(1, `Nothing was formatted.\n${printableLines(formatProblems(problems))}`);
-  const changed = texts.map(({ file, text }) => ({ file, text, next: formatted(file, text) })).filter(isOther);
+  const all = texts.map(({ file, text }) => ({ file, text, next: formatted(file, text) }));
+  const changed = all.filter(({ text, next }) => text !== next);
   for (const { file, next } of isCheck ? [] : changed) writeFileSync(file, next);
   const verb = isCheck ? "is not formatted" : "formatted";
   process.stdout.write(printableLines(changed.map(({ file }) => `${file}: ${verb}\n`).join("")));
   return isCheck && changed.length > 0 ? 1 : 0;
 }
 
-const isOther = ({ text, next }: { readonly text: string; readonly next: string }) => text !== next;
+/** `signalbox check`: prints every problem, or a summary of a valid config and its warnings. Returns the exit code. */
+export async function check(input: Input, registry: Registry): Promise<number> {
+  const isUrl = (word: string) => /^https?:\/\//i.test(word);
+  const paths = [...input.all("file"), ...input.words.filter((word) => !isUrl(word))];
+  if (paths.length === 0) throw new UsageError("Name the files to check: signalbox check -f signalbox.yaml");
+  const options = { paths, urls: input.words.filter(isUrl), isJson: input.isJson, isStrict: input.has("strict") };
+  const { text, isValid } = await checkConfig(options, registry);
+  process.stdout.write(`${printableLines(text.trimEnd())}\n`);
+  return isValid ? 0 : 1;
+}

@@ -1,30 +1,30 @@
-import type { DecisionReport } from "../../contract/decision-report.ts";
-import type { DryRunReport } from "../../contract/dry-run-report.ts";
+import { readFileSync } from "node:fs";
 import type { Definition } from "../../contract/plugin.ts";
-import { apiPath, askAdmin, askAdminWith } from "../admin/ask-admin.ts";
+import type { DryRunRequest } from "../../intake/dry-run.ts";
+import type { DecisionReport, DryRunReport } from "../../report/report-schema.ts";
+import { apiPath, askAdmin } from "../admin/ask-admin.ts";
 import { decisionText, dryRunText } from "../explain/decision-text.ts";
-import { type BodyQuestion, readQuestion } from "../explain/explain-question.ts";
-import { type Input, onlyWord } from "../frame/command.ts";
+import { type Input, onlyWord, print } from "../frame/command.ts";
 import { UsageError } from "../frame/usage.ts";
 
+const DEFAULT_PATH = "/v1/chat/completions";
+const HEADER = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\r\n\0]*?)[ \t]*$/;
 const EXAMPLES = "signalbox explain REQUEST_ID, or signalbox explain -f body.json";
 
 /**
  * `signalbox explain`: prints why a request went to its replica, or, with a body, where one would go now. Returns the exit code.
  */
 export async function explain(input: Input, registry: ReadonlyMap<string, Definition>): Promise<number> {
-  const { isJson, words } = input;
   if (input.text("file") === undefined) {
     refuseBodySwitches(input);
-    const { decisions, notes } = await askAboutEnded(input);
+    const id = onlyWord(input, "one request by the x-request-id of its response, or a body", EXAMPLES);
+    const { decisions, notes } = await askAdmin<Ended>(input.admin, apiPath(["explain", id]));
     const text = [...decisions.map(decisionText), ...notes.map((note) => `${note}\n`)].join("\n");
-    process.stdout.write(isJson ? `${JSON.stringify(decisions, undefined, 2)}\n` : text);
-    return 0;
+    return print(input, decisions, () => text);
   }
-  if (words.length > 0) throw new UsageError(`Name a request or a body, not both: ${EXAMPLES}`);
+  if (input.words.length > 0) throw new UsageError(`Name a request or a body, not both: ${EXAMPLES}`);
   const report = await askAboutBody(input, await readQuestion(input), registry);
-  process.stdout.write(isJson ? `${JSON.stringify(report, undefined, 2)}\n` : dryRunText(report));
-  return 0;
+  return print(input, report, () => dryRunText(report));
 }
 
 function refuseBodySwitches(input: Input): void {
@@ -39,15 +39,9 @@ interface Ended {
   readonly notes: readonly string[];
 }
 
-/** The admin API's own response, so its shape is known. */
-async function askAboutEnded(input: Input): Promise<Ended> {
-  const id = onlyWord(input, "one request by the x-request-id of its response, or a body", EXAMPLES);
-  return (await askAdmin(input.admin, `/api/v1${apiPath(["explain", id])}`)) as Ended;
-}
-
 async function askAboutBody(
   input: Input,
-  question: BodyQuestion,
+  question: DryRunRequest,
   registry: ReadonlyMap<string, Definition>,
 ): Promise<DryRunReport> {
   const snapshot = input.text("snapshot");
@@ -58,11 +52,8 @@ async function askAboutBody(
   if (input.all("config").length > 0)
     throw new UsageError("--config goes with --snapshot; a router explains with its own config.");
   const { path, headers, body } = question;
-  return (await askAdminWith(input.admin, "/explain", {
-    path,
-    headers: Object.fromEntries(headers),
-    ...asText(body),
-  })) as DryRunReport;
+  const asked = { path, headers: Object.fromEntries(headers), ...asText(body) };
+  return askAdmin(input.admin, apiPath(["explain"]), { method: "POST", body: JSON.stringify(asked) });
 }
 
 /** As text if it is UTF-8, and else in base64, so that the router gets the same bytes. */
@@ -72,4 +63,42 @@ function asText(bytes: Uint8Array): { readonly body: string } | { readonly bodyB
   } catch {
     return { bodyBase64: Buffer.from(bytes).toString("base64") };
   }
+}
+
+/** Reads the body from its file, or from the standard input for "-". Throws UsageError. */
+async function readQuestion(input: Input): Promise<DryRunRequest> {
+  const path = input.text("path") ?? DEFAULT_PATH;
+  if (!/^\/[\x21-\x7e]*$/.test(path)) throw new UsageError(`--path wants a path such as ${DEFAULT_PATH}, not "${path}".`);
+  const headers = headersOf(input.all("header"));
+  return { path, headers, body: await bytesOf(input.text("file") ?? "-") };
+}
+
+/** A name that is given twice has both values, as HTTP joins them. */
+function headersOf(texts: readonly string[]): DryRunRequest["headers"] {
+  const headers = new Map<string, string>();
+  for (const text of texts) {
+    const [, name, value] = HEADER.exec(text) ?? [];
+    // The text may hold a secret, so it is not shown.
+    if (name === undefined || value === undefined)
+      throw new UsageError('--header wants a name and a value, such as "x-user: ada".');
+    const key = name.toLowerCase();
+    const before = headers.get(key);
+    headers.set(key, before === undefined ? value : `${before}, ${value}`);
+  }
+  return [...headers];
+}
+
+async function bytesOf(file: string): Promise<Uint8Array> {
+  if (file === "-") return readInput();
+  try {
+    return readFileSync(file);
+  } catch {
+    throw new UsageError(`-f names a file that can't be read: ${file}.`);
+  }
+}
+
+async function readInput(): Promise<Uint8Array> {
+  const parts: Buffer[] = [];
+  for await (const part of process.stdin) parts.push(Buffer.from(part as Uint8Array));
+  return Buffer.concat(parts);
 }

@@ -1,6 +1,6 @@
 import type { EndpointStatus } from "../../admin/api/endpoint-schema.ts";
 import { apiPath, askAdmin } from "../admin/ask-admin.ts";
-import { type Input, onlyWord } from "../frame/command.ts";
+import { type Input, onlyWord, print } from "../frame/command.ts";
 import { UsageError } from "../frame/usage.ts";
 import { configText, type ShownConfig } from "../show/config-text.ts";
 import { rewriteFiguresText, type ShownRewrite } from "./rewrites.ts";
@@ -11,12 +11,16 @@ export async function get(input: Input): Promise<number> {
   const what = onlyWord(input, "what to show", "signalbox get rewrites");
   const toText = TEXTS[what];
   if (toText === undefined) throw new UsageError(`There is no "${what}" to get; there are ${Object.keys(TEXTS).join(", ")}.`);
-  const document = await askAdmin(input.admin, `/api/v1${apiPath([what])}`);
-  process.stdout.write(input.isJson ? `${JSON.stringify(document, undefined, 2)}\n` : `${toText(document)}\n`);
+  const document = await askAdmin(input.admin, apiPath([what]));
+  return print(input, document, () => `${toText(document)}\n`);
+}
+
+/** `signalbox facts`: prints what the router's decisions read now, as JSON. Returns the exit code. */
+export async function facts(input: Input): Promise<number> {
+  process.stdout.write(`${JSON.stringify(await askAdmin(input.admin, apiPath(["facts"])), undefined, 2)}\n`);
   return 0;
 }
 
-// The API's own responses, so their shapes are known.
 const TEXTS: Readonly<Record<string, (document: unknown) => string>> = {
   rewrites(document) {
     const { rewrites, deleted } = document as { rewrites: ShownRewrite[]; deleted: { name: string; change: { by: string } }[] };

@@ -1,56 +1,33 @@
+import type { changedRewriteSchema, rewriteSchema } from "../../admin/api/shown-rewrite.ts";
+import type { z } from "../../contract/options.ts";
 import { FEATURES } from "../../features/list.ts";
 import { apiPath, changeThroughAdmin } from "../admin/ask-admin.ts";
-import { type Input, numberOf, secondsOf } from "../frame/command.ts";
+import { type Input, numberOf, print, secondsOf } from "../frame/command.ts";
 import { numberArgument, UsageError } from "../frame/usage.ts";
 
+export type ShownRewrite = z.infer<typeof rewriteSchema>;
 /** What the admin API says of a changed rewrite. */
-export interface ChangedRewrite {
-  readonly rewrite: ShownRewrite | null;
-  readonly written: string | null;
-}
-
-export interface ShownRewrite {
-  readonly name: string;
-  readonly namespace: string;
-  readonly origin: string;
-  readonly change: ShownChange | null;
-  readonly document: { readonly spec: { readonly rules: readonly ShownRule[] } };
-  /** What became of the requests, in the order of the document's rules. */
-  readonly rules: readonly { readonly targets: readonly { readonly name: string }[] }[];
-}
-
-interface ShownChange {
-  readonly by: string;
-  /** In a sentence; "" where a person changed it. */
-  readonly reason: string;
-  readonly since: string;
-  readonly until: string | null;
-}
-
-interface ShownRule {
-  readonly matches?: readonly { readonly model: { readonly value: string } }[];
-  readonly targets: readonly { readonly modelRewrite: string; readonly weight?: number }[];
-}
+export type ChangedRewrite = z.infer<typeof changedRewriteSchema>;
 
 /** `signalbox weights`: changes weights of a rewrite. Returns the exit code. */
-export async function weights(input: Input): Promise<number> {
+export function weights(input: Input): Promise<number> {
   const [name, ...words] = input.words;
   if (name === undefined || words.length === 0)
     throw new UsageError("Name a rewrite and weights for its targets: signalbox weights food-review v1=90 v2=10");
   const body = { rule: numberOf(input, "rule", 0, 1_000_000, true), targets: words.map(weightOf) };
-  return print(input, name, await changeThroughAdmin(input, "PATCH", apiPath(["rewrites", name], howOf(input)), body));
+  return change(input, "PATCH", name, apiPath(["rewrites", name], howOf(input)), body);
 }
 
 /** `signalbox delete rewrite`. Returns the exit code. */
-export async function deleteRewrite(input: Input): Promise<number> {
+export function deleteRewrite(input: Input): Promise<number> {
   const name = rewriteName(input, "delete");
-  return print(input, name, await changeThroughAdmin(input, "DELETE", apiPath(["rewrites", name], howOf(input))));
+  return change(input, "DELETE", name, apiPath(["rewrites", name], howOf(input)));
 }
 
 /** `signalbox revert rewrite`: what the file says applies again. Returns the exit code. */
-export async function revertRewrite(input: Input): Promise<number> {
+export function revertRewrite(input: Input): Promise<number> {
   const name = rewriteName(input, "revert");
-  return print(input, name, await changeThroughAdmin(input, "POST", apiPath(["rewrites", name, "revert"])));
+  return change(input, "POST", name, apiPath(["rewrites", name, "revert"]));
 }
 
 /** How long a change lasts, or that it goes into the file. */
@@ -98,8 +75,14 @@ function rewriteName({ words }: Input, command: string): string {
   throw new UsageError(`Name one rewrite: signalbox ${command} rewrite food-review`);
 }
 
-function print({ isJson }: Input, name: string, document: unknown): number {
-  // The API's own response, so its shape is known.
-  process.stdout.write(isJson ? `${JSON.stringify(document)}\n` : `${changedText(name, document as ChangedRewrite)}\n`);
-  return 0;
+/** Asks for the change and prints what became of the rewrite. */
+async function change(
+  input: Input,
+  method: "POST" | "PATCH" | "DELETE",
+  name: string,
+  path: string,
+  body?: object,
+): Promise<number> {
+  const changed = await changeThroughAdmin<ChangedRewrite>(input, method, path, body);
+  return print(input, changed, () => `${changedText(name, changed)}\n`, 0);
 }

@@ -10,9 +10,8 @@ import { withImages } from "../../simulate/images.ts";
 import { type NamedConfig, type Progress, runAll } from "../../simulate/run.ts";
 import type { Trace } from "../../simulate/trace.ts";
 import type { Input } from "../frame/command.ts";
-import { lossesReport } from "../simulate/losses-report.ts";
 import { simulateArguments } from "../simulate/simulate-arguments.ts";
-import { report } from "../simulate/simulate-report.ts";
+import { lossesReport, report } from "../simulate/simulate-report.ts";
 import { readTraceFile } from "../simulate/trace-file.ts";
 
 type Registry = ReadonlyMap<string, Definition>;
@@ -25,26 +24,27 @@ const IMAGE_SEED = 0x1a6e;
 
 /** `signalbox simulate`: replays traces with one or more configs and prints the results. Returns the exit code. */
 export async function simulate(input: Input, registry: Registry): Promise<number> {
-  const asked = simulateArguments(input);
+  const { settings, images, seeds } = simulateArguments(input);
   const standard = await defaultConfig(registry);
-  const own = asked.files.length === 0 ? [{ name: "default", loaded: standard }] : await readConfigs(asked.files, registry);
+  const files = input.all("file");
+  const own = files.length === 0 ? [{ name: "default", loaded: standard }] : await readConfigs(files, registry);
   if (own === undefined) return 1;
-  const explained = asked.explainsLosses ? own.map((config) => ({ ...config, reference: standard })) : own;
-  const exact = asked.isExact ? [{ name: "exact state", loaded: standard, isExact: true }] : [];
-  const configs = [...explained, ...exact];
+  const explained = input.has("explain-losses") ? own.map((config) => ({ ...config, reference: standard })) : own;
+  const exact = input.has("exact") ? [{ name: "exact state", loaded: standard, isExact: true }] : [];
   const traces: Trace[] = [];
-  const random = seededRandom(asked.settings.seed ^ IMAGE_SEED);
-  for (const path of asked.traces) traces.push(withImages(await readTraceFile(path), asked.images, random));
+  const random = seededRandom(settings.seed ^ IMAGE_SEED);
+  for (const path of input.words) traces.push(withImages(await readTraceFile(path), images, random));
 
   const bar = progressBar();
-  const runs = runAll(traces, configs, asked.settings, asked.seeds, bar.show);
+  const runs = runAll(traces, [...explained, ...exact], settings, seeds, bar.show);
   bar.clear();
 
-  const json = `${JSON.stringify({ runs, settings: { ...asked.settings, images: asked.images, seeds: asked.seeds } }, undefined, 2)}\n`;
-  const text = report(traces, runs, asked.settings, asked.seeds) + runs.map(lossesReport).join("");
-  process.stdout.write(asked.isJson ? json : printableLines(text));
-  if (asked.saveFile !== undefined) writeFileSync(asked.saveFile, json);
-  if (asked.svgFile !== undefined) writeFileSync(asked.svgFile, chart(runs));
+  const json = `${JSON.stringify({ runs, settings: { ...settings, images, seeds } }, undefined, 2)}\n`;
+  const text = report(traces, runs, settings, seeds) + runs.map(lossesReport).join("");
+  process.stdout.write(input.isJson ? json : printableLines(text));
+  const [save, svg] = [input.text("save"), input.text("svg")];
+  if (save !== undefined) writeFileSync(save, json);
+  if (svg !== undefined) writeFileSync(svg, chart(runs));
   return 0;
 }
 

@@ -6,9 +6,9 @@ import { printable } from "../../contract/printable.ts";
 import { httpSend } from "../../wire/http-get.ts";
 import { GetError } from "../../wire/http-get-result.ts";
 import { askAdmin } from "../admin/ask-admin.ts";
-import { type Input, onlyWord } from "../frame/command.ts";
+import { type Input, onlyWord, print } from "../frame/command.ts";
 import { CommandError, numberArgument, UsageError } from "../frame/usage.ts";
-import { splitReport, splitText } from "../show/split-report.ts";
+import { columnTable } from "../show/table.ts";
 import { urlOf } from "../start/ports.ts";
 
 const TIMEOUT_MS = 600_000;
@@ -35,14 +35,13 @@ export async function splitTest(input: Input): Promise<number> {
   const body = BODIES[path];
   if (body === undefined)
     throw new UsageError(`--path wants one of ${Object.keys(BODIES).join(", ")}: their responses name the model that served.`);
-  // The admin port's own page, so its shape is known.
-  const status = (await askAdmin(input.admin, "/status")) as Status;
+  const status = await askAdmin<Status>(input.admin, "/status");
   const { rule, model } = ruleFor(name, status.rewrites);
   const url = clientUrl(input, status);
   const served: string[] = [];
   for (let sent = 0; sent < requests; sent++) served.push(await servedBy(url, path, JSON.stringify({ model, ...body })));
   const report = splitReport(model, rule.targets, served);
-  process.stdout.write(input.isJson ? `${JSON.stringify(report, undefined, 2)}\n` : splitText(report));
+  print(input, report, () => splitText(report));
   return report.isAsWeighted ? 0 : 1;
 }
 
@@ -88,4 +87,60 @@ function modelIn(body: string): string {
   } catch {
     return "(no JSON)";
   }
+}
+
+type SplitReport = ReturnType<typeof splitReport>;
+type TargetCount = SplitReport["targets"][number];
+
+/**
+ * Counts who served. The router's own draw is exact, but other clients take a part of it: what is left for this test is never worse
+ * than chance, so three standard deviations are allowed.
+ */
+export function splitReport(
+  model: string,
+  targets: readonly { readonly name: string; readonly weight: number }[],
+  served: readonly string[],
+) {
+  const sum = targets.reduce((total, { weight }) => total + weight, 0);
+  const counts = targets.map(({ name, weight }) => {
+    const share = sum === 0 ? 0 : weight / sum;
+    // As many as the weights say, and how far `count` may be from it.
+    const expected = served.length * share;
+    const tolerance = 3 * Math.sqrt(served.length * share * (1 - share));
+    const count = served.filter((each) => each === name).length;
+    return { name, weight, expected, tolerance, count, isAsWeighted: Math.abs(count - expected) <= tolerance };
+  });
+  const names = new Set(targets.map(({ name }) => name));
+  const unexpected = new Map<string, number>();
+  for (const name of served) if (!names.has(name)) unexpected.set(name, (unexpected.get(name) ?? 0) + 1);
+  return {
+    model,
+    requests: served.length,
+    targets: counts,
+    /** What responses named instead, with their counts: other models, or why there was no model. */
+    unexpected: Object.fromEntries(unexpected),
+    isAsWeighted: unexpected.size === 0 && counts.every(({ isAsWeighted }) => isAsWeighted),
+  };
+}
+
+/** The report as text for people. */
+export function splitText({ model, requests, targets, unexpected, isAsWeighted }: SplitReport): string {
+  const lines = columnTable<TargetCount>(
+    [
+      ["target", ({ name }) => name, "left"],
+      ["weight", ({ weight }) => String(weight)],
+      ["expected", expectedText],
+      ["served", ({ count }) => String(count)],
+      ["", (target) => (target.isAsWeighted ? "" : "off"), "left"],
+    ],
+    targets,
+  );
+  const others = Object.entries(unexpected).map(([name, count]) => `unexpected: ${name}, ${count} times`);
+  const verdict = isAsWeighted ? "The split is as the weights say." : "The split is not as the weights say.";
+  return `${[`${requests} requests for "${model}"`, ...lines, ...others, verdict].join("\n")}\n`;
+}
+
+function expectedText({ expected, tolerance }: TargetCount): string {
+  const rounded = Math.round(expected * 10) / 10;
+  return tolerance === 0 ? String(rounded) : `${rounded} ± ${Math.floor(tolerance)}`;
 }

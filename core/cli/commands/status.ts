@@ -1,36 +1,34 @@
 import type { EndpointStatus, IntentStatus } from "../../admin/api/endpoint-schema.ts";
 import type { RewriteStatus } from "../../admin/rewrite-status.ts";
 import type { Status } from "../../admin/status.ts";
-import { percent, whole } from "../../contract/number-text.ts";
 import { FEATURES } from "../../features/list.ts";
+import { percent, whole } from "../../report/number-text.ts";
 import { askAdmin } from "../admin/ask-admin.ts";
-import { type Input, noWords } from "../frame/command.ts";
-import { type Alignment, table } from "../show/table.ts";
+import { type Input, noWords, print } from "../frame/command.ts";
+import { type Column, columnTable } from "../show/table.ts";
 import { watch } from "../show/watch.ts";
 
 /** `signalbox status`: prints the state of a running router. Returns the exit code: 3 if no replica is ready, or something needs attention. */
 export async function status(input: Input): Promise<number> {
-  const { admin, isJson } = input;
   if (input.has("watch")) return watch(input, (now) => statusText(now).trimEnd().split("\n"));
   noWords(input, "status");
-  // The admin port's own page, so its shape is known.
-  const now = (await askAdmin(admin, "/status")) as Status;
-  process.stdout.write(isJson ? `${JSON.stringify(now, undefined, 2)}\n` : statusText(now));
+  const now = await askAdmin<Status>(input.admin, "/status");
+  print(input, now, () => statusText(now));
   return now.warnings.length === 0 ? 0 : 3;
 }
 
 const MODELS_SHOWN = 4;
 
-const COLUMNS: readonly (readonly [title: string, alignment: Alignment, cell: (endpoint: EndpointStatus) => string])[] = [
-  ["replica", "left", ({ name }) => name],
-  ["phase", "left", phaseText],
-  ["in flight", "right", ({ inFlight }) => String(inFlight)],
-  ["prefill tokens", "right", ({ prefillTokens }) => whole(prefillTokens)],
-  ["waiting", "right", ({ waiting }) => scraped(waiting)],
-  ["running", "right", ({ running }) => scraped(running)],
-  ["KV cache", "right", ({ kvUsage }) => (kvUsage === null ? "-" : percent(kvUsage))],
-  ["connections", "right", ({ connections }) => String(connections)],
-  ["models", "left", ({ models }) => modelsText(models)],
+const COLUMNS: readonly Column<EndpointStatus>[] = [
+  ["replica", ({ name }) => name, "left"],
+  ["phase", phaseText, "left"],
+  ["in flight", ({ inFlight }) => String(inFlight)],
+  ["prefill tokens", ({ prefillTokens }) => whole(prefillTokens)],
+  ["waiting", ({ waiting }) => scraped(waiting)],
+  ["running", ({ running }) => scraped(running)],
+  ["KV cache", ({ kvUsage }) => (kvUsage === null ? "-" : percent(kvUsage))],
+  ["connections", ({ connections }) => String(connections)],
+  ["models", ({ models }) => modelsText(models), "left"],
 ];
 
 /** The state as text: pool, warnings, a table of replicas, rewrites and profile. */
@@ -64,13 +62,7 @@ export function poolLine({ pool, endpoints, uptimeS, sources }: Status): string 
 }
 
 /** A table with a line for each endpoint. */
-export function endpointLines(endpoints: readonly EndpointStatus[]): readonly string[] {
-  const rows = endpoints.map((endpoint) => COLUMNS.map(([, , cell]) => cell(endpoint)));
-  return table(
-    COLUMNS.map(([, alignment]) => alignment),
-    [COLUMNS.map(([title]) => title), ...rows],
-  );
-}
+export const endpointLines = (endpoints: readonly EndpointStatus[]) => columnTable(COLUMNS, endpoints);
 
 /** The last attempt to change the config; the problems of a refused one are among the warnings. */
 function configLines({ generation, lastReload }: Status["config"]): readonly string[] {

@@ -1,13 +1,12 @@
 import { isatty } from "node:tty";
 import { durationMs } from "../../../config/schema/units.ts";
 import { systemClock } from "../../contract/clock.ts";
-import type { DecisionReport } from "../../contract/decision-report.ts";
+import type { DecisionReport } from "../../report/report-schema.ts";
 import { openOutput } from "../../runtime/standard-output.ts";
 import { apiPath, printableJson } from "../admin/ask-admin.ts";
 import { followEvents } from "../admin/follow-events.ts";
-import { decisionLine } from "../explain/decision-line.ts";
-import { decisionText } from "../explain/decision-text.ts";
-import { type Input, noWords } from "../frame/command.ts";
+import { decisionLine, decisionText } from "../explain/decision-text.ts";
+import type { Input } from "../frame/command.ts";
 import { UsageError } from "../frame/usage.ts";
 import { OutputWriter } from "../output-writer.ts";
 import { stopSignal } from "../start/signals.ts";
@@ -20,20 +19,19 @@ const LAST_LINES_MS = 300;
  * exit code.
  */
 export async function tail(input: Input): Promise<number> {
-  noWords(input, "tail");
   const { admin, isJson } = input;
-  const path = `/api/v1${apiPath(["decisions", "stream"], filtersOf(input))}`;
+  const path = apiPath(["decisions", "stream"], filtersOf(input));
   const ending = new AbortController();
   const end = () => ending.abort();
   void stopSignal().then(end);
-  const clock = systemClock;
   const lines = new OutputWriter({
-    clock,
+    clock: systemClock,
     write: openOutput(1),
     notice: (count) => missing(count, "lines", isJson),
     onBroken: end,
   });
-  const errors = new OutputWriter({ clock, write: openOutput(2), notice: (count) => `${count} lines are missing here` });
+  const notice = (count: number) => `${count} lines are missing here`;
+  const errors = new OutputWriter({ clock: systemClock, write: openOutput(2), notice });
   if (isatty(1) && !isJson) errors.write(`Decisions of ${admin.href} as they are made; Ctrl-C ends.\n`);
   const event = (type: string, data: string) => {
     if (type === "message") lines.write(`${shown(printableJson(data) as DecisionReport, input)}\n`);

@@ -1,9 +1,7 @@
-import type { CandidateReport, ChoiceReport } from "../../contract/choice-report.ts";
-import type { DecisionReport } from "../../contract/decision-report.ts";
-import type { DryRunReport } from "../../contract/dry-run-report.ts";
-import { whole } from "../../contract/number-text.ts";
 import { FEATURES } from "../../features/list.ts";
-import { type Alignment, table } from "../show/table.ts";
+import { whole, milliseconds as wholeMs } from "../../report/number-text.ts";
+import type { CandidateReport, ChoiceReport, DecisionReport, DryRunReport } from "../../report/report-schema.ts";
+import { type Column, columnTable, table } from "../show/table.ts";
 
 /** More rows would hide those that matter. */
 const CANDIDATES_SHOWN = 16;
@@ -85,27 +83,26 @@ function faultRows({ faults }: ChoiceReport): readonly Row[] {
   return faults.map(({ plugin, message }) => ["fault", `${plugin} was ignored: ${message}`]);
 }
 
-type Column = readonly [title: string, cell: (candidate: CandidateReport) => string];
-
 /** A table with a row for each candidate, in the order of tries: what was expected, then a column for each scorer. */
 function candidateLines({ candidates, scorers, poolSize, picker }: ChoiceReport): readonly string[] {
   if (candidates.length === 0) return [];
-  const columns: readonly Column[] = [
+  const columns: readonly Column<CandidateReport>[] = [
+    ["replica", ({ endpoint }) => endpoint, "left"],
     ["cached", ({ cachedTokens }) => number(cachedTokens, whole)],
     ["not cached", ({ uncachedTokens }) => number(uncachedTokens, whole)],
     ["waiting", ({ waitingTokens }) => number(waitingTokens, whole)],
     ["first token", ({ firstTokenMs }) => number(firstTokenMs, milliseconds)],
-    ...scorers.map(({ name, weight }, index): Column => [`${name} x ${weight}`, (candidate) => scoreText(candidate, index)]),
+    ...scorers.map(
+      ({ name, weight }, index): Column<CandidateReport> => [`${name} x ${weight}`, (candidate) => scoreText(candidate, index)],
+    ),
     ["total", ({ total }) => total.toFixed(3)],
   ];
   const shown = candidates.slice(0, CANDIDATES_SHOWN);
-  const rows = shown.map((candidate) => [candidate.endpoint, ...columns.map(([, cell]) => cell(candidate))]);
-  const alignments: Alignment[] = ["left", ...columns.map((): Alignment => "right")];
   const more = candidates.length - shown.length;
   return [
     "",
     `${candidates.length} of ${poolSize} replicas could serve it, in the order of the picker ${picker}:`,
-    ...table(alignments, [["replica", ...columns.map(([title]) => title)], ...rows]),
+    ...columnTable(columns, shown),
     ...(more > 0 ? [`and ${more} more, which --json shows`] : []),
     ...LEGEND,
   ];
@@ -125,3 +122,36 @@ function scoreText({ scores, confidences }: CandidateReport, index: number): str
 
 const number = (value: number | null, text: (value: number) => string) => (value === null ? "-" : text(value));
 const milliseconds = (ms: number) => (ms < 10_000 ? `${Math.round(ms * 10) / 10} ms` : `${(ms / 1000).toFixed(1)} s`);
+
+/** One decision on one line: when it ended, status, duration, time to the first byte, model, where it went, and its id. */
+export function decisionLine(report: DecisionReport): string {
+  const { id, time, status, durationMs, firstByteMs } = report;
+  const columns = [
+    time.slice(11, 23),
+    status === 0 ? "  -" : String(status),
+    wholeMs(durationMs).padStart(9),
+    `first ${firstByteMs === null ? "-" : wholeMs(firstByteMs)}`.padEnd(15),
+    modelNames(report),
+    triesText(report),
+    id,
+    faultText(report),
+  ];
+  return columns.join("  ").trimEnd();
+}
+
+function modelNames({ model, target }: DecisionReport): string {
+  if (model === "") return "(no model)";
+  return model === target ? model : `${model} -> ${target}`;
+}
+
+/** "gpu-b", or all tries, each with what came of it. */
+function triesText({ attempts, status }: DecisionReport): string {
+  const [first] = attempts;
+  if (first === undefined) return "(no replica)";
+  if (attempts.length === 1 && first.result === status) return first.endpoint;
+  return attempts.map(({ endpoint, result }) => `${endpoint} (${result})`).join(", ");
+}
+
+function faultText({ ending, errorCode }: DecisionReport): string {
+  return [ending === "complete" ? "" : ending, errorCode].filter((word) => word !== "").join(", ");
+}

@@ -3,7 +3,6 @@ import { type LoadedConfig, loadConfig } from "../../../config/load.ts";
 import { formatProblems } from "../../../config/read/problems.ts";
 import { NO_OVERLAY } from "../../../config/rewrites/overlay.ts";
 import { systemClock } from "../../contract/clock.ts";
-import { type DryRunReport, dryRunReport } from "../../contract/dry-run-report.ts";
 import { RouterError } from "../../contract/errors.ts";
 import { silentLog } from "../../contract/log.ts";
 import type { Definition } from "../../contract/plugin.ts";
@@ -11,13 +10,13 @@ import { printableLines } from "../../contract/printable.ts";
 import { thrownText } from "../../contract/thrown-text.ts";
 import { restoredState } from "../../control/kept-state.ts";
 import { buildPluginSet } from "../../control/plugin-set.ts";
-import { type DryRunParts, dryRun } from "../../intake/dry-run.ts";
-import { type FactsDocument, readFacts } from "../../state/facts-document.ts";
-import { checkedFacts } from "../../state/facts-schema.ts";
+import { type DryRunParts, type DryRunRequest, dryRun } from "../../intake/dry-run.ts";
+import { dryRunReport } from "../../report/choice-report.ts";
+import type { DryRunReport } from "../../report/report-schema.ts";
+import { checkedFacts, type FactsDocument, readFacts } from "../../state/facts-document.ts";
 import { PartScale } from "../../state/part-scale.ts";
 import { printableJson } from "../admin/ask-admin.ts";
 import { CommandError, UsageError } from "../frame/usage.ts";
-import type { BodyQuestion } from "./explain-question.ts";
 
 const DEFAULT_FILE = "signalbox.yaml";
 /** The pool comes from the snapshot; this only makes a config without one complete. */
@@ -33,7 +32,7 @@ export interface OfflineOptions {
 }
 
 /** Decides about the body as the router of the snapshot would have. Needs no router. Throws CommandError. */
-export async function explainOffline(question: BodyQuestion, options: OfflineOptions): Promise<DryRunReport> {
+export async function explainOffline(question: DryRunRequest, options: OfflineOptions): Promise<DryRunReport> {
   const document = readSnapshot(options.snapshot);
   const files = filesOf(options.configs);
   const loaded = await loadFiles(files, options.registry);

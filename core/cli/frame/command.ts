@@ -1,9 +1,9 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import { DEFAULT_ADMIN } from "../../../config/router/addresses.ts";
 import { durationMs } from "../../../config/schema/units.ts";
 import type { EndpointUrl } from "../../contract/endpoint.ts";
 import { parseEndpointUrl } from "../../contract/endpoint-url.ts";
 import type { Definition } from "../../contract/plugin.ts";
+import { DEFAULT_ADMIN } from "../../settings/tables.ts";
 import { numberArgument, switchError, UsageError } from "./usage.ts";
 
 /** One switch of a command, such as --json or --for TIME. */
@@ -22,7 +22,7 @@ export interface Switch {
 /** A command of the program; its help, its completions and the reading of its command line are made of it. */
 export interface Command {
   readonly name: string;
-  /** What follows the name, for the help. */
+  /** What follows the name, for the help; "" for a command that takes no words. */
   readonly words: string;
   readonly summary: string;
   /** More about it, in lines, for its own help. */
@@ -117,4 +117,10 @@ export function onlyWord({ words }: Input, what: string, example: string): strin
 /** No words. Throws UsageError. */
 export function noWords({ words }: Input, command: string): void {
   if (words.length > 0) throw new UsageError(`"signalbox ${command}" takes no further words; --help shows its switches.`);
+}
+
+/** Prints a document as JSON if that is asked for, and else the text, which ends with a line feed. Returns the exit code. */
+export function print({ isJson }: Input, document: unknown, text: () => string, indent = 2): number {
+  process.stdout.write(isJson ? `${JSON.stringify(document, undefined, indent)}\n` : text());
+  return 0;
 }

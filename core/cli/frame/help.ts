@@ -16,12 +16,18 @@ export function programHelp(commands: readonly Command[]): string {
 /** The help of one command. */
 export function commandHelp({ name, words, summary, details = "", switches }: Command): string {
   const usage = `Usage: signalbox ${name} ${words}`.trimEnd();
-  const rows = [...switches, HELP].flatMap((each) => {
+  return `${usage}\n${indented(summary, 0)}\n\n${details}${switchLines([...switches, HELP])}\n\n${EXIT_CODES}`;
+}
+
+/** Switches as a table with a line for each, or more for a long meaning. */
+export function switchLines(switches: readonly Switch[]): string {
+  const rows = switches.flatMap((each) => {
     const [meaning, ...more] = meaningText(each).split("\n");
     return [[switchText(each), meaning!], ...more.map((line) => ["", line])];
   });
-  const lines = table(["left", "left"], rows).map((line) => `  ${line}`);
-  return `${usage}\n${indented(summary, 0)}\n\n${details}${lines.join("\n")}\n\n${EXIT_CODES}`;
+  return table(["left", "left"], rows)
+    .map((line) => `  ${line}`)
+    .join("\n");
 }
 
 const HELP: Switch = { name: "help", short: "h", meaning: "shows this text" };

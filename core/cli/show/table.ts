@@ -11,6 +11,15 @@ export function table(alignments: readonly Alignment[], rows: readonly (readonly
   );
 }
 
+export type Column<Row> = readonly [title: string, cell: (row: Row) => string, alignment?: Alignment];
+
+/** A line with the titles, and one for each row; columns are aligned to the right if they don't say otherwise. */
+export function columnTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): readonly string[] {
+  const cells = rows.map((row) => columns.map(([, cell]) => cell(row)));
+  const alignments = columns.map(([, , alignment = "right"]) => alignment);
+  return table(alignments, [columns.map(([title]) => title), ...cells]);
+}
+
 function pad(cell: string, width: number, alignment: Alignment): string {
   return alignment === "left" ? cell.padEnd(width) : cell.padStart(width);
 }

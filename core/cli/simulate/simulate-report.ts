@@ -1,12 +1,12 @@
+import { CAUSES, type Cause, type Loss, type Losses } from "../../simulate/losses.ts";
 import type { Run } from "../../simulate/run.ts";
 import type { SimulationSettings } from "../../simulate/simulation.ts";
 import type { Trace } from "../../simulate/trace.ts";
-import { table } from "../show/table.ts";
-import { faultText } from "./fault-argument.ts";
+import { type Column, columnTable } from "../show/table.ts";
+import { faultText } from "./simulate-arguments.ts";
 
-type Column = readonly [title: string, cell: (run: Run) => string];
-
-const COLUMNS: readonly Column[] = [
+const COLUMNS: readonly Column<Run>[] = [
+  ["", (run) => run.name, "left"],
   ["hits", (run) => percent(run.hitRatio)],
   ["TTFT mean", (run) => seconds(run.ttftSeconds.mean)],
   ["p50", (run) => seconds(run.ttftSeconds.p50)],
@@ -20,12 +20,12 @@ const COLUMNS: readonly Column[] = [
 ];
 
 /** Whether the requests met their targets, and how far off what was expected of them was, typically. */
-const TARGET_COLUMNS: readonly Column[] = [
+const TARGET_COLUMNS: readonly Column<Run>[] = [
   ["in target", (run) => percent(run.inTargetShare)],
   ["TTFT error", (run) => percent(run.ttftError.p50)],
 ];
 
-const FAULT_COLUMNS: readonly Column[] = [
+const FAULT_COLUMNS: readonly Column<Run>[] = [
   ["failed", (run) => count(run.failedRequests)],
   ["retries", (run) => count(run.retries)],
   ["ejections", (run) => ejectionsOf(run)],
@@ -35,14 +35,9 @@ const FAULT_COLUMNS: readonly Column[] = [
 export function report(traces: readonly Trace[], runs: readonly Run[], settings: SimulationSettings, seeds: number): string {
   const { faults, targets } = settings;
   const columns = [...COLUMNS, ...(targets === undefined ? [] : TARGET_COLUMNS), ...(faults.length === 0 ? [] : FAULT_COLUMNS)];
-  const alignments = ["left", ...columns.map(() => "right" as const)] as const;
-  const rows = [
-    ["", ...columns.map(([title]) => title)],
-    ...runs.map((run) => [run.name, ...columns.map(([, cell]) => cell(run))]),
-  ];
   const faultLines = faults.length === 0 ? [] : [`faults: ${faults.map(faultText).join(", ")}`];
   const head = [...traces.map(traceLine), settingsLine(settings, seeds), ...targetLines(settings), ...faultLines];
-  return `${[...head, "", ...table(alignments, rows), ...notes(traces, runs)].join("\n")}\n`;
+  return `${[...head, "", ...columnTable(columns, runs), ...notes(traces, runs)].join("\n")}\n`;
 }
 
 function traceLine({ name, requests, skippedLines }: Trace): string {
@@ -86,6 +81,55 @@ function notes(traces: readonly Trace[], runs: readonly Run[]): readonly string[
 function ejectionsOf({ ejections }: Run): string {
   const some = ejections.flatMap((times, index) => (times === 0 ? [] : [`${index + 1}: ${count(times)}`]));
   return some.length === 0 ? "none" : some.join(", ");
+}
+
+const NAMES: Readonly<Record<Cause, string>> = {
+  length: "prompt length",
+  cache: "cache",
+  queue: "queue",
+  metrics: "old metrics",
+  speed: "speed",
+  policy: "policy",
+};
+
+/** What a run's worse picks cost, by cause, and the worst of them; "" if it was not asked for. */
+export function lossesReport({ name, losses }: Run): string {
+  if (losses === undefined) return "";
+  const { decisions, worsePicks, lostMs } = losses;
+  const head = `${name}: ${count(worsePicks)} of ${count(decisions)} picks were worse than the exact state's, by ${count(lostMs / (decisions || 1))} ms a request`;
+  return `${["", head, "", ...causes(losses), ...(losses.worst.length === 0 ? [] : ["", ...columnTable(WORST, losses.worst)])].join("\n")}\n`;
+}
+
+function causes({ decisions, worsePicks, lostMs, byCause }: Losses): readonly string[] {
+  const rows = [
+    ...CAUSES.map((cause) => ({ title: NAMES[cause], ...byCause[cause] })),
+    { title: "all", lostMs, picks: worsePicks },
+  ];
+  return columnTable<(typeof rows)[number]>(
+    [
+      ["lost by", ({ title }) => title, "left"],
+      ["time", (row) => `${count(row.lostMs / 1000)} s`],
+      ["a request", (row) => `${count(row.lostMs / (decisions || 1))} ms`],
+      ["share", (row) => (lostMs === 0 ? "" : `${((100 * row.lostMs) / lostMs).toFixed(1)}%`)],
+      ["picks", ({ picks }) => count(picks)],
+    ],
+    rows,
+  );
+}
+
+const WORST: readonly Column<Loss>[] = [
+  ["line", ({ line }) => count(line)],
+  ["at", ({ atMs }) => `${(atMs / 1000).toFixed(1)} s`],
+  ["picked", ({ picked }) => picked, "left"],
+  ["better", ({ better }) => better, "left"],
+  ["lost", ({ lostMs }) => `${(lostMs / 1000).toFixed(2)} s`],
+  ["by", mainCauses, "left"],
+];
+
+function mainCauses({ byCause, lostMs }: Loss): string {
+  return CAUSES.filter((cause) => Math.abs(byCause[cause]) >= 0.05 * lostMs)
+    .map((cause) => `${NAMES[cause]} ${((100 * byCause[cause]) / lostMs).toFixed(0)}%`)
+    .join(", ");
 }
 
 const count = (value: number) => value.toLocaleString("en-US", { maximumFractionDigits: 1 });

@@ -1,20 +1,12 @@
-import type { MockReplica } from "../../mock/replica.ts";
 import { startMockReplica } from "../../mock/replica.ts";
 
 const ADAPTERS = ["food-review-v1", "food-review-v2"];
 
 /** What `signalbox start` runs without arguments and config: three mock replicas and a 90/10 rewrite to two adapters. */
-export interface Demo {
-  readonly configText: string;
-  readonly replicas: readonly MockReplica[];
-  close(): Promise<void>;
-}
-
-export async function startDemo(): Promise<Demo> {
+export async function startDemo() {
   const replicas = await Promise.all([1, 2, 3].map(() => startMockReplica({ model: "demo", adapters: ADAPTERS })));
   return {
     configText: demoConfig(replicas.map(({ url }) => url)),
-    replicas,
     close: async () => void (await Promise.all(replicas.map((replica) => replica.close()))),
   };
 }

@@ -1,5 +1,7 @@
+import type { ActiveConfig } from "../../active-config.ts";
 import type { Clock } from "../../contract/clock.ts";
 import type { Endpoint } from "../../contract/endpoint.ts";
+import { printable } from "../../contract/printable.ts";
 import type { Facts } from "../../state/facts.ts";
 
 /** How long the program waits for the first results of probes, so that its first line says how many replicas are ready. */
@@ -7,6 +9,7 @@ const LONGEST_MS = 2_000;
 /** A wait as long as this is noticed, so it gets a line of its own. */
 const NOTICED_MS = 500;
 const LOOK_EVERY_MS = 10;
+const MOST_NAMES = 8;
 
 /** What is asked of a router here. */
 export interface ProbedRouter {
@@ -45,4 +48,52 @@ export async function firstProbes(
 /** Replicas whose first probe has no result yet. */
 function unprobed({ pool, control }: ProbedRouter): number {
   return pool.facts.endpoints.filter((endpoint) => endpoint.phase === "starting" && control.probeFailure(endpoint) === "").length;
+}
+
+/** The first lines of a running router: where it listens, and what the first probes found. */
+export function greeting(
+  url: string,
+  { config, pool, control }: ProbedRouter & { readonly config: Pick<ActiveConfig, "pool"> },
+): string {
+  const { endpoints, served } = pool.facts;
+  const absent = endpoints.filter(({ isAvailable }) => !isAvailable);
+  const models = firstOf([...served]) || "none yet";
+  const replicas = `${endpoints.length - absent.length} of ${endpoints.length} replicas ready`;
+  const lines = [`Signalbox is listening on ${url} for the pool "${config.pool}": ${replicas}, models: ${models}`];
+  const reason = (endpoint: Endpoint) =>
+    control.probeFailure(endpoint) || (endpoint.phase === "starting" ? "no response yet" : endpoint.phase);
+  if (absent.length > 0) lines.push(`Not ready: ${firstOf(absent.map((endpoint) => `${endpoint.name} (${reason(endpoint)})`))}`);
+  return lines.map((line) => `${printable(line)}\n`).join("");
+}
+
+/** The first lines of the demo. */
+export function demoGreeting(url: string): string {
+  return `Signalbox is listening on ${url} with a demo pool: three mock replicas in this process, model "demo", 90/10 rewrite of "food-review".
+Try it:
+
+  curl ${url}/v1/chat/completions -H 'Content-Type: application/json' -d '{"model":"food-review","messages":[{"role":"user","content":"Was the soup any good?"}]}'
+
+See what it does: npm run signalbox -- status, top, tail, or explain with the x-request-id of a response (curl -i)
+For your own replicas: npm start -- http://gpu1:8000 http://gpu2:8000
+`;
+}
+
+/** What is printed before them when the first probes take a while. */
+export function waitingNote(url: string, replicas: number): string {
+  return `Requests to ${url} are taken; waiting up to two seconds for ${firstResults(replicas)}.\n`;
+}
+
+/** The same for a port that other processes may have too, where requests are taken afterwards. */
+export function notYetListeningNote(replicas: number): string {
+  return `The port may be shared, so requests are taken after ${firstResults(replicas)}, in two seconds at most.\n`;
+}
+
+function firstResults(replicas: number): string {
+  if (replicas === 0) return "the first result of discovery";
+  return `the first probes of ${replicas === 1 ? "one replica" : `${replicas} replicas`}`;
+}
+
+function firstOf(names: readonly string[]): string {
+  const more = names.length - MOST_NAMES;
+  return names.slice(0, MOST_NAMES).join(", ") + (more > 0 ? ` and ${more} more` : "");
 }

@@ -1,33 +1,24 @@
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AdminAddress } from "../../../config/config.ts";
-import type { CommandLine } from "../../../config/show/effective.ts";
 import { type PageFiles, pageFiles } from "../../admin/page-files.ts";
-import { startAdmin } from "../../admin/server.ts";
+import { type AdminServer, startAdmin } from "../../admin/server.ts";
 import type { AdminSite } from "../../admin/site.ts";
 import { systemClock } from "../../contract/clock.ts";
-import type { Log } from "../../contract/log.ts";
 import type { Router } from "../../router.ts";
 import type { WireServer } from "../../server/server.ts";
-import type { Limits, Settings } from "../../settings.ts";
+import type { Settings } from "../../settings.ts";
 import { portError, urlOf } from "./ports.ts";
 
-export interface OpenAdmin {
+export interface OpenAdmin extends AdminServer {
   /** The line to print at the start. */
   readonly greeting: string;
-  useLimits(limits: Limits): void;
-  close(): Promise<void>;
 }
 
-interface Shown {
+interface Shown extends Pick<AdminSite, "running" | "commandLine" | "sources" | "droppedLogLines" | "log"> {
   readonly router: Router;
   readonly server: WireServer;
   readonly settings: Settings;
-  readonly sources: readonly string[];
-  readonly running: AdminSite["running"];
-  readonly commandLine: CommandLine;
-  readonly droppedLogLines: () => number;
-  readonly log: Log;
 }
 
 /** Rejects with an Error that says what to change when the admin port can't be had. */
@@ -46,46 +37,39 @@ export async function checkAdminPort(address: AdminAddress | undefined): Promise
 /** Opens the admin port; undefined if there is to be none. */
 export async function openAdmin(
   address: AdminAddress | undefined,
-  { router, server, running, commandLine, settings, sources, droppedLogLines, log }: Shown,
+  { server, settings, ...shown }: Shown,
 ): Promise<OpenAdmin | undefined> {
   if (address === undefined) return undefined;
   const { host, port, isPortShared, hosts } = address;
   const admin = await startAdmin({
+    ...shown,
     host,
     port,
     isPortShared,
     hosts,
     limits: settings.limits,
     clock: systemClock,
-    router,
     files: readPageFiles(),
-    sources,
-    running,
-    commandLine,
     listen: { host: server.host, port: server.port },
     clientConnections: () => server.connections,
-    droppedLogLines,
     acceptPauses: () => server.pauses,
     access() {
-      const { token, isReadOnly = true } = running.loaded.config.admin ?? {};
+      const { token, isReadOnly = true } = shown.running.loaded.config.admin ?? {};
       return { token, isReadOnly, isOpenToNetwork: !isLoopback(host) };
     },
-    log,
   }).catch((thrown) => {
     throw adminPortError(thrown, address);
   });
   if (!isLoopback(host))
-    log.warn("The admin port is open to the network: everyone who reaches it can see models, replicas and decisions", { host });
+    shown.log.warn("The admin port is open to the network: everyone who reaches it can see models, replicas and decisions", {
+      host,
+    });
   const url = urlOf(host, admin.port);
-  return { greeting: `Status page: ${url}/  Metrics: ${url}/metrics\n`, useLimits: admin.useLimits, close: admin.close };
+  return { ...admin, greeting: `Status page: ${url}/  Metrics: ${url}/metrics\n` };
 }
 
-function adminPortError(thrown: unknown, address: AdminAddress): unknown {
-  return portError(thrown, address, {
-    port: "--admin-port (admin: false in the config goes without)",
-    host: "spec.admin.host",
-  });
-}
+const adminPortError = (thrown: unknown, address: AdminAddress) =>
+  portError(thrown, address, "--admin-port (admin: false in the config goes without)", "spec.admin.host");
 
 /** Reads the status page's files. */
 export function readPageFiles(): PageFiles {

@@ -1,27 +1,14 @@
 import { isatty } from "node:tty";
 import type { Clock } from "../../contract/clock.ts";
-import type { Log } from "../../contract/log.ts";
+import type { Log, LogFields } from "../../contract/log.ts";
+import { printable } from "../../contract/printable.ts";
 import { type OutputNumber, openOutput } from "../../runtime/standard-output.ts";
-import { OutputWriter } from "../output-writer.ts";
-import { logLine, operatorLog } from "./operator-log.ts";
+import { OutputWriter, type OutputWriterOptions } from "../output-writer.ts";
+
+export type Outputs = ReturnType<typeof openOutputs>;
 
 /** The standard output and the standard error of a program that must go on whatever becomes of their readers. */
-export interface Outputs {
-  /** True when the standard output is a terminal. */
-  readonly isTerminal: boolean;
-  /** Writes whole lines to the standard output. */
-  print(lines: string | Uint8Array): void;
-  /** Writes whole lines to the standard error. */
-  printError(text: string): void;
-  /** The operator's log, on the standard error. */
-  readonly log: Log;
-  /** Lines of both that were dropped. */
-  readonly droppedLines: number;
-  /** Resolves to true once all is written, or to false after `timeoutMs`. */
-  flush(timeoutMs: number): Promise<boolean>;
-}
-
-export function openOutputs(clock: Clock): Outputs {
+export function openOutputs(clock: Clock) {
   const isTerminal = isatty(1);
   const errors = writerOf(2, clock);
   const log = operatorLog(isatty(2), errors.write);
@@ -39,30 +26,43 @@ export function openOutputs(clock: Clock): Outputs {
     },
   });
   return {
+    /** True when the standard output is a terminal. */
     isTerminal,
+    // These write whole lines, to the standard output and the standard error; the log is on the latter too.
     print: lines.write,
     printError: errors.write,
     log,
+    /** Lines of both that were dropped. */
     get droppedLines() {
       return lines.droppedLines + errors.droppedLines;
     },
-    async flush(timeoutMs) {
+    /** Resolves to true once all is written, or to false after `timeoutMs`. */
+    async flush(timeoutMs: number) {
       const done = await Promise.all([lines.flush(timeoutMs), errors.flush(timeoutMs)]);
       return done.every(Boolean);
     },
   };
 }
 
-interface Troubles {
-  readonly onBroken: (thrown: unknown) => void;
-  readonly onFull: (thrown: unknown) => void;
+type Troubles = Pick<OutputWriterOptions, "onBroken"> & { readonly onFull?: (thrown: unknown) => void };
+
+function writerOf(output: OutputNumber, clock: Clock, { onBroken, onFull }: Troubles = {}): OutputWriter {
+  const isTerminal = isatty(output);
+  const dropped = "Lines are missing here: they were dropped because this output was not read in time";
+  const notice = (lines: number) => logLine(isTerminal, "warning", dropped, { lines });
+  return new OutputWriter({ clock, write: openOutput(output, onFull), notice, onBroken });
 }
 
-function writerOf(output: OutputNumber, clock: Clock, troubles?: Troubles): OutputWriter {
-  const isTerminal = isatty(output);
-  const notice = (lines: number) =>
-    logLine(isTerminal, "warning", "Lines are missing here: they were dropped because this output was not read in time", {
-      lines,
-    });
-  return new OutputWriter({ clock, write: openOutput(output, troubles?.onFull), notice, onBroken: troubles?.onBroken });
+/** The operator's log, for the standard error: sentences on a terminal, JSON lines elsewhere. */
+export function operatorLog(isTerminal: boolean, write: (text: string) => void): Log {
+  const say = (level: string) => (message: string, fields?: LogFields) =>
+    write(`${logLine(isTerminal, level, message, fields)}\n`);
+  return { info: say("info"), warn: say("warning"), error: say("error") };
+}
+
+/** One line of it. */
+function logLine(isTerminal: boolean, level: string, message: string, fields: LogFields = {}): string {
+  if (!isTerminal) return printable(JSON.stringify({ time: new Date().toISOString(), level, message, ...fields }));
+  const details = Object.entries(fields).map(([key, value]) => ` ${key}=${JSON.stringify(value)}`);
+  return printable(`${level === "info" ? "" : `${level}: `}${message}${details.join("")}`);
 }

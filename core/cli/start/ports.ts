@@ -10,21 +10,15 @@ function hostInUrl(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 
-/** What to change when an address can't be listened on. */
-export interface PortFixes {
-  readonly port: string;
-  readonly host: string;
-}
-
 /** Codes for an address of another machine. Deno reports EINVAL instead of EADDRNOTAVAIL. */
 const NOT_OURS: ReadonlySet<string> = new Set(["EADDRNOTAVAIL", "EINVAL", "ENOTFOUND"]);
 
-/** An Error that says why an address can't be listened on and what to do. Any other error is returned unchanged. */
-export function portError(thrown: unknown, { host, port }: Address, fixes: PortFixes): unknown {
+/** An Error that says why an address can't be listened on and which key or switch to change. Any other error is returned unchanged. */
+export function portError(thrown: unknown, { host, port }: Address, portKey: string, hostKey: string): unknown {
   const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
   if (code === "EADDRINUSE")
-    return new Error(`${host}:${port} is in use; stop what listens there or choose another with ${fixes.port}.`);
-  if (code === "EACCES") return new Error(`${host}:${port} may not be listened on; choose a port above 1023 with ${fixes.port}.`);
-  if (NOT_OURS.has(code)) return new Error(`${host} is not an address of this machine; check ${fixes.host}.`);
+    return new Error(`${host}:${port} is in use; stop what listens there or choose another with ${portKey}.`);
+  if (code === "EACCES") return new Error(`${host}:${port} may not be listened on; choose a port above 1023 with ${portKey}.`);
+  if (NOT_OURS.has(code)) return new Error(`${host} is not an address of this machine; check ${hostKey}.`);
   return thrown;
 }

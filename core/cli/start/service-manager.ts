@@ -1,29 +1,21 @@
 import { spawn } from "node:child_process";
 import type { Log } from "../../contract/log.ts";
 
-/** Tells systemd how the program is, where the unit asks for it (`Type=notify`). Never throws, and waits for nothing. */
-export interface ServiceManager {
-  /** It serves; also after a reload. */
-  ready(): void;
-  /** It takes over a new config; `ready` ends that. */
-  reloading(): void;
-  /** It has begun to stop. */
-  stopping(): void;
-}
-
 /** So long a message may take. */
 const LONGEST_MS = 10_000;
 
 /**
+ * Tells systemd how the program is, where the unit asks for it (`Type=notify`). Never throws, and waits for nothing.
+ *
  * systemd listens on a Unix datagram socket, which Node and Bun can't send to. So its own program `systemd-notify` sends, one message
  * after the other, and the unit needs `NotifyAccess=all`. (`Type=notify-reload` would want the system's monotonic time with a reload, which
  * Deno and Bun do not tell.) Without NOTIFY_SOCKET in `env` nothing is sent.
  */
-export function serviceManager(log: Log, env: NodeJS.ProcessEnv = process.env): ServiceManager {
-  if (!env["NOTIFY_SOCKET"]) return { ready() {}, reloading() {}, stopping() {} };
+export function serviceManager(log: Log, env: NodeJS.ProcessEnv = process.env) {
   let sent = Promise.resolve();
   let hasFailed = false;
   const send = (assignment: string) => {
+    if (!env["NOTIFY_SOCKET"]) return;
     sent = sent.then(async () => {
       const failure = await notify(assignment, env);
       if (failure === "" || hasFailed) return;
@@ -34,8 +26,11 @@ export function serviceManager(log: Log, env: NodeJS.ProcessEnv = process.env): 
     });
   };
   return {
+    /** It serves; also after a reload. */
     ready: () => send("READY=1"),
+    /** It takes over a new config; `ready` ends that. */
     reloading: () => send("RELOADING=1"),
+    /** It has begun to stop. */
     stopping: () => send("STOPPING=1"),
   };
 }

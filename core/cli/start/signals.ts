@@ -1,4 +1,6 @@
 import type { Log } from "../../contract/log.ts";
+import { closeDebugger } from "../../runtime/close-debugger.ts";
+import { whenNpxShellEnds } from "../../runtime/npx-shell.ts";
 
 /**
  * Ctrl-C reaches every process of a terminal, and "npm start" passes on what it gets itself: one key press can come twice. So a
@@ -6,7 +8,7 @@ import type { Log } from "../../contract/log.ts";
  */
 const SAME_SIGNAL_MS = 500;
 
-/** Resolves at the first SIGINT or SIGTERM. A second one ends the process at once, with exit code 130. */
+/** Resolves at the first SIGINT or SIGTERM, or when the npx that began it was stopped. A second one ends the process at once, with exit code 130. */
 export function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     let firstMs: number | undefined;
@@ -18,16 +20,14 @@ export function stopSignal(): Promise<void> {
     };
     process.on("SIGINT", stop);
     process.on("SIGTERM", stop);
+    whenNpxShellEnds(stop);
   });
 }
 
-/** What SIGHUP does. Registered before there is a config to reload, since the signal would end the process otherwise. */
-export interface ReloadSignal {
-  /** Calls `run` at each SIGHUP from now on, and at once if there was one before. */
-  listen(run: () => void): void;
-}
+export type ReloadSignal = ReturnType<typeof reloadSignal>;
 
-export function reloadSignal(): ReloadSignal {
+/** What SIGHUP does. Registered before there is a config to reload, since the signal would end the process otherwise. */
+export function reloadSignal() {
   let run: (() => void) | undefined;
   let wasEarly = false;
   process.on("SIGHUP", () => {
@@ -35,7 +35,8 @@ export function reloadSignal(): ReloadSignal {
     else run();
   });
   return {
-    listen(listener) {
+    /** Calls `listener` at each SIGHUP from now on, and at once if there was one before. */
+    listen(listener: () => void): void {
       run = listener;
       if (wasEarly) listener();
     },
@@ -49,9 +50,12 @@ const IGNORED = {
 } as const;
 
 /**
- * Logs the signals that have no meaning here and would otherwise end the process and all its streams. On Node, SIGUSR1 would open
- * a debugger. SIGPIPE is not here: Node, Deno and Bun all ignore it from the start.
+ * Logs the signals that have no meaning here and would otherwise end the process and all its streams. SIGUSR1 would open a
+ * debugger: on Node where nobody listens for it, on Deno always. SIGPIPE is not here: Node, Deno and Bun all ignore it from the start.
  */
 export function ignoreSignals(log: Log): void {
   for (const [signal, message] of Object.entries(IGNORED)) process.on(signal, () => log.info(message));
+  // Also for a signal that came before there was a log.
+  closeDebugger();
+  process.on("SIGUSR1", closeDebugger);
 }

@@ -1,32 +1,31 @@
 import { existsSync } from "node:fs";
-import type { LoadedConfig, RefusedConfig } from "../../../config/load.ts";
+import type { LoadedConfig } from "../../../config/load.ts";
 import { formatProblems } from "../../../config/read/problems.ts";
 import { NO_OVERLAY } from "../../../config/rewrites/overlay.ts";
 import { systemClock } from "../../contract/clock.ts";
+import type { Log } from "../../contract/log.ts";
 import type { Definition } from "../../contract/plugin.ts";
 import { printableLines } from "../../contract/printable.ts";
 import { type ReloadCause, RunningConfig } from "../../control/running-config.ts";
 import { respondWithError } from "../../errors/error-response.ts";
+import type { Router } from "../../router.ts";
 import { runRouter } from "../../run-router.ts";
 import { takeConsole } from "../../runtime/take-console.ts";
 import { tuneRuntime } from "../../runtime/tune-runtime.ts";
-import { startWireServer } from "../../server/server.ts";
+import { startWireServer, type WireServer } from "../../server/server.ts";
 import { corsLines } from "../../wire/cors.ts";
 import type { Input } from "../frame/command.ts";
 import { failureOf } from "../frame/usage.ts";
 import { linePrinter } from "../line-printer.ts";
-import { startArguments } from "./arguments.ts";
-import { ConfigSource } from "./config-source.ts";
+import { configSource, startArguments } from "./config-source.ts";
 import { startDemo } from "./demo.ts";
-import { firstProbes } from "./first-probes.ts";
-import { demoGreeting, greeting, notYetListeningNote, waitingNote } from "./greeting.ts";
+import { demoGreeting, firstProbes, greeting, notYetListeningNote, waitingNote } from "./first-probes.ts";
 import { logUncaught } from "./last-resort.ts";
 import { checkAdminPort, type OpenAdmin, openAdmin } from "./open-admin.ts";
 import { type Outputs, openOutputs } from "./outputs.ts";
 import { portError, urlOf } from "./ports.ts";
 import { serviceManager } from "./service-manager.ts";
 import { ignoreSignals, type ReloadSignal, reloadSignal, stopSignal } from "./signals.ts";
-import { stopServing } from "./stop.ts";
 
 const DEFAULT_FILE = "signalbox.yaml";
 
@@ -43,7 +42,7 @@ export async function start(input: Input, registry: ReadonlyMap<string, Definiti
   ignoreSignals(outputs.log);
   const reloads = reloadSignal();
   logUncaught(outputs.log);
-  const code = await startWith(input, registry, { outputs, reloads }).catch((thrown: unknown) => {
+  const code = await startWith(input, registry, outputs, reloads).catch((thrown: unknown) => {
     const failure = failureOf(thrown);
     outputs.printError(failure.text);
     return failure.code;
@@ -55,41 +54,38 @@ export async function start(input: Input, registry: ReadonlyMap<string, Definiti
   return code;
 }
 
-/** What the process has before it has a config. */
-interface Process {
-  readonly outputs: Outputs;
-  readonly reloads: ReloadSignal;
-}
-
-async function startWith(input: Input, registry: ReadonlyMap<string, Definition>, surroundings: Process): Promise<number> {
+async function startWith(
+  input: Input,
+  registry: ReadonlyMap<string, Definition>,
+  outputs: Outputs,
+  reloads: ReloadSignal,
+): Promise<number> {
   const asked = startArguments(input);
   const files = asked.files.length === 0 && asked.urls.length === 0 && existsSync(DEFAULT_FILE) ? [DEFAULT_FILE] : asked.files;
   const demo = files.length === 0 && asked.urls.length === 0 ? await startDemo() : undefined;
-  const source = new ConfigSource({ asked, files, demoText: demo?.configText, registry, clock: systemClock });
+  const source = configSource({ ...asked, files }, demo?.configText, registry, systemClock);
   try {
     const loaded = await source.load(NO_OVERLAY);
-    if (loaded.problems !== undefined) return refuse(loaded, surroundings.outputs);
-    return await run(loaded, source, demo !== undefined, surroundings);
+    if (loaded.problems === undefined) return await run(loaded, source, demo !== undefined, outputs, reloads);
+    outputs.printError(`${printableLines(formatProblems(loaded.problems))}\nNothing was started.\n`);
+    return 1;
   } finally {
     await demo?.close();
   }
 }
 
-function refuse({ problems }: RefusedConfig, outputs: Outputs): number {
-  outputs.printError(`${printableLines(formatProblems(problems))}\nNothing was started.\n`);
-  return 1;
-}
-
-async function run(loaded: LoadedConfig, source: ConfigSource, isDemo: boolean, { outputs, reloads }: Process): Promise<number> {
+async function run(
+  loaded: LoadedConfig,
+  source: ReturnType<typeof configSource>,
+  isDemo: boolean,
+  outputs: Outputs,
+  reloads: ReloadSignal,
+): Promise<number> {
   const { listen: address, settings } = loaded.config;
   const { isTerminal, log } = outputs;
   const printer = linePrinter(systemClock, isTerminal, outputs.print);
-  const router = runRouter(loaded, {
-    clock: systemClock,
-    random: Math.random,
-    log,
-    output: { print: printer.print, isTerminal },
-  });
+  const output = { print: printer.print, isTerminal };
+  const router = runRouter(loaded, { clock: systemClock, random: Math.random, log, output });
   const service = serviceManager(log);
   // Before the first line: whoever reads it may stop the router at once.
   const stopped = stopSignal();
@@ -109,18 +105,13 @@ async function run(loaded: LoadedConfig, source: ConfigSource, isDemo: boolean, 
       memory: router.gate.memory,
       log,
       start: router.start,
-      refuse: (response, error) =>
-        respondWithError(
-          response,
-          error,
-          "openai",
-          router.identity.nextRequestId(),
-          corsLines(undefined, router.config.settings.cors),
-        ),
+      refuse(response, error) {
+        const cors = corsLines(undefined, router.config.settings.cors);
+        respondWithError(response, error, "openai", router.identity.nextRequestId(), cors);
+      },
     }).catch((thrown) => {
-      throw portError(thrown, address, { port: "--port", host: "--host" });
+      throw portError(thrown, address, "--port", "--host");
     });
-    const droppedLogLines = () => outputs.droppedLines;
     const running = new RunningConfig({
       loaded,
       load: (overlay, texts) => source.load(overlay, texts),
@@ -133,16 +124,8 @@ async function run(loaded: LoadedConfig, source: ConfigSource, isDemo: boolean, 
       log,
     });
     router.features.running = running;
-    const shown = {
-      router,
-      server,
-      running,
-      settings,
-      sources: source.names,
-      commandLine: source.commandLine,
-      droppedLogLines,
-      log,
-    };
+    const { names: sources, commandLine } = source;
+    const shown = { router, server, running, settings, sources, commandLine, droppedLogLines: () => outputs.droppedLines, log };
     admin = await openAdmin(loaded.config.admin, shown).catch(async (thrown) => {
       await server.drain(0);
       throw thrown;
@@ -162,11 +145,26 @@ async function run(loaded: LoadedConfig, source: ConfigSource, isDemo: boolean, 
     service.stopping();
     running.close();
     stopWatching();
-    await stopServing({ router, server, limits: router.config.settings.limits, clock: systemClock, log });
+    await stopServing(router, server, log);
     return 0;
   } finally {
     await admin?.close();
     router.close();
     printer.close();
   }
+}
+
+/**
+ * Says on `/ready` at once that the router stops, serves everything for the settle time, so that load balancers notice, then stops
+ * accepting. Resolves when the last connection is closed.
+ */
+async function stopServing(router: Router, server: WireServer, log: Log): Promise<void> {
+  const { settleMs, drainTimeoutMs } = router.config.settings.limits;
+  router.announceStop();
+  if (settleMs > 0) {
+    log.info("Stopping: /ready says 503, everything is still served for the settle time", { settleMs });
+    await new Promise<void>((resolve) => systemClock.after(settleMs, resolve));
+  }
+  log.info("Stopping: waiting for requests in progress", { connections: server.connections });
+  await server.drain(drainTimeoutMs);
 }

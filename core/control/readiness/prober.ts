@@ -2,7 +2,7 @@ import type { Log } from "../../contract/log.ts";
 import type { Source } from "../../contract/source.ts";
 import type { Probes } from "../../settings.ts";
 import type { ReplicaHealth } from "./replica-health.ts";
-import { type CheckTimes, type ProbePlan, type ProberHost, type ProbeTarget, ReplicaProber } from "./replica-prober.ts";
+import { type ProbePlan, type ProberHost, type ProbeTarget, ReplicaProber } from "./replica-prober.ts";
 import { groupSources } from "./source-facts.ts";
 
 export interface ProberOptions extends ProberHost {
@@ -49,30 +49,13 @@ export class Prober {
     }
   }
 
-  /** A routed request could not connect to this replica. */
-  connectFailed(target: ProbeTarget): void {
-    this.#find(target)?.connectFailed();
-  }
-
-  /** A response contradicts this replica's list of models. */
-  checkModels(target: ProbeTarget): void {
-    this.#find(target)?.checkModels();
-  }
-
-  healthOf(target: ProbeTarget): ReplicaHealth | undefined {
-    return this.#find(target)?.health;
-  }
-
-  checksOf(target: ProbeTarget): CheckTimes | undefined {
-    return this.#find(target)?.checks;
-  }
-
   /** Ends all probes and timers. */
   stop(): void {
     this.watch([]);
   }
 
-  #find(target: ProbeTarget): ReplicaProber | undefined {
+  /** What probes this replica; undefined if it is not on the list. */
+  of(target: ProbeTarget): ReplicaProber | undefined {
     const replica = this.#replicas.get(target.name);
     return replica !== undefined && isSame(target, replica.target) ? replica : undefined;
   }

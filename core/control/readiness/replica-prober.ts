@@ -1,5 +1,5 @@
 import type { Clock } from "../../contract/clock.ts";
-import type { EndpointUrl } from "../../contract/endpoint.ts";
+import type { Endpoint } from "../../contract/endpoint.ts";
 import type { Log } from "../../contract/log.ts";
 import type { Random } from "../../contract/profile-plugin.ts";
 import type { Source } from "../../contract/source.ts";
@@ -18,8 +18,6 @@ export interface ProberHost {
   readonly random: Random;
   readonly get: HttpGet;
   readonly load: LoadTable;
-  /** Headers for requests to the endpoint of this name, such as a key. */
-  readonly headersFor?: (name: string) => Readonly<Record<string, string>> | undefined;
   readonly log?: Pick<Log, "warn">;
   /** Capacity of the replica's KV cache in tokens; undefined when it is not known any more. */
   readonly capacityKnown?: (slot: number, tokens: number | undefined) => void;
@@ -31,11 +29,7 @@ export interface ProbePlan {
   readonly groups: readonly SourceGroup[];
 }
 
-export interface ProbeTarget {
-  readonly name: string;
-  readonly slot: number;
-  readonly url: EndpointUrl;
-}
+export type ProbeTarget = Pick<Endpoint, "name" | "slot" | "url">;
 
 /** When a replica was and will be probed for startup or readiness, on the router's clock; NaN for what was not, or is not planned. */
 export interface CheckTimes {
@@ -58,6 +52,8 @@ interface Fetched {
 /** Probes one replica and reads its sources. Each of its loops has at most one request under way. */
 export class ReplicaProber {
   readonly target: ProbeTarget;
+  /** What the probes have found. */
+  health: ReplicaHealth = NEW_REPLICA;
   readonly #host: ProberHost;
   readonly #changed: (health: ReplicaHealth) => void;
   #plan: ProbePlan;
@@ -68,7 +64,6 @@ export class ReplicaProber {
   readonly #sources = new Map<string, SourceReader>();
   readonly #stopping = new AbortController();
   readonly #startedAtMs: number;
-  #health: ReplicaHealth;
   /** When the last startup or readiness probe ended; NaN before the first. */
   #checkedAtMs = Number.NaN;
   /** Rounds in a row that did not bring the replica into service. */
@@ -81,7 +76,6 @@ export class ReplicaProber {
     this.#host = host;
     this.#changed = changed;
     this.#plan = plan;
-    this.#health = NEW_REPLICA;
     this.#startedAtMs = host.clock.now();
     this.#facts = new SourceFacts(host.load, target.slot, (tokens) => host.capacityKnown?.(target.slot, tokens));
     this.#rounds = new Loop(host.clock, () => this.#round());
@@ -90,17 +84,13 @@ export class ReplicaProber {
     this.#rounds.next(0);
   }
 
-  get health(): ReplicaHealth {
-    return this.#health;
-  }
-
   get checks(): CheckTimes {
     return { lastMs: this.#checkedAtMs, nextMs: this.#rounds.nextAtMs };
   }
 
   /** A routed request could not connect: the replica is out of service until a probe succeeds. */
   connectFailed(): void {
-    if (!isInService(this.#health)) return;
+    if (!isInService(this.health)) return;
     this.#misses = 0;
     this.#rounds.next(this.#jittered(BACKOFF_START_MS));
     this.#apply([{ type: "connect-failed" }]);
@@ -114,13 +104,13 @@ export class ReplicaProber {
     this.#followPaths();
     if (plan.probes === probes) return;
     this.#rounds.next(0);
-    if (isInService(this.#health)) this.#liveness.next(this.#jittered(plan.probes.liveness.periodMs));
+    if (isInService(this.health)) this.#liveness.next(this.#jittered(plan.probes.liveness.periodMs));
   }
 
   /** A response contradicts the model list: it is read at once, or a second after the last time. */
   checkModels(): void {
     const nowMs = this.#host.clock.now();
-    if (!isInService(this.#health) || this.#checkAtMs > nowMs) return;
+    if (!isInService(this.health) || this.#checkAtMs > nowMs) return;
     this.#checkAtMs = Math.max(nowMs, this.#checkAtMs + CHECK_PAUSE_MS);
     const pauseMs = this.#checkAtMs - nowMs;
     const probeGroup = this.#groupOf(this.#plan.probes.readiness.path);
@@ -138,27 +128,27 @@ export class ReplicaProber {
   async #round(): Promise<number> {
     const { probes } = this.#plan;
     const { startup, readiness } = probes;
-    const wasStarted = this.#health.isStarted;
+    const wasStarted = this.health.isStarted;
     const spec = wasStarted ? readiness : startup;
     const isReadinessPath = spec.path === readiness.path;
     const fetched = await this.#fetch(spec, spec.timeoutMs);
     this.#checkedAtMs = this.#host.clock.now();
-    // What was asked for by probes that hold no more says nothing of these.
+    // The probes were changed meanwhile: the answer to the old ones says nothing about the new ones.
     if (this.#stopping.signal.aborted || probes !== this.#plan.probes) return 0;
     const failure = isReadinessPath ? this.#readProbeBody(fetched) : fetched.failure;
     const events: ProbeEvent[] = [];
-    if (failure === undefined && !isInService(this.#health)) events.push(await this.#veto());
+    if (failure === undefined && !isInService(this.health)) events.push(await this.#veto());
     if (!wasStarted) events.push({ type: "startup", failure }, ...this.#overdue());
     if (isReadinessPath) events.push(...this.#modelsEvents(), { type: "readiness", failure });
     this.#apply(events);
-    this.#misses = isInService(this.#health) ? 0 : this.#misses + 1;
-    if (!wasStarted && this.#health.isStarted && !isReadinessPath) return 0;
-    return roundPauseMs(this.#health, this.#misses, this.#plan.probes, this.#host.random());
+    this.#misses = isInService(this.health) ? 0 : this.#misses + 1;
+    if (!wasStarted && this.health.isStarted && !isReadinessPath) return 0;
+    return this.#jittered(roundPauseMs(this.health, this.#misses, this.#plan.probes));
   }
 
   async #veto(): Promise<ProbeEvent> {
     const { liveness } = this.#plan.probes;
-    const timeoutMs = this.#health.isAlive ? Math.min(liveness.timeoutMs, VETO_TIMEOUT_MS) : liveness.timeoutMs;
+    const timeoutMs = this.health.isAlive ? Math.min(liveness.timeoutMs, VETO_TIMEOUT_MS) : liveness.timeoutMs;
     const { failure } = await this.#fetch(liveness, timeoutMs);
     return { type: "liveness", failure };
   }
@@ -194,7 +184,7 @@ export class ReplicaProber {
       if (this.#sources.has(path)) continue;
       const reader = this.#readerOf(path);
       this.#sources.set(path, reader);
-      if (isInService(this.#health)) reader.start();
+      if (isInService(this.health)) reader.start();
     }
   }
 
@@ -224,9 +214,7 @@ export class ReplicaProber {
 
   async #fetch({ path }: Pick<ProbeSpec, "path">, timeoutMs: number, maxBytes = PROBE_BODY_BYTES): Promise<Fetched> {
     try {
-      const { name, url } = this.target;
-      const headers = this.#host.headersFor?.(name);
-      const { status, body } = await this.#host.get(url, path, timeoutMs, maxBytes, this.#stopping.signal, headers);
+      const { status, body } = await this.#host.get(this.target, path, timeoutMs, maxBytes, this.#stopping.signal);
       return { failure: status === 200 ? undefined : `status ${status}`, body };
     } catch (thrown) {
       return { failure: thrown instanceof GetError ? thrown.reason : "invalid", body: "" };
@@ -235,12 +223,12 @@ export class ReplicaProber {
 
   #apply(events: readonly ProbeEvent[]): void {
     if (this.#stopping.signal.aborted) return;
-    const before = this.#health;
-    this.#health = events.reduce((health, event) => reduce(health, event, this.#plan.probes), before);
-    if (this.#health === before) return;
-    if (isInService(this.#health) && !isInService(before)) this.#entered();
-    if (!isInService(this.#health) && isInService(before)) this.#left();
-    this.#changed(this.#health);
+    const before = this.health;
+    this.health = events.reduce((health, event) => reduce(health, event, this.#plan.probes), before);
+    if (this.health === before) return;
+    if (isInService(this.health) && !isInService(before)) this.#entered();
+    if (!isInService(this.health) && isInService(before)) this.#left();
+    this.#changed(this.health);
   }
 
   /** The replica has come into service. */

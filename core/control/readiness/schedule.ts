@@ -16,18 +16,8 @@ const JITTER_SHARE = 0.1;
  * seconds. When it has fallen out of service, they grow from 250 ms to the readiness period.
  *
  * @param misses rounds in a row that did not bring it into service, at least one unless it is ready
- * @param random a number in [0, 1)
  */
 export function roundPauseMs(
-  health: Pick<ReplicaHealth, "phase" | "isStarted" | "isServing" | "isAlive">,
-  misses: number,
-  probes: Probes,
-  random: number,
-): number {
-  return jittered(pauseMs(health, misses, probes), random);
-}
-
-function pauseMs(
   health: Pick<ReplicaHealth, "phase" | "isStarted" | "isServing" | "isAlive">,
   misses: number,
   { startup, readiness }: Probes,

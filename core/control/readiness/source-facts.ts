@@ -21,13 +21,8 @@ export function groupSources(
   sources: readonly Source[],
   probe: { readonly path: string; readonly periodMs: number },
 ): SourceGroup[] {
-  const byPath = new Map<string, Source[]>();
-  for (const source of sources) {
-    const others = byPath.get(source.path);
-    if (others === undefined) byPath.set(source.path, [source]);
-    else others.push(source);
-  }
-  return [...byPath].map(([path, members]) => {
+  return [...new Set(sources.map(({ path }) => path))].map((path) => {
+    const members = sources.filter((source) => source.path === path);
     const periodMs = path === probe.path ? probe.periodMs : Math.min(...members.map((source) => source.periodMs));
     const idlePeriodMs = Math.min(...members.map((source) => source.idlePeriodMs ?? source.periodMs));
     return { path, periodMs, idlePeriodMs: Math.max(periodMs, idlePeriodMs), sources: members };

@@ -1,29 +1,16 @@
 import { orElse, section, writtenOf } from "../../../config/schema/section.ts";
 import { z } from "../../contract/options.ts";
-import { defaultsOf, numbers, onOff, type SettingsTable, seconds, type ValuesOf } from "../../settings/row.ts";
+import { count, defaultsOf, onOff, seconds, share, type ValuesOf } from "../../settings/row.ts";
 import type { FeatureConfigs } from "../../settings.ts";
 import type { Section } from "../section.ts";
 
 const EJECTION = {
-  baseMs: {
-    ...seconds(),
-    key: "baseSeconds",
-    default: 10_000,
-    text: "How long the first ejection of an endpoint lasts; each further one twice as long.",
-  },
-  maxMs: { ...seconds(), key: "maxSeconds", default: 300_000, text: "How long one may last at most." },
-  maxShare: {
-    ...numbers("share", 0, 1),
-    default: 0.5,
-    text: "Of the endpoints that are up, the largest share that may be out at once.",
-  },
-  warmUpTokens: {
-    ...numbers("count", 1, 1_000_000_000),
-    default: 20_000,
-    text: "Prompt tokens that a returning or new endpoint serves until it has its whole share.",
-  },
-  cutWaiting: onOff(true, "Whether requests that wait without a byte on an endpoint that makes no progress are cut."),
-} satisfies SettingsTable;
+  baseMs: seconds("baseSeconds", 10_000, "How long the first ejection of an endpoint lasts; each further one twice as long."),
+  maxMs: seconds("maxSeconds", 300_000, "How long one may last at most."),
+  maxShare: share(0.5, "Of the endpoints that are up, the largest share that may be out at once."),
+  warmUpTokens: count(20_000, "Prompt tokens that a returning or new endpoint serves until it has its whole share.", 1, 1e9),
+  cutWaiting: onOff(true, "Whether the router ends requests without a response byte on an endpoint that makes no progress."),
+};
 
 /** How endpoints leave the pool for what their responses are, and return. */
 export interface EjectionSettings extends ValuesOf<typeof EJECTION> {
@@ -33,7 +20,7 @@ export interface EjectionSettings extends ValuesOf<typeof EJECTION> {
 
 export const DEFAULT_EJECTION: EjectionSettings = { isOn: true, ...defaultsOf(EJECTION) };
 
-const ejection = section(EJECTION, defaultsOf(EJECTION)).transform((spec) => ({ isOn: true, ...spec }));
+const ejection = section(EJECTION).transform((spec) => ({ isOn: true, ...spec }));
 
 /** `spec.ejection`. */
 export const ejectionSection = {

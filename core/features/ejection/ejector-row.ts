@@ -40,7 +40,8 @@ export function decidesTrial({ stage, sinceMs }: Row, sentAtMs: number): boolean
 
 /**
  * Ejected endpoints that can't be done without, because others have left the pool, fail their probes or drain since then: all of
- * them, where more are out than may be; else those with a model that no other one serves. An ejection suited the pool as it was.
+ * them, where more are out than may be; else those with a model that no other one serves. Ejections were allowed
+ * for the pool as it was then.
  */
 export function neededAgain(rows: readonly Row[], maxShare: number, isHealthy: (row: Row) => boolean): readonly Row[] {
   if (!rows.some(isOut)) return [];

@@ -131,7 +131,7 @@ export class Ejector {
     if (elapsedMs > STANDSTILL_MS) this.#stoodStill(elapsedMs - SWEEP_MS, nowMs);
     this.#sweptAtMs = nowMs;
     for (const { endpoint } of this.#rows.values()) records.heard(endpoint, lastByteMs(endpoint));
-    // Endpoints that were ejected may have been replaced, or fail their probes too: then panic can't wait for one that returns.
+    // Panic ends too when the ejected endpoints were replaced or fail their probes: then none of them will return.
     const isAnyOut = [...this.#rows.values()].some((row) => row.ejection !== undefined && this.#isHealthy(row));
     if (!isAnyOut) this.#endPanic();
     const healthy = this.#recordsOfHealthy(nowMs);
@@ -164,7 +164,7 @@ export class Ejector {
     }
   }
 
-  /** This process did not run for so long, so what endpoints sent meanwhile is still unread: none of them was silent. */
+  /** For this time the process did not run. What endpoints sent meanwhile is still unread, so none of them was silent. */
   #stoodStill(lostMs: number, nowMs: number): void {
     this.#options.records.stoodStill(lostMs, nowMs);
     for (const row of this.#rows.values()) row.triedAtMs = Math.min(nowMs, row.triedAtMs + lostMs);
@@ -220,14 +220,14 @@ export class Ejector {
     return !servesAlone(row, rest);
   }
 
-  /** Another one should leave: those that are out longest may be well again, so they are tried now. If they were just now, panic. */
+  /** Another endpoint should leave, so those that are out longest are tried now. If they were tried a moment ago: panic. */
   #makeRoom(out: readonly Row[], up: readonly Row[], nowMs: number): void {
     const waiting = out.filter(({ stage, sinceMs }) => stage === "ejected" && nowMs - sinceMs >= EARLY_TRIAL_MS);
     for (const row of waiting) this.#try(row, nowMs);
     if (waiting.length === 0 && out.every(({ stage }) => stage === "ejected")) this.#panic(up);
   }
 
-  /** Too many are bad to do without them: all that are up are used, until one of the ejected returns. */
+  /** So many fail that the others are too few: all that are up are used, until an ejected one returns. */
   #panic(up: readonly Row[]): void {
     if (this.#isPanicking) return;
     this.#isPanicking = true;

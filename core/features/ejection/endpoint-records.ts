@@ -23,7 +23,7 @@ const LEAST_QUIET_MS = 5_000;
  * and a response that comes whole is silent while it is generated: four thousand tokens of 30 ms take two minutes.
  */
 const LEAST_UNKNOWN_QUIET_MS = 120_000;
-/** So much longer than the longest silence so far, or than its work ahead takes, an endpoint may be silent. */
+/** An endpoint may be silent for so many times its longest silence so far, plus so many times what its work ahead takes. */
 const QUIET_FACTOR = 4;
 /** Only work that was sent before a silence began, or this much later, can explain the silence. */
 const WORK_SEEN_MS = 1_000;
@@ -70,7 +70,7 @@ function newRow(generation: number, nowMs: number, answers: number) {
 
 type Row = ReturnType<typeof newRow>;
 
-/** What the traffic of each endpoint told: the counters that detectors look at. Times are on the router's clock. */
+/** What was learned from the traffic of each endpoint: the counters that detectors read. Times are on the router's clock. */
 export class EndpointRecords {
   readonly #rows = new Array<Row | undefined>(MAX_SLOTS);
   /** First tokens and whole responses of all endpoints so far. */
@@ -109,7 +109,7 @@ export class EndpointRecords {
     if (isStream && row.openStreams > 0) row.openStreams -= 1;
   }
 
-  /** Bytes came from it at that time, or before it: an earlier time than is known changes nothing. */
+  /** Bytes came from it at that time. A time before the latest known one changes nothing. */
   heard(endpoint: Endpoint, atMs: number): void {
     const row = this.#current(endpoint);
     if (row === undefined || row.open === 0 || atMs <= row.activeAtMs) return;
@@ -117,7 +117,7 @@ export class EndpointRecords {
     this.#active(row, atMs);
   }
 
-  /** This process did not run for so long: that time is no silence of any endpoint. */
+  /** The process did not run for `lostMs`: that time is no silence of any endpoint. */
   stoodStill(lostMs: number, nowMs: number): void {
     for (const row of this.#rows) {
       if (row === undefined) continue;

@@ -8,7 +8,7 @@ const MOST_PAIRS = 10_000;
  * The first replica that says it is blamed, as long as no other one says it too and none has served that path for the model.
  */
 export class MissedPaths {
-  /** By model and path: the only endpoint that said 404, or what is known by now. */
+  /** By model and path: the only endpoint that said 404, or whether any replica serves it. */
   readonly #states = new Map<string, Map<string, PathState>>();
   #pairs = 0;
   /** What was served last. */
@@ -17,7 +17,7 @@ export class MissedPaths {
 
   /** A replica served the model on this path. */
   served(model: string, path: string): void {
-    // Almost every call ends here. To compare names takes half as long as to look them up.
+    // Almost every call ends here. Comparing names takes half as long as looking them up.
     if (model === this.#servedModel && path === this.#servedPath) return;
     if (this.#states.get(model)?.get(path) !== "served") this.#set(model, path, "served");
     this.#servedModel = model;

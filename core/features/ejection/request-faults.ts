@@ -56,7 +56,7 @@ export class RequestFaults {
 
 /** So many bytes at each end of a body are hashed … */
 const END_BYTES = 2 * 1024;
-/** … and so many words between them: requests that differ in a longer piece than lies between two of these differ in one. */
+/** … and so many words between them, so that a difference longer than the distance between two of these words is seen. */
 const MOST_SAMPLES = 256;
 
 /**

@@ -79,6 +79,12 @@ export class TrafficWatch implements Traffic {
     ejector.failed(endpoint, sentAtMs, nowMs);
   }
 
+  unasked(endpoint: Endpoint, nowMs: number): void {
+    const { records, ejector } = this.#options;
+    records.failed(endpoint, "bytes that belong to no request", nowMs);
+    ejector.failed(endpoint, nowMs, nowMs);
+  }
+
   freesBody(request: InferenceRequest): void {
     this.#fingerprints.set(request, fingerprint(request.body));
   }

@@ -2,7 +2,7 @@ import type { Feature } from "../feature.ts";
 import { KeepAlives } from "./keep-alive.ts";
 import { keepAliveSection } from "./keep-alive-config.ts";
 
-/** Writes an event that means nothing into event streams while their replica is silent. */
+/** Writes an event without meaning into event streams while their replica is silent. */
 export const keepAlive: Feature = {
   section: keepAliveSection,
   start({ services }) {

@@ -1,8 +1,7 @@
 import type { Instance } from "../../../config/plugins/listed.ts";
-import { didYouMean } from "../../../config/read/did-you-mean.ts";
-import { quoted, type Report } from "../../../config/read/problems.ts";
+import { didYouMean, quoted, type Report } from "../../../config/read/problems.ts";
 import { secretAt } from "../../../config/read/secret.ts";
-import { shapeOf, valuesOf, writtenOf } from "../../../config/schema/section.ts";
+import { section, writtenOf } from "../../../config/schema/section.ts";
 import { urlPath } from "../../../config/schema/values.ts";
 import { systemClock } from "../../contract/clock.ts";
 import { silentLog } from "../../contract/log.ts";
@@ -10,19 +9,14 @@ import { z } from "../../contract/options.ts";
 import type { Parser } from "../../contract/parser.ts";
 import type { PluginHost } from "../../contract/plugin.ts";
 import { thrownMessage } from "../../contract/thrown-text.ts";
-import { defaultsOf, type SettingsTable, seconds, type ValuesOf } from "../../settings/row.ts";
+import { seconds, type ValuesOf } from "../../settings/row.ts";
 import type { FeatureConfigs } from "../../settings.ts";
 import type { Section } from "../section.ts";
 
 const KEEP_ALIVE = {
-  periodMs: {
-    ...seconds(),
-    key: "periodSeconds",
-    // Less than the shortest idle timeout that load balancers commonly have, half a minute.
-    default: 15_000,
-    text: "Silence of the replica between two events, after which the client gets one that means nothing.",
-  },
-} satisfies SettingsTable;
+  // Less than the shortest idle timeout that load balancers commonly have, half a minute.
+  periodMs: seconds("periodSeconds", 15_000, "How long a stream may be silent before the client gets an event without meaning."),
+};
 
 /** What is sent to clients while a replica is silent. */
 export interface KeepAliveSettings extends ValuesOf<typeof KEEP_ALIVE> {
@@ -30,15 +24,13 @@ export interface KeepAliveSettings extends ValuesOf<typeof KEEP_ALIVE> {
   readonly paths: readonly string[];
 }
 
-const keepAlive = z
-  .strictObject({
-    ...shapeOf(KEEP_ALIVE, defaultsOf(KEEP_ALIVE)),
-    paths: z
-      .array(urlPath.describe("A path that a parser serves, such as /v1/chat/completions."))
-      .min(1, "at least one path")
-      .describe("Paths whose event streams get them: a comment, or a ping on paths of the Anthropic API."),
-  })
-  .transform((spec) => valuesOf<KeepAliveSettings>(KEEP_ALIVE, spec));
+const keepAlive = section({
+  ...KEEP_ALIVE,
+  paths: z
+    .array(urlPath.describe("A path that a parser serves, such as /v1/chat/completions."))
+    .min(1, "at least one path")
+    .describe("Paths whose event streams get them: a comment, or a ping on paths of the Anthropic API."),
+});
 
 type Config = KeepAliveSettings | undefined;
 
@@ -60,25 +52,15 @@ export const keepAliveSection = {
 
 /** Reports every path of `spec.keepAlive` that no parser serves: nothing would ever be sent there. */
 function checkPaths(keepAlive: KeepAliveSettings, instances: readonly Instance[], report: Report): void {
-  const served = servedPaths(instances);
+  // Only a parser itself knows its paths, so each one is made for a moment. One that can't be made is reported there.
+  const routes = instances.filter(({ definition }) => definition.kind === "parser").map(routesOf);
+  if (routes.includes(undefined)) return;
+  const served = new Set(routes.flatMap((list = []) => list.map(({ path }) => path)));
   for (const [index, path] of keepAlive.paths.entries()) {
-    if (served === undefined || served.has(path)) continue;
-    report(["spec", "keepAlive", "paths", index], {
-      found: `${quoted(path)}, which no parser serves`,
-      wanted: `one of: ${[...served].join(", ")}`,
-      hint: didYouMean(path, [...served]),
-    });
+    if (served.has(path)) continue;
+    const finding = { found: `${quoted(path)}, which no parser serves`, wanted: `one of: ${[...served].join(", ")}` };
+    report(["spec", "keepAlive", "paths", index], { ...finding, hint: didYouMean(path, served) });
   }
-}
-
-/**
- * The paths that the config's parsers serve. Only a parser itself knows them, so each one is made for a moment. Reports those that
- * can't be made, and returns undefined if there is one.
- */
-function servedPaths(instances: readonly Instance[]): ReadonlySet<string> | undefined {
-  const parsers = instances.filter(({ definition }) => definition.kind === "parser");
-  const made = parsers.map((instance) => routesOf(instance));
-  return made.includes(undefined) ? undefined : new Set(made.flatMap((routes = []) => routes.map(({ path }) => path)));
 }
 
 function routesOf({ entry, definition, path, report }: Instance): Parser["routes"] | undefined {

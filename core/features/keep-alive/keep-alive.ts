@@ -13,7 +13,7 @@ const COMMENT = UTF8.encode(": keep-alive\n\n");
 /** What Anthropic's API itself sends into silent streams. */
 const PING = UTF8.encode('event: ping\ndata: {"type":"ping"}\n\n');
 
-/** What may stand between any two events of an API's streams and means nothing. */
+/** An event without meaning, which may stand between any two events of an API's streams. */
 const eventOf = (dialect: Dialect) => (dialect === "anthropic" ? PING : COMMENT);
 
 /** What is sent into a silent event stream, and after how much silence. */
@@ -58,7 +58,7 @@ export class KeepAlives implements StreamKeeper {
   }
 }
 
-/** Writes an event that means nothing to the client whenever the replica was silent for a period, but only between two events. */
+/** Writes an event without meaning to the client when the replica was silent for a period, but only between two events. */
 class KeepAlive implements KeptStream, Timed {
   readonly #rule: KeepAliveRule;
   readonly #deadlines: Deadlines;

@@ -1,26 +1,16 @@
 import type { RewriteRule } from "../../../config/config.ts";
-import { didYouMean } from "../../../config/read/did-you-mean.ts";
-import { quoted, type Report } from "../../../config/read/problems.ts";
+import { didYouMean, quoted, type Report } from "../../../config/read/problems.ts";
 import { orElse, section, writtenOf } from "../../../config/schema/section.ts";
 import { z } from "../../contract/options.ts";
-import { defaultsOf, numbers, type SettingsTable, seconds, type ValuesOf } from "../../settings/row.ts";
+import { count, percent, seconds, type ValuesOf } from "../../settings/row.ts";
 import type { FeatureConfigs } from "../../settings.ts";
 import type { Section } from "../section.ts";
 
 const MIRROR = {
-  percent: { ...numbers("percent", 0, 100), default: 100, text: "Of the rule's requests, how many are copied." },
-  maxInFlight: {
-    ...numbers("count", 1, 1024),
-    default: 16,
-    text: "Most copies under way at the same time; requests beyond it are not copied.",
-  },
-  timeoutMs: {
-    ...seconds(1_000, 3_600_000),
-    key: "timeoutSeconds",
-    default: 60_000,
-    text: "How long one copy may take before it is ended.",
-  },
-} satisfies SettingsTable;
+  percent: percent(100, "Of the rule's requests, how many are copied."),
+  maxInFlight: count(16, "Most copies under way at the same time; requests beyond it are not copied.", 1, 1024),
+  timeoutMs: seconds("timeoutSeconds", 60_000, "How long one copy may take before it is ended.", 1_000, 3_600_000),
+};
 
 /** A share of a rule's requests is also sent to a target whose responses are thrown away. */
 export interface MirrorSettings extends ValuesOf<typeof MIRROR> {
@@ -32,7 +22,7 @@ export interface MirrorSettings extends ValuesOf<typeof MIRROR> {
 
 const mirrors = z
   .array(
-    section(MIRROR, defaultsOf(MIRROR), {
+    section({
       rule: z
         .string()
         .min(1, "the name of a rewrite rule")
@@ -41,6 +31,7 @@ const mirrors = z
         .string()
         .min(1, "the name of a target")
         .describe("The model name that copies are sent with: a target of a rewrite rule, perhaps with the weight 0."),
+      ...MIRROR,
     }),
   )
   .max(64, "at most 64 mirrors")

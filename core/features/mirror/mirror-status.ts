@@ -32,7 +32,7 @@ function meanMs({ sum, count }: HistogramView): number | null {
   return count === 0 ? null : (1000 * sum) / count;
 }
 
-/** Mirrors that get no copies; nothing where no replica serves, since that matters more. */
+/** Mirrors that get no copies; nothing where no replica serves: another warning says that. */
 export function mirrorWarnings(mirrors: readonly MirrorTally[], { pool }: Pick<RouterView, "pool">): readonly string[] {
   const { endpoints } = pool;
   if (!endpoints.some(isServing)) return [];

@@ -1,11 +1,11 @@
-import type { DecisionReport } from "../../contract/decision-report.ts";
-import type { MirrorReport, MirrorSkip } from "../../contract/mirror.ts";
+import type { MirrorSkip } from "../../contract/mirror.ts";
+import type { DecisionReport, MirrorReport } from "../../report/report-schema.ts";
 import type { MirrorStatus } from "./mirror-status.ts";
 
 const SKIPPED: Readonly<Record<MirrorSkip, string>> = {
   "same-target": "the request itself went to that target",
-  "not-repeatable": "a second copy would leave a second result",
-  "in-flight": "as many copies were under way as may be",
+  "not-repeatable": "the replica would store a second result",
+  "in-flight": "the mirror had as many copies under way as it may have",
   memory: "memory for bodies was short",
   "no-endpoint": "no available replica could take it",
   connections: "the replica had few connections to spare",

@@ -182,7 +182,7 @@ function copyOf(request: InferenceRequest, pool: BookingPool, target: string, nu
   };
 }
 
-/** The best of the order. One on trial gets no copy: what becomes of it there would decide nothing, and may last. */
+/** The best of the order, except one on trial: a copy must not decide a trial, and may take long. */
 function endpointFor({ refusal, legs }: Decision): Endpoint | undefined {
   if (refusal !== undefined) return undefined;
   return legs[0]?.order.find(({ isAvailable, isOnTrial }) => isAvailable && !isOnTrial);

@@ -1,8 +1,7 @@
-import { didYouMean } from "../../../config/read/did-you-mean.ts";
 import { listed } from "../../../config/read/differences.ts";
 import type { Resource } from "../../../config/read/fit.ts";
 import { reportIssues } from "../../../config/read/issues.ts";
-import { type Finding, type Path, problemAt, quoted, type Report } from "../../../config/read/problems.ts";
+import { didYouMean, type Finding, type Path, problemAt, quoted, type Report } from "../../../config/read/problems.ts";
 import { nameInRules, type PlacedRule } from "../../../config/rewrites/read.ts";
 import { GUARD_ANNOTATION, type RewriteDocument } from "../../../config/rewrites/schema.ts";
 import { orElse } from "../../../config/schema/section.ts";

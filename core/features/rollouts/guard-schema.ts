@@ -1,20 +1,12 @@
 import { orElse, setting } from "../../../config/schema/section.ts";
 import { lineOfText, partOf } from "../../../config/schema/values.ts";
 import { z } from "../../contract/options.ts";
-import { numbers, type SettingsTable } from "../../settings/row.ts";
+import { count, part } from "../../settings/row.ts";
 
 const GUARD = {
-  confidence: {
-    ...numbers("part", 0.5, 1),
-    default: 0.95,
-    text: "1 minus the probability that this guard ever stops a target that is not worse.",
-  },
-  minRequests: {
-    ...numbers("count", 1, 1_000_000_000),
-    default: 50,
-    text: "Requests to the target before which it is not stopped.",
-  },
-} satisfies SettingsTable;
+  confidence: part(0.95, "1 minus the probability that this guard ever stops a target that is not worse.", 0.5, 1),
+  minRequests: count(50, "Requests to the target before which it is not stopped.", 1, 1e9),
+};
 
 const worseBy = z
   .strictObject({

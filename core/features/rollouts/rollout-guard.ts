@@ -19,7 +19,7 @@ interface GuardTest {
   readonly test: SequentialTest;
 }
 
-/** Of so many latest sessions it is remembered that they were judged. */
+/** Judged sessions that are remembered: the latest. */
 const MOST_SESSIONS = 1_000;
 
 /** Judges one target. It decides when the target is worse, and leaves to others what then happens. */

@@ -1,4 +1,4 @@
-import { percent, whole } from "../../contract/number-text.ts";
+import { percent, whole } from "../../report/number-text.ts";
 import type { Distribution, Estimate, GuardState, RolloutStatus, TargetFigures } from "./rollout.ts";
 
 type ShownTarget = Partial<RolloutStatus>;

@@ -1,7 +1,7 @@
-import { blameOf } from "../../contract/blame.ts";
 import { Bounds, Histogram } from "../../contract/histogram.ts";
 import type { Outcome } from "../../contract/outcome.ts";
 import { printable } from "../../contract/printable.ts";
+import { blameOf } from "../../report/blame.ts";
 import { distributionOf, wilson } from "./estimates.ts";
 import type { TargetFigures } from "./rollout.ts";
 
@@ -11,7 +11,7 @@ export type TargetVerdict = "served" | "failed" | "unjudged";
 /** Errors of the router that come from no replica being there for the target. */
 const UNSERVED: ReadonlySet<string> = new Set(["no_ready_endpoint", "target_unavailable"]);
 
-/** What clients got counts: an error that a retry made good is none. A client's error (4xx) says that the target serves. */
+/** What clients got counts: after a successful retry there is no error. A client's error (4xx) says that the target serves. */
 export function verdictOf(outcome: Pick<Outcome, "ending" | "status" | "error">): TargetVerdict {
   if (outcome.ending === "client-left") return "unjudged";
   switch (blameOf(outcome)) {
@@ -24,7 +24,7 @@ export function verdictOf(outcome: Pick<Outcome, "ending" | "status" | "error">)
   }
 }
 
-/** More than this counts as this: what replicas report is not always true. */
+/** Larger values count as this: what replicas report is not always true. */
 const MOST = 1e7;
 /** Each bucket ends 5 % above the one before, so a quantile is off by 2.5 % at most. */
 const BOUNDS = Bounds.growing(0.01, MOST, 1.05);

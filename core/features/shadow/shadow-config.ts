@@ -4,11 +4,11 @@ import { profileRefs, unguarded, type WrittenProfile } from "../../../config/sch
 import { orElse, setting } from "../../../config/schema/section.ts";
 import { instanceName } from "../../../config/schema/values.ts";
 import { z } from "../../contract/options.ts";
-import { numbers } from "../../settings/row.ts";
+import { percent } from "../../settings/row.ts";
 import type { FeatureConfigs } from "../../settings.ts";
 import type { ConfigAround, Section } from "../section.ts";
 
-const PERCENT = { ...numbers("percent", 0, 100), default: 100, text: "Of the requests, how many it decides too." };
+const PERCENT = percent(100, "Of the requests, how many it decides too.");
 
 /** A second profile that decides on the same facts. Its references are as they are written. */
 export interface ShadowConfig extends ProfileConfig {

@@ -1,6 +1,5 @@
-import type { DecisionReport } from "../../contract/decision-report.ts";
-import { whole } from "../../contract/number-text.ts";
-import type { ShadowReport } from "../../contract/shadow.ts";
+import { whole } from "../../report/number-text.ts";
+import type { DecisionReport, ShadowReport } from "../../report/report-schema.ts";
 import type { ShadowStatus } from "./shadow-status.ts";
 
 /** A row for the request that it decided too. */
@@ -22,13 +21,15 @@ function differenceText(ms: number): string {
   return `${difference} ms ${ms > 0 ? "longer" : "shorter"} expected`;
 }
 
+const laterText = (ms: number) => `${Math.abs(ms).toFixed(1)} ms ${ms < 0 ? "earlier" : "later"}`;
+
 /** How the shadow profile differs; nothing without one. */
 export function shadowLines({ shadow = null }: { readonly shadow?: ShadowStatus | null }): readonly string[] {
   if (shadow === null) return [];
   const { name, decisions, disagreements, meanDifferenceMs, faults, skipped } = shadow;
   const counts = [
     `would have chosen otherwise for ${disagreements} of ${decisions} requests`,
-    meanDifferenceMs === null ? "" : `${meanDifferenceMs.toFixed(1)} ms to the first token added on average, as expected`,
+    meanDifferenceMs === null ? "" : `first token expected ${laterText(meanDifferenceMs)} on average`,
     faults === 0 ? "" : `${faults} faults`,
     skipped === 0 ? "" : `${skipped} not decided because it is slow`,
   ];

@@ -3,7 +3,7 @@ import type { Clock } from "../../contract/clock.ts";
 import type { Decision } from "../../contract/decision.ts";
 import type { Endpoint } from "../../contract/endpoint.ts";
 import { RouterError } from "../../contract/errors.ts";
-import { ownFirstTokenMs } from "../../contract/expected-wait.ts";
+import { firstTokenMs } from "../../contract/expected-wait.ts";
 import type { LoadView } from "../../contract/load-view.ts";
 import type { Random } from "../../contract/profile-plugin.ts";
 import type { InferenceRequest } from "../../contract/request.ts";
@@ -114,7 +114,7 @@ function compare(profile: string, request: InferenceRequest, decision: Decision,
   const differenceMs =
     chosen === undefined || other === undefined
       ? Number.NaN
-      : ownFirstTokenMs(request, other, load) - ownFirstTokenMs(request, chosen, load);
+      : firstTokenMs(request, other, load) - firstTokenMs(request, chosen, load);
   return {
     profile,
     endpoint: other?.name ?? "",

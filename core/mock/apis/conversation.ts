@@ -1,5 +1,4 @@
-import type { JsonObject } from "../fields.ts";
-import { isObject } from "../fields.ts";
+import { isObject, type JsonObject } from "../fields.ts";
 import { invalidField } from "../problem.ts";
 import { hashText, tokenize } from "../tokens.ts";
 import { mediaOf } from "./part-tokens.ts";

@@ -1,5 +1,4 @@
-import type { JsonObject } from "../fields.ts";
-import { isObject } from "../fields.ts";
+import { isObject, type JsonObject } from "../fields.ts";
 
 /** Qwen2.5-VL: a token for each 28 x 28 pixels, from 4 to 16,384. */
 const PIXELS_PER_SIDE = 28;

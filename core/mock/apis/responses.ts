@@ -1,45 +1,26 @@
-import type { Call, Choice, GenerationApi, Reply, StreamScript } from "../call.ts";
-import { namedEvent, textOf, usageOf } from "../call.ts";
-import type { JsonObject } from "../fields.ts";
-import { cacheSalt, flag, optionalLimit, optionalString, required } from "../fields.ts";
+import { type Choice, type GenerationApi, namedEvent, nulls, type Reply, type StreamScript, textOf, usageOf } from "../call.ts";
+import { optionalLimit, optionalString, required } from "../fields.ts";
 import { invalidField, Problem } from "../problem.ts";
-import type { Token } from "../tokens.ts";
 import { joined, tokenize } from "../tokens.ts";
 import { conversationTokens } from "./conversation.ts";
 
 /** POST /v1/responses. */
 export const responses: GenerationApi = {
   path: "/v1/responses",
-  isAnthropic: false,
-  hasTokenIdsOnly: false,
-  read,
+  read(body) {
+    const instructions = optionalString(body, "instructions") ?? "";
+    const prompt = [...tokenize(instructions), ...inputTokens(required(body, "input"))];
+    const earlier = optionalString(body, "previous_response_id");
+    if (earlier !== undefined) throw responseNotFound(earlier);
+    return { prompts: [prompt], maxTokens: optionalLimit(body, "max_output_tokens"), limitName: "max_output_tokens" };
+  },
   answer: (reply) => responseObject(reply, true),
   stream,
 };
 
 /** Nothing is stored, so no earlier response is found. */
 export function responseNotFound(id: string): Problem {
-  const extra = { param: "response_id" };
-  return new Problem(404, "invalid_request_error", `Response with id '${id}' not found.`, extra);
-}
-
-function read(body: JsonObject): Call {
-  const instructions = optionalString(body, "instructions") ?? "";
-  const prompt = [...tokenize(instructions), ...inputTokens(required(body, "input"))];
-  const earlier = optionalString(body, "previous_response_id");
-  if (earlier !== undefined) throw responseNotFound(earlier);
-  return {
-    prompts: [prompt],
-    samples: 1,
-    maxTokens: optionalLimit(body, "max_output_tokens"),
-    limitName: "max_output_tokens",
-    defaultMaxTokens: undefined,
-    isStream: flag(body, "stream"),
-    hasUsage: true,
-    hasRunningUsage: false,
-    cacheSalt: cacheSalt(body),
-    body,
-  };
+  return new Problem(404, "invalid_request_error", `Response with id '${id}' not found.`, { param: "response_id" });
 }
 
 function inputTokens(input: unknown): number[] {
@@ -75,25 +56,15 @@ function responseObject(reply: Reply, isOver: boolean): unknown {
     truncation: "disabled",
     usage: isOver ? responseUsage(reply) : null,
     user: null,
-    ...UNUSED_FIELDS,
+    ...nulls("max_tool_calls", "prompt", "reasoning", "top_logprobs"),
+    presence_penalty: 0,
+    frequency_penalty: 0,
+    ...nulls("kv_transfer_params", "ec_transfer_params", "input_messages", "output_messages"),
   };
 }
 
-/** Fields that vLLM always sends and the mock does not use. */
-const UNUSED_FIELDS = {
-  max_tool_calls: null,
-  prompt: null,
-  reasoning: null,
-  top_logprobs: null,
-  presence_penalty: 0,
-  frequency_penalty: 0,
-  kv_transfer_params: null,
-  ec_transfer_params: null,
-  input_messages: null,
-  output_messages: null,
-};
-
 const NO_TURNS = { input_tokens_per_turn: [], cached_tokens_per_turn: [] };
+const NO_OUTPUT_TURNS = { output_tokens_per_turn: [], tool_output_tokens_per_turn: [] };
 
 function responseUsage(reply: Reply) {
   const usage = usageOf(reply);
@@ -101,12 +72,7 @@ function responseUsage(reply: Reply) {
     input_tokens: usage.prompt,
     input_tokens_details: { cached_tokens: usage.cached, cache_write_tokens: usage.created, ...NO_TURNS },
     output_tokens: usage.completion,
-    output_tokens_details: {
-      reasoning_tokens: 0,
-      tool_output_tokens: 0,
-      output_tokens_per_turn: [],
-      tool_output_tokens_per_turn: [],
-    },
+    output_tokens_details: { reasoning_tokens: 0, tool_output_tokens: 0, ...NO_OUTPUT_TURNS },
     total_tokens: usage.prompt + usage.completion,
   };
 }
@@ -120,18 +86,8 @@ const textPart = (text: string) => ({ annotations: [], text, type: "output_text"
 
 function stream(reply: Reply): StreamScript {
   let sequenceNumber = 0;
-  let isItemAdded = false;
   const place = { content_index: 0, item_id: `msg_${reply.itemId}`, output_index: 0 };
   const event = (type: string, value: object) => namedEvent({ ...value, sequence_number: sequenceNumber++, type });
-
-  function added(choice: Choice): string[] {
-    if (isItemAdded) return [];
-    isItemAdded = true;
-    return [
-      event("response.output_item.added", { item: messageItem(reply, choice, "in_progress"), output_index: 0 }),
-      event("response.content_part.added", { ...place, part: { ...textPart(""), logprobs: [] } }),
-    ];
-  }
 
   function done(choice: Choice): string[] {
     const text = textOf(choice);
@@ -148,8 +104,11 @@ function stream(reply: Reply): StreamScript {
       event("response.created", { response: responseObject(reply, false) }),
       event("response.in_progress", { response: responseObject(reply, false) }),
     ],
-    tokens: (choice: Choice, tokens: readonly Token[], isLast: boolean) => [
-      ...added(choice),
+    first: (choice) => [
+      event("response.output_item.added", { item: messageItem(reply, choice, "in_progress"), output_index: 0 }),
+      event("response.content_part.added", { ...place, part: { ...textPart(""), logprobs: [] } }),
+    ],
+    tokens: (choice, tokens, isLast) => [
       event("response.output_text.delta", { ...place, delta: joined(tokens), logprobs: [] }),
       ...(isLast ? done(choice) : []),
     ],

@@ -2,8 +2,8 @@ import { setMaxListeners } from "node:events";
 import { Agent, type IncomingMessage, request } from "node:http";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
+import { quantile } from "../../../core/simulate/metrics.ts";
 import { PromptWriter } from "../../../core/simulate/prompt-bytes.ts";
-import { quantile } from "../../../core/simulate/quantile.ts";
 import type { Trace, TraceRequest } from "../../../core/simulate/trace.ts";
 
 /** What the clients of one router saw. */

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { didYouMean } from "../../../config/read/did-you-mean.ts";
-import { formatProblems, type Problem } from "../../../config/read/problems.ts";
+import { didYouMean, formatProblems, type Problem } from "../../../config/read/problems.ts";
 import { POOL, problemsOf, router } from "../support.ts";
 
 const SERVED = ["completions", "chat-completions", "responses", "embeddings", "messages", "generate"]

@@ -104,6 +104,16 @@ test("a string that is not UTF-8 is refused when it is read", () => {
   assert.equal(body.text("user"), "abc");
 });
 
+test("a string of more than 64 KiB is refused when it is read, escapes or not", () => {
+  for (const unit of ["x", "\\u006d"]) {
+    const body = read(`"${unit.repeat(65_536 / unit.length + 1)}"`);
+    assert.throws(() => body.text("k"), {
+      code: "invalid_value",
+      message: 'The value of "k" is longer than 65536 bytes; send a shorter one.',
+    });
+  }
+});
+
 test("a long string is decoded as well", () => {
   const text = "Ünïcode and \n escapes ".repeat(500);
   assert.equal(read(JSON.stringify(text)).text("k"), text);
@@ -119,6 +129,15 @@ describe("numbers in an array", () => {
       }
     }
   });
+});
+
+test("numbers in an array of more than a megabyte are counted in its beginning, within 1 %", () => {
+  const ids = (length: number) => Array.from({ length }, (_, n) => 100_000 + n);
+  for (const array of [ids(400_000), [ids(200_000), ids(200_000)]]) {
+    const count = read(JSON.stringify(array)).countElements("k");
+    assert.ok(Math.abs(count / 400_000 - 1) < 0.01, `${count}`);
+  }
+  assert.equal(read(JSON.stringify(Array.from({ length: 300_000 }, () => "text"))).countElements("k"), 0);
 });
 
 test("the body ends where its length says", () => {

@@ -5,8 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { printableLines } from "../../../core/contract/printable.ts";
-import { killAll, signalbox, until } from "../../support/cli.ts";
-import { sampled } from "../../support/sample.ts";
+import { killAll, run, runProcess, signalbox, until } from "../../support/cli.ts";
 import { startScriptedReplica } from "../../support/scripted-replica.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "signalbox-cli-"));
@@ -53,12 +52,10 @@ describe("the command line", () => {
     assert.equal(await ended, 0);
     assert.match(output.out, /for the pool "p\?\[2J": 1 of 1 replicas ready, models: m\?\[2J\?\?\?x\n/);
 
-    const valid = signalbox("check", file);
-    await valid.ended;
+    const valid = await run("check", file);
     writeFileSync(file, text.replace("spec: {", 'spec: { "q\\x9b[2J": 1,'));
-    const refused = signalbox("start", "-f", file);
-    await refused.ended;
-    for (const shown of [output, valid.output, refused.output]) {
+    const refused = await runProcess("start", "-f", file);
+    for (const shown of [output, valid, refused]) {
       const all = shown.out + shown.err;
       assert.ok(all.includes("[2J"));
       assert.equal(printableLines(all), all);
@@ -75,9 +72,20 @@ describe("the command line", () => {
     lone,
     "apiVersion: llm-d.ai/v1\nkind: EndpointPickerConfig\nplugins: [ { type: queue-scorer }, { type: random-picker, name: spare } ]\nschedulingProfiles: [ { name: p, plugins: [ { pluginRef: queue-scorer }, { pluginRef: max-score } ] } ]\n",
   );
-  const refusals: readonly { argv: readonly string[]; code: number; says: RegExp }[] = [
+  interface Refusal {
+    readonly argv: readonly string[];
+    readonly code: number;
+    readonly says: RegExp;
+  }
+  /** Of a process: `start` takes over its outputs, and ends it. */
+  const started: readonly Refusal[] = [
     { argv: ["start", "-f", bad, "--port", "0"], code: 1, says: /bad\.yaml:5:3 .*listen[\s\S]*Nothing was started/ },
     { argv: ["start", "-f", "absent.yaml"], code: 1, says: /no such file/ },
+    { argv: ["start", "--port", "many"], code: 2, says: /0 to 65535/ },
+    { argv: ["--version"], code: 0, says: /^signalbox \d+\.\d+\.\d+ on (node|deno|bun) \d/ },
+    { argv: [], code: 2, says: /signalbox start/ },
+  ];
+  const refusals: readonly Refusal[] = [
     { argv: ["check", "-f", bad], code: 1, says: /bad\.yaml:4:/ },
     { argv: ["check", "--json", bad], code: 1, says: /^\{\n {2}"valid": false,/ },
     {
@@ -88,7 +96,6 @@ describe("the command line", () => {
     { argv: ["check", lone], code: 0, says: /The config is valid[\s\S]*warnings {2}2\n/ },
     { argv: ["check"], code: 2, says: /signalbox check -f/ },
     { argv: ["start", "--prot", "1"], code: 2, says: /--prot/ },
-    { argv: ["start", "--port", "many"], code: 2, says: /0 to 65535/ },
     { argv: ["strat"], code: 2, says: /no command "strat".*Did you mean "start"/ },
     { argv: ["start", "--help"], code: 0, says: /Usage: signalbox start \[URL\.\.\.\][\s\S]*--admin-port N/ },
     {
@@ -96,7 +103,6 @@ describe("the command line", () => {
       code: 0,
       says: /TRACE is a file[\s\S]*--replicas N +how many replicas \(default 8\)[\s\S]*slow:FACTOR/,
     },
-    { argv: ["--version"], code: 0, says: /^signalbox \d+\.\d+\.\d+ on (node|deno|bun) \d/ },
     { argv: ["version", "--json"], code: 0, says: /^\{"version":"\d.*"runtime":"(node|deno|bun) / },
     { argv: ["get", "nothing"], code: 2, says: /There is no "nothing" to get/ },
     { argv: ["drain"], code: 2, says: /signalbox drain gpu1-8000/ },
@@ -107,15 +113,19 @@ describe("the command line", () => {
     { argv: ["reload", "--admin", "http://127.0.0.1:1"], code: 4, says: /Nobody listens at/ },
     { argv: ["apply", "-f", bad], code: 1, says: /Nothing was applied[\s\S]*bad\.yaml:2:7 .*can't be applied/ },
     { argv: ["config", "print", "-f", bad], code: 1, says: /bad\.yaml:4:/ },
-    { argv: [], code: 2, says: /signalbox start/ },
   ];
-  for (const { argv, code, says } of sampled(refusals)) {
-    it(`signalbox ${argv.join(" ").replace(folder, "")}: exit code ${code}`, { timeout: 30_000 }, async () => {
-      const { output, ended } = signalbox(...argv);
-      assert.equal(await ended, code);
-      assert.match(output.out + output.err, says);
-      assert.ok(!/\bat .*\.ts:\d+/.test(output.err), "no stack trace");
-    });
+  for (const [runs, rows] of [
+    [runProcess, started],
+    [run, refusals],
+  ] as const) {
+    for (const { argv, code, says } of rows) {
+      it(`signalbox ${argv.join(" ").replace(folder, "")}: exit code ${code}`, { timeout: 30_000 }, async () => {
+        const ended = await runs(...argv);
+        assert.equal(ended.code, code);
+        assert.match(ended.out + ended.err, says);
+        assert.ok(!/\bat .*\.ts:\d+/.test(ended.err), "no stack trace");
+      });
+    }
   }
 
   it("start on a port in use: exit code 1 and a message that names the switch", { timeout: 30_000 }, async () => {

@@ -111,7 +111,7 @@ describe("loading an adapter", () => {
     load.unlisted.refused(1, "v2", clock.now());
     await adapters.load("v2", { endpoint: "e1" });
     assert.equal(load.unlisted.at(1, "v2", clock.now()), undefined);
-    assert.ok(load.unlisted.loadMs < 2_000);
+    assert.ok(load.unlisted.adapterLoadMs < 2_000);
   });
 
   it("that a replica refuses, or that does not reach it, is said in the replica's words", async () => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { type Availability, availability, type Standing } from "../../../core/control/availability.ts";
+import type { Endpoint } from "../../../core/contract/endpoint.ts";
+import { availability, type Standing } from "../../../core/control/availability.ts";
 
 const HEALTHY: Standing = {
   health: "ready",
@@ -13,42 +14,43 @@ const HEALTHY: Standing = {
 };
 const ejection = { reason: "5 resets in a row", sinceMs: 0, untilMs: 30_000 };
 
-const draining = (stillTakes: Availability["stillTakes"]) =>
-  ({ phase: "draining", isAvailable: false, stillTakes, share: 1 }) satisfies Availability;
-const cordoned = (stillTakes: Availability["stillTakes"]) => ({ ...draining(stillTakes), phase: "cordoned" as const });
-
 describe("whether an endpoint may be used", () => {
-  const rows: readonly (readonly [name: string, standing: Partial<Standing>, wanted: Availability])[] = [
-    ["healthy", {}, { phase: "ready", isAvailable: true, stillTakes: "nothing", share: 1 }],
-    ["warming up", { warmUp: 0.25 }, { phase: "ready", isAvailable: true, stillTakes: "nothing", share: 0.25 }],
-    ["starting", { health: "starting" }, { phase: "starting", isAvailable: false, stillTakes: "nothing", share: 1 }],
-    ["failed probes", { health: "not-ready" }, { phase: "not-ready", isAvailable: false, stillTakes: "nothing", share: 1 }],
-    ["drained", { intent: "drain" }, { phase: "draining", isAvailable: false, stillTakes: "nothing", share: 1 }],
-    ["drained, its sessions still there", { intent: "drain", isInGrace: true }, draining("sessions")],
-    ["drained, its sessions still there, and ejected", { intent: "drain", isInGrace: true, ejection }, draining("nothing")],
-    ["cordoned", { intent: "cordon" }, cordoned("unserved")],
-    ["cordoned and ejected", { intent: "cordon", ejection }, cordoned("nothing")],
-    ["cordoned and on trial", { intent: "cordon", ejection, isOnTrial: true }, cordoned("unserved")],
-    ["cordoned and needed", { intent: "cordon", ejection, isNeeded: true }, cordoned("unserved")],
-    ["ejected", { ejection }, { phase: "ejected", isAvailable: false, stillTakes: "nothing", share: 1 }],
-    [
-      "ejected and needed",
-      { ejection, isNeeded: true },
-      { phase: "ejected", isAvailable: true, stillTakes: "nothing", share: 1 },
-    ],
-    ["on trial", { ejection, isOnTrial: true }, { phase: "ejected", isAvailable: true, stillTakes: "nothing", share: 1 }],
-    [
-      "drained and ejected",
-      { intent: "drain", ejection },
-      { phase: "draining", isAvailable: false, stillTakes: "nothing", share: 1 },
-    ],
-    [
-      "not healthy, drained and ejected",
-      { health: "not-ready", intent: "drain", ejection },
-      { phase: "not-ready", isAvailable: false, stillTakes: "nothing", share: 1 },
-    ],
+  type Row = readonly [
+    name: string,
+    standing: Partial<Standing>,
+    phase: Endpoint["phase"],
+    takes: "all" | Endpoint["stillTakes"],
   ];
-  for (const [name, standing, wanted] of rows) {
-    it(name, () => assert.deepEqual(availability({ ...HEALTHY, ...standing }), wanted));
+  const rows: readonly Row[] = [
+    ["healthy", {}, "ready", "all"],
+    ["warming up", { warmUp: 0.25 }, "ready", "all"],
+    ["starting", { health: "starting" }, "starting", "nothing"],
+    ["failed probes", { health: "not-ready" }, "not-ready", "nothing"],
+    ["drained", { intent: "drain" }, "draining", "nothing"],
+    ["drained, its sessions still there", { intent: "drain", isInGrace: true }, "draining", "sessions"],
+    ["drained, its sessions still there, and ejected", { intent: "drain", isInGrace: true, ejection }, "draining", "nothing"],
+    ["cordoned", { intent: "cordon" }, "cordoned", "unserved"],
+    ["cordoned and ejected", { intent: "cordon", ejection }, "cordoned", "nothing"],
+    ["cordoned and on trial", { intent: "cordon", ejection, isOnTrial: true }, "cordoned", "unserved"],
+    ["cordoned and needed", { intent: "cordon", ejection, isNeeded: true }, "cordoned", "unserved"],
+    ["ejected", { ejection }, "ejected", "nothing"],
+    ["ejected and needed", { ejection, isNeeded: true }, "ejected", "all"],
+    ["on trial", { ejection, isOnTrial: true }, "ejected", "all"],
+    ["drained and ejected", { intent: "drain", ejection }, "draining", "nothing"],
+    ["not healthy, drained and ejected", { health: "not-ready", intent: "drain", ejection }, "not-ready", "nothing"],
+  ];
+  for (const [name, changes, phase, takes] of rows) {
+    it(name, () => {
+      const { warmUp, intent, isOnTrial, ejection: out, ...standing } = { ...HEALTHY, ...changes };
+      assert.deepEqual(availability({ ...standing, warmUp, intent, isOnTrial, ejection: out }), {
+        phase,
+        isAvailable: takes === "all",
+        stillTakes: takes === "all" ? "nothing" : takes,
+        share: warmUp,
+        intent,
+        ejection: out,
+        isOnTrial,
+      });
+    });
   }
 });

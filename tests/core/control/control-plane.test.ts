@@ -7,7 +7,7 @@ import type { Source } from "../../../core/contract/source.ts";
 import { ControlPlane } from "../../../core/control/control-plane.ts";
 import { DEFAULT_EJECTION } from "../../../core/features/ejection/ejection-config.ts";
 import { makeJudge } from "../../../core/features/live-features.ts";
-import { PROBE_DEFAULTS } from "../../../core/settings.ts";
+import { PROBE_DEFAULTS } from "../../../core/settings/tables.ts";
 import type { Facts } from "../../../core/state/facts.ts";
 import { LoadTable } from "../../../core/state/load.ts";
 import { GetError } from "../../../core/wire/http-get-result.ts";
@@ -51,7 +51,7 @@ function setUp(discoveries: readonly string[] = ["static"]) {
     cutWaiting() {},
     services: { clock, random: seededRandom(1), log: silentLog, output: { print() {}, isTerminal: false } },
     load,
-    async get({ hostname }, path) {
+    async get({ url: { hostname } }, path) {
       asked.push(hostname);
       const page = pages.get(hostname);
       if (page === undefined) throw new GetError("refused", "Nobody listens");
@@ -116,18 +116,6 @@ describe("the pool", () => {
     specs.length = 0;
     find([spec("d1")], "dns");
     assert.deepEqual(names(), ["f1", "f2", "d1"]);
-    plane.stop();
-  });
-
-  it("is probed as far as it is listed", async () => {
-    const { clock, asked, find, plane } = setUp();
-    find([spec("a"), spec("b")]);
-    await clock.advance(1_000);
-    assert.deepEqual([...new Set(asked)].sort(), ["a", "b"]);
-    find([spec("b"), spec("c")]);
-    asked.length = 0;
-    await clock.advance(10_000);
-    assert.deepEqual([...new Set(asked)].sort(), ["b", "c"]);
     plane.stop();
   });
 });
@@ -204,28 +192,6 @@ describe("what the router must know of a replica", () => {
     pages.delete("a");
     await clock.advance(60_000);
     assert.equal(plane.probeFailure(endpoint("a")), "refused");
-    plane.stop();
-  });
-});
-
-describe("a request that could not connect", () => {
-  it("takes its endpoint out at once, until a probe succeeds", async () => {
-    const { clock, endpoint, plane } = await setUpReady();
-    plane.connectFailed(endpoint("a"));
-    assert.equal(endpoint("a").isAvailable, false);
-    await clock.advance(1_000);
-    assert.equal(endpoint("a").isAvailable, true);
-    plane.stop();
-  });
-
-  it("to where the endpoint was before says nothing of where it is now", async () => {
-    const { clock, pages, find, endpoint, plane } = await setUpReady();
-    const before = endpoint("a");
-    pages.set("elsewhere", "base 5000");
-    find([spec("a", "elsewhere")]);
-    await clock.advance(0);
-    plane.connectFailed(before);
-    assert.equal(endpoint("a").isAvailable, true);
     plane.stop();
   });
 });

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Endpoint, EndpointSpec } from "../../../core/contract/endpoint.ts";
 import { type Log, silentLog } from "../../../core/contract/log.ts";
-import { UNTOUCHED } from "../../../core/control/availability.ts";
 import { EndpointTable, type KnownHealth } from "../../../core/control/endpoint-table.ts";
+import { NOTHING } from "../../../core/features/judge.ts";
 import { LoadTable, MAX_SLOTS } from "../../../core/state/load.ts";
 
 const spec = (name: string, url = `http://${name}:8000`, labels: Readonly<Record<string, string>> = {}): EndpointSpec => ({
@@ -24,7 +24,7 @@ function setup() {
     load,
     log,
     changed: (endpoints) => void seen.push(endpoints),
-    standingOf: () => UNTOUCHED,
+    standingOf: () => ({ ...NOTHING, intent: "serve", isInGrace: false }),
     replaced: (slot) => void replaced.push(slot),
   });
   const names = () => table.endpoints.map((endpoint) => endpoint.name);

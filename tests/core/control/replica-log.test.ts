@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Endpoint } from "../../../core/contract/endpoint.ts";
 import type { OperatorIntent } from "../../../core/control/intents.ts";
-import { PhaseTimes } from "../../../core/control/phase-times.ts";
 import { ReplicaLog } from "../../../core/control/replica-log.ts";
 import { collectedLog } from "../../support/collected-log.ts";
 import { makeEndpoint } from "../../support/endpoints.ts";
@@ -20,20 +19,15 @@ const EJECTION = { reason: "3 resets in a row", sinceMs: 0, untilMs: 40_000 };
 /** A log of a pool; it began 10 seconds ago. */
 function setUp() {
   const log = collectedLog();
-  const times = new PhaseTimes();
   const intents = new Map<string, OperatorIntent>();
   const failures = new Map<string, string>();
   const replicaLog = new ReplicaLog({
     log,
-    phaseSinceMs: (name) => times.sinceMs(name),
     intentOf: (name) => intents.get(name),
     probeFailure: ({ name }) => failures.get(name) ?? "",
   });
-  const at = (nowMs: number, endpoints: readonly Endpoint[], cause = "") => {
-    replicaLog.follow(endpoints, nowMs, cause);
-    times.follow(endpoints, nowMs);
-  };
-  return { log, intents, failures, at };
+  const at = (nowMs: number, endpoints: readonly Endpoint[], cause = "") => replicaLog.follow(endpoints, nowMs, cause);
+  return { log, intents, failures, at, replicaLog };
 }
 
 describe("one line for each change", () => {
@@ -203,4 +197,14 @@ describe("that all are ready", () => {
     at(20_000, [makeEndpoint(0), makeEndpoint(1)]);
     assert.deepEqual(isTold(log.lines), ['info: All replicas of the pool are ready {"replicas":2}']);
   });
+});
+
+it("knows since when a replica has been in its phase, until it leaves the list", () => {
+  const { at, replicaLog } = setUp();
+  const since = () => [0, 1].map((slot) => replicaLog.phaseSinceMs({ name: `e${slot}` }));
+  at(100, [makeEndpoint(0)]);
+  at(200, [makeEndpoint(0, { share: 0.5 }), makeEndpoint(1, { phase: "starting" })]);
+  assert.deepEqual(since(), [100, 200]);
+  at(300, [makeEndpoint(0, { phase: "ejected" })]);
+  assert.deepEqual(since(), [300, Number.NaN]);
 });

@@ -6,9 +6,8 @@ import { Engine } from "../../../core/mock/engine.ts";
 import { settingsOf } from "../../../core/mock/options.ts";
 import { tokenize } from "../../../core/mock/tokens.ts";
 import { EventQueue } from "../../../core/simulate/events.ts";
-import { Job } from "../../../core/simulate/job.ts";
 import { PromptWriter } from "../../../core/simulate/prompt-bytes.ts";
-import { Replica } from "../../../core/simulate/replica.ts";
+import { Job, Replica } from "../../../core/simulate/replica.ts";
 import { Prompt, type TraceRequest } from "../../../core/simulate/trace.ts";
 import { settle } from "../../support/fake-clock.ts";
 

@@ -34,18 +34,33 @@ const makeParts = (limits: Partial<Limits> = {}, retries: Partial<RetrySettings>
 
 /** What a replica does with the newest connection to it. */
 type Conduct = (world: ForwardWorld, endpoint: Endpoint) => void | Promise<void>;
-const refuses: Conduct = ({ parts }, endpoint) => parts.upstreamOf(endpoint).refuse();
-const never: Conduct = ({ parts }) => parts.clock.advance(CONNECT_MS + 100);
-const answers =
+const sends =
   (bytes: string): Conduct =>
   ({ parts }, endpoint) =>
     parts.upstreamOf(endpoint).send(bytes);
-const resets: Conduct = ({ parts }, endpoint) => parts.upstreamOf(endpoint).accept().receiveReset();
-const isSilent: Conduct = ({ parts }, endpoint) => {
-  parts.upstreamOf(endpoint).accept();
-  return parts.clock.advance(RESPONSE_MS + 100);
-};
-const busy = (status: string) => answers(jsonAnswer('{"error":"full"}', status, "Retry-After: 7\r\n"));
+/** A stream that begins, and then does this. */
+const breaks =
+  (finish: (socket: ReturnType<MemoryParts["upstreamOf"]>["socket"]) => void): Conduct =>
+  ({ parts }, endpoint) => {
+    parts.upstreamOf(endpoint).send(STREAM_HEAD + chunkOf("data: 1\n\n"));
+    finish(parts.upstreamOf(endpoint).socket);
+  };
+const CONDUCTS = {
+  refuses: ({ parts }, endpoint) => parts.upstreamOf(endpoint).refuse(),
+  never: ({ parts }) => parts.clock.advance(CONNECT_MS + 100),
+  answers: sends(OK),
+  babbles: sends("HELLO\r\n\r\n"),
+  full: sends(jsonAnswer('{"error":"full"}', "503 Service Unavailable", "Retry-After: 7\r\n")),
+  limits: sends(jsonAnswer('{"error":"full"}', "429 Too Many Requests", "Retry-After: 7\r\n")),
+  resets: ({ parts }, endpoint) => parts.upstreamOf(endpoint).accept().receiveReset(),
+  isSilent({ parts }, endpoint) {
+    parts.upstreamOf(endpoint).accept();
+    return parts.clock.advance(RESPONSE_MS + 100);
+  },
+  breaksOff: breaks((socket) => socket.receiveReset()),
+  breaksChunks: breaks((socket) => socket.receive(Buffer.from("zz\r\n"))),
+} satisfies Readonly<Record<string, Conduct>>;
+type Step = `e${0 | 1 | 2} ${keyof typeof CONDUCTS}`;
 
 /** What is so before the request comes. */
 type Before = (parts: MemoryParts) => void;
@@ -79,7 +94,7 @@ interface Row {
   readonly retries?: Partial<RetrySettings>;
   readonly before?: readonly Before[];
   /** In the order in which they happen. */
-  readonly steps: readonly (readonly [Endpoint, Conduct])[];
+  readonly steps: readonly Step[];
   readonly attempts: readonly string[];
   readonly end: string;
   /** Whom the prober is told of. */
@@ -89,27 +104,21 @@ interface Row {
 const rows: readonly Row[] = [
   {
     name: "one that refuses, then one that answers",
-    steps: [
-      [E0, refuses],
-      [E1, answers(OK)],
-    ],
+    steps: ["e0 refuses", "e1 answers"],
     attempts: ["e0 connect-failed", "e1 200"],
     end: "complete",
     told: ["e0"],
   },
   {
     name: "one that neither accepts nor refuses, then one that answers",
-    steps: [
-      [E0, never],
-      [E1, answers(OK)],
-    ],
+    steps: ["e0 never", "e1 answers"],
     attempts: ["e0 connect-timeout", "e1 200"],
     end: "complete",
     told: ["e0"],
   },
   {
     name: "all refuse",
-    steps: ENDPOINTS.map((endpoint) => [endpoint, refuses] as const),
+    steps: ["e0 refuses", "e1 refuses", "e2 refuses"],
     attempts: ["e0 connect-failed", "e1 connect-failed", "e2 connect-failed"],
     end: "upstream_unreachable",
     told: ["e0", "e1", "e2"],
@@ -117,30 +126,20 @@ const rows: readonly Row[] = [
   {
     name: "all refuse, and one retry is allowed",
     limits: { retries: 1 },
-    steps: [
-      [E0, refuses],
-      [E1, refuses],
-    ],
+    steps: ["e0 refuses", "e1 refuses"],
     attempts: ["e0 connect-failed", "e1 connect-failed"],
     end: "upstream_unreachable",
     told: ["e0", "e1"],
   },
   {
     name: "one that is full, then one that answers",
-    steps: [
-      [E0, busy("503 Service Unavailable")],
-      [E1, answers(OK)],
-    ],
+    steps: ["e0 full", "e1 answers"],
     attempts: ["e0 503", "e1 200"],
     end: "complete",
   },
   {
     name: "all are full: the last one's own words",
-    steps: [
-      [E0, busy("503 Service Unavailable")],
-      [E1, busy("503 Service Unavailable")],
-      [E2, busy("429 Too Many Requests")],
-    ],
+    steps: ["e0 full", "e1 full", "e2 limits"],
     attempts: ["e0 503", "e1 503", "e2 429"],
     end: "complete",
   },
@@ -148,7 +147,7 @@ const rows: readonly Row[] = [
     name: "one without a connection to spare costs no retry",
     limits: { upstreamConnections: 1, retries: 0 },
     before: [isSaturated(E0), isSaturated(E1)],
-    steps: [[E2, answers(OK)]],
+    steps: ["e2 answers"],
     attempts: ["e0 saturated", "e1 saturated", "e2 200"],
     end: "complete",
   },
@@ -164,7 +163,7 @@ const rows: readonly Row[] = [
     name: "one that has left the pool costs no retry",
     limits: { retries: 0 },
     before: [isRemoved(E0)],
-    steps: [[E1, answers(OK)]],
+    steps: ["e1 answers"],
     attempts: ["e0 removed", "e1 200"],
     end: "complete",
   },
@@ -172,7 +171,7 @@ const rows: readonly Row[] = [
     name: "the client is told of the first failure, whatever is in the way of the others",
     limits: { upstreamConnections: 1 },
     before: [isRemoved(E1), isSaturated(E2)],
-    steps: [[E0, refuses]],
+    steps: ["e0 refuses"],
     attempts: ["e0 connect-failed", "e1 removed", "e2 saturated"],
     end: "upstream_unreachable",
     told: ["e0"],
@@ -180,40 +179,28 @@ const rows: readonly Row[] = [
   {
     name: "a kept connection that ends, then a fresh one to the same replica",
     before: [isKept(E0)],
-    steps: [
-      [E0, resets],
-      [E0, answers(OK)],
-    ],
+    steps: ["e0 resets", "e0 answers"],
     attempts: ["e0 stale", "e0 200"],
     end: "complete",
   },
   {
     name: "a kept connection that ends, then a fresh one though another is kept",
     before: [isKeptTwice(E0)],
-    steps: [
-      [E0, resets],
-      [E0, answers(OK)],
-    ],
+    steps: ["e0 resets", "e0 answers"],
     attempts: ["e0 stale", "e0 200"],
     end: "complete",
   },
   {
     name: "a kept connection that ends, and the fresh one too: nobody else gets it",
     before: [isKept(E0)],
-    steps: [
-      [E0, resets],
-      [E0, resets],
-    ],
+    steps: ["e0 resets", "e0 resets"],
     attempts: ["e0 stale", "e0 reset"],
     end: "upstream_reset",
   },
   {
     name: "a kept connection that ends, and nobody listens any more: nobody else gets it",
     before: [isKept(E0)],
-    steps: [
-      [E0, resets],
-      [E0, refuses],
-    ],
+    steps: ["e0 resets", "e0 refuses"],
     attempts: ["e0 stale", "e0 connect-failed"],
     end: "upstream_reset",
     told: ["e0"],
@@ -221,10 +208,7 @@ const rows: readonly Row[] = [
   {
     name: "a kept connection that ends, and the replica is full: the client sees that",
     before: [isKept(E0)],
-    steps: [
-      [E0, resets],
-      [E0, busy("503 Service Unavailable")],
-    ],
+    steps: ["e0 resets", "e0 full"],
     attempts: ["e0 stale", "e0 503"],
     end: "complete",
   },
@@ -232,34 +216,31 @@ const rows: readonly Row[] = [
     name: "a kept connection that ends, and no fresh try is allowed",
     retries: { stale: false },
     before: [isKept(E0)],
-    steps: [[E0, resets]],
+    steps: ["e0 resets"],
     attempts: ["e0 stale"],
     end: "upstream_reset",
   },
   ...(
     [
-      ["reset under the request", resets, "reset", "upstream_reset"],
-      ["silence", isSilent, "timeout", "upstream_timeout"],
-      ["no HTTP", answers("HELLO\r\n\r\n"), "invalid", "upstream_invalid"],
-      ["reset in mid-body", breaksOff((socket) => socket.receiveReset()), "reset", "upstream_reset"],
-      ["no chunk", breaksOff((socket) => socket.receive(Buffer.from("zz\r\n"))), "invalid", "upstream_invalid"],
+      ["reset under the request", "resets", "reset", "upstream_reset"],
+      ["silence", "isSilent", "timeout", "upstream_timeout"],
+      ["no HTTP", "babbles", "invalid", "upstream_invalid"],
+      ["reset in mid-body", "breaksOff", "reset", "upstream_reset"],
+      ["no chunk", "breaksChunks", "invalid", "upstream_invalid"],
     ] as const
   ).map(
     ([name, conduct, result, end]): Row => ({
       name: `${name}: one try`,
-      steps: [[E0, conduct]],
+      steps: [`e0 ${conduct}`],
       attempts: [`e0 ${result}`],
       end,
     }),
   ),
 ];
 
-/** A stream that begins, and then does this. */
-function breaksOff(finish: (socket: ReturnType<MemoryParts["upstreamOf"]>["socket"]) => void): Conduct {
-  return ({ parts }, endpoint) => {
-    parts.upstreamOf(endpoint).send(STREAM_HEAD + chunkOf("data: 1\n\n"));
-    finish(parts.upstreamOf(endpoint).socket);
-  };
+function readStep(step: Step): readonly [Endpoint, Conduct] {
+  const [name, conduct] = step.split(" ") as [string, keyof typeof CONDUCTS];
+  return [ENDPOINTS.find((endpoint) => endpoint.name === name)!, CONDUCTS[conduct]];
 }
 
 describe("a request is tried in turn", () => {
@@ -271,7 +252,8 @@ describe("a request is tried in turn", () => {
       const connections = () => ENDPOINTS.map((each) => parts.upstreamOf(each).sockets.length);
       const connectionsBefore = connections();
       forward.begin(parts.clock.now());
-      for (const [endpoint, conduct] of steps) {
+      for (const step of steps) {
+        const [endpoint, conduct] = readStep(step);
         assert.deepEqual(ends, [], "it goes on");
         assert.equal(parts.pool.load.inFlight[endpoint.slot], 1, "it counts where it is");
         assert.equal(outstanding(parts).inFlight, 1, "and nowhere else");
@@ -282,7 +264,7 @@ describe("a request is tried in turn", () => {
       assert.deepEqual(shownTries(ticket), attempts);
       assert.deepEqual(parts.pool.connectFailures, told);
       assert.deepEqual(outstanding(parts), { inFlight: 0, prefillTokens: 0 });
-      const tried = new Set(steps.map(([endpoint]) => endpoint));
+      const tried = new Set(steps.map((step) => readStep(step)[0]));
       for (const [i, endpoint] of ENDPOINTS.entries())
         if (!tried.has(endpoint)) assert.equal(connections()[i], connectionsBefore[i], `${endpoint.name} hears nothing`);
     });

@@ -56,7 +56,7 @@ describe("a try at an endpoint that does not list the target", () => {
     assert.equal(standing(), "served");
     assert.deepEqual(ends, ["complete"]);
     assert.deepEqual(parts.pool.modelChecks, ["e0"]);
-    assert.ok(parts.pool.load.unlisted.loadMs < 2_000);
+    assert.ok(parts.pool.load.unlisted.adapterLoadMs < 2_000);
   });
 
   it("with 404 for the target makes it rest there; nothing is passed on, and the connection is kept", () => {

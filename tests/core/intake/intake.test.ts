@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import type { Endpoint } from "../../../core/contract/endpoint.ts";
 import { RouterError } from "../../../core/contract/errors.ts";
 import type { LoadView } from "../../../core/contract/load-view.ts";
@@ -11,27 +11,10 @@ import { factsOf } from "../../../core/state/facts.ts";
 import { makeEndpoint } from "../../support/endpoints.ts";
 import { MemoryParts, type MemoryPartsOptions } from "../../support/memory-parts.ts";
 import type { MemoryUpstream } from "../../support/memory-upstream.ts";
-import { exchange, readAnswer } from "../../support/raw-client.ts";
 import { RecordedResponse } from "../../support/recorded-response.ts";
-import { outstanding, startTestRouter, type TestRouter } from "../../support/router.ts";
+import { outstanding } from "../../support/router.ts";
 import { chunkOf, jsonAnswer, STREAM_HEAD } from "../../support/scripted-replica.ts";
 import { requestHead } from "../../support/wire-heads.ts";
-
-describe("a request target that is no path", () => {
-  let router: TestRouter;
-  before(async () => {
-    router = await startTestRouter(["http://127.0.0.1:9"], { ready: 0 });
-  });
-  after(() => router.close());
-
-  for (const line of ["GET health", "GET ?x", "OPTIONS *", "CONNECT test:80"]) {
-    it(`${line}: 400`, async () => {
-      const response = readAnswer(await exchange(router.port, `${line} HTTP/1.1\r\nHost: test\r\n\r\n`));
-      assert.equal(response.status, 400);
-      assert.equal((response.json["error"] as { code: string }).code, "bad_request");
-    });
-  }
-});
 
 const POST = "POST /v1/chat/completions";
 const JSON_TYPE = "Content-Type: application/json";
@@ -150,45 +133,32 @@ const served: readonly Row[] = [
   },
 ];
 
-const refusedHeads: readonly (readonly [name: string, start: string, lines: readonly string[], status: number, error: string])[] =
-  [
-    ["an unknown path", "POST /v1/nothing", [JSON_TYPE], 404, "unknown_path"],
-    ["a method that the path does not have", "GET /v1/chat/completions", [], 405, "method_not_allowed"],
-    ["a method that a local path does not have", "POST /health", [JSON_TYPE], 405, "method_not_allowed"],
-    ["no content type", POST, [], 415, "unsupported_media_type"],
-    ["a compressed body", POST, [JSON_TYPE, "Content-Encoding: gzip"], 415, "unsupported_media_type"],
-  ];
-const refusedBodies: readonly (readonly [name: string, text: string, status: number, error: string])[] = [
-  ["no JSON", "{]", 400, "invalid_json"],
-  ["a body that breaks off", '{"model":"base"', 400, "invalid_json"],
-  ["no body", "", 400, "invalid_json"],
-  ["no model", "{}", 400, "missing_model"],
-  ["a body that grows too large", JSON.stringify({ model: "base", text: "x".repeat(1_000) }), 413, "body_too_large"],
-];
 const SMALL = { limits: { bodyBytes: 500 } };
 
+/** One for each moment; tests/e2e/limits.test.ts has all that is refused. */
 const refused: readonly Row[] = [
-  ...refusedHeads.map(
-    ([name, start, lines, status, error]): Row => ({
-      name,
-      run: (world) => world.head(start, lines),
-      end: { status, ending: "complete", error },
-    }),
-  ),
+  {
+    name: "an unknown path",
+    run: (world) => world.head("POST /v1/nothing"),
+    end: { status: 404, ending: "complete", error: "unknown_path" },
+  },
   {
     name: "a body that is declared too large",
     run: (world) => world.head(POST, [JSON_TYPE], 501),
     end: { status: 413, ending: "complete", error: "body_too_large" },
     options: SMALL,
   },
-  ...refusedBodies.map(
-    ([name, text, status, error]): Row => ({
-      name,
-      run: (world) => world.send(text),
-      end: { status, ending: "complete", error },
-      options: SMALL,
-    }),
-  ),
+  {
+    name: "a body that grows too large",
+    run: (world) => world.send(JSON.stringify({ model: "base", text: "x".repeat(1_000) })),
+    end: { status: 413, ending: "complete", error: "body_too_large" },
+    options: SMALL,
+  },
+  {
+    name: "no JSON",
+    run: (world) => world.send("{]"),
+    end: { status: 400, ending: "complete", error: "invalid_json" },
+  },
   {
     name: "nobody to serve it",
     run: (world) => world.send(),

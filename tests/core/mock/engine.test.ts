@@ -35,6 +35,7 @@ function setUp(options: Partial<MockOptions> = {}) {
   return { clock, engine, submit };
 }
 
+// How steps are batched and what waits is the engine model's, tested with it and with the simulator's replica.
 describe("the engine of a mock replica", () => {
   test("takes 8000 prompt tokens a second, then 6 ms and 0.35 ms per request for each token", async () => {
     const { clock, submit } = setUp();
@@ -42,33 +43,6 @@ describe("the engine of a mock replica", () => {
     await clock.advance(1000);
     assert.deepEqual(run.tokensAtMs, [100, 106.35, 112.7]);
     assert.equal(Math.round(run.finishedAtMs), 113);
-  });
-
-  test("computes a long prompt in chunks, between which other requests get tokens", async () => {
-    const { clock, submit } = setUp();
-    const short = submit(8, 4);
-    const long = submit(4096, 1, 10_000);
-    await clock.advance(2000);
-    // The first chunk has room for 2040 tokens of the long prompt, the second for 2048, the last does the rest.
-    assert.deepEqual(short.tokensAtMs, [256, 518.35, 525.7, 532.05]);
-    assert.deepEqual(long.tokensAtMs, [525.7]);
-  });
-
-  test("prompts that arrive together and begin alike share what the first of them computes", async () => {
-    const { clock, engine, submit } = setUp();
-    const [first, second] = [submit(4096, 1), submit(4096, 1)];
-    await clock.advance(1);
-    assert.deepEqual([engine.running, engine.waiting], [1, 1]);
-    await clock.advance(2000);
-    assert.deepEqual([first.cachedTokens, second.cachedTokens], [0, 4080]);
-    assert.deepEqual([first.tokensAtMs, second.tokensAtMs], [[512], [514]]);
-  });
-
-  test("steps have a fixed duration and a size of their own where options say so", async () => {
-    const { clock, submit } = setUp({ overheadMs: 1, chunkTokens: 400 });
-    const run = submit(800, 2);
-    await clock.advance(1000);
-    assert.deepEqual(run.tokensAtMs, [102, 109.35]);
   });
 
   test("a repeated prefix has a visibly shorter time to the first token", async () => {
@@ -79,28 +53,6 @@ describe("the engine of a mock replica", () => {
     await clock.advance(1000);
     assert.equal(again.cachedTokens, 1600);
     assert.deepEqual(again.tokensAtMs, [1000.125]);
-  });
-
-  test("computes up to the limit of requests; the others wait in order", async () => {
-    const { clock, engine, submit } = setUp({ maxRunning: 2 });
-    const runs = [submit(8, 2), submit(8, 20, 100), submit(8, 1, 200), submit(8, 1, 300)];
-    await clock.advance(1);
-    assert.deepEqual([engine.running, engine.waiting], [2, 2]);
-    await clock.advance(1000);
-    assert.deepEqual([engine.running, engine.waiting], [0, 0]);
-    const starts = runs.map((run) => run.tokensAtMs[0] ?? 0);
-    assert.ok(starts[1]! < starts[2]! && starts[2]! < starts[3]!);
-  });
-
-  test("waits for free KV blocks", async () => {
-    const { clock, engine, submit } = setUp({ kvTokens: 64 });
-    submit(40, 8);
-    const second = submit(40, 8, 100);
-    await clock.advance(1);
-    assert.deepEqual([engine.running, engine.waiting, engine.cache.usage], [1, 1, 0.75]);
-    await clock.advance(1000);
-    assert.equal(second.tokensAtMs.length, 8);
-    assert.equal(engine.cache.usage, 0);
   });
 
   test("an aborted request, waiting or running, leaves at once and reports nothing more", async () => {

@@ -40,7 +40,7 @@ describe("the limit of the container", () => {
   for (const [name, { files, limit }] of Object.entries(rows))
     it(name, () =>
       assert.equal(
-        containerLimit((path) => files[path]),
+        containerLimit((path) => files[path] ?? ""),
         limit,
       ),
     );

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { affordable, affordableClients } from "../../../core/runtime/open-file-limit.ts";
+import { affordableClients, openFileLimit } from "../../../core/runtime/open-file-limit.ts";
 
 const limits = (openFiles: string) => `Limit                     Soft Limit           Hard Limit           Units
 Max processes             96372                96372                processes
@@ -17,7 +17,7 @@ describe("how many clients there are file descriptors for", () => {
   ];
   for (const { openFiles, served, waiting } of cases) {
     it(`${openFiles} descriptors: ${served} are served, ${waiting} may wait`, () =>
-      assert.deepEqual(affordable(limits(openFiles)), { served, waiting }));
+      assert.deepEqual(affordableClients(openFileLimit(limits(openFiles))), { served, waiting }));
   }
 
   it("can be read of this process, or is not known", () => assert.ok(affordableClients().served >= 1));

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import fc from "fast-check";
 import { EventQueue } from "../../../core/simulate/events.ts";
 
 /** Runs all events up to `endMs` and returns what ran when. */
@@ -19,6 +20,30 @@ describe("simulated time", () => {
       queue.at(20, () => note("c"));
     });
     assert.deepEqual(lines, ["5 a", "20 b", "20 c"]);
+  });
+
+  it("many events run by time, those of equal times in the order they were added, also when events add some", () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.nat(5), fc.nat(5)), { maxLength: 60 }), (times) => {
+        const ran: { atMs: number; added: number }[] = [];
+        let added = 0;
+        log((queue) => {
+          const add = (atMs: number, laterMs: number) => {
+            const event = { atMs, added: added++ };
+            queue.at(atMs, () => {
+              ran.push(event);
+              if (laterMs > 0) add(atMs + laterMs, 0);
+            });
+          };
+          for (const [atMs, laterMs] of times) add(atMs, laterMs);
+        });
+        assert.equal(ran.length, added);
+        assert.deepEqual(
+          ran,
+          [...ran].sort((a, b) => a.atMs - b.atMs || a.added - b.added),
+        );
+      }),
+    );
   });
 
   it("an event in the past runs now", () => {

@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { ENGINE_TIMES, type EngineTimes } from "../../../core/engine/engine-times.ts";
 import { EventQueue } from "../../../core/simulate/events.ts";
-import { Job } from "../../../core/simulate/job.ts";
-import { Replica } from "../../../core/simulate/replica.ts";
+import { Job, Replica } from "../../../core/simulate/replica.ts";
 import type { TraceRequest } from "../../../core/simulate/trace.ts";
 import { makeTraced } from "./traces.ts";
 

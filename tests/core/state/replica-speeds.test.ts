@@ -158,7 +158,7 @@ it("where many samples are wrong, more of them must agree", () => {
       const evicted = random() < wrongShare ? 1 + 9 * random() : 1;
       of.measured(12_000, 0, (12_000 / 8) * slowdown * evicted, 0);
     };
-    for (let sample = 0; sample < 300; sample++) for (const of of [usual, speed]) compute(of, 1);
+    for (let sample = 0; sample < 300; sample++) for (const each of [usual, speed]) compute(each, 1);
     for (let sample = 1; sample < 100; sample++) {
       compute(speed, 2);
       if (speed.rateAt(0) < 0.7 * pool.rate) return sample;
@@ -185,7 +185,7 @@ it("no belief stays that all samples contradict, however many were wrong before"
   const [usual, speed] = [pool.add(), pool.add()];
   const compute = (of: ReplicaSpeed, slowdown: number) => of.measured(12_000, 0, (12_000 / 8) * slowdown, 0);
   for (let round = 0; round < 20; round++) {
-    for (let sample = 0; sample < 300; sample++) for (const of of [usual, speed]) compute(of, 0.2 + 9 * random());
+    for (let sample = 0; sample < 300; sample++) for (const each of [usual, speed]) compute(each, 0.2 + 9 * random());
     for (let sample = 0; sample < 200; sample++) compute(usual, 1);
     for (let sample = 0; sample < 20; sample++) compute(speed, 1);
     near(speed.rateAt(0), pool.rate, 0.11);

@@ -111,16 +111,16 @@ it("what is being loaded stays known among ten thousand other names", () => {
 describe("how long a load takes", () => {
   it("follows what was measured; a time that holds more than the load can only lower it", () => {
     const names = new UnlistedNames();
-    assert.equal(names.loadMs, 2_000);
+    assert.equal(names.adapterLoadMs, 2_000);
     for (let i = 0; i < 30; i++) names.loaded(500, true);
-    assert.ok(Math.abs(names.loadMs - 500) < 1, `${names.loadMs}`);
+    assert.ok(Math.abs(names.adapterLoadMs - 500) < 1, `${names.adapterLoadMs}`);
     names.loaded(9_000, false);
-    assert.ok(names.loadMs < 501);
+    assert.ok(names.adapterLoadMs < 501);
     names.loaded(200, false);
-    assert.equal(names.loadMs, 200);
+    assert.equal(names.adapterLoadMs, 200);
     for (let i = 0; i < 60; i++) names.loaded(Number.MAX_VALUE, true);
-    assert.ok(names.loadMs <= 60_000);
+    assert.ok(names.adapterLoadMs <= 60_000);
     for (let i = 0; i < 60; i++) names.loaded(-5, true);
-    assert.ok(names.loadMs >= 1);
+    assert.ok(names.adapterLoadMs >= 1);
   });
 });

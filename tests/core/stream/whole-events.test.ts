@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import fc from "fast-check";
 import { type EventWriter, MOST_HELD_BYTES, WholeEvents } from "../../../core/stream/whole-events.ts";
 import { ChunkedDecoder } from "../../../core/wire/chunked.ts";
 
@@ -173,75 +172,3 @@ describe("a client that takes no more", () => {
     assert.equal(client.body, "data: 1\n\ndata: 2\n\n");
   });
 });
-
-describe("any stream of events, in any reads and chunks", () => {
-  const lineEnd = fc.constantFrom("\n", "\r\n", "\r");
-  const event = fc.oneof(
-    {
-      weight: 9,
-      arbitrary: fc.constantFrom("data: 1\n\n", "event: a\ndata: {}\n\n", "data: [DONE]\n\n", "x\n\n", "\xff:\xe6\xbc\n\n"),
-    },
-    { weight: 3, arbitrary: fc.constantFrom(": wait\n", ":\n\n", "\n") },
-    { weight: 1, arbitrary: fc.constant(`${LONG}\n\n`) },
-  );
-  const stream = fc.record({ events: fc.array(event, { maxLength: 8 }), rest: fc.constantFrom("", "da", "data: 1\n", ": a") });
-  const cuts = fc.array(fc.record({ at: fc.double({ min: 0, max: 1, noNaN: true }), isRead: fc.boolean() }), { maxLength: 12 });
-
-  it("is passed on as it is, and the client is always between two events that are not too long", () => {
-    fc.assert(
-      fc.property(stream, lineEnd, cuts, ({ events: whole, rest }, end, where) => {
-        const parts = [...whole, rest].map((text) => text.replaceAll("\n", end));
-        const text = parts.join("");
-        const between = placesBetween(parts, end);
-        const { client, events, read } = begin();
-        for (const pieces of cutUp(text, where)) {
-          read(framed(pieces));
-          const { length } = client.body;
-          assert.equal(events.isBetween, between.has(length), `after ${length} bytes`);
-          if (!events.isBetween) assert.ok(lengthOfEventAt(parts, length) > MOST_HELD_BYTES);
-        }
-        events.end(false);
-        assert.equal(client.body, text);
-        assert.equal(events.stream.ended, whole.filter((part) => /^[^:\n]/.test(part)).length);
-      }),
-      { numRuns: 200 },
-    );
-  });
-});
-
-/** Where no event is open: at the beginning and end of each part, and within CRLF at an end if the read before ended so. */
-function placesBetween(parts: readonly string[], end: string): Set<number> {
-  const places = new Set([0]);
-  let at = 0;
-  for (const part of parts.slice(0, -1)) {
-    // Behind each line of what is no event.
-    if (/^[:\r\n]/.test(part))
-      for (let line = part.indexOf(end); line >= 0; line = part.indexOf(end, line + 1)) places.add(at + line + end.length);
-    at += part.length;
-    places.add(at);
-  }
-  return places;
-}
-
-function lengthOfEventAt(parts: readonly string[], place: number): number {
-  let at = 0;
-  for (const part of parts) {
-    at += part.length;
-    if (at > place) return part.length;
-  }
-  return 0;
-}
-
-/** The text in reads, each of some chunks. */
-function cutUp(text: string, where: readonly { readonly at: number; readonly isRead: boolean }[]): string[][] {
-  const reads: string[][] = [[]];
-  let at = 0;
-  for (const cut of [...where].sort((a, b) => a.at - b.at)) {
-    const to = Math.floor(cut.at * text.length);
-    if (to > at) reads.at(-1)!.push(text.slice(at, to));
-    at = Math.max(at, to);
-    if (cut.isRead) reads.push([]);
-  }
-  if (at < text.length) reads.at(-1)!.push(text.slice(at));
-  return reads;
-}

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import test from "node:test";
-import fc from "fast-check";
 import { ChunkedDecoder } from "../../../core/wire/chunked.ts";
 import { WireError } from "../../../core/wire/wire-error.ts";
 import { cut, singles } from "../../support/wire-transcript.ts";
@@ -210,87 +209,4 @@ test("thousands of chunks in one read, from an offset, and the array afterwards"
   assert.deepEqual(decode([latin1("2\r\nab\r\n0\r\n\r\n")], decoder), { data: "ab", isDone: true, length: 12, error: "" });
   decoder.reset();
   assert.equal(decoder.spans, spans, "no new array for usual reads");
-});
-
-const token = fc.stringMatching(/^[a-zA-Z0-9!#$%&'*+.^_`|~-]{1,8}$/);
-const text = fc.stringMatching(/^[\x20-\x7e\x80-\xff\t]{0,12}$/);
-const quoted = text.map((value) => `"${value.replace(/["\\]/g, "\\$&")}"`);
-const extension = fc
-  .tuple(token, fc.option(fc.oneof(token, quoted)))
-  .map(([name, value]) => (value === null ? `;${name}` : `;${name}=${value}`));
-const extensions = fc.array(extension, { maxLength: 2 }).map((list) => list.join(""));
-const data = fc.uint8Array({ minLength: 1, maxLength: 40 }).map((bytes) => Buffer.from(bytes).toString("latin1"));
-const size = fc.tuple(fc.nat({ max: 3 }), fc.boolean());
-const chunk = fc.tuple(data, size, extensions);
-const trailers = fc.array(
-  fc.tuple(token, text).map(([name, value]) => `${name}:${value}\r\n`),
-  { maxLength: 2 },
-);
-const offsets = fc.array(fc.nat({ max: 400 }), { maxLength: 12 });
-
-function sized(length: number, [zeros, isUpper]: [number, boolean]): string {
-  const digits = "0".repeat(zeros) + length.toString(16);
-  return isUpper ? digits.toUpperCase() : digits;
-}
-
-const body = fc
-  .tuple(fc.array(chunk, { maxLength: 6 }), size, extensions, trailers)
-  .map(([chunks, lastSize, lastExtensions, lines]) => ({
-    data: chunks.map(([part]) => part).join(""),
-    bytes: latin1(
-      `${chunks.map(([part, form, more]) => `${sized(part.length, form)}${more}\r\n${part}\r\n`).join("")}${sized(0, lastSize)}${lastExtensions}\r\n${lines.join("")}\r\n`,
-    ),
-  }));
-
-test("any chunking is read as it was made, however it is split", () => {
-  fc.assert(
-    fc.property(body, offsets, ({ data: expected, bytes }, places) => {
-      const edges = places.filter((at) => at < bytes.length);
-      assert.deepEqual(decode(cut(bytes, edges)), { data: expected, isDone: true, length: bytes.length, error: "" });
-    }),
-    { numRuns: 300 },
-  );
-});
-
-test("what may go out as it came gives the same data when it does", () => {
-  fc.assert(
-    fc.property(body, offsets, ({ data: expected, bytes }, places) => {
-      const decoder = new ChunkedDecoder();
-      let sent = "";
-      for (const piece of cut(
-        bytes,
-        places.filter((at) => at < bytes.length),
-      )) {
-        decoder.push(piece, 0);
-        const part = dataOf(decoder, piece);
-        if (decoder.isVerbatim) sent += piece.toString("latin1", 0, decoder.end);
-        else sent += (part === "" ? "" : `${part.length.toString(16)}\r\n${part}\r\n`) + (decoder.isDone ? "0\r\n\r\n" : "");
-      }
-      assert.deepEqual(decode([latin1(sent)]), { data: expected, isDone: true, length: sent.length, error: "" });
-    }),
-    { numRuns: 200 },
-  );
-});
-
-test("the verdict on damaged bodies does not depend on the split", () => {
-  const damage = fc.array(fc.tuple(fc.nat({ max: 200 }), fc.constantFrom(...'\r\n\0 \t;="\\:0fF;x\xff')), {
-    minLength: 1,
-    maxLength: 3,
-  });
-  fc.assert(
-    fc.property(body, damage, offsets, ({ bytes }, changes, places) => {
-      const damaged = Buffer.from(bytes);
-      for (const [at, octet] of changes) damaged[at % damaged.length] = octet.charCodeAt(0);
-      const whole = decode([damaged]);
-      const split = decode(
-        cut(
-          damaged,
-          places.filter((at) => at < damaged.length),
-        ),
-      );
-      assert.deepEqual([split.error, split.isDone], [whole.error, whole.isDone]);
-      if (whole.error === "") assert.deepEqual(split, whole);
-    }),
-    { numRuns: 500 },
-  );
 });

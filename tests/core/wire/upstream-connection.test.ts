@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { nextTurn } from "../../../core/runtime/next-turn.ts";
 import { DEFAULT_LIMITS } from "../../../core/settings.ts";
 import { Deadlines } from "../../../core/wire/deadlines.ts";
 import { type ConnectionOwner, type ResponseReader, UpstreamConnection } from "../../../core/wire/upstream-connection.ts";
@@ -54,6 +55,7 @@ class Bench {
       heard: (atMs) => {
         bench.heardAtMs = atMs;
       },
+      unasked: () => void pool.push("unasked"),
       idle: () => void pool.push("idle"),
       closed: () => void pool.push("closed"),
     };
@@ -112,6 +114,9 @@ class Bench {
     return bench;
   }
 }
+
+/** A later turn of the event loop. */
+const turn = () => new Promise<void>((resolve) => nextTurn(resolve));
 
 /** A fresh connection whose response has begun with these bytes. */
 function begun(...reads: string[]): Bench {
@@ -320,25 +325,25 @@ const responses: readonly {
     name: "with bytes behind it",
     reads: [`${LENGTH_2}ok!`],
     told: ["head 200 length", "body ok", "end"],
-    pool: ["closed"],
+    pool: ["closed", "unasked"],
   },
   {
     name: "with a second response behind it",
     reads: [`${LENGTH_2}ok${LENGTH_2}no`],
     told: ["head 200 length", "body ok", "end"],
-    pool: ["closed"],
+    pool: ["closed", "unasked"],
   },
   {
     name: "with bytes behind its last chunk",
     reads: [CHUNKED, "2\r\nok\r\n0\r\n\r\n!"],
     told: ["head 200 chunked", "body ok", "end"],
-    pool: ["closed"],
+    pool: ["closed", "unasked"],
   },
   {
     name: "with bytes in the next read",
     reads: [`${LENGTH_2}ok`, "!"],
     told: ["head 200 length", "body ok", "end"],
-    pool: ["idle", "closed"],
+    pool: ["idle", "closed", "unasked"],
   },
   {
     name: "with Connection: close",
@@ -386,12 +391,37 @@ describe("a response", () => {
     assert.deepEqual([bench.told, bench.pool], [["head 413 length", "body n", "body o", "end"], ["closed"]]);
   });
 
-  it("that is complete while the request is still being written is passed on, and the connection is over", () => {
-    const bench = begun();
-    bench.socket.unsentBytes = 1;
-    assert.equal(bench.connection.hasSentAll, false);
-    bench.receive(`${LENGTH_2}ok`);
-    assert.deepEqual([bench.told, bench.pool], [["head 200 length", "body ok", "end"], ["closed"]]);
+  describe("that comes while the request is still being written", () => {
+    const REFUSAL = "HTTP/1.1 413 Payload Too Large\r\nContent-Length: 2\r\n\r\nno";
+    const early = () => {
+      const bench = begun();
+      bench.socket.unsentBytes = 1;
+      assert.equal(bench.connection.hasSentAll, false);
+      return bench;
+    };
+
+    it("is passed on if it is an error, and the connection is over", () => {
+      const bench = early();
+      bench.receive(REFUSAL);
+      assert.deepEqual([bench.told, bench.pool], [["head 413 length", "body no", "end"], ["closed"]]);
+    });
+
+    it("is not if it is a success: it belongs to no request", async () => {
+      const bench = early();
+      bench.receive(LENGTH_2);
+      bench.receive("ok");
+      await turn();
+      assert.deepEqual([bench.told, bench.pool], [["invalid, delivered"], ["closed", "unasked"]]);
+    });
+
+    it("is a success all the same if the end of the write is told behind it", async () => {
+      const bench = early();
+      bench.receive(LENGTH_2);
+      bench.receive("ok");
+      bench.socket.unsentBytes = 0;
+      await turn();
+      assert.deepEqual([bench.told, bench.pool], [["head 200 length", "body ok", "end"], ["idle"]]);
+    });
   });
 
   it("whose reader destroys the connection at the head is not read any further", () => {
@@ -426,17 +456,32 @@ describe("a kept connection", () => {
     }
   });
 
-  const ends: readonly (readonly [name: string, end: (bench: Bench) => void | Promise<void>])[] = [
+  it("that is doubted fails as stale while it waits, closes while it is idle, and goes on once a response has begun", () => {
+    const [waiting, idle, begun] = [Bench.kept(), Bench.kept(), Bench.kept()];
+    waiting.send();
+    waiting.connection.doubt();
+    assert.deepEqual([waiting.takeTold(), waiting.pool], [["stale, delivered"], ["closed"]]);
+    idle.connection.doubt();
+    assert.deepEqual([idle.takeTold(), idle.pool], [[], ["closed"]]);
+    begun.send();
+    begun.receive(`${LENGTH_2}o`);
+    begun.connection.doubt();
+    begun.receive("k");
+    assert.deepEqual(begun.takeTold(), ["head 200 length", "body o", "body k", "end"]);
+  });
+
+  const ends: readonly (readonly [name: string, end: (bench: Bench) => void | Promise<void>, ...more: string[]])[] = [
     ["is idle for too long", ({ clock }) => clock.advance(11_000)],
     ["is closed by the replica", ({ socket }) => socket.receiveEnd()],
     ["is reset", ({ socket }) => socket.receiveReset()],
-    ["brings bytes that nobody asked for", (bench) => bench.receive(LENGTH_2)],
+    ["brings a 408", (bench) => bench.receive("HTTP/1.1 408 Request Timeout\r\n\r\n")],
+    ["brings bytes that belong to no request", (bench) => bench.receive(LENGTH_2), "unasked"],
   ];
-  for (const [name, end] of ends) {
+  for (const [name, end, ...more] of ends) {
     it(`that ${name} is over, and no reader is told`, async () => {
       const bench = Bench.kept();
       await end(bench);
-      assert.deepEqual([bench.told, bench.pool, bench.socket.destroyed], [[], ["closed"], true]);
+      assert.deepEqual([bench.told, bench.pool, bench.socket.destroyed], [[], ["closed", ...more], true]);
     });
   }
 

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it, test } from "node:test";
 import type { Outcome } from "../../../core/contract/outcome.ts";
-import { RESPONSE_FLAGS } from "../../../core/contract/response-flags.ts";
+import { RESPONSE_FLAGS } from "../../../core/report/response-flags.ts";
 import accessLog from "../../../plugins/observers/access-log.ts";
 import { makePrefix, makeRequest } from "../../support/endpoints.ts";
 import { createPlugin, makeHost } from "../../support/plugins.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { EndedRequest } from "../../../core/contract/decision-report.ts";
 import { RouterError } from "../../../core/contract/errors.ts";
+import type { EndedRequest } from "../../../core/report/decision-report.ts";
 import { decisionFilter } from "../../../plugins/observers/decision-filter.ts";
 import { makeDecision, makeOutcome } from "../../support/records.ts";
 

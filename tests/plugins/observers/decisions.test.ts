@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
-import type { DecisionReport } from "../../../core/contract/decision-report.ts";
 import { RouterError } from "../../../core/contract/errors.ts";
 import type { Outcome } from "../../../core/contract/outcome.ts";
+import type { DecisionReport } from "../../../core/report/report-schema.ts";
 import decisions from "../../../plugins/observers/decisions.ts";
 import { makeRequest } from "../../support/endpoints.ts";
 import { createPlugin, makeHost } from "../../support/plugins.ts";

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import chatCompletions from "../../../plugins/parsers/chat-completions.ts";
-import { createPlugin } from "../../support/plugins.ts";
 import { parseWith } from "./parse-with.ts";
 
 test("tools come before messages, in any order in the body", () => {
@@ -18,10 +17,4 @@ test("the newer limit counts before the older", () => {
   assert.equal(limitOf('"max_tokens":5'), 5);
   assert.equal(limitOf('"max_tokens":5,"max_completion_tokens":7'), 7);
   assert.equal(limitOf('"max_tokens":5,"max_completion_tokens":null'), 5);
-});
-
-test("its route and dialect", () => {
-  const { routes, dialect } = createPlugin(chatCompletions);
-  assert.deepEqual(routes, [{ method: "POST", path: "/v1/chat/completions" }]);
-  assert.equal(dialect, "openai");
 });

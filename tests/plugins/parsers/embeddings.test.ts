@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import embeddings from "../../../plugins/parsers/embeddings.ts";
-import { createPlugin } from "../../support/plugins.ts";
 import { parseWith } from "./parse-with.ts";
 
 test("text and token ids", () => {
@@ -10,10 +9,4 @@ test("text and token ids", () => {
   assert.equal(text.promptTokens, 4);
   const ids = parseWith(embeddings, '{"input":[[1,2],[3]],"model":"e"}');
   assert.equal(ids.promptTokens, 3);
-});
-
-test("its route and dialect", () => {
-  const { routes, dialect } = createPlugin(embeddings);
-  assert.deepEqual(routes, [{ method: "POST", path: "/v1/embeddings" }]);
-  assert.equal(dialect, "openai");
 });

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import generate from "../../../plugins/parsers/generate.ts";
-import { createPlugin } from "../../support/plugins.ts";
 import { parseWith } from "./parse-with.ts";
 
 test("token ids are counted, the nested limit is not read", () => {
@@ -9,10 +8,4 @@ test("token ids are counted, the nested limit is not read", () => {
   assert.deepEqual(parsed.prompts, ["[9707,11,1879]"]);
   assert.equal(parsed.promptTokens, 3);
   assert.equal(parsed.maxOutputTokens, 0);
-});
-
-test("its route and dialect", () => {
-  const { routes, dialect } = createPlugin(generate);
-  assert.deepEqual(routes, [{ method: "POST", path: "/inference/v1/generate" }]);
-  assert.equal(dialect, "openai");
 });

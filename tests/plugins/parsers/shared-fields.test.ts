@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe, it, test } from "node:test";
+import chatCompletions from "../../../plugins/parsers/chat-completions.ts";
 import completions from "../../../plugins/parsers/completions.ts";
+import embeddings from "../../../plugins/parsers/embeddings.ts";
+import generate from "../../../plugins/parsers/generate.ts";
+import { createPlugin } from "../../support/plugins.ts";
 import { parseWith } from "./parse-with.ts";
 
 const parse = (json: string) => parseWith(completions, json);
@@ -77,4 +81,17 @@ describe("the prompt", () => {
     const parsed = parse(`{"prompt":"${"x".repeat(3998)}","model":"m"}`);
     assert.equal(parsed.promptTokens, 1000);
   });
+});
+
+test("routes and dialects", () => {
+  const routesOf = [completions, chatCompletions, embeddings, generate].map((definition) => {
+    const { routes, dialect } = createPlugin(definition);
+    return [...routes.map(({ method, path }) => `${method} ${path}`), dialect];
+  });
+  assert.deepEqual(routesOf, [
+    ["POST /v1/completions", "openai"],
+    ["POST /v1/chat/completions", "openai"],
+    ["POST /v1/embeddings", "openai"],
+    ["POST /inference/v1/generate", "openai"],
+  ]);
 });

@@ -29,6 +29,10 @@ describe("leastFirst", () => {
       [UNKNOWN, 4],
       [null, 1],
     ],
+    [
+      [5, UNKNOWN, 5],
+      [1, null, 1],
+    ],
     [[UNKNOWN, UNKNOWN], null],
     [
       [1, POSITIVE_INFINITY, 3],

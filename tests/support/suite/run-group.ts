@@ -9,6 +9,7 @@ import { ROOT, type Runtime } from "./runtimes.ts";
 const LIMIT_MS = 10 * 60_000;
 /** After it, for the report of what failed before one file did not end. */
 const REPORT_MS = 10_000;
+const COMPILED = join(ROOT, "node_modules", ".cache", "signalbox-tests");
 
 export interface GroupResult {
   readonly runtime: string;
@@ -26,13 +27,18 @@ export interface GroupResult {
 /** Runs files in one process of a runtime, and ends it when it does not end by itself. As a sample, tests/support/sample.ts shortens some. */
 export async function runGroup(runtime: Runtime, files: readonly string[], isSample: boolean): Promise<GroupResult> {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-tests-"));
-  const reportFile = join(folder, "report");
+  const times = join(folder, "times");
   const startedMs = performance.now();
-  const { code, output } = await finished(runtime.command, [...runtime.arguments(reportFile), ...files], {
+  const { code, output } = await finished(runtime.command, runtime.args, {
     ...process.env,
     SIGNALBOX_SAMPLE: isSample ? "1" : "0",
+    SIGNALBOX_TEST_FILES: files.join(" "),
+    SIGNALBOX_TEST_TIMES: times,
+    // Newer Nodes keep what they compile, also for the processes that tests start.
+    NODE_COMPILE_CACHE: COMPILED,
   });
-  const passed = passedTests(output);
+  // Without the tests that only say which file comes.
+  const passed = passedTests(output) - files.length - 1;
   const isGood = code === 0 && passed > 0;
   const result: GroupResult = {
     runtime: runtime.name,
@@ -41,7 +47,7 @@ export async function runGroup(runtime: Runtime, files: readonly string[], isSam
     failed: isGood ? 0 : Math.max(1, failedTests(output)),
     output,
     seconds: (performance.now() - startedMs) / 1000,
-    fileSeconds: fileSeconds(written(reportFile)),
+    fileSeconds: fileSeconds(written(times)),
   };
   rmSync(folder, { recursive: true });
   return result;
@@ -75,7 +81,7 @@ function finished(
   });
 }
 
-/** What a runner wrote; nothing where it was ended before. */
+/** What files.ts wrote; nothing where it was ended before. */
 function written(file: string): string {
   try {
     return readFileSync(file, "utf8");

@@ -1,17 +1,16 @@
+import { execFileSync } from "node:child_process";
 import { delimiter, join } from "node:path";
-import { fileURLToPath } from "node:url";
 
 export const ROOT = join(import.meta.dirname ?? ".", "..", "..", "..");
 const BIN = join(ROOT, "node_modules", ".bin");
-const NODE_FILES = fileURLToPath(import.meta.resolve("./node-files.ts"));
-const FILE_TIMES = import.meta.resolve("./file-times.ts");
+/** What each runtime runs: it loads the test files. A process for each of them would take longer to start than most run. */
+const FILES = join(ROOT, "tests", "support", "suite", "files.ts");
 
-/** How a runtime runs test files in one process. */
+/** How a runtime runs files.ts with its test runner. */
 export interface Runtime {
   readonly name: string;
   readonly command: string;
-  /** The arguments that come before the files; the runner writes what each file took to `reportFile`. */
-  readonly arguments: (reportFile: string) => readonly string[];
+  readonly args: readonly string[];
 }
 
 export const KINDS: readonly string[] = ["node", "deno", "bun"];
@@ -21,24 +20,17 @@ export function runtimes(): Runtime[] {
   const nodes = [process.execPath, ...(process.env["SIGNALBOX_NODES"] ?? "").split(delimiter).filter(Boolean)];
   return [
     ...nodes.map((command, index) => nodeRuntime(index === 0 ? "node" : `node:${command}`, command)),
-    {
-      name: "deno",
-      command: join(BIN, "deno"),
-      arguments: (report) => ["test", "-A", "--no-check", "--quiet", "--no-lock", `--junit-path=${report}`],
-    },
-    {
-      name: "bun",
-      command: join(BIN, "bun"),
-      arguments: (report) => ["test", "--timeout", "30000", "--isolate", "--reporter=junit", `--reporter-outfile=${report}`],
-    },
+    { name: "deno", command: join(BIN, "deno"), args: ["test", "-A", "--no-check", "--quiet", "--no-lock", FILES] },
+    { name: "bun", command: join(BIN, "bun"), args: ["test", "--timeout", "30000", FILES] },
   ];
 }
 
-/** Without --test, which would begin a process for each file: that took longer than most files do. */
 function nodeRuntime(name: string, command: string): Runtime {
-  const reports = (reportFile: string) => [
-    ...["--test-reporter", "spec", "--test-reporter-destination", "stdout"],
-    ...["--test-reporter", FILE_TIMES, "--test-reporter-destination", reportFile],
-  ];
-  return { name, command, arguments: (report) => ["--import", "tsx", ...reports(report), NODE_FILES] };
+  const loader = readsTypeScript(command) ? [] : ["--import", "tsx"];
+  return { name, command, args: [...loader, "--test-reporter", "spec", FILES] };
+}
+
+/** Whether this Node needs no help with TypeScript, as for people who start the program on it. */
+function readsTypeScript(command: string): boolean {
+  return execFileSync(command, ["-p", "Boolean(process.features.typescript)"], { encoding: "utf8" }).trim() === "true";
 }

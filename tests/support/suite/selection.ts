@@ -6,13 +6,11 @@ import { ROOT } from "./runtimes.ts";
 /** What is computed here comes from data alone, by JavaScript that all runtimes share. A folder that is not named here runs everywhere. */
 export const PURE: readonly string[] = [
   ...["tests/bench/", "tests/soak/", "tests/ci.test.ts", "tests/layout.test.ts", "tests/run.test.ts", "tests/wasm.test.ts"],
-  ...["plugins/needs", "read/documents", "read/problems", "read/references", "rewrites/", "router/beside", "router/guards"].map(
-    config,
-  ),
+  ...["plugins/needs", "read/documents", "read/problems", "read/references", "rewrites/", "router/beside"].map(config),
   ...["schema/", "show/"].map(config),
   ...["tests/config/endpoint-picker/", "tests/examples/policies.test.ts", "tests/examples/policy-scores.test.ts"],
-  ...["cli/commands/simulate", "cli/explain/", "cli/show/", "contract/", "control/", "decide/", "engine/"].map(core),
-  ...["pool/", "request/", "simulate/", "state/"].map(core),
+  ...["cli/commands/simulate", "cli/commands/split-test", "cli/commands/top", "cli/explain/", "contract/", "control/"].map(core),
+  ...["decide/", "engine/", "features/rollouts/guard-config", "pool/", "report/", "request/", "simulate/", "state/"].map(core),
 ];
 
 function config(name: string): string {
@@ -23,12 +21,15 @@ function core(name: string): string {
   return `tests/core/${name}`;
 }
 
+/** What runs in no runtime of the router's: a browser runs the page. That its files are served is tested in tests/core/admin/, everywhere. */
+export const ONCE: readonly string[] = ["tests/e2e/page.test.ts"];
+
 /** One of so many pure files runs on every runtime. */
 const SAMPLE_OF = 5;
 
 /** Of the files, those that every runtime runs: what depends on the runtime, and a sample of the others that only their names decide. */
 export function onEveryRuntime(files: readonly string[]): string[] {
-  return files.filter((file) => !isPure(file) || isInSample(file));
+  return files.filter((file) => !ONCE.includes(file) && (!isPure(file) || isInSample(file)));
 }
 
 export function isPure(file: string): boolean {
@@ -41,16 +42,15 @@ function isInSample(file: string): boolean {
 
 /** Those that take longest, slowest first; each begins early, by itself. */
 export const LONGEST: readonly string[] = [
-  ...["tests/e2e/operators.test.ts", "tests/e2e/page.test.ts", "tests/e2e/one-of-four.test.ts"],
-  ...["tests/core/cli/main.test.ts", "tests/e2e/log-output.test.ts"],
-  ...["tests/e2e/guarded-rollout.test.ts", "tests/e2e/aborts.test.ts", "tests/core/simulate/anchors.test.ts"],
-  ...["tests/e2e/explain.test.ts", "tests/e2e/corpora-blns.test.ts", "tests/core/cli/commands/simulate.test.ts"],
+  ...["tests/e2e/page.test.ts", "tests/e2e/log-output.test.ts", "tests/e2e/guarded-rollout.test.ts", "tests/e2e/aborts.test.ts"],
+  ...["tests/core/cli/main.test.ts", "tests/core/simulate/anchors.test.ts", "tests/e2e/one-of-four.test.ts"],
+  ...["tests/e2e/top.test.ts", "tests/e2e/traces.test.ts"],
 ];
 
 /** Together in one process, so that its start is paid once, yet the last process does not run long alone. */
-const FILES_PER_PROCESS = 30;
+const FILES_PER_PROCESS = 60;
 /** Most of these wait on sockets and other processes. */
-const SLOW_FILES_PER_PROCESS = 5;
+const SLOW_FILES_PER_PROCESS = 9;
 
 /** The files in groups for a process each, in the order in which they begin: what takes longest first. */
 export function groups(files: readonly string[]): string[][] {

@@ -2,10 +2,13 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { AdminAccess } from "../../../../core/admin/api/guard.ts";
 import type { AdminServer } from "../../../../core/admin/server.ts";
-import type { DecisionReport } from "../../../../core/contract/decision-report.ts";
-import type { DryRunReport } from "../../../../core/contract/dry-run-report.ts";
-import { decisionReportSchema, dryRunReportSchema } from "../../../../core/contract/report-schema.ts";
-import { checkedFacts } from "../../../../core/state/facts-schema.ts";
+import {
+  type DecisionReport,
+  type DryRunReport,
+  decisionReportSchema,
+  dryRunReportSchema,
+} from "../../../../core/report/report-schema.ts";
+import { checkedFacts } from "../../../../core/state/facts-document.ts";
 import { askFor, startTestAdmin } from "../../../support/admin.ts";
 import { exchange, postBytes, readAnswer } from "../../../support/raw-client.ts";
 import { startTestRouter, type TestRouter } from "../../../support/router.ts";

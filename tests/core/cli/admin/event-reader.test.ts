@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { eventReader } from "../../../../core/cli/admin/event-reader.ts";
+import { eventReader } from "../../../../core/cli/admin/follow-events.ts";
 import { readEventSource } from "../../../support/event-source.ts";
 
 function read(text: string, pieceBytes: number) {

@@ -1,22 +1,19 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { gzipSync } from "node:zlib";
 import { readInput } from "../../../../core/cli/frame/command.ts";
-import { faultText } from "../../../../core/cli/simulate/fault-argument.ts";
-import { simulateArguments } from "../../../../core/cli/simulate/simulate-arguments.ts";
+import { faultText, simulateArguments } from "../../../../core/cli/simulate/simulate-arguments.ts";
 import { report } from "../../../../core/cli/simulate/simulate-report.ts";
 import { SIMULATE_SWITCHES } from "../../../../core/cli/simulate/simulate-switches.ts";
 import { readTraceFile } from "../../../../core/cli/simulate/trace-file.ts";
 import type { Fault } from "../../../../core/simulate/faults.ts";
 import type { Losses } from "../../../../core/simulate/losses.ts";
 import { Recorder } from "../../../../core/simulate/metrics.ts";
-import { onThisRuntime } from "../../../support/own-runtime.ts";
+import { run } from "../../../support/cli.ts";
 
-const root = join(import.meta.dirname ?? ".", "..", "..", "..", "..");
 const folder = mkdtempSync(join(tmpdir(), "signalbox-simulate-"));
 after(() => rmSync(folder, { recursive: true }));
 const inFolder = (name: string, content: string | Uint8Array) => {
@@ -34,23 +31,7 @@ const packed = inFolder("packed.jsonl.gz", gzipSync(TEXT));
 const argumentsOf = (argv: readonly string[]) =>
   simulateArguments(readInput(argv, { name: "simulate", switches: SIMULATE_SWITCHES }));
 
-/** Runs the program on the runtime that runs this test. */
-function simulate(...argv: string[]): Promise<{ code: number | null; out: string; err: string }> {
-  const { command, args } = onThisRuntime(join(root, "core", "cli", "main.ts"));
-  const child = spawn(command, [...args, "simulate", ...argv], {
-    cwd: root,
-    stdio: ["ignore", "pipe", "pipe"],
-    timeout: 30_000,
-  });
-  const output = { out: "", err: "" };
-  child.stdout.on("data", (chunk: Buffer) => {
-    output.out += chunk.toString();
-  });
-  child.stderr.on("data", (chunk: Buffer) => {
-    output.err += chunk.toString();
-  });
-  return new Promise((resolve) => child.on("close", (code) => resolve({ code, ...output })));
-}
+const simulate = (...argv: string[]) => run("simulate", ...argv);
 
 describe("signalbox simulate", () => {
   it("runs configs side by side, prints JSON, saves it and draws it", { timeout: 60_000 }, async () => {
@@ -151,8 +132,6 @@ describe("its command line", () => {
 
   it("has defaults", () => {
     const asked = read();
-    assert.deepEqual(asked?.traces, ["t.jsonl"]);
-    assert.deepEqual([asked?.isExact, asked?.explainsLosses], [false, false]);
     assert.deepEqual(
       { ...asked?.settings, model: undefined, speeds: undefined },
       { replicas: 8, model: undefined, speeds: undefined, timeScale: 1, seed: 1, tokenError: 0, faults: [] },

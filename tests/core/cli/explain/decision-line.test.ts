@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { decisionLine } from "../../../../core/cli/explain/decision-line.ts";
-import { type DecisionReport, reportOf } from "../../../../core/contract/decision-report.ts";
+import { decisionLine } from "../../../../core/cli/explain/decision-text.ts";
+import { reportOf } from "../../../../core/report/decision-report.ts";
+import type { DecisionReport } from "../../../../core/report/report-schema.ts";
 import { makeDecision, makeOutcome } from "../../../support/records.ts";
 
 const plain = reportOf({

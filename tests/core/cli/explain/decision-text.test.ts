@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
 import { decisionText, dryRunText } from "../../../../core/cli/explain/decision-text.ts";
-import type { DecisionReport } from "../../../../core/contract/decision-report.ts";
+import type { DecisionReport } from "../../../../core/report/report-schema.ts";
 import { makeAttempt } from "../../../support/records.ts";
 
 const report: DecisionReport = {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { operatorLog } from "../../../../core/cli/start/operator-log.ts";
+import { operatorLog } from "../../../../core/cli/start/outputs.ts";
 import type { Log } from "../../../../core/contract/log.ts";
 
 function written(isTerminal: boolean, use: (log: Log) => void): string {

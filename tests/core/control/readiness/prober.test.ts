@@ -6,7 +6,7 @@ import type { Source } from "../../../../core/contract/source.ts";
 import { Prober, type ProberOptions } from "../../../../core/control/readiness/prober.ts";
 import type { ReplicaHealth } from "../../../../core/control/readiness/replica-health.ts";
 import type { ProbeTarget } from "../../../../core/control/readiness/replica-prober.ts";
-import { PROBE_DEFAULTS } from "../../../../core/settings.ts";
+import { PROBE_DEFAULTS } from "../../../../core/settings/tables.ts";
 import { LoadTable } from "../../../../core/state/load.ts";
 import { GetError, type GetFailure, type HttpGet } from "../../../../core/wire/http-get-result.ts";
 import { FakeClock } from "../../../support/fake-clock.ts";
@@ -29,7 +29,6 @@ interface Call {
   readonly timeoutMs: number;
   readonly maxBytes: number;
   readonly signal: AbortSignal;
-  readonly headers: Readonly<Record<string, string>> | undefined;
 }
 
 /** A prober whose replicas are a table of results, with a clock that the test moves. */
@@ -43,8 +42,8 @@ function setup(options: Partial<ProberOptions> = {}) {
   const open = new Map<string, number>();
   let mostOpen = 0;
 
-  const get: HttpGet = async (url, path, timeoutMs, maxBytes, signal, headers) => {
-    calls.push({ host: url.hostname, path, atMs: clock.now(), timeoutMs, maxBytes, signal, headers });
+  const get: HttpGet = async ({ url }, path, timeoutMs, maxBytes, signal) => {
+    calls.push({ host: url.hostname, path, atMs: clock.now(), timeoutMs, maxBytes, signal });
     const key = `${url.hostname}${path}`;
     open.set(key, (open.get(key) ?? 0) + 1);
     mostOpen = Math.max(mostOpen, open.get(key) ?? 0);
@@ -89,23 +88,14 @@ async function inService(options: Partial<ProberOptions> = {}, results = UP) {
   return world;
 }
 
-test("every probe and every source is asked with the endpoint's headers", async () => {
-  const headersFor = (name: string) => ({ authorization: `Bearer of ${name}` });
-  const world = await inService({ headersFor, sources: [modelList, metrics] });
-  await world.clock.advance(20_000);
-  assert.deepEqual([...new Set(world.calls.map(({ path }) => path))].sort(), ["/health", "/metrics", "/v1/models"]);
-  for (const { headers } of world.calls) assert.deepEqual(headers, { authorization: "Bearer of a" });
-  world.prober.stop();
-});
-
 test("it tells when a replica was probed, and when it will be", async () => {
   const { clock, prober } = await inService();
-  assert.equal(prober.checksOf(target("b")), undefined);
-  assert.equal(prober.checksOf(target("a"))?.lastMs, 0);
-  const next = prober.checksOf(target("a"))?.nextMs ?? 0;
+  assert.equal(prober.of(target("b")), undefined);
+  assert.equal(prober.of(target("a"))?.checks.lastMs, 0);
+  const next = prober.of(target("a"))?.checks.nextMs ?? 0;
   assert.ok(next > 0);
   await clock.advance(next);
-  assert.equal(prober.checksOf(target("a"))?.lastMs, next);
+  assert.equal(prober.of(target("a"))?.checks.lastMs, next);
   prober.stop();
 });
 
@@ -243,9 +233,9 @@ describe("going out of service", () => {
 
   test("a routed request that could not connect: at once; the next success restores", async () => {
     const { clock, prober, phase, changes, health } = await inService();
-    prober.connectFailed(target("a"));
+    prober.of(target("a"))?.connectFailed();
     assert.equal(phase("a"), "not-ready");
-    prober.connectFailed(target("a"));
+    prober.of(target("a"))?.connectFailed();
     await clock.advance(250);
     assert.equal(phase("a"), "ready");
     assert.deepEqual(changes, ["a ready", "a not-ready", "a ready"]);
@@ -255,8 +245,8 @@ describe("going out of service", () => {
 
   test("a failed connect to another address of the same name is ignored", async () => {
     const { prober, phase } = await inService();
-    prober.connectFailed(target("a", 0, "http://elsewhere:8000"));
-    prober.connectFailed(target("unknown"));
+    prober.of(target("a", 0, "http://elsewhere:8000"))?.connectFailed();
+    prober.of(target("unknown"))?.connectFailed();
     assert.equal(phase("a"), "ready");
     prober.stop();
   });
@@ -264,7 +254,7 @@ describe("going out of service", () => {
   test("a dead replica is probed again soon, then once in each readiness period", async () => {
     const { results, clock, prober, calls } = await inService();
     results.set("a", DOWN);
-    prober.connectFailed(target("a"));
+    prober.of(target("a"))?.connectFailed();
     await clock.advance(20_000);
     const moments = calls.filter((call) => call.atMs > 0).map((call) => call.atMs);
     assert.deepEqual(moments, [250, 500, 1_000, 2_000, 4_000, 8_000, 13_000, 18_000]);
@@ -462,7 +452,7 @@ describe("sources", () => {
   test("out of service no metrics are fetched, and the numbers are unknown at once", async () => {
     const { results, clock, load, paths, prober } = await inService({ sources: [modelList, metrics] }, withMetrics);
     results.set("a", DOWN);
-    prober.connectFailed(target("a"));
+    prober.of(target("a"))?.connectFailed();
     assert.ok(Number.isNaN(load.waiting[0]));
     await clock.advance(3_000);
     assert.equal(paths(1).includes("/metrics"), false);
@@ -498,11 +488,11 @@ describe("a model list that responses contradict", () => {
       await clock.advance(500);
       results.set("a", { ...UP, [path]: JSON.stringify(["base", "v1"]) });
       const begunAtMs = clock.now();
-      prober.checkModels(target("a"));
+      prober.of(target("a"))?.checkModels();
       await clock.advance(10);
       assert.deepEqual(health.get("a")?.models, ["base", "v1"]);
       for (let i = 0; i < 200; i++) {
-        prober.checkModels(target("a"));
+        prober.of(target("a"))?.checkModels();
         await clock.advance(10);
       }
       const reads = calls.filter((call) => call.path === path && call.atMs >= begunAtMs);
@@ -520,7 +510,7 @@ describe("a model list that responses contradict", () => {
     prober.watch([target("a")]);
     await clock.advance(100);
     const before = calls.length;
-    prober.checkModels(target("a"));
+    prober.of(target("a"))?.checkModels();
     await clock.advance(10);
     assert.equal(calls.length, before);
     prober.stop();
@@ -536,7 +526,7 @@ describe("many replicas, and their list", () => {
     await world.clock.advance(20_000);
     world.results.set("a", slow);
     for (let i = 0; i < 20; i++) {
-      world.prober.connectFailed(target("a"));
+      world.prober.of(target("a"))?.connectFailed();
       await world.clock.advance(500);
     }
     assert.equal(world.mostOpen(), 1);
@@ -697,7 +687,7 @@ describe("many replicas, and their list", () => {
     world.prober.watch([target("a")]);
     await world.clock.advance(10_000);
     assert.equal(errors.length, 1);
-    assert.equal(world.prober.healthOf(target("a"))?.phase, "ready");
+    assert.equal(world.prober.of(target("a"))?.health.phase, "ready");
     assert.equal(world.paths(1).length, 3);
     world.prober.stop();
   });

@@ -9,7 +9,7 @@ import {
   type ReplicaHealth,
   reduce,
 } from "../../../../core/control/readiness/replica-health.ts";
-import { PROBE_DEFAULTS } from "../../../../core/settings.ts";
+import { PROBE_DEFAULTS } from "../../../../core/settings/tables.ts";
 
 const startup = (failure?: ProbeFailure): ProbeEvent => ({ type: "startup", failure });
 const readiness = (failure?: ProbeFailure): ProbeEvent => ({ type: "readiness", failure });
@@ -44,45 +44,15 @@ function check(rows: readonly Row[]): void {
   }
 }
 
-describe("the lifecycle table, row by row", () => {
+// tests/core/control/readiness/prober.test.ts takes replicas through the whole lifecycle.
+describe("what takes a replica out", () => {
   check([
-    { name: "Running: before any probe", when: [], phase: "starting", and: { isStarted: false } },
-    { name: "Startup in progress: 200 completes the startup", when: [startup()], phase: "starting", and: { isStarted: true } },
-    { name: "Startup in progress: 503 is retried", when: times(200, startup("status 503")), phase: "starting" },
-    { name: "Startup in progress: refused is retried", when: times(200, startup("refused")), phase: "starting" },
-    { name: "Startup complete: readiness 200 makes it ready", given: [startup()], when: [readiness()], phase: "ready" },
-    {
-      name: "Ready: failures below the threshold change nothing",
-      given: IN_SERVICE,
-      when: times(2, readiness("timeout")),
-      phase: "ready",
-    },
-    {
-      name: "Ready: the failure that reaches the threshold takes it out",
-      given: IN_SERVICE,
-      when: times(3, readiness("timeout")),
-      phase: "not-ready",
-    },
-    { name: "Not Ready: one success brings it back", given: READINESS_LOST, when: [readiness()], phase: "ready" },
-    {
-      name: "any state after startup: failures of liveness below the threshold",
-      given: IN_SERVICE,
-      when: times(2, liveness("timeout")),
-      phase: "ready",
-    },
-    {
-      name: "Ready: liveness lost takes it out and is counted, because the router can't restart it",
-      given: IN_SERVICE,
-      when: times(3, liveness("timeout")),
-      phase: "not-ready",
-      and: { isAlive: false, livenessLosses: 1 },
-    },
     {
       name: "Startup complete: liveness lost",
       given: [startup()],
       when: times(3, liveness("refused")),
       phase: "not-ready",
-      and: { livenessLosses: 1 },
+      and: { isAlive: false, livenessLosses: 1 },
     },
     {
       name: "Not Ready: liveness lost is counted too",
@@ -91,18 +61,10 @@ describe("the lifecycle table, row by row", () => {
       phase: "not-ready",
       and: { livenessLosses: 1 },
     },
-    { name: "startup over time without success", given: times(60, startup("refused")), when: [OVERDUE], phase: "not-ready" },
-    {
-      name: "startup over time, then up after all",
-      given: [startup("refused"), OVERDUE],
-      when: [startup(), readiness()],
-      phase: "ready",
-      and: { isOverdue: false },
-    },
   ]);
 });
 
-describe("an event that is not in the table changes nothing", () => {
+describe("an event that has no place in the lifecycle changes nothing", () => {
   const refusals: readonly (readonly [string, readonly ProbeEvent[], ProbeEvent])[] = [
     ["readiness before startup: success", [], readiness()],
     ["readiness before startup: failure", [], readiness("timeout")],
@@ -171,20 +133,11 @@ describe("failures in a row", () => {
 
 describe("coming back", () => {
   check([
-    { name: "liveness lost: readiness alone does not restore", given: LIVENESS_LOST, when: [readiness()], phase: "not-ready" },
-    { name: "liveness lost: liveness restores", given: LIVENESS_LOST, when: [liveness()], phase: "ready" },
     {
       name: "both lost: both are needed",
       given: [...READINESS_LOST, ...times(3, liveness("timeout"))],
       when: [liveness()],
       phase: "not-ready",
-    },
-    { name: "connect-failed takes it out at once", given: IN_SERVICE, when: [CONNECT_FAILED], phase: "not-ready" },
-    {
-      name: "after connect-failed the next success restores",
-      given: [...IN_SERVICE, CONNECT_FAILED],
-      when: [readiness()],
-      phase: "ready",
     },
     {
       name: "connect-failed, then loading again while it lists its models",

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { jittered, roundPauseMs, startupWindowMs } from "../../../../core/control/readiness/schedule.ts";
-import { PROBE_DEFAULTS } from "../../../../core/settings.ts";
+import { PROBE_DEFAULTS } from "../../../../core/settings/tables.ts";
 
 const starting = { phase: "starting", isStarted: false, isServing: false, isAlive: true } as const;
 const overdue = { ...starting, phase: "not-ready" } as const;
@@ -21,12 +21,12 @@ describe("pause before the next round", () => {
     ["fallen out of service, for a very long time: the doubling does not overflow", lost, 5_000, 5_000],
   ] as const;
   for (const [name, health, misses, expectedMs] of rows) {
-    test(name, () => assert.equal(roundPauseMs(health, misses, PROBE_DEFAULTS, 0), expectedMs));
+    test(name, () => assert.equal(roundPauseMs(health, misses, PROBE_DEFAULTS), expectedMs));
   }
 
   test("a shorter startup period bounds the pause", () => {
     const probes = { ...PROBE_DEFAULTS, startup: { ...PROBE_DEFAULTS.startup, periodMs: 300 } };
-    assert.equal(roundPauseMs(starting, 9, probes, 0), 300);
+    assert.equal(roundPauseMs(starting, 9, probes), 300);
   });
 
   test("jitter only shortens, by a tenth at most", () => {

@@ -11,7 +11,7 @@ const ejected = makeEndpoint(1, { phase: "ejected", ejection });
 describe("warnings about ejected replicas", () => {
   const rows: readonly [name: string, pool: (typeof ready)[], isPanicking: boolean, expected: RegExp | undefined][] = [
     ["none if none is ejected", [ready], false, undefined],
-    ["their names", [ready, ejected], false, /^Ejected for what their responses were: e1\.$/],
+    ["their names", [ready, ejected], false, /^Ejected because of their responses: e1\.$/],
     ["why they are used all the same", [ready, ejected], true, /^More replicas fail than may be ejected/],
     ["none where no replica serves", [ejected], false, undefined],
   ];

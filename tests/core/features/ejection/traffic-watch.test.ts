@@ -49,6 +49,7 @@ describe("what the ejector is told of a request that was sent before", () => {
     ],
     ["a stale connection", ({ watch, request }) => watch.failed(request, endpoint, "stale", SENT_MS, NOW_MS), "ended e0 3000"],
     ["a cut from this side", ({ watch, request }) => watch.failed(request, endpoint, "wedged", SENT_MS, NOW_MS), "ended e0 3000"],
+    ["bytes that belong to no request", ({ watch }) => watch.unasked(endpoint, NOW_MS), "failed e0 7000 7000"],
     ["a client that left", ({ watch, request }) => watch.abandoned(request, endpoint, SENT_MS), "ended e0 3000"],
   ];
   for (const [name, happens, told] of rows) {

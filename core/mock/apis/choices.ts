@@ -1,0 +1,197 @@
+import {
+  type Choice,
+  DONE_EVENT,
+  dataEvent,
+  FINGERPRINT,
+  type GenerationApi,
+  nulls,
+  openaiUsage,
+  type Reply,
+  runningUsage,
+  type StreamScript,
+  streamUsage,
+  textOf,
+  usageOf,
+} from "../call.ts";
+import { isObject, optionalLimit, promptList, required, requiredList, sampleCount, streamOptions, tokenIds } from "../fields.ts";
+import { badRequest, invalidField } from "../problem.ts";
+import { joined, type Token, tokenize } from "../tokens.ts";
+import { conversationTokens } from "./conversation.ts";
+
+// The APIs whose responses have choices.
+
+/** POST /v1/completions. */
+export const completions: GenerationApi = {
+  path: "/v1/completions",
+  read: (body) => ({
+    prompts: promptsOf(body["prompt"] ?? undefined),
+    samples: sampleCount(body),
+    maxTokens: optionalLimit(body, "max_tokens"),
+    limitName: "max_tokens",
+    defaultMaxTokens: 16,
+    ...streamOptions(body),
+  }),
+  answer: (reply) => ({
+    ...headOf(reply, "cmpl", "text_completion"),
+    choices: reply.choices.map((choice) => ({
+      index: choice.index,
+      text: textOf(choice),
+      logprobs: null,
+      finish_reason: choice.finish,
+      ...nulls("stop_reason", "token_ids", "prompt_logprobs", "prompt_token_ids", "routed_experts"),
+    })),
+    service_tier: null,
+    system_fingerprint: FINGERPRINT,
+    usage: openaiUsage(reply, null),
+    ...nulls("kv_transfer_params", "ec_transfer_params", "metrics"),
+  }),
+  stream: (reply) =>
+    chunks(reply, headOf(reply, "cmpl", "text_completion"), (choice, tokens, isLast) => ({
+      index: choice.index,
+      text: joined(tokens),
+      logprobs: null,
+      finish_reason: isLast ? choice.finish : null,
+      ...nulls("stop_reason", "prompt_token_ids", "token_ids"),
+    })),
+};
+
+/** POST /v1/chat/completions. */
+export const chatCompletions: GenerationApi = {
+  path: "/v1/chat/completions",
+  read(body) {
+    const messages = requiredList(body, "messages");
+    if (messages.length === 0)
+      throw badRequest("Cannot apply chat template to an empty conversation. Provide at least one message.");
+    const newLimit = optionalLimit(body, "max_completion_tokens");
+    return {
+      prompts: [conversationTokens(messages, "body.messages")],
+      samples: sampleCount(body),
+      maxTokens: newLimit ?? optionalLimit(body, "max_tokens"),
+      limitName: newLimit === undefined ? "max_tokens" : "max_completion_tokens",
+      ...streamOptions(body),
+    };
+  },
+  answer: (reply) => ({
+    ...headOf(reply, "chatcmpl", "chat.completion"),
+    choices: reply.choices.map((choice) => ({
+      index: choice.index,
+      message: messageOf(textOf(choice)),
+      logprobs: null,
+      finish_reason: choice.finish,
+      ...nulls("stop_reason", "token_ids", "routed_experts"),
+    })),
+    service_tier: null,
+    system_fingerprint: FINGERPRINT,
+    usage: openaiUsage(reply, usageOf(reply).created),
+    ...nulls("prompt_logprobs", "prompt_token_ids", "prompt_text", "kv_transfer_params", "ec_transfer_params", "metrics"),
+  }),
+  stream(reply) {
+    const head = headOf(reply, "chatcmpl", "chat.completion.chunk");
+    const choiceOf = ({ index, finish }: Choice, tokens: readonly Token[], isLast: boolean) => {
+      const end = isLast ? { finish_reason: finish, stop_reason: null } : { finish_reason: null };
+      return { index, delta: { content: joined(tokens) }, logprobs: null, ...end, token_ids: null };
+    };
+    return {
+      ...chunks(reply, head, choiceOf, true),
+      // vLLM sends the role of every choice with the first token of any choice.
+      first: () =>
+        reply.choices.map(({ index }) => {
+          const choices = [{ index, delta: { role: "assistant", content: "" }, logprobs: null, finish_reason: null }];
+          return dataEvent({ ...head, choices, prompt_token_ids: null, prompt_text: null });
+        }),
+    };
+  },
+};
+
+/** POST /inference/v1/generate: token ids in, token ids out. */
+export const generate: GenerationApi = {
+  path: "/inference/v1/generate",
+  hasTokenIdsOnly: true,
+  read(body) {
+    const prompt = tokenIds(requiredList(body, "token_ids"), "body.token_ids");
+    const sampling = required(body, "sampling_params");
+    if (!isObject(sampling))
+      throw invalidField("model_type", "body.sampling_params", "Input should be a valid dictionary", sampling);
+    return {
+      prompts: [prompt],
+      samples: sampleCount(sampling),
+      maxTokens: optionalLimit(sampling, "max_tokens"),
+      defaultMaxTokens: 16,
+      ...streamOptions(body),
+      // This API reads sampling parameters only from this object, not from the top level.
+      body: sampling,
+    };
+  },
+  answer: (reply) => ({
+    request_id: `generate-tokens-${reply.id}`,
+    model: reply.model,
+    created: reply.createdS,
+    usage: openaiUsage(reply, null),
+    ...nulls("prompt_logprobs", "prompt_token_id_logprobs", "prompt_token_ids", "mm_placeholders", "metrics"),
+    ...nulls("kv_transfer_params", "ec_transfer_params"),
+    output_mode: "tokens",
+    choices: reply.choices.map((choice) => idChoice(choice, choice.tokens.slice(0, choice.sent), true)),
+  }),
+  stream(reply) {
+    const head = { request_id: `generate-tokens-${reply.id}`, output_mode: "tokens" };
+    return {
+      tokens: (choice, tokens, isLast) => [dataEvent({ ...head, usage: null, choices: [idChoice(choice, tokens, isLast)] })],
+      closing: () => [
+        ...(reply.call.hasUsage ? [dataEvent({ ...head, usage: streamUsage(reply), choices: [] })] : []),
+        DONE_EVENT,
+      ],
+    };
+  },
+};
+
+/** Accepts one text, several texts, one list of ids or several lists of ids. */
+function promptsOf(prompt: unknown): readonly (readonly number[])[] {
+  if (typeof prompt === "string" && prompt !== "") return [tokenize(prompt)];
+  if (prompt === undefined || prompt === "" || (Array.isArray(prompt) && prompt.length === 0))
+    throw badRequest("Either prompt or prompt_embeds must be provided and non-empty.", "prompt");
+  if (!Array.isArray(prompt)) throw invalidField("list_type", "body.prompt", "Input should be a valid list", prompt);
+  return promptList(prompt, "body.prompt");
+}
+
+/** The fields of vLLM 0.32, then two of earlier versions. */
+function messageOf(content: string) {
+  const unused = nulls("refusal", "annotations", "audio", "function_call", "reasoning", "reasoning_content");
+  return { role: "assistant", content, ...unused, tool_calls: [] };
+}
+
+function idChoice(choice: Choice, tokens: readonly Token[], isLast: boolean) {
+  return {
+    index: choice.index,
+    finish_reason: isLast ? choice.finish : null,
+    stop_reason: null,
+    token_ids: tokens.map(({ id }) => id),
+    ...nulls("routed_experts", "sampling_mask"),
+    weight_versions: isLast ? [{ version: "default", start: 0, end: choice.sent }] : null,
+    logprobs: null,
+  };
+}
+
+const headOf = ({ id, createdS, model }: Reply, prefix: string, object: string) => ({
+  id: `${prefix}-${id}`,
+  object,
+  created: createdS,
+  model,
+});
+
+/** A stream with a chunk for every event; `hasCreated`: its usage tells of tokens that are newly cached. */
+function chunks(
+  reply: Reply,
+  head: object,
+  choiceOf: (choice: Choice, tokens: readonly Token[], isLast: boolean) => object,
+  hasCreated = false,
+): StreamScript {
+  const { hasUsage, hasRunningUsage } = reply.call;
+  const chunk = (choices: readonly object[], usage: object | undefined, isEnd: boolean) =>
+    dataEvent({ ...head, choices, ...(usage && { usage }), ...(isEnd && { system_fingerprint: FINGERPRINT }) });
+  return {
+    tokens: (choice, tokens, isLast) => [
+      chunk([choiceOf(choice, tokens, isLast)], hasRunningUsage ? runningUsage(choice) : undefined, isLast && !hasUsage),
+    ],
+    closing: () => [...(hasUsage ? [chunk([], streamUsage(reply, hasCreated), true)] : []), DONE_EVENT],
+  };
+}

@@ -1,0 +1,54 @@
+import type { Outcome } from "../contract/outcome.ts";
+import { type Choice, choiceReport, known } from "./choice-report.ts";
+import type { DecisionReport, Refusal } from "./report-schema.ts";
+import { whyPicked } from "./why-picked.ts";
+
+/** A request that has ended, without its body and headers: what may be kept for a while. */
+export interface EndedRequest extends Omit<Outcome, "request" | "decision"> {
+  readonly isStream: boolean;
+  readonly promptTokens: number;
+  /** Undefined for a request that could not be understood. */
+  readonly decision: Choice | undefined;
+  readonly refusal: Refusal | undefined;
+}
+
+export function reportOf(ended: EndedRequest): DecisionReport {
+  return {
+    id: ended.id,
+    time: new Date(ended.wallMs).toISOString(),
+    status: ended.status,
+    ending: ended.ending,
+    errorCode: ended.error?.code ?? "",
+    durationMs: ended.durationMs,
+    firstByteMs: known(ended.firstByteMs),
+    requestBytes: ended.requestBytes,
+    responseBytes: ended.responseBytes,
+    cache: cacheOf(ended),
+    attempts: ended.attempts,
+    mirrors: (ended.mirrors ?? []).map((record) => ({ ...record, firstByteMs: known(record.firstByteMs) })),
+    shadow: ended.shadow === undefined ? null : { ...ended.shadow, differenceMs: known(ended.shadow.differenceMs) },
+    ...choiceReport(ended, ended.decision, ended.refusal, whyOf(ended)),
+  };
+}
+
+function cacheOf({ usage, predictedTokens }: EndedRequest): DecisionReport["cache"] {
+  if (usage === undefined && predictedTokens === undefined) return null;
+  return {
+    predictedTokens: predictedTokens ?? null,
+    reportedTokens: known(usage?.cachedTokens),
+    reportedPromptTokens: known(usage?.promptTokens),
+  };
+}
+
+/** One or two sentences: why it went where it went. */
+export function whyOf({ decision, error, attempts, promptTokens }: Omit<EndedRequest, "refusal">): string {
+  if (decision === undefined) {
+    return error === undefined
+      ? "The request ended before it was routed."
+      : "The request could not be routed; its error says why.";
+  }
+  const sentence = whyPicked(decision.legs[0], decision.endpoints.length, promptTokens);
+  const tried = attempts.filter(({ endpoint }, index) => endpoint !== attempts[index + 1]?.endpoint);
+  const failed = tried.slice(0, -1).map(({ endpoint, result }) => `${endpoint} (${result})`);
+  return failed.length === 0 ? sentence : `${sentence} Failed tries before the last: ${failed.join(", ")}.`;
+}

@@ -1,0 +1,133 @@
+import { MIRROR_ENDINGS, MIRROR_SKIPS } from "../contract/mirror.ts";
+import { listOf, z } from "../contract/options.ts";
+import { ATTEMPT_FAILURES, type AttemptFailure } from "../contract/outcome.ts";
+
+// The shape of reports for programs: what --json prints and the admin API sends. A key is never removed or given another meaning;
+// keys may be added. null is unknown.
+
+const count = z.number().min(0);
+const names = listOf(z.string());
+
+const candidate = z.object({
+  endpoint: z.string(),
+  cachedTokens: count.nullable().describe("Tokens of this prompt that were believed cached there; null if unknown."),
+  uncachedTokens: count.nullable().describe("Tokens of this prompt that it would have to process; null if unknown."),
+  waitingTokens: count
+    .nullable()
+    .describe("Tokens of other prompts that were sent there and were still to be processed; null beyond the first 16."),
+  firstTokenMs: count.nullable().describe("Expected time to the first token, in milliseconds; null before any was measured."),
+  total: z.number().describe("sum(weight x confidence x score) / sum(weight x confidence); higher is better."),
+  scores: listOf(z.number().nullable()).describe("One for each scorer, in [0, 1]; null = no opinion."),
+  confidences: listOf(z.number()).describe("One for each scorer: its weight was multiplied by it."),
+});
+
+const refusal = z.object({ code: z.string(), message: z.string() });
+const weighted = z.object({ name: z.string(), weight: z.number() });
+
+const dropped = z.object({
+  filter: z.string(),
+  endpoints: names,
+  reasons: z.record(z.string(), z.string()).describe("By endpoint, for people."),
+});
+
+const choice = {
+  api: z.string().describe('Type of the parser that serves the path, such as "chat-completions".'),
+  isStream: z.boolean(),
+  promptTokens: count.describe("Estimated, and corrected by what replicas report."),
+  profile: z.string(),
+  model: z.string().describe("The name that the client asked for."),
+  target: z.string().describe("The name that is sent to the replica."),
+  rule: z.string().describe('The rewrite rule that drew the target; "" if none did.'),
+  draw: z
+    .object({
+      by: z.enum(["share", "header"]).describe("share: by the weights, in turn; header: by the value of a header."),
+      header: z.string().describe('Its name; "" for share.'),
+      targets: listOf(weighted).describe("Those that took part."),
+    })
+    .nullable()
+    .describe("How the rule drew the target; null if no rule did."),
+  why: z.string().describe("The reason in a few sentences, for people: its words may change."),
+  poolSize: count,
+  dropped: listOf(dropped),
+  picker: z.string().describe("Its name in the config."),
+  scorers: listOf(weighted).describe("Those that had an opinion."),
+  candidates: listOf(candidate).describe("In the order in which they would be tried."),
+  refusal: refusal.nullable().describe("Null unless no endpoint may serve it."),
+  faults: listOf(z.object({ plugin: z.string(), message: z.string() })).describe("Plugins that broke their contract."),
+};
+
+const attempt = z.object({
+  endpoint: z.string(),
+  result: z
+    .union([z.int(), z.literal(Object.keys(ATTEMPT_FAILURES) as AttemptFailure[])])
+    .describe("The HTTP status, or why there was none."),
+  startedMs: z.number().describe("Since the request's head was complete, like endedMs."),
+  endedMs: z.number(),
+});
+
+const mirror = z.object({
+  rule: z.string(),
+  target: z.string().describe("The model name that the copy was sent with."),
+  skipped: z.literal(["", ...MIRROR_SKIPS]).describe("Why no copy was sent; empty if one was."),
+  endpoint: z.string(),
+  status: count.describe("0 before the response's head."),
+  firstByteMs: z.number().nullable(),
+  responseBytes: count.describe("Read and thrown away."),
+  ending: z.literal(["", ...MIRROR_ENDINGS]).describe("Empty while it is under way, and if no copy was sent."),
+});
+
+const shadow = z.object({
+  profile: z.string(),
+  endpoint: z.string().describe("What it would have chosen; empty if nothing."),
+  refusal: z.string().describe("The code with which it would have refused; empty if it would not."),
+  isSame: z.boolean(),
+  differenceMs: z
+    .number()
+    .nullable()
+    .describe("Expected milliseconds to the first token there, less those at the endpoint that was chosen."),
+});
+
+export const decisionReportSchema = z.object({
+  id: z.string(),
+  time: z.string().describe("When it ended, in ISO 8601."),
+  status: count.describe("0 if no response was sent."),
+  ending: z.enum(["complete", "client-left", "broken"]),
+  errorCode: z.string().describe("The router's own error; empty if it sent none."),
+  durationMs: z.number(),
+  firstByteMs: z.number().nullable().describe("From its last byte to the first body byte of the response; null without one."),
+  requestBytes: count,
+  responseBytes: count,
+  cache: z
+    .object({
+      predictedTokens: z.number().nullable(),
+      reportedTokens: z.number().nullable(),
+      reportedPromptTokens: z.number().nullable(),
+    })
+    .nullable()
+    .describe("Prompt tokens believed cached at its endpoint, and what the replica reported."),
+  attempts: listOf(attempt).describe("Every try at an endpoint, in order."),
+  mirrors: listOf(mirror).describe("Its copies for mirrors."),
+  shadow: shadow.nullable().describe("What the shadow profile would have done; null if it was not asked."),
+  ...choice,
+});
+
+export const dryRunReportSchema = z.object({
+  isDryRun: z.literal(true),
+  time: z.string().describe("When the facts were as they were for this decision, in ISO 8601."),
+  path: z.string(),
+  requestBytes: count,
+  notes: names.describe("What to know of these numbers, for people."),
+  ...choice,
+});
+
+/** Why no endpoint may serve a request. */
+export type Refusal = z.infer<typeof refusal>;
+export type CandidateReport = z.infer<typeof candidate>;
+/** What was decided about a request, and why. */
+export type ChoiceReport = Pick<DecisionReport, keyof typeof choice>;
+export type MirrorReport = z.infer<typeof mirror>;
+export type ShadowReport = z.infer<typeof shadow>;
+/** Why a request went to its endpoint, and how it ended. */
+export type DecisionReport = z.infer<typeof decisionReportSchema>;
+/** What would be decided about a request now. */
+export type DryRunReport = z.infer<typeof dryRunReportSchema>;

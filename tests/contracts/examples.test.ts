@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { readJsonBody } from "../../core/body/json-body.ts";
+import type { EndpointRecord } from "../../core/contract/detector.ts";
+import * as kit from "../../core/contract/test-kit.ts";
+import { FakeClock } from "../support/fake-clock.ts";
+import { makeDecision, makeOutcome } from "../support/records.ts";
+import { makeView } from "../support/view.ts";
+
+/**
+ * Runs each example in the comments of core/contract/. An example is a piece of a plugin ("create: …", "score: …"), the whole of one
+ * ("export default …"), or statements; in its scope is what all contract files export, and what a plugin would be given.
+ */
+const FOLDER = join(import.meta.dirname ?? ".", "../../core/contract");
+
+const endpoints = kit.makeEndpoints(2);
+const [endpoint] = endpoints;
+const load = kit.makeLoad(2);
+const request = kit.makeRequest({ model: "fast", headers: kit.makeHeaders({ "x-tier": "gold" }) });
+const outcome = makeOutcome();
+const decision = makeDecision();
+const view = makeView(endpoints);
+const body = readJsonBody(
+  Buffer.from('{"model":"fast","stream":true,"prompt":"Hi"}'),
+  { keys: ["model", "stream", "prompt"] },
+  8,
+);
+const failing = { consecutiveFailures: 5, lastFailure: "reset" } as EndpointRecord;
+const random = kit.seededRandom(1);
+
+/** Calls each method that an example may have; the result says whether it did what its contract asks. */
+const CALLS: Readonly<Record<string, (call: (...given: unknown[]) => unknown, said: readonly string[]) => boolean>> = {
+  parse: (parse) => (parse(body, "/v1/rerank") as { model: string }).model === "fast",
+  draw: (draw) => (draw(request) as { target: string }).target === "llama-8b",
+  filter: (filter) => (filter(request, endpoints, load, random) as readonly unknown[]).length === 0,
+  refuse: (refuse) => (refuse(request, endpoints) as { status: number }).status === 503,
+  score: (score) => (score(request, endpoints, load) as readonly number[]).every((one) => one >= 0 && one <= 1),
+  pick: (pick) => (pick(endpoints, [0.1, 0.9], random) as readonly unknown[])[0] === endpoints[1],
+  responseHeader: (header) => String(header(request, endpoint)) === "x-replica,e0",
+  detect: (detect) => /^5 failures in a row/.test(String(detect(failing, []))),
+  read: (read) => (read('[{"is_processing":true}]') as { running: number }).running === 1,
+  start: (start) => start((found: readonly unknown[]) => found.length === 2) === true,
+  finished: (finished, said) => finished(outcome) === undefined && said.length === 1,
+};
+
+function run(code: string): void {
+  const said: string[] = [];
+  const print = (line: string) => void said.push(line);
+  const host = kit.makeHost({ clock: new FakeClock(), output: { print, isTerminal: false } });
+  const definition = scope["defineScorer"]({
+    type: "t",
+    summary: "",
+    options: scope["z"].object({}),
+    create: () => ({ score: () => [] }),
+  });
+  const trace = { traceId: "1".repeat(32), spanId: "2".repeat(16), parentId: "", state: "" };
+  const defaults = { isStream: false, promptSpans: [], promptTokens: 0 };
+  const leg = decision.legs[0];
+  const given = {
+    ...{ host, definition, trace, defaults, leg, returned: [] },
+    ...{ outcome, decision, view, body, endpoint, request },
+  };
+  const names = { ...scope, ...given, candidates: endpoints, load };
+  const isPiece = /^\w+: /.test(code);
+  const wrapped = isPiece ? `return { ${code} };` : `{ ${code.replace("export default", "return")}\n}`;
+  // Plugin authors write TypeScript; what examples have of it is taken out.
+  const script = wrapped.replace(/(?<=[\])])!/g, "").replace(/<[\w, ]+>(?=\()/g, "");
+  const made = new Function(...Object.keys(names), script)(...Object.values(names));
+  const plugin = made?.create === undefined ? made : made.create({ urls: ["a", "b"], most: 3 }, host);
+  for (const [name, isRight] of Object.entries(CALLS))
+    if (plugin?.[name]) assert.ok(isRight(plugin[name], said), `${name}: ${code}`);
+  for (const page of plugin?.pages ?? []) assert.match(page.render(view, new URLSearchParams()), /^e0 0$/m);
+  if (isPiece)
+    assert.ok("pages" in made || Object.keys(CALLS).some((name) => name in plugin), `nothing of it was called: ${code}`);
+}
+
+const files = readdirSync(FOLDER).filter((name) => name.endsWith(".ts"));
+// biome-ignore lint/suspicious/noExplicitAny: Examples name whatever the contract files export.
+const scope: Record<string, any> = Object.assign({}, ...(await Promise.all(files.map((name) => import(join(FOLDER, name))))));
+
+describe("the examples of each contract file run:", () => {
+  for (const file of files) {
+    const text = readFileSync(join(FOLDER, file), "utf8");
+    const examples = [...text.matchAll(/^ \* @example\n((?: \*(?: .*)?\n)+?) \*\/$/gm)].map(([, lines = ""]) =>
+      lines.replace(/^ \* ?/gm, "").trim(),
+    );
+    it(file, () => {
+      assert.ok(examples.length > 0, "there is none");
+      for (const example of examples) run(example);
+    });
+  }
+});

@@ -1,0 +1,25 @@
+/**
+ * Loads the test files named in SIGNALBOX_TEST_FILES into this process, which runs the tests that they register, in their order. A
+ * test of each file's name runs before its own; what each file took goes to SIGNALBOX_TEST_TIMES.
+ */
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
+import { it } from "node:test";
+import { pathToFileURL } from "node:url";
+import { ROOT } from "./runtimes.ts";
+
+const { SIGNALBOX_TEST_FILES: names = "", SIGNALBOX_TEST_TIMES: times = "" } = process.env;
+let running: { readonly file: string; readonly fromMs: number } | undefined;
+
+/** The tests that come now are those of this file; without one, there are no more. */
+function mark(file?: string): void {
+  const nowMs = performance.now();
+  if (running !== undefined) appendFileSync(times, `${(nowMs - running.fromMs) / 1000} ${running.file}\n`);
+  running = file === undefined ? undefined : { file, fromMs: nowMs };
+}
+
+for (const file of names.split(" ")) {
+  it(file, () => mark(file));
+  await import(pathToFileURL(join(ROOT, file)).href);
+}
+it("the end of the files", () => mark());
