@@ -1,5 +1,5 @@
 import { RouterError } from "../contract/errors.ts";
-import type { UpstreamFailure } from "../wire/upstream-connection.ts";
+import type { UpstreamFailure } from "../wire/response-reader.ts";
 
 /** The error for a client whose request got no complete response from a replica. */
 export function upstreamError(failure: UpstreamFailure): RouterError {

@@ -6,7 +6,7 @@ import { WholeEvents } from "../stream/whole-events.ts";
 import type { Framing } from "../wire/framing.ts";
 import type { Head } from "../wire/head.ts";
 import { isEventStream } from "../wire/media-type.ts";
-import type { ResponseReader, UpstreamFailure } from "../wire/upstream-connection.ts";
+import type { ResponseReader, UpstreamFailure } from "../wire/response-reader.ts";
 import type { ForwardRun } from "./forward-run.ts";
 import { responseLinesFor } from "./response-lines.ts";
 

@@ -1,4 +1,4 @@
-import type { UpstreamFailure } from "../wire/upstream-connection.ts";
+import type { UpstreamFailure } from "../wire/response-reader.ts";
 
 /** The result of one try. */
 export type TryEvent =

@@ -5,7 +5,7 @@ import type { Pool, PoolControl } from "../pool/pool.ts";
 import type { UnlistedUse } from "../state/unlisted-names.ts";
 import type { Framing } from "../wire/framing.ts";
 import type { Head } from "../wire/head.ts";
-import type { ResponseReader, UpstreamFailure } from "../wire/upstream-connection.ts";
+import type { ResponseReader, UpstreamFailure } from "../wire/response-reader.ts";
 
 /** A longer body of a 404 is not read: it is passed on. */
 const LONGEST_MESSAGE = 8 * 1024;

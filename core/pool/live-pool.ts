@@ -1,6 +1,7 @@
+import type { Clock } from "../contract/clock.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
+import type { Log } from "../contract/log.ts";
 import type { PrefixSettings } from "../contract/plugin.ts";
-import type { Services } from "../services.ts";
 import type { Settings } from "../settings.ts";
 import { type Facts, factsOf } from "../state/facts.ts";
 import { LoadTable } from "../state/load.ts";
@@ -28,7 +29,7 @@ export class LivePool implements Pool {
   readonly #prefixes = new PoolPrefixes();
   readonly #connections: UpstreamPools;
 
-  constructor({ limits, retries }: Settings, { clock, log }: Pick<Services, "clock" | "log">) {
+  constructor({ limits, retries }: Settings, { clock, log }: { readonly clock: Clock; readonly log: Log }) {
     this.retryBudget = new RetryBudget(retries);
     this.figures = new RequestFigures(clock);
     this.#connections = new UpstreamPools(limits, clock, (endpoint, isNew) => {

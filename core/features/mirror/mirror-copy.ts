@@ -13,7 +13,7 @@ import { EventStream } from "../../stream/event-stream.ts";
 import type { Framing } from "../../wire/framing.ts";
 import type { Head } from "../../wire/head.ts";
 import { isEventStream } from "../../wire/media-type.ts";
-import type { ResponseReader, UpstreamFailure } from "../../wire/upstream-connection.ts";
+import type { ResponseReader, UpstreamFailure } from "../../wire/response-reader.ts";
 import type { MirrorTally } from "./mirror-tally.ts";
 
 /** A longer response is not read to its end: no generated text is so long. */

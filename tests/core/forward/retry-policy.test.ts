@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
 import fc from "fast-check";
 import { type NextStep, nextStep, type TryEvent, type TryState } from "../../../core/forward/retry-policy.ts";
-import type { UpstreamFailure } from "../../../core/wire/upstream-connection.ts";
+import type { UpstreamFailure } from "../../../core/wire/response-reader.ts";
 
 const FIRST: TryState = {
   hasStarted: false,

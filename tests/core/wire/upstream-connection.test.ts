@@ -3,7 +3,8 @@ import { describe, it } from "node:test";
 import { nextTurn } from "../../../core/runtime/next-turn.ts";
 import { DEFAULT_LIMITS } from "../../../core/settings.ts";
 import { Deadlines } from "../../../core/wire/deadlines.ts";
-import { type ConnectionOwner, type ResponseReader, UpstreamConnection } from "../../../core/wire/upstream-connection.ts";
+import type { ResponseReader } from "../../../core/wire/response-reader.ts";
+import { type ConnectionOwner, UpstreamConnection } from "../../../core/wire/upstream-connection.ts";
 import { FakeClock, settle } from "../../support/fake-clock.ts";
 import { asSocket, FakeSocket } from "../../support/fake-socket.ts";
 
