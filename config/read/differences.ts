@@ -4,11 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 export function named<Section extends object>(title: string, before: Section, after: Section): readonly string[] {
   return (Object.keys(after) as (keyof Section & string)[])
     .filter((key) => !isDeepStrictEqual(before[key], after[key]))
-    .map((key) => `${title}.${key}: ${valueText(before[key])} -> ${valueText(after[key])}`);
-}
-
-function valueText(value: unknown): string {
-  return value === undefined ? "none" : JSON.stringify(value);
+    .map((key) => `${title}.${key}: ${JSON.stringify(before[key]) ?? "none"} -> ${JSON.stringify(after[key]) ?? "none"}`);
 }
 
 interface Comparison<Entry> {
