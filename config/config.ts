@@ -1,6 +1,6 @@
 import type { EndpointSpec } from "../core/contract/endpoint.ts";
 import type { Secret } from "../core/contract/secret.ts";
-import type { Probes, Settings } from "../core/settings.ts";
+import type { FeatureConfigs, Probes, Settings } from "../core/settings.ts";
 import type { Position } from "./read/problems.ts";
 
 /** The content of the config files, validated, with all defaults filled in. Plain data. */
@@ -17,12 +17,13 @@ export interface RouterConfig {
   /** All instances that run: the listed ones in file order, then the defaults that are not listed. Names are unique. */
   readonly plugins: readonly PluginEntry[];
   readonly profile: ProfileConfig;
-  /** Undefined when no second profile decides beside it. */
-  readonly shadow: ShadowConfig | undefined;
+  /** Profiles of features, by their sections. Their plugins are instances of their own, at the end of `plugins`. */
+  readonly others: ReadonlyMap<string, ProfileConfig>;
   /** In the order in which they are matched. */
   readonly rewrites: readonly RewriteRule[];
-  /** At most one for each target of a rule. */
-  readonly guards: readonly GuardConfig[];
+  /** Names of the rules whose targets are drawn in a random order. */
+  readonly shuffled: ReadonlySet<string>;
+  readonly features: FeatureConfigs;
   readonly settings: Settings;
 }
 
@@ -68,12 +69,6 @@ export interface ProfileConfig {
   readonly plugins: readonly ProfileRef[];
 }
 
-/** A second profile that decides on the same facts. Its plugins are instances of its own, at the end of `plugins`. */
-export interface ShadowConfig extends ProfileConfig {
-  /** Of the requests, how many it decides: above 0, at most 100. */
-  readonly percent: number;
-}
-
 export interface ProfileRef {
   /** Name of an entry in `plugins`. */
   readonly pluginRef: string;
@@ -102,26 +97,4 @@ interface RewriteTarget {
   readonly name: string;
   /** Share relative to the other targets; 0 is listed but drained. At least one is above 0. */
   readonly weight: number;
-}
-
-/** When one target of a rule is stopped, with every default filled in. Plain data. */
-export interface GuardConfig {
-  /** The rule's and the target's names, such as "food-review/0 food-review-v2". */
-  readonly name: string;
-  readonly rule: string;
-  readonly target: string;
-  /** The target that it is compared with. */
-  readonly against: string;
-  /** Where the rule is: its resource, and its index there. */
-  readonly place: { readonly namespace: string; readonly resource: string; readonly index: number };
-  /** Header whose value pins a client to one target; "" for none. */
-  readonly stickyHeader: string;
-  /** How much worse than the other one it may be: points of the error rate, part of the time to the first byte. */
-  readonly worseBy: { readonly errorRate: number | undefined; readonly ttft: number | undefined };
-  /** 1 minus the probability that it ever stops a target that is not worse; in (0, 1). */
-  readonly confidence: number;
-  /** Requests to the target before which it is not stopped. */
-  readonly minRequests: number;
-  /** It is written in an annotation of the rewrite. */
-  readonly isAnnotation: boolean;
 }

@@ -3,8 +3,7 @@ import type { RouterConfig } from "./config.ts";
 import { readPicker } from "./endpoint-picker/read.ts";
 import { pickerDocument } from "./endpoint-picker/schema.ts";
 import { allInstances, type Registry, unusedPlugins } from "./plugins/instances.ts";
-import { checkKeepAlivePaths } from "./plugins/served-paths.ts";
-import { ownReferences } from "./plugins/shadow-instances.ts";
+import { ownReferences } from "./plugins/own-instances.ts";
 import { type ConfigDocument, readDocuments } from "./read/documents.ts";
 import { type ConfigText, readFiles } from "./read/files.ts";
 import { fit, type Resource, type Stubs } from "./read/fit.ts";
@@ -13,10 +12,10 @@ import { allOf, inReadingOrder, type Path, type Position, type Problem, problemA
 import { NO_OVERLAY, type Overlay, overlaid } from "./rewrites/overlay.ts";
 import { inMatchingOrder, readRules } from "./rewrites/read.ts";
 import { rewriteDocument } from "./rewrites/schema.ts";
-import { readGuards } from "./router/guards.ts";
-import { resolveMirrors } from "./router/mirrors.ts";
+import { otherProfiles, readFeatures } from "./router/features.ts";
 import type { EndpointEntry } from "./router/pool.ts";
-import { type RouterParts, readRouter } from "./router/read.ts";
+import { readProfile, routerProfile } from "./router/profile.ts";
+import { readRouter } from "./router/read.ts";
 import { type RouterDocument, routerDocument } from "./router/schema.ts";
 
 /** A valid config, with the type of each of its instances. */
@@ -95,21 +94,35 @@ export async function loadTexts(
   const isRewriteKnown = isAllReadable && problems.length === problemsBefore;
   const rules = readRules(resources, router?.isPoolKnown ? router.config.pool.name : undefined);
   const rewrites = inMatchingOrder(rules, warnings);
-  const guards = resource === undefined ? [] : readGuards(resource, resources, rules, warnings);
 
   const names = texts.map(({ file }) => file);
-  if (router !== undefined) checkKeepAlive(router, registry);
-  // A rule that can't be read may be the one that a mirror names.
-  const mirrors = router && isRewriteKnown ? resolveMirrors(router.config.settings.mirrors, rewrites, router.report) : [];
-  if (problems.length > 0 || resource === undefined || router === undefined)
+  const shuffled = new Set<string>();
+  const features =
+    resource &&
+    router &&
+    readFeatures(resource.document.spec, {
+      router: resource,
+      warnings,
+      resources,
+      rules,
+      // A rule that can't be read may be the one that a section names.
+      rewrites: isRewriteKnown ? rewrites : undefined,
+      listed: router.listed,
+      hasProfile: picker !== undefined || (resource.document.spec.profiles?.length ?? 0) > 0,
+      readProfile: (written, path) => readProfile(routerProfile(written, path, router.report), router.listed, registry),
+      instances: () => allInstances({ ...router.config, others: new Map(), rewrites: [], shuffled }, router.listed, registry),
+      shuffle: (rule) => void shuffled.add(rule),
+    });
+  if (problems.length > 0 || resource === undefined || router === undefined || features === undefined)
     return { problems: inReadingOrder(problems, names), warnings: inReadingOrder(warnings, names), files };
-  const { profile, shadow, settings } = router.config;
-  const settled = { ...router.config, settings: { ...settings, mirrors }, rewrites, guards };
+  const written = otherProfiles(features);
+  const others = new Map([...written].map(([key, profile]) => [key, ownReferences(key, profile)]));
+  const settled = { ...router.config, rewrites, features, others, shuffled };
   const instances = allInstances(settled, router.listed, registry);
-  warnings.push(...unusedPlugins(shadow === undefined ? [profile] : [profile, shadow], instances));
+  warnings.push(...unusedPlugins([settled.profile, ...written.values()], instances));
   const plugins = instances.map(({ entry }) => entry);
   return {
-    config: { ...settled, shadow: shadow && ownReferences(shadow), plugins },
+    config: { ...settled, plugins },
     definitions: new Map(instances.map(({ entry, definition }) => [entry.name, definition])),
     unneeded: picker?.unneeded ?? [],
     texts,
@@ -117,13 +130,6 @@ export async function loadTexts(
     positionOf: resource.positionOf,
     warnings: inReadingOrder(warnings, names),
   };
-}
-
-/** Not while a plugin has problems, because the path may be that one's. */
-function checkKeepAlive({ config, listed, report }: RouterParts, registry: Registry): void {
-  const { keepAlive } = config.settings;
-  if (keepAlive === undefined || listed.hasNamelessBroken || listed.brokenNames.size > 0) return;
-  checkKeepAlivePaths(keepAlive, allInstances({ ...config, rewrites: [], guards: [] }, listed, registry), report);
 }
 
 /** The Router document; an empty one if there is none and none is needed. */

@@ -8,7 +8,7 @@ import type { ProfilePlugin, ResponseHeader } from "./contract/profile-plugin.ts
 import type { InferenceRequest } from "./contract/request.ts";
 import type { Rewriter } from "./contract/rewriter.ts";
 import type { Scorer } from "./contract/scorer.ts";
-import type { Settings } from "./settings.ts";
+import type { FeatureConfigs, Settings } from "./settings.ts";
 
 /** The config with its live plugins. A request keeps the one that was active when its head came. */
 export interface ActiveConfig {
@@ -19,12 +19,13 @@ export interface ActiveConfig {
   /** The names of all targets of the rewriters' rules. */
   readonly targets: NameSet;
   readonly profile: Profile;
-  /** A second profile that decides beside it; undefined for most configs. */
-  readonly shadow: { readonly profile: Profile; readonly percent: number } | undefined;
+  /** Profiles that features decide with beside it, by their sections; empty for most configs. */
+  readonly others: ReadonlyMap<string, Profile>;
   readonly observers: readonly Named<Observer>[];
   /** The observer that traces requests; undefined if none does. */
   readonly tracer?: Named<Required<Pick<Observer, "trace">>> | undefined;
   readonly settings: Settings;
+  readonly features: FeatureConfigs;
 }
 
 /** An ordered list of filters, weighted scorers and one picker. */

@@ -12,7 +12,6 @@ import type { Definition } from "./contract/plugin.ts";
 import { OverlayExpiry } from "./control/overlay-expiry.ts";
 import type { HostServices } from "./control/plugin-set.ts";
 import { RunningConfig } from "./control/running-config.ts";
-import { stopThroughConfig } from "./features/rollouts/stop-target.ts";
 import { exchange, type FetchExchange } from "./fetch/fetch-exchange.ts";
 import { runRouter } from "./run-router.ts";
 import type { Limits } from "./settings.ts";
@@ -103,7 +102,7 @@ export async function createRouter(options: RouterOptions): Promise<FetchRouter>
     },
     ...services,
   });
-  router.features.rollouts.stopBy(stopThroughConfig(running, services.clock));
+  router.features.running = running;
   const overlayExpiry = new OverlayExpiry(running, services.clock);
   const streams = new EventStreams({ observers: () => router.config.observers, ...services });
   const site = {

@@ -1,25 +1,18 @@
-import type { ActiveConfig } from "./active-config.ts";
 import { MemoryBudget } from "./body/memory-budget.ts";
 import { ScanTurns } from "./body/scan-turns.ts";
 import type { PluginSet } from "./control/plugin-set.ts";
 import type { PluginSets } from "./control/plugin-sets.ts";
-import { Mirroring } from "./features/mirror/mirroring.ts";
-import type { Rollouts } from "./features/rollouts/rollouts.ts";
-import { Shadowing } from "./features/shadow/shadowing.ts";
+import { LiveFeatures } from "./features/live-features.ts";
 import { requestIds } from "./intake/request-ids.ts";
 import { PluginFaults } from "./plugin-watch/plugin-faults.ts";
 import { PluginTimes } from "./plugin-watch/plugin-times.ts";
 import { LivePool } from "./pool/live-pool.ts";
-import type { Features, Gate, RouterParts } from "./router-parts.ts";
+import type { Gate, RouterParts } from "./router-parts.ts";
 import { defaultMemoryBytes } from "./runtime/memory-limit.ts";
 import { nextTurn } from "./runtime/next-turn.ts";
 import type { Services } from "./services.ts";
 import type { Limits } from "./settings.ts";
 import { ClientCounts } from "./wire/client-counts.ts";
-import { Deadlines, sweepPeriodMs } from "./wire/deadlines.ts";
-
-/** The parts of a plugin set that say something about the parts of a router. */
-type Wishes = Pick<PluginSet, "prefixSettings"> & { readonly active: Pick<ActiveConfig, "profile" | "settings" | "shadow"> };
 
 type Changing<Part> = { -readonly [Key in keyof Part]: Part[Key] };
 
@@ -30,10 +23,10 @@ export class LiveParts implements RouterParts {
   readonly gate: Changing<Gate>;
   readonly pool: LivePool;
   readonly plugins: { readonly times: PluginTimes; readonly faults: PluginFaults };
-  readonly features: Changing<Features> & { readonly rollouts: Rollouts };
+  readonly features: LiveFeatures;
   readonly identity: { readonly startedAtS: number; isStopping: boolean; nextRequestId(): string };
 
-  constructor(configs: PluginSets, rollouts: Rollouts, { clock, random, log }: Services) {
+  constructor(configs: PluginSets, { clock, random, log }: Services) {
     const first = configs.newest;
     const { settings } = first.active;
     const { limits } = settings;
@@ -47,47 +40,37 @@ export class LiveParts implements RouterParts {
     this.pool = new LivePool(settings, { clock, log });
     const faults = new PluginFaults(clock, log);
     this.plugins = { times: new PluginTimes(clock, log), faults };
-    const mirroring = new Mirroring();
-    this.features = { mirroring, shadowing: new Shadowing(clock, faults), rollouts, silences: undefined };
-    this.gate.memory.giveUpSpare = () => mirroring.freeBodies();
+    const { memory } = this.gate;
+    this.features = new LiveFeatures({ services: this.services, faults, memory, facts: () => this.pool.facts });
     this.identity = { startedAtS: Math.floor(clock.wall() / 1000), isStopping: false, nextRequestId: requestIds(random) };
     this.prepare(first)();
   }
 
   /** Throws an Error, and changes nothing, when there is no memory for what is asked. The returned function can't fail. */
-  prepare({ active, prefixSettings }: Wishes): () => void {
-    const { profile, shadow, settings } = active;
+  prepare({ active, prefixSettings }: Pick<PluginSet, "active" | "prefixSettings">): () => void {
+    const { profile, settings } = active;
     const changePool = this.pool.prepare(settings, prefixSettings);
     return () => {
-      const { limits, keepAlive, mirrors } = settings;
+      const { limits } = settings;
       const { gate, plugins, features } = this;
       changePool();
       plugins.times.follow(profile, limits.pluginMs);
-      features.mirroring.useMirrors(mirrors);
-      features.shadowing.useShadow(shadow);
+      features.use(active);
       gate.memory.limitBytes = memoryBytes(limits);
       gate.clients = gate.clients.bounded(limits.perClientRequests);
-      // Without keep-alive events the timer stays: streams that began with them go on getting them.
-      if (keepAlive !== undefined) this.#useSilencePeriod(sweepPeriodMs([keepAlive.periodMs]));
     };
   }
 
-  /** From now on `/ready` says 503, and copies are not sent; everything else is served as before. */
+  /** From now on `/ready` says 503, and features stop what may be left out; everything else is served as before. */
   announceStop(): void {
     this.identity.isStopping = true;
-    this.features.mirroring.stop();
+    this.features.stop();
   }
 
   close(): void {
-    this.features.mirroring.stop();
-    this.features.silences?.close();
+    this.features.close();
     this.pool.close();
     this.gate.memory.close();
-  }
-
-  #useSilencePeriod(periodMs: number): void {
-    this.features.silences ??= new Deadlines(this.services.clock, periodMs);
-    this.features.silences.retime(periodMs);
   }
 }
 

@@ -2,7 +2,6 @@ import type { Decision } from "./contract/decision.ts";
 import { RouterError } from "./contract/errors.ts";
 import type { InferenceRequest, ParsedBody } from "./contract/request.ts";
 import { decide } from "./decide/decide.ts";
-import type { Copies } from "./features/mirror/mirroring.ts";
 import { Forward } from "./forward/forward.ts";
 import type { ForwardOwner } from "./forward/forward-run.ts";
 import { redistributes } from "./request/draw-target.ts";
@@ -44,14 +43,12 @@ export function routeAgain(run: Run, forward: Forward): void {
   forward.beginAgain(request, legOf(decision), draftOf(run, request), clock.now());
 }
 
-/** Sends copies to mirrors, behind the request itself, which never waits for them. Undefined if there are none. */
-export function mirror(run: Run): Copies | undefined {
+/** Copies of the request may be sent behind it, which never waits for them. */
+export function copy(run: Run): void {
   const { ticket, parts } = run;
-  const { mirroring } = parts.features;
-  if (!mirroring.isOn || ticket.request === undefined) return undefined;
-  const copies = mirroring.begin(run, ticket.request, (copy) => choose(run, copy, parts.services.clock.now()));
-  ticket.mirrors = copies?.records;
-  return copies;
+  const { copier } = parts.features;
+  if (copier?.isOn !== true || ticket.request === undefined) return;
+  copier.sent(run, ticket.request, (request) => choose(run, request, parts.services.clock.now()));
 }
 
 function drawn(run: Run, parsed: ParsedBody, nowMs: number): InferenceRequest {
@@ -59,21 +56,20 @@ function drawn(run: Run, parsed: ParsedBody, nowMs: number): InferenceRequest {
   return run.ticket.request;
 }
 
-/** The decision, which the ticket keeps. A shadow profile decides beside the first one. */
+/** The decision, which the ticket keeps. Another profile may decide beside the first decision. */
 function decided(run: Run, request: InferenceRequest, nowMs: number): Decision {
   const { ticket, config, parts } = run;
-  if (config.shadow === undefined || ticket.decision !== undefined) ticket.decision = choose(run, request, nowMs);
+  const { pool, services, plugins, features } = parts;
+  if (features.beside === undefined || config.others.size === 0 || ticket.decision !== undefined)
+    ticket.decision = choose(run, request, nowMs);
   else {
-    const { pool, services, plugins, features } = parts;
     const view = pool.load.at(nowMs);
-    const { decision, choice } = features.shadowing.decide(
-      config.shadow,
-      plugins.times.profileFor(config.profile, nowMs),
-      services.random,
-      { request, load: view, decide: (profile, random) => decide(request, pool.facts, profile, view, random) },
-    );
-    ticket.decision = decision;
-    ticket.shadow = choice;
+    const profile = plugins.times.profileFor(config.profile, nowMs);
+    ticket.decision = features.beside.decide(ticket, config, profile, services.random, {
+      request,
+      load: view,
+      decide: (each, random) => decide(request, pool.facts, each, view, random),
+    });
   }
   return ticket.decision;
 }

@@ -1,15 +1,12 @@
 import type { ActiveConfig } from "./active-config.ts";
 import type { MemoryBudget } from "./body/memory-budget.ts";
 import type { ScanTurns } from "./body/scan-turns.ts";
-import type { Outcome } from "./contract/outcome.ts";
-import type { Mirroring } from "./features/mirror/mirroring.ts";
-import type { Shadowing } from "./features/shadow/shadowing.ts";
+import type { RequestHooks } from "./features/live-features.ts";
 import type { PluginFaults } from "./plugin-watch/plugin-faults.ts";
 import type { PluginTimes } from "./plugin-watch/plugin-times.ts";
 import type { Pool } from "./pool/pool.ts";
 import type { Services } from "./services.ts";
 import type { ClientCounts } from "./wire/client-counts.ts";
-import type { Deadlines } from "./wire/deadlines.ts";
 
 /** The configs that requests take. */
 interface Configs {
@@ -34,16 +31,6 @@ export interface PluginWatch {
   readonly faults: PluginFaults;
 }
 
-/** What a router does beside putting requests on replicas. */
-export interface Features {
-  readonly mirroring: Mirroring;
-  readonly shadowing: Shadowing;
-  /** The figures of rewrites' targets, and the guards that read them. */
-  readonly rollouts: { ended(outcome: Outcome): void };
-  /** The one timer of all streams that get keep-alive events; undefined if no config has had any. */
-  readonly silences: Deadlines | undefined;
-}
-
 /** What the router says of itself. */
 export interface Identity {
   /** When it started, in seconds since 1970: the creation time of every model it lists. */
@@ -61,6 +48,6 @@ export interface RouterParts {
   readonly gate: Gate;
   readonly pool: Pool;
   readonly plugins: PluginWatch;
-  readonly features: Features;
+  readonly features: RequestHooks;
   readonly identity: Identity;
 }

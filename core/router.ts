@@ -2,11 +2,11 @@ import type { LoadedConfig } from "../config/load.ts";
 import type { ActiveConfig } from "./active-config.ts";
 import type { Adapters } from "./control/adapters.ts";
 import type { ControlPlane } from "./control/control-plane.ts";
-import type { Rollouts } from "./features/rollouts/rollouts.ts";
+import type { LiveFeatures } from "./features/live-features.ts";
 import type { RequestStarter } from "./host/request-receiver.ts";
 import type { DryRun, DryRunRequest } from "./intake/dry-run.ts";
 import type { LivePool } from "./pool/live-pool.ts";
-import type { Features, Gate, Identity, PluginWatch } from "./router-parts.ts";
+import type { Gate, Identity, PluginWatch } from "./router-parts.ts";
 import type { FactsDocument } from "./state/facts-document.ts";
 
 /** A router without a listener: hosts (the wire server, the fetch face) start requests on it, the admin port shows its state. */
@@ -20,7 +20,7 @@ export interface Router {
   readonly control: ControlPlane;
   readonly gate: Gate;
   readonly plugins: PluginWatch;
-  readonly features: Features & { readonly rollouts: Rollouts };
+  readonly features: LiveFeatures;
   readonly identity: Identity;
   readonly adapters: Adapters;
   /** Resolves to true once an endpoint is available, or to false when none is after `timeoutMs`. */

@@ -8,7 +8,7 @@ import { withPlace } from "./control/plugin-error.ts";
 import { buildPluginSet, type HostServices, type PluginSet } from "./control/plugin-set.ts";
 import { PluginSets } from "./control/plugin-sets.ts";
 import { savedFacts } from "./control/saved-facts.ts";
-import { Rollouts } from "./features/rollouts/rollouts.ts";
+import { makeJudge } from "./features/live-features.ts";
 import { dryRun } from "./intake/dry-run.ts";
 import { intake } from "./intake/intake.ts";
 import { LiveParts } from "./live-parts.ts";
@@ -53,11 +53,9 @@ function placing<Result>(loaded: LoadedConfig, run: () => Result): Result {
 
 /** Connects the parts that requests use with the control plane. */
 function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices, firstKept: KeptState): Router {
-  const { clock, log } = services;
-  const rollouts = new Rollouts({ clock, log, facts: () => parts.pool.facts });
-  rollouts.follow(plugins.active.rewriters, loaded.config.guards);
+  const { clock } = services;
   const configs = new PluginSets(plugins);
-  const parts = new LiveParts(configs, rollouts, services);
+  const parts = new LiveParts(configs, services);
   const { pool, features } = parts;
   const waiting = new Set<() => void>();
   let kept = firstKept;
@@ -70,6 +68,7 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
   const control = new ControlPlane({
     ...controlPlan(loaded, plugins),
     services,
+    makeJudge,
     load: pool.load,
     get: ({ name, url }, path, timeoutMs, maxBytes, signal) =>
       httpGet(url, path, { timeoutMs, maxBytes, signal, headers: keyHeaders(name) }),
@@ -79,7 +78,7 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
     cutWaiting: (endpoint, leastMs) => pool.cutWaiting(endpoint, leastMs),
     cutStreams: (endpoint, leastMs, isWitnessed) => pool.cutStreams(endpoint, leastMs, isWitnessed),
     publish(next) {
-      features.mirroring.follow(next.endpoints);
+      features.follow(next.endpoints);
       pool.publish(next);
       if (isReady(next)) for (const wake of [...waiting]) wake();
     },
@@ -120,7 +119,6 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
     for (const change of changes) change();
     // An operator who applies a rewrite again has often just put its adapter where replicas find it.
     pool.load.unlisted.forgetRefusals();
-    rollouts.follow(built.active.rewriters, next.config.guards);
     configs.publish(built);
     draft.retain(next.config.plugins);
     kept = draft;
@@ -163,7 +161,7 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
 }
 
 function controlPlan({ config }: LoadedConfig, plugins: PluginSet): ControlPlan {
-  return { plugins, probes: config.pool.probes, ejection: config.settings.ejection };
+  return { plugins, probes: config.pool.probes, features: config.features };
 }
 
 function isReady({ endpoints }: Facts): boolean {

@@ -1,28 +1,15 @@
 import type { Secret } from "./contract/secret.ts";
 import { defaultsOf, type ValuesOf } from "./settings/row.ts";
-import {
-  EJECTION,
-  FORWARDED_FOR,
-  type KEEP_ALIVE,
-  LIMITS,
-  type MIRROR,
-  type PROBE,
-  RESPONSE_HEADERS,
-  RETRIES,
-  UNLISTED,
-} from "./settings/tables.ts";
+import { FORWARDED_FOR, LIMITS, type PROBE, RESPONSE_HEADERS, RETRIES, UNLISTED } from "./settings/tables.ts";
 
 // The settings as the router uses them, with every default filled in. What each one means is in the tables of core/settings/.
 
 /** What the config sets besides plugins and endpoints. All limits are finite; times are in milliseconds, sizes in bytes. */
 export interface Settings {
   readonly limits: Limits;
-  readonly ejection: EjectionSettings;
   readonly retries: RetrySettings;
   /** Which names may be sent to replicas that do not list them: the config's targets, any name that clients ask for, or none. */
   readonly unlisted: typeof UNLISTED.default;
-  /** Undefined: nothing is sent into silent streams. */
-  readonly keepAlive: KeepAliveSettings | undefined;
   /** What replicas are told of a request's addresses: the peer's behind those that came, the peer's alone, or nothing. */
   readonly forwardedFor: typeof FORWARDED_FOR.default;
   /** Undefined: replicas get the keys that came with the requests. */
@@ -31,32 +18,13 @@ export interface Settings {
   readonly cors: CorsSettings | undefined;
   /** Whether responses have the headers x-signalbox-endpoint and x-signalbox-model. */
   readonly hasRoutingHeaders: boolean;
-  /** Empty for most configs. */
-  readonly mirrors: readonly MirrorSettings[];
 }
 
 export type Limits = ValuesOf<typeof LIMITS>;
 export type RetrySettings = ValuesOf<typeof RETRIES>;
 
-/** How endpoints leave the pool for what their responses are, and return. */
-export interface EjectionSettings extends ValuesOf<typeof EJECTION> {
-  /** False turns all of it off. */
-  readonly isOn: boolean;
-}
-
-/** A share of a rule's requests is also sent to a target whose responses are thrown away. */
-export interface MirrorSettings extends ValuesOf<typeof MIRROR> {
-  /** Name of the rewrite rule. */
-  readonly rule: string;
-  /** The model name that copies are sent with. */
-  readonly target: string;
-}
-
-/** What is sent to clients while a replica is silent. */
-export interface KeepAliveSettings extends ValuesOf<typeof KEEP_ALIVE> {
-  /** Paths whose streams get them. */
-  readonly paths: readonly string[];
-}
+/** What the config says to each feature, by the key of its section, which alone knows the type. */
+export type FeatureConfigs = ReadonlyMap<string, unknown>;
 
 /** Which web pages may read responses. */
 export interface CorsSettings {
@@ -93,17 +61,13 @@ export interface Probes {
 }
 
 export const DEFAULT_LIMITS: Limits = defaultsOf(LIMITS);
-export const DEFAULT_EJECTION: EjectionSettings = { isOn: true, ...defaultsOf(EJECTION) };
 
 export const DEFAULT_SETTINGS: Settings = {
   limits: DEFAULT_LIMITS,
-  ejection: DEFAULT_EJECTION,
   retries: defaultsOf(RETRIES),
   unlisted: UNLISTED.default,
-  keepAlive: undefined,
   forwardedFor: FORWARDED_FOR.default,
   credentials: undefined,
   cors: undefined,
   hasRoutingHeaders: RESPONSE_HEADERS.default,
-  mirrors: [],
 };

@@ -5,7 +5,7 @@ import type { ProfileConfig, RouterConfig } from "../config.ts";
 import { type Problem, problemAt, quoted } from "../read/problems.ts";
 import { DEFAULT_DETECTORS, DEFAULT_OBSERVERS, DEFAULT_PARSERS, DEFAULT_SOURCES } from "./defaults.ts";
 import type { Instance, ListedPlugins } from "./listed.ts";
-import { isOfShadow, shadowInstances } from "./shadow-instances.ts";
+import { isOfOther, ownInstances } from "./own-instances.ts";
 
 /**
  * Plugin types by the names that a config can use. A key other than its definition's `type` is the reference router's name for
@@ -51,7 +51,7 @@ export function needsNoParameters(definition: Definition): boolean {
  * wins a path that both serve. The other defaults come last.
  */
 export function allInstances(
-  config: Omit<RouterConfig, "plugins">,
+  config: Pick<RouterConfig, "pool" | "profile" | "others" | "rewrites" | "shuffled">,
   listed: ListedPlugins,
   registry: Registry,
 ): readonly Instance[] {
@@ -67,14 +67,12 @@ export function allInstances(
     ...(endpoints.length > 0 ? [unlisted("static", { endpoints })] : []),
     ...missing([...DEFAULT_SOURCES, ...DEFAULT_DETECTORS, ...DEFAULT_OBSERVERS]).map((type) => unlisted(type)),
     ...ofProfile.map((type) => unlisted(type)),
-    ...shadowInstances(config, listed, unlisted),
+    ...ownInstances(config, listed, unlisted),
   ];
 }
 
-/** What a guard compares is drawn in a random order. */
-function rewriteParameters({ rewrites, guards }: Pick<RouterConfig, "rewrites" | "guards">) {
-  const guarded = new Set(guards.map(({ rule }) => rule));
-  return { rules: rewrites, ...(guarded.size > 0 && { shuffled: [...guarded] }) };
+function rewriteParameters({ rewrites, shuffled }: Pick<RouterConfig, "rewrites" | "shuffled">) {
+  return { rules: rewrites, ...(shuffled.size > 0 && { shuffled: [...shuffled] }) };
 }
 
 /**
@@ -96,7 +94,7 @@ function unlistedInstance(name: string, registry: Registry, parameters: unknown)
 export function unusedPlugins(profiles: readonly ProfileConfig[], instances: readonly Instance[]): readonly Problem[] {
   const used = new Set(profiles.flatMap(({ plugins }) => plugins.map(({ pluginRef }) => pluginRef)));
   return instances.flatMap(({ entry: { name, position }, definition: { kind }, path }) => {
-    if (position === undefined || isOfShadow(name) || used.has(name) || !isProfileKind(kind)) return [];
+    if (position === undefined || isOfOther(name) || used.has(name) || !isProfileKind(kind)) return [];
     const found = `the ${kind} ${quoted(name)}, which the profile does not name`;
     return [problemAt(position, path, { found, wanted: `{ pluginRef: ${name} } in the profile, or no entry` })];
   });

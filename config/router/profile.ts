@@ -4,6 +4,7 @@ import { DEFAULT_PICKER, DEFAULT_SCORERS, GUARDS } from "../plugins/defaults.ts"
 import { isProfileKind, listedOfType, needsNoParameters, type Registry } from "../plugins/instances.ts";
 import type { Instance, ListedPlugins } from "../plugins/listed.ts";
 import { didYouMean, type Finding, type Path, quoted, type Report } from "../read/problems.ts";
+import type { WrittenProfile, WrittenRef } from "../schema/profile.ts";
 
 /** A profile from a document, and the defaults of that kind of document. */
 export interface ProfileSource {
@@ -25,21 +26,11 @@ export interface ProfileEntry {
   readonly unguarded: boolean;
 }
 
-interface WrittenRef {
-  readonly pluginRef: string;
-  readonly weight?: number | null | undefined;
-}
-
 export interface RefEntry extends WrittenRef {
   readonly path: Path;
 }
 
-/** A profile as a Router document has it. */
-interface WrittenProfile extends Omit<ProfileEntry, "refs"> {
-  readonly plugins: readonly WrittenRef[];
-}
-
-/** The profile or the shadow of a Router document, which is at `path`. */
+/** A profile of a Router document, which is at `path`. */
 export function routerProfile(written: WrittenProfile | undefined, path: Path, report: Report): ProfileSource {
   const profile = written && { ...written, refs: refsAt([...path, "plugins"], written.plugins) };
   return { profile, report, pluginsAt: "spec.plugins", scorers: DEFAULT_SCORERS, takesListedPicker: false };

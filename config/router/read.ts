@@ -8,11 +8,10 @@ import { readAdmin, refuseSharedPort, refuseUnsharablePort } from "./addresses.t
 import { type EndpointEntry, readCredentials, readEndpoints } from "./pool.ts";
 import { type ProfileSource, readProfile, routerProfile } from "./profile.ts";
 import type { RouterDocument, RouterSpec } from "./schema.ts";
-import { readShadow, refuseShadowAlone } from "./shadow.ts";
 
 /** The content of a Router document, without default instances. */
 export interface RouterParts {
-  readonly config: Omit<RouterConfig, "plugins" | "rewrites" | "guards">;
+  readonly config: Omit<RouterConfig, "plugins" | "rewrites" | "features" | "others" | "shuffled">;
   readonly listed: ListedPlugins;
   /** For problems with paths in the document that show only later. */
   readonly report: Report;
@@ -65,8 +64,7 @@ export async function readRouter(
   refuseUnsharablePort("listen", listen, report);
   refuseUnsharablePort("admin", admin, report);
   if (picker !== undefined && spec.profiles !== undefined) report(["spec", "profiles"], PROFILES_TWICE, "key");
-  if (picker === undefined) refuseShadowAlone(spec, known, report);
-  const { pool, limits, ejection, retries, keepAlive, forwardedFor, mirrors, responseHeaders: hasRoutingHeaders } = spec;
+  const { pool, limits, retries, forwardedFor, responseHeaders: hasRoutingHeaders } = spec;
   const credentials = await readCredentials(pool, endpoints, resource, files);
   const { unlisted } = pool.adapters;
   const config = {
@@ -74,8 +72,7 @@ export async function readRouter(
     admin,
     pool: { name: pool.name, endpoints: endpoints.map((one) => one.spec), probes: pool.probes },
     profile: readProfile(picker?.profile ?? profileOf(spec, report), known, registry),
-    shadow: spec.shadow && readShadow(spec.shadow, known, registry, report),
-    settings: { limits, ejection, retries, unlisted, keepAlive, forwardedFor, credentials, cors, hasRoutingHeaders, mirrors },
+    settings: { limits, retries, unlisted, forwardedFor, credentials, cors, hasRoutingHeaders },
   };
   return { config, listed: known, report, isPoolKnown: !wasCut(["spec", "pool", "name"]) };
 }

@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
+import { FEATURES } from "../../core/features/list.ts";
 import type { CredentialSettings, Settings } from "../../core/settings.ts";
-import type { AdminAddress, ListenAddress, PluginEntry, RewriteRule, RouterConfig, ShadowConfig } from "../config.ts";
+import type { AdminAddress, ListenAddress, PluginEntry, RewriteRule, RouterConfig } from "../config.ts";
 import type { LoadedConfig } from "../load.ts";
-import { isOfShadow } from "../plugins/shadow-instances.ts";
+import { isOfOther } from "../plugins/own-instances.ts";
+import { listed, named } from "../read/differences.ts";
 import { describe, type Path, type Problem, problemAt } from "../read/problems.ts";
 
 const RESTART = "It can't change while the router runs: restart the router to change it.";
@@ -45,12 +47,11 @@ export function changesBetween(running: LoadedConfig, next: LoadedConfig): reado
     ...listed("plugin", instancesOf(running), instancesOf(next), { isSame: isSameInstance }),
     ...accessChanges(running.config.admin, after.admin),
     ...(isDeepStrictEqual(profile, after.profile) ? [] : [`profile ${after.profile.name} changed`]),
-    ...shadowChanges(running.config.shadow, after.shadow),
     ...listed("rewrite", rewrites, after.rewrites, { difference: weightsText }),
-    ...listed("guard", running.config.guards, after.guards),
     ...named("limits", settings.limits, after.settings.limits),
     ...(isDeepStrictEqual(revealed(settings.credentials), revealed(after.settings.credentials)) ? [] : [KEYS_CHANGED]),
     ...named("settings", withoutOwnLines(settings), withoutOwnLines(after.settings)),
+    ...featureChanges(running.config, after),
   ];
 }
 
@@ -67,10 +68,13 @@ function revealed(credentials: CredentialSettings | undefined): unknown {
   return [ofPool?.reveal(), [...ofEndpoint].map(([name, key]) => [name, key.reveal()]), isForwarded];
 }
 
-function shadowChanges(before: ShadowConfig | undefined, after: ShadowConfig | undefined): readonly string[] {
-  if (isDeepStrictEqual(before, after)) return [];
-  if (after === undefined) return ["shadow removed"];
-  return [`shadow ${after.name} ${before === undefined ? "added" : "changed"}`];
+function featureChanges({ features: before }: RouterConfig, { features: after }: RouterConfig): readonly string[] {
+  return FEATURES.flatMap(({ section }) => {
+    const { key } = section;
+    const [was, is] = [before.get(key), after.get(key)];
+    if (isDeepStrictEqual(was, is)) return [];
+    return section.changes?.(was, is) ?? named("settings", { [key]: was }, { [key]: is });
+  });
 }
 
 /** Never shows the token. */
@@ -87,7 +91,7 @@ function accessChanges(before: AdminAddress | undefined, after: AdminAddress | u
 const DERIVED: ReadonlySet<string> = new Set(["static", "model-rewrite"]);
 
 function instancesOf({ config, definitions }: LoadedConfig) {
-  const instances = config.plugins.filter(({ name }) => !isOfShadow(name));
+  const instances = config.plugins.filter(({ name }) => !isOfOther(name));
   return instances.map(({ name, type, from, parameters, secrets, position }: PluginEntry) => {
     const own = position === undefined && DERIVED.has(type) ? undefined : parameters;
     const keys = [...(secrets ?? [])].map(([place, secret]) => [place, secret.reveal()]);
@@ -100,39 +104,6 @@ type Instance = ReturnType<typeof instancesOf>[number];
 /** A plugin's file that was loaded anew is another definition, whatever is in it. */
 function isSameInstance({ definition, ...one }: Instance, { definition: other, ...another }: Instance): boolean {
   return definition === other && isDeepStrictEqual(one, another);
-}
-
-/** One line for each key that differs. */
-function named<Section extends object>(title: string, before: Section, after: Section): readonly string[] {
-  return (Object.keys(after) as (keyof Section & string)[])
-    .filter((key) => !isDeepStrictEqual(before[key], after[key]))
-    .map((key) => `${title}.${key}: ${JSON.stringify(before[key]) ?? "none"} -> ${JSON.stringify(after[key]) ?? "none"}`);
-}
-
-interface Comparison<Entry> {
-  readonly isSame?: (before: Entry, after: Entry) => boolean;
-  /** In words that can stand behind the entry's name. */
-  readonly difference?: (before: Entry, after: Entry) => string;
-}
-
-/** One line for each entry that is new, gone or not what it was. Entries have unique names. */
-function listed<Entry extends { readonly name: string }>(
-  title: string,
-  before: readonly Entry[],
-  after: readonly Entry[],
-  { isSame = isDeepStrictEqual, difference = () => "changed" }: Comparison<Entry> = {},
-): readonly string[] {
-  const known = new Map(before.map((entry) => [entry.name, entry]));
-  const names = new Set(after.map(({ name }) => name));
-  const changed = after.flatMap((entry) => {
-    const old = known.get(entry.name);
-    if (old === undefined) return [`${title} ${entry.name} added`];
-    return isSame(old, entry) ? [] : [`${title} ${entry.name} ${difference(old, entry)}`];
-  });
-  const gone = before.filter(({ name }) => !names.has(name)).map(({ name }) => `${title} ${name} removed`);
-  const lines = [...changed, ...gone];
-  const isReordered = lines.length === 0 && before.some(({ name }, index) => after[index]?.name !== name);
-  return isReordered ? [`${title}s in another order`] : lines;
 }
 
 function weightsText(...rules: readonly RewriteRule[]): string {

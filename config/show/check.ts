@@ -1,6 +1,6 @@
 import type { Definition } from "../../core/contract/plugin.ts";
-import type { MirrorSettings } from "../../core/settings.ts";
-import type { Address, GuardConfig, ProfileConfig, RewriteRule, RouterConfig } from "../config.ts";
+import { FEATURES } from "../../core/features/list.ts";
+import type { Address, ProfileConfig, RewriteRule, RouterConfig } from "../config.ts";
 import { type LoadedConfig, loadConfig } from "../load.ts";
 import type { Registry } from "../plugins/instances.ts";
 import { formatProblem, formatProblems, type Problem } from "../read/problems.ts";
@@ -37,10 +37,9 @@ export async function checkConfig(
 }
 
 /** A valid config in a few lines. */
-function summary({ config, definitions, unneeded }: LoadedConfig): string {
-  const { listen, admin, pool, profile, shadow, rewrites, guards } = config;
-  const { mirrors } = config.settings;
-  const rowsOf = (each: ProfileConfig) => profileRows(each, config, definitions);
+function summary(loaded: LoadedConfig): string {
+  const { config, definitions, unneeded } = loaded;
+  const { listen, admin, pool, profile, rewrites } = config;
   const endpoints = pool.endpoints.map(({ name, url, labels }) =>
     [name, url, ...Object.entries(labels).map(([key, value]) => `${key}=${value}`)].join("  "),
   );
@@ -48,14 +47,15 @@ function summary({ config, definitions, unneeded }: LoadedConfig): string {
     `The config is valid.`,
     `listen    ${addressText(listen)}, admin ${admin === undefined ? "off" : addressText(admin)}`,
     ...section(`pool      ${pool.name}, ${counted(endpoints.length, "endpoint")}`, endpoints),
-    ...section(`profile   ${profile.name}${unguardedText(missingGuards(profile, definitions))}`, rowsOf(profile)),
-    ...(shadow ? section(`shadow    ${shadow.name}, decides ${shadow.percent}% of the requests too`, rowsOf(shadow)) : []),
+    ...section(
+      `profile   ${profile.name}${unguardedText(missingGuards(profile, definitions))}`,
+      profileRows(profile, config, definitions),
+    ),
     ...section(
       `rewrites  ${counted(rewrites.length, "rule")}${rewrites.length === 0 ? "" : ": what clients write -> what replicas get"}`,
       rewrites.map(ruleText),
     ),
-    ...(guards.length === 0 ? [] : section(`guards    ${guards.length}`, guards.map(guardText))),
-    ...(mirrors.length === 0 ? [] : section(`mirrors   ${mirrors.length}`, mirrors.map(mirrorText))),
+    ...featureRows(loaded),
     ...(unneeded.length === 0 ? [] : [`unneeded  ${unneeded.join(", ")}: the router does this itself`]),
   ];
   return sections.join("\n");
@@ -85,6 +85,14 @@ function profileRows(
   });
 }
 
+function featureRows({ config, definitions }: LoadedConfig): readonly string[] {
+  return FEATURES.flatMap(({ section: { key, summary } }) => {
+    const own = config.others.get(key);
+    const shown = summary?.(config.features.get(key), own === undefined ? [] : profileRows(own, config, definitions));
+    return shown === undefined ? [] : section(...shown);
+  });
+}
+
 const UNGUARDED: Readonly<Record<string, string>> = {
   ready: "replicas that are not ready get requests",
   "serves-model": "unknown models reach replicas",
@@ -103,20 +111,6 @@ function ruleText({ name, models, targets, stickyHeader, onUnavailable }: Rewrit
   const sticky = stickyHeader === "" ? "" : `, sticky by ${stickyHeader}`;
   const redistributed = onUnavailable === "redistribute" ? ", redistributed when unavailable" : "";
   return `${models.join(", ") || "every model"} -> ${shares.join(", ")}${sticky}${redistributed}  (${name})`;
-}
-
-function guardText({ rule, target, against, worseBy, confidence, minRequests }: GuardConfig): string {
-  const { errorRate, ttft } = worseBy;
-  const margins = [
-    ...(errorRate === undefined ? [] : [`error rate by ${percent(errorRate).replace("%", " points")}`]),
-    ...(ttft === undefined ? [] : [`first byte by ${percent(ttft)}`]),
-  ];
-  const when = `worse than ${against} (${margins.join(", ")}) at confidence ${percent(confidence)}`;
-  return `${rule} stops ${target} when it is ${when}, after ${minRequests} requests at the earliest`;
-}
-
-function mirrorText({ rule, target, percent: copied, maxInFlight }: MirrorSettings): string {
-  return `${copied}% of ${rule} also to ${target}, at most ${maxInFlight} at once`;
 }
 
 const percent = (share: number) => `${Math.round(share * 1000) / 10}%`;

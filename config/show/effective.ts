@@ -1,10 +1,11 @@
 import type { Secret } from "../../core/contract/secret.ts";
-import { EJECTION, KEEP_ALIVE, MIRROR, PROBE } from "../../core/settings/tables.ts";
+import { FEATURES } from "../../core/features/list.ts";
+import { PROBE } from "../../core/settings/tables.ts";
 import type { CorsSettings } from "../../core/settings.ts";
-import type { AdminAddress, ListenAddress, RouterConfig, ShadowConfig } from "../config.ts";
+import type { AdminAddress, ListenAddress, RouterConfig } from "../config.ts";
 import type { LoadedConfig } from "../load.ts";
 import { CONFIGURED_ELSEWHERE } from "../plugins/defaults.ts";
-import { isOfShadow, writtenReferences } from "../plugins/shadow-instances.ts";
+import { isOfOther } from "../plugins/own-instances.ts";
 import { type Path, pathText, placeText } from "../read/problems.ts";
 import { missingGuards } from "../router/profile.ts";
 import { writtenOf } from "../schema/section.ts";
@@ -27,14 +28,8 @@ export interface CommandLine {
 export function effectiveConfig(loaded: LoadedConfig, commandLine: CommandLine): EffectiveConfig {
   const { config } = loaded;
   const { profile, settings } = config;
-  const { limits, retries, keepAlive, forwardedFor, hasRoutingHeaders, mirrors } = settings;
-  const { isOn, ...ejection } = settings.ejection;
-  // Annotations are printed with their rewrites.
-  const written = config.guards.filter(({ isAnnotation }) => !isAnnotation);
-  const guards = written.map(({ rule, target, against, worseBy, confidence, minRequests }) => {
-    return { rule, target, against, worseBy, confidence, minRequests };
-  });
-  const plugins = config.plugins.filter(({ name, type }) => !CONFIGURED_ELSEWHERE.has(type) && !isOfShadow(name));
+  const { limits, retries, forwardedFor, hasRoutingHeaders } = settings;
+  const plugins = config.plugins.filter(({ name, type }) => !CONFIGURED_ELSEWHERE.has(type) && !isOfOther(name));
   const spec = {
     listen: { ...addressOf(config.listen), ...(settings.cors && { cors: corsOf(settings.cors) }) },
     admin: config.admin === undefined ? false : adminOf(config.admin),
@@ -43,13 +38,9 @@ export function effectiveConfig(loaded: LoadedConfig, commandLine: CommandLine):
       return { name, ...(from === undefined ? { type } : { from }), parameters: masked(parameters) };
     }),
     profiles: [missingGuards(profile, loaded.definitions).length === 0 ? profile : { ...profile, unguarded: true }],
-    ...(config.shadow && { shadow: shadowOf(config.shadow, loaded) }),
-    ...(mirrors.length > 0 && { mirrors: mirrors.map((mirror) => writtenOf(MIRROR, mirror)) }),
-    ejection: isOn && writtenOf(EJECTION, ejection),
+    ...featuresOf(loaded),
     retries,
-    ...(keepAlive && { keepAlive: writtenOf(KEEP_ALIVE, keepAlive) }),
     forwardedFor,
-    ...(guards.length > 0 && { guards }),
     limits,
     responseHeaders: hasRoutingHeaders,
   };
@@ -63,7 +54,7 @@ export function effectiveConfig(loaded: LoadedConfig, commandLine: CommandLine):
     const [, section, index] = path;
     if (section === "plugins") return placeText(plugins[Number(index)]?.position) ?? "default";
     // The guards stand in front of what is written, so places in the two lists differ: the whole list has one origin.
-    const list = section === "profiles" ? path.slice(0, 4) : section === "shadow" ? path.slice(0, 3) : [];
+    const list = section === "profiles" ? path.slice(0, 4) : config.others.has(String(section)) ? path.slice(0, 3) : [];
     if (list.at(-1) === "plugins" && isWritten(loaded, list)) return placeText(loaded.positionOf(list)) ?? "default";
     const otherwise = section === "pool" && path[2] === "endpoints" ? "outside of the Router document" : "default";
     return (isWritten(loaded, path) ? placeText(loaded.positionOf(path)) : undefined) ?? otherwise;
@@ -95,10 +86,14 @@ function adminOf({ hosts, token, isReadOnly, ...address }: AdminAddress) {
   return { ...addressOf(address), hosts, ...(token && { token: token.from }), readOnly: isReadOnly };
 }
 
-function shadowOf(shadow: ShadowConfig, loaded: LoadedConfig) {
-  const { name, percent } = shadow;
-  const isUnguarded = missingGuards(shadow, loaded.definitions).length > 0;
-  return { name, plugins: writtenReferences(shadow), ...(isUnguarded && { unguarded: true }), percent };
+/** The sections of the features that have something to say. */
+function featuresOf({ config, definitions }: LoadedConfig): Readonly<Record<string, unknown>> {
+  const sections = FEATURES.map(({ section }) => {
+    const own = config.others.get(section.key);
+    const isUnguarded = own !== undefined && missingGuards(own, definitions).length > 0;
+    return [section.key, section.written(config.features.get(section.key), isUnguarded)] as const;
+  });
+  return Object.fromEntries(sections.filter(([, written]) => written !== undefined));
 }
 
 function corsOf({ origins, headers, maxAgeS }: CorsSettings) {

@@ -12,36 +12,35 @@ type Observers = readonly Named<Observer>[];
 
 /** Throws an Error if two pages or two streams have the same path, or a path is invalid. */
 export function checkPages(observers: Observers): void {
-  checkStreams(observers);
-  const owners = new Map<string, string>();
+  checkPaths("page", PATH, "/name", observers, ({ pages = [] }) => pages);
+  checkPaths("stream", STREAM_PATH, "/name/stream", observers, ({ streams = [] }) => streams);
   for (const { name, plugin } of observers) {
     for (const { path } of plugin.pages ?? []) {
-      const owner = owners.get(path);
-      if (owner !== undefined)
-        throw new Error(`The observers "${owner}" and "${name}" both have the page ${path}: take one of them out of the config`);
-      if (OWN_PATHS.includes(path))
-        throw new Error(`The observer "${name}" has the page ${path}, which the admin port itself has: give it another path`);
+      const what = `The observer "${name}" has the page ${path}`;
+      if (OWN_PATHS.includes(path)) throw new Error(`${what}, which the admin port itself has: give it another path`);
       if (path === "/api" || path.startsWith("/api/"))
-        throw new Error(
-          `The observer "${name}" has the page ${path}, but paths below /api are the admin API's: give it another path`,
-        );
-      if (!PATH.test(path)) throw new Error(`The observer "${name}" has a page whose path is not of the form /name: correct it`);
-      owners.set(path, name);
+        throw new Error(`${what}, but paths below /api are the admin API's: give it another path`);
     }
   }
 }
 
-function checkStreams(observers: Observers): void {
+function checkPaths(
+  kind: "page" | "stream",
+  pattern: RegExp,
+  form: string,
+  observers: Observers,
+  of: (plugin: Observer) => readonly { readonly path: string }[],
+): void {
   const owners = new Map<string, string>();
   for (const { name, plugin } of observers) {
-    for (const { path } of plugin.streams ?? []) {
+    for (const { path } of of(plugin)) {
       const owner = owners.get(path);
       if (owner !== undefined)
         throw new Error(
-          `The observers "${owner}" and "${name}" both have the stream ${path}: take one of them out of the config`,
+          `The observers "${owner}" and "${name}" both have the ${kind} ${path}: take one of them out of the config`,
         );
-      if (!STREAM_PATH.test(path))
-        throw new Error(`The observer "${name}" has a stream whose path is not of the form /name/stream: correct it`);
+      if (!pattern.test(path))
+        throw new Error(`The observer "${name}" has a ${kind} whose path is not of the form ${form}: correct it`);
       owners.set(path, name);
     }
   }

@@ -1,33 +1,22 @@
 import { isServing } from "../contract/endpoint.ts";
 import type { TargetMapping } from "../contract/rewriter.ts";
 import type { RouterView } from "../contract/router-view.ts";
-import { type MirrorStatus, mirrorsOf } from "../features/mirror/mirror-status.ts";
-import { type RolloutStatus, rolloutStatus } from "../features/rollouts/rollout-status.ts";
+import type { ShownRouter } from "./router-view.ts";
 
-export interface RewriteStatus extends TargetMapping {
-  readonly targets: readonly TargetStatus[];
-  /** Where copies of its requests go. */
-  readonly mirrors: readonly MirrorStatus[];
-}
+export type RewriteStatus = Readonly<ReturnType<typeof rewriteStatus>>;
 
-interface TargetStatus extends RolloutStatus {
-  readonly name: string;
-  readonly weight: number;
-  /** Share of the rule's requests, in [0, 1]. */
-  readonly share: number;
-  /** Number of ready endpoints that serve it. */
-  readonly readyEndpoints: number;
-}
-
-export function rewriteStatus(mapping: TargetMapping, { pool, features }: RouterView): RewriteStatus {
+/** A rule of a rewrite. The features add their own parts to it, and to its targets. */
+export function rewriteStatus(mapping: TargetMapping, { pool }: RouterView, features: Pick<ShownRouter["features"], "status">) {
   const available = pool.endpoints.filter(isServing);
   const sum = mapping.targets.reduce((total, { weight }) => total + weight, 0);
   const targets = mapping.targets.map(({ name, weight }) => ({
     name,
     weight,
+    // Of the rule's requests, in [0, 1].
     share: sum === 0 ? 0 : weight / sum,
+    // Those that serve it.
     readyEndpoints: available.filter(({ models }) => models.has(name)).length,
-    ...rolloutStatus(features.rollouts, mapping.name, name),
+    ...features.status(mapping.name, name),
   }));
-  return { ...mapping, targets, mirrors: mirrorsOf(features, mapping.name) };
+  return { ...mapping, targets, ...features.status(mapping.name) };
 }

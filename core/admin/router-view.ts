@@ -1,12 +1,10 @@
 import type { LoadedConfig } from "../../config/load.ts";
 import type { Clock } from "../contract/clock.ts";
-import type { RolloutView } from "../contract/rollout.ts";
 import type { RouterView } from "../contract/router-view.ts";
 import type { ControlPlane } from "../control/control-plane.ts";
 import type { RunningConfig } from "../control/running-config.ts";
-import type { Ejections } from "../features/ejection/ejections.ts";
-import type { Mirroring } from "../features/mirror/mirroring.ts";
-import type { Shadowing } from "../features/shadow/shadowing.ts";
+import type { EndpointJudge } from "../features/judge.ts";
+import type { LiveFeatures } from "../features/live-features.ts";
 import type { PluginFaults } from "../plugin-watch/plugin-faults.ts";
 import type { PluginTimes } from "../plugin-watch/plugin-times.ts";
 import type { LivePool } from "../pool/live-pool.ts";
@@ -18,15 +16,11 @@ import { processUsage } from "../runtime/process-usage.ts";
 export interface ShownRouter extends Pick<Router, "adapters" | "config" | "dryRun" | "savedFacts"> {
   readonly pool: Pick<LivePool, "facts" | "load" | "prefixStats" | "connectionsTo" | "leftOpenAt" | "figures">;
   readonly control: Pick<ControlPlane, "intents" | "probeFailure" | "timesOf"> & {
-    readonly ejections: Pick<Ejections, "countOf" | "isPanicking">;
+    readonly judge: Pick<EndpointJudge, "countOf" | "isPanicking">;
   };
   readonly gate: { readonly memory: RouterView["process"]["memory"] };
   readonly plugins: { readonly times: Pick<PluginTimes, "slow" | "timed">; readonly faults: Pick<PluginFaults, "counts"> };
-  readonly features: {
-    readonly mirroring: Pick<Mirroring, "counts">;
-    readonly shadowing: Pick<Shadowing, "counts">;
-    readonly rollouts: RolloutView;
-  };
+  readonly features: Pick<LiveFeatures, "status" | "notes" | "warnings" | "metrics">;
   readonly identity: Pick<Identity, "startedAtS">;
 }
 
@@ -51,7 +45,7 @@ export function viewOf({ router, running, clock, droppedLogLines, acceptPauses }
   const { config, pool, control, plugins, features } = router;
   const { memory } = router.gate;
   const prefixIndex = pool.prefixStats;
-  return {
+  const view: RouterView = {
     clock,
     config: {
       generation: running.generation,
@@ -68,9 +62,9 @@ export function viewOf({ router, running, clock, droppedLogLines, acceptPauses }
         maxEntries: prefixIndex.maxEntries,
         bytes: prefixIndex.bytes,
       },
-      isPanicking: control.ejections.isPanicking,
+      isPanicking: control.judge.isPanicking,
       connectionsTo: (endpoint) => pool.connectionsTo(endpoint),
-      ejectionsOf: (endpoint) => control.ejections.countOf(endpoint),
+      ejectionsOf: (endpoint) => control.judge.countOf(endpoint),
       probeFailure: (endpoint) => control.probeFailure(endpoint),
     },
     plugins: { faults: plugins.faults.counts, times: plugins.times.timed },
@@ -86,10 +80,7 @@ export function viewOf({ router, running, clock, droppedLogLines, acceptPauses }
       },
       usage: processUsage,
     },
-    features: {
-      rollouts: features.rollouts,
-      mirrors: features.mirroring.counts,
-      shadow: features.shadowing.counts,
-    },
+    families: () => features.metrics(view),
   };
+  return view;
 }

@@ -1,18 +1,12 @@
 import type { PoolFigures } from "../state/request-figures.ts";
 import type { EndpointStatus } from "./api/endpoint-schema.ts";
 
-/** Whether all is well, and one line that says what is not. */
-export interface Summary {
-  readonly isWell: boolean;
-  readonly summary: string;
-}
-
 const NAMES_SHOWN = 3;
 /** A smaller share of failed requests is usual where replicas come and go. */
 const USUAL_FAILURES = 0.01;
 
-/** What an operator took out on purpose is told, and is well. */
-export function summaryOf(endpoints: readonly EndpointStatus[], traffic: PoolFigures, warnings: readonly string[]): Summary {
+/** Whether all is well, and one line that says what is not. What an operator took out on purpose is told, and is well. */
+export function summaryOf(endpoints: readonly EndpointStatus[], traffic: PoolFigures, warnings: readonly string[]) {
   const serving = endpoints.filter(({ isAvailable }) => isAvailable).length;
   const out = endpoints.filter(({ isAvailable }) => !isAvailable);
   const isWanted = out.every(({ intent, phase }) => intent !== null && (phase === "draining" || phase === "cordoned"));

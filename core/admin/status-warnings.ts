@@ -1,11 +1,8 @@
 import { isServing } from "../contract/endpoint.ts";
 import type { RouterView } from "../contract/router-view.ts";
-import { ejectionWarnings } from "../features/ejection/ejection-status.ts";
-import { mirrorWarnings } from "../features/mirror/mirror-status.ts";
-import { guardWarnings } from "../features/rollouts/rollout-status.ts";
 import type { SlowPlugin } from "../plugin-watch/plugin-times.ts";
 import type { RewriteStatus } from "./rewrite-status.ts";
-import type { ShownConfig } from "./router-view.ts";
+import type { ShownConfig, ShownRouter } from "./router-view.ts";
 
 /** What the warnings are made of. */
 interface Warned {
@@ -13,17 +10,16 @@ interface Warned {
   readonly running: Pick<ShownConfig, "lastReload" | "loaded">;
   readonly rewrites: readonly RewriteStatus[];
   readonly view: RouterView;
+  readonly features: Pick<ShownRouter["features"], "warnings">;
 }
 
 /** Who may have something to say, in the order in which it is shown. */
 const WARNINGS: readonly ((now: Warned) => readonly string[])[] = [
   reloadWarnings,
   poolWarnings,
-  ejectionWarnings,
+  ({ view, running, features }) => features.warnings(view, running.loaded.warnings),
   targetWarnings,
-  guardWarnings,
   keyWarnings,
-  mirrorWarnings,
   slowWarnings,
 ];
 

@@ -1,86 +1,37 @@
+import type { RewriteChange } from "../../config/rewrites/overlay.ts";
 import type { Profile } from "../active-config.ts";
 import type { RouterView } from "../contract/router-view.ts";
-import { type ShadowStatus, shadowStatus } from "../features/shadow/shadow-status.ts";
-import type { Limits } from "../settings.ts";
-import type { PoolFigures } from "../state/request-figures.ts";
-import type { EndpointStatus } from "./api/endpoint-schema.ts";
-import { type ConfigStatus, configStatus } from "./config-status.ts";
+import { shownChange } from "./api/shown-rewrite.ts";
 import { endpointStatus, isoTime } from "./endpoint-status.ts";
-import { type RewriteStatus, rewriteStatus } from "./rewrite-status.ts";
+import { rewriteStatus } from "./rewrite-status.ts";
 import type { ShownConfig, ShownRouter } from "./router-view.ts";
-import { type Summary, summaryOf } from "./status-summary.ts";
+import { summaryOf } from "./status-summary.ts";
 import { warningsOf } from "./status-warnings.ts";
-
-/** The document of /status: the router and its pool at one moment. */
-export interface Status extends Summary {
-  /** ISO 8601. */
-  readonly time: string;
-  readonly startedAt: string;
-  readonly uptimeS: number;
-  readonly pool: string;
-  /** Files and other places that the config came from. */
-  readonly sources: readonly string[];
-  readonly config: ConfigStatus;
-  /** Where clients connect. */
-  readonly listen: ListenAddress;
-  readonly clientConnections: number;
-  /** How often there were times in which no more client connections were taken. */
-  readonly acceptPauses: number;
-  /** Problems that need attention, as sentences. */
-  readonly warnings: readonly string[];
-  /** What requests met in the last minutes. */
-  readonly traffic: PoolFigures;
-  readonly endpoints: readonly EndpointStatus[];
-  readonly profile: ProfileStatus;
-  /** Null without one. */
-  readonly shadow: ShadowStatus | null;
-  readonly rewrites: readonly RewriteStatus[];
-  readonly prefixIndex: { readonly entries: number; readonly maxEntries: number; readonly bytes: number } | null;
-  /** What request bodies under way and unread responses hold together, and its bound. */
-  readonly memory: RouterView["process"]["memory"];
-  readonly limits: Limits;
-}
-
-/** Host "" and port 0 where another program listens and hands requests over. */
-interface ListenAddress {
-  readonly host: string;
-  readonly port: number;
-}
-
-interface ProfileStatus {
-  readonly name: string;
-  readonly filters: readonly PluginName[];
-  readonly scorers: readonly (PluginName & { readonly weight: number })[];
-  readonly picker: PluginName;
-}
-
-interface PluginName {
-  readonly name: string;
-  readonly type: string;
-}
 
 /** What the router itself does not know. */
 export interface StatusExtras {
   readonly running: ShownConfig;
+  /** Files and other places that the config came from. */
   readonly sources: readonly string[];
-  /** Where clients connect. */
-  readonly listen: ListenAddress;
+  /** Where clients connect. Host "" and port 0 where another program listens and hands requests over. */
+  readonly listen: { readonly host: string; readonly port: number };
   readonly clientConnections: () => number;
 }
 
-export function statusOf(
-  router: ShownRouter,
-  view: RouterView,
-  { running, sources, listen, clientConnections }: StatusExtras,
-): Status {
-  const { config, pool, plugins } = router;
+export type Status = Readonly<ReturnType<typeof statusOf>>;
+
+/** The document of /status: the router and its pool at one moment. The features add their own parts to it. */
+export function statusOf(router: ShownRouter, view: RouterView, { running, sources, listen, clientConnections }: StatusExtras) {
+  const { config, pool, plugins, features } = router;
   const { startedAtS, acceptPauses, memory } = view.process;
-  const rewrites = view.config.mappings.map((mapping) => rewriteStatus(mapping, view));
+  const rewrites = view.config.mappings.map((mapping) => rewriteStatus(mapping, view, features));
   const endpoints = view.pool.endpoints.map((endpoint) => endpointStatus(endpoint, view, router));
-  const warnings = warningsOf({ running, rewrites, slowPlugins: plugins.times.slow, view });
+  const warnings = warningsOf({ running, rewrites, slowPlugins: plugins.times.slow, view, features });
+  // What requests met in the last minutes.
   const traffic = pool.figures.pool;
   const wallMs = view.clock.wall();
   return {
+    // ISO 8601.
     time: isoTime(wallMs),
     startedAt: isoTime(startedAtS * 1000),
     uptimeS: Math.max(0, Math.floor(wallMs / 1000) - startedAtS),
@@ -89,26 +40,44 @@ export function statusOf(
     config: configStatus(running),
     listen,
     clientConnections: clientConnections(),
+    // How often there were times in which no more client connections were taken.
     acceptPauses,
     ...summaryOf(endpoints, traffic, warnings),
+    // Problems that need attention, as sentences.
     warnings,
     traffic,
     endpoints,
     profile: profileStatus(config.profile),
-    shadow: shadowStatus(view.features),
+    ...features.status(),
     rewrites,
     prefixIndex: view.pool.prefixIndex ?? null,
+    // What request bodies under way and unread responses hold together, and its bound.
     memory,
     limits: config.settings.limits,
   };
 }
 
-function profileStatus({ name, filters, scorers, picker }: Profile): ProfileStatus {
-  const nameOf = (plugin: PluginName): PluginName => ({ name: plugin.name, type: plugin.type });
+type Plugin = Profile["picker"];
+
+function profileStatus({ name, filters, scorers, picker }: Profile) {
+  const nameOf = (plugin: Pick<Plugin, "name" | "type">) => ({ name: plugin.name, type: plugin.type });
   return {
     name,
     filters: filters.map(nameOf),
     scorers: scorers.map((scorer) => ({ ...nameOf(scorer), weight: scorer.weight })),
     picker: nameOf(picker),
   };
+}
+
+function configStatus({ generation, overlay, lastReload }: ShownConfig) {
+  // What runs otherwise than the files say, because it was changed through the admin API or by a guard.
+  const shown = { generation, overlay: overlay.rewrites.map(overlayStatus) };
+  if (lastReload === undefined) return { ...shown, lastReload: null };
+  // The last attempt to change the config.
+  const { atMs, generation: _, ...report } = lastReload;
+  return { ...shown, lastReload: { at: isoTime(atMs), ...report } };
+}
+
+function overlayStatus(change: RewriteChange) {
+  return { rewrite: change.name, isDeleted: change.document === undefined, ...shownChange(change) };
 }

@@ -1,5 +1,3 @@
-import type { HistogramView } from "./histogram.ts";
-
 /**
  * What became of one mirror's copy of a request: plain data. The copy may go on when its request has ended; then what is known of it
  * grows in here until `ending` is set.
@@ -55,22 +53,3 @@ export const MIRROR_ENDINGS = [
 ] as const;
 
 export type MirrorEnding = (typeof MIRROR_ENDINGS)[number];
-
-/** What a mirror has done since the router started, or since its config has it. */
-export interface MirrorCounts {
-  readonly rule: string;
-  readonly target: string;
-  /** Of the rule's requests, how many are copied. */
-  readonly percent: number;
-  readonly maxInFlight: number;
-  readonly inFlight: number;
-  /** Copies sent so far. */
-  readonly sent: number;
-  /** Copies that have ended, by the class of their status ("2xx") or, without a whole response, by their ending. */
-  readonly results: ReadonlyMap<string, number>;
-  /** Requests that were to be copied and were not, by reason. */
-  readonly skipped: ReadonlyMap<MirrorSkip, number>;
-  /** Times to the first byte of copies, and of their own requests: only of pairs in which both got one. */
-  readonly firstBytes: HistogramView;
-  readonly originalFirstBytes: HistogramView;
-}

@@ -1,10 +1,8 @@
 import type { Clock } from "./clock.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { LoadView } from "./load-view.ts";
-import type { MirrorCounts } from "./mirror.ts";
+import type { MetricFamily } from "./metric-family.ts";
 import type { TargetMapping } from "./rewriter.ts";
-import type { RolloutView } from "./rollout.ts";
-import type { ShadowCounts } from "./shadow.ts";
 
 /**
  * The running router, for an observer's page, by part: read when the page is requested, never while a request is routed.
@@ -24,7 +22,8 @@ export interface RouterView {
   readonly pool: PoolView;
   readonly plugins: PluginsView;
   readonly process: ProcessView;
-  readonly features: FeaturesView;
+  /** What the router's features count, such as mirrors and guards. */
+  families(): readonly MetricFamily[];
 }
 
 interface ConfigView {
@@ -74,15 +73,6 @@ interface ProcessView {
   readonly memory: MemoryUse;
   /** What the process uses now; NaN for what this system does not tell. Asks the system with each call. */
   usage(): ProcessUsage;
-}
-
-interface FeaturesView {
-  /** What became of the requests that rewriters sent to their targets. */
-  readonly rollouts: RolloutView;
-  /** What each mirror has done. */
-  readonly mirrors: readonly MirrorCounts[];
-  /** What the shadow profile has done; undefined without one. */
-  readonly shadow: ShadowCounts | undefined;
 }
 
 /** What a filter, scorer or picker took in the requests in which it was timed, since the config took effect. */

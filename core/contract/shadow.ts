@@ -18,22 +18,3 @@ export interface ShadowChoice {
    */
   readonly differenceMs: number;
 }
-
-/** What the shadow has done since it has its name. */
-export interface ShadowCounts {
-  readonly profile: string;
-  readonly percent: number;
-  /** Requests that it decided. */
-  readonly decisions: number;
-  /** Those among them for which its first choice was another one. */
-  readonly disagreements: number;
-  /** Disagreements in which one of the two profiles refuses. */
-  readonly refusals: number;
-  /** Expected milliseconds to the first token that its choices would have added, and saved. */
-  readonly addedMs: number;
-  readonly savedMs: number;
-  /** Decisions in which one of its plugins failed; a failed filter or picker leaves no choice, and is no decision. */
-  readonly faults: number;
-  /** Requests that it did not decide because it takes too much time. */
-  readonly skipped: number;
-}

@@ -1,5 +1,5 @@
 import type { Endpoint, Intent } from "../contract/endpoint.ts";
-import type { EjectionStanding } from "../features/ejection/ejector-row.ts";
+import type { EjectionStanding } from "../features/judge.ts";
 import type { HealthPhase } from "./readiness/replica-health.ts";
 
 /** Everything that decides whether an endpoint may be used. */

@@ -1,6 +1,6 @@
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { Source } from "../contract/source.ts";
-import type { EjectionRules, Ejections } from "../features/ejection/ejections.ts";
+import type { EndpointJudge, JudgeRules } from "../features/judge.ts";
 import type { Probes } from "../settings.ts";
 import type { Traffic } from "../state/traffic.ts";
 import type { HttpGet } from "../wire/http-get-result.ts";
@@ -14,10 +14,10 @@ import { Prober } from "./readiness/prober.ts";
 export interface ControlPlan {
   readonly plugins: Pick<PluginSet, "discoveries" | "sources" | "detectors">;
   readonly probes: Probes;
-  readonly ejection: EjectionRules["ejection"];
+  readonly features: JudgeRules["features"];
 }
 
-export interface ControlPlaneOptions extends ControlPlan, Omit<PoolWatchOptions, keyof EjectionRules | "probeFailure"> {
+export interface ControlPlaneOptions extends ControlPlan, Omit<PoolWatchOptions, keyof JudgeRules | "probeFailure"> {
   readonly services: HostServices;
   readonly get: HttpGet;
   /** Capacity in tokens of the KV cache of this slot's replica; undefined when it is not known any more. */
@@ -35,7 +35,7 @@ export interface EndpointTimes {
 
 /** Makes facts from discovery, probes and traffic, and publishes them when they change. */
 export class ControlPlane {
-  readonly ejections: Ejections;
+  readonly judge: EndpointJudge;
   /** What operators want of the endpoints. */
   readonly intents: Intents;
   readonly #watch: PoolWatch;
@@ -52,7 +52,7 @@ export class ControlPlane {
       detectors: plugins.detectors,
       probeFailure: (endpoint) => this.probeFailure(endpoint),
     });
-    this.ejections = this.#watch.ejections;
+    this.judge = this.#watch.judge;
     this.intents = this.#watch.intents;
     this.#prober = new Prober({
       ...services,
@@ -67,7 +67,7 @@ export class ControlPlane {
 
   /** Told of every exchange with an endpoint. */
   get traffic(): Traffic {
-    return this.ejections.traffic;
+    return this.judge.traffic;
   }
 
   /** Starts discovery and probing. Throws when a discovery can't start. */
@@ -82,7 +82,7 @@ export class ControlPlane {
    * Starts the discoveries of the next config; throws when one can't start, and changes nothing. The returned function lets the
    * config take effect: endpoints that stay keep their slot, their health and what is known of them.
    */
-  prepare({ plugins, probes, ejection }: ControlPlan): () => void {
+  prepare({ plugins, probes, features }: ControlPlan): () => void {
     const lists = new DiscoveryLists(plugins.discoveries);
     try {
       lists.start();
@@ -95,7 +95,7 @@ export class ControlPlane {
       lists.succeed(this.#lists, () => this.#discovered());
       this.#lists = lists;
       this.#plugins = plugins;
-      this.ejections.useRules({ detectors: plugins.detectors, ejection });
+      this.judge.useRules({ detectors: plugins.detectors, features });
       this.#prober.follow(
         probes,
         plugins.sources.map(({ plugin }) => plugin),

@@ -1,13 +1,12 @@
 import type { Endpoint } from "../contract/endpoint.ts";
-import { type EjectionOptions, Ejections } from "../features/ejection/ejections.ts";
+import type { EndpointJudge, JudgeHost, MakeJudge } from "../features/judge.ts";
 import { type Facts, factsOf } from "../state/facts.ts";
 import { EndpointTable } from "./endpoint-table.ts";
 import { Intents } from "./intents.ts";
-import type { HostServices } from "./plugin-set.ts";
 import { ReplicaLog } from "./replica-log.ts";
 
-export interface PoolWatchOptions extends Omit<EjectionOptions, "isHealthy" | "changed"> {
-  readonly services: Pick<HostServices, "clock" | "random" | "log">;
+export interface PoolWatchOptions extends Omit<JudgeHost, "isHealthy" | "changed"> {
+  readonly makeJudge: MakeJudge;
   /** Another process serves this slot now. */
   readonly replaced: (slot: number) => void;
   /** Why the endpoint's last probe failed; "" after a success. */
@@ -16,12 +15,12 @@ export interface PoolWatchOptions extends Omit<EjectionOptions, "isHealthy" | "c
   readonly publish: (facts: Facts) => void;
 }
 
-/** Connects the list of endpoints with the operator's intents and ejection: makes facts of all of them and publishes them. */
+/** Connects the list of endpoints with the operator's intents and the judge's verdicts: makes facts of all of them and publishes them. */
 export class PoolWatch {
   readonly table: EndpointTable;
   /** What operators want of the endpoints. */
   readonly intents: Intents;
-  readonly ejections: Ejections;
+  readonly judge: EndpointJudge;
   readonly replicaLog: ReplicaLog;
   /** Who or what ended an intent, while that is followed. */
   #intentCause = "";
@@ -40,7 +39,7 @@ export class PoolWatch {
       intentOf: (name) => this.intents.of(name),
       probeFailure: options.probeFailure,
     });
-    this.ejections = new Ejections({
+    this.judge = options.makeJudge({
       ...options,
       isHealthy: (name) => this.table.isHealthy(name),
       changed: (name) => this.table.restand(name),
@@ -51,17 +50,17 @@ export class PoolWatch {
       changed: (endpoints) => {
         const nowMs = services.clock.now();
         this.#tell(endpoints, nowMs);
-        this.ejections.follow(endpoints, nowMs);
+        this.judge.follow(endpoints, nowMs);
         publish(factsOf(endpoints));
       },
-      standingOf: (name) => ({ ...this.ejections.standingOf(name), ...this.intents.standingOf(name) }),
+      standingOf: (name) => ({ ...this.judge.standingOf(name), ...this.intents.standingOf(name) }),
       replaced,
     });
   }
 
   /** Examines the endpoints from now on. */
   start(): void {
-    this.#stopExamining = this.ejections.start();
+    this.#stopExamining = this.judge.start();
   }
 
   stop(): void {

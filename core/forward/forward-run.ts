@@ -1,13 +1,13 @@
 import type { RouterError } from "../contract/errors.ts";
 import type { Parser } from "../contract/parser.ts";
 import type { Incoming } from "../request/incoming.ts";
-import type { Features, RouterParts } from "../router-parts.ts";
+import type { RouterParts } from "../router-parts.ts";
 import type { Run } from "../run.ts";
 
 /** What forwarding reads of a run. */
 export interface ForwardRun extends Pick<Run, "ticket" | "config" | "response"> {
   readonly incoming: Pick<Incoming, "path"> & { readonly parser: { readonly plugin: Pick<Parser, "dialect" | "openingEvents"> } };
-  readonly parts: Pick<RouterParts, "pool" | "services"> & { readonly features: Pick<Features, "silences"> };
+  readonly parts: Pick<RouterParts, "pool" | "services"> & { readonly features: Pick<RouterParts["features"], "streams"> };
 }
 
 /** Who ends the request. */

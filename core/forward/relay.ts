@@ -1,5 +1,5 @@
 import type { Endpoint } from "../contract/endpoint.ts";
-import { type KeepAlive, keepAliveOf } from "../features/keep-alive/keep-alive.ts";
+import type { KeptStream } from "../features/feature.ts";
 import type { ReplicaConnection } from "../pool/pool.ts";
 import { UsageTap } from "../stream/usage-tap.ts";
 import { WholeEvents } from "../stream/whole-events.ts";
@@ -41,7 +41,7 @@ export class Relay implements ResponseReader {
   /** Set only if the response is an event stream. */
   #events: WholeEvents | undefined;
   #tap: UsageTap | undefined;
-  #keepAlive: KeepAlive | undefined;
+  #keepAlive: KeptStream | undefined;
   #isBodyFreed = false;
 
   constructor(endpoint: Endpoint, connection: ReplicaConnection, run: ForwardRun, owner: RelayOwner) {
@@ -103,7 +103,7 @@ export class Relay implements ResponseReader {
     response.start(head.status, head.reason, responseLinesFor(head, request, this.endpoint, config, parts.services.log), length);
     // A body of a declared length has no room for more.
     if (length < 0 && this.#events !== undefined)
-      this.#keepAlive = keepAliveOf(incoming, config.settings, parts.features.silences, this.#events, response);
+      this.#keepAlive = parts.features.streams?.keep(incoming, config, this.#events, response);
   }
 
   body(chunk: Buffer, spans: ArrayLike<number>, spanCount: number, isVerbatim: boolean): void {

@@ -12,12 +12,11 @@ import { errorEvent } from "../errors/dialects.ts";
 import { respondWithError } from "../errors/error-response.ts";
 import { stopping, tooManyOfClient } from "../errors/upstream-errors.ts";
 import { errorOf } from "../errors/wire-errors.ts";
-import type { Copies } from "../features/mirror/mirroring.ts";
 import type { Forward } from "../forward/forward.ts";
 import type { ForwardOwner } from "../forward/forward-run.ts";
 import type { RequestReceiver, RequestStarter } from "../host/request-receiver.ts";
 import type { ResponseWriter } from "../host/response-writer.ts";
-import { mirror, route, routeAgain } from "../pipeline.ts";
+import { copy, route, routeAgain } from "../pipeline.ts";
 import { forgetBody } from "../request/parse.ts";
 import { Ticket } from "../request/ticket.ts";
 import type { Gate, RouterParts } from "../router-parts.ts";
@@ -68,8 +67,6 @@ class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, BodyOwne
   /** Set once the request goes down the pipeline. */
   #run: Run | undefined;
   #forward: Forward | undefined;
-  /** Set only if a mirror was drawn for it. */
-  #copies: Copies | undefined;
   #isOver = false;
 
   constructor(parts: RouterParts, head: Head, response: ResponseWriter, peer: string) {
@@ -119,7 +116,6 @@ class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, BodyOwne
 
   clientGone(): void {
     if (this.#isOver) return;
-    this.#copies?.clientLeft();
     this.#close();
     this.#end("client-left", undefined);
   }
@@ -228,7 +224,7 @@ class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, BodyOwne
     this.#run = run;
     this.#forward = route(run, this);
     this.#forward.begin(run.ticket.times.decidedAtMs);
-    if (!this.#isOver) this.#copies = mirror(run);
+    if (!this.#isOver) copy(run);
   }
 
   #begun(): Run | undefined {
@@ -244,12 +240,11 @@ class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, BodyOwne
 
   /** Ends the work under way. Releases the body's memory if it is certain that nothing reads it any more. */
   #close(): void {
-    const { request, status, times } = this.#ticket;
+    const { request } = this.#ticket;
     this.#isOver = true;
     this.#slices?.close();
     this.#clients?.leave(this.#peer);
     const isBodyFree = this.#forward?.close() ?? true;
-    this.#copies?.originalEnded(status < 400 ? times.firstByteAtMs - times.dispatchedAtMs : Number.NaN);
     if (request !== undefined) forgetBody(request);
     if (isBodyFree) this.#body?.release();
     else this.#body?.abandon();

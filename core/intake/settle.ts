@@ -18,7 +18,7 @@ export function settle(ticket: Ticket, error: RouterError | undefined, config: A
   reportFaults(ticket, error, parts);
   pool.figures.ended(ticket, nowMs);
   if (!isProbe(ticket)) {
-    features.rollouts.ended(ticket);
+    features.settled(ticket);
     tellObservers(config.observers, ticket, parts);
   }
   configs.giveBack(config);

@@ -1,20 +1,7 @@
-import {
-  bytes,
-  type ChoiceSetting,
-  count,
-  KIB,
-  LONGEST_TIMER_MS,
-  MIB,
-  onOff,
-  part,
-  percent,
-  type Row,
-  seconds,
-  share,
-  time,
-} from "./row.ts";
+import { bytes, type ChoiceSetting, count, KIB, LONGEST_TIMER_MS, MIB, onOff, type Row, share, time } from "./row.ts";
 
-// All settings that are numbers, switches and choices: the types, the defaults and the schema are made of these rows.
+// The settings that are numbers, switches and choices, but those of features, which are in their folders: the types, the defaults and
+// the schema are made of these rows.
 
 /** `spec.limits`. All limits are finite. `config/LIMITS.md` says what happens beyond each one, and why it has this value. */
 export const LIMITS = {
@@ -50,18 +37,6 @@ export const LIMITS = {
   drainTimeoutMs: time(25_000, "How long a stop waits for requests under way.", 0),
 };
 
-/** `spec.ejection`: how endpoints leave the pool for what their responses are, and return. */
-export const EJECTION = {
-  baseMs: seconds("baseSeconds", 10_000, "How long the first ejection of an endpoint lasts; each further one twice as long."),
-  maxMs: seconds("maxSeconds", 300_000, "How long one may last at most."),
-  maxShare: share(0.5, "Of the endpoints that are up, the largest share that may be out at once."),
-  warmUpTokens: count(20_000, "Prompt tokens that a returning or new endpoint serves until it has its whole share.", 1, 1e9),
-  cutWaiting: onOff(
-    true,
-    "Whether the router ends requests that wait for a token on an endpoint that makes no progress, and its silent streams.",
-  ),
-};
-
 /** `spec.retries`: what may be tried again, and how often. */
 export const RETRIES = {
   stale: onOff(
@@ -73,28 +48,6 @@ export const RETRIES = {
   budgetLeast: count(3, "So many of them are allowed however few the requests are.", 0),
   backoffMs: time(25, "The pause before the first retry is a random part of this; 0 for none.", 0, 60_000),
 };
-
-/** `spec.keepAlive`. */
-export const KEEP_ALIVE = {
-  // Less than the shortest idle timeout that load balancers commonly have, half a minute.
-  periodMs: seconds("periodSeconds", 15_000, "How long a stream may be silent before the client gets an event without meaning."),
-};
-
-/** One entry of `spec.mirrors`. */
-export const MIRROR = {
-  percent: percent(100, "Of the rule's requests, how many are copied."),
-  maxInFlight: count(16, "Most copies under way at the same time; requests beyond it are not copied.", 1, 1024),
-  timeoutMs: seconds("timeoutSeconds", 60_000, "How long one copy may take before it is ended.", 1_000, 3_600_000),
-};
-
-/** One entry of `spec.guards`. */
-export const GUARD = {
-  confidence: part(0.95, "1 minus the probability that this guard ever stops a target that is not worse.", 0.5, 1),
-  minRequests: count(50, "Requests to the target before which it is not stopped.", 1, 1e9),
-};
-
-/** `spec.shadow.percent`. */
-export const SHADOW_PERCENT = percent(100, "Of the requests, how many it decides too.");
 
 /** `spec.listen.cors.maxAgeS`. */
 export const CORS_MAX_AGE_S = count(600, "Seconds that a browser may keep the answer to a preflight.", 0, 86_400);

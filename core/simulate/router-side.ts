@@ -8,6 +8,8 @@ import { KeptState } from "../control/kept-state.ts";
 import { buildPluginSet, type HostServices } from "../control/plugin-set.ts";
 import { PoolWatch } from "../control/pool-watch.ts";
 import { groupSources, SourceFacts, type SourceGroup } from "../control/readiness/source-facts.ts";
+import { NO_JUDGE } from "../features/judge.ts";
+import { makeJudge } from "../features/live-features.ts";
 import type { Pool } from "../pool/pool.ts";
 import { factsOf } from "../state/facts.ts";
 import { LoadTable } from "../state/load.ts";
@@ -42,11 +44,12 @@ export function makeRouterSide(options: RouterSideOptions) {
   const services = quietServices(clock, seed);
   const { active: config, ...plugins } = buildPluginSet(loaded, services, new KeptState());
   const prefixIndex = plugins.prefixSettings && makePrefixIndex(plugins.prefixSettings, seed);
-  const { ejection, retries } = config.settings;
+  const { features, settings } = config;
   let facts = factsOf([]);
   const watch = new PoolWatch({
     detectors: plugins.detectors,
-    ejection: { ...ejection, isOn: ejection.isOn && hasFaults },
+    features,
+    makeJudge: hasFaults ? makeJudge : () => NO_JUDGE,
     services,
     load,
     replaced: (slot) => prefixIndex?.forget(slot),
@@ -72,10 +75,10 @@ export function makeRouterSide(options: RouterSideOptions) {
     load,
     prefixIndex,
     tokenScale: new TokenScale(),
-    retryBudget: new RetryBudget(retries),
+    retryBudget: new RetryBudget(settings.retries),
     figures: { ended() {} },
     control: {
-      traffic: watch.ejections.traffic,
+      traffic: watch.judge.traffic,
       connectFailed: ({ slot }) => probes[slot]!.connectFailed(),
       checkModels() {},
     },
@@ -85,7 +88,7 @@ export function makeRouterSide(options: RouterSideOptions) {
     services,
     pool,
     /** Ejections of each replica so far. */
-    ejections: () => facts.endpoints.map((endpoint) => watch.ejections.countOf(endpoint)),
+    ejections: () => facts.endpoints.map((endpoint) => watch.judge.countOf(endpoint)),
     dispose: plugins.dispose,
   };
 }

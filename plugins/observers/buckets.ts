@@ -1,5 +1,6 @@
 import { Bounds, type HistogramView } from "../../core/contract/histogram.ts";
-import { familyHead } from "./exposition.ts";
+import type { MetricFamily } from "../../core/contract/metric-family.ts";
+import { familyHead, labelPairs, sampleLine } from "./exposition.ts";
 
 /** Upper ends of buckets for times of requests, in seconds: from 1 ms to 10 minutes, each 2 to 3 times the one before. */
 export const REQUEST_SECONDS = new Bounds([
@@ -48,4 +49,14 @@ export function bucketLines(name: string, pairs: string, { bounds, counts, sum, 
 /** A family of one histogram without labels; without samples while nothing was counted. */
 export function histogramText(name: string, help: string, histogram: HistogramView): string {
   return familyHead(name, "histogram", help) + (histogram.count === 0 ? "" : bucketLines(name, "", histogram));
+}
+
+/** A family as the router's features give it. */
+export function familyText({ name: bare, type, help, labels, samples }: MetricFamily): string {
+  const name = `signalbox_${bare}`;
+  let text = familyHead(name, type, help);
+  for (const { values, value } of samples)
+    text +=
+      typeof value === "number" ? sampleLine(name, labels, values, value) : bucketLines(name, labelPairs(labels, values), value);
+  return text;
 }

@@ -1,10 +1,10 @@
 import type { Decision } from "../../core/contract/decision.ts";
+import type { SendEvent } from "../../core/contract/observer.ts";
 import { z } from "../../core/contract/options.ts";
 import type { Outcome } from "../../core/contract/outcome.ts";
 import { defineObserver } from "../../core/contract/plugin.ts";
 import { type EndedRequest, reportOf } from "../../core/report/decision-report.ts";
-import { decisionFilter, FILTER_PARAMETERS } from "./decision-filter.ts";
-import { DecisionListeners } from "./decision-listeners.ts";
+import { type DecisionFilter, decisionFilter, FILTER_PARAMETERS } from "./decision-filter.ts";
 
 const options = z.strictObject({
   /**
@@ -61,6 +61,34 @@ export default defineObserver({
     };
   },
 });
+
+interface Listener {
+  readonly filter: DecisionFilter;
+  readonly send: SendEvent;
+}
+
+/** Who wants to hear of each request that ends. Without any, no report is made. */
+class DecisionListeners {
+  readonly #listeners = new Set<Listener>();
+
+  /** Returns what ends it. */
+  add(filter: DecisionFilter, send: SendEvent): () => void {
+    const listener = { filter, send };
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Makes the report once, when the first listener takes it. */
+  tell(ended: EndedRequest): void {
+    if (this.#listeners.size === 0) return;
+    let text: string | undefined;
+    const make = () => {
+      text ??= JSON.stringify(reportOf(ended));
+      return text;
+    };
+    for (const { filter, send } of this.#listeners) if (filter(ended)) send(make);
+  }
+}
 
 /** A ring of the latest requests. */
 class LatestRequests {

@@ -1,8 +1,7 @@
 import { Histogram } from "../../core/contract/histogram.ts";
 import { histogramText, SHORT_SECONDS } from "./buckets.ts";
 import { CountTable, rowCounter, rowsText } from "./count-table.ts";
-import { ENDPOINT_COUNTS } from "./endpoint-counts.ts";
-import { attemptsText, expectationsText } from "./endpoint-families.ts";
+import { attemptsText, ENDPOINT_COUNTS, expectationsText } from "./endpoint-counts.ts";
 import { single } from "./exposition.ts";
 import { bytesText, finishText, firstBytesText, trafficText } from "./traffic-families.ts";
 import { TrafficTable } from "./traffic-table.ts";

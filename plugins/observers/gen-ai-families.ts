@@ -16,37 +16,17 @@ const OPERATIONS: Readonly<Record<string, string>> = {
   embeddings: "embeddings",
 };
 
-interface GenAiHistogram {
-  readonly name: string;
-  readonly help: string;
-  readonly of: (row: TrafficRow) => Histogram | undefined;
-  /** Further labels. */
-  readonly pairs?: string;
-}
+type Read = (row: TrafficRow) => Histogram | undefined;
 
-const SERVER: readonly GenAiHistogram[] = [
-  {
-    name: "gen_ai_server_request_duration_seconds",
-    help: "Generative AI server request duration.",
-    of: ({ durations }) => durations,
-  },
-  {
-    name: "gen_ai_server_time_to_first_token_seconds",
-    help: "Time to generate the first token, for streamed responses.",
-    of: ({ firstTokens }) => firstTokens,
-  },
-  {
-    name: "gen_ai_server_time_per_output_token_seconds",
-    help: "Time per output token after the first token, for streamed responses.",
-    of: ({ tokenTimes }) => tokenTimes,
-  },
+const FIRST_HELP = "Time to generate the first token, for streamed responses.";
+const TOKEN_HELP = "Time per output token after the first token, for streamed responses.";
+const SERVER: readonly (readonly [name: string, help: string, of: Read])[] = [
+  ["gen_ai_server_request_duration_seconds", "Generative AI server request duration.", ({ durations }) => durations],
+  ["gen_ai_server_time_to_first_token_seconds", FIRST_HELP, ({ firstTokens }) => firstTokens],
+  ["gen_ai_server_time_per_output_token_seconds", TOKEN_HELP, ({ tokenTimes }) => tokenTimes],
 ];
 
 const USAGE_NAME = "gen_ai_client_token_usage";
-const USAGE: readonly GenAiHistogram[] = [
-  { name: USAGE_NAME, help: "", of: ({ sizes }) => sizes?.input, pairs: 'gen_ai_token_type="input"' },
-  { name: USAGE_NAME, help: "", of: ({ sizes }) => sizes?.output, pairs: 'gen_ai_token_type="output"' },
-];
 
 /** With the API, because several are the same operation, and no two series may have the same labels. */
 const LABELS = ["gen_ai_operation_name", "gen_ai_provider_name", "gen_ai_request_model", "server_address", "api"];
@@ -54,19 +34,21 @@ const LABELS = ["gen_ai_operation_name", "gen_ai_provider_name", "gen_ai_request
 /** The rows under those names; requests that no parser read are in none of them. */
 export function genAiText(rows: readonly TrafficRow[]): string {
   const labelled = rows.filter(({ api }) => api !== NONE).map((row) => ({ row, pairs: pairsOf(row) }));
-  const text = SERVER.map((one) => familyHead(one.name, "histogram", one.help) + samples(one, labelled));
-  const usage = USAGE.map((one) => samples(one, labelled));
-  return [...text, familyHead(USAGE_NAME, "histogram", "Number of input and output tokens of a request."), ...usage].join("");
+  const text = SERVER.map(([name, help, of]) => familyHead(name, "histogram", help) + samples(name, of, labelled));
+  return (
+    text.join("") +
+    familyHead(USAGE_NAME, "histogram", "Number of input and output tokens of a request.") +
+    samples(USAGE_NAME, ({ sizes }) => sizes?.input, labelled, ',gen_ai_token_type="input"') +
+    samples(USAGE_NAME, ({ sizes }) => sizes?.output, labelled, ',gen_ai_token_type="output"')
+  );
 }
 
-function samples({ name, of, pairs: more = "" }: GenAiHistogram, rows: readonly Labelled[]): string {
-  let text = "";
-  for (const { row, pairs } of rows) {
+function samples(name: string, of: Read, rows: readonly Labelled[], more = ""): string {
+  const shown = rows.map(({ row, pairs }) => {
     const histogram = of(row);
-    if (histogram === undefined || histogram.count === 0) continue;
-    text += bucketLines(name, more === "" ? pairs : `${pairs},${more}`, histogram);
-  }
-  return text;
+    return histogram === undefined || histogram.count === 0 ? "" : bucketLines(name, pairs + more, histogram);
+  });
+  return shown.join("");
 }
 
 interface Labelled {

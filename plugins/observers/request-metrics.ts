@@ -2,15 +2,13 @@ import { z } from "../../core/contract/options.ts";
 import type { Outcome } from "../../core/contract/outcome.ts";
 import { defineObserver } from "../../core/contract/plugin.ts";
 import type { RouterView } from "../../core/contract/router-view.ts";
+import { familyText } from "./buckets.ts";
 import { countRequest } from "./count-request.ts";
 import { EXPOSITION_TYPE, OTHER } from "./exposition.ts";
 import { type Families, familiesText, makeFamilies, makeRoom, setLimits } from "./families.ts";
 import { genAiText } from "./gen-ai-families.ts";
 import { watchLoop } from "./loop-delay.ts";
-import { mirrorMetrics } from "./mirror-metrics.ts";
 import { processText } from "./process-text.ts";
-import { rolloutMetrics } from "./rollout-metrics.ts";
-import { shadowMetrics } from "./shadow-metrics.ts";
 import { stateGauges } from "./state-gauges.ts";
 import { NONE } from "./traffic-table.ts";
 
@@ -27,7 +25,11 @@ const options = z.strictObject({
 });
 
 /** What is read from the router when the page is requested. */
-const STATE: readonly ((view: RouterView) => string)[] = [stateGauges, processText, rolloutMetrics, mirrorMetrics, shadowMetrics];
+const STATE: readonly ((view: RouterView) => string)[] = [
+  stateGauges,
+  processText,
+  (view) => view.families().map(familyText).join(""),
+];
 
 export default defineObserver({
   type: "request-metrics",

@@ -1,100 +1,73 @@
 import { type Endpoint, isServing } from "../../core/contract/endpoint.ts";
 import type { RouterView } from "../../core/contract/router-view.ts";
-import { ejectionMetrics } from "./ejection-metrics.ts";
-import { familyHead, sampleLine, single } from "./exposition.ts";
+import { familyText } from "./buckets.ts";
+import { single } from "./exposition.ts";
 
 type Pool = RouterView["pool"];
 
-interface EndpointGauge {
-  readonly name: string;
-  readonly help: string;
-  /** NaN leaves the endpoint out. */
-  readonly read: (endpoint: Endpoint, pool: Pool) => number;
-}
+/** `read`: NaN leaves the endpoint out. */
+type EndpointGauge = readonly [name: string, help: string, read: (endpoint: Endpoint, pool: Pool) => number];
 
 /** Scraped values are shown only while they count in decisions. */
 const fresh = ({ slot }: Endpoint, { load }: Pool, value: number) => (load.freshness(slot) > 0 ? value : Number.NaN);
 
+const PREFILL_HELP = "Tokens of prompts sent that have no first response byte yet, minus those believed cached.";
+const RATE_HELP = "Prompt tokens that the endpoint processes in a second, as measured.";
+const WAITING_HELP = "Requests in the replica's own queue, as the replica reports it.";
+const RUNNING_HELP = "Requests running in the replica, as the replica reports it.";
+const KV_HELP = "Share of the replica's KV cache in use, as the replica reports it.";
+
 const ENDPOINT_GAUGES: readonly EndpointGauge[] = [
-  { name: "ready", help: "1 while the endpoint gets traffic.", read: ({ isAvailable }) => (isAvailable ? 1 : 0) },
-  { name: "ejected", help: "1 while the endpoint is ejected.", read: ({ ejection }) => (ejection === undefined ? 0 : 1) },
-  { name: "share", help: "Of an equal share of the traffic, how much the endpoint gets.", read: ({ share }) => share },
-  { name: "in_flight", help: "Requests sent and not yet ended.", read: ({ slot }, { load }) => load.inFlight(slot) },
-  {
-    name: "prefill_tokens",
-    help: "Tokens of prompts sent that have no first response byte yet, minus those believed cached.",
-    read: ({ slot }, { load }) => load.prefillTokens(slot),
-  },
-  {
-    name: "prefill_tokens_per_second",
-    help: "Prompt tokens that the endpoint processes in a second, as measured.",
-    read: ({ slot }, { load }) => load.prefillRate(slot) * 1000,
-  },
-  { name: "connections", help: "Open connections, busy and idle.", read: (endpoint, pool) => pool.connectionsTo(endpoint) },
-  {
-    name: "waiting",
-    help: "Requests in the replica's own queue, as the replica reports it.",
-    read: (one, pool) => fresh(one, pool, pool.load.waiting(one.slot)),
-  },
-  {
-    name: "running",
-    help: "Requests running in the replica, as the replica reports it.",
-    read: (one, pool) => fresh(one, pool, pool.load.running(one.slot)),
-  },
-  {
-    name: "kv_cache_utilization",
-    help: "Share of the replica's KV cache in use, as the replica reports it.",
-    read: (one, pool) => fresh(one, pool, pool.load.kvUsage(one.slot)),
-  },
+  ["ready", "1 while the endpoint gets traffic.", ({ isAvailable }) => (isAvailable ? 1 : 0)],
+  ["ejected", "1 while the endpoint is ejected.", ({ ejection }) => (ejection === undefined ? 0 : 1)],
+  ["share", "Of an equal share of the traffic, how much the endpoint gets.", ({ share }) => share],
+  ["in_flight", "Requests sent and not yet ended.", ({ slot }, { load }) => load.inFlight(slot)],
+  ["prefill_tokens", PREFILL_HELP, ({ slot }, { load }) => load.prefillTokens(slot)],
+  ["prefill_tokens_per_second", RATE_HELP, ({ slot }, { load }) => load.prefillRate(slot) * 1000],
+  ["connections", "Open connections, busy and idle.", (endpoint, pool) => pool.connectionsTo(endpoint)],
+  ["waiting", WAITING_HELP, (endpoint, pool) => fresh(endpoint, pool, pool.load.waiting(endpoint.slot))],
+  ["running", RUNNING_HELP, (endpoint, pool) => fresh(endpoint, pool, pool.load.running(endpoint.slot))],
+  ["kv_cache_utilization", KV_HELP, (endpoint, pool) => fresh(endpoint, pool, pool.load.kvUsage(endpoint.slot))],
 ];
 
-/** The state of the pool, read from the router when the page is requested: all gauges, but for one counter. */
+/** The state of the pool, read from the router when the page is requested. */
 export function stateGauges(view: RouterView): string {
   const { pool } = view;
-  const endpoints = endpointGauges(pool) + phaseGauge(pool) + ejectionMetrics(view);
-  return endpoints + rewriteGauges(view) + prefixIndexGauges(pool);
+  return endpointGauges(pool) + phaseGauge(pool) + rewriteGauges(view) + prefixIndexGauges(pool);
 }
 
 function endpointGauges(pool: Pool): string {
-  const families = ENDPOINT_GAUGES.map(({ name, help, read }) => {
-    const samples = pool.endpoints.map((endpoint) => {
-      const value = read(endpoint, pool);
-      return Number.isNaN(value) ? "" : sampleLine(`signalbox_endpoint_${name}`, ["endpoint"], [endpoint.name], value);
-    });
-    return familyHead(`signalbox_endpoint_${name}`, "gauge", help) + samples.join("");
+  const families = ENDPOINT_GAUGES.map(([name, help, read]) => {
+    const samples = pool.endpoints.map((endpoint) => ({ values: [endpoint.name], value: read(endpoint, pool) }));
+    const known = samples.filter(({ value }) => !Number.isNaN(value));
+    return familyText({ name: `endpoint_${name}`, type: "gauge", help, labels: ["endpoint"], samples: known });
   });
   return families.join("");
 }
 
 /** Only the phase that it is in has a sample. */
 function phaseGauge({ endpoints }: Pool): string {
-  const name = "signalbox_endpoint_phase";
-  const samples = endpoints.map((endpoint) => sampleLine(name, ["endpoint", "phase"], [endpoint.name, endpoint.phase], 1));
-  return familyHead(name, "gauge", "1 for the phase that the endpoint is in; other phases have no sample.") + samples.join("");
+  const help = "1 for the phase that the endpoint is in; other phases have no sample.";
+  const samples = endpoints.map(({ name, phase }) => ({ values: [name, phase], value: 1 }));
+  return familyText({ name: "endpoint_phase", type: "gauge", help, labels: ["endpoint", "phase"], samples });
 }
+
+const WEIGHT_HELP = "Weight of a rule's target, relative to the rule's other targets.";
+const SERVING_HELP =
+  "Ready endpoints that serve a rule's target. With 0 and a weight above 0, requests are refused or get another target.";
 
 function rewriteGauges({ pool, config }: RouterView): string {
   const available = pool.endpoints.filter(isServing);
-  let weights = familyHead(
-    "signalbox_rewrite_target_weight",
-    "gauge",
-    "Weight of a rule's target, relative to the rule's other targets.",
+  const gauge = (name: string, help: string, read: (target: { readonly name: string; readonly weight: number }) => number) => {
+    const samples = config.mappings.flatMap((rule) =>
+      rule.targets.map((target) => ({ values: [rule.name, target.name], value: read(target) })),
+    );
+    return familyText({ name: `rewrite_target_${name}`, type: "gauge", help, labels: ["rule", "target"], samples });
+  };
+  const servingOf = (target: string) => available.filter(({ models }) => models.has(target)).length;
+  return (
+    gauge("weight", WEIGHT_HELP, ({ weight }) => weight) + gauge("ready_endpoints", SERVING_HELP, ({ name }) => servingOf(name))
   );
-  let serving = familyHead(
-    "signalbox_rewrite_target_ready_endpoints",
-    "gauge",
-    "Ready endpoints that serve a rule's target. With 0 and a weight above 0, requests are refused or get another target.",
-  );
-  const labels = ["rule", "target"];
-  for (const { name, targets } of config.mappings) {
-    for (const target of targets) {
-      const values = [name, target.name];
-      const count = available.filter(({ models }) => models.has(target.name)).length;
-      weights += sampleLine("signalbox_rewrite_target_weight", labels, values, target.weight);
-      serving += sampleLine("signalbox_rewrite_target_ready_endpoints", labels, values, count);
-    }
-  }
-  return weights + serving;
 }
 
 function prefixIndexGauges({ prefixIndex }: Pool): string {

@@ -44,35 +44,21 @@ const BYTES: readonly RowCounter[] = [
 ];
 
 /** A histogram of which each row has one series. */
-interface RowHistogram {
-  readonly name: string;
-  readonly help: string;
-  readonly of: (row: TrafficRow) => Histogram;
-}
+type RowHistogram = readonly [name: string, help: string, of: (row: TrafficRow) => Histogram];
+
+const DURATION_HELP = "Seconds from a request's head to the end of its response.";
+const TOKEN_HELP = "Seconds from the first body byte to the end of a streamed response, for each output token after the first.";
+const FIRST_TOKEN_HELP =
+  "Seconds from the last byte of a request to the first body byte of its response, for streamed responses.";
+const FIRST_BYTE_HELP =
+  "Seconds from the last byte of a request to the first body byte of its response, streamed or not. Without streaming that is the whole generation.";
 
 const HISTOGRAMS: readonly RowHistogram[] = [
-  {
-    name: "signalbox_request_duration_seconds",
-    help: "Seconds from a request's head to the end of its response.",
-    of: ({ durations }) => durations,
-  },
-  {
-    name: "signalbox_time_to_first_token_seconds",
-    help: "Seconds from the last byte of a request to the first body byte of its response, for streamed responses.",
-    of: ({ firstTokens }) => firstTokens,
-  },
-  {
-    name: "signalbox_time_per_output_token_seconds",
-    help: "Seconds from the first body byte to the end of a streamed response, for each output token after the first.",
-    of: ({ tokenTimes }) => tokenTimes,
-  },
+  ["request_duration_seconds", DURATION_HELP, ({ durations }) => durations],
+  ["time_to_first_token_seconds", FIRST_TOKEN_HELP, ({ firstTokens }) => firstTokens],
+  ["time_per_output_token_seconds", TOKEN_HELP, ({ tokenTimes }) => tokenTimes],
 ];
-
-const FIRST_BYTES: RowHistogram = {
-  name: "signalbox_time_to_first_byte_seconds",
-  help: "Seconds from the last byte of a request to the first body byte of its response, streamed or not. Without streaming that is the whole generation.",
-  of: ({ firstBytes }) => firstBytes,
-};
+const FIRST_BYTES: RowHistogram = ["time_to_first_byte_seconds", FIRST_BYTE_HELP, ({ firstBytes }) => firstBytes];
 
 /** The families that have all labels of the rows. */
 export function trafficText(rows: readonly TrafficRow[]): string {
@@ -95,7 +81,8 @@ export function firstBytesText(rows: readonly TrafficRow[]): string {
   return histogramsText(FIRST_BYTES, rowsBy("api", rows));
 }
 
-function histogramsText({ name, help, of }: RowHistogram, rows: readonly TrafficRow[]): string {
+function histogramsText([bare, help, of]: RowHistogram, rows: readonly TrafficRow[]): string {
+  const name = `signalbox_${bare}`;
   let text = familyHead(name, "histogram", help);
   for (const row of rows) if (of(row).count > 0) text += bucketLines(name, row.pairs, of(row));
   return text;

@@ -35,28 +35,11 @@ const COUNTS = AT.finishReasons + FINISH_REASONS.length;
 const ROW_LABELS: readonly string[] = ["api", "target", "endpoint"];
 
 /** What was counted of one API, target and endpoint. */
-export interface TrafficRow {
-  readonly api: string;
-  readonly target: string;
-  readonly endpoint: string;
-  /** The labels as text, made once. */
-  readonly pairs: string;
-  readonly counts: Float64Array;
-  readonly durations: Histogram;
-  readonly firstBytes: Histogram;
-  /** First bytes of streams only. */
-  readonly firstTokens: Histogram;
-  readonly tokenTimes: Histogram;
-  /** Tokens of single requests; undefined until they are asked for. */
-  sizes: TokenSizes | undefined;
-}
+export type TrafficRow = ReturnType<typeof makeRow>;
 
-interface TokenSizes {
-  readonly input: Histogram;
-  readonly output: Histogram;
-}
+type TokenSizes = ReturnType<typeof makeSizes>;
 
-export function makeSizes(): TokenSizes {
+export function makeSizes() {
   return { input: new Histogram(TOKEN_COUNTS), output: new Histogram(TOKEN_COUNTS) };
 }
 
@@ -132,7 +115,8 @@ export function rowsBy(label: "api" | "target", rows: readonly TrafficRow[]): re
   return [...sums.values()];
 }
 
-function makeRow(api: string, target: string, endpoint: string, pairs: string): TrafficRow {
+/** `pairs`: the labels as text, made once. */
+function makeRow(api: string, target: string, endpoint: string, pairs: string) {
   return {
     api,
     target,
@@ -141,9 +125,11 @@ function makeRow(api: string, target: string, endpoint: string, pairs: string): 
     counts: new Float64Array(COUNTS),
     durations: new Histogram(REQUEST_SECONDS),
     firstBytes: new Histogram(REQUEST_SECONDS),
+    // First bytes of streams only.
     firstTokens: new Histogram(REQUEST_SECONDS),
     tokenTimes: new Histogram(TOKEN_SECONDS),
-    sizes: undefined,
+    // Tokens of single requests; undefined until they are asked for.
+    sizes: undefined as TokenSizes | undefined,
   };
 }
 

@@ -116,17 +116,17 @@ test("every key of a Router is read", async () => {
   assert.deepEqual(config.settings, {
     ...DEFAULT_SETTINGS,
     limits: { ...DEFAULT_LIMITS, headBytes: 4096, retries: 0 },
-    keepAlive: { periodMs: 500, paths: ["/v1/messages"] },
     unlisted: "any",
     forwardedFor: "append",
     hasRoutingHeaders: false,
   });
+  assert.deepEqual(config.features.get("keepAlive"), { periodMs: 500, paths: ["/v1/messages"] });
 });
 
 test("silent streams get something only where the config says so, every 15 seconds by default", async () => {
-  assert.equal((await configOf(router(POOL))).settings.keepAlive, undefined);
-  const { settings } = await configOf(router(`${POOL}  keepAlive: { paths: [/v1/messages, /v1/responses] }\n`));
-  assert.deepEqual(settings.keepAlive, { periodMs: 15_000, paths: ["/v1/messages", "/v1/responses"] });
+  assert.equal((await configOf(router(POOL))).features.get("keepAlive"), undefined);
+  const { features } = await configOf(router(`${POOL}  keepAlive: { paths: [/v1/messages, /v1/responses] }\n`));
+  assert.deepEqual(features.get("keepAlive"), { periodMs: 15_000, paths: ["/v1/messages", "/v1/responses"] });
 });
 
 test("JSON gives the same as YAML", async () => {

@@ -62,15 +62,15 @@ it("an ejected replica is tried with single requests, and returns when one succe
   await setFaults(replicas[0]!, { reset: true });
   await countFailed(router, 60);
   await waitUntil(() => first(router).isOnTrial);
-  const ejections = router.router.control.ejections.countOf(first(router));
+  const ejections = router.router.control.judge.countOf(first(router));
   assert.equal(await countFailed(router, 40), 1);
-  assert.equal(router.router.control.ejections.countOf(first(router)), ejections + 1);
+  assert.equal(router.router.control.judge.countOf(first(router)), ejections + 1);
 
   // What it refuses without working on it goes to a spare.
   await setFaults(replicas[0]!, { reset: false, status: 503 });
   await waitUntil(() => first(router).isOnTrial);
   assert.equal(await countFailed(router, 40), 0);
-  assert.equal(router.router.control.ejections.countOf(first(router)), ejections + 2);
+  assert.equal(router.router.control.judge.countOf(first(router)), ejections + 2);
   assert.ok(router.log.some(({ attempts }) => attempts.length === 2 && attempts[0]?.result === 503));
 
   await setFaults(replicas[0]!, { status: false });

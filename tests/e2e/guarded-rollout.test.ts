@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
-import type { Status } from "../../core/admin/status.ts";
 import type { MockOptions } from "../../core/mock/options.ts";
 import { type MockReplica, startMockReplica } from "../../core/mock/replica.ts";
 import { askFor } from "../support/admin.ts";
 import { run } from "../support/cli.ts";
+import type { WholeStatus } from "../support/features.ts";
 import { postRequest, startFetchRouter } from "../support/fetch-router.ts";
 import { exchange, postBytes, readAnswer } from "../support/raw-client.ts";
 import { type ReloadingRouter, startReloadingRouter } from "../support/reloading.ts";
@@ -80,10 +80,14 @@ async function askOften(port: number, count: number, words = 5, before: (index: 
   return seen;
 }
 
-const v2Of = ({ rewrites }: Status) => rewrites[0]?.targets.find(({ name }) => name === "v2");
+const v2Of = ({ rewrites }: WholeStatus) => rewrites[0]?.targets.find(({ name }) => name === "v2");
 
 /** Asks until the guard has stopped v2; returns the status then. */
-async function untilStopped(router: ReloadingRouter, before: (index: number) => unknown = () => {}, words = 5): Promise<Status> {
+async function untilStopped(
+  router: ReloadingRouter,
+  before: (index: number) => unknown = () => {},
+  words = 5,
+): Promise<WholeStatus> {
   for (let asked = 0; asked < 3_000; asked += 50) {
     await askOften(router.process.port, 50, words, before);
     const now = await router.status();

@@ -4,7 +4,6 @@ import type { InferenceRequest } from "../../core/contract/request.ts";
 import { Forward } from "../../core/forward/forward.ts";
 import type { Draft } from "../../core/request/rewrite.ts";
 import { Ticket } from "../../core/request/ticket.ts";
-import type { Settings } from "../../core/settings.ts";
 import { makeEndpoint, makeRequest } from "./endpoints.ts";
 import { MemoryParts, type MemoryPartsOptions } from "./memory-parts.ts";
 import type { MemoryUpstream } from "./memory-upstream.ts";
@@ -19,7 +18,6 @@ export interface ForwardOptions extends MemoryPartsOptions {
   readonly request?: InferenceRequest;
   readonly draft?: Partial<Draft>;
   readonly parser?: Partial<Pick<Parser, "dialect" | "openingEvents">>;
-  readonly keepAlive?: Settings["keepAlive"];
 }
 
 export interface ForwardWorld {
@@ -38,7 +36,7 @@ const DRAFT: Draft = { method: "POST", pathAndQuery: PATH, lines: "", credential
 
 /** A request on its way to the endpoints; not begun. */
 export function makeForward(options: ForwardOptions = {}): ForwardWorld {
-  const { endpoints = [makeEndpoint(0)], request = makeRequest({ isStream: true }), keepAlive } = options;
+  const { endpoints = [makeEndpoint(0)], request = makeRequest({ isStream: true }) } = options;
   const { parts = new MemoryParts({ ...options, endpoints }) } = options;
   const response = new RecordedResponse();
   const ticket = new Ticket("request-1", "POST", parts.clock.now());
@@ -50,7 +48,7 @@ export function makeForward(options: ForwardOptions = {}): ForwardWorld {
     failed: ({ code }: { code: string }) => void ends.push(code),
     missedTarget: () => void ends.push("missed the target"),
   };
-  const config = { ...parts.config, settings: { ...parts.config.settings, keepAlive } };
+  const { config } = parts;
   const plugin = { dialect: "openai" as const, ...options.parser };
   const run = { ticket, config, response, incoming: { path: PATH, parser: { plugin } }, parts };
   const leg = makeDecision({ endpoints, order: endpoints }).legs[0]!;

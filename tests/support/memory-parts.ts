@@ -6,8 +6,7 @@ import type { Endpoint } from "../../core/contract/endpoint.ts";
 import { type Log, silentLog } from "../../core/contract/log.ts";
 import { nameSet } from "../../core/contract/name-set.ts";
 import type { Outcome } from "../../core/contract/outcome.ts";
-import { Mirroring } from "../../core/features/mirror/mirroring.ts";
-import { Shadowing } from "../../core/features/shadow/shadowing.ts";
+import { LiveFeatures } from "../../core/features/live-features.ts";
 import { PluginFaults } from "../../core/plugin-watch/plugin-faults.ts";
 import { PluginTimes } from "../../core/plugin-watch/plugin-times.ts";
 import type { Pool } from "../../core/pool/pool.ts";
@@ -40,6 +39,8 @@ export interface MemoryPartsOptions {
   readonly retries?: Partial<RetrySettings>;
   /** Default one that keeps the outcomes. */
   readonly observers?: ActiveConfig["observers"];
+  /** What the config says to the features. Default nothing. */
+  readonly features?: ActiveConfig["features"];
 }
 
 const SWEEP_MS = 10;
@@ -105,7 +106,7 @@ export class MemoryParts implements RouterParts {
   readonly gate: RouterParts["gate"];
   readonly pool: MemoryPool;
   readonly plugins: RouterParts["plugins"];
-  readonly features: RouterParts["features"];
+  readonly features: LiveFeatures;
   readonly outcomes: Outcome[] = [];
   #requests = 0;
   readonly identity = {
@@ -130,13 +131,14 @@ export class MemoryParts implements RouterParts {
       memory: new MemoryBudget(limits.memoryBytes === 0 ? 2 ** 30 : limits.memoryBytes, clock),
       scanTurns: new ScanTurns(clock, (run) => void this.turns.push(run)),
     };
-    const silences = new Deadlines(clock, SWEEP_MS);
-    this.pool = new MemoryPool(options.endpoints ?? makeEndpoints(1), settings, silences);
+    this.pool = new MemoryPool(options.endpoints ?? makeEndpoints(1), settings, new Deadlines(clock, SWEEP_MS));
     const faults = new PluginFaults(clock, log);
     const times = new PluginTimes(clock, silentLog);
     times.follow(profile, limits.pluginMs);
     this.plugins = { times, faults };
-    this.features = { mirroring: new Mirroring(), shadowing: new Shadowing(clock, faults), rollouts: { ended() {} }, silences };
+    const { memory } = this.gate;
+    this.features = new LiveFeatures({ services: this.services, faults, memory, facts: () => this.pool.facts });
+    this.features.use(this.config);
   }
 
   upstreamOf(endpoint: Endpoint): MemoryUpstream {
@@ -145,7 +147,7 @@ export class MemoryParts implements RouterParts {
 }
 
 function makeConfig(
-  { profile, rewriters = [], limits, retries, observers }: MemoryPartsOptions,
+  { profile, rewriters = [], limits, retries, observers, features = new Map() }: MemoryPartsOptions,
   outcomes: Outcome[],
 ): ActiveConfig {
   const recorder = { name: "recorder", type: "recorder", plugin: { finished: (each: Outcome) => void outcomes.push(each) } };
@@ -165,7 +167,8 @@ function makeConfig(
       responseHeaders: [],
       ...profile,
     },
-    shadow: undefined,
+    others: new Map(),
+    features,
     observers: observers ?? [recorder],
     settings: {
       ...DEFAULT_SETTINGS,

@@ -4,8 +4,6 @@ import { ScanTurns } from "../../core/body/scan-turns.ts";
 import type { Endpoint } from "../../core/contract/endpoint.ts";
 import { silentLog } from "../../core/contract/log.ts";
 import { respondWithError } from "../../core/errors/error-response.ts";
-import { Mirroring } from "../../core/features/mirror/mirroring.ts";
-import { Shadowing } from "../../core/features/shadow/shadowing.ts";
 import { intake } from "../../core/intake/intake.ts";
 import { PluginFaults } from "../../core/plugin-watch/plugin-faults.ts";
 import { PluginTimes } from "../../core/plugin-watch/plugin-times.ts";
@@ -73,7 +71,6 @@ export class MemoryRouter {
     const endpoint = facts.endpoints[0]!;
     const pool = new MemoryPool(endpoint, limits, deadlines, this.#replica);
     const unobserved = { ...config, observers: [] };
-    const faults = new PluginFaults(clock, silentLog);
     const parts: RouterParts = {
       services: { clock, random: () => 0.5, log: silentLog },
       configs: { take: () => unobserved, giveBack() {} },
@@ -92,13 +89,8 @@ export class MemoryRouter {
         control: { traffic: UNWATCHED, connectFailed() {}, checkModels() {} },
         connections: () => pool,
       },
-      plugins: { times: new PluginTimes(clock, silentLog), faults },
-      features: {
-        mirroring: new Mirroring(),
-        shadowing: new Shadowing(clock, faults),
-        rollouts: { ended() {} },
-        silences: undefined,
-      },
+      plugins: { times: new PluginTimes(clock, silentLog), faults: new PluginFaults(clock, silentLog) },
+      features: { beside: undefined, copier: undefined, streams: undefined, settled() {} },
       // The id is always the same, so that responses can be compared as they are.
       identity: { startedAtS: 0, isStopping: false, nextRequestId: () => "req-1" },
     };

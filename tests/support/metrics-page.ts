@@ -1,5 +1,10 @@
 import { type Clock, systemClock } from "../../core/contract/clock.ts";
+import type { RouterView } from "../../core/contract/router-view.ts";
+import { ejectionMetrics } from "../../core/features/ejection/ejection-metrics.ts";
+import { mirrorMetrics } from "../../core/features/mirror/mirror-metrics.ts";
 import { MirrorTally } from "../../core/features/mirror/mirror-tally.ts";
+import { rolloutMetrics } from "../../core/features/rollouts/rollout-metrics.ts";
+import { shadowMetrics } from "../../core/features/shadow/shadow-metrics.ts";
 import { ShadowTally } from "../../core/features/shadow/shadow-tally.ts";
 import requestMetrics from "../../plugins/observers/request-metrics.ts";
 import { makeEndpoints, makeLoad, makeRequest } from "./endpoints.ts";
@@ -92,7 +97,7 @@ export function fullPage(): string {
   );
   const endpoints = makeEndpoints(2);
   const load = makeLoad(2, { waiting: [1, 2], running: [1, 2], kvUsage: [0.1, 0.2] });
-  const view = makeView(endpoints, {
+  const view: RouterView = makeView(endpoints, {
     config: { mappings: [makeMapping("food/0", { base: 1 })] },
     pool: { load, prefixIndex: { entries: 1, maxEntries: 10, bytes: 100 } },
     plugins: {
@@ -102,11 +107,12 @@ export function fullPage(): string {
     process: {
       usage: () => ({ cpuSeconds: 1, residentBytes: 2, heapUsedBytes: 3, heapBytes: 4, openFiles: 5, maxOpenFiles: 6 }),
     },
-    features: {
-      rollouts: { figuresOf: () => FIGURES, guardOf: () => GUARD },
-      mirrors: [usedMirror()],
-      shadow: new ShadowTally("candidate", 100),
-    },
+    families: () => [
+      ...shadowMetrics(new ShadowTally("candidate", 100)),
+      ...mirrorMetrics([usedMirror()]),
+      ...ejectionMetrics(view),
+      ...rolloutMetrics({ figuresOf: () => FIGURES, guardOf: () => GUARD }, view.config.mappings),
+    ],
   });
   const text = metrics.pages?.[0]?.render(view, new URLSearchParams()) ?? "";
   metrics.dispose?.();

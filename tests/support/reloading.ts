@@ -2,8 +2,8 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after } from "node:test";
-import type { Status } from "../../core/admin/status.ts";
 import { askFor } from "./admin.ts";
+import type { WholeStatus } from "./features.ts";
 import { type RouterProcess, startRouterProcess } from "./router-process.ts";
 
 /** A router process, and the folder with its config, which the test changes. */
@@ -13,11 +13,11 @@ export interface ReloadingRouter {
   at(name: string): string;
   /** Writes a file of the folder the way editors do: beside it, then renamed over it. */
   write(name: string, text: string): void;
-  status(): Promise<Status>;
+  status(): Promise<WholeStatus>;
   /** Resolves once the last attempt to change the config is one that `isWanted`. */
-  untilReload(isWanted: (config: Status["config"]) => boolean): Promise<Status>;
+  untilReload(isWanted: (config: WholeStatus["config"]) => boolean): Promise<WholeStatus>;
   /** Resolves once so many configs ran. */
-  untilGeneration(generation: number): Promise<Status>;
+  untilGeneration(generation: number): Promise<WholeStatus>;
 }
 
 /**
@@ -42,8 +42,8 @@ export async function startReloadingRouter(
     await router.exited;
     rmSync(folder, { recursive: true });
   });
-  const status = async () => JSON.parse((await askFor(router.adminPort, "/status")).body) as Status;
-  const untilReload = async (isWanted: (config: Status["config"]) => boolean) => {
+  const status = async () => JSON.parse((await askFor(router.adminPort, "/status")).body) as WholeStatus;
+  const untilReload = async (isWanted: (config: WholeStatus["config"]) => boolean) => {
     const startMs = performance.now();
     for (;;) {
       const now = await status();

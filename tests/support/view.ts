@@ -2,15 +2,17 @@ import { NO_OVERLAY } from "../../config/rewrites/overlay.ts";
 import type { ActiveConfig } from "../../core/active-config.ts";
 import type { ShownConfig, ShownRouter } from "../../core/admin/router-view.ts";
 import type { Endpoint } from "../../core/contract/endpoint.ts";
+import { silentLog } from "../../core/contract/log.ts";
 import { nameSet } from "../../core/contract/name-set.ts";
 import type { TargetMapping } from "../../core/contract/rewriter.ts";
-import { NO_ROLLOUTS } from "../../core/contract/rollout.ts";
 import type { RouterView } from "../../core/contract/router-view.ts";
 import { makeLoad } from "../../core/contract/test-kit.ts";
 import { Adapters } from "../../core/control/adapters.ts";
 import { Intents } from "../../core/control/intents.ts";
 import { KeptState } from "../../core/control/kept-state.ts";
 import { savedFacts } from "../../core/control/saved-facts.ts";
+import { NO_JUDGE } from "../../core/features/judge.ts";
+import { LiveFeatures } from "../../core/features/live-features.ts";
 import { DEFAULT_SETTINGS } from "../../core/settings.ts";
 import { factsOf } from "../../core/state/facts.ts";
 import { LoadTable } from "../../core/state/load.ts";
@@ -40,9 +42,9 @@ export const UNCHANGED: ShownConfig = {
 };
 
 /** Some members of some parts of a view. */
-type ViewChanges = { readonly [Part in Exclude<keyof RouterView, "clock">]?: Partial<RouterView[Part]> } & {
-  readonly clock?: RouterView["clock"];
-};
+type ViewChanges = { readonly [Part in Exclude<keyof RouterView, "clock" | "families">]?: Partial<RouterView[Part]> } & Partial<
+  Pick<RouterView, "clock" | "families">
+>;
 
 /** A router at rest, started at its clock's beginning, over these endpoints, as an observer's page sees it. */
 export function makeView(endpoints: readonly Endpoint[] = [], changes: ViewChanges = {}): RouterView {
@@ -62,7 +64,7 @@ export function makeView(endpoints: readonly Endpoint[] = [], changes: ViewChang
       ...{ startedAtS: STARTED_AT_S, droppedLogLines: 0, acceptPauses: 0, memory: NO_MEMORY, usage: () => NO_USAGE },
       ...changes.process,
     },
-    features: { rollouts: NO_ROLLOUTS, mirrors: [], shadow: undefined, ...changes.features },
+    families: changes.families ?? (() => []),
   };
 }
 
@@ -84,13 +86,18 @@ export function makeShownRouter(endpoints: readonly Endpoint[] = [], config: Par
     },
     control: {
       intents: new Intents(new FakeClock(), () => {}),
-      ejections: { isPanicking: false, countOf: () => 0 },
+      judge: NO_JUDGE,
       probeFailure: () => "",
       timesOf: () => ({ phaseSinceMs: 0, lastCheckMs: Number.NaN, nextCheckMs: Number.NaN }),
     },
     gate: { memory: NO_MEMORY },
     plugins: { times: { slow: [], timed: [] }, faults: { counts: new Map() } },
-    features: { mirroring: { counts: [] }, shadowing: { counts: undefined }, rollouts: NO_ROLLOUTS },
+    features: new LiveFeatures({
+      services: { clock, random: Math.random, log: silentLog },
+      faults: { report() {} },
+      memory: { giveUpSpare() {} },
+      facts: () => facts,
+    }),
     identity: { startedAtS: STARTED_AT_S },
     dryRun() {
       throw new Error("There is no router here");
@@ -123,7 +130,8 @@ function makeConfig(): ActiveConfig {
       chosen: [],
       responseHeaders: [],
     },
-    shadow: undefined,
+    others: new Map(),
+    features: new Map(),
     observers: [],
     settings: DEFAULT_SETTINGS,
   };

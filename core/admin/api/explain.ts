@@ -1,6 +1,5 @@
 import { RouterError } from "../../contract/errors.ts";
 import { z } from "../../contract/options.ts";
-import { guardNotes } from "../../features/rollouts/rollout-status.ts";
 import { dryRunReport } from "../../report/choice-report.ts";
 import { type DecisionReport, type DryRunReport, decisionReportSchema, dryRunReportSchema } from "../../report/report-schema.ts";
 import { factsSchema } from "../../state/facts-document.ts";
@@ -52,7 +51,7 @@ export function explainRoutes(site: ApiSite): readonly ApiRoute[] {
       run({ params }) {
         const decisions = ended(params["id"] ?? "", site);
         const rules = [...new Set(decisions.map(({ rule }) => rule))];
-        return { document: { decisions, notes: rules.flatMap((rule) => notesOf(rule, site)) } };
+        return { document: { decisions, notes: rules.flatMap((rule) => router.features.notes(rule)) } };
       },
     }),
     route({
@@ -73,17 +72,12 @@ function explained({ path, headers, body, bodyBase64 }: z.infer<typeof question>
   try {
     const { request, decision } = site.router.dryRun({ path, headers: Object.entries(headers), body: bytes });
     const report = dryRunReport(request, decision, time);
-    return { ...report, notes: [...report.notes, ...notesOf(decision.rule, site)] };
+    return { ...report, notes: [...report.notes, ...site.router.features.notes(decision.rule)] };
   } catch (thrown) {
     if (!(thrown instanceof RouterError)) throw thrown;
     // A fault of the router goes to its log.
     throw thrown.code === "internal_error" ? thrown.cause : problemOf(thrown);
   }
-}
-
-function notesOf(rule: string, { router }: ApiSite): readonly string[] {
-  const mappings = router.config.rewriters.flatMap(({ plugin }) => plugin.mappings ?? []);
-  return guardNotes(rule, mappings, router.features.rollouts);
 }
 
 /** The status and the code that the client would get. What a plugin did wrong is for operators, who ask here. */

@@ -28,7 +28,7 @@ export async function changeRewrite(site: ApiSite, call: ApiCall, change: Rewrit
   site.overlayExpiry.follow();
   const all = resourcesNow(site);
   const after = resourceNow(all, change);
-  const rewrite = after === undefined ? null : shown(after, all, site.router.features.rollouts);
+  const rewrite = after === undefined ? null : shown(after, all, site.router.features);
   return {
     document: { rewrite, written },
     change: { what: `rewrite ${name}`, before: before?.document.spec ?? null, after: after?.document.spec ?? null },

@@ -6,9 +6,8 @@ import type { ApiSite } from "../site.ts";
 import { Problem } from "./problem.ts";
 import { changeRewrite, type OverlayEdit } from "./rewrite-changes.ts";
 import { findResource, withWeights } from "./rewrite-edits.ts";
-import { changedRewriteSchema, deletedSchema, rewriteSchema, weightsSchema } from "./rewrite-schema.ts";
 import { type ApiCall, type ApiResult, type ApiRoute, route } from "./route.ts";
-import { shown, shownChange } from "./shown-rewrite.ts";
+import { changedRewriteSchema, deletedSchema, rewriteSchema, shown, shownChange, weightsSchema } from "./shown-rewrite.ts";
 
 const NAMESPACE = { name: "namespace", meaning: "The resource's namespace; needed only if two of them have the name." };
 const HOW = [
@@ -21,7 +20,7 @@ const HOW = [
 export function rewriteRoutes(site: ApiSite): readonly ApiRoute[] {
   const { running, router } = site;
   const resources = () => rewriteResources(running.loaded.texts, running.overlay);
-  const show = (resource: RewriteResource) => shown(resource, resources(), router.features.rollouts);
+  const show = (resource: RewriteResource) => shown(resource, resources(), router.features);
   return [
     route({
       method: "GET",

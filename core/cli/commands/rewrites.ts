@@ -1,6 +1,6 @@
-import type { changedRewriteSchema, rewriteSchema } from "../../admin/api/rewrite-schema.ts";
+import type { changedRewriteSchema, rewriteSchema } from "../../admin/api/shown-rewrite.ts";
 import type { z } from "../../contract/options.ts";
-import { figuresText, guardText } from "../../features/rollouts/rollout-text.ts";
+import { FEATURES } from "../../features/list.ts";
 import { apiPath, changeThroughAdmin } from "../admin/ask-admin.ts";
 import { type Input, numberOf, print, secondsOf } from "../frame/command.ts";
 import { numberArgument, UsageError } from "../frame/usage.ts";
@@ -44,10 +44,9 @@ export function changedText(name: string, { rewrite, written }: ChangedRewrite):
 /** The same with what became of the requests to each target. */
 export function rewriteFiguresText(rewrite: ShownRewrite): string {
   const lines = rewrite.rules.flatMap(({ targets }) =>
-    targets.flatMap(({ name, figures, guard }) => {
-      const texts = [figuresText(figures), guard === null ? "" : guardText(guard)];
-      return texts.filter((text) => text !== "").map((text) => `\n    ${name}: ${text}`);
-    }),
+    targets.flatMap((target) =>
+      FEATURES.flatMap(({ text }) => text?.target?.(target) ?? []).map((line) => `\n    ${target.name}: ${line}`),
+    ),
   );
   return `${rewriteText(rewrite)}${lines.join("")}`;
 }

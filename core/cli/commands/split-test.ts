@@ -3,6 +3,7 @@ import type { Status } from "../../admin/status.ts";
 import type { EndpointUrl } from "../../contract/endpoint.ts";
 import { parseEndpointUrl } from "../../contract/endpoint-url.ts";
 import { printable } from "../../contract/printable.ts";
+import type { RolloutStatus } from "../../features/rollouts/rollout.ts";
 import { httpSend } from "../../wire/http-get.ts";
 import { GetError } from "../../wire/http-get-result.ts";
 import { askAdmin } from "../admin/ask-admin.ts";
@@ -51,12 +52,16 @@ export async function splitTest(input: Input): Promise<number> {
 /** Whether the router drew for this test alone, and in order: a guard has its targets drawn in a random order. */
 function isDrawExact(before: RewriteStatus, rules: readonly RewriteStatus[], requests: number): boolean {
   const after = rules.find(({ name }) => name === before.name);
-  if (after === undefined || after.targets.some(({ guard }) => guard !== null)) return false;
+  if (after === undefined || rolloutsOf(after).some(({ guard }) => guard !== null && guard !== undefined)) return false;
   return drawn(after) - drawn(before) === requests;
 }
 
-function drawn({ targets }: RewriteStatus): number {
-  return targets.reduce((sum, { figures }) => sum + (figures?.requests ?? 0), 0);
+function drawn(rule: RewriteStatus): number {
+  return rolloutsOf(rule).reduce((sum, { figures }) => sum + (figures?.requests ?? 0), 0);
+}
+
+function rolloutsOf({ targets }: RewriteStatus): readonly Partial<RolloutStatus>[] {
+  return targets;
 }
 
 /** The rule of a model name, or the first one of a rewrite, and a model that it matches. */

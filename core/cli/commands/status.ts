@@ -1,8 +1,7 @@
 import type { EndpointStatus, IntentStatus } from "../../admin/api/endpoint-schema.ts";
 import type { RewriteStatus } from "../../admin/rewrite-status.ts";
 import type { Status } from "../../admin/status.ts";
-import { mirrorLines } from "../../features/mirror/mirror-text.ts";
-import { shadowLines } from "../../features/shadow/shadow-text.ts";
+import { FEATURES } from "../../features/list.ts";
 import { percent, whole } from "../../report/number-text.ts";
 import { askAdmin } from "../admin/ask-admin.ts";
 import { type Input, noWords, print } from "../frame/command.ts";
@@ -42,13 +41,18 @@ export function statusText(now: Status): string {
     "",
     ...endpointLines(now.endpoints),
     ...(now.rewrites.length > 0
-      ? ["", "rewrites", ...now.rewrites.flatMap((rule) => [`  ${ruleText(rule)}`, ...mirrorLines(rule)])]
+      ? ["", "rewrites", ...now.rewrites.flatMap((rule) => [`  ${ruleText(rule)}`, ...featureLines("rule", rule)])]
       : []),
     "",
     profileText(now),
-    ...shadowLines(now.shadow),
+    ...featureLines("router", now),
   ];
   return `${lines.join("\n")}\n`;
+}
+
+/** What the features say of a part of the status. */
+function featureLines(part: "router" | "rule", shown: object): readonly string[] {
+  return FEATURES.flatMap(({ text }) => text?.[part]?.(shown) ?? []);
 }
 
 /** The pool in one line. */
@@ -94,8 +98,8 @@ function modelsText(models: readonly string[]): string {
 function ruleText({ name, models, targets }: RewriteStatus): string {
   const parts = targets.map((target) => {
     const serving = target.readyEndpoints === 0 ? "on no ready replica" : `on ${target.readyEndpoints}`;
-    const stopped = target.guard?.state === "stopped" ? " (stopped by its guard)" : "";
-    return `${target.name} ${percent(target.share)} ${serving}${stopped}`;
+    const marks = FEATURES.map(({ text }) => text?.mark?.(target) ?? "").join("");
+    return `${target.name} ${percent(target.share)} ${serving}${marks}`;
   });
   return `${models.join(", ") || "every model"} -> ${parts.join(", ")}  (${name})`;
 }

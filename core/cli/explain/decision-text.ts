@@ -1,5 +1,4 @@
-import { mirrorText } from "../../features/mirror/mirror-text.ts";
-import { shadowText } from "../../features/shadow/shadow-text.ts";
+import { FEATURES } from "../../features/list.ts";
 import { whole, milliseconds as wholeMs } from "../../report/number-text.ts";
 import type { CandidateReport, ChoiceReport, DecisionReport, DryRunReport } from "../../report/report-schema.ts";
 import { type Column, columnTable, table } from "../show/table.ts";
@@ -17,8 +16,7 @@ export function decisionText(report: DecisionReport): string {
     ["tried", report.attempts.map(({ endpoint, result }) => `${endpoint} (${result})`).join(", then ") || "none"],
     ...requestRows(report),
     ...cacheRows(report),
-    ...report.mirrors.map((mirror): Row => ["mirror", mirrorText(mirror)]),
-    ...(report.shadow === null ? [] : [["shadow", shadowText(report.shadow)] as const]),
+    ...FEATURES.flatMap(({ text }) => text?.decision?.(report) ?? []),
   ]);
 }
 

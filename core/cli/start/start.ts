@@ -8,7 +8,6 @@ import type { Definition } from "../../contract/plugin.ts";
 import { printableLines } from "../../contract/printable.ts";
 import { type ReloadCause, RunningConfig } from "../../control/running-config.ts";
 import { respondWithError } from "../../errors/error-response.ts";
-import { stopThroughConfig } from "../../features/rollouts/stop-target.ts";
 import type { Router } from "../../router.ts";
 import { runRouter } from "../../run-router.ts";
 import { takeConsole } from "../../runtime/take-console.ts";
@@ -124,7 +123,7 @@ async function run(
       clock: systemClock,
       log,
     });
-    router.features.rollouts.stopBy(stopThroughConfig(running, systemClock));
+    router.features.running = running;
     const { names: sources, commandLine } = source;
     const shown = { router, server, running, settings, sources, commandLine, droppedLogLines: () => outputs.droppedLines, log };
     admin = await openAdmin(loaded.config.admin, shown).catch(async (thrown) => {

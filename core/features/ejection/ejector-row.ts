@@ -1,5 +1,6 @@
 import type { Ejection, Endpoint } from "../../contract/endpoint.ts";
-import type { EjectionSettings } from "../../settings.ts";
+import { type EjectionStanding, NOTHING } from "../judge.ts";
+import type { EjectionSettings } from "./ejection-config.ts";
 
 /** Ejections are shortened or lengthened by up to this share, so that endpoints that failed together don't return together. */
 const JITTER = 0.2;
@@ -10,56 +11,28 @@ const PANIC_SHARE = 0.25;
 type Stage = "in" | "ejected" | "trial" | "warming";
 
 /** What the ejector holds against one endpoint. Times are in milliseconds on the router's clock. */
-export interface Row {
-  endpoint: Endpoint;
-  stage: Stage;
-  /** Ejections that count towards the next one's length. */
-  count: number;
-  /** All of them. */
-  total: number;
-  ejection: Ejection | undefined;
-  /** When its stage began. */
-  sinceMs: number;
-  /** Requests under way that were sent since its trial began, and when the first of them was. */
-  trialRequests: number;
-  triedAtMs: number;
-  /** When a request there was last given up that had waited for as long as a silence may last; -Infinity before. */
-  lastGivenUpMs: number;
-  /** What it had served when its warm-up began. */
-  servedBefore: number;
-  wasHealthy: boolean;
-  /** It is out, and can't be done without. */
-  isNeeded: boolean;
-}
-
-/** What the ejector says of an endpoint's standing. */
-export interface EjectionStanding {
-  readonly ejection: Ejection | undefined;
-  /** The next request decides whether it returns; false while that one is under way. */
-  readonly isOnTrial: boolean;
-  /** It is out but used, because too many are out, or no other endpoint serves one of its models. */
-  readonly isNeeded: boolean;
-  /** How far it is warmed up, in (0, 1]. */
-  readonly warmUp: number;
-}
-
-/** Of an endpoint that has nothing held against it. */
-export const NOTHING: EjectionStanding = { ejection: undefined, isOnTrial: false, isNeeded: false, warmUp: 1 };
+export type Row = ReturnType<typeof newRow>;
 
 /** An endpoint that has nothing held against it. `total`: ejections of this name so far. */
-export function newRow(endpoint: Endpoint, nowMs: number, total: number): Row {
+export function newRow(endpoint: Endpoint, nowMs: number, total: number) {
   return {
     endpoint,
-    stage: "in",
+    stage: "in" as Stage,
+    // Ejections that count towards the next one's length, of all of them.
     count: 0,
     total,
-    ejection: undefined,
+    ejection: undefined as Ejection | undefined,
+    // When its stage began.
     sinceMs: nowMs,
+    // Requests under way that were sent since its trial began, and when the first of them was.
     trialRequests: 0,
     triedAtMs: nowMs,
+    // When a request there was last given up that had waited for as long as a silence may last; -Infinity before.
     lastGivenUpMs: Number.NEGATIVE_INFINITY,
+    // What it had served when its warm-up began.
     servedBefore: 0,
     wasHealthy: false,
+    // It is out, and can't be done without.
     isNeeded: false,
   };
 }
@@ -95,3 +68,25 @@ export function bringsBack(row: Row, sentAtMs: number): boolean {
 export function decidesTrial({ stage, sinceMs }: Row, sentAtMs: number): boolean {
   return stage === "trial" && sentAtMs >= sinceMs;
 }
+
+/**
+ * Ejected endpoints that can't be done without, because others have left the pool, fail their probes or drain since then: all of
+ * them, where more are out than may be; else those with a model that no other one serves. Ejections were allowed
+ * for the pool as it was then.
+ */
+export function neededAgain(rows: readonly Row[], maxShare: number, isHealthy: (row: Row) => boolean): readonly Row[] {
+  if (!rows.some(isOut)) return [];
+  const up = rows.filter((row) => row.endpoint.intent !== "drain" && isHealthy(row));
+  const out = up.filter(isOut);
+  if (out.length > maxShare * up.length) return out;
+  const rest = up.filter((row) => !isOut(row));
+  return out.filter((row) => servesAlone(row, rest));
+}
+
+/** Whether it has a model that none of the others has. */
+export function servesAlone(row: Row, others: readonly Row[]): boolean {
+  return [...row.endpoint.models].some((model) => !others.some(({ endpoint }) => endpoint.models.has(model)));
+}
+
+/** Whether it is ejected, or on trial. */
+export const isOut = ({ stage }: Row) => stage === "ejected" || stage === "trial";

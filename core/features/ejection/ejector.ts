@@ -1,29 +1,32 @@
 import type { Named } from "../../active-config.ts";
 import type { Detector, EndpointRecord } from "../../contract/detector.ts";
 import type { Endpoint } from "../../contract/endpoint.ts";
-import type { Log } from "../../contract/log.ts";
-import type { Random } from "../../contract/profile-plugin.ts";
-import type { EjectionSettings } from "../../settings.ts";
+import type { EjectionStanding, JudgeHost } from "../judge.ts";
 import { type Detected, detect, isUnremarkable } from "./detect.ts";
-import { bringsBack, countedLengthMs, decidesTrial, type EjectionStanding, newRow, type Row, standing } from "./ejector-row.ts";
+import type { EjectionSettings } from "./ejection-config.ts";
+import {
+  bringsBack,
+  countedLengthMs,
+  decidesTrial,
+  isOut,
+  neededAgain,
+  newRow,
+  type Row,
+  servesAlone,
+  standing,
+} from "./ejector-row.ts";
 import type { EndpointRecords } from "./endpoint-records.ts";
-import { isOut, neededAgain, servesAlone } from "./needed-again.ts";
 import { cutStuck, isUnexplained, onTrial, type StuckRequestsOptions } from "./stuck-requests.ts";
 
-export interface EjectorOptions extends StuckRequestsOptions {
-  readonly settings: EjectionSettings;
-  readonly detectors: readonly Named<Detector>[];
+export interface EjectorOptions
+  extends StuckRequestsOptions,
+    Pick<JudgeHost, "isHealthy" | "lastByteMs" | "changed">,
+    Pick<JudgeHost["services"], "random" | "log"> {
+  readonly settings: () => EjectionSettings;
+  readonly detectors: () => readonly Named<Detector>[];
   readonly records: EndpointRecords;
-  readonly random: Random;
-  readonly log: Log;
-  /** Whether the probes let it be used. */
-  readonly isHealthy: (name: string) => boolean;
   /** How long the prompts that were sent to the endpoint take by its measured speed, in milliseconds. */
   readonly workAheadMs: (endpoint: Endpoint, nowMs: number) => number;
-  /** When it last sent bytes of tokens, on the router's clock; -Infinity before the first. */
-  readonly lastByteMs: (endpoint: Endpoint) => number;
-  /** The endpoint's standing is not what it was. */
-  readonly changed: (name: string) => void;
 }
 
 /** An ejected endpoint may be tried early, when another one must leave, but not sooner than this after its last failure. */
@@ -153,7 +156,7 @@ export class Ejector {
   #useNeeded(): void {
     const { settings, log, changed } = this.#options;
     const rows = [...this.#rows.values()];
-    const needed = new Set(neededAgain(rows, settings.maxShare, (row) => this.#isHealthy(row)));
+    const needed = new Set(neededAgain(rows, settings().maxShare, (row) => this.#isHealthy(row)));
     for (const row of rows) {
       const isNeeded = needed.has(row);
       if (row.isNeeded === isNeeded) continue;
@@ -194,7 +197,7 @@ export class Ejector {
   }
 
   #found(record: EndpointRecord, others: readonly EndpointRecord[]): Detected | undefined {
-    return detect(this.#options.detectors, record, others, this.#options.log);
+    return detect(this.#options.detectors(), record, others, this.#options.log);
   }
 
   /** It failed on trial. */
@@ -211,7 +214,7 @@ export class Ejector {
 
   #leave(row: Row, reason: string, sinceMs: number, nowMs: number): void {
     const { settings, random, changed } = this.#options;
-    const untilMs = nowMs + countedLengthMs(row, settings, random(), nowMs);
+    const untilMs = nowMs + countedLengthMs(row, settings(), random(), nowMs);
     row.ejection = { reason, sinceMs, untilMs };
     row.stage = "ejected";
     row.sinceMs = nowMs;
@@ -222,7 +225,7 @@ export class Ejector {
   #mayEject(row: Row, nowMs: number): boolean {
     const up = [...this.#rows.values()].filter((one) => this.#isHealthy(one));
     const out = up.filter(isOut);
-    const isTooMany = out.length + 1 > this.#options.settings.maxShare * up.length;
+    const isTooMany = out.length + 1 > this.#options.settings().maxShare * up.length;
     if (isTooMany && out.length > 0) this.#makeRoom(out, up, nowMs);
     if (isTooMany) return false;
     const rest = up.filter((other) => other !== row && !out.includes(other));
@@ -240,7 +243,7 @@ export class Ejector {
   #panic(up: readonly Row[]): void {
     if (this.#isPanicking) return;
     this.#isPanicking = true;
-    const { maxShare } = this.#options.settings;
+    const { maxShare } = this.#options.settings();
     this.#options.log.warn("More endpoints fail than may be ejected: all that are up are used", { maxShare, up: up.length });
     for (const { endpoint, stage } of up) if (stage === "ejected") this.#options.changed(endpoint.name);
   }
@@ -280,7 +283,7 @@ export class Ejector {
 
   #warmUp(row: Row): number {
     const served = this.#options.records.servedTokens(row.endpoint) - row.servedBefore;
-    return Math.min(1, FIRST_SHARE + ((1 - FIRST_SHARE) * served) / this.#options.settings.warmUpTokens);
+    return Math.min(1, FIRST_SHARE + ((1 - FIRST_SHARE) * served) / this.#options.settings().warmUpTokens);
   }
 
   #isHealthy({ endpoint }: Row): boolean {

@@ -2,7 +2,7 @@ import type { EndpointRecord } from "../../contract/detector.ts";
 import type { Endpoint } from "../../contract/endpoint.ts";
 import { MAX_SLOTS } from "../../state/load.ts";
 import { SlidingWindow } from "../../state/sliding-window.ts";
-import { certainQuietMs, explainedQuietMs, type PoolHistory, type Silence } from "./explained-silence.ts";
+import { certainQuietMs, explainedQuietMs, type PoolHistory } from "./explained-silence.ts";
 
 /** Successes and failures are counted over half a minute. */
 const WINDOW_MS = 30_000;
@@ -24,21 +24,39 @@ const QUIET_HALF_LIFE_MS = 300_000;
 /** Long responses may be rare, so those that came whole are forgotten slowly: half of them in an hour. */
 const WHOLE_HALF_LIFE_MS = 3_600_000;
 
-interface Row extends Silence {
-  generation: number;
-  consecutiveFailures: number;
-  lastFailure: string;
-  missingModelCount: number;
-  missingModel: string;
-  /** Its successes and failures. */
-  readonly recent: SlidingWindow;
-  /** Until when work that is ahead may explain its silence; NaN before the first look. */
-  workSeenUntilMs: number;
-  times: number;
-  meanLogRatio: number;
-  meanExcessMs: number;
-  servedTokens: number;
+/** `answers`: those of the pool so far. */
+function newRow(generation: number, nowMs: number, answers: number) {
+  return {
+    generation,
+    consecutiveFailures: 0,
+    lastFailure: "",
+    missingModelCount: 0,
+    missingModel: "",
+    // Its successes and failures.
+    recent: new SlidingWindow(WINDOW_MS / BUCKETS, BUCKETS, 2),
+    // Whether its engine has worked: it sent a first token, or a whole response.
+    hasAnswered: false,
+    open: 0,
+    openStreams: 0,
+    // Since when streams are in flight.
+    streamsSinceMs: nowMs,
+    // When it last had nothing in flight, or the last byte came.
+    activeAtMs: nowMs,
+    // The pool's answers before that.
+    answersBefore: answers,
+    // The most work that was ahead when the silence since `activeAtMs` began, as seen until then.
+    silentWorkMs: 0,
+    // NaN before the first look.
+    workSeenUntilMs: Number.NaN,
+    longestQuietMs: 0,
+    times: 0,
+    meanLogRatio: 0,
+    meanExcessMs: 0,
+    servedTokens: 0,
+  };
 }
+
+type Row = ReturnType<typeof newRow>;
 
 /** What was learned from the traffic of each endpoint: the counters that detectors read. Times are on the router's clock. */
 export class EndpointRecords {
@@ -217,27 +235,7 @@ export class EndpointRecords {
   #rowOf(endpoint: Endpoint, nowMs: number): Row {
     const known = this.#current(endpoint);
     if (known !== undefined) return known;
-    const row: Row = {
-      generation: endpoint.generation,
-      consecutiveFailures: 0,
-      lastFailure: "",
-      missingModelCount: 0,
-      missingModel: "",
-      recent: new SlidingWindow(WINDOW_MS / BUCKETS, BUCKETS, 2),
-      hasAnswered: false,
-      open: 0,
-      openStreams: 0,
-      streamsSinceMs: nowMs,
-      activeAtMs: nowMs,
-      answersBefore: this.#pool.answers,
-      silentWorkMs: 0,
-      workSeenUntilMs: Number.NaN,
-      longestQuietMs: 0,
-      times: 0,
-      meanLogRatio: 0,
-      meanExcessMs: 0,
-      servedTokens: 0,
-    };
+    const row = newRow(endpoint.generation, nowMs, this.#pool.answers);
     this.#rows[endpoint.slot] = row;
     return row;
   }

@@ -1,18 +1,15 @@
 import type { EndpointRecord } from "../../contract/detector.ts";
 import type { Endpoint } from "../../contract/endpoint.ts";
-import type { EjectionSettings } from "../../settings.ts";
+import type { JudgeHost } from "../judge.ts";
+import type { EjectionSettings } from "./ejection-config.ts";
 import type { Row } from "./ejector-row.ts";
 import type { EndpointRecords } from "./endpoint-records.ts";
 
-export interface StuckRequestsOptions {
-  readonly settings: Pick<EjectionSettings, "cutWaiting">;
+export interface StuckRequestsOptions extends Pick<JudgeHost, "cutWaiting" | "cutStreams"> {
+  readonly settings: () => Pick<EjectionSettings, "cutWaiting">;
   readonly records: Pick<EndpointRecords, "certainQuietMs">;
   /** Whether it may be loading a target that it does not list. */
   readonly isLoading: (endpoint: Endpoint) => boolean;
-  /** Gives up the requests there that have waited for a token for at least `leastMs`. Returns whether there were any. */
-  readonly cutWaiting: (endpoint: Endpoint, leastMs: number) => boolean;
-  /** Gives up the streams there that fell silent at least `leastMs` ago; `isWitnessed`: a request got no token meanwhile. */
-  readonly cutStreams: (endpoint: Endpoint, leastMs: number, isWitnessed: boolean) => void;
 }
 
 /** A stream that has sent tokens gets so many times as long as a request that waits for its first: more is lost with it. */
@@ -36,7 +33,7 @@ export function cutStuck(
 ): void {
   const { settings, records, isLoading, cutWaiting, cutStreams } = options;
   const { endpoint } = row;
-  if (!settings.cutWaiting || (isOnly && isLoading(endpoint))) return;
+  if (!settings().cutWaiting || (isOnly && isLoading(endpoint))) return;
   const patienceMs = isOnly ? records.certainQuietMs(endpoint) : explainedQuietMs;
   if (cutWaiting(endpoint, patienceMs - CLOCKS_DIFFER_MS)) row.lastGivenUpMs = nowMs;
   if (isLeaving) cutWaiting(endpoint, 0);

@@ -1,27 +1,18 @@
 import { isServing } from "../../contract/endpoint.ts";
 import type { HistogramView } from "../../contract/histogram.ts";
-import type { MirrorCounts } from "../../contract/mirror.ts";
 import type { RouterView } from "../../contract/router-view.ts";
+import type { MirrorTally } from "./mirror-tally.ts";
 
-/** One mirror of a rule. */
-export interface MirrorStatus extends Pick<MirrorCounts, "target" | "percent" | "maxInFlight" | "inFlight" | "sent"> {
-  /** Copies that have ended, by the class of their status or by how they ended. */
-  readonly results: Readonly<Record<string, number>>;
-  /** Requests that were to be copied and were not, by reason. */
-  readonly skipped: Readonly<Record<string, number>>;
-  /** Pairs of a copy and its request that both got a first byte, and their mean times to it; null without any. */
-  readonly compared: number;
-  readonly meanFirstByteMs: number | null;
-  readonly originalMeanFirstByteMs: number | null;
-}
+/** One mirror of a rule, as JSON. */
+export type MirrorStatus = Readonly<ReturnType<typeof mirrorStatus>>;
 
 /** The mirrors of one rule. */
-export function mirrorsOf({ mirrors }: RouterView["features"], rule: string): readonly MirrorStatus[] {
+export function mirrorsOf(mirrors: readonly MirrorTally[], rule: string): readonly MirrorStatus[] {
   return mirrors.filter((mirror) => mirror.rule === rule).map(mirrorStatus);
 }
 
-function mirrorStatus(counts: MirrorCounts): MirrorStatus {
-  const { target, percent, maxInFlight, inFlight, sent, results, skipped, firstBytes, originalFirstBytes } = counts;
+function mirrorStatus(mirror: MirrorTally) {
+  const { target, percent, maxInFlight, inFlight, sent, results, skipped, firstBytes, originalFirstBytes } = mirror;
   return {
     target,
     percent,
@@ -30,6 +21,7 @@ function mirrorStatus(counts: MirrorCounts): MirrorStatus {
     sent,
     results: Object.fromEntries(results),
     skipped: Object.fromEntries(skipped),
+    // Pairs of a copy and its request that both got a first byte, and their mean times to it; null without any.
     compared: firstBytes.count,
     meanFirstByteMs: meanMs(firstBytes),
     originalMeanFirstByteMs: meanMs(originalFirstBytes),
@@ -41,11 +33,11 @@ function meanMs({ sum, count }: HistogramView): number | null {
 }
 
 /** Mirrors that get no copies; nothing where no replica serves: another warning says that. */
-export function mirrorWarnings({ view }: { readonly view: Pick<RouterView, "features" | "pool"> }): readonly string[] {
-  const { endpoints } = view.pool;
+export function mirrorWarnings(mirrors: readonly MirrorTally[], { pool }: Pick<RouterView, "pool">): readonly string[] {
+  const { endpoints } = pool;
   if (!endpoints.some(isServing)) return [];
   const isServed = (target: string) => endpoints.some(({ isAvailable, models }) => isAvailable && models.has(target));
-  return view.features.mirrors
+  return mirrors
     .filter(({ target }) => !isServed(target))
     .map(
       ({ rule, target }) =>

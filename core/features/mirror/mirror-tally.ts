@@ -1,6 +1,6 @@
 import { Bounds, Histogram } from "../../contract/histogram.ts";
-import type { MirrorCounts, MirrorEnding, MirrorSkip } from "../../contract/mirror.ts";
-import type { MirrorSettings } from "../../settings.ts";
+import type { MirrorEnding, MirrorSkip } from "../../contract/mirror.ts";
+import type { MirrorSettings } from "./mirror-config.ts";
 
 /** In seconds: from a cached prompt to one that waits for minutes. */
 const FIRST_BYTE_S = new Bounds([0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60]);
@@ -9,14 +9,18 @@ const FIRST_BYTE_S = new Bounds([0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.
 type MirrorBounds = Omit<MirrorSettings, "rule" | "target">;
 
 /** What one mirror does, counted. It outlives a reload of the config. */
-export class MirrorTally implements MirrorCounts {
+export class MirrorTally {
   readonly rule: string;
   readonly target: string;
   bounds: MirrorBounds;
   inFlight = 0;
+  /** Copies so far. */
   sent = 0;
+  /** Copies that have ended, by the class of their status ("2xx") or, without a whole response, by their ending. */
   readonly results = new Map<string, number>();
+  /** Requests that were to be copied and were not, by reason. */
   readonly skipped = new Map<MirrorSkip, number>();
+  /** Times to the first byte of copies, and of their own requests: only of pairs in which both got one. */
   readonly firstBytes = new Histogram(FIRST_BYTE_S);
   readonly originalFirstBytes = new Histogram(FIRST_BYTE_S);
 
@@ -26,6 +30,7 @@ export class MirrorTally implements MirrorCounts {
     this.bounds = bounds;
   }
 
+  /** Of the rule's requests, how many are copied. */
   get percent(): number {
     return this.bounds.percent;
   }

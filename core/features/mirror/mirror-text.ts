@@ -1,5 +1,5 @@
 import type { MirrorSkip } from "../../contract/mirror.ts";
-import type { MirrorReport } from "../../report/report-schema.ts";
+import type { DecisionReport, MirrorReport } from "../../report/report-schema.ts";
 import type { MirrorStatus } from "./mirror-status.ts";
 
 const SKIPPED: Readonly<Record<MirrorSkip, string>> = {
@@ -11,6 +11,11 @@ const SKIPPED: Readonly<Record<MirrorSkip, string>> = {
   connections: "the replica had few connections to spare",
   fault: "a plugin failed",
 };
+
+/** A row for each copy of a request. */
+export function mirrorRows({ mirrors }: DecisionReport): readonly (readonly [string, string])[] {
+  return mirrors.map((mirror) => ["mirror", mirrorText(mirror)]);
+}
 
 /** What a copy of a request met, for people. */
 export function mirrorText({ target, endpoint, skipped, status, firstByteMs, ending }: MirrorReport): string {
@@ -24,7 +29,7 @@ export function mirrorText({ target, endpoint, skipped, status, firstByteMs, end
 }
 
 /** A line for each mirror of a rule. */
-export function mirrorLines({ mirrors }: { readonly mirrors: readonly MirrorStatus[] }): readonly string[] {
+export function mirrorLines({ mirrors = [] }: { readonly mirrors?: readonly MirrorStatus[] }): readonly string[] {
   return mirrors.map(({ target, percent, sent, inFlight, results, skipped, ...times }) => {
     const counts = [
       `${sent} sent`,

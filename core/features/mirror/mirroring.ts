@@ -1,36 +1,18 @@
-import type { ActiveConfig } from "../../active-config.ts";
-import type { MemoryBudget } from "../../body/memory-budget.ts";
-import type { BodyBuffer } from "../../body/receive.ts";
 import type { Decision } from "../../contract/decision.ts";
 import type { Endpoint } from "../../contract/endpoint.ts";
 import { RouterError } from "../../contract/errors.ts";
-import type { MirrorCounts, MirrorEnding, MirrorRecord, MirrorSkip } from "../../contract/mirror.ts";
+import type { MirrorEnding, MirrorRecord, MirrorSkip } from "../../contract/mirror.ts";
 import { NO_PREFIX } from "../../contract/prefix-match.ts";
 import type { InferenceRequest } from "../../contract/request.ts";
 import { thrownText } from "../../contract/thrown-text.ts";
-import type { PluginFaults } from "../../plugin-watch/plugin-faults.ts";
 import type { BookingPool } from "../../pool/booking.ts";
-import type { Pool } from "../../pool/pool.ts";
-import type { Incoming } from "../../request/incoming.ts";
 import { requestHead, rewrite } from "../../request/rewrite.ts";
-import type { Services } from "../../services.ts";
-import type { MirrorSettings } from "../../settings.ts";
+import type { Ticket } from "../../request/ticket.ts";
 import { withoutTraces } from "../../wire/trace-lines.ts";
+import type { Copier, SentRun } from "../feature.ts";
+import type { MirrorSettings } from "./mirror-config.ts";
 import { MirrorCopy, type OpenRecord } from "./mirror-copy.ts";
 import { MirrorTally } from "./mirror-tally.ts";
-
-/** What copies need of the request that has just been sent. */
-interface MirroredRun {
-  readonly incoming: Incoming;
-  readonly buffer: Pick<BodyBuffer, "hold">;
-  readonly config: Pick<ActiveConfig, "settings">;
-  readonly parts: {
-    readonly services: Services;
-    readonly pool: BookingPool & Pick<Pool, "facts" | "connections">;
-    readonly gate: { readonly memory: Pick<MemoryBudget, "isTight"> };
-    readonly plugins: { readonly faults: Pick<PluginFaults, "report"> };
-  };
-}
 
 /** Decides for a copy, as for a request. */
 type Choose = (copy: InferenceRequest) => Decision;
@@ -46,34 +28,12 @@ interface Drawn {
   readonly number: number;
 }
 
-const NO_COPIES: readonly MirrorCopy[] = [];
-
-/** The copies of one request. */
-export class Copies {
-  /** One for each mirror that the request was drawn for. */
-  readonly records: readonly MirrorRecord[];
-  readonly #copies: readonly MirrorCopy[];
-
-  constructor(records: readonly MirrorRecord[], copies: readonly MirrorCopy[]) {
-    this.records = records;
-    this.#copies = copies;
-  }
-
-  /** The request itself has ended; its first byte came so long after its dispatch, NaN for never or for an error's. */
-  originalEnded(firstByteMs: number): void {
-    for (const copy of this.#copies) copy.originalEnded(firstByteMs);
-  }
-
-  /** The client gave its request up, so the copies end too. */
-  clientLeft(): void {
-    for (const copy of this.#copies) copy.stop("client-left");
-  }
-}
-
 /** Sends copies of requests to the mirrors of the rules that drew their targets. It never throws and never waits. */
-export class Mirroring {
+export class Mirroring implements Copier {
   #tallies: readonly MirrorTally[] = [];
   #copies = new Set<MirrorCopy>();
+  /** The copies of each request that is under way; those that have ended are still compared with it. */
+  readonly #ofRequest = new Map<Ticket, readonly MirrorCopy[]>();
   #isStopping = false;
 
   /** Whether there are mirrors at all. */
@@ -82,7 +42,7 @@ export class Mirroring {
   }
 
   /** What each mirror of the config has done. */
-  get counts(): readonly MirrorCounts[] {
+  get counts(): readonly MirrorTally[] {
     return this.#tallies;
   }
 
@@ -115,30 +75,44 @@ export class Mirroring {
     this.#drop("stopped");
   }
 
-  /** Sends copies to the mirrors of the request's rule that it is drawn for; undefined if there are none. */
-  begin(run: MirroredRun, request: InferenceRequest, choose: Choose): Copies | undefined {
-    if (request.rule === "") return undefined;
+  sent(run: SentRun, request: InferenceRequest, choose: Choose): void {
+    if (request.rule === "") return;
     const { random } = run.parts.services;
     const drawn = this.#tallies.filter(
       ({ rule, percent }) => rule === request.rule && (percent === 100 || random() * 100 < percent),
     );
-    if (drawn.length === 0) return undefined;
+    if (drawn.length === 0) return;
     const records: MirrorRecord[] = [];
-    let copies = NO_COPIES;
+    const copies: MirrorCopy[] = [];
     for (const [index, tally] of drawn.entries()) {
       const record = newRecord(tally);
       const sent = this.#copy(run, request, choose, { tally, record, number: index + 1 });
       if (typeof sent === "string") {
         record.skipped = sent;
         tally.skip(sent);
-      } else copies = [...copies, sent];
+      } else copies.push(sent);
       records.push(record);
     }
-    return new Copies(records, copies);
+    run.ticket.mirrors = records;
+    if (copies.length > 0) this.#ofRequest.set(run.ticket, copies);
+  }
+
+  /** A request has ended. Where its client gave it up, replicas would have stopped working on it. */
+  settled(ticket: Ticket): void {
+    const copies = ticket.mirrors && this.#ofRequest.get(ticket);
+    if (copies === undefined) return;
+    this.#ofRequest.delete(ticket);
+    const { status, times, ending } = ticket;
+    // The first byte of an error is no token.
+    const firstByteMs = status < 400 ? times.firstByteAtMs - times.dispatchedAtMs : Number.NaN;
+    for (const copy of copies) {
+      if (ending === "client-left") copy.stop("client-left");
+      copy.originalEnded(firstByteMs);
+    }
   }
 
   /** Returns why none was sent. */
-  #copy(run: MirroredRun, original: InferenceRequest, choose: Choose, drawn: Drawn): MirrorCopy | MirrorSkip {
+  #copy(run: SentRun, original: InferenceRequest, choose: Choose, drawn: Drawn): MirrorCopy | MirrorSkip {
     try {
       return obstacle(run, original, drawn.tally) ?? this.#send(run, original, choose, drawn);
     } catch (thrown) {
@@ -147,7 +121,7 @@ export class Mirroring {
     }
   }
 
-  #send(run: MirroredRun, original: InferenceRequest, choose: Choose, drawn: Drawn): MirrorCopy | MirrorSkip {
+  #send(run: SentRun, original: InferenceRequest, choose: Choose, drawn: Drawn): MirrorCopy | MirrorSkip {
     const { incoming, buffer, config, parts } = run;
     const { tally, record, number } = drawn;
     const request = copyOf(original, parts.pool, tally.target, number);
@@ -183,7 +157,7 @@ export class Mirroring {
 
 /** What speaks against a copy before anything is decided for it. */
 function obstacle(
-  { parts }: MirroredRun,
+  { parts }: SentRun,
   request: InferenceRequest,
   { target, inFlight, maxInFlight }: MirrorTally,
 ): MirrorSkip | undefined {
@@ -222,7 +196,7 @@ function generationKey({ slot, generation }: Endpoint): number {
   return generation * 4096 + slot;
 }
 
-function reportFault({ parts }: MirroredRun, request: InferenceRequest, thrown: unknown): void {
+function reportFault({ parts }: SentRun, request: InferenceRequest, thrown: unknown): void {
   if (thrown instanceof RouterError && thrown.fault !== undefined)
     return parts.plugins.faults.report(thrown.fault.plugin, thrown.fault.text);
   parts.services.log.error("A copy for a mirror failed inside the router", { id: request.id, cause: thrownText(thrown) });

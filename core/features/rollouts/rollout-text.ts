@@ -1,5 +1,17 @@
-import type { Distribution, Estimate, GuardState, TargetFigures } from "../../contract/rollout.ts";
 import { percent, whole } from "../../report/number-text.ts";
+import type { Distribution, Estimate, GuardState, RolloutStatus, TargetFigures } from "./rollout.ts";
+
+type ShownTarget = Partial<RolloutStatus>;
+
+/** What stands behind a target in the status. */
+export function guardMark({ guard }: ShownTarget): string {
+  return guard?.state === "stopped" ? " (stopped by its guard)" : "";
+}
+
+/** What became of a target's requests, and what its guard knows. */
+export function targetLines({ figures = null, guard = null }: ShownTarget): readonly string[] {
+  return [figuresText(figures), guard === null ? "" : guardText(guard)].filter((text) => text !== "");
+}
 
 /** What became of a target's requests, in one line; "" before the first. */
 export function figuresText(figures: TargetFigures | null): string {

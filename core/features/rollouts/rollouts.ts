@@ -1,12 +1,12 @@
-import type { GuardConfig } from "../../../config/config.ts";
 import type { ActiveConfig } from "../../active-config.ts";
 import type { Clock } from "../../contract/clock.ts";
 import { isServing } from "../../contract/endpoint.ts";
 import type { Log } from "../../contract/log.ts";
 import type { Outcome } from "../../contract/outcome.ts";
-import type { GuardState, RolloutView, TargetFigures } from "../../contract/rollout.ts";
 import { thrownText } from "../../contract/thrown-text.ts";
 import type { Facts } from "../../state/facts.ts";
+import type { GuardConfig } from "./guard-config.ts";
+import type { GuardState, TargetFigures } from "./rollout.ts";
 import { RolloutGuard } from "./rollout-guard.ts";
 import { stopReason } from "./stop-reason.ts";
 import { FigureCounts, type TargetVerdict, verdictOf } from "./target-figures.ts";
@@ -24,6 +24,7 @@ export interface RolloutsOptions {
   readonly clock: Pick<Clock, "now" | "wall">;
   readonly log: Log;
   readonly facts: () => Facts;
+  readonly stopTarget: StopTarget;
 }
 
 interface Rule {
@@ -38,20 +39,14 @@ interface Rule {
 const AGAIN_MS = 10_000;
 
 /** Counts what becomes of the requests that rewrite rules send to targets, and lets guards judge them. It outlives reloads. */
-export class Rollouts implements RolloutView {
+export class Rollouts {
   readonly #options: RolloutsOptions;
   #rules: ReadonlyMap<string, Rule> = new Map();
-  #stopTarget: StopTarget = async () => "nothing here can change the config";
   /** Guards whose stop is under way or was not possible, and when it may be tried again. */
   readonly #waiting = new Map<RolloutGuard, number>();
 
   constructor(options: RolloutsOptions) {
     this.#options = options;
-  }
-
-  /** From now on, guards stop targets by this. */
-  stopBy(stopTarget: StopTarget): void {
-    this.#stopTarget = stopTarget;
   }
 
   /** Takes the rules of another config. What stays the same goes on. */
@@ -67,14 +62,28 @@ export class Rollouts implements RolloutView {
     for (const guard of this.#waiting.keys()) if (!left.has(guard)) this.#waiting.delete(guard);
   }
 
+  /** Names of the rules. */
+  rules(): readonly string[] {
+    return [...this.#rules.keys()];
+  }
+
+  /** Undefined for a target that is in no rule. */
   figuresOf(rule: string, target: string): TargetFigures | undefined {
     return this.#rules.get(rule)?.counts.get(target)?.shown();
   }
 
+  /** Undefined for a target without a guard. */
   guardOf(rule: string, target: string): GuardState | undefined {
-    const known = this.#rules.get(rule);
-    const guard = known?.guards.find(({ config }) => config.target === target);
-    return known && guard?.shown(idleReason(guard.config, known.weights));
+    return this.guardsOf(rule).find(([name]) => name === target)?.[1];
+  }
+
+  /** The guards of a rule, by their targets, in the order of the targets. */
+  guardsOf(rule: string): readonly (readonly [target: string, state: GuardState])[] {
+    const { guards = [], weights = new Map() } = this.#rules.get(rule) ?? {};
+    return [...weights.keys()].flatMap((target) => {
+      const guard = guards.find(({ config }) => config.target === target);
+      return guard === undefined ? [] : [[target, guard.shown(idleReason(guard.config, weights))] as const];
+    });
   }
 
   #nextRule(weights: Rule["weights"], configs: readonly GuardConfig[], before: Rule | undefined): Rule {
@@ -135,7 +144,7 @@ export class Rollouts implements RolloutView {
     if (figures === undefined || others === undefined) return;
     this.#waiting.set(guard, Number.POSITIVE_INFINITY);
     const reason = stopReason(config, what, figures, others);
-    const hindrance = this.#obstacle(config) || (await this.#stopTarget({ guard: config, reason }).catch(thrownText));
+    const hindrance = this.#obstacle(config) || (await this.#options.stopTarget({ guard: config, reason }).catch(thrownText));
     const fields = { rule: config.rule, target: config.target, against: config.against, reason };
     if (hindrance === "") {
       this.#waiting.delete(guard);

@@ -1,5 +1,5 @@
-import type { GuardConfig } from "../../../config/config.ts";
-import type { Distribution, Estimate, TargetFigures } from "../../contract/rollout.ts";
+import type { GuardConfig } from "./guard-config.ts";
+import type { Distribution, Estimate, TargetFigures } from "./rollout.ts";
 
 /** Why a guard stopped its target, in a sentence with the numbers of both. */
 export function stopReason(

@@ -2,15 +2,17 @@ import { type Overlay, withChange } from "../../../config/rewrites/overlay.ts";
 import { fileResources, rewriteResources } from "../../../config/rewrites/resources.ts";
 import type { RewriteDocument } from "../../../config/rewrites/schema.ts";
 import type { Clock } from "../../contract/clock.ts";
-import type { RunningConfig } from "../../control/running-config.ts";
+import type { ChangeableConfig } from "../feature.ts";
 import type { StopTarget, TargetStop } from "./rollouts.ts";
 
 /**
  * Stops targets by a change of their rewrite beside the files, as an operator would make it: it shows, it can be reverted, and it
  * outlives reloads until the files' resource is another one.
  */
-export function stopThroughConfig(running: RunningConfig, clock: Pick<Clock, "wall">): StopTarget {
+export function stopThroughConfig(runningNow: () => ChangeableConfig | undefined, clock: Pick<Clock, "wall">): StopTarget {
   return async (stop) => {
+    const running = runningNow();
+    if (running === undefined) return "nothing here can change the config";
     const { isApplied, problems } = await running.change((overlay) => {
       const inFiles = fileResources(running.loaded.texts);
       return stoppedIn(overlay, stop, {

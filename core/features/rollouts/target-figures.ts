@@ -1,9 +1,9 @@
 import { Bounds, Histogram } from "../../contract/histogram.ts";
 import type { Outcome } from "../../contract/outcome.ts";
 import { printable } from "../../contract/printable.ts";
-import type { TargetFigures } from "../../contract/rollout.ts";
 import { blameOf } from "../../report/blame.ts";
 import { distributionOf, wilson } from "./estimates.ts";
+import type { TargetFigures } from "./rollout.ts";
 
 /** What one request says about its target: it was served, the target failed, or nothing. */
 export type TargetVerdict = "served" | "failed" | "unjudged";

@@ -1,16 +1,9 @@
-import type { RouterView } from "../../contract/router-view.ts";
-import type { ShadowCounts } from "../../contract/shadow.ts";
+import type { ShadowTally } from "./shadow-tally.ts";
 
-/** The second profile, and how it differs. */
-export interface ShadowStatus extends Omit<ShadowCounts, "profile" | "addedMs" | "savedMs"> {
-  readonly name: string;
-  /** Of its decisions, how many differ, in [0, 1]; null before the first. */
-  readonly disagreementShare: number | null;
-  /** How much longer its choices are expected to take to the first token, over all its decisions; below 0 for less. */
-  readonly meanDifferenceMs: number | null;
-}
+export type ShadowStatus = Readonly<NonNullable<ReturnType<typeof shadowStatus>>>;
 
-export function shadowStatus({ shadow }: RouterView["features"]): ShadowStatus | null {
+/** The second profile, and how it differs, as JSON; null without one. */
+export function shadowStatus(shadow: ShadowTally | undefined) {
   if (shadow === undefined) return null;
   const { profile: name, percent, decisions, disagreements, refusals, addedMs, savedMs, faults, skipped } = shadow;
   const compared = decisions - refusals;
@@ -19,8 +12,10 @@ export function shadowStatus({ shadow }: RouterView["features"]): ShadowStatus |
     percent,
     decisions,
     disagreements,
+    // Of its decisions, how many differ, in [0, 1]; null before the first.
     disagreementShare: decisions === 0 ? null : disagreements / decisions,
     refusals,
+    // How much longer its choices are expected to take to the first token, over all its decisions; below 0 for less.
     meanDifferenceMs: compared === 0 ? null : (addedMs - savedMs) / compared,
     faults,
     skipped,

@@ -1,6 +1,11 @@
 import { whole } from "../../report/number-text.ts";
-import type { ShadowReport } from "../../report/report-schema.ts";
+import type { DecisionReport, ShadowReport } from "../../report/report-schema.ts";
 import type { ShadowStatus } from "./shadow-status.ts";
+
+/** A row for the request that it decided too. */
+export function shadowRows({ shadow }: DecisionReport): readonly (readonly [string, string])[] {
+  return shadow === null ? [] : [["shadow", shadowText(shadow)]];
+}
 
 /** What the shadow profile would have done with a request, for people. */
 export function shadowText({ profile, endpoint, refusal, isSame, differenceMs }: ShadowReport): string {
@@ -19,7 +24,7 @@ function differenceText(ms: number): string {
 const laterText = (ms: number) => `${Math.abs(ms).toFixed(1)} ms ${ms < 0 ? "earlier" : "later"}`;
 
 /** How the shadow profile differs; nothing without one. */
-export function shadowLines(shadow: ShadowStatus | null): readonly string[] {
+export function shadowLines({ shadow = null }: { readonly shadow?: ShadowStatus | null }): readonly string[] {
   if (shadow === null) return [];
   const { name, decisions, disagreements, meanDifferenceMs, faults, skipped } = shadow;
   const counts = [

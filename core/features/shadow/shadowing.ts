@@ -7,36 +7,23 @@ import { firstTokenMs } from "../../contract/expected-wait.ts";
 import type { LoadView } from "../../contract/load-view.ts";
 import type { Random } from "../../contract/profile-plugin.ts";
 import type { InferenceRequest } from "../../contract/request.ts";
-import type { ShadowChoice, ShadowCounts } from "../../contract/shadow.ts";
+import type { ShadowChoice } from "../../contract/shadow.ts";
 import { faultText, type PluginFaults } from "../../plugin-watch/plugin-faults.ts";
+import type { Ticket } from "../../request/ticket.ts";
+import type { Beside, Compared } from "../feature.ts";
+import type { ShadowConfig } from "./shadow-config.ts";
 import { ShadowTally } from "./shadow-tally.ts";
-
-type Shadow = NonNullable<ActiveConfig["shadow"]>;
 
 /** Of the thread's time, the part that the shadow may take on average, and how much of it may be saved up. */
 const TIME_SHARE = 0.1;
 const MOST_SAVED_MS = 100;
-
-/** One request that both profiles decide. */
-export interface Compared {
-  readonly request: InferenceRequest;
-  readonly load: LoadView;
-  decide(profile: Profile, random: Random): Decision;
-}
-
-export interface DecidedTwice {
-  /** What the request gets. */
-  readonly decision: Decision;
-  /** What the shadow would have done; undefined if it did not decide. */
-  readonly choice: ShadowChoice | undefined;
-}
 
 /**
  * Lets a second profile decide requests on the same facts and with the same random numbers, so that a shadow like the first profile
  * always agrees. Nothing follows from what it decides. Its plugins can't be interrupted, so its time is bounded afterwards: it
  * pauses until what it took is a tenth of the time that has passed.
  */
-export class Shadowing {
+export class Shadowing implements Beside {
   readonly #clock: Pick<Clock, "now">;
   readonly #faults: Pick<PluginFaults, "report">;
   #tally: ShadowTally | undefined;
@@ -49,29 +36,32 @@ export class Shadowing {
   }
 
   /** What the shadow has done; undefined without one. */
-  get counts(): ShadowCounts | undefined {
+  get counts(): ShadowTally | undefined {
     return this.#tally;
   }
 
   /** Another config runs. A shadow of another name is counted anew. */
-  useShadow(shadow: Shadow | undefined): void {
+  useShadow(shadow: ShadowConfig | undefined): void {
     if (shadow === undefined) this.#tally = undefined;
-    else if (this.#tally?.profile === shadow.profile.name) this.#tally.percent = shadow.percent;
-    else this.#tally = new ShadowTally(shadow.profile.name, shadow.percent);
+    else if (this.#tally?.profile === shadow.name) this.#tally.percent = shadow.percent;
+    else this.#tally = new ShadowTally(shadow.name, shadow.percent);
   }
 
-  /** Decides with the profile, and for a share of the requests with the shadow too. Throws what the profile's decision throws. */
-  decide(shadow: Shadow, profile: Profile, random: Random, compared: Compared): DecidedTwice {
+  /** Decides with the profile, and for a share of the requests with the shadow too. */
+  decide(ticket: Ticket, config: ActiveConfig, profile: Profile, random: Random, compared: Compared): Decision {
+    const shadow = config.others.get("shadow");
     const tally = this.#tally;
     // A request of the config before this one may come with another shadow.
-    if (tally?.profile !== shadow.profile.name || !this.#takes(shadow, random, tally))
-      return { decision: compared.decide(profile, random), choice: undefined };
+    const isMeant = shadow !== undefined && tally !== undefined && tally.profile === shadow.name;
+    if (!isMeant || !this.#takes(random, tally)) return compared.decide(profile, random);
     const tape = new RandomTape(random);
     const decision = compared.decide(profile, tape.record);
-    return { decision, choice: this.#choice(shadow, decision, compared, tape.replay, tally) };
+    ticket.shadow = this.#choice(shadow, decision, compared, tape.replay, tally);
+    return decision;
   }
 
-  #takes({ percent }: Shadow, random: Random, tally: ShadowTally): boolean {
+  #takes(random: Random, tally: ShadowTally): boolean {
+    const { percent } = tally;
     if (percent < 100 && random() * 100 >= percent) return false;
     const nowMs = this.#clock.now();
     this.#savedMs = Math.min(MOST_SAVED_MS, this.#savedMs + TIME_SHARE * (nowMs - this.#savedAtMs));
@@ -82,7 +72,7 @@ export class Shadowing {
   }
 
   #choice(
-    { profile }: Shadow,
+    profile: Profile,
     decision: Decision,
     { request, load, decide }: Compared,
     random: Random,

@@ -35,7 +35,7 @@ describe("spec.mirrors", () => {
     const { config } = await load(
       "  mirrors: [ { rule: food-review, target: food-v2 }, { rule: two/1, target: food-v2, percent: 0.5 } ]",
     );
-    assert.deepEqual(config?.settings.mirrors, [
+    assert.deepEqual(config?.features.get("mirrors"), [
       { rule: "food-review/0", target: "food-v2", percent: 100, maxInFlight: 16, timeoutMs: 60_000 },
       { rule: "two/1", target: "food-v2", percent: 0.5, maxInFlight: 16, timeoutMs: 60_000 },
     ]);
@@ -102,7 +102,7 @@ describe("spec.mirrors", () => {
 describe("spec.shadow", () => {
   test("has instances of its own, behind the guards", async () => {
     const { config } = await load("  shadow: { name: candidate, plugins: [ { pluginRef: queue, weight: 2 } ] }");
-    assert.deepEqual(config?.shadow, {
+    assert.deepEqual(config?.others.get("shadow"), {
       name: "candidate",
       percent: 100,
       plugins: [

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { ejectionSection } from "../../../core/features/ejection/ejection-config.ts";
 import { configOf, POOL, problemsOf, router } from "../support.ts";
 
 describe("times and sizes with a unit", () => {
@@ -28,7 +29,7 @@ describe("times and sizes with a unit", () => {
     const config = await configOf(
       router(`  ejection: { baseSeconds: 2m }\n${POOL.replace("name: llama", `name: llama, ${probes}`)}`),
     );
-    assert.deepEqual([config.settings.ejection.baseMs, config.pool.probes.startup.periodMs], [120_000, 1_500]);
+    assert.deepEqual([ejectionSection.of(config.features).baseMs, config.pool.probes.startup.periodMs], [120_000, 1_500]);
   });
 
   const TIME = "wanted a whole number from 1 to 2147483647 or a time such as 75s.";

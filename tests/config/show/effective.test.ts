@@ -88,7 +88,7 @@ test("without defaults, the plugins of profiles and of a shadow are printed whol
 `);
   const again = await load(configText(effectiveConfig(first, {}), false));
   assert.deepEqual(again.config.profile, first.config.profile);
-  assert.deepEqual(again.config.shadow, first.config.shadow);
+  assert.deepEqual(again.config.others, first.config.others);
 });
 
 test("a shadow and mirrors are printed as they are written", async () => {
@@ -113,8 +113,7 @@ spec: { poolRef: { name: llama }, rules: [{ targets: [{ modelRewrite: v1, weight
   ]);
   const [, rules = ""] = beside.split("---\n");
   const again = await load(`${configText(shown, true)}\n---\n${rules}`);
-  assert.deepEqual(again.config.shadow, first.config.shadow);
-  assert.deepEqual(again.config.settings.mirrors, first.config.settings.mirrors);
+  assert.deepEqual(again.config.features, first.config.features);
 });
 
 test("without defaults only what is written is left", async () => {

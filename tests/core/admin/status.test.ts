@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
 import { statusOf } from "../../../core/admin/status.ts";
 import type { TargetMapping } from "../../../core/contract/rewriter.ts";
-import type { GuardState } from "../../../core/contract/rollout.ts";
 import { DEFAULT_LIMITS } from "../../../core/settings.ts";
 import { makeEndpoint, makeLoad } from "../../support/endpoints.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
@@ -170,27 +169,15 @@ describe("warnings", () => {
     });
   }
 
-  it("guards that stopped their target or could not, and those that guard nothing", () => {
-    const stateOf = (state: GuardState["state"], text: string): GuardState => ({
-      ...{ against: "v1", state, text, stoppedAt: null, stops: 0, requests: 0, minRequests: 1, confidence: 0.95 },
-      tests: [],
-    });
-    const guards = new Map([
-      ["v2", stateOf("stopped", "v2 fails.")],
-      ["v3", stateOf("blocked", "v3 fails. It is not stopped: no.")],
-      ["v4", stateOf("watching", "It found v4 not worse so far.")],
-    ]);
-    const pool = [makeEndpoint(0, { models: ["v1", "v3", "v4"] })];
-    const mappings = [makeMapping("food/0", { v1: 1, v2: 0, v3: 1, v4: 1 })];
-    const rollouts = { figuresOf: () => undefined, guardOf: (_: string, target: string) => guards.get(target) };
+  it("what is wrong with a feature's section, and what features say themselves", () => {
+    const pool = [makeEndpoint(0, { models: ["v1"] })];
     const place = { file: "a.yaml", line: 5, column: 3 };
     const unknown = { ...place, path: "spec.guards[0].rule", found: '"foot", which is no rewrite', wanted: "", hint: "" };
     const running = { ...UNCHANGED, loaded: { warnings: [unknown, { ...unknown, path: "spec.rules[0]" }] } };
-    const view = makeView(pool, { config: { mappings }, features: { rollouts } });
+    const view = makeView(pool, { pool: { isPanicking: true } });
     assert.deepEqual(statusOf(makeShownRouter(pool), view, { ...extras, running }).warnings, [
       'a.yaml:5:3  spec.guards[0].rule  found "foot", which is no rewrite.',
-      "A guard stopped v2: v2 fails.",
-      "A guard would stop v3. v3 fails. It is not stopped: no.",
+      "More replicas fail than may be ejected, so all that are up are used: the list of replicas says why each was ejected.",
     ]);
   });
 

@@ -5,8 +5,9 @@ import type { EndpointSpec } from "../../../core/contract/endpoint.ts";
 import { silentLog } from "../../../core/contract/log.ts";
 import type { Source } from "../../../core/contract/source.ts";
 import { ControlPlane } from "../../../core/control/control-plane.ts";
+import { DEFAULT_EJECTION } from "../../../core/features/ejection/ejection-config.ts";
+import { makeJudge } from "../../../core/features/live-features.ts";
 import { PROBE_DEFAULTS } from "../../../core/settings/tables.ts";
-import { DEFAULT_EJECTION } from "../../../core/settings.ts";
 import type { Facts } from "../../../core/state/facts.ts";
 import { LoadTable } from "../../../core/state/load.ts";
 import { GetError } from "../../../core/wire/http-get-result.ts";
@@ -44,7 +45,8 @@ function setUp(discoveries: readonly string[] = ["static"]) {
       detectors: [],
     },
     probes: PROBE_DEFAULTS,
-    ejection: DEFAULT_EJECTION,
+    features: new Map<string, unknown>(),
+    makeJudge,
     lastByteMs: () => 0,
     cutWaiting: () => false,
     cutStreams() {},
@@ -78,7 +80,7 @@ function setUp(discoveries: readonly string[] = ["static"]) {
         detectors: [] as readonly ReturnType<typeof named<Detector>>[],
       },
       probes: PROBE_DEFAULTS,
-      ejection: DEFAULT_EJECTION,
+      features: new Map<string, unknown>(),
     };
   };
   return { clock, load, pages, asked, published, replaced, capacities, plane, find, names, endpoint, plan };
@@ -260,7 +262,11 @@ describe("the plan of the next config", () => {
     const judging = (reason: string | undefined, ejection = DEFAULT_EJECTION) => {
       const next = plan({ static: specs });
       const detect = ({ consecutiveFailures }: { consecutiveFailures: number }) => (consecutiveFailures > 0 ? reason : undefined);
-      return { ...next, ejection, plugins: { ...next.plugins, detectors: [named("judge", { detect })] } };
+      return {
+        ...next,
+        features: new Map([["ejection", ejection]]),
+        plugins: { ...next.plugins, detectors: [named("judge", { detect })] },
+      };
     };
     const fail = (name: string) => {
       plane.traffic.sent(makeRequest({}), endpoint(name), clock.now());

@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import type { Endpoint, EndpointSpec } from "../../../core/contract/endpoint.ts";
 import { type Log, silentLog } from "../../../core/contract/log.ts";
 import { EndpointTable, type KnownHealth } from "../../../core/control/endpoint-table.ts";
-import { NOTHING } from "../../../core/features/ejection/ejector-row.ts";
+import { NOTHING } from "../../../core/features/judge.ts";
 import { nextTurn } from "../../../core/runtime/next-turn.ts";
 import { LoadTable, MAX_SLOTS } from "../../../core/state/load.ts";
 

@@ -18,7 +18,7 @@ function setUp(observers?: MemoryParts["config"]["observers"]) {
     observers: observers ?? [observer("first", tell("first")), observer("second", tell("second"))],
   });
   Object.assign(parts.pool, { figures: { ended: tell("figures") } });
-  Object.assign(parts.features, { rollouts: { ended: tell("rollouts") } });
+  Object.assign(parts.features, { settled: tell("features") });
   Object.assign(parts.configs, { giveBack: tell("config") });
   return { parts, told };
 }
@@ -31,7 +31,7 @@ function endedTicket(path = CHAT): Ticket {
 }
 
 describe("who is told that a request has ended", () => {
-  const ALL = ["figures", "rollouts", "first", "second", "config"];
+  const ALL = ["figures", "features", "first", "second", "config"];
   const failed = new RouterError("method_not_allowed", "No.");
   const rows: readonly (readonly [name: string, path: string, error: RouterError | undefined, told: readonly string[]])[] = [
     ["a request: all, and its config is given back last", CHAT, undefined, ALL],
@@ -78,7 +78,7 @@ describe("an observer that fails", () => {
       settle(endedTicket(), undefined, parts.config, parts);
       await Promise.resolve();
       assert.deepEqual(seen, ["id"]);
-      assert.deepEqual(told, ["figures", "rollouts", "config"]);
+      assert.deepEqual(told, ["figures", "features", "config"]);
       assert.deepEqual(parts.logged, [["An observer failed", "broken", "Error: no disk"]]);
     });
   }

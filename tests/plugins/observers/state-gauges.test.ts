@@ -19,9 +19,7 @@ test("the pool as gauges", () => {
         freshness: [0.3, 0],
       }),
       prefixIndex: { entries: 10, maxEntries: 100, bytes: 4096 },
-      isPanicking: true,
       connectionsTo: ({ slot }) => slot + 4,
-      ejectionsOf: ({ slot }) => 2 * slot,
     },
   });
   const samples = stateGauges(view)
@@ -48,9 +46,6 @@ test("the pool as gauges", () => {
     'signalbox_endpoint_kv_cache_utilization{endpoint="e0"} 0.5',
     'signalbox_endpoint_phase{endpoint="e0",phase="ready"} 1',
     'signalbox_endpoint_phase{endpoint="e1",phase="not-ready"} 1',
-    'signalbox_endpoint_ejections_total{endpoint="e0"} 0',
-    'signalbox_endpoint_ejections_total{endpoint="e1"} 2',
-    "signalbox_pool_panic 1",
     'signalbox_rewrite_target_weight{rule="food/0",target="v1"} 90',
     'signalbox_rewrite_target_weight{rule="food/0",target="v2"} 10',
     'signalbox_rewrite_target_ready_endpoints{rule="food/0",target="v1"} 1',

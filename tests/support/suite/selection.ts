@@ -6,13 +6,11 @@ import { ROOT } from "./runtimes.ts";
 /** What is computed here comes from data alone, by JavaScript that all runtimes share. A folder that is not named here runs everywhere. */
 export const PURE: readonly string[] = [
   ...["tests/bench/", "tests/soak/", "tests/ci.test.ts", "tests/layout.test.ts", "tests/run.test.ts", "tests/wasm.test.ts"],
-  ...["plugins/needs", "read/documents", "read/problems", "read/references", "rewrites/", "router/beside", "router/guards"].map(
-    config,
-  ),
+  ...["plugins/needs", "read/documents", "read/problems", "read/references", "rewrites/", "router/beside"].map(config),
   ...["schema/", "show/"].map(config),
   ...["tests/config/endpoint-picker/", "tests/examples/policies.test.ts", "tests/examples/policy-scores.test.ts"],
   ...["cli/commands/simulate", "cli/commands/split-test", "cli/commands/top", "cli/explain/", "contract/", "control/"].map(core),
-  ...["decide/", "engine/", "pool/", "report/", "request/", "simulate/", "state/"].map(core),
+  ...["decide/", "engine/", "features/rollouts/guard-config", "pool/", "report/", "request/", "simulate/", "state/"].map(core),
 ];
 
 function config(name: string): string {

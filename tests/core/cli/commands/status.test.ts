@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Status } from "../../../../core/admin/status.ts";
 import { statusText } from "../../../../core/cli/commands/status.ts";
 import { DEFAULT_LIMITS } from "../../../../core/settings.ts";
+import type { WholeStatus } from "../../../support/features.ts";
 import { NO_FIGURES } from "../../../support/figures.ts";
 
 /** A target without requests and without a guard. */
 const UNSEEN = { figures: null, guard: null };
 
-const figures: Status["endpoints"][number]["figures"] = { ...NO_FIGURES, windowS: 300, replicaErrors: 0, overloads: 0 };
+const figures: WholeStatus["endpoints"][number]["figures"] = { ...NO_FIGURES, windowS: 300, replicaErrors: 0, overloads: 0 };
 
-const gpu1: Status["endpoints"][number] = {
+const gpu1: WholeStatus["endpoints"][number] = {
   name: "gpu-1",
   url: "http://gpu1:8000",
   phase: "ready",
@@ -38,7 +38,7 @@ const gpu1: Status["endpoints"][number] = {
 };
 const unknown = { waiting: null, running: null, kvUsage: null, scrapedAgoMs: null, freshness: 0 };
 
-const status: Status = {
+const status: WholeStatus = {
   time: "2030-01-01T00:00:00.000Z",
   startedAt: "2030-01-01T00:00:00.000Z",
   uptimeS: 8_000,

@@ -17,7 +17,7 @@ describe("warnings about ejected replicas", () => {
   ];
   for (const [name, pool, isPanicking, expected] of rows)
     it(name, () => {
-      const [warning, ...more] = ejectionWarnings({ view: makeView(pool, { pool: { isPanicking } }) });
+      const [warning, ...more] = ejectionWarnings(makeView(pool, { pool: { isPanicking } }));
       assert.deepEqual(more, []);
       if (expected === undefined) assert.equal(warning, undefined);
       else assert.match(warning ?? "", expected);

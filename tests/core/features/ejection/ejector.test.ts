@@ -4,9 +4,9 @@ import type { Detector } from "../../../../core/contract/detector.ts";
 import type { Endpoint } from "../../../../core/contract/endpoint.ts";
 import { silentLog } from "../../../../core/contract/log.ts";
 import { makeEndpoint, makeEndpoints } from "../../../../core/contract/test-kit.ts";
+import { DEFAULT_EJECTION, type EjectionSettings } from "../../../../core/features/ejection/ejection-config.ts";
 import { Ejector } from "../../../../core/features/ejection/ejector.ts";
 import { EndpointRecords } from "../../../../core/features/ejection/endpoint-records.ts";
-import { DEFAULT_EJECTION, type EjectionSettings } from "../../../../core/settings.ts";
 
 /** Three failures in a row, and requests that are cut where nothing moves for ten seconds. */
 const failing: Detector = {
@@ -32,8 +32,8 @@ class Setup {
   constructor(endpoints: readonly Endpoint[] = makeEndpoints(4), settings: Partial<EjectionSettings> = {}) {
     this.endpoints = endpoints;
     this.ejector = new Ejector({
-      settings: { ...DEFAULT_EJECTION, ...settings },
-      detectors: [failing, stuck].map((plugin, index) => ({ name: `d${index}`, type: "test", plugin })),
+      settings: () => ({ ...DEFAULT_EJECTION, ...settings }),
+      detectors: () => [failing, stuck].map((plugin, index) => ({ name: `d${index}`, type: "test", plugin })),
       records: this.records,
       // In the middle: no jitter.
       random: () => 0.5,
@@ -509,8 +509,8 @@ it("a detector that throws is logged and says nothing", () => {
   const setup = new Setup();
   const broken = { name: "broken", type: "t", plugin: { detect: () => assert.fail("broken") } };
   const ejector = new Ejector({
-    settings: DEFAULT_EJECTION,
-    detectors: [broken, { name: "failing", type: "t", plugin: failing }],
+    settings: () => DEFAULT_EJECTION,
+    detectors: () => [broken, { name: "failing", type: "t", plugin: failing }],
     records: setup.records,
     random: () => 0.5,
     log: silentLog,

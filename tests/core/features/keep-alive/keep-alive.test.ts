@@ -4,7 +4,7 @@ import { MOST_HELD_BYTES } from "../../../../core/stream/whole-events.ts";
 import { beginForward, type ForwardOptions } from "../../../support/forward.ts";
 import { chunkOf, LAST_CHUNK, STREAM_HEAD } from "../../../support/scripted-replica.ts";
 
-const PERIOD_MS = 1_000;
+const PERIOD_MS = 40;
 /** After a period a sweep comes, at most two of its own periods late. */
 const LATE_MS = 20;
 const KEEP_ALIVE = ": keep-alive\n\n";
@@ -14,7 +14,9 @@ const CLOSE_HEAD = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
 
 const CHAT = { periodMs: PERIOD_MS, paths: ["/v1/chat/completions"] };
 
-const begin = (options: ForwardOptions = {}) => beginForward({ keepAlive: CHAT, ...options });
+const keeping = (keepAlive: typeof CHAT | undefined) => ({ features: new Map([["keepAlive", keepAlive]]) });
+
+const begin = (options: ForwardOptions = {}) => beginForward({ ...keeping(CHAT), ...options });
 
 describe("what a client gets while its replica is silent", () => {
   const cases: readonly (readonly [name: string, sent: string, body: string])[] = [
@@ -93,8 +95,8 @@ describe("what a client gets while its replica is silent", () => {
 
 describe("which streams get something", () => {
   const rows: readonly (readonly [name: string, options: ForwardOptions, body: string])[] = [
-    ["none without the config's word", { keepAlive: undefined }, ""],
-    ["none of other paths", { keepAlive: { ...CHAT, paths: ["/v1/messages"] } }, ""],
+    ["none without the config's word", keeping(undefined), ""],
+    ["none of other paths", keeping({ ...CHAT, paths: ["/v1/messages"] }), ""],
     [
       "those of its paths, in the API's own words",
       { parser: { dialect: "anthropic" } },

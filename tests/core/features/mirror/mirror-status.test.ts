@@ -6,11 +6,11 @@ import { MirrorTally } from "../../../../core/features/mirror/mirror-tally.ts";
 import { makeView } from "../../../support/view.ts";
 
 const mirror = new MirrorTally("food/0", "v2", { percent: 10, maxInFlight: 2, timeoutMs: 1_000 });
-const features = { mirrors: [mirror, new MirrorTally("other/0", "v3", mirror.bounds)] };
+const mirrors = [mirror, new MirrorTally("other/0", "v3", mirror.bounds)];
 
 it("the mirrors of a rule, with mean times", () => {
   mirror.compare(120, 80);
-  const [status, ...more] = mirrorsOf(makeView([], { features }).features, "food/0");
+  const [status, ...more] = mirrorsOf(mirrors, "food/0");
   assert.deepEqual(more, []);
   assert.deepEqual(status, {
     ...{ target: "v2", percent: 10, maxInFlight: 2, inFlight: 0, sent: 0, results: {}, skipped: {} },
@@ -19,7 +19,7 @@ it("the mirrors of a rule, with mean times", () => {
 });
 
 it("a warning where no ready replica lists the target, unless none is ready", () => {
-  const warningsOver = (...pool: ReturnType<typeof makeEndpoint>[]) => mirrorWarnings({ view: makeView(pool, { features }) });
+  const warningsOver = (...pool: ReturnType<typeof makeEndpoint>[]) => mirrorWarnings(mirrors, makeView(pool));
   assert.deepEqual(warningsOver(makeEndpoint(0, { models: ["v2"] })), [
     'No ready replica lists "v3", to which other/0 is mirrored: no copies are sent. Load it, or remove the mirror.',
   ]);

@@ -5,9 +5,10 @@ import type { Decision } from "../../../../core/contract/decision.ts";
 import type { InferenceRequest } from "../../../../core/contract/request.ts";
 import { makeEndpoint } from "../../../../core/contract/test-kit.ts";
 import { decide } from "../../../../core/decide/decide.ts";
-import type { Copies } from "../../../../core/features/mirror/mirroring.ts";
+import type { MirrorSettings } from "../../../../core/features/mirror/mirror-config.ts";
 import { parse, withTarget } from "../../../../core/request/parse.ts";
-import type { MirrorSettings } from "../../../../core/settings.ts";
+import { Ticket } from "../../../../core/request/ticket.ts";
+import { mirroringOf } from "../../../support/features.ts";
 import { MemoryParts, type MemoryPartsOptions, makeIncoming } from "../../../support/memory-parts.ts";
 import { jsonAnswer } from "../../../support/scripted-replica.ts";
 
@@ -37,9 +38,10 @@ function setUp(mirrors: readonly MirrorSettings[] = [MIRROR], options: MemoryPar
     endpoints,
     rewriters: [{ name: "r", type: "r", plugin: REWRITER }],
     profile: profile as NonNullable<MemoryPartsOptions["profile"]>,
+    features: new Map([["mirrors", mirrors]]),
     ...options,
   });
-  parts.features.mirroring.useMirrors(mirrors);
+  const mirroring = mirroringOf(parts.features);
   const incoming = makeIncoming('{"model":"m","messages":[]}');
   const held = { now: 0 };
   const hold = (): BodyHold => {
@@ -53,18 +55,26 @@ function setUp(mirrors: readonly MirrorSettings[] = [MIRROR], options: MemoryPar
   const { config, pool, clock, services } = parts;
   const decideCopy = (copy: InferenceRequest): Decision =>
     decide(copy, pool.facts, config.profile, pool.load.at(clock.now()), services.random);
-  const begin = (choose = decideCopy): Copies | undefined => {
+  /** The ticket of a request that was sent. */
+  const begin = (choose = decideCopy): Ticket => {
+    const ticket = new Ticket("request-1", "POST", clock.now());
     const request = withTarget(parse(incoming), incoming, config, pool, clock.now());
-    return parts.features.mirroring.begin({ incoming, buffer: { hold }, config, parts }, request, choose);
+    mirroring.sent({ ticket, incoming, buffer: { hold }, config, parts }, request, choose);
+    return ticket;
   };
-  return { parts, begin, held, replica: parts.upstreamOf(endpoints[1]!) };
+  /** It ends, with its first byte so long after its dispatch. */
+  const end = (ticket: Ticket, firstByteMs: number) => {
+    Object.assign(ticket.times, { dispatchedAtMs: 0, firstByteAtMs: firstByteMs });
+    mirroring.settled(ticket);
+  };
+  return { parts, mirroring, begin, end, held, replica: parts.upstreamOf(endpoints[1]!) };
 }
 
 describe("mirroring", () => {
   it("copies about the share that is asked for", () => {
-    const { parts, begin } = setUp([{ ...MIRROR, percent: 20 }]);
+    const { mirroring, begin } = setUp([{ ...MIRROR, percent: 20 }]);
     for (let n = 0; n < 1000; n++) begin();
-    const sent = parts.features.mirroring.counts[0]?.sent ?? 0;
+    const sent = mirroring.counts[0]?.sent ?? 0;
     assert.ok(sent > 150 && sent < 250, `${sent} of 1000`);
   });
 
@@ -75,17 +85,17 @@ describe("mirroring", () => {
     replica.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n");
     assert.deepEqual([parts.pool.load.inFlight[1], held.now], [1, 0]);
     replica.send("{}");
-    assert.deepEqual([parts.pool.load.inFlight[1], copies?.records[0]?.ending], [0, "complete"]);
+    assert.deepEqual([parts.pool.load.inFlight[1], copies.mirrors?.[0]?.ending], [0, "complete"]);
   });
 
   it("compares times to the first byte once both are known", async () => {
-    const { parts, begin, replica } = setUp();
+    const { parts, mirroring, begin, end, replica } = setUp();
     const [first, second] = [begin(), begin()];
     await parts.clock.advance(30);
     replica.send(jsonAnswer("{}"));
-    second?.originalEnded(10);
-    first?.originalEnded(20);
-    const counts = parts.features.mirroring.counts[0]!;
+    end(second!, 10);
+    end(first!, 20);
+    const counts = mirroring.counts[0]!;
     assert.deepEqual([counts.firstBytes.count, counts.firstBytes.sum, counts.originalFirstBytes.sum], [1, 0.03, 0.01]);
     replica.send(jsonAnswer("{}"), replica.sockets[0]);
     assert.equal(counts.firstBytes.count, 2);
@@ -96,16 +106,16 @@ describe("mirroring", () => {
     const { parts, begin, held } = setUp();
     const copies = begin();
     await parts.clock.advance(1000);
-    assert.deepEqual([copies?.records[0]?.ending, held.now, parts.pool.load.inFlight[1]], ["time-limit", 0, 0]);
+    assert.deepEqual([copies.mirrors?.[0]?.ending, held.now, parts.pool.load.inFlight[1]], ["time-limit", 0, 0]);
   });
 
   it("drops those that hold a body when its memory is needed", () => {
-    const { parts, begin, replica } = setUp();
+    const { mirroring, begin, replica } = setUp();
     const sending = begin();
     const sent = begin();
     replica.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n");
-    parts.features.mirroring.freeBodies();
-    assert.deepEqual([sending?.records[0]?.ending, sent?.records[0]?.ending], ["memory", ""]);
+    mirroring.freeBodies();
+    assert.deepEqual([sending.mirrors?.[0]?.ending, sent.mirrors?.[0]?.ending], ["memory", ""]);
   });
 
   it("says why a plugin's fault stopped a copy, and goes on", () => {
@@ -113,23 +123,31 @@ describe("mirroring", () => {
     const thrower = () => {
       throw new Error("No");
     };
-    assert.equal(begin(thrower)?.records[0]?.skipped, "fault");
+    assert.equal(begin(thrower).mirrors?.[0]?.skipped, "fault");
     assert.equal(parts.logged[0]?.[0], "A copy for a mirror failed inside the router");
-    assert.equal(begin()?.records[0]?.skipped, "");
+    assert.equal(begin().mirrors?.[0]?.skipped, "");
   });
 
   it("sends none to an endpoint on trial, and none without mirrors", () => {
     const trial = [makeEndpoint(0, { models: ["v1"] }), makeEndpoint(1, { models: ["v2"], isOnTrial: true })];
-    const { parts, begin } = setUp([MIRROR], { endpoints: trial });
-    assert.equal(begin()?.records[0]?.skipped, "no-endpoint");
-    parts.features.mirroring.useMirrors([]);
-    assert.deepEqual([parts.features.mirroring.isOn, begin()], [false, undefined]);
+    const { mirroring, begin } = setUp([MIRROR], { endpoints: trial });
+    assert.equal(begin().mirrors?.[0]?.skipped, "no-endpoint");
+    mirroring.useMirrors([]);
+    assert.deepEqual([mirroring.isOn, begin().mirrors], [false, undefined]);
+  });
+
+  it("ends a copy whose client has left", () => {
+    const { begin, end } = setUp();
+    const ticket = begin();
+    ticket.ending = "client-left";
+    end(ticket, 10);
+    assert.equal(ticket.mirrors?.[0]?.ending, "client-left");
   });
 
   it("sends none once it has stopped", () => {
-    const { parts, begin } = setUp();
+    const { mirroring, begin } = setUp();
     const copies = begin();
-    parts.features.mirroring.stop();
-    assert.deepEqual([parts.features.mirroring.isOn, copies?.records[0]?.ending], [false, "stopped"]);
+    mirroring.stop();
+    assert.deepEqual([mirroring.isOn, copies.mirrors?.[0]?.ending], [false, "stopped"]);
   });
 });

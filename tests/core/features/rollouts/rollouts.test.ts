@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { GuardConfig } from "../../../../config/config.ts";
 import type { Endpoint } from "../../../../core/contract/endpoint.ts";
 import { nameSet } from "../../../../core/contract/name-set.ts";
 import type { Outcome } from "../../../../core/contract/outcome.ts";
 import { makeEndpoints, makeRequest } from "../../../../core/contract/test-kit.ts";
+import type { GuardConfig } from "../../../../core/features/rollouts/guard-config.ts";
 import { Rollouts, type StopTarget } from "../../../../core/features/rollouts/rollouts.ts";
 import { factsOf } from "../../../../core/state/facts.ts";
 import { FakeClock, settle } from "../../../support/fake-clock.ts";
@@ -38,10 +38,10 @@ function setUp({ guards = [GUARD], endpoints = serving("v1", "v2"), stop = (asyn
     clock,
     log: { info: note, warn: note, error: note },
     facts: () => factsOf(state.endpoints),
-  });
-  rollouts.stopBy((asked) => {
-    stops.push(asked.reason);
-    return stop(asked);
+    stopTarget(asked) {
+      stops.push(asked.reason);
+      return stop(asked);
+    },
   });
   const rewriter = (weights: Readonly<Record<string, number>>) => ({
     name: "food",

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { guardSection } from "../../../../core/features/rollouts/guard-config.ts";
 import { stopThroughConfig } from "../../../../core/features/rollouts/stop-target.ts";
 import { makeRunning } from "../../../support/admin.ts";
 import { FakeClock } from "../../../support/fake-clock.ts";
@@ -25,12 +26,12 @@ async function setUp(targets: string) {
     ),
     clock,
   );
-  const [guard] = running.loaded.config.guards;
+  const [guard] = guardSection.of(running.loaded.config.features);
   assert.ok(guard !== undefined);
-  const stop = () => stopThroughConfig(running, clock)({ guard, reason: "v2 fails." });
+  const stop = () => stopThroughConfig(() => running, clock)({ guard, reason: "v2 fails." });
   const weights = () =>
     running.loaded.config.rewrites.map(({ targets: all }) => all.map(({ name, weight }) => `${name} ${weight}`).join(", "));
-  return { running, stop, weights, clock };
+  return { running, guard, stop, weights, clock };
 }
 
 describe("a stop", () => {
@@ -55,6 +56,11 @@ describe("a stop", () => {
       assert.deepEqual(running.lastReload?.cause, "guard");
     });
   }
+
+  it("is not possible where nothing can change the config", async () => {
+    const { guard, clock } = await setUp("{ modelRewrite: v1, weight: 90 }, { modelRewrite: v2, weight: 10 }");
+    assert.match(await stopThroughConfig(() => undefined, clock)({ guard, reason: "" }), /^nothing here can change/);
+  });
 
   it("is not possible where no other target has a weight", async () => {
     const { stop, weights } = await setUp("{ modelRewrite: v1, weight: 0 }, { modelRewrite: v2, weight: 10 }");

@@ -20,7 +20,7 @@ describe("what the shadow would have done, in explain", () => {
 
 test("how the shadow differs, in the status", () => {
   const shadow = { name: "candidate", percent: 100, decisions: 8, disagreements: 2, disagreementShare: 0.25, refusals: 0 };
-  assert.deepEqual(shadowLines({ ...shadow, meanDifferenceMs: 12.34, faults: 1, skipped: 3 }), [
+  assert.deepEqual(shadowLines({ shadow: { ...shadow, meanDifferenceMs: 12.34, faults: 1, skipped: 3 } }), [
     "shadow candidate: would have chosen otherwise for 2 of 8 requests; first token expected 12.3 ms later on average; 1 faults; 3 not decided because it is slow",
   ]);
 });

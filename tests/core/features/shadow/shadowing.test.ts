@@ -7,8 +7,10 @@ import type { Random } from "../../../../core/contract/profile-plugin.ts";
 import { makeLoad, makeRequest } from "../../../../core/contract/test-kit.ts";
 import { decide } from "../../../../core/decide/decide.ts";
 import { Shadowing } from "../../../../core/features/shadow/shadowing.ts";
+import { Ticket } from "../../../../core/request/ticket.ts";
 import { factsOf } from "../../../../core/state/facts.ts";
 import { makeEndpoints, makePrefix } from "../../../support/endpoints.ts";
+import { MemoryParts } from "../../../support/memory-parts.ts";
 
 const FACTS = factsOf(makeEndpoints(3));
 const REQUEST = makeRequest({ promptTokens: 1000, prefix: makePrefix(10, 100, [0, 4, 0]) });
@@ -29,15 +31,21 @@ function setUp(shadow: Profile, percent = 100) {
   let nowMs = 0;
   const faults: string[] = [];
   const shadowing = new Shadowing({ now: () => nowMs }, { report: (plugin, fault) => void faults.push(`${plugin}: ${fault}`) });
-  shadowing.useShadow({ profile: shadow, percent });
-  const run = (profile: Profile, random: Random = () => 0.5, load: LoadView = LOAD) =>
-    shadowing.decide({ profile: shadow, percent }, profile, random, {
+  const use = (name: string, share: number) => shadowing.useShadow({ name, plugins: [], percent: share });
+  use(shadow.name, percent);
+  const config = { ...new MemoryParts().config, others: new Map([["shadow", shadow]]) };
+  const run = (profile: Profile, random: Random = () => 0.5, load: LoadView = LOAD) => {
+    const ticket = new Ticket("request-1", "POST", 0);
+    const decision = shadowing.decide(ticket, config, profile, random, {
       request: REQUEST,
       load,
       decide: (one, drawn) => decide(REQUEST, FACTS, one, load, drawn),
     });
+    return { decision, choice: ticket.shadow };
+  };
   return {
     shadowing,
+    use,
     run,
     faults,
     pass(ms: number): void {
@@ -112,11 +120,11 @@ it("takes a tenth of the time, with a little saved up", () => {
 });
 
 it("counts anew under another name, and goes on under the same", () => {
-  const { run, shadowing } = setUp(profileOf("candidate", 1));
+  const { run, use, shadowing } = setUp(profileOf("candidate", 1));
   run(profileOf("default", 0));
-  shadowing.useShadow({ profile: profileOf("candidate", 2), percent: 50 });
+  use("candidate", 50);
   assert.deepEqual([shadowing.counts?.decisions, shadowing.counts?.percent], [1, 50]);
-  shadowing.useShadow({ profile: profileOf("other", 2), percent: 50 });
+  use("other", 50);
   assert.equal(shadowing.counts?.decisions, 0);
   // A request of the config before decides with the old shadow: it counts nowhere.
   assert.equal(run(profileOf("default", 0)).choice, undefined);

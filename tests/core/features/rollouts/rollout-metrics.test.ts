@@ -1,12 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { RolloutView } from "../../../core/contract/rollout.ts";
-import { rolloutMetrics } from "../../../plugins/observers/rollout-metrics.ts";
-import { FIGURES, GUARD } from "../../support/rollout-samples.ts";
-import { makeMapping, makeView } from "../../support/view.ts";
+import { rolloutMetrics } from "../../../../core/features/rollouts/rollout-metrics.ts";
+import type { Rollouts } from "../../../../core/features/rollouts/rollouts.ts";
+import { familyText } from "../../../../plugins/observers/buckets.ts";
+import { FIGURES, GUARD } from "../../../support/rollout-samples.ts";
+import { makeMapping } from "../../../support/view.ts";
+
+type RolloutView = Pick<Rollouts, "figuresOf" | "guardOf">;
 
 const samplesOf = (rollouts: RolloutView) =>
-  rolloutMetrics(makeView([], { config: { mappings: [makeMapping("food/0", { v1: 50, 'v"2': 50 })] }, features: { rollouts } }))
+  rolloutMetrics(rollouts, [makeMapping("food/0", { v1: 50, 'v"2': 50 })])
+    .map(familyText)
+    .join("")
     .split("\n")
     .filter((line) => line !== "" && !line.startsWith("#"));
 

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { loadTexts } from "../../../config/load.ts";
-import { formatProblem } from "../../../config/read/problems.ts";
-import { configOf, loaded, POOL, problemsOf, registry, router } from "../support.ts";
+import { loadTexts } from "../../../../config/load.ts";
+import { formatProblem } from "../../../../config/read/problems.ts";
+import { guardSection } from "../../../../core/features/rollouts/guard-config.ts";
+import { configOf, loaded, POOL, problemsOf, registry, router } from "../../../config/support.ts";
 
 /** The guard's line is 5. */
 const withGuards = (guards: string, resource = REWRITE) => `${router(`${POOL}  guards: [ ${guards} ]\n`)}---\n${resource}`;
@@ -19,9 +20,11 @@ const REWRITE = rewriteOf("name: food", THREE);
 const annotated = (text: string) =>
   `${router(POOL)}---\n${rewriteOf(`name: food, annotations: { "signalbox/guard": "${text}" }`, THREE)}`;
 
+const guardsOf = async (text: string) => guardSection.of((await configOf(text)).features);
+
 describe("a guard", () => {
   test("has defaults, and the target with the largest weight to compare with", async () => {
-    const { guards } = await configOf(withGuards("{ rule: food, target: v2 }"));
+    const guards = await guardsOf(withGuards("{ rule: food, target: v2 }"));
     assert.deepEqual(guards, [
       {
         name: "food/0 v2",
@@ -40,7 +43,7 @@ describe("a guard", () => {
 
   test("judges only what it names, in parts or percent", async () => {
     const text = "{ rule: food/0, target: v3, against: v1, worseBy: { ttft: 25% }, confidence: 99.5%, minRequests: 7 }";
-    const [guard] = (await configOf(withGuards(text))).guards;
+    const [guard] = await guardsOf(withGuards(text));
     assert.deepEqual(
       [guard?.against, guard?.worseBy, guard?.confidence, guard?.minRequests],
       ["v1", { errorRate: undefined, ttft: 0.25 }, 0.995, 7],
@@ -48,8 +51,8 @@ describe("a guard", () => {
   });
 
   test("is said by the effective config and by what a reload changes", async () => {
-    const { changesBetween } = await import("../../../config/show/changes.ts");
-    const { effectiveConfig } = await import("../../../config/show/effective.ts");
+    const { changesBetween } = await import("../../../../config/show/changes.ts");
+    const { effectiveConfig } = await import("../../../../config/show/effective.ts");
     const [without, one] = [await loaded(withGuards("")), await loaded(withGuards("{ rule: food, target: v2 }"))];
     assert.deepEqual(changesBetween(without, one), ["guard food/0 v2 added"]);
     assert.deepEqual(effectiveConfig(one, {}).router.spec["guards"], [
@@ -59,14 +62,12 @@ describe("a guard", () => {
   });
 
   test("is printed once where it is an annotation", async () => {
-    const { effectiveConfig } = await import("../../../config/show/effective.ts");
+    const { effectiveConfig } = await import("../../../../config/show/effective.ts");
     assert.equal(effectiveConfig(await loaded(annotated("target=v2")), {}).router.spec["guards"], undefined);
   });
 
   test("comes with its resource in an annotation too, also several of them", async () => {
-    const { guards } = await configOf(
-      annotated("target=v2 errorRate=1% confidence=0.9; target=v1 rule=0 against=v2 minRequests=10"),
-    );
+    const guards = await guardsOf(annotated("target=v2 errorRate=1% confidence=0.9; target=v1 rule=0 against=v2 minRequests=10"));
     assert.deepEqual(
       guards.map(({ name, against, worseBy, confidence, minRequests }) => [name, against, worseBy, confidence, minRequests]),
       [
@@ -132,7 +133,7 @@ describe("only warned of, because a rollout ends by such a change:", () => {
     test(String(warning), async () => {
       const result = await loadTexts([{ file: "a.yaml", text }], registry, []);
       assert.equal(result.problems, undefined);
-      assert.deepEqual(result.config?.guards, []);
+      assert.deepEqual(guardSection.of(result.config!.features), []);
       assert.equal(result.warnings.length, 1);
       assert.match(formatProblem(result.warnings[0]!), warning);
     });

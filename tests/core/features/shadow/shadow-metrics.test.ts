@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { ShadowTally } from "../../../core/features/shadow/shadow-tally.ts";
-import { shadowMetrics } from "../../../plugins/observers/shadow-metrics.ts";
-import { makeView } from "../../support/view.ts";
+import { shadowMetrics } from "../../../../core/features/shadow/shadow-metrics.ts";
+import { ShadowTally } from "../../../../core/features/shadow/shadow-tally.ts";
+import { familyText } from "../../../../plugins/observers/buckets.ts";
 
-it("a config without a shadow has no such families", () => assert.equal(shadowMetrics(makeView()), ""));
+it("a config without a shadow has no such families", () => assert.deepEqual(shadowMetrics(undefined), []));
 
 it("the shadow's decisions and what they would have cost", () => {
   const tally = new ShadowTally("candidate", 100);
@@ -13,7 +13,9 @@ it("the shadow's decisions and what they would have cost", () => {
   tally.decided({ ...choice, differenceMs: -50 });
   tally.decided({ ...choice, isSame: true, differenceMs: 0 });
   tally.decided({ ...choice, endpoint: "", refusal: "no_ready_endpoint", differenceMs: Number.NaN });
-  const lines = shadowMetrics(makeView([], { features: { shadow: tally } }))
+  const lines = shadowMetrics(tally)
+    .map(familyText)
+    .join("")
     .split("\n")
     .filter((line) => line !== "" && !line.startsWith("#"));
   const value = (name: string, count: number) => `signalbox_shadow_${name}_total{profile="candidate"} ${count}`;

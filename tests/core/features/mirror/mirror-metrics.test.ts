@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { MirrorTally } from "../../../core/features/mirror/mirror-tally.ts";
-import { mirrorMetrics } from "../../../plugins/observers/mirror-metrics.ts";
-import { makeView } from "../../support/view.ts";
+import { mirrorMetrics } from "../../../../core/features/mirror/mirror-metrics.ts";
+import { MirrorTally } from "../../../../core/features/mirror/mirror-tally.ts";
+import { familyText } from "../../../../plugins/observers/buckets.ts";
 
-it("a config without mirrors has no such families", () => assert.equal(mirrorMetrics(makeView()), ""));
+it("a config without mirrors has no such families", () => assert.deepEqual(mirrorMetrics([]), []));
 
 it("mirrors by rule and target, with their labels escaped", () => {
   const tally = new MirrorTally('a"b\\/0', "v2", { percent: 100, maxInFlight: 2, timeoutMs: 1000 });
@@ -13,7 +13,7 @@ it("mirrors by rule and target, with their labels escaped", () => {
   tally.end("reset", 200);
   tally.skip("memory");
   tally.compare(120, 80);
-  const text = mirrorMetrics(makeView([], { features: { mirrors: [tally] } }));
+  const text = mirrorMetrics([tally]).map(familyText).join("");
   const labels = 'rule="a\\"b\\\\/0",target="v2"';
   for (const line of [
     `signalbox_mirror_copies_total{${labels},result="2xx"} 1`,

@@ -1,11 +1,74 @@
-import type { GuardConfig } from "../config.ts";
-import type { Resource } from "../read/fit.ts";
-import { reportIssues } from "../read/issues.ts";
-import { didYouMean, type Finding, type Path, type Problem, problemAt, quoted, type Report } from "../read/problems.ts";
-import { nameInRules, type PlacedRule } from "../rewrites/read.ts";
-import { GUARD_ANNOTATION, type RewriteDocument } from "../rewrites/schema.ts";
+import { listed } from "../../../config/read/differences.ts";
+import type { Resource } from "../../../config/read/fit.ts";
+import { reportIssues } from "../../../config/read/issues.ts";
+import { didYouMean, type Finding, type Path, problemAt, quoted, type Report } from "../../../config/read/problems.ts";
+import { nameInRules, type PlacedRule } from "../../../config/rewrites/read.ts";
+import { GUARD_ANNOTATION, type RewriteDocument } from "../../../config/rewrites/schema.ts";
+import { orElse } from "../../../config/schema/section.ts";
+import { z } from "../../contract/options.ts";
+import type { FeatureConfigs } from "../../settings.ts";
+import type { ConfigAround, Section } from "../section.ts";
 import { type GuardSpec, guardSchema } from "./guard-schema.ts";
-import type { RouterDocument } from "./schema.ts";
+
+/** When one target of a rule is stopped, with every default filled in. Plain data. */
+export interface GuardConfig {
+  /** The rule's and the target's names, such as "food-review/0 food-review-v2". */
+  readonly name: string;
+  readonly rule: string;
+  readonly target: string;
+  /** The target that it is compared with. */
+  readonly against: string;
+  /** Where the rule is: its resource, and its index there. */
+  readonly place: { readonly namespace: string; readonly resource: string; readonly index: number };
+  /** Header whose value pins a client to one target; "" for none. */
+  readonly stickyHeader: string;
+  /** How much worse than the other one it may be: points of the error rate, part of the time to the first byte. */
+  readonly worseBy: { readonly errorRate: number | undefined; readonly ttft: number | undefined };
+  /** 1 minus the probability that it ever stops a target that is not worse; in (0, 1). */
+  readonly confidence: number;
+  /** Requests to the target before which it is not stopped. */
+  readonly minRequests: number;
+  /** It is written in an annotation of the rewrite. */
+  readonly isAnnotation: boolean;
+}
+
+/** `spec.guards`, and the rewrites' annotations. */
+export const guardSection = {
+  key: "guards",
+  schema: orElse<readonly GuardSpec[]>(
+    z.array(guardSchema).describe("Targets of rewrites that are stopped when they are worse than another target of their rule."),
+    [],
+  ),
+  of: (features: FeatureConfigs) => (features.get("guards") ?? []) as readonly GuardConfig[],
+  read(written: readonly GuardSpec[], around) {
+    const guards = readGuards(written, around);
+    for (const { rule } of guards) around.shuffle(rule);
+    return guards;
+  },
+  /** Annotations are printed with their rewrites. */
+  written(config) {
+    const own = config.filter(({ isAnnotation }) => !isAnnotation);
+    return own.length === 0 ? undefined : own.map(specOfGuard);
+  },
+  summary: (config) => (config.length === 0 ? undefined : [`guards    ${config.length}`, config.map(guardText)]),
+  changes: (before, after) => listed("guard", before, after),
+} satisfies Section<readonly GuardSpec[], readonly GuardConfig[]> & { readonly of: unknown };
+
+function specOfGuard({ rule, target, against, worseBy, confidence, minRequests }: GuardConfig) {
+  return { rule, target, against, worseBy, confidence, minRequests };
+}
+
+function guardText({ rule, target, against, worseBy, confidence, minRequests }: GuardConfig): string {
+  const { errorRate, ttft } = worseBy;
+  const margins = [
+    ...(errorRate === undefined ? [] : [`error rate by ${percent(errorRate).replace("%", " points")}`]),
+    ...(ttft === undefined ? [] : [`first byte by ${percent(ttft)}`]),
+  ];
+  const when = `worse than ${against} (${margins.join(", ")}) at confidence ${percent(confidence)}`;
+  return `${rule} stops ${target} when it is ${when}, after ${minRequests} requests at the earliest`;
+}
+
+const percent = (share: number) => `${Math.round(share * 1000) / 10}%`;
 
 type RewriteResource = Resource<RewriteDocument>;
 
@@ -24,13 +87,9 @@ interface WrittenGuard {
  * that is not there guards nothing, which is a warning only: a rollout that is taken back by removing its target must not be
  * refused because of the guard.
  */
-export function readGuards(
-  router: Resource<RouterDocument>,
-  resources: readonly RewriteResource[],
-  rules: readonly PlacedRule[],
-  warnings: Problem[],
-): readonly GuardConfig[] {
-  const written = [...routerGuards(router, warnings), ...resources.flatMap((resource) => annotatedGuards(resource, resources))];
+function readGuards(specs: readonly GuardSpec[], around: ConfigAround): readonly GuardConfig[] {
+  const { resources, rules } = around;
+  const written = [...routerGuards(specs, around), ...resources.flatMap((resource) => annotatedGuards(resource, resources))];
   const found = new Map<string, GuardConfig>();
   for (const guard of written) {
     for (const config of resolved(guard, rules)) {
@@ -42,8 +101,9 @@ export function readGuards(
   return [...found.values()];
 }
 
-function routerGuards({ document, positionOf, report }: Resource<RouterDocument>, warnings: Problem[]): readonly WrittenGuard[] {
-  return document.spec.guards.map((spec, index) => {
+function routerGuards(specs: readonly GuardSpec[], { router, warnings }: ConfigAround): readonly WrittenGuard[] {
+  const { positionOf, report } = router;
+  return specs.map((spec, index) => {
     const at = (key: keyof GuardSpec): Path => ["spec", "guards", index, key];
     return {
       spec,

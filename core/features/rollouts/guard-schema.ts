@@ -1,7 +1,12 @@
-import { z } from "../../core/contract/options.ts";
-import { GUARD } from "../../core/settings/tables.ts";
-import { orElse, setting } from "../schema/section.ts";
-import { lineOfText, partOf } from "../schema/values.ts";
+import { orElse, setting } from "../../../config/schema/section.ts";
+import { lineOfText, partOf } from "../../../config/schema/values.ts";
+import { z } from "../../contract/options.ts";
+import { count, part } from "../../settings/row.ts";
+
+const GUARD = {
+  confidence: part(0.95, "1 minus the probability that this guard ever stops a target that is not worse.", 0.5, 1),
+  minRequests: count(50, "Requests to the target before which it is not stopped.", 1, 1e9),
+};
 
 const worseBy = z
   .strictObject({

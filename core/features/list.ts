@@ -1,0 +1,9 @@
+import { ejection } from "./ejection/feature.ts";
+import type { Feature } from "./feature.ts";
+import { keepAlive } from "./keep-alive/feature.ts";
+import { mirror } from "./mirror/feature.ts";
+import { rollouts } from "./rollouts/feature.ts";
+import { shadow } from "./shadow/feature.ts";
+
+/** All features. One that leaves this list is gone, with its section of the config; its folder is not used by anything else. */
+export const FEATURES: readonly Feature[] = [shadow, mirror, ejection, keepAlive, rollouts];

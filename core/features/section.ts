@@ -1,0 +1,49 @@
+import type { ProfileConfig, RewriteRule } from "../../config/config.ts";
+import type { Instance, ListedPlugins } from "../../config/plugins/listed.ts";
+import type { Place } from "../../config/read/documents.ts";
+import type { Resource } from "../../config/read/fit.ts";
+import type { Path, Problem } from "../../config/read/problems.ts";
+import type { PlacedRule } from "../../config/rewrites/read.ts";
+import type { RewriteDocument } from "../../config/rewrites/schema.ts";
+import type { WrittenProfile } from "../../config/schema/profile.ts";
+import type { z } from "../contract/options.ts";
+
+/** The section of a feature in a Router document's spec: how it is read, and how it is shown. */
+export interface Section<Written, Config> {
+  /** Its key in the spec, and in `features` of the config. */
+  readonly key: string;
+  /** Has a description, and gives what is left out its default. */
+  readonly schema: z.ZodType<Written>;
+  /** What runs: `written` with names resolved. Reports what is wrong. */
+  read(written: Written, around: ConfigAround): Config;
+  /** A profile of its own, which gets instances of its own. */
+  profile?(config: Config): ProfileConfig | undefined;
+  /** The other way: what a document would have to say; undefined for nothing. */
+  written(config: Config, isUnguarded: boolean): unknown;
+  /** For `signalbox check`: a line and, below it, others; `profileRows` are those of its own profile. */
+  summary?(config: Config, profileRows: readonly string[]): readonly [title: string, rows: readonly string[]] | undefined;
+  /** What another config changes, in words, each on one line. Default: a line that shows both. */
+  changes?(before: Config, after: Config): readonly string[];
+}
+
+/** What else is in the config that a section is checked against. */
+export interface ConfigAround {
+  /** The Router document. */
+  readonly router: Pick<Place, "positionOf" | "report">;
+  /** Of what can run, but is probably not meant so. */
+  readonly warnings: Problem[];
+  readonly resources: readonly Resource<RewriteDocument>[];
+  /** In file order. */
+  readonly rules: readonly PlacedRule[];
+  /** In matching order; undefined if one can't be read, which may be the one that a section names. */
+  readonly rewrites: readonly RewriteRule[] | undefined;
+  readonly listed: ListedPlugins;
+  /** Whether the config says which plugins decide for the clients; otherwise all that are listed do. */
+  readonly hasProfile: boolean;
+  /** Reads what the section has at `path` as a profile. */
+  readProfile(written: WrittenProfile, path: Path): ProfileConfig;
+  /** All instances of plugins, but rewriters and those of the features' own profiles. */
+  instances(): readonly Instance[];
+  /** Requests to the rule's targets are compared, so they are drawn in a random order. */
+  shuffle(rule: string): void;
+}
