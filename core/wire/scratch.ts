@@ -13,11 +13,6 @@ const UTF8 = new TextEncoder();
 
 const buffers: Buffer[] = SIZES.map((size) => Buffer.allocUnsafeSlow(size));
 
-/** Whether so many bytes are best copied into one write. */
-export function isGathered(bytes: number): boolean {
-  return bytes <= MOST_GATHERED_BYTES;
-}
-
 /**
  * A buffer of at least `bytes` bytes, to put one write together in. All callers get the same one: fill it and pass it to
  * `writeScratch` without doing anything else in between.
@@ -49,4 +44,25 @@ export function writeScratch(socket: Socket, filled: Buffer, length: number): bo
   const which = buffers.indexOf(filled);
   if (which >= 0) buffers[which] = Buffer.allocUnsafeSlow(SIZES[which]!);
   return hasRoom;
+}
+
+/** Writes a head (latin1) and the parts of a body: in one piece, or without a copy where that is too much. */
+export function writeRequest(socket: Socket, head: string, body: readonly Uint8Array[]): void {
+  let bytes = head.length;
+  for (const part of body) bytes += part.length;
+  if (bytes > MOST_GATHERED_BYTES) return writeParts(socket, head, body);
+  const gathered = takeScratch(bytes);
+  let at = putHead(gathered, head);
+  for (const part of body) {
+    gathered.set(part, at);
+    at += part.length;
+  }
+  writeScratch(socket, gathered, at);
+}
+
+function writeParts(socket: Socket, head: string, body: readonly Uint8Array[]): void {
+  socket.cork();
+  socket.write(head, "latin1");
+  for (const part of body) if (part.length > 0) socket.write(part);
+  socket.uncork();
 }

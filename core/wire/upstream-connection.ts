@@ -4,7 +4,7 @@ import type { Limits } from "../settings.ts";
 import type { Deadlines, Timed } from "./deadlines.ts";
 import { ResponseDecoder } from "./response-decoder.ts";
 import type { ResponseReader, UpstreamFailure } from "./response-reader.ts";
-import { isGathered, putHead, takeScratch, writeScratch } from "./scratch.ts";
+import { writeRequest } from "./scratch.ts";
 import type { WatchedTry } from "./stuck-tries.ts";
 import { WireError } from "./wire-error.ts";
 
@@ -178,27 +178,7 @@ export class UpstreamConnection implements Timed, WatchedTry {
     this.#lastReadMs = deadlines.nowMs;
     this.#silentSinceMs = deadlines.awakeMs;
     this.#deadlineMs = deadlines.nowMs + limits.responseTimeoutMs;
-    let bytes = head.length;
-    for (const part of body) bytes += part.length;
-    if (isGathered(bytes)) this.#writeGathered(head, body, bytes);
-    else this.#writeParts(head, body);
-  }
-
-  #writeGathered(head: string, body: readonly Uint8Array[], bytes: number): void {
-    const gathered = takeScratch(bytes);
-    let at = putHead(gathered, head);
-    for (const part of body) {
-      gathered.set(part, at);
-      at += part.length;
-    }
-    writeScratch(this.#socket, gathered, at);
-  }
-
-  #writeParts(head: string, body: readonly Uint8Array[]): void {
-    this.#socket.cork();
-    this.#socket.write(head, "latin1");
-    for (const part of body) if (part.length > 0) this.#socket.write(part);
-    this.#socket.uncork();
+    writeRequest(this.#socket, head, body);
   }
 
   /** The replica takes no more bytes, but may have sent a response before it closed: read that first. */

@@ -3,7 +3,6 @@ import type { Status } from "../../admin/status.ts";
 import type { EndpointUrl } from "../../contract/endpoint.ts";
 import { parseEndpointUrl } from "../../contract/endpoint-url.ts";
 import { printable } from "../../contract/printable.ts";
-import type { RolloutStatus } from "../../features/rollouts/rollout.ts";
 import { httpSend } from "../../wire/http-get.ts";
 import { GetError } from "../../wire/http-get-result.ts";
 import { askAdmin } from "../admin/ask-admin.ts";
@@ -52,16 +51,22 @@ export async function splitTest(input: Input): Promise<number> {
 /** Whether the router drew for this test alone, and in order: a guard has its targets drawn in a random order. */
 function isDrawExact(before: RewriteStatus, rules: readonly RewriteStatus[], requests: number): boolean {
   const after = rules.find(({ name }) => name === before.name);
-  if (after === undefined || rolloutsOf(after).some(({ guard }) => guard !== null && guard !== undefined)) return false;
+  if (after === undefined || guardedTargets(after).some(({ guard }) => guard !== null && guard !== undefined)) return false;
   return drawn(after) - drawn(before) === requests;
 }
 
 function drawn(rule: RewriteStatus): number {
-  return rolloutsOf(rule).reduce((sum, { figures }) => sum + (figures?.requests ?? 0), 0);
+  return guardedTargets(rule).reduce((sum, { figures }) => sum + (figures?.requests ?? 0), 0);
 }
 
-function rolloutsOf({ targets }: RewriteStatus): readonly Partial<RolloutStatus>[] {
-  return targets;
+/** What guards add to a target of the status document. */
+interface GuardedTarget {
+  readonly figures?: { readonly requests: number } | null;
+  readonly guard?: unknown;
+}
+
+function guardedTargets({ targets }: RewriteStatus): readonly GuardedTarget[] {
+  return targets as readonly GuardedTarget[];
 }
 
 /** The rule of a model name, or the first one of a rewrite, and a model that it matches. */

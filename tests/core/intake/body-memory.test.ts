@@ -18,6 +18,8 @@ const textBody = (bytes: number) => {
   const frame = '{"model":"base","messages":[{"role":"user","content":""}]}';
   return Buffer.from(frame.replace('""', `"${"x".repeat(bytes - frame.length)}"`));
 };
+/** Only an error may come before its request is there. */
+const REFUSAL_HEAD = "HTTP/1.1 413 Payload Too Large\r\nTransfer-Encoding: chunked\r\n\r\n";
 const LARGE = textBody(100 * KIB);
 
 /** Requests over one replica in memory. */
@@ -156,7 +158,7 @@ describe("the memory of bodies", () => {
     send();
     replica.accept();
     replica.socket.unsentBytes = 10;
-    replica.send(STREAM_HEAD + chunkOf(EVENT));
+    replica.send(REFUSAL_HEAD + chunkOf(EVENT));
     assert.ok(parts.gate.memory.bodyBytes >= LARGE.length);
     replica.socket.unsentBytes = 0;
     replica.send(chunkOf(EVENT));
