@@ -6,9 +6,13 @@ type Cause = "nothing" | "client-left" | "request" | "replica" | "no-replica" | 
 /** Errors of the router that neither the client nor a replica caused. */
 const ROUTER_CODES: ReadonlySet<string> = new Set(["internal_error", "overloaded", "plugin_fault", "saturated", "shutting_down"]);
 
-function causeOf({ status, ending, error }: Pick<Outcome, "status" | "ending" | "error">): Cause {
+/** What of an outcome says who is to blame. */
+type Ending = Pick<Outcome, "status" | "ending" | "error"> & Partial<Pick<Outcome, "attempts">>;
+
+function causeOf({ status, ending, error, attempts }: Ending): Cause {
   if (ending === "client-left") return "client-left";
   if (error !== undefined) return causeOfCode(error.code);
+  if (attempts !== undefined && wasMalformed(attempts)) return "replica";
   if (status >= 500 || status === 429 || ending === "broken") return "replica";
   return status >= 400 ? "request" : "nothing";
 }
@@ -23,13 +27,13 @@ function causeOfCode(code: string): Cause {
 export type Blame = "nobody" | "client" | "replica" | "router";
 
 /**
- * client: a request that can't succeed (4xx), or one whose client left. replica: 5xx, 429, no response or a broken one. router: it had
- * no replica for the request, or failed itself.
+ * client: a request that can't succeed (4xx), or one whose client left. replica: 5xx, 429, no response, a broken one,
+ * or one that lacks what its API's responses have. router: it had no replica for the request, or failed itself.
  *
  * @example
  * const isOurs = blameOf(outcome) === "router";
  */
-export function blameOf(outcome: Pick<Outcome, "status" | "ending" | "error">): Blame {
+export function blameOf(outcome: Ending): Blame {
   return BLAMES[causeOf(outcome)];
 }
 
@@ -49,7 +53,7 @@ export type ErrorClass = "client" | "router" | "replica";
  * As `blameOf`, but for two: a client that left is no error, because nobody knows why it did; and where no replica could serve the
  * request, that counts as the replicas'. Undefined if the request did not fail.
  */
-export function errorClassOf(outcome: Pick<Outcome, "status" | "ending" | "error">): ErrorClass | undefined {
+export function errorClassOf(outcome: Ending): ErrorClass | undefined {
   return ERROR_CLASSES[causeOf(outcome)];
 }
 
@@ -61,6 +65,11 @@ const ERROR_CLASSES: Readonly<Record<Cause, ErrorClass | undefined>> = {
   "no-replica": "replica",
   router: "router",
 };
+
+/** Whether the client got a response of status 2xx that lacks what its API's responses have: its times and tokens say nothing. */
+export function wasMalformed(attempts: readonly Attempt[]): boolean {
+  return attempts.length > 0 && attempts[attempts.length - 1]!.result === "malformed";
+}
 
 /** What a try says of its endpoint: "refused" is 503 or 429, so too much to do; "failed" is another 5xx, no response or a broken one. */
 export type TryVerdict = "fine" | "refused" | "failed";

@@ -106,6 +106,7 @@ export type AttemptFailure =
   | "gone" // no byte from a replica that is known to have stopped
   | "wedged" // cut from this side, because the endpoint makes no progress
   | "invalid" // not valid HTTP/1.1 (RFC 9112)
+  | "malformed" // a whole response with status 2xx that lacks what its API's responses have; the client got it
   | "aborted" // the client left, or the router stopped
   | "saturated" // no connection to spare: nothing was sent
   | "removed"; // the endpoint had left the pool before its try: nothing was sent

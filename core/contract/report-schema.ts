@@ -68,6 +68,7 @@ const failure: z.ZodType<AttemptFailure> = z.literal([
   "gone",
   "wedged",
   "invalid",
+  "malformed",
   "aborted",
   "saturated",
   "removed",

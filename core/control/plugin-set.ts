@@ -11,6 +11,7 @@ import type { Observer } from "../contract/observer.ts";
 import type { Parser } from "../contract/parser.ts";
 import type { Definition, Output, PluginHost, PluginKind, PluginKinds, PrefixSettings } from "../contract/plugin.ts";
 import type { Random } from "../contract/profile-plugin.ts";
+import { assertShape } from "../contract/response-shape.ts";
 import type { Rewriter } from "../contract/rewriter.ts";
 import type { Source } from "../contract/source.ts";
 import { stackPlace } from "../contract/stack-place.ts";
@@ -181,12 +182,21 @@ function targetsOf(rewriters: readonly Named<Rewriter>[]): readonly string[] {
 function routesOf(parsers: readonly Named<Parser>[]): ActiveConfig["routes"] {
   const routes = new Map<string, Map<string, Named<Parser>>>();
   for (const parser of parsers) {
+    checkShapes(parser);
     for (const { method, path } of parser.plugin.routes) {
       const methods = routes.get(path) ?? new Map<string, Named<Parser>>();
       routes.set(path, methods.set(method, parser));
     }
   }
   return routes;
+}
+
+function checkShapes({ name, plugin }: Named<Parser>): void {
+  try {
+    for (const shape of Object.values(plugin.responses ?? {})) assertShape(shape);
+  } catch (cause) {
+    throw new PluginError(name, `What the parser "${name}" says of its responses can't be used`, cause);
+  }
 }
 
 function buildProfile(

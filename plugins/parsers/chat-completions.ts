@@ -1,6 +1,6 @@
 import { z } from "../../core/contract/options.ts";
 import { defineParser } from "../../core/contract/plugin.ts";
-import { jsonParser } from "./shared-fields.ts";
+import { CHOICES, jsonParser } from "./shared-fields.ts";
 
 /** Chat templates put the tools before the messages, so the prompt's spans have the same order. */
 export default defineParser({
@@ -14,5 +14,6 @@ export default defineParser({
       promptKeys: ["tools", "messages"],
       partKeys: ["messages"],
       limitKeys: ["max_completion_tokens", "max_tokens"],
+      response: CHOICES,
     }),
 });

@@ -1,11 +1,16 @@
 import { z } from "../../core/contract/options.ts";
 import { defineParser } from "../../core/contract/plugin.ts";
+import type { ResponseShape } from "../../core/contract/response-shape.ts";
 import { jsonParser } from "./shared-fields.ts";
+
+/** Numbers, or text in base64. vLLM can send them as bytes too. */
+const EMBEDDINGS: ResponseShape = { document: ['"embedding":'], unread: ["application/octet-stream"] };
 
 /** The input has the same four shapes as the prompt of a completion. */
 export default defineParser({
   type: "embeddings",
   summary: "Reads embedding requests (/v1/embeddings).",
   options: z.strictObject({}),
-  create: () => jsonParser({ paths: ["/v1/embeddings"], dialect: "openai", promptKeys: ["input"], limitKeys: [] }),
+  create: () =>
+    jsonParser({ paths: ["/v1/embeddings"], dialect: "openai", promptKeys: ["input"], limitKeys: [], response: EMBEDDINGS }),
 });

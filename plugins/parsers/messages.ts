@@ -1,10 +1,17 @@
 import type { BodyView } from "../../core/contract/body-view.ts";
 import { z } from "../../core/contract/options.ts";
 import { defineParser } from "../../core/contract/plugin.ts";
+import type { ResponseShape } from "../../core/contract/response-shape.ts";
 import type { Span } from "../../core/contract/span.ts";
 import { jsonParser } from "./shared-fields.ts";
 
 const COUNT_PATH = "/v1/messages/count_tokens";
+const MESSAGE: ResponseShape = {
+  document: ['"content":['],
+  events: ['"type":"message_start"'],
+  endings: ['"type":"message_stop"', '"stop_reason":"'],
+};
+const COUNT: ResponseShape = { document: ['"input_tokens":'] };
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 /** A system block that begins with this holds a hash of the request. Engines drop it; here it would make every prefix unique. */
@@ -21,9 +28,11 @@ export default defineParser({
       promptKeys: ["tools", "system", "messages"],
       partKeys: ["messages"],
       limitKeys: ["max_tokens"],
+      response: MESSAGE,
     });
     return {
       ...parser,
+      responses: { ...parser.responses, [COUNT_PATH]: COUNT },
       parse(body, path) {
         const parsed = parser.parse(body, path);
         // Only counted: nothing is computed, and no cache holds it afterwards.

@@ -1,6 +1,18 @@
 import { z } from "../../core/contract/options.ts";
 import { defineParser } from "../../core/contract/plugin.ts";
+import type { ResponseShape } from "../../core/contract/response-shape.ts";
 import { jsonParser } from "./shared-fields.ts";
+
+/**
+ * `response.created` and `response.in_progress` come before anything is computed, so they show nothing. The last event repeats all of
+ * the response and may be long: then its type is too far from its end, but the usage is not.
+ */
+const RESPONSE: ResponseShape = {
+  document: ['"output":['],
+  events: ['"type":"response.output', '"type":"response.completed"', '"type":"response.incomplete"'],
+  endings: ['"type":"response.completed"', '"type":"response.incomplete"', '"output_tokens":'],
+  failures: ['"type":"response.failed"', '"status":"failed"'],
+};
 
 /** The replica stores a response unless the request has `store: false`, so a second delivery would store a second one. */
 export default defineParser({
@@ -14,6 +26,7 @@ export default defineParser({
       promptKeys: ["instructions", "tools", "input"],
       partKeys: ["input"],
       limitKeys: ["max_output_tokens"],
+      response: RESPONSE,
     });
     return {
       ...parser,

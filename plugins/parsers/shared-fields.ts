@@ -4,6 +4,7 @@ import { RouterError } from "../../core/contract/errors.ts";
 import type { Parser } from "../../core/contract/parser.ts";
 import type { PromptPart } from "../../core/contract/prompt-part.ts";
 import type { ParsedBody } from "../../core/contract/request.ts";
+import type { ResponseShape } from "../../core/contract/response-shape.ts";
 import type { Span } from "../../core/contract/span.ts";
 
 /** How one JSON API differs from another. */
@@ -16,7 +17,16 @@ export interface JsonApi {
   readonly partKeys?: readonly string[];
   /** Keys that limit the generated tokens; the first that is set counts. */
   readonly limitKeys: readonly string[];
+  /** What the responses of all its paths have. */
+  readonly response: ResponseShape;
 }
+
+/** Of the APIs that respond with choices. Their streams end with [DONE]; that of transformers has only a reason. */
+export const CHOICES: ResponseShape = {
+  document: ['"choices":[{"'],
+  events: ['"choices":[{"'],
+  endings: ["[DONE]", '"finish_reason":"'],
+};
 
 /** Prompt bytes for each token: about right for English and code; for other scripts it is about 3. */
 const BYTES_PER_TOKEN = 4;
@@ -29,6 +39,7 @@ export function jsonParser(api: JsonApi): Parser {
     dialect: api.dialect,
     keys: ["model", "stream", "cache_salt", ...api.promptKeys, ...api.limitKeys],
     ...(api.partKeys && { partKeys: api.partKeys }),
+    responses: Object.fromEntries(api.paths.map((path) => [path, api.response])),
     parse: (body) => readFields(body, api),
   };
 }

@@ -42,6 +42,8 @@ interface Row {
   lastFailure: string;
   missingModelCount: number;
   missingModel: string;
+  malformedCount: number;
+  malformedBy: string;
   /** Its successes and failures. */
   readonly recent: SlidingWindow;
   /** Whether its engine has worked: it sent a first token, or a whole response. */
@@ -149,6 +151,7 @@ export class EndpointRecords {
     const row = this.#rowOf(endpoint, nowMs);
     row.consecutiveFailures = 0;
     row.missingModelCount = 0;
+    row.malformedCount = 0;
     row.servedTokens += tokens;
     row.recent.add(AT.successes, 1, nowMs);
   }
@@ -162,13 +165,22 @@ export class EndpointRecords {
   }
 
   /** A failure turned out to be the request's own fault. */
-  retract(endpoint: Endpoint, nowMs: number): void {
+  retract(endpoint: Endpoint, nowMs: number, isMalformed = false): void {
     const row = this.#current(endpoint);
     if (row === undefined) return;
-    row.consecutiveFailures = Math.max(0, row.consecutiveFailures - 1);
+    if (isMalformed) row.malformedCount = Math.max(0, row.malformedCount - 1);
+    else row.consecutiveFailures = Math.max(0, row.consecutiveFailures - 1);
     const { numbers } = row.recent;
     const at = row.recent.at(nowMs) + AT.failures;
     numbers[at] = Math.max(0, numbers[at]! - 1);
+  }
+
+  /** A response of status 2xx that is none of its API; `lack` says what it lacks. */
+  malformed(endpoint: Endpoint, lack: string, nowMs: number): void {
+    const row = this.#rowOf(endpoint, nowMs);
+    row.malformedCount += 1;
+    row.malformedBy = lack;
+    row.recent.add(AT.failures, 1, nowMs);
   }
 
   /** It answered 404 for a model that it lists. */
@@ -184,6 +196,7 @@ export class EndpointRecords {
     if (row === undefined) return;
     row.consecutiveFailures = 0;
     row.missingModelCount = 0;
+    row.malformedCount = 0;
     row.recent.clear();
     row.times = 0;
     row.meanLogRatio = 0;
@@ -209,6 +222,8 @@ export class EndpointRecords {
       recentFailures: row.recent.sum(AT.failures, nowMs),
       missingModelCount: row.missingModelCount,
       missingModel: row.missingModel,
+      malformedCount: row.malformedCount,
+      malformedBy: row.malformedBy,
       quietMs: row.open === 0 ? 0 : Math.max(0, nowMs - row.activeAtMs),
       explainedQuietMs: this.#explainedQuietMs(row),
       slowness: row.times < MIN_TIMES ? Number.NaN : Math.exp(row.meanLogRatio),
@@ -261,6 +276,8 @@ export class EndpointRecords {
       lastFailure: "",
       missingModelCount: 0,
       missingModel: "",
+      malformedCount: 0,
+      malformedBy: "",
       recent: new SlidingWindow(WINDOW_MS / BUCKETS, BUCKETS, 2),
       hasAnswered: false,
       open: 0,

@@ -12,7 +12,9 @@ export type TargetVerdict = "served" | "failed" | "unjudged";
 const UNSERVED: ReadonlySet<string> = new Set(["no_ready_endpoint", "target_unavailable"]);
 
 /** What clients got counts: an error that a retry made good is none. A client's error (4xx) says that the target serves. */
-export function verdictOf(outcome: Pick<Outcome, "ending" | "status" | "error">): TargetVerdict {
+export function verdictOf(
+  outcome: Pick<Outcome, "ending" | "status" | "error"> & Partial<Pick<Outcome, "attempts">>,
+): TargetVerdict {
   if (outcome.ending === "client-left") return "unjudged";
   switch (blameOf(outcome)) {
     case "replica":
