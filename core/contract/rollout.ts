@@ -27,9 +27,12 @@ export interface TargetFigures {
   /** ISO 8601: since when it counts. It begins anew when the rule gets another target, or one that had the weight 0 a share. */
   readonly since: string;
   readonly requests: number;
-  /** Of those: clients that left, and errors of the router itself. They say nothing about the target. */
+  /** Of those: clients that left, and what the router refused or failed itself. They say nothing about the target. */
   readonly unjudged: number;
-  /** Of the others: those that the replicas failed (5xx, 429, no response, a broken one), and those for which no replica was there. */
+  /**
+   * Of the others: those that the replicas failed (5xx, 429, no response, a broken one, one that lacks what its API's have), and those
+   * for which no ready replica had the target.
+   */
   readonly errors: number;
   /** In [0, 1], with the Wilson score interval; null without a request. */
   readonly errorRate: Estimate | null;

@@ -19,7 +19,12 @@ export const EJECTION = {
   warmUpTokens: {
     ...numbers("count", 1, 1_000_000_000),
     default: 20_000,
-    text: "Prompt tokens that a returning or new endpoint serves until it has its whole share.",
+    text: "Prompt tokens that a returning or new endpoint serves until it has its whole share, unless `warmUpRequests` comes first.",
+  },
+  warmUpRequests: {
+    ...numbers("count", 1, 1_000_000),
+    default: 20,
+    text: "Requests that it serves until it has its whole share, unless `warmUpTokens` comes first: short prompts are few tokens.",
   },
   cutWaiting: onOff(true, "Whether requests that wait without a byte on an endpoint that makes no progress are cut."),
 } satisfies SettingsTable;

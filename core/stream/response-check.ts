@@ -4,6 +4,9 @@ import { AT_START, isBlank, Member } from "./member.ts";
 import { saysError } from "./said-error.ts";
 
 const OPEN = 0x7b;
+const COLON = 0x3a;
+/** Its first byte in UTF-8. */
+const BYTE_ORDER_MARK = 0xef;
 
 interface Shape {
   readonly document: readonly Member[];
@@ -85,11 +88,16 @@ export class ResponseCheck {
   #begin(first: number): void {
     this.#first = first;
     const { document, events } = this.#shape;
+    if (beginsLine(first)) this.#members = events;
     // A document that is sent as an event stream has no event, and reaches nobody.
-    if (first !== OPEN) this.#members = events;
-    else if (!this.#isEventStream) this.#members = document;
+    else if (first === OPEN && !this.#isEventStream) this.#members = document;
     for (let i = 0; i < this.#members.length; i++) this.#states.push(AT_START);
   }
+}
+
+/** Whether it can begin an event stream: a field, a comment, or the byte order mark before them. */
+function beginsLine(byte: number): boolean {
+  return (byte >= 0x61 && byte <= 0x7a) || byte === COLON || byte === BYTE_ORDER_MARK;
 }
 
 // Loops, because a callback would be a closure for each response.

@@ -28,7 +28,7 @@ const FAMILIES: readonly Family[] = [
   {
     name: "rewrite_target_errors_total",
     type: "counter",
-    help: "Requests to a target that replicas failed, or for which no replica was there.",
+    help: "Requests to a target that replicas failed, or that no ready replica had while others were ready.",
     read: ({ figures }) => figures?.errors,
   },
   {

@@ -1,4 +1,5 @@
 import type { Ejection, Endpoint } from "../../contract/endpoint.ts";
+import { NOTHING_SERVED, type Served } from "./warm-up.ts";
 
 /** in: nothing is held against it. ejected: no requests. trial: one request decides. warming: a share that grows. */
 type Stage = "in" | "ejected" | "trial" | "warming";
@@ -18,7 +19,7 @@ export interface Row {
   trialRequests: number;
   triedAtMs: number;
   /** What it had served when its warm-up began. */
-  servedBefore: number;
+  servedBefore: Served;
   wasHealthy: boolean;
   /** It is out, and can't be done without. */
   isNeeded: boolean;
@@ -49,7 +50,7 @@ export function newRow(endpoint: Endpoint, nowMs: number, total: number): Row {
     sinceMs: nowMs,
     trialRequests: 0,
     triedAtMs: nowMs,
-    servedBefore: 0,
+    servedBefore: NOTHING_SERVED,
     wasHealthy: false,
     isNeeded: false,
   };

@@ -8,6 +8,7 @@ import { detect, isUnremarkable } from "./detect.ts";
 import { bringsBack, decidesTrial, type EjectionStanding, NOTHING, newRow, type Row } from "./ejector-row.ts";
 import type { EndpointRecords } from "./endpoint-records.ts";
 import { isOut, neededAgain, servesAlone } from "./needed-again.ts";
+import { warmUpOf } from "./warm-up.ts";
 
 export interface EjectorOptions {
   readonly settings: EjectionSettings;
@@ -33,8 +34,6 @@ const JITTER = 0.2;
 const PANIC_SHARE = 0.25;
 /** An ejected endpoint may be tried early, when another one must leave, but not sooner than this after its last failure. */
 const EARLY_TRIAL_MS = 1_000;
-/** The share of traffic that a warm-up begins with. */
-const FIRST_SHARE = 0.1;
 /** How often `sweep` is called. */
 export const SWEEP_MS = 500;
 /** When it is called later than this, the process was suspended, or had no processor. */
@@ -261,7 +260,7 @@ export class Ejector {
     row.stage = "warming";
     row.sinceMs = nowMs;
     row.ejection = undefined;
-    row.servedBefore = this.#options.records.servedTokens(row.endpoint);
+    row.servedBefore = this.#options.records.served(row.endpoint);
     this.#endPanic();
   }
 
@@ -279,9 +278,9 @@ export class Ejector {
     this.#options.changed(row.endpoint.name);
   }
 
-  #warmUp(row: Row): number {
-    const served = this.#options.records.servedTokens(row.endpoint) - row.servedBefore;
-    return Math.min(1, FIRST_SHARE + ((1 - FIRST_SHARE) * served) / this.#options.settings.warmUpTokens);
+  #warmUp({ endpoint, servedBefore }: Row): number {
+    const { records, settings } = this.#options;
+    return warmUpOf(records.served(endpoint), servedBefore, settings);
   }
 
   #lengthMs(count: number): number {
