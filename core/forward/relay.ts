@@ -1,5 +1,4 @@
 import type { Endpoint } from "../contract/endpoint.ts";
-import type { ResponseShape } from "../contract/response-shape.ts";
 import { type KeepAlive, keepAliveOf } from "../features/keep-alive/keep-alive.ts";
 import type { ReplicaConnection } from "../pool/pool.ts";
 import { ResponseCheck } from "../stream/response-check.ts";
@@ -7,8 +6,7 @@ import { UsageTap } from "../stream/usage-tap.ts";
 import { WholeEvents } from "../stream/whole-events.ts";
 import type { Framing } from "../wire/framing.ts";
 import type { Head } from "../wire/head.ts";
-import { HEADER } from "../wire/header-names.ts";
-import { isCoded, isEventStream } from "../wire/media-type.ts";
+import { isEventStream, isText } from "../wire/media-type.ts";
 import type { ResponseReader, UpstreamFailure } from "../wire/upstream-connection.ts";
 import type { ForwardRun } from "./forward-run.ts";
 import { responseLinesFor } from "./response-lines.ts";
@@ -110,9 +108,11 @@ export class Relay implements ResponseReader {
     ticket.status = head.status;
     if (isEventStream(head)) this.#events = new WholeEvents(incoming.parser.plugin.openingEvents ?? 0, response);
     const isGenerated = head.status < 300 && request.promptSpans.length > 0;
-    const shape = shapeOf(head, incoming);
-    if (shape !== undefined) this.#check = new ResponseCheck(shape, this.#events !== undefined);
-    if (isGenerated || shape !== undefined) this.#tap = new UsageTap(request.dialect);
+    const shape = head.status < 300 ? incoming.parser.plugin.responses?.[incoming.path] : undefined;
+    // The replica was asked for no coding; where it has one all the same, nobody can say what the response is.
+    if (shape !== undefined && isText(head, shape.unread ?? NONE))
+      this.#check = new ResponseCheck(shape, this.#events !== undefined);
+    if (isGenerated || this.#check !== undefined) this.#tap = new UsageTap(request.dialect);
     const length = framing.kind === "length" ? framing.length : -1;
     response.start(head.status, head.reason, responseLinesFor(head, request, this.endpoint, config, parts.services.log), length);
     // A body of a declared length has no room for more.
@@ -164,12 +164,4 @@ export class Relay implements ResponseReader {
     this.#keepAlive?.pause();
     this.connection.pause();
   }
-}
-
-/** What this response must have; undefined if that is not known, and for one that can't be read. The replica was asked for no coding. */
-function shapeOf(head: Head, { path, parser }: ForwardRun["incoming"]): ResponseShape | undefined {
-  const shape = head.status < 300 ? parser.plugin.responses?.[path] : undefined;
-  if (shape === undefined || isCoded(head)) return undefined;
-  for (const type of shape.unread ?? NONE) if (head.begins(HEADER["content-type"], type)) return undefined;
-  return shape;
 }

@@ -6,8 +6,14 @@ export function isEventStream(head: Head): boolean {
   return head.begins(HEADER["content-type"], "text/event-stream") && !isCoded(head);
 }
 
-/** Whether the body is compressed. */
-export function isCoded(head: Head): boolean {
+/** Whether the body can be read as text: it is not compressed, and of none of the `other` media types. */
+export function isText(head: Head, other: readonly string[]): boolean {
+  if (isCoded(head)) return false;
+  for (const type of other) if (head.begins(HEADER["content-type"], type)) return false;
+  return true;
+}
+
+function isCoded(head: Head): boolean {
   const coding = head.get("content-encoding");
   return coding !== undefined && coding.toLowerCase() !== "identity";
 }

@@ -164,6 +164,7 @@ export class Mirroring {
       endpoint,
       connection,
       openingEvents: incoming.parser.plugin.openingEvents ?? 0,
+      shape: incoming.parser.plugin.responses?.[incoming.path],
       body: buffer.hold(),
       tally,
       record,

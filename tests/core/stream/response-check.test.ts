@@ -10,7 +10,8 @@ import embeddings from "../../../plugins/parsers/embeddings.ts";
 import generate from "../../../plugins/parsers/generate.ts";
 import messages from "../../../plugins/parsers/messages.ts";
 import responses from "../../../plugins/parsers/responses.ts";
-import { ENGINE_RESPONSES } from "../../support/engine-responses.ts";
+import { ENGINE_DOCUMENTS } from "../../support/engine-documents.ts";
+import { ENGINE_STREAMS } from "../../support/engine-streams.ts";
 import { createPlugin } from "../../support/plugins.ts";
 
 const PARSERS: readonly Parser[] = [
@@ -42,7 +43,7 @@ function lackOf(path: string, text: string, isEventStream: boolean, size = 1e9):
 const isStream = (text: string) => !text.startsWith("{");
 
 describe("what engines answer lacks nothing, whatever pieces it comes in", () => {
-  for (const { engine, path, body } of ENGINE_RESPONSES) {
+  for (const [engine, path, body] of [...ENGINE_DOCUMENTS, ...ENGINE_STREAMS]) {
     it(`${path}: ${engine}`, () => {
       for (const size of [1, 2, 7, 100, 1e9]) assert.equal(lackOf(path, body, isStream(body), size), "", `pieces of ${size}`);
     });
@@ -91,7 +92,7 @@ const CHUNK = 'data: {"choices":[{"index":0,"delta":{"content":"Hi"},"finish_rea
 const DONE = "data: [DONE]\n\n";
 const STARTED = 'event: message_start\ndata: {"type":"message_start","message":{}}\n\n';
 const CREATED = 'event: response.created\ndata: {"type":"response.created","response":{"error":null,"output":[]}}\n\n';
-const WHOLE = ENGINE_RESPONSES[0]!.body;
+const WHOLE = ENGINE_DOCUMENTS[0]![2];
 const NO_EVENT = "no event of its API";
 const ENDLESS = "an event stream without its end";
 const CUT = "a JSON document that is cut";
