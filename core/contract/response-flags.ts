@@ -8,7 +8,7 @@ export const RESPONSE_FLAGS = {
   UC: "the replica closed the connection, or went away, before its response was complete",
   UT: "the replica sent nothing for too long",
   UPE: "the replica's response was not valid HTTP",
-  UM: "the replica's response has status 2xx, and lacks what the responses of its API have",
+  UM: "the response has status 2xx and lacks what its API's responses have",
   EJ: "the replica made no progress and was ejected, so its connection was cut",
   UH: "no replica that is up, and not ejected, serves the target",
   UO: "no connection to spare: `limits.upstreamConnections`",

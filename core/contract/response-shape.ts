@@ -35,5 +35,5 @@ export function assertShape(shape: ResponseShape): void {
 
 /** A text of printable ASCII; if it begins with a quote, that of a key. */
 function isMember(text: unknown): boolean {
-  return typeof text === "string" && text.length <= LONGEST_TEXT && /^(?:"[^"]+"|[!#-~])[ -~]*$/.test(text);
+  return typeof text === "string" && text.length <= LONGEST_TEXT && /^(?:"[ !#-~]+"|[!#-~])[ -~]*$/.test(text);
 }

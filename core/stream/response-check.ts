@@ -3,6 +3,7 @@ import { endsWhole } from "./json-end.ts";
 import { AT_START, isBlank, Member } from "./member.ts";
 import { saysError } from "./said-error.ts";
 
+const NONE = -1;
 const OPEN = 0x7b;
 const COLON = 0x3a;
 /** Its first byte in UTF-8. */
@@ -25,8 +26,8 @@ export class ResponseCheck {
   readonly #shape: Shape;
   /** By its header, not by what it is. */
   readonly #isEventStream: boolean;
-  /** The first byte that is no white space; 0 before. */
-  #first = 0;
+  /** The first byte that is no white space; NONE before. */
+  #first = NONE;
   /** One of these must come. */
   #members: readonly Member[] = [];
   /** How much of each of them was found. */
@@ -55,7 +56,7 @@ export class ResponseCheck {
    * @param bytes - how many there are in all
    */
   lack(tail: Uint8Array, bytes: number): string {
-    if (this.#first === 0) return "an empty body";
+    if (this.#first === NONE) return "an empty body";
     const { endings, failures } = this.#shape;
     const isDocument = this.#first === OPEN && !this.#isEventStream;
     const isAll = bytes <= tail.length;
@@ -73,7 +74,7 @@ export class ResponseCheck {
 
   #readSpan(chunk: Uint8Array, start: number, end: number): void {
     let at = start;
-    if (this.#first === 0) {
+    if (this.#first === NONE) {
       while (at < end && isBlank(chunk[at]!)) at += 1;
       if (at === end) return;
       this.#begin(chunk[at]!);

@@ -78,7 +78,7 @@ class Look {
     this.#events.write(chunk, spans, spans.length / 2, false);
     this.#usage.readDone();
     chunk.fill("X"); // reads share their memory
-    this.#bytes += chunk.length;
+    for (let at = 0; at < spans.length; at += 2) this.#bytes += spans[at + 1]! - spans[at]!;
   }
 
   findings() {
