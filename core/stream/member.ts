@@ -1,6 +1,5 @@
 import { Pattern } from "./pattern.ts";
 
-const QUOTE = 0x22;
 const COLON = 0x3a;
 const SMALL_N = 0x6e;
 /** Stands in a member's bytes for the first byte of any value but null. */
@@ -16,6 +15,8 @@ export const AT_START = 0;
 export class Member {
   /** As people read it: the key, if it is one. */
   readonly name: string;
+  /** The state after which the search is over: all of it is found. */
+  readonly found: number;
   readonly #bytes: Uint8Array;
   readonly #key: Pattern;
 
@@ -25,24 +26,26 @@ export class Member {
     this.name = key;
     this.#key = new Pattern(key);
     this.#bytes = Uint8Array.from(bytes.at(-1) === COLON ? [...bytes, NOT_NULL] : bytes);
+    this.found = this.#bytes.length;
   }
 
-  /** The state after which the search is over: all of it is found. */
-  get found(): number {
-    return this.#bytes.length;
-  }
-
-  /** Goes on with chunk[at, end): returns the state behind it, which is `found` as soon as it is. */
+  /**
+   * Goes on with chunk[at, end): returns the state behind it, which is `found` as soon as it is. A byte that can't follow begins a new
+   * search. One loop without calls, because each byte goes through it.
+   */
   advance(from: number, chunk: Uint8Array, at: number, end: number): number {
-    const { found } = this;
-    const first = this.#bytes[0];
+    const wanted = this.#bytes;
+    const first = wanted[0]!;
+    const found = wanted.length;
+    const keyEnd = this.#key.length;
     let state = from;
-    for (let next = at; next < end && state < found; next++) {
-      if (state === AT_START) {
-        while (next < end && chunk[next] !== first) next += 1;
-        if (next === end) return AT_START;
-      }
-      state = this.#after(state, chunk[next]!);
+    for (let next = at; next < end; next++) {
+      const byte = chunk[next]!;
+      const due = wanted[state]!;
+      if (byte === due || (due === NOT_NULL && byte !== SMALL_N && !isBlank(byte))) {
+        state += 1;
+        if (state === found) break;
+      } else if (state < keyEnd || !isBlank(byte)) state = byte === first ? 1 : AT_START;
     }
     return state;
   }
@@ -61,21 +64,14 @@ export class Member {
   }
 
   #isAt(bytes: Uint8Array, at: number): boolean {
+    const { found } = this;
     let state = this.#key.length;
-    for (let next = at + state; next < bytes.length && state < this.found; next++) {
-      const after = this.#after(state, bytes[next]!);
+    for (let next = at + state; next < bytes.length && state < found; next++) {
+      const after = this.advance(state, bytes, next, next + 1);
       if (after < state) return false;
       state = after;
     }
-    return state === this.found;
-  }
-
-  /** A byte that can't follow begins a new search; a quote may be the first one of a key. */
-  #after(state: number, byte: number): number {
-    const wanted = this.#bytes[state];
-    if (state >= this.#key.length && isBlank(byte)) return state;
-    if (wanted === NOT_NULL ? byte !== SMALL_N : byte === wanted) return state + 1;
-    return byte === QUOTE && this.#bytes[0] === QUOTE ? 1 : AT_START;
+    return state === found;
   }
 }
 
