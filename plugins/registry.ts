@@ -1,6 +1,7 @@
 import type { Definition } from "../core/contract/plugin.ts";
 import consecutiveFailures from "./detectors/consecutive-failures.ts";
 import failureRate from "./detectors/failure-rate.ts";
+import malformedResponses from "./detectors/malformed-responses.ts";
 import missingModel from "./detectors/missing-model.ts";
 import noProgress from "./detectors/no-progress.ts";
 import slowFirstToken from "./detectors/slow-first-token.ts";
@@ -57,7 +58,7 @@ const definitions: readonly Definition[] = [
   ...[maxScore, weightedRandom, random, roundRobin, powerOfTwo],
   ...[staticEndpoints, file, dns],
   ...[modelList, metrics],
-  ...[consecutiveFailures, missingModel, noProgress, failureRate, slowFirstToken],
+  ...[consecutiveFailures, missingModel, malformedResponses, noProgress, failureRate, slowFirstToken],
   ...[accessLog, requestMetrics, decisions, otelTraces],
 ];
 

@@ -13,6 +13,7 @@ export const DEFAULT_SOURCES: readonly string[] = ["model-list", "metrics"];
 export const DEFAULT_DETECTORS = [
   "consecutive-failures",
   "missing-model",
+  "malformed-responses",
   "no-progress",
   "failure-rate",
   "slow-first-token",

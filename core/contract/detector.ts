@@ -28,6 +28,9 @@ export interface EndpointRecord {
   /** Responses and failures of the last half minute. */
   readonly recentSuccesses: number;
   readonly recentFailures: number;
+  /** Responses with status 2xx in a row that lack what their API's responses have, and what the last one lacked, in a few words. */
+  readonly malformedCount: number;
+  readonly malformedBy: string;
   /** 404 responses in a row for a model that the endpoint lists, and that model. */
   readonly missingModelCount: number;
   readonly missingModel: string;

@@ -107,6 +107,7 @@ export const ATTEMPT_FAILURES = {
   gone: "UC", // no byte from a replica that is known to have stopped
   wedged: "EJ", // cut from this side, because the endpoint makes no progress
   invalid: "UPE", // not valid HTTP/1.1 (RFC 9112)
+  malformed: "UM", // a whole response with status 2xx that lacks what its API's responses have; the client got it
   aborted: "DC", // the client left, or the router stopped
   saturated: "UO", // no connection to spare: nothing was sent
   removed: "UH", // the endpoint had left the pool before its try: nothing was sent

@@ -1,6 +1,7 @@
 import type { BodyView } from "./body-view.ts";
 import type { Dialect } from "./errors.ts";
 import type { ParsedBody } from "./request.ts";
+import type { ResponseShape } from "./response-shape.ts";
 
 /**
  * What does the body ask for? One parser serves one API.
@@ -23,6 +24,8 @@ export interface Parser {
   readonly partKeys?: readonly string[];
   /** Events at the beginning of a stream that come before the prompt is processed; 0 by default. */
   readonly openingEvents?: number;
+  /** By a route's path: what its responses have. Responses of other paths are passed on whatever they are. */
+  readonly responses?: Readonly<Record<string, ResponseShape>>;
   /** `path` is the route's. Throws RouterError for a body that can't be routed. */
   parse(body: BodyView, path: string): ParsedBody;
   dispose?(): void;

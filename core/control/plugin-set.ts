@@ -9,6 +9,7 @@ import { nameSet } from "../contract/name-set.ts";
 import type { Observer } from "../contract/observer.ts";
 import type { Parser } from "../contract/parser.ts";
 import type { Definition, PluginHost, PluginKind, PluginKinds, PrefixSettings } from "../contract/plugin.ts";
+import { assertShape } from "../contract/response-shape.ts";
 import type { Source } from "../contract/source.ts";
 import { thrownText } from "../contract/thrown-text.ts";
 import { stackPlace } from "../report/stack-place.ts";
@@ -165,12 +166,21 @@ function tracerOf(observers: readonly Named<Observer>[]): ActiveConfig["tracer"]
 function routesOf(parsers: readonly Named<Parser>[]): ActiveConfig["routes"] {
   const routes = new Map<string, Map<string, Named<Parser>>>();
   for (const parser of parsers) {
+    checkShapes(parser);
     for (const { method, path } of parser.plugin.routes) {
       const methods = routes.get(path) ?? new Map<string, Named<Parser>>();
       routes.set(path, methods.set(method, parser));
     }
   }
   return routes;
+}
+
+function checkShapes({ name, plugin }: Named<Parser>): void {
+  try {
+    for (const shape of Object.values(plugin.responses ?? {})) assertShape(shape);
+  } catch (cause) {
+    throw new PluginError(name, `What the parser "${name}" says of its responses can't be used`, cause);
+  }
 }
 
 function buildProfile(

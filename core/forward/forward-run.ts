@@ -6,7 +6,9 @@ import type { Run } from "../run.ts";
 
 /** What forwarding reads of a run. */
 export interface ForwardRun extends Pick<Run, "ticket" | "config" | "response"> {
-  readonly incoming: Pick<Incoming, "path"> & { readonly parser: { readonly plugin: Pick<Parser, "dialect" | "openingEvents"> } };
+  readonly incoming: Pick<Incoming, "path"> & {
+    readonly parser: { readonly plugin: Pick<Parser, "dialect" | "openingEvents" | "responses"> };
+  };
   readonly parts: Pick<RouterParts, "pool" | "services"> & { readonly features: Pick<RouterParts["features"], "streams"> };
 }
 

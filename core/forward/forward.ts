@@ -133,7 +133,9 @@ export class Forward implements RelayOwner, UnlistedOwner {
   }
 
   completed(isVerbatimEnd: boolean): void {
-    this.#tryOver(this.#run.ticket.status, true);
+    const lack = this.#relay!.lack();
+    if (lack === "") this.#tryOver(this.#run.ticket.status, true);
+    else this.#tryOver("malformed", false, lack);
     this.#relay?.endResponse(isVerbatimEnd);
     this.#owner.completed();
   }
@@ -251,8 +253,8 @@ export class Forward implements RelayOwner, UnlistedOwner {
     connection.send(method, head, body, reader);
   }
 
-  /** The try under way is over: its booking gives back what it took. */
-  #tryOver(result: number | AttemptFailure, isComplete: boolean): void {
+  /** The try under way is over: its booking gives back what it took. `lack`: what a response that is malformed lacks. */
+  #tryOver(result: number | AttemptFailure, isSound: boolean, lack = ""): void {
     const { ticket, parts } = this.#run;
     const nowMs = parts.services.clock.now();
     const booking = this.#booking!;
@@ -261,8 +263,8 @@ export class Forward implements RelayOwner, UnlistedOwner {
     // Now, because a kept connection may carry another request in a moment.
     if (!relay.connection.hasSentAll) this.#unsent = [...this.#unsent, relay.connection];
     this.#unlisted?.close();
-    relay.close(isComplete);
-    booking.settled(result, isComplete ? ticket.usage : undefined, nowMs);
+    relay.close(isSound);
+    booking.settled(result, isSound ? ticket.usage : undefined, nowMs, lack);
     this.#note(booking.endpoint, result, booking.beganAtMs, nowMs);
   }
 

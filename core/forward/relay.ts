@@ -1,20 +1,24 @@
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { KeptStream } from "../features/feature.ts";
 import type { ReplicaConnection } from "../pool/pool.ts";
+import { ResponseCheck } from "../stream/response-check.ts";
 import { UsageTap } from "../stream/usage-tap.ts";
 import { WholeEvents } from "../stream/whole-events.ts";
 import type { Framing } from "../wire/framing.ts";
 import type { Head } from "../wire/head.ts";
-import { isEventStream } from "../wire/media-type.ts";
+import { isEventStream, isText } from "../wire/media-type.ts";
 import type { ResponseReader, UpstreamFailure } from "../wire/response-reader.ts";
 import type { ForwardRun } from "./forward-run.ts";
 import { responseLinesFor } from "./response-lines.ts";
+
+const NO_BYTES = Buffer.alloc(0);
+const NONE: readonly string[] = [];
 
 /** Who sent the request: it knows what the endpoint is, and what follows from what happens on the connection. */
 export interface RelayOwner {
   /** A response's head came. Returns whether it is passed on; if not, the try is over. */
   responded(head: Head): boolean;
-  /** The prompt is processed: a body byte came, of a stream one behind its opening events. */
+  /** The prompt is processed: a body byte came, of a stream one behind its opening events; and it is no error's. */
   promptProcessed(nowMs: number): void;
   /** The client takes no more bytes for now. */
   held(): void;
@@ -42,6 +46,8 @@ export class Relay implements ResponseReader {
   #events: WholeEvents | undefined;
   #tap: UsageTap | undefined;
   #keepAlive: KeptStream | undefined;
+  /** Set only if it is known what the response must have. */
+  #check: ResponseCheck | undefined;
   #isBodyFreed = false;
 
   constructor(endpoint: Endpoint, connection: ReplicaConnection, run: ForwardRun, owner: RelayOwner) {
@@ -71,14 +77,22 @@ export class Relay implements ResponseReader {
     (this.#events ?? this.#run.response).end(isVerbatimEnd);
   }
 
-  /** No more is passed on. What the response says of its generation goes into the ticket; its usage only if it came whole. */
-  close(isComplete: boolean): void {
+  /** What a complete response lacks, in a few words; "" if it is what its API says. Asked before `close`. */
+  lack(): string {
+    return this.#check?.lack(this.#tap?.tail() ?? NO_BYTES, this.#run.ticket.responseBytes) ?? "";
+  }
+
+  /**
+   * No more is passed on. What the response says of its generation goes into the ticket; its usage only with `isSound`: it came whole,
+   * and lacks nothing.
+   */
+  close(isSound: boolean): void {
     this.#state = "over";
     this.#keepAlive?.close();
     if (this.#tap === undefined) return;
     const { ticket } = this.#run;
     const { usage, outputTokens, isOutputEstimated, finishReason } = this.#tap.finish(
-      isComplete,
+      isSound,
       ticket.responseBytes,
       this.#events?.stream.ended,
     );
@@ -98,7 +112,11 @@ export class Relay implements ResponseReader {
     ticket.status = head.status;
     if (isEventStream(head)) this.#events = new WholeEvents(incoming.parser.plugin.openingEvents ?? 0, response);
     const isGenerated = head.status < 300 && request.promptSpans.length > 0;
-    if (isGenerated) this.#tap = new UsageTap(request.dialect);
+    const shape = head.status < 300 ? incoming.parser.plugin.responses?.[incoming.path] : undefined;
+    // The replica was asked for no coding; where it has one all the same, nobody can say what the response is.
+    if (shape !== undefined && isText(head, shape.unread ?? NONE))
+      this.#check = new ResponseCheck(shape, this.#events !== undefined);
+    if (isGenerated || this.#check !== undefined) this.#tap = new UsageTap(request.dialect);
     const length = framing.kind === "length" ? framing.length : -1;
     response.start(head.status, head.reason, responseLinesFor(head, request, this.endpoint, config, parts.services.log), length);
     // A body of a declared length has no room for more.
@@ -111,6 +129,7 @@ export class Relay implements ResponseReader {
     const events = this.#events;
     for (let i = 0; i < spanCount; i++) ticket.responseBytes += spans[2 * i + 1]! - spans[2 * i]!;
     events?.stream.read(chunk, spans, spanCount);
+    this.#check?.read(chunk, spans, spanCount);
     if (this.#state === "opening") this.#opened(parts.services.clock.now());
     this.#tap?.read(chunk, spans, spanCount);
     this.#keepAlive?.restart();
@@ -134,11 +153,11 @@ export class Relay implements ResponseReader {
     this.#owner.failed(failure, isDelivered);
   }
 
-  /** Bytes came before the opening events were over. */
+  /** Bytes came before the opening events were over, or before it was seen that they are no error. */
   #opened(nowMs: number): void {
     const { times } = this.#run.ticket;
     if (Number.isNaN(times.firstByteAtMs)) times.firstByteAtMs = nowMs;
-    if (this.#events?.stream.isOpeningOver === false) return;
+    if (this.#events?.stream.isOpeningOver === false || this.#check?.hasShown === false) return;
     this.#state = "generating";
     this.#owner.promptProcessed(nowMs);
   }

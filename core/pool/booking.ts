@@ -109,9 +109,9 @@ export class Booking implements PrefillWork {
 
   /**
    * The try is over: gives everything back, and tells who learns from it. `result` is the status of a whole response, or why there
-   * is none; `usage` is what the replica reported at its end.
+   * is none; `usage` is what the replica reported at its end; `lack` is what a malformed response lacks.
    */
-  settled(result: number | AttemptFailure, usage: Usage | undefined, nowMs: number): void {
+  settled(result: number | AttemptFailure, usage: Usage | undefined, nowMs: number, lack = ""): void {
     if (this.#phase === "over") return;
     if (!this.#wasProcessed(result, nowMs)) this.#withdraw();
     this.released(nowMs);
@@ -119,20 +119,22 @@ export class Booking implements PrefillWork {
     this.#endPrefill(false, nowMs);
     this.#phase = "over";
     this.#load.end(this.endpoint.slot);
-    this.#measure(nowMs);
-    this.#tellTraffic(result, nowMs);
+    if (result !== "malformed") this.#measure(nowMs);
+    this.#tellTraffic(result, nowMs, lack);
   }
 
-  /** A prompt that was given up while it waited behind others is in no cache. */
+  /** A prompt that was given up while it waited behind others is in no cache. What a malformed response did with it nobody knows. */
   #wasProcessed(result: number | AttemptFailure, nowMs: number): boolean {
     if (typeof result === "number") return true;
+    if (result === "malformed") return false;
     if (result !== "aborted") return this.#status !== 0;
     return this.#phase !== "prefill" || this.#load.hasBegun(this.endpoint.slot, this, nowMs);
   }
 
-  #tellTraffic(result: number | AttemptFailure, nowMs: number): void {
+  #tellTraffic(result: number | AttemptFailure, nowMs: number, lack: string): void {
     const { endpoint, beganAtMs } = this;
     if (typeof result === "number") this.#traffic.responded(this.#request, endpoint, result, beganAtMs, nowMs);
+    else if (result === "malformed") this.#traffic.malformed(this.#request, endpoint, lack, beganAtMs, nowMs);
     else if (result === "aborted") this.#traffic.abandoned(this.#request, endpoint, beganAtMs);
     else this.#traffic.failed(this.#request, endpoint, result, beganAtMs, nowMs);
   }

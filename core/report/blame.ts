@@ -9,7 +9,8 @@ export type ErrorClass = "client" | "router" | "replica";
 /** What a try says of its endpoint: "refused" is 503 or 429, so too much to do; "failed" is another 5xx, no response or a broken one. */
 export type TryVerdict = "fine" | "refused" | "failed";
 
-type Ended = Pick<Outcome, "status" | "ending" | "error">;
+/** What of an outcome says who is to blame. */
+type Ended = Pick<Outcome, "status" | "ending" | "error"> & Partial<Pick<Outcome, "attempts">>;
 
 /** What kept a request from what it asked for, with its blame and its class in the metrics. */
 const CAUSES = {
@@ -25,9 +26,10 @@ const CAUSES = {
 /** Errors of the router that neither the client nor a replica caused. */
 const ROUTER_CODES: ReadonlySet<string> = new Set(["internal_error", "overloaded", "plugin_fault", "saturated", "shutting_down"]);
 
-function causeOf({ status, ending, error }: Ended): keyof typeof CAUSES {
+function causeOf({ status, ending, error, attempts }: Ended): keyof typeof CAUSES {
   if (ending === "client-left") return "clientLeft";
   if (error !== undefined) return causeOfCode(error.code);
+  if (attempts !== undefined && wasMalformed(attempts)) return "replica";
   if (status >= 500 || status === 429 || ending === "broken") return "replica";
   return status >= 400 ? "request" : "nothing";
 }
@@ -61,4 +63,9 @@ export function verdictOf(result: Attempt["result"]): TryVerdict {
   if (result === 503 || result === 429) return "refused";
   const isFailure = typeof result === "number" ? result >= 500 : !BLAMELESS.has(result);
   return isFailure ? "failed" : "fine";
+}
+
+/** Whether the client got a response of status 2xx that lacks what its API's responses have: its times and tokens say nothing. */
+export function wasMalformed(attempts: readonly Attempt[]): boolean {
+  return attempts.length > 0 && attempts[attempts.length - 1]!.result === "malformed";
 }

@@ -1,12 +1,14 @@
 import { ERRORS, type ErrorCode } from "../contract/errors.ts";
 import { ATTEMPT_FAILURES, type Attempt, type Outcome } from "../contract/outcome.ts";
+import { wasMalformed } from "./blame.ts";
 
-/** Why a response is not what a client hoped for, in short codes. Envoy's, where it has one for the same thing; ours are EJ, SD, IE. */
+/** Why a response is not what a client hoped for, in short codes. Envoy's, where it has one for the same thing; ours are UM, EJ, SD, IE. */
 export const RESPONSE_FLAGS = {
   UF: "no connection to the replica: refused, unreachable, or not in time",
   UC: "the replica closed the connection, or went away, before its response was complete",
   UT: "the replica sent nothing for too long",
   UPE: "the replica's response was not valid HTTP",
+  UM: "the response has status 2xx and lacks what its API's responses have",
   EJ: "the replica made no progress, so its connection was cut",
   UH: "no replica that is up, and not ejected, serves the target",
   UO: "no connection to spare: `limits.upstreamConnections`",
@@ -27,6 +29,7 @@ export type ResponseFlag = keyof typeof RESPONSE_FLAGS;
 export function flagsOf({ error, ending, attempts, status }: Pick<Outcome, "error" | "ending" | "attempts" | "status">) {
   const flags: ResponseFlag[] = [];
   if (error !== undefined) flags.push(flagOfError(error.code, attempts));
+  else if (wasMalformed(attempts)) flags.push("UM");
   if (ending === "client-left") flags.push("DC");
   const hasFailed = error !== undefined ? status >= 500 || ending === "broken" : status === 429 || status === 503;
   if (hasFailed && attempts.filter(wasSent).length > 1) flags.push("URX");

@@ -2,7 +2,7 @@ import type { Clock } from "../contract/clock.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import { z } from "../contract/options.ts";
 import type { Outcome } from "../contract/outcome.ts";
-import { blameOf, verdictOf } from "../report/blame.ts";
+import { blameOf, verdictOf, wasMalformed } from "../report/blame.ts";
 import { type TrafficHistory, TrafficSeries } from "./traffic-series.ts";
 import { AT, type Figures, figures, WindowFigures } from "./window-figures.ts";
 
@@ -77,12 +77,12 @@ export class RequestFigures {
 }
 
 function countRequest(row: WindowFigures, outcome: Outcome, isClients: boolean, nowMs: number): void {
-  const { ending, status, firstByteMs, outputTokens, times, request, usage } = outcome;
+  const { attempts, ending, status, firstByteMs, outputTokens, times, request, usage } = outcome;
   row.add(AT.requests, 1, nowMs);
   if (isClients) row.add(AT.clientErrors, 1, nowMs);
   if (ending === "client-left") row.add(AT.clientsLeft, 1, nowMs);
-  // The first byte of an error is no token, and that of a response that is not streamed is the whole generation.
-  if (status < 400 && request?.isStream === true) row.time(firstByteMs, nowMs);
+  // The first byte of an error is no token, whatever its status, and that of a response that is not streamed is the whole generation.
+  if (status < 400 && request?.isStream === true && !wasMalformed(attempts)) row.time(firstByteMs, nowMs);
   row.add(AT.outputTokens, outputTokens, nowMs);
   // The first token needs none of that time.
   if (request?.isStream === true && outputTokens > 1 && times.endMs > times.firstByteMs) {

@@ -10,6 +10,8 @@ export interface Traffic {
   firstToken(endpoint: Endpoint, seenMs: number, tokensAhead: number): void;
   /** A whole response was passed on, or a 503 or 429 was not. The request was sent at `sentAtMs`. */
   responded(request: InferenceRequest, endpoint: Endpoint, status: number, sentAtMs: number, nowMs: number): void;
+  /** A whole response with status 2xx is none of its API: it lacks something, in a few words. */
+  malformed(request: InferenceRequest, endpoint: Endpoint, lack: string, sentAtMs: number, nowMs: number): void;
   /** There is no response, or it broke off. */
   failed(request: InferenceRequest, endpoint: Endpoint, failure: AttemptFailure, sentAtMs: number, nowMs: number): void;
   /** The endpoint sent bytes that belong to no request. */
@@ -31,6 +33,7 @@ export const UNWATCHED: Traffic = {
   held() {},
   released() {},
   responded() {},
+  malformed() {},
   failed() {},
   unasked() {},
   freesBody() {},

@@ -73,7 +73,8 @@ export class UsageTap {
    * @param events - of an event stream, all that have ended, in case that it reports no usage
    */
   finish(isComplete: boolean, bytes: number, events = 0): Generated {
-    const tail = this.#takeTail();
+    const tail = this.tail();
+    this.#free();
     if (tail === undefined) return NOTHING_GENERATED;
     const usage = isComplete ? readUsage(tail) : undefined;
     const reported = usage?.outputTokens ?? Number.NaN;
@@ -87,19 +88,21 @@ export class UsageTap {
     };
   }
 
-  /** The last bytes of the response, valid until the next call; undefined if none came. */
-  #takeTail(): Buffer | undefined {
-    const lent = this.#lent;
+  /** The last bytes of the response so far, valid until the next call; undefined if none came. */
+  tail(): Buffer | undefined {
     const ring = this.#ring;
-    this.#lent = undefined;
-    this.#ring = undefined;
-    if (ring === undefined) return lent?.subarray(this.#lentStart, this.#lentEnd);
-    if (spare.length < MAX_SPARE) spare.push(ring);
+    if (ring === undefined) return this.#lent?.subarray(this.#lentStart, this.#lentEnd);
     if (this.#kept <= TAIL_BYTES) return ring.subarray(0, this.#kept);
     const at = this.#kept % TAIL_BYTES;
     straight.set(ring.subarray(at));
     straight.set(ring.subarray(0, at), TAIL_BYTES - at);
     return straight;
+  }
+
+  #free(): void {
+    if (this.#ring !== undefined && spare.length < MAX_SPARE) spare.push(this.#ring);
+    this.#ring = undefined;
+    this.#lent = undefined;
   }
 
   /** Keeps chunk[start, end), at most TAIL_BYTES. */

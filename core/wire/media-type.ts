@@ -3,7 +3,17 @@ import { HEADER } from "./header-names.ts";
 
 /** Whether the response comes as server-sent events that can be read: in those of a compressed body no event's end can be seen. */
 export function isEventStream(head: Head): boolean {
-  if (!head.begins(HEADER["content-type"], "text/event-stream")) return false;
+  return head.begins(HEADER["content-type"], "text/event-stream") && !isCoded(head);
+}
+
+/** Whether the body can be read as text: it is not compressed, and of none of the `other` media types. */
+export function isText(head: Head, other: readonly string[]): boolean {
+  if (isCoded(head)) return false;
+  for (const type of other) if (head.begins(HEADER["content-type"], type)) return false;
+  return true;
+}
+
+function isCoded(head: Head): boolean {
   const coding = head.get("content-encoding");
-  return coding === undefined || coding.toLowerCase() === "identity";
+  return coding !== undefined && coding.toLowerCase() !== "identity";
 }

@@ -1,4 +1,4 @@
-import { defineJsonParser } from "./shared-fields.ts";
+import { CHOICES, defineJsonParser } from "./shared-fields.ts";
 
 /** Chat templates put the tools before the messages, so the prompt's spans have the same order. */
 export default defineJsonParser({
@@ -9,4 +9,5 @@ export default defineJsonParser({
   promptKeys: ["tools", "messages"],
   partKeys: ["messages"],
   limitKeys: ["max_completion_tokens", "max_tokens"],
+  response: CHOICES,
 });

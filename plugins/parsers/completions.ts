@@ -1,4 +1,4 @@
-import { defineJsonParser } from "./shared-fields.ts";
+import { CHOICES, defineJsonParser } from "./shared-fields.ts";
 
 /** The prompt is a string, a list of strings, a list of token ids, or a list of such lists. */
 export default defineJsonParser({
@@ -8,4 +8,5 @@ export default defineJsonParser({
   dialect: "openai",
   promptKeys: ["prompt"],
   limitKeys: ["max_tokens"],
+  response: CHOICES,
 });

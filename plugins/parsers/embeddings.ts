@@ -1,4 +1,8 @@
+import type { ResponseShape } from "../../core/contract/response-shape.ts";
 import { defineJsonParser } from "./shared-fields.ts";
+
+/** Numbers, or text in base64. vLLM can send them as bytes too. */
+const EMBEDDINGS: ResponseShape = { document: ['"embedding":'], unread: ["application/octet-stream"] };
 
 /** The input has the same four shapes as the prompt of a completion. */
 export default defineJsonParser({
@@ -8,4 +12,5 @@ export default defineJsonParser({
   dialect: "openai",
   promptKeys: ["input"],
   limitKeys: [],
+  response: EMBEDDINGS,
 });

@@ -1,4 +1,4 @@
-import { defineJsonParser } from "./shared-fields.ts";
+import { CHOICES, defineJsonParser } from "./shared-fields.ts";
 
 /** The limit on generated tokens is inside `sampling_params`, which is not a top-level key, so it is not read and stays 0. */
 export default defineJsonParser({
@@ -8,4 +8,5 @@ export default defineJsonParser({
   dialect: "openai",
   promptKeys: ["token_ids"],
   limitKeys: [],
+  response: CHOICES,
 });

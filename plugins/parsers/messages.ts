@@ -1,8 +1,15 @@
 import type { BodyView } from "../../core/contract/body-view.ts";
+import type { ResponseShape } from "../../core/contract/response-shape.ts";
 import type { Span } from "../../core/contract/span.ts";
 import { defineJsonParser } from "./shared-fields.ts";
 
 const COUNT_PATH = "/v1/messages/count_tokens";
+const MESSAGE: ResponseShape = {
+  document: ['"content":['],
+  events: ['"type":"message_start"'],
+  endings: ['"type":"message_stop"', '"stop_reason":"'],
+};
+const COUNT: ResponseShape = { document: ['"input_tokens":'] };
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 /** A system block that begins with this holds a hash of the request. Engines drop it; here it would make every prefix unique. */
@@ -16,6 +23,8 @@ export default defineJsonParser({
   promptKeys: ["tools", "system", "messages"],
   partKeys: ["messages"],
   limitKeys: ["max_tokens"],
+  response: MESSAGE,
+  responses: { [COUNT_PATH]: COUNT },
   more({ promptSpans }, body, path) {
     // Only counted: nothing is computed, and no cache holds it afterwards.
     if (path === COUNT_PATH) return { promptSpans: [], promptTokens: 0, promptParts: [] };

@@ -1,4 +1,16 @@
+import type { ResponseShape } from "../../core/contract/response-shape.ts";
 import { defineJsonParser } from "./shared-fields.ts";
+
+/**
+ * `response.created` and `response.in_progress` come before anything is computed, so they show nothing. The last event repeats all of
+ * the response and may be long: then its type is too far from its end, but the usage is not.
+ */
+const RESPONSE: ResponseShape = {
+  document: ['"output":['],
+  events: ['"type":"response.output', '"type":"response.completed"', '"type":"response.incomplete"'],
+  endings: ['"type":"response.completed"', '"type":"response.incomplete"', '"output_tokens":'],
+  failures: ['"type":"response.failed"', '"status":"failed"'],
+};
 
 /** The replica stores a response unless the request has `store: false`, so a second delivery would store a second one. */
 export default defineJsonParser({
@@ -9,6 +21,7 @@ export default defineJsonParser({
   promptKeys: ["instructions", "tools", "input"],
   partKeys: ["input"],
   limitKeys: ["max_output_tokens"],
+  response: RESPONSE,
   moreKeys: ["store", "previous_response_id"],
   // response.created and response.in_progress come before the prompt is processed.
   openingEvents: 2,

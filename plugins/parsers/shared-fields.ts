@@ -5,6 +5,7 @@ import type { Parser } from "../../core/contract/parser.ts";
 import { defineParser } from "../../core/contract/plugin.ts";
 import type { PromptPart } from "../../core/contract/prompt-part.ts";
 import type { ParsedBody } from "../../core/contract/request.ts";
+import type { ResponseShape } from "../../core/contract/response-shape.ts";
 import type { Span } from "../../core/contract/span.ts";
 
 /** How one JSON API differs from another. */
@@ -23,7 +24,17 @@ interface JsonApi {
   readonly moreKeys?: readonly string[];
   readonly more?: (parsed: ParsedBody, body: BodyView, path: string) => Partial<ParsedBody>;
   readonly openingEvents?: number;
+  /** What the responses of all its paths have, but of those that have their own. */
+  readonly response: ResponseShape;
+  readonly responses?: Readonly<Record<string, ResponseShape>>;
 }
+
+/** Of the APIs that respond with choices. Their streams end with [DONE]; that of transformers has only a reason. */
+export const CHOICES: ResponseShape = {
+  document: ['"choices":[{"'],
+  events: ['"choices":[{"'],
+  endings: ["[DONE]", '"finish_reason":"'],
+};
 
 /** Prompt bytes for each token: about right for English and code; for other scripts it is about 3. */
 const BYTES_PER_TOKEN = 4;
@@ -31,13 +42,27 @@ const MINUS = 0x2d;
 
 /** A parser for JSON bodies with `model`, `stream`, `cache_salt`, and the keys of `api`. */
 export function defineJsonParser(api: JsonApi) {
-  const { type, summary, paths, dialect, promptKeys, partKeys, limitKeys, moreKeys = [], more, openingEvents } = api;
+  const {
+    type,
+    summary,
+    paths,
+    dialect,
+    promptKeys,
+    partKeys,
+    limitKeys,
+    moreKeys = [],
+    more,
+    openingEvents,
+    response,
+    responses,
+  } = api;
   const parser: Parser = {
     routes: paths.map((path) => ({ method: "POST", path })),
     dialect,
     keys: ["model", "stream", "cache_salt", ...promptKeys, ...limitKeys, ...moreKeys],
     ...(partKeys && { partKeys }),
     ...(openingEvents && { openingEvents }),
+    responses: { ...Object.fromEntries(paths.map((path) => [path, response])), ...responses },
     parse(body, path) {
       const parsed = readFields(body, api);
       return more === undefined ? parsed : { ...parsed, ...more(parsed, body, path) };

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
 import { readJsonBody } from "../../core/body/json-body.ts";
+import { assertShape } from "../../core/contract/response-shape.ts";
 import type { Span } from "../../core/contract/span.ts";
 import { builtInsOf } from "./pools.ts";
 
@@ -46,6 +47,15 @@ for (const [type, create] of builtInsOf("parser")) {
       it("reads nothing", () => assert.equal(parser.parse(bodyOf("{}"), path).model, ""));
       return;
     }
+
+    it("says of each path what its responses have", () => {
+      const { responses = {} } = parser;
+      assert.deepEqual(
+        Object.keys(responses),
+        parser.routes.map((route) => route.path),
+      );
+      for (const shape of Object.values(responses)) assertShape(shape);
+    });
 
     it("finds its prompt and model, and leaves the body as it is", () => {
       for (const prompt of PROMPTS) {

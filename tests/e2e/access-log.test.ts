@@ -9,8 +9,10 @@ import { chunkOf, jsonAnswer, LAST_CHUNK, type Script, STREAM_HEAD } from "../su
 type Line = Readonly<Record<string, unknown>>;
 
 const stream: Script = (_request, socket) => {
-  socket.write(`${STREAM_HEAD}${chunkOf('data: {"choices":[{"index":0,"text":"a"}]}\n\n')}${chunkOf(event(1))}${LAST_CHUNK}`);
+  const token = 'data: {"choices":[{"index":0,"text":"a"}]}\n\n';
+  socket.write(`${STREAM_HEAD}${chunkOf(token)}${chunkOf("data: [DONE]\n\n")}${LAST_CHUNK}`);
 };
+const lies: Script = (_request, socket) => void socket.write(jsonAnswer('{"error":{"message":"out of memory"}}'));
 const breaks: Script = (_request, socket) => {
   socket.write(STREAM_HEAD + chunkOf(event(1)), () => socket.destroy());
 };
@@ -21,6 +23,7 @@ const closes: Script = (_request, socket) => void socket.destroy();
 const cases: readonly (readonly [name: string, script: Script, extra: string, line: Line])[] = [
   ["a response", (_request, socket) => void socket.write(OK), "", { status: 200, ending: "complete", flags: "", stream: false }],
   ["a stream that reports nothing", stream, STREAM, { status: 200, outputTokens: 1, outputEstimated: true, flags: "" }],
+  ["an error with status 200", lies, "", { status: 200, ending: "complete", flags: "UM", error: "" }],
   ["a stream that breaks off", breaks, STREAM, { status: 200, ending: "broken", flags: "UC", error: "upstream_reset" }],
   ["a replica that closes", closes, "", { status: 502, ending: "complete", flags: "UC", error: "upstream_reset" }],
   ["a replica that is busy", refuses, "", { status: 503, ending: "complete", flags: "", error: "" }],

@@ -239,3 +239,17 @@ it("a guard in an annotation works in the fetch face, whose admin API is read-on
     [undefined, "stopped"],
   );
 });
+
+it("what is refused before the first probes is no error of a target, so no guard stops one for it", {
+  timeout: 60_000,
+}, async () => {
+  const pair = await startPair({}, { timeScale: 0, loadingMs: 600_000 });
+  const router = await startRouter(pair, { guard: "{ rule: food, target: v2, minRequests: 20 }", weights: [90, 10] });
+  for (let n = 0; n < 200; n++) assert.equal((await askOnce(router.process.port)).status, 503);
+  const { rewrites } = await router.status();
+  const shown = rewrites[0]?.targets.map(({ name, weight, figures }) => [name, weight, figures?.errors, figures?.unjudged]);
+  assert.deepEqual(shown, [
+    ["v1", 90, 0, 180],
+    ["v2", 10, 0, 20],
+  ]);
+});

@@ -46,25 +46,33 @@ describe("usage that replicas report", () => {
   const slot = () => router.router.pool.prefixStats?.slots[0];
 
   it("is in the access log beside what was predicted", async () => {
-    const first = await ask("a".repeat(2560), jsonAnswer(`{"choices":[],${usage(640, 0)}}`));
+    const first = await ask("a".repeat(2560), jsonAnswer(`{"choices":[{"text":"x"}],${usage(640, 0)}}`));
     assert.deepEqual([first.promptTokens, first.outputTokens, first.cachedTokens, first.predictedCachedTokens], [640, 100, 0, 0]);
-    const again = await ask("a".repeat(2560), jsonAnswer(`{"choices":[],${usage(640, 624)}}`));
+    const again = await ask("a".repeat(2560), jsonAnswer(`{"choices":[{"text":"x"}],${usage(640, 624)}}`));
     assert.deepEqual([again.cachedTokens, again.predictedCachedTokens], [624, 640]);
   });
 
   it("takes room for generated text, once for a prompt and until it is part of a longer one", async () => {
     const held = slot()?.tokens ?? 0;
-    await ask("a".repeat(2560), jsonAnswer(`{"choices":[],${usage(640, 640)}}`));
+    await ask("a".repeat(2560), jsonAnswer(`{"choices":[{"text":"x"}],${usage(640, 640)}}`));
     assert.equal(slot()?.tokens, held);
-    await ask(`a${"b".repeat(2560)}`, jsonAnswer(`{"choices":[],${usage(640, 0)}}`));
+    await ask(`a${"b".repeat(2560)}`, jsonAnswer(`{"choices":[{"text":"x"}],${usage(640, 0)}}`));
     assert.equal(slot()?.tokens, 2 * held);
   });
 
   it("teaches how many tokens a prompt has, and how much of it to expect in the cache", async () => {
-    for (let i = 0; i < 40; i++) await ask("c".repeat(2560), jsonAnswer(`{"choices":[],${usage(1280, 640)}}`));
-    const line = await ask("c".repeat(2560), jsonAnswer(`{"choices":[],${usage(1280, 640)}}`));
+    for (let i = 0; i < 40; i++) await ask("c".repeat(2560), jsonAnswer(`{"choices":[{"text":"x"}],${usage(1280, 640)}}`));
+    const line = await ask("c".repeat(2560), jsonAnswer(`{"choices":[{"text":"x"}],${usage(1280, 640)}}`));
     const predicted = line.predictedCachedTokens ?? 0;
     assert.ok(predicted > 600 && predicted < 1100, `${predicted}`);
+  });
+
+  it("is read from a stream in any reads", async () => {
+    const event = `data: {"choices":[{"text":"x"}],${usage(640, 0)}}\n\ndata: [DONE]\n\n`;
+    const chunks = [...event].map((char) => `1\r\n${char}\r\n`).join("");
+    const head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
+    const line = await ask("d".repeat(2560), `${head}${chunks}0\r\n\r\n`);
+    assert.equal(line.promptTokens, 640);
   });
 
   it("counts for nothing in an error", async () => {

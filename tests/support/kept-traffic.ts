@@ -1,6 +1,17 @@
 import type { Traffic } from "../../core/state/traffic.ts";
 
-const WORDS = ["sent", "held", "released", "firstToken", "responded", "failed", "abandoned", "unasked", "freesBody"] as const;
+const WORDS = [
+  "sent",
+  "held",
+  "released",
+  "firstToken",
+  "responded",
+  "malformed",
+  "failed",
+  "abandoned",
+  "unasked",
+  "freesBody",
+] as const;
 
 /** Keeps which of its methods were called, in order. */
 export function keptTraffic(): { readonly told: string[]; readonly traffic: Traffic } {

@@ -11,7 +11,9 @@ export const chatPost = (extra = "", lines = "") => postBytes(CHAT, chatBody(ext
 export const chatBody = (extra = "") => `{"model":"m","messages":[{"role":"user","content":"hello"}]${extra}}`;
 export const STREAM = ',"stream":true';
 
-export const OK = jsonAnswer('{"object":"chat.completion","model":"m"}');
+export const OK = jsonAnswer(
+  '{"object":"chat.completion","model":"m","choices":[{"message":{"role":"assistant","content":"Hi"}}]}',
+);
 export const answerOk: Script = (_request, socket) => void socket.write(OK);
 
 /** One event of a stream, told from the others by its number. */

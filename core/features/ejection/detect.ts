@@ -47,9 +47,12 @@ function ask(detector: Detector, record: EndpointRecord, others: readonly Endpoi
 export function isUnremarkable({
   recentFailures,
   missingModelCount,
+  malformedCount,
   quietMs,
   slowness,
   consecutiveFailures,
 }: EndpointRecord): boolean {
-  return consecutiveFailures + recentFailures + missingModelCount === 0 && quietMs === 0 && Number.isNaN(slowness);
+  return (
+    consecutiveFailures + recentFailures + missingModelCount + malformedCount === 0 && quietMs === 0 && Number.isNaN(slowness)
+  );
 }

@@ -8,7 +8,18 @@ const EJECTION = {
   baseMs: seconds("baseSeconds", 10_000, "How long the first ejection of an endpoint lasts; each further one twice as long."),
   maxMs: seconds("maxSeconds", 300_000, "How long one may last at most."),
   maxShare: share(0.5, "Of the endpoints that are up, the largest share that may be out at once."),
-  warmUpTokens: count(20_000, "Prompt tokens that a returning or new endpoint serves until it has its whole share.", 1, 1e9),
+  warmUpTokens: count(
+    20_000,
+    "Prompt tokens that a returning or new endpoint serves until it has its whole share, unless `warmUpRequests` comes first.",
+    1,
+    1e9,
+  ),
+  warmUpRequests: count(
+    20,
+    "Requests that it serves until it has its whole share, unless `warmUpTokens` comes first: short prompts are few tokens.",
+    1,
+    1e6,
+  ),
   cutWaiting: onOff(
     true,
     "Whether the router ends requests that wait for a token on an endpoint that makes no progress, and its silent streams.",

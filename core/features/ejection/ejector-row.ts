@@ -1,6 +1,7 @@
 import type { Ejection, Endpoint } from "../../contract/endpoint.ts";
 import { type EjectionStanding, NOTHING } from "../judge.ts";
 import type { EjectionSettings } from "./ejection-config.ts";
+import { NOTHING_SERVED } from "./warm-up.ts";
 
 /** Ejections are shortened or lengthened by up to this share, so that endpoints that failed together don't return together. */
 const JITTER = 0.2;
@@ -30,7 +31,7 @@ export function newRow(endpoint: Endpoint, nowMs: number, total: number) {
     // When a request there was last given up that had waited for as long as a silence may last; -Infinity before.
     lastGivenUpMs: Number.NEGATIVE_INFINITY,
     // What it had served when its warm-up began.
-    servedBefore: 0,
+    servedBefore: NOTHING_SERVED,
     wasHealthy: false,
     // It is out, and can't be done without.
     isNeeded: false,

@@ -17,6 +17,7 @@ import {
 } from "./ejector-row.ts";
 import type { EndpointRecords } from "./endpoint-records.ts";
 import { cutStuck, isUnexplained, onTrial, type StuckRequestsOptions } from "./stuck-requests.ts";
+import { warmUpOf } from "./warm-up.ts";
 
 export interface EjectorOptions
   extends StuckRequestsOptions,
@@ -31,8 +32,6 @@ export interface EjectorOptions
 
 /** An ejected endpoint may be tried early, when another one must leave, but not sooner than this after its last failure. */
 const EARLY_TRIAL_MS = 1_000;
-/** The share of traffic that a warm-up begins with. */
-const FIRST_SHARE = 0.1;
 /** How often `sweep` is called. */
 export const SWEEP_MS = 500;
 /** When it is called later than this, the process was suspended, or had no processor. */
@@ -263,7 +262,7 @@ export class Ejector {
     row.stage = "warming";
     row.sinceMs = nowMs;
     row.ejection = undefined;
-    row.servedBefore = this.#options.records.servedTokens(row.endpoint);
+    row.servedBefore = this.#options.records.served(row.endpoint);
     this.#endPanic();
   }
 
@@ -281,9 +280,9 @@ export class Ejector {
     this.#options.changed(row.endpoint.name);
   }
 
-  #warmUp(row: Row): number {
-    const served = this.#options.records.servedTokens(row.endpoint) - row.servedBefore;
-    return Math.min(1, FIRST_SHARE + ((1 - FIRST_SHARE) * served) / this.#options.settings().warmUpTokens);
+  #warmUp({ endpoint, servedBefore }: Row): number {
+    const { records, settings } = this.#options;
+    return warmUpOf(records.served(endpoint), servedBefore, settings());
   }
 
   #isHealthy({ endpoint }: Row): boolean {

@@ -1,14 +1,9 @@
 import type { EndpointRecord } from "../../contract/detector.ts";
 import type { Endpoint } from "../../contract/endpoint.ts";
 import { MAX_SLOTS } from "../../state/load.ts";
-import { SlidingWindow } from "../../state/sliding-window.ts";
 import { certainQuietMs, explainedQuietMs, type PoolHistory } from "./explained-silence.ts";
-
-/** Successes and failures are counted over half a minute. */
-const WINDOW_MS = 30_000;
-const BUCKETS = 10;
-/** Their places in a bucket. */
-const AT = { successes: 0, failures: 1 } as const;
+import { OutcomeCounts } from "./outcome-counts.ts";
+import { NOTHING_SERVED, type Served } from "./warm-up.ts";
 
 /** A response's share in the means of times to the first token: about the last twenty count. */
 const MEAN_SHARE = 0.1;
@@ -28,12 +23,7 @@ const WHOLE_HALF_LIFE_MS = 3_600_000;
 function newRow(generation: number, nowMs: number, answers: number) {
   return {
     generation,
-    consecutiveFailures: 0,
-    lastFailure: "",
-    missingModelCount: 0,
-    missingModel: "",
-    // Its successes and failures.
-    recent: new SlidingWindow(WINDOW_MS / BUCKETS, BUCKETS, 2),
+    outcomes: new OutcomeCounts(),
     // Whether its engine has worked: it sent a first token, or a whole response.
     hasAnswered: false,
     open: 0,
@@ -52,7 +42,6 @@ function newRow(generation: number, nowMs: number, answers: number) {
     times: 0,
     meanLogRatio: 0,
     meanExcessMs: 0,
-    servedTokens: 0,
   };
 }
 
@@ -133,53 +122,43 @@ export class EndpointRecords {
 
   /** A response that speaks for the endpoint; `tokens` is what it worked on. */
   succeeded(endpoint: Endpoint, tokens: number, nowMs: number): void {
-    const row = this.#rowOf(endpoint, nowMs);
-    row.consecutiveFailures = 0;
-    row.missingModelCount = 0;
-    row.servedTokens += tokens;
-    row.recent.add(AT.successes, 1, nowMs);
+    this.#rowOf(endpoint, nowMs).outcomes.succeeded(tokens, nowMs);
   }
 
   /** No response, a broken one, or one that says that the endpoint is at fault. */
   failed(endpoint: Endpoint, what: string, nowMs: number): void {
-    const row = this.#rowOf(endpoint, nowMs);
-    row.consecutiveFailures += 1;
-    row.lastFailure = what;
-    row.recent.add(AT.failures, 1, nowMs);
+    this.#rowOf(endpoint, nowMs).outcomes.failed(what, nowMs);
+  }
+
+  /** A response of status 2xx that is none of its API; `lack` says what it lacks. */
+  malformed(endpoint: Endpoint, lack: string, nowMs: number): void {
+    this.#rowOf(endpoint, nowMs).outcomes.malformed(lack, nowMs);
   }
 
   /** A failure turned out to be the request's own fault. */
-  retract(endpoint: Endpoint, nowMs: number): void {
-    const row = this.#current(endpoint);
-    if (row === undefined) return;
-    row.consecutiveFailures = Math.max(0, row.consecutiveFailures - 1);
-    const { numbers } = row.recent;
-    const at = row.recent.at(nowMs) + AT.failures;
-    numbers[at] = Math.max(0, numbers[at]! - 1);
+  retract(endpoint: Endpoint, nowMs: number, isMalformed = false): void {
+    this.#current(endpoint)?.outcomes.retract(nowMs, isMalformed);
   }
 
   /** It answered 404 for a model that it lists. */
   missedModel(endpoint: Endpoint, model: string, nowMs: number): void {
-    const row = this.#rowOf(endpoint, nowMs);
-    row.missingModelCount += 1;
-    row.missingModel = model;
+    this.#rowOf(endpoint, nowMs).outcomes.missedModel(model);
   }
 
   /** The endpoint comes back: what sent it away counts no more. */
   forgive(endpoint: Endpoint): void {
     const row = this.#current(endpoint);
     if (row === undefined) return;
-    row.consecutiveFailures = 0;
-    row.missingModelCount = 0;
-    row.recent.clear();
+    row.outcomes.forgive();
     row.times = 0;
     row.meanLogRatio = 0;
     row.meanExcessMs = 0;
   }
 
-  /** Prompt tokens of its successful responses so far. */
-  servedTokens(endpoint: Endpoint): number {
-    return this.#current(endpoint)?.servedTokens ?? 0;
+  /** What it has served so far. */
+  served(endpoint: Endpoint): Served {
+    const outcomes = this.#current(endpoint)?.outcomes;
+    return outcomes === undefined ? NOTHING_SERVED : { requests: outcomes.servedRequests, tokens: outcomes.servedTokens };
   }
 
   /** What is known now. `workAheadMs` is how long the prompts that were sent there take by its measured speed. */
@@ -190,12 +169,7 @@ export class EndpointRecords {
     if (nowMs <= row.workSeenUntilMs) row.silentWorkMs = Math.max(row.silentWorkMs, workAheadMs);
     return {
       endpoint: endpoint.name,
-      consecutiveFailures: row.consecutiveFailures,
-      lastFailure: row.lastFailure,
-      recentSuccesses: row.recent.sum(AT.successes, nowMs),
-      recentFailures: row.recent.sum(AT.failures, nowMs),
-      missingModelCount: row.missingModelCount,
-      missingModel: row.missingModel,
+      ...row.outcomes.shown(nowMs),
       quietMs: row.open === 0 ? 0 : Math.max(0, nowMs - row.activeAtMs),
       explainedQuietMs: explainedQuietMs(row, this.#pool),
       slowness: row.times < MIN_TIMES ? Number.NaN : Math.exp(row.meanLogRatio),

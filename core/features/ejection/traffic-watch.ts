@@ -14,10 +14,13 @@ export interface TrafficWatchOptions {
   readonly poolRate: () => number;
 }
 
+/** What speaks against an endpoint: a failure, or a response that lacks something. */
+type Failure = { readonly what: string } | { readonly lack: string };
+
 /**
  * Sorts what happens to requests into what speaks for an endpoint, what speaks against it, and what is the request's own fault:
  * - for it: a response below 500, but 429, and 404 for a model that it lists;
- * - against it: 5xx, no response, a broken one; unless the same request failed on two endpoints and succeeded on none;
+ * - against it: 5xx, no response, a broken one, one that lacks what its API's have; unless the same request failed on two endpoints and succeeded on none;
  * - neither: 429, 404 for a path that no replica serves for that model or for what another replica has stored, and requests that
  *   were ended from this side.
  */
@@ -53,7 +56,7 @@ export class TrafficWatch implements Traffic {
   responded(request: InferenceRequest, endpoint: Endpoint, status: number, sentAtMs: number, nowMs: number): void {
     const { records, ejector } = this.#options;
     records.ended(endpoint, request.isStream, nowMs);
-    if (status >= 500) return this.#blame(request, endpoint, `status ${status}`, sentAtMs, nowMs);
+    if (status >= 500) return this.#blame(request, endpoint, { what: `status ${status}` }, sentAtMs, nowMs);
     if (status === 429 || (status === 404 && request.isFollowUp)) return ejector.ended(endpoint, sentAtMs);
     if (status === 404 && request.target !== "" && endpoint.models.has(request.target)) {
       if (!this.#missedPaths.missed(request.target, request.path, endpoint.name)) return ejector.ended(endpoint, sentAtMs);
@@ -67,6 +70,11 @@ export class TrafficWatch implements Traffic {
     ejector.succeeded(endpoint, sentAtMs, nowMs);
   }
 
+  malformed(request: InferenceRequest, endpoint: Endpoint, lack: string, sentAtMs: number, nowMs: number): void {
+    this.#options.records.ended(endpoint, request.isStream, nowMs);
+    this.#blame(request, endpoint, { lack }, sentAtMs, nowMs);
+  }
+
   failed(request: InferenceRequest, endpoint: Endpoint, failure: AttemptFailure, sentAtMs: number, nowMs: number): void {
     const { records, ejector } = this.#options;
     if (failure === "wedged") return this.abandoned(request, endpoint, sentAtMs);
@@ -74,7 +82,7 @@ export class TrafficWatch implements Traffic {
     // Its kept-alive connection had gone, as they do; a failure of the fresh one counts.
     if (failure === "stale") return ejector.ended(endpoint, sentAtMs);
     if (failure !== "connect-failed" && failure !== "connect-timeout")
-      return this.#blame(request, endpoint, failure, sentAtMs, nowMs);
+      return this.#blame(request, endpoint, { what: failure }, sentAtMs, nowMs);
     records.failed(endpoint, failure, nowMs);
     ejector.failed(endpoint, sentAtMs, nowMs);
   }
@@ -99,14 +107,15 @@ export class TrafficWatch implements Traffic {
     return this.#fingerprints.get(request) ?? fingerprint(request.body);
   }
 
-  #blame(request: InferenceRequest, endpoint: Endpoint, what: string, sentAtMs: number, nowMs: number): void {
+  #blame(request: InferenceRequest, endpoint: Endpoint, failure: Failure, sentAtMs: number, nowMs: number): void {
     const { records, ejector } = this.#options;
     const verdict = this.#faults.failed(this.#fingerprint(request), endpoint, nowMs);
     if (verdict.fault === "request") {
-      if (verdict.wrongly !== undefined) records.retract(verdict.wrongly, nowMs);
+      if (verdict.wrongly !== undefined) records.retract(verdict.wrongly, nowMs, "lack" in failure);
       return ejector.ended(endpoint, sentAtMs);
     }
-    records.failed(endpoint, what, nowMs);
+    if ("lack" in failure) records.malformed(endpoint, failure.lack, nowMs);
+    else records.failed(endpoint, failure.what, nowMs);
     ejector.failed(endpoint, sentAtMs, nowMs);
   }
 }

@@ -4,20 +4,24 @@ import type { Endpoint } from "../../contract/endpoint.ts";
 import type { MirrorEnding, MirrorRecord } from "../../contract/mirror.ts";
 import type { AttemptFailure } from "../../contract/outcome.ts";
 import type { InferenceRequest } from "../../contract/request.ts";
+import type { ResponseShape } from "../../contract/response-shape.ts";
 import { Booking, type BookingPool } from "../../pool/booking.ts";
 import type { ReplicaConnection } from "../../pool/pool.ts";
 import { forgetBody } from "../../request/parse.ts";
 import type { Draft } from "../../request/rewrite.ts";
 import { UNWATCHED } from "../../state/traffic.ts";
 import { EventStream } from "../../stream/event-stream.ts";
+import { ResponseCheck } from "../../stream/response-check.ts";
 import type { Framing } from "../../wire/framing.ts";
 import type { Head } from "../../wire/head.ts";
-import { isEventStream } from "../../wire/media-type.ts";
+import { isEventStream, isText } from "../../wire/media-type.ts";
 import type { ResponseReader, UpstreamFailure } from "../../wire/response-reader.ts";
 import type { MirrorTally } from "./mirror-tally.ts";
 
 /** A longer response is not read to its end: no generated text is so long. */
 const MOST_RESPONSE_BYTES = 16 * 1024 * 1024;
+
+const NONE: readonly string[] = [];
 
 /** What a copy is made of. */
 export interface CopyParts {
@@ -26,6 +30,8 @@ export interface CopyParts {
   readonly endpoint: Endpoint;
   readonly connection: ReplicaConnection;
   readonly openingEvents: number;
+  /** What its response must have, if that is known. */
+  readonly shape: ResponseShape | undefined;
   /** Keeps the request's body in memory. */
   readonly body: BodyHold;
   readonly tally: MirrorTally;
@@ -51,6 +57,8 @@ export class MirrorCopy implements ResponseReader {
   readonly #cancelLimit: () => void;
   /** Set only if the response is an event stream, until its opening events are over. */
   #opening: EventStream | undefined;
+  /** Set only if it is known what the response must have. */
+  #check: ResponseCheck | undefined;
   #isPromptWorkedOff = false;
   #isBodyHeld = true;
   #isOver = false;
@@ -99,7 +107,10 @@ export class MirrorCopy implements ResponseReader {
   head(head: Head, _framing: Framing): void {
     this.#parts.record.status = head.status;
     this.#booking.responded(head.status);
-    if (isEventStream(head)) this.#opening = new EventStream(this.#parts.openingEvents);
+    const { shape, openingEvents } = this.#parts;
+    if (isEventStream(head)) this.#opening = new EventStream(openingEvents);
+    if (shape !== undefined && head.status < 300 && isText(head, shape.unread ?? NONE))
+      this.#check = new ResponseCheck(shape, this.#opening !== undefined);
     this.#freeBody();
   }
 
@@ -129,7 +140,8 @@ export class MirrorCopy implements ResponseReader {
 
   #readOpening(chunk: Buffer, spans: ArrayLike<number>, spanCount: number): void {
     this.#opening?.read(chunk, spans, spanCount);
-    if (this.#opening?.isOpeningOver === false) return;
+    this.#check?.read(chunk, spans, spanCount);
+    if (this.#opening?.isOpeningOver === false || this.#check?.hasShown === false) return;
     this.#isPromptWorkedOff = true;
     this.#opening = undefined;
     this.#booking.firstToken(this.#parts.clock.now());
@@ -160,7 +172,9 @@ export class MirrorCopy implements ResponseReader {
     this.#isOver = true;
     record.ending = ending;
     this.#cancelLimit();
-    this.#booking.settled(resultOf(ending, record.status), undefined, clock.now());
+    // A version that answers 200 with an error must not teach the endpoint's speed, nor what its cache holds.
+    const isMalformed = ending === "complete" && this.#check?.hasShown === false;
+    this.#booking.settled(isMalformed ? "malformed" : resultOf(ending, record.status), undefined, clock.now());
     if (this.#isBodyHeld) this.#giveBodyBack(connection.hasSentAll);
     tally.end(ending, record.status);
     this.#parts.ended(this);

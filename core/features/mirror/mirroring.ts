@@ -138,6 +138,7 @@ export class Mirroring implements Copier {
       endpoint,
       connection,
       openingEvents: incoming.parser.plugin.openingEvents ?? 0,
+      shape: incoming.parser.plugin.responses?.[incoming.path],
       body: buffer.hold(),
       tally,
       record,

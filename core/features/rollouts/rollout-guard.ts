@@ -66,7 +66,7 @@ export class RolloutGuard {
 
   /** Returns what was found once the target is worse; undefined until then. */
   judge(request: JudgedRequest): GuardTest["what"] | undefined {
-    if (this.isStopped || this.#wasJudged(request.session)) return undefined;
+    if (this.isStopped || saysNothing(request) || this.#wasJudged(request.session)) return undefined;
     if (request.isTarget && request.verdict !== "unjudged") this.#requests += 1;
     for (const { what, test } of this.#tests) {
       if (what === "ttft") {
@@ -122,6 +122,11 @@ export class RolloutGuard {
     this.#sessions.delete(oldest);
     return false;
   }
+}
+
+/** Its session's next request counts in its place. */
+function saysNothing({ verdict, ttftMs }: JudgedRequest): boolean {
+  return verdict === "unjudged" && Number.isNaN(ttftMs);
 }
 
 function testsOf({ worseBy: { errorRate, ttft } }: GuardConfig): readonly GuardTest[] {

@@ -14,7 +14,7 @@ interface Row {
 type Family = readonly [name: string, type: "counter" | "gauge", help: string, read: (row: Row) => number | undefined | null];
 
 const REQUESTS_HELP = "Requests of a rule to a target; begins anew with another set of targets.";
-const ERRORS_HELP = "Requests to a target that replicas failed, or for which no replica was there.";
+const ERRORS_HELP = "Requests to a target that replicas failed, or that no ready replica had while others were ready.";
 const MEDIAN_HELP = "Median time from the last byte of a request to the first body byte of its response.";
 const P95_HELP = "95th percentile of the time from the last byte of a request to the first body byte of its response.";
 const TOKENS_HELP = "Mean over the streams of a target of generated tokens per second after the first byte.";

@@ -19,9 +19,10 @@ const figures = z.object({
   since: z.string().describe("ISO 8601: since when it counts."),
   requests: z.int(),
   // They say nothing about the target.
-  unjudged: z.int().describe("Of those: clients that left, and errors of the router itself."),
-  errors: z.int().describe("Of the others: 5xx, 429, no response, a broken one, or no replica for the target."),
-  // In [0, 1], with the Wilson score interval.
+  unjudged: z.int().describe("Of those: clients that left, and what the router refused or failed itself."),
+  errors: z
+    .int()
+    .describe("Of the others: 5xx, 429, no response, a broken or malformed one, or no ready replica that has the target."),
   errorRate: estimate.nullable(),
   // Of responses with status 2xx.
   ttftMs: distribution.nullable().describe("Milliseconds from the last byte of the request to the first of the response's body."),

@@ -1,5 +1,6 @@
 import type { ActiveConfig } from "../../active-config.ts";
 import type { Clock } from "../../contract/clock.ts";
+import type { Decision } from "../../contract/decision.ts";
 import { isServing } from "../../contract/endpoint.ts";
 import type { Log } from "../../contract/log.ts";
 import type { Outcome } from "../../contract/outcome.ts";
@@ -35,18 +36,22 @@ interface Rule {
   readonly guards: readonly RolloutGuard[];
 }
 
+/** How long after its start the router may not know yet what starting replicas serve. */
+const FIRST_PROBES_MS = 10_000;
 /** How long to wait after a stop that was not possible. */
 const AGAIN_MS = 10_000;
 
 /** Counts what becomes of the requests that rewrite rules send to targets, and lets guards judge them. It outlives reloads. */
 export class Rollouts {
   readonly #options: RolloutsOptions;
+  readonly #startedAtMs: number;
   #rules: ReadonlyMap<string, Rule> = new Map();
   /** Guards whose stop is under way or was not possible, and when it may be tried again. */
   readonly #waiting = new Map<RolloutGuard, number>();
 
   constructor(options: RolloutsOptions) {
     this.#options = options;
+    this.#startedAtMs = options.clock.now();
   }
 
   /** Takes the rules of another config. What stays the same goes on. */
@@ -119,10 +124,14 @@ export class Rollouts {
     const rule = decision === undefined || decision.rule === "" ? undefined : this.#rules.get(decision.rule);
     const counts = decision && rule?.counts.get(decision.target);
     if (decision === undefined || rule === undefined || counts === undefined) return;
-    const verdict = verdictOf(outcome);
+    const verdict = verdictOf(outcome, this.#isProbed(decision));
     counts.add(outcome, verdict);
     if (decision.atMs < rule.weighedAtMs) return;
     for (const guard of rule.guards) this.#judge(guard, rule, outcome, verdict);
+  }
+
+  #isProbed({ atMs, endpoints }: Decision): boolean {
+    return atMs - this.#startedAtMs > FIRST_PROBES_MS || !endpoints.some(({ phase }) => phase === "starting");
   }
 
   #judge(guard: RolloutGuard, rule: Rule, outcome: Outcome, verdict: TargetVerdict): void {

@@ -8,21 +8,24 @@ import type { TargetFigures } from "./rollout.ts";
 /** What one request says about its target: it was served, the target failed, or nothing. */
 export type TargetVerdict = "served" | "failed" | "unjudged";
 
-/** Errors of the router that come from no replica being there for the target. */
-const UNSERVED: ReadonlySet<string> = new Set(["no_ready_endpoint", "target_unavailable"]);
-
-/** What clients got counts: after a successful retry there is no error. A client's error (4xx) says that the target serves. */
-export function verdictOf(outcome: Pick<Outcome, "ending" | "status" | "error">): TargetVerdict {
+/**
+ * What clients got counts: an error that a retry made good is none. A client's error (4xx) says that the target serves. What the
+ * router refuses by itself says nothing of the target, unless others are served and no ready replica has this one. `isProbed`: the
+ * first probes may have ended, so that it is known what is served.
+ */
+export function verdictOf(outcome: Judged, isProbed = true): TargetVerdict {
   if (outcome.ending === "client-left") return "unjudged";
   switch (blameOf(outcome)) {
     case "replica":
       return "failed";
     case "router":
-      return UNSERVED.has(outcome.error?.code ?? "") ? "failed" : "unjudged";
+      return outcome.error?.code === "target_unavailable" && isProbed ? "failed" : "unjudged";
     default:
       return "served";
   }
 }
+
+type Judged = Pick<Outcome, "ending" | "status" | "error"> & Partial<Pick<Outcome, "attempts">>;
 
 /** Larger values count as this: what replicas report is not always true. */
 const MOST = 1e7;

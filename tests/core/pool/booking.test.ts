@@ -72,6 +72,18 @@ describe("what is booked at an endpoint", () => {
   });
 });
 
+describe("a malformed response", () => {
+  it("takes the prompt out again, teaches no speed, and speaks against the endpoint", () => {
+    const { load, current, believed, book } = setUp();
+    const before = believed();
+    const { traffic, told } = keptTraffic();
+    for (let n = 1; n <= 20; n++) book(PROMPT.length, current(), traffic).settled("malformed", undefined, n, "no end");
+    assert.deepEqual(believed(), before);
+    assert.equal(load.prefillRate(0, 20), DEFAULT_RATE);
+    assert.deepEqual([...new Set(told)], ["malformed"]);
+  });
+});
+
 describe("a prompt with parts that are not text", () => {
   const part = { kind: "file", span: [0, 20], isInline: false, tokens: 16_384 } as const;
   const bookParts = ({ index, pool, current }: ReturnType<typeof setUp>) => {

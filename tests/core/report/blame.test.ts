@@ -26,6 +26,15 @@ describe("who kept a request from what it asked for", () => {
     it(name, () => assert.equal(blameOf({ ...outcome, error }), blame));
   }
 
+  it("a response that lacks what its API's have: the replica's", () => {
+    const attempts = [{ endpoint: "e0", result: "malformed", startedMs: 0, endedMs: 1 }] as const;
+    const outcome = { status: 200, ending: "complete", error: undefined, attempts } as const;
+    assert.deepEqual(
+      [blameOf(outcome), errorClassOf(outcome), blameOf({ ...outcome, ending: "client-left" })],
+      ["replica", "replica", "client"],
+    );
+  });
+
   it("every code of the router with a status of 500 and above is the replicas' or its own", () => {
     const codes: readonly ErrorCode[] = [
       "internal_error",
@@ -50,6 +59,7 @@ describe("what a try says of its endpoint", () => {
     [500, "failed"],
     ["reset", "failed"],
     ["connect-failed", "failed"],
+    ["malformed", "failed"],
     ["wedged", "failed"],
     ["stale", "fine"],
     ["aborted", "fine"],

@@ -32,6 +32,7 @@ describe("response flags", () => {
     ["a timeout", { status: 504, error: error("upstream_timeout"), attempts: tries("timeout") }, ["UT"]],
     ["bytes that are not HTTP", { status: 502, error: error("upstream_invalid"), attempts: tries("invalid") }, ["UPE"]],
     ["a replica without progress", { status: 504, error: error("upstream_timeout"), attempts: tries("wedged") }, ["EJ"]],
+    ["a response that lacks something", { attempts: tries("malformed") }, ["UM"]],
     ["refusals that are passed on", { status: 503, attempts: tries(503, 503) }, ["URX"]],
     ["a refusal that is passed on at once", { status: 429, attempts: tries(429) }, []],
     ["no replica", { status: 503, error: error("no_ready_endpoint"), attempts: [] }, ["UH"]],

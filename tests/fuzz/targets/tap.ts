@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { RouterError } from "../../../core/contract/errors.ts";
 import { errorEvent } from "../../../core/errors/dialects.ts";
+import { ResponseCheck } from "../../../core/stream/response-check.ts";
 import { TAIL_BYTES, UsageTap } from "../../../core/stream/usage-tap.ts";
 import { WholeEvents } from "../../../core/stream/whole-events.ts";
+import { CHOICES } from "../../../plugins/parsers/shared-fields.ts";
 import { readEventSource } from "../../support/event-source.ts";
 import { cut, singles } from "../../support/wire-transcript.ts";
 import type { Dice } from "../dice.ts";
@@ -18,10 +20,12 @@ export const tap: Target = {
     'event: message_start\r\ndata: {"message":{"usage":{"input_tokens":3,"output_tokens":0}}}\r\n\r\nevent: message_delta\r\ndata: {"usage":{"input_tokens":13,"output_tokens":4,"cache_read_input_tokens":800}}\r\n\r\n',
     `{"x":"${"y".repeat(TAIL_BYTES - 60)}","usage" : {"prompt_tokens":7 , "completion_tokens":2}}`,
     "\n\n: comment\r\rdata\r\n\n",
+    'data: {"choices":[{"index":0}]}\n\ndata: {"error":{"message":"x"}}\n\n',
+    '{"id":"x","choices" : [ {"message":{"content":"}"},"finish_reason":"stop"} ] }\n',
     "a\ra\ra\ra\ra\ra\ra\ra\ra\ra",
   ].map((text) => Buffer.from(text)),
   words: [
-    ...'\n|\r|\r\n|\n\n|\r\n\r\n|data: |event: a\n|:|"usage"|"usage":{|{|}|"prompt_tokens":5|"completion_tokens":6,|"cached_tokens":1|"input_tokens":9|\\|"|null|\0|\xff|999999999|9999999999'.split(
+    ...'\n|\r|\r\n|\n\n|\r\n\r\n|data: |event: a\n|:|"usage"|"usage":{|{|}|"prompt_tokens":5|"completion_tokens":6,|"cached_tokens":1|"input_tokens":9|\\|"|null|\0|\xff|999999999|9999999999|"choices":[{"|"finish_reason":"stop"|[DONE]|{"error":{|event: error|data: {"error":'.split(
       "|",
     ),
     " ".repeat(TAIL_BYTES / 2),
@@ -44,8 +48,8 @@ export const tap: Target = {
       assert.equal(whole.isOpeningOver, isOver(text, opening), "opening");
     }
     assert.deepEqual(whole.usage, look([input.subarray(-TAIL_BYTES)], 0).usage, "the tail");
-    const { ended, isOpeningOver, usage } = whole;
-    return `${ended} ${input.length - passed.length} ${isOpeningOver} ${Object.values(usage ?? {}).map(Number.isNaN)}`;
+    const { ended, isOpeningOver, usage, lacks } = whole;
+    return `${ended} ${input.length - passed.length} ${isOpeningOver} ${Object.values(usage ?? {}).map(Number.isNaN)} ${lacks}`;
   },
 };
 
@@ -55,6 +59,7 @@ class Look {
   #bytes = 0;
   readonly #events: WholeEvents;
   readonly #usage = new UsageTap("openai");
+  readonly #checks = [new ResponseCheck(CHOICES, true), new ResponseCheck(CHOICES, false)];
 
   constructor(opening: number) {
     this.#events = new WholeEvents(opening, {
@@ -69,17 +74,20 @@ class Look {
   read(chunk: Buffer, spans: readonly number[]): void {
     this.#events.stream.read(chunk, spans, spans.length / 2);
     this.#usage.read(chunk, spans, spans.length / 2);
+    for (const check of this.#checks) check.read(chunk, spans, spans.length / 2);
     this.#events.write(chunk, spans, spans.length / 2, false);
     this.#usage.readDone();
     chunk.fill("X"); // reads share their memory
-    this.#bytes += chunk.length;
+    for (let at = 0; at < spans.length; at += 2) this.#bytes += spans[at + 1]! - spans[at]!;
   }
 
   findings() {
     const { ended, isOpeningOver } = this.#events.stream;
     const passed = Buffer.concat(this.#parts);
+    const tail = this.#usage.tail() ?? Buffer.alloc(0);
+    const lacks = this.#checks.map((check) => check.lack(tail, this.#bytes));
     const { usage } = this.#usage.finish(true, this.#bytes, ended);
-    return { ended, isOpeningOver, passed, usage, takesError: this.#events.isBetween };
+    return { ended, isOpeningOver, passed, usage, lacks, takesError: this.#events.isBetween };
   }
 }
 

@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import type { Detector, EndpointRecord } from "../../../core/contract/detector.ts";
 import consecutiveFailures from "../../../plugins/detectors/consecutive-failures.ts";
 import failureRate from "../../../plugins/detectors/failure-rate.ts";
+import malformedResponses from "../../../plugins/detectors/malformed-responses.ts";
 import missingModel from "../../../plugins/detectors/missing-model.ts";
 import noProgress from "../../../plugins/detectors/no-progress.ts";
 import slowFirstToken from "../../../plugins/detectors/slow-first-token.ts";
@@ -16,6 +17,8 @@ const CALM: EndpointRecord = {
   recentFailures: 0,
   missingModelCount: 0,
   missingModel: "",
+  malformedCount: 0,
+  malformedBy: "",
   quietMs: 0,
   explainedQuietMs: 5_000,
   slowness: Number.NaN,
@@ -76,4 +79,14 @@ table("slow first tokens", createPlugin(slowFirstToken), [
 table("a missing model", createPlugin(missingModel), [
   ["twice", { missingModelCount: 2, missingModel: "m" }, [], undefined],
   ["three times", { missingModelCount: 3, missingModel: "m" }, [], /^3 times 404 for "m", which it lists$/],
+]);
+
+table("malformed responses", createPlugin(malformedResponses), [
+  ["two", { malformedCount: 2, malformedBy: 'no "choices"' }, [], undefined],
+  [
+    "three",
+    { malformedCount: 3, malformedBy: 'no "choices"' },
+    [],
+    /^3 responses of status 200 in a row .* the last: no "choices"$/,
+  ],
 ]);

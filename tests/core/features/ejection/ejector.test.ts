@@ -154,6 +154,18 @@ describe("an endpoint whose requests fail", () => {
     assert.equal(setup.standing(0).warmUp, 1);
   });
 
+  it("grows by requests where these come first: short ones have few tokens", () => {
+    const setup = new Setup(undefined, { warmUpTokens: 20_000, warmUpRequests: 10 });
+    setup.fail(0);
+    setup.wait(10_000);
+    setup.succeed(0);
+    for (let n = 0; n < 5; n++) setup.succeed(0, 42);
+    assert.equal(setup.standing(0).warmUp, 0.55);
+    for (let n = 0; n < 5; n++) setup.succeed(0, 42);
+    setup.wait(500);
+    assert.equal(setup.standing(0).warmUp, 1);
+  });
+
   it("is judged on trial by what was sent since the trial began", () => {
     const setup = new Setup();
     setup.fail(0);

@@ -22,7 +22,7 @@ describe("failures", () => {
     assert.deepEqual([at(2).consecutiveFailures, at(2).lastFailure], [2, "status 500"]);
     records.succeeded(endpoint, 10, 3);
     assert.equal(at(4).consecutiveFailures, 0);
-    assert.equal(records.servedTokens(endpoint), 10);
+    assert.equal(records.served(endpoint).tokens, 10);
   });
 
   it("are counted for half a minute", () => {

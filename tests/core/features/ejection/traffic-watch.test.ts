@@ -41,6 +41,11 @@ describe("what the ejector is told of a request that was sent before", () => {
       ({ watch, request }) => watch.responded({ ...request, isFollowUp: true }, endpoint, 404, SENT_MS, NOW_MS),
       "ended e0 3000",
     ],
+    [
+      "a response that lacks something",
+      ({ watch, request }) => watch.malformed(request, endpoint, "no end", SENT_MS, NOW_MS),
+      "failed e0 3000 7000",
+    ],
     ["a reset", ({ watch, request }) => watch.failed(request, endpoint, "reset", SENT_MS, NOW_MS), "failed e0 3000 7000"],
     [
       "no connection",
@@ -84,6 +89,25 @@ describe("what the ejector is told of a request that was sent before", () => {
     watch.responded(request, other, 500, SENT_MS, NOW_MS);
     assert.deepEqual(told, ["failed e0 3000 7000", "ended e1 3000"]);
     assert.equal(record().consecutiveFailures, 0);
+  });
+});
+
+describe("responses that lack something", () => {
+  it("count in a row until one is whole, and among the failures of half a minute", () => {
+    const { watch, request, record } = setUp();
+    for (const lack of ["no end", 'no "choices"']) watch.malformed(request, endpoint, lack, SENT_MS, NOW_MS);
+    const { malformedCount, malformedBy, recentFailures, consecutiveFailures } = record();
+    assert.deepEqual([malformedCount, malformedBy, recentFailures, consecutiveFailures], [2, 'no "choices"', 2, 0]);
+    watch.responded(request, endpoint, 200, SENT_MS, NOW_MS);
+    assert.equal(record().malformedCount, 0);
+  });
+
+  it("are the request's own fault where it gets none on a second endpoint either", () => {
+    const { watch, request, told, record } = setUp();
+    watch.malformed(request, endpoint, "no end", SENT_MS, NOW_MS);
+    watch.malformed(request, other, "no end", SENT_MS, NOW_MS);
+    assert.deepEqual(told, ["failed e0 3000 7000", "ended e1 3000"]);
+    assert.deepEqual([record().malformedCount, record().recentFailures], [0, 0]);
   });
 });
 

@@ -3,12 +3,12 @@ import { describe, it } from "node:test";
 import type { Endpoint } from "../../../../core/contract/endpoint.ts";
 import { nameSet } from "../../../../core/contract/name-set.ts";
 import type { Outcome } from "../../../../core/contract/outcome.ts";
-import { makeEndpoints, makeRequest } from "../../../../core/contract/test-kit.ts";
+import { makeEndpoint, makeEndpoints, makeRequest } from "../../../../core/contract/test-kit.ts";
 import type { GuardConfig } from "../../../../core/features/rollouts/guard-config.ts";
 import { Rollouts, type StopTarget } from "../../../../core/features/rollouts/rollouts.ts";
 import { factsOf } from "../../../../core/state/facts.ts";
 import { FakeClock, settle } from "../../../support/fake-clock.ts";
-import { makeDecision, makeOutcome } from "../../../support/records.ts";
+import { makeAttempt, makeDecision, makeOutcome } from "../../../support/records.ts";
 import { makeMapping } from "../../../support/view.ts";
 
 const GUARD: GuardConfig = {
@@ -81,6 +81,31 @@ describe("figures", () => {
     assert.equal(rollouts.figuresOf("food/0", "v1")?.requests, 0);
     assert.equal(rollouts.figuresOf("food/0", "v9"), undefined);
     assert.equal(rollouts.figuresOf("none/0", "v2"), undefined);
+  });
+
+  it("count no refusal of the router as an error of the target, unless only the target is missing", () => {
+    const { clock, end, rollouts } = setUp();
+    const refused = (code: string, phase: "starting" | "ready", atMs = clock.now()) =>
+      end("v2", {
+        status: 503,
+        error: { code, message: "" },
+        attempts: [],
+        decision: makeDecision({ rule: "food/0", target: "v2", atMs, endpoints: [makeEndpoint(0), makeEndpoint(1, { phase })] }),
+      });
+    for (const code of ["no_ready_endpoint", "saturated", "shutting_down", "overloaded", "plugin_fault"]) refused(code, "ready");
+    refused("target_unavailable", "starting");
+    assert.deepEqual(rollouts.figuresOf("food/0", "v2")?.errors, 0);
+    refused("target_unavailable", "ready");
+    refused("target_unavailable", "starting", clock.now() + 60_000);
+    const figures = rollouts.figuresOf("food/0", "v2");
+    assert.deepEqual([figures?.requests, figures?.errors, figures?.unjudged], [8, 2, 6]);
+  });
+
+  it("count a response that lacks something as an error, and its times not", () => {
+    const { end, rollouts } = setUp();
+    end("v2", { attempts: [makeAttempt("e1", "malformed")] });
+    const figures = rollouts.figuresOf("food/0", "v2");
+    assert.deepEqual([figures?.errors, figures?.ttftMs], [1, null]);
   });
 
   it("have tokens per second of streams, whoever counted the tokens", () => {
@@ -216,6 +241,23 @@ describe("a guard", () => {
     assert.equal(guard()?.requests, 0);
     end("v2");
     assert.equal(guard()?.requests, 1);
+  });
+
+  it("stops no target for what the router refused, and judges a session by its first request that says something", async () => {
+    const sticky = { ...GUARD, stickyHeader: "x-user" };
+    const { end, guard, stops } = setUp({ guards: [sticky] });
+    const of = (user: number) => ({ request: makeRequest({ headers: { get: () => `u${user}` } }) });
+    const refused = { status: 503, error: { code: "no_ready_endpoint", message: "" }, attempts: [], firstByteMs: Number.NaN };
+    for (let user = 0; user < 200; user++) end("v2", { ...of(user), ...refused });
+    for (let user = 0; user < 200; user++) end("v1", of(1_000 + user));
+    await settle();
+    assert.deepEqual([stops, guard()?.requests], [[], 0]);
+    for (let user = 0; user < 200; user++) {
+      end("v1", of(2_000 + user));
+      end("v2", { ...of(user), status: 500 });
+    }
+    await settle();
+    assert.equal(stops.length, 1);
   });
 
   it("counts a session once where the rule is sticky", async () => {

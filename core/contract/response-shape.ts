@@ -1,0 +1,39 @@
+/**
+ * What a complete response of an API with status 2xx has. One without it counts as a failure of its replica, and teaches nothing.
+ *
+ * A text that begins with a key in quotes, such as `"choices":[{"`, means that member and how its value begins; white space may stand
+ * between its parts. One that ends with a colon means any value but null.
+ *
+ * @example
+ * responses: { "/v1/rerank": { document: ['"results":[', '"data":['] } }
+ */
+export interface ResponseShape {
+  /** A JSON document has one of these members, at any depth, and its end. */
+  readonly document: readonly string[];
+  /** An event stream has one of these members. Absent: the API has no event streams. */
+  readonly events?: readonly string[];
+  /** An event stream has one of these texts in its last 2 KB. */
+  readonly endings?: readonly string[];
+  /** The last bytes of a response must not have one of these members. Error events are found without them. */
+  readonly failures?: readonly string[];
+  /** Media types that are no text: such a response is not looked at. */
+  readonly unread?: readonly string[];
+}
+
+const LONGEST_TEXT = 200;
+
+/** Throws a TypeError that says what is wrong with the shape that a plugin brought. */
+export function assertShape(shape: ResponseShape): void {
+  const { document, events = [], endings = [], failures = [], unread = [] } = shape;
+  for (const list of [document, events, endings, failures, unread]) {
+    if (!Array.isArray(list)) throw new TypeError("A list of what its responses have is missing, or is none");
+    for (const text of list as readonly unknown[])
+      if (!isMember(text)) throw new TypeError(`${JSON.stringify(text)} can't be looked for`);
+  }
+  if (document.length === 0) throw new TypeError("It must say what a JSON document of its responses has");
+}
+
+/** A text of printable ASCII; if it begins with a quote, that of a key. */
+function isMember(text: unknown): boolean {
+  return typeof text === "string" && text.length <= LONGEST_TEXT && /^(?:"[ !#-~]+"|[!#-~])[ -~]*$/.test(text);
+}
