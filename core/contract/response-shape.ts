@@ -5,7 +5,7 @@
  * between its parts. One that ends with a colon means any value but null.
  *
  * @example
- * responses: { "/v1/rerank": { document: ['"results":[', '"data":['] } }
+ * const rerank: ResponseShape = { document: ['"results":[', '"data":['] };
  */
 export interface ResponseShape {
   /** A JSON document has one of these members, at any depth, and its end. */
