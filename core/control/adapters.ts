@@ -81,7 +81,7 @@ export class Adapters {
     const endpoints = this.#inService(where.endpoint).filter(({ models }) => where.endpoint !== undefined || models.has(name));
     return Promise.all(
       endpoints.map(async (endpoint) => {
-        const change = await this.#post(endpoint, "/v1/unload_lora_adapter", { lora_name: name }, UNLOAD_TIMEOUT_MS);
+        const change = await this.#post(endpoint, "/v1/unload_lora_adapter", { lora_name: name }, UNLOAD_TIMEOUT_MS, hasNotGot);
         if (change.isDone) this.#changed(endpoint, name);
         return change;
       }),
@@ -131,16 +131,16 @@ export class Adapters {
 
   async #loadAt(endpoint: Endpoint, name: string, path: string | undefined): Promise<AdapterChange> {
     if (path === undefined && endpoint.models.has(name))
-      return { endpoint: endpoint.name, isDone: true, status: null, message: "It has it already." };
+      return { endpoint: endpoint.name, isDone: true, status: null, message: HAS_ALREADY };
     const { clock, load } = this.#options;
     const startedAtMs = clock.now();
     // Tokenizing is the cheapest request that names a model, so it makes a replica that finds adapters by name load this one.
     const change =
       path === undefined
         ? await this.#post(endpoint, "/tokenize", { model: name, prompt: "a" }, LOAD_TIMEOUT_MS)
-        : await this.#post(endpoint, "/v1/load_lora_adapter", { lora_name: name, lora_path: path }, LOAD_TIMEOUT_MS);
+        : await this.#post(endpoint, "/v1/load_lora_adapter", { lora_name: name, lora_path: path }, LOAD_TIMEOUT_MS, hasAlready);
     if (change.isDone) {
-      load.unlisted.loaded(clock.now() - startedAtMs, true);
+      if (change.status === 200) load.unlisted.loaded(clock.now() - startedAtMs, true);
       this.#changed(endpoint, name);
     }
     return change.isDone && path === undefined ? { ...change, message: "It has it now." } : change;
@@ -154,14 +154,35 @@ export class Adapters {
     checkModels(endpoint);
   }
 
-  async #post(endpoint: Endpoint, path: string, document: unknown, timeoutMs: number): Promise<AdapterChange> {
+  /** `isNothingToDo` gives the words for a refusal that says that the replica is as it should be; undefined for any other. */
+  async #post(
+    endpoint: Endpoint,
+    path: string,
+    document: unknown,
+    timeoutMs: number,
+    isNothingToDo: (status: number, message: string) => string | undefined = () => undefined,
+  ): Promise<AdapterChange> {
     try {
       const { status, body } = await this.#options.post(endpoint, path, document, timeoutMs, RESPONSE_BYTES);
-      return { endpoint: endpoint.name, isDone: status === 200, status, message: messageIn(body).slice(0, MESSAGE_CHARS) };
+      const message = messageIn(body);
+      const words = status === 200 ? message.slice(0, MESSAGE_CHARS) : isNothingToDo(status, message);
+      return { endpoint: endpoint.name, isDone: words !== undefined, status, message: words ?? message.slice(0, MESSAGE_CHARS) };
     } catch (thrown) {
       return { endpoint: endpoint.name, isDone: false, status: null, message: thrown instanceof Error ? thrown.message : "" };
     }
   }
+}
+
+const HAS_ALREADY = "It has it already.";
+
+/** vLLM refuses a second load in these words. */
+function hasAlready(status: number, message: string): string | undefined {
+  return status === 400 && message.includes("already been loaded") ? HAS_ALREADY : undefined;
+}
+
+/** And to unload what it has not loaded. A replica that knows no such path says 404 too, but in other words. */
+function hasNotGot(status: number, message: string): string | undefined {
+  return status === 404 && message.includes("cannot be found") ? "It does not have it." : undefined;
 }
 
 /** The message of an error document, or the text itself. */

@@ -114,6 +114,15 @@ describe("loading an adapter", () => {
     assert.ok(load.unlisted.adapterLoadMs < 2_000);
   });
 
+  it("that a replica has already is done, and teaches nothing about how long a load takes", async () => {
+    const body = `{"error":{"message":"The lora adapter 'v2' has already been loaded.","type":"InvalidUserInput","code":400}}`;
+    const { adapters, load, checked } = setUp(() => ({ status: 400, body }));
+    const before = load.unlisted.adapterLoadMs;
+    const [change] = await adapters.load("v2", { path: "/adapters/v2", endpoint: "e1" });
+    assert.deepEqual(change, { endpoint: "e1", isDone: true, status: 400, message: "It has it already." });
+    assert.deepEqual([load.unlisted.adapterLoadMs, checked], [before, ["e1"]]);
+  });
+
   it("that a replica refuses, or that does not reach it, is said in the replica's words", async () => {
     const { adapters, checked } = setUp(({ endpoint }) => {
       if (endpoint === "e1") throw new GetError("refused", "Nobody listens at this address");
@@ -140,6 +149,19 @@ describe("unloading an adapter", () => {
     assert.deepEqual(sent, [{ endpoint: "e0", path: "/v1/unload_lora_adapter", document: { lora_name: "v1" } }]);
     assert.deepEqual(checked, ["e0"]);
   });
+
+  const notFound = (message: string) => ({ status: 404, body: JSON.stringify({ error: { message, code: 404 } }) });
+  const unknown: readonly (readonly [name: string, answer: { status: number; body: string }, isDone: boolean, message: string])[] = [
+    ["that a replica does not have is done", notFound("The lora adapter 'v1' cannot be found."), true, "It does not have it."],
+    ["is not done where there is no such path", notFound("Not Found"), false, "Not Found"],
+    ["is not done where it is forbidden", { status: 403, body: "cannot be found" }, false, "cannot be found"],
+  ];
+  for (const [name, answer, isDone, message] of unknown) {
+    it(name, async () => {
+      const { adapters } = setUp(() => answer);
+      assert.deepEqual(await adapters.unload("v1", {}), [{ endpoint: "e0", isDone, status: answer.status, message }]);
+    });
+  }
 
   it("at one endpoint asks it whatever it lists", async () => {
     const { adapters, sent } = setUp();
