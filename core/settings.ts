@@ -1,6 +1,7 @@
 import type { Secret } from "./contract/secret.ts";
 import { defaultsOf, type ValuesOf } from "./settings/row.ts";
 import {
+  ADAPTERS_BY_CLIENTS,
   EJECTION,
   FORWARDED_FOR,
   type KEEP_ALIVE,
@@ -21,6 +22,8 @@ export interface Settings {
   readonly retries: RetrySettings;
   /** Which names may be sent to replicas that do not list them: the config's targets, any name that clients ask for, or none. */
   readonly unlisted: typeof UNLISTED.default;
+  /** Whether clients may have replicas load and unload adapters. */
+  readonly adaptersByClients: boolean;
   /** Undefined: nothing is sent into silent streams. */
   readonly keepAlive: KeepAliveSettings | undefined;
   /** What replicas are told of a request's addresses: the peer's behind those that came, the peer's alone, or nothing. */
@@ -100,6 +103,7 @@ export const DEFAULT_SETTINGS: Settings = {
   ejection: DEFAULT_EJECTION,
   retries: defaultsOf(RETRIES),
   unlisted: UNLISTED.default,
+  adaptersByClients: ADAPTERS_BY_CLIENTS.default,
   keepAlive: undefined,
   forwardedFor: FORWARDED_FOR.default,
   credentials: undefined,

@@ -68,14 +68,26 @@ export async function readRouter(
   if (picker === undefined) refuseShadowAlone(spec, known, report);
   const { pool, limits, ejection, retries, keepAlive, forwardedFor, mirrors, responseHeaders: hasRoutingHeaders } = spec;
   const credentials = await readCredentials(pool, endpoints, resource, files);
-  const { unlisted } = pool.adapters;
+  const { unlisted, byClients: adaptersByClients } = pool.adapters;
   const config = {
     listen,
     admin,
     pool: { name: pool.name, endpoints: endpoints.map((one) => one.spec), probes: pool.probes },
     profile: readProfile(picker?.profile ?? profileOf(spec, report), known, registry),
     shadow: spec.shadow && readShadow(spec.shadow, known, registry, report),
-    settings: { limits, ejection, retries, unlisted, keepAlive, forwardedFor, credentials, cors, hasRoutingHeaders, mirrors },
+    settings: {
+      limits,
+      ejection,
+      retries,
+      unlisted,
+      adaptersByClients,
+      keepAlive,
+      forwardedFor,
+      credentials,
+      cors,
+      hasRoutingHeaders,
+      mirrors,
+    },
   };
   return { config, listed: known, report, isPoolKnown: !wasCut(["spec", "pool", "name"]) };
 }

@@ -11,6 +11,7 @@ export const ERRORS = {
   missing_model: [400, "invalid_request_error", false, "DPE"],
   invalid_value: [400, "invalid_request_error", false, "DPE"],
   origin_not_allowed: [403, "permission_error", false, "DPE"],
+  adapters_closed: [403, "permission_error", false, "DPE"],
   model_not_found: [404, "not_found_error", false, "NR"],
   unknown_path: [404, "not_found_error", false, "NR"],
   method_not_allowed: [405, "invalid_request_error", false, "NR"],

@@ -13,8 +13,8 @@ export interface AdapterOptions {
   /** The targets of the config's rewrites. */
   readonly targets: () => NameSet;
   readonly post: HttpPost;
-  /** The endpoint's list of models has changed. */
-  readonly checkModels: (endpoint: Endpoint) => void;
+  /** The endpoint's replica has loaded or unloaded it. */
+  readonly adapterChanged: (endpoint: Endpoint, name: string, isLoaded: boolean) => void;
 }
 
 /** Who has an adapter, by the names of endpoints. */
@@ -40,9 +40,15 @@ export const changeSchema = z.object({
 export type AdapterPlaces = z.infer<typeof placesSchema>;
 export type AdapterChange = z.infer<typeof changeSchema>;
 
+export type AdapterAction = "load" | "unload";
+
 /** A load of a large adapter takes that long at most. */
 const LOAD_TIMEOUT_MS = 120_000;
-const UNLOAD_TIMEOUT_MS = 30_000;
+/** The engine's paths. */
+const ENGINE: Readonly<Record<AdapterAction, { readonly path: string; readonly longestMs: number }>> = {
+  load: { path: "/v1/load_lora_adapter", longestMs: LOAD_TIMEOUT_MS },
+  unload: { path: "/v1/unload_lora_adapter", longestMs: 30_000 },
+};
 const RESPONSE_BYTES = 64 * 1024;
 const MESSAGE_CHARS = 300;
 
@@ -79,13 +85,15 @@ export class Adapters {
   /** Has replicas unload the adapter: those in service that list it, or the named one. Throws UnknownEndpoint. */
   unload(name: string, where: { readonly endpoint?: string }): Promise<readonly AdapterChange[]> {
     const endpoints = this.#inService(where.endpoint).filter(({ models }) => where.endpoint !== undefined || models.has(name));
-    return Promise.all(
-      endpoints.map(async (endpoint) => {
-        const change = await this.#post(endpoint, "/v1/unload_lora_adapter", { lora_name: name }, UNLOAD_TIMEOUT_MS, hasNotGot);
-        if (change.isDone) this.#changed(endpoint, name);
-        return change;
-      }),
-    );
+    return Promise.all(endpoints.map((endpoint) => this.#sendTo(endpoint, "unload", name, { lora_name: name })));
+  }
+
+  /**
+   * Sends a client's document, which names the adapter, to every replica in service: whether it may be loaded or unloaded is for the
+   * engine to say. Each has `timeoutMs` at most.
+   */
+  passOn(action: AdapterAction, name: string, document: object, timeoutMs: number): Promise<readonly AdapterChange[]> {
+    return Promise.all(this.#inService(undefined).map((endpoint) => this.#sendTo(endpoint, action, name, document, timeoutMs)));
   }
 
   #places(name: string, endpoints: readonly Endpoint[], targets: NameSet): AdapterPlaces {
@@ -132,41 +140,55 @@ export class Adapters {
   async #loadAt(endpoint: Endpoint, name: string, path: string | undefined): Promise<AdapterChange> {
     if (path === undefined && endpoint.models.has(name))
       return { endpoint: endpoint.name, isDone: true, status: null, message: HAS_ALREADY };
-    const { clock, load } = this.#options;
-    const startedAtMs = clock.now();
+    if (path !== undefined) return this.#sendTo(endpoint, "load", name, { lora_name: name, lora_path: path });
     // Tokenizing is the cheapest request that names a model, so it makes a replica that finds adapters by name load this one.
-    const change =
-      path === undefined
-        ? await this.#post(endpoint, "/tokenize", { model: name, prompt: "a" }, LOAD_TIMEOUT_MS)
-        : await this.#post(endpoint, "/v1/load_lora_adapter", { lora_name: name, lora_path: path }, LOAD_TIMEOUT_MS, hasAlready);
-    if (change.isDone) {
-      if (change.status === 200) load.unlisted.loaded(clock.now() - startedAtMs, true);
-      this.#changed(endpoint, name);
-    }
-    return change.isDone && path === undefined ? { ...change, message: "It has it now." } : change;
+    const { clock } = this.#options;
+    const startedAtMs = clock.now();
+    const change = await this.#post(endpoint, "/tokenize", { model: name, prompt: "a" }, LOAD_TIMEOUT_MS);
+    if (!change.isDone) return change;
+    this.#loaded(endpoint, name, clock.now() - startedAtMs);
+    return { ...change, message: "It has it now." };
+  }
+
+  /** Sends the document to the engine's own path for this. */
+  async #sendTo(
+    endpoint: Endpoint,
+    action: AdapterAction,
+    name: string,
+    document: object,
+    timeoutMs = Number.POSITIVE_INFINITY,
+  ): Promise<AdapterChange> {
+    const { clock, load } = this.#options;
+    const { path, longestMs } = ENGINE[action];
+    const startedAtMs = clock.now();
+    const hadIt = endpoint.models.has(name) || load.unlisted.at(endpoint.slot, name, startedAtMs)?.standing === "served";
+    const said = await this.#post(endpoint, path, document, Math.min(longestMs, timeoutMs));
+    const nothingToDo = said.isDone ? undefined : needlessWords(action, said, hadIt);
+    const change = nothingToDo === undefined ? said : { ...said, isDone: true, message: nothingToDo };
+    if (!change.isDone) return change;
+    if (action === "load") this.#loaded(endpoint, name, nothingToDo === undefined ? clock.now() - startedAtMs : undefined);
+    else this.#changed(endpoint, name, false);
+    return change;
+  }
+
+  /** `tookMs` teaches how long a load takes. */
+  #loaded(endpoint: Endpoint, name: string, tookMs: number | undefined): void {
+    if (tookMs !== undefined) this.#options.load.unlisted.loaded(tookMs, true);
+    this.#changed(endpoint, name, true);
   }
 
   /** What responses said of the name before does not hold any more. */
-  #changed(endpoint: Endpoint, name: string): void {
-    const { load, checkModels } = this.#options;
+  #changed(endpoint: Endpoint, name: string, isLoaded: boolean): void {
+    const { load, adapterChanged } = this.#options;
     if (!load.isCurrent(endpoint)) return;
     load.unlisted.forget(endpoint.slot, name);
-    checkModels(endpoint);
+    adapterChanged(endpoint, name, isLoaded);
   }
 
-  /** `isNothingToDo` gives the words for a refusal that says that the replica is as it should be; undefined for any other. */
-  async #post(
-    endpoint: Endpoint,
-    path: string,
-    document: unknown,
-    timeoutMs: number,
-    isNothingToDo: (status: number, message: string) => string | undefined = () => undefined,
-  ): Promise<AdapterChange> {
+  async #post(endpoint: Endpoint, path: string, document: unknown, timeoutMs: number): Promise<AdapterChange> {
     try {
       const { status, body } = await this.#options.post(endpoint, path, document, timeoutMs, RESPONSE_BYTES);
-      const message = messageIn(body);
-      const words = status === 200 ? message.slice(0, MESSAGE_CHARS) : isNothingToDo(status, message);
-      return { endpoint: endpoint.name, isDone: words !== undefined, status, message: words ?? message.slice(0, MESSAGE_CHARS) };
+      return { endpoint: endpoint.name, isDone: status === 200, status, message: messageIn(body).slice(0, MESSAGE_CHARS) };
     } catch (thrown) {
       return { endpoint: endpoint.name, isDone: false, status: null, message: thrown instanceof Error ? thrown.message : "" };
     }
@@ -175,14 +197,11 @@ export class Adapters {
 
 const HAS_ALREADY = "It has it already.";
 
-/** vLLM refuses a second load in these words. */
-function hasAlready(status: number, message: string): string | undefined {
-  return status === 400 && message.includes("already been loaded") ? HAS_ALREADY : undefined;
-}
-
-/** And to unload what it has not loaded. A replica that knows no such path says 404 too, but in other words. */
-function hasNotGot(status: number, message: string): string | undefined {
-  return status === 404 && message.includes("cannot be found") ? "It does not have it." : undefined;
+/** Words for a refusal that says that the replica is as it should be; undefined for any other. They are those of vLLM. */
+function needlessWords(action: AdapterAction, { status, message }: AdapterChange, hadIt: boolean): string | undefined {
+  if (action === "load") return status === 400 && message.includes("already been loaded") ? HAS_ALREADY : undefined;
+  // A replica that knows no such path says 404 too: where it had the adapter, only the words tell the two apart.
+  return status === 404 && (!hadIt || message.includes("cannot be found")) ? "It does not have it." : undefined;
 }
 
 /** The message of an error document, or the text itself. */

@@ -1,6 +1,6 @@
 import type { ActiveConfig } from "../active-config.ts";
 import { isServing } from "../contract/endpoint.ts";
-import { respondWithJson } from "../errors/error-response.ts";
+import { idLines, respondWithJson } from "../errors/error-response.ts";
 import type { ResponseWriter } from "../host/response-writer.ts";
 import { modelNotFound } from "../report/model-names.ts";
 import type { RouterParts } from "../router-parts.ts";
@@ -39,7 +39,7 @@ export function respondLocally(
   const { cors } = config.settings;
   const { facts } = pool;
   const { startedAtS, isStopping } = identity;
-  const lines = `x-request-id: ${requestId}\r\nrequest-id: ${requestId}\r\n${corsLines(head, cors)}`;
+  const lines = idLines(requestId) + corsLines(head, cors);
   if (isPreflight(head, cors)) return answerPreflight(head, path, cors, config.routes, response, lines);
   if (method !== "GET" && method !== "HEAD") return 0;
   if (path === "/health") return respond(response, 200, lines, {});

@@ -118,6 +118,14 @@ export class ReplicaProber {
     for (const source of this.#sources.values()) source.checkModels(pauseMs);
   }
 
+  /** The replica has loaded or unloaded an adapter: its list is believed to say so, and read again. */
+  adapterChanged(name: string, isLoaded: boolean): void {
+    if (!isInService(this.health)) return;
+    this.#facts.setModel(name, isLoaded);
+    this.#apply(this.#modelsEvents());
+    this.checkModels();
+  }
+
   stop(): void {
     this.#stopping.abort();
     for (const part of [this.#rounds, this.#liveness, ...this.#sources.values()]) part.stop();

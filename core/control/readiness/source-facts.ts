@@ -120,6 +120,20 @@ export class SourceFacts {
     return this.#union("models");
   }
 
+  /** The replica has just loaded or unloaded a model: its lists say so until they are read again. */
+  setModel(name: string, isLoaded: boolean): void {
+    for (const [source, known] of this.#known) {
+      const { models, adapters } = known.facts;
+      if (models === undefined) continue;
+      const facts = { ...known.facts, models: withModel(models, name, isLoaded) };
+      this.#known.set(source, {
+        ...known,
+        facts: adapters ? { ...facts, adapters: withModel(adapters, name, isLoaded) } : facts,
+      });
+    }
+    this.#publish();
+  }
+
   /** The replica is out of service: forgets its numbers. Model lists are kept, because old names do no harm. */
   forgetNumbers(): void {
     for (const source of this.#known.keys()) this.#forgetNumbersOf(source);
@@ -186,6 +200,11 @@ export class SourceFacts {
     const lists = [...this.#known.values()].flatMap(({ facts }) => (facts[fact] === undefined ? [] : [facts[fact]]));
     return lists.length === 0 ? undefined : [...new Set(lists.flat())];
   }
+}
+
+function withModel(models: readonly string[], name: string, isLoaded: boolean): readonly string[] {
+  if (models.includes(name) === isLoaded) return models;
+  return isLoaded ? [...models, name] : models.filter((model) => model !== name);
 }
 
 function freshnessAfter(awaitedPeriods: number): number {

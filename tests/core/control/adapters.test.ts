@@ -41,7 +41,7 @@ function setUp(respond: (sent: Sent) => { status: number; body: string } = () =>
       sent.push(call);
       return respond(call);
     },
-    checkModels: ({ name }) => void checked.push(name),
+    adapterChanged: ({ name }) => void checked.push(name),
   });
   return { adapters, load, clock, sent, checked };
 }
@@ -151,7 +151,12 @@ describe("unloading an adapter", () => {
   });
 
   const notFound = (message: string) => ({ status: 404, body: JSON.stringify({ error: { message, code: 404 } }) });
-  const unknown: readonly (readonly [name: string, answer: { status: number; body: string }, isDone: boolean, message: string])[] = [
+  const unknown: readonly (readonly [
+    name: string,
+    answer: { status: number; body: string },
+    isDone: boolean,
+    message: string,
+  ])[] = [
     ["that a replica does not have is done", notFound("The lora adapter 'v1' cannot be found."), true, "It does not have it."],
     ["is not done where there is no such path", notFound("Not Found"), false, "Not Found"],
     ["is not done where it is forbidden", { status: 403, body: "cannot be found" }, false, "cannot be found"],
