@@ -52,7 +52,21 @@ export interface Endpoint {
   readonly ejection: Ejection | undefined;
   /** Models and adapters that it serves, from its own list; empty before the first read. */
   readonly models: NameSet;
+  /** What its list says of them, by name; undefined if nothing. */
+  readonly modelCards?: ModelCards | undefined;
 }
+
+/** What a replica's list says of one of its models; what is left out it did not say. */
+export interface ModelCard {
+  /** The most tokens of a prompt and its answer together. An adapter has those of its base model. */
+  readonly contextTokens?: number | undefined;
+  /** Where the engine loaded it from. */
+  readonly root?: string | undefined;
+  /** The base model of an adapter; null for a base model. */
+  readonly parent?: string | null | undefined;
+}
+
+export type ModelCards = Readonly<Record<string, ModelCard>>;
 
 /** The parts of a replica's address. */
 export interface EndpointUrl {

@@ -10,6 +10,7 @@ export const ERRORS = {
   invalid_json: [400, "invalid_request_error", false, "DPE"],
   missing_model: [400, "invalid_request_error", false, "DPE"],
   invalid_value: [400, "invalid_request_error", false, "DPE"],
+  context_length_exceeded: [400, "invalid_request_error", false, "DPE"],
   origin_not_allowed: [403, "permission_error", false, "DPE"],
   adapters_closed: [403, "permission_error", false, "DPE"],
   model_not_found: [404, "not_found_error", false, "NR"],

@@ -1,3 +1,4 @@
+import type { ModelCards } from "./endpoint.ts";
 import type { AdapterUse, ScrapedValues } from "./load-view.ts";
 
 /**
@@ -24,6 +25,8 @@ export interface EndpointFacts extends ScrapedValues {
   readonly models?: readonly string[];
   /** The models that are adapters. */
   readonly adapters?: readonly string[];
+  /** What is known of the models, by name. */
+  readonly modelCards?: ModelCards;
   readonly adapterUse?: AdapterUse;
   /** Capacity of the KV cache in tokens. */
   readonly kvCapacityTokens?: number;

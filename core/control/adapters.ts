@@ -163,7 +163,7 @@ export class Adapters {
     const startedAtMs = clock.now();
     const hadIt = endpoint.models.has(name) || load.unlisted.at(endpoint.slot, name, startedAtMs)?.standing === "served";
     const said = await this.#post(endpoint, path, document, Math.min(longestMs, timeoutMs));
-    const nothingToDo = said.isDone ? undefined : needlessWords(action, said, hadIt);
+    const nothingToDo = said.isDone ? undefined : needlessWords(action, said, hadIt, otherPath(endpoint, name, document));
     const change = nothingToDo === undefined ? said : { ...said, isDone: true, message: nothingToDo };
     if (!change.isDone) return change;
     if (action === "load") this.#loaded(endpoint, name, nothingToDo === undefined ? clock.now() - startedAtMs : undefined);
@@ -198,10 +198,23 @@ export class Adapters {
 const HAS_ALREADY = "It has it already.";
 
 /** Words for a refusal that says that the replica is as it should be; undefined for any other. They are those of vLLM. */
-function needlessWords(action: AdapterAction, { status, message }: AdapterChange, hadIt: boolean): string | undefined {
-  if (action === "load") return status === 400 && message.includes("already been loaded") ? HAS_ALREADY : undefined;
+function needlessWords(
+  action: AdapterAction,
+  { status, message }: AdapterChange,
+  hadIt: boolean,
+  isOther: boolean,
+): string | undefined {
+  // Under the name it may have other weights: those of a version before, say.
+  if (action === "load") return status === 400 && message.includes("already been loaded") && !isOther ? HAS_ALREADY : undefined;
   // A replica that knows no such path says 404 too: where it had the adapter, only the words tell the two apart.
   return status === 404 && (!hadIt || message.includes("cannot be found")) ? "It does not have it." : undefined;
+}
+
+/** Whether the replica says that it has loaded the name from another path than the one asked for. */
+function otherPath({ modelCards }: Endpoint, name: string, document: object): boolean {
+  const asked = "lora_path" in document ? document.lora_path : undefined;
+  const root = modelCards?.[name]?.root;
+  return root !== undefined && typeof asked === "string" && root.replace(/\/+$/, "") !== asked.replace(/\/+$/, "");
 }
 
 /** The message of an error document, or the text itself. */

@@ -7,7 +7,7 @@ import { availability, type Standing } from "./availability.ts";
 import { NEW_REPLICA, type ReplicaHealth } from "./readiness/replica-health.ts";
 
 /** What the table reads of a replica's health. */
-export type KnownHealth = Pick<ReplicaHealth, "phase" | "models" | "generation">;
+export type KnownHealth = Pick<ReplicaHealth, "phase" | "models" | "modelCards" | "generation">;
 
 export interface EndpointTableOptions {
   readonly load: LoadTable;
@@ -64,11 +64,14 @@ export class EndpointTable {
     }
     const generation = load.generationOf(slot);
     const isSame =
-      row.health.phase === health.phase && row.health.models === health.models && row.endpoint.generation === generation;
+      row.health.phase === health.phase &&
+      row.health.models === health.models &&
+      row.health.modelCards === health.modelCards &&
+      row.endpoint.generation === generation;
     const models = row.health.models === health.models ? row.endpoint.models : nameSet(health.models);
     const endpoint = isSame
       ? row.endpoint
-      : Object.freeze({ ...row.endpoint, ...this.#standing(name, health), generation, models });
+      : Object.freeze({ ...withCards(row.endpoint, health), ...this.#standing(name, health), generation, models });
     this.#replace(new Map(this.#rows).set(name, { ...row, endpoint, health }));
   }
 
@@ -134,6 +137,11 @@ export class EndpointTable {
     this.endpoints = endpoints;
     this.#options.changed(endpoints);
   }
+}
+
+function withCards(endpoint: Endpoint, { modelCards }: KnownHealth): Endpoint {
+  const { modelCards: _before, ...others } = endpoint;
+  return modelCards === undefined ? others : { ...others, modelCards };
 }
 
 function hasSameLabels(one: Endpoint["labels"], other: Endpoint["labels"]): boolean {

@@ -7,6 +7,7 @@ import type { RouterParts } from "../router-parts.ts";
 import type { Facts } from "../state/facts.ts";
 import { corsLines } from "../wire/cors.ts";
 import type { Head } from "../wire/head.ts";
+import { aboutModel, aboutTargets } from "./model-cards.ts";
 import { answerPreflight, isPreflight } from "./preflight.ts";
 import { MODELS_PATH } from "./served-routes.ts";
 
@@ -64,25 +65,28 @@ function respondReady(response: ResponseWriter, lines: string, { endpoints }: Fa
 }
 
 /** Every name that a client may ask for now: the models of available endpoints, and the names of exact rewrites. */
-function modelList(config: ActiveConfig, { served }: Facts, startedAtS: number): unknown {
-  const names = new Set([...served, ...clientModelsOf(config)]);
-  return { object: "list", data: [...names].map((id) => shownModel(id, startedAtS)) };
+function modelList(config: ActiveConfig, facts: Facts, startedAtS: number): unknown {
+  const names = new Set([...facts.served, ...clientModelsOf(config)]);
+  return { object: "list", data: [...names].map((id) => shownModel(id, config, facts, startedAtS)) };
 }
 
 /** One model of the list, by the rest of the path: as it is, since names may hold slashes, or percent-encoded. */
-function oneModel(rest: string, config: ActiveConfig, { served }: Facts, startedAtS: number): unknown {
+function oneModel(rest: string, config: ActiveConfig, facts: Facts, startedAtS: number): unknown {
+  const { served } = facts;
   const clientModels = clientModelsOf(config);
   const id = [rest, decoded(rest)].find((name) => served.has(name) || clientModels.includes(name));
   if (id === undefined) throw modelNotFound("There is no such model", decoded(rest), { clientModels, listed: served });
-  return shownModel(id, startedAtS);
+  return shownModel(id, config, facts, startedAtS);
 }
 
 function clientModelsOf({ rewriters }: ActiveConfig): readonly string[] {
   return rewriters.flatMap(({ plugin }) => plugin.clientModels);
 }
 
-function shownModel(id: string, startedAtS: number): unknown {
-  return { id, object: "model", created: startedAtS, owned_by: "signalbox" };
+function shownModel(id: string, { rewriters }: ActiveConfig, facts: Facts, startedAtS: number): unknown {
+  const rule = rewriters.flatMap(({ plugin }) => plugin.mappings ?? []).find(({ models }) => models.includes(id));
+  const about = rule === undefined ? aboutModel(id, facts) : aboutTargets(rule, facts);
+  return { id, object: "model", created: startedAtS, owned_by: "signalbox", ...about };
 }
 
 /** The text itself where it is not well encoded. */

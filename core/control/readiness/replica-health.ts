@@ -1,3 +1,4 @@
+import type { ModelCards } from "../../contract/endpoint.ts";
 import type { Probes } from "../../settings.ts";
 import type { GetFailure } from "../../wire/http-get-result.ts";
 
@@ -27,6 +28,8 @@ export interface ReplicaHealth {
   /** How often the liveness probe reached its threshold; Kubernetes would have restarted the container each time. */
   readonly livenessLosses: number;
   readonly models: readonly string[];
+  /** What its own list says of them; the same object until it says something else. */
+  readonly modelCards?: ModelCards | undefined;
   /** Grows when another process or another model has replaced the replica, so that its caches are empty. */
   readonly generation: number;
   /** The process seems to have ended since the last successful readiness probe. */
@@ -39,7 +42,7 @@ export type ProbeEvent =
   | { readonly type: "readiness"; readonly failure: ProbeFailure | undefined }
   | { readonly type: "liveness"; readonly failure: ProbeFailure | undefined }
   /** The replica's own model list was read. */
-  | { readonly type: "models"; readonly models: readonly string[] }
+  | { readonly type: "models"; readonly models: readonly string[]; readonly cards?: ModelCards | undefined }
   /** A routed request could not connect. */
   | { readonly type: "connect-failed" };
 
@@ -94,7 +97,7 @@ function patch(health: ReplicaHealth, event: ProbeEvent, probes: Probes): Patch 
     case "liveness":
       return livenessPatch(health, event.failure, probes.liveness.failureThreshold);
     case "models":
-      return modelsPatch(health, event.models);
+      return { ...cardsPatch(health, event.cards), ...modelsPatch(health, event.models) };
     case "connect-failed":
       return connectFailedPatch(health, probes.readiness.failureThreshold);
   }
@@ -153,6 +156,11 @@ function modelsPatch(health: ReplicaHealth, models: readonly string[]): Patch {
   if (!isInService(health)) return { models, hasRestarted: true };
   const isOther = !known.some((model) => models.includes(model));
   return { models, generation: health.generation + (isOther ? 1 : 0) };
+}
+
+function cardsPatch({ modelCards }: ReplicaHealth, cards: ModelCards | undefined): Patch {
+  // As text, because each read makes new objects.
+  return modelCards === cards || JSON.stringify(modelCards) === JSON.stringify(cards) ? {} : { modelCards: cards };
 }
 
 function connectFailedPatch(health: ReplicaHealth, threshold: number): Patch {

@@ -217,7 +217,7 @@ export class ReplicaProber {
 
   #modelsEvents(): ProbeEvent[] {
     const models = this.#facts.models();
-    return models === undefined ? [] : [{ type: "models", models }];
+    return models === undefined ? [] : [{ type: "models", models, cards: this.#facts.modelCards() }];
   }
 
   async #fetch({ path }: Pick<ProbeSpec, "path">, timeoutMs: number, maxBytes = PROBE_BODY_BYTES): Promise<Fetched> {

@@ -1,3 +1,4 @@
+import type { ModelCards } from "../../contract/endpoint.ts";
 import type { AdapterUse } from "../../contract/load-view.ts";
 import type { EndpointFacts, Source } from "../../contract/source.ts";
 import { thrownMessage } from "../../contract/thrown-text.ts";
@@ -120,6 +121,12 @@ export class SourceFacts {
     return this.#union("models");
   }
 
+  /** What the sources know of the models; undefined if nothing. */
+  modelCards(): ModelCards | undefined {
+    const cards = [...this.#known.values()].flatMap(({ facts }) => (facts.modelCards === undefined ? [] : [facts.modelCards]));
+    return cards.length > 1 ? Object.freeze(Object.assign(Object.create(null), ...cards)) : cards[0];
+  }
+
   /** The replica has just loaded or unloaded a model: its lists say so until they are read again. */
   setModel(name: string, isLoaded: boolean): void {
     for (const [source, known] of this.#known) {
@@ -166,8 +173,9 @@ export class SourceFacts {
   #forgetNumbersOf(source: Source): void {
     const known = this.#known.get(source);
     if (known === undefined) return;
-    const { models, adapters } = known.facts;
-    this.#known.set(source, { ...known, facts: { ...(models && { models }), ...(adapters && { adapters }) } });
+    const { models, adapters, modelCards } = known.facts;
+    const kept = { ...(models && { models }), ...(adapters && { adapters }), ...(modelCards && { modelCards }) };
+    this.#known.set(source, { ...known, facts: kept });
   }
 
   /** The merged numbers get the time of the oldest read among them. */

@@ -16,7 +16,7 @@ interface Sent {
 
 const OK = { status: 200, body: "Success: LoRA adapter 'v2' added successfully." };
 const endpoints = [
-  makeEndpoint(0, { models: ["base", "v1"] }),
+  makeEndpoint(0, { models: ["base", "v1"], modelCards: { v1: { root: "/adapters/v1" } } }),
   makeEndpoint(1),
   makeEndpoint(2, { phase: "not-ready", models: ["base", "v1"] }),
   makeEndpoint(3, { phase: "draining" }),
@@ -121,6 +121,18 @@ describe("loading an adapter", () => {
     const [change] = await adapters.load("v2", { path: "/adapters/v2", endpoint: "e1" });
     assert.deepEqual(change, { endpoint: "e1", isDone: true, status: 400, message: "It has it already." });
     assert.deepEqual([load.unlisted.adapterLoadMs, checked], [before, ["e1"]]);
+  });
+
+  it("that a replica has from another path is not done", async () => {
+    const body = `{"error":{"message":"The lora adapter 'v1' has already been loaded."}}`;
+    const { adapters } = setUp(() => ({ status: 400, body }));
+    for (const [path, isDone] of [
+      ["/adapters/v1/", true],
+      ["/elsewhere/v1", false],
+    ] as const) {
+      const [change] = await adapters.load("v1", { path, endpoint: "e0" });
+      assert.equal(change?.isDone, isDone, path);
+    }
   });
 
   it("that a replica refuses, or that does not reach it, is said in the replica's words", async () => {
