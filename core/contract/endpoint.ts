@@ -4,7 +4,7 @@ import type { NameSet } from "./name-set.ts";
  * Where an endpoint is in its life, for people to read. Code that decides whether an endpoint gets requests reads
  * `Endpoint.isAvailable`, not the phase.
  */
-export type Phase = "starting" | "ready" | "not-ready" | "draining" | "cordoned" | "ejected";
+export type Phase = "starting" | "ready" | "not-ready" | "asleep" | "draining" | "cordoned" | "ejected";
 
 /**
  * What the operator wants of an endpoint. cordon: no new requests but those that no available endpoint serves; drain: none, so that

@@ -27,6 +27,8 @@ export interface EndpointFacts extends ScrapedValues {
   readonly adapters?: readonly string[];
   /** What is known of the models, by name. */
   readonly modelCards?: ModelCards;
+  /** Its engine is up and says that it sleeps, so that it can't generate; left out if it does not say. */
+  readonly isAsleep?: boolean;
   readonly adapterUse?: AdapterUse;
   /** Capacity of the KV cache in tokens. */
   readonly kvCapacityTokens?: number;

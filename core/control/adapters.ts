@@ -1,5 +1,5 @@
 import type { Clock } from "../contract/clock.ts";
-import type { Endpoint } from "../contract/endpoint.ts";
+import type { Endpoint, Phase } from "../contract/endpoint.ts";
 import type { NameSet } from "../contract/name-set.ts";
 import { z } from "../contract/options.ts";
 import type { Facts } from "../state/facts.ts";
@@ -51,6 +51,9 @@ const ENGINE: Readonly<Record<AdapterAction, { readonly path: string; readonly l
 };
 const RESPONSE_BYTES = 64 * 1024;
 const MESSAGE_CHARS = 300;
+
+/** Phases in which a replica can't load anything. */
+const OUT_OF_SERVICE: ReadonlySet<Phase> = new Set(["starting", "not-ready", "asleep"] as const);
 
 /** No endpoint of the pool has the name that was given. */
 export class UnknownEndpoint extends Error {}
@@ -130,7 +133,7 @@ export class Adapters {
 
   #inService(name: string | undefined): readonly Endpoint[] {
     const { endpoints } = this.#options.facts();
-    if (name === undefined) return endpoints.filter(({ phase }) => phase !== "starting" && phase !== "not-ready");
+    if (name === undefined) return endpoints.filter(({ phase }) => !OUT_OF_SERVICE.has(phase));
     const named = endpoints.filter((endpoint) => endpoint.name === name);
     if (named.length === 0)
       throw new UnknownEndpoint("No endpoint of the pool has that name; `signalbox status` shows the names.");

@@ -41,7 +41,7 @@ const endpoint = z.looseObject({
     basePath: z.string(),
   }),
   labels: z.record(z.string(), z.string()),
-  phase: z.enum(["starting", "ready", "not-ready", "draining", "cordoned", "ejected"]),
+  phase: z.enum(["starting", "ready", "not-ready", "asleep", "draining", "cordoned", "ejected"]),
   isAvailable: z.boolean(),
   stillTakes: z.enum(["nothing", "sessions", "unserved"]),
   isOnTrial: z.boolean(),

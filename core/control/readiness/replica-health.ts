@@ -5,8 +5,8 @@ import type { GetFailure } from "../../wire/http-get-result.ts";
 /** Why a probe failed: no response, or a status other than 200. */
 export type ProbeFailure = GetFailure | `status ${number}`;
 
-/** The phase of a replica according to the probes. */
-export type HealthPhase = "starting" | "ready" | "not-ready";
+/** The phase of a replica according to the probes and its own metrics. */
+export type HealthPhase = "starting" | "ready" | "not-ready" | "asleep";
 
 /** What the prober knows about one replica: the results of the three probes, and the phase that follows from them. */
 export interface ReplicaHealth {
@@ -27,6 +27,8 @@ export interface ReplicaHealth {
   readonly livenessFailure: ProbeFailure | "";
   /** How often the liveness probe reached its threshold; Kubernetes would have restarted the container each time. */
   readonly livenessLosses: number;
+  /** In service, and its engine says that it sleeps. */
+  readonly isAsleep: boolean;
   readonly models: readonly string[];
   /** What its own list says of them; the same object until it says something else. */
   readonly modelCards?: ModelCards | undefined;
@@ -43,6 +45,8 @@ export type ProbeEvent =
   | { readonly type: "liveness"; readonly failure: ProbeFailure | undefined }
   /** The replica's own model list was read. */
   | { readonly type: "models"; readonly models: readonly string[]; readonly cards?: ModelCards | undefined }
+  /** The replica's own metrics were read. */
+  | { readonly type: "asleep"; readonly isAsleep: boolean }
   /** A routed request could not connect. */
   | { readonly type: "connect-failed" };
 
@@ -58,6 +62,7 @@ export const NEW_REPLICA: ReplicaHealth = {
   readinessFailure: "",
   livenessFailure: "",
   livenessLosses: 0,
+  isAsleep: false,
   models: [],
   generation: 0,
   hasRestarted: false,
@@ -66,7 +71,9 @@ export const NEW_REPLICA: ReplicaHealth = {
 /** The next state of a replica; the same object when the event changes nothing. */
 export function reduce(health: ReplicaHealth, event: ProbeEvent, probes: Probes): ReplicaHealth {
   const next = { ...health, ...patch(health, event, probes) };
-  return sameOr(health, { ...next, phase: phaseOf(next, probes) });
+  // Metrics are read only in service: what they said before says nothing of the replica that returns.
+  const isAsleep = next.isAsleep && isInService(next);
+  return sameOr(health, { ...next, isAsleep, phase: phaseOf({ ...next, isAsleep }, probes) });
 }
 
 /** Whether the replica may get requests: the results of all three probes are good. */
@@ -98,6 +105,8 @@ function patch(health: ReplicaHealth, event: ProbeEvent, probes: Probes): Patch 
       return livenessPatch(health, event.failure, probes.liveness.failureThreshold);
     case "models":
       return { ...cardsPatch(health, event.cards), ...modelsPatch(health, event.models) };
+    case "asleep":
+      return sleepPatch(health, event.isAsleep);
     case "connect-failed":
       return connectFailedPatch(health, probes.readiness.failureThreshold);
   }
@@ -163,13 +172,19 @@ function cardsPatch({ modelCards }: ReplicaHealth, cards: ModelCards | undefined
   return modelCards === cards || JSON.stringify(modelCards) === JSON.stringify(cards) ? {} : { modelCards: cards };
 }
 
+/** A sleeping engine has given up its cache. */
+function sleepPatch(health: ReplicaHealth, isAsleep: boolean): Patch {
+  if (!isInService(health)) return {};
+  return { isAsleep, generation: health.generation + (isAsleep && !health.isAsleep ? 1 : 0) };
+}
+
 function connectFailedPatch(health: ReplicaHealth, threshold: number): Patch {
   if (!isInService(health)) return {};
   return { isServing: false, readinessFailures: threshold, readinessFailure: "refused", hasRestarted: true };
 }
 
 function phaseOf(health: ReplicaHealth, probes: Probes): HealthPhase {
-  if (isInService(health)) return "ready";
+  if (isInService(health)) return health.isAsleep ? "asleep" : "ready";
   const isGivenUp =
     health.isOverdue ||
     health.readinessFailures >= probes.readiness.failureThreshold ||

@@ -121,6 +121,11 @@ export class SourceFacts {
     return this.#union("models");
   }
 
+  /** Whether a source says that the engine sleeps. It holds until one says otherwise, also while the metrics can't be read. */
+  get isAsleep(): boolean {
+    return [...this.#known.values()].some(({ facts }) => facts.isAsleep === true);
+  }
+
   /** What the sources know of the models; undefined if nothing. */
   modelCards(): ModelCards | undefined {
     const cards = [...this.#known.values()].flatMap(({ facts }) => (facts.modelCards === undefined ? [] : [facts.modelCards]));
@@ -141,9 +146,13 @@ export class SourceFacts {
     this.#publish();
   }
 
-  /** The replica is out of service: forgets its numbers. Model lists are kept, because old names do no harm. */
+  /** The replica is out of service: forgets its numbers, and whether it sleeps. Model lists are kept, because old names do no harm. */
   forgetNumbers(): void {
-    for (const source of this.#known.keys()) this.#forgetNumbersOf(source);
+    for (const [source, known] of this.#known) {
+      const { isAsleep: _, ...facts } = known.facts;
+      this.#known.set(source, { ...known, facts });
+      this.#forgetNumbersOf(source);
+    }
     this.#awaitedSinceMs.clear();
     this.#publish();
   }
@@ -173,8 +182,13 @@ export class SourceFacts {
   #forgetNumbersOf(source: Source): void {
     const known = this.#known.get(source);
     if (known === undefined) return;
-    const { models, adapters, modelCards } = known.facts;
-    const kept = { ...(models && { models }), ...(adapters && { adapters }), ...(modelCards && { modelCards }) };
+    const { models, adapters, modelCards, isAsleep } = known.facts;
+    const kept = {
+      ...(isAsleep !== undefined && { isAsleep }),
+      ...(models && { models }),
+      ...(adapters && { adapters }),
+      ...(modelCards && { modelCards }),
+    };
     this.#known.set(source, { ...known, facts: kept });
   }
 
