@@ -91,7 +91,7 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
     targets: () => configs.newest.active.targets,
     post: ({ name, url }, path, document, timeoutMs, maxBytes) =>
       httpSend(url, path, { method: "POST", headers: keyHeaders(name), body: JSON.stringify(document), timeoutMs, maxBytes }),
-    checkModels: (endpoint) => control.checkModels(endpoint),
+    adapterChanged: (endpoint, name, isLoaded) => control.adapterChanged(endpoint, name, isLoaded),
   });
   const close = () => {
     control.stop();
@@ -125,7 +125,7 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
   };
 
   return {
-    start: intake(parts),
+    start: intake(parts, adapters),
     get config() {
       return configs.newest.active;
     },

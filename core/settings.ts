@@ -1,6 +1,14 @@
 import type { Secret } from "./contract/secret.ts";
 import { defaultsOf, type ValuesOf } from "./settings/row.ts";
-import { FORWARDED_FOR, LIMITS, type PROBE, RESPONSE_HEADERS, RETRIES, UNLISTED } from "./settings/tables.ts";
+import {
+  ADAPTERS_BY_CLIENTS,
+  FORWARDED_FOR,
+  LIMITS,
+  type PROBE,
+  RESPONSE_HEADERS,
+  RETRIES,
+  UNLISTED,
+} from "./settings/tables.ts";
 
 // The settings as the router uses them, with every default filled in. What each one means is in the tables of core/settings/.
 
@@ -10,6 +18,8 @@ export interface Settings {
   readonly retries: RetrySettings;
   /** Which names may be sent to replicas that do not list them: the config's targets, any name that clients ask for, or none. */
   readonly unlisted: typeof UNLISTED.default;
+  /** Whether clients may have replicas load and unload adapters. */
+  readonly adaptersByClients: boolean;
   /** What replicas are told of a request's addresses: the peer's behind those that came, the peer's alone, or nothing. */
   readonly forwardedFor: typeof FORWARDED_FOR.default;
   /** Undefined: replicas get the keys that came with the requests. */
@@ -66,6 +76,7 @@ export const DEFAULT_SETTINGS: Settings = {
   limits: DEFAULT_LIMITS,
   retries: defaultsOf(RETRIES),
   unlisted: UNLISTED.default,
+  adaptersByClients: ADAPTERS_BY_CLIENTS.default,
   forwardedFor: FORWARDED_FOR.default,
   credentials: undefined,
   cors: undefined,

@@ -4,7 +4,7 @@ import { z } from "../../core/contract/options.ts";
 import type { Secret } from "../../core/contract/secret.ts";
 import { thrownMessage } from "../../core/contract/thrown-text.ts";
 import { onOff } from "../../core/settings/row.ts";
-import { PROBE, PROBE_DEFAULTS, UNLISTED } from "../../core/settings/tables.ts";
+import { ADAPTERS_BY_CLIENTS, PROBE, PROBE_DEFAULTS, UNLISTED } from "../../core/settings/tables.ts";
 import type { CredentialSettings, ProbeSpec } from "../../core/settings.ts";
 import { MAX_SLOTS } from "../../core/state/load.ts";
 import type { Place } from "../read/documents.ts";
@@ -48,8 +48,8 @@ export const poolSchema = z.strictObject({
     "How replicas are checked. What is left out gets the recommended value.",
   ),
   adapters: orEmpty(
-    z.strictObject({ unlisted: setting(UNLISTED) }),
-    "Adapters that replicas load when they are first asked for.",
+    z.strictObject({ unlisted: setting(UNLISTED), byClients: setting(ADAPTERS_BY_CLIENTS) }),
+    "Who has replicas load adapters: the first request for one, and clients.",
   ),
 });
 

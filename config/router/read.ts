@@ -66,13 +66,13 @@ export async function readRouter(
   if (picker !== undefined && spec.profiles !== undefined) report(["spec", "profiles"], PROFILES_TWICE, "key");
   const { pool, limits, retries, forwardedFor, responseHeaders: hasRoutingHeaders } = spec;
   const credentials = await readCredentials(pool, endpoints, resource, files);
-  const { unlisted } = pool.adapters;
+  const { unlisted, byClients: adaptersByClients } = pool.adapters;
   const config = {
     listen,
     admin,
     pool: { name: pool.name, endpoints: endpoints.map((one) => one.spec), probes: pool.probes },
     profile: readProfile(picker?.profile ?? profileOf(spec, report), known, registry),
-    settings: { limits, retries, unlisted, forwardedFor, credentials, cors, hasRoutingHeaders },
+    settings: { limits, retries, unlisted, adaptersByClients, forwardedFor, credentials, cors, hasRoutingHeaders },
   };
   return { config, listed: known, report, isPoolKnown: !wasCut(["spec", "pool", "name"]) };
 }

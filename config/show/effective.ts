@@ -100,7 +100,7 @@ function corsOf({ origins, headers, maxAgeS }: CorsSettings) {
   return { origins: origins === undefined ? ["*"] : [...origins], ...(headers && { headers }), maxAgeS };
 }
 
-function poolOf({ pool, settings: { credentials, unlisted } }: RouterConfig) {
+function poolOf({ pool, settings: { credentials, unlisted, adaptersByClients } }: RouterConfig) {
   const authOf = (secret: Secret | undefined) => secret && { auth: { bearer: secret.from } };
   return {
     name: pool.name,
@@ -108,7 +108,7 @@ function poolOf({ pool, settings: { credentials, unlisted } }: RouterConfig) {
     ...authOf(credentials?.ofPool),
     forwardCredentials: credentials?.isForwarded ?? true,
     probes: Object.fromEntries(Object.entries(pool.probes).map(([name, probe]) => [name, writtenOf(PROBE, probe)])),
-    adapters: { unlisted },
+    adapters: { unlisted, byClients: adaptersByClients },
   };
 }
 

@@ -68,6 +68,8 @@ function whyOf(
       return failure === "" ? "no probe has ended yet" : `not up yet: the last probe got ${failure}`;
     case "not-ready":
       return failure === "" ? "its probes fail" : `the last probe got ${failure}`;
+    case "asleep":
+      return "its engine sleeps; it gets requests once it is woken";
     case "draining":
     case "cordoned":
       return intentText(phase, intent);

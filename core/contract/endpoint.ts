@@ -4,7 +4,7 @@ import type { NameSet } from "./name-set.ts";
  * Where an endpoint is in its life, for people to read. Code that decides whether an endpoint gets requests reads
  * `Endpoint.isAvailable`, not the phase.
  */
-export type Phase = "starting" | "ready" | "not-ready" | "draining" | "cordoned" | "ejected";
+export type Phase = "starting" | "ready" | "not-ready" | "asleep" | "draining" | "cordoned" | "ejected";
 
 /**
  * What the operator wants of an endpoint. cordon: no new requests but those that no available endpoint serves; drain: none, so that
@@ -52,7 +52,21 @@ export interface Endpoint {
   readonly ejection: Ejection | undefined;
   /** Models and adapters that it serves, from its own list; empty before the first read. */
   readonly models: NameSet;
+  /** What its list says of them, by name; undefined if nothing. */
+  readonly modelCards?: ModelCards | undefined;
 }
+
+/** What a replica's list says of one of its models; what is left out it did not say. */
+export interface ModelCard {
+  /** The most tokens of a prompt and its answer together. An adapter has those of its base model. */
+  readonly contextTokens?: number | undefined;
+  /** Where the engine loaded it from. */
+  readonly root?: string | undefined;
+  /** The base model of an adapter; null for a base model. */
+  readonly parent?: string | null | undefined;
+}
+
+export type ModelCards = Readonly<Record<string, ModelCard>>;
 
 /** The parts of a replica's address. */
 export interface EndpointUrl {

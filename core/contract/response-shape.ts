@@ -5,7 +5,8 @@
  * between its parts. One that ends with a colon means any value but null.
  *
  * @example
- * const rerank: ResponseShape = { document: ['"results":[', '"data":['] };
+ * const rerank = { document: ['"results":[', '"data":['] };
+ * const responses = { "/v1/rerank": rerank };
  */
 export interface ResponseShape {
   /** A JSON document has one of these members, at any depth, and its end. */

@@ -1,3 +1,4 @@
+import type { ModelCards } from "./endpoint.ts";
 import type { AdapterUse, ScrapedValues } from "./load-view.ts";
 
 /**
@@ -24,6 +25,10 @@ export interface EndpointFacts extends ScrapedValues {
   readonly models?: readonly string[];
   /** The models that are adapters. */
   readonly adapters?: readonly string[];
+  /** What is known of the models, by name. */
+  readonly modelCards?: ModelCards;
+  /** Its engine is up and says that it sleeps, so that it can't generate; left out if it does not say. */
+  readonly isAsleep?: boolean;
   readonly adapterUse?: AdapterUse;
   /** Capacity of the KV cache in tokens. */
   readonly kvCapacityTokens?: number;

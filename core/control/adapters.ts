@@ -1,5 +1,5 @@
 import type { Clock } from "../contract/clock.ts";
-import type { Endpoint } from "../contract/endpoint.ts";
+import type { Endpoint, Phase } from "../contract/endpoint.ts";
 import type { NameSet } from "../contract/name-set.ts";
 import { z } from "../contract/options.ts";
 import type { Facts } from "../state/facts.ts";
@@ -13,8 +13,8 @@ export interface AdapterOptions {
   /** The targets of the config's rewrites. */
   readonly targets: () => NameSet;
   readonly post: HttpPost;
-  /** The endpoint's list of models has changed. */
-  readonly checkModels: (endpoint: Endpoint) => void;
+  /** The endpoint's replica has loaded or unloaded it. */
+  readonly adapterChanged: (endpoint: Endpoint, name: string, isLoaded: boolean) => void;
 }
 
 /** Who has an adapter, by the names of endpoints. */
@@ -40,11 +40,20 @@ export const changeSchema = z.object({
 export type AdapterPlaces = z.infer<typeof placesSchema>;
 export type AdapterChange = z.infer<typeof changeSchema>;
 
+export type AdapterAction = "load" | "unload";
+
 /** A load of a large adapter takes that long at most. */
 const LOAD_TIMEOUT_MS = 120_000;
-const UNLOAD_TIMEOUT_MS = 30_000;
+/** The engine's paths. */
+const ENGINE: Readonly<Record<AdapterAction, { readonly path: string; readonly longestMs: number }>> = {
+  load: { path: "/v1/load_lora_adapter", longestMs: LOAD_TIMEOUT_MS },
+  unload: { path: "/v1/unload_lora_adapter", longestMs: 30_000 },
+};
 const RESPONSE_BYTES = 64 * 1024;
 const MESSAGE_CHARS = 300;
+
+/** Phases in which a replica can't load anything. */
+const OUT_OF_SERVICE: ReadonlySet<Phase> = new Set(["starting", "not-ready", "asleep"] as const);
 
 /** No endpoint of the pool has the name that was given. */
 export class UnknownEndpoint extends Error {}
@@ -79,13 +88,15 @@ export class Adapters {
   /** Has replicas unload the adapter: those in service that list it, or the named one. Throws UnknownEndpoint. */
   unload(name: string, where: { readonly endpoint?: string }): Promise<readonly AdapterChange[]> {
     const endpoints = this.#inService(where.endpoint).filter(({ models }) => where.endpoint !== undefined || models.has(name));
-    return Promise.all(
-      endpoints.map(async (endpoint) => {
-        const change = await this.#post(endpoint, "/v1/unload_lora_adapter", { lora_name: name }, UNLOAD_TIMEOUT_MS);
-        if (change.isDone) this.#changed(endpoint, name);
-        return change;
-      }),
-    );
+    return Promise.all(endpoints.map((endpoint) => this.#sendTo(endpoint, "unload", name, { lora_name: name })));
+  }
+
+  /**
+   * Sends a client's document, which names the adapter, to every replica in service: whether it may be loaded or unloaded is for the
+   * engine to say. Each has `timeoutMs` at most.
+   */
+  passOn(action: AdapterAction, name: string, document: object, timeoutMs: number): Promise<readonly AdapterChange[]> {
+    return Promise.all(this.#inService(undefined).map((endpoint) => this.#sendTo(endpoint, action, name, document, timeoutMs)));
   }
 
   #places(name: string, endpoints: readonly Endpoint[], targets: NameSet): AdapterPlaces {
@@ -122,7 +133,7 @@ export class Adapters {
 
   #inService(name: string | undefined): readonly Endpoint[] {
     const { endpoints } = this.#options.facts();
-    if (name === undefined) return endpoints.filter(({ phase }) => phase !== "starting" && phase !== "not-ready");
+    if (name === undefined) return endpoints.filter(({ phase }) => !OUT_OF_SERVICE.has(phase));
     const named = endpoints.filter((endpoint) => endpoint.name === name);
     if (named.length === 0)
       throw new UnknownEndpoint("No endpoint of the pool has that name; `signalbox status` shows the names.");
@@ -131,27 +142,50 @@ export class Adapters {
 
   async #loadAt(endpoint: Endpoint, name: string, path: string | undefined): Promise<AdapterChange> {
     if (path === undefined && endpoint.models.has(name))
-      return { endpoint: endpoint.name, isDone: true, status: null, message: "It has it already." };
-    const { clock, load } = this.#options;
-    const startedAtMs = clock.now();
+      return { endpoint: endpoint.name, isDone: true, status: null, message: HAS_ALREADY };
+    if (path !== undefined) return this.#sendTo(endpoint, "load", name, { lora_name: name, lora_path: path });
     // Tokenizing is the cheapest request that names a model, so it makes a replica that finds adapters by name load this one.
-    const change =
-      path === undefined
-        ? await this.#post(endpoint, "/tokenize", { model: name, prompt: "a" }, LOAD_TIMEOUT_MS)
-        : await this.#post(endpoint, "/v1/load_lora_adapter", { lora_name: name, lora_path: path }, LOAD_TIMEOUT_MS);
-    if (change.isDone) {
-      load.unlisted.loaded(clock.now() - startedAtMs, true);
-      this.#changed(endpoint, name);
-    }
-    return change.isDone && path === undefined ? { ...change, message: "It has it now." } : change;
+    const { clock } = this.#options;
+    const startedAtMs = clock.now();
+    const change = await this.#post(endpoint, "/tokenize", { model: name, prompt: "a" }, LOAD_TIMEOUT_MS);
+    if (!change.isDone) return change;
+    this.#loaded(endpoint, name, clock.now() - startedAtMs);
+    return { ...change, message: "It has it now." };
+  }
+
+  /** Sends the document to the engine's own path for this. */
+  async #sendTo(
+    endpoint: Endpoint,
+    action: AdapterAction,
+    name: string,
+    document: object,
+    timeoutMs = Number.POSITIVE_INFINITY,
+  ): Promise<AdapterChange> {
+    const { clock, load } = this.#options;
+    const { path, longestMs } = ENGINE[action];
+    const startedAtMs = clock.now();
+    const hadIt = endpoint.models.has(name) || load.unlisted.at(endpoint.slot, name, startedAtMs)?.standing === "served";
+    const said = await this.#post(endpoint, path, document, Math.min(longestMs, timeoutMs));
+    const nothingToDo = said.isDone ? undefined : needlessWords(action, said, hadIt, otherPath(endpoint, name, document));
+    const change = nothingToDo === undefined ? said : { ...said, isDone: true, message: nothingToDo };
+    if (!change.isDone) return change;
+    if (action === "load") this.#loaded(endpoint, name, nothingToDo === undefined ? clock.now() - startedAtMs : undefined);
+    else this.#changed(endpoint, name, false);
+    return change;
+  }
+
+  /** `tookMs` teaches how long a load takes. */
+  #loaded(endpoint: Endpoint, name: string, tookMs: number | undefined): void {
+    if (tookMs !== undefined) this.#options.load.unlisted.loaded(tookMs, true);
+    this.#changed(endpoint, name, true);
   }
 
   /** What responses said of the name before does not hold any more. */
-  #changed(endpoint: Endpoint, name: string): void {
-    const { load, checkModels } = this.#options;
+  #changed(endpoint: Endpoint, name: string, isLoaded: boolean): void {
+    const { load, adapterChanged } = this.#options;
     if (!load.isCurrent(endpoint)) return;
     load.unlisted.forget(endpoint.slot, name);
-    checkModels(endpoint);
+    adapterChanged(endpoint, name, isLoaded);
   }
 
   async #post(endpoint: Endpoint, path: string, document: unknown, timeoutMs: number): Promise<AdapterChange> {
@@ -162,6 +196,28 @@ export class Adapters {
       return { endpoint: endpoint.name, isDone: false, status: null, message: thrown instanceof Error ? thrown.message : "" };
     }
   }
+}
+
+const HAS_ALREADY = "It has it already.";
+
+/** Words for a refusal that says that the replica is as it should be; undefined for any other. They are those of vLLM. */
+function needlessWords(
+  action: AdapterAction,
+  { status, message }: AdapterChange,
+  hadIt: boolean,
+  isOther: boolean,
+): string | undefined {
+  // Under the name it may have other weights: those of a version before, say.
+  if (action === "load") return status === 400 && message.includes("already been loaded") && !isOther ? HAS_ALREADY : undefined;
+  // A replica that knows no such path says 404 too: where it had the adapter, only the words tell the two apart.
+  return status === 404 && (!hadIt || message.includes("cannot be found")) ? "It does not have it." : undefined;
+}
+
+/** Whether the replica says that it has loaded the name from another path than the one asked for. */
+function otherPath({ modelCards }: Endpoint, name: string, document: object): boolean {
+  const asked = "lora_path" in document ? document.lora_path : undefined;
+  const root = modelCards?.[name]?.root;
+  return root !== undefined && typeof asked === "string" && root.replace(/\/+$/, "") !== asked.replace(/\/+$/, "");
 }
 
 /** The message of an error document, or the text itself. */

@@ -115,6 +115,11 @@ export class ControlPlane {
     this.#prober.of(endpoint)?.checkModels();
   }
 
+  /** The endpoint's replica has loaded or unloaded an adapter. */
+  adapterChanged(endpoint: Endpoint, name: string, isLoaded: boolean): void {
+    this.#prober.of(endpoint)?.adapterChanged(name, isLoaded);
+  }
+
   /** Why the endpoint's last probe failed; "" after a success. */
   probeFailure(endpoint: Endpoint): string {
     const health = this.#prober.of(endpoint)?.health;

@@ -12,7 +12,7 @@ import { NEW_REPLICA, type ReplicaHealth } from "./readiness/replica-health.ts";
 const SMALL_POOL = 64;
 
 /** What the table reads of a replica's health. */
-export type KnownHealth = Pick<ReplicaHealth, "phase" | "models" | "generation">;
+export type KnownHealth = Pick<ReplicaHealth, "phase" | "models" | "modelCards" | "generation">;
 
 export interface EndpointTableOptions {
   readonly load: LoadTable;
@@ -76,11 +76,14 @@ export class EndpointTable {
     }
     const generation = load.generationOf(slot);
     const isSame =
-      row.health.phase === health.phase && row.health.models === health.models && row.endpoint.generation === generation;
+      row.health.phase === health.phase &&
+      row.health.models === health.models &&
+      row.health.modelCards === health.modelCards &&
+      row.endpoint.generation === generation;
     const models = row.health.models === health.models ? row.endpoint.models : nameSet(health.models);
     const endpoint = isSame
       ? row.endpoint
-      : Object.freeze({ ...row.endpoint, ...this.#standing(name, health), generation, models });
+      : Object.freeze({ ...withCards(row.endpoint, health), ...this.#standing(name, health), generation, models });
     this.#set(name, { ...row, endpoint, health });
   }
 
@@ -180,6 +183,11 @@ export class EndpointTable {
     this.endpoints = endpoints;
     this.#options.changed(endpoints);
   }
+}
+
+function withCards(endpoint: Endpoint, { modelCards }: KnownHealth): Endpoint {
+  const { modelCards: _before, ...others } = endpoint;
+  return modelCards === undefined ? others : { ...others, modelCards };
 }
 
 function hasSameLabels(one: Endpoint["labels"], other: Endpoint["labels"]): boolean {

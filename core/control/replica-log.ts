@@ -111,10 +111,12 @@ export class ReplicaLog {
       const message = `A replica is ${wasUp ? "not ready any more" : phase === "starting" ? "starting" : "not ready in time"}`;
       return { message, why, isBad: phase === "not-ready" || wasUp };
     }
+    if (phase === "asleep") return { message: "A replica is asleep", why: "its engine says so in its metrics" };
     if (phase !== "ready") return { message: `A replica is ${phase}`, why: "its probes succeed" };
     if (before === "starting" && nowMs - this.#startedAtMs < START_MS) return undefined;
     const shown = [...models].slice(0, MOST_MODELS).join(", ").slice(0, MOST_CHARS);
-    return { message: "A replica is ready", why: "its probes succeed", more: { models: shown } };
+    const why = before === "asleep" ? "its engine was woken" : "its probes succeed";
+    return { message: "A replica is ready", why, more: { models: shown } };
   }
 
   #tellComplete(endpoints: readonly Endpoint[], nowMs: number): void {

@@ -14,11 +14,16 @@ export function respondWithError(
   moreLines = "",
 ): void {
   if (response.hasStarted) return;
-  let lines = `x-request-id: ${requestId}\r\nrequest-id: ${requestId}\r\n${moreLines}`;
+  let lines = idLines(requestId) + moreLines;
   if (error.retryAfterS > 0) lines += `retry-after: ${error.retryAfterS}\r\n`;
   if (!error.isRetryable) lines += "x-should-retry: false\r\n";
   if (error.allow !== "") lines += `allow: ${error.allow}\r\n`;
   respondWithJson(response, error.status, lines, errorBody(error, dialect, requestId));
+}
+
+/** The headers by which a client can name its request: those of both APIs. */
+export function idLines(requestId: string): string {
+  return `x-request-id: ${requestId}\r\nrequest-id: ${requestId}\r\n`;
 }
 
 /** Responds with a small JSON document. */

@@ -9,7 +9,7 @@ import type { Outcome } from "../contract/outcome.ts";
 import type { Parser } from "../contract/parser.ts";
 import { NO_PARTS } from "../contract/prompt-part.ts";
 import { errorEvent } from "../errors/dialects.ts";
-import { respondWithError } from "../errors/error-response.ts";
+import { idLines, respondWithError } from "../errors/error-response.ts";
 import { stopping, tooManyOfClient } from "../errors/upstream-errors.ts";
 import { errorOf } from "../errors/wire-errors.ts";
 import type { Forward } from "../forward/forward.ts";
@@ -24,6 +24,7 @@ import type { Run } from "../run.ts";
 import { corsLines } from "../wire/cors.ts";
 import type { Head } from "../wire/head.ts";
 import { splitTarget } from "../wire/request-target.ts";
+import { ADAPTER_BODY_BYTES, type AdapterCall, type AdapterChanges, AdapterRoutes } from "./adapter-routes.ts";
 import { checkContentType, requestId } from "./check-head.ts";
 import { respondLocally } from "./local-routes.ts";
 import { isPreflight } from "./preflight.ts";
@@ -31,10 +32,11 @@ import { noSuchRoute } from "./served-routes.ts";
 import { settle } from "./settle.ts";
 import { traceRequest } from "./trace-request.ts";
 
-/** Starts requests on a router. Each request ends exactly once, with one ticket. */
-export function intake(parts: RouterParts): RequestStarter {
+/** Starts requests on a router. Each ends exactly once, with one ticket. Without `adapters`, clients can change none. */
+export function intake(parts: RouterParts, adapters?: AdapterChanges): RequestStarter {
+  const adapterRoutes = adapters && new AdapterRoutes(adapters, parts.services.log);
   return (head, bodyLength, response, peer) => {
-    const taken = new Intake(parts, head, response, peer);
+    const taken = new Intake(parts, adapterRoutes, head, response, peer);
     taken.begin(bodyLength);
     return taken;
   };
@@ -50,6 +52,7 @@ const LEAST_FREED_BYTES = 16 * 1024;
  */
 class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, BodyOwner {
   readonly #parts: RouterParts;
+  readonly #adapterRoutes: AdapterRoutes | undefined;
   readonly #config: ActiveConfig;
   readonly #ticket: Ticket;
   readonly #head: Head;
@@ -62,6 +65,8 @@ class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, BodyOwne
   #scanner: BodyScanner | undefined;
   /** Set once the body is too large to be scanned while it is read. */
   #slices: SlicedScan | undefined;
+  /** Set if it asks for a change of adapters. */
+  #adapterCall: AdapterCall | undefined;
   /** Set while it counts among its client's requests. */
   #clients: Gate["clients"] | undefined;
   /** Set once the request goes down the pipeline. */
@@ -69,8 +74,9 @@ class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, BodyOwne
   #forward: Forward | undefined;
   #isOver = false;
 
-  constructor(parts: RouterParts, head: Head, response: ResponseWriter, peer: string) {
+  constructor(parts: RouterParts, adapterRoutes: AdapterRoutes | undefined, head: Head, response: ResponseWriter, peer: string) {
     this.#parts = parts;
+    this.#adapterRoutes = adapterRoutes;
     this.#config = parts.configs.take();
     this.#head = head;
     this.#response = response;
@@ -177,25 +183,33 @@ class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, BodyOwne
 
   #readHead(bodyLength: number): void {
     const { path, query } = splitTarget(this.#head.target);
-    const { method } = this.#ticket;
     const { settings, routes } = this.#config;
     this.#ticket.path = path;
     this.#query = query;
-    const parser = isPreflight(this.#head, settings.cors) ? undefined : routes.get(path)?.get(method);
-    if (parser === undefined) return this.#respondWithoutParser();
+    const parser = isPreflight(this.#head, settings.cors) ? undefined : routes.get(path)?.get(this.#head.method);
+    if (parser === undefined) {
+      this.#adapterCall = this.#adapterRoutes?.callOf(this.#head, path, settings);
+      if (this.#adapterCall === undefined) return this.#respondWithoutParser();
+      return void this.#takeBody(bodyLength, Math.min(ADAPTER_BODY_BYTES, settings.limits.bodyBytes));
+    }
     const { dialect, keys, partKeys } = parser.plugin;
     this.#parser = parser;
     this.#dialect = dialect;
     this.#ticket.api = parser.type;
     this.#ticket.trace = traceRequest(this.#config, this.#head, this.#parts.plugins.faults);
-    const { clients, memory } = this.#parts.gate;
-    if (!clients.enter(this.#peer)) throw tooManyOfClient();
-    this.#clients = clients;
-    this.#body = new BodyBuffer(bodyLength, settings.limits.bodyBytes, memory, this);
+    const body = this.#takeBody(bodyLength, settings.limits.bodyBytes);
     if (keys.length === 0) return;
     checkContentType(this.#head);
     this.#scanner = new BodyScanner(keys, settings.limits.bodyDepth, partKeys);
-    if (bodyLength > DIRECT_BYTES) this.#scanInSlices(this.#body, this.#scanner, 0);
+    if (bodyLength > DIRECT_BYTES) this.#scanInSlices(body, this.#scanner, 0);
+  }
+
+  #takeBody(bodyLength: number, maxBytes: number): BodyBuffer {
+    const { clients, memory } = this.#parts.gate;
+    if (!clients.enter(this.#peer)) throw tooManyOfClient();
+    this.#clients = clients;
+    this.#body = new BodyBuffer(bodyLength, maxBytes, memory, this);
+    return this.#body;
   }
 
   #scan(body: BodyBuffer, scanner: BodyScanner, scannedBytes: number): void {
@@ -219,12 +233,23 @@ class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, BodyOwne
 
   /** The whole request is here. */
   #route(): void {
+    if (this.#adapterCall !== undefined) return this.#changeAdapters(this.#adapterCall);
     const run = this.#begun();
     if (run === undefined) return;
     this.#run = run;
     this.#forward = route(run, this);
     this.#forward.begin(run.ticket.times.decidedAtMs);
     if (!this.#isOver) copy(run);
+  }
+
+  #changeAdapters(call: AdapterCall): void {
+    const { id } = this.#ticket;
+    const responded = call(this.#body!.bytes, { client: this.#peer, id }).then((respond) => {
+      if (this.#isOver) return;
+      this.#ticket.status = respond(this.#response, idLines(id) + corsLines(this.#head, this.#config.settings.cors));
+      this.completed();
+    });
+    responded.catch((thrown: unknown) => this.failed(thrown));
   }
 
   #begun(): Run | undefined {

@@ -1,12 +1,13 @@
 import type { ActiveConfig } from "../active-config.ts";
 import { isServing } from "../contract/endpoint.ts";
-import { respondWithJson } from "../errors/error-response.ts";
+import { idLines, respondWithJson } from "../errors/error-response.ts";
 import type { ResponseWriter } from "../host/response-writer.ts";
 import { modelNotFound } from "../report/model-names.ts";
 import type { RouterParts } from "../router-parts.ts";
 import type { Facts } from "../state/facts.ts";
 import { corsLines } from "../wire/cors.ts";
 import type { Head } from "../wire/head.ts";
+import { aboutModel, aboutTargets } from "./model-cards.ts";
 import { answerPreflight, isPreflight } from "./preflight.ts";
 import { MODELS_PATH } from "./served-routes.ts";
 
@@ -39,7 +40,7 @@ export function respondLocally(
   const { cors } = config.settings;
   const { facts } = pool;
   const { startedAtS, isStopping } = identity;
-  const lines = `x-request-id: ${requestId}\r\nrequest-id: ${requestId}\r\n${corsLines(head, cors)}`;
+  const lines = idLines(requestId) + corsLines(head, cors);
   if (isPreflight(head, cors)) return answerPreflight(head, path, cors, config.routes, response, lines);
   if (method !== "GET" && method !== "HEAD") return 0;
   if (path === "/health") return respond(response, 200, lines, {});
@@ -64,25 +65,28 @@ function respondReady(response: ResponseWriter, lines: string, { endpoints }: Fa
 }
 
 /** Every name that a client may ask for now: the models of available endpoints, and the names of exact rewrites. */
-function modelList(config: ActiveConfig, { served }: Facts, startedAtS: number): unknown {
-  const names = new Set([...served, ...clientModelsOf(config)]);
-  return { object: "list", data: [...names].map((id) => shownModel(id, startedAtS)) };
+function modelList(config: ActiveConfig, facts: Facts, startedAtS: number): unknown {
+  const names = new Set([...facts.served, ...clientModelsOf(config)]);
+  return { object: "list", data: [...names].map((id) => shownModel(id, config, facts, startedAtS)) };
 }
 
 /** One model of the list, by the rest of the path: as it is, since names may hold slashes, or percent-encoded. */
-function oneModel(rest: string, config: ActiveConfig, { served }: Facts, startedAtS: number): unknown {
+function oneModel(rest: string, config: ActiveConfig, facts: Facts, startedAtS: number): unknown {
+  const { served } = facts;
   const clientModels = clientModelsOf(config);
   const id = [rest, decoded(rest)].find((name) => served.has(name) || clientModels.includes(name));
   if (id === undefined) throw modelNotFound("There is no such model", decoded(rest), { clientModels, listed: served });
-  return shownModel(id, startedAtS);
+  return shownModel(id, config, facts, startedAtS);
 }
 
 function clientModelsOf({ rewriters }: ActiveConfig): readonly string[] {
   return rewriters.flatMap(({ plugin }) => plugin.clientModels);
 }
 
-function shownModel(id: string, startedAtS: number): unknown {
-  return { id, object: "model", created: startedAtS, owned_by: "signalbox" };
+function shownModel(id: string, { rewriters }: ActiveConfig, facts: Facts, startedAtS: number): unknown {
+  const rule = rewriters.flatMap(({ plugin }) => plugin.mappings ?? []).find(({ models }) => models.includes(id));
+  const about = rule === undefined ? aboutModel(id, facts) : aboutTargets(rule, facts);
+  return { id, object: "model", created: startedAtS, owned_by: "signalbox", ...about };
 }
 
 /** The text itself where it is not well encoded. */

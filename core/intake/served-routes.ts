@@ -1,5 +1,6 @@
 import type { ActiveConfig } from "../active-config.ts";
 import { RouterError } from "../contract/errors.ts";
+import { ADAPTER_PATHS } from "./adapter-routes.ts";
 
 /** The list of models; each is at a path below it. */
 export const MODELS_PATH = "/v1/models";
@@ -17,8 +18,8 @@ export function noSuchRoute(path: string, { routes }: ActiveConfig): RouterError
 /** The methods with which a path is served, such as "GET, HEAD"; "" for a path that is not served. */
 export function methodsOf(path: string, routes: ActiveConfig["routes"]): string {
   const isLocal = LOCAL_PATHS.includes(path) || path.startsWith(`${MODELS_PATH}/`);
-  const local = isLocal ? ["GET", "HEAD"] : [];
-  return [...local, ...(routes.get(path)?.keys() ?? [])].join(", ");
+  const local = isLocal ? ["GET", "HEAD"] : ADAPTER_PATHS.includes(path) ? ["POST"] : [];
+  return [...new Set([...local, ...(routes.get(path)?.keys() ?? [])])].join(", ");
 }
 
 function servedPaths(routes: ActiveConfig["routes"]): string {

@@ -62,6 +62,15 @@ export const UNLISTED: ChoiceSetting<"targets" | "any" | "none"> = {
   text: "Which names replicas are asked for that they do not list, so that they load them: targets of rewrites (targets, the default), any name that clients ask for (any), or none.",
 };
 
+/** `spec.pool.adapters.byClients`. */
+export const ADAPTERS_BY_CLIENTS = {
+  ...onOff(
+    true,
+    "Whether clients may load and unload adapters at the router's own port (/v1/load_lora_adapter, /v1/unload_lora_adapter).",
+  ),
+  key: "byClients",
+};
+
 /** `spec.forwardedFor`. */
 export const FORWARDED_FOR: ChoiceSetting<"append" | "replace" | "drop"> = {
   default: "replace",

@@ -41,7 +41,7 @@ const endpoint = z.looseObject({
     basePath: z.string(),
   }),
   labels: z.record(z.string(), z.string()),
-  phase: z.enum(["starting", "ready", "not-ready", "draining", "cordoned", "ejected"]),
+  phase: z.enum(["starting", "ready", "not-ready", "asleep", "draining", "cordoned", "ejected"]),
   isAvailable: z.boolean(),
   stillTakes: z.enum(["nothing", "sessions", "unserved"]),
   isOnTrial: z.boolean(),
@@ -49,6 +49,13 @@ const endpoint = z.looseObject({
   intent: z.enum(["serve", "cordon", "drain"]),
   ejection: z.object({ reason: z.string(), sinceMs: z.number(), untilMs: z.number() }).optional(),
   models: names,
+  modelCards: z
+    .record(
+      z.string(),
+      z.object({ contextTokens: z.int().optional(), root: z.string().optional(), parent: z.string().nullable().optional() }),
+    )
+    .optional()
+    .describe("What the replica's list says of its models; contextTokens: of a prompt and its answer together."),
   isPaused: z.boolean(),
   isRateKnown: z.boolean(),
   load: loadNumbers.describe(

@@ -26,7 +26,7 @@ export default defineFilter({
 });
 
 /** The phases in which an endpoint is not available. */
-const PHASES: readonly Phase[] = ["starting", "not-ready", "draining", "cordoned", "ejected"];
+const PHASES: readonly Phase[] = ["starting", "not-ready", "asleep", "draining", "cordoned", "ejected"];
 
 const isReady = (endpoint: Endpoint) => endpoint.isAvailable;
 

@@ -4,6 +4,7 @@ import type { LoadView } from "../../core/contract/load-view.ts";
 import { defineFilter } from "../../core/contract/plugin.ts";
 import type { InferenceRequest } from "../../core/contract/request.ts";
 import { modelNotFound } from "../../core/report/model-names.ts";
+import { thoseThatHold, tooLong } from "./holds-prompt.ts";
 
 /** What a request in flight adds to the wait of the next one, in milliseconds. */
 const DECODE_MS = 8;
@@ -15,15 +16,18 @@ const DECODE_MS = 8;
  */
 export default defineFilter({
   type: "serves-model",
-  summary: "Keeps endpoints that list the target among their models, or that may load it.",
+  summary: "Keeps endpoints that list the target, or that may load it, and whose context is long enough for the prompt.",
   create: () => ({
     filter(request, candidates, load) {
       const { target, onDemand } = request;
       if (target === "") return candidates;
       // Usually all do, and no new list is needed.
-      if (doAllList(candidates, target)) return candidates;
+      if (doAllList(candidates, target)) return thoseThatHold(request, candidates);
       const isListedOnly = onDemand === "never" || candidates.some((endpoint) => isBaseModelOf(endpoint, target, load));
-      return isListedOnly ? candidates.filter(({ models }) => models.has(target)) : thoseToAsk(request, candidates, load);
+      const serving = isListedOnly
+        ? candidates.filter(({ models }) => models.has(target))
+        : thoseToAsk(request, candidates, load);
+      return thoseThatHold(request, serving);
     },
     refuse,
   }),
@@ -73,6 +77,8 @@ function shortestQueue(
 }
 
 function refuse(request: InferenceRequest, endpoints: readonly Endpoint[], clientModels: readonly string[] = []): RouterError {
+  const isTooLong = tooLong(request, endpoints);
+  if (isTooLong !== undefined) return isTooLong;
   const { rule, target } = request;
   if (rule !== "") {
     const fix = "load it on a replica, or move its weight to another target";

@@ -2,9 +2,11 @@ import type { EndpointFacts } from "../../core/contract/source.ts";
 import type { SampleLabels } from "./prometheus-text.ts";
 
 /** Facts that metrics give in labels, or by several series together. */
-export type EngineFacts = Pick<EndpointFacts, "adapterUse" | "kvCapacityTokens">;
+export type EngineFacts = Pick<EndpointFacts, "adapterUse" | "isAsleep" | "kvCapacityTokens">;
 
 const ADAPTERS = "vllm:lora_requests_info";
+/** 1 for the state that an engine is in: awake, weights_offloaded or discard_all. */
+const SLEEP_STATE = "vllm:engine_sleep_state";
 const VLLM_CACHE = "vllm:cache_config_info";
 const SGLANG_CACHE = "sglang:cache_config_info";
 
@@ -15,7 +17,7 @@ const CACHE_PARTS: Readonly<Record<string, { readonly tokensPer: string; readonl
 };
 
 const NAMES: Readonly<Record<string, readonly string[]>> = {
-  vllm: [ADAPTERS, VLLM_CACHE],
+  vllm: [ADAPTERS, SLEEP_STATE, VLLM_CACHE],
   sglang: [SGLANG_CACHE],
   trtllm: Object.values(CACHE_PARTS["trtllm"]!),
   triton: ["nv_trt_llm_kv_cache_block_metrics"],
@@ -27,6 +29,8 @@ export class EngineFactsReader {
   #adapters: { readonly labels: SampleLabels; readonly atS: number } | undefined;
   /** Summed over the engine processes behind the port. */
   #cacheTokens = 0;
+  /** Of one engine at least; undefined if the metrics do not say. */
+  #isAsleep: boolean | undefined;
   readonly #parts = new Map<string, number>();
 
   /** Names of the series it reads; of every engine for "auto". */
@@ -37,6 +41,8 @@ export class EngineFactsReader {
   note(name: string, labels: SampleLabels, value: number): void {
     if (name === ADAPTERS) {
       if (this.#adapters === undefined || value > this.#adapters.atS) this.#adapters = { labels, atS: value };
+    } else if (name === SLEEP_STATE) {
+      if (labels.get("sleep_state") === "awake") this.#isAsleep = this.#isAsleep === true || value === 0;
     } else if (name === VLLM_CACHE) {
       this.#cacheTokens += count(labels, "kv_cache_size_tokens") || count(labels, "block_size") * count(labels, "num_gpu_blocks");
     } else if (name === SGLANG_CACHE) {
@@ -50,7 +56,11 @@ export class EngineFactsReader {
   facts(): EngineFacts {
     const kvCapacityTokens = this.#cacheTokens || this.#productOfParts();
     const adapterUse = this.#adapterUse();
-    return { ...(kvCapacityTokens > 0 && { kvCapacityTokens }), ...(adapterUse && { adapterUse }) };
+    return {
+      ...(kvCapacityTokens > 0 && { kvCapacityTokens }),
+      ...(adapterUse && { adapterUse }),
+      ...(this.#isAsleep !== undefined && { isAsleep: this.#isAsleep }),
+    };
   }
 
   #adapterUse(): EngineFacts["adapterUse"] {

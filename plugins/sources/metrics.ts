@@ -47,7 +47,7 @@ const SERIES: readonly Series[] = [
 
 export default defineSource({
   type: "metrics",
-  summary: "Reads a replica's Prometheus metrics: queue depth, running requests, KV-cache use and size, adapters in use.",
+  summary: "Reads a replica's Prometheus metrics: queue depth, running requests, KV-cache use and size, adapters in use, sleep.",
   options,
   create({ path, periodMs, idlePeriodMs, engine }) {
     const series = SERIES.filter((one) => engine === "auto" || one.engine === engine);

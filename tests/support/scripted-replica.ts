@@ -33,13 +33,21 @@ export interface ScriptedReplica {
 const PROBE = /^GET \S*\/(v1\/models|health|metrics) /;
 
 /** A replica that does what a script says, on plain sockets: it shares no code with the router. */
-export async function startScriptedReplica(script: Script, models: readonly string[] = ["m"]): Promise<ScriptedReplica> {
+export async function startScriptedReplica(
+  script: Script,
+  models: readonly (string | { readonly id: string })[] = ["m"],
+): Promise<ScriptedReplica> {
   const requests: ReceivedRequest[] = [];
   const sockets = new Set<Socket>();
   let unreadBytes = 0;
   const modelList = JSON.stringify({
     object: "list",
-    data: models.map((id) => ({ id, object: "model", created: 1, owned_by: "test" })),
+    data: models.map((model) => ({
+      ...(typeof model === "string" ? { id: model } : model),
+      object: "model",
+      created: 1,
+      owned_by: "test",
+    })),
   });
   const server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket);

@@ -111,7 +111,7 @@ export function makeShownRouter(endpoints: readonly Endpoint[] = [], config: Par
       // e0's replica does what it is told, the others refuse.
       post: ({ url: { port } }) =>
         Promise.resolve(port === 8000 ? { status: 200, body: "Success" } : { status: 404, body: '{"error":{"message":"No."}}' }),
-      checkModels() {},
+      adapterChanged() {},
     }),
   };
 }

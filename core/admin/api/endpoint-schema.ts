@@ -16,7 +16,7 @@ const intent = z.object({
 export const endpointSchema = z.object({
   name: z.string(),
   url: z.string(),
-  phase: z.enum(["starting", "ready", "not-ready", "draining", "cordoned", "ejected"]),
+  phase: z.enum(["starting", "ready", "not-ready", "asleep", "draining", "cordoned", "ejected"]),
   since: z.string().nullable().describe("When it came into this phase, in ISO 8601."),
   why: z.string().describe("Why it is in this phase, in words; empty where there is nothing to explain."),
   isAvailable: z.boolean().describe("Whether it gets new requests."),

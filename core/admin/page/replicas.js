@@ -6,8 +6,8 @@ import { change, mayChange, reason } from "./operate.js";
 import { SortedTable } from "./table.js";
 
 /** The worst comes first when sorted by state. */
-const SEVERITY = { "not-ready": 5, ejected: 4, starting: 3, cordoned: 2, draining: 2, ready: 0 };
-const CLASS = { ready: "good", starting: "wait", draining: "wait", cordoned: "wait" };
+const SEVERITY = { "not-ready": 5, ejected: 4, starting: 3, asleep: 2, cordoned: 2, draining: 2, ready: 0 };
+const CLASS = { ready: "good", "not-ready": "bad", ejected: "bad" };
 const MODELS_SHOWN = 3;
 
 /** A column of one of the figures of the last minutes. */
@@ -148,11 +148,11 @@ function makeStateCell(cell) {
   const [dot, since, why, checks] = [make("span"), make("span", "soft"), make("div"), make("div", "soft line")];
   cell.append(make("div", "", dot, " ", since), why, checks);
   return (endpoint, { now }) => {
-    dot.className = `dot ${CLASS[endpoint.phase] ?? "bad"}`;
+    dot.className = `dot ${CLASS[endpoint.phase] ?? "wait"}`;
     setText(dot, endpoint.phase);
     setText(since, endpoint.since === null ? "" : `for ${duration(ageS(endpoint.since, now))}`);
     setText(why, endpoint.why);
-    why.className = CLASS[endpoint.phase] ?? "bad";
+    why.className = CLASS[endpoint.phase] ?? "wait";
     setText(checks, checkText(endpoint));
   };
 }

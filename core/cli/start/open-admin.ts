@@ -8,7 +8,7 @@ import { systemClock } from "../../contract/clock.ts";
 import type { Router } from "../../router.ts";
 import type { WireServer } from "../../server/server.ts";
 import type { Settings } from "../../settings.ts";
-import { portError, urlOf } from "./ports.ts";
+import { isLoopback, portError, urlOf } from "./ports.ts";
 
 export interface OpenAdmin extends AdminServer {
   /** The line to print at the start. */
@@ -74,8 +74,4 @@ const adminPortError = (thrown: unknown, address: AdminAddress) =>
 /** Reads the status page's files. */
 export function readPageFiles(): PageFiles {
   return pageFiles((name) => readFileSync(new URL(`../../admin/page/${name}`, import.meta.url), "utf8"));
-}
-
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || host.startsWith("127.");
 }

@@ -22,3 +22,8 @@ export function portError(thrown: unknown, { host, port }: Address, portKey: str
   if (NOT_OURS.has(code)) return new Error(`${host} is not an address of this machine; check ${hostKey}.`);
   return thrown;
 }
+
+/** Whether only programs of this machine reach the address. */
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || host.startsWith("127.");
+}

@@ -1,11 +1,12 @@
+import type { ModelCards } from "../../contract/endpoint.ts";
 import type { Probes } from "../../settings.ts";
 import type { GetFailure } from "../../wire/http-get-result.ts";
 
 /** Why a probe failed: no response, or a status other than 200. */
 export type ProbeFailure = GetFailure | `status ${number}`;
 
-/** The phase of a replica according to the probes. */
-export type HealthPhase = "starting" | "ready" | "not-ready";
+/** The phase of a replica according to the probes and its own metrics. */
+export type HealthPhase = "starting" | "ready" | "not-ready" | "asleep";
 
 /** What the prober knows about one replica: the results of the three probes, and the phase that follows from them. */
 export interface ReplicaHealth {
@@ -26,7 +27,11 @@ export interface ReplicaHealth {
   readonly livenessFailure: ProbeFailure | "";
   /** How often the liveness probe reached its threshold; Kubernetes would have restarted the container each time. */
   readonly livenessLosses: number;
+  /** In service, and its engine says that it sleeps. */
+  readonly isAsleep: boolean;
   readonly models: readonly string[];
+  /** What its own list says of them; the same object until it says something else. */
+  readonly modelCards?: ModelCards | undefined;
   /** Grows when another process or another model has replaced the replica, so that its caches are empty. */
   readonly generation: number;
   /** The process seems to have ended since the last successful readiness probe. */
@@ -39,7 +44,9 @@ export type ProbeEvent =
   | { readonly type: "readiness"; readonly failure: ProbeFailure | undefined }
   | { readonly type: "liveness"; readonly failure: ProbeFailure | undefined }
   /** The replica's own model list was read. */
-  | { readonly type: "models"; readonly models: readonly string[] }
+  | { readonly type: "models"; readonly models: readonly string[]; readonly cards?: ModelCards | undefined }
+  /** The replica's own metrics were read. */
+  | { readonly type: "asleep"; readonly isAsleep: boolean }
   /** A routed request could not connect. */
   | { readonly type: "connect-failed" };
 
@@ -55,6 +62,7 @@ export const NEW_REPLICA: ReplicaHealth = {
   readinessFailure: "",
   livenessFailure: "",
   livenessLosses: 0,
+  isAsleep: false,
   models: [],
   generation: 0,
   hasRestarted: false,
@@ -63,7 +71,9 @@ export const NEW_REPLICA: ReplicaHealth = {
 /** The next state of a replica; the same object when the event changes nothing. */
 export function reduce(health: ReplicaHealth, event: ProbeEvent, probes: Probes): ReplicaHealth {
   const next = { ...health, ...patch(health, event, probes) };
-  return sameOr(health, { ...next, phase: phaseOf(next, probes) });
+  // Metrics are read only in service: what they said before says nothing of the replica that returns.
+  const isAsleep = next.isAsleep && isInService(next);
+  return sameOr(health, { ...next, isAsleep, phase: phaseOf({ ...next, isAsleep }, probes) });
 }
 
 /** Whether the replica may get requests: the results of all three probes are good. */
@@ -94,7 +104,9 @@ function patch(health: ReplicaHealth, event: ProbeEvent, probes: Probes): Patch 
     case "liveness":
       return livenessPatch(health, event.failure, probes.liveness.failureThreshold);
     case "models":
-      return modelsPatch(health, event.models);
+      return { ...cardsPatch(health, event.cards), ...modelsPatch(health, event.models) };
+    case "asleep":
+      return sleepPatch(health, event.isAsleep);
     case "connect-failed":
       return connectFailedPatch(health, probes.readiness.failureThreshold);
   }
@@ -155,13 +167,24 @@ function modelsPatch(health: ReplicaHealth, models: readonly string[]): Patch {
   return { models, generation: health.generation + (isOther ? 1 : 0) };
 }
 
+function cardsPatch({ modelCards }: ReplicaHealth, cards: ModelCards | undefined): Patch {
+  // As text, because each read makes new objects.
+  return modelCards === cards || JSON.stringify(modelCards) === JSON.stringify(cards) ? {} : { modelCards: cards };
+}
+
+/** A sleeping engine has given up its cache. */
+function sleepPatch(health: ReplicaHealth, isAsleep: boolean): Patch {
+  if (!isInService(health)) return {};
+  return { isAsleep, generation: health.generation + (isAsleep && !health.isAsleep ? 1 : 0) };
+}
+
 function connectFailedPatch(health: ReplicaHealth, threshold: number): Patch {
   if (!isInService(health)) return {};
   return { isServing: false, readinessFailures: threshold, readinessFailure: "refused", hasRestarted: true };
 }
 
 function phaseOf(health: ReplicaHealth, probes: Probes): HealthPhase {
-  if (isInService(health)) return "ready";
+  if (isInService(health)) return health.isAsleep ? "asleep" : "ready";
   const isGivenUp =
     health.isOverdue ||
     health.readinessFailures >= probes.readiness.failureThreshold ||

@@ -118,6 +118,14 @@ export class ReplicaProber {
     for (const source of this.#sources.values()) source.checkModels(pauseMs);
   }
 
+  /** The replica has loaded or unloaded an adapter: its list is believed to say so, and read again. */
+  adapterChanged(name: string, isLoaded: boolean): void {
+    if (!isInService(this.health)) return;
+    this.#facts.setModel(name, isLoaded);
+    this.#apply(this.#factEvents());
+    this.checkModels();
+  }
+
   stop(): void {
     this.#stopping.abort();
     for (const part of [this.#rounds, this.#liveness, ...this.#sources.values()]) part.stop();
@@ -139,7 +147,7 @@ export class ReplicaProber {
     const events: ProbeEvent[] = [];
     if (failure === undefined && !isInService(this.health)) events.push(await this.#veto());
     if (!wasStarted) events.push({ type: "startup", failure }, ...this.#overdue());
-    if (isReadinessPath) events.push(...this.#modelsEvents(), { type: "readiness", failure });
+    if (isReadinessPath) events.push(...this.#factEvents(), { type: "readiness", failure });
     this.#apply(events);
     this.#misses = isInService(this.health) ? 0 : this.#misses + 1;
     if (!wasStarted && this.health.isStarted && !isReadinessPath) return 0;
@@ -199,7 +207,7 @@ export class ReplicaProber {
       group: () => this.#groupOf(path)!,
       facts: this.#facts,
       ask: () => this.#fetch({ path }, this.#plan.probes.readiness.timeoutMs, SOURCE_BODY_BYTES),
-      told: () => this.#apply(this.#modelsEvents()),
+      told: () => this.#apply(this.#factEvents()),
       unreadable: (cause) => {
         const { name } = this.target;
         this.#host.log?.warn("A replica's own numbers can't be read any more", { endpoint: name, path, cause });
@@ -207,9 +215,12 @@ export class ReplicaProber {
     });
   }
 
-  #modelsEvents(): ProbeEvent[] {
+  /** What the sources say of the replica itself. */
+  #factEvents(): ProbeEvent[] {
+    const { isAsleep } = this.#facts;
     const models = this.#facts.models();
-    return models === undefined ? [] : [{ type: "models", models }];
+    const asleep: ProbeEvent = { type: "asleep", isAsleep };
+    return models === undefined ? [asleep] : [{ type: "models", models, cards: this.#facts.modelCards() }, asleep];
   }
 
   async #fetch({ path }: Pick<ProbeSpec, "path">, timeoutMs: number, maxBytes = PROBE_BODY_BYTES): Promise<Fetched> {

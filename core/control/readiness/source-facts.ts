@@ -1,3 +1,4 @@
+import type { ModelCards } from "../../contract/endpoint.ts";
 import type { AdapterUse } from "../../contract/load-view.ts";
 import type { EndpointFacts, Source } from "../../contract/source.ts";
 import { thrownMessage } from "../../contract/thrown-text.ts";
@@ -120,9 +121,38 @@ export class SourceFacts {
     return this.#union("models");
   }
 
-  /** The replica is out of service: forgets its numbers. Model lists are kept, because old names do no harm. */
+  /** Whether a source says that the engine sleeps. It holds until one says otherwise, also while the metrics can't be read. */
+  get isAsleep(): boolean {
+    return [...this.#known.values()].some(({ facts }) => facts.isAsleep === true);
+  }
+
+  /** What the sources know of the models; undefined if nothing. */
+  modelCards(): ModelCards | undefined {
+    const cards = [...this.#known.values()].flatMap(({ facts }) => (facts.modelCards === undefined ? [] : [facts.modelCards]));
+    return cards.length > 1 ? Object.freeze(Object.assign(Object.create(null), ...cards)) : cards[0];
+  }
+
+  /** The replica has just loaded or unloaded a model: its lists say so until they are read again. */
+  setModel(name: string, isLoaded: boolean): void {
+    for (const [source, known] of this.#known) {
+      const { models, adapters } = known.facts;
+      if (models === undefined) continue;
+      const facts = { ...known.facts, models: withModel(models, name, isLoaded) };
+      this.#known.set(source, {
+        ...known,
+        facts: adapters ? { ...facts, adapters: withModel(adapters, name, isLoaded) } : facts,
+      });
+    }
+    this.#publish();
+  }
+
+  /** The replica is out of service: forgets its numbers, and whether it sleeps. Model lists are kept, because old names do no harm. */
   forgetNumbers(): void {
-    for (const source of this.#known.keys()) this.#forgetNumbersOf(source);
+    for (const [source, known] of this.#known) {
+      const { isAsleep: _, ...facts } = known.facts;
+      this.#known.set(source, { ...known, facts });
+      this.#forgetNumbersOf(source);
+    }
     this.#awaitedSinceMs.clear();
     this.#publish();
   }
@@ -152,8 +182,14 @@ export class SourceFacts {
   #forgetNumbersOf(source: Source): void {
     const known = this.#known.get(source);
     if (known === undefined) return;
-    const { models, adapters } = known.facts;
-    this.#known.set(source, { ...known, facts: { ...(models && { models }), ...(adapters && { adapters }) } });
+    const { models, adapters, modelCards, isAsleep } = known.facts;
+    const kept = {
+      ...(isAsleep !== undefined && { isAsleep }),
+      ...(models && { models }),
+      ...(adapters && { adapters }),
+      ...(modelCards && { modelCards }),
+    };
+    this.#known.set(source, { ...known, facts: kept });
   }
 
   /** The merged numbers get the time of the oldest read among them. */
@@ -186,6 +222,11 @@ export class SourceFacts {
     const lists = [...this.#known.values()].flatMap(({ facts }) => (facts[fact] === undefined ? [] : [facts[fact]]));
     return lists.length === 0 ? undefined : [...new Set(lists.flat())];
   }
+}
+
+function withModel(models: readonly string[], name: string, isLoaded: boolean): readonly string[] {
+  if (models.includes(name) === isLoaded) return models;
+  return isLoaded ? [...models, name] : models.filter((model) => model !== name);
 }
 
 function freshnessAfter(awaitedPeriods: number): number {

@@ -16,7 +16,7 @@ interface Sent {
 
 const OK = { status: 200, body: "Success: LoRA adapter 'v2' added successfully." };
 const endpoints = [
-  makeEndpoint(0, { models: ["base", "v1"] }),
+  makeEndpoint(0, { models: ["base", "v1"], modelCards: { v1: { root: "/adapters/v1" } } }),
   makeEndpoint(1),
   makeEndpoint(2, { phase: "not-ready", models: ["base", "v1"] }),
   makeEndpoint(3, { phase: "draining" }),
@@ -41,7 +41,7 @@ function setUp(respond: (sent: Sent) => { status: number; body: string } = () =>
       sent.push(call);
       return respond(call);
     },
-    checkModels: ({ name }) => void checked.push(name),
+    adapterChanged: ({ name }) => void checked.push(name),
   });
   return { adapters, load, clock, sent, checked };
 }
@@ -114,6 +114,27 @@ describe("loading an adapter", () => {
     assert.ok(load.unlisted.adapterLoadMs < 2_000);
   });
 
+  it("that a replica has already is done, and teaches nothing about how long a load takes", async () => {
+    const body = `{"error":{"message":"The lora adapter 'v2' has already been loaded.","type":"InvalidUserInput","code":400}}`;
+    const { adapters, load, checked } = setUp(() => ({ status: 400, body }));
+    const before = load.unlisted.adapterLoadMs;
+    const [change] = await adapters.load("v2", { path: "/adapters/v2", endpoint: "e1" });
+    assert.deepEqual(change, { endpoint: "e1", isDone: true, status: 400, message: "It has it already." });
+    assert.deepEqual([load.unlisted.adapterLoadMs, checked], [before, ["e1"]]);
+  });
+
+  it("that a replica has from another path is not done", async () => {
+    const body = `{"error":{"message":"The lora adapter 'v1' has already been loaded."}}`;
+    const { adapters } = setUp(() => ({ status: 400, body }));
+    for (const [path, isDone] of [
+      ["/adapters/v1/", true],
+      ["/elsewhere/v1", false],
+    ] as const) {
+      const [change] = await adapters.load("v1", { path, endpoint: "e0" });
+      assert.equal(change?.isDone, isDone, path);
+    }
+  });
+
   it("that a replica refuses, or that does not reach it, is said in the replica's words", async () => {
     const { adapters, checked } = setUp(({ endpoint }) => {
       if (endpoint === "e1") throw new GetError("refused", "Nobody listens at this address");
@@ -140,6 +161,24 @@ describe("unloading an adapter", () => {
     assert.deepEqual(sent, [{ endpoint: "e0", path: "/v1/unload_lora_adapter", document: { lora_name: "v1" } }]);
     assert.deepEqual(checked, ["e0"]);
   });
+
+  const notFound = (message: string) => ({ status: 404, body: JSON.stringify({ error: { message, code: 404 } }) });
+  const unknown: readonly (readonly [
+    name: string,
+    answer: { status: number; body: string },
+    isDone: boolean,
+    message: string,
+  ])[] = [
+    ["that a replica does not have is done", notFound("The lora adapter 'v1' cannot be found."), true, "It does not have it."],
+    ["is not done where there is no such path", notFound("Not Found"), false, "Not Found"],
+    ["is not done where it is forbidden", { status: 403, body: "cannot be found" }, false, "cannot be found"],
+  ];
+  for (const [name, answer, isDone, message] of unknown) {
+    it(name, async () => {
+      const { adapters } = setUp(() => answer);
+      assert.deepEqual(await adapters.unload("v1", {}), [{ endpoint: "e0", isDone, status: answer.status, message }]);
+    });
+  }
 
   it("at one endpoint asks it whatever it lists", async () => {
     const { adapters, sent } = setUp();

@@ -72,6 +72,20 @@ const running = "vllm:num_requests_running 1\n";
 const adapterLine = (runs: string, waits: string, value: number) =>
   `vllm:lora_requests_info{max_lora="2",running_lora_adapters="${runs}",waiting_lora_adapters="${waits}"} ${value}\n`;
 
+describe("whether the engine sleeps", () => {
+  const sleepOf = (...lines: readonly string[]) =>
+    createPlugin(metrics).read(["vllm:num_requests_running 0", ...lines, ""].join("\n")).isAsleep;
+  const awake = (value: number, engine = 0) => `vllm:engine_sleep_state{engine="${engine}",sleep_state="awake"} ${value}`;
+  const rows: readonly (readonly [name: string, lines: readonly string[], isAsleep: boolean | undefined])[] = [
+    ["awake", [awake(1), 'vllm:engine_sleep_state{engine="0",sleep_state="discard_all"} 0'], false],
+    ["asleep", [awake(0), 'vllm:engine_sleep_state{engine="0",sleep_state="discard_all"} 1'], true],
+    ["one of two engines sleeps", [awake(0, 0), awake(1, 1)], true],
+    ["it does not say", [], undefined],
+    ["it says so in other words", ["vllm:engine_sleep_state 1"], undefined],
+  ];
+  for (const [name, lines, isAsleep] of rows) it(name, () => assert.equal(sleepOf(...lines), isAsleep));
+});
+
 describe("adapters in use", () => {
   const cases: readonly [name: string, lines: string, running: readonly string[], waiting: readonly string[]][] = [
     [

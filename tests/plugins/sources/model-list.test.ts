@@ -49,6 +49,32 @@ describe("which of them are adapters", () => {
   }
 });
 
+describe("what the list says of them", () => {
+  const cards = (data: readonly object[]) => source.read(JSON.stringify({ data })).modelCards;
+  it("is the context, root and parent, as vLLM has them; an adapter has its base model's context", () => {
+    const listed = cards([
+      { id: "tiny", root: "/models/tiny", parent: null, max_model_len: 4096, created: 5 },
+      { id: "a", root: "/adapters/a", parent: "tiny", max_model_len: null },
+    ]);
+    assert.deepEqual(Object.entries(listed ?? {}), [
+      ["tiny", { contextTokens: 4096, root: "/models/tiny", parent: null }],
+      ["a", { contextTokens: 4096, root: "/adapters/a", parent: "tiny" }],
+    ]);
+  });
+  it("is nothing where it says nothing, or what can't be", () => {
+    assert.equal(cards([{ id: "m" }]), undefined);
+    for (const max_model_len of [0, -1, 1.5, "4096", 1e300]) assert.equal(cards([{ id: "m", max_model_len }]), undefined);
+    for (const root of [7, "x".repeat(5_000)]) assert.equal(cards([{ id: "m", root }]), undefined);
+  });
+  it("takes any name", () => {
+    const listed = cards([{ id: "__proto__", root: "/p" }, { id: "constructor" }]);
+    assert.deepEqual(Object.entries(listed ?? {}), [
+      ["__proto__", { root: "/p" }],
+      ["constructor", {}],
+    ]);
+  });
+});
+
 describe("a body of another shape is refused with the shape that is wanted", () => {
   const bodies = [
     "",
