@@ -22,7 +22,7 @@ import { RecordedResponse } from "../support/recorded-response.ts";
 import { jsonAnswer } from "../support/scripted-replica.ts";
 
 const BODY = '{"model":"base","messages":[{"role":"user","content":"hello"}]}';
-const OK = jsonAnswer("{}");
+const OK = jsonAnswer('{"choices":[{"index":0}]}');
 const named = <Plugin>(name: string, plugin: Plugin) => ({ name, type: name, plugin });
 
 /** A request whose body is complete, not yet on its way. */

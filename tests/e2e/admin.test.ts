@@ -36,7 +36,7 @@ before(async () => {
     (request, socket) => {
       const body = request.body.toString();
       if (body.includes('"break"')) socket.end(STREAM_HEAD + chunkOf("data: {}\n\n"));
-      else if (!body.includes('"hang"')) socket.write(jsonAnswer('{"ok":true}'));
+      else if (!body.includes('"hang"')) socket.write(jsonAnswer('{"choices":[{"index":0}],"ok":true}'));
     },
     ["v1", "v2", "m"],
   );

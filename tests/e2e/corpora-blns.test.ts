@@ -36,9 +36,12 @@ describe("the big list of naughty strings", () => {
   let naughtyRouter: TestRouter;
   before(async () => {
     const answerOk = () =>
-      startScriptedReplica((_request, socket) => void socket.write(jsonAnswer('{"ok":true}')), [...names, "m"]);
+      startScriptedReplica(
+        (_request, socket) => void socket.write(jsonAnswer('{"choices":[{"index":0}],"ok":true}')),
+        [...names, "m"],
+      );
     [replica, naughtyReplica] = [
-      await startScriptedReplica((_request, socket) => void socket.write(jsonAnswer('{"ok":true}'))),
+      await startScriptedReplica((_request, socket) => void socket.write(jsonAnswer('{"choices":[{"index":0}],"ok":true}'))),
       await answerOk(),
     ];
     [router, naughtyRouter] = await Promise.all([startTestRouter([replica.url]), startTestRouter([naughtyReplica.url])]);

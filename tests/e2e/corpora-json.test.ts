@@ -47,7 +47,9 @@ describe("JSONTestSuite as request bodies", () => {
   let replica: ScriptedReplica;
   let router: TestRouter;
   before(async () => {
-    replica = await startScriptedReplica((_request, socket) => void socket.write(jsonAnswer('{"ok":true}')));
+    replica = await startScriptedReplica(
+      (_request, socket) => void socket.write(jsonAnswer('{"choices":[{"index":0}],"ok":true}')),
+    );
     router = await startTestRouter([replica.url]);
   });
   after(async () => {

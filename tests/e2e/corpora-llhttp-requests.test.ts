@@ -39,7 +39,9 @@ describe("llhttp's requests in its strict modes", () => {
   let replica: ScriptedReplica;
   let router: TestRouter;
   before(async () => {
-    replica = await startScriptedReplica((_request, socket) => void socket.write(jsonAnswer('{"ok":true}')));
+    replica = await startScriptedReplica(
+      (_request, socket) => void socket.write(jsonAnswer('{"choices":[{"index":0}],"ok":true}')),
+    );
     router = await startTestRouter([replica.url], { spec: passthrough(cases) });
   });
   after(async () => {

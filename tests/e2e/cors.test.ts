@@ -51,7 +51,7 @@ const THEIRS = "Access-Control-Allow-Origin: *\r\nAccess-Control-Allow-Credentia
 let replica: ScriptedReplica;
 before(async () => {
   replica = await startScriptedReplica((_request, socket) => {
-    const answer = jsonAnswer('{"ok":true}').toString();
+    const answer = jsonAnswer('{"choices":[{"index":0}],"ok":true}').toString();
     socket.write(answer.replace("\r\n", `\r\n${THEIRS}`));
   });
 });

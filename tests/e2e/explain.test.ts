@@ -41,7 +41,8 @@ before(async () => {
   folder = mkdtempSync(join(tmpdir(), "explain-"));
   bodyFile = join(folder, "body.json");
   writeFileSync(bodyFile, chat("first"));
-  const script = (_request: unknown, socket: { write(text: string): unknown }) => void socket.write(jsonAnswer('{"ok":true}'));
+  const script = (_request: unknown, socket: { write(text: string): unknown }) =>
+    void socket.write(jsonAnswer('{"choices":[{"index":0}],"ok":true}'));
   replicas = await Promise.all([1, 2, 3].map(() => startScriptedReplica(script, ["v1", "v2"])));
   const urls = replicas.map(({ url }) => url);
   router = await startTestRouter(urls, { documents: REWRITE });

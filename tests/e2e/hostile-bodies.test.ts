@@ -22,7 +22,9 @@ const JSON_TYPE = "Content-Type: application/json";
 let replica: ScriptedReplica;
 let router: TestRouter;
 before(async () => {
-  replica = await startScriptedReplica((_request, socket) => void socket.write(jsonAnswer('{"ok":true}')));
+  replica = await startScriptedReplica(
+    (_request, socket) => void socket.write(jsonAnswer('{"choices":[{"index":0}],"ok":true}')),
+  );
   router = await startTestRouter([replica.url], { documents: ALIAS });
 });
 after(async () => {

@@ -185,7 +185,7 @@ describe("hostile answers", () => {
 
   it("a second answer on an idle connection reaches nobody", async () => {
     const poison = jsonAnswer('{"poison":true}');
-    answer = { pieces: [Buffer.from(jsonAnswer('{"ok":1}'))] };
+    answer = { pieces: [Buffer.from(jsonAnswer('{"choices":[{"index":0}],"ok":1}'))] };
     await exchange(router.port, POST);
     used.write(poison);
     await waitUntil(() => !replica.sockets.has(used));

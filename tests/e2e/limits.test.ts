@@ -19,7 +19,7 @@ let said = "";
 
 before(async () => {
   replica = await startScriptedReplica((_request, socket) => {
-    if (behaviour === "answer") socket.write(jsonAnswer('{"ok":true}'));
+    if (behaviour === "answer") socket.write(jsonAnswer('{"choices":[{"index":0}],"ok":true}'));
     if (behaviour === "stream-then-silence") socket.write(STREAM_HEAD + chunkOf("data: {}\n\n"));
     if (behaviour === "flood") flood(socket);
     if (behaviour === "say") socket.write(said);

@@ -9,7 +9,7 @@ import { loadTestConfig, outstanding, startTestRouter, waitUntil } from "../supp
 import { CHAT, chatBody, chatPost, event, STREAM, setUp } from "../support/scripted-pool.ts";
 import { chunkOf, jsonAnswer, LAST_CHUNK, type Script, STREAM_HEAD, startScriptedReplica } from "../support/scripted-replica.ts";
 
-const OK = jsonAnswer('{"object":"chat.completion","model":"v1"}');
+const OK = jsonAnswer('{"object":"chat.completion","choices":[{"index":0}],"model":"v1"}');
 const answerOk: Script = (_request, socket) => void socket.write(OK);
 const streamed = `${STREAM_HEAD}${chunkOf(event(1))}${chunkOf(event(2))}${chunkOf("data: [DONE]\n\n")}${LAST_CHUNK}`;
 const stream: Script = (_request, socket) => void socket.write(streamed);

@@ -18,7 +18,7 @@ let finish: (() => void) | undefined;
 
 before(async () => {
   const script: Parameters<typeof startScriptedReplica>[0] = (request, socket) => {
-    const respond = () => void socket.write(jsonAnswer('{"model":"m"}'));
+    const respond = () => void socket.write(jsonAnswer('{"choices":[{"index":0}],"model":"m"}'));
     if (request.body.toString().includes('"slow"')) finish = respond;
     else respond();
   };

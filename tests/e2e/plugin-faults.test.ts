@@ -67,7 +67,9 @@ const zoo = [
 ];
 
 describe("a plugin that breaks its contract", async () => {
-  const replica = await startScriptedReplica((_request, socket) => void socket.write(jsonAnswer('{"ok":true}')));
+  const replica = await startScriptedReplica(
+    (_request, socket) => void socket.write(jsonAnswer('{"choices":[{"index":0}],"ok":true}')),
+  );
   after(() => replica.close());
   for (const { name, plugin, status, code } of zoo) {
     it(`${name}: ${status}, and so are the next ones`, async () => {
@@ -96,7 +98,9 @@ describe("a plugin that breaks its contract", async () => {
 });
 
 describe("a plugin file that throws", async () => {
-  const replica = await startScriptedReplica((_request, socket) => void socket.write(jsonAnswer('{"ok":true}')));
+  const replica = await startScriptedReplica(
+    (_request, socket) => void socket.write(jsonAnswer('{"choices":[{"index":0}],"ok":true}')),
+  );
   const folder = mkdtempSync(join(tmpdir(), "signalbox-faults-"));
   const core = JSON.stringify(pathToFileURL(join(import.meta.dirname ?? ".", "../../core/contract")).href).slice(1, -1);
   const source = (create: string) => `import { z } from "${core}/options.ts";

@@ -62,7 +62,9 @@ describe("thousands of slow clients", () => {
   let replica: ScriptedReplica;
   let router: TestRouter;
   before(async () => {
-    replica = await startScriptedReplica((_request, socket) => void socket.write(jsonAnswer('{"ok":true}')));
+    replica = await startScriptedReplica(
+      (_request, socket) => void socket.write(jsonAnswer('{"choices":[{"index":0}],"ok":true}')),
+    );
     router = await startTestRouter([replica.url]);
   });
   after(async () => {

@@ -29,7 +29,9 @@ let router: TestRouter;
 let foreign: ForeignReplica;
 let foreignRouter: TestRouter;
 before(async () => {
-  replica = await startScriptedReplica((_request, socket) => void socket.write(jsonAnswer('{"ok":true}')));
+  replica = await startScriptedReplica(
+    (_request, socket) => void socket.write(jsonAnswer('{"choices":[{"index":0}],"ok":true}')),
+  );
   foreign = await startForeignReplica();
   [router, foreignRouter] = await Promise.all([startTestRouter([replica.url]), startTestRouter([foreign.url])]);
 });

@@ -9,7 +9,7 @@ export const CHAT = "/v1/chat/completions";
 /** A chat request for the model every scripted replica lists. */
 export const chatBody = (extra = "") => `{"model":"m","messages":[{"role":"user","content":"hello"}]${extra}}`;
 
-const OK = jsonAnswer('{"object":"chat.completion","model":"m"}');
+const OK = jsonAnswer('{"object":"chat.completion","choices":[{"index":0}],"model":"m"}');
 export const answerOk: Script = (_request, socket) => void socket.write(OK);
 
 export interface TestFetchRouter extends FetchRouter {

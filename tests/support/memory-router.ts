@@ -44,7 +44,7 @@ export interface Exchange {
 /** "burst": the pieces arrive one after the other at once. "paced": everything settles after each of them. */
 export type Pace = "burst" | "paced";
 
-const OK: MemoryAnswer = { pieces: [Buffer.from(jsonAnswer('{"ok":true}'))] };
+const OK: MemoryAnswer = { pieces: [Buffer.from(jsonAnswer('{"choices":[{"index":0}],"ok":true}'))] };
 /** More turns than any exchange needs. */
 const MAX_TURNS = 1000;
 

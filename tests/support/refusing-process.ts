@@ -8,7 +8,7 @@ import { jsonAnswer } from "./scripted-replica.ts";
 
 const MODELS = jsonAnswer('{"object":"list","data":[{"id":"m","object":"model","created":1,"owned_by":"test"}]}');
 const REFUSAL = jsonAnswer('{"error":{"code":"replica_refuses"}}', "413 Payload Too Large", "Connection: close\r\n");
-const OK = jsonAnswer('{"object":"chat.completion","model":"m"}');
+const OK = jsonAnswer('{"object":"chat.completion","choices":[{"index":0}],"model":"m"}');
 const HEAD_BYTES = REFUSAL.indexOf("\r\n\r\n");
 
 const WAYS: Readonly<Record<string, (socket: Socket) => void>> = {

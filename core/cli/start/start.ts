@@ -22,8 +22,9 @@ import { startDemo } from "./demo.ts";
 import { demoGreeting, firstProbes, greeting, notYetListeningNote, waitingNote } from "./first-probes.ts";
 import { logUncaught } from "./last-resort.ts";
 import { checkAdminPort, type OpenAdmin, openAdmin } from "./open-admin.ts";
+import { warnOfOpenPort } from "./open-port.ts";
 import { type Outputs, openOutputs } from "./outputs.ts";
-import { isLoopback, portError, urlOf } from "./ports.ts";
+import { portError, urlOf } from "./ports.ts";
 import { serviceManager } from "./service-manager.ts";
 import { ignoreSignals, type ReloadSignal, reloadSignal, stopSignal } from "./signals.ts";
 
@@ -31,8 +32,6 @@ const DEFAULT_FILE = "signalbox.yaml";
 
 /** How long the program waits at its end for the readers of its outputs. */
 const LAST_LINES_MS = 1_000;
-const ADAPTERS_OPEN =
-  "Everyone who reaches this port can unload adapters, and have replicas load some from any path, where the engines allow it; spec.pool.adapters.byClients: false forbids it";
 /** How long it waits for what plugins still have under way. */
 const LAST_WORK_MS = 5_000;
 
@@ -142,7 +141,7 @@ async function run(
     const stopWatching = source.watch(() => void reload("files"));
     if (!address.isPortShared) await probed((replicas) => waitingNote(url, replicas));
     outputs.print((isDemo ? demoGreeting(url) : greeting(url, router)) + (admin?.greeting ?? ""));
-    if (settings.adaptersByClients && !isLoopback(address.host)) log.warn(ADAPTERS_OPEN, { host: address.host });
+    warnOfOpenPort(address.host, settings, log);
     service.ready();
     await stopped;
     service.stopping();

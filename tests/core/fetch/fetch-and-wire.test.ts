@@ -30,7 +30,7 @@ interface Seen {
 
 /** How the replica responds, by the number in the request's `seed`. */
 const RESPONSES: readonly string[] = [
-  jsonAnswer('{"ok":true}'),
+  jsonAnswer('{"choices":[{"index":0}],"ok":true}'),
   jsonAnswer(
     '{"ok":true}',
     "200 Fine, thank you",

@@ -14,7 +14,7 @@ const ENDPOINTS = makeEndpoints(3);
 const [E0, E1, E2] = ENDPOINTS as [Endpoint, Endpoint, Endpoint];
 const CONNECT_MS = 1_000;
 const RESPONSE_MS = 2_000;
-const OK = jsonAnswer('{"ok":true}');
+const OK = jsonAnswer('{"choices":[{"index":0}],"ok":true}');
 
 /** A request on its way to e0, then e1, then e2; not begun. */
 const setUp = (options: ForwardOptions = {}): ForwardWorld =>

@@ -39,7 +39,7 @@ let received = 0;
 before(async () => {
   const script = (_request: unknown, socket: { write(text: string): unknown }) => {
     received += 1;
-    socket.write(jsonAnswer('{"ok":true,"usage":{"prompt_tokens":300,"completion_tokens":3}}'));
+    socket.write(jsonAnswer('{"choices":[{"index":0}],"ok":true,"usage":{"prompt_tokens":300,"completion_tokens":3}}'));
   };
   replicas = await Promise.all([1, 2, 3].map(() => startScriptedReplica(script, ["v1", "v2", "m"])));
 });

@@ -1,0 +1,15 @@
+import type { Log } from "../../contract/log.ts";
+import type { Settings } from "../../settings.ts";
+import { isLoopback } from "./ports.ts";
+
+const ADAPTERS_OPEN =
+  "Everyone who reaches this port can unload adapters, and have replicas load some from any path, where the engines allow it; spec.pool.adapters.byClients: false forbids it";
+
+/** Says at the start what everybody can do at a port for clients that other machines reach. */
+export function warnOfOpenPort(
+  host: string,
+  { adaptersByClients }: Pick<Settings, "adaptersByClients">,
+  log: Pick<Log, "warn">,
+): void {
+  if (adaptersByClients && !isLoopback(host)) log.warn(ADAPTERS_OPEN, { host });
+}
