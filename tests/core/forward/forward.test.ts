@@ -346,7 +346,7 @@ describe("what the client gets", () => {
     forward.begin(parts.clock.now());
     parts.upstreamOf(E0).send(jsonAnswer('{"error":"full"}', "503 Service Unavailable"));
     parts.upstreamOf(E1).send(OK);
-    assert.deepEqual([response.status, response.body, response.ending], [200, '{"ok":true}', "end"]);
+    assert.deepEqual([response.status, response.body, response.ending], [200, '{"choices":[{"index":0}],"ok":true}', "end"]);
     assert.match(response.lines, /x-signalbox-endpoint: e1\r\n/);
   });
 

@@ -19,7 +19,7 @@ import { requestHead } from "../../support/wire-heads.ts";
 const POST = "POST /v1/chat/completions";
 const JSON_TYPE = "Content-Type: application/json";
 const BODY = '{"model":"base","messages":[{"role":"user","content":"hello"}]}';
-const EVENT = "data: 1\n\n";
+const EVENT = 'data: {"choices":[{"finish_reason":"stop"}]}\n\n';
 
 /** One request over one replica in memory. */
 class World {
@@ -118,7 +118,7 @@ const sent = (then: (replica: MemoryUpstream) => void) => (world: World) => {
 const served: readonly Row[] = [
   {
     name: "served",
-    run: sent((replica) => replica.send(jsonAnswer("{}"))),
+    run: sent((replica) => replica.send(jsonAnswer('{"choices":[{"index":0}]}'))),
     end: { status: 200, ending: "complete", attempts: ["e0 200"] },
   },
   {
@@ -324,7 +324,7 @@ describe("an outcome", () => {
   it("holds what was asked and decided, but not the body", () => {
     const world = new World();
     world.send();
-    world.replica.send(jsonAnswer("{}"));
+    world.replica.send(jsonAnswer('{"choices":[{"index":0}]}'));
     const { id, api, method, path, request, decision } = world.outcome();
     assert.deepEqual([id, api, method, path], ["req-1", "chat-completions", "POST", "/v1/chat/completions"]);
     assert.equal(request?.model, "base");
@@ -365,7 +365,7 @@ describe("an outcome", () => {
     world.parts.config = { ...config, observers: [], routes: new Map(), profile: { ...config.profile, filters: [REFUSES] } };
     world.body();
     world.receiver?.bodyEnd();
-    world.replica.send(jsonAnswer("{}"));
+    world.replica.send(jsonAnswer('{"choices":[{"index":0}]}'));
     assertEnd(world, { status: 200, ending: "complete", attempts: ["e0 200"] });
   });
 });
@@ -377,7 +377,7 @@ describe("what goes wrong inside is told to the operator", () => {
     const scorer = { name: "wild", type: "wild", weight: 1, plugin: { score: () => [7] } };
     const world = new World({ profile: { scorers: [scorer] } });
     world.send();
-    world.replica.send(jsonAnswer("{}"));
+    world.replica.send(jsonAnswer('{"choices":[{"index":0}]}'));
     assertEnd(world, { status: 200, ending: "complete", attempts: ["e0 200"] });
     assert.deepEqual(world.parts.logged, [["A plugin broke its contract", "wild", "Score 7 is not in [0, 1]"]]);
   });
