@@ -1,6 +1,7 @@
 import type { ObserverPage } from "../contract/observer.ts";
 import { thrownText } from "../contract/thrown-text.ts";
-import { type ViewedSite, viewOf } from "./router-view.ts";
+import { pageViewOf } from "./health.ts";
+import type { ViewedSite } from "./router-view.ts";
 import type { AdminSite } from "./site.ts";
 
 /** A page, or why there is none. */
@@ -22,7 +23,7 @@ export function renderPage(page: Page, path: string, method: string, query: URLS
   if (method !== "GET" && method !== "HEAD")
     return pageRefusal(405, "method_not_allowed", "Use GET: pages are read-only.", "GET, HEAD");
   try {
-    return { status: 200, contentType: page.contentType, text: page.render(viewOf(site), query), allow: "" };
+    return { status: 200, contentType: page.contentType, text: page.render(pageViewOf(site), query), allow: "" };
   } catch (thrown) {
     site.log.error("A page of the admin port could not be rendered", { path, cause: thrownText(thrown) });
     return pageRefusal(500, "page_failed", "This page could not be rendered; the router's log has the cause.");

@@ -15,11 +15,14 @@ import { processUsage } from "../runtime/process-usage.ts";
 /** What the admin port shows of a router's parts. */
 export interface ShownRouter extends Pick<Router, "adapters" | "config" | "dryRun" | "savedFacts"> {
   readonly pool: Pick<LivePool, "facts" | "load" | "prefixStats" | "connectionsTo" | "leftOpenAt" | "figures">;
-  readonly control: Pick<ControlPlane, "intents" | "probeFailure" | "timesOf"> & {
+  readonly control: Pick<ControlPlane, "intents" | "probeFailure" | "timesOf" | "unreadableSources"> & {
     readonly judge: Pick<EndpointJudge, "countOf" | "isPanicking">;
   };
   readonly gate: { readonly memory: RouterView["process"]["memory"] };
-  readonly plugins: { readonly times: Pick<PluginTimes, "slow" | "timed">; readonly faults: Pick<PluginFaults, "counts"> };
+  readonly plugins: {
+    readonly times: Pick<PluginTimes, "slow" | "timed">;
+    readonly faults: Pick<PluginFaults, "counts" | "lately">;
+  };
   readonly features: Pick<LiveFeatures, "status" | "notes" | "warnings" | "metrics">;
   readonly identity: Pick<Identity, "startedAtS">;
 }

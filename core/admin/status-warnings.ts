@@ -1,12 +1,12 @@
 import { isServing } from "../contract/endpoint.ts";
 import type { RouterView } from "../contract/router-view.ts";
-import type { SlowPlugin } from "../plugin-watch/plugin-times.ts";
 import type { RewriteStatus } from "./rewrite-status.ts";
 import type { ShownConfig, ShownRouter } from "./router-view.ts";
 
 /** What the warnings are made of. */
 interface Warned {
-  readonly slowPlugins: readonly SlowPlugin[];
+  readonly plugins: Pick<ShownRouter["plugins"], "times"> & { readonly faults: Pick<ShownRouter["plugins"]["faults"], "lately"> };
+  readonly control: Pick<ShownRouter["control"], "unreadableSources">;
   readonly running: Pick<ShownConfig, "lastReload" | "loaded">;
   readonly rewrites: readonly RewriteStatus[];
   readonly view: RouterView;
@@ -20,7 +20,9 @@ const WARNINGS: readonly ((now: Warned) => readonly string[])[] = [
   ({ view, running, features }) => features.warnings(view, running.loaded.warnings),
   targetWarnings,
   keyWarnings,
+  sourceWarnings,
   slowWarnings,
+  faultWarnings,
 ];
 
 /** What needs an operator's attention, as sentences. */
@@ -39,9 +41,8 @@ function reloadWarnings({ running: { lastReload } }: Warned): readonly string[] 
 function keyWarnings({ view: { pool } }: Warned): readonly string[] {
   const names = pool.endpoints.filter((endpoint) => /^status 40[13]$/.test(pool.probeFailure(endpoint))).map(({ name }) => name);
   if (names.length === 0) return [];
-  const shown = `${names.slice(0, 3).join(", ")}${names.length > 3 ? ` and ${names.length - 3} more` : ""}`;
   return [
-    `Probes of ${shown} are refused with 401 or 403: name the replicas' key in spec.pool.auth, such as { bearer: env:NAME }.`,
+    `Probes of ${shownNames(names)} are refused with 401 or 403: name the replicas' key in spec.pool.auth, such as { bearer: env:NAME }.`,
   ];
 }
 
@@ -55,8 +56,26 @@ function nobodyReady(poolSize: number): string {
     : "No replica is ready, so requests get 503: see the list of replicas for why their probes fail.";
 }
 
-function slowWarnings({ slowPlugins }: Warned): readonly string[] {
-  return slowPlugins.map(({ kind, name, meanMs, hasNoVote }) => {
+/** Replicas whose own numbers could be read, and can't be any more. */
+function sourceWarnings({ control, view: { pool } }: Warned): readonly string[] {
+  const names = pool.endpoints.filter((endpoint) => control.unreadableSources(endpoint).length > 0);
+  if (names.length === 0) return [];
+  const paths = [...new Set(names.flatMap((endpoint) => control.unreadableSources(endpoint)))].join(", ");
+  return [
+    `What ${shownNames(names.map(({ name }) => name))} says of itself at ${paths} can't be read any more: see the log for why.`,
+  ];
+}
+
+function shownNames(names: readonly string[]): string {
+  return `${names.slice(0, 3).join(", ")}${names.length > 3 ? ` and ${names.length - 3} more` : ""}`;
+}
+
+function faultWarnings({ plugins }: Warned): readonly string[] {
+  return plugins.faults.lately.map((name) => `The plugin "${name}" breaks its contract: see the log for how.`);
+}
+
+function slowWarnings({ plugins }: Warned): readonly string[] {
+  return plugins.times.slow.map(({ kind, name, meanMs, hasNoVote }) => {
     const now = hasNoVote ? " It has no vote until it is faster." : "";
     return `The ${kind} "${name}" takes ${meanMs.toFixed(1)} ms per request, more than limits.pluginMs.${now}`;
   });

@@ -2,11 +2,9 @@ import type { RewriteChange } from "../../config/rewrites/overlay.ts";
 import type { Profile } from "../active-config.ts";
 import type { RouterView } from "../contract/router-view.ts";
 import { shownChange } from "./api/shown-rewrite.ts";
-import { endpointStatus, isoTime } from "./endpoint-status.ts";
-import { rewriteStatus } from "./rewrite-status.ts";
+import { isoTime } from "./endpoint-status.ts";
+import { healthOf } from "./health.ts";
 import type { ShownConfig, ShownRouter } from "./router-view.ts";
-import { summaryOf } from "./status-summary.ts";
-import { warningsOf } from "./status-warnings.ts";
 
 /** What the router itself does not know. */
 export interface StatusExtras {
@@ -22,11 +20,9 @@ export type Status = Readonly<ReturnType<typeof statusOf>>;
 
 /** The document of /status: the router and its pool at one moment. The features add their own parts to it. */
 export function statusOf(router: ShownRouter, view: RouterView, { running, sources, listen, clientConnections }: StatusExtras) {
-  const { config, pool, plugins, features } = router;
+  const { config, pool, features } = router;
   const { startedAtS, acceptPauses, memory } = view.process;
-  const rewrites = view.config.mappings.map((mapping) => rewriteStatus(mapping, view, features));
-  const endpoints = view.pool.endpoints.map((endpoint) => endpointStatus(endpoint, view, router));
-  const warnings = warningsOf({ running, rewrites, slowPlugins: plugins.times.slow, view, features });
+  const { isWell, summary, warnings, endpoints, rewrites } = healthOf(router, view, running);
   // What requests met in the last minutes.
   const traffic = pool.figures.pool;
   const wallMs = view.clock.wall();
@@ -42,8 +38,8 @@ export function statusOf(router: ShownRouter, view: RouterView, { running, sourc
     clientConnections: clientConnections(),
     // How often there were times in which no more client connections were taken.
     acceptPauses,
-    ...summaryOf(endpoints, traffic, warnings),
-    // Problems that need attention, as sentences.
+    isWell,
+    summary,
     warnings,
     traffic,
     endpoints,

@@ -126,6 +126,11 @@ export class ControlPlane {
     return health?.readinessFailure || health?.livenessFailure || "";
   }
 
+  /** Paths at which the endpoint told of itself, and can't be understood any more. */
+  unreadableSources(endpoint: Endpoint): readonly string[] {
+    return this.#prober.of(endpoint)?.unreadableSources ?? [];
+  }
+
   timesOf(endpoint: Endpoint): EndpointTimes {
     const { lastMs = Number.NaN, nextMs = Number.NaN } = this.#prober.of(endpoint)?.checks ?? {};
     return { phaseSinceMs: this.#watch.replicaLog.phaseSinceMs(endpoint), lastCheckMs: lastMs, nextCheckMs: nextMs };

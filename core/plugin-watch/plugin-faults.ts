@@ -22,6 +22,7 @@ export class PluginFaults {
   readonly #log: Pick<Log, "warn">;
   readonly #pauses = new Map<string, { untilMs: number; times: number }>();
   readonly #counts = new Map<string, number>();
+  readonly #lastMs = new Map<string, number>();
 
   constructor(clock: Pick<Clock, "now">, log: Pick<Log, "warn">) {
     this.#clock = clock;
@@ -33,10 +34,17 @@ export class PluginFaults {
     return this.#counts;
   }
 
+  /** The plugins that had a fault in the last ten seconds. */
+  get lately(): readonly string[] {
+    const nowMs = this.#clock.now();
+    return [...this.#lastMs].filter(([, atMs]) => nowMs - atMs < PAUSE_MS).map(([name]) => name);
+  }
+
   /** `fault` is a text of faultText. */
   report(plugin: string, fault: string): void {
     this.#counts.set(plugin, (this.#counts.get(plugin) ?? 0) + 1);
     const nowMs = this.#clock.now();
+    this.#lastMs.set(plugin, nowMs);
     const pause = this.#pauses.get(plugin) ?? { untilMs: nowMs, times: 0 };
     this.#pauses.set(plugin, pause);
     pause.times += 1;

@@ -139,7 +139,7 @@ it("a lone surrogate as model is served like any model where the profile does no
   after(() => lenient.close());
   const body = '{"model":"\\ud800","messages":[]}';
   const { status, head, json } = readAnswer(await exchange(lenient.port, postBytes(CHAT, body)));
-  assert.deepEqual([status, json], [200, { ok: true }]);
+  assert.deepEqual([status, json["ok"]], [200, true]);
   assert.match(head, /^x-signalbox-model: %EF%BF%BD\r$/m);
   assert.equal(replica.requests.at(-1)?.body.toString(), body);
 });

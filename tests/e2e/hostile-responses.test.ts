@@ -190,7 +190,7 @@ describe("hostile answers", () => {
     used.write(poison);
     await waitUntil(() => !replica.sockets.has(used));
     const second = readAnswer(await exchange(router.port, POST));
-    assert.deepEqual([second.status, second.json], [200, { ok: 1 }]);
+    assert.deepEqual([second.status, second.json["ok"]], [200, 1]);
   });
 });
 

@@ -1,3 +1,4 @@
+import { wellFamily } from "../../core/admin/health.ts";
 import { type Clock, systemClock } from "../../core/contract/clock.ts";
 import type { RouterView } from "../../core/contract/router-view.ts";
 import { ejectionMetrics } from "../../core/features/ejection/ejection-metrics.ts";
@@ -108,6 +109,7 @@ export function fullPage(): string {
       usage: () => ({ cpuSeconds: 1, residentBytes: 2, heapUsedBytes: 3, heapBytes: 4, openFiles: 5, maxOpenFiles: 6 }),
     },
     families: () => [
+      wellFamily(true),
       ...shadowMetrics(new ShadowTally("candidate", 100)),
       ...mirrorMetrics([usedMirror()]),
       ...ejectionMetrics(view),

@@ -17,7 +17,7 @@ export const OK = jsonAnswer(
 export const answerOk: Script = (_request, socket) => void socket.write(OK);
 
 /** One event of a stream, told from the others by its number. */
-export const event = (n: number) => `data: {"n":${n}}\n\n`;
+export const event = (n: number) => `data: {"choices":[{"finish_reason":"stop"}],"n":${n}}\n\n`;
 
 /** Starts replicas with the given scripts and a router over them; both end after the test file. */
 export async function setUp(

@@ -88,10 +88,11 @@ export function makeShownRouter(endpoints: readonly Endpoint[] = [], config: Par
       intents: new Intents(new FakeClock(), () => {}),
       judge: NO_JUDGE,
       probeFailure: () => "",
+      unreadableSources: () => [],
       timesOf: () => ({ phaseSinceMs: 0, lastCheckMs: Number.NaN, nextCheckMs: Number.NaN }),
     },
     gate: { memory: NO_MEMORY },
-    plugins: { times: { slow: [], timed: [] }, faults: { counts: new Map() } },
+    plugins: { times: { slow: [], timed: [] }, faults: { counts: new Map(), lately: [] } },
     features: new LiveFeatures({
       services: { clock, random: Math.random, log: silentLog },
       faults: { report() {} },

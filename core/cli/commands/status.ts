@@ -8,13 +8,13 @@ import { type Input, noWords, print } from "../frame/command.ts";
 import { type Column, columnTable } from "../show/table.ts";
 import { watch } from "../show/watch.ts";
 
-/** `signalbox status`: prints the state of a running router. Returns the exit code: 3 if no replica is ready, or something needs attention. */
+/** `signalbox status`: prints the state of a running router. Returns the exit code: 3 if something needs attention. */
 export async function status(input: Input): Promise<number> {
   if (input.has("watch")) return watch(input, (now) => statusText(now).trimEnd().split("\n"));
   noWords(input, "status");
   const now = await askAdmin<Status>(input.admin, "/status");
   print(input, now, () => statusText(now));
-  return now.warnings.length === 0 ? 0 : 3;
+  return now.isWell ? 0 : 3;
 }
 
 const MODELS_SHOWN = 4;
@@ -37,6 +37,7 @@ export function statusText(now: Status): string {
     poolLine(now),
     ...configLines(now.config),
     ...now.config.overlay.map(overlayText),
+    ...(now.isWell ? [] : [`! ${now.summary}`]),
     ...now.warnings.map((warning) => `! ${warning}`),
     "",
     ...endpointLines(now.endpoints),

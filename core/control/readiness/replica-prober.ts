@@ -84,6 +84,11 @@ export class ReplicaProber {
     this.#rounds.next(afterMs);
   }
 
+  /** Paths of its own numbers that could be read, and can't be any more. */
+  get unreadableSources(): readonly string[] {
+    return [...this.#sources].filter(([, reader]) => reader.isUnreadable).map(([path]) => path);
+  }
+
   get checks(): CheckTimes {
     return { lastMs: this.#checkedAtMs, nextMs: this.#rounds.nextAtMs };
   }

@@ -39,7 +39,8 @@ export class SourceReader {
   /** The replica does not have the path, or the sources can't read its body, and never could since it came into service. */
   #isMissing = false;
   #wasRead = false;
-  #isReported = false;
+  /** What could be read can't be read any more. */
+  isUnreadable = false;
   #idleDueAtMs = 0;
 
   constructor(options: SourceReaderOptions) {
@@ -109,7 +110,7 @@ export class SourceReader {
 
   /** A replica that never had numbers is no fault: it may have none. */
   #tellReadable(fault: string): void {
-    if (fault !== "" && this.#wasRead && !this.#isReported) this.#options.unreadable(fault);
-    this.#isReported = fault !== "";
+    if (fault !== "" && this.#wasRead && !this.isUnreadable) this.#options.unreadable(fault);
+    this.isUnreadable = fault !== "" && this.#wasRead;
   }
 }

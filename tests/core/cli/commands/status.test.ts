@@ -109,6 +109,7 @@ test("the state of a router as text", () => {
   assert.equal(
     statusText(status),
     `Pool "llama": 1 of 2 replicas ready, up 2 h 13 min, config: signalbox.yaml, rewrites.yaml
+! 1 of 2 replicas serves.
 ! Something is amiss.
 
 replica  phase                in flight  prefill tokens  waiting  running  KV cache  connections  models
@@ -159,6 +160,7 @@ test("the state of a router without endpoints, just started", () => {
       profile: { ...status.profile, filters: [], scorers: [] },
     }),
     `Pool "llama": 0 of 0 replicas ready, up 5 s, config: signalbox.yaml, rewrites.yaml
+! 1 of 2 replicas serves.
 
 replica  phase  in flight  prefill tokens  waiting  running  KV cache  connections  models
 
