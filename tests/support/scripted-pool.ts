@@ -12,7 +12,7 @@ export const chatBody = (extra = "") => `{"model":"m","messages":[{"role":"user"
 export const STREAM = ',"stream":true';
 
 export const OK = jsonAnswer(
-  '{"object":"chat.completion","model":"m","choices":[{"message":{"role":"assistant","content":"Hi"}}]}',
+  '{"object":"chat.completion","choices":[{"message":{"role":"assistant","content":"Hi"}}],"model":"m"}',
 );
 export const answerOk: Script = (_request, socket) => void socket.write(OK);
 
