@@ -6,4 +6,11 @@ import { rollouts } from "./rollouts/feature.ts";
 import { shadow } from "./shadow/feature.ts";
 
 /** All features. One that leaves this list is gone, with its section of the config; its folder is not used by anything else. */
-export const FEATURES: readonly Feature[] = [shadow, mirror, ejection, keepAlive, rollouts];
+// biome-ignore format: a line for each, so that one comes or goes with its line
+export const FEATURES: readonly Feature[] = [
+  shadow,
+  mirror,
+  ejection,
+  keepAlive,
+  rollouts,
+];

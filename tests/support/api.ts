@@ -1,5 +1,5 @@
 import type { ActiveConfig } from "../../core/active-config.ts";
-import type { AdminAccess } from "../../core/admin/api/guard.ts";
+import type { AdminAccess } from "../../core/admin/api/may-change.ts";
 import { routerApi } from "../../core/admin/api/routes.ts";
 import { EventStreams } from "../../core/admin/event-streams.ts";
 import type { Endpoint } from "../../core/contract/endpoint.ts";

@@ -3,7 +3,7 @@ import type { Status } from "../../core/admin/status.ts";
 import type { RequestHooks } from "../../core/features/live-features.ts";
 import type { MirrorStatus } from "../../core/features/mirror/mirror-status.ts";
 import type { Mirroring } from "../../core/features/mirror/mirroring.ts";
-import type { RolloutStatus } from "../../core/features/rollouts/rollout.ts";
+import type { RolloutStatus } from "../../core/features/rollouts/rollout-shapes.ts";
 import type { ShadowStatus } from "../../core/features/shadow/shadow-status.ts";
 import type { Shadowing } from "../../core/features/shadow/shadowing.ts";
 

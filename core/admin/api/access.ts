@@ -1,6 +1,6 @@
 import { z } from "../../contract/options.ts";
 import type { ApiSite } from "../site.ts";
-import { permissionOf } from "./guard.ts";
+import { permissionOf } from "./may-change.ts";
 import { type ApiRoute, route } from "./route.ts";
 
 const permission = z.object({

@@ -3,7 +3,7 @@ import type { Log } from "../../contract/log.ts";
 import type { z } from "../../contract/options.ts";
 import { thrownText } from "../../contract/thrown-text.ts";
 import type { EventStreams } from "../event-streams.ts";
-import { type AdminAccess, checkChange, checkJson, etagOf } from "./guard.ts";
+import { type AdminAccess, checkChange, checkJson, etagOf } from "./may-change.ts";
 import { bodyTooLarge, MAX_BODY_BYTES, Problem, problemResponse } from "./problem.ts";
 import { type ApiCall, type ApiResult, type ApiRoute, changes } from "./route.ts";
 import { streamResponse } from "./stream-response.ts";

@@ -3,7 +3,7 @@ import { changeOf, fileResources, type RewriteResource, rewriteResources } from 
 import type { RewriteDocument } from "../../../config/rewrites/schema.ts";
 import { writeRewrite } from "../../../config/rewrites/write-file.ts";
 import type { ApiSite } from "../site.ts";
-import { checkGeneration } from "./guard.ts";
+import { checkGeneration } from "./may-change.ts";
 import { Problem } from "./problem.ts";
 import type { ApiCall, ApiResult } from "./route.ts";
 import { shown } from "./shown-rewrite.ts";

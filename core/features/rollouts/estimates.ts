@@ -1,5 +1,5 @@
 import type { Histogram } from "../../contract/histogram.ts";
-import type { Distribution, Estimate } from "./rollout.ts";
+import type { Distribution, Estimate } from "./rollout-shapes.ts";
 
 /** Of a normal distribution: 95 % are within so many standard deviations. */
 const Z95 = 1.959964;

@@ -1,13 +1,13 @@
 import type { Feature } from "../feature.ts";
 import { guardSection } from "./guard-config.ts";
-import { targetShape } from "./rollout.ts";
 import { rolloutMetrics } from "./rollout-metrics.ts";
+import { targetShape } from "./rollout-shapes.ts";
 import { guardNote, guardWarning, rolloutStatus } from "./rollout-status.ts";
 import { guardMark, targetLines } from "./rollout-text.ts";
 import { Rollouts } from "./rollouts.ts";
 import { stopThroughConfig } from "./stop-target.ts";
 
-/** Counts what becomes of the requests to rewrites' targets; guards stop a target that is worse than another one. */
+/** `spec.guards`. Counts what becomes of the requests to rewrites' targets; guards stop a target that is worse than another one. */
 export const rollouts: Feature = {
   section: guardSection,
   start({ services: { clock, log }, facts, running }) {

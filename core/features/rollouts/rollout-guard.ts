@@ -1,5 +1,5 @@
 import type { GuardConfig } from "./guard-config.ts";
-import type { GuardState } from "./rollout.ts";
+import type { GuardState } from "./rollout-shapes.ts";
 import { errorRateTest, type SequentialTest, slownessTest } from "./sequential-test.ts";
 import type { TargetVerdict } from "./target-figures.ts";
 

@@ -1,6 +1,6 @@
 import type { MetricFamily } from "../../contract/metric-family.ts";
 import type { TargetMapping } from "../../contract/rewriter.ts";
-import type { GuardState, TargetFigures } from "./rollout.ts";
+import type { GuardState, TargetFigures } from "./rollout-shapes.ts";
 import type { Rollouts } from "./rollouts.ts";
 
 /** One target of a rule, with what is known of it. */

@@ -1,4 +1,4 @@
-import type { GuardState, RolloutStatus } from "./rollout.ts";
+import type { GuardState, RolloutStatus } from "./rollout-shapes.ts";
 import type { Rollouts } from "./rollouts.ts";
 
 export function rolloutStatus(rollouts: Pick<Rollouts, "figuresOf" | "guardOf">, rule: string, target: string): RolloutStatus {

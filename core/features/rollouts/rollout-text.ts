@@ -1,5 +1,5 @@
 import { percent, whole } from "../../report/number-text.ts";
-import type { Distribution, Estimate, GuardState, RolloutStatus, TargetFigures } from "./rollout.ts";
+import type { Distribution, Estimate, GuardState, RolloutStatus, TargetFigures } from "./rollout-shapes.ts";
 
 type ShownTarget = Partial<RolloutStatus>;
 

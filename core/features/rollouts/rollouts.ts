@@ -7,8 +7,8 @@ import type { Outcome } from "../../contract/outcome.ts";
 import { thrownText } from "../../contract/thrown-text.ts";
 import type { Facts } from "../../state/facts.ts";
 import type { GuardConfig } from "./guard-config.ts";
-import type { GuardState, TargetFigures } from "./rollout.ts";
 import { RolloutGuard } from "./rollout-guard.ts";
+import type { GuardState, TargetFigures } from "./rollout-shapes.ts";
 import { stopReason } from "./stop-reason.ts";
 import { FigureCounts, type TargetVerdict, verdictOf } from "./target-figures.ts";
 

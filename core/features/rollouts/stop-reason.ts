@@ -1,5 +1,5 @@
 import type { GuardConfig } from "./guard-config.ts";
-import type { Distribution, Estimate, TargetFigures } from "./rollout.ts";
+import type { Distribution, Estimate, TargetFigures } from "./rollout-shapes.ts";
 
 /** Why a guard stopped its target, in a sentence with the numbers of both. */
 export function stopReason(

@@ -3,7 +3,7 @@ import type { Outcome } from "../../contract/outcome.ts";
 import { printable } from "../../contract/printable.ts";
 import { blameOf } from "../../report/blame.ts";
 import { distributionOf, wilson } from "./estimates.ts";
-import type { TargetFigures } from "./rollout.ts";
+import type { TargetFigures } from "./rollout-shapes.ts";
 
 /** What one request says about its target: it was served, the target failed, or nothing. */
 export type TargetVerdict = "served" | "failed" | "unjudged";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import type { AdminAccess } from "../../../../core/admin/api/guard.ts";
+import type { AdminAccess } from "../../../../core/admin/api/may-change.ts";
 import type { AdminServer } from "../../../../core/admin/server.ts";
 import {
   type DecisionReport,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { GuardState } from "../../../../core/features/rollouts/rollout.ts";
+import type { GuardState } from "../../../../core/features/rollouts/rollout-shapes.ts";
 import { guardNote, guardWarning } from "../../../../core/features/rollouts/rollout-status.ts";
 import { GUARD } from "../../../support/rollout-samples.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { GuardState, TargetFigures } from "../../../../core/features/rollouts/rollout.ts";
+import type { GuardState, TargetFigures } from "../../../../core/features/rollouts/rollout-shapes.ts";
 import { figuresText, guardText } from "../../../../core/features/rollouts/rollout-text.ts";
 
 const FIGURES: TargetFigures = {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { AdminAccess } from "../../../../core/admin/api/guard.ts";
+import type { AdminAccess } from "../../../../core/admin/api/may-change.ts";
 import { type AskOptions, makeApi } from "../../../support/api.ts";
 import { makeEndpoint } from "../../../support/endpoints.ts";
 
