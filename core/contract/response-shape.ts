@@ -13,10 +13,8 @@ export interface ResponseShape {
   readonly document: readonly string[];
   /** An event stream has one of these members. Absent: the API has no event streams. */
   readonly events?: readonly string[];
-  /** An event stream has one of these texts in its last 2 KB. */
+  /** An event stream has one of these texts in its last 2 KB. Absent: its end is not judged. */
   readonly endings?: readonly string[];
-  /** The last bytes of a response must not have one of these members. Error events are found without them. */
-  readonly failures?: readonly string[];
   /** Media types that are no text: such a response is not looked at. */
   readonly unread?: readonly string[];
 }
@@ -25,8 +23,8 @@ const LONGEST_TEXT = 200;
 
 /** Throws a TypeError that says what is wrong with the shape that a plugin brought. */
 export function assertShape(shape: ResponseShape): void {
-  const { document, events = [], endings = [], failures = [], unread = [] } = shape;
-  for (const list of [document, events, endings, failures, unread]) {
+  const { document, events = [], endings = [], unread = [] } = shape;
+  for (const list of [document, events, endings, unread]) {
     if (!Array.isArray(list)) throw new TypeError("A list of what its responses have is missing, or is none");
     for (const text of list as readonly unknown[])
       if (!isMember(text)) throw new TypeError(`${JSON.stringify(text)} can't be looked for`);

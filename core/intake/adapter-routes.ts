@@ -1,4 +1,5 @@
 import type { ActiveConfig } from "../active-config.ts";
+import { readJsonBody } from "../body/json-body.ts";
 import { RouterError } from "../contract/errors.ts";
 import type { Log } from "../contract/log.ts";
 import { respondWithText } from "../errors/error-response.ts";
@@ -37,6 +38,7 @@ type Respond = (response: ResponseWriter, lines: string) => number;
 /** Longest body. A name and a path are short. */
 export const ADAPTER_BODY_BYTES = 64 * 1024;
 const LONGEST_NAME = 512;
+const DEEPEST = 64;
 /** A change goes to every replica and may take minutes there, also after its client has left. */
 const MOST_AT_ONCE = 8;
 
@@ -102,6 +104,8 @@ function tooMany(): RouterError {
 }
 
 function readDocument(body: Uint8Array): Readonly<Record<string, unknown>> {
+  // A runtime takes seconds to write what is nested tens of thousands of times.
+  readJsonBody(body, { keys: ["lora_name"] }, DEEPEST);
   let document: unknown;
   try {
     document = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));

@@ -57,12 +57,6 @@ export class Member {
     return false;
   }
 
-  /** Whether the last one of its keys in the bytes has its value. */
-  isLastIn(bytes: Uint8Array): boolean {
-    const at = this.#key.lastIn(bytes, bytes.length);
-    return at >= 0 && this.#isAt(bytes, at);
-  }
-
   #isAt(bytes: Uint8Array, at: number): boolean {
     const { found } = this;
     let state = this.#key.length;

@@ -13,7 +13,6 @@ interface Shape {
   readonly document: readonly Member[];
   readonly events: readonly Member[];
   readonly endings: readonly Member[];
-  readonly failures: readonly Member[];
 }
 
 const shapes = new WeakMap<ResponseShape, Shape>();
@@ -57,14 +56,13 @@ export class ResponseCheck {
    */
   lack(tail: Uint8Array, bytes: number): string {
     if (this.#first === NONE) return "an empty body";
-    const { endings, failures } = this.#shape;
+    const { endings } = this.#shape;
     const isDocument = this.#first === OPEN && !this.#isEventStream;
     const isAll = bytes <= tail.length;
     if (!isDocument && saysError(tail, isAll)) return "an error event";
-    if (isLastOf(failures, tail)) return "a generation that failed";
     if (!this.#hasShown) return this.#isEventStream ? "no event of its API" : `no ${this.#documentKeys()}`;
     if (isDocument) return endsWhole(tail, isAll) ? "" : "a JSON document that is cut";
-    return standsOf(endings, tail) ? "" : "an event stream without its end";
+    return endings.length === 0 || standsOf(endings, tail) ? "" : "an event stream without its end";
   }
 
   /** As people read them. */
@@ -103,11 +101,6 @@ function beginsLine(byte: number): boolean {
 
 // Loops, because a callback would be a closure for each response.
 
-function isLastOf(members: readonly Member[], tail: Uint8Array): boolean {
-  for (const member of members) if (member.isLastIn(tail)) return true;
-  return false;
-}
-
 function standsOf(members: readonly Member[], tail: Uint8Array): boolean {
   for (const member of members) if (member.standsIn(tail)) return true;
   return false;
@@ -116,12 +109,11 @@ function standsOf(members: readonly Member[], tail: Uint8Array): boolean {
 function shapeOf(shape: ResponseShape): Shape {
   const known = shapes.get(shape);
   if (known !== undefined) return known;
-  const { document, events = [], endings = [], failures = [] } = shape;
+  const { document, events = [], endings = [] } = shape;
   const made = {
     document: document.map(memberOf),
     events: events.map(memberOf),
     endings: endings.map(memberOf),
-    failures: failures.map(memberOf),
   };
   shapes.set(shape, made);
   return made;

@@ -10,8 +10,6 @@ export interface WatchedTry {
   cut(): void;
 }
 
-/** Streams whose last bytes came within this time of one another stopped together. */
-const TOGETHER_MS = 1_000;
 /** So much longer than its own longest gap so far a stream may be silent. */
 const GAP_FACTOR = 4;
 
@@ -27,21 +25,13 @@ export function cutWaiting(tries: readonly WatchedTry[], leastMs: number): boole
 }
 
 /**
- * Gives up streams that have sent tokens and fell silent `leastMs` ago, or four times as long ago as their own pace explains. One
- * stream alone proves nothing: an engine may hold back a tool call until it is whole. So it needs a witness: `isWitnessed`, where a
- * request got no token meanwhile, or another stream that stopped at the same moment.
+ * Gives up streams that have sent tokens and fell silent `leastMs` ago, or four times as long ago as their own pace explains. Silent
+ * streams alone prove nothing, not even several that stopped together: an engine may hold back a tool call until it is whole, and
+ * agents call in parallel. `isWitnessed`: a request got no token meanwhile.
  */
 export function cutStreams(tries: readonly WatchedTry[], leastMs: number, isWitnessed: boolean): void {
-  const streams = tries.filter(({ watchState }) => watchState === "streaming");
-  if (!isWitnessed && !stoppedTogether(streams)) return;
-  for (const stream of streams) {
+  if (!isWitnessed) return;
+  for (const stream of tries) {
     if (stream.watchState === "streaming" && stream.silenceMs >= leastMs + GAP_FACTOR * stream.longestGapMs) stream.cut();
   }
-}
-
-/** Whether at least two stopped at the moment when the last one of all did. */
-function stoppedTogether(streams: readonly WatchedTry[]): boolean {
-  let shortestMs = Number.POSITIVE_INFINITY;
-  for (const { silenceMs } of streams) shortestMs = Math.min(shortestMs, silenceMs);
-  return streams.filter(({ silenceMs }) => silenceMs <= shortestMs + TOGETHER_MS).length >= 2;
 }

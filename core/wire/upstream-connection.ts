@@ -31,7 +31,7 @@ type State = "connecting" | "idle" | "waiting" | "body" | "closed";
 export const GONE_SILENCE_MS = 5_000;
 /** A server may say so on an idle connection before it closes it (RFC 9110 15.5.9). */
 const REQUEST_TIMEOUT = /^HTTP\/1\.[01] 408/;
-const SUCCESS = /^HTTP\/1\.[01] [23]/;
+const ERROR = /^HTTP\/1\.[01] [45]/;
 /** How long to read on after a failed write. What the replica sent before is in the kernel already and takes one turn. */
 const READ_ON_MS = 1_000;
 
@@ -41,6 +41,7 @@ export class UpstreamConnection implements Timed, WatchedTry {
   readonly #socket: Socket;
   readonly #decoder = new ResponseDecoder({
     head: (head, framing) => {
+      if (this.#isEarly && head.status < 400) throw new WireError("bad_head", "A success came before its request was sent");
       this.#state = "body";
       this.#deadlineMs = Number.POSITIVE_INFINITY;
       this.#reader?.head(head, framing);
@@ -57,6 +58,8 @@ export class UpstreamConnection implements Timed, WatchedTry {
   #hasResponseBytes = false;
   /** What came before the request was sent whole, until the next turn. */
   #early: Buffer | undefined;
+  /** What is decoded came before the request was sent whole. */
+  #isEarly = false;
   #longestGapMs = 0;
   /** A write failed: the rest of the request can't be sent. */
   #isUnwritable = false;
@@ -196,7 +199,8 @@ export class UpstreamConnection implements Timed, WatchedTry {
     if (this.#state === "idle" || this.#state === "connecting") return this.#readUnasked(chunk);
     if (this.#state === "closed") return;
     if (this.#early !== undefined) this.#early = Buffer.concat([this.#early, chunk]);
-    else if (!this.#hasResponseBytes && !this.hasSentAll && SUCCESS.test(chunk.toString("latin1", 0, 10))) this.#readEarly(chunk);
+    else if (this.#state === "waiting" && !this.hasSentAll && !ERROR.test(chunk.toString("latin1", 0, 10)))
+      this.#readEarly(chunk);
     else this.#decode(chunk);
   }
 
@@ -214,9 +218,10 @@ export class UpstreamConnection implements Timed, WatchedTry {
       const bytes = this.#early;
       this.#early = undefined;
       if (bytes === undefined || this.#state !== "waiting") return;
-      if (!this.hasSentAll) return this.#readUnasked(bytes);
       this.#socket.resume();
+      this.#isEarly = !this.hasSentAll;
       this.#decode(bytes);
+      this.#isEarly = false;
     });
   }
 
@@ -231,6 +236,8 @@ export class UpstreamConnection implements Timed, WatchedTry {
     } catch (thrown) {
       this.#fail("invalid");
       if (!(thrown instanceof WireError)) throw thrown;
+      // On a fresh connection it can't be the late answer to an earlier request.
+      if (this.#isEarly && this.#isReused) this.#owner.unasked();
     }
     reader?.readDone();
   }

@@ -180,15 +180,15 @@ describe("a stream that has sent tokens", () => {
     await assertIdle(router);
   });
 
-  it("ends with an error event where another one stopped at the same moment", { timeout: 60_000 }, async () => {
+  it("goes on though another one stopped at the same moment: agents call tools in parallel", { timeout: 60_000 }, async () => {
     const pool = await setUpUsual([beginsUnlessTold([]), answers], STAY);
     const { router, pass } = pool;
     const streams = [await askFirst(pool), await askFirst(pool)];
     for (const stream of streams) await stream.until((text) => text.includes(event(1)));
     await pass(STREAM_PATIENCE_S);
     for (const stream of streams) {
-      await stream.closed();
-      assertBrokenOff(stream);
+      assert.ok(!ended(stream));
+      stream.destroy();
     }
     await assertIdle(router);
   });

@@ -421,7 +421,18 @@ describe("a response", () => {
       bench.receive(LENGTH_2);
       bench.receive("ok");
       await turn();
-      assert.deepEqual([bench.told, bench.pool], [["invalid, delivered"], ["closed", "unasked"]]);
+      assert.deepEqual([bench.told, bench.pool], [["invalid, delivered"], ["closed"]]);
+    });
+
+    it("is not if its head comes in pieces, or behind an interim one, either", async () => {
+      for (const reads of [["HTTP/1", LENGTH_2.slice(6)], [`HTTP/1.1 100 Continue\r\n\r\n${LENGTH_2}`]]) {
+        const bench = early();
+        for (const bytes of reads) {
+          bench.receive(bytes);
+          await turn();
+        }
+        assert.deepEqual([bench.told, bench.pool], [["invalid, delivered"], ["closed"]]);
+      }
     });
 
     it("is a success all the same if the end of the write is told behind it", async () => {
