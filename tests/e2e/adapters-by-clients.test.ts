@@ -131,6 +131,7 @@ describe("a request to change adapters that can't be right", () => {
     ["an empty name", { lora_name: "" }, 400],
     ["a name without end", { lora_name: "x".repeat(513) }, 400],
     ["deep nesting", `{"lora_name":${"[".repeat(30_000)}`, 400],
+    ["deep nesting that ends", `{"lora_name":"v1","x":${"[".repeat(30_000)}${"]".repeat(30_000)}}`, 400],
     ["a body without end", { lora_name: "v1", more: "x".repeat(70_000) }, 413],
     ["no content type", name, 415, { "Content-Type": "text/plain" }],
     ["a web page", name, 403, { Origin: "http://evil.example" }],

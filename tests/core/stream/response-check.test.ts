@@ -77,6 +77,16 @@ describe("what engines answer lacks nothing, whatever pieces it comes in", () =>
       `event: response.completed\ndata: {"type":"response.completed","response":{"output":[{"text":"${filler(9)}"}],"usage":{"output_tokens":3}}}\n\n`,
     ],
     [
+      "what the client sent, behind a status",
+      RESPONSES,
+      '{"output":[{"type":"mcp_call","status":"failed"}],"status":"completed","text":{"schema":{"default":{"status":"failed","type":"response.failed"}}}}',
+    ],
+    [
+      "long metadata of the client behind the usage",
+      RESPONSES,
+      `event: response.completed\ndata: {"type":"response.completed","response":{"output":[],"usage":null,"metadata":{"a":"${filler(9)}"}}}\n\n`,
+    ],
+    [
       "a last chunk that is long",
       CHAT,
       `data: {"choices":[{"delta":{"content":"${filler(9)}"},"finish_reason":null}]}\n\ndata: [DONE]\n\n`,
