@@ -2,7 +2,7 @@ import type { Endpoint, EndpointSpec } from "../contract/endpoint.ts";
 import { parseEndpointUrl } from "../contract/endpoint-url.ts";
 import type { Log } from "../contract/log.ts";
 import { nameSet } from "../contract/name-set.ts";
-import { thrownText } from "../contract/thrown-text.ts";
+import { thrownMessage, thrownText } from "../contract/thrown-text.ts";
 import { nextTurn } from "../runtime/next-turn.ts";
 import type { LoadTable } from "../state/load.ts";
 import { availability, type Standing } from "./availability.ts";
@@ -120,7 +120,7 @@ export class EndpointTable {
       if (listed.has(spec.name)) throw new Error("Two endpoints have this name: give each its own.");
       return this.#merged(spec, this.#rows.get(spec.name));
     } catch (thrown) {
-      const cause = thrown instanceof Error ? thrown.message : String(thrown);
+      const cause = thrownMessage(thrown);
       this.#options.log.error("An endpoint is left out", { endpoint: spec.name, cause });
       if (!listed.has(spec.name)) this.#options.load.retire(spec.name);
       return undefined;

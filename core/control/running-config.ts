@@ -6,6 +6,7 @@ import { upToDate } from "../../config/rewrites/resources.ts";
 import { changesBetween, fixedChanges } from "../../config/show/changes.ts";
 import type { Clock } from "../contract/clock.ts";
 import type { Log } from "../contract/log.ts";
+import { thrownMessage } from "../contract/thrown-text.ts";
 
 /** What asked for it: a change of the files, SIGHUP, the admin API, that a change's time is over, or a guard of a rewrite. */
 export type ReloadCause = "files" | "signal" | "api" | "expiry" | "guard";
@@ -118,7 +119,7 @@ export class RunningConfig {
       this.overlay = upToDate(overlay, next.texts);
       return this.#ended(cause, [], changes);
     } catch (thrown) {
-      return this.#ended(cause, [messageOf(thrown)], []);
+      return this.#ended(cause, [thrownMessage(thrown)], []);
     }
   }
 
@@ -154,8 +155,4 @@ function logRefusal({ cause, generation, problems }: ReloadReport, log: Log): vo
 
 function counted(changes: readonly string[]) {
   return { changes: changes.slice(0, MOST_LOGGED).join("; ") };
-}
-
-function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -1,5 +1,6 @@
 import type { ActiveConfig } from "../active-config.ts";
 import { isServing } from "../contract/endpoint.ts";
+import type { TargetMapping } from "../contract/rewriter.ts";
 import { idLines, respondWithJson } from "../errors/error-response.ts";
 import type { ResponseWriter } from "../host/response-writer.ts";
 import { modelNotFound } from "../report/model-names.ts";
@@ -67,7 +68,8 @@ function respondReady(response: ResponseWriter, lines: string, { endpoints }: Fa
 /** Every name that a client may ask for now: the models of available endpoints, and the names of exact rewrites. */
 function modelList(config: ActiveConfig, facts: Facts, startedAtS: number): unknown {
   const names = new Set([...facts.served, ...clientModelsOf(config)]);
-  return { object: "list", data: [...names].map((id) => shownModel(id, config, facts, startedAtS)) };
+  const rules = rulesOf(config);
+  return { object: "list", data: [...names].map((id) => shownModel(id, rules, facts, startedAtS)) };
 }
 
 /** One model of the list, by the rest of the path: as it is, since names may hold slashes, or percent-encoded. */
@@ -76,15 +78,19 @@ function oneModel(rest: string, config: ActiveConfig, facts: Facts, startedAtS: 
   const clientModels = clientModelsOf(config);
   const id = [rest, decoded(rest)].find((name) => served.has(name) || clientModels.includes(name));
   if (id === undefined) throw modelNotFound("There is no such model", decoded(rest), { clientModels, listed: served });
-  return shownModel(id, config, facts, startedAtS);
+  return shownModel(id, rulesOf(config), facts, startedAtS);
 }
 
 function clientModelsOf({ rewriters }: ActiveConfig): readonly string[] {
   return rewriters.flatMap(({ plugin }) => plugin.clientModels);
 }
 
-function shownModel(id: string, { rewriters }: ActiveConfig, facts: Facts, startedAtS: number): unknown {
-  const rule = rewriters.flatMap(({ plugin }) => plugin.mappings ?? []).find(({ models }) => models.includes(id));
+function rulesOf({ rewriters }: ActiveConfig): readonly TargetMapping[] {
+  return rewriters.flatMap(({ plugin }) => plugin.mappings ?? []);
+}
+
+function shownModel(id: string, rules: readonly TargetMapping[], facts: Facts, startedAtS: number): unknown {
+  const rule = rules.find(({ models }) => models.includes(id));
   const about = rule === undefined ? aboutModel(id, facts) : aboutTargets(rule, facts);
   return { id, object: "model", created: startedAtS, owned_by: "signalbox", ...about };
 }

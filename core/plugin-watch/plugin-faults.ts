@@ -20,9 +20,9 @@ export function faultText(thrown: unknown, file = ""): string {
 export class PluginFaults {
   readonly #clock: Pick<Clock, "now">;
   readonly #log: Pick<Log, "warn">;
-  readonly #pauses = new Map<string, { untilMs: number; times: number }>();
   readonly #counts = new Map<string, number>();
-  readonly #lastMs = new Map<string, number>();
+  /** By plugin: when its last fault came, until when none is logged, and how many came since one was. */
+  readonly #faulty = new Map<string, { lastMs: number; quietUntilMs: number; unlogged: number }>();
 
   constructor(clock: Pick<Clock, "now">, log: Pick<Log, "warn">) {
     this.#clock = clock;
@@ -37,20 +37,21 @@ export class PluginFaults {
   /** The plugins that had a fault in the last ten seconds. */
   get lately(): readonly string[] {
     const nowMs = this.#clock.now();
-    return [...this.#lastMs].filter(([, atMs]) => nowMs - atMs < PAUSE_MS).map(([name]) => name);
+    return [...this.#faulty].filter(([, { lastMs }]) => nowMs - lastMs < PAUSE_MS).map(([plugin]) => plugin);
   }
 
   /** `fault` is a text of faultText. */
   report(plugin: string, fault: string): void {
     this.#counts.set(plugin, (this.#counts.get(plugin) ?? 0) + 1);
     const nowMs = this.#clock.now();
-    this.#lastMs.set(plugin, nowMs);
-    const pause = this.#pauses.get(plugin) ?? { untilMs: nowMs, times: 0 };
-    this.#pauses.set(plugin, pause);
-    pause.times += 1;
-    if (nowMs < pause.untilMs) return;
-    this.#log.warn("A plugin broke its contract", { plugin, fault, ...(pause.times > 1 && { times: pause.times }) });
-    pause.untilMs = nowMs + PAUSE_MS;
-    pause.times = 0;
+    const known = this.#faulty.get(plugin) ?? { lastMs: nowMs, quietUntilMs: nowMs, unlogged: 0 };
+    this.#faulty.set(plugin, known);
+    known.lastMs = nowMs;
+    known.unlogged += 1;
+    if (nowMs < known.quietUntilMs) return;
+    const times = known.unlogged;
+    this.#log.warn("A plugin broke its contract", { plugin, fault, ...(times > 1 && { times }) });
+    known.quietUntilMs = nowMs + PAUSE_MS;
+    known.unlogged = 0;
   }
 }

@@ -2,6 +2,7 @@ import { type Overlay, withoutChange } from "../../../config/rewrites/overlay.ts
 import { changeOf, fileResources, type RewriteResource, rewriteResources } from "../../../config/rewrites/resources.ts";
 import type { RewriteDocument } from "../../../config/rewrites/schema.ts";
 import { writeRewrite } from "../../../config/rewrites/write-file.ts";
+import { thrownMessage } from "../../contract/thrown-text.ts";
 import type { ApiSite } from "../site.ts";
 import { checkGeneration } from "./may-change.ts";
 import { Problem } from "./problem.ts";
@@ -73,7 +74,7 @@ async function write({ running }: ApiSite, namespace: string, name: string): Pro
   const file = inFile?.position.file ?? texts.at(-1)?.file ?? "";
   const [before, after] = [inFile?.source.value, change.document] as (RewriteDocument | undefined)[];
   await writeRewrite(file, { namespace, name }, before, after).catch((thrown: unknown) => {
-    const cause = thrown instanceof Error ? thrown.message : String(thrown);
+    const cause = thrownMessage(thrown);
     throw new Problem(409, "not_written", `The change runs, but was not written. ${cause}.`);
   });
   // First the files, which now say the same, then the overlay: what runs never goes back.

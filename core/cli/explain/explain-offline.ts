@@ -7,7 +7,7 @@ import { RouterError } from "../../contract/errors.ts";
 import { silentLog } from "../../contract/log.ts";
 import type { Definition } from "../../contract/plugin.ts";
 import { printableLines } from "../../contract/printable.ts";
-import { thrownText } from "../../contract/thrown-text.ts";
+import { thrownMessage, thrownText } from "../../contract/thrown-text.ts";
 import { restoredState } from "../../control/kept-state.ts";
 import { buildPluginSet } from "../../control/plugin-set.ts";
 import { type DryRunParts, type DryRunRequest, dryRun } from "../../intake/dry-run.ts";
@@ -74,7 +74,7 @@ function readSnapshot(file: string): FactsDocument {
   try {
     return checkedFacts(value);
   } catch (thrown) {
-    throw new CommandError(1, `${file}: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+    throw new CommandError(1, `${file}: ${thrownMessage(thrown)}`);
   }
 }
 

@@ -32,6 +32,6 @@ export function numberArgument(name: string, text: string, min: number, max: num
 
 /** What a command that failed prints on the standard error, and its exit code. */
 export function failureOf(thrown: unknown): { readonly text: string; readonly code: number } {
-  const text = printableLines(`signalbox: ${thrown instanceof Error ? thrown.message : String(thrown)}\n`);
+  const text = printableLines(`signalbox: ${thrownMessage(thrown)}\n`);
   return { text, code: thrown instanceof CommandError ? thrown.exitCode : 1 };
 }

@@ -1,5 +1,6 @@
 import type { Log } from "../../contract/log.ts";
 import type { Source } from "../../contract/source.ts";
+import { thrownMessage } from "../../contract/thrown-text.ts";
 import type { Probes } from "../../settings.ts";
 import type { ReplicaHealth } from "./replica-health.ts";
 import { type ProbePlan, type ProberHost, type ProbeTarget, ReplicaProber } from "./replica-prober.ts";
@@ -73,7 +74,7 @@ export class Prober {
     try {
       this.#options.changed(name, health);
     } catch (thrown) {
-      const cause = thrown instanceof Error ? thrown.message : String(thrown);
+      const cause = thrownMessage(thrown);
       this.#options.log.error("A change of a replica's health could not be applied", { endpoint: name, cause });
     }
   }
