@@ -31,7 +31,7 @@ export interface LoadView {
   scrapedAtMs(slot: number): number;
   /** How much the scraped values count, in [0, 1]: 1 while they are read in time, then less and less; 0 without any. */
   freshness(slot: number): number;
-  /** Whether its replica has just asked to be left alone, by a 503 or 429. */
+  /** Whether its replica has just asked to be left alone: by a 503 or 429, or by metrics that count refused or preempted requests. */
   isPaused(slot: number): boolean;
   /** What the endpoint's replica reports about its adapters; undefined if nothing. */
   adapters(slot: number): AdapterFacts | undefined;

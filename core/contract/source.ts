@@ -32,4 +32,6 @@ export interface EndpointFacts extends ScrapedValues {
   readonly adapterUse?: AdapterUse;
   /** Capacity of the KV cache in tokens. */
   readonly kvCapacityTokens?: number;
+  /** Requests that its engine has refused or put back for want of room since its start. A rise counts as a 503 does. */
+  readonly setbacks?: number;
 }

@@ -19,7 +19,7 @@ export class LoadTable {
   readonly kvUsage: Float64Array;
   readonly scrapedAtMs: Float64Array;
   readonly freshness: Float64Array;
-  /** Until when the replica asked to be left alone, by a 503 or 429; on the router's clock. */
+  /** Until when the replica asked to be left alone, by a 503 or 429 or its metrics; on the router's clock. */
   readonly pausedUntilMs: Float64Array;
   readonly adapters: (AdapterFacts | undefined)[];
   /** Names that replicas load when they are first asked for. */
@@ -164,6 +164,11 @@ export class LoadTable {
   /** The replica asked to be left alone until then. */
   pause(slot: number, untilMs: number): void {
     this.pausedUntilMs[slot] = untilMs;
+  }
+
+  /** The same, unless it asked for longer. */
+  pauseAtLeast(slot: number, untilMs: number): void {
+    this.pause(slot, Math.max(untilMs, this.pausedUntilMs[slot]!));
   }
 
   knowAdapters(slot: number, facts: AdapterFacts | undefined): void {

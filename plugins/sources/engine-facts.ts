@@ -2,11 +2,13 @@ import type { EndpointFacts } from "../../core/contract/source.ts";
 import type { SampleLabels } from "./prometheus-text.ts";
 
 /** Facts that metrics give in labels, or by several series together. */
-export type EngineFacts = Pick<EndpointFacts, "adapterUse" | "isAsleep" | "kvCapacityTokens">;
+export type EngineFacts = Pick<EndpointFacts, "adapterUse" | "isAsleep" | "kvCapacityTokens" | "setbacks">;
 
 const ADAPTERS = "vllm:lora_requests_info";
 /** 1 for the state that an engine is in: awake, weights_offloaded or discard_all. */
 const SLEEP_STATE = "vllm:engine_sleep_state";
+/** Running requests whose KV blocks another one took, and requests that a queue limit refused. */
+const SETBACKS: readonly string[] = ["vllm:num_preemptions_total", "vllm:admission_rejections_total"];
 const VLLM_CACHE = "vllm:cache_config_info";
 const SGLANG_CACHE = "sglang:cache_config_info";
 
@@ -17,7 +19,7 @@ const CACHE_PARTS: Readonly<Record<string, { readonly tokensPer: string; readonl
 };
 
 const NAMES: Readonly<Record<string, readonly string[]>> = {
-  vllm: [ADAPTERS, SLEEP_STATE, VLLM_CACHE],
+  vllm: [ADAPTERS, SLEEP_STATE, VLLM_CACHE, ...SETBACKS],
   sglang: [SGLANG_CACHE],
   trtllm: Object.values(CACHE_PARTS["trtllm"]!),
   triton: ["nv_trt_llm_kv_cache_block_metrics"],
@@ -31,6 +33,8 @@ export class EngineFactsReader {
   #cacheTokens = 0;
   /** Of one engine at least; undefined if the metrics do not say. */
   #isAsleep: boolean | undefined;
+  /** Summed over engine processes and reasons. */
+  #setbacks: number | undefined;
   readonly #parts = new Map<string, number>();
 
   /** Names of the series it reads; of every engine for "auto". */
@@ -43,6 +47,8 @@ export class EngineFactsReader {
       if (this.#adapters === undefined || value > this.#adapters.atS) this.#adapters = { labels, atS: value };
     } else if (name === SLEEP_STATE) {
       if (labels.get("sleep_state") === "awake") this.#isAsleep = this.#isAsleep === true || value === 0;
+    } else if (SETBACKS.includes(name)) {
+      this.#setbacks = (this.#setbacks ?? 0) + value;
     } else if (name === VLLM_CACHE) {
       this.#cacheTokens += count(labels, "kv_cache_size_tokens") || count(labels, "block_size") * count(labels, "num_gpu_blocks");
     } else if (name === SGLANG_CACHE) {
@@ -60,6 +66,7 @@ export class EngineFactsReader {
       ...(kvCapacityTokens > 0 && { kvCapacityTokens }),
       ...(adapterUse && { adapterUse }),
       ...(this.#isAsleep !== undefined && { isAsleep: this.#isAsleep }),
+      ...(this.#setbacks !== undefined && { setbacks: this.#setbacks }),
     };
   }
 

@@ -1,29 +1,18 @@
 import assert from "node:assert/strict";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { after, it } from "node:test";
 import { collectedLog } from "../support/collected-log.ts";
+import { startMetricsReplica } from "../support/metrics-replica.ts";
 import { startTestRouter, waitUntil } from "../support/router.ts";
 
-/** A replica that says what vLLM says of its sleep; its probes always succeed, as those of a sleeping vLLM do. */
+/** Says what vLLM says of its sleep. */
 async function startReplica() {
-  const state = { isAsleep: false, hasMetrics: true, requests: 0 };
-  const metrics = () => `vllm:num_requests_running{engine="0"} 0
-vllm:num_requests_waiting{engine="0"} 0
-vllm:engine_sleep_state{engine="0",sleep_state="awake"} ${state.isAsleep ? 0 : 1}
+  const state = { isAsleep: false, hasMetrics: true };
+  const sleep = () => `vllm:engine_sleep_state{engine="0",sleep_state="awake"} ${state.isAsleep ? 0 : 1}
 vllm:engine_sleep_state{engine="0",sleep_state="weights_offloaded"} ${state.isAsleep ? 1 : 0}
 vllm:engine_sleep_state{engine="0",sleep_state="discard_all"} 0
 `;
-  const server = createServer((request, response) => {
-    if (request.url === "/metrics") return response.writeHead(state.hasMetrics ? 200 : 500).end(metrics());
-    if (request.url === "/health") return response.end();
-    if (request.method === "GET") return response.end('{"data":[{"id":"m"}]}');
-    state.requests += 1;
-    return request.resume().on("end", () => response.setHeader("content-type", "application/json").end("{}"));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  after(() => new Promise<void>((resolve) => server.close(() => resolve())));
-  return { state, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  const { counted, url } = await startMetricsReplica(() => (state.hasMetrics ? sleep() : null));
+  return { state, counted, url };
 }
 
 it("an engine that sleeps gets nothing until it wakes, although its probes succeed", async () => {
@@ -47,9 +36,12 @@ it("an engine that sleeps gets nothing until it wakes, although its probes succe
   await waitUntil(() => phases() === "ready ready");
   first!.isAsleep = true;
   await waitUntil(() => phases() === "asleep ready");
-  const before = first!.requests;
+  const [before, others] = replicas.map(({ counted }) => counted.requests);
   for (let i = 0; i < 6; i++) assert.equal((await ask())[0], 200);
-  assert.deepEqual([first!.requests, second!.requests >= 6], [before, true]);
+  assert.deepEqual(
+    replicas.map(({ counted }) => counted.requests),
+    [before, others! + 6],
+  );
 
   first!.hasMetrics = false;
   await new Promise((resolve) => setTimeout(resolve, 400));

@@ -73,7 +73,7 @@ export class SourceFacts {
 
   /** Lets a group's sources read a body; returns why one of them could not, or "". */
   read(group: SourceGroup, body: string, nowMs: number): string {
-    const faults = group.sources.map((source) => this.#readTo(source, body, nowMs));
+    const faults = group.sources.map((source) => this.#readTo(source, body, group, nowMs));
     if (faults.includes("")) {
       this.#awaitedSinceMs.delete(group);
       group.sources.forEach((source, index) => {
@@ -164,9 +164,11 @@ export class SourceFacts {
   }
 
   /** Returns why the source can't read the body, or "". */
-  #readTo(source: Source, body: string, nowMs: number): string {
+  #readTo(source: Source, body: string, { periodMs }: SourceGroup, nowMs: number): string {
     try {
-      this.#known.set(source, { facts: source.read(body), readAtMs: nowMs });
+      const facts = source.read(body);
+      if (hasMoreSetbacks(facts, this.#known.get(source)?.facts)) this.#load.pauseAtLeast(this.#slot, nowMs + periodMs);
+      this.#known.set(source, { facts, readAtMs: nowMs });
       return "";
     } catch (thrown) {
       return thrownMessage(thrown) || "no reason was given";
@@ -231,6 +233,11 @@ function withModel(models: readonly string[], name: string, isLoaded: boolean): 
 
 function freshnessAfter(awaitedPeriods: number): number {
   return Math.min(1, Math.max(0, (FORGOTTEN_PERIODS - awaitedPeriods) / (FORGOTTEN_PERIODS - FULL_PERIODS)));
+}
+
+/** False for a restarted engine too, which counts from 0. */
+function hasMoreSetbacks({ setbacks = 0 }: EndpointFacts, before: EndpointFacts | undefined): boolean {
+  return before?.setbacks !== undefined && setbacks > before.setbacks;
 }
 
 /** Whether there are facts that grow old. */

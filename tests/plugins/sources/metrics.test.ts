@@ -86,6 +86,16 @@ describe("whether the engine sleeps", () => {
   for (const [name, lines, isAsleep] of rows) it(name, () => assert.equal(sleepOf(...lines), isAsleep));
 });
 
+it("adds up what an engine has refused or put back, over its processes and reasons", () => {
+  const lines = [
+    'vllm:num_preemptions_total{engine="0"} 2',
+    'vllm:num_preemptions_total{engine="1"} 3',
+    'vllm:admission_rejections_total{reason="queue_full"} 4',
+  ];
+  const read = (text: string) => createPlugin(metrics).read(running + text).setbacks;
+  assert.deepEqual([read(lines.join("\n")), read("")], [9, undefined]);
+});
+
 describe("adapters in use", () => {
   const cases: readonly [name: string, lines: string, running: readonly string[], waiting: readonly string[]][] = [
     [
