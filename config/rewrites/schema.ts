@@ -49,12 +49,19 @@ const target = z.strictObject({
     .optional(),
 });
 
+/** Each draw looks at all of them. */
+const MOST_TARGETS = 1_000;
+
 const rule = z.strictObject({
   matches: z
     .array(match)
     .describe("The rule matches if any of these does. Left out or empty: it matches every request.")
     .optional(),
-  targets: z.array(target).min(1).describe("The names that replace the model name."),
+  targets: z
+    .array(target)
+    .min(1)
+    .max(MOST_TARGETS, `at most ${MOST_TARGETS} targets in a rule`)
+    .describe("The names that replace the model name."),
   sticky: z
     .strictObject({
       header: headerName.describe("Requests with the same value of this header get the same target."),

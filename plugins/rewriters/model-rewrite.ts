@@ -43,10 +43,9 @@ export default defineRewriter({
       const listed = new Set(rules.map(({ name }) => name));
       for (const name of draws.keys()) if (!listed.has(name)) draws.delete(name);
     };
-    const clientModels = [...new Set(rules.flatMap(({ models }) => models))];
     const firstGeneric = rules.findIndex(({ models }) => models.length === 0);
-    const firstFor = (model: string) => rules.findIndex(({ models }) => models.length === 0 || models.includes(model));
-    const firstExact = new Map(clientModels.map((model) => [model, firstFor(model)]));
+    const firstExact = firstRules(rules, firstGeneric);
+    const clientModels = [...firstExact.keys()];
     /** Index of the rule that decides; -1 for none. A request without a model has no place for a target. */
     const ruleFor = ({ model }: TargetQuestion) => (model === "" ? -1 : (firstExact.get(model) ?? firstGeneric));
     return {
@@ -70,6 +69,16 @@ export default defineRewriter({
     };
   },
 });
+
+/** By model, the index of the first rule for it: one that lists it, or the first that is for all. */
+function firstRules(rules: readonly Rule[], firstGeneric: number): ReadonlyMap<string, number> {
+  const first = new Map<string, number>();
+  rules.forEach(({ models }, index) => {
+    const applies = firstGeneric === -1 ? index : Math.min(index, firstGeneric);
+    for (const model of models) if (!first.has(model)) first.set(model, applies);
+  });
+  return first;
+}
 
 /** Draws a target of the rule; `count` is the number of its shares drawn before. */
 type TargetDrawer = (asked: TargetQuestion, count: number) => TargetDraw;

@@ -36,6 +36,7 @@ interface Rule {
   readonly guards: readonly RolloutGuard[];
 }
 
+const NO_WEIGHTS: ReadonlyMap<string, number> = new Map();
 /** How long after its start the router may not know yet what starting replicas serve. */
 const FIRST_PROBES_MS = 10_000;
 /** How long to wait after a stop that was not possible. */
@@ -79,14 +80,17 @@ export class Rollouts {
 
   /** Undefined for a target without a guard. */
   guardOf(rule: string, target: string): GuardState | undefined {
-    return this.guardsOf(rule).find(([name]) => name === target)?.[1];
+    const { guards = [], weights = NO_WEIGHTS } = this.#rules.get(rule) ?? {};
+    const guard = guards.find(({ config }) => config.target === target);
+    return guard?.shown(idleReason(guard.config, weights));
   }
 
   /** The guards of a rule, by their targets, in the order of the targets. */
   guardsOf(rule: string): readonly (readonly [target: string, state: GuardState])[] {
-    const { guards = [], weights = new Map() } = this.#rules.get(rule) ?? {};
+    const { guards = [], weights = NO_WEIGHTS } = this.#rules.get(rule) ?? {};
+    const byTarget = new Map(guards.toReversed().map((guard) => [guard.config.target, guard]));
     return [...weights.keys()].flatMap((target) => {
-      const guard = guards.find(({ config }) => config.target === target);
+      const guard = byTarget.get(target);
       return guard === undefined ? [] : [[target, guard.shown(idleReason(guard.config, weights))] as const];
     });
   }

@@ -18,6 +18,15 @@ describe("what is refused is a problem document", () => {
     ["a body of another shape", "POST", "/endpoints/e0/drain", { forSeconds: -1, until: 3 }, 400, "invalid_body"],
     ["a list", "POST", "/endpoints/e0/drain", [], 400, "invalid_body"],
     ["a body that is too long", "POST", "/endpoints/e0/drain", tooLong, 413, "body_too_large"],
+    ["a body with many values", "POST", "/endpoints/e0/drain", { faults: new Array(2_000).fill({}) }, 413, "too_many_values"],
+    [
+      "many values in depth",
+      "POST",
+      "/endpoints/e0/drain",
+      JSON.parse("[".repeat(2_100) + "]".repeat(2_100)),
+      413,
+      "too_many_values",
+    ],
     ["an endpoint that is not there", "POST", "/endpoints/e0/drain", {}, 404, "unknown_endpoint"],
   ];
   for (const [name, method, path, body, status, code] of rows) {
@@ -31,6 +40,14 @@ describe("what is refused is a problem document", () => {
       assert.equal(headers.get("allow"), status === 405 ? "GET, HEAD" : null);
     });
   }
+
+  it("names the first faults of a body that has many", async () => {
+    const { ask } = await makeApi();
+    const targets = new Array(600).fill({ weight: "much" });
+    const { status, json } = await ask("PATCH", "/rewrites/food-review", { body: { targets } });
+    const faults = json["faults"] as string[];
+    assert.deepEqual([status, faults.length, faults.at(-1)], [400, 21, "and 1180 more"]);
+  });
 
   it("bytes that are not UTF-8", async () => {
     const { api } = await makeApi();
