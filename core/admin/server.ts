@@ -37,7 +37,7 @@ export async function startAdmin(options: AdminOptions): Promise<AdminServer> {
     limits: adminLimits(limits),
     clock,
     // Its descriptors are for these connections only.
-    mayWait: false,
+    whenFull: "displace",
     memory: { unreadBytes: 0 },
     start: adminRequests(options, routerApi({ ...options, overlayExpiry, streams }), allowedHosts([host, ...hosts])),
     refuse: (response, error) => respondWithError(response, error, "openai", "none"),

@@ -33,6 +33,7 @@ export class ServerConnection implements OpenConnection, Timed, BodySink, Respon
   #deadlineMs: number;
   #receiver: RequestReceiver | undefined;
   #response: ServerResponse | undefined;
+  wasServed = false;
   /** What the client sends ahead. Closed once the bytes that follow are not read as requests any more. */
   readonly #pipelined = new PipelinedBytes(MOST_PIPELINED_BYTES);
 
@@ -75,9 +76,17 @@ export class ServerConnection implements OpenConnection, Timed, BodySink, Respon
     return this.#state === "body" && !this.#body.isSkippable;
   }
 
+  get isAwaited(): boolean {
+    return this.#state !== "response" && this.#state !== "closed";
+  }
+
   cut(): void {
     if (this.#receiver === undefined) this.#socket.destroy();
     else this.#receiver.stop();
+  }
+
+  drop(): void {
+    this.#socket.destroy();
   }
 
   #read(chunk: Buffer): void {
@@ -190,6 +199,7 @@ export class ServerConnection implements OpenConnection, Timed, BodySink, Respon
 
   /** The response is fully handed to the socket. */
   responded(isKept: boolean): void {
+    this.wasServed = true;
     this.#receiver = undefined;
     this.#response = undefined;
     if (!isKept || this.#pipelined.isClosed) return this.#endLast();

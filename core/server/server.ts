@@ -14,8 +14,11 @@ export interface WireServerOptions extends Pick<ServerShared, "limits" | "clock"
   readonly port: number;
   /** Whether other processes may listen on the same port. */
   readonly isPortShared?: boolean;
-  /** Whether connections beyond the limit may wait for others to end; default true. */
-  readonly mayWait?: boolean;
+  /**
+   * What becomes of connections beyond the limit: they wait for others to end, or each takes the place of one that owes bytes of a
+   * request. Default "wait".
+   */
+  readonly whenFull?: "wait" | "displace";
   /** Is told when no more connections are taken. */
   readonly log?: Pick<Log, "warn">;
 }
@@ -43,7 +46,7 @@ const LAST_ACCEPT_MS = 100;
 
 /** Listens and serves HTTP/1.1. Rejects with the error of `listen` (EADDRINUSE, EACCES) when it can't have the address. */
 export async function startWireServer(options: WireServerOptions): Promise<WireServer> {
-  const { host, port, isPortShared, limits, clock, log = silentLog, mayWait = true } = options;
+  const { host, port, isPortShared, limits, clock, log = silentLog, whenFull = "wait" } = options;
   const deadlines = new Deadlines(clock, clientSweepMs(limits));
   const connections = new Set<OpenConnection>();
   const crowding = new Crowding(log);
@@ -54,7 +57,7 @@ export async function startWireServer(options: WireServerOptions): Promise<WireS
     listener?.ended();
   };
   const shared = { ...options, clients: new ClientCounts(limits.perClientConnections), deadlines, ended, isDraining: false };
-  const waitingRoom = new WaitingRoom(mayWait ? affordable.waiting : 0, limits.headTimeoutMs);
+  const waitingRoom = new WaitingRoom(whenFull === "wait" ? affordable.waiting : 0, limits.headTimeoutMs);
   /** What was under way has been cut. */
   let isCut = false;
   const started = await startListener({
@@ -64,6 +67,7 @@ export async function startWireServer(options: WireServerOptions): Promise<WireS
     clock,
     maxConnections: () => Math.min(shared.limits.clientConnections, affordable.served),
     connectionCount: () => connections.size,
+    makeRoom: () => whenFull === "displace" && displaceOne(connections),
     waitingRoom,
     crowding,
     accept(socket) {
@@ -110,6 +114,17 @@ export async function startWireServer(options: WireServerOptions): Promise<WireS
     },
     drain,
   };
+}
+
+/** Ends a connection whose client is silent: one that never had a response, else the oldest. Returns whether there was one. */
+function displaceOne(connections: Set<OpenConnection>): boolean {
+  const awaited = [...connections].filter(({ isAwaited }) => isAwaited);
+  const silent = awaited.find(({ wasServed }) => !wasServed) ?? awaited[0];
+  if (silent === undefined) return false;
+  // Now, because its end is told later.
+  connections.delete(silent);
+  silent.drop();
+  return true;
 }
 
 function clientSweepMs({ headTimeoutMs, bodyTimeoutMs, idleTimeoutMs, writeTimeoutMs }: Limits): number {

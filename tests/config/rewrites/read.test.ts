@@ -243,6 +243,11 @@ describe("a resource is refused", () => {
       '7:7  spec.rules[0].targets  found no "targets"; wanted a list.',
     ],
     [
+      "with too many targets",
+      { rules: weighted(...new Array<string>(1_001).fill("1")) },
+      "7:18  spec.rules[0].targets  found a list; wanted at most 1000 targets in a rule.",
+    ],
+    [
       "with an empty list of targets",
       { rules: "{ targets: [] }" },
       "7:18  spec.rules[0].targets  found an empty list; wanted at least 1 item.",

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
+import { connect, type Socket } from "node:net";
 import { after, before, describe, it } from "node:test";
 import type { AdminServer } from "../../../core/admin/server.ts";
 import { readPageFiles } from "../../../core/cli/start/open-admin.ts";
 import type { Observer } from "../../../core/contract/observer.ts";
+import { ADMIN_CONNECTIONS } from "../../../core/runtime/open-file-limit.ts";
 import { askFor, startTestAdmin } from "../../support/admin.ts";
 import { makeShownRouter } from "../../support/view.ts";
 
@@ -144,3 +146,27 @@ describe("accepted host names", () => {
     it(host, async () => assert.equal((await ask("/hello", { lines: `Host: ${host}\r\n` })).status, 200));
   }
 });
+
+describe("connections that bring no request do not keep others out", () => {
+  const rows: readonly (readonly [what: string, sent: string])[] = [
+    ["silent ones", ""],
+    ["unfinished heads", "GET /status HTTP/1.1\r\nHost: "],
+    ["unfinished bodies", "POST /api/v1/explain HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{"],
+    ["kept ones", "HEAD /hello HTTP/1.1\r\nHost: localhost\r\n\r\n"],
+  ];
+  for (const [what, sent] of rows)
+    it(what, async () => {
+      const sockets = await Promise.all(Array.from({ length: 2 * ADMIN_CONNECTIONS }, () => connected(admin.port, sent)));
+      after(() => sockets.forEach((socket) => void socket.destroy()));
+      for (let i = 0; i < 3; i++) assert.equal((await ask("/hello")).status, 200);
+    });
+});
+
+/** A connection that has sent these bytes. */
+function connected(port: number, sent: string): Promise<Socket> {
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1", () => socket.write(sent === "" ? "\r\n" : sent, () => resolve(socket)));
+    socket.on("error", () => resolve(socket));
+    socket.resume();
+  });
+}
