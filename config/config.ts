@@ -41,9 +41,17 @@ export interface ListenAddress extends Address {
 export interface AdminAddress extends ListenAddress {
   /** Accepted host names with a dot, beside `host`. */
   readonly hosts: readonly string[];
-  /** What changes through the API must bring; undefined: nothing. */
-  readonly token: Secret | undefined;
+  /** What requests to the API bring; without any, those on loopback need none. */
+  readonly tokens: readonly AdminToken[];
   readonly isReadOnly: boolean;
+}
+
+/** Lets who brings it read on the admin port, or also change. */
+export interface AdminToken {
+  /** Whose it is: changes made with it are known by this name. */
+  readonly name: string;
+  readonly role: "read" | "change";
+  readonly secret: Secret;
 }
 
 export interface PluginEntry {

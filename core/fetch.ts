@@ -118,8 +118,8 @@ export async function createRouter(options: RouterOptions): Promise<FetchRouter>
     droppedLogLines: () => 0,
     acceptPauses: () => 0,
     access() {
-      const { token, isReadOnly = true } = running.loaded.config.admin ?? {};
-      return { token, isReadOnly, isOpenToNetwork: true };
+      const { tokens = [], isReadOnly = true } = running.loaded.config.admin ?? {};
+      return { tokens, isReadOnly, isOpenToNetwork: true };
     },
     ...services,
   };

@@ -3,12 +3,12 @@ import { z } from "../../core/contract/options.ts";
 import { obstacleToSharedPorts, PORT_SHARERS } from "../../core/runtime/shared-port.ts";
 import { ADDRESS, CORS_MAX_AGE_S, DEFAULT_ADMIN, DEFAULT_LISTEN, READ_ONLY } from "../../core/settings/tables.ts";
 import type { CorsSettings } from "../../core/settings.ts";
-import type { AdminAddress, ListenAddress } from "../config.ts";
+import type { AdminAddress, AdminToken, ListenAddress } from "../config.ts";
 import type { Place } from "../read/documents.ts";
 import type { Report } from "../read/problems.ts";
 import { readSecret, secretReference } from "../read/secret.ts";
 import { section, setting } from "../schema/section.ts";
-import { headerName } from "../schema/values.ts";
+import { headerName, lineOfText } from "../schema/values.ts";
 
 // `spec.listen` and `spec.admin`: the router's own addresses.
 
@@ -52,6 +52,15 @@ export const listenSchema = section(
   DEFAULT_LISTEN,
 );
 
+const tokenSchema = z.strictObject({
+  name: lineOfText.describe("Whose it is: changes made with it are known by this name."),
+  role: z.enum(["read", "change"]).describe("What it is good for; change includes read."),
+  token: secretReference.describe("Where the token is: env:NAME or file:PATH."),
+});
+
+/** Of the token in `spec.admin.token`. */
+const SOLE_TOKEN = { name: "admin", role: "change" } as const;
+
 export const adminSchema = section(
   {
     ...shared,
@@ -63,6 +72,10 @@ export const adminSchema = section(
         "What changes through the admin API must bring: env:NAME or file:PATH. Needed where the port is open to the network.",
       )
       .optional(),
+    tokens: z
+      .array(tokenSchema)
+      .describe("Tokens of several people and programs. With one whose role is read, nothing is shown without a token.")
+      .optional(),
     isReadOnly: READ_ONLY,
   },
   DEFAULT_ADMIN,
@@ -70,11 +83,26 @@ export const adminSchema = section(
 
 type AdminSpec = z.infer<typeof adminSchema>;
 
-/** The admin port with its token; undefined where it is off. Adds the token's file to `files`. */
+/** The admin port with its tokens; undefined where it is off. Adds the tokens' files to `files`. */
 export async function readAdmin(spec: AdminSpec | false, resource: Place, files: Set<string>): Promise<AdminAddress | undefined> {
   if (spec === false) return undefined;
-  const token = spec.token === undefined ? undefined : await readSecret(spec.token, ["spec", "admin", "token"], resource, files);
-  return { ...spec, token };
+  const { token, tokens: listed = [], ...address } = spec;
+  const written = [
+    ...(token === undefined ? [] : [{ ...SOLE_TOKEN, token, path: ["spec", "admin", "token"] }]),
+    ...listed.map((each, index) => ({ ...each, path: ["spec", "admin", "tokens", index, "token"] })),
+  ];
+  const tokens: AdminToken[] = [];
+  for (const { name, role, token: reference, path } of written) {
+    const before = tokens.find((each) => each.name === name);
+    if (before !== undefined)
+      resource.report(path, { found: `a second token of "${name}"`, wanted: "a name of its own for each" });
+    const secret = await readSecret(reference, path, resource, files);
+    if (secret === undefined) continue;
+    const twin = tokens.find((each) => each.secret.reveal() === secret.reveal());
+    if (twin !== undefined) resource.report(path, { found: `the token of "${twin.name}"`, wanted: "another one for each" });
+    tokens.push({ name, role, secret });
+  }
+  return { ...address, tokens };
 }
 
 const EVERY_NETWORK = new Set(["0.0.0.0", "::"]);

@@ -77,12 +77,14 @@ function featureChanges({ features: before }: RouterConfig, { features: after }:
   });
 }
 
-/** Never shows the token. */
+/** Never shows a token. */
 function accessChanges(before: AdminAddress | undefined, after: AdminAddress | undefined): readonly string[] {
-  const isSameToken = before?.token?.reveal() === after?.token?.reveal();
+  const tokensOf = (admin: AdminAddress | undefined) =>
+    admin?.tokens.map(({ name, role, secret }) => [name, role, secret.reveal()]) ?? [];
+  const areSameTokens = isDeepStrictEqual(tokensOf(before), tokensOf(after));
   const isReadOnly = after?.isReadOnly ?? false;
   return [
-    ...(isSameToken ? [] : ["admin.token changed"]),
+    ...(areSameTokens ? [] : ["admin.tokens changed"]),
     ...((before?.isReadOnly ?? false) === isReadOnly ? [] : [`admin.readOnly: ${isReadOnly}`]),
   ];
 }

@@ -82,8 +82,9 @@ function addressOf({ host, port, isPortShared }: ListenAddress) {
   return { host, port, reusePort: isPortShared };
 }
 
-function adminOf({ hosts, token, isReadOnly, ...address }: AdminAddress) {
-  return { ...addressOf(address), hosts, ...(token && { token: token.from }), readOnly: isReadOnly };
+function adminOf({ hosts, tokens, isReadOnly, ...address }: AdminAddress) {
+  const shown = tokens.map(({ name, role, secret }) => ({ name, role, token: secret.from }));
+  return { ...addressOf(address), hosts, ...(shown.length > 0 && { tokens: shown }), readOnly: isReadOnly };
 }
 
 /** The sections of the features that have something to say. */

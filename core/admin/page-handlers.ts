@@ -32,8 +32,10 @@ export function pageHandlers(site: PageSite & StatusExtras, api: AdminApi): Page
 }
 
 function respond(page: Page | undefined, path: string, request: Request, site: PageSite): Response {
+  const { method, headers: sent } = request;
   const query = new URL(request.url).searchParams;
-  const answer = page === undefined ? noPage(path, site) : renderPage(page, path, request.method, query, site);
+  const question = { path, method, query, authorization: sent.get("authorization") ?? undefined };
+  const answer = page === undefined ? noPage(path, site) : renderPage(page, question, site);
   const { status, contentType, text, allow } = answer;
   const headers = {
     "content-type": contentType,

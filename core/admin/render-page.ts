@@ -1,5 +1,7 @@
 import type { ObserverPage } from "../contract/observer.ts";
 import { thrownText } from "../contract/thrown-text.ts";
+import { checkRead } from "./api/permission.ts";
+import { Problem } from "./api/problem.ts";
 import { pageViewOf } from "./health.ts";
 import type { ViewedSite } from "./router-view.ts";
 import type { AdminSite } from "./site.ts";
@@ -13,18 +15,30 @@ export interface PageAnswer {
   readonly allow: string;
 }
 
-export type Page = Pick<ObserverPage, "contentType" | "render">;
+export interface Page extends Pick<ObserverPage, "contentType" | "render"> {
+  /** It shows nothing of the router, so nobody needs a token for it. */
+  readonly isOpen?: boolean;
+}
 
 /** What pages are rendered from. */
-export type PageSite = Pick<AdminSite, keyof ViewedSite | "log">;
+export type PageSite = Pick<AdminSite, keyof ViewedSite | "access" | "log">;
+
+export interface PageQuestion {
+  readonly path: string;
+  readonly method: string;
+  readonly query: URLSearchParams;
+  readonly authorization: string | undefined;
+}
 
 /** Renders a page as of now. Never throws: a page that fails is logged and becomes status 500. */
-export function renderPage(page: Page, path: string, method: string, query: URLSearchParams, site: PageSite): PageAnswer {
+export function renderPage(page: Page, { path, method, query, authorization }: PageQuestion, site: PageSite): PageAnswer {
   if (method !== "GET" && method !== "HEAD")
     return pageRefusal(405, "method_not_allowed", "Use GET: pages are read-only.", "GET, HEAD");
   try {
+    if (page.isOpen !== true) checkRead(authorization, site.access());
     return { status: 200, contentType: page.contentType, text: page.render(pageViewOf(site), query), allow: "" };
   } catch (thrown) {
+    if (thrown instanceof Problem) return pageRefusal(thrown.status, thrown.code, thrown.message);
     site.log.error("A page of the admin port could not be rendered", { path, cause: thrownText(thrown) });
     return pageRefusal(500, "page_failed", "This page could not be rendered; the router's log has the cause.");
   }

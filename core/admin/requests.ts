@@ -55,7 +55,10 @@ function answerTo(head: Head, site: AdminSite, isAllowed: HostRule): Answer {
   const page = ownPage(site, path) ?? findPage(observers, path);
   if (page === undefined)
     return refusal(404, "unknown_path", `There is no such page; the pages are ${pagePaths(observers).join(", ")}.`);
-  return answerOf(renderPage(page, path, head.method, new URLSearchParams(query), site));
+  const { method } = head;
+  return answerOf(
+    renderPage(page, { path, method, query: new URLSearchParams(query), authorization: head.get("authorization") }, site),
+  );
 }
 
 function answerOf({ status, contentType, text, allow }: PageAnswer): Answer {
@@ -67,7 +70,7 @@ function ownPage(site: AdminSite, path: string): Page | undefined {
   if (path === "/status")
     return { contentType: "application/json", render: (view) => JSON.stringify(statusOf(site.router, view, site)) };
   const file = site.files.get(path);
-  return file && { contentType: file.contentType, render: () => file.text };
+  return file && { contentType: file.contentType, render: () => file.text, isOpen: true };
 }
 
 const UNKNOWN_HOST =

@@ -2,7 +2,7 @@ import type { CommandLine } from "../../config/show/effective.ts";
 import type { Log } from "../contract/log.ts";
 import type { OverlayExpiry } from "../control/overlay-expiry.ts";
 import type { RunningConfig } from "../control/running-config.ts";
-import type { AdminAccess } from "./api/may-change.ts";
+import type { AdminAccess } from "./api/permission.ts";
 import type { EventStreams } from "./event-streams.ts";
 import type { PageFiles } from "./page-files.ts";
 import type { ShownConfig, ViewedSite } from "./router-view.ts";

@@ -1,14 +1,12 @@
 import { type Command, DEFAULT_ADMIN_URL, type Switch } from "./frame/command.ts";
 import { SIMULATE_DETAILS, SIMULATE_SWITCHES } from "./simulate/simulate-switches.ts";
 
-const ADMIN_URL: Switch = { name: "admin", value: "URL", meaning: `the router's admin port (default ${DEFAULT_ADMIN_URL})` };
-const JSON_SWITCH: Switch = { name: "json", meaning: "prints JSON" };
-const ADMIN: readonly Switch[] = [ADMIN_URL, JSON_SWITCH];
-
-const CHANGE: readonly Switch[] = [
-  ...ADMIN,
-  { name: "token-file", value: "FILE", meaning: "holds the token of spec.admin.token (default: $SIGNALBOX_ADMIN_TOKEN)" },
+const ADMIN_URL: readonly Switch[] = [
+  { name: "admin", value: "URL", meaning: `the router's admin port (default: $SIGNALBOX_ADMIN, else ${DEFAULT_ADMIN_URL})` },
+  { name: "token-file", value: "FILE", meaning: "holds the token for the admin port (default: $SIGNALBOX_ADMIN_TOKEN)" },
 ];
+const JSON_SWITCH: Switch = { name: "json", meaning: "prints JSON" };
+const ADMIN: readonly Switch[] = [...ADMIN_URL, JSON_SWITCH];
 
 const FOR: Switch = { name: "for", value: "TIME", meaning: "when it ends by itself, such as 90s or 2h (default: never)" };
 const REASON: Switch = { name: "reason", value: "TEXT", meaning: "why; the status and the log show it" };
@@ -57,7 +55,7 @@ export const COMMANDS: readonly Command[] = [
     summary:
       "Shows the replicas as a table that is drawn anew every 2 seconds, until Ctrl-C; once, if the output is no terminal.",
     switches: [
-      ADMIN_URL,
+      ...ADMIN_URL,
       { name: "sort", value: "KEY", meaning: "name (default), inflight, waiting, kv, requests, errors, ttft, hits or tokens" },
     ],
     run: async (input) => (await import("./commands/top.ts")).top(input),
@@ -81,7 +79,7 @@ export const COMMANDS: readonly Command[] = [
     name: "facts",
     words: "",
     summary: "Prints what the router's decisions read now, as JSON for explain --snapshot: no prompts, no headers, no keys.",
-    switches: [ADMIN_URL],
+    switches: ADMIN_URL,
     run: async (input) => (await import("./commands/get.ts")).facts(input),
   },
   {
@@ -102,21 +100,21 @@ export const COMMANDS: readonly Command[] = [
     name: "apply",
     words: "-f FILE|DIR...",
     summary: "Creates the rewrites in the files, or replaces those of the same name, in a running router.",
-    switches: [...CHANGE, { ...FILES, meaning: "a file with InferenceModelRewrite documents, or a folder" }, WRITE, FOR],
+    switches: [...ADMIN, { ...FILES, meaning: "a file with InferenceModelRewrite documents, or a folder" }, WRITE, FOR],
     run: async (input) => (await import("./commands/apply.ts")).apply(input),
   },
   {
     name: "weights",
     words: "REWRITE TARGET=WEIGHT...",
     summary: "Changes weights of a rewrite; targets that are not named keep theirs.",
-    switches: [...CHANGE, RULE, WRITE, FOR],
+    switches: [...ADMIN, RULE, WRITE, FOR],
     run: async (input) => (await import("./commands/rewrites.ts")).weights(input),
   },
   {
     name: "delete",
     words: "rewrite NAME",
     summary: "Deletes a rewrite of a running router.",
-    switches: [...CHANGE, WRITE, FOR],
+    switches: [...ADMIN, WRITE, FOR],
     choices: ["rewrite"],
     run: async (input) => (await import("./commands/rewrites.ts")).deleteRewrite(input),
   },
@@ -124,7 +122,7 @@ export const COMMANDS: readonly Command[] = [
     name: "revert",
     words: "rewrite NAME",
     summary: "Drops what was changed in a rewrite beside its file: the file applies again.",
-    switches: CHANGE,
+    switches: ADMIN,
     choices: ["rewrite"],
     run: async (input) => (await import("./commands/rewrites.ts")).revertRewrite(input),
   },
@@ -153,21 +151,21 @@ export const COMMANDS: readonly Command[] = [
     name: "drain",
     words: "ENDPOINT",
     summary: "No new requests for an endpoint; those under way finish. The status says when it is empty.",
-    switches: [...CHANGE, REASON, FOR, GRACE],
+    switches: [...ADMIN, REASON, FOR, GRACE],
     run: async (input) => (await import("./commands/operate.ts")).operate(input, "drain"),
   },
   {
     name: "cordon",
     words: "ENDPOINT",
     summary: "No new requests for an endpoint but those for a model that no available one serves.",
-    switches: [...CHANGE, REASON, FOR],
+    switches: [...ADMIN, REASON, FOR],
     run: async (input) => (await import("./commands/operate.ts")).operate(input, "cordon"),
   },
   {
     name: "undrain",
     words: "ENDPOINT",
     summary: "Ends a drain or a cordon.",
-    switches: CHANGE,
+    switches: ADMIN,
     run: async (input) => (await import("./commands/operate.ts")).operate(input, "undrain"),
   },
   {
@@ -175,7 +173,7 @@ export const COMMANDS: readonly Command[] = [
     words: "[load|unload NAME]",
     summary: "Shows which replicas have which adapters, or has replicas load or unload one.",
     switches: [
-      ...CHANGE,
+      ...ADMIN,
       { name: "path", value: "PATH", meaning: "where replicas find the adapter (default: where they find adapters by name)" },
       { name: "endpoint", value: "NAME", meaning: "only at this endpoint (default: at all in service)" },
     ],
@@ -186,7 +184,7 @@ export const COMMANDS: readonly Command[] = [
     name: "reload",
     words: "",
     summary: "Lets a running router read its files again. The next config runs whole or not at all.",
-    switches: CHANGE,
+    switches: ADMIN,
     run: async (input) => (await import("./commands/operate.ts")).reload(input),
   },
   {

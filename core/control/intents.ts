@@ -39,6 +39,8 @@ export class Intents {
   readonly #clock: Clock;
   readonly #changed: (name: string, cause: string) => void;
   readonly #entries = new Map<string, Entry>();
+  /** Grows with every change. */
+  revision = 0;
 
   /** `changed` is called when the standing of an endpoint is not what it was; `cause` says who or what ended its intent, or "". */
   constructor(clock: Clock, changed: (name: string, cause: string) => void) {
@@ -75,6 +77,7 @@ export class Intents {
       expire?.();
     };
     this.#entries.set(name, { shown, isInGrace: grace > 0, cancel });
+    this.revision += 1;
     this.#changed(name, "");
   }
 
@@ -84,6 +87,7 @@ export class Intents {
     if (entry === undefined) return false;
     entry.cancel();
     this.#entries.delete(name);
+    this.revision += 1;
     this.#changed(name, cause);
     return true;
   }

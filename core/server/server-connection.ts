@@ -33,7 +33,6 @@ export class ServerConnection implements OpenConnection, Timed, BodySink, Respon
   #deadlineMs: number;
   #receiver: RequestReceiver | undefined;
   #response: ServerResponse | undefined;
-  wasServed = false;
   /** What the client sends ahead. Closed once the bytes that follow are not read as requests any more. */
   readonly #pipelined = new PipelinedBytes(MOST_PIPELINED_BYTES);
 
@@ -72,21 +71,16 @@ export class ServerConnection implements OpenConnection, Timed, BodySink, Respon
   }
 
   get isLast(): boolean {
-    if (this.#shared.isDraining || this.#pipelined.isClosed) return true;
-    return this.#state === "body" && !this.#body.isSkippable;
+    return this.#shared.isDraining || this.#pipelined.isClosed || (this.#state === "body" && !this.#body.isSkippable);
   }
 
-  get isAwaited(): boolean {
-    return this.#state !== "response" && this.#state !== "closed";
+  get state(): ConnectionState {
+    return this.#state;
   }
 
   cut(): void {
     if (this.#receiver === undefined) this.#socket.destroy();
     else this.#receiver.stop();
-  }
-
-  drop(): void {
-    this.#socket.destroy();
   }
 
   #read(chunk: Buffer): void {
@@ -199,7 +193,6 @@ export class ServerConnection implements OpenConnection, Timed, BodySink, Respon
 
   /** The response is fully handed to the socket. */
   responded(isKept: boolean): void {
-    this.wasServed = true;
     this.#receiver = undefined;
     this.#response = undefined;
     if (!isKept || this.#pipelined.isClosed) return this.#endLast();

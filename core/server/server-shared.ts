@@ -6,19 +6,15 @@ import type { Limits } from "../settings.ts";
 import type { ClientCounts } from "../wire/client-counts.ts";
 import type { Deadlines } from "../wire/deadlines.ts";
 import type { UnreadCounter } from "../wire/write-progress.ts";
+import type { ConnectionState } from "./connection-state.ts";
 
 /** A connection as its server sees it. */
 export interface OpenConnection {
   /** The server stops: an idle connection gets a last chance, a busy one closes after its response. */
   beginDrain(): void;
-  /** Whether no request of it is under way, or none that has come whole. */
-  readonly isAwaited: boolean;
-  /** Whether it has had a response. */
-  readonly wasServed: boolean;
+  readonly state: ConnectionState;
   /** Ends whatever is under way; a started response is not ended cleanly. */
   cut(): void;
-  /** Closes it at once, without a response. */
-  drop(): void;
 }
 
 /** What all connections of one server share, as it is now. */

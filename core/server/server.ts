@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import { type Log, silentLog } from "../contract/log.ts";
 import { affordableClients } from "../runtime/open-file-limit.ts";
 import type { Limits } from "../settings.ts";
@@ -48,7 +49,7 @@ const LAST_ACCEPT_MS = 100;
 export async function startWireServer(options: WireServerOptions): Promise<WireServer> {
   const { host, port, isPortShared, limits, clock, log = silentLog, whenFull = "wait" } = options;
   const deadlines = new Deadlines(clock, clientSweepMs(limits));
-  const connections = new Set<OpenConnection>();
+  const connections = new Map<OpenConnection, Socket>();
   const crowding = new Crowding(log);
   const affordable = affordableClients();
   let listener: Listener | undefined;
@@ -73,7 +74,7 @@ export async function startWireServer(options: WireServerOptions): Promise<WireS
     accept(socket) {
       if (isCut || !shared.clients.enter(socket.remoteAddress ?? "")) return void socket.destroy();
       const connection = new ServerConnection(socket, shared);
-      connections.add(connection);
+      connections.set(connection, socket);
       // Accepted in the last moments before the port closes.
       if (shared.isDraining) connection.beginDrain();
     },
@@ -87,10 +88,10 @@ export async function startWireServer(options: WireServerOptions): Promise<WireS
     shared.isDraining = true;
     if (timeoutMs > 0) await new Promise<void>((resolve) => clock.after(LAST_ACCEPT_MS, resolve));
     const closed = started.close();
-    for (const connection of connections) connection.beginDrain();
+    for (const connection of connections.keys()) connection.beginDrain();
     const cancel = clock.after(timeoutMs, () => {
       isCut = true;
-      for (const connection of connections) connection.cut();
+      for (const connection of connections.keys()) connection.cut();
     });
     await closed;
     cancel();
@@ -116,15 +117,16 @@ export async function startWireServer(options: WireServerOptions): Promise<WireS
   };
 }
 
-/** Ends a connection whose client is silent: one that never had a response, else the oldest. Returns whether there was one. */
-function displaceOne(connections: Set<OpenConnection>): boolean {
-  const awaited = [...connections].filter(({ isAwaited }) => isAwaited);
-  const silent = awaited.find(({ wasServed }) => !wasServed) ?? awaited[0];
-  if (silent === undefined) return false;
-  // Now, because its end is told later.
-  connections.delete(silent);
-  silent.drop();
-  return true;
+/** Closes the oldest connection whose client owes bytes of a request. Returns whether there was one. */
+function displaceOne(connections: Map<OpenConnection, Socket>): boolean {
+  for (const [connection, socket] of connections) {
+    if (connection.state === "response") continue;
+    // Now, because its end is told later.
+    connections.delete(connection);
+    socket.destroy();
+    return true;
+  }
+  return false;
 }
 
 function clientSweepMs({ headTimeoutMs, bodyTimeoutMs, idleTimeoutMs, writeTimeoutMs }: Limits): number {

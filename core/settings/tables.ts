@@ -96,7 +96,7 @@ export const DEFAULT_ADMIN = {
   port: 9090,
   isPortShared: false,
   hosts: [],
-  token: undefined,
+  tokens: [],
   isReadOnly: false,
 };
 

@@ -23,6 +23,7 @@ export interface SendOptions extends GetOptions {
 export interface StreamOptions {
   /** The longest time without a byte, also before the first one. */
   readonly silenceMs: number;
+  readonly headers?: Readonly<Record<string, string>>;
   /** Aborting it rejects with a GetError at once. */
   readonly signal: AbortSignal;
   /** Called before any byte of the body. `contentType` is "" if there is none. */

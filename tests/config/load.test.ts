@@ -14,7 +14,7 @@ describe("a config with nothing but a pool", () => {
       port: 9090,
       isPortShared: false,
       hosts: [],
-      token: undefined,
+      tokens: [],
       isReadOnly: false,
     });
     assert.deepEqual(config.pool, {
@@ -77,7 +77,7 @@ test("the admin port gets its host names", async () => {
     port: 9090,
     isPortShared: false,
     hosts: ["box.example.org"],
-    token: undefined,
+    tokens: [],
     isReadOnly: false,
   });
 });

@@ -252,7 +252,7 @@ describe("where changes are not for everyone", LIMIT, () => {
     page.on("dialog", (dialog) => void dialog.accept());
     const drain = page.getByRole("button", { name: "Drain only" });
     await drain.click();
-    await page.locator("#result.problem").getByText("Nothing was changed: Send the token of spec.admin.token").waitFor();
+    await page.locator("#result.problem").getByText("Nothing was changed: Send a token of spec.admin.token").waitFor();
     await page.locator("#token").fill("open-sesame");
     await drain.click();
     await rowOf(page, "only").getByText("draining", { exact: true }).waitFor();

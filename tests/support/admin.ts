@@ -29,7 +29,7 @@ export async function startTestAdmin(router: ShownRouter, options: Partial<Admin
     clientConnections: () => 0,
     droppedLogLines: () => 0,
     acceptPauses: () => 0,
-    access: () => ({ token: undefined, isReadOnly: false, isOpenToNetwork: false }),
+    access: () => ({ tokens: [], isReadOnly: false, isOpenToNetwork: false }),
     log: silentLog,
     ...options,
   });

@@ -1,5 +1,5 @@
 import type { ActiveConfig } from "../../core/active-config.ts";
-import type { AdminAccess } from "../../core/admin/api/may-change.ts";
+import type { AdminAccess } from "../../core/admin/api/permission.ts";
 import { routerApi } from "../../core/admin/api/routes.ts";
 import { EventStreams } from "../../core/admin/event-streams.ts";
 import type { Endpoint } from "../../core/contract/endpoint.ts";
@@ -53,7 +53,7 @@ export async function makeApi({ documents = "", endpoints = [], access = {}, obs
     sources: ["test.yaml"],
     acceptPauses: () => 0,
     droppedLogLines: () => 0,
-    access: () => ({ isReadOnly: false, token: undefined, isOpenToNetwork: false, ...access }),
+    access: () => ({ isReadOnly: false, tokens: [], isOpenToNetwork: false, ...access }),
     log,
   });
   /** A change is sent as JSON unless the headers say otherwise. */

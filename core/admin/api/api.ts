@@ -1,9 +1,12 @@
 import { IttyRouter } from "itty-router";
+import { readJsonBody } from "../../body/json-body.ts";
+import { RouterError } from "../../contract/errors.ts";
 import type { Log } from "../../contract/log.ts";
 import type { z } from "../../contract/options.ts";
 import { thrownText } from "../../contract/thrown-text.ts";
+import { nextTurn } from "../../runtime/next-turn.ts";
 import type { EventStreams } from "../event-streams.ts";
-import { type AdminAccess, checkChange, checkJson, etagOf } from "./may-change.ts";
+import { type AdminAccess, checkChange, checkJson, checkRead, etagOf } from "./permission.ts";
 import { bodyTooLarge, MAX_BODY_BYTES, Problem, problemResponse } from "./problem.ts";
 import { type ApiCall, type ApiResult, type ApiRoute, changes } from "./route.ts";
 import { streamResponse } from "./stream-response.ts";
@@ -36,9 +39,13 @@ interface Matching {
 
 export function adminApi(options: ApiOptions): AdminApi {
   const router = IttyRouter({ base: API_BASE });
+  const turn = turns();
   for (const route of options.routes) {
     const add = { GET: router.get, POST: router.post, PUT: router.put, PATCH: router.patch, DELETE: router.delete }[route.method];
-    add(route.path, ({ request, params }: Matching, caller: string) => serve(route, request, params ?? {}, caller, options));
+    add(route.path, async ({ request, params }: Matching, caller: string) => {
+      if (route.body !== undefined) await turn();
+      return serve(route, request, params ?? {}, caller, options);
+    });
   }
   return async (request, caller) => {
     // HEAD is GET without the body, which the server leaves out.
@@ -52,10 +59,20 @@ export function adminApi(options: ApiOptions): AdminApi {
       const path = pathname.startsWith(API_BASE) ? pathname.slice(API_BASE.length) : "";
       if (methods.length > 0 || !options.streams.has(path)) throw noRoute([...new Set(methods)]);
       if (method !== "GET") throw noRoute(["GET"]);
+      checkRead(request.headers.get("authorization") ?? undefined, options.access());
       return streamResponse(request, path, options.streams);
     } catch (thrown) {
       return problemResponse(problemOf(thrown, request, options.log));
     }
+  };
+}
+
+/** What it returns resolves for one caller in each turn of the event loop: many large bodies at once must not hold up other requests. */
+function turns(): () => Promise<void> {
+  let last = Promise.resolve();
+  return () => {
+    last = last.then(() => new Promise(nextTurn));
+    return last;
   };
 }
 
@@ -67,18 +84,25 @@ async function serve(
   { access, generation, log }: ApiOptions,
 ): Promise<Response> {
   const isChange = changes(route);
-  if (isChange) await checkChange(request.headers, access(), generation());
-  else if (route.method !== "GET") checkJson(request.headers);
+  const versionNow = route.version ?? (() => String(generation()));
+  const author = isChange ? checkChange(request.headers, access(), versionNow()) : "";
+  if (!isChange) checkReader(route, request.headers, access());
   const call: ApiCall = {
     params: Object.fromEntries(Object.entries(params).map(([name, value]) => [name, decoded(value)])),
     query: new URL(request.url).searchParams,
     body: route.body === undefined ? undefined : checkedBody(await readBody(request), route.body),
     ifMatch: request.headers.get("if-match"),
-    caller,
+    caller: author === "" ? caller : `${author} (${caller})`,
   };
   const result = await route.run(call);
   if (isChange) logChange(route, call, request.headers.get("user-agent") ?? "", result, log);
-  return Response.json(result.document, { headers: { etag: etagOf(generation()) } });
+  return Response.json(result.document, { headers: { etag: etagOf(versionNow()) } });
+}
+
+function checkReader({ method, isOpen = false }: ApiRoute, headers: Headers, access: AdminAccess): void {
+  const isWork = method !== "GET";
+  if (isWork) checkJson(headers);
+  if (!isOpen) checkRead(headers.get("authorization") ?? undefined, access, isWork);
 }
 
 function noRoute(methods: readonly string[]): Problem {
@@ -113,12 +137,19 @@ async function readBody(request: Request): Promise<unknown> {
     parts.push(part.value);
   }
   if (length === 0) return {};
+  const bytes = joined(parts, length);
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(joined(parts, length)));
-  } catch {
-    throw new Problem(400, "invalid_json", "The body is not a JSON document in UTF-8; correct it.");
+    // Runtimes take a second to parse what is nested very deeply.
+    readJsonBody(bytes, NO_KEYS, DEEPEST);
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch (thrown) {
+    const detail = thrown instanceof RouterError ? thrown.message : "The body is not a JSON document in UTF-8; correct it.";
+    throw new Problem(400, "invalid_json", detail);
   }
 }
+
+const NO_KEYS = { keys: [] };
+const DEEPEST = 64;
 
 function joined(parts: readonly Uint8Array[], length: number): Uint8Array {
   const whole = new Uint8Array(length);

@@ -29,11 +29,14 @@ const drainWish = wish.extend({
 /** Shows the endpoints, and takes what operators want of them. */
 export function endpointRoutes(site: ApiSite): readonly ApiRoute[] {
   const { intents } = site.router.control;
+  // What operators want of endpoints is no part of the config.
+  const version = () => `${site.running.generation}-${intents.revision}`;
   return [
     route({
       method: "GET",
       path: "/endpoints",
       id: "listEndpoints",
+      version,
       summary: "The replicas of the pool, as the router sees them.",
       response: z.object({ endpoints: z.array(endpointSchema) }),
       run: () => ({ document: { endpoints: site.router.pool.facts.endpoints.map((endpoint) => shown(endpoint, site)) } }),
@@ -42,6 +45,7 @@ export function endpointRoutes(site: ApiSite): readonly ApiRoute[] {
       method: "POST",
       path: "/endpoints/:name/drain",
       id: "drainEndpoint",
+      version,
       summary: "No new requests; those under way finish, and its sessions go on for a grace.",
       body: drainWish,
       response: endpointSchema,
@@ -56,6 +60,7 @@ export function endpointRoutes(site: ApiSite): readonly ApiRoute[] {
       method: "POST",
       path: "/endpoints/:name/cordon",
       id: "cordonEndpoint",
+      version,
       summary: "No new requests but those for a model that no available endpoint serves.",
       body: wish,
       response: endpointSchema,
@@ -68,6 +73,7 @@ export function endpointRoutes(site: ApiSite): readonly ApiRoute[] {
       method: "POST",
       path: "/endpoints/:name/undrain",
       id: "undrainEndpoint",
+      version,
       summary: "Ends a drain or a cordon: the endpoint serves again.",
       body: z.strictObject({}),
       response: endpointSchema,

@@ -4,7 +4,7 @@ import type { RewriteDocument } from "../../../config/rewrites/schema.ts";
 import { writeRewrite } from "../../../config/rewrites/write-file.ts";
 import { thrownMessage } from "../../contract/thrown-text.ts";
 import type { ApiSite } from "../site.ts";
-import { checkGeneration } from "./may-change.ts";
+import { checkVersion } from "./permission.ts";
 import { Problem } from "./problem.ts";
 import type { ApiCall, ApiResult } from "./route.ts";
 import { shown } from "./shown-rewrite.ts";
@@ -52,7 +52,7 @@ async function apply({ running }: ApiSite, ifMatch: string | null, edit: Overlay
   const report = await running.change((overlay) => {
     try {
       // Other changes may have come first.
-      checkGeneration(ifMatch, running.generation);
+      checkVersion(ifMatch, String(running.generation));
       return edit(overlay);
     } catch (thrown) {
       if (thrown instanceof Problem) refused = thrown;

@@ -10,11 +10,15 @@ export interface ApiRoute {
   readonly summary: string;
   /** It changes nothing, though its method is not GET: allowed where GET is. */
   readonly isRead?: boolean;
+  /** It shows nothing of the router, so nobody needs a token for it. */
+  readonly isOpen?: boolean;
   /** The body; undefined for an operation without one. */
   readonly body: z.ZodType | undefined;
   readonly response: z.ZodType;
   /** Parameters of the query. */
   readonly query: readonly QueryParameter[];
+  /** The version of what it shows or changes: the ETag, compared with If-Match. Default: the config's generation. */
+  readonly version: (() => string) | undefined;
   /** Throws Problem to refuse. */
   run(call: ApiCall): ApiResult | Promise<ApiResult>;
 }
@@ -37,7 +41,7 @@ export interface ApiCall {
   readonly body: unknown;
   /** The header If-Match. */
   readonly ifMatch: string | null;
-  /** Who asks, for the log and for the status: the peer's address. */
+  /** Who asks, for the log and for the status: the name of the token, and the peer's address. */
   readonly caller: string;
 }
 
@@ -54,8 +58,9 @@ interface Change {
   readonly after: unknown;
 }
 
-type Definition<Body> = Omit<ApiRoute, "body" | "query" | "run"> & {
+type Definition<Body> = Omit<ApiRoute, "body" | "query" | "version" | "run"> & {
   readonly body?: z.ZodType<Body>;
+  readonly version?: () => string;
   readonly query?: readonly QueryParameter[];
   run(call: Omit<ApiCall, "body"> & { readonly body: Body }): ApiResult | Promise<ApiResult>;
 };
@@ -66,6 +71,7 @@ export function route<Body = undefined>(definition: Definition<Body>): ApiRoute 
     ...definition,
     body: definition.body,
     query: definition.query ?? [],
+    version: definition.version,
     // The body comes from this route's own schema.
     run: (call) => definition.run({ ...call, body: call.body as Body }),
   };

@@ -3,6 +3,7 @@
 import { at, Kept, keepChildren, make, makeButton, makeCell, makeHead, setText } from "./dom.js";
 import { explanation } from "./explanation.js";
 import { clockTime, milliseconds } from "./format.js";
+import { needsTokenToRead, read } from "./operate.js";
 
 const KEPT = 500;
 const SHOWN = 50;
@@ -40,7 +41,7 @@ export async function followDecisions({ traffic }, isVisible) {
   if (!isVisible || !isReadable) stopStream();
   if (!isVisible) return;
   if (stream === undefined) await fetchLatest();
-  if (stream === undefined && isReadable && hasStream && !at("decisions-section").hidden) startStream();
+  if (stream === undefined && isReadable && hasStream && !needsTokenToRead() && !at("decisions-section").hidden) startStream();
 }
 
 export function stopStream() {
@@ -65,7 +66,7 @@ function startStream() {
 }
 
 async function fetchLatest() {
-  const response = await fetch(`decisions?limit=${SHOWN}`, { signal: AbortSignal.timeout(5000) });
+  const response = await read(`decisions?limit=${SHOWN}`);
   // The config leaves the observer out.
   at("decisions-section").hidden = response.status === 404;
   if (!response.ok) return;

@@ -2,7 +2,8 @@
 
 import { at, setText } from "./dom.js";
 
-let permission = { mayChange: false, needsToken: false, reason: "" };
+const NOTHING = { mayChange: false, needsToken: false, needsTokenToRead: false, reason: "" };
+let permission = NOTHING;
 let changed;
 
 /** `redraw` is awaited after each change. */
@@ -15,8 +16,8 @@ export const mayChange = () => permission.mayChange;
 /** Asks what is allowed; an older router, or one without the API, allows nothing. */
 export async function askPermission() {
   const response = await fetch("api/v1/access", { signal: AbortSignal.timeout(5000) }).catch(() => undefined);
-  permission = response?.ok ? await response.json() : { mayChange: false, needsToken: false, reason: "" };
-  at("token-field").hidden = !permission.needsToken;
+  permission = response?.ok ? await response.json() : NOTHING;
+  at("token-field").hidden = !permission.needsToken && !permission.needsTokenToRead;
   at("reason-field").hidden = !permission.mayChange;
   setText(at("read-only"), permission.reason);
   at("read-only").hidden = permission.reason === "";
@@ -46,9 +47,17 @@ export async function change(method, path, body, done, headers = {}) {
 /** Why the operator takes something out; "" if nothing was entered. */
 export const reason = () => at("reason").value.trim();
 
+export const needsTokenToRead = () => permission.needsTokenToRead;
+
+/** Fetches what is shown. */
+export function read(path) {
+  return fetch(path, { headers: tokenHeader(), signal: AbortSignal.timeout(5000) });
+}
+
 function tokenHeader() {
   const token = at("token").value.trim();
-  return permission.needsToken && token !== "" ? { authorization: `Bearer ${token}` } : {};
+  const isAsked = permission.needsToken || permission.needsTokenToRead;
+  return isAsked && token !== "" ? { authorization: `Bearer ${token}` } : {};
 }
 
 async function refusalText(response) {

@@ -5,20 +5,20 @@ import { drawConfig } from "./config.js";
 import { followDecisions, startDecisions, stopStream } from "./decisions.js";
 import { at, setText } from "./dom.js";
 import { clockTime, duration } from "./format.js";
-import { askPermission, onChange } from "./operate.js";
+import { askPermission, onChange, read } from "./operate.js";
 import { drawOverview } from "./overview.js";
 import { drawReplicas, startReplicas } from "./replicas.js";
 import { drawRollouts } from "./rollouts.js";
 
 const PERIOD_MS = 2000;
-const TIMEOUT_MS = 5000;
 
 let seenAtMs = Number.NaN;
 let isAsking = false;
 let isDue = false;
 
 async function draw() {
-  const response = await fetch("status", { signal: AbortSignal.timeout(TIMEOUT_MS) });
+  const response = await read("status");
+  if (response.status === 401) throw new Error("it asks for a token: enter one above");
   if (!response.ok) throw new Error(`status ${response.status}`);
   const status = await response.json();
   drawOverview(status);

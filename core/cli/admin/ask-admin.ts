@@ -14,13 +14,17 @@ const MAX_BYTES = 64 * 1024 * 1024;
 const TOKEN_VARIABLE = "SIGNALBOX_ADMIN_TOKEN";
 
 type Asked = Partial<Pick<SendOptions, "method" | "body" | "headers" | "timeoutMs">>;
+/** What a command line says of the router to ask. */
+export type AdminInput = Pick<Input, "admin" | "text">;
 
 /**
  * Fetches one JSON document from a router's admin port, with all texts in it made printable. It is the router's own, so its shape is
  * known. Rejects with a CommandError that says what to do.
  */
-export async function askAdmin<Document>(admin: EndpointUrl, path: string, asked: Asked = {}): Promise<Document> {
-  const options = { method: "GET", body: undefined, timeoutMs: TIMEOUT_MS, ...asked, maxBytes: MAX_BYTES };
+export async function askAdmin<Document>(input: AdminInput, path: string, asked: Asked = {}): Promise<Document> {
+  const { admin } = input;
+  const headers = { ...tokenHeader(input), ...asked.headers };
+  const options = { method: "GET", body: undefined, timeoutMs: TIMEOUT_MS, ...asked, headers, maxBytes: MAX_BYTES };
   const result = await httpSend(admin, path, options).catch((thrown) => unreachable(thrown, admin));
   const document = readJson(result.body);
   if (result.status === 200 && document !== undefined) return document as Document;
@@ -34,10 +38,8 @@ export async function changeThroughAdmin<Document>(
   path: string,
   body: unknown = {},
 ): Promise<Document> {
-  const { admin } = input;
-  const token = tokenOf(input);
-  const headers = { "user-agent": `signalbox (${userName()})`, ...(token !== undefined && { authorization: `Bearer ${token}` }) };
-  return askAdmin(admin, path, { method, body: JSON.stringify(body), headers, timeoutMs: CHANGE_TIMEOUT_MS });
+  const headers = { "user-agent": `signalbox (${userName()})` };
+  return askAdmin(input, path, { method, body: JSON.stringify(body), headers, timeoutMs: CHANGE_TIMEOUT_MS });
 }
 
 /** The path of a part of the API, with its parameters and query encoded. */
@@ -47,7 +49,13 @@ export function apiPath(parts: readonly string[], query: Readonly<Record<string,
   return pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`;
 }
 
-function tokenOf(input: Input): string | undefined {
+/** Throws UsageError for a token's file that can't be read. */
+export function tokenHeader(input: AdminInput): Readonly<Record<string, string>> {
+  const token = tokenOf(input);
+  return token === undefined ? {} : { authorization: `Bearer ${token}` };
+}
+
+function tokenOf(input: AdminInput): string | undefined {
   const file = input.text("token-file");
   if (file === undefined) return process.env[TOKEN_VARIABLE];
   try {

@@ -17,6 +17,7 @@ const MOST_REFUSAL_BYTES = 64 * 1024;
 
 export interface Followed {
   readonly admin: EndpointUrl;
+  readonly headers: Readonly<Record<string, string>>;
   /** With the query. */
   readonly path: string;
   /** Ends it. */
@@ -52,12 +53,16 @@ export async function followEvents(followed: Followed): Promise<void> {
 }
 
 /** Reads one response to its end and returns why it ended: a CommandError if it was a refusal. */
-async function readOnce({ admin, path, signal, event }: Followed, connected: () => void): Promise<GetError | CommandError> {
+async function readOnce(
+  { admin, headers, path, signal, event }: Followed,
+  connected: () => void,
+): Promise<GetError | CommandError> {
   const read = eventReader(event);
   let status = 0;
   let refusal = "";
   try {
     await httpStream(admin, path, {
+      headers,
       silenceMs: SILENCE_MS,
       signal,
       head(seen, contentType) {

@@ -21,7 +21,7 @@ async function show(input: Input): Promise<number> {
   for (const name of ["path", "endpoint"])
     if (input.text(name) !== undefined) throw new UsageError(`--${name} is for adapters load and unload.`);
   noWords(input, "adapters");
-  const document = await askAdmin<{ adapters: readonly AdapterPlaces[] }>(input.admin, apiPath(["adapters"]));
+  const document = await askAdmin<{ adapters: readonly AdapterPlaces[] }>(input, apiPath(["adapters"]));
   return print(input, document, () => `${adaptersText(document.adapters)}\n`);
 }
 

@@ -41,9 +41,9 @@ async function fromFiles(files: readonly string[], registry: Registry): Promise<
   return { ...effectiveConfig(loaded, {}), rewrites };
 }
 
-async function fromRouter({ admin }: Input): Promise<ShownConfig> {
-  const shown = await askAdmin<ShownConfig>(admin, "/api/v1/config");
-  return { ...shown, ...(await askAdmin<Pick<ShownConfig, "rewrites">>(admin, "/api/v1/rewrites")) };
+async function fromRouter(input: Input): Promise<ShownConfig> {
+  const shown = await askAdmin<ShownConfig>(input, "/api/v1/config");
+  return { ...shown, ...(await askAdmin<Pick<ShownConfig, "rewrites">>(input, "/api/v1/rewrites")) };
 }
 
 async function format(paths: readonly string[], isCheck: boolean): Promise<number> {

@@ -18,7 +18,7 @@ export async function explain(input: Input, registry: ReadonlyMap<string, Defini
   if (input.text("file") === undefined) {
     refuseBodySwitches(input);
     const id = onlyWord(input, "one request by the x-request-id of its response, or a body", EXAMPLES);
-    const { decisions, notes } = await askAdmin<Ended>(input.admin, apiPath(["explain", id]));
+    const { decisions, notes } = await askAdmin<Ended>(input, apiPath(["explain", id]));
     const text = [...decisions.map(decisionText), ...notes.map((note) => `${note}\n`)].join("\n");
     return print(input, decisions, () => text);
   }
@@ -53,7 +53,7 @@ async function askAboutBody(
     throw new UsageError("--config goes with --snapshot; a router explains with its own config.");
   const { path, headers, body } = question;
   const asked = { path, headers: Object.fromEntries(headers), ...asText(body) };
-  return askAdmin(input.admin, apiPath(["explain"]), { method: "POST", body: JSON.stringify(asked) });
+  return askAdmin(input, apiPath(["explain"]), { method: "POST", body: JSON.stringify(asked) });
 }
 
 /** As text if it is UTF-8, and else in base64, so that the router gets the same bytes. */

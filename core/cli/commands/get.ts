@@ -11,13 +11,13 @@ export async function get(input: Input): Promise<number> {
   const what = onlyWord(input, "what to show", "signalbox get rewrites");
   const toText = TEXTS[what];
   if (toText === undefined) throw new UsageError(`There is no "${what}" to get; there are ${Object.keys(TEXTS).join(", ")}.`);
-  const document = await askAdmin(input.admin, apiPath([what]));
+  const document = await askAdmin(input, apiPath([what]));
   return print(input, document, () => `${toText(document)}\n`);
 }
 
 /** `signalbox facts`: prints what the router's decisions read now, as JSON. Returns the exit code. */
 export async function facts(input: Input): Promise<number> {
-  process.stdout.write(`${JSON.stringify(await askAdmin(input.admin, apiPath(["facts"])), undefined, 2)}\n`);
+  process.stdout.write(`${JSON.stringify(await askAdmin(input, apiPath(["facts"])), undefined, 2)}\n`);
   return 0;
 }
 

@@ -37,12 +37,12 @@ export async function splitTest(input: Input): Promise<number> {
   const body = BODIES[path];
   if (body === undefined)
     throw new UsageError(`--path wants one of ${Object.keys(BODIES).join(", ")}: their responses name the model that served.`);
-  const status = await askAdmin<Status>(input.admin, "/status");
+  const status = await askAdmin<Status>(input, "/status");
   const { rule, model } = ruleFor(name, status.rewrites);
   const url = clientUrl(input, status);
   const served: string[] = [];
   for (let sent = 0; sent < requests; sent++) served.push(await servedBy(url, path, JSON.stringify({ model, ...body })));
-  const after = await askAdmin<Status>(input.admin, "/status");
+  const after = await askAdmin<Status>(input, "/status");
   const report = splitReport(model, rule.targets, served, isDrawExact(rule, after.rewrites, requests));
   print(input, report, () => splitText(report));
   return report.isAsWeighted ? 0 : 1;

@@ -12,7 +12,7 @@ import { watch } from "../show/watch.ts";
 export async function status(input: Input): Promise<number> {
   if (input.has("watch")) return watch(input, (now) => statusText(now).trimEnd().split("\n"));
   noWords(input, "status");
-  const now = await askAdmin<Status>(input.admin, "/status");
+  const now = await askAdmin<Status>(input, "/status");
   print(input, now, () => statusText(now));
   return now.isWell ? 0 : 3;
 }

@@ -3,7 +3,7 @@ import { durationMs } from "../../../config/schema/units.ts";
 import { systemClock } from "../../contract/clock.ts";
 import type { DecisionReport } from "../../report/report-schema.ts";
 import { openOutput } from "../../runtime/standard-output.ts";
-import { apiPath, printableJson } from "../admin/ask-admin.ts";
+import { apiPath, printableJson, tokenHeader } from "../admin/ask-admin.ts";
 import { followEvents } from "../admin/follow-events.ts";
 import { decisionLine, decisionText } from "../explain/decision-text.ts";
 import type { Input } from "../frame/command.ts";
@@ -38,7 +38,8 @@ export async function tail(input: Input): Promise<number> {
     if (type === "dropped") lines.write(`${missing((printableJson(data) as { count: number }).count, "decisions", isJson)}\n`);
   };
   try {
-    await followEvents({ admin, path, signal: ending.signal, event, say: (text) => errors.write(`signalbox: ${text}\n`) });
+    const say = (text: string) => errors.write(`signalbox: ${text}\n`);
+    await followEvents({ admin, headers: tokenHeader(input), path, signal: ending.signal, event, say });
     return 0;
   } finally {
     const isWritten = await Promise.all([lines.flush(LAST_LINES_MS), errors.flush(LAST_LINES_MS)]);

@@ -47,6 +47,7 @@ export interface Input {
   all(name: string): readonly string[];
 }
 
+const ADMIN_VARIABLE = "SIGNALBOX_ADMIN";
 export const DEFAULT_ADMIN_URL = `http://${DEFAULT_ADMIN.host}:${DEFAULT_ADMIN.port}`;
 
 /** Reads a command line. Throws UsageError for switches that the command does not have. */
@@ -68,7 +69,7 @@ export function readInput(argv: readonly string[], { name: command, switches }: 
     words: positionals,
     isJson: values["json"] === true,
     get admin() {
-      return adminUrl(text("admin") ?? DEFAULT_ADMIN_URL);
+      return adminUrl(text("admin") ?? process.env[ADMIN_VARIABLE] ?? DEFAULT_ADMIN_URL);
     },
     has: (name) => values[name] === true,
     text,

@@ -39,7 +39,7 @@ export async function watch(input: Input, linesOf: (now: Status, size: Size) => 
   if (input.isJson)
     throw new UsageError("There is no JSON of a table that is drawn anew: signalbox status --json prints it once.");
   const periodMs = periodOf(input) * 1000;
-  const ask = () => askAdmin<Status>(input.admin, "/status");
+  const ask = () => askAdmin<Status>(input, "/status");
   const first = await ask();
   const screen = openScreen();
   if (screen === undefined) {

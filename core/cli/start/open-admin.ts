@@ -54,8 +54,8 @@ export async function openAdmin(
     clientConnections: () => server.connections,
     acceptPauses: () => server.pauses,
     access() {
-      const { token, isReadOnly = true } = shown.running.loaded.config.admin ?? {};
-      return { token, isReadOnly, isOpenToNetwork: !isLoopback(host) };
+      const { tokens = [], isReadOnly = true } = shown.running.loaded.config.admin ?? {};
+      return { tokens, isReadOnly, isOpenToNetwork: !isLoopback(host) };
     },
   }).catch((thrown) => {
     throw adminPortError(thrown, address);

@@ -132,7 +132,7 @@ describe("values of the wrong shape", () => {
       "one branch of a union",
       router(`${POOL}  admin: { prot: 1 }\n`),
       [
-        '5:12  spec.admin.prot  found the unknown key "prot"; wanted one of: host, port, reusePort, hosts, token, readOnly. Did you mean "port"?',
+        '5:12  spec.admin.prot  found the unknown key "prot"; wanted one of: host, port, reusePort, hosts, token, tokens, readOnly. Did you mean "port"?',
       ],
     ],
     [
@@ -559,8 +559,10 @@ describe("shape and meaning", () => {
   }
 
   test("a long list with many broken items", async () => {
-    const items = Array.from({ length: 4_000 }, (_, index) => (index % 2 === 0 ? "1" : "{ modelRewrite: a }")).join(", ");
-    const lines = await problemsOf(router(POOL) + rewrite(`${pool}  rules: [{ targets: [${items}] }]\n`));
+    const items = Array.from({ length: 4_000 }, (_, index) =>
+      index % 2 === 0 ? "1" : "{ targets: [{ modelRewrite: a }] }",
+    ).join(", ");
+    const lines = await problemsOf(router(POOL) + rewrite(`${pool}  rules: [${items}]\n`));
     assert.equal(lines.length, 2_000);
   });
 });

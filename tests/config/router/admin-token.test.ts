@@ -33,8 +33,8 @@ describe("the admin API's token", () => {
     it(`${written} is read, and shown by its place only`, async () => {
       const loaded = await load(written);
       assert.ok(loaded.problems === undefined);
-      const token = loaded.config.admin?.token;
-      assert.deepEqual([token?.from, token?.reveal()], [from, text]);
+      const [token] = loaded.config.admin?.tokens ?? [];
+      assert.deepEqual([token?.name, token?.role, token?.secret.from, token?.secret.reveal()], ["admin", "change", from, text]);
       assert.deepEqual([...loaded.files], from.startsWith("file:") ? [join(folder, "token")] : []);
       const shown = JSON.stringify([loaded.config, effectiveConfig(loaded, {})]);
       assert.ok(shown.includes(from));
@@ -61,4 +61,37 @@ describe("the admin API's token", () => {
       assert.doesNotMatch(lines.join("\n"), /hunter2|1234567/);
     });
   }
+});
+
+describe("tokens of several", () => {
+  const loadTokens = (tokens: string) =>
+    loadTexts([{ file: join(folder, "a.yaml"), text: router(`  admin: { tokens: [${tokens}] }\n${POOL}`) }], registry);
+
+  it("have names and roles", async () => {
+    const loaded = await loadTokens(
+      '{ name: alice, role: change, token: "env:SB_TOKEN" }, { name: scraper, role: read, token: "file:token" }',
+    );
+    assert.ok(loaded.problems === undefined);
+    const tokens = loaded.config.admin?.tokens.map(({ name, role, secret }) => [name, role, secret.reveal()]);
+    assert.deepEqual(tokens, [
+      ["alice", "change", "hunter2hunter2"],
+      ["scraper", "read", "hunter2-from-file"],
+    ]);
+    assert.doesNotMatch(JSON.stringify([loaded.config, effectiveConfig(loaded, {})]), /hunter2/);
+  });
+
+  const refusals: readonly (readonly [tokens: string, problem: RegExp])[] = [
+    ['{ name: a, role: read, token: "env:SB_TOKEN" }, { name: a, role: read, token: "file:token" }', /a second token of "a"/],
+    ['{ name: a, role: read, token: "env:SB_TOKEN" }, { name: b, role: read, token: "env:SB_TOKEN" }', /the token of "a"/],
+    ["{ name: a, role: read, token: hunter2hunter2 }", /wanted env:NAME or file:PATH/],
+    ['{ name: a, role: write, token: "env:SB_TOKEN" }', /wanted "read" or "change"/],
+  ];
+  for (const [tokens, problem] of refusals)
+    it(`refuses ${tokens.replaceAll(/token: /g, "")}`, async () => {
+      const { problems = [] } = await loadTokens(tokens);
+      const lines = problems.map(formatProblem);
+      assert.match(lines[0] ?? "", problem);
+      assert.match(lines[0] ?? "", /a\.yaml:4:\d+ {2}spec\.admin\.tokens/);
+      assert.doesNotMatch(lines.join("\n"), /hunter2/);
+    });
 });

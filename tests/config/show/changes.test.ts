@@ -58,7 +58,7 @@ describe("what the next config changes, in words", () => {
       "who may change",
       BASE,
       `${BASE}  admin: { token: "env:SB_CHANGES_TOKEN", readOnly: true }\n`,
-      ["admin.token changed", "admin.readOnly: true"],
+      ["admin.tokens changed", "admin.readOnly: true"],
     ],
     [
       "no key, though it is read again",

@@ -16,17 +16,10 @@ describe("what is refused is a problem document", () => {
     ["a name that is not well encoded", "POST", "/endpoints/%zz/drain", undefined, 400, "bad_path"],
     ["no JSON", "POST", "/endpoints/e0/drain", "{", 400, "invalid_json"],
     ["a body of another shape", "POST", "/endpoints/e0/drain", { forSeconds: -1, until: 3 }, 400, "invalid_body"],
-    ["a list", "POST", "/endpoints/e0/drain", [], 400, "invalid_body"],
+    ["a list", "POST", "/endpoints/e0/drain", [], 400, "invalid_json"],
+    ["what is nested deeply", "POST", "/endpoints/e0/drain", `{"a":${"[".repeat(500_000)}`, 400, "invalid_json"],
     ["a body that is too long", "POST", "/endpoints/e0/drain", tooLong, 413, "body_too_large"],
     ["a body with many values", "POST", "/endpoints/e0/drain", { faults: new Array(2_000).fill({}) }, 413, "too_many_values"],
-    [
-      "many values in depth",
-      "POST",
-      "/endpoints/e0/drain",
-      JSON.parse("[".repeat(2_100) + "]".repeat(2_100)),
-      413,
-      "too_many_values",
-    ],
     ["an endpoint that is not there", "POST", "/endpoints/e0/drain", {}, 404, "unknown_endpoint"],
   ];
   for (const [name, method, path, body, status, code] of rows) {
@@ -74,7 +67,7 @@ describe("what is refused is a problem document", () => {
     });
     const logged: unknown[] = [];
     const log = { info() {}, warn() {}, error: (...words: unknown[]) => void logged.push(words) };
-    const access = () => ({ isReadOnly: false, token: undefined, isOpenToNetwork: false });
+    const access = () => ({ isReadOnly: false, tokens: [], isOpenToNetwork: false });
     const streams = new EventStreams({ observers: () => [], clock: new FakeClock(), log });
     const api = adminApi({ routes: [broken], streams, access, generation: () => 1, log });
     const response = await api(new Request("http://localhost/api/v1/broken"), "");
@@ -89,7 +82,7 @@ test("HEAD is GET; both carry the generation", async () => {
   const { ask } = await makeApi();
   const [head, get] = [await ask("HEAD", "/endpoints"), await ask("GET", "/endpoints")];
   assert.deepEqual([head.status, get.status], [200, 200]);
-  assert.deepEqual([head.headers.get("etag"), get.headers.get("etag")], ['"1"', '"1"']);
+  assert.deepEqual([head.headers.get("etag"), get.headers.get("etag")], ['"1-0"', '"1-0"']);
 });
 
 test("the OpenAPI document describes every route, with its schemas", async () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import type { AdminAccess } from "../../../../core/admin/api/may-change.ts";
+import type { AdminAccess } from "../../../../core/admin/api/permission.ts";
 import type { AdminServer } from "../../../../core/admin/server.ts";
 import {
   type DecisionReport,
@@ -32,8 +32,9 @@ before(async () => {
     { spec },
   );
   admin = await startTestAdmin(router.router);
-  const token = { from: "env:TOKEN", reveal: () => "correct-horse" };
-  const access: AdminAccess = { isReadOnly: true, token, isOpenToNetwork: true };
+  const secret = { from: "env:TOKEN", reveal: () => "correct-horse" };
+  const tokens = [{ name: "alice", role: "change", secret }] as const;
+  const access: AdminAccess = { isReadOnly: true, tokens, isOpenToNetwork: true };
   strict = await startTestAdmin(router.router, { access: () => access });
 });
 after(async () => {
@@ -69,9 +70,13 @@ describe("POST /explain", () => {
     assert.deepEqual([refused.status, refused.json["code"]], [400, "invalid_value"]);
   });
 
-  it("is a read: neither a token nor the right to change is needed", async () => {
-    const { status } = await ask({ body }, undefined, strict.port);
-    assert.equal(status, 200);
+  it("is a read: the right to change is not needed; a token is, where the port is open to the network", async () => {
+    const json = "Content-Type: application/json\r\n";
+    const asked = [json, `${json}Authorization: Bearer correct-horse\r\n`].map((lines) => ask({ body }, lines, strict.port));
+    assert.deepEqual(
+      (await Promise.all(asked)).map(({ status }) => status),
+      [401, 200],
+    );
   });
 
   const refusals: readonly (readonly [name: string, document: unknown, status: number, code: string, lines?: string])[] = [

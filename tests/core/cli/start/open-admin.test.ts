@@ -46,7 +46,7 @@ const address = (port: number, host = "127.0.0.1") => ({
   port,
   isPortShared: false,
   hosts: [],
-  token: undefined,
+  tokens: [],
   isReadOnly: false,
 });
 
@@ -83,7 +83,9 @@ describe("an address that can't be listened on", () => {
 describe("askAdmin", () => {
   it("returns a page's JSON", async () => {
     const admin = await open(address(0));
-    const status = (await askAdmin(parseEndpointUrl(urlIn(admin)), "/status")) as { sources: string[] };
+    const status = (await askAdmin({ admin: parseEndpointUrl(urlIn(admin)), text: () => undefined }, "/status")) as {
+      sources: string[];
+    };
     assert.deepEqual(status.sources, ["test.yaml"]);
     await admin?.close();
   });
@@ -105,7 +107,7 @@ describe("askAdmin", () => {
       log: silentLog,
     });
     after(() => admin?.close());
-    const status = (await askAdmin(parseEndpointUrl(urlIn(admin)), "/status")) as Status;
+    const status = (await askAdmin({ admin: parseEndpointUrl(urlIn(admin)), text: () => undefined }, "/status")) as Status;
     assert.equal(status.pool, "p?2J");
     assert.deepEqual(status.endpoints[0]?.models, ["a?[2J??b???"]);
     assert.deepEqual(status.endpoints[0]?.labels, { "k?[2J": "v?[2J" });
@@ -116,14 +118,14 @@ describe("askAdmin", () => {
     const admin = await open(address(0));
     await admin?.close();
     await assert.rejects(
-      askAdmin(parseEndpointUrl(urlIn(admin)), "/status"),
+      askAdmin({ admin: parseEndpointUrl(urlIn(admin)), text: () => undefined }, "/status"),
       /^Error: Nobody listens at http:.*; start the router, or name .* --admin URL\.$/,
     );
   });
 
   it("says that the port is not an admin port", async () => {
     await assert.rejects(
-      askAdmin(parseEndpointUrl(router.url), "/status"),
+      askAdmin({ admin: parseEndpointUrl(router.url), text: () => undefined }, "/status"),
       /is not a router's admin port; name the admin port with --admin URL\.$/,
     );
   });
