@@ -263,6 +263,21 @@ describe("where changes are not for everyone", LIMIT, () => {
     await page.close();
   });
 
+  it("where reading needs a token, the page asks for one", async () => {
+    const config = configOver(
+      { only: replicas[0]!.url },
+      '  admin: { tokens: [{ name: wall, role: read, token: "file:token" }] }\n',
+    );
+    const page = await browser.newPage();
+    await page.goto(pageOf(await startRouter(config)));
+    await page.locator("#lost").getByText("it asks for a token: enter one above").waitFor();
+    await page.locator("#token").fill("open-sesame");
+    await rowOf(page, "only").waitFor();
+    assert.equal(await page.locator("#lost").isVisible(), false);
+    await page.getByText("may only read").waitFor();
+    await page.close();
+  });
+
   it("says when the router does not respond any more", async () => {
     const config = configOver({ only: replicas[0]!.url });
     const process = await startRouter(config);
