@@ -164,13 +164,14 @@ function scrape(
   });
 }
 
-/** vLLM's metrics for its load and for the size of its cache. */
-function metricsPage({ running, untouched, cache }: Replica): string {
+/** vLLM's metrics for its load and for the size of its cache, and a GPU exporter's: a GPU is used fully by one request and by many. */
+function metricsPage({ running, untouched, size, cache }: Replica): string {
   return [
     `vllm:num_requests_running ${running}`,
     `vllm:num_requests_waiting ${untouched}`,
     `vllm:kv_cache_usage_perc ${cache.usage}`,
     `vllm:cache_config_info{kv_cache_size_tokens="${cache.tokens}"} 1`,
+    `DCGM_FI_DEV_GPU_UTIL{gpu="0"} ${size > 0 ? 100 : 0}`,
     "",
   ].join("\n");
 }
