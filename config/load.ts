@@ -15,7 +15,7 @@ import { rewriteDocument } from "./rewrites/schema.ts";
 import { otherProfiles, readFeatures } from "./router/features.ts";
 import type { EndpointEntry } from "./router/pool.ts";
 import { readProfile, routerProfile } from "./router/profile.ts";
-import { readRouter } from "./router/read.ts";
+import { type EntryNote, readRouter } from "./router/read.ts";
 import { type RouterDocument, routerDocument } from "./router/schema.ts";
 
 /** A valid config, with the type of each of its instances. */
@@ -23,8 +23,8 @@ export interface LoadedConfig {
   readonly config: RouterConfig;
   /** Types by the name of the entry in `config.plugins`. */
   readonly definitions: ReadonlyMap<string, Definition>;
-  /** Names of entries in an EndpointPickerConfig that are not needed: the router does their job itself. */
-  readonly unneeded: readonly string[];
+  /** What becomes of entries in an EndpointPickerConfig that are no plugins here. */
+  readonly notes: readonly EntryNote[];
   /** What it was read from. */
   readonly texts: readonly ConfigText[];
   /** Further files that it depends on, absolute: of plugins and of a file-discovery. */
@@ -124,7 +124,7 @@ export async function loadTexts(
   return {
     config: { ...settled, plugins },
     definitions: new Map(instances.map(({ entry, definition }) => [entry.name, definition])),
-    unneeded: picker?.unneeded ?? [],
+    notes: picker?.notes ?? [],
     texts,
     files,
     positionOf: resource.positionOf,

@@ -71,7 +71,7 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
     makeJudge,
     load: pool.load,
     get: ({ name, url }, path, timeoutMs, maxBytes, signal) =>
-      httpGet(url, path, { timeoutMs, maxBytes, signal, headers: keyHeaders(name) }),
+      httpGet(url, path, { timeoutMs, maxBytes, signal, headers: name === undefined ? {} : keyHeaders(name) }),
     replaced: (slot) => pool.replaced(slot),
     capacityKnown: (slot, tokens) => pool.capacityKnown(slot, tokens),
     lastByteMs: (endpoint) => pool.lastByteMs(endpoint),

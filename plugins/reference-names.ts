@@ -7,7 +7,7 @@ interface ReferenceName {
   readonly type: string;
   /** Parameters of the reference that are accepted and have no effect, because we build that part differently. */
   readonly unneeded?: readonly string[];
-  /** Parameters that can't be supported, and what to do instead. */
+  /** Parameters that can't be supported, and what to do instead; `false` is no request for one. */
   readonly refused?: Readonly<Record<string, string>>;
   /** Fixed values of our parameters; the reference's type then has no parameters. */
   readonly preset?: Readonly<Record<string, unknown>>;
@@ -31,10 +31,14 @@ const INDEX_SIZES = "autoTune blockSize blockSizeTokens maxPrefixBlocksToMatch m
   " ",
 );
 
-const FROM_URL: Readonly<Record<string, string>> = {
-  scheme: "no scheme: it is that of each endpoint's url",
-  insecureSkipVerify: "no insecureSkipVerify: certificates are checked here as they are for requests",
-};
+const CHECKED_TLS = { insecureSkipVerify: "no insecureSkipVerify: certificates are checked here as they are for requests" };
+
+const FROM_URL: Readonly<Record<string, string>> = { scheme: "no scheme: it is that of each endpoint's url", ...CHECKED_TLS };
+
+/** Whose attributes and topology they are: a router merges what all its sources give. */
+const PRODUCER = ["producer"];
+
+const FROM_ENDPOINT = "endpoint, or leave it out: no other proxy hands values to this one";
 
 /** By the reference's name. Types with the same name in both (session-affinity-scorer, context-length-aware …) are not listed. */
 export const REFERENCE_NAMES: Readonly<Record<string, ReferenceName>> = {
@@ -52,6 +56,18 @@ export const REFERENCE_NAMES: Readonly<Record<string, ReferenceName>> = {
   "decode-filter": role(["decode", "prefill-decode", "both", "encode-prefill-decode"], true),
   "prefill-filter": role(["prefill", "encode-prefill", "prefill-decode", "both", "encode-prefill-decode"]),
   "encode-filter": role(["encode", "encode-prefill", "encode-prefill-decode"]),
+  "endpoint-attribute-filter": { type: "attribute-filter", unneeded: PRODUCER },
+  "endpoint-attribute-scorer": {
+    type: "attribute-scorer",
+    unneeded: PRODUCER,
+    refused: {
+      source: FROM_ENDPOINT,
+      metadataNamespace: `nothing here: source is ${FROM_ENDPOINT}`,
+      metadataField: `nothing here: source is ${FROM_ENDPOINT}`,
+    },
+  },
+  "topology-affinity-filter": { type: "topology-filter", unneeded: ["topologyProducerName"] },
+  "topology-affinity-scorer": { type: "topology-scorer", unneeded: ["topologyProducerName"] },
   "prefix-cache-affinity-filter": { type: "prefix-cache-affinity", unneeded: PRODUCER_NAMES },
   "utilization-detector": { type: "utilization", unneeded: ["metricsStalenessThreshold"] },
   "concurrency-detector": { type: "concurrency" },
@@ -59,6 +75,10 @@ export const REFERENCE_NAMES: Readonly<Record<string, ReferenceName>> = {
   "random-picker": picker("random"),
   "weighted-random-picker": picker("weighted-random"),
   "metrics-data-source": { type: "metrics", refused: FROM_URL },
+  "dcgm-data-source": {
+    type: "dcgm",
+    refused: { ...CHECKED_TLS, useNodeAddress: "no useNodeAddress: addressLabel names a label with the exporter's address" },
+  },
   "models-data-source": { type: "model-list", refused: { ...FROM_URL, path: "no path: it is /v1/models" } },
 };
 
@@ -94,7 +114,9 @@ function referenceOptions(own: OptionSchema<unknown>, reference: ReferenceName):
       vendor: "signalbox",
       validate(value) {
         if (typeof value !== "object" || value === null || Array.isArray(value)) return validate(value);
-        const given = Object.entries(value as Readonly<Record<string, unknown>>).filter(([key]) => !unneeded.includes(key));
+        const isNothing = ([key, each]: readonly [string, unknown]) =>
+          unneeded.includes(key) || (each === false && Object.hasOwn(refused, key));
+        const given = Object.entries(value as Readonly<Record<string, unknown>>).filter((entry) => !isNothing(entry));
         const issues = refusals(given, refused, preset !== undefined);
         if (issues.length > 0) return { issues };
         return validate(preset ?? Object.fromEntries(given));

@@ -8,6 +8,7 @@ import slowFirstToken from "./detectors/slow-first-token.ts";
 import dns from "./discovery/dns.ts";
 import file from "./discovery/file.ts";
 import staticEndpoints from "./discovery/static.ts";
+import attributeFilter from "./filters/attribute-filter.ts";
 import byLabel from "./filters/by-label.ts";
 import concurrency from "./filters/concurrency.ts";
 import labelSelector from "./filters/label-selector.ts";
@@ -15,6 +16,7 @@ import prefixCacheAffinity from "./filters/prefix-cache-affinity.ts";
 import ready from "./filters/ready.ts";
 import servesModel from "./filters/serves-model.ts";
 import sessionAffinityFilter from "./filters/session-affinity-filter.ts";
+import topologyFilter from "./filters/topology-filter.ts";
 import utilization from "./filters/utilization.ts";
 import accessLog from "./observers/access-log.ts";
 import decisions from "./observers/decisions.ts";
@@ -35,6 +37,8 @@ import weightedRandom from "./pickers/weighted-random.ts";
 import { referenceDefinitions } from "./reference-names.ts";
 import modelRewrite from "./rewriters/model-rewrite.ts";
 import activeRequest from "./scorers/active-request.ts";
+import attributeScorer from "./scorers/attribute-scorer.ts";
+import burstPrefix from "./scorers/burst-prefix.ts";
 import contextLengthAware from "./scorers/context-length-aware.ts";
 import kvCacheUtilization from "./scorers/kv-cache-utilization.ts";
 import loadAware from "./scorers/load-aware.ts";
@@ -46,6 +50,8 @@ import queue from "./scorers/queue.ts";
 import running from "./scorers/running.ts";
 import sessionAffinityScorer from "./scorers/session-affinity-scorer.ts";
 import tokenLoad from "./scorers/token-load.ts";
+import topologyScorer from "./scorers/topology-scorer.ts";
+import dcgm from "./sources/dcgm.ts";
 import metrics from "./sources/metrics.ts";
 import modelList from "./sources/model-list.ts";
 
@@ -53,11 +59,13 @@ const definitions: readonly Definition[] = [
   ...[completions, chatCompletions, responses, embeddings, messages, generate, passthrough],
   modelRewrite,
   ...[ready, servesModel, labelSelector, byLabel, sessionAffinityFilter, prefixCacheAffinity, utilization, concurrency],
+  ...[attributeFilter, topologyFilter],
   ...[outstandingWork, prefixCache, queue, running, kvCacheUtilization, activeRequest, loadAware, tokenLoad],
   ...[loraAffinity, noHitLru, sessionAffinityScorer, contextLengthAware],
+  ...[burstPrefix, attributeScorer, topologyScorer],
   ...[maxScore, weightedRandom, random, roundRobin, powerOfTwo],
   ...[staticEndpoints, file, dns],
-  ...[modelList, metrics],
+  ...[modelList, metrics, dcgm],
   ...[consecutiveFailures, missingModel, malformedResponses, noProgress, failureRate, slowFirstToken],
   ...[accessLog, requestMetrics, decisions, otelTraces],
 ];

@@ -1,4 +1,7 @@
+import type { z } from "../../core/contract/options.ts";
+import { REFUSED_TYPES } from "../plugins/refused-types.ts";
 import type { Resource } from "../read/fit.ts";
+import { reportIssues } from "../read/issues.ts";
 import { describe, didYouMean, isMapping, type Path, quoted } from "../read/problems.ts";
 import type { PickerDocument } from "./schema.ts";
 import {
@@ -38,7 +41,8 @@ export function readEntries({ document, report }: PickerResource): readonly Entr
   });
 }
 
-const jobOf = (type: string) => (Object.hasOwn(BUILT_IN_JOBS, type) ? BUILT_IN_JOBS[type] : undefined);
+/** Undefined for a type that becomes a plugin, or is none. */
+export const jobOf = (type: string) => (Object.hasOwn(BUILT_IN_JOBS, type) ? BUILT_IN_JOBS[type] : undefined);
 
 function roleOf(type: string): string | undefined {
   const job = jobOf(type);
@@ -74,7 +78,8 @@ export function checkUnsupported(entries: readonly Entry[], resource: PickerReso
   checkHandlers(entries, resource);
   for (const entry of entries) {
     const job = jobOf(entry.type);
-    if (job !== undefined) checkParameters(entry, job.parameters ?? [], job.refused ?? {}, resource);
+    if (job?.schema !== undefined) checkValues(entry, job.schema, resource);
+    else if (job !== undefined) checkParameters(entry, job.parameters ?? [], job.refused ?? {}, resource);
     if (entry.role === "parser") checkParameters(entry, [], REFUSED_PARSER_PARAMETERS, resource);
   }
 }
@@ -107,17 +112,29 @@ function checkKeys({ document, report }: PickerResource): void {
 }
 
 function checkSources(entries: readonly Entry[], resource: PickerResource): void {
-  for (const [index, { pluginRef, extractors = [] }] of (resource.document.dataLayer?.sources ?? []).entries()) {
+  for (const [index, { pluginRef, extractors = [], interval }] of (resource.document.dataLayer?.sources ?? []).entries()) {
     const path = ["dataLayer", "sources", index];
+    if (interval !== undefined && !entries.some(({ name }) => name === pluginRef))
+      resource.report([...path, "interval"], {
+        found: "the interval of a source without an entry",
+        wanted: "the source in plugins too",
+      });
     const { type, role } = referredTo(pluginRef, entries);
-    if (!SOURCE_TYPES.has(type) && role !== "source") {
+    if (!SOURCE_TYPES.has(type) && role !== "source" && !REFUSED_TYPES.has(type)) {
       refuseReference(pluginRef, path, [...SOURCE_TYPES].join(" or "), entries, resource);
     }
     for (const [at, extractor] of extractors.entries()) {
-      if (referredTo(extractor.pluginRef, entries).role === "extractor") continue;
+      const referred = referredTo(extractor.pluginRef, entries);
+      if (referred.role === "extractor" || REFUSED_TYPES.has(referred.type)) continue;
       refuseReference(extractor.pluginRef, [...path, "extractors", at], "an extractor", entries, resource);
     }
   }
+}
+
+function checkValues({ parameters, path }: Entry, schema: z.ZodType, { report }: PickerResource): void {
+  const value = parameters ?? {};
+  const { success, error } = schema.safeParse(value);
+  if (!success) reportIssues(error.issues, { schema, value, base: [...path, "parameters"], report });
 }
 
 function checkHandlers(entries: readonly Entry[], { report }: PickerResource): void {

@@ -3,9 +3,10 @@ import type { PluginSource } from "../plugins/read.ts";
 import { REFUSED_TYPES } from "../plugins/refused-types.ts";
 import type { Problem } from "../read/problems.ts";
 import { type ProfileEntry, type RefEntry, refsAt } from "../router/profile.ts";
-import type { PickerParts } from "../router/read.ts";
-import { checkUnsupported, type Entry, type PickerResource, readEntries, referredTo, refuseReference } from "./entries.ts";
+import type { EntryNote, PickerParts } from "../router/read.ts";
+import { checkUnsupported, type Entry, jobOf, type PickerResource, readEntries, referredTo, refuseReference } from "./entries.ts";
 import { discoverEndpoints } from "./file-discovery.ts";
+import { instanceName, specOf } from "./specs.ts";
 import {
   CONCURRENCY_DETECTOR,
   DEFAULT_SCORERS,
@@ -32,13 +33,17 @@ export async function readPicker(resource: PickerResource, problems: Problem[], 
     profile: { profile, report, pluginsAt: "plugins", scorers: DEFAULT_SCORERS, takesListedPicker: true },
     withoutDefaults: new Set([...parsers.left, ...(isMetricsWanted ? [] : ["metrics"])]),
     endpoints: await discoverEndpoints(entries, resource, problems, files),
-    unneeded: entries.filter(isUnneeded).map(({ name }) => name),
+    notes: entries.flatMap(noteOn),
     isBroken: wasCut(["plugins"]),
   };
 }
 
-function isUnneeded({ role, type }: Entry): boolean {
-  return role !== undefined && role !== "discovery" && type !== PASSTHROUGH_PARSER;
+/** What becomes of an entry that is no plugin here. */
+function noteOn({ name, role, type }: Entry): readonly EntryNote[] {
+  const job = jobOf(type);
+  if (job !== undefined) return [{ name, effect: job.effect, why: job.why }];
+  if (role !== "parser" || type === PASSTHROUGH_PARSER) return [];
+  return [{ name, effect: "taken over", why: `by the router's own ${PARSER_TYPES[type]!.join(", ")}` }];
 }
 
 /** Name of the saturation detector; undefined if none is named. */
@@ -70,7 +75,8 @@ function profileOf(entries: readonly Entry[], detector: string | undefined, reso
   });
   const isGuarded = detector === undefined || refs.some(({ pluginRef }) => pluginRef === detector);
   const guard = isGuarded ? [] : [{ pluginRef: detector, path: ["saturationDetector"] }];
-  return { name: profile.name, refs: [...guard, ...refs], unguarded: false };
+  const named = refs.map((ref) => ({ ...ref, pluginRef: instanceName(ref.pluginRef, entries) }));
+  return { name: profile.name, refs: [...guard, ...named], unguarded: false };
 }
 
 /** The entries that become instances, with the reference's type names, and a detector that is referred to without an entry. */
@@ -79,9 +85,11 @@ function sourcesOf(entries: readonly Entry[], detector: string | undefined, reso
   const listed = entries.filter(({ role }) => role === undefined);
   const unlisted = detector === undefined || listed.some(({ name }) => name === detector) ? [] : [detector];
   return [
-    ...listed.map(({ name, type, parameters, path }) => {
+    ...listed.map((entry) => {
+      const { name, type, path } = entry;
       const isOnlyGuard = type === CONCURRENCY_DETECTOR && name === detector && !inProfile.has(name);
-      return { spec: { name, type, parameters: isOnlyGuard ? keeping(parameters) : parameters }, path, place: resource };
+      const spec = isOnlyGuard ? { name, type, parameters: keeping(entry.parameters) } : specOf(entry, entries, resource);
+      return { spec, path, place: resource };
     }),
     ...unlisted.map((type) => ({
       spec: { type, parameters: type === CONCURRENCY_DETECTOR ? keeping({}) : {} },

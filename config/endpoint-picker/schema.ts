@@ -1,7 +1,7 @@
 import { z } from "../../core/contract/options.ts";
 import { PICKER_VERSIONS } from "../read/kinds.ts";
 import { instanceName, profileWeight } from "../schema/values.ts";
-import { REFUSED_KEYS } from "./types.ts";
+import { interval, REFUSED_KEYS } from "./types.ts";
 
 // The schema of an EndpointPickerConfig, the reference router's config file. It includes unsupported keys, so that they are
 // refused with a reason and not as unknown.
@@ -36,7 +36,8 @@ const dataLayer = z.strictObject({
   sources: z
     .array(
       z.strictObject({
-        pluginRef: z.string().describe("Name of a metrics-data-source or models-data-source."),
+        pluginRef: z.string().describe("Name of a metrics-data-source, models-data-source or dcgm-data-source."),
+        interval: interval.describe("How often it is read, such as 1s. Default: the source's own period.").optional(),
         extractors: z.array(pluginRef).describe("Built in; named for completeness.").optional(),
       }),
     )

@@ -1,40 +1,108 @@
+import { z } from "../../core/contract/options.ts";
+import type { EntryNote } from "../router/read.ts";
+import { durationMs } from "../schema/units.ts";
+
 /** A type of the reference that needs no plugin here, because the router itself does its job. */
-export interface BuiltInJob {
+export interface BuiltInJob extends Pick<EntryNote, "effect" | "why"> {
   readonly role: "profile handler" | "producer" | "source" | "extractor" | "responder";
   /** Parameters that are accepted and ignored, because they only describe the reference's implementation. */
   readonly parameters?: readonly string[];
   /** Unsupported parameters, with what to do instead. */
   readonly refused?: Readonly<Record<string, string>>;
+  /** Checks all parameters, where their values mean something. */
+  readonly schema?: z.ZodType;
 }
 
-const NO_TOKENIZER = "nothing here: prompts are hashed as bytes, so no tokenizer is asked";
+export const BURST_PRODUCER = "burst-prefix-cache-producer";
+export const TOPOLOGY_EXTRACTOR = "topology-extractor";
+
+const count = z.int().max(1_000_000);
+
+/** The reference's parameters of that type, with its defaults. */
+export const burstParameters = z.strictObject({
+  windowDurationMs: z.int().min(1).max(60_000).default(100),
+  maxPerReplica: count
+    .min(-1)
+    .refine((most) => most !== 0, "-1 for all, or at least 1")
+    .default(-1),
+  blockSizeTokens: count.min(1).default(64),
+  minColocateBlocks: z.int().min(0).max(100_000).default(0),
+  maxPrefixTokensToMatch: z.int().min(0).default(0),
+  maxBatchSize: count
+    .min(-1)
+    .refine((most) => most !== 0, "-1 for any, or at least 1")
+    .default(-1),
+});
+
+const label = z.string().min(1).exactOptional();
+
+/** Names of labels. */
+export const topologyParameters = z.strictObject({ hostname: label, rack: label, zone: label, region: label });
+
+const primaryPort = z.int().min(0).max(65_535).exactOptional();
+
+/** How often a source is read. */
+export const interval = z.string().refine((text) => {
+  const ms = durationMs(text, Number.NaN) ?? Number.NaN;
+  return ms >= 50 && ms <= 3_600_000;
+}, "a time from 50ms to 1h, such as 1s");
 
 export const BUILT_IN_JOBS: Readonly<Record<string, BuiltInJob>> = {
-  "single-profile-handler": { role: "profile handler" },
+  "single-profile-handler": { role: "profile handler", effect: "taken over", why: "each request is decided by the one profile" },
+  "data-parallel-profile-handler": {
+    role: "profile handler",
+    effect: "changed",
+    why: "each rank is an endpoint of its own, and gets its requests at its own port instead of the primary one",
+    schema: z.strictObject({ primaryPort }),
+  },
   "approx-prefix-cache-producer": {
     role: "producer",
+    effect: "changed",
+    why: "the router's prefix index has the size of each replica's cache",
     parameters: ["autoTune", "blockSizeTokens", "maxPrefixBlocksToMatch", "maxPrefixTokensToMatch", "lruCapacityPerServer"],
+  },
+  [BURST_PRODUCER]: {
+    role: "producer",
+    effect: "changed",
+    why: "no request waits for the window to end; each goes at once to where its group is (burst-prefix)",
+    schema: burstParameters,
   },
   "token-producer": {
     role: "producer",
-    parameters: ["modelName", "estimate"],
-    refused: { vllm: NO_TOKENIZER, udsTokenizer: NO_TOKENIZER, udsTokenizerConfig: NO_TOKENIZER },
+    effect: "no meaning here",
+    why: "prompts are hashed as bytes, so no tokenizer is asked",
+    parameters: ["modelName", "estimate", "vllm", "udsTokenizer", "udsTokenizerConfig"],
   },
   "inflight-load-producer": {
     role: "producer",
+    effect: "taken over",
+    why: "the router counts what it has sent",
     parameters: ["prefixMatchInfoProducerName"],
     refused: { addEstimatedOutputTokens: "nothing here: only prompt tokens count, until the first byte of the response" },
   },
-  "endpoint-notification-source": { role: "source" },
+  "endpoint-notification-source": {
+    role: "source",
+    effect: "taken over",
+    why: "the router knows of endpoints that come and go from its discovery",
+  },
   "core-metrics-extractor": {
     role: "extractor",
+    effect: "taken over",
+    why: "the metrics source knows the series of every engine",
     refused: { engineConfigs: "nothing here: the series of every engine are known; a metrics source's `engine` narrows them" },
   },
-  "models-data-extractor": { role: "extractor" },
-  "models-responder": { role: "responder" },
+  "models-data-extractor": { role: "extractor", effect: "taken over", why: "the models source reads the list itself" },
+  "dcgm-extractor": { role: "extractor", effect: "taken over", why: "the dcgm source reads GPUUtilization itself" },
+  [TOPOLOGY_EXTRACTOR]: {
+    role: "extractor",
+    effect: "taken over",
+    why: "topology plugins read the labels themselves",
+    schema: topologyParameters,
+  },
+  "models-responder": { role: "responder", effect: "taken over", why: "the router answers GET /v1/models" },
 };
 
-export const SOURCE_TYPES: ReadonlySet<string> = new Set(["metrics-data-source", "models-data-source"]);
+export const SOURCE_TYPES: ReadonlySet<string> = new Set(["metrics-data-source", "models-data-source", "dcgm-data-source"]);
 export const METRICS_SOURCE = "metrics-data-source";
 export const FILE_DISCOVERY = "file-discovery";
 export const UTILIZATION_DETECTOR = "utilization-detector";

@@ -3,15 +3,12 @@ const INSTEAD: readonly (readonly [instead: string, types: string])[] = [
   [
     "Prefill and decode are not separated here: each replica gets whole requests, so list one profile.",
     `disagg-profile-handler pd-profile-handler disagg-headers-handler prefill-header-handler prefix-based-pd-decider
-    always-disagg-pd-decider always-disagg-multimodal-decider p2p-source-producer`,
+    always-disagg-pd-decider always-disagg-multimodal-decider p2p-source-producer topology-stamp-handler`,
   ],
-  [
-    "There is one profile for all requests: list one, and leave the handler out.",
-    "header-profile-handler data-parallel-profile-handler",
-  ],
+  ["There is one profile for all requests: list one, and leave the handler out.", "header-profile-handler"],
   [
     "Here the router derives what a replica has cached from what it sent there: use prefix-cache-scorer alone.",
-    "precise-prefix-cache-scorer precise-prefix-cache-producer burst-prefix-cache-producer",
+    "precise-prefix-cache-scorer precise-prefix-cache-producer",
   ],
   [
     "The default policy does as well without predicted latencies: leave it out, or load examples/latency-predictor/ with from.",
@@ -24,16 +21,21 @@ const INSTEAD: readonly (readonly [instead: string, types: string])[] = [
   [
     "Requests are not queued by priority here: use concurrency-detector or utilization-detector as a filter.",
     `global-strict-fairness-policy round-robin-fairness-policy program-aware-fairness fcfs-ordering-policy edf-ordering-policy
-    slo-deadline-ordering-policy static-usage-limit-policy priority-holdback soft-reflective-ceiling probabilistic-admitter
-    agent-identity`,
+    slo-deadline-ordering-policy static-usage-limit-policy priority-holdback-policy soft-reflective-ceiling-policy
+    sheddable-eviction-filter eviction-priority-then-time-ordering probabilistic-admitter agent-identity`,
   ],
   ["Sessions are identified by a header here: use session-affinity-scorer or session-affinity-filter.", "session-id-producer"],
   [
     "Use labels: label-selector-filter, by-label.",
-    `endpoint-attribute-filter endpoint-attribute-scorer topology-filter topology-scorer header-label-affinity
-    header-based-testing-filter`,
+    "header-label-affinity header-label-affinity-scorer header-based-testing-filter",
   ],
   ["Use utilization-detector, which is a filter too.", "utilization-filter"],
+  [
+    "One router has the replicas of one cluster: run one in each, and name their URLs as endpoints of another.",
+    `multicluster-file-discovery multicluster-metrics-data-source multicluster-metrics-extractor multicluster-queue-scorer
+    multicluster-kv-cache-utilization-scorer multicluster-prefix-cache-scorer multicluster-approx-prefix-cache-producer
+    multicluster-session-affinity-filter multicluster-topology-scorer`,
+  ],
   ["No cluster is watched here: list the replicas, or use file-discovery.", "k8s-notification-source"],
   [
     "The access log and the response header x-signalbox-endpoint show it.",

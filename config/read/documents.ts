@@ -36,7 +36,7 @@ const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
 const DEEPEST = 64;
 const MOST_ALIASED_NODES = 100_000;
 
-/** Reads the documents in a YAML or JSON text. Appends errors to `problems` and leaves out the documents that have any. */
+/** Reads the documents in a YAML or JSON text. Appends errors to `problems` and leaves out the documents that have any but unset variables. */
 export function readDocuments(file: string, text: string, problems: Problem[]): readonly ConfigDocument[] {
   const lines = new LineCounter();
   const positionAt = (offset: number): Position => {
@@ -55,9 +55,11 @@ export function readDocuments(file: string, text: string, problems: Problem[]): 
   return compose(tokens, reportAt, hintAt).flatMap((document) => {
     const before = problems.length;
     const located = new Locator(document.contents, reportAt);
-    if (problems.length > before || located.value === null) return [];
+    if (problems.length > before + located.unfilled.size || located.value === null) return [];
     const positionOf = (path: Path, part: "value" | "key" = "value") => positionAt(located.offsetOf(path, part));
-    const report: Report = (path, finding, part) => problems.push(problemAt(positionOf(path, part), path, finding));
+    const report: Report = (path, finding, part = "value") => {
+      if (!located.unfilled.has(located.offsetOf(path, part))) problems.push(problemAt(positionOf(path, part), path, finding));
+    };
     return [{ file, value: located.value, positionOf, report }];
   });
 }
@@ -93,6 +95,8 @@ function firstTokenBelow(tokens: readonly Token[], depth: number): Token | undef
 
 /** Converts nodes to plain data and keeps the offset of every entry. */
 class Locator {
+  /** Offsets of texts whose variables have no value: that is reported, so nothing else about them is. */
+  readonly unfilled = new Set<number>();
   readonly #reportAt: ReportAt;
   readonly #entriesOf = new WeakMap<object, Entries>();
   /** The value of each anchor so far; undefined while its own node is being converted. */
@@ -143,7 +147,10 @@ class Locator {
   #scalar(value: unknown, isPlain: boolean, offset: number): unknown {
     if (typeof value !== "string") return value;
     const { text, isChanged, problem } = expanded(value, process.env);
-    if (problem !== undefined) this.#reportAt(offset, problem);
+    if (problem !== undefined) {
+      this.#reportAt(offset, problem);
+      this.unfilled.add(offset);
+    }
     return isChanged && isPlain ? plainValue(text) : text;
   }
 

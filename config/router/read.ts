@@ -1,4 +1,5 @@
 import type { RouterConfig } from "../config.ts";
+import { checkAttributes } from "../plugins/attributes.ts";
 import type { Registry } from "../plugins/instances.ts";
 import type { ListedPlugins } from "../plugins/listed.ts";
 import { type PluginSource, readPlugins } from "../plugins/read.ts";
@@ -19,6 +20,14 @@ export interface RouterParts {
   readonly isPoolKnown: boolean;
 }
 
+/** What becomes of an entry of the reference's config that is no plugin here. */
+export interface EntryNote {
+  readonly name: string;
+  readonly effect: "taken over" | "changed" | "no meaning here";
+  /** In words, after the effect. */
+  readonly why: string;
+}
+
 /** What an EndpointPickerConfig brings, in the router's own terms. */
 export interface PickerParts {
   readonly plugins: readonly PluginSource[];
@@ -26,8 +35,8 @@ export interface PickerParts {
   /** Default types that do not run with this document. */
   readonly withoutDefaults: ReadonlySet<string>;
   readonly endpoints: readonly EndpointEntry[];
-  /** Names of entries that are not needed: the router does their job itself. */
-  readonly unneeded: readonly string[];
+  /** On entries that are no plugins here. */
+  readonly notes: readonly EntryNote[];
   /** True if the list of plugins was left out because of a problem. */
   readonly isBroken: boolean;
 }
@@ -52,6 +61,7 @@ export async function readRouter(
   }));
   const whole = sources.filter(({ path }) => !wasCut(path));
   const read = await readPlugins([...whole, ...(picker?.plugins ?? [])], registry, files);
+  checkAttributes(read);
   const listed = { ...read, withoutDefaults: picker?.withoutDefaults ?? new Set<string>() };
   const lost = wasCut(["spec", "plugins"]) ? lostNames(resource, listed) : listed;
   const known = { ...listed, ...lost, hasNamelessBroken: lost.hasNamelessBroken || (picker?.isBroken ?? false) };

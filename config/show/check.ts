@@ -14,7 +14,7 @@ export interface CheckOptions {
   readonly paths: readonly string[];
   /** Further endpoints, as on the command line of `start`. */
   readonly urls: readonly string[];
-  /** The output is one JSON document: { valid, unguarded, problems, warnings }; `unguarded` names the guards that the profile lacks. */
+  /** The output is one JSON document: { valid, unguarded, notes, problems, warnings }; `unguarded` names the guards that the profile lacks. */
   readonly isJson: boolean;
   /** Warnings count as problems. */
   readonly isStrict: boolean;
@@ -28,8 +28,9 @@ export async function checkConfig(
   const loaded = await loadConfig(paths, registry, urls, NO_OVERLAY, false);
   const { warnings, problems = [] } = loaded;
   const isValid = problems.length === 0 && !(isStrict && warnings.length > 0);
+  const notes = loaded.problems === undefined ? loaded.notes : [];
   const unguarded = loaded.problems === undefined ? missingGuards(loaded.config.profile, loaded.definitions) : [];
-  if (isJson) return { text: JSON.stringify({ valid: isValid, unguarded, problems, warnings }, null, 2), isValid };
+  if (isJson) return { text: JSON.stringify({ valid: isValid, unguarded, notes, problems, warnings }, null, 2), isValid };
   const rows = warningRows(warnings);
   if (loaded.problems !== undefined) return { text: [formatProblems(problems), ...rows].join("\n"), isValid };
   if (!isValid) return { text: [...rows, "--strict accepts no warnings"].join("\n"), isValid };
@@ -38,7 +39,7 @@ export async function checkConfig(
 
 /** A valid config in a few lines. */
 function summary(loaded: LoadedConfig): string {
-  const { config, definitions, unneeded } = loaded;
+  const { config, definitions, notes } = loaded;
   const { listen, admin, pool, profile, rewrites } = config;
   const endpoints = pool.endpoints.map(({ name, url, labels }) =>
     [name, url, ...Object.entries(labels).map(([key, value]) => `${key}=${value}`)].join("  "),
@@ -56,7 +57,7 @@ function summary(loaded: LoadedConfig): string {
       rewrites.map(ruleText),
     ),
     ...featureRows(loaded),
-    ...(unneeded.length === 0 ? [] : [`unneeded  ${unneeded.join(", ")}: the router does this itself`]),
+    ...noteRows(notes),
   ];
   return sections.join("\n");
 }
@@ -91,6 +92,16 @@ function featureRows({ config, definitions }: LoadedConfig): readonly string[] {
     const shown = summary?.(config.features.get(key), own === undefined ? [] : profileRows(own, config, definitions));
     return shown === undefined ? [] : section(...shown);
   });
+}
+
+/** The reference router's entries that are no plugins here, in columns. */
+function noteRows(notes: LoadedConfig["notes"]): readonly string[] {
+  if (notes.length === 0) return [];
+  const width = Math.max(...notes.map(({ name }) => name.length));
+  return section(
+    "others    entries that are no plugins here",
+    notes.map(({ name, effect, why }) => `${name.padEnd(width)}  ${effect}: ${why}`),
+  );
 }
 
 const UNGUARDED: Readonly<Record<string, string>> = {

@@ -50,6 +50,7 @@ export function endpointStatus(
     waiting: known(load.waiting(slot)),
     running: known(load.running(slot)),
     kvUsage: known(load.kvUsage(slot)),
+    attributes: Object.fromEntries(load.attributes(slot)),
     scrapedAgoMs: known(Math.round(nowMs - load.scrapedAtMs(slot))),
     freshness: load.freshness(slot),
     figures: pool.figures.of(endpoint),

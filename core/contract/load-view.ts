@@ -27,6 +27,8 @@ export interface LoadView {
   running(slot: number): number;
   /** KV-cache utilization in [0, 1], scraped. */
   kvUsage(slot: number): number;
+  /** Other scraped numbers by their names, as sources give them (`GPUUtilization`); empty if there are none. */
+  attributes(slot: number): ReadonlyMap<string, number>;
   /** When the scraped values were read, in milliseconds on the router's clock; NaN for never. */
   scrapedAtMs(slot: number): number;
   /** How much the scraped values count, in [0, 1]: 1 while they are read in time, then less and less; 0 without any. */
@@ -72,4 +74,9 @@ export interface ScrapedValues {
   readonly waiting?: number;
   readonly running?: number;
   readonly kvUsage?: number;
+  /** Further numbers, by names of the source's own. */
+  readonly attributes?: Readonly<Record<string, number>>;
 }
+
+/** Of a replica that reports none. */
+export const NO_ATTRIBUTES: ReadonlyMap<string, number> = new Map();

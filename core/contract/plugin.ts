@@ -36,6 +36,10 @@ export interface Definition<Kind extends PluginKind = PluginKind, Options = unkn
   /** One sentence, shown in lists of plugins. */
   readonly summary: string;
   readonly options: OptionSchema<Options>;
+  /** Names of the attributes that a source of this type gives (`LoadView.attributes`). */
+  readonly gives?: readonly string[];
+  /** Names of the attributes that an instance with these options reads: a config in which no source gives one is refused. */
+  reads?(options: Options): readonly string[];
   /**
    * Loads what the type needs and most programs can do without, such as an optional package: called for each listed instance while the
    * config is read. Rejects with an Error that says what to do.

@@ -1,4 +1,4 @@
-import type { ModelCards } from "./endpoint.ts";
+import type { Endpoint, EndpointUrl, ModelCards } from "./endpoint.ts";
 import type { AdapterUse, ScrapedValues } from "./load-view.ts";
 
 /**
@@ -16,9 +16,22 @@ export interface Source {
   readonly periodMs: number;
   /** The period while the replica has no request in flight; `periodMs` by default. */
   readonly idlePeriodMs?: number;
+  /** Who has the path, if it is not the replica itself. */
+  readonly origin?: SourceOrigin;
   /** Returns facts from a body that came with status 200. Throws for a body that it can't read. */
-  read(body: string): EndpointFacts;
+  read(body: string, replica: SourceReplica): EndpointFacts;
   dispose?(): void;
+}
+
+/** What a source knows of the replica that it reads. */
+export type SourceReplica = Pick<Endpoint, "name" | "url" | "labels">;
+
+/** Another server that knows the replica's numbers, such as an exporter beside it. It gets no key that the router has for replicas. */
+export interface SourceOrigin {
+  /** In a few words, where it is. Sources with the same origin and path are fetched together. */
+  readonly name: string;
+  /** Throws an Error that says what to change if the replica has no such server. */
+  urlFor(replica: SourceReplica): EndpointUrl;
 }
 
 export interface EndpointFacts extends ScrapedValues {

@@ -1,6 +1,6 @@
 import { systemClock } from "./clock.ts";
 import type { Endpoint } from "./endpoint.ts";
-import type { LoadView } from "./load-view.ts";
+import { type LoadView, NO_ATTRIBUTES } from "./load-view.ts";
 import { silentLog } from "./log.ts";
 import { nameSet } from "./name-set.ts";
 import type { OptionSchema, SchemaIssue } from "./options.ts";
@@ -129,6 +129,7 @@ export function makeLoad(slots: number, numbers: LoadNumbers = {}): LoadView {
     waiting: read("waiting", Number.NaN),
     running: read("running", Number.NaN),
     kvUsage: read("kvUsage", Number.NaN),
+    attributes: read("attributes", NO_ATTRIBUTES),
     scrapedAtMs: read("scrapedAtMs", Number.NaN),
     freshness: read("freshness", 1),
     isPaused: read("isPaused", false),

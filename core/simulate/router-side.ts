@@ -1,5 +1,6 @@
 import type { LoadedConfig } from "../../config/load.ts";
 import type { EndpointSpec } from "../contract/endpoint.ts";
+import { parseEndpointUrl } from "../contract/endpoint-url.ts";
 import { silentLog } from "../contract/log.ts";
 import type { PrefixSettings } from "../contract/plugin.ts";
 import type { Source } from "../contract/source.ts";
@@ -62,11 +63,12 @@ export function makeRouterSide(options: RouterSideOptions) {
       for (const endpoint of next.endpoints) upstreams[endpoint.slot]!.follow(endpoint);
     },
   });
-  watch.table.discovered(specsOf(loaded, upstreams.length));
+  const specs = specsOf(loaded, upstreams.length);
+  watch.table.discovered(specs);
   watch.start();
   const probes = startProbes(options, watch);
   const sources = plugins.sources.map(({ plugin }) => plugin);
-  scrape(options, sources, load, prefixIndex);
+  scrape(options, specs, { sources, load, prefixIndex });
   /** Its connections depend on the request. */
   const pool: Omit<Pool, "connections"> = {
     get facts() {
@@ -128,21 +130,28 @@ function makePrefixIndex(settings: PrefixSettings, seed: number): PrefixIndex {
   return new PrefixIndex({ ...settings, secret });
 }
 
+interface ScrapeParts {
+  readonly sources: readonly Source[];
+  readonly load: LoadTable;
+  readonly prefixIndex: PrefixIndex | undefined;
+}
+
 /**
  * Lets the config's sources read every replica's metrics text: at the start, as the router does for a new replica, then at the
  * sources' own periods. Each replica starts its period at a random time.
  */
 function scrape(
   { upstreams, clock, seed }: RouterSideOptions,
-  sources: readonly Source[],
-  load: LoadTable,
-  prefixIndex: PrefixIndex | undefined,
+  specs: readonly EndpointSpec[],
+  { sources, load, prefixIndex }: ScrapeParts,
 ): void {
   const random = seededRandom(seed ^ 0x5c4a9e);
   const groups = groupSources(sources, { path: "", periodMs: 0 });
   upstreams.forEach((upstream, slot) => {
+    const { name, labels, url } = specs[slot]!;
+    const replica = { name, labels, url: parseEndpointUrl(url) };
     const facts = new SourceFacts(load, slot, (tokens) => prefixIndex?.setCapacity(slot, tokens));
-    const read = (group: SourceGroup) => facts.read(group, metricsPage(upstream.replica), clock.now());
+    const read = (group: SourceGroup) => facts.read(group, metricsPage(upstream.replica), replica, clock.now());
     const ask = (group: SourceGroup) => {
       if (!upstream.isDown) return void read(group);
       facts.awaited(group, clock.now());
@@ -155,13 +164,14 @@ function scrape(
   });
 }
 
-/** vLLM's metrics for its load and for the size of its cache. */
-function metricsPage({ running, untouched, cache }: Replica): string {
+/** vLLM's metrics for its load and for the size of its cache, and a GPU exporter's: a GPU is used fully by one request and by many. */
+function metricsPage({ running, untouched, size, cache }: Replica): string {
   return [
     `vllm:num_requests_running ${running}`,
     `vllm:num_requests_waiting ${untouched}`,
     `vllm:kv_cache_usage_perc ${cache.usage}`,
     `vllm:cache_config_info{kv_cache_size_tokens="${cache.tokens}"} 1`,
+    `DCGM_FI_DEV_GPU_UTIL{gpu="0"} ${size > 0 ? 100 : 0}`,
     "",
   ].join("\n");
 }

@@ -1,5 +1,5 @@
 import type { Endpoint } from "../contract/endpoint.ts";
-import type { AdapterFacts, LoadView } from "../contract/load-view.ts";
+import { type AdapterFacts, type LoadView, NO_ATTRIBUTES } from "../contract/load-view.ts";
 import { nameSet } from "../contract/name-set.ts";
 import { listOf, z } from "../contract/options.ts";
 import { type Facts, factsOf } from "./facts.ts";
@@ -56,6 +56,7 @@ const endpoint = z.looseObject({
     )
     .optional()
     .describe("What the replica's list says of its models; contextTokens: of a prompt and its answer together."),
+  attributes: z.record(z.string(), z.number()).optional().describe("Other scraped numbers, by the names that sources give them."),
   isPaused: z.boolean(),
   isRateKnown: z.boolean(),
   load: loadNumbers.describe(
@@ -128,6 +129,7 @@ export function readFacts({ endpoints, nowMs, adapterLoadMs }: Pick<FactsDocumen
   const facts = factsOf(endpoints.map(readEndpoint));
   const bySlot = new Map(endpoints.map((document) => [document.slot, document]));
   const adapters = new Map(endpoints.map((document) => [document.slot, readAdapters(document.adapters)]));
+  const attributes = new Map(endpoints.map((document) => [document.slot, new Map(Object.entries(document.attributes ?? {}))]));
   const unlisted = new Map(endpoints.map((document) => [document.slot, new Map(Object.entries(document.unlisted))]));
   // JSON has no NaN: null stands for an unknown number.
   const read = (name: NumberName) => (slot: number) => bySlot.get(slot)?.load[name] ?? Number.NaN;
@@ -140,6 +142,7 @@ export function readFacts({ endpoints, nowMs, adapterLoadMs }: Pick<FactsDocumen
       ...readNumbers,
       isRateKnown: (slot) => bySlot.get(slot)?.isRateKnown ?? false,
       isPaused: (slot) => bySlot.get(slot)?.isPaused ?? false,
+      attributes: (slot) => attributes.get(slot) ?? NO_ATTRIBUTES,
       adapters: (slot) => adapters.get(slot),
       unlisted: (slot, name) => unlisted.get(slot)?.get(name),
     },
@@ -152,6 +155,7 @@ function writeEndpoint(endpoint: Endpoint, load: LoadView, targets: Iterable<str
   return {
     ...endpoint,
     models: [...models],
+    attributes: Object.fromEntries(load.attributes(slot)),
     isPaused: load.isPaused(slot),
     isRateKnown: load.isRateKnown(slot),
     load: numbers as EndpointDocument["load"],
@@ -166,7 +170,15 @@ function writeEndpoint(endpoint: Endpoint, load: LoadView, targets: Iterable<str
 }
 
 function readEndpoint(document: EndpointDocument): Endpoint {
-  const { load: _load, adapters: _adapters, isPaused: _paused, isRateKnown: _known, unlisted: _unlisted, ...endpoint } = document;
+  const {
+    load: _load,
+    attributes: _attributes,
+    adapters: _adapters,
+    isPaused: _paused,
+    isRateKnown: _known,
+    unlisted: _unlisted,
+    ...endpoint
+  } = document;
   return Object.freeze({ ...endpoint, ejection: endpoint.ejection, models: nameSet(endpoint.models) });
 }
 

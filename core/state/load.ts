@@ -1,5 +1,5 @@
 import type { Endpoint } from "../contract/endpoint.ts";
-import type { AdapterFacts, LoadView, ScrapedValues, UnlistedName } from "../contract/load-view.ts";
+import { type AdapterFacts, type LoadView, NO_ATTRIBUTES, type ScrapedValues, type UnlistedName } from "../contract/load-view.ts";
 import { PrefillQueue, type PrefillWork } from "./prefill-queue.ts";
 import { type ReplicaSpeed, ReplicaSpeeds } from "./replica-speeds.ts";
 import { UnlistedNames } from "./unlisted-names.ts";
@@ -17,6 +17,7 @@ export class LoadTable {
   readonly waiting: Float64Array;
   readonly running: Float64Array;
   readonly kvUsage: Float64Array;
+  readonly attributes: ReadonlyMap<string, number>[];
   readonly scrapedAtMs: Float64Array;
   readonly freshness: Float64Array;
   /** Until when the replica asked to be left alone, by a 503 or 429 or its metrics; on the router's clock. */
@@ -38,6 +39,7 @@ export class LoadTable {
     this.waiting = new Float64Array(MAX_SLOTS).fill(Number.NaN);
     this.running = new Float64Array(MAX_SLOTS).fill(Number.NaN);
     this.kvUsage = new Float64Array(MAX_SLOTS).fill(Number.NaN);
+    this.attributes = new Array<ReadonlyMap<string, number>>(MAX_SLOTS).fill(NO_ATTRIBUTES);
     this.scrapedAtMs = new Float64Array(MAX_SLOTS).fill(Number.NaN);
     this.freshness = new Float64Array(MAX_SLOTS);
     this.pausedUntilMs = new Float64Array(MAX_SLOTS).fill(Number.NEGATIVE_INFINITY);
@@ -152,6 +154,7 @@ export class LoadTable {
     this.waiting[slot] = values.waiting ?? Number.NaN;
     this.running[slot] = values.running ?? Number.NaN;
     this.kvUsage[slot] = values.kvUsage ?? Number.NaN;
+    this.attributes[slot] = attributesOf(values);
     this.scrapedAtMs[slot] = nowMs;
     this.freshness[slot] = Number.isNaN(nowMs) ? 0 : 1;
   }
@@ -205,6 +208,11 @@ export class LoadTable {
   }
 }
 
+/** Only what is a number: a source may be a plugin of the user's own. */
+function attributesOf({ attributes }: ScrapedValues): ReadonlyMap<string, number> {
+  return !attributes ? NO_ATTRIBUTES : new Map(Object.entries(attributes).filter(([, value]) => Number.isFinite(value)));
+}
+
 /** The table at one moment. Plugins get this view, so it only reads. */
 class LoadAt implements LoadView {
   readonly nowMs: number;
@@ -253,6 +261,10 @@ class LoadAt implements LoadView {
 
   kvUsage(slot: number): number {
     return this.#table.kvUsage[slot]!;
+  }
+
+  attributes(slot: number): ReadonlyMap<string, number> {
+    return this.#table.attributes[slot]!;
   }
 
   scrapedAtMs(slot: number): number {

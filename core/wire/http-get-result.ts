@@ -1,4 +1,4 @@
-import type { Endpoint } from "../contract/endpoint.ts";
+import type { Endpoint, EndpointUrl } from "../contract/endpoint.ts";
 
 /** The response to one GET; `body` is decoded as UTF-8. */
 export interface GetResult {
@@ -6,12 +6,18 @@ export interface GetResult {
   readonly body: string;
 }
 
+/** A replica; without a name another server, which gets no key. */
+export interface GetTarget {
+  readonly name?: string;
+  readonly url: EndpointUrl;
+}
+
 /**
  * Sends one GET to a replica, with the router's key if it has one for this endpoint. `path` is appended to the URL's base path,
  * `timeoutMs` covers the whole exchange, `maxBytes` the body. Rejects with a GetError.
  */
 export type HttpGet = (
-  endpoint: Pick<Endpoint, "name" | "url">,
+  target: GetTarget,
   path: string,
   timeoutMs: number,
   maxBytes: number,

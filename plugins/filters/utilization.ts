@@ -3,7 +3,7 @@ import { defineFilter } from "../../core/contract/plugin.ts";
 
 const options = z.strictObject({
   /** Requests that wait in a replica's own queue, scraped. */
-  queueDepthThreshold: z.int().min(1).max(1_000_000).default(5),
+  queueDepthThreshold: z.int().min(1).max(1_000_000_000).default(5),
   kvCacheUtilThreshold: z.number().gt(0).max(1).default(0.8),
   /** Both thresholds are multiplied by 1 + headroom. */
   headroom: z.number().min(0).max(100).default(0),

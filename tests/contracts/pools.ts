@@ -18,7 +18,14 @@ export interface Situation {
 
 /** Built-ins whose options have no default, and options for them. */
 const REQUIRED_OPTIONS: Readonly<Record<string, unknown>> = {
+  "attribute-filter": {
+    attribute: "GPUUtilization",
+    algorithm: { type: "percentile", percentile: { percentile: 50, higherIsBetter: false } },
+  },
+  "attribute-scorer": { attributeKey: "GPUUtilization", algorithm: { type: "linear_lower_is_better" } },
   "by-label": { label: "zone", validValues: ["a"] },
+  "topology-filter": { near: { zone: "a" }, labels: { zone: "zone" } },
+  "topology-scorer": { near: { zone: "a" }, labels: { zone: "zone" } },
   passthrough: { routes: [{ method: "POST", path: "/v1/rerank" }] },
 };
 
@@ -64,6 +71,7 @@ function loads(count: number, random: () => number): Readonly<Record<string, Loa
       kvUsage: numbers(random),
       scrapedAtMs: numbers(upTo(1000)),
       freshness: numbers(random),
+      attributes: numbers(random).map((value) => new Map(value < 0.3 ? [] : [["GPUUtilization", value]])),
       adapters: numbers(random).map((chance) => (chance < 0.3 ? undefined : someAdapters(chance))),
     }),
     "some scraped": makeLoad(count, {

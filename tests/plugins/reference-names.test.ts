@@ -34,6 +34,11 @@ const CATALOGUE: readonly (readonly [name: string, type: string, kind: string])[
   ["prefix-cache-affinity-filter", "prefix-cache-affinity", "filter"],
   ["utilization-detector", "utilization", "filter"],
   ["concurrency-detector", "concurrency", "filter"],
+  ["endpoint-attribute-filter", "attribute-filter", "filter"],
+  ["endpoint-attribute-scorer", "attribute-scorer", "scorer"],
+  ["topology-affinity-filter", "topology-filter", "filter"],
+  ["topology-affinity-scorer", "topology-scorer", "scorer"],
+  ["dcgm-data-source", "dcgm", "source"],
   ["max-score-picker", "max-score", "picker"],
   ["random-picker", "random", "picker"],
   ["weighted-random-picker", "weighted-random", "picker"],
@@ -69,6 +74,16 @@ describe("parameters", () => {
       { queueDepthThreshold: 9, metricsStalenessThreshold: "200ms" },
       { queueDepthThreshold: 9, kvCacheUtilThreshold: 0.8, headroom: 0 },
     ],
+    [
+      "endpoint-attribute-scorer",
+      { attributeKey: "GPUUtilization", producer: "dcgm-extractor", algorithm: { type: "linear_lower_is_better" } },
+      { attributeKey: "GPUUtilization", algorithm: { type: "linear_lower_is_better", normalization: {} } },
+    ],
+    [
+      "dcgm-data-source",
+      { insecureSkipVerify: false, useNodeAddress: false },
+      { scheme: "http", port: 9400, path: "/metrics", periodMs: 1000, idlePeriodMs: 5000 },
+    ],
     ["metrics-data-source", { path: "/prometheus" }, { path: "/prometheus", periodMs: 1000, idlePeriodMs: 5000, engine: "auto" }],
     [
       "decode-filter",
@@ -83,6 +98,8 @@ describe("parameters", () => {
   const refused: readonly [name: string, parameters: unknown, path: readonly unknown[], message: RegExp][] = [
     ["metrics-data-source", { scheme: "https" }, ["scheme"], /that of each endpoint's url/],
     ["metrics-data-source", { insecureSkipVerify: true }, ["insecureSkipVerify"], /as they are for requests/],
+    ["dcgm-data-source", { useNodeAddress: true }, ["useNodeAddress"], /addressLabel names a label/],
+    ["endpoint-attribute-scorer", { source: "metadata" }, ["source"], /endpoint, or leave it out/],
     ["models-data-source", { path: "/x" }, ["path"], /it is \/v1\/models/],
     ["queue-scorer", { threshold: 1 }, [], /Unrecognized/],
     ["decode-filter", { label: "x" }, [], /Unrecognized/],

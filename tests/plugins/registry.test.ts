@@ -51,7 +51,10 @@ test("only these and the reference's names are registered", async () => {
   assert.equal(builtIns.size, ownTypes(builtIns).length + Object.keys(REFERENCE_NAMES).length);
 });
 
-const NEED_PARAMETERS = ["by-label", "dns", "file", "model-rewrite", "passthrough", "static"];
+const NEED_PARAMETERS = [
+  ...["by-label", "dns", "file", "model-rewrite", "passthrough", "static"],
+  ...["attribute-filter", "attribute-scorer", "topology-filter", "topology-scorer"],
+];
 
 describe("every built-in", () => {
   for (const definition of ownTypes(builtIns)) {

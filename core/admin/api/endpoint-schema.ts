@@ -37,6 +37,7 @@ export const endpointSchema = z.object({
   waiting: measured,
   running: measured,
   kvUsage: measured,
+  attributes: z.record(z.string(), z.number()).describe("Other numbers that sources read, by name, such as GPUUtilization."),
   scrapedAgoMs: measured,
   // The confidence that decisions give to those values, in [0, 1].
   freshness: z.number(),

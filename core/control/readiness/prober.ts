@@ -45,7 +45,10 @@ export class Prober {
     const listed = new Map(targets.map((target) => [target.name, target]));
     for (const [name, replica] of this.#replicas) {
       const target = listed.get(name);
-      if (target !== undefined && isSame(target, replica.target)) continue;
+      if (target !== undefined && isSame(target, replica.target)) {
+        replica.target = target;
+        continue;
+      }
       replica.stop();
       this.#replicas.delete(name);
     }

@@ -3,9 +3,10 @@ import type { Endpoint } from "../../contract/endpoint.ts";
 import type { Log } from "../../contract/log.ts";
 import type { Random } from "../../contract/profile-plugin.ts";
 import type { Source } from "../../contract/source.ts";
+import { thrownMessage } from "../../contract/thrown-text.ts";
 import type { ProbeSpec, Probes } from "../../settings.ts";
 import type { LoadTable } from "../../state/load.ts";
-import { GetError, type HttpGet } from "../../wire/http-get-result.ts";
+import { GetError, type GetTarget, type HttpGet } from "../../wire/http-get-result.ts";
 import { Loop } from "./loop.ts";
 import { isInService, NEW_REPLICA, type ProbeEvent, type ProbeFailure, type ReplicaHealth, reduce } from "./replica-health.ts";
 import { BACKOFF_START_MS, jittered, roundPauseMs, startupWindowMs } from "./schedule.ts";
@@ -29,7 +30,7 @@ export interface ProbePlan {
   readonly groups: readonly SourceGroup[];
 }
 
-export type ProbeTarget = Pick<Endpoint, "name" | "slot" | "url">;
+export type ProbeTarget = Pick<Endpoint, "name" | "slot" | "url" | "labels">;
 
 /** When a replica was and will be probed for startup or readiness, on the router's clock; NaN for what was not, or is not planned. */
 export interface CheckTimes {
@@ -51,7 +52,8 @@ interface Fetched {
 
 /** Probes one replica and reads its sources. Each of its loops has at most one request under way. */
 export class ReplicaProber {
-  readonly target: ProbeTarget;
+  /** Its labels may change while it is probed. */
+  target: ProbeTarget;
   /** What the probes have found. */
   health: ReplicaHealth = NEW_REPLICA;
   readonly #host: ProberHost;
@@ -60,8 +62,10 @@ export class ReplicaProber {
   readonly #facts: SourceFacts;
   readonly #rounds: Loop;
   readonly #liveness: Loop;
-  /** By path: all but the path of the readiness probe. */
+  /** By the group's id: all but the path of the readiness probe. */
   readonly #sources = new Map<string, SourceReader>();
+  /** By the group's id: why the address of a source's server is not known, as the log has it. */
+  readonly #nowhere = new Map<string, string>();
   readonly #stopping = new AbortController();
   readonly #startedAtMs: number;
   /** When the last startup or readiness probe ended; NaN before the first. */
@@ -84,9 +88,9 @@ export class ReplicaProber {
     this.#rounds.next(afterMs);
   }
 
-  /** Paths of its own numbers that could be read, and can't be any more. */
+  /** Paths of its numbers that could be read, and can't be any more. */
   get unreadableSources(): readonly string[] {
-    return [...this.#sources].filter(([, reader]) => reader.isUnreadable).map(([path]) => path);
+    return [...this.#sources].filter(([, reader]) => reader.isUnreadable).map(([id]) => id);
   }
 
   get checks(): CheckTimes {
@@ -174,7 +178,7 @@ export class ReplicaProber {
   #readProbeBody(fetched: Fetched): ProbeFailure | undefined {
     const group = this.#groupOf(this.#plan.probes.readiness.path);
     if (fetched.failure !== undefined || group === undefined) return fetched.failure;
-    return this.#facts.read(group, fetched.body, this.#host.clock.now()) === "" ? undefined : "invalid";
+    return this.#facts.read(group, fetched.body, this.target, this.#host.clock.now()) === "" ? undefined : "invalid";
   }
 
   async #livenessRound(): Promise<number> {
@@ -184,40 +188,55 @@ export class ReplicaProber {
     return this.#jittered(liveness.periodMs);
   }
 
-  /** A reader for each path that has sources, but for the readiness probe's own. */
+  /** A reader for each group of sources, but for the readiness probe's own. */
   #followPaths(): void {
     const { probes, groups } = this.#plan;
-    const paths = new Set(groups.map(({ path }) => path).filter((path) => path !== probes.readiness.path));
-    for (const [path, reader] of this.#sources) {
-      if (paths.has(path)) continue;
+    const ids = new Set(groups.map(({ id }) => id).filter((id) => id !== probes.readiness.path));
+    for (const [id, reader] of this.#sources) {
+      if (ids.has(id)) continue;
       reader.stop();
-      this.#sources.delete(path);
+      this.#sources.delete(id);
     }
-    for (const path of paths) {
-      if (this.#sources.has(path)) continue;
-      const reader = this.#readerOf(path);
-      this.#sources.set(path, reader);
+    for (const id of ids) {
+      if (this.#sources.has(id)) continue;
+      const reader = this.#readerOf(id);
+      this.#sources.set(id, reader);
       if (isInService(this.health)) reader.start();
     }
   }
 
-  #groupOf(path: string): SourceGroup | undefined {
-    return this.#plan.groups.find((group) => group.path === path);
+  #groupOf(id: string): SourceGroup | undefined {
+    return this.#plan.groups.find((group) => group.id === id);
   }
 
-  #readerOf(path: string): SourceReader {
+  #readerOf(id: string): SourceReader {
     return new SourceReader({
       ...this.#host,
       slot: this.target.slot,
-      group: () => this.#groupOf(path)!,
+      target: () => this.target,
+      group: () => this.#groupOf(id)!,
       facts: this.#facts,
-      ask: () => this.#fetch({ path }, this.#plan.probes.readiness.timeoutMs, SOURCE_BODY_BYTES),
+      ask: () => this.#askSource(this.#groupOf(id)!),
       told: () => this.#apply(this.#factEvents()),
-      unreadable: (cause) => {
-        const { name } = this.target;
-        this.#host.log?.warn("A replica's own numbers can't be read any more", { endpoint: name, path, cause });
-      },
+      unreadable: (cause) => this.#warn("A replica's own numbers can't be read any more", id, cause),
     });
+  }
+
+  async #askSource({ id, path, origin }: SourceGroup): Promise<Fetched> {
+    const { timeoutMs } = this.#plan.probes.readiness;
+    if (origin === undefined) return this.#fetch({ path }, timeoutMs, SOURCE_BODY_BYTES);
+    try {
+      return await this.#fetch({ path }, timeoutMs, SOURCE_BODY_BYTES, { url: origin.urlFor(this.target) });
+    } catch (thrown) {
+      const cause = thrownMessage(thrown);
+      if (this.#nowhere.get(id) !== cause) this.#warn("A source can't tell where a replica's numbers are", id, cause);
+      this.#nowhere.set(id, cause);
+      return { failure: "unreachable", body: "" };
+    }
+  }
+
+  #warn(text: string, path: string, cause: string): void {
+    this.#host.log?.warn(text, { endpoint: this.target.name, path, cause });
   }
 
   /** What the sources say of the replica itself. */
@@ -228,9 +247,14 @@ export class ReplicaProber {
     return models === undefined ? [asleep] : [{ type: "models", models, cards: this.#facts.modelCards() }, asleep];
   }
 
-  async #fetch({ path }: Pick<ProbeSpec, "path">, timeoutMs: number, maxBytes = PROBE_BODY_BYTES): Promise<Fetched> {
+  async #fetch(
+    { path }: Pick<ProbeSpec, "path">,
+    timeoutMs: number,
+    maxBytes = PROBE_BODY_BYTES,
+    from: GetTarget = this.target,
+  ): Promise<Fetched> {
     try {
-      const { status, body } = await this.#host.get(this.target, path, timeoutMs, maxBytes, this.#stopping.signal);
+      const { status, body } = await this.#host.get(from, path, timeoutMs, maxBytes, this.#stopping.signal);
       return { failure: status === 200 ? undefined : `status ${status}`, body };
     } catch (thrown) {
       return { failure: thrown instanceof GetError ? thrown.reason : "invalid", body: "" };

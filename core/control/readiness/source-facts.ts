@@ -1,12 +1,16 @@
 import type { ModelCards } from "../../contract/endpoint.ts";
 import type { AdapterUse } from "../../contract/load-view.ts";
-import type { EndpointFacts, Source } from "../../contract/source.ts";
+import type { EndpointFacts, Source, SourceOrigin, SourceReplica } from "../../contract/source.ts";
 import { thrownMessage } from "../../contract/thrown-text.ts";
 import type { LoadTable } from "../../state/load.ts";
 
-/** Sources that read the same path; it is fetched once for all of them. */
+/** Sources that read the same path of the same server; it is fetched once for all of them. */
 export interface SourceGroup {
+  /** The path, after the name of its server where that is not the replica. */
+  readonly id: string;
   readonly path: string;
+  /** Undefined for the replica itself. */
+  readonly origin: SourceOrigin | undefined;
   readonly periodMs: number;
   /** The pause while the replica has no request in flight. */
   readonly idlePeriodMs: number;
@@ -17,18 +21,21 @@ export interface SourceGroup {
 const FULL_PERIODS = 1;
 const FORGOTTEN_PERIODS = 4;
 
-/** Groups sources by path. The probe's path has the period of the probe, any other path the shortest period of its sources. */
+/** Groups sources by server and path. The probe's path has the period of the probe, any other the shortest period of its sources. */
 export function groupSources(
   sources: readonly Source[],
   probe: { readonly path: string; readonly periodMs: number },
 ): SourceGroup[] {
-  return [...new Set(sources.map(({ path }) => path))].map((path) => {
-    const members = sources.filter((source) => source.path === path);
-    const periodMs = path === probe.path ? probe.periodMs : Math.min(...members.map((source) => source.periodMs));
+  return [...new Set(sources.map(groupId))].map((id) => {
+    const members = sources.filter((source) => groupId(source) === id);
+    const { path, origin } = members[0]!;
+    const periodMs = id === probe.path ? probe.periodMs : Math.min(...members.map((source) => source.periodMs));
     const idlePeriodMs = Math.min(...members.map((source) => source.idlePeriodMs ?? source.periodMs));
-    return { path, periodMs, idlePeriodMs: Math.max(periodMs, idlePeriodMs), sources: members };
+    return { id, path, origin, periodMs, idlePeriodMs: Math.max(periodMs, idlePeriodMs), sources: members };
   });
 }
+
+const groupId = ({ path, origin }: Source) => (origin === undefined ? path : `${origin.name}${path}`);
 
 interface Known {
   readonly facts: EndpointFacts;
@@ -52,8 +59,8 @@ export class SourceFacts {
   }
 
   /**
-   * The config has changed. What a source read stays with its successor, and a group stays awaited where there is one with its
-   * path; what has none is forgotten.
+   * The config has changed. What a source read stays with its successor, and a group stays awaited where there is one for the same
+   * path of the same server; what has none is forgotten.
    */
   succeed(successors: ReadonlyMap<Source, Source>, groups: readonly SourceGroup[]): void {
     const known = [...this.#known];
@@ -64,16 +71,16 @@ export class SourceFacts {
       const successor = successors.get(source);
       if (successor !== undefined) this.#known.set(successor, facts);
     }
-    for (const [{ path }, sinceMs] of awaited) {
-      const group = groups.find((each) => each.path === path);
+    for (const [{ id }, sinceMs] of awaited) {
+      const group = groups.find((each) => each.id === id);
       if (group !== undefined) this.#awaitedSinceMs.set(group, sinceMs);
     }
     if (this.#known.size < known.length) this.#publish();
   }
 
   /** Lets a group's sources read a body; returns why one of them could not, or "". */
-  read(group: SourceGroup, body: string, nowMs: number): string {
-    const faults = group.sources.map((source) => this.#readTo(source, body, group, nowMs));
+  read(group: SourceGroup, body: string, replica: SourceReplica, nowMs: number): string {
+    const faults = group.sources.map((source) => this.#readTo(source, body, replica, group, nowMs));
     if (faults.includes("")) {
       this.#awaitedSinceMs.delete(group);
       group.sources.forEach((source, index) => {
@@ -164,9 +171,9 @@ export class SourceFacts {
   }
 
   /** Returns why the source can't read the body, or "". */
-  #readTo(source: Source, body: string, { periodMs }: SourceGroup, nowMs: number): string {
+  #readTo(source: Source, body: string, replica: SourceReplica, { periodMs }: SourceGroup, nowMs: number): string {
     try {
-      const facts = source.read(body);
+      const facts = source.read(body, replica);
       if (hasMoreSetbacks(facts, this.#known.get(source)?.facts)) this.#load.pauseAtLeast(this.#slot, nowMs + periodMs);
       this.#known.set(source, { facts, readAtMs: nowMs });
       return "";
@@ -200,7 +207,7 @@ export class SourceFacts {
     let readAtMs = Number.NaN;
     for (const { facts, readAtMs: atMs } of this.#known.values()) {
       if (!hasNumbers(facts)) continue;
-      merged = { ...merged, ...facts };
+      merged = { ...merged, ...facts, ...(merged.attributes && { attributes: { ...merged.attributes, ...facts.attributes } }) };
       readAtMs = Number.isNaN(readAtMs) ? atMs : Math.min(readAtMs, atMs);
     }
     this.#load.scraped(this.#slot, merged, readAtMs);
@@ -243,6 +250,6 @@ function hasMoreSetbacks({ setbacks = 0 }: EndpointFacts, before: EndpointFacts 
 /** Whether there are facts that grow old. */
 function hasNumbers(facts: EndpointFacts | undefined): boolean {
   if (facts === undefined) return false;
-  const { waiting, running, kvUsage, adapterUse, kvCapacityTokens } = facts;
-  return [waiting, running, kvUsage, adapterUse, kvCapacityTokens].some((fact) => fact !== undefined);
+  const { waiting, running, kvUsage, attributes, adapterUse, kvCapacityTokens } = facts;
+  return [waiting, running, kvUsage, attributes, adapterUse, kvCapacityTokens].some((fact) => fact !== undefined);
 }

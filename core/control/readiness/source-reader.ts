@@ -1,5 +1,6 @@
 import type { Clock } from "../../contract/clock.ts";
 import type { Random } from "../../contract/profile-plugin.ts";
+import type { SourceReplica } from "../../contract/source.ts";
 import type { LoadTable } from "../../state/load.ts";
 import type { GetFailure } from "../../wire/http-get-result.ts";
 import { Loop } from "./loop.ts";
@@ -14,6 +15,7 @@ export interface SourceReaderOptions {
   /** Asked for at each step, since the config may change it. */
   readonly group: () => SourceGroup;
   readonly facts: SourceFacts;
+  readonly target: () => SourceReplica;
   /** Fetches the group's path; never rejects. */
   readonly ask: () => Promise<{ readonly failure: GetFailure | `status ${number}` | undefined; readonly body: string }>;
   /** A body was read. */
@@ -100,7 +102,7 @@ export class SourceReader {
     this.#isAsking = false;
     if (!this.#isOn) return;
     const group = this.#options.group();
-    const fault = failure === undefined ? facts.read(group, body, clock.now()) : failure;
+    const fault = failure === undefined ? facts.read(group, body, this.#options.target(), clock.now()) : failure;
     this.#wasRead ||= fault === "";
     this.#isMissing = !this.#wasRead && (failure === undefined || NO_SUCH_PATH.test(failure)) && !facts.hasNumbers(group);
     if (failure === undefined || failure === "too-large") this.#tellReadable(fault);

@@ -108,6 +108,30 @@ saturationDetector: {}
 `,
     profile: ["utilization-detector", "active-request-scorer 1", "max-score"],
   },
+  {
+    name: "bursts of equal prompts, beside a lasting index",
+    keys: `plugins:
+- { type: token-producer, parameters: { modelName: some/model, vllm: { url: "http://render:8000" } } }
+- { type: burst-prefix-cache-producer, name: burst, parameters: { windowDurationMs: 50, minColocateBlocks: 2 } }
+- { type: prefix-cache-scorer, parameters: { prefixMatchInfoProducerName: burst } }
+- { type: prefix-cache-scorer, name: lasting }
+schedulingProfiles: [ { name: default, plugins: [ { pluginRef: prefix-cache-scorer, weight: 2 }, { pluginRef: lasting } ] } ]
+`,
+    profile: ["burst-prefix 2", "lasting 1", "max-score"],
+  },
+  {
+    name: "GPU utilization and topology",
+    keys: `plugins:
+- { type: dcgm-data-source, name: gpus, parameters: { port: 9401, interval: "1s" } }
+- { type: dcgm-extractor }
+- { type: topology-extractor, parameters: { zone: zone, hostname: node } }
+- { type: topology-affinity-filter, name: near, parameters: { minAffinity: zone, near: { zone: a } } }
+- { type: endpoint-attribute-scorer, name: cool, parameters: { attributeKey: GPUUtilization, producer: dcgm-extractor, algorithm: { type: linear_lower_is_better } } }
+dataLayer: { sources: [ { pluginRef: gpus, interval: 2s, extractors: [ { pluginRef: dcgm-extractor } ] } ] }
+schedulingProfiles: [ { name: default, plugins: [ { pluginRef: near }, { pluginRef: cool, weight: 2 } ] } ]
+`,
+    profile: ["near", "cool 2", "max-score"],
+  },
 ];
 
 describe("a config of the reference", () => {
@@ -146,6 +170,28 @@ schedulingProfiles: [ { name: default, plugins: [ { pluginRef: prefix-cache-affi
       validValues: ["decode", "prefill-decode", "both", "encode-prefill-decode"],
       allowsNoLabel: true,
     });
+  });
+
+  it("takes parameters from the entries in which the reference has them", async () => {
+    const parametersOf = async (sample: string, type: string) => {
+      const { keys } = SAMPLES.find(({ name }) => name === sample)!;
+      return (await loaded(picker(keys))).config.plugins.find((entry) => entry.type === type)?.parameters;
+    };
+    assert.deepEqual(await parametersOf("bursts of equal prompts, beside a lasting index", "burst-prefix"), {
+      windowMs: 50,
+      maxPerReplica: -1,
+      minSharedTokens: 128,
+    });
+    const both = "GPU utilization and topology";
+    assert.deepEqual(await parametersOf(both, "dcgm"), {
+      scheme: "http",
+      port: 9401,
+      path: "/metrics",
+      periodMs: 2000,
+      idlePeriodMs: 2000,
+    });
+    const { labels } = (await parametersOf(both, "topology-filter")) as { labels: Readonly<Record<string, string>> };
+    assert.deepEqual([labels["host"], labels["zone"], labels["region"]], ["node", "zone", "topology.kubernetes.io/region"]);
   });
 
   it("a saturation detector drops no endpoint when all are full; as a filter it drops all", async () => {
@@ -191,12 +237,12 @@ describe("which APIs are served", () => {
   it("passthrough forwards the paths of parsers that are not chosen", async () => {
     const keys =
       "plugins: [ { type: passthrough-parser } ]\nrequestHandler: { parsers: [ { pluginRef: anthropic-parser }, { pluginRef: passthrough-parser } ] }\n";
-    const { config, unneeded } = await loaded(picker(keys));
+    const { config, notes } = await loaded(picker(keys));
     const entry = config.plugins.find(({ type }) => type === "passthrough");
     const paths = (entry!.parameters as { routes: { path: string }[] }).routes.map(({ path }) => path);
     assert.ok(["/v1/chat/completions", "/v1/rerank", "/tokenize"].every((path) => paths.includes(path)));
     assert.ok(!paths.includes("/v1/messages"));
-    assert.deepEqual(unneeded, []);
+    assert.deepEqual(notes, []);
   });
 });
 
@@ -378,7 +424,10 @@ spec: { pool: { endpoints: [ { url: "http://gpu1:8000" } ] } }
     const { text, isValid } = await checkConfig({ paths: [file], urls: [], isJson: false, isStrict: false }, builtIns);
     assert.ok(isValid);
     assert.match(text, /scorer {2}queue-scorer \(queue\) {2}weight 2\n {10}picker {2}max-score\n/);
-    assert.match(text, /^unneeded {2}single-profile-handler, openai-parser: the router does this itself$/m);
+    assert.match(
+      text,
+      /^others {4}entries that are no plugins here\n {10}single-profile-handler {2}taken over: each request .*\n {10}openai-parser {11}taken over: by the router's own completions, /m,
+    );
   });
 });
 

@@ -6,7 +6,6 @@ import { picker, problemsOf } from "./support.ts";
 
 const NOT_HERE = (type: string) => `found the plugin type "${type}" of the reference router, which has no counterpart here.`;
 const NO_QUEUE = "Requests are not queued here: use concurrency-detector as a filter to respond with 429 when the pool is full.";
-const NO_TOKENIZER = "nothing here: prompts are hashed as bytes, so no tokenizer is asked.";
 
 describe("unsupported settings are refused by name, at their place", () => {
   const cases: readonly [name: string, keys: string, problems: readonly string[]][] = [
@@ -25,7 +24,7 @@ schedulingProfiles:
       ],
     ],
     [
-      "a precise index and its tokenizer",
+      "a precise index, but not its tokenizer",
       `plugins:
 - type: token-producer
   parameters: { modelName: m, vllm: { url: "http://render" } }
@@ -33,7 +32,6 @@ schedulingProfiles:
   parameters: { tokenProcessorConfig: { blockSize: 16 } }
 `,
       [
-        `5:37  plugins[0].parameters.vllm  found a mapping; wanted ${NO_TOKENIZER}`,
         `6:9  plugins[1].type  ${NOT_HERE("precise-prefix-cache-producer")} Here the router derives what a replica has cached from what it sent there: use prefix-cache-scorer alone.`,
       ],
     ],
@@ -94,8 +92,81 @@ dataLayer:
       [
         '3:75  plugins[0].parameters.watchFile  found "yes"; wanted true or false.',
         `5:3  dataLayer.peerDiscovery  found the key "peerDiscovery", which has no meaning here. Routers do not share state here: leave it out.`,
-        `8:18  dataLayer.sources[0].pluginRef  found "queue-scorer", which is of type "queue-scorer"; wanted metrics-data-source or models-data-source.`,
+        `8:18  dataLayer.sources[0].pluginRef  found "queue-scorer", which is of type "queue-scorer"; wanted metrics-data-source or models-data-source or dcgm-data-source.`,
         `9:66  dataLayer.sources[1].extractors[0].pluginRef  found "nobody", which is not the name of a plugin; wanted an extractor.`,
+      ],
+    ],
+    [
+      "GPU metrics",
+      `plugins:
+- { type: dcgm-data-source, parameters: { port: 94000, interval: 1 minute } }
+- { type: dcgm-extractor, parameters: { gpu: 0 } }
+- { type: metrics-data-source }
+dataLayer:
+  sources:
+  - { pluginRef: dcgm-data-source, extractors: [ { pluginRef: dcgm-extractr } ] }
+  - { pluginRef: metrics-data-source, interval: 1ms }
+  - { pluginRef: models-data-source, interval: 5s }
+`,
+      [
+        "4:49  plugins[0].parameters.port  found 94000; wanted at most 65535.",
+        '4:66  plugins[0].parameters.interval  found "1 minute"; wanted a time from 50ms to 1h, such as 1s.',
+        '5:41  plugins[1].parameters.gpu  found the unknown key "gpu"; wanted no parameters.',
+        '9:63  dataLayer.sources[0].extractors[0].pluginRef  found "dcgm-extractr", which is not the name of a plugin; wanted an extractor.',
+        '10:49  dataLayer.sources[1].interval  found "1ms"; wanted a time from 50ms to 1h, such as 1s.',
+        "11:48  dataLayer.sources[2].interval  found the interval of a source without an entry; wanted the source in plugins too.",
+      ],
+    ],
+    [
+      "attributes that nobody gives",
+      `plugins:
+- { type: dcgm-data-source }
+- { type: endpoint-attribute-filter, name: f, parameters: { attribute: GPUUtilisation, algorithm: { type: topK, topK: { k: 1 } } } }
+- { type: endpoint-attribute-scorer, name: s, parameters: { attributeKey: queue, algorithm: { type: linear_lower_is_better } } }
+`,
+      [
+        '5:72  plugins[1].parameters.attribute  found the attribute "GPUUtilisation", which no source here gives; wanted GPUUtilization. Did you mean "GPUUtilization"?',
+        '6:75  plugins[2].parameters.attributeKey  found the attribute "queue", which no source here gives; wanted GPUUtilization.',
+      ],
+    ],
+    [
+      "attributes without a source",
+      `plugins:
+- { type: endpoint-attribute-filter, name: f, parameters: { attribute: GPUUtilization, algorithm: { type: topK, topK: { k: 1 } } } }
+`,
+      [
+        '4:72  plugins[0].parameters.attribute  found the attribute "GPUUtilization", which no source here gives; wanted a source that gives it in plugins, as dcgm gives GPUUtilization.',
+      ],
+    ],
+    [
+      "a burst producer's parameters, and who reads it",
+      `plugins:
+- { type: burst-prefix-cache-producer, name: b, parameters: { windowDurationM: 5, maxPerReplica: 0 } }
+- { type: prefix-cache-scorer, name: p, parameters: { prefixMatchInfoProducerName: bb } }
+- { type: prefix-cache-scorer, name: q, parameters: { prefixMatchInfoProducerName: b, blockSize: 16 } }
+- { type: no-hit-lru-scorer, parameters: { prefixMatchInfoProducerName: b } }
+`,
+      [
+        '4:63  plugins[0].parameters.windowDurationM  found the unknown key "windowDurationM"; wanted one of: windowDurationMs, maxPerReplica, blockSizeTokens, minColocateBlocks, maxPrefixTokensToMatch, maxBatchSize. Did you mean "windowDurationMs"?',
+        "4:98  plugins[0].parameters.maxPerReplica  found 0; wanted -1 for all, or at least 1.",
+        '5:84  plugins[1].parameters.prefixMatchInfoProducerName  found "bb"; wanted an approx-prefix-cache-producer or burst-prefix-cache-producer. Did you mean "b"?',
+        '6:87  plugins[2].parameters.blockSize  found the unknown key "blockSize"; wanted one of: windowMs, maxPerReplica, minSharedTokens.',
+        '7:73  plugins[3].parameters.prefixMatchInfoProducerName  found the burst-prefix-cache-producer "b"; wanted an approx-prefix-cache-producer. Only prefix-cache-scorer reads what it gives.',
+      ],
+    ],
+    [
+      "topology without anything to be near to, and its labels",
+      `plugins:
+- { type: topology-extractor, parameters: { host: x, zone: 7 } }
+- { type: topology-affinity-filter, parameters: { minAfinity: zone } }
+- { type: data-parallel-profile-handler, parameters: { primaryPort: 80000 } }
+`,
+      [
+        '4:45  plugins[0].parameters.host  found the unknown key "host"; wanted one of: hostname, rack, zone, region.',
+        "4:60  plugins[0].parameters.zone  found 7; wanted text. Put it in quotes.",
+        '5:49  plugins[1].parameters.near  found no "near"; wanted near: { zone: NAME } or peerTopologyHeader, because without an earlier choice there is nothing else to be near to.',
+        '5:51  plugins[1].parameters.minAfinity  found the unknown key "minAfinity"; wanted one of: peerTopologyHeader, near, labels, minAffinity, topologyProducerName. Did you mean "minAffinity"?',
+        "6:69  plugins[2].parameters.primaryPort  found 80000; wanted at most 65535.",
       ],
     ],
     [

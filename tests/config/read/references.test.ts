@@ -35,6 +35,18 @@ describe("environment variables in a config", () => {
     assert.deepEqual(config.pool.endpoints[0]?.labels, { port: "8123" });
   });
 
+  it("an unset one hides no mistake elsewhere, and is reported once", async () => {
+    const spec = `  listen: { port: 70000 }\n  pool:\n    name: llama\n    endpoints:\n      - url: ${REF}SB_UNSET}\n  lisen: {}\n`;
+    assert.deepEqual(
+      (await problemsOf(router(spec))).map((text) => text.replace(/;.*/, "")),
+      [
+        "4:19  spec.listen.port  found 70000",
+        "8:14  found no environment variable SB_UNSET",
+        '9:3  spec.lisen  found the unknown key "lisen"',
+      ],
+    );
+  });
+
   it("a value is never read as YAML", async () => {
     const spec = POOL.replace("name: llama", `name: "${REF}SB_YAML}"`);
     assert.equal((await configOf(router(spec))).pool.name, "a: { b");

@@ -92,7 +92,7 @@ test("checkConfig names what an unguarded profile leaves out", async () => {
   assert.match(none.text, /^profile {3}default$/m);
   assert.ok(both.isValid && one.isValid && none.isValid);
   const json = await check(unguarded("{ pluginRef: ready }"), { isJson: true, isStrict: true });
-  assert.deepEqual(JSON.parse(json.text), { valid: true, unguarded: ["serves-model"], problems: [], warnings: [] });
+  assert.deepEqual(JSON.parse(json.text), { valid: true, unguarded: ["serves-model"], notes: [], problems: [], warnings: [] });
 });
 
 describe("warnings", () => {
@@ -171,6 +171,7 @@ test("checkConfig --json lists problems with their places", async () => {
   assert.deepEqual(JSON.parse(text), {
     valid: false,
     unguarded: [],
+    notes: [],
     problems: [
       {
         file: "signalbox.yaml",

@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
 import type { EndpointFacts } from "../../../core/contract/source.ts";
 import metrics from "../../../plugins/sources/metrics.ts";
+import { makeEndpoint } from "../../support/endpoints.ts";
 import { createPlugin, issuesOf } from "../../support/plugins.ts";
 
+const REPLICA = makeEndpoint(0);
 const VLLM = `# HELP vllm:num_requests_running Number of requests in model execution batches.
 # TYPE vllm:num_requests_running gauge
 vllm:num_requests_running{engine="0",model_name="tiny"} 3.0
@@ -62,8 +64,8 @@ describe("the facts in each engine's metrics", () => {
   ];
   for (const [name, text, facts, engine] of cases) {
     it(name, () => {
-      assert.deepEqual(createPlugin(metrics).read(text), facts);
-      assert.deepEqual(createPlugin(metrics, { engine }).read(text), facts);
+      assert.deepEqual(createPlugin(metrics).read(text, REPLICA), facts);
+      assert.deepEqual(createPlugin(metrics, { engine }).read(text, REPLICA), facts);
     });
   }
 });
@@ -74,7 +76,7 @@ const adapterLine = (runs: string, waits: string, value: number) =>
 
 describe("whether the engine sleeps", () => {
   const sleepOf = (...lines: readonly string[]) =>
-    createPlugin(metrics).read(["vllm:num_requests_running 0", ...lines, ""].join("\n")).isAsleep;
+    createPlugin(metrics).read(["vllm:num_requests_running 0", ...lines, ""].join("\n"), REPLICA).isAsleep;
   const awake = (value: number, engine = 0) => `vllm:engine_sleep_state{engine="${engine}",sleep_state="awake"} ${value}`;
   const rows: readonly (readonly [name: string, lines: readonly string[], isAsleep: boolean | undefined])[] = [
     ["awake", [awake(1), 'vllm:engine_sleep_state{engine="0",sleep_state="discard_all"} 0'], false],
@@ -108,12 +110,12 @@ describe("adapters in use", () => {
   ];
   for (const [name, lines, runs, waits] of cases) {
     it(name, () => {
-      const { adapterUse } = createPlugin(metrics).read(running + lines);
+      const { adapterUse } = createPlugin(metrics).read(running + lines, REPLICA);
       assert.deepEqual(adapterUse, { running: new Set(runs), waiting: new Set(waits), max: 2 });
     });
   }
 
-  it("no such series", () => assert.equal(createPlugin(metrics).read(running).adapterUse, undefined));
+  it("no such series", () => assert.equal(createPlugin(metrics).read(running, REPLICA).adapterUse, undefined));
 });
 
 describe("the size of the KV cache", () => {
@@ -139,21 +141,21 @@ describe("the size of the KV cache", () => {
     ["not reported", LLAMACPP, undefined],
   ];
   for (const [name, text, tokens] of cases)
-    it(name, () => assert.equal(createPlugin(metrics).read(text).kvCapacityTokens, tokens));
+    it(name, () => assert.equal(createPlugin(metrics).read(text, REPLICA).kvCapacityTokens, tokens));
 
   it("of another engine is not read", () => {
     const text = `${sglang}${vllm('block_size="16",num_gpu_blocks="6250"')}`;
-    assert.deepEqual(createPlugin(metrics, { engine: "sglang" }).read(text), { running: 1 });
+    assert.deepEqual(createPlugin(metrics, { engine: "sglang" }).read(text, REPLICA), { running: 1 });
   });
 });
 
 test("with a named engine, series of others are ignored", () => {
-  assert.throws(() => createPlugin(metrics, { engine: "sglang" }).read(VLLM), /no series of vLLM, SGLang/);
+  assert.throws(() => createPlugin(metrics, { engine: "sglang" }).read(VLLM, REPLICA), /no series of vLLM, SGLang/);
 });
 
 test("metrics without a known series are refused with the way to get some", () => {
   for (const text of ["", "<html>", "go_goroutines 7\n", "vllm:num_requests_waiting NaN\n"]) {
-    assert.throws(() => createPlugin(metrics).read(text), /start the engine with its metrics on/);
+    assert.throws(() => createPlugin(metrics).read(text, REPLICA), /start the engine with its metrics on/);
   }
 });
 

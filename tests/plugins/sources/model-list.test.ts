@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
 import modelList from "../../../plugins/sources/model-list.ts";
+import { makeEndpoint } from "../../support/endpoints.ts";
 import { createPlugin } from "../../support/plugins.ts";
 
+const REPLICA = makeEndpoint(0);
 const source = createPlugin(modelList);
-const read = (list: unknown) => source.read(JSON.stringify(list)).models;
+const read = (list: unknown) => source.read(JSON.stringify(list), REPLICA).models;
 
 test("path and period", () => {
   assert.deepEqual([source.path, source.periodMs], ["/v1/models", 5000]);
@@ -45,12 +47,12 @@ describe("which of them are adapters", () => {
     ["unknown, if the list has no parents at all", [{ id: "tiny" }], undefined],
   ];
   for (const [name, data, adapters] of cases) {
-    it(name, () => assert.deepEqual(source.read(JSON.stringify({ data })).adapters, adapters));
+    it(name, () => assert.deepEqual(source.read(JSON.stringify({ data }), REPLICA).adapters, adapters));
   }
 });
 
 describe("what the list says of them", () => {
-  const cards = (data: readonly object[]) => source.read(JSON.stringify({ data })).modelCards;
+  const cards = (data: readonly object[]) => source.read(JSON.stringify({ data }), REPLICA).modelCards;
   it("is the context, root and parent, as vLLM has them; an adapter has its base model's context", () => {
     const listed = cards([
       { id: "tiny", root: "/models/tiny", parent: null, max_model_len: 4096, created: 5 },
@@ -90,7 +92,7 @@ describe("a body of another shape is refused with the shape that is wanted", () 
     '{"data":[null]}',
   ];
   for (const body of bodies)
-    it(body || "(empty)", () => assert.throws(() => source.read(body), /GET \/v1\/models with \{"data"/));
+    it(body || "(empty)", () => assert.throws(() => source.read(body, REPLICA), /GET \/v1\/models with \{"data"/));
 });
 
 test("a list that is too long, or has a name that is too long, is refused", () => {

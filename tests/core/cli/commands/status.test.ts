@@ -31,6 +31,7 @@ const gpu1: WholeStatus["endpoints"][number] = {
   connections: 4,
   waiting: 0,
   running: 3,
+  attributes: {},
   kvUsage: 0.456,
   scrapedAgoMs: 400,
   freshness: 1,

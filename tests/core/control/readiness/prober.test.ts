@@ -75,7 +75,7 @@ function setup(options: Partial<ProberOptions> = {}) {
 }
 
 function target(name: string, slot = 0, url = `http://${name}:8000`): ProbeTarget {
-  return { name, slot, url: parseEndpointUrl(url) };
+  return { name, slot, url: parseEndpointUrl(url), labels: {} };
 }
 
 /** One replica that responds on all paths and is in service. */
@@ -410,7 +410,10 @@ describe("sources", () => {
     const capacities: (readonly [number, number | undefined])[] = [];
     const list: Source = { ...modelList, read: () => ({ models: ["base", "a1"], adapters: ["a1"] }) };
     const use = { running: new Set(["a1"]), waiting: new Set<string>(), max: 2 };
-    const numbers: Source = { ...metrics, read: (text) => ({ ...metrics.read(text), adapterUse: use, kvCapacityTokens: 4_096 }) };
+    const numbers: Source = {
+      ...metrics,
+      read: (...text) => ({ ...metrics.read(...text), adapterUse: use, kvCapacityTokens: 4_096 }),
+    };
     const { results, clock, load, prober } = await inService(
       { sources: [list, numbers], capacityKnown: (slot, tokens) => capacities.push([slot, tokens]) },
       withMetrics,

@@ -1,0 +1,98 @@
+import type { PluginSource } from "../plugins/read.ts";
+import { REFUSED_TYPES } from "../plugins/refused-types.ts";
+import { describe, didYouMean, isMapping, quoted } from "../read/problems.ts";
+import { durationMs } from "../schema/units.ts";
+import { type Entry, type PickerResource, referredTo } from "./entries.ts";
+import { BURST_PRODUCER, burstParameters, interval, SOURCE_TYPES, TOPOLOGY_EXTRACTOR, topologyParameters } from "./types.ts";
+
+const BURST = "burst-prefix";
+const PREFIX_SCORER = "prefix-cache-scorer";
+const TOPOLOGY_TYPES: ReadonlySet<string> = new Set(["topology-affinity-filter", "topology-affinity-scorer"]);
+const PREFIX_PRODUCERS: readonly string[] = ["approx-prefix-cache-producer", BURST_PRODUCER];
+const MODELS_SOURCE = "models-data-source";
+const PRODUCER_KEY = "prefixMatchInfoProducerName";
+
+type Parameters = Readonly<Record<string, unknown>>;
+
+/** The name of an entry's instance: one that becomes a plugin of another type can't keep the name of a type. */
+export function instanceName(name: string, entries: readonly Entry[]): string {
+  const entry = name === PREFIX_SCORER ? entryOf(name, PREFIX_SCORER, entries) : undefined;
+  return entry !== undefined && burstOf(entry, entries) !== undefined ? BURST : name;
+}
+
+/** An entry as an instance of ours, with the parameters that the reference writes into other entries. */
+export function specOf(entry: Entry, entries: readonly Entry[], resource: PickerResource): PluginSource["spec"] {
+  const { type, parameters } = entry;
+  const name = instanceName(entry.name, entries);
+  if (parameters !== undefined && parameters !== null && !isMapping(parameters)) return { name, type, parameters };
+  const given: Parameters = parameters ?? {};
+  checkProducer(entry, given, entries, resource);
+  const burst = burstOf(entry, entries);
+  if (burst !== undefined) return { name, type: BURST, parameters: { ...without(given, PRODUCER_KEY), ...ofBurst(burst) } };
+  if (TOPOLOGY_TYPES.has(type)) return { name, type, parameters: { ...ofTopology(given, entries), ...given } };
+  if (SOURCE_TYPES.has(type)) return { name, type, parameters: withPeriod(entry, given, resource) };
+  return { name, type, parameters };
+}
+
+/** A prefix producer's name must be one; only the scorer can read what the burst producer gives. */
+function checkProducer({ type, path }: Entry, given: Parameters, entries: readonly Entry[], { report }: PickerResource): void {
+  const name = given[PRODUCER_KEY];
+  if (typeof name !== "string") return;
+  const referred = referredTo(name, entries);
+  const isKnown = PREFIX_PRODUCERS.includes(referred.type) && (referred.type !== BURST_PRODUCER || type === PREFIX_SCORER);
+  if (isKnown || REFUSED_TYPES.has(referred.type)) return;
+  const names = entries.filter((entry) => PREFIX_PRODUCERS.includes(entry.type)).map((entry) => entry.name);
+  const isBurst = referred.type === BURST_PRODUCER;
+  report([...path, "parameters", PRODUCER_KEY], {
+    found: isBurst ? `the ${BURST_PRODUCER} ${quoted(name)}` : quoted(name),
+    wanted: `an ${type === PREFIX_SCORER ? PREFIX_PRODUCERS.join(" or ") : PREFIX_PRODUCERS[0]}`,
+    hint: isBurst ? "Only prefix-cache-scorer reads what it gives." : didYouMean(name, [...names, ...PREFIX_PRODUCERS]),
+  });
+}
+
+/** The burst producer that a scorer reads. */
+function burstOf({ type, parameters }: Entry, entries: readonly Entry[]): Entry | undefined {
+  if (type !== PREFIX_SCORER || !isMapping(parameters)) return undefined;
+  return entryOf(parameters[PRODUCER_KEY], BURST_PRODUCER, entries);
+}
+
+/** A block of the reference is a number of tokens; ours grow. Bad parameters are reported where they stand. */
+function ofBurst({ parameters }: Entry): Parameters {
+  const { success, data } = burstParameters.safeParse(parameters ?? {});
+  if (!success) return {};
+  const { windowDurationMs, maxPerReplica, minColocateBlocks, blockSizeTokens } = data;
+  return { windowMs: windowDurationMs, maxPerReplica, minSharedTokens: minColocateBlocks * blockSizeTokens };
+}
+
+/** The names of the labels; the reference says "hostname" where its levels say "host". */
+function ofTopology(given: Parameters, entries: readonly Entry[]): Parameters {
+  const named = given["topologyProducerName"] ?? TOPOLOGY_EXTRACTOR;
+  const extractor = entryOf(named, TOPOLOGY_EXTRACTOR, entries);
+  const { success, data } = topologyParameters.safeParse(extractor?.parameters ?? {});
+  if (!success || extractor === undefined) return {};
+  const { hostname, ...labels } = data;
+  return { labels: { ...labels, ...(hostname !== undefined && { host: hostname }) } };
+}
+
+/** The data layer's period of a source, else that in its own parameters. The reference reads as often where nothing runs. */
+function withPeriod({ name, type, path }: Entry, given: Parameters, { document, report }: PickerResource): Parameters {
+  const listed = document.dataLayer?.sources?.find(({ pluginRef }) => pluginRef === name);
+  const written = listed?.interval ?? given["interval"];
+  const rest = without(given, "interval");
+  if (written === undefined) return rest;
+  const { success, data, error } = interval.safeParse(written);
+  if (!success) {
+    report([...path, "parameters", "interval"], { found: describe(written), wanted: error.issues[0]!.message });
+    return rest;
+  }
+  const periodMs = durationMs(data, 1)!;
+  return { ...rest, periodMs, ...(type !== MODELS_SOURCE && { idlePeriodMs: periodMs }) };
+}
+
+function entryOf(name: unknown, type: string, entries: readonly Entry[]): Entry | undefined {
+  return entries.find((entry) => entry.name === name && entry.type === type);
+}
+
+function without(given: Parameters, key: string): Parameters {
+  return Object.fromEntries(Object.entries(given).filter(([each]) => each !== key));
+}
