@@ -44,6 +44,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "core/body": ["core/contract", "core/runtime"],
   "core/wire": ["core/contract", "core/runtime", "core/settings.ts"],
   "core/host": ["core/contract", "core/wire"],
+  "core/kubernetes": ["config/read", "core/contract"],
   "core/plugin-watch": ["core/active-config.ts", "core/contract", "core/report"],
   "core/pool": ["core/contract", "core/settings.ts", "core/state", "core/wire"],
   "core/request": ["core/active-config.ts", "core/body", "core/contract", "core/settings.ts", "core/state", "core/wire"],
@@ -89,6 +90,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "core/settings.ts",
     "core/stream",
     "core/wire",
+  ],
+  "core/features/kubernetes": [
+    "config/read",
+    "config/schema",
+    "core/contract",
+    "core/features/feature.ts",
+    "core/features/section.ts",
+    "core/kubernetes",
+    "core/settings",
+    "core/settings.ts",
   ],
   "core/features/mirror": [
     "config/config.ts",
@@ -138,6 +149,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "core/features/ejection",
     "core/features/feature.ts",
     "core/features/keep-alive",
+    "core/features/kubernetes",
     "core/features/mirror",
     "core/features/rollouts",
     "core/features/shadow",
@@ -393,10 +405,10 @@ const RULES: readonly {
     isAllowed: ({ file, target }) => ENTRY_POINTS.has(file) && target === "plugins/registry.ts",
   },
   {
-    name: "node: modules are used by the wire, the runtimes, the command line, the mock replica, the config loader, discovery and the trace exporter only",
+    name: "node: modules are used by the wire, the Kubernetes client, the runtimes, the command line, the mock replica, the config loader, discovery and the trace exporter only",
     isBound: ({ target }) => target.startsWith("node:"),
     isAllowed: ({ file }) =>
-      /^(core\/(wire|server|runtime|cli|mock)|config|plugins\/discovery)\//.test(file) || file === TRACE_EXPORTER,
+      /^(core\/(kubernetes|wire|server|runtime|cli|mock)|config|plugins\/discovery)\//.test(file) || file === TRACE_EXPORTER,
   },
   {
     name: "each package has one door",
