@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { loadTexts } from "../../config/load.ts";
+import { type LoadedConfig, loadTexts } from "../../config/load.ts";
 import type { ConfigText } from "../../config/read/files.ts";
 import { formatProblem } from "../../config/read/problems.ts";
 import { POOL, registry, router } from "./support.ts";
@@ -24,9 +24,14 @@ const rewrite = (name: string, target: string, more: object = {}, pool = "llama"
   );
 const routerResource = (spec: object) => of("Router", "main", spec, {}, "signalbox.dev/v1");
 
-async function load(...texts: readonly ConfigText[]) {
+async function load(...texts: readonly ConfigText[]): Promise<LoadedConfig> {
   const result = await loadTexts(texts, registry);
-  return { ...result, lines: (result.problems ?? []).map(formatProblem) };
+  if (result.problems !== undefined) assert.fail(result.problems.map(formatProblem).join("\n"));
+  return result;
+}
+
+async function linesOf(...texts: readonly ConfigText[]): Promise<readonly string[]> {
+  return ((await loadTexts(texts, registry)).problems ?? []).map(formatProblem);
 }
 
 describe("resources of a cluster", () => {
@@ -35,16 +40,13 @@ describe("resources of a cluster", () => {
     const newer = { creationTimestamp: "2026-01-02T00:00:00Z" };
     const { config } = await load(FILE, rewrite("b", "b", newer), rewrite("c", "c", older), rewrite("a", "a", newer));
     assert.deepEqual(
-      config?.rewrites.map(({ name }) => name),
+      config.rewrites.map(({ name }) => name),
       ["c/0", "a/0", "b/0"],
     );
   });
 
   test("are named in problems, with the path and no line", async () => {
-    const { lines } = await load(
-      FILE,
-      of("InferenceModelRewrite", "x", { poolRef: { name: "llama" }, rules: [{ targets: [] }] }),
-    );
+    const lines = await linesOf(FILE, of("InferenceModelRewrite", "x", { poolRef: { name: "llama" }, rules: [{ targets: [] }] }));
     assert.deepEqual(lines, ["InferenceModelRewrite llm/x  spec.rules[0].targets  found an empty list; wanted at least 1 item."]);
   });
 
@@ -56,14 +58,14 @@ describe("resources of a cluster", () => {
       of("InferenceModelRewrite", "broken", { poolRef: { name: "other" }, rules: "none" }),
       of("InferenceObjective", "fast", { poolRef: { group: "example.com", name: "llama" }, priority: 5 }),
     );
-    assert.deepEqual(config?.rewrites.length, 1);
-    assert.deepEqual([...elsewhere!].sort(), [
+    assert.deepEqual(config.rewrites.length, 1);
+    assert.deepEqual([...elsewhere].sort(), [
       "InferenceModelRewrite llm/broken",
       "InferenceModelRewrite llm/theirs",
       "InferenceObjective llm/fast",
     ]);
     assert.deepEqual(
-      texts?.map(({ file }) => file),
+      texts.map(({ file }) => file),
       ["a.yaml", "InferenceModelRewrite llm/ours"],
     );
   });
@@ -72,7 +74,7 @@ describe("resources of a cluster", () => {
     process.env["SIGNALBOX_TEST_SECRET"] = "from the environment";
     const { config } = await load(FILE, rewrite("x", `\${SIGNALBOX_TEST_SECRET}`));
     delete process.env["SIGNALBOX_TEST_SECRET"];
-    assert.equal(config?.rewrites[0]?.targets[0]?.name, `\${SIGNALBOX_TEST_SECRET}`);
+    assert.equal(config.rewrites[0]?.targets[0]?.name, `\${SIGNALBOX_TEST_SECRET}`);
   });
 
   test("of kind InferenceObjective have a priority", async () => {
@@ -81,7 +83,7 @@ describe("resources of a cluster", () => {
       of("InferenceObjective", "fast", { poolRef: { name: "llama" }, priority: -3 }),
       of("InferenceObjective", "usual", { poolRef: { name: "llama" } }),
     );
-    assert.deepEqual(config?.objectives, [
+    assert.deepEqual(config.objectives, [
       { name: "fast", namespace: "llm", priority: -3 },
       { name: "usual", namespace: "llm", priority: 0 },
     ]);
@@ -91,15 +93,15 @@ describe("resources of a cluster", () => {
 describe("a Router resource", () => {
   test("gives the sections that the file does not have", async () => {
     const { config, positionOf } = await load(FILE, routerResource({ limits: { settleMs: 5000 }, responseHeaders: false }));
-    assert.equal(config?.pool.name, "llama");
-    assert.equal(config?.settings.limits.settleMs, 5000);
-    assert.equal(config?.settings.hasRoutingHeaders, false);
-    assert.equal(positionOf?.(["spec", "limits", "settleMs"]).file, "Router llm/main");
-    assert.deepEqual(positionOf?.(["spec", "pool", "name"]), { file: "a.yaml", line: 4, column: 17 });
+    assert.equal(config.pool.name, "llama");
+    assert.equal(config.settings.limits.settleMs, 5000);
+    assert.equal(config.settings.hasRoutingHeaders, false);
+    assert.equal(positionOf(["spec", "limits", "settleMs"]).file, "Router llm/main");
+    assert.deepEqual(positionOf(["spec", "pool", "name"]), { file: "a.yaml", line: 4, column: 17 });
   });
 
   test("may not have what the file has, nor what can't change", async () => {
-    const { lines } = await load(FILE, routerResource({ pool: { name: "other" }, listen: { port: 1 }, limts: {} }));
+    const lines = await linesOf(FILE, routerResource({ pool: { name: "other" }, listen: { port: 1 }, limts: {} }));
     assert.deepEqual(lines.slice(0, 2), [
       "Router llm/main  spec.pool  found spec.pool, which a.yaml has too; wanted each section in one place.",
       "Router llm/main  spec.listen  found spec.listen in a resource; wanted it in a.yaml.",
@@ -115,7 +117,7 @@ kind: InferenceObjective
 metadata: { name: fast }
 spec: { poolRef: { name: lama }, priority: 1.5 }
 `;
-  const { lines } = await load({ file: "a.yaml", text });
+  const lines = await linesOf({ file: "a.yaml", text });
   assert.deepEqual(lines, [
     'a.yaml:9:26  spec.poolRef.name  found "lama", which is not this router\'s pool; wanted "llama". Did you mean "llama"?',
     "a.yaml:9:44  spec.priority  found 1.5; wanted a whole number from -2147483648 to 2147483647.",
