@@ -2,7 +2,7 @@ import type { ConfigDocument } from "../read/documents.ts";
 import { isMapping, type Path } from "../read/problems.ts";
 
 /** Sections that a router needs before it reaches a cluster, and that can't change while it runs. */
-const OF_FILES: readonly string[] = ["listen", "admin", "kubernetes"];
+export const OF_FILES: readonly string[] = ["listen", "admin", "kubernetes"];
 
 /**
  * The files' Router document and the cluster's as one. Each section of the spec is in one of the two. Paths in it are relative to the
