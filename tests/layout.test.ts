@@ -200,7 +200,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "core/state",
     "core/wire",
   ],
-  "core/kubernetes": ["config/load.ts", "config/read"],
+  "core/kubernetes": ["config/load.ts", "config/read", "core/contract"],
   "core/features/live-features.ts": [
     "config/read",
     "core/active-config.ts",
@@ -395,10 +395,10 @@ const RULES: readonly {
     isAllowed: ({ file, target }) => ENTRY_POINTS.has(file) && target === "plugins/registry.ts",
   },
   {
-    name: "node: modules are used by the wire, the runtimes, the command line, the mock replica, Kubernetes, the config loader, discovery and the trace exporter only",
+    name: "node: modules are used by the wire, the Kubernetes client, the runtimes, the command line, the mock replica, the config loader, discovery and the trace exporter only",
     isBound: ({ target }) => target.startsWith("node:"),
     isAllowed: ({ file }) =>
-      /^(core\/(wire|server|runtime|cli|mock|kubernetes)|config|plugins\/discovery)\//.test(file) || file === TRACE_EXPORTER,
+      /^(core\/(kubernetes|wire|server|runtime|cli|mock)|config|plugins\/discovery)\//.test(file) || file === TRACE_EXPORTER,
   },
   {
     name: "each package has one door",

@@ -95,7 +95,7 @@ function parsed<Data>({ text }: { text: string }): { data: Data } {
   return document;
 }
 
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   return new Promise((resolve) => {
     const server = createServer();
     server.listen(0, "127.0.0.1", () => {

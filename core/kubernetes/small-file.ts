@@ -1,0 +1,22 @@
+import { readFileSync, statSync } from "node:fs";
+import { thrownCode, thrownMessage } from "../contract/thrown-text.ts";
+
+const MOST_BYTES = 1024 * 1024;
+
+/**
+ * Reads a file that the process needs to reach the API server. Throws an Error that names it and says what to do. It is read in one
+ * go, because a config that can't run has to be refused at once, and these files are small and on the machine.
+ */
+export function readSmallFile(path: string, what: string): string {
+  try {
+    const stats = statSync(path);
+    // A pipe would block the process.
+    if (!stats.isFile()) throw new Error("it is no regular file");
+    if (stats.size > MOST_BYTES) throw new Error(`it has ${stats.size} bytes, and the most are ${MOST_BYTES}`);
+    return readFileSync(path, "utf8");
+  } catch (thrown) {
+    const code = thrownCode(thrown);
+    const cause = code === "ENOENT" ? "there is no such file" : code === "EACCES" ? "it may not be read" : thrownMessage(thrown);
+    throw new Error(`${what} ${path} can't be used: ${cause}.`);
+  }
+}

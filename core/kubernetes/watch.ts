@@ -1,0 +1,236 @@
+import type { Clock } from "../contract/clock.ts";
+import type { Log } from "../contract/log.ts";
+import type { Random } from "../contract/profile-plugin.ts";
+import { thrownMessage } from "../contract/thrown-text.ts";
+import type { KubernetesClient } from "./client.ts";
+import { JsonLines } from "./json-lines.ts";
+import { KubernetesError } from "./kubernetes-error.ts";
+import { type KubernetesObject, readEvent, readPage, type WatchEvent } from "./objects.ts";
+
+export interface WatchOptions<Item> {
+  readonly client: Pick<KubernetesClient, "request" | "stream">;
+  /** Of the list, such as /api/v1/namespaces/llm/pods. */
+  readonly path: string;
+  /** What narrows the list, such as labelSelector. */
+  readonly query?: Readonly<Record<string, string>>;
+  /** What is kept of an object: they are large, and there may be thousands. Undefined leaves it out. */
+  readonly pick: (object: KubernetesObject) => Item | undefined;
+  /** All of them by name, when the first list is complete and after each change; changes that come together are told together. */
+  readonly changed: (items: ReadonlyMap<string, Item>) => void;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+const PAGE_SIZE = 500;
+/** The server ends a watch after a time between these, so that not all watches begin anew together. */
+const WATCH_S = { least: 240, most: 480 };
+/** The server says how far it is about once a minute; a watch that hangs is as silent as a broken connection. */
+const SILENCE_MS = 150_000;
+/** Large enough for any object, which etcd bounds at 1.5 MiB. */
+const LINE_BYTES = 8 * 1024 * 1024;
+const BACK_OFF_MS = { first: 800, most: 30_000 };
+/** A watch that ends sooner counts as a failure, so that no server makes this a busy loop. */
+const SHORT_MS = 10_000;
+/** Changes are told at most so often. */
+const GATHER_MS = 50;
+
+/**
+ * Lists objects and watches what becomes of them, until `stop`. While the server can't be reached, what was known stays; after it
+ * has forgotten what came since (410 Gone), they are listed anew, and the new list takes the old one's place as a whole.
+ */
+export class Watch<Item> {
+  readonly #options: WatchOptions<Item>;
+  readonly #stopping = new AbortController();
+  #items = new Map<string, Item>();
+  /** Where the next watch begins; "" when the objects have to be listed first. */
+  #version = "";
+  #isSynced = false;
+  /** When the server said something last. */
+  #heardAtMs = Number.NaN;
+  #isBroken = false;
+  /** Failures in a row. */
+  #failures = 0;
+  /** How often in a row the server had forgotten what came since. */
+  #expiries = 0;
+  #toldAtMs = Number.NEGATIVE_INFINITY;
+  #cancelTelling: (() => void) | undefined;
+
+  constructor(options: WatchOptions<Item>) {
+    this.#options = options;
+  }
+
+  /** Whether there was a whole list. */
+  get isSynced(): boolean {
+    return this.#isSynced;
+  }
+
+  /** The last moment at which all was known, on the clock; undefined while the watch runs, NaN if there was none. */
+  get staleSinceMs(): number | undefined {
+    return this.#isBroken ? this.#heardAtMs : undefined;
+  }
+
+  start(): void {
+    void this.#run();
+  }
+
+  stop(): void {
+    this.#stopping.abort();
+    this.#cancelTelling?.();
+  }
+
+  async #run(): Promise<void> {
+    const { clock } = this.#options;
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      const fromMs = clock.now();
+      try {
+        if (this.#version === "") await this.#list();
+        await this.#watch();
+        this.#failures = clock.now() - fromMs < SHORT_MS ? this.#failures + 1 : 0;
+      } catch (thrown) {
+        if (signal.aborted) return;
+        this.#failed(thrown);
+      }
+      if (this.#failures > 0) await this.#pause();
+    }
+  }
+
+  async #list(): Promise<void> {
+    const { client, path, pick, query = {} } = this.#options;
+    const items = new Map<string, Item>();
+    let next = "";
+    do {
+      const asked = new URLSearchParams({ ...query, limit: String(PAGE_SIZE), ...(next !== "" && { continue: next }) });
+      const page = readPage(await client.request("GET", `${path}?${asked}`, { signal: this.#stopping.signal }));
+      for (const object of page.objects) put(items, object, pick(object));
+      this.#version = page.next === "" ? page.resourceVersion : "";
+      next = page.next;
+    } while (next !== "");
+    this.#items = items;
+    this.#isSynced = true;
+    this.#heardAtMs = this.#options.clock.now();
+    this.#tell();
+  }
+
+  async #watch(): Promise<void> {
+    const { client, path, query = {}, clock, random } = this.#options;
+    const { signal: stopped } = this.#stopping;
+    const seconds = Math.round(WATCH_S.least + random() * (WATCH_S.most - WATCH_S.least));
+    const asked = { watch: "1", allowWatchBookmarks: "true", resourceVersion: this.#version, timeoutSeconds: String(seconds) };
+    const lines = new JsonLines(LINE_BYTES);
+    const ending = new AbortController();
+    const end = () => ending.abort();
+    stopped.addEventListener("abort", end);
+    let cancelSilence = () => {};
+    const heard = () => {
+      this.#heardAtMs = clock.now();
+      cancelSilence();
+      cancelSilence = clock.after(SILENCE_MS, end);
+    };
+    try {
+      await client.stream(`${path}?${new URLSearchParams({ ...query, ...asked })}`, {
+        signal: ending.signal,
+        begun: () => {
+          heard();
+          this.#repaired();
+        },
+        bytes: (chunk) => {
+          heard();
+          this.#take(chunk, lines);
+        },
+      });
+    } catch (thrown) {
+      // It was silent for too long: the next one says whether the server is there.
+      if (!ending.signal.aborted || stopped.aborted) throw thrown;
+    } finally {
+      cancelSilence();
+      stopped.removeEventListener("abort", end);
+    }
+  }
+
+  /** After a line that can't be read, or that reports an error, nobody knows what was missed: then all is listed anew. */
+  #take(chunk: Uint8Array, lines: JsonLines): void {
+    let isChanged = false;
+    try {
+      for (const line of lines.push(chunk)) isChanged = this.#apply(readEvent(line)) || isChanged;
+    } catch (thrown) {
+      this.#version = "";
+      throw thrown;
+    } finally {
+      if (isChanged) this.#tellSoon();
+    }
+  }
+
+  /** Returns whether an object is different now. */
+  #apply(event: WatchEvent | undefined): boolean {
+    if (event === undefined) return false;
+    this.#expiries = 0;
+    if (event.type === "BOOKMARK") {
+      this.#version = event.resourceVersion || this.#version;
+      return false;
+    }
+    const { type, object } = event;
+    put(this.#items, object, type === "DELETED" ? undefined : this.#options.pick(object));
+    this.#version = object.metadata.resourceVersion ?? this.#version;
+    return true;
+  }
+
+  /** At once, unless something was told a moment ago. */
+  #tellSoon(): void {
+    if (this.#cancelTelling !== undefined) return;
+    const { clock } = this.#options;
+    const waitMs = this.#toldAtMs + GATHER_MS - clock.now();
+    if (waitMs <= 0) this.#tell();
+    else this.#cancelTelling = clock.after(waitMs, () => this.#tell());
+  }
+
+  #tell(): void {
+    const { changed, clock } = this.#options;
+    this.#cancelTelling?.();
+    this.#cancelTelling = undefined;
+    this.#toldAtMs = clock.now();
+    changed(this.#items);
+  }
+
+  #failed(thrown: unknown): void {
+    const { log, path } = this.#options;
+    if (thrown instanceof KubernetesError && thrown.status === 410) {
+      this.#version = "";
+      // A server that was away for long says so as soon as it is back: then nothing is gained by a long wait.
+      this.#failures = ++this.#expiries;
+      return;
+    }
+    this.#failures += 1;
+    if (!this.#isBroken)
+      log.warn("The Kubernetes API can't be watched; what it said last stays", { path, cause: thrownMessage(thrown) });
+    this.#isBroken = true;
+  }
+
+  #repaired(): void {
+    const { log, path } = this.#options;
+    if (this.#isBroken) log.info("The Kubernetes API is watched again", { path });
+    this.#isBroken = false;
+  }
+
+  /** Twice as long after each failure, and never as long as others that failed at the same time. */
+  #pause(): Promise<void> {
+    const { clock, random } = this.#options;
+    const { signal } = this.#stopping;
+    const longestMs = Math.min(BACK_OFF_MS.most, BACK_OFF_MS.first * 2 ** Math.min(this.#failures - 1, 16));
+    return new Promise((resolve) => {
+      const end = () => {
+        cancel();
+        signal.removeEventListener("abort", end);
+        resolve();
+      };
+      const cancel = clock.after(longestMs * (0.5 + random() / 2), end);
+      signal.addEventListener("abort", end);
+    });
+  }
+}
+
+function put<Item>(items: Map<string, Item>, { metadata: { name } }: KubernetesObject, item: Item | undefined): void {
+  if (item === undefined) items.delete(name);
+  else items.set(name, item);
+}

@@ -1,0 +1,164 @@
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { systemClock } from "../../core/contract/clock.ts";
+import { KubernetesClient } from "../../core/kubernetes/client.ts";
+import { findCredentials } from "../../core/kubernetes/credentials.ts";
+import { freePort } from "./prometheus.ts";
+
+/** A folder with a real kube-apiserver; etcd is on the PATH. Where they are absent, tests say so. */
+const FOLDER = process.env["SIGNALBOX_KUBERNETES"] ?? "";
+const missing = [
+  ...(FOLDER === "" ? ["SIGNALBOX_KUBERNETES is not set"] : []),
+  ...(FOLDER !== "" && !existsSync(join(FOLDER, "kube-apiserver")) ? [`there is no kube-apiserver in ${FOLDER}`] : []),
+  ...["etcd", "openssl"].filter((name) => spawnSync("sh", ["-c", `command -v ${name}`]).status !== 0).map((name) => `no ${name}`),
+];
+/** Why there is no API server; "" if there is one. */
+export const NO_KUBERNETES =
+  missing.length === 0 ? "" : `${missing.join(", ")}: the Kubernetes client was NOT tested with a real API server`;
+if (NO_KUBERNETES !== "") console.error(`SKIPPED: ${NO_KUBERNETES}`);
+
+/** A real API server, with no node and no controller: tests write what those would write. */
+export interface KubernetesServer {
+  readonly address: string;
+  /** Of the server's own certificate, of a user's. */
+  readonly files: { readonly ca: string; readonly clientChain: string; readonly clientKey: string; readonly kubeconfig: string };
+  /** As an administrator. */
+  readonly admin: KubernetesClient;
+  /** Ends the API server, not its data. */
+  kill(): Promise<void>;
+  /** Starts it again, and resolves once it is ready. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const START_MS = 60_000;
+/** They end themselves after this, whatever became of the test. */
+const LIFE_S = 600;
+const TOKEN = "admin-token";
+
+/** Starts one with data of its own. */
+export async function startKubernetes(): Promise<KubernetesServer> {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-kubernetes-"));
+  const [port, etcdPort, peerPort] = [await freePort(), await freePort(), await freePort()];
+  const address = `https://127.0.0.1:${port}`;
+  const etcd = start("etcd", [
+    ...["--data-dir", join(folder, "etcd"), "--listen-peer-urls", `http://127.0.0.1:${peerPort}`],
+    ...["--listen-client-urls", `http://127.0.0.1:${etcdPort}`, "--advertise-client-urls", `http://127.0.0.1:${etcdPort}`],
+    ...["--unsafe-no-fsync"],
+  ]);
+  const { clientCa, clientChain, clientKey } = writeCertificates(folder);
+  const serviceKey = join(FOLDER, "sa.key");
+  const startServer = () =>
+    start(join(FOLDER, "kube-apiserver"), [
+      ...["--etcd-servers", `http://127.0.0.1:${etcdPort}`, "--cert-dir", folder, "--bind-address", "127.0.0.1"],
+      ...["--secure-port", String(port), "--service-account-key-file", serviceKey],
+      ...["--service-account-signing-key-file", serviceKey, "--service-account-issuer", "https://kubernetes.local"],
+      ...["--token-auth-file", join(FOLDER, "tokens.csv"), "--client-ca-file", clientCa, "--authorization-mode", "RBAC"],
+      ...["--service-cluster-ip-range", "10.0.0.0/24", "--disable-admission-plugins", "ServiceAccount"],
+    ]);
+  let server = startServer();
+  const ca = join(folder, "apiserver.crt");
+  const kubeconfig = join(folder, "kubeconfig");
+  writeFileSync(kubeconfig, adminConfig(address, ca));
+  const client = () =>
+    new KubernetesClient(findCredentials({ kubeconfig }, { clock: systemClock, environment: process.env }), systemClock);
+  const stop = async () => {
+    await Promise.all([server.end(), etcd.end()]);
+    rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    await ready(server, ca, client);
+  } catch (thrown) {
+    await stop();
+    throw thrown;
+  }
+  return {
+    address,
+    files: { ca, clientChain, clientKey, kubeconfig },
+    admin: client(),
+    kill: () => server.end(),
+    async restart() {
+      server = startServer();
+      await ready(server, ca, client);
+    },
+    stop,
+  };
+}
+
+interface Program {
+  readonly child: ChildProcess;
+  readonly errors: { text: string };
+  end(): Promise<void>;
+}
+
+function start(command: string, args: readonly string[]): Program {
+  const child = spawn("timeout", ["--signal=KILL", String(LIFE_S), command, ...args], { stdio: ["ignore", "ignore", "pipe"] });
+  const errors = { text: "" };
+  child.stderr?.on("data", (chunk: Buffer) => {
+    errors.text = `${errors.text}${chunk}`.slice(-2000);
+  });
+  const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  return {
+    child,
+    errors,
+    async end() {
+      // timeout passes this on, but not a SIGKILL.
+      if (child.exitCode === null && child.signalCode === null) process.kill(child.pid!, "SIGTERM");
+      await ended;
+    },
+  };
+}
+
+async function ready({ child, errors }: Program, ca: string, client: () => KubernetesClient): Promise<void> {
+  const fromMs = performance.now();
+  for (;;) {
+    if (child.exitCode !== null) throw new Error(`The API server has ended: ${errors.text}`);
+    if (performance.now() - fromMs > START_MS)
+      throw new Error(`The API server is not ready after ${START_MS} ms: ${errors.text}`);
+    try {
+      // Its namespace "default" comes last of what it makes for itself.
+      if (existsSync(ca) && readFileSync(ca, "utf8") !== "") {
+        await client().request("GET", "/api/v1/namespaces/default");
+        return;
+      }
+    } catch {
+      // Not yet.
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+/** An authority of the test's own, and the certificate of an administrator. */
+function writeCertificates(folder: string) {
+  const at = (name: string) => join(folder, name);
+  const openssl = (...args: string[]) => execFileSync("openssl", args, { stdio: "pipe" });
+  const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+  openssl("req", "-x509", ...key, "-keyout", at("client-ca.key"), "-out", at("client-ca.crt"), "-subj", "/CN=test", "-days", "2");
+  openssl(
+    "req",
+    "-new",
+    ...key,
+    "-keyout",
+    at("client.key"),
+    "-out",
+    at("client.csr"),
+    "-subj",
+    "/O=system:masters/CN=certified",
+  );
+  openssl(
+    ...["x509", "-req", "-in", at("client.csr"), "-CA", at("client-ca.crt"), "-CAkey", at("client-ca.key"), "-CAcreateserial"],
+    ...["-out", at("client.crt"), "-days", "2"],
+  );
+  return { clientCa: at("client-ca.crt"), clientChain: at("client.crt"), clientKey: at("client.key") };
+}
+
+function adminConfig(address: string, ca: string): string {
+  return JSON.stringify({
+    "current-context": "admin",
+    clusters: [{ name: "test", cluster: { server: address, "certificate-authority": ca } }],
+    users: [{ name: "admin", user: { token: TOKEN } }],
+    contexts: [{ name: "admin", context: { cluster: "test", user: "admin" } }],
+  });
+}
