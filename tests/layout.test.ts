@@ -45,6 +45,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "core/body": ["core/contract", "core/runtime"],
   "core/wire": ["core/contract", "core/runtime", "core/settings.ts"],
   "core/host": ["core/contract", "core/wire"],
+  "core/kubernetes": ["config/read", "core/contract"],
   "core/plugin-watch": ["core/active-config.ts", "core/contract", "core/report"],
   "core/pool": ["core/contract", "core/settings.ts", "core/state", "core/wire"],
   "core/request": ["core/active-config.ts", "core/body", "core/contract", "core/settings.ts", "core/state", "core/wire"],
@@ -200,7 +201,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "core/state",
     "core/wire",
   ],
-  "core/kubernetes": ["config/load.ts", "config/read", "core/contract"],
   "core/features/live-features.ts": [
     "config/read",
     "core/active-config.ts",

@@ -1,32 +1,40 @@
 import { isDeepStrictEqual } from "node:util";
-import type { LoadedConfig, RefusedConfig } from "../../../config/load.ts";
 import type { ConfigText } from "../../../config/read/files.ts";
 import type { Problem } from "../../../config/read/problems.ts";
 
-export interface Settled {
-  readonly result: LoadedConfig | RefusedConfig;
+/** A config that can run, or why it can't. */
+export interface Outcome {
+  readonly problems?: readonly Problem[] | undefined;
+}
+
+interface Settled<Result> {
+  readonly result: Result;
   /** Resources that are not used as they are now, by their names, and why. */
   readonly rejected: ReadonlyMap<string, readonly Problem[]>;
 }
 
 /** Loads the files with these resources. */
-type Load = (resources: readonly ConfigText[]) => Promise<LoadedConfig | RefusedConfig>;
+export type LoadWith<Result> = (resources: readonly ConfigText[]) => Promise<Result>;
 type ByName = Map<string, ConfigText>;
 
 /**
  * Loads with as many of the newest resources as can run. In the place of one that can't, that of `running` stays: a resource with a
  * problem takes no other one down. Refused only if it can't run with the resources that run either.
  */
-export async function settle(newest: readonly ConfigText[], running: readonly ConfigText[], load: Load): Promise<Settled> {
+export async function settle<Result extends Outcome>(
+  newest: readonly ConfigText[],
+  running: readonly ConfigText[],
+  load: LoadWith<Result>,
+): Promise<Settled<Result>> {
   const before = byName(running);
   const chosen = byName(newest);
   const rejected = new Map<string, readonly Problem[]>();
-  let refusal: RefusedConfig | undefined;
+  let refusal: Result | undefined;
   for (;;) {
     const result = await load([...chosen.values()]);
-    if (result.config !== undefined) return { result, rejected };
-    refusal ??= result;
     const { problems } = result;
+    if (problems === undefined) return { result, rejected };
+    refusal ??= result;
     const blamed = changedNames(before, chosen).filter((name) => problems.some(({ file }) => file === name));
     if (blamed.length === 0) break;
     for (const name of blamed) {
@@ -43,14 +51,19 @@ export async function settle(newest: readonly ConfigText[], running: readonly Co
 }
 
 /** Undefined if even what runs does not load. */
-async function oneByOne(before: ByName, chosen: ByName, rejected: Map<string, readonly Problem[]>, load: Load) {
+async function oneByOne<Result extends Outcome>(
+  before: ByName,
+  chosen: ByName,
+  rejected: Map<string, readonly Problem[]>,
+  load: LoadWith<Result>,
+): Promise<Result | undefined> {
   const tried = new Map(before);
   let result = await load([...tried.values()]);
-  if (result.config === undefined) return undefined;
+  if (result.problems !== undefined) return undefined;
   for (const name of changedNames(before, chosen)) {
     put(tried, name, chosen.get(name));
     const next = await load([...tried.values()]);
-    if (next.config !== undefined) {
+    if (next.problems === undefined) {
       result = next;
       continue;
     }
@@ -61,7 +74,7 @@ async function oneByOne(before: ByName, chosen: ByName, rejected: Map<string, re
 }
 
 /** Whether two states of a resource say the same. */
-function isSameResource(one: ConfigText | undefined, other: ConfigText | undefined): boolean {
+export function isSameResource(one: ConfigText | undefined, other: ConfigText | undefined): boolean {
   return isDeepStrictEqual(one?.resource, other?.resource);
 }
 

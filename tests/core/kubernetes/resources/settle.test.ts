@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { loadTexts } from "../../../../config/load.ts";
+import { type LoadedConfig, loadTexts, type RefusedConfig } from "../../../../config/load.ts";
 import type { ConfigText } from "../../../../config/read/files.ts";
 import { formatProblem } from "../../../../config/read/problems.ts";
 import { settle } from "../../../../core/kubernetes/resources/settle.ts";
@@ -29,7 +29,7 @@ const rewrite = (name: string, target: string): ConfigText => ({
 /** What settles of the newest resources beside those that run: the targets of the rules, and why resources are not used. */
 async function settled(newest: readonly ConfigText[], running: readonly ConfigText[], router = ROUTER) {
   let loads = 0;
-  const { result, rejected } = await settle(newest, running, (resources) => {
+  const { result, rejected } = await settle<LoadedConfig | RefusedConfig>(newest, running, (resources) => {
     loads += 1;
     return loadTexts([{ file: "a.yaml", text: router }, ...resources], builtIns);
   });
