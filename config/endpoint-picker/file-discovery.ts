@@ -1,7 +1,6 @@
-import { dirname, resolve } from "node:path";
 import { z } from "../../core/contract/options.ts";
 import { readDocuments } from "../read/documents.ts";
-import { readFiles } from "../read/files.ts";
+import { besideFile, readFiles } from "../read/files.ts";
 import { fit } from "../read/fit.ts";
 import { reportIssues } from "../read/issues.ts";
 import type { Problem, Report } from "../read/problems.ts";
@@ -57,7 +56,7 @@ export async function discoverEndpoints(
     return [];
   }
   const before = problems.length;
-  const path = resolve(dirname(file), read.data.path);
+  const path = besideFile(file, read.data.path);
   if (read.data.watchFile) files.add(path);
   const endpoints = await readEndpointsFile(path, problems);
   const isEmpty = endpoints.length === 0 && problems.length === before;

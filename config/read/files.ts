@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { createReadStream } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { thrownCode } from "../../core/contract/thrown-text.ts";
 import { allOf, type Finding, type Problem, problemAt } from "./problems.ts";
 
@@ -15,6 +15,11 @@ export interface ConfigText {
 
 const MOST_BYTES = 1024 * 1024;
 const CONFIG_NAME = /^[^.].*\.(yaml|yml|json)$/;
+
+/** The absolute path that a path in this file means. */
+export function besideFile(file: string, path: string): string {
+  return resolve(dirname(file), path);
+}
 
 /** Reads files and, from folders, all .yaml, .yml and .json files sorted by name; each file once. Appends to `problems`. */
 export async function readFiles(paths: readonly string[], problems: Problem[]): Promise<readonly ConfigText[]> {

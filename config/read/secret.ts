@@ -1,9 +1,8 @@
-import { dirname, resolve } from "node:path";
 import { z } from "../../core/contract/options.ts";
 import { type Secret, secretOf } from "../../core/contract/secret.ts";
 import { thrownCode } from "../../core/contract/thrown-text.ts";
 import type { Place } from "./documents.ts";
-import { readBounded } from "./files.ts";
+import { besideFile, readBounded } from "./files.ts";
 import { type Finding, type Path, quoted } from "./problems.ts";
 
 /** Keys whose values may be secrets that somebody wrote into the config by mistake: messages never quote them. */
@@ -35,7 +34,7 @@ export async function readSecret(
   files: Set<string>,
 ): Promise<Secret | undefined> {
   const name = reference.slice(reference.indexOf(":") + 1);
-  const secretFile = reference.startsWith("env:") ? undefined : resolve(dirname(file), name);
+  const secretFile = reference.startsWith("env:") ? undefined : besideFile(file, name);
   if (secretFile !== undefined) files.add(secretFile);
   const found = secretFile === undefined ? fromEnvironment(name) : await fromFile(secretFile);
   if (typeof found === "string") return secretOf(found, reference);

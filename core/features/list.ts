@@ -1,6 +1,7 @@
 import { ejection } from "./ejection/feature.ts";
 import type { Feature } from "./feature.ts";
 import { keepAlive } from "./keep-alive/feature.ts";
+import { kubernetes } from "./kubernetes/feature.ts";
 import { mirror } from "./mirror/feature.ts";
 import { rollouts } from "./rollouts/feature.ts";
 import { shadow } from "./shadow/feature.ts";
@@ -12,5 +13,6 @@ export const FEATURES: readonly Feature[] = [
   mirror,
   ejection,
   keepAlive,
+  kubernetes,
   rollouts,
 ];
