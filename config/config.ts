@@ -21,6 +21,7 @@ export interface RouterConfig {
   readonly others: ReadonlyMap<string, ProfileConfig>;
   /** In the order in which they are matched. */
   readonly rewrites: readonly RewriteRule[];
+  readonly objectives: readonly Objective[];
   /** Names of the rules whose targets are drawn in a random order. */
   readonly shuffled: ReadonlySet<string>;
   readonly features: FeatureConfigs;
@@ -98,6 +99,14 @@ export interface RewriteRule {
   readonly stickyHeader: string;
   /** What to do when no ready replica serves the drawn target. */
   readonly onUnavailable: "refuse" | "redistribute";
+}
+
+/** An InferenceObjective: how important its requests are. */
+export interface Objective {
+  readonly name: string;
+  readonly namespace: string;
+  /** More is more important. */
+  readonly priority: number;
 }
 
 interface RewriteTarget {

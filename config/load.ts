@@ -2,20 +2,24 @@ import type { Definition } from "../core/contract/plugin.ts";
 import type { RouterConfig } from "./config.ts";
 import { readPicker } from "./endpoint-picker/read.ts";
 import { pickerDocument } from "./endpoint-picker/schema.ts";
+import { readObjectives } from "./objectives/read.ts";
+import { objectiveDocument } from "./objectives/schema.ts";
 import { allInstances, type Registry, unusedPlugins } from "./plugins/instances.ts";
 import { ownReferences } from "./plugins/own-instances.ts";
-import { type ConfigDocument, readDocuments } from "./read/documents.ts";
+import { type ConfigDocument, documentsOf } from "./read/documents.ts";
 import { type ConfigText, readFiles } from "./read/files.ts";
 import { fit, type Resource, type Stubs } from "./read/fit.ts";
 import { sortByKind } from "./read/kinds.ts";
 import { allOf, inReadingOrder, type Path, type Position, type Problem, problemAt } from "./read/problems.ts";
 import { NO_OVERLAY, type Overlay, overlaid } from "./rewrites/overlay.ts";
+import { isAboutPool } from "./rewrites/pool-resources.ts";
 import { inMatchingOrder, readRules } from "./rewrites/read.ts";
 import { rewriteDocument } from "./rewrites/schema.ts";
 import { otherProfiles, readFeatures } from "./router/features.ts";
 import type { EndpointEntry } from "./router/pool.ts";
 import { readProfile, routerProfile } from "./router/profile.ts";
 import { type EntryNote, readRouter } from "./router/read.ts";
+import { withResource } from "./router/resource.ts";
 import { type RouterDocument, routerDocument } from "./router/schema.ts";
 
 /** A valid config, with the type of each of its instances. */
@@ -27,6 +31,8 @@ export interface LoadedConfig {
   readonly notes: readonly EntryNote[];
   /** What it was read from. */
   readonly texts: readonly ConfigText[];
+  /** The cluster's resources that are about other pools: they are not among the texts. */
+  readonly elsewhere: ReadonlySet<string>;
   /** Further files that it depends on, absolute: of plugins and of a file-discovery. */
   readonly files: ReadonlySet<string>;
   /** The place of a node of the Router document, or of its deepest ancestor that is there. */
@@ -73,7 +79,11 @@ export async function loadTexts(
 ): Promise<LoadedConfig | RefusedConfig> {
   const files = new Set<string>();
   const warnings: Problem[] = [];
-  const documents = sortByKind(texts.flatMap(({ file, text }) => readDocuments(file, text, problems)));
+  const sorted = (isResource: boolean) =>
+    sortByKind(
+      texts.filter(({ resource }) => (resource !== undefined) === isResource).flatMap((each) => documentsOf(each, problems)),
+    );
+  const [documents, cluster] = [sorted(false), sorted(true)];
   const isAllReadable = problems.length === 0;
   refuseSecond("Router", documents.Router);
   refuseSecond("EndpointPickerConfig", documents.EndpointPickerConfig);
@@ -85,15 +95,25 @@ export async function loadTexts(
   const hasDiscovery = pickerResource?.document.dataLayer?.discovery !== undefined;
   if (documents.Router.length === 0 && endpoints.length === 0 && isAllReadable && !hasDiscovery)
     (picker === undefined || needsEndpoints ? problems : warnings).push(noReplicas(texts, pickerSource));
-  const resource = routerResource(documents.Router, endpoints.length > 0 || picker !== undefined);
+  const resource = routerResource(joined(documents.Router, cluster.Router), endpoints.length > 0 || picker !== undefined);
   const router = resource && (await readRouter(resource, registry, endpoints, picker, files));
 
   const problemsBefore = problems.length;
-  const rewriteDocuments = overlaid(documents.InferenceModelRewrite, overlay, problems);
-  const resources = rewriteDocuments.flatMap((document) => fit(document, rewriteDocument, REWRITE_STUBS) ?? []);
+  const pool = router?.isPoolKnown ? router.config.pool.name : undefined;
+  const elsewhere = new Set<string>();
+  /** With the cluster's that are about this pool. */
+  const all = (kind: "InferenceModelRewrite" | "InferenceObjective") => {
+    const isOurs = (document: ConfigDocument) => pool === undefined || isAboutPool(document, pool);
+    for (const document of cluster[kind]) if (!isOurs(document)) elsewhere.add(document.file);
+    return [...documents[kind], ...cluster[kind].filter(isOurs)];
+  };
+  const rewriteDocuments = overlaid(all("InferenceModelRewrite"), overlay, problems);
+  const resources = rewriteDocuments.flatMap((document) => fit(document, rewriteDocument, POOL_STUBS) ?? []);
   const isRewriteKnown = isAllReadable && problems.length === problemsBefore;
-  const rules = readRules(resources, router?.isPoolKnown ? router.config.pool.name : undefined);
+  const rules = readRules(resources, pool);
   const rewrites = inMatchingOrder(rules, warnings);
+  const objectiveResources = all("InferenceObjective").flatMap((document) => fit(document, objectiveDocument, POOL_STUBS) ?? []);
+  const objectives = readObjectives(objectiveResources, pool);
 
   const names = texts.map(({ file }) => file);
   const shuffled = new Set<string>();
@@ -117,7 +137,7 @@ export async function loadTexts(
     return { problems: inReadingOrder(problems, names), warnings: inReadingOrder(warnings, names), files };
   const written = otherProfiles(features);
   const others = new Map([...written].map(([key, profile]) => [key, ownReferences(key, profile)]));
-  const settled = { ...router.config, rewrites, features, others, shuffled };
+  const settled = { ...router.config, rewrites, objectives, features, others, shuffled };
   const instances = allInstances(settled, router.listed, registry);
   warnings.push(...unusedPlugins([settled.profile, ...written.values()], instances));
   const plugins = instances.map(({ entry }) => entry);
@@ -125,11 +145,18 @@ export async function loadTexts(
     config: { ...settled, plugins },
     definitions: new Map(instances.map(({ entry, definition }) => [entry.name, definition])),
     notes: picker?.notes ?? [],
-    texts,
+    texts: texts.filter(({ file }) => !elsewhere.has(file)),
+    elsewhere,
     files,
     positionOf: resource.positionOf,
     warnings: inReadingOrder(warnings, names),
   };
+}
+
+/** The Router documents, the cluster's in the files'. */
+function joined(inFiles: readonly ConfigDocument[], [resource]: readonly ConfigDocument[]): readonly ConfigDocument[] {
+  const [first, ...others] = inFiles;
+  return first === undefined || resource === undefined ? inFiles : [withResource(first, resource), ...others];
 }
 
 /** The Router document; an empty one if there is none and none is needed. */
@@ -175,4 +202,4 @@ function endpointsOf(urls: readonly string[], problems: Problem[]): readonly End
 /** Required values whose problems must not hide those of the values around them. */
 const ROUTER_STUBS: Stubs = { "spec.plugins.*": {} };
 const PICKER_STUBS: Stubs = { "schedulingProfiles.*.name": "default" };
-const REWRITE_STUBS: Stubs = { metadata: { name: "unnamed" }, "metadata.name": "unnamed", "spec.poolRef": { name: "unnamed" } };
+const POOL_STUBS: Stubs = { metadata: { name: "unnamed" }, "metadata.name": "unnamed", "spec.poolRef": { name: "unnamed" } };

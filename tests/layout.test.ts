@@ -30,6 +30,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "config/schema": ["core/contract", "core/settings"],
   "config/plugins": ["config/config.ts", "config/read", "config/schema", "core/contract", "core/report"],
   "config/rewrites": ["config/config.ts", "config/read", "config/schema", "core/contract"],
+  "config/objectives": ["config/config.ts", "config/read", "config/rewrites", "config/schema", "core/contract"],
   "core/features/section.ts": [
     "config/config.ts",
     "config/plugins",
@@ -171,6 +172,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "config/load.ts": [
     "config/config.ts",
     "config/endpoint-picker",
+    "config/objectives",
     "config/plugins",
     "config/read",
     "config/rewrites",
@@ -183,6 +185,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "config/config.ts",
     "config/endpoint-picker",
     "config/load.ts",
+    "config/objectives",
     "config/plugins",
     "config/read",
     "config/rewrites",

@@ -1,5 +1,6 @@
 import { Composer, type Document, isAlias, isMap, isScalar, isSeq, LineCounter, Parser } from "yaml";
-import { type Finding, type Path, type Position, type Problem, problemAt, quoted, type Report } from "./problems.ts";
+import type { ConfigText } from "./files.ts";
+import { allOf, type Finding, type Path, type Position, type Problem, problemAt, quoted, type Report } from "./problems.ts";
 import { expanded, plainValue } from "./references.ts";
 
 /** A document's file, and where its values are in it. */
@@ -35,6 +36,25 @@ const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
 
 const DEEPEST = 64;
 const MOST_ALIASED_NODES = 100_000;
+
+/** The documents of a file, or the resource of a cluster that stands for one. */
+export function documentsOf({ file, text, resource }: ConfigText, problems: Problem[]): readonly ConfigDocument[] {
+  return resource === undefined ? readDocuments(file, text, problems) : [plainDocument(file, resource, problems)];
+}
+
+/**
+ * A document that comes from no file. A problem in it has no line: its path says where it is. Its texts mean what they say, so whoever
+ * may write one learns nothing of the router's environment.
+ */
+export function plainDocument(file: string, value: unknown, problems: Problem[]): ConfigDocument {
+  const position = allOf(file);
+  return {
+    file,
+    value,
+    positionOf: () => position,
+    report: (path, finding) => problems.push(problemAt(position, path, finding)),
+  };
+}
 
 /** Reads the documents in a YAML or JSON text. Appends errors to `problems` and leaves out the documents that have any but unset variables. */
 export function readDocuments(file: string, text: string, problems: Problem[]): readonly ConfigDocument[] {

@@ -9,6 +9,8 @@ import { allOf, type Finding, type Problem, problemAt } from "./problems.ts";
 export interface ConfigText {
   readonly file: string;
   readonly text: string;
+  /** A resource of a cluster, instead of a text; `file` is its kind and name. */
+  readonly resource?: unknown;
 }
 
 const MOST_BYTES = 1024 * 1024;

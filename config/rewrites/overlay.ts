@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import type { ConfigDocument } from "../read/documents.ts";
-import { allOf, type Problem, problemAt, type Report } from "../read/problems.ts";
+import { type ConfigDocument, plainDocument } from "../read/documents.ts";
+import type { Problem } from "../read/problems.ts";
 
 /** What was changed while the router runs, beside its files. Plain data. */
 export interface Overlay {
@@ -63,11 +63,8 @@ export function withoutChange(overlay: Overlay, namespace: string, name: string)
   return { ...overlay, rewrites: overlay.rewrites.filter((each) => each.namespace !== namespace || each.name !== name) };
 }
 
-/** A problem in it has no line: its path says where it is. */
 function documentOf({ name, document }: RewriteChange, problems: Problem[]): ConfigDocument {
-  const position = allOf(`admin API, InferenceModelRewrite ${JSON.stringify(name)}`);
-  const report: Report = (path, finding) => problems.push(problemAt(position, path, finding));
-  return { file: position.file, value: document, positionOf: () => position, report };
+  return plainDocument(`admin API, InferenceModelRewrite ${JSON.stringify(name)}`, document, problems);
 }
 
 /** Names one resource; "default" is the namespace of one that names none. */

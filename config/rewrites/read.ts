@@ -1,7 +1,7 @@
 import type { RewriteRule } from "../config.ts";
 import type { Resource } from "../read/fit.ts";
-import { didYouMean, type Path, type Problem, problemAt, quoted } from "../read/problems.ts";
-import { keyOf, nameOf } from "./overlay.ts";
+import { type Path, type Problem, placeText, problemAt, quoted } from "../read/problems.ts";
+import { checkPool, refuseDuplicates } from "./pool-resources.ts";
 import type { RewriteDocument, RewriteDocumentRule } from "./schema.ts";
 
 type RewriteResource = Resource<RewriteDocument>;
@@ -44,7 +44,7 @@ function shadowedMatches(rules: readonly PlacedRule[]): readonly Problem[] {
       const what = model === undefined ? "every other model" : `the model ${quoted(model)}`;
       const position = resource.positionOf(at);
       const taker = takers.get(what);
-      if (taker === undefined) takers.set(what, `${rule.name} (${position.file}:${position.line}:${position.column})`);
+      if (taker === undefined) takers.set(what, `${rule.name} (${placeText(position)})`);
       if (taker === undefined) return [];
       const found = `a match for ${what}, which the rule ${taker} takes first`;
       return [problemAt(position, at, { found, wanted: "one rule for each model: remove this match or that one" })];
@@ -59,31 +59,6 @@ function matchesOf({ resource, index: at }: PlacedRule): readonly { readonly mod
   const { matches = [] } = resource.document.spec.rules[at]!;
   if (matches.length === 0) return [{ model: undefined, at: path }];
   return matches.map(({ model: { value } }, index) => ({ model: value, at: [...path, "matches", index, "model", "value"] }));
-}
-
-function refuseDuplicates(resources: readonly RewriteResource[]): void {
-  const files = new Map<string, string>();
-  for (const { file, document, report, wasCut } of resources) {
-    if (wasCut(["metadata"])) continue;
-    const { name } = document.metadata;
-    const key = keyOf(nameOf(document));
-    const first = files.get(key);
-    if (first !== undefined) {
-      const found = `the InferenceModelRewrite ${quoted(name)} a second time (the first is in ${first})`;
-      report(["metadata", "name"], { found, wanted: "each resource once" });
-    }
-    files.set(key, first ?? file);
-  }
-}
-
-function checkPool({ document, report, wasCut }: RewriteResource, pool: string): void {
-  const { name } = document.spec.poolRef;
-  if (name === pool || wasCut(["spec", "poolRef", "name"])) return;
-  report(["spec", "poolRef", "name"], {
-    found: `${quoted(name)}, which is not this router's pool`,
-    wanted: quoted(pool),
-    hint: didYouMean(name, [pool]) || "The pool's name is spec.pool.name of the Router document.",
-  });
 }
 
 /** Compares by age. Array.sort is stable, so equal ones stay in file order. */

@@ -1,4 +1,4 @@
-import { type ConfigDocument, readDocuments } from "../read/documents.ts";
+import { type ConfigDocument, documentsOf } from "../read/documents.ts";
 import type { ConfigText } from "../read/files.ts";
 import { sortByKind } from "../read/kinds.ts";
 import type { Position } from "../read/problems.ts";
@@ -49,6 +49,6 @@ interface FileResource extends ResourceName {
 
 /** The resources of the files, without the overlay. */
 export function fileResources(texts: readonly ConfigText[]): readonly FileResource[] {
-  const documents = sortByKind(texts.flatMap(({ file, text }) => readDocuments(file, text, []))).InferenceModelRewrite;
+  const documents = sortByKind(texts.flatMap((text) => documentsOf(text, []))).InferenceModelRewrite;
   return documents.map((source) => ({ ...nameOf(source.value), source, position: source.positionOf([]) }));
 }

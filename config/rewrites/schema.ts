@@ -1,10 +1,9 @@
 import { z } from "../../core/contract/options.ts";
 import { REWRITE_VERSIONS } from "../read/kinds.ts";
+import { poolRef } from "../schema/pool-ref.ts";
 import { headerName, lineOfText, whole } from "../schema/values.ts";
 
 // The schema of an InferenceModelRewrite: the reference's resource, plus two keys of our own at the end of a rule.
-
-const POOL_GROUPS = ["inference.networking.k8s.io", "inference.networking.x-k8s.io"] as const;
 
 /** The annotation in which a resource brings the guards of its own targets. */
 export const GUARD_ANNOTATION = "signalbox/guard";
@@ -27,12 +26,6 @@ const metadata = z.looseObject({
         .optional(),
     })
     .optional(),
-});
-
-const poolRef = z.strictObject({
-  group: z.enum(POOL_GROUPS).describe(`API group of the pool. Default ${POOL_GROUPS[0]}.`).optional(),
-  kind: z.literal("InferencePool").optional(),
-  name: lineOfText.describe("Name of the pool: spec.pool.name of the Router document."),
 });
 
 const match = z.strictObject({

@@ -12,7 +12,7 @@ import type { RouterDocument, RouterSpec } from "./schema.ts";
 
 /** The content of a Router document, without default instances. */
 export interface RouterParts {
-  readonly config: Omit<RouterConfig, "plugins" | "rewrites" | "features" | "others" | "shuffled">;
+  readonly config: Omit<RouterConfig, "plugins" | "rewrites" | "objectives" | "features" | "others" | "shuffled">;
   readonly listed: ListedPlugins;
   /** For problems with paths in the document that show only later. */
   readonly report: Report;

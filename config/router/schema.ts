@@ -2,6 +2,7 @@ import { z } from "../../core/contract/options.ts";
 import { FEATURES } from "../../core/features/list.ts";
 import { FORWARDED_FOR, LIMITS, RESPONSE_HEADERS, RETRIES } from "../../core/settings/tables.ts";
 import { pluginEntry } from "../plugins/read.ts";
+import { ROUTER_VERSIONS } from "../read/kinds.ts";
 import { profileSchema } from "../schema/profile.ts";
 import { orElse, orEmpty, section, setting } from "../schema/section.ts";
 import { adminSchema, listenSchema } from "./addresses.ts";
@@ -39,7 +40,7 @@ const routerSpec = z.strictObject({
 /** A document of kind Router. */
 export const routerDocument = z.strictObject({
   $schema: z.string().describe("For editors; ignored.").optional(),
-  apiVersion: z.literal("signalbox/v1"),
+  apiVersion: z.enum(ROUTER_VERSIONS),
   kind: z.literal("Router"),
   metadata: z.looseObject({}).describe("Ignored.").optional(),
   spec: routerSpec,

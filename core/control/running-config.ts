@@ -8,8 +8,8 @@ import type { Clock } from "../contract/clock.ts";
 import type { Log } from "../contract/log.ts";
 import { thrownMessage } from "../contract/thrown-text.ts";
 
-/** What asked for it: a change of the files, SIGHUP, the admin API, that a change's time is over, or a guard of a rewrite. */
-export type ReloadCause = "files" | "signal" | "api" | "expiry" | "guard";
+/** What asked for it: a change of the files, SIGHUP, the admin API, that a change's time is over, a guard of a rewrite, or a cluster's resources. */
+export type ReloadCause = "files" | "signal" | "api" | "expiry" | "guard" | "cluster";
 
 /** Makes the next overlay from the one that runs. Throws an Error that says what to change if the edit is impossible. */
 export type OverlayEdit = (overlay: Overlay) => Overlay;
@@ -36,6 +36,8 @@ export interface RunningConfigOptions {
   readonly load: (overlay: Overlay, texts: readonly ConfigText[] | undefined) => Promise<LoadedConfig | RefusedConfig>;
   /** Builds it and lets it run instead, in one step. Throws an Error, and changes nothing, if it can't be built. */
   readonly publish: (next: LoadedConfig) => void;
+  /** Is told how each attempt ended. */
+  readonly reported?: (report: ReloadReport) => void;
   readonly clock: Pick<Clock, "after" | "wall">;
   readonly log: Log;
 }
@@ -68,6 +70,8 @@ export class RunningConfig {
   #last: Promise<unknown> = Promise.resolve();
   /** A reload that has not begun: whoever asks now gets this one, since it has yet to read the files. */
   #waiting: Promise<ReloadReport> | undefined;
+  /** The same for resources. */
+  #following: Promise<ReloadReport> | undefined;
 
   constructor(options: RunningConfigOptions) {
     this.#options = options;
@@ -82,6 +86,18 @@ export class RunningConfig {
       return this.#replace((overlay) => overlay, cause);
     });
     return this.#waiting;
+  }
+
+  /**
+   * A cluster's resources are others: `load` knows them. Over the files' texts that run, so that a broken file is no obstacle. Never
+   * rejects.
+   */
+  follow(): Promise<ReloadReport> {
+    this.#following ??= this.#enqueue(() => {
+      this.#following = undefined;
+      return this.#replace((overlay) => overlay, "cluster", this.loaded.texts);
+    });
+    return this.#following;
   }
 
   /**
@@ -136,6 +152,7 @@ export class RunningConfig {
     const isApplied = problems.length === 0;
     const report = { atMs: clock.wall(), cause, isApplied, generation: this.generation, problems, changes };
     this.lastReload = report;
+    this.#options.reported?.(report);
     this.reloads[!isApplied ? "refused" : changes.length > 0 ? "applied" : "unchanged"] += 1;
     if (isApplied) this.confirmedAtMs = report.atMs;
     if (!isApplied) logRefusal(report, log);

@@ -13,6 +13,8 @@ export interface WatchOptions<Item> {
   readonly path: string;
   /** What narrows the list, such as labelSelector. */
   readonly query?: Readonly<Record<string, string>>;
+  /** The server may not know the kind, or not yet: then there are none, and it is asked again later. */
+  readonly isOptional?: boolean;
   /** What is kept of an object: they are large, and there may be thousands. Undefined leaves it out. */
   readonly pick: (object: KubernetesObject) => Item | undefined;
   /** All of them by name, when the first list is complete and after each change; changes that come together are told together. */
@@ -29,6 +31,9 @@ const WATCH_S = { least: 240, most: 480 };
 const SILENCE_MS = 150_000;
 /** Large enough for any object, which etcd bounds at 1.5 MiB. */
 const LINE_BYTES = 8 * 1024 * 1024;
+/** When a server that does not know the kind is asked again, at the latest, and how often it says so until it is believed. */
+const ABSENT_MS = 30_000;
+const ABSENT_TIMES = 3;
 const BACK_OFF_MS = { first: 800, most: 30_000 };
 /** A watch that ends sooner counts as a failure, so that no server makes this a busy loop. */
 const SHORT_MS = 10_000;
@@ -49,6 +54,8 @@ export class Watch<Item> {
   /** When the server said something last. */
   #heardAtMs = Number.NaN;
   #isBroken = false;
+  /** How often in a row the server did not know the kind. */
+  #absences = 0;
   /** Failures in a row. */
   #failures = 0;
   /** How often in a row the server had forgotten what came since. */
@@ -85,18 +92,44 @@ export class Watch<Item> {
     while (!signal.aborted) {
       const fromMs = clock.now();
       try {
-        if (this.#version === "") await this.#list();
+        if (this.#version === "" && !(await this.#list())) {
+          await this.#pause(ABSENT_MS);
+          continue;
+        }
         await this.#watch();
         this.#failures = clock.now() - fromMs < SHORT_MS ? this.#failures + 1 : 0;
       } catch (thrown) {
         if (signal.aborted) return;
         this.#failed(thrown);
       }
-      if (this.#failures > 0) await this.#pause();
+      const longestMs = Math.min(BACK_OFF_MS.most, BACK_OFF_MS.first * 2 ** Math.min(this.#failures - 1, 16));
+      if (this.#failures > 0) await this.#pause(longestMs);
     }
   }
 
-  async #list(): Promise<void> {
+  /** False where the server does not know the kind. */
+  async #list(): Promise<boolean> {
+    try {
+      await this.#listPages();
+      this.#absences = 0;
+      return true;
+    } catch (thrown) {
+      if (!this.#isAbsent(thrown)) throw thrown;
+      this.#absences += 1;
+      // A server that has just begun may not know all kinds yet.
+      if (this.#items.size === 0 || this.#absences >= ABSENT_TIMES) {
+        this.#replace(new Map());
+        this.#repaired();
+      }
+      return false;
+    }
+  }
+
+  #isAbsent(thrown: unknown): boolean {
+    return this.#options.isOptional === true && thrown instanceof KubernetesError && thrown.status === 404;
+  }
+
+  async #listPages(): Promise<void> {
     const { client, path, pick, query = {} } = this.#options;
     const items = new Map<string, Item>();
     let next = "";
@@ -107,6 +140,10 @@ export class Watch<Item> {
       this.#version = page.next === "" ? page.resourceVersion : "";
       next = page.next;
     } while (next !== "");
+    this.#replace(items);
+  }
+
+  #replace(items: Map<string, Item>): void {
     this.#items = items;
     this.#isSynced = true;
     this.#heardAtMs = this.#options.clock.now();
@@ -195,7 +232,7 @@ export class Watch<Item> {
 
   #failed(thrown: unknown): void {
     const { log, path } = this.#options;
-    if (thrown instanceof KubernetesError && thrown.status === 410) {
+    if (this.#isAbsent(thrown) || (thrown instanceof KubernetesError && thrown.status === 410)) {
       this.#version = "";
       // A server that was away for long says so as soon as it is back: then nothing is gained by a long wait.
       this.#failures = ++this.#expiries;
@@ -214,10 +251,9 @@ export class Watch<Item> {
   }
 
   /** Twice as long after each failure, and never as long as others that failed at the same time. */
-  #pause(): Promise<void> {
+  #pause(longestMs: number): Promise<void> {
     const { clock, random } = this.#options;
     const { signal } = this.#stopping;
-    const longestMs = Math.min(BACK_OFF_MS.most, BACK_OFF_MS.first * 2 ** Math.min(this.#failures - 1, 16));
     return new Promise((resolve) => {
       const end = () => {
         cancel();

@@ -6,7 +6,7 @@ import { type ApiRoute, route } from "./route.ts";
 
 const reloadSchema = z.object({
   time: z.string().describe("ISO 8601."),
-  cause: z.enum(["files", "signal", "api", "expiry", "guard"]),
+  cause: z.enum(["files", "signal", "api", "expiry", "guard", "cluster"]),
   isApplied: z.boolean(),
   generation: z.int().describe("Of the config that runs after it."),
   problems: z.array(z.string()),

@@ -71,7 +71,7 @@ async function write({ running }: ApiSite, namespace: string, name: string): Pro
   if (change === undefined) return null;
   const { texts } = running.loaded;
   const inFile = fileResources(texts).find((each) => each.name === name && each.namespace === namespace);
-  const file = inFile?.position.file ?? texts.at(-1)?.file ?? "";
+  const file = inFile?.position.file ?? texts.findLast(({ resource }) => resource === undefined)?.file ?? "";
   const [before, after] = [inFile?.source.value, change.document] as (RewriteDocument | undefined)[];
   await writeRewrite(file, { namespace, name }, before, after).catch((thrown: unknown) => {
     const cause = thrownMessage(thrown);

@@ -31,7 +31,7 @@ async function readRewriteFiles(files: readonly string[]): Promise<readonly Rewr
   const problems: Problem[] = [];
   const texts = await readFiles(files, problems);
   const sorted = sortByKind(texts.flatMap(({ file, text }) => readDocuments(file, text, problems)));
-  for (const { report } of [...sorted.Router, ...sorted.EndpointPickerConfig])
+  for (const { report } of [...sorted.Router, ...sorted.InferenceObjective, ...sorted.EndpointPickerConfig])
     report(["kind"], {
       found: "a document that can't be applied",
       wanted: "InferenceModelRewrite",

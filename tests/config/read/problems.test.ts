@@ -29,23 +29,25 @@ describe("documents", () => {
     [
       "no kind",
       "apiVersion: signalbox/v1\nspec: {}\n",
-      ['1:1  kind  found no "kind"; wanted Router or InferenceModelRewrite or EndpointPickerConfig.'],
+      ['1:1  kind  found no "kind"; wanted Router or InferenceModelRewrite or InferenceObjective or EndpointPickerConfig.'],
     ],
     [
       "a mistyped kind",
       "apiVersion: signalbox/v1\nkind: Ruoter\n",
-      ['2:7  kind  found "Ruoter"; wanted Router or InferenceModelRewrite or EndpointPickerConfig. Did you mean "Router"?'],
+      [
+        '2:7  kind  found "Ruoter"; wanted Router or InferenceModelRewrite or InferenceObjective or EndpointPickerConfig. Did you mean "Router"?',
+      ],
     ],
     [
       "another kind",
       "apiVersion: v1\nkind: Pod\n",
-      ['2:7  kind  found "Pod"; wanted Router or InferenceModelRewrite or EndpointPickerConfig.'],
+      ['2:7  kind  found "Pod"; wanted Router or InferenceModelRewrite or InferenceObjective or EndpointPickerConfig.'],
     ],
     [
       "another version",
       "apiVersion: signalbox/v2\nkind: Router\nspec: {}\n",
       [
-        '1:13  apiVersion  found "signalbox/v2"; wanted signalbox/v1. Did you mean "signalbox/v1"?',
+        '1:13  apiVersion  found "signalbox/v2"; wanted signalbox/v1 or signalbox.dev/v1. Did you mean "signalbox/v1"?',
         "3:7  spec.pool.endpoints  found no endpoints; wanted at least one, such as { url: http://gpu1:8000 }.",
       ],
     ],
@@ -53,14 +55,14 @@ describe("documents", () => {
       "no version",
       "kind: Router\nspec: {}\n",
       [
-        '1:1  apiVersion  found no "apiVersion"; wanted signalbox/v1.',
+        '1:1  apiVersion  found no "apiVersion"; wanted signalbox/v1 or signalbox.dev/v1.',
         "2:7  spec.pool.endpoints  found no endpoints; wanted at least one, such as { url: http://gpu1:8000 }.",
       ],
     ],
     [
       "the version of something else",
       "apiVersion: networking/v1\nkind: Router\nspec: { hosts: [] }\n",
-      ['1:13  apiVersion  found "networking/v1"; wanted signalbox/v1.'],
+      ['1:13  apiVersion  found "networking/v1"; wanted signalbox/v1 or signalbox.dev/v1.'],
     ],
     ["no spec", "apiVersion: signalbox/v1\nkind: Router\n", ['1:1  spec  found no "spec"; wanted a mapping.']],
     [
@@ -81,7 +83,7 @@ describe("documents", () => {
     assert.deepEqual(await problemsOf({ "z.yaml": router("  pol: {}\n"), "a.json": '{"kind": "Router"}', "b.yaml": "a: [\n" }), [
       'z.yaml:4:3  spec.pol  found the unknown key "pol"; wanted one of: listen, admin, pool, plugins, profiles, shadow, mirrors, ejection, keepAlive, kubernetes, guards, retries, forwardedFor, limits, responseHeaders. Did you mean "pool"?',
       "z.yaml:4:3  spec.pool.endpoints  found no endpoints; wanted at least one, such as { url: http://gpu1:8000 }.",
-      'a.json:1:1  apiVersion  found no "apiVersion"; wanted signalbox/v1.',
+      'a.json:1:1  apiVersion  found no "apiVersion"; wanted signalbox/v1 or signalbox.dev/v1.',
       "a.json:1:10  kind  found a second Router document (the first is in z.yaml); wanted one in all files together.",
       "b.yaml:2:1  found invalid YAML: Flow sequence in block collection must be sufficiently indented and end with a ].",
     ]);

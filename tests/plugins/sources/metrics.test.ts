@@ -94,7 +94,7 @@ it("adds up what an engine has refused or put back, over its processes and reaso
     'vllm:num_preemptions_total{engine="1"} 3',
     'vllm:admission_rejections_total{reason="queue_full"} 4',
   ];
-  const read = (text: string) => createPlugin(metrics).read(running + text).setbacks;
+  const read = (text: string) => createPlugin(metrics).read(running + text, REPLICA).setbacks;
   assert.deepEqual([read(lines.join("\n")), read("")], [9, undefined]);
 });
 

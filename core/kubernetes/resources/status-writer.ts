@@ -1,0 +1,162 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Clock } from "../../contract/clock.ts";
+import type { Log } from "../../contract/log.ts";
+import type { Random } from "../../contract/profile-plugin.ts";
+import { thrownMessage } from "../../contract/thrown-text.ts";
+import type { KubernetesClient } from "../client.ts";
+import { KubernetesError } from "../kubernetes-error.ts";
+import { type Condition, type ConditionFinding, withFindings } from "./conditions.ts";
+import { type Regarding, rejectionEvent } from "./rejection-event.ts";
+
+/** A resource whose status is to say something. */
+export interface StatusTarget {
+  readonly regarding: Regarding;
+  /** Of the resource, without /status. */
+  readonly path: string;
+  readonly resourceVersion: string;
+  readonly generation: number;
+  readonly findings: readonly ConditionFinding[];
+  /** Its status as it is. */
+  readonly status: { readonly conditions?: readonly Condition[]; readonly [key: string]: unknown };
+  /** Further fields of the status. */
+  readonly fields?: Readonly<Record<string, unknown>>;
+}
+
+export interface StatusWriterOptions {
+  readonly client: Pick<KubernetesClient, "request">;
+  /** Whether it is this router that writes. */
+  readonly mayWrite: () => boolean;
+  /** Who says so, in events. */
+  readonly identity: string;
+  readonly clock: Pick<Clock, "wall" | "after">;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+/** At most one write in this time. */
+const GAP_MS = 100;
+const BACK_OFF_MS = { first: 1_000, most: 60_000 };
+
+/**
+ * Writes what is found of resources into their status, one after the other and only where something differs; and an event where a
+ * resource is rejected. What fails is tried again, ever more seldom; requests know nothing of it.
+ */
+export class StatusWriter {
+  readonly #options: StatusWriterOptions;
+  readonly #stopping = new AbortController();
+  #targets: readonly StatusTarget[] = [];
+  /** By uid, the version that a write was made over: until the watch shows the next one, there is nothing more to write. */
+  readonly #written = new Map<string, string>();
+  #failures = 0;
+  #isBusy = false;
+
+  constructor(options: StatusWriterOptions) {
+    this.#options = options;
+  }
+
+  /** These are the resources now, and what is found of them. */
+  follow(targets: readonly StatusTarget[]): void {
+    this.#targets = targets;
+    const uids = new Set(targets.map(({ regarding }) => regarding.uid));
+    for (const uid of this.#written.keys()) if (!uids.has(uid)) this.#written.delete(uid);
+    this.wake();
+  }
+
+  /** Something that `mayWrite` depends on is different. */
+  wake(): void {
+    if (!this.#isBusy) void this.#run();
+  }
+
+  stop(): void {
+    this.#stopping.abort();
+  }
+
+  async #run(): Promise<void> {
+    this.#isBusy = true;
+    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+      const { target, conditions } = next;
+      try {
+        await this.#write(target, conditions);
+        this.#failures = 0;
+      } catch (thrown) {
+        if (this.#stopping.signal.aborted) break;
+        // What this resource can't be told, others may be.
+        if (isOfResource(thrown)) this.#mark(target);
+        if (!isOutdated(thrown)) this.#failed(thrown);
+      }
+      await this.#pause();
+    }
+    this.#isBusy = false;
+  }
+
+  /** The next one whose status says something else; undefined if there is none, or it is another one's task. */
+  #next(): { readonly target: StatusTarget; readonly conditions: readonly Condition[] } | undefined {
+    const { clock, mayWrite } = this.#options;
+    if (this.#stopping.signal.aborted || !mayWrite()) return undefined;
+    for (const target of this.#targets) {
+      if (this.#written.get(target.regarding.uid) === target.resourceVersion) continue;
+      const { findings, generation, status, fields = {} } = target;
+      const conditions = withFindings(status.conditions ?? [], findings, generation, clock.wall());
+      const isSame = Object.entries({ ...fields, conditions }).every(([key, value]) => isDeepStrictEqual(status[key], value));
+      if (!isSame) return { target, conditions };
+    }
+    return undefined;
+  }
+
+  async #write(target: StatusTarget, conditions: readonly Condition[]): Promise<void> {
+    const { client, clock, identity } = this.#options;
+    const { signal } = this.#stopping;
+    const { path, resourceVersion, fields, regarding, status } = target;
+    // With its version in it, the server refuses it if the resource is another one by now.
+    const body = { metadata: { resourceVersion }, status: { ...fields, conditions } };
+    await client.request("PATCH", `${path}/status`, { body, contentType: "application/merge-patch+json", signal });
+    this.#mark(target);
+    const rejected = rejection(conditions);
+    if (rejected === undefined || isDeepStrictEqual(rejected, rejection(status.conditions ?? []))) return;
+    const { namespace } = regarding;
+    const event = rejectionEvent(regarding, rejected.message, identity, clock.wall());
+    await client.request("POST", `/apis/events.k8s.io/v1/namespaces/${namespace}/events`, { body: event, signal });
+  }
+
+  #mark({ regarding, resourceVersion }: StatusTarget): void {
+    this.#written.set(regarding.uid, resourceVersion);
+  }
+
+  #failed(thrown: unknown): void {
+    const { log } = this.#options;
+    this.#failures += 1;
+    if (this.#failures === 1) log.warn("The status of resources can't be written", { cause: thrownMessage(thrown) });
+  }
+
+  #pause(): Promise<void> {
+    const { clock, random } = this.#options;
+    const { signal } = this.#stopping;
+    const backOffMs = Math.min(BACK_OFF_MS.most, BACK_OFF_MS.first * 2 ** Math.min(this.#failures - 1, 16));
+    const ms = this.#failures === 0 ? GAP_MS : backOffMs * (1 - random() / 2);
+    return new Promise((resolve) => {
+      const end = () => {
+        cancel();
+        signal.removeEventListener("abort", end);
+        resolve();
+      };
+      const cancel = clock.after(ms, end);
+      signal.addEventListener("abort", end);
+    });
+  }
+}
+
+/** Somebody changed it, or it is gone: the watch tells what it is now. */
+function isOutdated(thrown: unknown): boolean {
+  return thrown instanceof KubernetesError && (thrown.status === 409 || thrown.status === 404);
+}
+
+/** Whether the request was wrong, not the server, its load or the router's rights. */
+function isOfResource(thrown: unknown): boolean {
+  if (!(thrown instanceof KubernetesError)) return false;
+  return thrown.status >= 400 && thrown.status < 500 && ![401, 403, 429].includes(thrown.status);
+}
+
+/** The condition that says that a resource is not used; undefined if it is. */
+function rejection(conditions: readonly Condition[]): Condition | undefined {
+  return conditions.find(({ type, status }) => type === "Accepted" && status === "False");
+}
