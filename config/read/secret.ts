@@ -7,7 +7,7 @@ import { readBounded } from "./files.ts";
 import { type Finding, type Path, quoted } from "./problems.ts";
 
 /** Keys whose values may be secrets that somebody wrote into the config by mistake: messages never quote them. */
-const SECRET_KEYS: ReadonlySet<string | number> = new Set(["auth", "bearer", "token"]);
+const SECRET_KEYS: ReadonlySet<string | number> = new Set(["auth", "bearer", "token", "sha256"]);
 
 /** In a plugin's parameters, values of the headers that it sends. */
 const isPluginHeader = (step: string | number, index: number, path: Path) =>

@@ -10,6 +10,7 @@ import { builtIns } from "../../plugins/registry.ts";
 import { issuesOf } from "../support/plugins.ts";
 
 const FOLDERS: Readonly<Record<PluginKind, string>> = {
+  authenticator: "authenticators",
   parser: "parsers",
   rewriter: "rewriters",
   filter: "filters",
@@ -51,7 +52,7 @@ test("only these and the reference's names are registered", async () => {
   assert.equal(builtIns.size, ownTypes(builtIns).length + Object.keys(REFERENCE_NAMES).length);
 });
 
-const NEED_PARAMETERS = ["by-label", "dns", "file", "model-rewrite", "passthrough", "static"];
+const NEED_PARAMETERS = ["by-label", "dns", "file", "keys", "model-rewrite", "passthrough", "static"];
 
 describe("every built-in", () => {
   for (const definition of ownTypes(builtIns)) {
