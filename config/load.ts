@@ -15,7 +15,7 @@ import { NO_OVERLAY, type Overlay, overlaid } from "./rewrites/overlay.ts";
 import { isAboutPool } from "./rewrites/pool-resources.ts";
 import { inMatchingOrder, readRules } from "./rewrites/read.ts";
 import { rewriteDocument } from "./rewrites/schema.ts";
-import { otherProfiles, readFeatures } from "./router/features.ts";
+import { featurePlugins, otherProfiles, readFeatures, settingsWith } from "./router/features.ts";
 import type { EndpointEntry } from "./router/pool.ts";
 import { readProfile, routerProfile } from "./router/profile.ts";
 import { type EntryNote, readRouter } from "./router/read.ts";
@@ -120,8 +120,10 @@ export async function loadTexts(
   const features =
     resource &&
     router &&
-    readFeatures(resource.document.spec, {
+    (await readFeatures(resource.document.spec, {
       router: resource,
+      files,
+      problems,
       warnings,
       resources,
       rules,
@@ -132,13 +134,14 @@ export async function loadTexts(
       readProfile: (written, path) => readProfile(routerProfile(written, path, router.report), router.listed, registry),
       instances: () => allInstances({ ...router.config, others: new Map(), rewrites: [], shuffled }, router.listed, registry),
       shuffle: (rule) => void shuffled.add(rule),
-    });
+    }));
   if (problems.length > 0 || resource === undefined || router === undefined || features === undefined)
     return { problems: inReadingOrder(problems, names), warnings: inReadingOrder(warnings, names), files };
   const written = otherProfiles(features);
   const others = new Map([...written].map(([key, profile]) => [key, ownReferences(key, profile)]));
-  const settled = { ...router.config, rewrites, objectives, features, others, shuffled };
-  const instances = allInstances(settled, router.listed, registry);
+  const settings = settingsWith(features, router.config.settings);
+  const settled = { ...router.config, settings, rewrites, objectives, features, others, shuffled };
+  const instances = allInstances(settled, router.listed, registry, featurePlugins(features));
   warnings.push(...unusedPlugins([settled.profile, ...written.values()], instances));
   const plugins = instances.map(({ entry }) => entry);
   return {

@@ -1,3 +1,4 @@
+import type { Authenticator } from "./contract/authenticator.ts";
 import type { Endpoint } from "./contract/endpoint.ts";
 import type { Filter } from "./contract/filter.ts";
 import type { NameSet } from "./contract/name-set.ts";
@@ -15,6 +16,8 @@ export interface ActiveConfig {
   readonly pool: string;
   /** Parsers by path and, under it, by method. */
   readonly routes: ReadonlyMap<string, ReadonlyMap<string, Named<Parser>>>;
+  /** Who knows clients by their keys; undefined where everybody may ask. */
+  readonly authenticators?: readonly Named<Authenticator>[] | undefined;
   readonly rewriters: readonly Named<Rewriter>[];
   /** The names of all targets of the rewriters' rules. */
   readonly targets: NameSet;

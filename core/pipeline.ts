@@ -18,11 +18,12 @@ export function route(run: Run, owner: ForwardOwner): Forward {
   const { times } = run.ticket;
   const { clock } = run.parts.services;
   const parsed = parse(run.incoming);
+  if (run.ticket.principal !== undefined) run.parts.features.access?.checkModel(run.ticket, parsed.model);
   times.admittedAtMs = clock.now();
   const request = drawn(run, parsed, times.admittedAtMs);
   const decision = decided(run, request, times.admittedAtMs);
   times.decidedAtMs = clock.now();
-  return new Forward(run, request, legOf(decision), draftOf(run, request), owner);
+  return new Forward(run, request, legOf(run, decision), draftOf(run, request), owner);
 }
 
 /**
@@ -40,7 +41,7 @@ export function routeAgain(run: Run, forward: Forward): void {
     request = drawn(run, parse(run.incoming), clock.now());
     decision = decided(run, request, clock.now());
   }
-  forward.beginAgain(request, legOf(decision), draftOf(run, request), clock.now());
+  forward.beginAgain(request, legOf(run, decision), draftOf(run, request), clock.now());
 }
 
 /** Copies of the request may be sent behind it, which never waits for them. */
@@ -80,9 +81,15 @@ function choose({ config, parts }: Run, request: InferenceRequest, nowMs: number
 }
 
 /** Today there is always one leg, and the client gets its response. */
-function legOf({ legs, refusal }: Decision): Decision["legs"][number] {
-  if (refusal !== undefined) throw refusal;
+function legOf({ ticket }: Run, { legs, refusal }: Decision): Decision["legs"][number] {
+  if (refusal !== undefined) throw ticket.principal?.models === undefined ? refusal : withoutNames(refusal);
   return legs[0]!;
+}
+
+/** The message of an unknown model names others, and this client may not even know of them. */
+function withoutNames(refusal: RouterError): RouterError {
+  if (refusal.code !== "model_not_found") return refusal;
+  return new RouterError("model_not_found", "No replica serves this model; GET /v1/models lists those that this key may use.");
 }
 
 function draftOf({ incoming, config, ticket }: Run, request: InferenceRequest): Draft {

@@ -38,6 +38,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "config/rewrites",
     "config/schema",
     "core/contract",
+    "core/settings.ts",
   ],
   "core/state": ["core/contract", "core/report", "core/runtime"],
   "core/services.ts": ["core/contract"],
@@ -66,6 +67,20 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "core/services.ts",
     "core/state",
     "core/stream",
+    "core/wire",
+  ],
+  "core/features/auth": [
+    "config/plugins",
+    "config/read",
+    "config/schema",
+    "core/active-config.ts",
+    "core/contract",
+    "core/features/feature.ts",
+    "core/features/section.ts",
+    "core/plugin-watch",
+    "core/request",
+    "core/settings.ts",
+    "core/wire",
   ],
   "core/features/ejection": [
     "config/schema",
@@ -147,6 +162,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "core/settings.ts",
   ],
   "core/features/list.ts": [
+    "core/features/auth",
     "core/features/ejection",
     "core/features/feature.ts",
     "core/features/keep-alive",
@@ -408,10 +424,11 @@ const RULES: readonly {
     isAllowed: ({ file, target }) => ENTRY_POINTS.has(file) && target === "plugins/registry.ts",
   },
   {
-    name: "node: modules are used by the wire, the Kubernetes client, the runtimes, the command line, the mock replica, the config loader, discovery and the trace exporter only",
+    name: "node: modules are used by the wire, the Kubernetes client, the runtimes, the command line, the mock replica, the config loader, discovery, authenticators and the trace exporter only",
     isBound: ({ target }) => target.startsWith("node:"),
     isAllowed: ({ file }) =>
-      /^(core\/(kubernetes|wire|server|runtime|cli|mock)|config|plugins\/discovery)\//.test(file) || file === TRACE_EXPORTER,
+      /^(core\/(kubernetes|wire|server|runtime|cli|mock)|config|plugins\/(discovery|authenticators))\//.test(file) ||
+      file === TRACE_EXPORTER,
   },
   {
     name: "each package has one door",

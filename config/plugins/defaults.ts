@@ -23,5 +23,6 @@ export const DEFAULT_OBSERVERS: readonly string[] = ["access-log", "request-metr
 /** Types that are configured by another part of the config, and which part. */
 export const CONFIGURED_ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ["static", "spec.pool.endpoints"],
+  ["keys", "spec.auth.keys"],
   ["model-rewrite", "documents of kind InferenceModelRewrite"],
 ]);

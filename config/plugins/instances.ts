@@ -4,7 +4,7 @@ import { thrownMessage } from "../../core/contract/thrown-text.ts";
 import type { ProfileConfig, RouterConfig } from "../config.ts";
 import { type Problem, problemAt, quoted } from "../read/problems.ts";
 import { DEFAULT_DETECTORS, DEFAULT_OBSERVERS, DEFAULT_PARSERS, DEFAULT_SOURCES } from "./defaults.ts";
-import type { Instance, ListedPlugins } from "./listed.ts";
+import type { Instance, ListedPlugins, PluginParameters } from "./listed.ts";
 import { isOfOther, ownInstances } from "./own-instances.ts";
 
 /**
@@ -54,6 +54,7 @@ export function allInstances(
   config: Pick<RouterConfig, "pool" | "profile" | "others" | "rewrites" | "shuffled">,
   listed: ListedPlugins,
   registry: Registry,
+  ofFeatures: readonly PluginParameters[] = [],
 ): readonly Instance[] {
   const unlisted = (type: string, parameters: unknown = {}) => unlistedInstance(type, registry, parameters);
   const missing = (types: readonly string[]) =>
@@ -64,6 +65,7 @@ export function allInstances(
     ...missing(DEFAULT_PARSERS).map((type) => unlisted(type)),
     ...listed.instances.values(),
     ...(config.rewrites.length > 0 ? [unlisted("model-rewrite", rewriteParameters(config))] : []),
+    ...ofFeatures.map(({ type, parameters }) => unlisted(type, parameters)),
     ...(endpoints.length > 0 ? [unlisted("static", { endpoints })] : []),
     ...missing([...DEFAULT_SOURCES, ...DEFAULT_DETECTORS, ...DEFAULT_OBSERVERS]).map((type) => unlisted(type)),
     ...ofProfile.map((type) => unlisted(type)),

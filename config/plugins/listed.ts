@@ -21,3 +21,9 @@ export interface ListedPlugins {
   /** Default types that do not run with this config. */
   readonly withoutDefaults: ReadonlySet<string>;
 }
+
+/** An instance that is made of something else than an entry in the list of plugins. */
+export interface PluginParameters {
+  readonly type: string;
+  readonly parameters: unknown;
+}

@@ -10,6 +10,7 @@ import { linesOf, loadFailure } from "./module-error.ts";
 import { moduleFiles } from "./module-files.ts";
 
 const KINDS: Readonly<Record<PluginKind, true>> = {
+  authenticator: true,
   parser: true,
   rewriter: true,
   filter: true,

@@ -17,16 +17,17 @@ const MOST_ROUNDS = 100;
 
 /**
  * Validates a document. What does not fit is reported and left out, as little as possible, so that the meaning of the rest can be
- * checked in the same pass. Undefined when nothing usable is left.
+ * checked in the same pass. Undefined when nothing usable is left. `isSecret`: no value of it is ever quoted.
  */
 export function fit<Document>(
   { file, value, positionOf, report }: ConfigDocument,
   schema: z.ZodType<Document>,
   stubs: Stubs = {},
+  isSecret = false,
 ): Resource<Document> | undefined {
   const first = schema.safeParse(value);
   if (first.success) return { file, document: first.data, positionOf, report, wasCut: () => false };
-  reportIssues(first.error.issues, { schema, value, base: [], report });
+  reportIssues(first.error.issues, { schema, value, base: [], report, isSecret });
   const rest = new Remainder(value, stubs);
   let issues: readonly DetailedIssue[] = first.error.issues;
   // Each round leaves something out; when that was required, the next one leaves out what it was required for.

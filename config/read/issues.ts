@@ -21,6 +21,8 @@ interface Subject {
   readonly value: unknown;
   readonly base: Path;
   readonly report: Report;
+  /** No value is quoted. */
+  readonly isSecret?: boolean;
 }
 
 /** Reports what was found and wanted for each issue, at its node. */
@@ -51,7 +53,7 @@ function reportIssue(issue: DetailedIssue, steps: Path, subject: Subject): void 
     return;
   }
   const value = valueAt(subject.value, steps);
-  const shown = isSecretPath(path) ? describeKind(value) : describe(value);
+  const shown = subject.isSecret || isSecretPath(path) ? describeKind(value) : describe(value);
   const found = value === undefined && steps.length > 0 ? `no ${quoted(String(steps.at(-1)))}` : shown;
   subject.report(path, { found, wanted: wantedBy(issue), hint: hintFor(issue, value) });
 }

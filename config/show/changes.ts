@@ -90,7 +90,7 @@ function accessChanges(before: AdminAddress | undefined, after: AdminAddress | u
 }
 
 /** Instances whose parameters come from elsewhere in the config: the change is named there. */
-const DERIVED: ReadonlySet<string> = new Set(["static", "model-rewrite"]);
+const DERIVED: ReadonlySet<string> = new Set(["static", "model-rewrite", "keys"]);
 
 function instancesOf({ config, definitions }: LoadedConfig) {
   const instances = config.plugins.filter(({ name }) => !isOfOther(name));

@@ -1,5 +1,6 @@
 import type { Decision } from "./decision.ts";
 import type { MirrorRecord } from "./mirror.ts";
+import type { Principal } from "./principal.ts";
 import type { InferenceRequest } from "./request.ts";
 import type { ShadowChoice } from "./shadow.ts";
 import type { Trace } from "./trace.ts";
@@ -16,6 +17,8 @@ export interface Outcome {
   readonly api: string;
   readonly method: string;
   readonly path: string;
+  /** Who asked; undefined where the router asks for no keys, or knows none of this client. */
+  readonly principal?: Principal | undefined;
   /** Undefined for a request that could not be understood. */
   readonly request: InferenceRequest | undefined;
   readonly decision: Decision | undefined;

@@ -1,3 +1,4 @@
+import type { Authenticator } from "./authenticator.ts";
 import type { Clock } from "./clock.ts";
 import type { Detector } from "./detector.ts";
 import type { Discovery } from "./discovery.ts";
@@ -15,6 +16,7 @@ import type { Source } from "./source.ts";
 
 /** The contract of each kind of plugin. A plugin is a plain object that its definition's `create` makes. */
 export interface PluginKinds {
+  readonly authenticator: Authenticator;
   readonly parser: Parser;
   readonly rewriter: Rewriter;
   readonly filter: Filter;
@@ -111,6 +113,7 @@ const define =
   <Kind extends PluginKind>(kind: Kind) =>
   <O>(plugin: Declared<Kind, O>): Definition<Kind, O> => ({ kind, options: NO_OPTIONS, ...plugin });
 
+export const defineAuthenticator = define("authenticator");
 export const defineParser = define("parser");
 export const defineRewriter = define("rewriter");
 export const defineFilter = define("filter");

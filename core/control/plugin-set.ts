@@ -120,6 +120,7 @@ function assemble(
     active: {
       pool: config.pool.name,
       routes: routesOf(ofKind("parser")),
+      authenticators: someOf(ofKind("authenticator")),
       rewriters,
       targets: nameSet(mappings.flatMap(({ targets }) => targets.map(({ name }) => name))),
       profile: { ...buildProfile(config.profile, ofKind), clientModels: rewriters.flatMap(({ plugin }) => plugin.clientModels) },
@@ -134,6 +135,11 @@ function assemble(
     detectors: ofKind("detector"),
     prefixSettings: mergePrefixSettings(prefixRequests),
   };
+}
+
+/** Undefined for none, so that requests need not look. */
+function someOf<Each>(list: readonly Each[]): readonly Each[] | undefined {
+  return list.length === 0 ? undefined : list;
 }
 
 function create(definition: Definition, entry: PluginEntry, host: PluginHost): PluginKinds[PluginKind] {

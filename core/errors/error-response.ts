@@ -17,6 +17,7 @@ export function respondWithError(
   let lines = idLines(requestId) + moreLines;
   if (error.retryAfterS > 0) lines += `retry-after: ${error.retryAfterS}\r\n`;
   if (!error.isRetryable) lines += "x-should-retry: false\r\n";
+  if (error.status === 401) lines += "www-authenticate: Bearer\r\n";
   if (error.allow !== "") lines += `allow: ${error.allow}\r\n`;
   respondWithJson(response, error.status, lines, errorBody(error, dialect, requestId));
 }

@@ -22,6 +22,7 @@ import type { Ticket } from "../request/ticket.ts";
 import type { Services } from "../services.ts";
 import type { Facts } from "../state/facts.ts";
 import type { WholeEvents } from "../stream/whole-events.ts";
+import type { Head } from "../wire/head.ts";
 import type { MakeJudge } from "./judge.ts";
 import type { Section } from "./section.ts";
 
@@ -50,6 +51,8 @@ export interface LiveFeature {
 
   // On a request's way. Each is looked up once, when the router starts.
 
+  /** Lets requests in. At most one feature does. */
+  readonly access?: Access;
   /** Decides beside the profile. At most one feature does. */
   readonly beside?: Beside;
   readonly copier?: Copier;
@@ -90,6 +93,14 @@ export interface ChangeableConfig {
     edit: (overlay: Overlay) => Overlay,
     cause: "guard",
   ): Promise<{ readonly isApplied: boolean; readonly problems: readonly string[] }>;
+}
+
+/** Knows who asks. What it throws, or rejects with, is a RouterError. */
+export interface Access {
+  /** The head has come: says in the ticket who asks. The body waits for a promise. */
+  enter(ticket: Ticket, head: Head, config: ActiveConfig): Promise<void> | undefined;
+  /** Throws where the principal may not ask for the model; "" is for none. */
+  checkModel(ticket: Ticket, model: string): void;
 }
 
 export interface Beside {

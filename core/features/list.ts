@@ -1,3 +1,4 @@
+import { auth } from "./auth/feature.ts";
 import { ejection } from "./ejection/feature.ts";
 import type { Feature } from "./feature.ts";
 import { keepAlive } from "./keep-alive/feature.ts";
@@ -9,6 +10,7 @@ import { shadow } from "./shadow/feature.ts";
 /** All features. One that leaves this list is gone, with its section of the config; its folder is not used by anything else. */
 // biome-ignore format: a line for each, so that one comes or goes with its line
 export const FEATURES: readonly Feature[] = [
+  auth,
   shadow,
   mirror,
   ejection,

@@ -4,12 +4,13 @@ import type { Endpoint } from "../contract/endpoint.ts";
 import type { MetricFamily } from "../contract/metric-family.ts";
 import type { RouterView } from "../contract/router-view.ts";
 import type { Ticket } from "../request/ticket.ts";
-import type { Beside, ChangeableConfig, Copier, Feature, FeatureHost, LiveFeature, StreamKeeper } from "./feature.ts";
+import type { Access, Beside, ChangeableConfig, Copier, Feature, FeatureHost, LiveFeature, StreamKeeper } from "./feature.ts";
 import { type EndpointJudge, type JudgeHost, NO_JUDGE } from "./judge.ts";
 import { FEATURES } from "./list.ts";
 
 /** What requests call of the features. */
 export interface RequestHooks {
+  readonly access: Access | undefined;
   readonly beside: Beside | undefined;
   readonly copier: Copier | undefined;
   readonly streams: StreamKeeper | undefined;
@@ -18,6 +19,7 @@ export interface RequestHooks {
 
 /** The features of a running router, called as one. */
 export class LiveFeatures implements RequestHooks {
+  readonly access: Access | undefined;
   readonly beside: Beside | undefined;
   readonly copier: Copier | undefined;
   readonly streams: StreamKeeper | undefined;
@@ -29,6 +31,7 @@ export class LiveFeatures implements RequestHooks {
   constructor(host: Omit<FeatureHost, "running">, features: readonly Feature[] = FEATURES) {
     const running = () => this.running;
     this.#all = features.flatMap(({ start }) => start?.({ ...host, running }) ?? []);
+    this.access = this.#all.find(({ access }) => access)?.access;
     this.beside = this.#all.find(({ beside }) => beside)?.beside;
     this.copier = this.#all.find(({ copier }) => copier)?.copier;
     this.streams = this.#all.find(({ streams }) => streams)?.streams;

@@ -1,5 +1,5 @@
 import type { ProfileConfig, RewriteRule } from "../../config/config.ts";
-import type { Instance, ListedPlugins } from "../../config/plugins/listed.ts";
+import type { Instance, ListedPlugins, PluginParameters } from "../../config/plugins/listed.ts";
 import type { Place } from "../../config/read/documents.ts";
 import type { Resource } from "../../config/read/fit.ts";
 import type { Path, Problem } from "../../config/read/problems.ts";
@@ -7,6 +7,7 @@ import type { PlacedRule } from "../../config/rewrites/read.ts";
 import type { RewriteDocument } from "../../config/rewrites/schema.ts";
 import type { WrittenProfile } from "../../config/schema/profile.ts";
 import type { z } from "../contract/options.ts";
+import type { Settings } from "../settings.ts";
 
 /** The section of a feature in a Router document's spec: how it is read, and how it is shown. */
 export interface Section<Written, Config> {
@@ -15,7 +16,11 @@ export interface Section<Written, Config> {
   /** Has a description, and gives what is left out its default. */
   readonly schema: z.ZodType<Written>;
   /** What runs: `written` with names resolved. Reports what is wrong. */
-  read(written: Written, around: ConfigAround): Config;
+  read(written: Written, around: ConfigAround): Config | Promise<Config>;
+  /** Plugins that it brings, each under its type as a name: built-in types that no config lists. */
+  plugins?(config: Config): readonly PluginParameters[];
+  /** What the rest of the router does otherwise because of it. */
+  settings?(config: Config, settings: Settings): Settings;
   /** A profile of its own, which gets instances of its own. */
   profile?(config: Config): ProfileConfig | undefined;
   /** The other way: what a document would have to say; undefined for nothing. */
@@ -29,7 +34,11 @@ export interface Section<Written, Config> {
 /** What else is in the config that a section is checked against. */
 export interface ConfigAround {
   /** The Router document. */
-  readonly router: Pick<Place, "positionOf" | "report">;
+  readonly router: Place;
+  /** Further files that the config depends on, absolute; a section adds its own. */
+  readonly files: Set<string>;
+  /** Of other files than the Router document. */
+  readonly problems: Problem[];
   /** Of what can run, but is probably not meant so. */
   readonly warnings: Problem[];
   readonly resources: readonly Resource<RewriteDocument>[];

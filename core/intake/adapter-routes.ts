@@ -2,6 +2,7 @@ import type { ActiveConfig } from "../active-config.ts";
 import { readJsonBody } from "../body/json-body.ts";
 import { RouterError } from "../contract/errors.ts";
 import type { Log } from "../contract/log.ts";
+import type { Principal } from "../contract/principal.ts";
 import { respondWithText } from "../errors/error-response.ts";
 import type { ResponseWriter } from "../host/response-writer.ts";
 import type { Head } from "../wire/head.ts";
@@ -23,10 +24,11 @@ export interface AdapterChanges {
   passOn(action: Action, name: string, document: object, timeoutMs: number): Promise<readonly ReplicaAnswer[]>;
 }
 
-/** Who asks, for the log. */
+/** Who asks. */
 interface Asker {
   readonly client: string;
   readonly id: string;
+  readonly principal: Principal | undefined;
 }
 
 /** Does what a request with this body asks for, and gives the response. Rejects with RouterError. */
@@ -75,15 +77,21 @@ export class AdapterRoutes {
   }
 
   /** Asks the replicas. Once it has begun it goes on without its client, within its time. */
-  async #change(action: Action, body: Uint8Array, timeoutMs: number, asker: Asker): Promise<Respond> {
+  async #change(action: Action, body: Uint8Array, timeoutMs: number, { principal, ...asker }: Asker): Promise<Respond> {
     const document = readDocument(body);
     const name = nameIn(document);
+    if (principal?.models !== undefined && !principal.models.has(name)) throw notThisOne();
     if (this.#underWay >= MOST_AT_ONCE) throw tooMany();
     this.#underWay += 1;
     try {
       const answers = await this.#adapters.passOn(action, name, document, timeoutMs);
       const said = answers.map((answer) => lineOf(answer)).join("; ");
-      this.#log.info(`A client had an adapter ${action}ed`, { adapter: name, ...asker, replicas: said });
+      this.#log.info(`A client had an adapter ${action}ed`, {
+        adapter: name,
+        ...asker,
+        ...(principal && { key: principal.name }),
+        replicas: said,
+      });
       return answerTo(action, name, answers);
     } finally {
       this.#underWay -= 1;
@@ -96,6 +104,10 @@ const NOT_BY_CLIENTS =
 const NOT_BY_PAGES = "Web pages may not load or unload adapters; name the page's origin in spec.listen.cors.origins.";
 
 const closed = (message: string) => new RouterError("adapters_closed", message);
+
+function notThisOne(): RouterError {
+  return new RouterError("model_not_allowed", "This key may not use the model of that name, so it may not load or unload it.");
+}
 
 function tooMany(): RouterError {
   return new RouterError("saturated", `${MOST_AT_ONCE} changes of adapters are under way; try again when one has ended.`, {

@@ -8,8 +8,7 @@ import type { Dialect, RouterError } from "../contract/errors.ts";
 import type { Outcome } from "../contract/outcome.ts";
 import type { Parser } from "../contract/parser.ts";
 import { NO_PARTS } from "../contract/prompt-part.ts";
-import { errorEvent } from "../errors/dialects.ts";
-import { idLines, respondWithError } from "../errors/error-response.ts";
+import { idLines } from "../errors/error-response.ts";
 import { stopping, tooManyOfClient } from "../errors/upstream-errors.ts";
 import { errorOf } from "../errors/wire-errors.ts";
 import type { Forward } from "../forward/forward.ts";
@@ -26,7 +25,9 @@ import type { Head } from "../wire/head.ts";
 import { splitTarget } from "../wire/request-target.ts";
 import { ADAPTER_BODY_BYTES, type AdapterCall, type AdapterChanges, AdapterRoutes } from "./adapter-routes.ts";
 import { checkContentType, requestId } from "./check-head.ts";
-import { respondLocally } from "./local-routes.ts";
+import { endWithError } from "./end-with-error.ts";
+import { Entrance } from "./entrance.ts";
+import { isProbePath, respondLocally } from "./local-routes.ts";
 import { isPreflight } from "./preflight.ts";
 import { noSuchRoute } from "./served-routes.ts";
 import { settle } from "./settle.ts";
@@ -72,6 +73,8 @@ class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, BodyOwne
   /** Set once the request goes down the pipeline. */
   #run: Run | undefined;
   #forward: Forward | undefined;
+  /** Set where it takes time to learn who asks. */
+  #entrance: Entrance | undefined;
   #isOver = false;
 
   constructor(parts: RouterParts, adapterRoutes: AdapterRoutes | undefined, head: Head, response: ResponseWriter, peer: string) {
@@ -138,6 +141,7 @@ class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, BodyOwne
 
   scanned(): void {
     if (this.#isOver) return;
+    if (this.#entrance?.delays(() => this.scanned())) return;
     try {
       this.#route();
     } catch (thrown) {
@@ -178,7 +182,7 @@ class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, BodyOwne
     if (this.#isOver) return;
     const error = errorOf(thrown);
     this.#close();
-    this.#end(this.#respondWithError(error), error);
+    this.#end(endWithError(error, this.#dialect, this.#head, this.#config, this.#ticket, this.#response, this.#forward), error);
   }
 
   #readHead(bodyLength: number): void {
@@ -186,15 +190,17 @@ class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, BodyOwne
     const { settings, routes } = this.#config;
     this.#ticket.path = path;
     this.#query = query;
-    const parser = isPreflight(this.#head, settings.cors) ? undefined : routes.get(path)?.get(this.#head.method);
+    const isAsking = isPreflight(this.#head, settings.cors);
+    const parser = isAsking ? undefined : routes.get(path)?.get(this.#head.method);
+    this.#dialect = parser?.plugin.dialect ?? (path.startsWith("/v1/messages") ? "anthropic" : "openai");
+    if (this.#config.authenticators !== undefined && !isAsking && !isProbePath(path)) this.#enter();
     if (parser === undefined) {
       this.#adapterCall = this.#adapterRoutes?.callOf(this.#head, path, settings);
       if (this.#adapterCall === undefined) return this.#respondWithoutParser();
       return void this.#takeBody(bodyLength, Math.min(ADAPTER_BODY_BYTES, settings.limits.bodyBytes));
     }
-    const { dialect, keys, partKeys } = parser.plugin;
+    const { keys, partKeys } = parser.plugin;
     this.#parser = parser;
-    this.#dialect = dialect;
     this.#ticket.api = parser.type;
     this.#ticket.trace = traceRequest(this.#config, this.#head, this.#parts.plugins.faults);
     const body = this.#takeBody(bodyLength, settings.limits.bodyBytes);
@@ -202,6 +208,12 @@ class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, BodyOwne
     checkContentType(this.#head);
     this.#scanner = new BodyScanner(keys, settings.limits.bodyDepth, partKeys);
     if (bodyLength > DIRECT_BYTES) this.#scanInSlices(body, this.#scanner, 0);
+  }
+
+  /** Learns who asks, or throws. */
+  #enter(): void {
+    const entering = this.#parts.features.access!.enter(this.#ticket, this.#head, this.#config);
+    if (entering !== undefined) this.#entrance = new Entrance(entering, this);
   }
 
   #takeBody(bodyLength: number, maxBytes: number): BodyBuffer {
@@ -223,9 +235,9 @@ class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, BodyOwne
   }
 
   #respondWithoutParser(): void {
-    const { path, id } = this.#ticket;
-    if (path.startsWith("/v1/messages")) this.#dialect = "anthropic";
-    const status = respondLocally(this.#head, path, this.#config, this.#parts, this.#response, id);
+    if (this.#isOver || this.#entrance?.delays(() => this.#respondWithoutParser())) return;
+    const { path, id, principal } = this.#ticket;
+    const status = respondLocally(this.#head, path, this.#config, this.#parts, this.#response, id, principal?.models);
     if (status === 0) throw noSuchRoute(path, this.#config);
     this.#ticket.status = status;
     this.completed();
@@ -243,8 +255,8 @@ class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, BodyOwne
   }
 
   #changeAdapters(call: AdapterCall): void {
-    const { id } = this.#ticket;
-    const responded = call(this.#body!.bytes, { client: this.#peer, id }).then((respond) => {
+    const { id, principal } = this.#ticket;
+    const responded = call(this.#body!.bytes, { client: this.#peer, id, principal }).then((respond) => {
       if (this.#isOver) return;
       this.#ticket.status = respond(this.#response, idLines(id) + corsLines(this.#head, this.#config.settings.cors));
       this.completed();
@@ -268,23 +280,12 @@ class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, BodyOwne
     const { request } = this.#ticket;
     this.#isOver = true;
     this.#slices?.close();
+    this.#entrance?.close();
     this.#clients?.leave(this.#peer);
     const isBodyFree = this.#forward?.close() ?? true;
     if (request !== undefined) forgetBody(request);
     if (isBodyFree) this.#body?.release();
     else this.#body?.abandon();
-  }
-
-  /** Sends an error response. If a response has begun, aborts it so that no client can take it for complete. */
-  #respondWithError(error: RouterError): Outcome["ending"] {
-    const { id } = this.#ticket;
-    if (!this.#response.hasStarted) {
-      respondWithError(this.#response, error, this.#dialect, id, corsLines(this.#head, this.#config.settings.cors));
-      this.#ticket.status = error.status;
-      return "complete";
-    }
-    this.#response.abort(this.#forward?.takesErrorEvent ? errorEvent(error, this.#dialect, id) : "");
-    return "broken";
   }
 
   #end(ending: Outcome["ending"], error: RouterError | undefined): void {

@@ -1,5 +1,6 @@
 import type { ActiveConfig } from "../active-config.ts";
 import { isServing } from "../contract/endpoint.ts";
+import type { NameSet } from "../contract/name-set.ts";
 import type { TargetMapping } from "../contract/rewriter.ts";
 import { idLines, respondWithJson } from "../errors/error-response.ts";
 import type { ResponseWriter } from "../host/response-writer.ts";
@@ -36,6 +37,7 @@ export function respondLocally(
   { pool, identity }: LocalParts,
   response: ResponseWriter,
   requestId: string,
+  allowed: NameSet | undefined,
 ): number {
   const { method } = head;
   const { cors } = config.settings;
@@ -45,11 +47,22 @@ export function respondLocally(
   if (isPreflight(head, cors)) return answerPreflight(head, path, cors, config.routes, response, lines);
   if (method !== "GET" && method !== "HEAD") return 0;
   if (path === "/health") return respond(response, 200, lines, {});
-  if (path === MODELS_PATH) return respond(response, 200, lines, modelList(config, facts, startedAtS));
+  if (path === MODELS_PATH)
+    return respond(response, 200, lines, modelList(namesFor(allowed, config, facts), config, facts, startedAtS));
   if (path.startsWith(`${MODELS_PATH}/`))
-    return respond(response, 200, lines, oneModel(path.slice(MODELS_PATH.length + 1), config, facts, startedAtS));
+    return respond(
+      response,
+      200,
+      lines,
+      oneModel(path.slice(MODELS_PATH.length + 1), namesFor(allowed, config, facts), config, facts, startedAtS),
+    );
   if (path === "/ready") return respondReady(response, lines, facts, isStopping);
   return 0;
+}
+
+interface ShownNames {
+  readonly clientModels: readonly string[];
+  readonly listed: ReadonlySet<string>;
 }
 
 function respond(response: ResponseWriter, status: number, lines: string, document: unknown): number {
@@ -65,19 +78,22 @@ function respondReady(response: ResponseWriter, lines: string, { endpoints }: Fa
     : respond(response, 503, `${lines}retry-after: 1\r\n`, document);
 }
 
-/** Every name that a client may ask for now: the models of available endpoints, and the names of exact rewrites. */
-function modelList(config: ActiveConfig, facts: Facts, startedAtS: number): unknown {
-  const names = new Set([...facts.served, ...clientModelsOf(config)]);
+/** Every name that this client may ask for now: of the models of available endpoints, and of the names of exact rewrites. */
+function namesFor(allowed: NameSet | undefined, config: ActiveConfig, { served }: Facts): ShownNames {
+  const isAllowed = (name: string) => allowed === undefined || allowed.has(name);
+  return { clientModels: clientModelsOf(config).filter(isAllowed), listed: new Set([...served].filter(isAllowed)) };
+}
+
+function modelList({ clientModels, listed }: ShownNames, config: ActiveConfig, facts: Facts, startedAtS: number): unknown {
+  const names = new Set([...listed, ...clientModels]);
   const rules = rulesOf(config);
   return { object: "list", data: [...names].map((id) => shownModel(id, rules, facts, startedAtS)) };
 }
 
 /** One model of the list, by the rest of the path: as it is, since names may hold slashes, or percent-encoded. */
-function oneModel(rest: string, config: ActiveConfig, facts: Facts, startedAtS: number): unknown {
-  const { served } = facts;
-  const clientModels = clientModelsOf(config);
-  const id = [rest, decoded(rest)].find((name) => served.has(name) || clientModels.includes(name));
-  if (id === undefined) throw modelNotFound("There is no such model", decoded(rest), { clientModels, listed: served });
+function oneModel(rest: string, names: ShownNames, config: ActiveConfig, facts: Facts, startedAtS: number): unknown {
+  const id = [rest, decoded(rest)].find((name) => names.listed.has(name) || names.clientModels.includes(name));
+  if (id === undefined) throw modelNotFound("There is no such model", decoded(rest), names);
   return shownModel(id, rulesOf(config), facts, startedAtS);
 }
 

@@ -18,6 +18,7 @@ export const RESPONSE_FLAGS = {
   NR: "no such path, method or model",
   DC: "the client left before its response was complete",
   DT: "the client took too long to send the request",
+  UAEX: "no key, a wrong one, or one that may not do this",
   DPE: "the request is refused as it is; the error code says why",
   SD: "the router stopped",
   IE: "a fault of the router or of a plugin; the operator's log has the cause",

@@ -1,6 +1,7 @@
 import type { Decision } from "../contract/decision.ts";
 import type { MirrorRecord } from "../contract/mirror.ts";
 import type { Attempt, Outcome, OutcomeError, RequestTimes, Usage } from "../contract/outcome.ts";
+import type { Principal } from "../contract/principal.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 import type { ShadowChoice } from "../contract/shadow.ts";
 import type { Trace } from "../contract/trace.ts";
@@ -57,6 +58,7 @@ export class Ticket implements Outcome {
   path = "";
   api = "";
   trace: Trace | undefined = undefined;
+  principal: Principal | undefined = undefined;
   // Body.
   requestBytes = 0;
   // Parse and decide.

@@ -43,6 +43,7 @@ export const registry: ReadonlyMap<string, Definition> = new Map(
   [
     ...["completions", "chat-completions", "responses", "embeddings", "messages", "generate"].map(fakeParser),
     fake("parser", "passthrough", z.strictObject({ paths: z.array(z.string()) })),
+    fake("authenticator", "keys", anything),
     fake("rewriter", "model-rewrite", anything),
     fake("filter", "ready"),
     fake("filter", "serves-model"),

@@ -32,6 +32,7 @@ const random = kit.seededRandom(1);
 
 /** Calls each method that an example may have; the result says whether it did what its contract asks. */
 const CALLS: Readonly<Record<string, (call: (...given: unknown[]) => unknown, said: readonly string[]) => boolean>> = {
+  authenticate: (authenticate) => (authenticate("guest") as { name: string }).name === "guest",
   parse: (parse) => (parse(body, "/v1/rerank") as { model: string }).model === "fast",
   draw: (draw) => (draw(request) as { target: string }).target === "llama-8b",
   filter: (filter) => (filter(request, endpoints, load, random) as readonly unknown[]).length === 0,

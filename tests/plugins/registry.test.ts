@@ -10,6 +10,7 @@ import { builtIns } from "../../plugins/registry.ts";
 import { issuesOf } from "../support/plugins.ts";
 
 const FOLDERS: Readonly<Record<PluginKind, string>> = {
+  authenticator: "authenticators",
   parser: "parsers",
   rewriter: "rewriters",
   filter: "filters",
@@ -52,7 +53,7 @@ test("only these and the reference's names are registered", async () => {
 });
 
 const NEED_PARAMETERS = [
-  ...["by-label", "dns", "file", "model-rewrite", "passthrough", "static"],
+  ...["by-label", "dns", "file", "keys", "model-rewrite", "passthrough", "static"],
   ...["attribute-filter", "attribute-scorer", "topology-filter", "topology-scorer"],
 ];
 

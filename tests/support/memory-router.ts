@@ -90,7 +90,7 @@ export class MemoryRouter {
         connections: () => pool,
       },
       plugins: { times: new PluginTimes(clock, silentLog), faults: new PluginFaults(clock, silentLog) },
-      features: { beside: undefined, copier: undefined, streams: undefined, settled() {} },
+      features: { access: undefined, beside: undefined, copier: undefined, streams: undefined, settled() {} },
       // The id is always the same, so that responses can be compared as they are.
       identity: { startedAtS: 0, isStopping: false, nextRequestId: () => "req-1" },
     };

@@ -1,0 +1,54 @@
+import type { Named } from "../../active-config.ts";
+import type { Authenticator } from "../../contract/authenticator.ts";
+import { RouterError } from "../../contract/errors.ts";
+import type { Principal } from "../../contract/principal.ts";
+import { faultText } from "../../plugin-watch/plugin-faults.ts";
+import { refused } from "./credential.ts";
+
+type Authenticators = readonly Named<Authenticator>[];
+
+/** Who shows this credential, as the first authenticator says that knows it. Throws, or rejects with, RouterError where none does. */
+export function whoShows(credential: string, authenticators: Authenticators): Principal | Promise<Principal> {
+  for (let at = 0; at < authenticators.length; at++) {
+    const asked = authenticators[at]!;
+    const answer = answerOf(asked, credential);
+    if (answer instanceof Promise) return after(answer, asked, credential, authenticators.slice(at + 1));
+    if (answer !== undefined) return checked(answer, asked);
+  }
+  throw refused("The router knows no such key; check it, or ask the operator for one.");
+}
+
+async function after(
+  answer: Promise<Principal | undefined>,
+  asked: Named<Authenticator>,
+  credential: string,
+  others: Authenticators,
+): Promise<Principal> {
+  const principal = await answer.catch((thrown: unknown) => {
+    throw asRefusal(thrown, asked);
+  });
+  return principal === undefined ? whoShows(credential, others) : checked(principal, asked);
+}
+
+function answerOf(asked: Named<Authenticator>, credential: string): ReturnType<Authenticator["authenticate"]> {
+  try {
+    return asked.plugin.authenticate(credential);
+  } catch (thrown) {
+    throw asRefusal(thrown, asked);
+  }
+}
+
+/** A refusal, or a fault of the plugin; either way nobody comes in. */
+function asRefusal(thrown: unknown, { name, file }: Named<Authenticator>): RouterError {
+  return thrown instanceof RouterError ? thrown : fault(name, faultText(thrown, file));
+}
+
+function checked(principal: Principal, { name }: Named<Authenticator>): Principal {
+  if (typeof principal.name === "string" && principal.name !== "" && typeof principal.tenant === "string") return principal;
+  throw fault(name, "it gave a principal without a name and a tenant");
+}
+
+function fault(plugin: string, text: string): RouterError {
+  const message = `The authenticator "${plugin}" failed on this request; fix the plugin.`;
+  return new RouterError("plugin_fault", message, { fault: { plugin, text } });
+}

@@ -1,0 +1,30 @@
+import type { SlicedScanOwner } from "../body/sliced-scan.ts";
+
+/** What the request does that waits. */
+type EntranceOwner = Pick<SlicedScanOwner, "holdBody" | "failed">;
+
+/** The wait of one request until it is known who asks. Of its body at most what has been read is kept meanwhile. */
+export class Entrance {
+  readonly #owner: EntranceOwner;
+  readonly #entering: Promise<void>;
+  #isPending = true;
+
+  constructor(entering: Promise<void>, owner: EntranceOwner) {
+    this.#owner = owner;
+    owner.holdBody(true);
+    this.#entering = entering.finally(() => this.close()).catch((thrown: unknown) => owner.failed(thrown));
+  }
+
+  /** True where `run` has to wait; it is called then, also after a failure. */
+  delays(run: () => void): boolean {
+    if (this.#isPending) this.#entering.then(run).catch((thrown: unknown) => this.#owner.failed(thrown));
+    return this.#isPending;
+  }
+
+  /** The request has ended, or may go on. */
+  close(): void {
+    if (!this.#isPending) return;
+    this.#isPending = false;
+    this.#owner.holdBody(false);
+  }
+}
