@@ -1,6 +1,8 @@
 import * as nodeModule from "node:module";
+import { dirname } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { thrownCode } from "../../core/contract/thrown-text.ts";
+import { findPackage } from "./find-package.ts";
 import { type ModuleFiles, moduleFiles } from "./module-files.ts";
 
 /** Error codes with which Node reports TypeScript that it can't run itself. */
@@ -90,8 +92,17 @@ const withVersion: Resolve = (specifier, context, next) => {
 };
 
 async function importByTsx(url: string): Promise<unknown> {
-  const tsx = await import("tsx/esm/api").catch((error: unknown) => {
-    throw new Error("This Node can't run its TypeScript: npm i tsx, or compile it to .js.", { cause: error });
-  });
+  const tsx = await import("tsx/esm/api").catch(() => importTsxBeside(fileURLToPath(url)));
   return tsx.tsImport(url, import.meta.url);
+}
+
+/** The compiler that is installed where the plugin is: this program's own folder may be one that npx keeps. */
+async function importTsxBeside(file: string): Promise<Tsx> {
+  const found = findPackage("tsx/esm/api", dirname(file));
+  if (found !== undefined) return import(pathToFileURL(found).href);
+  throw new Error("This Node can't run its TypeScript: npm i tsx beside it, compile it to .js, or take Node 24");
+}
+
+interface Tsx {
+  tsImport(url: string, parent: string): Promise<unknown>;
 }

@@ -1,5 +1,4 @@
 import { existsSync, realpathSync } from "node:fs";
-import { register } from "node:module";
 import { isAbsolute, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Definition, PluginKind } from "../../core/contract/plugin.ts";
@@ -8,6 +7,7 @@ import { findPackage } from "./find-package.ts";
 import { importModule } from "./import-module.ts";
 import { linesOf, loadFailure } from "./module-error.ts";
 import { moduleFiles } from "./module-files.ts";
+import { shareContract } from "./own-modules.ts";
 
 const KINDS: Readonly<Record<PluginKind, true>> = {
   authenticator: true,
@@ -77,22 +77,12 @@ async function importPackage(name: string): Promise<unknown> {
 
 async function importFile(file: string): Promise<unknown> {
   const url = pathToFileURL(file).href;
-  readModulesAsSuch();
+  shareContract();
   try {
     return await importModule(url);
   } catch (error) {
     throw new Error(loadFailure(error, file), { cause: error });
   }
-}
-
-let isHooked = false;
-
-/** On Node 20, lets TypeScript files be ES modules whatever folder they are in. */
-function readModulesAsSuch(): void {
-  const { bun, deno } = process.versions;
-  if (isHooked || bun !== undefined || deno !== undefined || "typescript" in process.features) return;
-  isHooked = true;
-  register("./typescript-modules.mjs", import.meta.url);
 }
 
 /** A module's default export. Throws an Error if it is not a plugin. */

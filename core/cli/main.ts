@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { builtIns } from "../../plugins/registry.ts";
 import { runProgram } from "./program.ts";
 

@@ -1,7 +1,15 @@
-// Where the program begins. Newer Nodes, Deno and Bun read TypeScript themselves; Node 20 needs help.
-// Before anything else is loaded: a router that is told to start must not die of a signal, nor open Node's debugger (SIGUSR1). Its log
-// tells of these signals once it is there (core/cli/start/signals.ts).
-if (process.argv[2] === "start") for (const signal of ["SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"]) process.on(signal, () => {});
+// Where the program begins in a checkout. Newer Nodes, Deno and Bun read TypeScript themselves; Node 20 needs help.
+import "./early-signals.mjs";
+
 const { bun, deno } = process.versions;
-if (!bun && !deno && !process.features.typescript) (await import("tsx/esm/api")).register();
-await import("./main.ts");
+if (bun || deno || process.features.typescript) {
+  await import("./main.ts");
+} else {
+  const tsx = await import("tsx/esm/api").catch(() => undefined);
+  tsx?.register();
+  if (tsx) await import("./main.ts");
+  else {
+    console.error("This Node can't run TypeScript by itself: npm ci (without --omit=dev) brings tsx, or take Node 24.");
+    process.exitCode = 1;
+  }
+}

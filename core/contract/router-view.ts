@@ -87,7 +87,7 @@ export interface PluginTime {
   readonly hasNoVote: boolean;
 }
 
-interface ProcessUsage {
+export interface ProcessUsage {
   /** User and system time. */
   readonly cpuSeconds: number;
   readonly residentBytes: number;
@@ -97,7 +97,7 @@ interface ProcessUsage {
   readonly maxOpenFiles: number;
 }
 
-interface MemoryUse {
+export interface MemoryUse {
   readonly limitBytes: number;
   readonly bodyBytes: number;
   readonly unreadBytes: number;
@@ -105,7 +105,7 @@ interface MemoryUse {
   readonly refusals: number;
 }
 
-interface PrefixIndexSize {
+export interface PrefixIndexSize {
   readonly entries: number;
   readonly maxEntries: number;
   /** Bytes reserved in total; the system commits memory only as it is used. */

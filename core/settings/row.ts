@@ -6,14 +6,14 @@
  */
 export type Unit = "count" | "bytes" | "milliseconds" | "seconds" | "share" | "percent" | "part";
 
-interface AnyRow {
+export interface AnyRow {
   /** Its key in the config, where that is another one than the router's own name for it. */
   readonly key?: string;
   /** What it means, for editors. */
   readonly text: string;
 }
 
-interface NumberRow extends AnyRow {
+export interface NumberRow extends AnyRow {
   readonly unit: Unit;
   readonly min: number;
   readonly max: number;

@@ -7,7 +7,7 @@ process.on = ((signal: unknown, listener: unknown) => {
   if (signal === "SIGUSR2" && isFirst) {
     isFirst = false;
     const { stack = "" } = new Error();
-    if (!stack.includes("signalbox.mjs")) throw new Error(`Signals are listened for too late: ${stack}`);
+    if (!stack.includes("early-signals.mjs")) throw new Error(`Signals are listened for too late: ${stack}`);
     setTimeout(() => {
       for (const each of SIGNALS) process.kill(process.pid, each);
     }, 0);

@@ -39,7 +39,30 @@ export default defineFilter({
 const scorer = 'kind: "scorer", type: "mine", summary: "", create: () => ({ score: () => null })';
 const standard = '"~standard": { version: 1, vendor: "mine", validate: (value) => ({ value }) }';
 
+/** A plugin as its author writes it, in whatever folder; `Text` is the type of a text, or nothing in JavaScript. */
+const outside = (Text = "") => `import { defineScorer, RouterError, z } from "signalbox/plugin";
+import { kept } from "./helper.${Text ? "ts" : "js"}";
+export const error = new RouterError("saturated", "Wait.");
+const type${Text} = "mine";
+export default defineScorer({ type, summary: kept, options: z.strictObject({}), create: () => ({ score: () => null }) });
+`;
+
 const FILES: Readonly<Record<string, string>> = {
+  "outside/plugin.js": outside(),
+  "outside/helper.js": 'export const kept = "";',
+  "outside/plugin.ts": outside(": string"),
+  "outside/helper.ts": 'export const kept: string = "";',
+  "outside/common/package.json": '{ "type": "commonjs" }',
+  "outside/common/plugin.js": outside(),
+  "outside/common/helper.js": 'export const kept = "";',
+  "outside/common/plugin.ts": outside(": string"),
+  "outside/common/helper.ts": 'export const kept: string = "";',
+  "outside/modules/package.json": '{ "type": "module" }',
+  "outside/modules/plugin.js": outside(),
+  "outside/modules/helper.js": 'export const kept = "";',
+  "outside/node_modules/ours/package.json": '{ "name": "ours", "type": "module", "exports": "./plugin.js" }',
+  "outside/node_modules/ours/plugin.js": outside(),
+  "outside/node_modules/ours/helper.js": 'export const kept = "";',
   "bare/helper.ts": "export const kept: number = 1;",
   "bare/plugin.ts": filterSource(true),
   "bare/enum.ts": filterSource(false),
@@ -118,6 +141,19 @@ describe("loadPluginModule loads", () => {
   for (const [name, from, baseDir] of cases) {
     test(name, async () => {
       assert.equal((await loadPluginModule(from(), join(root, baseDir))).definition.type, "mine");
+    });
+  }
+});
+
+describe("a plugin in any folder imports signalbox/plugin:", () => {
+  const places = ["plugin.js", "plugin.ts", "common/plugin.js", "common/plugin.ts", "modules/plugin.js"];
+  for (const from of [...places.map((place) => `./${place}`), "ours"]) {
+    test(from, async () => {
+      const { definition, file } = await loadPluginModule(from, join(root, "outside"));
+      assert.equal(definition.type, "mine");
+      const { error } = await import(pathToFileURL(file).href).catch(() => ({ error: undefined }));
+      // Node 20 gives what tsx has compiled only to whoever asks tsx.
+      if (error !== undefined) assert.ok(error instanceof RouterError, "its errors are not ours");
     });
   }
 });

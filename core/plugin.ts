@@ -1,0 +1,65 @@
+/** What plugins import, as "signalbox/plugin": the contracts, what defines a plugin of each kind, and what helps to write one. */
+export type { BodyView, JsonKind } from "./contract/body-view.ts";
+export type { Clock } from "./contract/clock.ts";
+export type { Decision, Dropped, Fault, Leg, ScorerColumn } from "./contract/decision.ts";
+export type { Detector, EndpointRecord } from "./contract/detector.ts";
+export type { Discovery } from "./contract/discovery.ts";
+export { doubleZeros } from "./contract/doubles.ts";
+export type {
+  Ejection,
+  Endpoint,
+  EndpointSpec,
+  EndpointUrl,
+  Intent,
+  ModelCard,
+  ModelCards,
+  Phase,
+} from "./contract/endpoint.ts";
+export { isServing } from "./contract/endpoint.ts";
+export { endpointName, parseEndpointUrl } from "./contract/endpoint-url.ts";
+export { type Dialect, ERRORS, type ErrorCode, RouterError } from "./contract/errors.ts";
+export { type Estimate, estimateAt } from "./contract/estimate.ts";
+export { expectedFirstTokenMs, firstTokenAfterMs, firstTokenMs, uncachedTokens } from "./contract/expected-wait.ts";
+export type { Filter } from "./contract/filter.ts";
+export { Bounds, Histogram, type HistogramView } from "./contract/histogram.ts";
+export type { AdapterFacts, AdapterUse, LoadView, ScrapedValues, UnlistedName } from "./contract/load-view.ts";
+export type { Log, LogFields } from "./contract/log.ts";
+export type { MetricFamily } from "./contract/metric-family.ts";
+export type { MirrorEnding, MirrorRecord, MirrorSkip } from "./contract/mirror.ts";
+export type { NameSet } from "./contract/name-set.ts";
+export type { Observer, ObserverPage, ObserverStream, SendEvent } from "./contract/observer.ts";
+export { listOf, type OptionSchema, type SchemaIssue, type SchemaResult, z } from "./contract/options.ts";
+export type { Attempt, AttemptFailure, Outcome, OutcomeError, RequestTimes, Usage } from "./contract/outcome.ts";
+export type { Parser, Route } from "./contract/parser.ts";
+export type { Picker } from "./contract/picker.ts";
+export {
+  type Definition,
+  defineDetector,
+  defineDiscovery,
+  defineFilter,
+  defineObserver,
+  defineParser,
+  definePicker,
+  defineRewriter,
+  defineScorer,
+  defineSource,
+  type PluginHost,
+  type PluginKind,
+  type PluginKinds,
+  type PrefixSettings,
+} from "./contract/plugin.ts";
+export type { PrefixMatch } from "./contract/prefix-match.ts";
+export { printable, printableLines } from "./contract/printable.ts";
+export type { ProfilePlugin, Random, ResponseHeader } from "./contract/profile-plugin.ts";
+export type { CountedPart, PartKind, PromptPart } from "./contract/prompt-part.ts";
+export type { DrawMethod, HeaderView, InferenceRequest, OnDemand, ParsedBody } from "./contract/request.ts";
+export type { ResponseShape } from "./contract/response-shape.ts";
+export type { Rewriter, TargetDraw, TargetMapping, TargetQuestion } from "./contract/rewriter.ts";
+export type { PluginTime, RouterView } from "./contract/router-view.ts";
+export type { Scorer } from "./contract/scorer.ts";
+export type { Secret } from "./contract/secret.ts";
+export type { ShadowChoice } from "./contract/shadow.ts";
+export type { EndpointFacts, Source } from "./contract/source.ts";
+export type { Span } from "./contract/span.ts";
+export { thrownCode, thrownMessage, thrownText } from "./contract/thrown-text.ts";
+export type { Trace } from "./contract/trace.ts";
