@@ -3,18 +3,20 @@ import { RouterError } from "./contract/errors.ts";
 import type { InferenceRequest, ParsedBody } from "./contract/request.ts";
 import { decide } from "./decide/decide.ts";
 import { Forward } from "./forward/forward.ts";
-import type { ForwardOwner } from "./forward/forward-run.ts";
+import type { ForwardOwner, Sending } from "./forward/forward-run.ts";
+import { Handover } from "./forward/handover.ts";
 import { redistributes } from "./request/draw-target.ts";
 import { parse, withTarget } from "./request/parse.ts";
 import { type Draft, rewrite } from "./request/rewrite.ts";
 import type { Run } from "./run.ts";
+import type { Facts } from "./state/facts.ts";
 
 /**
  * The way of a request whose body is complete: parse, draw the target, decide, rewrite, forward. Facts are read and shares are drawn
  * here, after the body has come. The caller stores what it returns, then begins it. Throws RouterError for a request that can't be
  * routed.
  */
-export function route(run: Run, owner: ForwardOwner): Forward {
+export function route(run: Run, owner: ForwardOwner): Sending {
   const { times } = run.ticket;
   const { clock } = run.parts.services;
   const parsed = parse(run.incoming);
@@ -23,6 +25,8 @@ export function route(run: Run, owner: ForwardOwner): Forward {
   const request = drawn(run, parsed, times.admittedAtMs);
   const decision = decided(run, request, times.admittedAtMs);
   times.decidedAtMs = clock.now();
+  const { gateway } = run.response;
+  if (gateway !== undefined) return new Handover(run, gateway, request, legOf(run, decision), draftOf(run, request), owner);
   return new Forward(run, request, legOf(run, decision), draftOf(run, request), owner);
 }
 
@@ -30,7 +34,7 @@ export function route(run: Run, owner: ForwardOwner): Forward {
  * Decides again: by now it is known that the endpoint does not have the target. Where nobody is left to load it, its rule draws
  * another one, if it redistributes.
  */
-export function routeAgain(run: Run, forward: Forward): void {
+export function routeAgain(run: Run, forward: Sending): void {
   const { ticket, config, parts } = run;
   const { clock } = parts.services;
   // Each refusal makes the target rest at its endpoint, so there are at most as many as endpoints, unless they take very long.
@@ -69,15 +73,22 @@ function decided(run: Run, request: InferenceRequest, nowMs: number): Decision {
     ticket.decision = features.beside.decide(ticket, config, profile, services.random, {
       request,
       load: view,
-      decide: (each, random) => decide(request, pool.facts, each, view, random),
+      decide: (each, random) => decide(request, factsFor(run), each, view, random),
     });
   }
   return ticket.decision;
 }
 
-function choose({ config, parts }: Run, request: InferenceRequest, nowMs: number): Decision {
+function choose(run: Run, request: InferenceRequest, nowMs: number): Decision {
+  const { config, parts } = run;
   const { pool, services, plugins } = parts;
-  return decide(request, pool.facts, plugins.times.profileFor(config.profile, nowMs), pool.load.at(nowMs), services.random);
+  return decide(request, factsFor(run), plugins.times.profileFor(config.profile, nowMs), pool.load.at(nowMs), services.random);
+}
+
+/** What the decision reads of the pool: where a gateway sends the request, the endpoints that it can send it to. */
+function factsFor({ response, parts }: Run): Facts {
+  const { facts } = parts.pool;
+  return response.gateway === undefined ? facts : response.gateway.reachable(facts);
 }
 
 /** Today there is always one leg, and the client gets its response. */

@@ -7,6 +7,8 @@ import { limitsTable } from "./support/limits-table.ts";
 const root = join(import.meta.dirname ?? ".", "..");
 const SOURCE_FOLDERS = ["core", "plugins", "config"];
 const MOST_LINES = 300;
+/** Nobody reads it: a tool makes it. */
+const GENERATED = "core/epp/ext-proc.ts";
 
 interface Import {
   readonly file: string;
@@ -46,10 +48,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "core/features/judge.ts": ["core/active-config.ts", "core/contract", "core/services.ts", "core/state"],
   "core/body": ["core/contract", "core/runtime"],
   "core/wire": ["core/contract", "core/runtime", "core/settings.ts"],
-  "core/host": ["core/contract", "core/wire"],
   "core/kubernetes": ["config/read", "core/contract"],
   "core/plugin-watch": ["core/active-config.ts", "core/contract", "core/report"],
   "core/pool": ["core/contract", "core/settings.ts", "core/state", "core/wire"],
+  "core/host": ["core/contract", "core/pool", "core/wire"],
   "core/request": ["core/active-config.ts", "core/body", "core/contract", "core/settings.ts", "core/state", "core/wire"],
   "core/stream": ["core/contract"],
   "core/features/feature.ts": [
@@ -262,7 +264,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "core/stream",
     "core/wire",
   ],
-  "core/pipeline.ts": ["core/contract", "core/decide", "core/forward", "core/request", "core/run.ts"],
+  "core/pipeline.ts": ["core/contract", "core/decide", "core/forward", "core/request", "core/run.ts", "core/state"],
   "core/intake": [
     "core/active-config.ts",
     "core/body",
@@ -315,6 +317,18 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "core/router.ts",
     "core/runtime",
     "core/server",
+    "core/settings.ts",
+    "core/state",
+    "core/wire",
+  ],
+  "core/grpc": ["core/body", "core/contract", "core/errors", "core/runtime", "core/settings.ts", "core/wire"],
+  "core/epp": [
+    "core/body",
+    "core/contract",
+    "core/errors",
+    "core/grpc",
+    "core/host",
+    "core/pool",
     "core/settings.ts",
     "core/state",
     "core/wire",
@@ -390,6 +404,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "core/contract",
     "core/control",
     "core/engine",
+    "core/epp",
     "core/errors",
     "core/features/list.ts",
     "core/intake",
@@ -425,10 +440,10 @@ const RULES: readonly {
     isAllowed: ({ file, target }) => ENTRY_POINTS.has(file) && target === "plugins/registry.ts",
   },
   {
-    name: "node: modules are used by the wire, the Kubernetes client, the runtimes, the command line, the mock replica, the config loader, discovery, authenticators and the trace exporter only",
+    name: "node: modules are used by the wire, the servers, the Kubernetes client, the runtimes, the command line, the mock replica, the config loader, discovery, authenticators and the trace exporter only",
     isBound: ({ target }) => target.startsWith("node:"),
     isAllowed: ({ file }) =>
-      /^(core\/(kubernetes|wire|server|runtime|cli|mock)|config|plugins\/(discovery|authenticators))\//.test(file) ||
+      /^(core\/(kubernetes|wire|server|grpc|runtime|cli|mock)|config|plugins\/(discovery|authenticators))\//.test(file) ||
       file === TRACE_EXPORTER,
   },
   {
@@ -443,6 +458,7 @@ const TRACE_EXPORTER = "plugins/observers/otlp-exporter.ts";
 const DOORS: Readonly<Record<string, readonly string[]>> = {
   "eventsource-parser": ["core/cli/admin/follow-events.ts"],
   "itty-router": ["core/admin/api/api.ts"],
+  pbf: ["core/epp/answers.ts", "core/epp/ext-proc.ts"],
   zod: ["core/contract/options.ts"],
   yaml: ["config/read/documents.ts", "config/rewrites/write-file.ts", "config/show/format.ts"],
   "tsx/esm/api": ["config/plugins/import-module.ts"],
@@ -470,7 +486,7 @@ describe("the source tree", () => {
   });
 
   it("has no file that is too long for one sitting", () => {
-    const long = files.filter((file) => lineCount(file) > MOST_LINES);
+    const long = files.filter((file) => file !== GENERATED && lineCount(file) > MOST_LINES);
     assert.deepEqual(
       long.map((file) => `${file}: ${lineCount(file)} lines`),
       [],

@@ -32,6 +32,19 @@ export const COMMANDS: readonly Command[] = [
     run: async (input, registry) => (await import("./start/start.ts")).start(input, registry),
   },
   {
+    name: "epp",
+    words: "[URL...]",
+    summary:
+      "Runs as the endpoint picker of a gateway (Envoy's ext_proc, Gateway API Inference Extension), with the same config: the gateway sends the requests, the router says where to.",
+    switches: [
+      { ...FILES, meaning: "a config file, or a folder of them" },
+      { name: "host", value: "ADDRESS", meaning: "where the gateway connects (default 127.0.0.1)" },
+      { name: "grpc-port", value: "N", meaning: "the port for the gateway (default 9002)" },
+      { name: "admin-port", value: "N", meaning: "the port of the status page and the API (default 9090)" },
+    ],
+    run: async (input, registry) => (await import("./start/epp.ts")).epp(input, registry),
+  },
+  {
     name: "check",
     words: "-f FILE|DIR... [URL...]",
     summary: "Reads config files and lists every problem in them, and what is probably a mistake.",

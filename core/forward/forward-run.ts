@@ -1,6 +1,9 @@
+import type { Leg } from "../contract/decision.ts";
 import type { RouterError } from "../contract/errors.ts";
 import type { Parser } from "../contract/parser.ts";
+import type { InferenceRequest } from "../contract/request.ts";
 import type { Incoming } from "../request/incoming.ts";
+import type { Draft } from "../request/rewrite.ts";
 import type { RouterParts } from "../router-parts.ts";
 import type { Run } from "../run.ts";
 
@@ -22,4 +25,17 @@ export interface ForwardOwner {
   failed(error: RouterError): void;
   /** The last endpoint does not have the target, and did not process the request: another one may be chosen. */
   missedTarget(): void;
+}
+
+/** One way of getting a request to a replica and its response back: the router sends it (Forward), or a gateway does (Handover). */
+export interface Sending {
+  begin(nowMs: number): void;
+  /** Goes on with another choice, after `missedTarget`. */
+  beginAgain(request: InferenceRequest, leg: Leg, draft: Draft, nowMs: number): void;
+  /** The client can take more bytes. */
+  drained(): void;
+  /** Ends what is under way. Returns whether it is certain that no connection needs the request's body any more. */
+  close(): boolean;
+  /** Whether an error event can follow what was passed on. */
+  readonly takesErrorEvent: boolean;
 }

@@ -1,27 +1,25 @@
 import type { Leg } from "../contract/decision.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { RouterError } from "../contract/errors.ts";
-import { expectedFirstTokenMs } from "../contract/expected-wait.ts";
 import type { AttemptFailure } from "../contract/outcome.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 import { allSaturated, upstreamError } from "../errors/upstream-errors.ts";
-import { Booking } from "../pool/booking.ts";
-import type { ReplicaConnection } from "../pool/pool.ts";
+import type { Booking } from "../pool/booking.ts";
+import type { ReadConnection, ReplicaConnection } from "../pool/pool.ts";
 import { type Draft, requestHead } from "../request/rewrite.ts";
 import type { Head } from "../wire/head.ts";
 import type { UpstreamFailure } from "../wire/response-reader.ts";
 import { traceLine } from "../wire/trace-lines.ts";
-import type { ForwardOwner, ForwardRun } from "./forward-run.ts";
-import { pauseMs } from "./overload-pause.ts";
+import type { ForwardOwner, ForwardRun, Sending } from "./forward-run.ts";
 import { Relay, type RelayOwner } from "./relay.ts";
 import { isOverload, type NextStep, nextStep, type TryEvent } from "./retry-policy.ts";
-import { tellChosen } from "./tell-chosen.ts";
+import { book, doubtModels, noteTry, pauseOverloaded } from "./try-start.ts";
 import { type UnlistedOwner, UnlistedTry } from "./unlisted-try.ts";
 
-const NONE: readonly ReplicaConnection[] = [];
+const NONE: readonly ReadConnection[] = [];
 
 /** Sends one request to the endpoints of its leg in order, until one of them responds or the retry policy ends it. */
-export class Forward implements RelayOwner, UnlistedOwner {
+export class Forward implements Sending, RelayOwner, UnlistedOwner {
   readonly #run: ForwardRun;
   readonly #owner: ForwardOwner;
   #request: InferenceRequest;
@@ -95,16 +93,14 @@ export class Forward implements RelayOwner, UnlistedOwner {
 
   responded(head: Head): boolean {
     const { status } = head;
-    const { pool, services } = this.#run.parts;
     const { endpoint } = this.#booking!;
     if (isOverload(status)) {
-      // For a while it is not the first pick.
-      if (pool.load.isCurrent(endpoint)) pool.load.pause(endpoint.slot, services.clock.now() + pauseMs(head));
+      pauseOverloaded(this.#run, endpoint, head);
       const step = this.#stepAfter({ type: "status", status });
       if (step !== "relay") return this.#dropOverloaded(status, step);
     }
     this.#booking!.responded(status);
-    if (status === 404 && endpoint.models.has(this.#request.target)) pool.control.checkModels(endpoint);
+    doubtModels(this.#run, this.#request, endpoint, status);
     return true;
   }
 
@@ -221,27 +217,15 @@ export class Forward implements RelayOwner, UnlistedOwner {
     const isCurrent = pool.load.isCurrent(endpoint);
     const connection = isCurrent ? pool.connections(endpoint).take(isFresh) : undefined;
     if (connection === undefined) {
-      this.#note(endpoint, isCurrent ? "saturated" : "removed", nowMs, nowMs);
+      noteTry(this.#run.ticket, endpoint, isCurrent ? "saturated" : "removed", nowMs, nowMs);
       return false;
     }
-    this.#book(endpoint, nowMs);
+    this.#booking = book(this.#run, this.#request, endpoint, nowMs);
+    this.#isTrying = true;
     this.#relay = new Relay(endpoint, connection, this.#run, this);
     this.#unlisted = UnlistedTry.of(this.#request, endpoint, this.#run.parts, this.#relay, this);
     this.#send(endpoint, connection, this.#unlisted ?? this.#relay);
     return true;
-  }
-
-  /** Takes what the try needs at the endpoint. What is expected there is noted before the try itself counts. */
-  #book(endpoint: Endpoint, nowMs: number): void {
-    const { ticket, config, parts } = this.#run;
-    const { pool } = parts;
-    const before = pool.load.at(nowMs);
-    ticket.expectedFirstByteMs = expectedFirstTokenMs(this.#request, endpoint, before);
-    tellChosen(config.profile, this.#request, endpoint, before, parts.services.log);
-    this.#booking = new Booking(this.#request, endpoint, pool, pool.control.traffic, nowMs);
-    this.#booking.sent();
-    ticket.predictedTokens = pool.prefixIndex && this.#booking.predictedTokens;
-    this.#isTrying = true;
   }
 
   #send(endpoint: Endpoint, connection: ReplicaConnection, reader: Relay | UnlistedTry): void {
@@ -265,7 +249,7 @@ export class Forward implements RelayOwner, UnlistedOwner {
     this.#unlisted?.close();
     relay.close(isSound);
     booking.settled(result, isSound ? ticket.usage : undefined, nowMs, lack);
-    this.#note(booking.endpoint, result, booking.beganAtMs, nowMs);
+    noteTry(ticket, booking.endpoint, result, booking.beganAtMs, nowMs);
   }
 
   #isBodyFree(): boolean {
@@ -284,16 +268,6 @@ export class Forward implements RelayOwner, UnlistedOwner {
       mayTryFresh: this.#mayTryFresh,
       wasStale: this.#staleAt !== undefined,
       mayLeaveWedged: config.settings.retries.wedged && this.#request.isRepeatable,
-    });
-  }
-
-  #note({ name }: Endpoint, result: number | AttemptFailure, beganAtMs: number, endedAtMs: number): void {
-    const { attempts, times } = this.#run.ticket;
-    attempts.push({
-      endpoint: name,
-      result,
-      startedMs: beganAtMs - times.headAtMs,
-      endedMs: endedAtMs - times.headAtMs,
     });
   }
 }

@@ -1,6 +1,6 @@
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { KeptStream } from "../features/feature.ts";
-import type { ReplicaConnection } from "../pool/pool.ts";
+import type { ReadConnection } from "../pool/pool.ts";
 import { ResponseCheck } from "../stream/response-check.ts";
 import { UsageTap } from "../stream/usage-tap.ts";
 import { WholeEvents } from "../stream/whole-events.ts";
@@ -38,7 +38,7 @@ export interface RelayOwner {
  */
 export class Relay implements ResponseReader {
   readonly endpoint: Endpoint;
-  readonly connection: ReplicaConnection;
+  readonly connection: ReadConnection;
   readonly #run: ForwardRun;
   readonly #owner: RelayOwner;
   #state: "waiting" | "opening" | "generating" | "over" = "waiting";
@@ -50,7 +50,7 @@ export class Relay implements ResponseReader {
   #check: ResponseCheck | undefined;
   #isBodyFreed = false;
 
-  constructor(endpoint: Endpoint, connection: ReplicaConnection, run: ForwardRun, owner: RelayOwner) {
+  constructor(endpoint: Endpoint, connection: ReadConnection, run: ForwardRun, owner: RelayOwner) {
     this.endpoint = endpoint;
     this.connection = connection;
     this.#run = run;

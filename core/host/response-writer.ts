@@ -1,8 +1,12 @@
+import type { Gateway } from "../pool/gateway.ts";
+
 /**
  * How a host (the wire server, the fetch face) gets a response. Calls come in the order start, write*, then end or abort; after
  * the client has left they do nothing.
  */
 export interface ResponseWriter {
+  /** Set where the host sends the request on by itself: then it passes on what comes back, too. */
+  readonly gateway?: Gateway | undefined;
   /** True once a byte of the response may have been sent. */
   readonly hasStarted: boolean;
   /** Asks for no more of the request's body (true), until it may go on (false). What is already read may still be handed over. */

@@ -1,18 +1,16 @@
 import type { ActiveConfig, Named } from "../active-config.ts";
 import { JsonBody } from "../body/json-body.ts";
-import type { KeySpans } from "../body/noted-keys.ts";
+import { NO_KEYS } from "../body/noted-keys.ts";
 import { BodyBuffer, type BodyOwner } from "../body/receive.ts";
 import { BodyScanner } from "../body/scan.ts";
 import { DIRECT_BYTES, SlicedScan, type SlicedScanOwner } from "../body/sliced-scan.ts";
 import type { Dialect, RouterError } from "../contract/errors.ts";
 import type { Outcome } from "../contract/outcome.ts";
 import type { Parser } from "../contract/parser.ts";
-import { NO_PARTS } from "../contract/prompt-part.ts";
 import { idLines } from "../errors/error-response.ts";
 import { stopping, tooManyOfClient } from "../errors/upstream-errors.ts";
 import { errorOf } from "../errors/wire-errors.ts";
-import type { Forward } from "../forward/forward.ts";
-import type { ForwardOwner } from "../forward/forward-run.ts";
+import type { ForwardOwner, Sending } from "../forward/forward-run.ts";
 import type { RequestReceiver, RequestStarter } from "../host/request-receiver.ts";
 import type { ResponseWriter } from "../host/response-writer.ts";
 import { copy, route, routeAgain } from "../pipeline.ts";
@@ -43,7 +41,6 @@ export function intake(parts: RouterParts, adapters?: AdapterChanges): RequestSt
   };
 }
 
-const NO_KEYS: KeySpans = { parts: NO_PARTS, spanOf: () => undefined };
 /** Smaller bodies stay until their request ends: what must be known of a body afterwards costs more than its memory. */
 const LEAST_FREED_BYTES = 16 * 1024;
 
@@ -72,7 +69,7 @@ class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, BodyOwne
   #clients: Gate["clients"] | undefined;
   /** Set once the request goes down the pipeline. */
   #run: Run | undefined;
-  #forward: Forward | undefined;
+  #forward: Sending | undefined;
   /** Set where it takes time to learn who asks. */
   #entrance: Entrance | undefined;
   #isOver = false;

@@ -11,6 +11,9 @@ import type { UpstreamConnection } from "../wire/upstream-connection.ts";
 /** What a try uses of its connection to a replica. */
 export type ReplicaConnection = Pick<UpstreamConnection, "send" | "pause" | "resume" | "destroy" | "hasSentAll">;
 
+/** What reads a response uses of it. */
+export type ReadConnection = Omit<ReplicaConnection, "send">;
+
 /** The connections to one replica. */
 export interface ReplicaConnections {
   /** A connection to send on, or undefined at the limit. `isFresh` refuses one that has carried a request before. */

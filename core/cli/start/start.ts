@@ -17,7 +17,7 @@ import { corsLines } from "../../wire/cors.ts";
 import type { Input } from "../frame/command.ts";
 import { failureOf } from "../frame/usage.ts";
 import { linePrinter } from "../line-printer.ts";
-import { configSource, startArguments } from "./config-source.ts";
+import { configSource, type StartArguments, startArguments } from "./config-source.ts";
 import { startDemo } from "./demo.ts";
 import { demoGreeting, firstProbes, greeting, notYetListeningNote, waitingNote } from "./first-probes.ts";
 import { logUncaught } from "./last-resort.ts";
@@ -35,15 +35,32 @@ const LAST_LINES_MS = 1_000;
 /** How long it waits for what plugins still have under way. */
 const LAST_WORK_MS = 5_000;
 
+/** How a router is reached. */
+export interface Front {
+  /** What the program runs where it is given nothing to run. */
+  readonly startDemo?: typeof startDemo;
+  arguments(input: Input): StartArguments;
+  listen(loaded: LoadedConfig, router: Router, log: Log): Promise<WireServer>;
+  /** Where it is reached, for people. */
+  url(host: string, port: number): string;
+}
+
 /** `signalbox start`: runs the router until SIGINT or SIGTERM. Returns the exit code. */
-export async function start(input: Input, registry: ReadonlyMap<string, Definition>): Promise<number> {
+export function start(input: Input, registry: ReadonlyMap<string, Definition>): Promise<number> {
+  return startFront(HTTP, input, registry);
+}
+
+const HTTP: Front = { startDemo, arguments: startArguments, listen: listenHttp, url: urlOf };
+
+/** Runs a router behind this front until SIGINT or SIGTERM. Returns the exit code. */
+export async function startFront(front: Front, input: Input, registry: ReadonlyMap<string, Definition>): Promise<number> {
   tuneRuntime();
   const outputs = openOutputs(systemClock);
   takeConsole(outputs.print, outputs.printError);
   ignoreSignals(outputs.log);
   const reloads = reloadSignal();
   logUncaught(outputs.log);
-  const code = await startWith(input, registry, outputs, reloads).catch((thrown: unknown) => {
+  const code = await startWith(front, input, registry, outputs, reloads).catch((thrown: unknown) => {
     const failure = failureOf(thrown);
     outputs.printError(failure.text);
     return failure.code;
@@ -56,18 +73,19 @@ export async function start(input: Input, registry: ReadonlyMap<string, Definiti
 }
 
 async function startWith(
+  front: Front,
   input: Input,
   registry: ReadonlyMap<string, Definition>,
   outputs: Outputs,
   reloads: ReloadSignal,
 ): Promise<number> {
-  const asked = startArguments(input);
+  const asked = front.arguments(input);
   const files = asked.files.length === 0 && asked.urls.length === 0 && existsSync(DEFAULT_FILE) ? [DEFAULT_FILE] : asked.files;
-  const demo = files.length === 0 && asked.urls.length === 0 ? await startDemo() : undefined;
+  const demo = files.length === 0 && asked.urls.length === 0 ? await front.startDemo?.() : undefined;
   const source = configSource({ ...asked, files }, demo?.configText, registry, systemClock);
   try {
     const loaded = await source.load(NO_OVERLAY);
-    if (loaded.problems === undefined) return await run(loaded, source, demo !== undefined, outputs, reloads);
+    if (loaded.problems === undefined) return await run(front, loaded, source, demo !== undefined, outputs, reloads);
     outputs.printError(`${printableLines(formatProblems(loaded.problems))}\nNothing was started.\n`);
     return 1;
   } finally {
@@ -76,6 +94,7 @@ async function startWith(
 }
 
 async function run(
+  front: Front,
   loaded: LoadedConfig,
   source: ReturnType<typeof configSource>,
   isDemo: boolean,
@@ -99,20 +118,7 @@ async function run(
       if (!(await probed(notYetListeningNote))) return 0;
       await checkAdminPort(loaded.config.admin);
     }
-    const server = await startWireServer({
-      ...address,
-      limits: settings.limits,
-      clock: systemClock,
-      memory: router.gate.memory,
-      log,
-      start: router.start,
-      refuse(response, error) {
-        const cors = corsLines(undefined, router.config.settings.cors);
-        respondWithError(response, error, "openai", router.identity.nextRequestId(), cors);
-      },
-    }).catch((thrown) => {
-      throw portError(thrown, address, "--port", "--host");
-    });
+    const server = await front.listen(loaded, router, log);
     const running = new RunningConfig({
       loaded,
       load: (overlay, texts) => source.load(overlay, texts),
@@ -131,7 +137,7 @@ async function run(
       await server.drain(0);
       throw thrown;
     });
-    const url = urlOf(address.host, server.port);
+    const url = front.url(address.host, server.port);
     const reload = async (cause: ReloadCause) => {
       service.reloading();
       await running.reload(cause);
@@ -154,6 +160,25 @@ async function run(
     router.close();
     printer.close();
   }
+}
+
+async function listenHttp({ config }: LoadedConfig, router: Router, log: Log): Promise<WireServer> {
+  const { listen: address, settings } = config;
+  const server = await startWireServer({
+    ...address,
+    limits: settings.limits,
+    clock: systemClock,
+    memory: router.gate.memory,
+    log,
+    start: router.start,
+    refuse(response, error) {
+      const cors = corsLines(undefined, router.config.settings.cors);
+      respondWithError(response, error, "openai", router.identity.nextRequestId(), cors);
+    },
+  }).catch((thrown) => {
+    throw portError(thrown, address, "--port", "--host");
+  });
+  return server;
 }
 
 /**

@@ -1,0 +1,44 @@
+import type { LoadedConfig } from "../../../config/load.ts";
+import { systemClock } from "../../contract/clock.ts";
+import { isServing } from "../../contract/endpoint.ts";
+import type { Definition } from "../../contract/plugin.ts";
+import { startEpp } from "../../epp/epp-server.ts";
+import type { Router } from "../../router.ts";
+import type { WireServer } from "../../server/server.ts";
+import { type Input, numberOf } from "../frame/command.ts";
+import { type StartArguments, startArguments } from "./config-source.ts";
+import { portError, urlOf } from "./ports.ts";
+import { type Front, startFront } from "./start.ts";
+
+const DEFAULT_PORT = 9002;
+
+/** `signalbox epp`: runs the router as the endpoint picker of a gateway until SIGINT or SIGTERM. Returns the exit code. */
+export function epp(input: Input, registry: ReadonlyMap<string, Definition>): Promise<number> {
+  return startFront(GRPC, input, registry);
+}
+
+const GRPC: Front = {
+  arguments: eppArguments,
+  listen: listenGrpc,
+  url: (host, port) => urlOf(host, port).replace("http:", "grpc:"),
+};
+
+function eppArguments(input: Input): StartArguments {
+  return { ...startArguments(input), port: numberOf(input, "grpc-port", 0, 65_535, true) ?? DEFAULT_PORT };
+}
+
+async function listenGrpc({ config }: LoadedConfig, router: Router): Promise<WireServer> {
+  const { listen: address, settings } = config;
+  const server = await startEpp({
+    ...address,
+    limits: settings.limits,
+    clock: systemClock,
+    memory: router.gate.memory,
+    start: router.start,
+    nextRequestId: () => router.identity.nextRequestId(),
+    isReady: () => !router.identity.isStopping && router.pool.facts.endpoints.some(isServing),
+  }).catch((thrown) => {
+    throw portError(thrown, address, "--grpc-port", "--host");
+  });
+  return server;
+}

@@ -1,0 +1,206 @@
+import type { Call } from "../grpc/call.ts";
+import { addressOf, type Gateway, type Picked } from "../pool/gateway.ts";
+import type { Facts } from "../state/facts.ts";
+import { type Framing, NO_BODY } from "../wire/framing.ts";
+import type { Head } from "../wire/head.ts";
+import { HeadParser } from "../wire/head-parser.ts";
+import type { ResponseReader, UpstreamFailure } from "../wire/response-reader.ts";
+import { PIECE_BYTES, pieceMessage, responseMessage } from "./answers.ts";
+import type { EppShared } from "./epp-shared.ts";
+import type { HeaderMutation, HttpBody, HttpHeaders, ProcessingRequest, Struct } from "./ext-proc.ts";
+import { DESTINATION, destinationMetadata, factsWithin, responseDetails, SERVED_HEADER, servedAddress } from "./gateway-facts.ts";
+import type { GatewayResponse } from "./gateway-response.ts";
+import { responseHeadText } from "./head-text.ts";
+import { headerChanges, setHeader } from "./header-changes.ts";
+import { MODE } from "./modes.ts";
+
+const NO_BYTES = Buffer.alloc(0);
+const STREAM: Framing = { kind: "chunked", length: 0 };
+const HEAD_LIMITS = { headBytes: 64 * 1024, headerCount: 256 };
+
+interface PassedRequestOptions {
+  readonly call: Call;
+  readonly shared: EppShared;
+  readonly response: GatewayResponse;
+  /** As the gateway has it. */
+  readonly head: Head;
+  /** How the request's body comes. */
+  readonly mode: number;
+  /** Addresses that it may go to; undefined for all. */
+  readonly subset: ReadonlySet<string> | undefined;
+}
+
+/** A request that the gateway sends on, and the response that comes back through it. */
+export class PassedRequest implements Gateway {
+  readonly hasSentAll = true;
+  hasBody = false;
+  hasTrailers = false;
+  readonly #options: PassedRequestOptions;
+  readonly #spans = new Int32Array(2);
+  #picked: Picked | undefined;
+  #isPaused = false;
+  /** When the response must go on; infinite before the request is passed, and while nobody reads. */
+  #deadlineMs = Number.POSITIVE_INFINITY;
+
+  constructor(options: PassedRequestOptions) {
+    this.#options = options;
+  }
+
+  reachable(facts: Facts): Facts {
+    return factsWithin(facts, this.#options.subset);
+  }
+
+  pass(picked: Picked): void {
+    const { head, mode, shared } = this.#options;
+    this.#picked = picked;
+    this.#deadlineMs = shared.deadlines.nowMs + shared.limits.responseTimeoutMs;
+    const destination = picked.order.map(addressOf).join(",");
+    const { set_headers, remove_headers } = headerChanges(head, linesOf(picked.head));
+    set_headers.push(setHeader(DESTINATION, destination));
+    if (this.hasBody && bytesOf(picked.body) !== Number(head.get("content-length") ?? Number.NaN))
+      set_headers.push(setHeader("content-length", String(bytesOf(picked.body))));
+    const change = { set_headers, remove_headers };
+    const metadata = destinationMetadata(destination);
+    if (mode === MODE.buffered) this.#passWhole(picked.body, change, metadata);
+    else this.#passStream(picked.body, change, metadata);
+  }
+
+  /** The gateway sends no body before it is told to go on. */
+  awaitBody(): void {
+    this.#options.call.send(responseMessage({ request_headers: { response: {} } }));
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+    this.#options.call.hold(true);
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.#restart();
+    this.#options.call.hold(false);
+  }
+
+  destroy(): void {
+    this.over();
+  }
+
+  over(): void {
+    this.#picked = undefined;
+  }
+
+  sweep(nowMs: number): void {
+    if (nowMs >= this.#deadlineMs && !this.#isPaused) this.#fail("timeout", true);
+  }
+
+  // From the gateway.
+
+  responseHead(request: ProcessingRequest, { headers = {}, end_of_stream = false }: HttpHeaders): void {
+    const { response, call } = this.#options;
+    const picked = this.#picked;
+    if (picked === undefined) return void call.send(responseMessage({ response_headers: { response: {} } }));
+    this.#restart();
+    const parser = new HeadParser("response", HEAD_LIMITS);
+    parser.push(Buffer.from(responseHeadText(headers), "latin1"), 0);
+    const { head } = parser;
+    const failure = failureIn(responseDetails(request));
+    const served = servedAddress(request, head.get(SERVED_HEADER));
+    if (served !== undefined) picked.served(served);
+    if (failure !== undefined) return this.#fail(failure, failure !== "connect-failed");
+    response.headCame(head);
+    const reader = picked.reader;
+    reader.head(head, end_of_stream ? NO_BODY : framingOf(head));
+    if (end_of_stream || response.mode === MODE.none) this.#end(reader);
+    reader.readDone();
+    response.answer();
+  }
+
+  responseBody({ body = NO_BYTES, end_of_stream = false }: HttpBody): void {
+    const { response } = this.#options;
+    const reader = this.#picked?.reader;
+    if (reader === undefined) return;
+    this.#restart();
+    const piece = body as Buffer;
+    response.pieceCame(piece);
+    if (piece.length > 0) {
+      this.#spans[1] = piece.length;
+      reader.body(piece, this.#spans, 1, false);
+    }
+    if (end_of_stream) this.#end(reader);
+    reader.readDone();
+    response.answer();
+  }
+
+  responseTrailers(): void {
+    const reader = this.#picked?.reader;
+    this.#options.response.hasTrailers = true;
+    if (reader !== undefined) this.#end(reader);
+  }
+
+  #end(reader: ResponseReader): void {
+    this.#picked = undefined;
+    reader.end(false);
+  }
+
+  #fail(failure: UpstreamFailure, isDelivered: boolean): void {
+    const reader = this.#picked?.reader;
+    this.#picked = undefined;
+    reader?.failed(failure, isDelivered);
+  }
+
+  #restart(): void {
+    const { deadlines, limits } = this.#options.shared;
+    this.#deadlineMs = deadlines.nowMs + limits.streamIdleTimeoutMs;
+  }
+
+  /** The gateway waits for what becomes of the body that it has sent. */
+  #passWhole(body: readonly Uint8Array[], header_mutation: HeaderMutation, dynamic_metadata: Struct): void {
+    const body_mutation = body.length === 1 ? undefined : { body: Buffer.concat(body) };
+    const response = { header_mutation, body_mutation, clear_route_cache: true };
+    this.#options.call.send(responseMessage({ request_body: { response }, dynamic_metadata }, bytesOf(body) + 1024));
+  }
+
+  #passStream(body: readonly Uint8Array[], header_mutation: HeaderMutation, dynamic_metadata: Struct): void {
+    const { call } = this.#options;
+    const response = { header_mutation, clear_route_cache: true };
+    call.send(responseMessage({ request_headers: { response }, dynamic_metadata }, 1024));
+    if (!this.hasBody) return;
+    const pieces = piecesOf(body);
+    pieces.forEach((piece, index) => {
+      call.send(pieceMessage("request_body", piece, index === pieces.length - 1 && !this.hasTrailers));
+    });
+    if (this.hasTrailers) call.send(responseMessage({ request_trailers: {} }));
+  }
+}
+
+/** The header lines of a head. */
+function linesOf(head: string): string {
+  return head.slice(head.indexOf("\r\n") + 2);
+}
+
+function bytesOf(parts: readonly Uint8Array[]): number {
+  let bytes = 0;
+  for (const part of parts) bytes += part.length;
+  return bytes;
+}
+
+/** At least one, which may be empty. Small parts go together. */
+function piecesOf(parts: readonly Uint8Array[]): readonly Uint8Array[] {
+  const whole = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
+  if (whole.length <= PIECE_BYTES) return [whole];
+  return Array.from({ length: Math.ceil(whole.length / PIECE_BYTES) }, (_, index) =>
+    whole.subarray(index * PIECE_BYTES, (index + 1) * PIECE_BYTES),
+  );
+}
+
+function framingOf(head: Head): Framing {
+  const declared = head.get("content-length") ?? "";
+  return /^\d{1,15}$/.test(declared) ? { kind: "length", length: Number(declared) } : STREAM;
+}
+
+/** Why the gateway responds itself, where it says that it does; undefined for a replica's response. */
+function failureIn(details: string | undefined): UpstreamFailure | undefined {
+  if (details === undefined || details === "via_upstream") return undefined;
+  if (/connection_failure|connect/i.test(details) || details.startsWith("no_healthy_upstream")) return "connect-failed";
+  return /timeout/.test(details) ? "timeout" : "reset";
+}

@@ -1,0 +1,29 @@
+import type { Endpoint } from "../contract/endpoint.ts";
+import type { Facts } from "../state/facts.ts";
+import type { ResponseReader } from "../wire/response-reader.ts";
+import type { ReadConnection } from "./pool.ts";
+
+/** A request as the gateway is to send it on, and who reads the response. */
+export interface Picked {
+  /** Where it is to go: the first of them that the gateway reaches. */
+  readonly order: readonly Endpoint[];
+  /** A request's head as the router would send it to the first one. */
+  readonly head: string;
+  readonly body: readonly Uint8Array[];
+  /** Reads the response; another one after `served`. */
+  readonly reader: ResponseReader;
+  /** The gateway says at which address ("host:port") the request was served; before the response's head. */
+  served(address: string): void;
+}
+
+/** A proxy in front that sends a request itself, to an endpoint that the router picks. It can be told of one choice, once. */
+export interface Gateway extends ReadConnection {
+  /** The facts without the endpoints that it can't, or may not, send this request to. Throws RouterError if none is left. */
+  reachable(facts: Facts): Facts;
+  pass(picked: Picked): void;
+}
+
+/** An endpoint's address as gateways name it: "host:port", an IPv6 address in brackets. */
+export function addressOf({ url: { hostname, port } }: Endpoint): string {
+  return hostname.includes(":") ? `[${hostname}]:${port}` : `${hostname}:${port}`;
+}
