@@ -1,3 +1,4 @@
+import type { Dictated } from "./dictated.ts";
 import type { JsonObject } from "./fields.ts";
 import { joined, type Token } from "./tokens.ts";
 
@@ -16,6 +17,8 @@ export interface Call {
   readonly hasUsage: boolean;
   readonly hasRunningUsage: boolean;
   readonly cacheSalt: string;
+  /** Undefined: the output is made up. */
+  readonly dictated: Dictated | undefined;
   readonly body: JsonObject;
 }
 
@@ -27,6 +30,8 @@ export interface Choice {
   readonly prompt: readonly number[];
   readonly tokens: readonly Token[];
   readonly finish: FinishReason;
+  /** The tool whose call the output is; "" for text. */
+  readonly tool: string;
   sent: number;
   cachedTokens: number;
 }

@@ -7,7 +7,7 @@ import { Problem } from "./problem.ts";
 import type { ReplicaState } from "./state.ts";
 import { byteTokensOf, hashNumbers, hashText, madeUpTokens, tokensOf } from "./tokens.ts";
 
-type Output = Pick<Choice, "tokens" | "finish">;
+type Output = Pick<Choice, "tokens" | "finish" | "tool">;
 
 /** Responds to one request of a generation API, as a whole or as a stream. Throws a Problem before anything is sent. */
 export function generateAnswer(api: GenerationApi, exchange: Exchange, state: ReplicaState): void {
@@ -86,6 +86,7 @@ function replyTo(api: GenerationApi, exchange: Exchange, state: ReplicaState): R
     defaultMaxTokens: undefined,
     hasUsage: true,
     hasRunningUsage: false,
+    dictated: undefined,
     body,
     ...api.read(body),
     isStream: flag(body, "stream"),
@@ -96,10 +97,11 @@ function replyTo(api: GenerationApi, exchange: Exchange, state: ReplicaState): R
   checkPrompts(call.prompts, settings.maxModelTokens);
   const choices: Choice[] = [];
   for (const prompt of call.prompts) {
+    const room = settings.maxModelTokens - prompt.length;
     for (let sample = 0; sample < call.samples; sample++) {
       const output = settings.isEcho
-        ? echoOutput(api, exchange, settings.maxModelTokens - prompt.length)
-        : madeUpOutput(call, settings, model, prompt, sample);
+        ? echoOutput(api, exchange, room)
+        : (dictatedOutput(call, room) ?? madeUpOutput(call, settings, model, prompt, sample));
       choices.push({ index: choices.length, prompt, ...output, sent: 0, cachedTokens: 0 });
     }
   }
@@ -130,6 +132,14 @@ export function checkPrompts(prompts: readonly (readonly number[])[], maxModelTo
   throw new Problem(400, "BadRequestError", message, { param: "input_tokens" });
 }
 
+/** Undefined where the request prescribes no form. */
+function dictatedOutput({ dictated, maxTokens, defaultMaxTokens }: Call, room: number): Output | undefined {
+  if (dictated === undefined) return undefined;
+  const tokens = tokensOf(dictated.text);
+  const most = Math.min(maxTokens ?? defaultMaxTokens ?? room, room);
+  return { tokens: tokens.slice(0, most), finish: tokens.length > most ? "length" : "stop", tool: dictated.tool };
+}
+
 /** The complete output, known from the start. The same request to the same model gets the same output. */
 function madeUpOutput(call: Call, settings: MockSettings, model: string, prompt: readonly number[], sample: number): Output {
   const room = settings.maxModelTokens - prompt.length;
@@ -137,7 +147,7 @@ function madeUpOutput(call: Call, settings: MockSettings, model: string, prompt:
   const natural = Math.max(settings.replyTokens, optionalInteger(call.body, "min_tokens") ?? 0);
   const count = call.body["ignore_eos"] === true ? most : Math.min(most, natural);
   const seed = hashNumbers(prompt, hashText(`${model}\n${optionalInteger(call.body, "seed") ?? 0}\n${sample}`, 0x811c9dc5));
-  return { tokens: madeUpTokens(seed, count), finish: count === most ? "length" : "stop" };
+  return { tokens: madeUpTokens(seed, count), finish: count === most ? "length" : "stop", tool: "" };
 }
 
 /** The request as JSON, so that a test sees what a proxy has sent. */
@@ -145,5 +155,5 @@ function echoOutput(api: GenerationApi, { record }: Exchange, room: number): Out
   const { method, path, headers, body } = record;
   const text = JSON.stringify({ method, path, headers, body: body.toString("utf8") });
   const tokens = api.hasTokenIdsOnly ? byteTokensOf(text) : tokensOf(text);
-  return { tokens: tokens.slice(0, room), finish: tokens.length > room ? "length" : "stop" };
+  return { tokens: tokens.slice(0, room), finish: tokens.length > room ? "length" : "stop", tool: "" };
 }

@@ -13,10 +13,22 @@ import {
   textOf,
   usageOf,
 } from "../call.ts";
-import { isObject, optionalLimit, promptList, required, requiredList, sampleCount, streamOptions, tokenIds } from "../fields.ts";
+import { type Dictated, dictatedCall, dictatedJson, lastWordsOf, type ToolChoice, toolsOf } from "../dictated.ts";
+import {
+  isObject,
+  type JsonObject,
+  optionalLimit,
+  promptList,
+  required,
+  requiredList,
+  sampleCount,
+  streamOptions,
+  tokenIds,
+} from "../fields.ts";
 import { badRequest, invalidField } from "../problem.ts";
 import { joined, type Token, tokenize } from "../tokens.ts";
 import { conversationTokens } from "./conversation.ts";
+import { chatLogprobs, textLogprobs } from "./logprobs.ts";
 
 // The APIs whose responses have choices.
 
@@ -36,7 +48,7 @@ export const completions: GenerationApi = {
     choices: reply.choices.map((choice) => ({
       index: choice.index,
       text: textOf(choice),
-      logprobs: null,
+      logprobs: textLogprobs(reply.call.body, choice.tokens.slice(0, choice.sent), 0),
       finish_reason: choice.finish,
       ...nulls("stop_reason", "token_ids", "prompt_logprobs", "prompt_token_ids", "routed_experts"),
     })),
@@ -49,7 +61,7 @@ export const completions: GenerationApi = {
     chunks(reply, headOf(reply, "cmpl", "text_completion"), (choice, tokens, isLast) => ({
       index: choice.index,
       text: joined(tokens),
-      logprobs: null,
+      logprobs: textLogprobs(reply.call.body, tokens, joined(choice.tokens.slice(0, choice.sent - tokens.length)).length),
       finish_reason: isLast ? choice.finish : null,
       ...nulls("stop_reason", "prompt_token_ids", "token_ids"),
     })),
@@ -68,6 +80,7 @@ export const chatCompletions: GenerationApi = {
       samples: sampleCount(body),
       maxTokens: newLimit ?? optionalLimit(body, "max_tokens"),
       limitName: newLimit === undefined ? "max_tokens" : "max_completion_tokens",
+      dictated: dictatedChat(body),
       ...streamOptions(body),
     };
   },
@@ -75,9 +88,9 @@ export const chatCompletions: GenerationApi = {
     ...headOf(reply, "chatcmpl", "chat.completion"),
     choices: reply.choices.map((choice) => ({
       index: choice.index,
-      message: messageOf(textOf(choice)),
-      logprobs: null,
-      finish_reason: choice.finish,
+      message: messageOf(reply, choice),
+      logprobs: chatLogprobs(reply.call.body, choice.tokens.slice(0, choice.sent)),
+      finish_reason: chatFinish(reply, choice),
       ...nulls("stop_reason", "token_ids", "routed_experts"),
     })),
     service_tier: null,
@@ -87,9 +100,10 @@ export const chatCompletions: GenerationApi = {
   }),
   stream(reply) {
     const head = headOf(reply, "chatcmpl", "chat.completion.chunk");
-    const choiceOf = ({ index, finish }: Choice, tokens: readonly Token[], isLast: boolean) => {
-      const end = isLast ? { finish_reason: finish, stop_reason: null } : { finish_reason: null };
-      return { index, delta: { content: joined(tokens) }, logprobs: null, ...end, token_ids: null };
+    const choiceOf = (choice: Choice, tokens: readonly Token[], isLast: boolean) => {
+      const end = isLast ? { finish_reason: chatFinish(reply, choice), stop_reason: null } : { finish_reason: null };
+      const delta = choice.tool === "" ? { content: joined(tokens) } : { tool_calls: [callDelta(reply, choice, tokens)] };
+      return { index: choice.index, delta, logprobs: chatLogprobs(reply.call.body, tokens), ...end, token_ids: null };
     };
     return {
       ...chunks(reply, head, choiceOf, true),
@@ -154,9 +168,43 @@ function promptsOf(prompt: unknown): readonly (readonly number[])[] {
 }
 
 /** The fields of vLLM 0.32, then two of earlier versions. */
-function messageOf(content: string) {
+function messageOf(reply: Reply, choice: Choice) {
   const unused = nulls("refusal", "annotations", "audio", "function_call", "reasoning", "reasoning_content");
-  return { role: "assistant", content, ...unused, tool_calls: [] };
+  const text = textOf(choice);
+  if (choice.tool === "") return { role: "assistant", content: text, ...unused, tool_calls: [] };
+  const call = { id: callId(reply, choice), type: "function", function: { name: choice.tool, arguments: text } };
+  return { role: "assistant", content: null, ...unused, tool_calls: [call] };
+}
+
+const callId = ({ itemId }: Reply, { index }: Choice) => `chatcmpl-tool-${itemId}${index === 0 ? "" : `-${index}`}`;
+
+/** The first one brings the name. */
+function callDelta(reply: Reply, choice: Choice, tokens: readonly Token[]) {
+  const piece = joined(tokens);
+  if (choice.sent > tokens.length) return { index: 0, function: { arguments: piece } };
+  return { index: 0, id: callId(reply, choice), type: "function", function: { name: choice.tool, arguments: piece } };
+}
+
+/** Where the client named the tool itself, the model has just stopped. */
+function chatFinish({ call }: Reply, { finish, tool }: Choice): string {
+  return finish === "stop" && tool !== "" && call.dictated?.isNamed !== true ? "tool_calls" : finish;
+}
+
+function dictatedChat(body: JsonObject): Dictated | undefined {
+  const tools = toolsOf(body, ({ function: described }) =>
+    isObject(described) ? [described["name"], described["parameters"]] : [undefined, undefined],
+  );
+  const call = dictatedCall(tools, chatToolChoice(body["tool_choice"]), lastWordsOf(body["messages"]));
+  const format = isObject(body["response_format"]) ? body["response_format"] : {};
+  const described = isObject(format["json_schema"]) ? format["json_schema"] : {};
+  return call ?? dictatedJson(format["type"], described["schema"]);
+}
+
+function chatToolChoice(choice: unknown): ToolChoice {
+  if (choice === "none") return choice;
+  if (choice === "required") return "any";
+  const named = isObject(choice) && isObject(choice["function"]) ? choice["function"]["name"] : undefined;
+  return typeof named === "string" ? { name: named } : "auto";
 }
 
 function idChoice(choice: Choice, tokens: readonly Token[], isLast: boolean) {

@@ -10,8 +10,15 @@ export function conversationTokens(messages: readonly unknown[], place: string):
     if (!isObject(message)) throw invalidField("model_attributes_type", place, "Input should be a valid dictionary", message);
     append(tokens, tokenize(`<|${String(message["role"] ?? "user")}|>`));
     append(tokens, contentTokens(message["content"] ?? ""));
+    append(tokens, callTokens(message));
   }
   return tokens;
+}
+
+/** What the tools were called with, and gave: fields of messages, or items of their own. */
+function callTokens({ tool_calls: calls, name, arguments: written, output }: JsonObject): number[] {
+  const texts = [Array.isArray(calls) ? JSON.stringify(calls) : "", typeof written === "string" ? `${name}${written}` : ""];
+  return tokenize(`${texts.join("")}${typeof output === "string" ? output : ""}`);
 }
 
 /** Parts may hold parts: the results of tools, and documents in them. */

@@ -1,5 +1,6 @@
 import { type Choice, type GenerationApi, namedEvent, nulls, type Reply, type StreamScript, textOf, usageOf } from "../call.ts";
-import { optionalLimit, optionalString, required } from "../fields.ts";
+import { type Dictated, dictatedCall, dictatedJson, lastWordsOf, type ToolChoice, toolsOf } from "../dictated.ts";
+import { isObject, type JsonObject, optionalLimit, optionalString, required } from "../fields.ts";
 import { invalidField, Problem } from "../problem.ts";
 import { joined, tokenize } from "../tokens.ts";
 import { conversationTokens } from "./conversation.ts";
@@ -12,7 +13,8 @@ export const responses: GenerationApi = {
     const prompt = [...tokenize(instructions), ...inputTokens(required(body, "input"))];
     const earlier = optionalString(body, "previous_response_id");
     if (earlier !== undefined) throw responseNotFound(earlier);
-    return { prompts: [prompt], maxTokens: optionalLimit(body, "max_output_tokens"), limitName: "max_output_tokens" };
+    const maxTokens = optionalLimit(body, "max_output_tokens");
+    return { prompts: [prompt], maxTokens, limitName: "max_output_tokens", dictated: dictatedResponse(body) };
   },
   answer: (reply) => responseObject(reply, true),
   stream,
@@ -41,11 +43,11 @@ function responseObject(reply: Reply, isOver: boolean): unknown {
     metadata: body["metadata"] ?? null,
     model: reply.model,
     object: "response",
-    output: isOver && choice ? [messageItem(reply, choice, "completed")] : [],
+    output: isOver && choice ? [itemOf(reply, choice, "completed")] : [],
     parallel_tool_calls: true,
     temperature: body["temperature"] ?? 1,
-    tool_choice: "none",
-    tools: [],
+    tool_choice: body["tool_choice"] ?? "auto",
+    tools: body["tools"] ?? [],
     top_p: body["top_p"] ?? 1,
     background: false,
     max_output_tokens: reply.call.maxTokens ?? null,
@@ -77,6 +79,16 @@ function responseUsage(reply: Reply) {
   };
 }
 
+function itemOf(reply: Reply, choice: Choice, status: "completed" | "in_progress") {
+  return choice.tool === "" ? messageItem(reply, choice, status) : callItem(reply, choice, status);
+}
+
+function callItem({ itemId }: Reply, choice: Choice, status: "completed" | "in_progress") {
+  const written = status === "completed" ? textOf(choice) : "";
+  const ids = { id: `fc_${itemId}`, call_id: `call_${itemId}` };
+  return { ...ids, arguments: written, name: choice.tool, status, type: "function_call" };
+}
+
 function messageItem(reply: Reply, choice: Choice, status: "completed" | "in_progress") {
   const content = status === "completed" ? [textPart(textOf(choice))] : [];
   return { id: `msg_${reply.itemId}`, content, role: "assistant", status, type: "message", phase: null };
@@ -89,12 +101,17 @@ function stream(reply: Reply): StreamScript {
   const place = { content_index: 0, item_id: `msg_${reply.itemId}`, output_index: 0 };
   const event = (type: string, value: object) => namedEvent({ ...value, sequence_number: sequenceNumber++, type });
 
+  const callPlace = { item_id: `fc_${reply.itemId}`, output_index: 0 };
+
   function done(choice: Choice): string[] {
     const text = textOf(choice);
+    const itemDone = () => event("response.output_item.done", { item: itemOf(reply, choice, "completed"), output_index: 0 });
+    if (choice.tool !== "")
+      return [event("response.function_call_arguments.done", { ...callPlace, arguments: text, name: choice.tool }), itemDone()];
     return [
       event("response.output_text.done", { ...place, logprobs: [], text }),
       event("response.content_part.done", { ...place, part: textPart(text) }),
-      event("response.output_item.done", { item: messageItem(reply, choice, "completed"), output_index: 0 }),
+      itemDone(),
     ];
   }
 
@@ -105,13 +122,30 @@ function stream(reply: Reply): StreamScript {
       event("response.in_progress", { response: responseObject(reply, false) }),
     ],
     first: (choice) => [
-      event("response.output_item.added", { item: messageItem(reply, choice, "in_progress"), output_index: 0 }),
-      event("response.content_part.added", { ...place, part: { ...textPart(""), logprobs: [] } }),
+      event("response.output_item.added", { item: itemOf(reply, choice, "in_progress"), output_index: 0 }),
+      ...(choice.tool === ""
+        ? [event("response.content_part.added", { ...place, part: { ...textPart(""), logprobs: [] } })]
+        : []),
     ],
     tokens: (choice, tokens, isLast) => [
-      event("response.output_text.delta", { ...place, delta: joined(tokens), logprobs: [] }),
+      choice.tool === ""
+        ? event("response.output_text.delta", { ...place, delta: joined(tokens), logprobs: [] })
+        : event("response.function_call_arguments.delta", { ...callPlace, delta: joined(tokens) }),
       ...(isLast ? done(choice) : []),
     ],
     closing: () => [event("response.completed", { response: responseObject(reply, true) })],
   };
+}
+
+function dictatedResponse(body: JsonObject): Dictated | undefined {
+  const tools = toolsOf(body, ({ type, name, parameters }) => [type === "function" ? name : undefined, parameters]);
+  const { format } = isObject(body["text"]) ? body["text"] : {};
+  const { type, schema } = isObject(format) ? format : {};
+  return dictatedCall(tools, toolChoice(body["tool_choice"]), lastWordsOf(body["input"])) ?? dictatedJson(type, schema);
+}
+
+function toolChoice(choice: unknown): ToolChoice {
+  if (choice === "none") return choice;
+  if (choice === "required") return "any";
+  return isObject(choice) && typeof choice["name"] === "string" ? { name: choice["name"] } : "auto";
 }
