@@ -48,6 +48,8 @@ export interface RefusedConfig {
   readonly warnings: readonly Problem[];
   /** As in LoadedConfig, as far as it could be read. */
   readonly files: ReadonlySet<string>;
+  /** The features' sections, as far as they could be read; undefined if nothing of them could. */
+  readonly features?: RouterConfig["features"] | undefined;
   readonly config?: undefined;
 }
 
@@ -136,7 +138,7 @@ export async function loadTexts(
       shuffle: (rule) => void shuffled.add(rule),
     }));
   if (problems.length > 0 || resource === undefined || router === undefined || features === undefined)
-    return { problems: inReadingOrder(problems, names), warnings: inReadingOrder(warnings, names), files };
+    return { problems: inReadingOrder(problems, names), warnings: inReadingOrder(warnings, names), files, features };
   const written = otherProfiles(features);
   const others = new Map([...written].map(([key, profile]) => [key, ownReferences(key, profile)]));
   const settings = settingsWith(features, router.config.settings);

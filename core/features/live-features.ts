@@ -25,7 +25,7 @@ export class LiveFeatures implements RequestHooks {
   readonly streams: StreamKeeper | undefined;
   /** The config that runs, once somebody can change it. */
   running: ChangeableConfig | undefined;
-  readonly #all: readonly LiveFeature[];
+  readonly #all: LiveFeature[];
   readonly #learning: readonly Required<Pick<LiveFeature, "settled">>[];
 
   constructor(host: Omit<FeatureHost, "running">, features: readonly Feature[] = FEATURES) {
@@ -36,6 +36,11 @@ export class LiveFeatures implements RequestHooks {
     this.copier = this.#all.find(({ copier }) => copier)?.copier;
     this.streams = this.#all.find(({ streams }) => streams)?.streams;
     this.#learning = this.#all.filter((one): one is Required<LiveFeature> => one.settled !== undefined);
+  }
+
+  /** Something that is there before the router, and that people see as a part of it. */
+  attach(one: Pick<LiveFeature, "status" | "warnings" | "metrics">): void {
+    this.#all.push(one);
   }
 
   use(config: ActiveConfig): void {

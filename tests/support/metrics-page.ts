@@ -7,6 +7,10 @@ import { MirrorTally } from "../../core/features/mirror/mirror-tally.ts";
 import { rolloutMetrics } from "../../core/features/rollouts/rollout-metrics.ts";
 import { shadowMetrics } from "../../core/features/shadow/shadow-metrics.ts";
 import { ShadowTally } from "../../core/features/shadow/shadow-tally.ts";
+import { clusterMetrics } from "../../core/kubernetes/resources/cluster-view.ts";
+import { POOL_KINDS } from "../../core/kubernetes/resources/kinds.ts";
+import { trackedResource } from "../../core/kubernetes/resources/tracked-resource.ts";
+import type { Verdict } from "../../core/kubernetes/resources/verdicts.ts";
 import requestMetrics from "../../plugins/observers/request-metrics.ts";
 import { makeEndpoints, makeLoad, makeRequest } from "./endpoints.ts";
 import { createPlugin, makeHost } from "./plugins.ts";
@@ -74,6 +78,13 @@ function usedMirror(): MirrorTally {
   return mirror;
 }
 
+const USED_REWRITE: Verdict = {
+  resource: trackedResource(POOL_KINDS[0]!, "llm", { metadata: { name: "food" } }),
+  state: "used",
+  notes: [],
+  isOlderUsed: false,
+};
+
 /** A page on which every family has a sample. */
 export function fullPage(): string {
   const metrics = createPlugin(requestMetrics, { genAi: true }, makeHost({ clock: AT_ONCE }));
@@ -113,6 +124,7 @@ export function fullPage(): string {
       ...shadowMetrics(new ShadowTally("candidate", 100)),
       ...mirrorMetrics([usedMirror()]),
       ...ejectionMetrics(view),
+      ...clusterMetrics({ verdicts: [USED_REWRITE], staleSinceMs: undefined, isWriter: true }),
       ...rolloutMetrics({ figuresOf: () => FIGURES, guardOf: () => GUARD }, view.config.mappings),
     ],
   });

@@ -1,10 +1,12 @@
 import type { RouterConfig } from "../../../config/config.ts";
-import { type LoadedConfig, loadConfig, loadTexts, type RefusedConfig } from "../../../config/load.ts";
-import type { ConfigText } from "../../../config/read/files.ts";
+import { type LoadedConfig, loadTexts, type RefusedConfig } from "../../../config/load.ts";
+import { type ConfigText, readFiles } from "../../../config/read/files.ts";
+import type { Problem } from "../../../config/read/problems.ts";
 import type { Overlay } from "../../../config/rewrites/overlay.ts";
 import type { CommandLine } from "../../../config/show/effective.ts";
 import type { Clock } from "../../contract/clock.ts";
 import type { Definition } from "../../contract/plugin.ts";
+import type { ClusterResources } from "../../kubernetes/resources/cluster-resources.ts";
 import { DEFAULT_ADMIN } from "../../settings/tables.ts";
 import { FileWatch } from "../file-watch.ts";
 import { type Input, numberOf } from "../frame/command.ts";
@@ -30,17 +32,30 @@ export function configSource(
 ) {
   const { files, urls } = asked;
   let changed = () => {};
+  let resources: Pick<ClusterResources, "load"> | undefined;
   const fileWatch = new FileWatch({ clock, paths: files, changed: () => changed() });
   return {
     /** Its sources in words. */
     names: [...files, ...(urls.length > 0 ? ["the command line"] : []), ...(demoText === undefined ? [] : ["the demo"])],
     /** Which addresses the command line sets instead of the files. */
     commandLine: asked as CommandLine,
-    /** Loads the config with an overlay, from the files or from `texts`. The command line's addresses are in it. */
+    /** From now on they are a part of the config. */
+    add(cluster: Pick<ClusterResources, "load">): void {
+      resources = cluster;
+    },
+    /**
+     * Loads the config with an overlay, from the files or from `texts`; resources are in it as they are now. The command line's addresses
+     * are in it.
+     */
     async load(overlay: Overlay, texts?: readonly ConfigText[]): Promise<LoadedConfig | RefusedConfig> {
       const fixed = texts ?? (demoText === undefined ? undefined : [{ file: "demo", text: demoText }]);
       if (fixed === undefined) await fileWatch.reading();
-      const loaded = fixed ? await loadTexts(fixed, registry, urls, overlay) : await loadConfig(files, registry, urls, overlay);
+      const problems: Problem[] = [];
+      const all = fixed ?? (await readFiles(files, problems));
+      const own = all.filter(({ resource }) => resource === undefined);
+      const loadWith = (more: readonly ConfigText[]): Promise<LoadedConfig | RefusedConfig> =>
+        loadTexts([...own, ...more], registry, urls, overlay, true, [...problems]);
+      const loaded = await (resources === undefined ? loadWith([]) : resources.load(loadWith));
       await fileWatch.follow(loaded.files);
       return loaded.problems === undefined ? { ...loaded, config: withAddresses(loaded.config, asked) } : loaded;
     },

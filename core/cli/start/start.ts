@@ -8,6 +8,8 @@ import type { Definition } from "../../contract/plugin.ts";
 import { printableLines } from "../../contract/printable.ts";
 import { type ReloadCause, RunningConfig } from "../../control/running-config.ts";
 import { respondWithError } from "../../errors/error-response.ts";
+import type { ClusterResources } from "../../kubernetes/resources/cluster-resources.ts";
+import { clusterView } from "../../kubernetes/resources/cluster-view.ts";
 import type { Router } from "../../router.ts";
 import { runRouter } from "../../run-router.ts";
 import { takeConsole } from "../../runtime/take-console.ts";
@@ -22,6 +24,7 @@ import { startDemo } from "./demo.ts";
 import { demoGreeting, firstProbes, greeting, notYetListeningNote, waitingNote } from "./first-probes.ts";
 import { logUncaught } from "./last-resort.ts";
 import { checkAdminPort, type OpenAdmin, openAdmin } from "./open-admin.ts";
+import { openCluster } from "./open-cluster.ts";
 import { warnOfOpenPort } from "./open-port.ts";
 import { type Outputs, openOutputs } from "./outputs.ts";
 import { portError, urlOf } from "./ports.ts";
@@ -83,12 +86,19 @@ async function startWith(
   const files = asked.files.length === 0 && asked.urls.length === 0 && existsSync(DEFAULT_FILE) ? [DEFAULT_FILE] : asked.files;
   const demo = files.length === 0 && asked.urls.length === 0 ? await front.startDemo?.() : undefined;
   const source = configSource({ ...asked, files }, demo?.configText, registry, systemClock);
+  let cluster: ClusterResources | undefined;
   try {
-    const loaded = await source.load(NO_OVERLAY);
-    if (loaded.problems === undefined) return await run(front, loaded, source, demo !== undefined, outputs, reloads);
+    let loaded = await source.load(NO_OVERLAY);
+    cluster = await openCluster(loaded, outputs.log);
+    if (cluster !== undefined) {
+      source.add(cluster);
+      loaded = await source.load(NO_OVERLAY);
+    }
+    if (loaded.problems === undefined) return await run(front, loaded, source, cluster, demo !== undefined, outputs, reloads);
     outputs.printError(`${printableLines(formatProblems(loaded.problems))}\nNothing was started.\n`);
     return 1;
   } finally {
+    await cluster?.stop();
     await demo?.close();
   }
 }
@@ -97,6 +107,7 @@ async function run(
   front: Front,
   loaded: LoadedConfig,
   source: ReturnType<typeof configSource>,
+  cluster: ClusterResources | undefined,
   isDemo: boolean,
   outputs: Outputs,
   reloads: ReloadSignal,
@@ -127,10 +138,12 @@ async function run(
         server.useLimits(next.config.settings.limits);
         admin?.useLimits(next.config.settings.limits);
       },
+      reported: (report) => cluster?.report(report),
       clock: systemClock,
       log,
     });
     router.features.running = running;
+    if (cluster !== undefined) router.features.attach(clusterView(cluster, systemClock));
     const { names: sources, commandLine } = source;
     const shown = { router, server, running, settings, sources, commandLine, droppedLogLines: () => outputs.droppedLines, log };
     admin = await openAdmin(loaded.config.admin, shown).catch(async (thrown) => {
@@ -145,6 +158,7 @@ async function run(
     };
     reloads.listen(() => void reload("signal"));
     const stopWatching = source.watch(() => void reload("files"));
+    cluster?.use(running);
     if (!address.isPortShared) await probed((replicas) => waitingNote(url, replicas));
     outputs.print((isDemo ? demoGreeting(url) : greeting(url, router)) + (admin?.greeting ?? ""));
     warnOfOpenPort(address.host, settings, log);
@@ -153,6 +167,7 @@ async function run(
     service.stopping();
     running.close();
     stopWatching();
+    void cluster?.stop();
     await stopServing(router, server, log);
     return 0;
   } finally {

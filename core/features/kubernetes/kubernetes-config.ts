@@ -33,6 +33,8 @@ export interface KubernetesConfig extends ValuesOf<typeof KUBERNETES> {
   readonly namespace: string | undefined;
   /** Undefined if the replicas are found in another way. */
   readonly replicas: ReplicaChoice | undefined;
+  /** The Router resource that is a part of the config. */
+  readonly router: string | undefined;
 }
 
 /** What the documents of Kubernetes call a label's key and value. */
@@ -74,6 +76,9 @@ const kubernetes = section({
   servicePort: lineOfText.describe("The name of its port. Default its only one.").optional(),
   ports: orElse(ports.describe("Where pods serve the API; each port of a pod is a replica of its own."), ports.parse({})),
   ...KUBERNETES,
+  router: objectName
+    .describe("A Router resource (signalbox.dev/v1) that has the sections which this file does not have; with resources: true.")
+    .optional(),
 });
 
 type Written = z.infer<typeof kubernetes> | undefined;
@@ -91,10 +96,10 @@ export const kubernetesSection = {
   read(written: Written, around): Config {
     if (written === undefined) return undefined;
     refuseContradictions(written, around);
-    const { kubeconfig, context, namespace, resources } = written;
+    const { kubeconfig, context, namespace, resources, router } = written;
     const { file } = around.router.positionOf([...AT, "kubeconfig"]);
     const path = kubeconfig && besideFile(file, kubeconfig);
-    return { credentials: { kubeconfig: path, context }, namespace, replicas: replicasOf(written), resources };
+    return { credentials: { kubeconfig: path, context }, namespace, replicas: replicasOf(written), resources, router };
   },
   written: (config) => config && writtenConfig(config),
   summary: (config) => config && [`cluster   ${summaryOf(config)}`, []],
@@ -109,6 +114,8 @@ function refuseContradictions(written: NonNullable<Written>, { router: { report 
   if (second !== undefined) report(at(second), { found: `${second} beside ${first}`, wanted: "one of them" }, "key");
   if (first === undefined && !written.resources)
     report(AT, { found: "nothing that is wanted of the cluster", wanted: `one of: ${WAYS.join(", ")}, resources` }, "key");
+  if (written.router !== undefined && !written.resources)
+    report(at("router"), { found: "router without resources", wanted: "resources: true beside it" }, "key");
   if (written.servicePort !== undefined && written.service === undefined)
     report(
       at("servicePort"),
@@ -123,8 +130,14 @@ function replicasOf({ inferencePool, selector, service, servicePort, ports }: No
   return service === undefined ? undefined : { by: "service", name: service, port: servicePort };
 }
 
-function writtenConfig({ credentials, namespace, replicas, resources }: KubernetesConfig) {
-  return { ...credentials, namespace, ...(replicas && writtenReplicas(replicas)), ...writtenOf(KUBERNETES, { resources }) };
+function writtenConfig({ credentials, namespace, replicas, resources, router }: KubernetesConfig) {
+  return {
+    ...credentials,
+    namespace,
+    ...(replicas && writtenReplicas(replicas)),
+    ...writtenOf(KUBERNETES, { resources }),
+    router,
+  };
 }
 
 function writtenReplicas(replicas: ReplicaChoice) {

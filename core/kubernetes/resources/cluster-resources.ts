@@ -62,6 +62,13 @@ export class ClusterResources {
     return this.#verdicts;
   }
 
+  /** Resources that are deleted, but used on, since the config can't run without them. */
+  get keptNames(): readonly string[] {
+    const there = new Set(this.#watches.resources.map(({ text }) => text.file));
+    const used = (this.#running?.loaded.texts ?? []).filter(({ resource }) => resource !== undefined);
+    return this.#watches.isSynced ? used.map(({ file }) => file).filter((file) => !there.has(file)) : [];
+  }
+
   /** As in ResourceWatches. */
   get staleSinceMs(): number | undefined {
     return this.#watches.staleSinceMs;

@@ -72,6 +72,7 @@ export class Lease {
   async stop(): Promise<void> {
     const { clock } = this.#options;
     const wasHeld = this.isHeld;
+    this.#isHeld = false;
     this.#cancel();
     this.#stopping.abort();
     await this.#round;

@@ -15,7 +15,7 @@ export function rejectionEvent(regarding: Regarding, message: string, identity: 
   return {
     apiVersion: "events.k8s.io/v1",
     kind: "Event",
-    metadata: { generateName: `${regarding.name}.`, namespace: regarding.namespace },
+    metadata: { name: `${regarding.name.slice(0, 230)}.${wallMs.toString(16)}`, namespace: regarding.namespace },
     eventTime: new Date(wallMs).toISOString().replace("Z", "000Z"),
     type: "Warning",
     reason: "Rejected",

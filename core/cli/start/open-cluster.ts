@@ -1,0 +1,42 @@
+import { randomBytes } from "node:crypto";
+import { hostname } from "node:os";
+import type { LoadedConfig, RefusedConfig } from "../../../config/load.ts";
+import { systemClock } from "../../contract/clock.ts";
+import type { Log } from "../../contract/log.ts";
+import { kubernetesSection } from "../../features/kubernetes/kubernetes-config.ts";
+import { KubernetesClient } from "../../kubernetes/client.ts";
+import { findCredentials } from "../../kubernetes/credentials.ts";
+import { ClusterResources } from "../../kubernetes/resources/cluster-resources.ts";
+
+/** How long the start waits for a cluster that gives a part of the config. */
+const LONGEST_MS = 10_000;
+
+/**
+ * The resources of the cluster that a config names, watched; undefined if it names none. The config may be one that can't run without
+ * them. Rejects with an Error that says what to change if there is no way to the cluster.
+ */
+export async function openCluster(loaded: LoadedConfig | RefusedConfig, log: Log): Promise<ClusterResources | undefined> {
+  const features = loaded.problems === undefined ? loaded.config.features : loaded.features;
+  const wanted = features && kubernetesSection.of(features);
+  if (wanted === undefined || !wanted.resources) return undefined;
+  const credentials = findCredentials(wanted.credentials, { clock: systemClock, environment: process.env });
+  const namespace = wanted.namespace ?? credentials.namespace;
+  const cluster = new ClusterResources({
+    client: new KubernetesClient(credentials, systemClock),
+    namespace,
+    router: wanted.router,
+    identity: `${hostname()}_${randomBytes(4).toString("hex")}`,
+    clock: systemClock,
+    random: Math.random,
+    log,
+  });
+  cluster.start();
+  if (!(await cluster.whenSynced(LONGEST_MS)))
+    log.warn(
+      "The Kubernetes API has not told its resources yet: the router starts without them, and takes them once they are known",
+      {
+        namespace,
+      },
+    );
+  return cluster;
+}
