@@ -15,7 +15,7 @@ const ATTRIBUTES = "envoy.filters.http.ext_proc";
 const ADDRESSABLE = /^(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f:.]*:[0-9a-f:.]*)$/i;
 
 /** Whether a gateway can be told of it: by an IP address, and without a path of its own in front of the API's. */
-export function isAddressable({ url: { hostname, basePath } }: Endpoint): boolean {
+function isAddressable({ url: { hostname, basePath } }: Endpoint): boolean {
   return basePath === "" && ADDRESSABLE.test(hostname);
 }
 

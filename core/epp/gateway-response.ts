@@ -57,16 +57,22 @@ export class GatewayResponse implements ResponseWriter {
     this.#head = head;
   }
 
-  /** A piece of the body came: what is written until the next one takes its place. Its bytes must stay until `flush`, or `answer`. */
+  /** A piece of the body came: what is written until the next one takes its place. Its bytes must stay until `flush`, or `pieceSeen`. */
   pieceCame(piece: Buffer): void {
     this.#piece = piece;
   }
 
-  /** What came last has been looked at: a gateway that waits may go on. */
-  answer(): void {
+  /** The head has been looked at: a gateway that sends no body before it has heard so may go on. */
+  headSeen(): void {
     if (!this.#isOpen || this.mode === MODE.duplex) return;
     if (this.#head !== undefined) this.#answerHead("", this.#head);
-    else this.#answerPiece();
+    if (this.#isEnded) this.#close();
+  }
+
+  /** The piece has been looked at. */
+  pieceSeen(): void {
+    if (!this.#isOpen || this.mode === MODE.duplex) return;
+    this.#answerPiece();
     if (this.#isEnded) this.#close();
   }
 

@@ -112,7 +112,7 @@ export class PassedRequest implements Gateway {
     reader.head(head, end_of_stream ? NO_BODY : framingOf(head));
     if (end_of_stream || response.mode === MODE.none) this.#end(reader);
     reader.readDone();
-    response.answer();
+    response.headSeen();
   }
 
   responseBody({ body = NO_BYTES, end_of_stream = false }: HttpBody): void {
@@ -128,7 +128,7 @@ export class PassedRequest implements Gateway {
     }
     if (end_of_stream) this.#end(reader);
     reader.readDone();
-    response.answer();
+    response.pieceSeen();
   }
 
   responseTrailers(): void {

@@ -10,7 +10,7 @@ import type { Http2Stream, StreamReader } from "./http2-stream.ts";
 import { WatchedConnection } from "./watched-connection.ts";
 
 /** Serves one call. */
-export type Method = (call: Call) => CallReader;
+type Method = (call: Call) => CallReader;
 
 export interface GrpcServerOptions {
   readonly host: string;
