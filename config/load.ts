@@ -15,7 +15,7 @@ import { rewriteDocument } from "./rewrites/schema.ts";
 import { otherProfiles, readFeatures } from "./router/features.ts";
 import type { EndpointEntry } from "./router/pool.ts";
 import { readProfile, routerProfile } from "./router/profile.ts";
-import { type EntryNote, readRouter } from "./router/read.ts";
+import { type EntryNote, type PickerParts, readRouter } from "./router/read.ts";
 import { type RouterDocument, routerDocument } from "./router/schema.ts";
 
 /** A valid config, with the type of each of its instances. */
@@ -23,7 +23,7 @@ export interface LoadedConfig {
   readonly config: RouterConfig;
   /** Types by the name of the entry in `config.plugins`. */
   readonly definitions: ReadonlyMap<string, Definition>;
-  /** What becomes of entries in an EndpointPickerConfig that are no plugins here. */
+  /** What becomes of entries and parameters in an EndpointPickerConfig that are not taken as they are. */
   readonly notes: readonly EntryNote[];
   /** What it was read from. */
   readonly texts: readonly ConfigText[];
@@ -124,12 +124,23 @@ export async function loadTexts(
   return {
     config: { ...settled, plugins },
     definitions: new Map(instances.map(({ entry, definition }) => [entry.name, definition])),
-    notes: picker?.notes ?? [],
+    notes: picker === undefined ? [] : [...picker.notes, ...ignoredParameters(picker, registry)],
     texts,
     files,
     positionOf: resource.positionOf,
     warnings: inReadingOrder(warnings, names),
   };
+}
+
+/** A note on each plugin of the reference's config with parameters that change nothing. */
+function ignoredParameters({ plugins }: PickerParts, registry: Registry): readonly EntryNote[] {
+  return plugins.flatMap(({ spec: { type = "", name = type, parameters } }) => {
+    const ignores = registry.get(type)?.ignores ?? [];
+    const given = ignores.filter(
+      (key) => typeof parameters === "object" && parameters !== null && Object.hasOwn(parameters, key),
+    );
+    return given.length === 0 ? [] : [{ name, effect: "no meaning here" as const, why: given.join(", ") }];
+  });
 }
 
 /** The Router document; an empty one if there is none and none is needed. */

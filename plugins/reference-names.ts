@@ -87,7 +87,8 @@ export function referenceDefinitions(own: ReadonlyMap<string, Definition>): read
   return Object.entries(REFERENCE_NAMES).map(([name, reference]) => {
     const definition = own.get(reference.type);
     if (definition === undefined) throw new Error(`There is no plugin type "${reference.type}" for "${name}" to stand for`);
-    return [name, { ...definition, options: referenceOptions(definition.options, reference) }];
+    const { unneeded: ignores } = reference;
+    return [name, { ...definition, options: referenceOptions(definition.options, reference), ...(ignores && { ignores }) }];
   });
 }
 
