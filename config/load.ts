@@ -18,7 +18,7 @@ import { rewriteDocument } from "./rewrites/schema.ts";
 import { featurePlugins, otherProfiles, readFeatures, settingsWith } from "./router/features.ts";
 import type { EndpointEntry } from "./router/pool.ts";
 import { readProfile, routerProfile } from "./router/profile.ts";
-import { type EntryNote, readRouter } from "./router/read.ts";
+import { type EntryNote, type PickerParts, readRouter } from "./router/read.ts";
 import { withResource } from "./router/resource.ts";
 import { type RouterDocument, routerDocument } from "./router/schema.ts";
 
@@ -27,7 +27,7 @@ export interface LoadedConfig {
   readonly config: RouterConfig;
   /** Types by the name of the entry in `config.plugins`. */
   readonly definitions: ReadonlyMap<string, Definition>;
-  /** What becomes of entries in an EndpointPickerConfig that are no plugins here. */
+  /** What becomes of entries and parameters in an EndpointPickerConfig that are not taken as they are. */
   readonly notes: readonly EntryNote[];
   /** What it was read from. */
   readonly texts: readonly ConfigText[];
@@ -149,7 +149,7 @@ export async function loadTexts(
   return {
     config: { ...settled, plugins },
     definitions: new Map(instances.map(({ entry, definition }) => [entry.name, definition])),
-    notes: picker?.notes ?? [],
+    notes: picker === undefined ? [] : [...picker.notes, ...ignoredParameters(picker, registry)],
     texts: texts.filter(({ file }) => !elsewhere.has(file)),
     elsewhere,
     files,
@@ -162,6 +162,17 @@ export async function loadTexts(
 function joined(inFiles: readonly ConfigDocument[], [resource]: readonly ConfigDocument[]): readonly ConfigDocument[] {
   const [first, ...others] = inFiles;
   return first === undefined || resource === undefined ? inFiles : [withResource(first, resource), ...others];
+}
+
+/** A note on each plugin of the reference's config with parameters that change nothing. */
+function ignoredParameters({ plugins }: PickerParts, registry: Registry): readonly EntryNote[] {
+  return plugins.flatMap(({ spec: { type = "", name = type, parameters } }) => {
+    const ignores = registry.get(type)?.ignores ?? [];
+    const given = ignores.filter(
+      (key) => typeof parameters === "object" && parameters !== null && Object.hasOwn(parameters, key),
+    );
+    return given.length === 0 ? [] : [{ name, effect: "no meaning here" as const, why: given.join(", ") }];
+  });
 }
 
 /** The Router document; an empty one if there is none and none is needed. */

@@ -26,6 +26,9 @@ const picker = (type: string): ReferenceName => ({ type, unneeded: ["maxNumOfEnd
 /** Names of data producers. A router has one prefix index and one load table, so they need no name. */
 const PRODUCER_NAMES = ["prefixMatchInfoProducerName", "inFlightLoadProducerName"];
 
+/** They say where the reference gets a number from; a router merges what all its sources give. */
+const NAMES_OF_PRODUCERS: ReadonlySet<string> = new Set([...PRODUCER_NAMES, "producer", "topologyProducerName"]);
+
 /** Sizes of the reference's index; ours has the size of each replica's KV cache. */
 const INDEX_SIZES = "autoTune blockSize blockSizeTokens maxPrefixBlocksToMatch maxPrefixTokensToMatch lruCapacityPerServer".split(
   " ",
@@ -34,9 +37,6 @@ const INDEX_SIZES = "autoTune blockSize blockSizeTokens maxPrefixBlocksToMatch m
 const CHECKED_TLS = { insecureSkipVerify: "no insecureSkipVerify: certificates are checked here as they are for requests" };
 
 const FROM_URL: Readonly<Record<string, string>> = { scheme: "no scheme: it is that of each endpoint's url", ...CHECKED_TLS };
-
-/** Whose attributes and topology they are: a router merges what all its sources give. */
-const PRODUCER = ["producer"];
 
 const FROM_ENDPOINT = "endpoint, or leave it out: no other proxy hands values to this one";
 
@@ -56,10 +56,10 @@ export const REFERENCE_NAMES: Readonly<Record<string, ReferenceName>> = {
   "decode-filter": role(["decode", "prefill-decode", "both", "encode-prefill-decode"], true),
   "prefill-filter": role(["prefill", "encode-prefill", "prefill-decode", "both", "encode-prefill-decode"]),
   "encode-filter": role(["encode", "encode-prefill", "encode-prefill-decode"]),
-  "endpoint-attribute-filter": { type: "attribute-filter", unneeded: PRODUCER },
+  "endpoint-attribute-filter": { type: "attribute-filter", unneeded: ["producer"] },
   "endpoint-attribute-scorer": {
     type: "attribute-scorer",
-    unneeded: PRODUCER,
+    unneeded: ["producer"],
     refused: {
       source: FROM_ENDPOINT,
       metadataNamespace: `nothing here: source is ${FROM_ENDPOINT}`,
@@ -87,7 +87,8 @@ export function referenceDefinitions(own: ReadonlyMap<string, Definition>): read
   return Object.entries(REFERENCE_NAMES).map(([name, reference]) => {
     const definition = own.get(reference.type);
     if (definition === undefined) throw new Error(`There is no plugin type "${reference.type}" for "${name}" to stand for`);
-    return [name, { ...definition, options: referenceOptions(definition.options, reference) }];
+    const ignores = reference.unneeded?.filter((key) => !NAMES_OF_PRODUCERS.has(key)) ?? [];
+    return [name, { ...definition, options: referenceOptions(definition.options, reference), ignores }];
   });
 }
 

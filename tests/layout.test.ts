@@ -527,6 +527,7 @@ describe("the documents", () => {
     "docs/failures.md",
     "docs/measured.md",
     "docs/observe.md",
+    "docs/reference-router.md",
     "docs/reference.md",
     "docs/rollouts.md",
     "docs/simulate.md",

@@ -8,9 +8,18 @@ import { BURST_PRODUCER, burstParameters, interval, SOURCE_TYPES, TOPOLOGY_EXTRA
 const BURST = "burst-prefix";
 const PREFIX_SCORER = "prefix-cache-scorer";
 const TOPOLOGY_TYPES: ReadonlySet<string> = new Set(["topology-affinity-filter", "topology-affinity-scorer"]);
-const PREFIX_PRODUCERS: readonly string[] = ["approx-prefix-cache-producer", BURST_PRODUCER];
+const ATTRIBUTE_TYPES: ReadonlySet<string> = new Set(["endpoint-attribute-filter", "endpoint-attribute-scorer"]);
+const ATTRIBUTE_KEYS = ["attribute", "attributeKey"];
 const MODELS_SOURCE = "models-data-source";
 const PRODUCER_KEY = "prefixMatchInfoProducerName";
+
+/** Parameters that name another entry, and of which types it may be. */
+const PRODUCERS: Readonly<Record<string, readonly string[]>> = {
+  [PRODUCER_KEY]: ["approx-prefix-cache-producer", BURST_PRODUCER],
+  inFlightLoadProducerName: ["inflight-load-producer"],
+  topologyProducerName: [TOPOLOGY_EXTRACTOR],
+  producer: ["dcgm-extractor"],
+};
 
 type Parameters = Readonly<Record<string, unknown>>;
 
@@ -25,29 +34,41 @@ export function specOf(entry: Entry, entries: readonly Entry[], resource: Picker
   const { type, parameters } = entry;
   const name = instanceName(entry.name, entries);
   if (parameters !== undefined && parameters !== null && !isMapping(parameters)) return { name, type, parameters };
-  const given: Parameters = parameters ?? {};
-  checkProducer(entry, given, entries, resource);
+  const given = ATTRIBUTE_TYPES.has(type) ? withAttribute(parameters ?? {}) : (parameters ?? {});
+  checkProducers(entry, given, entries, resource);
   const burst = burstOf(entry, entries);
   if (burst !== undefined) return { name, type: BURST, parameters: { ...without(given, PRODUCER_KEY), ...ofBurst(burst) } };
   if (TOPOLOGY_TYPES.has(type)) return { name, type, parameters: { ...ofTopology(given, entries), ...given } };
   if (SOURCE_TYPES.has(type)) return { name, type, parameters: withPeriod(entry, given, resource) };
-  return { name, type, parameters };
+  return { name, type, parameters: given };
 }
 
-/** A prefix producer's name must be one; only the scorer can read what the burst producer gives. */
-function checkProducer({ type, path }: Entry, given: Parameters, entries: readonly Entry[], { report }: PickerResource): void {
-  const name = given[PRODUCER_KEY];
-  if (typeof name !== "string") return;
-  const referred = referredTo(name, entries);
-  const isKnown = PREFIX_PRODUCERS.includes(referred.type) && (referred.type !== BURST_PRODUCER || type === PREFIX_SCORER);
-  if (isKnown || REFUSED_TYPES.has(referred.type)) return;
-  const names = entries.filter((entry) => PREFIX_PRODUCERS.includes(entry.type)).map((entry) => entry.name);
-  const isBurst = referred.type === BURST_PRODUCER;
-  report([...path, "parameters", PRODUCER_KEY], {
-    found: isBurst ? `the ${BURST_PRODUCER} ${quoted(name)}` : quoted(name),
-    wanted: `an ${type === PREFIX_SCORER ? PREFIX_PRODUCERS.join(" or ") : PREFIX_PRODUCERS[0]}`,
-    hint: isBurst ? "Only prefix-cache-scorer reads what it gives." : didYouMean(name, [...names, ...PREFIX_PRODUCERS]),
-  });
+/** A parameter that names a producer must name one of the right type; only one scorer can read what the burst producer gives. */
+function checkProducers(entry: Entry, given: Parameters, entries: readonly Entry[], { report }: PickerResource): void {
+  for (const [key, types] of Object.entries(PRODUCERS)) {
+    const name = given[key];
+    if (typeof name !== "string" || name === "") continue;
+    const { type } = referredTo(name, entries);
+    const isBurst = type === BURST_PRODUCER && entry.type !== PREFIX_SCORER;
+    if ((types.includes(type) && !isBurst) || REFUSED_TYPES.has(type)) continue;
+    const names = [...entries.filter((each) => types.includes(each.type)).map((each) => each.name), ...types];
+    report([...entry.path, "parameters", key], {
+      found: isBurst ? `the ${BURST_PRODUCER} ${quoted(name)}` : quoted(name),
+      wanted: `the name of a producer of the type ${types.filter((each) => !isBurst || each !== type).join(" or ")}`,
+      hint: isBurst ? "Only prefix-cache-scorer reads what it gives." : didYouMean(name, names),
+    });
+  }
+}
+
+/** An attribute may be written with its producer: "GPUUtilization/dcgm-extractor". */
+function withAttribute(given: Parameters): Parameters {
+  for (const key of ATTRIBUTE_KEYS) {
+    const written = given[key];
+    if (typeof written !== "string" || !written.includes("/") || given["producer"] !== undefined) continue;
+    const at = written.indexOf("/");
+    return { ...given, [key]: written.slice(0, at), producer: written.slice(at + 1) };
+  }
+  return given;
 }
 
 /** The burst producer that a scorer reads. */

@@ -60,6 +60,7 @@ export const BUILT_IN_JOBS: Readonly<Record<string, BuiltInJob>> = {
     effect: "changed",
     why: "the router's prefix index has the size of each replica's cache",
     parameters: ["autoTune", "blockSizeTokens", "maxPrefixBlocksToMatch", "maxPrefixTokensToMatch", "lruCapacityPerServer"],
+    refused: { prefixHashSource: "nothing here: the router hashes the prompts itself" },
   },
   [BURST_PRODUCER]: {
     role: "producer",

@@ -22,12 +22,17 @@ const INSTEAD: readonly (readonly [instead: string, types: string])[] = [
     "Requests are not queued by priority here: use concurrency-detector or utilization-detector as a filter.",
     `global-strict-fairness-policy round-robin-fairness-policy program-aware-fairness fcfs-ordering-policy edf-ordering-policy
     slo-deadline-ordering-policy static-usage-limit-policy priority-holdback-policy soft-reflective-ceiling-policy
-    sheddable-eviction-filter eviction-priority-then-time-ordering probabilistic-admitter agent-identity`,
+    sheddable-eviction-filter eviction-priority-then-time-ordering probabilistic-admitter agent-identity
+    thunder-agent`,
   ],
   ["Sessions are identified by a header here: use session-affinity-scorer or session-affinity-filter.", "session-id-producer"],
   [
     "Use labels: label-selector-filter, by-label.",
     "header-label-affinity header-label-affinity-scorer header-based-testing-filter",
+  ],
+  [
+    "Ranks with ports of their own are endpoints of their own here (ports of an endpoint); those behind one port share the work themselves.",
+    "dp-rank-header-handler",
   ],
   ["Use utilization-detector, which is a filter too.", "utilization-filter"],
   [

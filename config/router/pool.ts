@@ -1,5 +1,5 @@
 import type { EndpointSpec } from "../../core/contract/endpoint.ts";
-import { endpointName, parseEndpointUrl } from "../../core/contract/endpoint-url.ts";
+import { endpointsAt, parseEndpointUrl } from "../../core/contract/endpoint-url.ts";
 import { z } from "../../core/contract/options.ts";
 import type { Secret } from "../../core/contract/secret.ts";
 import { thrownMessage } from "../../core/contract/thrown-text.ts";
@@ -8,7 +8,7 @@ import { ADAPTERS_BY_CLIENTS, PROBE, PROBE_DEFAULTS, UNLISTED } from "../../core
 import type { CredentialSettings, ProbeSpec } from "../../core/settings.ts";
 import { MAX_SLOTS } from "../../core/state/load.ts";
 import type { Place } from "../read/documents.ts";
-import { type Finding, quoted, type Report } from "../read/problems.ts";
+import { quoted, type Report } from "../read/problems.ts";
 import { readSecret, secretReference } from "../read/secret.ts";
 import { orElse, orEmpty, section, setting } from "../schema/section.ts";
 import { instanceName, lineOfText, urlPath } from "../schema/values.ts";
@@ -20,8 +20,22 @@ const auth = z.strictObject({
   bearer: secretReference.describe("Where the key is: env:NAME or file:PATH (relative to this file). Read at the start."),
 });
 
+/** The most ranks of one host; InferencePool has eight ports at most. */
+const MOST_PORTS = 64;
+
+const portList = z
+  .array(z.int().min(1).max(65_535))
+  .min(1)
+  .max(MOST_PORTS)
+  .refine((ports) => new Set(ports).size === ports.length, "each port once");
+
 const endpoint = z.strictObject({
   url: lineOfText.describe("Address of the replica, such as http://gpu1:8000. A path in it is put before every API path."),
+  ports: portList
+    .describe(
+      "Ports of data-parallel ranks on that host: each is an endpoint of its own, NAME-rank-0 and so on. The url then has no port.",
+    )
+    .optional(),
   name: instanceName.describe("Its name in messages, metrics and headers. Default: made from host and port.").optional(),
   labels: z.record(z.string(), z.string()).describe("Free labels, for filters that select by label.").optional(),
   auth: auth.describe("Its own key, instead of the pool's.").optional(),
@@ -72,31 +86,28 @@ export function readEndpoints(entries: readonly EndpointEntry[]): readonly Named
   const urls = new Set<string>();
   return entries.flatMap((entry) => {
     const { spec, report } = entry;
-    const parsed = readUrl(spec.url);
-    if ("found" in parsed) {
-      report(["url"], parsed);
-      return [];
-    }
-    if (urls.has(parsed.href))
-      report(["url"], { found: `the endpoint ${quoted(parsed.href)} a second time`, wanted: "each once" });
-    urls.add(parsed.href);
-    const name = spec.name ?? endpointName(parsed);
-    const owner = names.get(name);
-    if (owner !== undefined && owner !== parsed.href)
-      report(["name"], {
-        found: `the name ${quoted(name)}, which ${owner} has already`,
-        wanted: "a name of its own for each endpoint",
-      });
-    names.set(name, parsed.href);
-    return [{ spec: { name, url: parsed.href, labels: spec.labels ?? {} }, entry }];
+    return placesOf(entry).map(({ name, url: { href } }) => {
+      if (urls.has(href)) report(["url"], { found: `the endpoint ${quoted(href)} a second time`, wanted: "each once" });
+      urls.add(href);
+      const owner = names.get(name);
+      if (owner !== undefined && owner !== href)
+        report(["name"], {
+          found: `the name ${quoted(name)}, which ${owner} has already`,
+          wanted: "a name of its own for each endpoint",
+        });
+      names.set(name, href);
+      return { spec: { name, url: href, labels: spec.labels ?? {} }, entry };
+    });
   });
 }
 
-function readUrl(text: string): ReturnType<typeof parseEndpointUrl> | Finding {
+/** None if the address can't be used. */
+function placesOf({ spec, report }: EndpointEntry): ReturnType<typeof endpointsAt> {
   try {
-    return parseEndpointUrl(text);
+    return endpointsAt(spec);
   } catch (error) {
-    return { found: "a URL that can't be used", hint: `${thrownMessage(error)}${suggestion(text)}` };
+    report(["url"], { found: "a URL that can't be used", hint: `${thrownMessage(error)}${suggestion(spec.url)}` });
+    return [];
   }
 }
 

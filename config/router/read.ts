@@ -20,7 +20,7 @@ export interface RouterParts {
   readonly isPoolKnown: boolean;
 }
 
-/** What becomes of an entry of the reference's config that is no plugin here. */
+/** What becomes of an entry of the reference's config, where it is not taken as it is. */
 export interface EntryNote {
   readonly name: string;
   readonly effect: "taken over" | "changed" | "no meaning here";

@@ -94,12 +94,12 @@ function featureRows({ config, definitions }: LoadedConfig): readonly string[] {
   });
 }
 
-/** The reference router's entries that are no plugins here, in columns. */
+/** On the reference router's entries, in columns. */
 function noteRows(notes: LoadedConfig["notes"]): readonly string[] {
   if (notes.length === 0) return [];
   const width = Math.max(...notes.map(({ name }) => name.length));
   return section(
-    "others    entries that are no plugins here",
+    "notes     on entries and parameters that are not taken as they are",
     notes.map(({ name, effect, why }) => `${name.padEnd(width)}  ${effect}: ${why}`),
   );
 }

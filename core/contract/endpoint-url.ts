@@ -33,6 +33,35 @@ export function parseEndpointUrl(text: string): EndpointUrl {
   };
 }
 
+interface Written {
+  readonly url: string;
+  readonly name?: string | undefined;
+  /** Of data-parallel ranks, which are replicas of their own behind one host. */
+  readonly ports?: readonly number[] | undefined;
+}
+
+/**
+ * The endpoints that an address stands for, with their names: one, or one for each of its ports. Throws like parseEndpointUrl.
+ *
+ * @example
+ * const names = endpointsAt({ url: "http://gpu1", ports: [8000, 8001] }).map(({ name }) => name); // gpu1-rank-0, gpu1-rank-1
+ */
+export function endpointsAt({
+  url: text,
+  name,
+  ports,
+}: Written): readonly { readonly name: string; readonly url: EndpointUrl }[] {
+  const url = parseEndpointUrl(text);
+  if (ports === undefined) return [{ name: name ?? endpointName(url), url }];
+  if (/^[^/]*\/\/[^/]*:\d+(\/|$)/.test(text)) throw new Error("Beside ports, leave out the port in the URL.");
+  const { isTls, hostHeader, hostname, basePath } = url;
+  const base = name ?? asName(`${hostname}${basePath}`);
+  return ports.map((port, rank) => ({
+    name: `${base}-rank-${rank}`,
+    url: parseEndpointUrl(`${isTls ? "https" : "http"}://${hostHeader}:${port}${basePath}`),
+  }));
+}
+
 const NOT_HTTP = "An endpoint URL starts with http:// or https://, like http://gpu1:8000.";
 
 function parse(text: string): URL {
@@ -49,5 +78,9 @@ function parse(text: string): URL {
 /** The default name of an endpoint, made from its address; for example "gpu1-8000" for http://gpu1:8000. */
 export function endpointName(address: { readonly hostname: string; readonly port: number; readonly basePath: string }): string {
   const { hostname, port, basePath } = address;
-  return `${hostname}-${port}${basePath}`.replace(/[^A-Za-z0-9._-]+/g, "-").replace(/^[^A-Za-z0-9]+/, "");
+  return asName(`${hostname}-${port}${basePath}`);
+}
+
+function asName(text: string): string {
+  return text.replace(/[^A-Za-z0-9._-]+/g, "-").replace(/^[^A-Za-z0-9]+/, "");
 }

@@ -42,6 +42,8 @@ export interface Definition<Kind extends PluginKind = PluginKind, Options = unkn
   readonly gives?: readonly string[];
   /** Names of the attributes that an instance with these options reads: a config in which no source gives one is refused. */
   reads?(options: Options): readonly string[];
+  /** Names of parameters that are accepted and change nothing, where another router's config may have them. */
+  readonly ignores?: readonly string[];
   /**
    * Loads what the type needs and most programs can do without, such as an optional package: called for each listed instance while the
    * config is read. Rejects with an Error that says what to do.

@@ -2,7 +2,7 @@ import { readFileSync, type Stats, statSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { EndpointSpec } from "../../core/contract/endpoint.ts";
-import { endpointName } from "../../core/contract/endpoint-url.ts";
+import { endpointName, endpointsAt } from "../../core/contract/endpoint-url.ts";
 import { z } from "../../core/contract/options.ts";
 import { defineDiscovery } from "../../core/contract/plugin.ts";
 import { thrownMessage } from "../../core/contract/thrown-text.ts";
@@ -11,7 +11,7 @@ const MOST_BYTES = 4 * 1024 * 1024;
 const WRITE = 'Write [ { "url": "http://gpu1:8000", "labels": {} } ].';
 
 const options = z.strictObject({
-  /** Relative to the config file. The file is a JSON list of { url, name?, labels? }, as in spec.pool.endpoints. */
+  /** Relative to the config file. The file is a JSON list of { url, name?, ports?, labels? }, as in spec.pool.endpoints. */
   path: z.string().min(1),
   /** How often the file is read; what is changed by renaming, in a mounted volume or over a network is noticed too. */
   periodSeconds: z.number().min(0.1).max(86_400).default(1),
@@ -20,6 +20,8 @@ const options = z.strictObject({
 const entries = z.array(
   z.strictObject({
     url: z.url({ protocol: /^https?$/ }),
+    /** Of data-parallel ranks; each is an endpoint. */
+    ports: z.array(z.int().min(1).max(65_535)).min(1).max(64).exactOptional(),
     name: z
       .string()
       .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/)
@@ -112,7 +114,10 @@ function readList(text: string): readonly EndpointSpec[] {
     const [issue] = list.error.issues;
     throw new Error(`${issue?.path.join(".") || "the list"}: ${issue?.message}. ${WRITE}`);
   }
-  const specs = list.data.map(({ url, name, labels }) => ({ name: name ?? nameFor(new URL(url)), url, labels }));
+  const specs = list.data.flatMap(({ url, name, ports, labels }) => {
+    if (ports === undefined) return [{ name: name ?? nameFor(new URL(url)), url, labels }];
+    return endpointsAt({ url, name, ports }).map((rank) => ({ name: rank.name, url: rank.url.href, labels }));
+  });
   const names = new Set<string>();
   for (const { name } of specs) {
     if (names.has(name)) throw new Error(`Two endpoints have the name "${name}": give each its own.`);

@@ -236,3 +236,25 @@ schedulingProfiles: [ { name: default, plugins: [ { pluginRef: prefix-cache-scor
     assert.deepEqual(await burst(router, promptOf(1), 16), [4, 6, 6]);
   });
 });
+
+describe("data-parallel ranks", () => {
+  it("each gets requests at its own port, none at the primary one", async () => {
+    const ranks = await Promise.all([startReplica(), startReplica(), startReplica()]);
+    const ports = ranks.map(({ url }) => new URL(url).port);
+    const dead = await listen(() => {});
+    dead.close();
+    const config = `plugins:
+- { type: decode-filter }
+- { type: active-request-scorer }
+- { type: data-parallel-profile-handler, parameters: { primaryPort: ${dead.port} } }
+schedulingProfiles: [ { name: default, plugins: [ { pluginRef: decode-filter }, { pluginRef: active-request-scorer } ] } ]
+`;
+    const spec = `  pool: { endpoints: [ { url: "http://127.0.0.1", name: pod, ports: [ ${ports.join(", ")} ] } ] }\n`;
+    const router = await startTestRouter([], { spec, documents: picker(config), ready: 3 });
+    after(() => router.close());
+    const places = await Promise.all(Array.from({ length: 60 }, () => ask(router)));
+    assert.deepEqual([...new Set(places)].sort(), ["pod-rank-0", "pod-rank-1", "pod-rank-2"]);
+    for (const [index, { seen }] of ranks.entries())
+      assert.equal(seen.requests, places.filter((place) => place === `pod-rank-${index}`).length);
+  });
+});

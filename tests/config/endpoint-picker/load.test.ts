@@ -205,6 +205,21 @@ schedulingProfiles: [ { name: default, plugins: [ { pluginRef: prefix-cache-affi
     assert.equal((await ofBound(SAMPLES[7]!.keys)).whenAllFull, "refuse");
   });
 
+  it("notes what is not taken as it is", async () => {
+    const { notes } = await loaded(
+      picker(`plugins:
+- { type: token-producer, parameters: { modelName: m } }
+- { type: prefix-cache-scorer, parameters: { blockSize: 16, lruCapacityPerServer: 5 } }
+- { type: random-picker, name: dice, parameters: { maxNumOfEndpoints: 2 } }
+`),
+    );
+    assert.deepEqual(notes, [
+      { name: "token-producer", effect: "no meaning here", why: "prompts are hashed as bytes, so no tokenizer is asked" },
+      { name: "prefix-cache-scorer", effect: "no meaning here", why: "blockSize, lruCapacityPerServer" },
+      { name: "dice", effect: "no meaning here", why: "maxNumOfEndpoints" },
+    ]);
+  });
+
   it("accepts feature gates that are always on here", async () => {
     await loaded(picker("featureGates: [ dataLayer, prepareDataPlugins=true, flowControl=false ]\n"));
   });
@@ -426,7 +441,7 @@ spec: { pool: { endpoints: [ { url: "http://gpu1:8000" } ] } }
     assert.match(text, /scorer {2}queue-scorer \(queue\) {2}weight 2\n {10}picker {2}max-score\n/);
     assert.match(
       text,
-      /^others {4}entries that are no plugins here\n {10}single-profile-handler {2}taken over: each request .*\n {10}openai-parser {11}taken over: by the router's own completions, /m,
+      /^notes {5}on entries and parameters that are not taken as they are\n {10}single-profile-handler {2}taken over: each request .*\n {10}openai-parser {11}taken over: by the router's own completions, /m,
     );
   });
 });

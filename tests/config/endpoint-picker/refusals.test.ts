@@ -73,7 +73,7 @@ flowControl:
         `4:49  plugins[0].parameters.x  found the unknown key "x"; wanted no parameters.`,
         "5:59  plugins[1].parameters.propagatePriority  found true; wanted nothing here: of a body, only the model is changed.",
         "6:75  plugins[2].parameters.addEstimatedOutputTokens  found true; wanted nothing here: only prompt tokens count, until the first byte of the response.",
-        `7:55  plugins[3].parameters.lruCapacityPerServr  found the unknown key "lruCapacityPerServr"; wanted one of: autoTune, blockSizeTokens, maxPrefixBlocksToMatch, maxPrefixTokensToMatch, lruCapacityPerServer. Did you mean "lruCapacityPerServer"?`,
+        `7:55  plugins[3].parameters.lruCapacityPerServr  found the unknown key "lruCapacityPerServr"; wanted one of: autoTune, blockSizeTokens, maxPrefixBlocksToMatch, maxPrefixTokensToMatch, lruCapacityPerServer, prefixHashSource. Did you mean "lruCapacityPerServer"?`,
         `8:54  plugins[4].parameters.scheme  found "https"; wanted no scheme: it is that of each endpoint's url.`,
         "9:41  plugins[5].parameters  found an empty list; wanted a mapping.",
         `10:67  plugins[6].parameters.ttftSource  found "latencyPredictor"; wanted prefillThroughput: this filter does not ask the latency predictor.`,
@@ -130,6 +130,22 @@ dataLayer:
       ],
     ],
     [
+      "producers that are none",
+      `plugins:
+- { type: dcgm-data-source }
+- { type: dcgm-extractor, name: gpus }
+- { type: topology-affinity-filter, parameters: { topologyProducerName: places, near: { zone: a } } }
+- { type: endpoint-attribute-filter, name: f, parameters: { attribute: GPUUtilization/gpu, algorithm: { type: topK, topK: { k: 1 } } } }
+- { type: endpoint-attribute-filter, name: g, parameters: { attribute: GPUUtilization/gpus, algorithm: { type: topK, topK: { k: 1 } } } }
+- { type: approx-prefix-cache-producer, parameters: { prefixHashSource: metadata } }
+`,
+      [
+        '6:73  plugins[2].parameters.topologyProducerName  found "places"; wanted the name of a producer of the type topology-extractor.',
+        '7:59  plugins[3].parameters.producer  found "gpu"; wanted the name of a producer of the type dcgm-extractor. Did you mean "gpus"?',
+        '9:73  plugins[5].parameters.prefixHashSource  found "metadata"; wanted nothing here: the router hashes the prompts itself.',
+      ],
+    ],
+    [
       "attributes without a source",
       `plugins:
 - { type: endpoint-attribute-filter, name: f, parameters: { attribute: GPUUtilization, algorithm: { type: topK, topK: { k: 1 } } } }
@@ -149,9 +165,9 @@ dataLayer:
       [
         '4:63  plugins[0].parameters.windowDurationM  found the unknown key "windowDurationM"; wanted one of: windowDurationMs, maxPerReplica, blockSizeTokens, minColocateBlocks, maxPrefixTokensToMatch, maxBatchSize. Did you mean "windowDurationMs"?',
         "4:98  plugins[0].parameters.maxPerReplica  found 0; wanted -1 for all, or at least 1.",
-        '5:84  plugins[1].parameters.prefixMatchInfoProducerName  found "bb"; wanted an approx-prefix-cache-producer or burst-prefix-cache-producer. Did you mean "b"?',
+        '5:84  plugins[1].parameters.prefixMatchInfoProducerName  found "bb"; wanted the name of a producer of the type approx-prefix-cache-producer or burst-prefix-cache-producer. Did you mean "b"?',
         '6:87  plugins[2].parameters.blockSize  found the unknown key "blockSize"; wanted one of: windowMs, maxPerReplica, minSharedTokens.',
-        '7:73  plugins[3].parameters.prefixMatchInfoProducerName  found the burst-prefix-cache-producer "b"; wanted an approx-prefix-cache-producer. Only prefix-cache-scorer reads what it gives.',
+        '7:73  plugins[3].parameters.prefixMatchInfoProducerName  found the burst-prefix-cache-producer "b"; wanted the name of a producer of the type approx-prefix-cache-producer. Only prefix-cache-scorer reads what it gives.',
       ],
     ],
     [

@@ -7,13 +7,18 @@ import { factsOf } from "../../../core/state/facts.ts";
 import { checkedFacts, FACTS_VERSION, type FactsDocument, readFacts, writeFacts } from "../../../core/state/facts-document.ts";
 import ready from "../../../plugins/filters/ready.ts";
 import weightedRandom from "../../../plugins/pickers/weighted-random.ts";
+import attributeScorer from "../../../plugins/scorers/attribute-scorer.ts";
 import lora from "../../../plugins/scorers/lora-affinity.ts";
 import outstandingWork from "../../../plugins/scorers/outstanding-work.ts";
 import queue from "../../../plugins/scorers/queue.ts";
 import { createPlugin } from "../../support/plugins.ts";
 
 const named = <Plugin>(name: string, plugin: Plugin) => ({ name, type: name, plugin });
-const scorers = [createPlugin(outstandingWork), createPlugin(queue), createPlugin(lora)].map((plugin, index) => ({
+const coolest = createPlugin(attributeScorer, {
+  attributeKey: "GPUUtilization",
+  algorithm: { type: "linear_lower_is_better", normalization: { fixedRange: { min: 0, max: 1 } } },
+});
+const scorers = [createPlugin(outstandingWork), createPlugin(queue), createPlugin(lora), coolest].map((plugin, index) => ({
   ...named(`scorer-${index}`, plugin),
   weight: 1,
 }));
@@ -40,6 +45,7 @@ const load = makeLoad(10, {
   remainingPrefill: (slot) => 90 * slot,
   prefillRate: (slot) => 8 + slot,
   waiting: (slot) => (slot === 3 ? Number.NaN : slot),
+  attributes: (slot) => new Map(slot === 3 ? [] : [["GPUUtilization", slot / 10]]),
   freshness: (slot) => (slot === 9 ? 0.25 : 1),
   adapters: (slot) =>
     slot === 3 ? undefined : { names: new Set(["v1"]), use: { running: new Set(["v1"]), waiting: new Set(), max: 2 } },

@@ -55,6 +55,24 @@ describe("the file discovery", () => {
     ]);
   });
 
+  it("finds an endpoint at each port of an address", () => {
+    const { start, found, plugin } = setUp([
+      { url: "http://gpu1", ports: [8000, 8001], labels: { gpu: "h100" } },
+      { url: "http://[::1]/base", name: "six", ports: [9000] },
+    ]);
+    start();
+    plugin.dispose?.();
+    assert.deepEqual(found, [
+      [
+        { name: "gpu1-rank-0", url: "http://gpu1:8000", labels: { gpu: "h100" } },
+        { name: "gpu1-rank-1", url: "http://gpu1:8001", labels: { gpu: "h100" } },
+        { name: "six-rank-0", url: "http://[::1]:9000/base", labels: {} },
+      ],
+    ]);
+    const twice = setUp([{ url: "http://gpu1:80", ports: [8000] }]);
+    assert.throws(twice.start, /Beside ports, leave out the port/);
+  });
+
   it("names an address without a name after host, port and path", () => {
     const { start, found, plugin } = setUp([{ url: "https://gpu2/base/v1/" }, { url: "http://[::1]:80" }]);
     start();

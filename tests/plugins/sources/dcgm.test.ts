@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
+import fc from "fast-check";
 import type { SourceReplica } from "../../../core/contract/source.ts";
 import dcgm from "../../../plugins/sources/dcgm.ts";
 import { makeEndpoint } from "../../support/endpoints.ts";
@@ -61,6 +62,45 @@ describe("the utilization of a replica", () => {
     const { attributes } = createPlugin(dcgm).read(text, replica("vllm-7"));
     assert.equal(attributes?.["GPUUtilization"], 0.96);
   });
+});
+
+test("whatever the text is: a share in [0, 1], or an Error", () => {
+  const piece = fc.oneof(
+    fc.constantFrom(
+      "DCGM_FI_DEV_GPU_UTIL",
+      "{",
+      "}",
+      '"',
+      "\\",
+      "\n",
+      ",",
+      "=",
+      " ",
+      "pod",
+      "NaN",
+      "1e309",
+      "-0",
+      "0x1f",
+      "#",
+      "\r",
+    ),
+    fc.string({ unit: "binary", maxLength: 5 }),
+    fc.double().map(String),
+    fc.nat(200).map((value) => gpu(0, value, of("vllm-0"))),
+  );
+  const source = createPlugin(dcgm);
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
+      let value: number | undefined;
+      try {
+        value = source.read(pieces.join(""), replica("vllm-0")).attributes?.["GPUUtilization"];
+      } catch (thrown) {
+        return thrown instanceof Error && thrown.message.length < 500;
+      }
+      return value !== undefined && value >= 0 && value <= 1;
+    }),
+    { numRuns: 2_000 },
+  );
 });
 
 describe("where the exporter is", () => {
