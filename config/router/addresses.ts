@@ -9,6 +9,8 @@ import type { Report } from "../read/problems.ts";
 import { readSecret, secretReference } from "../read/secret.ts";
 import { section, setting } from "../schema/section.ts";
 import { headerName } from "../schema/values.ts";
+import { readServerTls, serverTlsSchema } from "./server-tls.ts";
+import type { TlsFiles } from "./tls-files.ts";
 
 // `spec.listen` and `spec.admin`: the router's own addresses.
 
@@ -45,6 +47,7 @@ const shared = {
     )
     .describe("Host name or IP address to listen on; 0.0.0.0 for every network. Default 127.0.0.1."),
   ...ADDRESS,
+  tls: serverTlsSchema.describe("Speaks TLS on this port. Default off: plain HTTP.").optional(),
 };
 
 export const listenSchema = section(
@@ -71,10 +74,17 @@ export const adminSchema = section(
 type AdminSpec = z.infer<typeof adminSchema>;
 
 /** The admin port with its token; undefined where it is off. Adds the token's file to `files`. */
-export async function readAdmin(spec: AdminSpec | false, resource: Place, files: Set<string>): Promise<AdminAddress | undefined> {
+export async function readAdmin(
+  spec: AdminSpec | false,
+  resource: Place,
+  tlsFiles: TlsFiles,
+  files: Set<string>,
+): Promise<AdminAddress | undefined> {
   if (spec === false) return undefined;
+  const { tls: written, ...address } = spec;
   const token = spec.token === undefined ? undefined : await readSecret(spec.token, ["spec", "admin", "token"], resource, files);
-  return { ...spec, token };
+  const tls = await readServerTls(written, ["spec", "admin", "tls"], resource, tlsFiles, files);
+  return { ...address, token, ...(tls && { tls }) };
 }
 
 const EVERY_NETWORK = new Set(["0.0.0.0", "::"]);

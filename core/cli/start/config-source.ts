@@ -2,6 +2,7 @@ import type { RouterConfig } from "../../../config/config.ts";
 import { type LoadedConfig, loadConfig, loadTexts, type RefusedConfig } from "../../../config/load.ts";
 import type { ConfigText } from "../../../config/read/files.ts";
 import type { Overlay } from "../../../config/rewrites/overlay.ts";
+import { TlsFiles } from "../../../config/router/tls-files.ts";
 import type { CommandLine } from "../../../config/show/effective.ts";
 import type { Clock } from "../../contract/clock.ts";
 import type { Definition } from "../../contract/plugin.ts";
@@ -29,6 +30,7 @@ export function configSource(
   clock: Clock,
 ) {
   const { files, urls } = asked;
+  const tlsFiles = new TlsFiles();
   let changed = () => {};
   const fileWatch = new FileWatch({ clock, paths: files, changed: () => changed() });
   return {
@@ -40,7 +42,9 @@ export function configSource(
     async load(overlay: Overlay, texts?: readonly ConfigText[]): Promise<LoadedConfig | RefusedConfig> {
       const fixed = texts ?? (demoText === undefined ? undefined : [{ file: "demo", text: demoText }]);
       if (fixed === undefined) await fileWatch.reading();
-      const loaded = fixed ? await loadTexts(fixed, registry, urls, overlay) : await loadConfig(files, registry, urls, overlay);
+      const loaded = fixed
+        ? await loadTexts(fixed, registry, urls, overlay, true, [], tlsFiles)
+        : await loadConfig(files, registry, urls, overlay, true, tlsFiles);
       await fileWatch.follow(loaded.files);
       return loaded.problems === undefined ? { ...loaded, config: withAddresses(loaded.config, asked) } : loaded;
     },

@@ -40,12 +40,13 @@ export async function openAdmin(
   { server, settings, ...shown }: Shown,
 ): Promise<OpenAdmin | undefined> {
   if (address === undefined) return undefined;
-  const { host, port, isPortShared, hosts } = address;
+  const { host, port, isPortShared, tls, hosts } = address;
   const admin = await startAdmin({
     ...shown,
     host,
     port,
     isPortShared,
+    tls,
     hosts,
     limits: settings.limits,
     clock: systemClock,
@@ -64,7 +65,7 @@ export async function openAdmin(
     shown.log.warn("The admin port is open to the network: everyone who reaches it can see models, replicas and decisions", {
       host,
     });
-  const url = urlOf(host, admin.port);
+  const url = urlOf(host, admin.port, tls !== undefined);
   return { ...admin, greeting: `Status page: ${url}/  Metrics: ${url}/metrics\n` };
 }
 

@@ -17,6 +17,7 @@ import { corsLines } from "../../wire/cors.ts";
 import type { Input } from "../frame/command.ts";
 import { failureOf } from "../frame/usage.ts";
 import { linePrinter } from "../line-printer.ts";
+import { logCertificates, useCertificates } from "./certificates.ts";
 import { configSource, startArguments } from "./config-source.ts";
 import { startDemo } from "./demo.ts";
 import { demoGreeting, firstProbes, greeting, notYetListeningNote, waitingNote } from "./first-probes.ts";
@@ -120,6 +121,7 @@ async function run(
         router.replace(next);
         server.useLimits(next.config.settings.limits);
         admin?.useLimits(next.config.settings.limits);
+        useCertificates(next.config, { server, admin }, log);
       },
       clock: systemClock,
       log,
@@ -131,7 +133,7 @@ async function run(
       await server.drain(0);
       throw thrown;
     });
-    const url = urlOf(address.host, server.port);
+    const url = urlOf(address.host, server.port, address.tls !== undefined);
     const reload = async (cause: ReloadCause) => {
       service.reloading();
       await running.reload(cause);
@@ -142,6 +144,7 @@ async function run(
     if (!address.isPortShared) await probed((replicas) => waitingNote(url, replicas));
     outputs.print((isDemo ? demoGreeting(url) : greeting(url, router)) + (admin?.greeting ?? ""));
     warnOfOpenPort(address.host, settings, log);
+    logCertificates(loaded.config, log);
     service.ready();
     await stopped;
     service.stopping();
