@@ -43,7 +43,8 @@ export interface CertificatePair {
   /** In PEM form. */
   readonly cert: string;
   readonly key: Secret;
-  /** Milliseconds since 1970. */
+  /** In milliseconds since 1970. */
+  readonly beginsAtMs: number;
   readonly expiresAtMs: number;
   /** Why the files can't be used as they are now, so that this pair is what they held before; "" if they can. */
   readonly fault: string;

@@ -98,6 +98,7 @@ function pairOf(certFile: string, keyFile: string, cert: string | Broken, key: s
     names: namesOf(leaf),
     cert,
     key: secretOf(key, `file:${keyFile}`),
+    beginsAtMs: Date.parse(leaf.validFrom),
     expiresAtMs: Date.parse(leaf.validTo),
     fault: "",
   };

@@ -1,7 +1,7 @@
 import { OverlayExpiry } from "../control/overlay-expiry.ts";
 import { respondWithError } from "../errors/error-response.ts";
 import { ADMIN_CONNECTIONS } from "../runtime/open-file-limit.ts";
-import { startWireServer } from "../server/server.ts";
+import { startWireServer, type WireServer } from "../server/server.ts";
 import type { Limits, ServerTls } from "../settings.ts";
 import { allowedHosts } from "./allowed-hosts.ts";
 import { routerApi } from "./api/routes.ts";
@@ -15,7 +15,7 @@ export interface AdminOptions extends AdminSite {
   /** Whether other processes may listen on the same port. */
   readonly isPortShared?: boolean;
   /** Undefined: plain HTTP. */
-  readonly tls?: ServerTls | undefined;
+  readonly ownTls?: ServerTls | undefined;
   /** Accepted host names with a dot, beside `host`. */
   readonly hosts: readonly string[];
   readonly limits: Limits;
@@ -26,19 +26,20 @@ export interface AdminServer {
   useLimits(limits: Limits): void;
   /** Takes other certificates, as WireServer does. */
   useTls(tls: ServerTls): void;
+  readonly handshakeFailures: WireServer["handshakeFailures"];
   close(): Promise<void>;
 }
 
 /** Serves the pages and the API of the admin port. Rejects with the system's error when the address can't be listened on. */
 export async function startAdmin(options: AdminOptions): Promise<AdminServer> {
-  const { host, port, isPortShared = false, tls, hosts, limits, router, clock, running, log } = options;
+  const { host, port, isPortShared = false, ownTls, hosts, limits, router, clock, running, log } = options;
   const overlayExpiry = new OverlayExpiry(running, clock);
   const streams = new EventStreams({ observers: () => router.config.observers, clock, log });
   const server = await startWireServer({
     host,
     port,
     isPortShared,
-    tls,
+    tls: ownTls,
     log,
     limits: adminLimits(limits),
     clock,
@@ -52,6 +53,7 @@ export async function startAdmin(options: AdminOptions): Promise<AdminServer> {
     port: server.port,
     useLimits: (next) => server.useLimits(adminLimits(next)),
     useTls: (next) => server.useTls(next),
+    handshakeFailures: server.handshakeFailures,
     close() {
       overlayExpiry.close();
       streams.close();

@@ -1,7 +1,8 @@
 import type { RouterConfig } from "../../../config/config.ts";
 import { systemClock } from "../../contract/clock.ts";
 import type { Log } from "../../contract/log.ts";
-import type { ServerTls } from "../../settings.ts";
+import type { TlsView } from "../../contract/router-view.ts";
+import type { CertificatePair, ServerTls } from "../../settings.ts";
 
 interface Ports {
   readonly server: { useTls(tls: ServerTls): void };
@@ -13,6 +14,23 @@ export function useCertificates(config: RouterConfig, { server, admin }: Ports, 
   if (config.listen.tls !== undefined) server.useTls(config.listen.tls);
   if (config.admin?.tls !== undefined) admin?.useTls(config.admin.tls);
   logCertificates(config, log);
+}
+
+type Failures = Readonly<Record<string, number>> | undefined;
+
+/** What people see of TLS: the certificates, and the handshakes that failed at each port. */
+export function tlsView({ listen, admin }: RouterConfig, failures: Readonly<Record<string, Failures>>): TlsView {
+  const shown = (port: string, pairs: readonly CertificatePair[] = []) =>
+    pairs.map(({ certFile, names, beginsAtMs, expiresAtMs, fault }) => {
+      const renewAtS = Math.floor((expiresAtMs - (expiresAtMs - beginsAtMs) / 10) / 1000);
+      return { port, file: certFile, names, expiresAtS: Math.floor(expiresAtMs / 1000), renewAtS, fault };
+    });
+  return {
+    certificates: [...shown("listen", listen.tls?.pairs), ...shown("admin", admin?.tls?.pairs)],
+    failures: Object.entries(failures).flatMap(([port, counts = {}]) =>
+      Object.entries(counts).map(([reason, count]) => ({ port, reason, count })),
+    ),
+  };
 }
 
 /** Says which files can't be used, and which certificates clients will not accept. */
