@@ -1,6 +1,6 @@
 import type { EndpointSpec } from "../core/contract/endpoint.ts";
 import type { Secret } from "../core/contract/secret.ts";
-import type { FeatureConfigs, Probes, Settings } from "../core/settings.ts";
+import type { FeatureConfigs, Probes, ServerTls, Settings } from "../core/settings.ts";
 import type { Position } from "./read/problems.ts";
 
 /** The content of the config files, validated, with all defaults filled in. Plain data. */
@@ -37,6 +37,8 @@ export interface Address {
 export interface ListenAddress extends Address {
   /** Whether other processes may listen on the same port. */
   readonly isPortShared: boolean;
+  /** Undefined: plain HTTP. */
+  readonly tls?: ServerTls | undefined;
 }
 
 export interface AdminAddress extends ListenAddress {

@@ -21,6 +21,7 @@ import { readProfile, routerProfile } from "./router/profile.ts";
 import { type EntryNote, type PickerParts, readRouter } from "./router/read.ts";
 import { withResource } from "./router/resource.ts";
 import { type RouterDocument, routerDocument } from "./router/schema.ts";
+import { TlsFiles } from "./router/tls-files.ts";
 
 /** A valid config, with the type of each of its instances. */
 export interface LoadedConfig {
@@ -56,7 +57,7 @@ export interface RefusedConfig {
 /**
  * Reads config files and folders. `urls` are further endpoints; with them, no Router document is needed. `overlay` replaces,
  * removes and adds rewrites. `needsEndpoints`: whether an EndpointPickerConfig alone, whose replicas are still to be named, is a
- * problem or only a warning.
+ * problem or only a warning. `tlsFiles` remembers what files of TLS held before.
  */
 export async function loadConfig(
   paths: readonly string[],
@@ -64,10 +65,11 @@ export async function loadConfig(
   urls: readonly string[] = [],
   overlay: Overlay = NO_OVERLAY,
   needsEndpoints = true,
+  tlsFiles = new TlsFiles(),
 ): Promise<LoadedConfig | RefusedConfig> {
   const problems: Problem[] = [];
   const texts = await readFiles(paths, problems);
-  return loadTexts(texts, registry, urls, overlay, needsEndpoints, problems);
+  return loadTexts(texts, registry, urls, overlay, needsEndpoints, problems, tlsFiles);
 }
 
 /** Like loadConfig, for texts instead of files. Appends to `problems`, which hold those of reading the files. */
@@ -78,6 +80,7 @@ export async function loadTexts(
   overlay: Overlay = NO_OVERLAY,
   needsEndpoints = true,
   problems: Problem[] = [],
+  tlsFiles = new TlsFiles(),
 ): Promise<LoadedConfig | RefusedConfig> {
   const files = new Set<string>();
   const warnings: Problem[] = [];
@@ -98,7 +101,7 @@ export async function loadTexts(
   if (documents.Router.length === 0 && endpoints.length === 0 && isAllReadable && !hasDiscovery)
     (picker === undefined || needsEndpoints ? problems : warnings).push(noReplicas(texts, pickerSource));
   const resource = routerResource(joined(documents.Router, cluster.Router), endpoints.length > 0 || picker !== undefined);
-  const router = resource && (await readRouter(resource, registry, endpoints, picker, files));
+  const router = resource && (await readRouter(resource, registry, endpoints, picker, files, tlsFiles));
 
   const problemsBefore = problems.length;
   const pool = router?.isPoolKnown ? router.config.pool.name : undefined;

@@ -4,6 +4,7 @@ import {
   ADAPTERS_BY_CLIENTS,
   FORWARDED_FOR,
   LIMITS,
+  type MIN_TLS_VERSION,
   type PROBE,
   RESPONSE_HEADERS,
   RETRIES,
@@ -32,6 +33,39 @@ export interface Settings {
 
 export type Limits = ValuesOf<typeof LIMITS>;
 export type RetrySettings = ValuesOf<typeof RETRIES>;
+
+/** A certificate with its chain and its key. */
+export interface CertificatePair {
+  readonly certFile: string;
+  readonly keyFile: string;
+  /** Host names that it is for, in lower case; "*.example" is for one more label. */
+  readonly names: readonly string[];
+  /** In PEM form. */
+  readonly cert: string;
+  readonly key: Secret;
+  /** In milliseconds since 1970. */
+  readonly beginsAtMs: number;
+  readonly expiresAtMs: number;
+  /** Why the files can't be used as they are now, so that this pair is what they held before; "" if they can. */
+  readonly fault: string;
+}
+
+/** Certificates of authorities. */
+export interface Authorities {
+  readonly file: string;
+  readonly pem: string;
+  /** As that of a CertificatePair. */
+  readonly fault: string;
+}
+
+/** How a port of the router's own speaks TLS. */
+export interface ServerTls {
+  /** The first is for clients that ask for no name, or for one that nobody has. */
+  readonly pairs: readonly CertificatePair[];
+  /** Who signs the certificates that clients must show; undefined: they need none. */
+  readonly clientCa: Authorities | undefined;
+  readonly minVersion: typeof MIN_TLS_VERSION.default;
+}
 
 /** What the config says to each feature, by the key of its section, which alone knows the type. */
 export type FeatureConfigs = ReadonlyMap<string, unknown>;

@@ -397,6 +397,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "config/load.ts",
     "config/read",
     "config/rewrites",
+    "config/router",
     "config/schema",
     "config/show",
     "core/active-config.ts",

@@ -9,6 +9,8 @@ import type { Report } from "../read/problems.ts";
 import { readSecret, secretReference } from "../read/secret.ts";
 import { section, setting } from "../schema/section.ts";
 import { headerName, lineOfText } from "../schema/values.ts";
+import { readServerTls, serverTlsSchema } from "./server-tls.ts";
+import type { TlsFiles } from "./tls-files.ts";
 
 // `spec.listen` and `spec.admin`: the router's own addresses.
 
@@ -45,6 +47,7 @@ const shared = {
     )
     .describe("Host name or IP address to listen on; 0.0.0.0 for every network. Default 127.0.0.1."),
   ...ADDRESS,
+  tls: serverTlsSchema.describe("Speaks TLS on this port. Default off: plain HTTP.").optional(),
 };
 
 export const listenSchema = section(
@@ -84,9 +87,14 @@ export const adminSchema = section(
 type AdminSpec = z.infer<typeof adminSchema>;
 
 /** The admin port with its tokens; undefined where it is off. Adds the tokens' files to `files`. */
-export async function readAdmin(spec: AdminSpec | false, resource: Place, files: Set<string>): Promise<AdminAddress | undefined> {
+export async function readAdmin(
+  spec: AdminSpec | false,
+  resource: Place,
+  tlsFiles: TlsFiles,
+  files: Set<string>,
+): Promise<AdminAddress | undefined> {
   if (spec === false) return undefined;
-  const { token, tokens: listed = [], ...address } = spec;
+  const { token, tokens: listed = [], tls: writtenTls, ...address } = spec;
   const written = [
     ...(token === undefined ? [] : [{ ...SOLE_TOKEN, token, path: ["spec", "admin", "token"] }]),
     ...listed.map((each, index) => ({ ...each, path: ["spec", "admin", "tokens", index, "token"] })),
@@ -102,7 +110,8 @@ export async function readAdmin(spec: AdminSpec | false, resource: Place, files:
     if (twin !== undefined) resource.report(path, { found: `the token of "${twin.name}"`, wanted: "another one for each" });
     tokens.push({ name, role, secret });
   }
-  return { ...address, tokens };
+  const tls = await readServerTls(writtenTls, ["spec", "admin", "tls"], resource, tlsFiles, files);
+  return { ...address, tokens, ...(tls && { tls }) };
 }
 
 const EVERY_NETWORK = new Set(["0.0.0.0", "::"]);

@@ -9,6 +9,8 @@ import { readAdmin, refuseSharedPort, refuseUnsharablePort } from "./addresses.t
 import { type EndpointEntry, readCredentials, readEndpoints } from "./pool.ts";
 import { type ProfileSource, readProfile, routerProfile } from "./profile.ts";
 import type { RouterDocument, RouterSpec } from "./schema.ts";
+import { readServerTls } from "./server-tls.ts";
+import type { TlsFiles } from "./tls-files.ts";
 
 /** The content of a Router document, without default instances. */
 export interface RouterParts {
@@ -51,6 +53,7 @@ export async function readRouter(
   moreEndpoints: readonly EndpointEntry[],
   picker: PickerParts | undefined,
   files: Set<string>,
+  tlsFiles: TlsFiles,
 ): Promise<RouterParts> {
   const { document, report, wasCut } = resource;
   const { spec } = document;
@@ -68,8 +71,10 @@ export async function readRouter(
   const entries = [...endpointsOf(spec, report), ...moreEndpoints];
   if (entries.length === 0 && !wasCut(["spec", "pool", "endpoints"])) refuseEmptyPool(known, report);
   const endpoints = readEndpoints(entries);
-  const { cors, ...listen } = spec.listen;
-  const admin = await readAdmin(spec.admin, resource, files);
+  const { cors, tls: written, ...address } = spec.listen;
+  const tls = await readServerTls(written, ["spec", "listen", "tls"], resource, tlsFiles, files);
+  const listen = { ...address, ...(tls && { tls }) };
+  const admin = await readAdmin(spec.admin, resource, tlsFiles, files);
   if (admin !== undefined && !wasCut(["spec", "listen"]) && !wasCut(["spec", "admin"])) refuseSharedPort(listen, admin, report);
   refuseUnsharablePort("listen", listen, report);
   refuseUnsharablePort("admin", admin, report);

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { FEATURES } from "../../core/features/list.ts";
-import type { CredentialSettings, Settings } from "../../core/settings.ts";
+import type { CredentialSettings, ServerTls, Settings } from "../../core/settings.ts";
 import type { AdminAddress, ListenAddress, PluginEntry, RewriteRule, RouterConfig } from "../config.ts";
 import type { LoadedConfig } from "../load.ts";
 import { isOfOther } from "../plugins/own-instances.ts";
@@ -27,8 +27,8 @@ function fixedValues({ listen, admin }: RouterConfig): ReadonlyMap<string, unkno
   return new Map<string, unknown>([...addressValues("listen", listen), ["admin", admin !== undefined], ...(ofAdmin ?? [])]);
 }
 
-function addressValues(section: string, { host, port, isPortShared }: ListenAddress) {
-  const values = Object.entries({ host, port, reusePort: isPortShared });
+function addressValues(section: string, { host, port, isPortShared, tls }: ListenAddress) {
+  const values = Object.entries({ host, port, reusePort: isPortShared, tls: tls === undefined ? "plain HTTP" : "TLS" });
   return values.map(([key, value]) => [`${section}.${key}`, value] as const);
 }
 
@@ -45,6 +45,8 @@ export function changesBetween(running: LoadedConfig, next: LoadedConfig): reado
     ...named("pool", { name: pool.name, probes: pool.probes }, { name: after.pool.name, probes: after.pool.probes }),
     ...listed("endpoint", pool.endpoints, after.pool.endpoints),
     ...listed("plugin", instancesOf(running), instancesOf(next), { isSame: isSameInstance }),
+    ...tlsChanges("listen", running.config.listen.tls, after.listen.tls),
+    ...tlsChanges("admin", running.config.admin?.tls, after.admin?.tls),
     ...accessChanges(running.config.admin, after.admin),
     ...(isDeepStrictEqual(profile, after.profile) ? [] : [`profile ${after.profile.name} changed`]),
     ...listed("rewrite", rewrites, after.rewrites, { difference: weightsText }),
@@ -75,6 +77,14 @@ function featureChanges({ features: before }: RouterConfig, { features: after }:
     if (isDeepStrictEqual(was, is)) return [];
     return section.changes?.(was, is) ?? named("settings", { [key]: was }, { [key]: is });
   });
+}
+
+function tlsChanges(section: string, before: ServerTls | undefined, after: ServerTls | undefined): readonly string[] {
+  const parts = (tls: ServerTls | undefined) =>
+    tls?.pairs.map((pair) => ({ name: pair.certFile, ...pair, key: pair.key.reveal() })) ?? [];
+  const rest = ({ clientCa, minVersion }: Partial<ServerTls> = {}) => ({ clientCa, minVersion });
+  const isSame = isDeepStrictEqual(rest(before), rest(after));
+  return [...listed(`${section}.tls certificate`, parts(before), parts(after)), ...(isSame ? [] : [`${section}.tls changed`])];
 }
 
 /** Never shows a token. */

@@ -1,7 +1,7 @@
 import type { Secret } from "../../core/contract/secret.ts";
 import { FEATURES } from "../../core/features/list.ts";
 import { PROBE } from "../../core/settings/tables.ts";
-import type { CorsSettings } from "../../core/settings.ts";
+import type { CorsSettings, ServerTls } from "../../core/settings.ts";
 import type { AdminAddress, ListenAddress, RouterConfig } from "../config.ts";
 import type { LoadedConfig } from "../load.ts";
 import { CONFIGURED_ELSEWHERE } from "../plugins/defaults.ts";
@@ -78,8 +78,14 @@ function leavesOf(value: unknown, path: Path): readonly Path[] {
   return [...entries].flatMap(([key, inner]) => leavesOf(inner, [...path, key]));
 }
 
-function addressOf({ host, port, isPortShared }: ListenAddress) {
-  return { host, port, reusePort: isPortShared };
+function addressOf({ host, port, isPortShared, tls }: ListenAddress) {
+  return { host, port, reusePort: isPortShared, ...(tls && { tls: tlsOf(tls) }) };
+}
+
+function tlsOf({ pairs, clientCa, minVersion }: ServerTls) {
+  const [first, ...sni] = pairs.map(({ certFile, keyFile, names }) => ({ certFile, keyFile, names }));
+  const { certFile, keyFile } = first ?? {};
+  return { certFile, keyFile, ...(clientCa && { clientCaFile: clientCa.file }), minVersion, ...(sni.length > 0 && { sni }) };
 }
 
 function adminOf({ hosts, tokens, isReadOnly, ...address }: AdminAddress) {

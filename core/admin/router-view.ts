@@ -1,6 +1,6 @@
 import type { LoadedConfig } from "../../config/load.ts";
 import type { Clock } from "../contract/clock.ts";
-import type { RouterView } from "../contract/router-view.ts";
+import type { RouterView, TlsView } from "../contract/router-view.ts";
 import type { ControlPlane } from "../control/control-plane.ts";
 import type { RunningConfig } from "../control/running-config.ts";
 import type { EndpointJudge } from "../features/judge.ts";
@@ -36,7 +36,11 @@ export interface ViewedSite {
   /** Lines of the program's outputs that were dropped. */
   readonly droppedLogLines: () => number;
   readonly acceptPauses: () => number;
+  /** Left out: no TLS. */
+  readonly tls?: () => TlsView;
 }
+
+const NO_TLS: TlsView = { certificates: [], failures: [] };
 
 /** What the admin port shows of the config's changes. */
 export type ShownConfig = Pick<RunningConfig, "generation" | "lastReload" | "confirmedAtMs" | "overlay" | "reloads"> & {
@@ -44,7 +48,7 @@ export type ShownConfig = Pick<RunningConfig, "generation" | "lastReload" | "con
 };
 
 /** The current state of the router, for the pages of observers. */
-export function viewOf({ router, running, clock, droppedLogLines, acceptPauses }: ViewedSite): RouterView {
+export function viewOf({ router, running, clock, droppedLogLines, acceptPauses, tls = () => NO_TLS }: ViewedSite): RouterView {
   const { config, pool, control, plugins, features } = router;
   const { memory } = router.gate;
   const prefixIndex = pool.prefixStats;
@@ -83,6 +87,7 @@ export function viewOf({ router, running, clock, droppedLogLines, acceptPauses }
       },
       usage: processUsage,
     },
+    tls: tls(),
     families: () => features.metrics(view),
   };
   return view;

@@ -1,8 +1,8 @@
 import { OverlayExpiry } from "../control/overlay-expiry.ts";
 import { respondWithError } from "../errors/error-response.ts";
 import { ADMIN_CONNECTIONS } from "../runtime/open-file-limit.ts";
-import { startWireServer } from "../server/server.ts";
-import type { Limits } from "../settings.ts";
+import { startWireServer, type WireServer } from "../server/server.ts";
+import type { Limits, ServerTls } from "../settings.ts";
 import { allowedHosts } from "./allowed-hosts.ts";
 import { routerApi } from "./api/routes.ts";
 import { EventStreams } from "./event-streams.ts";
@@ -14,6 +14,8 @@ export interface AdminOptions extends AdminSite {
   readonly port: number;
   /** Whether other processes may listen on the same port. */
   readonly isPortShared?: boolean;
+  /** Undefined: plain HTTP. */
+  readonly ownTls?: ServerTls | undefined;
   /** Accepted host names with a dot, beside `host`. */
   readonly hosts: readonly string[];
   readonly limits: Limits;
@@ -22,18 +24,23 @@ export interface AdminOptions extends AdminSite {
 export interface AdminServer {
   readonly port: number;
   useLimits(limits: Limits): void;
+  /** Takes other certificates, as WireServer does. */
+  useTls(tls: ServerTls): void;
+  readonly handshakeFailures: WireServer["handshakeFailures"];
   close(): Promise<void>;
 }
 
 /** Serves the pages and the API of the admin port. Rejects with the system's error when the address can't be listened on. */
 export async function startAdmin(options: AdminOptions): Promise<AdminServer> {
-  const { host, port, isPortShared = false, hosts, limits, router, clock, running, log } = options;
+  const { host, port, isPortShared = false, ownTls, hosts, limits, router, clock, running, log } = options;
   const overlayExpiry = new OverlayExpiry(running, clock);
   const streams = new EventStreams({ observers: () => router.config.observers, clock, log });
   const server = await startWireServer({
     host,
     port,
     isPortShared,
+    tls: ownTls,
+    log,
     limits: adminLimits(limits),
     clock,
     // Its descriptors are for these connections only.
@@ -45,6 +52,8 @@ export async function startAdmin(options: AdminOptions): Promise<AdminServer> {
   return {
     port: server.port,
     useLimits: (next) => server.useLimits(adminLimits(next)),
+    useTls: (next) => server.useTls(next),
+    handshakeFailures: server.handshakeFailures,
     close() {
       overlayExpiry.close();
       streams.close();

@@ -1,5 +1,6 @@
 import { isServing } from "../contract/endpoint.ts";
 import type { RouterView } from "../contract/router-view.ts";
+import { isoTime } from "./endpoint-status.ts";
 import type { RewriteStatus } from "./rewrite-status.ts";
 import type { ShownConfig, ShownRouter } from "./router-view.ts";
 
@@ -16,6 +17,7 @@ interface Warned {
 /** Who may have something to say, in the order in which it is shown. */
 const WARNINGS: readonly ((now: Warned) => readonly string[])[] = [
   reloadWarnings,
+  certificateWarnings,
   poolWarnings,
   ({ view, running, features }) => features.warnings(view, running.loaded.warnings),
   targetWarnings,
@@ -35,6 +37,18 @@ function reloadWarnings({ running: { lastReload } }: Warned): readonly string[] 
   const [first = "", ...others] = lastReload.problems;
   const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
   return [`The changed config can't run, so the one before goes on: ${first}${more}`];
+}
+
+function certificateWarnings({ view: { tls, clock } }: Warned): readonly string[] {
+  const nowS = clock.wall() / 1000;
+  return tls.certificates.flatMap(({ file, expiresAtS, renewAtS, fault }) => {
+    const until = isoTime(expiresAtS * 1000);
+    const isLate = nowS >= renewAtS;
+    return [
+      ...(fault === "" ? [] : [`The new certificate can't be used, so the one before goes on: ${fault}.`]),
+      ...(isLate ? [`The certificate in ${file} ${nowS >= expiresAtS ? "expired" : "expires"} at ${until}: renew it.`] : []),
+    ];
+  });
 }
 
 /** Replicas that refuse the router's probes for want of a key. */

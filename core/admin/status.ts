@@ -1,6 +1,6 @@
 import type { RewriteChange } from "../../config/rewrites/overlay.ts";
 import type { Profile } from "../active-config.ts";
-import type { RouterView } from "../contract/router-view.ts";
+import type { CertificateView, RouterView } from "../contract/router-view.ts";
 import { shownChange } from "./api/shown-rewrite.ts";
 import { isoTime } from "./endpoint-status.ts";
 import { healthOf } from "./health.ts";
@@ -35,6 +35,8 @@ export function statusOf(router: ShownRouter, view: RouterView, { running, sourc
     sources,
     config: configStatus(running),
     listen,
+    // Only where there is TLS.
+    ...(view.tls.certificates.length > 0 && { certificates: view.tls.certificates.map(certificateStatus) }),
     clientConnections: clientConnections(),
     // How often there were times in which no more client connections were taken.
     acceptPauses,
@@ -63,6 +65,10 @@ function profileStatus({ name, filters, scorers, picker }: Profile) {
     scorers: scorers.map((scorer) => ({ ...nameOf(scorer), weight: scorer.weight })),
     picker: nameOf(picker),
   };
+}
+
+function certificateStatus({ port, file, names, expiresAtS, fault }: CertificateView) {
+  return { port, file, names, expiresAt: isoTime(expiresAtS * 1000), fault };
 }
 
 function configStatus({ generation, overlay, lastReload }: ShownConfig) {

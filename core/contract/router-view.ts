@@ -22,6 +22,7 @@ export interface RouterView {
   readonly pool: PoolView;
   readonly plugins: PluginsView;
   readonly process: ProcessView;
+  readonly tls: TlsView;
   /** What the router's features count, such as mirrors and guards. */
   families(): readonly MetricFamily[];
 }
@@ -95,6 +96,27 @@ export interface ProcessUsage {
   readonly heapBytes: number;
   readonly openFiles: number;
   readonly maxOpenFiles: number;
+}
+
+/** What the router shows of itself over TLS. */
+export interface TlsView {
+  readonly certificates: readonly CertificateView[];
+  /** Handshakes with clients that failed so far, by port and reason. */
+  readonly failures: readonly { readonly port: string; readonly reason: string; readonly count: number }[];
+}
+
+export interface CertificateView {
+  /** Where it is shown: "listen", "admin" or "pool". */
+  readonly port: string;
+  readonly file: string;
+  /** Host names that it is for. */
+  readonly names: readonly string[];
+  /** In seconds since 1970. */
+  readonly expiresAtS: number;
+  /** When no more than a tenth of its time is left. */
+  readonly renewAtS: number;
+  /** Why the file can't be used as it is now, so that what it held before is shown; "" if it can. */
+  readonly fault: string;
 }
 
 export interface MemoryUse {

@@ -35,6 +35,9 @@ export interface EppServer {
   readonly connections: number;
   /** There are no times in which none is taken. */
   readonly pauses: 0;
+  /** It has no TLS of its own. */
+  readonly handshakeFailures: undefined;
+  useTls(): void;
   useLimits(limits: Limits): void;
   /** Takes no more requests, and lets those under way finish; after `timeoutMs` it ends them. Resolves when the last connection is closed. */
   drain(timeoutMs: number): Promise<void>;
@@ -57,6 +60,8 @@ export async function startEpp(options: EppOptions): Promise<EppServer> {
     host: options.host,
     port: server.port,
     pauses: 0,
+    handshakeFailures: undefined,
+    useTls() {},
     get connections() {
       return server.connections;
     },

@@ -19,12 +19,14 @@ interface HandleOwner {
  *
  * A socket reads into a given buffer only if it was made so (option `onread`), and a server makes its sockets without. So, on Node and
  * Deno, the connection moves to a socket that we make: without a new buffer for each read, a small request costs a tenth less. The
- * server's own socket stays, without a connection, and closes with ours, because the server counts it. On Bun each read has a new buffer.
+ * server's own socket stays, without a connection, and closes with ours, because the server counts it. On Bun, and over TLS, each read
+ * has a new buffer.
  */
 export function readAccepted(socket: Socket, read: (chunk: Buffer) => void): Socket {
   const owner = socket as HandleOwner;
   const handle = owner._handle;
-  if (typeof handle?.useUserBuffer !== "function") return readFresh(socket, read);
+  const isEncrypted = (socket as { encrypted?: boolean }).encrypted === true;
+  if (isEncrypted || typeof handle?.useUserBuffer !== "function") return readFresh(socket, read);
   owner._handle = null;
   const onread = {
     buffer: shared,

@@ -36,9 +36,9 @@ export class ServerConnection implements OpenConnection, Timed, BodySink, Respon
   /** What the client sends ahead. Closed once the bytes that follow are not read as requests any more. */
   readonly #pipelined = new PipelinedBytes(MOST_PIPELINED_BYTES);
 
-  constructor(socket: Socket, shared: ServerShared) {
+  constructor(socket: Socket, shared: ServerShared, peer = socket.remoteAddress ?? "") {
     const { deadlines, limits } = shared;
-    this.#peer = socket.remoteAddress ?? "";
+    this.#peer = peer;
     this.#shared = shared;
     this.#clients = shared.clients;
     this.#parser = new HeadParser("request", limits);

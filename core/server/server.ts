@@ -1,13 +1,15 @@
 import type { Socket } from "node:net";
 import { type Log, silentLog } from "../contract/log.ts";
 import { affordableClients } from "../runtime/open-file-limit.ts";
-import type { Limits } from "../settings.ts";
+import type { Limits, ServerTls } from "../settings.ts";
 import { ClientCounts } from "../wire/client-counts.ts";
 import { Deadlines, sweepPeriodMs } from "../wire/deadlines.ts";
 import { Crowding } from "./crowding.ts";
+import { HandshakeFailures } from "./handshake-failures.ts";
 import { type Listener, startListener } from "./listener.ts";
 import { ServerConnection } from "./server-connection.ts";
 import type { OpenConnection, ServerShared } from "./server-shared.ts";
+import { TlsGate } from "./tls-gate.ts";
 import { WaitingRoom } from "./waiting-room.ts";
 
 export interface WireServerOptions extends Pick<ServerShared, "limits" | "clock" | "memory" | "start" | "refuse"> {
@@ -22,6 +24,8 @@ export interface WireServerOptions extends Pick<ServerShared, "limits" | "clock"
   readonly whenFull?: "wait" | "displace";
   /** Is told when no more connections are taken. */
   readonly log?: Pick<Log, "warn">;
+  /** Undefined: plain HTTP. */
+  readonly tls?: ServerTls | undefined;
 }
 
 export interface WireServer {
@@ -35,6 +39,10 @@ export interface WireServer {
    * next connection, `headBytes`, `headerCount` and `writeTimeoutMs` for connections that begin later.
    */
   useLimits(limits: Limits): void;
+  /** Takes other certificates, for connections that begin later. Throws, and changes nothing, where they can't be used. */
+  useTls(tls: ServerTls): void;
+  /** TLS handshakes that failed, by reason; undefined for a server without TLS. */
+  readonly handshakeFailures: HandshakeFailures["counts"] | undefined;
   /**
    * Stops accepting, lets requests under way finish, and closes idle connections within a second. After `timeoutMs` it ends the
    * requests that are left with an error. Resolves when the last connection is closed.
@@ -48,6 +56,8 @@ const LAST_ACCEPT_MS = 100;
 /** Listens and serves HTTP/1.1. Rejects with the error of `listen` (EADDRINUSE, EACCES) when it can't have the address. */
 export async function startWireServer(options: WireServerOptions): Promise<WireServer> {
   const { host, port, isPortShared, limits, clock, log = silentLog, whenFull = "wait" } = options;
+  const failures = new HandshakeFailures(clock, log, `${host}:${port}`);
+  const gate = options.tls && new TlsGate(options.tls, failures);
   const deadlines = new Deadlines(clock, clientSweepMs(limits));
   const connections = new Map<OpenConnection, Socket>();
   const crowding = new Crowding(log);
@@ -72,8 +82,9 @@ export async function startWireServer(options: WireServerOptions): Promise<WireS
     waitingRoom,
     crowding,
     accept(socket) {
-      if (isCut || !shared.clients.enter(socket.remoteAddress ?? "")) return void socket.destroy();
-      const connection = new ServerConnection(socket, shared);
+      const peer = socket.remoteAddress ?? "";
+      if (isCut || !shared.clients.enter(peer)) return void socket.destroy();
+      const connection = new ServerConnection(gate === undefined ? socket : gate.secure(socket), shared, peer);
       connections.set(connection, socket);
       // Accepted in the last moments before the port closes.
       if (shared.isDraining) connection.beginDrain();
@@ -113,6 +124,8 @@ export async function startWireServer(options: WireServerOptions): Promise<WireS
       waitingRoom.longestMs = next.headTimeoutMs;
       deadlines.retime(clientSweepMs(next));
     },
+    useTls: (tls) => gate?.use(tls),
+    handshakeFailures: gate && failures.counts,
     drain,
   };
 }

@@ -89,6 +89,12 @@ export const ADDRESS = {
     key: "reusePort",
   },
 } satisfies Readonly<Record<string, Row>>;
+/** `spec.listen.tls.minVersion` and `spec.admin.tls.minVersion`. */
+export const MIN_TLS_VERSION: ChoiceSetting<"TLSv1.2" | "TLSv1.3"> = {
+  default: "TLSv1.2",
+  choices: ["TLSv1.2", "TLSv1.3"],
+  text: "The oldest version of TLS that is accepted: TLSv1.2 (the default) or TLSv1.3.",
+};
 export const READ_ONLY = { ...onOff(false, "Whether the admin API refuses every change."), key: "readOnly" };
 export const DEFAULT_LISTEN = { host: "127.0.0.1", port: 8080, isPortShared: false };
 export const DEFAULT_ADMIN = {

@@ -10,6 +10,7 @@ import { genAiText } from "./gen-ai-families.ts";
 import { watchLoop } from "./loop-delay.ts";
 import { processText } from "./process-text.ts";
 import { stateGauges } from "./state-gauges.ts";
+import { tlsText } from "./tls-text.ts";
 import { NONE } from "./traffic-table.ts";
 
 const options = z.strictObject({
@@ -28,6 +29,7 @@ const options = z.strictObject({
 const STATE: readonly ((view: RouterView) => string)[] = [
   stateGauges,
   processText,
+  tlsText,
   (view) => view.families().map(familyText).join(""),
 ];
 

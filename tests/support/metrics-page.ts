@@ -119,6 +119,10 @@ export function fullPage(): string {
     process: {
       usage: () => ({ cpuSeconds: 1, residentBytes: 2, heapUsedBytes: 3, heapBytes: 4, openFiles: 5, maxOpenFiles: 6 }),
     },
+    tls: {
+      certificates: [{ port: "listen", file: "a.crt", names: ["a"], expiresAtS: 2, renewAtS: 1, fault: "" }],
+      failures: [{ port: "listen", reason: "left", count: 1 }],
+    },
     families: () => [
       wellFamily(true),
       ...shadowMetrics(new ShadowTally("candidate", 100)),

@@ -89,7 +89,7 @@ export async function startRouterProcess(urls: readonly string[], options: Route
   const port = await listeningPort(child, output, options);
   return {
     port,
-    adminPort: Number(/Status page: http:\/\/[^ ]+:(\d+)/.exec(output.text)?.[1] ?? 0),
+    adminPort: Number(/Status page: https?:\/\/[^ ]+:(\d+)/.exec(output.text)?.[1] ?? 0),
     get printed() {
       return output.text;
     },
@@ -134,7 +134,7 @@ function listeningPort(child: ChildProcess, output: { text: string }, { stdout }
     child.once("exit", fail);
     const read = (chunk: Buffer | string) => {
       if (output.text.length < 10_000) output.text += chunk.toString();
-      const port = /listening on http:\/\/[^ ]+:(\d+)/.exec(output.text)?.[1];
+      const port = /listening on https?:\/\/[^ ]+:(\d+)/.exec(output.text)?.[1];
       if (port === undefined) return;
       clearTimeout(timer);
       clearInterval(polling);

@@ -38,6 +38,8 @@ export interface TestRouterOptions {
   readonly spec?: string;
   /** The value of `listen.cors`. */
   readonly cors?: string;
+  /** The value of `listen.tls`. */
+  readonly tls?: string;
   /** Further documents. */
   readonly documents?: string;
   /** Plugin types of the test's own. */
@@ -53,10 +55,11 @@ export interface TestRouterOptions {
 /** The config of such a router. */
 export async function loadTestConfig(
   urls: readonly string[],
-  options: Pick<TestRouterOptions, "spec" | "documents" | "plugins" | "cors"> = {},
+  options: Pick<TestRouterOptions, "spec" | "documents" | "plugins" | "cors" | "tls"> = {},
 ): Promise<LoadedConfig> {
   const cors = options.cors === undefined ? "" : `, cors: ${options.cors}`;
-  const text = `apiVersion: signalbox/v1\nkind: Router\nspec:\n  listen: { port: 0${cors} }\n  admin: false\n${options.spec ?? ""}\n${options.documents ?? ""}`;
+  const tls = options.tls === undefined ? "" : `, tls: ${options.tls}`;
+  const text = `apiVersion: signalbox/v1\nkind: Router\nspec:\n  listen: { port: 0${cors}${tls} }\n  admin: false\n${options.spec ?? ""}\n${options.documents ?? ""}`;
   const own = (options.plugins ?? []).map((plugin) => [plugin.type, plugin] as const);
   const loaded = await loadTexts([{ file: "test.yaml", text }], new Map([...builtIns, ...own]), urls);
   if (loaded.problems !== undefined) throw new Error(loaded.problems.map((problem) => JSON.stringify(problem)).join("\n"));
@@ -81,6 +84,8 @@ export async function startTestRouter(urls: readonly string[], options: TestRout
     limits: loaded.config.settings.limits,
     clock,
     memory: router.gate.memory,
+    tls: loaded.config.listen.tls,
+    log: options.operatorLog ?? silentLog,
     start: router.start,
     refuse: (response, error) => respondWithError(response, error, "openai", router.identity.nextRequestId(), unknownOriginLines),
   });

@@ -64,6 +64,7 @@ export function makeView(endpoints: readonly Endpoint[] = [], changes: ViewChang
       ...{ startedAtS: STARTED_AT_S, droppedLogLines: 0, acceptPauses: 0, memory: NO_MEMORY, usage: () => NO_USAGE },
       ...changes.process,
     },
+    tls: { certificates: [], failures: [], ...changes.tls },
     families: changes.families ?? (() => []),
   };
 }

@@ -3,6 +3,7 @@ import { type LoadedConfig, loadTexts, type RefusedConfig } from "../../../confi
 import { type ConfigText, readFiles } from "../../../config/read/files.ts";
 import type { Problem } from "../../../config/read/problems.ts";
 import type { Overlay } from "../../../config/rewrites/overlay.ts";
+import { TlsFiles } from "../../../config/router/tls-files.ts";
 import type { CommandLine } from "../../../config/show/effective.ts";
 import type { Clock } from "../../contract/clock.ts";
 import type { Definition } from "../../contract/plugin.ts";
@@ -31,6 +32,7 @@ export function configSource(
   clock: Clock,
 ) {
   const { files, urls } = asked;
+  const tlsFiles = new TlsFiles();
   let changed = () => {};
   let resources: Pick<ClusterResources, "load"> | undefined;
   const fileWatch = new FileWatch({ clock, paths: files, changed: () => changed() });
@@ -54,7 +56,7 @@ export function configSource(
       const all = fixed ?? (await readFiles(files, problems));
       const own = all.filter(({ resource }) => resource === undefined);
       const loadWith = (more: readonly ConfigText[]): Promise<LoadedConfig | RefusedConfig> =>
-        loadTexts([...own, ...more], registry, urls, overlay, true, [...problems]);
+        loadTexts([...own, ...more], registry, urls, overlay, true, [...problems], tlsFiles);
       const loaded = await (resources === undefined ? loadWith([]) : resources.load(loadWith));
       await fileWatch.follow(loaded.files);
       return loaded.problems === undefined ? { ...loaded, config: withAddresses(loaded.config, asked) } : loaded;

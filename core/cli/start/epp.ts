@@ -6,11 +6,14 @@ import { startEpp } from "../../epp/epp-server.ts";
 import type { Router } from "../../router.ts";
 import type { WireServer } from "../../server/server.ts";
 import { type Input, numberOf } from "../frame/command.ts";
+import { CommandError } from "../frame/usage.ts";
 import { type StartArguments, startArguments } from "./config-source.ts";
 import { portError, urlOf } from "./ports.ts";
 import { type Front, startFront } from "./start.ts";
 
 const DEFAULT_PORT = 9002;
+const NO_TLS =
+  "signalbox epp has no TLS of its own: leave out spec.listen.tls, and let it be reached from the gateway alone, on loopback or through a mesh.";
 
 /** `signalbox epp`: runs the router as the endpoint picker of a gateway until SIGINT or SIGTERM. Returns the exit code. */
 export function epp(input: Input, registry: ReadonlyMap<string, Definition>): Promise<number> {
@@ -29,6 +32,7 @@ function eppArguments(input: Input): StartArguments {
 
 async function listenGrpc({ config }: LoadedConfig, router: Router): Promise<WireServer> {
   const { listen: address, settings } = config;
+  if (address.tls !== undefined) throw new CommandError(1, NO_TLS);
   const server = await startEpp({
     ...address,
     limits: settings.limits,

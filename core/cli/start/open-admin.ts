@@ -5,9 +5,11 @@ import { type PageFiles, pageFiles } from "../../admin/page-files.ts";
 import { type AdminServer, startAdmin } from "../../admin/server.ts";
 import type { AdminSite } from "../../admin/site.ts";
 import { systemClock } from "../../contract/clock.ts";
+import type { TlsView } from "../../contract/router-view.ts";
 import type { Router } from "../../router.ts";
 import type { WireServer } from "../../server/server.ts";
 import type { Settings } from "../../settings.ts";
+import { tlsView } from "./certificates.ts";
 import { isLoopback, portError, urlOf } from "./ports.ts";
 
 export interface OpenAdmin extends AdminServer {
@@ -40,12 +42,15 @@ export async function openAdmin(
   { server, settings, ...shown }: Shown,
 ): Promise<OpenAdmin | undefined> {
   if (address === undefined) return undefined;
-  const { host, port, isPortShared, hosts } = address;
-  const admin = await startAdmin({
+  const { host, port, isPortShared, tls: ownTls, hosts } = address;
+  const tls = (): TlsView =>
+    tlsView(shown.running.loaded.config, { listen: server.handshakeFailures, admin: admin.handshakeFailures });
+  const admin: AdminServer = await startAdmin({
     ...shown,
     host,
     port,
     isPortShared,
+    ownTls,
     hosts,
     limits: settings.limits,
     clock: systemClock,
@@ -53,6 +58,7 @@ export async function openAdmin(
     listen: { host: server.host, port: server.port },
     clientConnections: () => server.connections,
     acceptPauses: () => server.pauses,
+    tls,
     access() {
       const { tokens = [], isReadOnly = true } = shown.running.loaded.config.admin ?? {};
       return { tokens, isReadOnly, isOpenToNetwork: !isLoopback(host) };
@@ -64,7 +70,7 @@ export async function openAdmin(
     shown.log.warn("The admin port is open to the network: everyone who reaches it can see models, replicas and decisions", {
       host,
     });
-  const url = urlOf(host, admin.port);
+  const url = urlOf(host, admin.port, ownTls !== undefined);
   return { ...admin, greeting: `Status page: ${url}/  Metrics: ${url}/metrics\n` };
 }
 

@@ -1,8 +1,8 @@
 import type { Address } from "../../../config/config.ts";
 
 /** A URL that reaches a server listening on this address from the same machine. */
-export function urlOf(host: string, port: number): string {
-  return `http://${hostInUrl(host)}:${port}`;
+export function urlOf(host: string, port: number, isTls = false): string {
+  return `${isTls ? "https" : "http"}://${hostInUrl(host)}:${port}`;
 }
 
 function hostInUrl(host: string): string {

@@ -19,6 +19,7 @@ import { corsLines } from "../../wire/cors.ts";
 import type { Input } from "../frame/command.ts";
 import { failureOf } from "../frame/usage.ts";
 import { linePrinter } from "../line-printer.ts";
+import { logCertificates, useCertificates } from "./certificates.ts";
 import { configSource, type StartArguments, startArguments } from "./config-source.ts";
 import { startDemo } from "./demo.ts";
 import { demoGreeting, firstProbes, greeting, notYetListeningNote, waitingNote } from "./first-probes.ts";
@@ -45,7 +46,7 @@ export interface Front {
   arguments(input: Input): StartArguments;
   listen(loaded: LoadedConfig, router: Router, log: Log): Promise<WireServer>;
   /** Where it is reached, for people. */
-  url(host: string, port: number): string;
+  url(host: string, port: number, isTls: boolean): string;
 }
 
 /** `signalbox start`: runs the router until SIGINT or SIGTERM. Returns the exit code. */
@@ -137,6 +138,7 @@ async function run(
         router.replace(next);
         server.useLimits(next.config.settings.limits);
         admin?.useLimits(next.config.settings.limits);
+        useCertificates(next.config, { server, admin }, log);
       },
       reported: (report) => cluster?.report(report),
       clock: systemClock,
@@ -150,7 +152,7 @@ async function run(
       await server.drain(0);
       throw thrown;
     });
-    const url = front.url(address.host, server.port);
+    const url = front.url(address.host, server.port, address.tls !== undefined);
     const reload = async (cause: ReloadCause) => {
       service.reloading();
       await running.reload(cause);
@@ -162,6 +164,7 @@ async function run(
     if (!address.isPortShared) await probed((replicas) => waitingNote(url, replicas));
     outputs.print((isDemo ? demoGreeting(url) : greeting(url, router)) + (admin?.greeting ?? ""));
     warnOfOpenPort(address.host, settings, log);
+    logCertificates(loaded.config, log);
     service.ready();
     await stopped;
     service.stopping();

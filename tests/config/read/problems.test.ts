@@ -134,7 +134,7 @@ describe("values of the wrong shape", () => {
       "one branch of a union",
       router(`${POOL}  admin: { prot: 1 }\n`),
       [
-        '5:12  spec.admin.prot  found the unknown key "prot"; wanted one of: host, port, reusePort, hosts, token, tokens, readOnly. Did you mean "port"?',
+        '5:12  spec.admin.prot  found the unknown key "prot"; wanted one of: host, port, reusePort, tls, hosts, token, tokens, readOnly. Did you mean "port"?',
       ],
     ],
     [

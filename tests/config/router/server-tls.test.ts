@@ -1,0 +1,123 @@
+import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
+import { chmodSync, writeFileSync } from "node:fs";
+import { after, describe, it } from "node:test";
+import { loadTexts } from "../../../config/load.ts";
+import { formatProblem } from "../../../config/read/problems.ts";
+import { fixedChanges } from "../../../config/show/changes.ts";
+import { effectiveConfig } from "../../../config/show/effective.ts";
+import { certificateFolder, makeAuthority } from "../../support/certificates.ts";
+import { POOL, registry, router } from "../support.ts";
+
+const folder = certificateFolder();
+after(() => folder.remove());
+const authority = makeAuthority("authority.test");
+const made = authority.issue({ names: ["Router.test", "*.router.test", "127.0.0.1"] });
+folder.write("good", made);
+folder.write("other", authority.issue({ names: ["other.test"] }));
+writeFileSync(folder.at("ca.crt"), authority.cert);
+writeFileSync(folder.at("text"), "nonsense\n");
+writeFileSync(folder.at("broken"), made.cert.replace(/^[A-Za-z0-9+/]{64}$/m, "A".repeat(64)));
+writeFileSync(folder.at("long"), " ".repeat(1024 * 1024 + 1));
+const locked = generateKeyPairSync("ec", {
+  namedCurve: "P-256",
+  publicKeyEncoding: { type: "spki", format: "pem" },
+  privateKeyEncoding: { type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "hunter2" },
+});
+writeFileSync(folder.at("locked"), locked.privateKey);
+
+const load = (section: string, tls: string) =>
+  loadTexts([{ file: folder.at("a.yaml"), text: router(`  ${section}: { tls: ${tls} }\n${POOL}`) }], registry);
+
+describe("listen.tls and admin.tls", () => {
+  const written =
+    "{ certFile: good.crt, keyFile: ./good.key, clientCaFile: ca.crt, sni: [{ certFile: other.crt, keyFile: other.key, names: [A.test] }] }";
+
+  for (const section of ["listen", "admin"] as const)
+    it(`are read with their files, which are watched, and no key is shown: ${section}`, async () => {
+      const loaded = await load(section, written);
+      assert.ok(loaded.problems === undefined, JSON.stringify(loaded.problems));
+      const tls = loaded.config[section]?.tls;
+      assert.deepEqual(
+        tls?.pairs.map(({ names }) => names),
+        [["router.test", "*.router.test"], ["a.test"]],
+      );
+      assert.equal(tls?.minVersion, "TLSv1.2");
+      assert.ok(Math.abs((tls?.pairs[0]?.expiresAtMs ?? 0) - Date.now() - 86_400_000) < 60_000);
+      const files = ["good.crt", "good.key", "other.crt", "other.key", "ca.crt"].map(folder.at);
+      assert.deepEqual([...loaded.files].sort(), files.sort());
+      const shown = JSON.stringify([loaded.config, effectiveConfig(loaded, {})]);
+      assert.doesNotMatch(shown, /PRIVATE KEY/);
+      const { spec } = effectiveConfig(loaded, {}).router;
+      const shownTls = (spec[section] as { tls: Record<string, unknown> }).tls;
+      assert.deepEqual([shownTls["certFile"], shownTls["clientCaFile"]], [folder.at("good.crt"), folder.at("ca.crt")]);
+    });
+
+  const refusals: readonly (readonly [tls: string, problem: RegExp])[] = [
+    [
+      "{ certFile: none.crt, keyFile: good.key }",
+      /^\S+a\.yaml:4:30 {2}spec\.listen\.tls\.certFile {2}found no file ".*none\.crt"/,
+    ],
+    ["{ certFile: good.crt, keyFile: none.key }", /:4:49 {2}spec\.listen\.tls\.keyFile {2}found no file/],
+    ["{ certFile: ., keyFile: good.key }", /certFile {2}found the file ".*", which can't be read \(EISDIR\)/],
+    [
+      "{ certFile: text, keyFile: good.key }",
+      /certFile {2}found the file .*, which holds no certificate.*-----BEGIN CERTIFICATE/,
+    ],
+    ["{ certFile: broken, keyFile: good.key }", /certFile {2}found the file .*, which holds no certificate that can be read/],
+    ["{ certFile: long, keyFile: good.key }", /certFile {2}found the file .*, which is longer than 1 MiB/],
+    ["{ certFile: good.key, keyFile: good.crt }", /certFile {2}found the file .*good\.key", which holds no certificate/],
+    ["{ certFile: good.crt, keyFile: text }", /keyFile {2}found the file .*, which holds no private key/],
+    [
+      "{ certFile: good.crt, keyFile: other.key }",
+      /keyFile {2}found the file .*, whose key does not belong to the certificate in/,
+    ],
+    [
+      "{ certFile: good.crt, keyFile: locked }",
+      /keyFile {2}found the file .*, whose key has a passphrase; wanted .*openssl pkey/,
+    ],
+    [
+      "{ certFile: good.crt, keyFile: good.key, clientCaFile: text }",
+      /clientCaFile {2}found the file .*, which holds no certificate/,
+    ],
+    [
+      "{ certFile: good.crt, keyFile: good.key, minVersion: TLSv1.1 }",
+      /minVersion {2}found "TLSv1\.1"; wanted "TLSv1\.2" or "TLSv1\.3"/,
+    ],
+    ["{ certFile: good.crt }", /spec\.listen\.tls.*keyFile/],
+    [
+      "{ certFile: good.crt, keyFile: good.key, sni: [{ certFile: other.crt, keyFile: good.key }] }",
+      /spec\.listen\.tls\.sni\[0\]\.keyFile {2}found the file/,
+    ],
+    [
+      "{ certFile: good.crt, keyFile: good.key, sni: [{ certFile: other.crt, keyFile: other.key, names: [https://a.test] }] }",
+      /names\[0\] {2}found "https:\/\/a.test"; wanted a host name/,
+    ],
+  ];
+  for (const [tls, problem] of refusals)
+    it(`refuses ${tls}`, async () => {
+      const { problems = [] } = await load("listen", tls);
+      assert.equal(problems.length, 1, JSON.stringify(problems));
+      assert.match(formatProblem(problems[0]!), problem);
+    });
+
+  it("names a file that may not be read", async (context) => {
+    folder.write("secret", made);
+    chmodSync(folder.at("secret.key"), 0);
+    if (process.getuid?.() === 0) return context.skip("root may read every file");
+    const { problems = [] } = await load("listen", "{ certFile: secret.crt, keyFile: secret.key }");
+    assert.match(
+      formatProblem(problems[0]!),
+      /keyFile {2}found the file .*, which can't be read \(EACCES\)\. Check its permissions/,
+    );
+  });
+
+  it("can't be turned on or off while the router runs", async () => {
+    const plain = await loadTexts([{ file: folder.at("a.yaml"), text: router(POOL) }], registry);
+    const tls = await load("listen", written);
+    assert.ok(plain.problems === undefined && tls.problems === undefined);
+    const [problem] = fixedChanges(plain, tls);
+    assert.match(formatProblem(problem!), /spec\.listen\.tls {2}found "TLS"; wanted "plain HTTP"\. It can't change while/);
+    assert.deepEqual(fixedChanges(tls, tls), []);
+  });
+});
