@@ -70,14 +70,12 @@ function nobodyReady(poolSize: number): string {
     : "No replica is ready, so requests get 503: see the list of replicas for why their probes fail.";
 }
 
-/** Replicas whose own numbers could be read, and can't be any more. */
+/** Replicas whose own numbers could be read, and can't be any more, or whose exporter can't be read. */
 function sourceWarnings({ control, view: { pool } }: Warned): readonly string[] {
   const names = pool.endpoints.filter((endpoint) => control.unreadableSources(endpoint).length > 0);
   if (names.length === 0) return [];
   const paths = [...new Set(names.flatMap((endpoint) => control.unreadableSources(endpoint)))].join(", ");
-  return [
-    `What ${shownNames(names.map(({ name }) => name))} says of itself at ${paths} can't be read any more: see the log for why.`,
-  ];
+  return [`The numbers of ${shownNames(names.map(({ name }) => name))} at ${paths} can't be read: see the log for why.`];
 }
 
 function shownNames(names: readonly string[]): string {

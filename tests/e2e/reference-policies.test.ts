@@ -82,9 +82,19 @@ async function askOften(router: TestRouter, count: number): Promise<readonly str
   return [...new Set(places)].sort();
 }
 
-/** As sim-epp-gpu-config.yaml has it, with an exporter for each replica and a shorter period. */
+/** Waits until ten requests in a row go there: numbers that came late count for less. */
+async function allGoTo(router: TestRouter, place: string): Promise<void> {
+  for (let round = 0; round < 100; round++) {
+    const places = await askOften(router, 10);
+    if (places.length === 1 && places[0] === place) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  assert.fail(`requests do not all go to ${place}`);
+}
+
+/** As sim-epp-gpu-config.yaml has it, with an exporter for each replica. */
 const GPU = `plugins:
-- { type: dcgm-data-source, name: dcgm-source, parameters: { port: 9400, interval: 50ms, addressLabel: exporter } }
+- { type: dcgm-data-source, name: dcgm-source, parameters: { port: 9400, interval: 1s, addressLabel: exporter } }
 - { type: dcgm-extractor, name: dcgm-extractor }
 - type: endpoint-attribute-filter
   name: gpu-utilization-filter
@@ -121,23 +131,18 @@ async function startGpuPool(utilizations: readonly number[], options: TestRouter
 describe("GPU utilization", () => {
   it("keeps requests away from busy GPUs, and follows them as they change", async () => {
     const { exporters, router, known, replicas } = await startGpuPool([95, 20, 60]);
-    await waitUntil(() => known().every((value) => value !== undefined));
-    assert.deepEqual(known(), [0.95, 0.2, 0.6]);
-    assert.deepEqual(await askOften(router, 10), ["r1"]);
+    await waitUntil(() => String(known()) === "0.95,0.2,0.6");
+    await allGoTo(router, "r1");
     exporters[1]!.page = pageOf(99);
     exporters[0]!.page = pageOf(10);
-    await waitUntil(() => known()[0] === 0.1 && known()[1] === 0.99);
-    assert.deepEqual(await askOften(router, 10), ["r0"]);
+    await allGoTo(router, "r0");
     for (const exporter of exporters) exporter.page = pageOf(100);
-    await waitUntil(() => known().every((value) => value === 1));
+    await waitUntil(() => known().every((value) => value === 1 || value === undefined));
     assert.ok(
       (await askOften(router, 10)).every((place) => place.startsWith("r")),
       "all busy: none is dropped",
     );
-    assert.ok(
-      replicas.every(({ seen }) => seen.keys.has("Bearer replica-key")),
-      "replicas get the router's key",
-    );
+    await waitUntil(() => replicas.every(({ seen }) => seen.keys.has("Bearer replica-key")));
     assert.ok(
       exporters.every(({ keys }) => [...keys].every((key) => key === undefined)),
       "exporters do not",
@@ -152,24 +157,17 @@ describe("GPU utilization", () => {
     exporters[1]!.page = "<html>".repeat(1_000);
     exporters[2]!.page = `${"x".repeat(5 * 1024 * 1024)}\n${pageOf(1)}`;
     exporters[3]!.status = 500;
-    await waitUntil(() =>
-      known()
-        .slice(0, 4)
-        .every((value) => value === undefined),
-    );
-    assert.equal(known()[4], 0.1);
+    await waitUntil(() => String(known()) === ",,,,0.1", 30_000);
     assert.deepEqual(
       router.router.pool.facts.endpoints.map(({ phase }) => phase),
       ["ready", "ready", "ready", "ready", "ready"],
     );
     assert.ok((await askOften(router, 5)).every((place) => place.startsWith("r")));
     const { load } = router.router.pool;
-    assert.ok(
-      [0, 1, 2, 3, 4].every((slot) => load.at(0).kvUsage(slot) === 0.1),
-      "the engines' own metrics still count",
-    );
+    // The engines' own metrics still count.
+    await waitUntil(() => [0, 1, 2, 3, 4].every((slot) => load.at(0).kvUsage(slot) === 0.1));
     exporters[1]!.page = pageOf(30);
-    await waitUntil(() => known()[1] === 0.3);
+    await waitUntil(() => known()[1] === 0.3, 30_000);
   });
 
   it("a label that is no address is told once, and the replica serves", async () => {
@@ -179,7 +177,7 @@ describe("GPU utilization", () => {
     const told = () => operatorLog.lines.filter((line) => JSON.stringify(line).includes("is no address"));
     await waitUntil(() => told().length > 0);
     await askOften(router, 3);
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
     assert.equal(told().length, 1);
     assert.equal(replica.seen.requests, 3);
   });

@@ -64,8 +64,6 @@ export class ReplicaProber {
   readonly #liveness: Loop;
   /** By the group's id: all but the path of the readiness probe. */
   readonly #sources = new Map<string, SourceReader>();
-  /** By the group's id: why the address of a source's server is not known, as the log has it. */
-  readonly #nowhere = new Map<string, string>();
   readonly #stopping = new AbortController();
   readonly #startedAtMs: number;
   /** When the last startup or readiness probe ended; NaN before the first. */
@@ -218,25 +216,21 @@ export class ReplicaProber {
       facts: this.#facts,
       ask: () => this.#askSource(this.#groupOf(id)!),
       told: () => this.#apply(this.#factEvents()),
-      unreadable: (cause) => this.#warn("A replica's own numbers can't be read any more", id, cause),
+      unreadable: (cause) => {
+        const { name } = this.target;
+        this.#host.log?.warn("A replica's numbers can't be read", { endpoint: name, path: id, cause });
+      },
     });
   }
 
-  async #askSource({ id, path, origin }: SourceGroup): Promise<Fetched> {
+  async #askSource({ path, origin }: SourceGroup): Promise<Fetched & { readonly cause?: string }> {
     const { timeoutMs } = this.#plan.probes.readiness;
     if (origin === undefined) return this.#fetch({ path }, timeoutMs, SOURCE_BODY_BYTES);
     try {
       return await this.#fetch({ path }, timeoutMs, SOURCE_BODY_BYTES, { url: origin.urlFor(this.target) });
     } catch (thrown) {
-      const cause = thrownMessage(thrown);
-      if (this.#nowhere.get(id) !== cause) this.#warn("A source can't tell where a replica's numbers are", id, cause);
-      this.#nowhere.set(id, cause);
-      return { failure: "unreachable", body: "" };
+      return { failure: "unreachable", body: "", cause: thrownMessage(thrown) };
     }
-  }
-
-  #warn(text: string, path: string, cause: string): void {
-    this.#host.log?.warn(text, { endpoint: this.target.name, path, cause });
   }
 
   /** What the sources say of the replica itself. */

@@ -16,11 +16,15 @@ export interface SourceReaderOptions {
   readonly group: () => SourceGroup;
   readonly facts: SourceFacts;
   readonly target: () => SourceReplica;
-  /** Fetches the group's path; never rejects. */
-  readonly ask: () => Promise<{ readonly failure: GetFailure | `status ${number}` | undefined; readonly body: string }>;
+  /** Fetches the group's path; never rejects. `cause` says more than the failure. */
+  readonly ask: () => Promise<{
+    readonly failure: GetFailure | `status ${number}` | undefined;
+    readonly body: string;
+    readonly cause?: string;
+  }>;
   /** A body was read. */
   readonly told: () => void;
-  /** What could be read can't be read any more, for this reason; called once for each such time. */
+  /** What could be read can't be read any more, or another server can't be read, for this reason; called once for each such time. */
   readonly unreadable: (cause: string) => void;
 }
 
@@ -41,7 +45,7 @@ export class SourceReader {
   /** The replica does not have the path, or the sources can't read its body, and never could since it came into service. */
   #isMissing = false;
   #wasRead = false;
-  /** What could be read can't be read any more. */
+  /** What could be read can't be read any more, or it should be at another server and can't be. */
   isUnreadable = false;
   #idleDueAtMs = 0;
 
@@ -98,21 +102,24 @@ export class SourceReader {
     const { clock, facts, random } = this.#options;
     facts.awaited(this.#options.group(), askedAtMs);
     this.#isAsking = true;
-    const { failure, body } = await this.#options.ask();
+    const { failure, body, cause } = await this.#options.ask();
     this.#isAsking = false;
     if (!this.#isOn) return;
     const group = this.#options.group();
     const fault = failure === undefined ? facts.read(group, body, this.#options.target(), clock.now()) : failure;
     this.#wasRead ||= fault === "";
     this.#isMissing = !this.#wasRead && (failure === undefined || NO_SUCH_PATH.test(failure)) && !facts.hasNumbers(group);
-    if (failure === undefined || failure === "too-large") this.#tellReadable(fault);
+    // Of the replica itself the probes tell what is wrong.
+    const isOther = group.origin !== undefined;
+    if (isOther || failure === undefined || failure === "too-large") this.#tellReadable(cause ?? fault, isOther || this.#wasRead);
     this.#idleDueAtMs = askedAtMs + jittered(group.idlePeriodMs * (this.#isMissing ? RARELY : 1), random());
     if (failure === undefined) this.#options.told();
   }
 
-  /** A replica that never had numbers is no fault: it may have none. */
-  #tellReadable(fault: string): void {
-    if (fault !== "" && this.#wasRead && !this.isUnreadable) this.#options.unreadable(fault);
-    this.isUnreadable = fault !== "" && this.#wasRead;
+  /** `isExpected`: a replica that never had numbers of its own is no fault, because it may have none. */
+  #tellReadable(fault: string, isExpected: boolean): void {
+    const isUnreadable = fault !== "" && isExpected;
+    if (isUnreadable && !this.isUnreadable) this.#options.unreadable(fault);
+    this.isUnreadable = isUnreadable;
   }
 }

@@ -9,7 +9,9 @@ import { REFERENCE_NAMES } from "../../../plugins/reference-names.ts";
 /** Types with the same name in both routers. */
 const SHARED = ["session-affinity-scorer", "session-affinity-filter", "context-length-aware", "by-label"];
 
-const text = readFileSync(join(import.meta.dirname ?? ".", "..", "..", "..", "docs", "reference-router.md"), "utf8");
+const document = readFileSync(join(import.meta.dirname ?? ".", "..", "..", "..", "docs", "reference-router.md"), "utf8");
+const [, table = ""] = document.split("## Every type by its name\n");
+const [text = ""] = table.split("\n## ", 1);
 const rows = text.split("\n").flatMap((line) => {
   const [, types = "", here = ""] = line.split("|");
   return [...types.matchAll(/`([^`]+)`/g)].map(([, type]) => ({ type: type!, isRefused: here.trim() === "refused" }));

@@ -41,7 +41,7 @@ describe("whether all is well", () => {
       withParts(sound, { control: { ...sound.control, unreadableSources: ({ slot }) => (slot === 1 ? ["/metrics"] : []) } }),
       UP,
       UNCHANGED,
-      "What e1 says of itself at /metrics can't be read any more",
+      "The numbers of e1 at /metrics can't be read",
     ],
   ];
   for (const [index, [name, router, endpoints, running, warning]] of rows.entries()) {

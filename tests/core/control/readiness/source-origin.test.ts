@@ -6,7 +6,7 @@ import { Prober } from "../../../../core/control/readiness/prober.ts";
 import { groupSources } from "../../../../core/control/readiness/source-facts.ts";
 import { PROBE_DEFAULTS } from "../../../../core/settings/tables.ts";
 import { LoadTable } from "../../../../core/state/load.ts";
-import type { HttpGet } from "../../../../core/wire/http-get-result.ts";
+import { GetError, type HttpGet } from "../../../../core/wire/http-get-result.ts";
 import { collectedLog } from "../../../support/collected-log.ts";
 import { FakeClock } from "../../../support/fake-clock.ts";
 
@@ -35,6 +35,7 @@ function setup(sources: readonly Source[]) {
   const calls: { readonly name: string | undefined; readonly url: string; readonly path: string }[] = [];
   const get: HttpGet = async ({ name, url }, path) => {
     calls.push({ name, url: url.href, path });
+    if (bodies.get(`${url.href}${path}`) === "refused") throw new GetError("refused", "as the test asked");
     const body = bodies.get(`${url.href}${path}`) ?? (path === "/metrics" ? "" : "ok");
     return { status: 200, body };
   };
@@ -75,20 +76,37 @@ describe("a source with a server of its own", () => {
     prober.stop();
   });
 
-  it("without an address: told once for each cause, until there is one", async () => {
+  it("that can't be read is told once, until it could be read again", async () => {
     const { clock, load, bodies, log, prober, target } = setup([exporter()]);
+    const causes = () => log.lines.map((line) => line.replace(/^.*"cause":/, ""));
     bodies.set("http://node1:9400/metrics", "0.5");
     prober.watch([target({})]);
     await clock.advance(200_000);
     prober.watch([target({ gpu: "nonsense" })]);
     await clock.advance(200_000);
-    assert.deepEqual(
-      log.lines.map((line) => line.replace(/^.*"cause":/, "")),
-      ['"It has no label gpu"}', '"An endpoint URL starts with http:// or https://, like http://gpu1:8000."}'],
-    );
+    assert.deepEqual(causes(), ['"It has no label gpu"}']);
+    assert.deepEqual(prober.of(target({}))?.unreadableSources, ["<gpu>/metrics"]);
     prober.watch([target(GPU_1)]);
     await clock.advance(200_000);
     assert.equal(load.attributes[0]?.get("a"), 0.5);
+    assert.deepEqual(prober.of(target({}))?.unreadableSources, []);
+    prober.watch([target({ gpu: "nonsense" })]);
+    await clock.advance(200_000);
+    assert.equal(causes().length, 2);
+    assert.match(causes()[1]!, /starts with http/);
+    assert.equal(load.attributes[0]?.size, 0);
+    prober.stop();
+  });
+
+  it("that nobody answers is told too, because no probe asks it", async () => {
+    const { clock, log, prober, target, bodies } = setup([exporter()]);
+    bodies.set("http://node1:9400/metrics", "refused");
+    prober.watch([target(GPU_1)]);
+    await clock.advance(100_000);
+    assert.deepEqual(
+      log.lines.map((line) => line.replace(/^.*"cause":/, "")),
+      ['"refused"}'],
+    );
     prober.stop();
   });
 
