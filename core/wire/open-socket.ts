@@ -3,6 +3,7 @@ import { connect as connectTls } from "node:tls";
 import type { EndpointUrl } from "../contract/endpoint.ts";
 import { READ_BYTES } from "../runtime/accepted-socket.ts";
 import { PlainSocket } from "../runtime/plain-socket.ts";
+import { stopsWhenPaused } from "../runtime/tls-pause.ts";
 import type { ReplicaTls } from "../settings.ts";
 import { contextFor } from "./replica-tls.ts";
 
@@ -59,7 +60,7 @@ function openTls(
     ALPNProtocols: ["http/1.1"],
     ...(tls && { secureContext: contextFor(tls), rejectUnauthorized: !tls.isInsecure }),
   };
-  return connectTls(options, opened).on("data", read);
+  return stopsWhenPaused(connectTls(options, opened)).on("data", read);
 }
 
 type Written = (error?: Error | null) => void;

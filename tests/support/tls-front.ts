@@ -19,19 +19,15 @@ export async function startTlsFront(plainUrl: string, options: SecureContextOpti
   const server = createServer({ ...options, requestCert: isAsked, rejectUnauthorized: isAsked }, (socket) => {
     opened += 1;
     const plain = connect(Number(new URL(plainUrl).port), "127.0.0.1");
-    for (const [from, to] of [
-      [socket, plain],
-      [plain, socket],
-    ] as const) {
-      open.add(from);
-      from.on("data", (chunk: Buffer) => to.write(chunk));
-      from.on("error", () => to.destroy());
-      from.on("end", () => to.end());
-      from.on("close", () => {
-        open.delete(from);
-        to.destroy();
+    socket.pipe(plain).pipe(socket);
+    open.add(socket);
+    socket
+      .on("error", () => {})
+      .on("close", () => {
+        open.delete(socket);
+        plain.destroy();
       });
-    }
+    plain.on("error", () => socket.destroy()).on("close", () => socket.destroySoon());
   });
   server.on("tlsClientError", () => {});
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
