@@ -16,6 +16,7 @@ import type { Router } from "./router.ts";
 import type { Facts } from "./state/facts.ts";
 import { bearerFor } from "./wire/bearer.ts";
 import { httpGet, httpSend } from "./wire/http-get.ts";
+import { replicaTlsFor } from "./wire/replica-tls.ts";
 
 /** Builds and starts the config's plugins. Throws when one can't be made or started; then nothing is left running. */
 export function runRouter(loaded: LoadedConfig, services: HostServices): Router {
@@ -65,13 +66,20 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
     const authorization = bearerFor(name, configs.newest.active.settings.credentials);
     return authorization === undefined ? {} : { authorization };
   };
+  const tlsOf = (name: string) => replicaTlsFor(name, configs.newest.active.settings.replicaTls);
   const control = new ControlPlane({
     ...controlPlan(loaded, plugins),
     services,
     makeJudge,
     load: pool.load,
     get: ({ name, url }, path, timeoutMs, maxBytes, signal) =>
-      httpGet(url, path, { timeoutMs, maxBytes, signal, headers: name === undefined ? {} : keyHeaders(name) }),
+      httpGet(url, path, {
+        timeoutMs,
+        maxBytes,
+        signal,
+        headers: name === undefined ? {} : keyHeaders(name),
+        tls: name === undefined ? undefined : tlsOf(name),
+      }),
     replaced: (slot) => pool.replaced(slot),
     capacityKnown: (slot, tokens) => pool.capacityKnown(slot, tokens),
     lastByteMs: (endpoint) => pool.lastByteMs(endpoint),
@@ -90,7 +98,10 @@ function start(loaded: LoadedConfig, plugins: PluginSet, services: HostServices,
     facts: () => pool.facts,
     targets: () => configs.newest.active.targets,
     post: ({ name, url }, path, document, timeoutMs, maxBytes) =>
-      httpSend(url, path, { method: "POST", headers: keyHeaders(name), body: JSON.stringify(document), timeoutMs, maxBytes }),
+      httpSend(url, path, {
+        ...{ method: "POST", headers: keyHeaders(name), tls: tlsOf(name) },
+        ...{ body: JSON.stringify(document), timeoutMs, maxBytes },
+      }),
     adapterChanged: (endpoint, name, isLoaded) => control.adapterChanged(endpoint, name, isLoaded),
   });
   const close = () => {

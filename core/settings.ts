@@ -25,6 +25,8 @@ export interface Settings {
   readonly forwardedFor: typeof FORWARDED_FOR.default;
   /** Undefined: replicas get the keys that came with the requests. */
   readonly credentials: CredentialSettings | undefined;
+  /** Undefined: the system's authorities decide, and no certificate is shown. */
+  readonly replicaTls: ReplicaTlsSettings | undefined;
   /** Undefined: web pages of other origins can't read responses. */
   readonly cors: CorsSettings | undefined;
   /** Whether responses have the headers x-signalbox-endpoint and x-signalbox-model. */
@@ -54,8 +56,30 @@ export interface CertificatePair {
 export interface Authorities {
   readonly file: string;
   readonly pem: string;
+  /** Of the one that expires last, in milliseconds since 1970. */
+  readonly beginsAtMs: number;
+  readonly expiresAtMs: number;
   /** As that of a CertificatePair. */
   readonly fault: string;
+}
+
+/** How replicas at https:// addresses are spoken to. */
+export interface ReplicaTls {
+  /** Whose certificates are accepted; undefined: those of the system. */
+  readonly authorities: Authorities | undefined;
+  /** The name that a certificate must have; undefined: the host of the URL. */
+  readonly serverName: string | undefined;
+  /** What the router shows; undefined: nothing. */
+  readonly pair: CertificatePair | undefined;
+  /** Whether every certificate is accepted. */
+  readonly isInsecure: boolean;
+}
+
+export interface ReplicaTlsSettings {
+  /** For endpoints that have none of their own. */
+  readonly ofPool: ReplicaTls | undefined;
+  /** By the endpoints' names. */
+  readonly ofEndpoint: ReadonlyMap<string, ReplicaTls>;
 }
 
 /** How a port of the router's own speaks TLS. */
@@ -113,6 +137,7 @@ export const DEFAULT_SETTINGS: Settings = {
   adaptersByClients: ADAPTERS_BY_CLIENTS.default,
   forwardedFor: FORWARDED_FOR.default,
   credentials: undefined,
+  replicaTls: undefined,
   cors: undefined,
   hasRoutingHeaders: RESPONSE_HEADERS.default,
 };

@@ -12,6 +12,7 @@ import { quoted, type Report } from "../read/problems.ts";
 import { readSecret, secretReference } from "../read/secret.ts";
 import { orElse, orEmpty, section, setting } from "../schema/section.ts";
 import { instanceName, lineOfText, urlPath } from "../schema/values.ts";
+import { type ReplicaTlsEntry, replicaTlsSchema } from "./replica-tls.ts";
 
 const path = urlPath.describe("Path that is requested with GET; status 200 is success.");
 const probe = (defaults: ProbeSpec, text: string) => orEmpty(section({ path, ...PROBE }, defaults), text);
@@ -39,6 +40,7 @@ const endpoint = z.strictObject({
   name: instanceName.describe("Its name in messages, metrics and headers. Default: made from host and port.").optional(),
   labels: z.record(z.string(), z.string()).describe("Free labels, for filters that select by label.").optional(),
   auth: auth.describe("Its own key, instead of the pool's.").optional(),
+  tls: replicaTlsSchema.describe("Its own way of TLS, instead of the pool's.").optional(),
 });
 
 /** `spec.pool`. */
@@ -50,6 +52,7 @@ export const poolSchema = z.strictObject({
       "The key that replicas want (vllm serve --api-key): sent with probes, and with requests instead of the client's own.",
     )
     .optional(),
+  tls: replicaTlsSchema.describe("TLS to replicas at https:// addresses, for requests and probes.").optional(),
   forwardCredentials: setting(
     onOff(true, "Whether replicas without `auth` get the client's own Authorization, X-Api-Key, Api-Key and Cookie headers."),
   ),
@@ -143,4 +146,16 @@ export async function readCredentials(
   const isForwarded = pool.forwardCredentials;
   if (ofPool === undefined && ofEndpoint.size === 0 && isForwarded) return undefined;
   return { ofPool, ofEndpoint, isForwarded };
+}
+
+/** What the pool and its endpoints say of TLS. */
+export function replicaTlsEntries(
+  pool: z.infer<typeof poolSchema>,
+  endpoints: readonly NamedEndpoint[],
+  place: Place,
+): readonly ReplicaTlsEntry[] {
+  const ofEndpoints = endpoints.map(({ spec: { name }, entry }) => {
+    return { endpoint: name, spec: entry.spec.tls, path: ["tls"], place: { file: place.file, report: entry.report } };
+  });
+  return [{ endpoint: undefined, spec: pool.tls, path: ["spec", "pool", "tls"], place }, ...ofEndpoints];
 }

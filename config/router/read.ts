@@ -6,8 +6,9 @@ import { type PluginSource, readPlugins } from "../plugins/read.ts";
 import type { Resource } from "../read/fit.ts";
 import type { Finding, Report } from "../read/problems.ts";
 import { readAdmin, refuseSharedPort, refuseUnsharablePort } from "./addresses.ts";
-import { type EndpointEntry, readCredentials, readEndpoints } from "./pool.ts";
+import { type EndpointEntry, readCredentials, readEndpoints, replicaTlsEntries } from "./pool.ts";
 import { type ProfileSource, readProfile, routerProfile } from "./profile.ts";
+import { readReplicaTls } from "./replica-tls.ts";
 import type { RouterDocument, RouterSpec } from "./schema.ts";
 import { readServerTls } from "./server-tls.ts";
 import type { TlsFiles } from "./tls-files.ts";
@@ -81,13 +82,14 @@ export async function readRouter(
   if (picker !== undefined && spec.profiles !== undefined) report(["spec", "profiles"], PROFILES_TWICE, "key");
   const { pool, limits, retries, forwardedFor, responseHeaders: hasRoutingHeaders } = spec;
   const credentials = await readCredentials(pool, endpoints, resource, files);
+  const replicaTls = await readReplicaTls(replicaTlsEntries(pool, endpoints, resource), tlsFiles, files);
   const { unlisted, byClients: adaptersByClients } = pool.adapters;
   const config = {
     listen,
     admin,
     pool: { name: pool.name, endpoints: endpoints.map((one) => one.spec), probes: pool.probes },
     profile: readProfile(picker?.profile ?? profileOf(spec, report), known, registry),
-    settings: { limits, retries, unlisted, adaptersByClients, forwardedFor, credentials, cors, hasRoutingHeaders },
+    settings: { limits, retries, unlisted, adaptersByClients, forwardedFor, credentials, replicaTls, cors, hasRoutingHeaders },
   };
   return { config, listed: known, report, isPoolKnown: !wasCut(["spec", "pool", "name"]) };
 }

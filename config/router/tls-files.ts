@@ -57,8 +57,10 @@ export class TlsFiles {
     const read = async (): Promise<Authorities | Broken> => {
       const pem = await textOf(file, key);
       if (typeof pem !== "string") return pem;
-      const broken = parsed(pem, file, key);
-      return "found" in broken ? broken : { file, pem, fault: "" };
+      const found = parsed(pem, file, key);
+      if ("found" in found) return found;
+      const last = found.reduce((late, one) => (Date.parse(one.validTo) > Date.parse(late.validTo) ? one : late));
+      return { file, pem, ...timesOf(last), fault: "" };
     };
     return usable(file, this.#authorities, read, path, place);
   }
@@ -98,8 +100,7 @@ function pairOf(certFile: string, keyFile: string, cert: string | Broken, key: s
     names: namesOf(leaf),
     cert,
     key: secretOf(key, `file:${keyFile}`),
-    beginsAtMs: Date.parse(leaf.validFrom),
-    expiresAtMs: Date.parse(leaf.validTo),
+    ...timesOf(leaf),
     fault: "",
   };
 }
@@ -125,6 +126,10 @@ function brokenKey(leaf: X509Certificate, cert: string, key: string, certFile: s
   } catch (thrown) {
     return { key: "certFile", found: `a certificate that this runtime can't use (${thrownMessage(thrown)})` };
   }
+}
+
+function timesOf({ validFrom, validTo }: X509Certificate) {
+  return { beginsAtMs: Date.parse(validFrom), expiresAtMs: Date.parse(validTo) };
 }
 
 /** The certificates in a PEM text. */

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { FEATURES } from "../../core/features/list.ts";
-import type { CredentialSettings, ServerTls, Settings } from "../../core/settings.ts";
+import type { CertificatePair, CredentialSettings, ReplicaTls, ServerTls, Settings } from "../../core/settings.ts";
 import type { AdminAddress, ListenAddress, PluginEntry, RewriteRule, RouterConfig } from "../config.ts";
 import type { LoadedConfig } from "../load.ts";
 import { isOfOther } from "../plugins/own-instances.ts";
@@ -45,6 +45,8 @@ export function changesBetween(running: LoadedConfig, next: LoadedConfig): reado
     ...named("pool", { name: pool.name, probes: pool.probes }, { name: after.pool.name, probes: after.pool.probes }),
     ...listed("endpoint", pool.endpoints, after.pool.endpoints),
     ...listed("plugin", instancesOf(running), instancesOf(next), { isSame: isSameInstance }),
+    ...pairChanges("pool.tls", poolPairs(settings), poolPairs(after.settings)),
+    ...(isDeepStrictEqual(withoutKeys(settings), withoutKeys(after.settings)) ? [] : ["pool.tls changed"]),
     ...tlsChanges("listen", running.config.listen.tls, after.listen.tls),
     ...tlsChanges("admin", running.config.admin?.tls, after.admin?.tls),
     ...accessChanges(running.config.admin, after.admin),
@@ -58,7 +60,7 @@ export function changesBetween(running: LoadedConfig, next: LoadedConfig): reado
 }
 
 /** Limits, and keys, which are never shown, have lines of their own. */
-function withoutOwnLines({ limits: _limits, credentials: _credentials, ...others }: Settings) {
+function withoutOwnLines({ limits: _limits, credentials: _credentials, replicaTls: _tls, ...others }: Settings) {
   return others;
 }
 
@@ -80,11 +82,30 @@ function featureChanges({ features: before }: RouterConfig, { features: after }:
 }
 
 function tlsChanges(section: string, before: ServerTls | undefined, after: ServerTls | undefined): readonly string[] {
-  const parts = (tls: ServerTls | undefined) =>
-    tls?.pairs.map((pair) => ({ name: pair.certFile, ...pair, key: pair.key.reveal() })) ?? [];
   const rest = ({ clientCa, minVersion }: Partial<ServerTls> = {}) => ({ clientCa, minVersion });
-  const isSame = isDeepStrictEqual(rest(before), rest(after));
-  return [...listed(`${section}.tls certificate`, parts(before), parts(after)), ...(isSame ? [] : [`${section}.tls changed`])];
+  return [
+    ...pairChanges(`${section}.tls`, before?.pairs, after?.pairs),
+    ...(isDeepStrictEqual(rest(before), rest(after)) ? [] : [`${section}.tls changed`]),
+  ];
+}
+
+function pairChanges(section: string, before: readonly CertificatePair[] = [], after: readonly CertificatePair[] = []) {
+  const named = (pairs: readonly CertificatePair[]) =>
+    pairs.map((pair) => ({ name: pair.certFile, ...pair, key: pair.key.reveal() }));
+  return listed(`${section} certificate`, named(before), named(after));
+}
+
+function replicaTls({ replicaTls: tls }: Settings): readonly (readonly [string, ReplicaTls])[] {
+  return [...(tls?.ofPool ? [["", tls.ofPool] as const] : []), ...(tls?.ofEndpoint ?? [])];
+}
+
+function poolPairs(settings: Settings): readonly CertificatePair[] {
+  return replicaTls(settings).flatMap(([, { pair }]) => pair ?? []);
+}
+
+/** Pairs have lines of their own. */
+function withoutKeys(settings: Settings) {
+  return replicaTls(settings).map(([name, { pair, ...rest }]) => [name, rest, pair?.certFile]);
 }
 
 /** Never shows a token. */

@@ -1,7 +1,7 @@
 import type { Secret } from "../../core/contract/secret.ts";
 import { FEATURES } from "../../core/features/list.ts";
 import { PROBE } from "../../core/settings/tables.ts";
-import type { CorsSettings, ServerTls } from "../../core/settings.ts";
+import type { CorsSettings, ReplicaTls, ServerTls } from "../../core/settings.ts";
 import type { AdminAddress, ListenAddress, RouterConfig } from "../config.ts";
 import type { LoadedConfig } from "../load.ts";
 import { CONFIGURED_ELSEWHERE } from "../plugins/defaults.ts";
@@ -107,12 +107,25 @@ function corsOf({ origins, headers, maxAgeS }: CorsSettings) {
   return { origins: origins === undefined ? ["*"] : [...origins], ...(headers && { headers }), maxAgeS };
 }
 
-function poolOf({ pool, settings: { credentials, unlisted, adaptersByClients } }: RouterConfig) {
+function replicaTlsOf(tls: ReplicaTls | undefined) {
+  if (tls === undefined) return undefined;
+  const { authorities, serverName, pair, isInsecure: insecure } = tls;
+  const { certFile, keyFile } = pair ?? {};
+  const said = { caFile: authorities?.file, serverName, certFile, keyFile, insecure };
+  return { tls: Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined)) };
+}
+
+function poolOf({ pool, settings: { credentials, replicaTls, unlisted, adaptersByClients } }: RouterConfig) {
   const authOf = (secret: Secret | undefined) => secret && { auth: { bearer: secret.from } };
   return {
     name: pool.name,
-    endpoints: pool.endpoints.map((endpoint) => ({ ...endpoint, ...authOf(credentials?.ofEndpoint.get(endpoint.name)) })),
+    endpoints: pool.endpoints.map((endpoint) => ({
+      ...endpoint,
+      ...authOf(credentials?.ofEndpoint.get(endpoint.name)),
+      ...replicaTlsOf(replicaTls?.ofEndpoint.get(endpoint.name)),
+    })),
     ...authOf(credentials?.ofPool),
+    ...replicaTlsOf(replicaTls?.ofPool),
     forwardCredentials: credentials?.isForwarded ?? true,
     probes: Object.fromEntries(Object.entries(pool.probes).map(([name, probe]) => [name, writtenOf(PROBE, probe)])),
     adapters: { unlisted, byClients: adaptersByClients },

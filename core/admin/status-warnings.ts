@@ -22,6 +22,7 @@ const WARNINGS: readonly ((now: Warned) => readonly string[])[] = [
   ({ view, running, features }) => features.warnings(view, running.loaded.warnings),
   targetWarnings,
   keyWarnings,
+  tlsWarnings,
   sourceWarnings,
   slowWarnings,
   faultWarnings,
@@ -58,6 +59,26 @@ function keyWarnings({ view: { pool } }: Warned): readonly string[] {
   return [
     `Probes of ${shownNames(names)} are refused with 401 or 403: name the replicas' key in spec.pool.auth, such as { bearer: env:NAME }.`,
   ];
+}
+
+/** By why probes fail: what mends it. */
+const TLS_REMEDIES: ReadonlyMap<string, string> = new Map([
+  ["certificate expired", "renew it there"],
+  ["certificate not yet valid", "compare the clocks of both machines"],
+  ["certificate for another name", "set tls.serverName to a name that is in it"],
+  ["certificate self-signed", "name the certificate itself in tls.caFile"],
+  ["certificate of an unknown authority", "name the authority in tls.caFile"],
+  ["client certificate refused", "name one that the replica accepts in tls.certFile and tls.keyFile"],
+  ["no TLS there", "write http:// in the endpoint's url"],
+  ["TLS failed", "see which versions and ciphers the replica has"],
+]);
+
+/** Replicas with which TLS fails. */
+function tlsWarnings({ view: { pool } }: Warned): readonly string[] {
+  return [...TLS_REMEDIES].flatMap(([failure, remedy]) => {
+    const names = pool.endpoints.filter((endpoint) => pool.probeFailure(endpoint) === failure).map(({ name }) => name);
+    return names.length === 0 ? [] : [`Probes of ${shownNames(names)} fail (${failure}): ${remedy}.`];
+  });
 }
 
 function poolWarnings({ view: { pool } }: Warned): readonly string[] {

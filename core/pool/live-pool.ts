@@ -11,6 +11,7 @@ import { RequestFigures } from "../state/request-figures.ts";
 import { RetryBudget } from "../state/retry-budget.ts";
 import { TokenScale } from "../state/token-scale.ts";
 import { UNWATCHED } from "../state/traffic.ts";
+import type { TlsFailure } from "../wire/tls-failures.ts";
 import { DOUBT_MS } from "../wire/upstream-pool.ts";
 import { UpstreamPools } from "../wire/upstream-pools.ts";
 import type { Pool, PoolControl, ReplicaConnections } from "./pool.ts";
@@ -29,10 +30,10 @@ export class LivePool implements Pool {
   readonly #prefixes = new PoolPrefixes();
   readonly #connections: UpstreamPools;
 
-  constructor({ limits, retries }: Settings, { clock, log }: { readonly clock: Clock; readonly log: Log }) {
+  constructor({ limits, retries, replicaTls }: Settings, { clock, log }: { readonly clock: Clock; readonly log: Log }) {
     this.retryBudget = new RetryBudget(retries);
     this.figures = new RequestFigures(clock);
-    this.#connections = new UpstreamPools(limits, clock, (endpoint, isNew) => {
+    const unasked = (endpoint: Endpoint, isNew: boolean) => {
       this.control.traffic.unasked(endpoint, clock.now());
       if (!isNew) return;
       const forS = DOUBT_MS / 1_000;
@@ -40,7 +41,11 @@ export class LivePool implements Pool {
         endpoint: endpoint.name,
         forS,
       });
-    });
+    };
+    const tlsFailed = ({ name }: Endpoint, why: TlsFailure) =>
+      log.warn("A request found no safe connection to a replica", { endpoint: name, why });
+    this.#connections = new UpstreamPools(limits, clock, unasked, tlsFailed);
+    this.#connections.useTls(replicaTls);
   }
 
   get prefixIndex(): PrefixIndex | undefined {
@@ -100,12 +105,13 @@ export class LivePool implements Pool {
   }
 
   /** Throws an Error, and changes nothing, when there is no memory for the prefix index. The returned function can't fail. */
-  prepare({ limits, retries }: Settings, prefixSettings: PrefixSettings | undefined): () => void {
+  prepare({ limits, retries, replicaTls }: Settings, prefixSettings: PrefixSettings | undefined): () => void {
     const changePrefixes = this.#prefixes.prepare(prefixSettings);
     return () => {
       changePrefixes();
       this.retryBudget.useSettings(retries);
       this.#connections.useLimits(limits);
+      this.#connections.useTls(replicaTls);
     };
   }
 

@@ -1,6 +1,7 @@
 import { constants } from "node:crypto";
 import type { Socket } from "node:net";
 import { createSecureContext, type SecureContext, TLSSocket, type TLSSocketOptions } from "node:tls";
+import { stopsWhenPaused } from "../runtime/tls-pause.ts";
 import type { CertificatePair, ServerTls } from "../settings.ts";
 import type { HandshakeFailures } from "./handshake-failures.ts";
 
@@ -34,7 +35,7 @@ export class TlsGate {
     const peer = raw.remoteAddress ?? "";
     // The connection above it hears of each error too.
     raw.on("error", () => {});
-    const socket = new SecureSocket(raw, this.#options);
+    const socket = stopsWhenPaused(new SecureSocket(raw, this.#options));
     const needsCertificate = this.#needsCertificate;
     let isOpen = false;
     let isCounted = false;

@@ -1,4 +1,5 @@
 import type { Endpoint, EndpointUrl } from "../contract/endpoint.ts";
+import type { TlsFailure } from "./tls-failures.ts";
 
 /** The response to one GET; `body` is decoded as UTF-8. */
 export interface GetResult {
@@ -40,6 +41,7 @@ export type GetFailure =
   | "timeout"
   | "reset" // the connection ended early, or the caller aborted
   | "invalid" // not HTTP/1.1, or not the document its reader expects
+  | TlsFailure
   | "too-large"; // longer than the reader allows
 
 export class GetError extends Error {

@@ -1,7 +1,9 @@
 import type { EndpointUrl } from "../contract/endpoint.ts";
+import type { ReplicaTls } from "../settings.ts";
 import { GetError, type GetResult } from "./http-get-result.ts";
 import { openSocket } from "./open-socket.ts";
 import { ResponseDecoder, type ResponseSink } from "./response-decoder.ts";
+import { tlsFailure } from "./tls-failures.ts";
 
 export interface GetOptions {
   /** Limit for the whole exchange, connecting included. */
@@ -11,6 +13,8 @@ export interface GetOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Aborting it rejects with a GetError at once. */
   readonly signal?: AbortSignal;
+  /** Read at https:// addresses only. */
+  readonly tls?: ReplicaTls | undefined;
 }
 
 export interface SendOptions extends GetOptions {
@@ -76,7 +80,7 @@ export function httpStream(url: EndpointUrl, path: string, options: StreamOption
   );
 }
 
-type ExchangeOptions = Pick<SendOptions, "method" | "body" | "headers" | "signal"> &
+type ExchangeOptions = Pick<SendOptions, "method" | "body" | "headers" | "signal" | "tls"> &
   Partial<Pick<SendOptions, "timeoutMs"> & Pick<StreamOptions, "silenceMs">>;
 
 /** One request on a connection of its own; `sink` gets the response. Bounded by its whole time, or by the time without a byte. */
@@ -106,6 +110,7 @@ function exchange(url: EndpointUrl, path: string, options: ExchangeOptions, sink
         }
         if (decoder.isDone) finish();
       },
+      { tls: options.tls },
     );
     let timer: ReturnType<typeof setTimeout> | undefined;
     const awaitBytes = () => {
@@ -164,6 +169,8 @@ function requestText(
 /** Why a connection failed. */
 function socketError(error: Error & { readonly code?: string }, isConnected: boolean): GetError {
   const code = error.code ?? "";
+  const failure = tlsFailure(error);
+  if (failure !== undefined) return new GetError(failure, `The connection could not be made safe: ${failure}`, error);
   if (isConnected || code === "ECONNRESET") return new GetError("reset", "The connection broke", error);
   if (code === "ECONNREFUSED") return new GetError("refused", "Nobody listens at this address", error);
   if (code === "ETIMEDOUT") return new GetError("timeout", "The connection could not be opened in time", error);

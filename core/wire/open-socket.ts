@@ -3,9 +3,18 @@ import { connect as connectTls } from "node:tls";
 import type { EndpointUrl } from "../contract/endpoint.ts";
 import { READ_BYTES } from "../runtime/accepted-socket.ts";
 import { PlainSocket } from "../runtime/plain-socket.ts";
+import { stopsWhenPaused } from "../runtime/tls-pause.ts";
+import type { ReplicaTls } from "../settings.ts";
+import { contextFor } from "./replica-tls.ts";
 
 /** One buffer for the reads of all replicas: each read is used up before the next one begins. */
 const shared = Buffer.allocUnsafeSlow(READ_BYTES);
+
+export interface SocketOptions {
+  /** What the config says of TLS there; read at https:// addresses only. */
+  readonly tls?: ReplicaTls | undefined;
+  readonly unwritable?: () => void;
+}
 
 /**
  * Starts a connection to a replica. `opened` is called when bytes may be written; over TLS, after the handshake. `read` gets the
@@ -13,8 +22,13 @@ const shared = Buffer.allocUnsafeSlow(READ_BYTES);
  * bytes, what it had sent is still read, and then the socket ends. Without `unwritable`, a failed write is an `error` event, after
  * which nothing more is read.
  */
-export function openSocket(url: EndpointUrl, opened: () => void, read: (chunk: Buffer) => void, unwritable?: () => void): Socket {
-  const socket = url.isTls ? openTls(url, opened, read) : openPlain(url, opened, read);
+export function openSocket(
+  url: EndpointUrl,
+  opened: () => void,
+  read: (chunk: Buffer) => void,
+  { tls, unwritable }: SocketOptions = {},
+): Socket {
+  const socket = url.isTls ? openTls(url, opened, read, tls) : openPlain(url, opened, read);
   if (unwritable !== undefined) readOnAfterFailedWrite(socket, unwritable);
   return socket;
 }
@@ -31,10 +45,22 @@ function openPlain({ hostname, port }: EndpointUrl, opened: () => void, read: (c
   return new PlainSocket(options as SocketConstructorOpts).connect(options, opened);
 }
 
-function openTls({ hostname, port }: EndpointUrl, opened: () => void, read: (chunk: Buffer) => void): Socket {
-  // An address is not a server name (RFC 6066 3).
-  const name = isIP(hostname) === 0 ? { servername: hostname } : {};
-  return connectTls({ host: hostname, port, ...name, ALPNProtocols: ["http/1.1"] }, opened).on("data", read);
+function openTls(
+  { hostname, port }: EndpointUrl,
+  opened: () => void,
+  read: (chunk: Buffer) => void,
+  tls: ReplicaTls | undefined,
+): Socket {
+  const name = tls?.serverName ?? hostname;
+  const options = {
+    host: hostname,
+    port,
+    // An address is not a server name (RFC 6066 3).
+    ...(isIP(name) === 0 && { servername: name }),
+    ALPNProtocols: ["http/1.1"],
+    ...(tls && { secureContext: contextFor(tls), rejectUnauthorized: !tls.isInsecure }),
+  };
+  return stopsWhenPaused(connectTls(options, opened)).on("data", read);
 }
 
 type Written = (error?: Error | null) => void;

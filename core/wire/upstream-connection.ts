@@ -20,6 +20,8 @@ export interface ConnectionOwner {
   heard(atMs: number): void;
   /** Bytes came that belong to no request. */
   unasked(): void;
+  /** The socket broke. */
+  broken(error: Error): void;
   /** The connection may carry another request. */
   idle(connection: UpstreamConnection): void;
   closed(connection: UpstreamConnection): void;
@@ -80,7 +82,10 @@ export class UpstreamConnection implements Timed, WatchedTry {
       () => this.#unwritable(),
     );
     this.#socket.on("end", () => this.#ended());
-    this.#socket.on("error", () => this.#broken());
+    this.#socket.on("error", (error) => {
+      owner.broken(error);
+      this.#broken();
+    });
     this.#socket.on("close", () => {
       this.#isGone = true;
       this.#broken();

@@ -1,9 +1,10 @@
 import type { Socket } from "node:net";
 import type { EndpointUrl } from "../contract/endpoint.ts";
-import type { Limits } from "../settings.ts";
+import type { Limits, ReplicaTls } from "../settings.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { openSocket } from "./open-socket.ts";
 import { cutStreams, cutWaiting } from "./stuck-tries.ts";
+import { type TlsFailure, tlsFailure } from "./tls-failures.ts";
 import { type ConnectionOwner, UpstreamConnection } from "./upstream-connection.ts";
 
 /** So long after bytes that belong to no request each request gets a connection of its own. */
@@ -21,15 +22,27 @@ export class UpstreamPool implements ConnectionOwner {
   /** Until then no connection carries a second request. */
   #doubtedUntilMs = Number.NEGATIVE_INFINITY;
   readonly #told: (isNew: boolean) => void;
+  /** What the config says of TLS to the replica now. */
+  readonly tls: () => ReplicaTls | undefined;
+  readonly #tlsFailed: (failure: TlsFailure) => void;
   readonly #idle: UpstreamConnection[] = [];
   readonly #open = new Set<UpstreamConnection>();
 
   /** `unasked` is called when bytes come that belong to no request; `isNew`: connections were used again until now. */
-  constructor(url: EndpointUrl, limits: Limits, deadlines: Deadlines, unasked: (isNew: boolean) => void) {
+  constructor(
+    url: EndpointUrl,
+    limits: Limits,
+    deadlines: Deadlines,
+    unasked: (isNew: boolean) => void,
+    tls: () => ReplicaTls | undefined = () => undefined,
+    tlsFailed: (failure: TlsFailure) => void = () => {},
+  ) {
     this.url = url;
     this.limits = limits;
     this.deadlines = deadlines;
     this.#told = unasked;
+    this.tls = tls;
+    this.#tlsFailed = tlsFailed;
   }
 
   /** A connection for one request; undefined at the limit. With `isFresh`, one that has not carried a request before. */
@@ -64,8 +77,13 @@ export class UpstreamPool implements ConnectionOwner {
     this.#told(isNew);
   }
 
+  broken(error: Error): void {
+    const failure = this.url.isTls ? tlsFailure(error) : undefined;
+    if (failure !== undefined) this.#tlsFailed(failure);
+  }
+
   open(opened: () => void, read: (chunk: Buffer) => void, unwritable: () => void): Socket {
-    return openSocket(this.url, opened, read, unwritable);
+    return openSocket(this.url, opened, read, { tls: this.tls(), unwritable });
   }
 
   heard(atMs: number): void {

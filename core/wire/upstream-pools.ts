@@ -1,22 +1,35 @@
 import type { Clock } from "../contract/clock.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
-import type { Limits } from "../settings.ts";
+import type { Limits, ReplicaTlsSettings } from "../settings.ts";
 import { Deadlines, sweepPeriodMs } from "./deadlines.ts";
+import { isSameTls, replicaTlsFor } from "./replica-tls.ts";
+import type { TlsFailure } from "./tls-failures.ts";
 import { UpstreamPool } from "./upstream-pool.ts";
 
 /** The connection pools, one per endpoint. A pool is kept while its endpoint is listed with the same address. */
 export class UpstreamPools {
   #limits: Limits;
+  #tls: ReplicaTlsSettings | undefined;
   readonly #deadlines: Deadlines;
   readonly #pools = new Map<number, UpstreamPool>();
   /** Pools of endpoints that were removed or have a new address, kept until their last connection has ended. */
   readonly #retired = new Set<UpstreamPool>();
   readonly #unasked: (endpoint: Endpoint, isNew: boolean) => void;
+  readonly #tlsFailed: (endpoint: Endpoint, failure: TlsFailure) => void;
 
-  /** `unasked`: an endpoint has sent bytes that belong to no request; `isNew`: its connections were used again until now. */
-  constructor(limits: Limits, clock: Clock, unasked: (endpoint: Endpoint, isNew: boolean) => void) {
+  /**
+   * `unasked`: an endpoint has sent bytes that belong to no request; `isNew`: its connections were used again until now.
+   * `tlsFailed`: no connection to it could be made safe.
+   */
+  constructor(
+    limits: Limits,
+    clock: Clock,
+    unasked: (endpoint: Endpoint, isNew: boolean) => void,
+    tlsFailed: (endpoint: Endpoint, failure: TlsFailure) => void = () => {},
+  ) {
     this.#limits = limits;
     this.#unasked = unasked;
+    this.#tlsFailed = tlsFailed;
     this.#deadlines = new Deadlines(clock, upstreamSweepMs(limits));
   }
 
@@ -27,11 +40,22 @@ export class UpstreamPools {
     this.#deadlines.retime(upstreamSweepMs(limits));
   }
 
+  /** Connections that begin later keep to it. Idle ones of replicas for which it says something else now are closed. */
+  useTls(tls: ReplicaTlsSettings | undefined): void {
+    const pools = [...this.#pools.values()].filter(({ url }) => url.isTls);
+    const before = pools.map((pool) => pool.tls());
+    this.#tls = tls;
+    for (const [index, pool] of pools.entries()) if (!isSameTls(before[index], pool.tls())) pool.closeIdle();
+  }
+
   of(endpoint: Endpoint): UpstreamPool {
     const known = this.#pools.get(endpoint.slot);
     if (known !== undefined && (known.url === endpoint.url || known.url.href === endpoint.url.href)) return known;
     if (known !== undefined) this.#retire(endpoint.slot, known);
-    const pool = new UpstreamPool(endpoint.url, this.#limits, this.#deadlines, (isNew) => this.#unasked(endpoint, isNew));
+    const unasked = (isNew: boolean) => this.#unasked(endpoint, isNew);
+    const tls = () => replicaTlsFor(endpoint.name, this.#tls);
+    const failed = (failure: TlsFailure) => this.#tlsFailed(endpoint, failure);
+    const pool = new UpstreamPool(endpoint.url, this.#limits, this.#deadlines, unasked, tls, failed);
     this.#pools.set(endpoint.slot, pool);
     return pool;
   }

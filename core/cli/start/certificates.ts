@@ -1,13 +1,15 @@
 import type { RouterConfig } from "../../../config/config.ts";
 import { systemClock } from "../../contract/clock.ts";
 import type { Log } from "../../contract/log.ts";
-import type { TlsView } from "../../contract/router-view.ts";
-import type { CertificatePair, ServerTls } from "../../settings.ts";
+import type { CertificateView, TlsView } from "../../contract/router-view.ts";
+import type { Authorities, CertificatePair, ServerTls } from "../../settings.ts";
 
 interface Ports {
   readonly server: { useTls(tls: ServerTls): void };
   readonly admin: { useTls(tls: ServerTls): void } | undefined;
 }
+
+type Failures = Readonly<Record<string, number>> | undefined;
 
 /** Gives the ports the config's certificates. */
 export function useCertificates(config: RouterConfig, { server, admin }: Ports, log: Pick<Log, "warn" | "error">): void {
@@ -16,36 +18,39 @@ export function useCertificates(config: RouterConfig, { server, admin }: Ports, 
   logCertificates(config, log);
 }
 
-type Failures = Readonly<Record<string, number>> | undefined;
-
 /** What people see of TLS: the certificates, and the handshakes that failed at each port. */
-export function tlsView({ listen, admin }: RouterConfig, failures: Readonly<Record<string, Failures>>): TlsView {
-  const shown = (port: string, pairs: readonly CertificatePair[] = []) =>
-    pairs.map(({ certFile, names, beginsAtMs, expiresAtMs, fault }) => {
-      const renewAtS = Math.floor((expiresAtMs - (expiresAtMs - beginsAtMs) / 10) / 1000);
-      return { port, file: certFile, names, expiresAtS: Math.floor(expiresAtMs / 1000), renewAtS, fault };
-    });
+export function tlsView(config: RouterConfig, failures: Readonly<Record<string, Failures>>): TlsView {
   return {
-    certificates: [...shown("listen", listen.tls?.pairs), ...shown("admin", admin?.tls?.pairs)],
+    certificates: certificatesOf(config),
     failures: Object.entries(failures).flatMap(([port, counts = {}]) =>
       Object.entries(counts).map(([reason, count]) => ({ port, reason, count })),
     ),
   };
 }
 
-/** Says which files can't be used, and which certificates clients will not accept. */
-export function logCertificates({ listen, admin }: RouterConfig, log: Pick<Log, "warn" | "error">): void {
-  for (const tls of [listen.tls, admin?.tls]) {
-    for (const { certFile, fault, expiresAtMs } of tls?.pairs ?? []) {
-      if (fault !== "")
-        log.error("A renewed certificate can't be used: the one before stays", { certificate: certFile, found: fault });
-      if (expiresAtMs <= systemClock.wall())
-        log.warn("A certificate has expired: clients refuse it", {
-          certificate: certFile,
-          expired: new Date(expiresAtMs).toISOString(),
-        });
-    }
-    if (tls?.clientCa !== undefined && tls.clientCa.fault !== "")
-      log.error("Renewed authorities can't be used: those before stay", { file: tls.clientCa.file, found: tls.clientCa.fault });
+/** Says which files can't be used, and which certificates are accepted by nobody. */
+export function logCertificates(config: RouterConfig, log: Pick<Log, "warn" | "error">): void {
+  for (const { port, file, fault, expiresAtS } of certificatesOf(config)) {
+    if (fault !== "") log.error("A renewed certificate can't be used: the one before stays", { port, file, found: fault });
+    const expired = new Date(expiresAtS * 1000).toISOString();
+    if (expiresAtS * 1000 <= systemClock.wall()) log.warn("A certificate has expired", { port, file, expired });
   }
+}
+
+/** Each file once for each place where it is used. */
+function certificatesOf({ listen, admin, settings: { replicaTls } }: RouterConfig): readonly CertificateView[] {
+  const ofServer = (tls: ServerTls | undefined) => [...(tls?.pairs ?? []), ...(tls?.clientCa ? [tls.clientCa] : [])];
+  const toReplicas = [...(replicaTls?.ofPool ? [replicaTls.ofPool] : []), ...(replicaTls?.ofEndpoint.values() ?? [])];
+  const ofPool = toReplicas.flatMap(({ pair, authorities }) => [...(pair ? [pair] : []), ...(authorities ? [authorities] : [])]);
+  const all = [...shownOf("listen", ofServer(listen.tls)), ...shownOf("admin", ofServer(admin?.tls)), ...shownOf("pool", ofPool)];
+  return [...new Map(all.map((shown) => [`${shown.port} ${shown.file}`, shown])).values()];
+}
+
+function shownOf(port: string, read: readonly (CertificatePair | Authorities)[]): readonly CertificateView[] {
+  return read.map((one) => {
+    const { beginsAtMs, expiresAtMs, fault } = one;
+    const renewAtS = Math.floor((expiresAtMs - (expiresAtMs - beginsAtMs) / 10) / 1000);
+    const [file, names] = "certFile" in one ? [one.certFile, one.names] : [one.file, []];
+    return { port, file, names, expiresAtS: Math.floor(expiresAtMs / 1000), renewAtS, fault };
+  });
 }

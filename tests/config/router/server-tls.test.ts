@@ -121,3 +121,57 @@ describe("listen.tls and admin.tls", () => {
     assert.deepEqual(fixedChanges(tls, tls), []);
   });
 });
+
+describe("pool.tls and an endpoint's tls", () => {
+  const loadPool = (pool: string) => loadTexts([{ file: folder.at("a.yaml"), text: router(`  pool: ${pool}\n`) }], registry);
+  const whole = "{ caFile: ca.crt, serverName: replica.test, certFile: good.crt, keyFile: good.key }";
+
+  it("are read with their files, and shown without keys", async () => {
+    const loaded = await loadPool(
+      `{ tls: ${whole}, endpoints: [{ url: https://a, name: a }, { url: https://b, name: b, tls: { insecure: true } }] }`,
+    );
+    assert.ok(loaded.problems === undefined, JSON.stringify(loaded.problems));
+    const { replicaTls } = loaded.config.settings;
+    assert.deepEqual(
+      [replicaTls?.ofPool?.serverName, replicaTls?.ofPool?.authorities?.pem, replicaTls?.ofPool?.pair?.cert],
+      ["replica.test", authority.cert, made.cert],
+    );
+    assert.deepEqual(
+      [...(replicaTls?.ofEndpoint ?? [])],
+      [["b", { authorities: undefined, serverName: undefined, pair: undefined, isInsecure: true }]],
+    );
+    assert.deepEqual([...loaded.files].sort(), ["ca.crt", "good.crt", "good.key"].map(folder.at).sort());
+    const { pool } = effectiveConfig(loaded, {}).router.spec as {
+      pool: { tls: unknown; endpoints: readonly { tls: unknown }[] };
+    };
+    assert.deepEqual(pool.tls, {
+      ...{ caFile: folder.at("ca.crt"), serverName: "replica.test" },
+      ...{ certFile: folder.at("good.crt"), keyFile: folder.at("good.key"), insecure: false },
+    });
+    assert.deepEqual(pool.endpoints[1]?.tls, { insecure: true });
+    assert.doesNotMatch(JSON.stringify([loaded.config, pool]), /PRIVATE KEY/);
+  });
+
+  it("is nothing where nothing is said", async () => {
+    const loaded = await loadPool("{ endpoints: [{ url: https://a }] }");
+    assert.equal(loaded.config?.settings.replicaTls, undefined);
+  });
+
+  const refusals: readonly (readonly [pool: string, problem: RegExp])[] = [
+    ["{ tls: { caFile: none }, endpoints: [{ url: https://a }] }", /spec\.pool\.tls\.caFile {2}found no file/],
+    [
+      "{ tls: { certFile: good.crt }, endpoints: [{ url: https://a }] }",
+      /spec\.pool\.tls {2}.*wanted certFile and keyFile together/,
+    ],
+    [
+      "{ endpoints: [{ url: https://a, tls: { certFile: good.crt, keyFile: other.key } }] }",
+      /spec\.pool\.endpoints\[0\]\.tls\.keyFile {2}found the file .* does not belong/,
+    ],
+  ];
+  for (const [pool, problem] of refusals)
+    it(`refuses ${pool}`, async () => {
+      const { problems = [] } = await loadPool(pool);
+      assert.equal(problems.length, 1, JSON.stringify(problems));
+      assert.match(formatProblem(problems[0]!), problem);
+    });
+});

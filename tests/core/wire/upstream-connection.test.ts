@@ -59,6 +59,7 @@ class Bench {
         bench.heardAtMs = atMs;
       },
       unasked: () => void pool.push("unasked"),
+      broken: () => {},
       idle: () => void pool.push("idle"),
       closed: () => void pool.push("closed"),
     };
