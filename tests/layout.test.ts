@@ -78,6 +78,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "core/plugin-watch",
     "core/request",
     "core/settings.ts",
+    "core/state",
     "core/wire",
   ],
   "core/features/ejection": [
