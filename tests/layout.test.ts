@@ -374,6 +374,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "core/control",
     "core/engine",
     "core/errors",
+    "core/features/auth",
     "core/features/list.ts",
     "core/intake",
     "core/mock",
@@ -427,7 +428,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   "eventsource-parser": ["core/cli/admin/follow-events.ts"],
   "itty-router": ["core/admin/api/api.ts"],
   zod: ["core/contract/options.ts"],
-  yaml: ["config/read/documents.ts", "config/rewrites/write-file.ts", "config/show/format.ts"],
+  yaml: ["config/read/documents.ts", "config/rewrites/write-file.ts", "config/show/format.ts", "core/features/auth/edit-keys.ts"],
   "tsx/esm/api": ["config/plugins/import-module.ts"],
   "@opentelemetry/exporter-trace-otlp-http": [TRACE_EXPORTER],
 };

@@ -141,7 +141,7 @@ async function run(
     const stopWatching = source.watch(() => void reload("files"));
     if (!address.isPortShared) await probed((replicas) => waitingNote(url, replicas));
     outputs.print((isDemo ? demoGreeting(url) : greeting(url, router)) + (admin?.greeting ?? ""));
-    warnOfOpenPort(address.host, settings, log);
+    warnOfOpenPort(address.host, settings, router.config.authenticators !== undefined, log);
     service.ready();
     await stopped;
     service.stopping();
