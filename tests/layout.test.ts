@@ -427,6 +427,7 @@ const TRACE_EXPORTER = "plugins/observers/otlp-exporter.ts";
 const DOORS: Readonly<Record<string, readonly string[]>> = {
   "eventsource-parser": ["core/cli/admin/follow-events.ts"],
   "itty-router": ["core/admin/api/api.ts"],
+  jose: ["plugins/authenticators/verify-token.ts"],
   zod: ["core/contract/options.ts"],
   yaml: ["config/read/documents.ts", "config/rewrites/write-file.ts", "config/show/format.ts", "core/features/auth/edit-keys.ts"],
   "tsx/esm/api": ["config/plugins/import-module.ts"],

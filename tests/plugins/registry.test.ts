@@ -52,7 +52,7 @@ test("only these and the reference's names are registered", async () => {
   assert.equal(builtIns.size, ownTypes(builtIns).length + Object.keys(REFERENCE_NAMES).length);
 });
 
-const NEED_PARAMETERS = ["by-label", "dns", "file", "keys", "model-rewrite", "passthrough", "static"];
+const NEED_PARAMETERS = ["by-label", "dns", "file", "jwt", "keys", "model-rewrite", "passthrough", "static"];
 
 describe("every built-in", () => {
   for (const definition of ownTypes(builtIns)) {
