@@ -20,7 +20,7 @@ export function route(run: Run, owner: ForwardOwner): Sending {
   const { times } = run.ticket;
   const { clock } = run.parts.services;
   const parsed = parse(run.incoming);
-  if (run.ticket.principal !== undefined) run.parts.features.access?.checkModel(run.ticket, parsed.model);
+  if (run.ticket.principal !== undefined) run.parts.features.access?.route(run.ticket, parsed);
   times.admittedAtMs = clock.now();
   const request = drawn(run, parsed, times.admittedAtMs);
   const decision = decided(run, request, times.admittedAtMs);

@@ -1,4 +1,5 @@
 import type { Definition } from "../core/contract/plugin.ts";
+import jwt from "./authenticators/jwt.ts";
 import keys from "./authenticators/keys.ts";
 import consecutiveFailures from "./detectors/consecutive-failures.ts";
 import failureRate from "./detectors/failure-rate.ts";
@@ -57,7 +58,7 @@ import metrics from "./sources/metrics.ts";
 import modelList from "./sources/model-list.ts";
 
 const definitions: readonly Definition[] = [
-  keys,
+  ...[keys, jwt],
   ...[completions, chatCompletions, responses, embeddings, messages, generate, passthrough],
   modelRewrite,
   ...[ready, servesModel, labelSelector, byLabel, sessionAffinityFilter, prefixCacheAffinity, utilization, concurrency],

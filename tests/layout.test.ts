@@ -83,6 +83,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "core/plugin-watch",
     "core/request",
     "core/settings.ts",
+    "core/state",
     "core/wire",
   ],
   "core/features/ejection": [
@@ -407,6 +408,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "core/engine",
     "core/epp",
     "core/errors",
+    "core/features/auth",
     "core/features/kubernetes",
     "core/features/list.ts",
     "core/intake",
@@ -461,9 +463,10 @@ const TRACE_EXPORTER = "plugins/observers/otlp-exporter.ts";
 const DOORS: Readonly<Record<string, readonly string[]>> = {
   "eventsource-parser": ["core/cli/admin/follow-events.ts"],
   "itty-router": ["core/admin/api/api.ts"],
+  jose: ["plugins/authenticators/verify-token.ts"],
   pbf: ["core/epp/answers.ts", "core/epp/ext-proc.ts"],
   zod: ["core/contract/options.ts"],
-  yaml: ["config/read/documents.ts", "config/rewrites/write-file.ts", "config/show/format.ts"],
+  yaml: ["config/read/documents.ts", "config/rewrites/write-file.ts", "config/show/format.ts", "core/features/auth/edit-keys.ts"],
   "tsx/esm/api": ["config/plugins/import-module.ts"],
   "@opentelemetry/exporter-trace-otlp-http": [TRACE_EXPORTER],
 };

@@ -1,8 +1,7 @@
-import { readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import { type Document, isMap, isScalar, parseAllDocuments, stringify } from "yaml";
-import { thrownCode } from "../../core/contract/thrown-text.ts";
 import { isMapping, type Path } from "../read/problems.ts";
+import { editFile } from "../read/replace-file.ts";
 import type { ResourceName } from "./overlay.ts";
 import type { RewriteDocument } from "./schema.ts";
 
@@ -117,27 +116,9 @@ export async function writeRewrite(
   before: RewriteDocument | undefined,
   after: RewriteDocument | undefined,
 ): Promise<void> {
-  if (/\.json$/i.test(file)) throw new Error(`${file} is a JSON file: change the resource there, or move it to a .yaml file`);
-  try {
-    // Behind a link, the link stays.
-    const path = await realpath(file);
-    const text = editedText(await readFile(path, "utf8"), resource, before, after);
-    await replace(path, text, (await stat(path)).mode);
-  } catch (thrown) {
-    const code = thrownCode(thrown);
-    if (code === "ENOENT") throw new Error(`There is no file ${file}: the resource comes from no file that can be written`);
-    if (code !== "") throw new Error(`${file} can't be written (${code}): check its permissions and those of its folder`);
-    throw thrown;
-  }
-}
-
-async function replace(path: string, text: string, mode: number): Promise<void> {
-  const next = `${path}.signalbox-${process.pid}.tmp`;
-  try {
-    await writeFile(next, text, { mode, flag: "wx" });
-    await rename(next, path);
-  } catch (thrown) {
-    await rm(next, { force: true });
-    throw thrown;
-  }
+  await editFile(
+    file,
+    (text) => editedText(text, resource, before, after),
+    "the resource comes from no file that can be written",
+  );
 }

@@ -23,6 +23,7 @@ export const ERRORS = {
   unsupported_media_type: [415, "invalid_request_error", false, "DPE"],
   expectation_failed: [417, "invalid_request_error", false, "DPE"],
   client_saturated: [429, "rate_limit_error", true, "RL"],
+  rate_limit_exceeded: [429, "rate_limit_error", true, "RL"],
   saturated: [429, "rate_limit_error", true, "UO"],
   head_too_large: [431, "invalid_request_error", false, "DPE"],
   plugin_fault: [500, "api_error", false, "IE"],

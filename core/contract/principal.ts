@@ -19,7 +19,7 @@ export interface Principal {
 }
 
 /** What one principal may use; what is left out has no bound. */
-interface PrincipalLimits {
+export interface PrincipalLimits {
   readonly requestsPerMinute?: number | undefined;
   /** Prompt and output together. */
   readonly tokensPerMinute?: number | undefined;

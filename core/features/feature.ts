@@ -5,12 +5,13 @@ import type { MemoryBudget } from "../body/memory-budget.ts";
 import type { BodyBuffer } from "../body/receive.ts";
 import type { Decision } from "../contract/decision.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
+import type { Dialect } from "../contract/errors.ts";
 import type { LoadView } from "../contract/load-view.ts";
 import type { MetricFamily } from "../contract/metric-family.ts";
 import type { z } from "../contract/options.ts";
 import type { Parser } from "../contract/parser.ts";
 import type { Random } from "../contract/profile-plugin.ts";
-import type { InferenceRequest } from "../contract/request.ts";
+import type { InferenceRequest, ParsedBody } from "../contract/request.ts";
 import type { RouterView } from "../contract/router-view.ts";
 import type { ResponseWriter } from "../host/response-writer.ts";
 import type { PluginFaults } from "../plugin-watch/plugin-faults.ts";
@@ -99,8 +100,10 @@ export interface ChangeableConfig {
 export interface Access {
   /** The head has come: says in the ticket who asks. The body waits for a promise. */
   enter(ticket: Ticket, head: Head, config: ActiveConfig): Promise<void> | undefined;
-  /** Throws where the principal may not ask for the model; "" is for none. */
-  checkModel(ticket: Ticket, model: string): void;
+  /** The whole request has come: throws where the principal may not ask for that, or has used too much. */
+  route(ticket: Ticket, asked: ParsedBody): void;
+  /** Header lines for the principal, of what it may still use. */
+  lines(ticket: Ticket, dialect: Dialect): string;
 }
 
 export interface Beside {

@@ -12,7 +12,9 @@ export interface ForwardRun extends Pick<Run, "ticket" | "config" | "response"> 
   readonly incoming: Pick<Incoming, "path"> & {
     readonly parser: { readonly plugin: Pick<Parser, "dialect" | "openingEvents" | "responses"> };
   };
-  readonly parts: Pick<RouterParts, "pool" | "services"> & { readonly features: Pick<RouterParts["features"], "streams"> };
+  readonly parts: Pick<RouterParts, "pool" | "services"> & {
+    readonly features: Pick<RouterParts["features"], "access" | "streams">;
+  };
 }
 
 /** Who ends the request. */

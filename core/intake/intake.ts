@@ -179,7 +179,8 @@ class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, BodyOwne
     if (this.#isOver) return;
     const error = errorOf(thrown);
     this.#close();
-    this.#end(endWithError(error, this.#dialect, this.#head, this.#config, this.#ticket, this.#response, this.#forward), error);
+    const ended = { head: this.#head, config: this.#config, ticket: this.#ticket, response: this.#response, parts: this.#parts };
+    this.#end(endWithError(error, this.#dialect, ended, this.#forward), error);
   }
 
   #readHead(bodyLength: number): void {

@@ -24,6 +24,7 @@ export function reportOf(ended: EndedRequest): DecisionReport {
     requestBytes: ended.requestBytes,
     responseBytes: ended.responseBytes,
     cache: cacheOf(ended),
+    principal: ended.principal === undefined ? null : { name: ended.principal.name, tenant: ended.principal.tenant },
     attempts: ended.attempts,
     mirrors: (ended.mirrors ?? []).map((record) => ({ ...record, firstByteMs: known(record.firstByteMs) })),
     shadow: ended.shadow === undefined ? null : { ...ended.shadow, differenceMs: known(ended.shadow.differenceMs) },

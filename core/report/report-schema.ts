@@ -105,6 +105,10 @@ export const decisionReportSchema = z.object({
     })
     .nullable()
     .describe("Prompt tokens believed cached at its endpoint, and what the replica reported."),
+  principal: z
+    .object({ name: z.string(), tenant: z.string() })
+    .nullable()
+    .describe("Who asked, by its key; null where nobody knows."),
   attempts: listOf(attempt).describe("Every try at an endpoint, in order."),
   mirrors: listOf(mirror).describe("Its copies for mirrors."),
   shadow: shadow.nullable().describe("What the shadow profile would have done; null if it was not asked."),

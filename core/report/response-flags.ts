@@ -13,7 +13,7 @@ export const RESPONSE_FLAGS = {
   UH: "no replica that is up, and not ejected, serves the target",
   UO: "no connection to spare: `limits.upstreamConnections`",
   URX: "the request failed or was refused at several tries, and may not be tried again",
-  RL: "the client has too many requests under way: `limits.perClientRequests`",
+  RL: "a limit of the client, or of its key: `limits.perClientRequests`, `spec.auth`",
   OM: "the router is short of memory: `limits.memoryBytes`",
   NR: "no such path, method or model",
   DC: "the client left before its response was complete",

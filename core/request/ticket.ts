@@ -59,6 +59,8 @@ export class Ticket implements Outcome {
   api = "";
   trace: Trace | undefined = undefined;
   principal: Principal | undefined = undefined;
+  /** Tokens reserved of what the principal may use; below 0 while the request does not count among its own. */
+  reservedTokens = -1;
   // Body.
   requestBytes = 0;
   // Parse and decide.

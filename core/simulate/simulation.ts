@@ -37,7 +37,7 @@ const NO_TARGETS: SimulatedTargets = { ttftMs: Number.POSITIVE_INFINITY, tpotMs:
 /** How often requests that wait are looked at. */
 const SWEEP_MS = 250;
 /** No stream is kept alive, and there are no opening events. */
-const NO_FEATURES = { streams: undefined };
+const NO_FEATURES = { access: undefined, streams: undefined };
 const INCOMING = { path: "", parser: { plugin: { dialect: "openai" } } } as const;
 /** Nothing is written to a wire. */
 const DRAFT = { method: "POST", pathAndQuery: "", lines: "", credentialLines: "", body: [] };

@@ -1,6 +1,7 @@
 import { z } from "../../core/contract/options.ts";
 import type { Attempt, Outcome } from "../../core/contract/outcome.ts";
 import { defineObserver } from "../../core/contract/plugin.ts";
+import type { Principal } from "../../core/contract/principal.ts";
 import type { InferenceRequest } from "../../core/contract/request.ts";
 import { flagsOf } from "../../core/report/response-flags.ts";
 import { clean, isoTimes, jsonBoolean, jsonNumber, jsonTenths, jsonText } from "./json-text.ts";
@@ -49,7 +50,7 @@ function jsonLine(record: Outcome, time: string, routed: RoutingText, replay: bo
     `,"responseBytes":${jsonNumber(record.responseBytes)},"stream":${jsonBoolean(request?.isStream)}` +
     `,"promptTokens":${jsonNumber(promptTokens)},"outputTokens":${jsonNumber(record.outputTokens)}` +
     `,"outputEstimated":${jsonBoolean(record.isOutputEstimated)},"cachedTokens":${jsonNumber(usage?.cachedTokens)}` +
-    `,"predictedCachedTokens":${jsonNumber(record.predictedTokens)},"finishReason":"${jsonText(record.finishReason)}"` +
+    `,"predictedCachedTokens":${jsonNumber(record.predictedTokens)},"finishReason":"${jsonText(record.finishReason)}"${whoText(record.principal)}` +
     `${replay ? prefixText(request) : ""}}`
   );
 }
@@ -122,6 +123,7 @@ function readableLine(record: Outcome, time: string): string {
     clean(withoutQuery(record.path)),
     model === target ? clean(model) : `${clean(model)} -> ${clean(target)}`,
     endpoint === "" ? "" : `on ${clean(endpoint)}`,
+    record.principal === undefined ? "" : `for ${clean(record.principal.name)}`,
     `${rounded(record.durationMs)} ms`,
     firstByteText(record),
     tokensText(record),
@@ -132,6 +134,12 @@ function readableLine(record: Outcome, time: string): string {
     bracketed(flagsOf(record).join(",")),
   ];
   return words.filter((word) => word !== "").join(" ");
+}
+
+const NOBODY = ',"key":"","tenant":""';
+
+function whoText(principal: Principal | undefined): string {
+  return principal === undefined ? NOBODY : `,"key":"${jsonText(principal.name)}","tenant":"${jsonText(principal.tenant)}"`;
 }
 
 const bracketed = (text: string) => (text === "" ? "" : `[${text}]`);

@@ -142,6 +142,7 @@ function keep(record: Outcome): EndedRequest {
     outputTokens: record.outputTokens,
     isOutputEstimated: record.isOutputEstimated,
     finishReason: record.finishReason,
+    principal: record.principal,
     attempts: record.attempts,
     mirrors: record.mirrors,
     shadow: record.shadow,

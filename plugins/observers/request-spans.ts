@@ -70,6 +70,8 @@ function requestPart(outcome: Outcome, { spanId }: Trace): Part {
       "error.type": error?.code ?? (ending === "complete" ? undefined : ending),
       "signalbox.request.id": outcome.id,
       "signalbox.api": outcome.api,
+      "signalbox.key": outcome.principal?.name,
+      "signalbox.tenant": outcome.principal?.tenant,
       "signalbox.ending": ending,
       "signalbox.endpoint": attempts.at(-1)?.endpoint,
       "signalbox.tries": attempts.length,

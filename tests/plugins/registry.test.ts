@@ -53,7 +53,7 @@ test("only these and the reference's names are registered", async () => {
 });
 
 const NEED_PARAMETERS = [
-  ...["by-label", "dns", "file", "keys", "model-rewrite", "passthrough", "static"],
+  ...["by-label", "dns", "file", "jwt", "keys", "model-rewrite", "passthrough", "static"],
   ...["attribute-filter", "attribute-scorer", "topology-filter", "topology-scorer"],
 ];
 

@@ -1,6 +1,7 @@
 import { wellFamily } from "../../core/admin/health.ts";
 import { type Clock, systemClock } from "../../core/contract/clock.ts";
 import type { RouterView } from "../../core/contract/router-view.ts";
+import { keyMetrics } from "../../core/features/auth/key-metrics.ts";
 import { ejectionMetrics } from "../../core/features/ejection/ejection-metrics.ts";
 import { mirrorMetrics } from "../../core/features/mirror/mirror-metrics.ts";
 import { MirrorTally } from "../../core/features/mirror/mirror-tally.ts";
@@ -84,6 +85,7 @@ const USED_REWRITE: Verdict = {
   notes: [],
   isOlderUsed: false,
 };
+const KEY_COUNTS = { name: "a", tenant: "t", inFlight: 1, requests: 3, refused: 1, reportedTokens: 20, estimatedTokens: 5 };
 
 /** A page on which every family has a sample. */
 export function fullPage(): string {
@@ -125,6 +127,7 @@ export function fullPage(): string {
     },
     families: () => [
       wellFamily(true),
+      ...keyMetrics([KEY_COUNTS]),
       ...shadowMetrics(new ShadowTally("candidate", 100)),
       ...mirrorMetrics([usedMirror()]),
       ...ejectionMetrics(view),

@@ -123,9 +123,9 @@ function outcomeOf({ status, ending }) {
   return ending === "complete" && status < 500 && status !== 429 ? "client" : "router";
 }
 
-function textOf({ id, api, model, target, rule, errorCode, why, attempts }) {
+function textOf({ id, api, model, target, rule, errorCode, why, attempts, principal }) {
   const tries = attempts.map(({ endpoint, result }) => `${endpoint} ${result}`);
-  return [id, api, model, target, rule, errorCode, why, ...tries].join("\n").toLowerCase();
+  return [id, api, model, target, rule, errorCode, why, principal?.name, ...tries].join("\n").toLowerCase();
 }
 
 const CLASS = { served: "good", client: "wait", router: "bad" };

@@ -21,10 +21,11 @@ export function explanation(decision) {
   return box;
 }
 
-function factList({ id, api, promptTokens, cache, attempts, rule, model, target, isStream, errorCode }) {
+function factList({ id, api, promptTokens, cache, attempts, rule, model, target, isStream, errorCode, principal }) {
   const tried = attempts.map(({ endpoint, result }) => `${endpoint || "nowhere"} (${result})`).join(", then ");
   const facts = [
     ["request", id],
+    ["asked by", principal?.name ?? ""],
     ["API", `${api}${isStream ? ", streamed" : ""}`],
     ["model", rule === "" ? model : `${model}, which the rule ${rule} turned into ${target}`],
     ["prompt", `about ${plural(promptTokens, "token")}${cacheText(cache)}`],

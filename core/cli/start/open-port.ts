@@ -3,13 +3,14 @@ import type { Settings } from "../../settings.ts";
 import { isLoopback } from "./ports.ts";
 
 const ADAPTERS_OPEN =
-  "Everyone who reaches this port can unload adapters, and have replicas load some from any path, where the engines allow it; spec.pool.adapters.byClients: false forbids it";
+  "Everyone who reaches this port can unload adapters, and have replicas load some from any path, where the engines allow it; ask for keys (spec.auth), or forbid it (spec.pool.adapters.byClients: false)";
 
 /** Says at the start what everybody can do at a port for clients that other machines reach. */
 export function warnOfOpenPort(
   host: string,
   { adaptersByClients }: Pick<Settings, "adaptersByClients">,
+  asksForKeys: boolean,
   log: Pick<Log, "warn">,
 ): void {
-  if (adaptersByClients && !isLoopback(host)) log.warn(ADAPTERS_OPEN, { host });
+  if (adaptersByClients && !asksForKeys && !isLoopback(host)) log.warn(ADAPTERS_OPEN, { host });
 }

@@ -163,7 +163,7 @@ async function run(
     cluster?.use(running);
     if (!address.isPortShared) await probed((replicas) => waitingNote(url, replicas));
     outputs.print((isDemo ? demoGreeting(url) : greeting(url, router)) + (admin?.greeting ?? ""));
-    warnOfOpenPort(address.host, settings, log);
+    warnOfOpenPort(address.host, settings, router.config.authenticators !== undefined, log);
     logCertificates(loaded.config, log);
     service.ready();
     await stopped;

@@ -1,22 +1,32 @@
 import type { ActiveConfig } from "../../active-config.ts";
 import type { Clock } from "../../contract/clock.ts";
-import { RouterError } from "../../contract/errors.ts";
+import { type Dialect, RouterError } from "../../contract/errors.ts";
 import type { Principal } from "../../contract/principal.ts";
+import type { ParsedBody } from "../../contract/request.ts";
 import type { Ticket } from "../../request/ticket.ts";
 import type { Head } from "../../wire/head.ts";
 import type { Access } from "../feature.ts";
+import { Accounts } from "./accounts.ts";
 import { whoShows } from "./ask.ts";
 import { credentialIn } from "./credential.ts";
+import type { KeyCounts } from "./key-counts.ts";
+import { limitLines } from "./limit-lines.ts";
+import { usedTokens } from "./used-tokens.ts";
 
 /** How long an authenticator may take. */
 const LONGEST_MS = 5_000;
 
 /** Lets requests in by the keys that they show. */
 export class KeyAccess implements Access {
-  readonly #clock: Pick<Clock, "after">;
+  readonly #clock: Pick<Clock, "after" | "now" | "wall">;
+  readonly #accounts = new Accounts();
 
-  constructor(clock: Pick<Clock, "after">) {
+  constructor(clock: Pick<Clock, "after" | "now" | "wall">) {
     this.#clock = clock;
+  }
+
+  get counts(): readonly KeyCounts[] {
+    return this.#accounts.counts.all();
   }
 
   enter(ticket: Ticket, head: Head, { authenticators = [] }: ActiveConfig): Promise<void> | undefined {
@@ -26,13 +36,38 @@ export class KeyAccess implements Access {
     return undefined;
   }
 
-  checkModel({ principal }: Ticket, model: string): void {
-    if (principal?.models === undefined || principal.models.has(model)) return;
-    throw new RouterError("model_not_allowed", model === "" ? NO_MODEL : OTHER_MODEL);
+  route(ticket: Ticket, { model, promptTokens }: ParsedBody): void {
+    const { principal } = ticket;
+    if (principal === undefined) return;
+    if (principal.models?.has(model) === false) throw new RouterError("model_not_allowed", model === "" ? NO_MODEL : OTHER_MODEL);
+    const nowMs = this.#clock.now();
+    this.#accounts.of(principal, nowMs).reserve(promptTokens, principal.limits, nowMs);
+    ticket.reservedTokens = promptTokens;
+  }
+
+  lines({ principal }: Ticket, dialect: Dialect): string {
+    if (principal === undefined) return "";
+    const nowMs = this.#clock.now();
+    return limitLines(this.#accounts.of(principal, nowMs), principal.limits, dialect, nowMs, this.#clock.wall());
+  }
+
+  settled(ticket: Ticket): void {
+    const { principal, reservedTokens } = ticket;
+    if (principal === undefined || reservedTokens < 0) return;
+    const nowMs = this.#clock.now();
+    const { tokens, isEstimated } = usedTokens(ticket);
+    const account = this.#accounts.of(principal, nowMs);
+    account.leave(tokens, reservedTokens, nowMs);
+    account.counts[isEstimated ? "estimatedTokens" : "reportedTokens"] += tokens;
   }
 
   #entered(ticket: Ticket, principal: Principal): void {
     ticket.principal = principal;
+    const nowMs = this.#clock.now();
+    const account = this.#accounts.of(principal, nowMs);
+    account.counts.requests += 1;
+    account.enter(principal.limits, nowMs);
+    ticket.reservedTokens = 0;
   }
 
   #inTime(answer: Promise<Principal>): Promise<Principal> {

@@ -101,6 +101,8 @@ test("a line of JSON", () => {
     cachedTokens: null,
     predictedCachedTokens: null,
     finishReason: "",
+    key: "",
+    tenant: "",
   });
 });
 

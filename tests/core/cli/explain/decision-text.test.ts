@@ -19,6 +19,7 @@ const report: DecisionReport = {
   promptTokens: 1050,
   cache: null,
   mirrors: [],
+  principal: null,
   shadow: null,
   profile: "default",
   model: "food",
