@@ -2,6 +2,8 @@ import type { Definition } from "../core/contract/plugin.ts";
 import type { RouterConfig } from "./config.ts";
 import { readPicker } from "./endpoint-picker/read.ts";
 import { pickerDocument } from "./endpoint-picker/schema.ts";
+import { readObjectives } from "./objectives/read.ts";
+import { objectiveDocument } from "./objectives/schema.ts";
 import { allInstances, type Registry, unusedPlugins } from "./plugins/instances.ts";
 import { ownReferences } from "./plugins/own-instances.ts";
 import { type ConfigDocument, readDocuments } from "./read/documents.ts";
@@ -12,7 +14,7 @@ import { allOf, inReadingOrder, type Path, type Position, type Problem, problemA
 import { NO_OVERLAY, type Overlay, overlaid } from "./rewrites/overlay.ts";
 import { inMatchingOrder, readRules } from "./rewrites/read.ts";
 import { rewriteDocument } from "./rewrites/schema.ts";
-import { otherProfiles, readFeatures } from "./router/features.ts";
+import { neededPlugins, otherProfiles, readFeatures } from "./router/features.ts";
 import type { EndpointEntry } from "./router/pool.ts";
 import { readProfile, routerProfile } from "./router/profile.ts";
 import { readRouter } from "./router/read.ts";
@@ -90,10 +92,11 @@ export async function loadTexts(
 
   const problemsBefore = problems.length;
   const rewriteDocuments = overlaid(documents.InferenceModelRewrite, overlay, problems);
-  const resources = rewriteDocuments.flatMap((document) => fit(document, rewriteDocument, REWRITE_STUBS) ?? []);
+  const resources = rewriteDocuments.flatMap((document) => fit(document, rewriteDocument, RESOURCE_STUBS) ?? []);
   const isRewriteKnown = isAllReadable && problems.length === problemsBefore;
   const rules = readRules(resources, router?.isPoolKnown ? router.config.pool.name : undefined);
   const rewrites = inMatchingOrder(rules, warnings);
+  const objectiveResources = documents.InferenceObjective.flatMap((each) => fit(each, objectiveDocument, RESOURCE_STUBS) ?? []);
 
   const names = texts.map(({ file }) => file);
   const shuffled = new Set<string>();
@@ -105,6 +108,7 @@ export async function loadTexts(
       warnings,
       resources,
       rules,
+      objectives: readObjectives(objectiveResources, router.isPoolKnown ? router.config.pool.name : undefined),
       // A rule that can't be read may be the one that a section names.
       rewrites: isRewriteKnown ? rewrites : undefined,
       listed: router.listed,
@@ -118,7 +122,7 @@ export async function loadTexts(
   const written = otherProfiles(features);
   const others = new Map([...written].map(([key, profile]) => [key, ownReferences(key, profile)]));
   const settled = { ...router.config, rewrites, features, others, shuffled };
-  const instances = allInstances(settled, router.listed, registry);
+  const instances = allInstances(settled, router.listed, registry, neededPlugins(features));
   warnings.push(...unusedPlugins([settled.profile, ...written.values()], instances));
   const plugins = instances.map(({ entry }) => entry);
   return {
@@ -175,4 +179,4 @@ function endpointsOf(urls: readonly string[], problems: Problem[]): readonly End
 /** Required values whose problems must not hide those of the values around them. */
 const ROUTER_STUBS: Stubs = { "spec.plugins.*": {} };
 const PICKER_STUBS: Stubs = { "schedulingProfiles.*.name": "default" };
-const REWRITE_STUBS: Stubs = { metadata: { name: "unnamed" }, "metadata.name": "unnamed", "spec.poolRef": { name: "unnamed" } };
+const RESOURCE_STUBS: Stubs = { metadata: { name: "unnamed" }, "metadata.name": "unnamed", "spec.poolRef": { name: "unnamed" } };

@@ -1,4 +1,5 @@
 import type { Definition } from "../core/contract/plugin.ts";
+import fairQueue from "./admissions/fair-queue.ts";
 import consecutiveFailures from "./detectors/consecutive-failures.ts";
 import failureRate from "./detectors/failure-rate.ts";
 import malformedResponses from "./detectors/malformed-responses.ts";
@@ -56,6 +57,7 @@ const definitions: readonly Definition[] = [
   ...[outstandingWork, prefixCache, queue, running, kvCacheUtilization, activeRequest, loadAware, tokenLoad],
   ...[loraAffinity, noHitLru, sessionAffinityScorer, contextLengthAware],
   ...[maxScore, weightedRandom, random, roundRobin, powerOfTwo],
+  fairQueue,
   ...[staticEndpoints, file, dns],
   ...[modelList, metrics],
   ...[consecutiveFailures, missingModel, malformedResponses, noProgress, failureRate, slowFirstToken],

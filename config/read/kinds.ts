@@ -1,21 +1,28 @@
 import type { ConfigDocument } from "./documents.ts";
 import { describe, didYouMean, isMapping, quoted } from "./problems.ts";
 
-type Kind = "Router" | "InferenceModelRewrite" | "EndpointPickerConfig";
+type Kind = "Router" | "InferenceModelRewrite" | "InferenceObjective" | "EndpointPickerConfig";
 
-export const REWRITE_VERSIONS = ["llm-d.ai/v1alpha2", "inference.networking.x-k8s.io/v1alpha2"] as const;
+/** Of the resources that people write beside the config. */
+export const RESOURCE_VERSIONS = ["llm-d.ai/v1alpha2", "inference.networking.x-k8s.io/v1alpha2"] as const;
 export const PICKER_VERSIONS = ["llm-d.ai/v1alpha1", "llm-d.ai/v1", "inference.networking.x-k8s.io/v1alpha1"] as const;
 
 const VERSIONS: Readonly<Record<Kind, readonly string[]>> = {
   Router: ["signalbox/v1"],
-  InferenceModelRewrite: REWRITE_VERSIONS,
+  InferenceModelRewrite: RESOURCE_VERSIONS,
+  InferenceObjective: RESOURCE_VERSIONS,
   EndpointPickerConfig: PICKER_VERSIONS,
 };
 const KINDS = Object.keys(VERSIONS) as readonly Kind[];
 
 /** Groups documents by kind. Expands lists, as a cluster exports them, and reports unknown kinds. */
 export function sortByKind(documents: readonly ConfigDocument[]): Readonly<Record<Kind, readonly ConfigDocument[]>> {
-  const sorted: Record<Kind, ConfigDocument[]> = { Router: [], InferenceModelRewrite: [], EndpointPickerConfig: [] };
+  const sorted: Record<Kind, ConfigDocument[]> = {
+    Router: [],
+    InferenceModelRewrite: [],
+    InferenceObjective: [],
+    EndpointPickerConfig: [],
+  };
   for (const document of documents.flatMap(itemsOf)) {
     const kind = kindOf(document);
     if (kind !== undefined) sorted[kind].push(...withVersion(document, kind));

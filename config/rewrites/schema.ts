@@ -1,10 +1,8 @@
 import { z } from "../../core/contract/options.ts";
-import { REWRITE_VERSIONS } from "../read/kinds.ts";
-import { headerName, lineOfText, whole } from "../schema/values.ts";
+import { RESOURCE_VERSIONS } from "../read/kinds.ts";
+import { headerName, lineOfText, poolReference, whole } from "../schema/values.ts";
 
 // The schema of an InferenceModelRewrite: the reference's resource, plus two keys of our own at the end of a rule.
-
-const POOL_GROUPS = ["inference.networking.k8s.io", "inference.networking.x-k8s.io"] as const;
 
 /** The annotation in which a resource brings the guards of its own targets. */
 export const GUARD_ANNOTATION = "signalbox/guard";
@@ -27,12 +25,6 @@ const metadata = z.looseObject({
         .optional(),
     })
     .optional(),
-});
-
-const poolRef = z.strictObject({
-  group: z.enum(POOL_GROUPS).describe(`API group of the pool. Default ${POOL_GROUPS[0]}.`).optional(),
-  kind: z.literal("InferencePool").optional(),
-  name: lineOfText.describe("Name of the pool: spec.pool.name of the Router document."),
 });
 
 const match = z.strictObject({
@@ -71,11 +63,11 @@ const rule = z.strictObject({
 
 /** A document of kind InferenceModelRewrite. */
 export const rewriteDocument = z.strictObject({
-  apiVersion: z.enum(REWRITE_VERSIONS),
+  apiVersion: z.enum(RESOURCE_VERSIONS),
   kind: z.literal("InferenceModelRewrite"),
   metadata,
   spec: z.strictObject({
-    poolRef,
+    poolRef: poolReference,
     rules: z.array(rule).describe("Rules that match a model name come before rules that match everything."),
   }),
   status: z.unknown().describe("Ignored.").optional(),

@@ -10,6 +10,11 @@ export function readFeatures(spec: RouterSpec, around: ConfigAround): FeatureCon
   return new Map(FEATURES.map(({ section }) => [section.key, section.read(written[section.key], around)]));
 }
 
+/** Types of plugins that features need. */
+export function neededPlugins(features: FeatureConfigs): readonly string[] {
+  return FEATURES.flatMap(({ section }) => section.needs?.(features.get(section.key)) ?? []);
+}
+
 /** The profiles of the features that have one, as they are written. */
 export function otherProfiles(features: FeatureConfigs): ReadonlyMap<string, ProfileConfig> {
   const profiles = FEATURES.map(({ section }) => [section.key, section.profile?.(features.get(section.key))] as const);

@@ -6,6 +6,15 @@ import { durationMs, sizeBytes } from "./units.ts";
 /** Text of at least one character, without control characters that would break a header or a log line. */
 export const lineOfText = z.string().regex(/^[^\x00-\x1f\x7f]+$/, "text on one line, without control characters");
 
+const POOL_GROUPS = ["inference.networking.k8s.io", "inference.networking.x-k8s.io"] as const;
+
+/** Which pool a resource is for. */
+export const poolReference = z.strictObject({
+  group: z.enum(POOL_GROUPS).describe(`API group of the pool. Default ${POOL_GROUPS[0]}.`).optional(),
+  kind: z.literal("InferencePool").optional(),
+  name: lineOfText.describe("Name of the pool: spec.pool.name of the Router document."),
+});
+
 /** The name of an instance, an endpoint or a profile. */
 export const instanceName = z
   .string()

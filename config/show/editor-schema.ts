@@ -1,5 +1,6 @@
 import type { Definition } from "../../core/contract/plugin.ts";
 import { pickerDocument } from "../endpoint-picker/schema.ts";
+import { objectiveDocument } from "../objectives/schema.ts";
 import { CONFIGURED_ELSEWHERE } from "../plugins/defaults.ts";
 import { isProfileKind, type Registry } from "../plugins/instances.ts";
 import { type JsonSchema, jsonSchemaOf } from "../read/json-schema.ts";
@@ -19,10 +20,13 @@ export function editorSchema(registry: Registry): JsonSchema {
     $schema: "http://json-schema.org/draft-07/schema#",
     $id: "urn:signalbox:config:v1",
     title: "Signalbox config",
-    anyOf: ["Router", "InferenceModelRewrite", "EndpointPickerConfig"].map((kind) => ({ $ref: `#/definitions/${kind}` })),
+    anyOf: ["Router", "InferenceModelRewrite", "InferenceObjective", "EndpointPickerConfig"].map((kind) => ({
+      $ref: `#/definitions/${kind}`,
+    })),
     definitions: {
       Router: withPlugins(documentSchema(routerDocument), types),
       InferenceModelRewrite: documentSchema(rewriteDocument),
+      InferenceObjective: documentSchema(objectiveDocument),
       EndpointPickerConfig: documentSchema(pickerDocument),
     },
   };

@@ -16,6 +16,9 @@ export interface KeySpans {
   spanOf(key: string): Span | undefined;
 }
 
+/** Of a body that is not scanned. */
+export const NO_KEYS: KeySpans = { parts: NO_PARTS, spanOf: () => undefined };
+
 /** The keys that a scan looks for, where it found their values, and the parts in those that hold a conversation. */
 export class NotedKeys implements KeySpans {
   /** What reads the value that is being scanned, if it may hold parts. */

@@ -22,6 +22,8 @@ export const ERRORS = {
   expectation_failed: [417, "invalid_request_error", false, "DPE"],
   client_saturated: [429, "rate_limit_error", true, "RL"],
   saturated: [429, "rate_limit_error", true, "UO"],
+  queue_full: [429, "rate_limit_error", true, "UO"],
+  queue_timeout: [429, "rate_limit_error", true, "UO"],
   head_too_large: [431, "invalid_request_error", false, "DPE"],
   plugin_fault: [500, "api_error", false, "IE"],
   internal_error: [500, "api_error", false, "IE"],

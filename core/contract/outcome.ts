@@ -3,6 +3,7 @@ import type { MirrorRecord } from "./mirror.ts";
 import type { InferenceRequest } from "./request.ts";
 import type { ShadowChoice } from "./shadow.ts";
 import type { Trace } from "./trace.ts";
+import type { WaitRecord } from "./wait-record.ts";
 
 /**
  * How one request ended: plain data, made once at its end. Observers get it.
@@ -18,6 +19,8 @@ export interface Outcome {
   readonly path: string;
   /** Undefined for a request that could not be understood. */
   readonly request: InferenceRequest | undefined;
+  /** How it waited for room in the pool; absent if it did not. */
+  readonly wait?: WaitRecord | undefined;
   readonly decision: Decision | undefined;
   /** Every try at an endpoint, in order. */
   readonly attempts: readonly Attempt[];

@@ -10,7 +10,7 @@ import type { MetricFamily } from "../contract/metric-family.ts";
 import type { z } from "../contract/options.ts";
 import type { Parser } from "../contract/parser.ts";
 import type { Random } from "../contract/profile-plugin.ts";
-import type { InferenceRequest } from "../contract/request.ts";
+import type { InferenceRequest, ParsedBody } from "../contract/request.ts";
 import type { RouterView } from "../contract/router-view.ts";
 import type { ResponseWriter } from "../host/response-writer.ts";
 import type { PluginFaults } from "../plugin-watch/plugin-faults.ts";
@@ -21,6 +21,7 @@ import type { Incoming } from "../request/incoming.ts";
 import type { Ticket } from "../request/ticket.ts";
 import type { Services } from "../services.ts";
 import type { Facts } from "../state/facts.ts";
+import type { LoadTable } from "../state/load.ts";
 import type { WholeEvents } from "../stream/whole-events.ts";
 import type { MakeJudge } from "./judge.ts";
 import type { Section } from "./section.ts";
@@ -53,6 +54,8 @@ export interface LiveFeature {
   /** Decides beside the profile. At most one feature does. */
   readonly beside?: Beside;
   readonly copier?: Copier;
+  /** Lets requests wait before they are decided. At most one feature does. */
+  readonly admitter?: Admitter;
   /** Keeps clients' streams alive. At most one feature does. */
   readonly streams?: StreamKeeper;
   /** A request has ended; observers are told after it. */
@@ -78,7 +81,10 @@ export interface FeatureHost {
   readonly services: Services;
   readonly faults: Pick<PluginFaults, "report">;
   readonly memory: Pick<MemoryBudget, "giveUpSpare">;
+  readonly load: LoadTable;
   facts(): Facts;
+  /** Calls `run` in a later turn of the event loop. */
+  nextTurn(run: () => void): void;
   /** Undefined where nothing can change the config. */
   running(): ChangeableConfig | undefined;
 }
@@ -102,6 +108,33 @@ export interface Compared {
   readonly request: InferenceRequest;
   readonly load: LoadView;
   decide(profile: Profile, random: Random): Decision;
+}
+
+/** Lets requests go on, or wait for room in the pool. */
+export interface Admitter {
+  readonly isOn: boolean;
+  /**
+   * Undefined for a request that may go on now; else the owner is told when it goes on or fails. Throws a RouterError for one that
+   * can't even wait.
+   */
+  enter(run: EnteringRun, parsed: ParsedBody, owner: WaitOwner): WaitingPlace | undefined;
+}
+
+/** A request that comes, and has no target yet. */
+export interface EnteringRun {
+  readonly ticket: Pick<Ticket, "id" | "requestBytes" | "wait">;
+  readonly incoming: Pick<Incoming, "head">;
+}
+
+export interface WaitOwner {
+  /** It goes on now. */
+  admitted(): void;
+  failed(thrown: unknown): void;
+}
+
+export interface WaitingPlace {
+  /** It waits no more. Has no effect when it has gone on or failed. */
+  leave(): void;
 }
 
 /** Sends copies of requests. It never throws and never waits. */

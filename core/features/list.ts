@@ -1,3 +1,4 @@
+import { admission } from "./admission/feature.ts";
 import { ejection } from "./ejection/feature.ts";
 import type { Feature } from "./feature.ts";
 import { keepAlive } from "./keep-alive/feature.ts";
@@ -8,6 +9,7 @@ import { shadow } from "./shadow/feature.ts";
 /** All features. One that leaves this list is gone, with its section of the config; its folder is not used by anything else. */
 // biome-ignore format: a line for each, so that one comes or goes with its line
 export const FEATURES: readonly Feature[] = [
+  admission,
   shadow,
   mirror,
   ejection,

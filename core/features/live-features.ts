@@ -4,7 +4,7 @@ import type { Endpoint } from "../contract/endpoint.ts";
 import type { MetricFamily } from "../contract/metric-family.ts";
 import type { RouterView } from "../contract/router-view.ts";
 import type { Ticket } from "../request/ticket.ts";
-import type { Beside, ChangeableConfig, Copier, Feature, FeatureHost, LiveFeature, StreamKeeper } from "./feature.ts";
+import type { Admitter, Beside, ChangeableConfig, Copier, Feature, FeatureHost, LiveFeature, StreamKeeper } from "./feature.ts";
 import { type EndpointJudge, type JudgeHost, NO_JUDGE } from "./judge.ts";
 import { FEATURES } from "./list.ts";
 
@@ -12,6 +12,7 @@ import { FEATURES } from "./list.ts";
 export interface RequestHooks {
   readonly beside: Beside | undefined;
   readonly copier: Copier | undefined;
+  readonly admitter: Admitter | undefined;
   readonly streams: StreamKeeper | undefined;
   settled(ticket: Ticket): void;
 }
@@ -20,6 +21,7 @@ export interface RequestHooks {
 export class LiveFeatures implements RequestHooks {
   readonly beside: Beside | undefined;
   readonly copier: Copier | undefined;
+  readonly admitter: Admitter | undefined;
   readonly streams: StreamKeeper | undefined;
   /** The config that runs, once somebody can change it. */
   running: ChangeableConfig | undefined;
@@ -31,6 +33,7 @@ export class LiveFeatures implements RequestHooks {
     this.#all = features.flatMap(({ start }) => start?.({ ...host, running }) ?? []);
     this.beside = this.#all.find(({ beside }) => beside)?.beside;
     this.copier = this.#all.find(({ copier }) => copier)?.copier;
+    this.admitter = this.#all.find(({ admitter }) => admitter)?.admitter;
     this.streams = this.#all.find(({ streams }) => streams)?.streams;
     this.#learning = this.#all.filter((one): one is Required<LiveFeature> => one.settled !== undefined);
   }

@@ -1,11 +1,11 @@
 import type { ActiveConfig, Named, Profile } from "../active-config.ts";
 import { JsonBody, readJsonBody } from "../body/json-body.ts";
+import { NO_KEYS } from "../body/noted-keys.ts";
 import { bodyTooLarge } from "../body/receive.ts";
 import type { Clock } from "../contract/clock.ts";
 import type { Decision } from "../contract/decision.ts";
 import type { LoadView } from "../contract/load-view.ts";
 import type { Random } from "../contract/profile-plugin.ts";
-import { NO_PARTS } from "../contract/prompt-part.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 import type { Rewriter } from "../contract/rewriter.ts";
 import { decide } from "../decide/decide.ts";
@@ -72,7 +72,7 @@ function incomingOf(asked: DryRunRequest, config: ActiveConfig): Incoming {
   const body =
     keys.length > 0
       ? readJsonBody(asked.body, parser.plugin, limits.bodyDepth)
-      : new JsonBody(asked.body, asked.body.length, { parts: NO_PARTS, spanOf: () => undefined });
+      : new JsonBody(asked.body, asked.body.length, NO_KEYS);
   return { id: "dry-run", head, path, query, peer: "", parser, body };
 }
 

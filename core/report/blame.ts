@@ -24,7 +24,9 @@ const CAUSES = {
 } as const satisfies Record<string, readonly [Blame, ErrorClass | undefined]>;
 
 /** Errors of the router that neither the client nor a replica caused. */
-const ROUTER_CODES: ReadonlySet<string> = new Set(["internal_error", "overloaded", "plugin_fault", "saturated", "shutting_down"]);
+const ROUTER_CODES: ReadonlySet<string> = new Set([
+  ...["internal_error", "overloaded", "plugin_fault", "saturated", "queue_full", "queue_timeout", "shutting_down"],
+]);
 
 function causeOf({ status, ending, error, attempts }: Ended): keyof typeof CAUSES {
   if (ending === "client-left") return "clientLeft";

@@ -4,6 +4,7 @@ import type { Attempt, Outcome, OutcomeError, RequestTimes, Usage } from "../con
 import type { InferenceRequest } from "../contract/request.ts";
 import type { ShadowChoice } from "../contract/shadow.ts";
 import type { Trace } from "../contract/trace.ts";
+import type { WaitRecord } from "../contract/wait-record.ts";
 
 /** Moments of one request in milliseconds on the router's clock; NaN for what did not happen. Observers read them since its head. */
 export class Moments implements RequestTimes {
@@ -59,8 +60,9 @@ export class Ticket implements Outcome {
   trace: Trace | undefined = undefined;
   // Body.
   requestBytes = 0;
-  // Parse and decide.
+  // Parse, wait and decide.
   request: InferenceRequest | undefined = undefined;
+  wait: WaitRecord | undefined = undefined;
   decision: Decision | undefined = undefined;
   shadow: ShadowChoice | undefined = undefined;
   mirrors: readonly MirrorRecord[] | undefined = undefined;
@@ -92,7 +94,7 @@ export class Ticket implements Outcome {
 
   get overheadUs(): number {
     const { dispatchedAtMs, bodyEndedAtMs } = this.times;
-    return 1000 * (dispatchedAtMs - bodyEndedAtMs);
+    return 1000 * (dispatchedAtMs - bodyEndedAtMs - (this.wait?.waitedMs ?? 0));
   }
 
   get firstByteMs(): number {

@@ -85,7 +85,7 @@ function truePrefix(believed: PrefixMatch, prompt: Prompt, upstreams: readonly U
   };
 }
 
-type Told = Exclude<keyof LoadView, "nowMs" | "adapterLoadMs" | "isPaused" | "adapters" | "unlisted">;
+type Told = Exclude<keyof LoadView, "nowMs" | "adapterLoadMs" | "isPaused" | "isFull" | "adapters" | "unlisted">;
 
 /** What a router is told of an endpoint: which belief it is, and the truth. */
 const TRUTHS: Readonly<Record<Told, readonly [Belief, (upstream: Upstream, nowMs: number) => number | boolean]>> = {
@@ -114,6 +114,7 @@ function trueLoad(believed: LoadView, upstreams: readonly Upstream[], truths: Re
     nowMs,
     adapterLoadMs,
     isPaused: (slot) => believed.isPaused(slot),
+    isFull: (slot) => believed.isFull(slot),
     adapters: (slot) => believed.adapters(slot),
     unlisted: (slot, name) => believed.unlisted(slot, name),
   };

@@ -1,4 +1,5 @@
 import { JsonBody } from "../body/json-body.ts";
+import { NO_KEYS } from "../body/noted-keys.ts";
 import type { Random } from "../contract/profile-plugin.ts";
 import { NO_PARTS } from "../contract/prompt-part.ts";
 import type { InferenceRequest, ParsedBody } from "../contract/request.ts";
@@ -61,7 +62,7 @@ export class RequestMaker {
       query: "",
       peer: "",
       parser: { name: "trace", type: "completions", plugin: { routes: [], dialect: "openai", keys: [], parse: () => parsed } },
-      body: new JsonBody(bytes, bytes.length, { parts: NO_PARTS, spanOf: () => undefined }),
+      body: new JsonBody(bytes, bytes.length, NO_KEYS),
     };
     const request = withTarget(parsed, incoming, router.config, router.pool, router.services.clock.now());
     return Object.defineProperty(request, "body", { get: () => this.#writer.write(traced) });

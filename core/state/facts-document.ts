@@ -57,6 +57,7 @@ const endpoint = z.looseObject({
     .optional()
     .describe("What the replica's list says of its models; contextTokens: of a prompt and its answer together."),
   isPaused: z.boolean(),
+  isFull: z.boolean().optional(),
   isRateKnown: z.boolean(),
   load: loadNumbers.describe(
     "null: unknown. Prompt lengths in tokens, prefillRate in tokens per millisecond, kvUsage in [0, 1].",
@@ -140,6 +141,7 @@ export function readFacts({ endpoints, nowMs, adapterLoadMs }: Pick<FactsDocumen
       ...readNumbers,
       isRateKnown: (slot) => bySlot.get(slot)?.isRateKnown ?? false,
       isPaused: (slot) => bySlot.get(slot)?.isPaused ?? false,
+      isFull: (slot) => bySlot.get(slot)?.isFull ?? false,
       adapters: (slot) => adapters.get(slot),
       unlisted: (slot, name) => unlisted.get(slot)?.get(name),
     },
@@ -153,6 +155,7 @@ function writeEndpoint(endpoint: Endpoint, load: LoadView, targets: Iterable<str
     ...endpoint,
     models: [...models],
     isPaused: load.isPaused(slot),
+    isFull: load.isFull(slot),
     isRateKnown: load.isRateKnown(slot),
     load: numbers as EndpointDocument["load"],
     adapters: writeAdapters(load.adapters(slot)),
@@ -166,7 +169,15 @@ function writeEndpoint(endpoint: Endpoint, load: LoadView, targets: Iterable<str
 }
 
 function readEndpoint(document: EndpointDocument): Endpoint {
-  const { load: _load, adapters: _adapters, isPaused: _paused, isRateKnown: _known, unlisted: _unlisted, ...endpoint } = document;
+  const {
+    load: _load,
+    adapters: _adapters,
+    isPaused: _paused,
+    isFull: _full,
+    isRateKnown: _known,
+    unlisted: _unlisted,
+    ...endpoint
+  } = document;
   return Object.freeze({ ...endpoint, ejection: endpoint.ejection, models: nameSet(endpoint.models) });
 }
 

@@ -29,17 +29,19 @@ describe("documents", () => {
     [
       "no kind",
       "apiVersion: signalbox/v1\nspec: {}\n",
-      ['1:1  kind  found no "kind"; wanted Router or InferenceModelRewrite or EndpointPickerConfig.'],
+      ['1:1  kind  found no "kind"; wanted Router or InferenceModelRewrite or InferenceObjective or EndpointPickerConfig.'],
     ],
     [
       "a mistyped kind",
       "apiVersion: signalbox/v1\nkind: Ruoter\n",
-      ['2:7  kind  found "Ruoter"; wanted Router or InferenceModelRewrite or EndpointPickerConfig. Did you mean "Router"?'],
+      [
+        '2:7  kind  found "Ruoter"; wanted Router or InferenceModelRewrite or InferenceObjective or EndpointPickerConfig. Did you mean "Router"?',
+      ],
     ],
     [
       "another kind",
       "apiVersion: v1\nkind: Pod\n",
-      ['2:7  kind  found "Pod"; wanted Router or InferenceModelRewrite or EndpointPickerConfig.'],
+      ['2:7  kind  found "Pod"; wanted Router or InferenceModelRewrite or InferenceObjective or EndpointPickerConfig.'],
     ],
     [
       "another version",
@@ -79,7 +81,7 @@ describe("documents", () => {
 
   test("each file's problems, in the order the files were given", async () => {
     assert.deepEqual(await problemsOf({ "z.yaml": router("  pol: {}\n"), "a.json": '{"kind": "Router"}', "b.yaml": "a: [\n" }), [
-      'z.yaml:4:3  spec.pol  found the unknown key "pol"; wanted one of: listen, admin, pool, plugins, profiles, shadow, mirrors, ejection, keepAlive, guards, retries, forwardedFor, limits, responseHeaders. Did you mean "pool"?',
+      'z.yaml:4:3  spec.pol  found the unknown key "pol"; wanted one of: listen, admin, pool, plugins, profiles, admission, shadow, mirrors, ejection, keepAlive, guards, retries, forwardedFor, limits, responseHeaders. Did you mean "pool"?',
       "z.yaml:4:3  spec.pool.endpoints  found no endpoints; wanted at least one, such as { url: http://gpu1:8000 }.",
       'a.json:1:1  apiVersion  found no "apiVersion"; wanted signalbox/v1.',
       "a.json:1:10  kind  found a second Router document (the first is in z.yaml); wanted one in all files together.",
