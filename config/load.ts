@@ -15,7 +15,7 @@ import { NO_OVERLAY, type Overlay, overlaid } from "./rewrites/overlay.ts";
 import { isAboutPool } from "./rewrites/pool-resources.ts";
 import { inMatchingOrder, readRules } from "./rewrites/read.ts";
 import { rewriteDocument } from "./rewrites/schema.ts";
-import { featurePlugins, otherProfiles, readFeatures, settingsWith } from "./router/features.ts";
+import { featurePlugins, neededPlugins, otherProfiles, readFeatures, settingsWith } from "./router/features.ts";
 import type { EndpointEntry } from "./router/pool.ts";
 import { readProfile, routerProfile } from "./router/profile.ts";
 import { type EntryNote, type PickerParts, readRouter } from "./router/read.ts";
@@ -132,6 +132,7 @@ export async function loadTexts(
       warnings,
       resources,
       rules,
+      objectives: new Map(objectives.map(({ name, priority }) => [name, priority])),
       // A rule that can't be read may be the one that a section names.
       rewrites: isRewriteKnown ? rewrites : undefined,
       listed: router.listed,
@@ -146,7 +147,7 @@ export async function loadTexts(
   const others = new Map([...written].map(([key, profile]) => [key, ownReferences(key, profile)]));
   const settings = settingsWith(features, router.config.settings);
   const settled = { ...router.config, settings, rewrites, objectives, features, others, shuffled };
-  const instances = allInstances(settled, router.listed, registry, featurePlugins(features));
+  const instances = allInstances(settled, router.listed, registry, featurePlugins(features), neededPlugins(features));
   warnings.push(...unusedPlugins([settled.profile, ...written.values()], instances));
   const plugins = instances.map(({ entry }) => entry);
   return {

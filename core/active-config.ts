@@ -1,3 +1,4 @@
+import type { Admission } from "./contract/admission.ts";
 import type { Authenticator } from "./contract/authenticator.ts";
 import type { Endpoint } from "./contract/endpoint.ts";
 import type { Filter } from "./contract/filter.ts";
@@ -24,6 +25,8 @@ export interface ActiveConfig {
   readonly profile: Profile;
   /** Profiles that features decide with beside it, by their sections; empty for most configs. */
   readonly others: ReadonlyMap<string, Profile>;
+  /** Puts requests in order that wait for room in the pool. */
+  readonly admission: Named<Admission> | undefined;
   readonly observers: readonly Named<Observer>[];
   /** The observer that traces requests; undefined if none does. */
   readonly tracer?: Named<Required<Pick<Observer, "trace">>> | undefined;

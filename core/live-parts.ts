@@ -41,7 +41,8 @@ export class LiveParts implements RouterParts {
     const faults = new PluginFaults(clock, log);
     this.plugins = { times: new PluginTimes(clock, log), faults };
     const { memory } = this.gate;
-    this.features = new LiveFeatures({ services: this.services, faults, memory, facts: () => this.pool.facts });
+    const { load } = this.pool;
+    this.features = new LiveFeatures({ services: this.services, faults, memory, load, facts: () => this.pool.facts, nextTurn });
     this.identity = { startedAtS: Math.floor(clock.wall() / 1000), isStopping: false, nextRequestId: requestIds(random) };
     this.prepare(first)();
   }

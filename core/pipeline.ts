@@ -2,6 +2,7 @@ import type { Decision } from "./contract/decision.ts";
 import { RouterError } from "./contract/errors.ts";
 import type { InferenceRequest, ParsedBody } from "./contract/request.ts";
 import { decide } from "./decide/decide.ts";
+import type { WaitingPlace, WaitOwner } from "./features/feature.ts";
 import { Forward } from "./forward/forward.ts";
 import type { ForwardOwner, Sending } from "./forward/forward-run.ts";
 import { Handover } from "./forward/handover.ts";
@@ -12,15 +13,24 @@ import type { Run } from "./run.ts";
 import type { Facts } from "./state/facts.ts";
 
 /**
- * The way of a request whose body is complete: parse, draw the target, decide, rewrite, forward. Facts are read and shares are drawn
- * here, after the body has come. The caller stores what it returns, then begins it. Throws RouterError for a request that can't be
- * routed.
+ * What the body asks for, and the place where the request waits for room in the pool; undefined if it may go on at once. Throws
+ * RouterError for a request that can't be routed.
+ */
+export function admit(run: Run, owner: WaitOwner): WaitingPlace | undefined {
+  run.parsed = parse(run.incoming);
+  if (run.ticket.principal !== undefined) run.parts.features.access?.route(run.ticket, run.parsed);
+  const { admitter } = run.parts.features;
+  return admitter?.isOn === true ? admitter.enter(run, run.parsed, owner) : undefined;
+}
+
+/**
+ * The way of a request that was admitted: draw the target, decide, rewrite, forward. Facts are read and shares are drawn here, after it
+ * has waited. The caller stores what it returns, then begins it. Throws RouterError for a request that can't be routed.
  */
 export function route(run: Run, owner: ForwardOwner): Sending {
   const { times } = run.ticket;
   const { clock } = run.parts.services;
-  const parsed = parse(run.incoming);
-  if (run.ticket.principal !== undefined) run.parts.features.access?.route(run.ticket, parsed);
+  const parsed = run.parsed!;
   times.admittedAtMs = clock.now();
   const request = drawn(run, parsed, times.admittedAtMs);
   const decision = decided(run, request, times.admittedAtMs);
@@ -42,7 +52,7 @@ export function routeAgain(run: Run, forward: Sending): void {
   let request = ticket.request!;
   let decision = decided(run, request, clock.now());
   if (decision.refusal !== undefined && redistributes(request.rule, config)) {
-    request = drawn(run, parse(run.incoming), clock.now());
+    request = drawn(run, run.parsed!, clock.now());
     decision = decided(run, request, clock.now());
   }
   forward.beginAgain(request, legOf(run, decision), draftOf(run, request), clock.now());

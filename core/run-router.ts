@@ -10,7 +10,7 @@ import { PluginSets } from "./control/plugin-sets.ts";
 import { savedFacts } from "./control/saved-facts.ts";
 import { makeJudge } from "./features/live-features.ts";
 import { dryRun } from "./intake/dry-run.ts";
-import { intake } from "./intake/intake.ts";
+import { intake } from "./intake/starter.ts";
 import { LiveParts } from "./live-parts.ts";
 import type { Router } from "./router.ts";
 import type { Facts } from "./state/facts.ts";

@@ -1,5 +1,6 @@
 import type { ActiveConfig } from "./active-config.ts";
 import type { BodyBuffer } from "./body/receive.ts";
+import type { ParsedBody } from "./contract/request.ts";
 import type { ResponseWriter } from "./host/response-writer.ts";
 import type { Incoming } from "./request/incoming.ts";
 import type { Ticket } from "./request/ticket.ts";
@@ -9,6 +10,8 @@ import type { RouterParts } from "./router-parts.ts";
 export interface Run {
   readonly ticket: Ticket;
   readonly incoming: Incoming;
+  /** Set once the body has been parsed. */
+  parsed: ParsedBody | undefined;
   /** What keeps the body in memory. */
   readonly buffer: Pick<BodyBuffer, "hold">;
   /** The config that was active when its head came. */

@@ -1,4 +1,5 @@
 import type { Definition } from "../core/contract/plugin.ts";
+import fairQueue from "./admissions/fair-queue.ts";
 import jwt from "./authenticators/jwt.ts";
 import keys from "./authenticators/keys.ts";
 import consecutiveFailures from "./detectors/consecutive-failures.ts";
@@ -67,6 +68,7 @@ const definitions: readonly Definition[] = [
   ...[loraAffinity, noHitLru, sessionAffinityScorer, contextLengthAware],
   ...[burstPrefix, attributeScorer, topologyScorer],
   ...[maxScore, weightedRandom, random, roundRobin, powerOfTwo],
+  fairQueue,
   ...[staticEndpoints, file, dns],
   ...[modelList, metrics, dcgm],
   ...[consecutiveFailures, missingModel, malformedResponses, noProgress, failureRate, slowFirstToken],

@@ -48,18 +48,20 @@ export function needsNoParameters(definition: Definition): boolean {
 
 /**
  * All instances of the config, defaults included. The default parsers come first, so that a listed parser of another type
- * wins a path that both serve. The other defaults come last.
+ * wins a path that both serve. The other defaults come last. `needed`: types that features need, unless another of the kind is listed.
  */
 export function allInstances(
   config: Pick<RouterConfig, "pool" | "profile" | "others" | "rewrites" | "shuffled">,
   listed: ListedPlugins,
   registry: Registry,
   ofFeatures: readonly PluginParameters[] = [],
+  needed: readonly string[] = [],
 ): readonly Instance[] {
   const unlisted = (type: string, parameters: unknown = {}) => unlistedInstance(type, registry, parameters);
   const missing = (types: readonly string[]) =>
     types.filter((type) => listedOfType(type, listed).length === 0 && !listed.withoutDefaults.has(type));
   const { endpoints } = config.pool;
+  const kinds = new Set<PluginKind | undefined>([...listed.instances.values()].map(({ definition }) => definition.kind));
   const ofProfile = config.profile.plugins.map(({ pluginRef }) => pluginRef).filter((name) => !listed.instances.has(name));
   return [
     ...missing(DEFAULT_PARSERS).map((type) => unlisted(type)),
@@ -68,6 +70,7 @@ export function allInstances(
     ...ofFeatures.map(({ type, parameters }) => unlisted(type, parameters)),
     ...(endpoints.length > 0 ? [unlisted("static", { endpoints })] : []),
     ...missing([...DEFAULT_SOURCES, ...DEFAULT_DETECTORS, ...DEFAULT_OBSERVERS]).map((type) => unlisted(type)),
+    ...needed.filter((type) => !kinds.has(registry.get(type)?.kind)).map((type) => unlisted(type)),
     ...ofProfile.map((type) => unlisted(type)),
     ...ownInstances(config, listed, unlisted),
   ];

@@ -16,6 +16,7 @@ const KINDS: Readonly<Record<PluginKind, true>> = {
   filter: true,
   scorer: true,
   picker: true,
+  admission: true,
   discovery: true,
   detector: true,
   source: true,

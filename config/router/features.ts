@@ -23,6 +23,11 @@ export function featurePlugins(features: FeatureConfigs): readonly PluginParamet
   return FEATURES.flatMap(({ section }) => section.plugins?.(features.get(section.key)) ?? []);
 }
 
+/** Types of plugins that features need. */
+export function neededPlugins(features: FeatureConfigs): readonly string[] {
+  return FEATURES.flatMap(({ section }) => section.needs?.(features.get(section.key)) ?? []);
+}
+
 /** The profiles of the features that have one, as they are written. */
 export function otherProfiles(features: FeatureConfigs): ReadonlyMap<string, ProfileConfig> {
   const profiles = FEATURES.map(({ section }) => [section.key, section.profile?.(features.get(section.key))] as const);

@@ -25,6 +25,8 @@ export const ERRORS = {
   client_saturated: [429, "rate_limit_error", true, "RL"],
   rate_limit_exceeded: [429, "rate_limit_error", true, "RL"],
   saturated: [429, "rate_limit_error", true, "UO"],
+  queue_full: [429, "rate_limit_error", true, "UO"],
+  queue_timeout: [429, "rate_limit_error", true, "UO"],
   head_too_large: [431, "invalid_request_error", false, "DPE"],
   plugin_fault: [500, "api_error", false, "IE"],
   internal_error: [500, "api_error", false, "IE"],

@@ -4,6 +4,7 @@ import type { Principal } from "./principal.ts";
 import type { InferenceRequest } from "./request.ts";
 import type { ShadowChoice } from "./shadow.ts";
 import type { Trace } from "./trace.ts";
+import type { WaitRecord } from "./wait-record.ts";
 
 /**
  * How one request ended: plain data, made once at its end. Observers get it.
@@ -21,6 +22,8 @@ export interface Outcome {
   readonly principal?: Principal | undefined;
   /** Undefined for a request that could not be understood. */
   readonly request: InferenceRequest | undefined;
+  /** How it waited for room in the pool; absent if it did not. */
+  readonly wait?: WaitRecord | undefined;
   readonly decision: Decision | undefined;
   /** Every try at an endpoint, in order. */
   readonly attempts: readonly Attempt[];

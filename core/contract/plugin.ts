@@ -1,3 +1,4 @@
+import type { Admission } from "./admission.ts";
 import type { Authenticator } from "./authenticator.ts";
 import type { Clock } from "./clock.ts";
 import type { Detector } from "./detector.ts";
@@ -22,6 +23,7 @@ export interface PluginKinds {
   readonly filter: Filter;
   readonly scorer: Scorer;
   readonly picker: Picker;
+  readonly admission: Admission;
   readonly discovery: Discovery;
   readonly source: Source;
   readonly detector: Detector;
@@ -131,6 +133,7 @@ export const defineFilter = define("filter");
  */
 export const defineScorer = define("scorer");
 export const definePicker = define("picker");
+export const defineAdmission = define("admission");
 export const defineDiscovery = define("discovery");
 export const defineSource = define("source");
 export const defineDetector = define("detector");

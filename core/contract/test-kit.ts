@@ -133,6 +133,7 @@ export function makeLoad(slots: number, numbers: LoadNumbers = {}): LoadView {
     scrapedAtMs: read("scrapedAtMs", Number.NaN),
     freshness: read("freshness", 1),
     isPaused: read("isPaused", false),
+    isFull: read("isFull", false),
     adapters: read("adapters", undefined),
     unlisted: numbers.unlisted ?? (() => undefined),
     adapterLoadMs: numbers.adapterLoadMs ?? 2_000,

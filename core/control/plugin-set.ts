@@ -2,6 +2,7 @@ import type { PluginEntry, ProfileConfig } from "../../config/config.ts";
 import type { LoadedConfig } from "../../config/load.ts";
 import { secretAt } from "../../config/read/secret.ts";
 import type { ActiveConfig, Named, Profile, WeightedScorer } from "../active-config.ts";
+import type { Admission } from "../contract/admission.ts";
 import type { Detector } from "../contract/detector.ts";
 import type { Discovery } from "../contract/discovery.ts";
 import type { Log } from "../contract/log.ts";
@@ -125,6 +126,7 @@ function assemble(
       targets: nameSet(mappings.flatMap(({ targets }) => targets.map(({ name }) => name))),
       profile: { ...buildProfile(config.profile, ofKind), clientModels: rewriters.flatMap(({ plugin }) => plugin.clientModels) },
       others: new Map([...config.others].map(([key, profile]) => [key, buildProfile(profile, ofKind)])),
+      admission: onlyOne(ofKind("admission")),
       observers,
       tracer: tracerOf(observers),
       settings: config.settings,
@@ -167,6 +169,13 @@ function tracerOf(observers: readonly Named<Observer>[]): ActiveConfig["tracer"]
   );
   if (second === undefined) return tracer;
   throw new Error(`Two plugins trace requests ("${tracer?.name}" and "${second.name}"): list only one of them`);
+}
+
+/** Throws an Error if there are two: requests wait in one line. */
+function onlyOne(admissions: readonly Named<Admission>[]): ActiveConfig["admission"] {
+  const [first, second] = admissions;
+  if (second === undefined) return first;
+  throw new Error(`Two plugins put waiting requests in order ("${first?.name}" and "${second.name}"): list only one of them`);
 }
 
 function routesOf(parsers: readonly Named<Parser>[]): ActiveConfig["routes"] {

@@ -15,7 +15,7 @@ const NONE: readonly never[] = [];
 
 /**
  * Spares endpoints that should not get a whole share: one on trial gets this request, if it is the first of them; one
- * that asked to be left alone gets none while others are left; one that warms up gets a part of an equal share. Endpoints are never
+ * that asked to be left alone, or has no room (where requests wait for room), gets none while others are left; one that warms up gets a part of an equal share. Endpoints are never
  * held back to the last one.
  */
 export function holdBack(candidates: readonly Endpoint[], load: LoadView, random: Random): HeldBack {
@@ -31,6 +31,7 @@ export function holdBack(candidates: readonly Endpoint[], load: LoadView, random
   };
   spare("on trial", ({ isOnTrial }) => isOnTrial);
   spare("asked to be left alone", ({ slot }) => load.isPaused(slot));
+  spare("full", ({ slot }) => load.isFull(slot));
   const largest = kept.reduce((most, { share }) => Math.max(most, share), 0);
   spare("warming up", ({ share }) => share < largest && random() >= share / largest);
   return { candidates: kept, trial, dropped };
@@ -43,7 +44,8 @@ export function trialFirst(trial: Endpoint | undefined, order: readonly Endpoint
 
 /** A loop, because a closure made for each request costs more than what it looks at. */
 function areAllWhole(candidates: readonly Endpoint[], load: LoadView): boolean {
-  for (const { isOnTrial, share, slot } of candidates) if (isOnTrial || share !== 1 || load.isPaused(slot)) return false;
+  for (const { isOnTrial, share, slot } of candidates)
+    if (isOnTrial || share !== 1 || load.isPaused(slot) || load.isFull(slot)) return false;
   return true;
 }
 

@@ -22,6 +22,7 @@ import type { Incoming } from "../request/incoming.ts";
 import type { Ticket } from "../request/ticket.ts";
 import type { Services } from "../services.ts";
 import type { Facts } from "../state/facts.ts";
+import type { LoadTable } from "../state/load.ts";
 import type { WholeEvents } from "../stream/whole-events.ts";
 import type { Head } from "../wire/head.ts";
 import type { MakeJudge } from "./judge.ts";
@@ -57,6 +58,8 @@ export interface LiveFeature {
   /** Decides beside the profile. At most one feature does. */
   readonly beside?: Beside;
   readonly copier?: Copier;
+  /** Lets requests wait before they are decided. At most one feature does. */
+  readonly admitter?: Admitter;
   /** Keeps clients' streams alive. At most one feature does. */
   readonly streams?: StreamKeeper;
   /** A request has ended; observers are told after it. */
@@ -82,7 +85,10 @@ export interface FeatureHost {
   readonly services: Services;
   readonly faults: Pick<PluginFaults, "report">;
   readonly memory: Pick<MemoryBudget, "giveUpSpare">;
+  readonly load: LoadTable;
   facts(): Facts;
+  /** Calls `run` in a later turn of the event loop. */
+  nextTurn(run: () => void): void;
   /** Undefined where nothing can change the config. */
   running(): ChangeableConfig | undefined;
 }
@@ -116,6 +122,33 @@ export interface Compared {
   readonly request: InferenceRequest;
   readonly load: LoadView;
   decide(profile: Profile, random: Random): Decision;
+}
+
+/** Lets requests go on, or wait for room in the pool. */
+export interface Admitter {
+  readonly isOn: boolean;
+  /**
+   * Undefined for a request that may go on now; else the owner is told when it goes on or fails. Throws a RouterError for one that
+   * can't even wait.
+   */
+  enter(run: EnteringRun, parsed: ParsedBody, owner: WaitOwner): WaitingPlace | undefined;
+}
+
+/** A request that comes, and has no target yet. */
+export interface EnteringRun {
+  readonly ticket: Pick<Ticket, "id" | "requestBytes" | "wait">;
+  readonly incoming: Pick<Incoming, "head">;
+}
+
+export interface WaitOwner {
+  /** It goes on now. */
+  admitted(): void;
+  failed(thrown: unknown): void;
+}
+
+export interface WaitingPlace {
+  /** It waits no more. Has no effect when it has gone on or failed. */
+  leave(): void;
 }
 
 /** Sends copies of requests. It never throws and never waits. */

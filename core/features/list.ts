@@ -1,3 +1,4 @@
+import { admission } from "./admission/feature.ts";
 import { auth } from "./auth/feature.ts";
 import { ejection } from "./ejection/feature.ts";
 import type { Feature } from "./feature.ts";
@@ -11,6 +12,7 @@ import { shadow } from "./shadow/feature.ts";
 // biome-ignore format: a line for each, so that one comes or goes with its line
 export const FEATURES: readonly Feature[] = [
   auth,
+  admission,
   shadow,
   mirror,
   ejection,

@@ -4,7 +4,17 @@ import type { Endpoint } from "../contract/endpoint.ts";
 import type { MetricFamily } from "../contract/metric-family.ts";
 import type { RouterView } from "../contract/router-view.ts";
 import type { Ticket } from "../request/ticket.ts";
-import type { Access, Beside, ChangeableConfig, Copier, Feature, FeatureHost, LiveFeature, StreamKeeper } from "./feature.ts";
+import type {
+  Access,
+  Admitter,
+  Beside,
+  ChangeableConfig,
+  Copier,
+  Feature,
+  FeatureHost,
+  LiveFeature,
+  StreamKeeper,
+} from "./feature.ts";
 import { type EndpointJudge, type JudgeHost, NO_JUDGE } from "./judge.ts";
 import { FEATURES } from "./list.ts";
 
@@ -13,6 +23,7 @@ export interface RequestHooks {
   readonly access: Access | undefined;
   readonly beside: Beside | undefined;
   readonly copier: Copier | undefined;
+  readonly admitter: Admitter | undefined;
   readonly streams: StreamKeeper | undefined;
   settled(ticket: Ticket): void;
 }
@@ -22,6 +33,7 @@ export class LiveFeatures implements RequestHooks {
   readonly access: Access | undefined;
   readonly beside: Beside | undefined;
   readonly copier: Copier | undefined;
+  readonly admitter: Admitter | undefined;
   readonly streams: StreamKeeper | undefined;
   /** The config that runs, once somebody can change it. */
   running: ChangeableConfig | undefined;
@@ -34,6 +46,7 @@ export class LiveFeatures implements RequestHooks {
     this.access = this.#all.find(({ access }) => access)?.access;
     this.beside = this.#all.find(({ beside }) => beside)?.beside;
     this.copier = this.#all.find(({ copier }) => copier)?.copier;
+    this.admitter = this.#all.find(({ admitter }) => admitter)?.admitter;
     this.streams = this.#all.find(({ streams }) => streams)?.streams;
     this.#learning = this.#all.filter((one): one is Required<LiveFeature> => one.settled !== undefined);
   }

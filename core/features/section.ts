@@ -23,6 +23,8 @@ export interface Section<Written, Config> {
   settings?(config: Config, settings: Settings): Settings;
   /** A profile of its own, which gets instances of its own. */
   profile?(config: Config): ProfileConfig | undefined;
+  /** Types of plugins that it needs and that run by default, each unless another of its kind is listed. */
+  needs?(config: Config): readonly string[];
   /** The other way: what a document would have to say; undefined for nothing. */
   written(config: Config, isUnguarded: boolean): unknown;
   /** For `signalbox check`: a line and, below it, others; `profileRows` are those of its own profile. */
@@ -46,6 +48,8 @@ export interface ConfigAround {
   readonly rules: readonly PlacedRule[];
   /** In matching order; undefined if one can't be read, which may be the one that a section names. */
   readonly rewrites: readonly RewriteRule[] | undefined;
+  /** Priorities by the names of the InferenceObjective documents. */
+  readonly objectives: ReadonlyMap<string, number>;
   readonly listed: ListedPlugins;
   /** Whether the config says which plugins decide for the clients; otherwise all that are listed do. */
   readonly hasProfile: boolean;

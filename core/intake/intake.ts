@@ -10,10 +10,11 @@ import type { Parser } from "../contract/parser.ts";
 import { idLines } from "../errors/error-response.ts";
 import { stopping, tooManyOfClient } from "../errors/upstream-errors.ts";
 import { errorOf } from "../errors/wire-errors.ts";
+import type { WaitingPlace, WaitOwner } from "../features/feature.ts";
 import type { ForwardOwner, Sending } from "../forward/forward-run.ts";
-import type { RequestReceiver, RequestStarter } from "../host/request-receiver.ts";
+import type { RequestReceiver } from "../host/request-receiver.ts";
 import type { ResponseWriter } from "../host/response-writer.ts";
-import { copy, route, routeAgain } from "../pipeline.ts";
+import { admit, copy, route, routeAgain } from "../pipeline.ts";
 import { forgetBody } from "../request/parse.ts";
 import { Ticket } from "../request/ticket.ts";
 import type { Gate, RouterParts } from "../router-parts.ts";
@@ -21,7 +22,7 @@ import type { Run } from "../run.ts";
 import { corsLines } from "../wire/cors.ts";
 import type { Head } from "../wire/head.ts";
 import { splitTarget } from "../wire/request-target.ts";
-import { ADAPTER_BODY_BYTES, type AdapterCall, type AdapterChanges, AdapterRoutes } from "./adapter-routes.ts";
+import { ADAPTER_BODY_BYTES, type AdapterCall, type AdapterRoutes } from "./adapter-routes.ts";
 import { checkContentType, requestId } from "./check-head.ts";
 import { endWithError } from "./end-with-error.ts";
 import { Entrance } from "./entrance.ts";
@@ -31,16 +32,6 @@ import { noSuchRoute } from "./served-routes.ts";
 import { settle } from "./settle.ts";
 import { traceRequest } from "./trace-request.ts";
 
-/** Starts requests on a router. Each ends exactly once, with one ticket. Without `adapters`, clients can change none. */
-export function intake(parts: RouterParts, adapters?: AdapterChanges): RequestStarter {
-  const adapterRoutes = adapters && new AdapterRoutes(adapters, parts.services.log);
-  return (head, bodyLength, response, peer) => {
-    const taken = new Intake(parts, adapterRoutes, head, response, peer);
-    taken.begin(bodyLength);
-    return taken;
-  };
-}
-
 /** Smaller bodies stay until their request ends: what must be known of a body afterwards costs more than its memory. */
 const LEAST_FREED_BYTES = 16 * 1024;
 
@@ -48,7 +39,7 @@ const LEAST_FREED_BYTES = 16 * 1024;
  * One request from its head to its end: checks the head, gathers and scans the body, sends the whole request down the pipeline, and ends
  * it. Nothing else ends a request: hosts and forwarding only report what happened.
  */
-class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, BodyOwner {
+export class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, BodyOwner, WaitOwner {
   readonly #parts: RouterParts;
   readonly #adapterRoutes: AdapterRoutes | undefined;
   readonly #config: ActiveConfig;
@@ -63,12 +54,12 @@ class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, BodyOwne
   #scanner: BodyScanner | undefined;
   /** Set once the body is too large to be scanned while it is read. */
   #slices: SlicedScan | undefined;
-  /** Set if it asks for a change of adapters. */
   #adapterCall: AdapterCall | undefined;
   /** Set while it counts among its client's requests. */
   #clients: Gate["clients"] | undefined;
   /** Set once the request goes down the pipeline. */
   #run: Run | undefined;
+  #place: WaitingPlace | undefined;
   #forward: Sending | undefined;
   /** Set where it takes time to learn who asks. */
   #entrance: Entrance | undefined;
@@ -134,7 +125,7 @@ class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, BodyOwne
     this.failed(stopping());
   }
 
-  // Reports from the scan.
+  // Reports from the scan, and from the admission.
 
   scanned(): void {
     if (this.#isOver) return;
@@ -148,6 +139,16 @@ class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, BodyOwne
 
   holdBody(isHeld: boolean): void {
     this.#response.holdBody(isHeld);
+  }
+
+  admitted(): void {
+    try {
+      this.#forward = route(this.#run!, this);
+      this.#forward.begin(this.#ticket.times.decidedAtMs);
+      if (!this.#isOver) copy(this.#run!);
+    } catch (thrown) {
+      this.failed(thrown);
+    }
   }
 
   // Reports from the forwarding.
@@ -244,12 +245,10 @@ class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, BodyOwne
   /** The whole request is here. */
   #route(): void {
     if (this.#adapterCall !== undefined) return this.#changeAdapters(this.#adapterCall);
-    const run = this.#begun();
-    if (run === undefined) return;
-    this.#run = run;
-    this.#forward = route(run, this);
-    this.#forward.begin(run.ticket.times.decidedAtMs);
-    if (!this.#isOver) copy(run);
+    this.#run = this.#begun();
+    if (this.#run === undefined) return;
+    this.#place = admit(this.#run, this);
+    if (this.#place === undefined) this.admitted();
   }
 
   #changeAdapters(call: AdapterCall): void {
@@ -266,22 +265,29 @@ class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, BodyOwne
     const [parser, buffer] = [this.#parser, this.#body];
     if (parser === undefined || buffer === undefined) return undefined;
     this.#scanner?.finish(buffer.storage, buffer.length);
-    const ticket = this.#ticket;
+    const { id, path } = this.#ticket;
     const body = new JsonBody(buffer.storage, buffer.length, this.#scanner ?? NO_KEYS);
-    const { id, path } = ticket;
     const incoming = { id, head: this.#head, path, query: this.#query, peer: this.#peer, parser, body };
-    return { ticket, incoming, buffer, config: this.#config, parts: this.#parts, response: this.#response };
+    return {
+      ticket: this.#ticket,
+      incoming,
+      parsed: undefined,
+      buffer,
+      config: this.#config,
+      parts: this.#parts,
+      response: this.#response,
+    };
   }
 
   /** Ends the work under way. Releases the body's memory if it is certain that nothing reads it any more. */
   #close(): void {
-    const { request } = this.#ticket;
     this.#isOver = true;
     this.#slices?.close();
     this.#entrance?.close();
+    this.#place?.leave();
     this.#clients?.leave(this.#peer);
     const isBodyFree = this.#forward?.close() ?? true;
-    if (request !== undefined) forgetBody(request);
+    forgetBody(this.#ticket.request);
     if (isBodyFree) this.#body?.release();
     else this.#body?.abandon();
   }

@@ -25,7 +25,8 @@ const CAUSES = {
 
 /** Errors of the router that neither the client nor a replica caused. */
 const ROUTER_CODES: ReadonlySet<string> = new Set([
-  ...["authentication_unavailable", "internal_error", "overloaded", "plugin_fault", "saturated", "shutting_down"],
+  ...["authentication_unavailable", "internal_error", "overloaded", "plugin_fault", "saturated", "queue_full", "queue_timeout"],
+  "shutting_down",
 ]);
 
 function causeOf({ status, ending, error, attempts }: Ended): keyof typeof CAUSES {

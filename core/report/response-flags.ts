@@ -11,7 +11,7 @@ export const RESPONSE_FLAGS = {
   UM: "the response has status 2xx and lacks what its API's responses have",
   EJ: "the replica made no progress, so its connection was cut",
   UH: "no replica that is up, and not ejected, serves the target",
-  UO: "no connection to spare: `limits.upstreamConnections`",
+  UO: "no connection to spare (`limits.upstreamConnections`), or too long or too many in line for room (`admission`)",
   URX: "the request failed or was refused at several tries, and may not be tried again",
   RL: "a limit of the client, or of its key: `limits.perClientRequests`, `spec.auth`",
   OM: "the router is short of memory: `limits.memoryBytes`",

@@ -68,7 +68,8 @@ export function withTarget(
 const NO_BODY = new Uint8Array(0);
 
 /** Outcomes outlive requests, but bodies must not: their memory is used again. */
-export function forgetBody(request: InferenceRequest): void {
+export function forgetBody(request: InferenceRequest | undefined): void {
+  if (request === undefined) return;
   try {
     (request as { body: Uint8Array }).body = NO_BODY;
   } catch {

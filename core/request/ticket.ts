@@ -5,6 +5,7 @@ import type { Principal } from "../contract/principal.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 import type { ShadowChoice } from "../contract/shadow.ts";
 import type { Trace } from "../contract/trace.ts";
+import type { WaitRecord } from "../contract/wait-record.ts";
 
 /** Moments of one request in milliseconds on the router's clock; NaN for what did not happen. Observers read them since its head. */
 export class Moments implements RequestTimes {
@@ -63,8 +64,9 @@ export class Ticket implements Outcome {
   reservedTokens = -1;
   // Body.
   requestBytes = 0;
-  // Parse and decide.
+  // Parse, wait and decide.
   request: InferenceRequest | undefined = undefined;
+  wait: WaitRecord | undefined = undefined;
   decision: Decision | undefined = undefined;
   shadow: ShadowChoice | undefined = undefined;
   mirrors: readonly MirrorRecord[] | undefined = undefined;
@@ -96,7 +98,7 @@ export class Ticket implements Outcome {
 
   get overheadUs(): number {
     const { dispatchedAtMs, bodyEndedAtMs } = this.times;
-    return 1000 * (dispatchedAtMs - bodyEndedAtMs);
+    return 1000 * (dispatchedAtMs - bodyEndedAtMs - (this.wait?.waitedMs ?? 0));
   }
 
   get firstByteMs(): number {

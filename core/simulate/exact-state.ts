@@ -85,7 +85,7 @@ function truePrefix(believed: PrefixMatch, prompt: Prompt, upstreams: readonly U
   };
 }
 
-type Told = Exclude<keyof LoadView, "nowMs" | "adapterLoadMs" | "isPaused" | "attributes" | "adapters" | "unlisted">;
+type Told = Exclude<keyof LoadView, "nowMs" | "adapterLoadMs" | "isPaused" | "isFull" | "attributes" | "adapters" | "unlisted">;
 
 /** What a router is told of an endpoint: which belief it is, and the truth. */
 const TRUTHS: Readonly<Record<Told, readonly [Belief, (upstream: Upstream, nowMs: number) => number | boolean]>> = {
@@ -115,6 +115,7 @@ function trueLoad(believed: LoadView, upstreams: readonly Upstream[], truths: Re
     adapterLoadMs,
     isPaused: (slot) => believed.isPaused(slot),
     attributes: (slot) => believed.attributes(slot),
+    isFull: (slot) => believed.isFull(slot),
     adapters: (slot) => believed.adapters(slot),
     unlisted: (slot, name) => believed.unlisted(slot, name),
   };

@@ -58,6 +58,7 @@ const endpoint = z.looseObject({
     .describe("What the replica's list says of its models; contextTokens: of a prompt and its answer together."),
   attributes: z.record(z.string(), z.number()).optional().describe("Other scraped numbers, by the names that sources give them."),
   isPaused: z.boolean(),
+  isFull: z.boolean().optional(),
   isRateKnown: z.boolean(),
   load: loadNumbers.describe(
     "null: unknown. Prompt lengths in tokens, prefillRate in tokens per millisecond, kvUsage in [0, 1].",
@@ -143,6 +144,7 @@ export function readFacts({ endpoints, nowMs, adapterLoadMs }: Pick<FactsDocumen
       isRateKnown: (slot) => bySlot.get(slot)?.isRateKnown ?? false,
       isPaused: (slot) => bySlot.get(slot)?.isPaused ?? false,
       attributes: (slot) => attributes.get(slot) ?? NO_ATTRIBUTES,
+      isFull: (slot) => bySlot.get(slot)?.isFull ?? false,
       adapters: (slot) => adapters.get(slot),
       unlisted: (slot, name) => unlisted.get(slot)?.get(name),
     },
@@ -157,6 +159,7 @@ function writeEndpoint(endpoint: Endpoint, load: LoadView, targets: Iterable<str
     models: [...models],
     attributes: Object.fromEntries(load.attributes(slot)),
     isPaused: load.isPaused(slot),
+    isFull: load.isFull(slot),
     isRateKnown: load.isRateKnown(slot),
     load: numbers as EndpointDocument["load"],
     adapters: writeAdapters(load.adapters(slot)),
@@ -175,6 +178,7 @@ function readEndpoint(document: EndpointDocument): Endpoint {
     attributes: _attributes,
     adapters: _adapters,
     isPaused: _paused,
+    isFull: _full,
     isRateKnown: _known,
     unlisted: _unlisted,
     ...endpoint

@@ -1,5 +1,6 @@
 import type { Endpoint } from "../contract/endpoint.ts";
 import { type AdapterFacts, type LoadView, NO_ATTRIBUTES, type ScrapedValues, type UnlistedName } from "../contract/load-view.ts";
+import { EngineLimits } from "./engine-limits.ts";
 import { PrefillQueue, type PrefillWork } from "./prefill-queue.ts";
 import { type ReplicaSpeed, ReplicaSpeeds } from "./replica-speeds.ts";
 import { UnlistedNames } from "./unlisted-names.ts";
@@ -22,7 +23,12 @@ export class LoadTable {
   readonly freshness: Float64Array;
   /** Until when the replica asked to be left alone, by a 503 or 429 or its metrics; on the router's clock. */
   readonly pausedUntilMs: Float64Array;
+  readonly engineLimits = new EngineLimits(MAX_SLOTS);
   readonly adapters: (AdapterFacts | undefined)[];
+  /** Is told of endpoints that may have more room than before; undefined if nobody waits for that. */
+  freed: ((slot: number) => void) | undefined;
+  /** Undefined where requests don't wait for room. */
+  room: { isFull(slot: number, nowMs: number): boolean } | undefined;
   /** Names that replicas load when they are first asked for. */
   readonly unlisted = new UnlistedNames();
   readonly #queues: PrefillQueue[] = [];
@@ -99,6 +105,11 @@ export class LoadTable {
     return this.#queues[slot]?.waiting(nowMs) ?? 0;
   }
 
+  /** How many milliseconds the next first token is overdue; below 0 for time that is left. */
+  firstTokenLateMs(slot: number, nowMs: number): number {
+    return this.#queues[slot]?.lateMs(nowMs) ?? 0;
+  }
+
   prefillRate(slot: number, nowMs: number): number {
     return this.speedOf(slot).rateAt(nowMs);
   }
@@ -127,7 +138,9 @@ export class LoadTable {
    */
   endPrefill(slot: number, work: PrefillWork, isWorkedOff: boolean, nowMs: number): number {
     this.prefillTokens[slot]! -= work.tokens;
-    return this.#queueOf(slot).remove(work, nowMs, isWorkedOff);
+    const tookMs = this.#queueOf(slot).remove(work, nowMs, isWorkedOff);
+    this.freed?.(slot);
+    return tookMs;
   }
 
   /** Whether the endpoint works on the prompt by now, or has. */
@@ -138,6 +151,7 @@ export class LoadTable {
   /** The request ended. */
   end(slot: number): void {
     this.inFlight[slot]! -= 1;
+    this.freed?.(slot);
   }
 
   /** Frees the endpoint's slot; it is reused only after its last request has ended. The endpoint is not current any more. */
@@ -157,6 +171,8 @@ export class LoadTable {
     this.attributes[slot] = attributesOf(values);
     this.scrapedAtMs[slot] = nowMs;
     this.freshness[slot] = Number.isNaN(nowMs) ? 0 : 1;
+    this.engineLimits.reported(slot, this.waiting[slot]!, this.inFlight[slot]!);
+    this.freed?.(slot);
   }
 
   /** New metrics are late: from now on the last ones count by `freshness`, in [0, 1]. */
@@ -225,6 +241,10 @@ class LoadAt implements LoadView {
 
   isPaused(slot: number): boolean {
     return this.#table.pausedUntilMs[slot]! > this.nowMs;
+  }
+
+  isFull(slot: number): boolean {
+    return this.#table.room?.isFull(slot, this.nowMs) ?? false;
   }
 
   inFlight(slot: number): number {

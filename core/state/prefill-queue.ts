@@ -80,6 +80,13 @@ export class PrefillQueue {
     return row[TOKENS]! - Math.min((nowMs - row[HEAD_SINCE_MS]!) * rate, row[HEAD_TOKENS]!);
   }
 
+  /** How long a first token is overdue: the time since the last one, or since there was work, beyond twice what the first prompt takes. */
+  lateMs(nowMs: number): number {
+    const row = this.#row;
+    if (row[PROMPTS] === 0 || row[HEAD_HAS_FIRST_BYTE] === 0) return 0;
+    return nowMs - row[MARK_MS]! - (2 * row[HEAD_TOKENS]!) / this.#speed.rateAt(nowMs);
+  }
+
   /** Prompts still to be processed. */
   waiting(nowMs: number): number {
     return this.#row[PROMPTS]! - this.#doneByTime(nowMs);

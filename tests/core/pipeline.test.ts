@@ -31,7 +31,7 @@ function makeRun(options: MemoryPartsOptions = {}, body = BODY) {
   const incoming = makeIncoming(body);
   const ticket = new Ticket(incoming.id, "POST", parts.clock.now());
   const buffer = { hold: () => assert.fail("nothing mirrors it") };
-  const run: Run = { ticket, incoming, buffer, config: parts.config, parts, response: new RecordedResponse() };
+  const run: Run = { ticket, incoming, parsed: undefined, buffer, config: parts.config, parts, response: new RecordedResponse() };
   return { parts, ticket, run };
 }
 

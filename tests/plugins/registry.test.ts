@@ -16,6 +16,7 @@ const FOLDERS: Readonly<Record<PluginKind, string>> = {
   filter: "filters",
   scorer: "scorers",
   picker: "pickers",
+  admission: "admissions",
   discovery: "discovery",
   source: "sources",
   detector: "detectors",

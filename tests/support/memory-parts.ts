@@ -39,6 +39,7 @@ export interface MemoryPartsOptions {
   readonly retries?: Partial<RetrySettings>;
   /** Default one that keeps the outcomes. */
   readonly observers?: ActiveConfig["observers"];
+  readonly admission?: ActiveConfig["admission"];
   /** What the config says to the features. Default nothing. */
   readonly features?: ActiveConfig["features"];
 }
@@ -137,7 +138,9 @@ export class MemoryParts implements RouterParts {
     times.follow(profile, limits.pluginMs);
     this.plugins = { times, faults };
     const { memory } = this.gate;
-    this.features = new LiveFeatures({ services: this.services, faults, memory, facts: () => this.pool.facts });
+    const { load } = this.pool;
+    const nextTurn = (run: () => void) => void this.turns.push(run);
+    this.features = new LiveFeatures({ services: this.services, faults, memory, load, facts: () => this.pool.facts, nextTurn });
     this.features.use(this.config);
   }
 
@@ -147,7 +150,7 @@ export class MemoryParts implements RouterParts {
 }
 
 function makeConfig(
-  { profile, rewriters = [], limits, retries, observers, features = new Map() }: MemoryPartsOptions,
+  { profile, rewriters = [], limits, retries, observers, admission, features = new Map() }: MemoryPartsOptions,
   outcomes: Outcome[],
 ): ActiveConfig {
   const recorder = { name: "recorder", type: "recorder", plugin: { finished: (each: Outcome) => void outcomes.push(each) } };
@@ -168,6 +171,7 @@ function makeConfig(
       ...profile,
     },
     others: new Map(),
+    admission,
     features,
     observers: observers ?? [recorder],
     settings: {

@@ -4,7 +4,7 @@ import { ScanTurns } from "../../core/body/scan-turns.ts";
 import type { Endpoint } from "../../core/contract/endpoint.ts";
 import { silentLog } from "../../core/contract/log.ts";
 import { respondWithError } from "../../core/errors/error-response.ts";
-import { intake } from "../../core/intake/intake.ts";
+import { intake } from "../../core/intake/starter.ts";
 import { PluginFaults } from "../../core/plugin-watch/plugin-faults.ts";
 import { PluginTimes } from "../../core/plugin-watch/plugin-times.ts";
 import type { RouterParts } from "../../core/router-parts.ts";
@@ -90,7 +90,14 @@ export class MemoryRouter {
         connections: () => pool,
       },
       plugins: { times: new PluginTimes(clock, silentLog), faults: new PluginFaults(clock, silentLog) },
-      features: { access: undefined, beside: undefined, copier: undefined, streams: undefined, settled() {} },
+      features: {
+        access: undefined,
+        admitter: undefined,
+        beside: undefined,
+        copier: undefined,
+        streams: undefined,
+        settled() {},
+      },
       // The id is always the same, so that responses can be compared as they are.
       identity: { startedAtS: 0, isStopping: false, nextRequestId: () => "req-1" },
     };

@@ -98,7 +98,9 @@ export function makeShownRouter(endpoints: readonly Endpoint[] = [], config: Par
       services: { clock, random: Math.random, log: silentLog },
       faults: { report() {} },
       memory: { giveUpSpare() {} },
+      load,
       facts: () => facts,
+      nextTurn: (run) => run(),
     }),
     identity: { startedAtS: STARTED_AT_S },
     dryRun() {
@@ -133,6 +135,7 @@ function makeConfig(): ActiveConfig {
       responseHeaders: [],
     },
     others: new Map(),
+    admission: undefined,
     features: new Map(),
     observers: [],
     settings: DEFAULT_SETTINGS,

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { EndpointRecords } from "../../../core/features/ejection/endpoint-records.ts";
 import { TrafficWatch } from "../../../core/features/ejection/traffic-watch.ts";
 import type { RequestReceiver } from "../../../core/host/request-receiver.ts";
-import { intake } from "../../../core/intake/intake.ts";
+import { intake } from "../../../core/intake/starter.ts";
 import { makeEndpoint } from "../../support/endpoints.ts";
 import { MemoryParts } from "../../support/memory-parts.ts";
 import { RecordedResponse } from "../../support/recorded-response.ts";

@@ -6,7 +6,7 @@ import type { LoadView } from "../../../core/contract/load-view.ts";
 import type { Outcome } from "../../../core/contract/outcome.ts";
 import type { TargetQuestion } from "../../../core/contract/rewriter.ts";
 import type { RequestReceiver } from "../../../core/host/request-receiver.ts";
-import { intake } from "../../../core/intake/intake.ts";
+import { intake } from "../../../core/intake/starter.ts";
 import { factsOf } from "../../../core/state/facts.ts";
 import { makeEndpoint } from "../../support/endpoints.ts";
 import { MemoryParts, type MemoryPartsOptions } from "../../support/memory-parts.ts";

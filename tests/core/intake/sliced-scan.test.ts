@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { intake } from "../../../core/intake/intake.ts";
+import { intake } from "../../../core/intake/starter.ts";
 import { makeEndpoint } from "../../support/endpoints.ts";
 import { MemoryParts } from "../../support/memory-parts.ts";
 import { RecordedResponse } from "../../support/recorded-response.ts";

@@ -1,0 +1,21 @@
+import type { Feature } from "../feature.ts";
+import { admissionSection } from "./admission-config.ts";
+import { admissionStatus } from "./admission-status.ts";
+import { WaitingLine } from "./waiting-line.ts";
+
+/** Lets requests wait at the router while no replica has room for them. */
+export const admission: Feature = {
+  section: admissionSection,
+  start(host) {
+    const line = new WaitingLine(host);
+    return {
+      admitter: line,
+      use: (config) => line.use(config),
+      follow: (endpoints) => line.follow(endpoints),
+      settled: ({ request, wait, usage, outputTokens }) =>
+        line.settled(request?.model ?? "", wait, usage?.promptTokens ?? request?.promptTokens ?? 0, outputTokens),
+      status: (rule) => (rule === undefined ? { admission: admissionStatus(line, host.services.clock.now()) } : {}),
+      close: () => line.close(),
+    };
+  },
+};

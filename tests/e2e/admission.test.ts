@@ -1,0 +1,142 @@
+import assert from "node:assert/strict";
+import type { Socket } from "node:net";
+import { describe, it } from "node:test";
+import { openClient, postBytes, type RawClient } from "../support/raw-client.ts";
+import { type TestRouterOptions, waitUntil } from "../support/router.ts";
+import { assertIdle, CHAT, chatBody, OK, setUp } from "../support/scripted-pool.ts";
+import { wholeAnswer } from "../support/whole-answer.ts";
+
+interface Options extends TestRouterOptions {
+  readonly admission: string;
+  readonly replicas?: number;
+}
+
+/** A router over replicas that answer when the test says so: `answer` answers the request that came first. */
+async function setUpLine({ admission, replicas: count = 1, ...options }: Options) {
+  const open: { readonly text: string; readonly socket: Socket }[] = [];
+  const script = (request: { readonly body: Buffer }, socket: Socket) =>
+    void open.push({ text: JSON.parse(String(request.body)).messages[0].content, socket });
+  const pool = await setUp(
+    Array.from({ length: count }, () => script),
+    { ...options, spec: `${options.spec ?? ""}\n  admission: ${admission}\n` },
+  );
+  const { router } = pool;
+  const answer = () => void open.shift()!.socket.write(OK);
+  const ask = async (text: string, lines = ""): Promise<RawClient> => {
+    const client = await openClient(router.port);
+    client.send(postBytes(CHAT, chatBody().replace("hello", text), lines));
+    return client;
+  };
+  /** What waits now. */
+  const line = () => router.router.features.status() as { readonly admission: { readonly waiting: number } };
+  const waiting = (count: number) => waitUntil(() => line().admission.waiting === count);
+  /** Lets requests through one by one, and says in which order they come to the replicas. */
+  const order = async (length: number) => {
+    const seen: string[] = [];
+    while (seen.length < length) {
+      await waitUntil(() => open.length > 0);
+      seen.push(open[0]!.text);
+      answer();
+    }
+    return seen;
+  };
+  return { ...pool, open, answer, ask, waiting, order };
+}
+
+const answered = async (client: RawClient) => wholeAnswer(await client.until((text) => wholeAnswer(text).isComplete));
+
+describe("admission with a set room", () => {
+  it("lets no more requests to a replica than it may have, and those that wait go on one by one", async () => {
+    const { router, open, answer, ask, waiting } = await setUpLine({ admission: "{ concurrency: 2 }" });
+    const clients = [await ask("1"), await ask("2")];
+    await waitUntil(() => open.length === 2);
+    clients.push(await ask("3"));
+    await waiting(1);
+    clients.push(await ask("4"));
+    await waiting(2);
+    assert.equal(open.length, 2);
+    answer();
+    await waiting(1);
+    await waitUntil(() => open.length === 2);
+    assert.deepEqual(
+      open.map(({ text }) => text),
+      ["2", "3"],
+    );
+    for (let left = 3; left > 0; left--) {
+      await waitUntil(() => open.length > 0);
+      answer();
+    }
+    for (const client of clients) assert.equal((await answered(client)).status, 200);
+    await assertIdle(router);
+  });
+
+  it("sends requests to replicas that have room", async () => {
+    const { replicas, open, ask, waiting, order } = await setUpLine({ admission: "{ concurrency: 1 }", replicas: 3 });
+    for (const text of ["1", "2", "3", "4"]) await ask(text);
+    await waiting(1);
+    await waitUntil(() => open.length === 3);
+    assert.deepEqual(
+      replicas.map(({ requests }) => requests.length),
+      [1, 1, 1],
+    );
+    await order(4);
+  });
+
+  it("lets higher priorities go first", async () => {
+    const { open, ask, waiting, order } = await setUpLine({
+      admission: "{ concurrency: 1, priorityHeaders: [x-priority] }",
+    });
+    await ask("first");
+    await waitUntil(() => open.length === 1);
+    for (const [at, priority] of [-5, 0, 7, 3].entries()) {
+      await ask(String(priority), `x-priority: ${priority}\r\n`);
+      await waiting(at + 1);
+    }
+    assert.deepEqual(await order(5), ["first", "7", "3", "0", "-5"]);
+  });
+
+  it("responds with 429 and Retry-After after the longest wait", async () => {
+    const { router, open, answer, ask } = await setUpLine({ admission: "{ concurrency: 1, maxWaitMs: 100 }" });
+    await ask("1");
+    await waitUntil(() => open.length === 1);
+    const refused = await answered(await ask("2"));
+    assert.equal(refused.status, 429);
+    assert.match(new Map(refused.headers).get("retry-after") ?? "", /^[1-9]\d?$/);
+    assert.equal(JSON.parse(refused.body).error.code, "queue_timeout");
+    answer();
+    await assertIdle(router);
+  });
+
+  it("sends the least important away when the line is full", async () => {
+    const { open, ask, waiting, order } = await setUpLine({
+      admission: "{ concurrency: 1, maxRequests: 2, priorityHeaders: [x-priority] }",
+    });
+    await ask("first");
+    await waitUntil(() => open.length === 1);
+    const low = await ask("low", "x-priority: -1\r\n");
+    await waiting(1);
+    await ask("usual");
+    await waiting(2);
+    await ask("high", "x-priority: 1\r\n");
+    const shed = await answered(low);
+    assert.equal(shed.status, 429);
+    assert.equal(JSON.parse(shed.body).error.code, "queue_full");
+    const newcomer = await answered(await ask("low again", "x-priority: -1\r\n"));
+    assert.equal(JSON.parse(newcomer.body).error.code, "queue_full");
+    assert.deepEqual(await order(3), ["first", "high", "usual"]);
+  });
+
+  it("frees the place of a client that leaves at once", async () => {
+    const { router, open, ask, waiting, order } = await setUpLine({ admission: "{ concurrency: 1, maxRequests: 1 }" });
+    await ask("1");
+    await waitUntil(() => open.length === 1);
+    const leaving = await ask("2");
+    await waiting(1);
+    leaving.destroy();
+    await waiting(0);
+    await ask("3");
+    await waiting(1);
+    assert.deepEqual(await order(2), ["1", "3"]);
+    await assertIdle(router);
+  });
+});
