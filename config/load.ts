@@ -1,5 +1,6 @@
 import type { Definition } from "../core/contract/plugin.ts";
 import type { RouterConfig } from "./config.ts";
+import { notesOn } from "./endpoint-picker/notes.ts";
 import { readPicker } from "./endpoint-picker/read.ts";
 import { pickerDocument } from "./endpoint-picker/schema.ts";
 import { readObjectives } from "./objectives/read.ts";
@@ -18,7 +19,7 @@ import { rewriteDocument } from "./rewrites/schema.ts";
 import { featurePlugins, neededPlugins, otherProfiles, readFeatures, settingsWith } from "./router/features.ts";
 import type { EndpointEntry } from "./router/pool.ts";
 import { readProfile, routerProfile } from "./router/profile.ts";
-import { type EntryNote, type PickerParts, readRouter } from "./router/read.ts";
+import { type PickerParts, readRouter } from "./router/read.ts";
 import { withResource } from "./router/resource.ts";
 import { type RouterDocument, routerDocument } from "./router/schema.ts";
 import { TlsFiles } from "./router/tls-files.ts";
@@ -29,7 +30,7 @@ export interface LoadedConfig {
   /** Types by the name of the entry in `config.plugins`. */
   readonly definitions: ReadonlyMap<string, Definition>;
   /** What becomes of entries and parameters in an EndpointPickerConfig that are not taken as they are. */
-  readonly notes: readonly EntryNote[];
+  readonly notes: PickerParts["notes"];
   /** What it was read from. */
   readonly texts: readonly ConfigText[];
   /** The cluster's resources that are about other pools: they are not among the texts. */
@@ -153,7 +154,7 @@ export async function loadTexts(
   return {
     config: { ...settled, plugins },
     definitions: new Map(instances.map(({ entry, definition }) => [entry.name, definition])),
-    notes: picker === undefined ? [] : [...picker.notes, ...ignoredParameters(picker, registry)],
+    notes: notesOn(picker, registry),
     texts: texts.filter(({ file }) => !elsewhere.has(file)),
     elsewhere,
     files,
@@ -166,17 +167,6 @@ export async function loadTexts(
 function joined(inFiles: readonly ConfigDocument[], [resource]: readonly ConfigDocument[]): readonly ConfigDocument[] {
   const [first, ...others] = inFiles;
   return first === undefined || resource === undefined ? inFiles : [withResource(first, resource), ...others];
-}
-
-/** A note on each plugin of the reference's config with parameters that change nothing. */
-function ignoredParameters({ plugins }: PickerParts, registry: Registry): readonly EntryNote[] {
-  return plugins.flatMap(({ spec: { type = "", name = type, parameters } }) => {
-    const ignores = registry.get(type)?.ignores ?? [];
-    const given = ignores.filter(
-      (key) => typeof parameters === "object" && parameters !== null && Object.hasOwn(parameters, key),
-    );
-    return given.length === 0 ? [] : [{ name, effect: "no meaning here" as const, why: given.join(", ") }];
-  });
 }
 
 /** The Router document; an empty one if there is none and none is needed. */

@@ -3,9 +3,10 @@ import type { PluginSource } from "../plugins/read.ts";
 import { REFUSED_TYPES } from "../plugins/refused-types.ts";
 import type { Problem } from "../read/problems.ts";
 import { type ProfileEntry, type RefEntry, refsAt } from "../router/profile.ts";
-import type { EntryNote, PickerParts } from "../router/read.ts";
-import { checkUnsupported, type Entry, jobOf, type PickerResource, readEntries, referredTo, refuseReference } from "./entries.ts";
+import type { PickerParts } from "../router/read.ts";
+import { checkUnsupported, type Entry, type PickerResource, readEntries, referredTo, refuseReference } from "./entries.ts";
 import { discoverEndpoints } from "./file-discovery.ts";
+import { noteOn } from "./notes.ts";
 import { instanceName, specOf } from "./specs.ts";
 import {
   CONCURRENCY_DETECTOR,
@@ -36,14 +37,6 @@ export async function readPicker(resource: PickerResource, problems: Problem[], 
     notes: entries.flatMap(noteOn),
     isBroken: wasCut(["plugins"]),
   };
-}
-
-/** What becomes of an entry that is no plugin here. */
-function noteOn({ name, role, type }: Entry): readonly EntryNote[] {
-  const job = jobOf(type);
-  if (job !== undefined) return [{ name, effect: job.effect, why: job.why }];
-  if (role !== "parser" || type === PASSTHROUGH_PARSER) return [];
-  return [{ name, effect: "taken over", why: `by the router's own ${PARSER_TYPES[type]!.join(", ")}` }];
 }
 
 /** Name of the saturation detector; undefined if none is named. */

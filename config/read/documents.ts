@@ -56,7 +56,7 @@ export function plainDocument(file: string, value: unknown, problems: Problem[])
   };
 }
 
-/** Reads the documents in a YAML or JSON text. Appends errors to `problems` and leaves out the documents that have any but unset variables. */
+/** Reads the documents in a YAML or JSON text. Appends errors to `problems` and leaves out the documents that have any. */
 export function readDocuments(file: string, text: string, problems: Problem[]): readonly ConfigDocument[] {
   const lines = new LineCounter();
   const positionAt = (offset: number): Position => {
@@ -75,6 +75,7 @@ export function readDocuments(file: string, text: string, problems: Problem[]): 
   return compose(tokens, reportAt, hintAt).flatMap((document) => {
     const before = problems.length;
     const located = new Locator(document.contents, reportAt);
+    // A document with an unset variable is read on, for its other problems.
     if (problems.length > before + located.unfilled.size || located.value === null) return [];
     const positionOf = (path: Path, part: "value" | "key" = "value") => positionAt(located.offsetOf(path, part));
     const report: Report = (path, finding, part = "value") => {
