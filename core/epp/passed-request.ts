@@ -57,8 +57,8 @@ export class PassedRequest implements Gateway {
     const destination = picked.order.map(addressOf).join(",");
     const { set_headers, remove_headers } = headerChanges(head, linesOf(picked.head));
     set_headers.push(setHeader(DESTINATION, destination));
-    if (this.hasBody && bytesOf(picked.body) !== Number(head.get("content-length") ?? Number.NaN))
-      set_headers.push(setHeader("content-length", String(bytesOf(picked.body))));
+    // Gateways that stream a body forget its length, which some replicas want to know.
+    if (this.hasBody && !this.hasTrailers) set_headers.push(setHeader("content-length", String(bytesOf(picked.body))));
     const change = { set_headers, remove_headers };
     const metadata = destinationMetadata(destination);
     if (mode === MODE.buffered) this.#passWhole(picked.body, change, metadata);
@@ -110,7 +110,8 @@ export class PassedRequest implements Gateway {
     response.headCame(head);
     const reader = picked.reader;
     reader.head(head, end_of_stream ? NO_BODY : framingOf(head));
-    if (end_of_stream || response.mode === MODE.none) this.#end(reader);
+    if (end_of_stream) this.#end(reader);
+    else if (response.mode === MODE.none) picked.unread();
     reader.readDone();
     response.headSeen();
   }

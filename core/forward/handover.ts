@@ -94,6 +94,12 @@ export class Handover implements Sending, RelayOwner, Picked {
     this.reader = this.#unlisted ?? this.#relay;
   }
 
+  unread(): void {
+    this.#end(this.#run.ticket.status, false);
+    this.#relay.endResponse(false);
+    this.#owner.completed();
+  }
+
   // Reports from the relay.
 
   responded(head: Head): boolean {

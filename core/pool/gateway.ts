@@ -14,6 +14,8 @@ export interface Picked {
   readonly reader: ResponseReader;
   /** The gateway says at which address ("host:port") the request was served; before the response's head. */
   served(address: string): void;
+  /** The response's head has come, and the gateway shows no more of it. */
+  unread(): void;
 }
 
 /** A proxy in front that sends a request itself, to an endpoint that the router picks. It can be told of one choice, once. */
