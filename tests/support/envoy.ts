@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /** A real Envoy, where SIGNALBOX_ENVOY names its binary. */
-export const ENVOY = process.env["SIGNALBOX_ENVOY"] ?? "";
+const ENVOY = process.env["SIGNALBOX_ENVOY"] ?? "";
 export const HAS_ENVOY = ENVOY !== "" && existsSync(ENVOY);
 if (!HAS_ENVOY) console.error("SKIPPED: SIGNALBOX_ENVOY names no Envoy: the endpoint picker was NOT tested with a real one");
 
