@@ -53,6 +53,10 @@ export class Handover implements Sending, RelayOwner, Picked {
     this.reader = this.#unlisted ?? this.#relay;
   }
 
+  get endpoint(): Endpoint {
+    return this.#booking.endpoint;
+  }
+
   begin(nowMs: number): void {
     this.#run.ticket.times.dispatchedAtMs = nowMs;
     this.#gateway.pass(this);

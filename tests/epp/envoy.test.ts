@@ -191,6 +191,16 @@ describe("a real Envoy, when things fail", { skip: !HAS_ENVOY }, () => {
     await waitUntil(() => epp.router.gate.memory.bodyBytes === 0);
   });
 
+  it("a replica that says nothing for too long: an error in the API's shape", async () => {
+    const { epp, envoy } = await start("  limits: { retries: 0, responseTimeoutMs: 300 }", false);
+    for (const replica of replicas) await replica.faults.apply({ hang: true });
+    const response = await post(envoy, "/v1/chat/completions", STREAM);
+    const text = await response.text();
+    assert.equal(response.status, 504, text);
+    assert.match(text, /upstream_timeout/);
+    assert.equal(outstanding(epp.router).inFlight, 0);
+  });
+
   it("an Envoy that is killed gives everything back", async () => {
     const { epp, envoy } = await start(ONE_ADDRESS, false);
     const all = Promise.allSettled([1, 2, 3].map(() => begun(envoy).response.then((response) => response.text())));

@@ -53,6 +53,7 @@ describe("hostile and failing gateways", () => {
   it("ends a connection that says nothing", async () => {
     const client = connected({ isBegun: false });
     await waitUntil(() => client.isClosed);
+    assert.equal(client.goawayCode, undefined);
   });
 
   for (const [name, send] of [
