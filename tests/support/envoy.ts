@@ -16,6 +16,8 @@ const LIFE_S = 170;
 export interface EnvoyProcess {
   readonly url: string;
   readonly port: number;
+  /** Of the process that started it. */
+  readonly pid: number;
   /** At once, without any good-bye. */
   kill(): void;
   stop(): Promise<void>;
@@ -60,6 +62,7 @@ export async function startEnvoy({ pickerPort, listed, modes }: EnvoyOptions): P
   return {
     url: `http://127.0.0.1:${port}`,
     port,
+    pid: child.pid!,
     // The group that "timeout" makes for itself and its command.
     kill: () => void process.kill(-child.pid!, "SIGKILL"),
     async stop() {
