@@ -2,22 +2,19 @@ import type { MemoryBudget } from "../body/memory-budget.ts";
 import type { Clock } from "../contract/clock.ts";
 import { type Call, type CallReader, GRPC } from "../grpc/call.ts";
 import { startGrpcServer } from "../grpc/grpc-server.ts";
-import type { RequestStarter } from "../host/request-receiver.ts";
 import type { Limits } from "../settings.ts";
 import { Deadlines, sweepPeriodMs } from "../wire/deadlines.ts";
 import { healthMessage, readHealthCheck } from "./answers.ts";
 import type { EppShared } from "./epp-shared.ts";
 import { Exchange } from "./exchange.ts";
 
-export interface EppOptions {
+export interface EppOptions extends Pick<EppShared, "start" | "nextRequestId" | "watchOf"> {
   readonly host: string;
   readonly port: number;
   readonly isPortShared?: boolean;
   readonly limits: Limits;
   readonly clock: Clock;
   readonly memory: MemoryBudget;
-  readonly start: RequestStarter;
-  nextRequestId(): string;
   /** Whether requests can be served. */
   isReady(): boolean;
 }

@@ -1,4 +1,6 @@
+import type { Endpoint } from "../contract/endpoint.ts";
 import type { RequestStarter } from "../host/request-receiver.ts";
+import type { TryWatch } from "../pool/gateway.ts";
 import type { Limits } from "../settings.ts";
 import type { Deadlines } from "../wire/deadlines.ts";
 
@@ -6,6 +8,7 @@ import type { Deadlines } from "../wire/deadlines.ts";
 export interface EppShared {
   readonly start: RequestStarter;
   nextRequestId(): string;
+  watchOf(endpoint: Endpoint): TryWatch;
   readonly limits: Limits;
   readonly deadlines: Deadlines;
   /** Requests under way. */

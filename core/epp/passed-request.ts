@@ -1,10 +1,11 @@
 import type { Call } from "../grpc/call.ts";
-import { addressOf, type Gateway, type Picked } from "../pool/gateway.ts";
+import { addressOf, type Gateway, type Picked, type TryWatch } from "../pool/gateway.ts";
 import type { Facts } from "../state/facts.ts";
 import { type Framing, NO_BODY } from "../wire/framing.ts";
 import type { Head } from "../wire/head.ts";
 import { HeadParser } from "../wire/head-parser.ts";
 import type { ResponseReader, UpstreamFailure } from "../wire/response-reader.ts";
+import type { WatchedTry } from "../wire/stuck-tries.ts";
 import { PIECE_BYTES, pieceMessage, responseMessage } from "./answers.ts";
 import type { EppShared } from "./epp-shared.ts";
 import type { HeaderMutation, HttpBody, HttpHeaders, ProcessingRequest, Struct } from "./ext-proc.ts";
@@ -31,13 +32,16 @@ interface PassedRequestOptions {
 }
 
 /** A request that the gateway sends on, and the response that comes back through it. */
-export class PassedRequest implements Gateway {
+export class PassedRequest implements Gateway, WatchedTry {
   readonly hasSentAll = true;
   hasBody = false;
   hasTrailers = false;
   readonly #options: PassedRequestOptions;
   readonly #spans = new Int32Array(2);
   #picked: Picked | undefined;
+  #watch: TryWatch | undefined;
+  #silentSinceMs = 0;
+  #longestGapMs = 0;
   #isPaused = false;
   /** When the response must go on; infinite before the request is passed, and while nobody reads. */
   #deadlineMs = Number.POSITIVE_INFINITY;
@@ -53,12 +57,13 @@ export class PassedRequest implements Gateway {
   pass(picked: Picked): void {
     const { head, mode, shared } = this.#options;
     this.#picked = picked;
+    this.#watchOver(picked);
     this.#deadlineMs = shared.deadlines.nowMs + shared.limits.responseTimeoutMs;
     const destination = picked.order.map(addressOf).join(",");
     const { set_headers, remove_headers } = headerChanges(head, linesOf(picked.head));
     set_headers.push(setHeader(DESTINATION, destination));
-    if (this.hasBody && bytesOf(picked.body) !== Number(head.get("content-length") ?? Number.NaN))
-      set_headers.push(setHeader("content-length", String(bytesOf(picked.body))));
+    // Gateways that stream a body forget its length, which some replicas want to know.
+    if (this.hasBody && !this.hasTrailers) set_headers.push(setHeader("content-length", String(bytesOf(picked.body))));
     const change = { set_headers, remove_headers };
     const metadata = destinationMetadata(destination);
     if (mode === MODE.buffered) this.#passWhole(picked.body, change, metadata);
@@ -87,6 +92,25 @@ export class PassedRequest implements Gateway {
 
   over(): void {
     this.#picked = undefined;
+    this.#watch?.ends(this);
+    this.#watch = undefined;
+  }
+
+  get watchState(): WatchedTry["watchState"] {
+    if (this.#picked === undefined || this.#isPaused) return "idle";
+    return this.#picked.reader.hasTokens ? "streaming" : "waiting";
+  }
+
+  get silenceMs(): number {
+    return this.#options.shared.deadlines.awakeMs - this.#silentSinceMs;
+  }
+
+  get longestGapMs(): number {
+    return this.#longestGapMs;
+  }
+
+  cut(): void {
+    this.#fail("wedged", true);
   }
 
   sweep(nowMs: number): void {
@@ -106,25 +130,29 @@ export class PassedRequest implements Gateway {
     const failure = failureIn(responseDetails(request));
     const served = servedAddress(request, head.get(SERVED_HEADER));
     if (served !== undefined) picked.served(served);
+    this.#watchOver(picked);
     if (failure !== undefined) return this.#fail(failure, failure !== "connect-failed");
     response.headCame(head);
     const reader = picked.reader;
     reader.head(head, end_of_stream ? NO_BODY : framingOf(head));
-    if (end_of_stream || response.mode === MODE.none) this.#end(reader);
+    if (end_of_stream) this.#end(reader);
+    else if (response.mode === MODE.none) picked.unread();
     reader.readDone();
     response.headSeen();
   }
 
   responseBody({ body = NO_BYTES, end_of_stream = false }: HttpBody): void {
-    const { response } = this.#options;
+    const { response, shared } = this.#options;
     const reader = this.#picked?.reader;
     if (reader === undefined) return;
+    if (reader.hasTokens && this.silenceMs > this.#longestGapMs) this.#longestGapMs = this.silenceMs;
     this.#restart();
     const piece = body as Buffer;
     response.pieceCame(piece);
     if (piece.length > 0) {
       this.#spans[1] = piece.length;
       reader.body(piece, this.#spans, 1, false);
+      if (reader.hasTokens) this.#watch?.heard(shared.deadlines.clockMs);
     }
     if (end_of_stream) this.#end(reader);
     reader.readDone();
@@ -137,20 +165,29 @@ export class PassedRequest implements Gateway {
     if (reader !== undefined) this.#end(reader);
   }
 
+  #watchOver(picked: Picked): void {
+    const { shared } = this.#options;
+    this.#watch?.ends(this);
+    this.#watch = shared.watchOf(picked.endpoint);
+    this.#watch.begins(this);
+    this.#silentSinceMs = shared.deadlines.awakeMs;
+  }
+
   #end(reader: ResponseReader): void {
-    this.#picked = undefined;
+    this.over();
     reader.end(false);
   }
 
   #fail(failure: UpstreamFailure, isDelivered: boolean): void {
     const reader = this.#picked?.reader;
-    this.#picked = undefined;
+    this.over();
     reader?.failed(failure, isDelivered);
   }
 
   #restart(): void {
     const { deadlines, limits } = this.#options.shared;
     this.#deadlineMs = deadlines.nowMs + limits.streamIdleTimeoutMs;
+    this.#silentSinceMs = deadlines.awakeMs;
   }
 
   /** The gateway waits for what becomes of the body that it has sent. */

@@ -53,6 +53,10 @@ export class Handover implements Sending, RelayOwner, Picked {
     this.reader = this.#unlisted ?? this.#relay;
   }
 
+  get endpoint(): Endpoint {
+    return this.#booking.endpoint;
+  }
+
   begin(nowMs: number): void {
     this.#run.ticket.times.dispatchedAtMs = nowMs;
     this.#gateway.pass(this);
@@ -92,6 +96,12 @@ export class Handover implements Sending, RelayOwner, Picked {
     this.#relay = new Relay(served, this.#gateway, this.#run, this);
     this.#unlisted = UnlistedTry.of(this.#request, served, parts, this.#relay, this);
     this.reader = this.#unlisted ?? this.#relay;
+  }
+
+  unread(): void {
+    this.#end(this.#run.ticket.status, false);
+    this.#relay.endResponse(false);
+    this.#owner.completed();
   }
 
   // Reports from the relay.

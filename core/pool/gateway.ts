@@ -1,7 +1,11 @@
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { Facts } from "../state/facts.ts";
 import type { ResponseReader } from "../wire/response-reader.ts";
+import type { UpstreamPool } from "../wire/upstream-pool.ts";
 import type { ReadConnection } from "./pool.ts";
+
+/** Watches over the tries at one replica; see stuck-tries.ts of core/wire. */
+export type TryWatch = Pick<UpstreamPool, "begins" | "ends" | "heard">;
 
 /** A request as the gateway is to send it on, and who reads the response. */
 export interface Picked {
@@ -10,10 +14,14 @@ export interface Picked {
   /** A request's head as the router would send it to the first one. */
   readonly head: string;
   readonly body: readonly Uint8Array[];
+  /** Where it is booked; another one after `served`. */
+  readonly endpoint: Endpoint;
   /** Reads the response; another one after `served`. */
   readonly reader: ResponseReader;
   /** The gateway says at which address ("host:port") the request was served; before the response's head. */
   served(address: string): void;
+  /** The response's head has come, and the gateway shows no more of it. */
+  unread(): void;
 }
 
 /** A proxy in front that sends a request itself, to an endpoint that the router picks. It can be told of one choice, once. */

@@ -14,6 +14,7 @@ import { UNWATCHED } from "../state/traffic.ts";
 import type { TlsFailure } from "../wire/tls-failures.ts";
 import { DOUBT_MS } from "../wire/upstream-pool.ts";
 import { UpstreamPools } from "../wire/upstream-pools.ts";
+import type { TryWatch } from "./gateway.ts";
 import type { Pool, PoolControl, ReplicaConnections } from "./pool.ts";
 
 /** Before the control plane is there. */
@@ -58,6 +59,11 @@ export class LivePool implements Pool {
   }
 
   connections(endpoint: Endpoint): ReplicaConnections {
+    return this.#connections.of(endpoint);
+  }
+
+  /** Who watches over tries at the endpoint that a gateway carries. */
+  watchOf(endpoint: Endpoint): TryWatch {
     return this.#connections.of(endpoint);
   }
 

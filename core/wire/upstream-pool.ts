@@ -3,7 +3,7 @@ import type { EndpointUrl } from "../contract/endpoint.ts";
 import type { Limits, ReplicaTls } from "../settings.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { openSocket } from "./open-socket.ts";
-import { cutStreams, cutWaiting } from "./stuck-tries.ts";
+import { cutStreams, cutWaiting, type WatchedTry } from "./stuck-tries.ts";
 import { type TlsFailure, tlsFailure } from "./tls-failures.ts";
 import { type ConnectionOwner, UpstreamConnection } from "./upstream-connection.ts";
 
@@ -27,6 +27,8 @@ export class UpstreamPool implements ConnectionOwner {
   readonly #tlsFailed: (failure: TlsFailure) => void;
   readonly #idle: UpstreamConnection[] = [];
   readonly #open = new Set<UpstreamConnection>();
+  /** Tries that others than these connections carry. */
+  readonly #foreign = new Set<WatchedTry>();
 
   /** `unasked` is called when bytes come that belong to no request; `isNew`: connections were used again until now. */
   constructor(
@@ -90,6 +92,15 @@ export class UpstreamPool implements ConnectionOwner {
     this.lastByteMs = atMs;
   }
 
+  /** A try begins at the replica that another proxy carries: it is watched with those of these connections. */
+  begins(foreign: WatchedTry): void {
+    this.#foreign.add(foreign);
+  }
+
+  ends(foreign: WatchedTry): void {
+    this.#foreign.delete(foreign);
+  }
+
   idle(connection: UpstreamConnection): void {
     if (this.#isDoubted) connection.destroy();
     else this.#idle.push(connection);
@@ -103,12 +114,12 @@ export class UpstreamPool implements ConnectionOwner {
 
   /** Requests that have waited for a token for so long are given up. Returns whether there were any. */
   cutWaiting(leastMs: number): boolean {
-    return cutWaiting([...this.#open], leastMs);
+    return cutWaiting([...this.#open, ...this.#foreign], leastMs);
   }
 
   /** Streams that fell silent so long ago are given up; see cutStreams of stuck-tries.ts. */
   cutStreams(leastMs: number, isWitnessed: boolean): void {
-    cutStreams([...this.#open], leastMs, isWitnessed);
+    cutStreams([...this.#open, ...this.#foreign], leastMs, isWitnessed);
   }
 
   /** Closes all idle connections. For a restarted replica: they belong to its old process. */

@@ -178,6 +178,20 @@ describe("the endpoint picker's protocol", () => {
     assert.equal(line["status"], 200);
     assert.equal(line["outputTokens"], 2);
     assert.equal(line["ending"], "complete");
+    const { pool } = epp.router;
+    const served = pool.facts.endpoints.filter((endpoint) => pool.lastByteMs(endpoint) > Number.NEGATIVE_INFINITY);
+    assert.ok(served.some(({ name }) => name === line["endpoint"]));
+  });
+
+  it("gives up a request whose replica makes no progress", async () => {
+    const call = begin({ body: CHAT });
+    const order = (await call.ask()).destination?.split(",") ?? [];
+    const { pool } = epp.router;
+    const endpoint = pool.facts.endpoints.find(({ url }) => url.href === `http://${order[0]}`)!;
+    assert.equal(pool.cutWaiting(endpoint, -1), true);
+    assert.equal((await call.next()).immediate_response?.status?.code, 504);
+    await idle();
+    assert.equal(epp.log.at(-1)?.attempts[0]?.result, "wedged");
   });
 
   it("answers each message of a response once where bodies are STREAMED", async () => {

@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { connect } from "node:net";
-import { after, before, describe, it } from "node:test";
+import { after, afterEach, before, describe, it } from "node:test";
 import { type MockReplica, startMockReplica } from "../../core/mock/replica.ts";
 import { type EnvoyProcess, HAS_ENVOY, startEnvoy } from "../support/envoy.ts";
 import { startTestEpp, type TestEpp } from "../support/gateway.ts";
 import { outstanding, waitUntil } from "../support/router.ts";
-import { type ScriptedReplica, startScriptedReplica } from "../support/scripted-replica.ts";
 
 const ADAPTERS = ["food-review-v1", "food-review-v2"];
 const REWRITE = `---
@@ -120,7 +119,7 @@ describe("a real Envoy with the router as its endpoint picker", { skip: !HAS_ENV
   for (const modes of [
     ["BUFFERED", "STREAMED"],
     ["BUFFERED", "BUFFERED"],
-    ["FULL_DUPLEX_STREAMED", "NONE"],
+    ["BUFFERED", "NONE"],
   ] as const) {
     it(`serves with request bodies ${modes[0]} and response bodies ${modes[1]}`, async () => {
       const own = await startEnvoy({ pickerPort: epp.port, modes });
@@ -141,23 +140,16 @@ describe("a real Envoy with the router as its endpoint picker", { skip: !HAS_ENV
 });
 
 describe("a real Envoy, when things fail", { skip: !HAS_ENVOY }, () => {
-  let replicas: readonly ScriptedReplica[] = [];
+  let replicas: readonly MockReplica[] = [];
   const closing: (() => Promise<unknown>)[] = [];
-  after(async () => {
-    for (const close of closing.reverse()) await close();
+  afterEach(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
     await Promise.all(replicas.map((replica) => replica.close()));
   });
 
-  /** Replicas that begin a stream and never end it. */
+  /** Replicas whose streams take minutes. */
   async function start(spec: string, isListed: boolean): Promise<{ epp: TestEpp; envoy: EnvoyProcess }> {
-    replicas = await Promise.all(
-      [1, 2].map(() =>
-        startScriptedReplica((_, socket) => {
-          socket.write("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n");
-          socket.write('2d\r\ndata: {"choices":[{"delta":{"content":"a"}}]}\n\n\r\n');
-        }),
-      ),
-    );
+    replicas = await Promise.all([1, 2].map(() => startMockReplica({ model: "m", replyTokens: 100_000 })));
     const [first, second] = replicas.map(({ port }) => port);
     const epp = await startTestEpp(
       replicas.map(({ url }) => url),
@@ -185,6 +177,7 @@ describe("a real Envoy, when things fail", { skip: !HAS_ENVOY }, () => {
     controller.abort();
     await waitUntil(() => outstanding(epp.router).inFlight === 0);
     assert.equal(epp.log.at(-1)?.ending, "client-left");
+    await waitUntil(() => replicas.every(({ load }) => load.running === 0));
   });
 
   it("a client that leaves before it has sent its body gives everything back", async () => {
@@ -198,13 +191,23 @@ describe("a real Envoy, when things fail", { skip: !HAS_ENVOY }, () => {
     await waitUntil(() => epp.router.gate.memory.bodyBytes === 0);
   });
 
+  it("a replica that says nothing for too long: an error in the API's shape", async () => {
+    const { epp, envoy } = await start("  limits: { retries: 0, responseTimeoutMs: 300 }", false);
+    for (const replica of replicas) await replica.faults.apply({ hang: true });
+    const response = await post(envoy, "/v1/chat/completions", STREAM);
+    const text = await response.text();
+    assert.equal(response.status, 504, text);
+    assert.match(text, /upstream_timeout/);
+    assert.equal(outstanding(epp.router).inFlight, 0);
+  });
+
   it("an Envoy that is killed gives everything back", async () => {
     const { epp, envoy } = await start(ONE_ADDRESS, false);
-    const all = [1, 2, 3].map(() => begun(envoy).response.then((response) => response.text()));
+    const all = Promise.allSettled([1, 2, 3].map(() => begun(envoy).response.then((response) => response.text())));
     await waitUntil(() => outstanding(epp.router).inFlight === 3);
     envoy.kill();
     await waitUntil(() => outstanding(epp.router).inFlight === 0);
-    await Promise.allSettled(all);
+    await all;
   });
 
   it("a replica that is gone: an error in the API's shape where Envoy has one address", async () => {

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /** A real Envoy, where SIGNALBOX_ENVOY names its binary. */
-export const ENVOY = process.env["SIGNALBOX_ENVOY"] ?? "";
+const ENVOY = process.env["SIGNALBOX_ENVOY"] ?? "";
 export const HAS_ENVOY = ENVOY !== "" && existsSync(ENVOY);
 if (!HAS_ENVOY) console.error("SKIPPED: SIGNALBOX_ENVOY names no Envoy: the endpoint picker was NOT tested with a real one");
 
@@ -16,6 +16,8 @@ const LIFE_S = 170;
 export interface EnvoyProcess {
   readonly url: string;
   readonly port: number;
+  /** Of the process that started it. */
+  readonly pid: number;
   /** At once, without any good-bye. */
   kill(): void;
   stop(): Promise<void>;
@@ -60,6 +62,7 @@ export async function startEnvoy({ pickerPort, listed, modes }: EnvoyOptions): P
   return {
     url: `http://127.0.0.1:${port}`,
     port,
+    pid: child.pid!,
     // The group that "timeout" makes for itself and its command.
     kill: () => void process.kill(-child.pid!, "SIGKILL"),
     async stop() {

@@ -50,6 +50,7 @@ export async function startTestEpp(urls: readonly string[], options: TestRouterO
     clock,
     memory: router.gate.memory,
     start: router.start,
+    watchOf: (endpoint) => router.pool.watchOf(endpoint),
     nextRequestId: () => router.identity.nextRequestId(),
     isReady: () => router.pool.facts.endpoints.some(isServing),
   });

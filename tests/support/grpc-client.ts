@@ -39,6 +39,7 @@ export class GrpcClient {
   goawayCode: number | undefined;
   /** PINGs of ours that were answered. */
   pongs = 0;
+  readonly #isBegun: boolean;
   readonly #calls = new Map<number, OpenCall>();
   #held = Buffer.alloc(0);
   #next = 1;
@@ -48,6 +49,7 @@ export class GrpcClient {
 
   constructor(port: number, options: { readonly isBegun?: boolean; readonly streamWindow?: number } = {}) {
     const { isBegun = true, streamWindow = WINDOW } = options;
+    this.#isBegun = isBegun;
     this.socket = connect({ port, host: "127.0.0.1", noDelay: true });
     this.socket.on("data", (chunk: Buffer) => this.#read(chunk));
     this.socket.on("error", () => {});
@@ -122,7 +124,7 @@ export class GrpcClient {
 
   #take(type: number, flags: number, id: number, payload: Buffer): void {
     const call = this.#calls.get(id);
-    if (type === TYPE.settings && flags === 0) this.frame(TYPE.settings, 1, 0);
+    if (type === TYPE.settings && flags === 0 && this.#isBegun) this.frame(TYPE.settings, 1, 0);
     if (type === TYPE.ping && flags === 1) this.pongs += 1;
     if (type === TYPE.goaway) this.goawayCode = payload.readUInt32BE(4);
     if (type === TYPE.windowUpdate && id === 0) this.#widen(payload.readUInt32BE(0));

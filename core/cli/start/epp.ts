@@ -39,6 +39,7 @@ async function listenGrpc({ config }: LoadedConfig, router: Router): Promise<Wir
     clock: systemClock,
     memory: router.gate.memory,
     start: router.start,
+    watchOf: (endpoint) => router.pool.watchOf(endpoint),
     nextRequestId: () => router.identity.nextRequestId(),
     isReady: () => !router.identity.isStopping && router.pool.facts.endpoints.some(isServing),
   }).catch((thrown) => {
