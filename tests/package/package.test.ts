@@ -17,7 +17,7 @@ describe("the package", () => {
     const others = paths.filter((path) => !code.test(path)).sort();
     const assets = ["config/signalbox.schema.json", "core/admin/page/page.css", "core/admin/page/page.html"];
     assert.deepEqual(others, ["LICENSE", "README.md", ...assets, "package.json"]);
-    for (const path of ["core/cli/bin.mjs", "core/fetch.js", "core/plugin.d.ts", "core/contract/test-kit.d.ts"])
+    for (const path of ["core/cli/bin.mjs", "core/fetch.js", "core/plugin.d.ts", "core/test-kit.d.ts"])
       assert.ok(paths.includes(path), path);
     assert.ok(!paths.includes("core/cli/signalbox.mjs"), "it is for checkouts");
   });
