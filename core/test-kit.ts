@@ -11,6 +11,8 @@ export {
   makeRequest,
   seededRandom,
 } from "./contract/test-kit.ts";
+export { makeBody } from "./test-kit/body.ts";
 export { type Explained, explain } from "./test-kit/explain.ts";
-export { type TestPool, testPool } from "./test-kit/pool.ts";
+export { recordedPool, type TestPool, testPool } from "./test-kit/pool.ts";
 export { checkProperties } from "./test-kit/properties.ts";
+export { makeDecision, makeOutcome } from "./test-kit/records.ts";

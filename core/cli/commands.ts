@@ -219,6 +219,14 @@ export const COMMANDS: readonly Command[] = [
     run: async (input, registry) => (await import("./commands/simulate.ts")).simulate(input, registry),
   },
   {
+    name: "new",
+    words: "KIND NAME",
+    summary: "Makes a folder with a plugin of this kind (scorer, filter, picker …) that works: source, test, config, README.",
+    switches: [],
+    choices: ["scorer", "filter", "picker", "parser", "observer", "source", "discovery", "detector"],
+    run: async (input) => (await import("./commands/new.ts")).newPlugin(input),
+  },
+  {
     name: "completion",
     words: "bash|zsh|fish",
     summary: 'Prints completions for a shell; for bash: eval "$(signalbox completion bash)".',

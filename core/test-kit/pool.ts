@@ -1,6 +1,7 @@
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { LoadView } from "../contract/load-view.ts";
 import { type LoadNumbers, makeEndpoint, makeLoad } from "../contract/test-kit.ts";
+import { checkedFacts, readFacts } from "../state/facts-document.ts";
 
 /** Endpoints in the order of their slots, and their numbers. */
 export interface TestPool {
@@ -34,4 +35,15 @@ export function testPool(members: Readonly<Record<string, Member>>, others: Part
   const given = new Set(all.flatMap((member) => Object.keys(member).filter(isNumber)));
   const numbers = Object.fromEntries([...given].map((key) => [key, all.map((member) => member[key as keyof Member])]));
   return { endpoints, load: makeLoad(all.length, { ...numbers, ...others } as LoadNumbers) };
+}
+
+/**
+ * The pool of a running router at the moment when `signalbox facts` printed it, for a test of what it came to there.
+ *
+ * @example
+ * const pool = recordedPool(JSON.parse(readFileSync("facts.json", "utf8")));
+ */
+export function recordedPool(facts: unknown): TestPool {
+  const { facts: read, load } = readFacts(checkedFacts(facts));
+  return { endpoints: read.endpoints, load };
 }

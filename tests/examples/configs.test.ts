@@ -10,6 +10,7 @@ import { builtIns } from "../../plugins/registry.ts";
 import { CHAT, postRequest } from "../support/fetch-router.ts";
 import { examplePath, exampleText } from "./example-files.ts";
 
+const PLUGINS = readdirSync(examplePath("plugins")).map((kind) => `plugins/${kind}/signalbox.yaml`);
 const PHASES = readdirSync(examplePath("canary")).filter((name) => /^\d/.test(name));
 
 describe("every example config can run", () => {
@@ -18,6 +19,7 @@ describe("every example config can run", () => {
     ["latency-predictor/router.yaml"],
     ["prefix-aware.yaml"],
     ["custom-scorer.yaml"],
+    ...PLUGINS.map((name) => [name]),
     ["observability/tracing.yaml"],
     ...PHASES.map((phase) => ["canary/router.yaml", `canary/${phase}`]),
     ["canary/router.yaml", "canary/guarded-split.yaml"],

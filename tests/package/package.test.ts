@@ -14,7 +14,8 @@ describe("the package", () => {
 
   it("has the program, its declarations and assets, and nothing else", () => {
     const code = /^(?:core|config|plugins)\/[\w./-]+\.(?:js|mjs|d\.ts)$/;
-    const others = paths.filter((path) => !code.test(path)).sort();
+    const template = /^examples\/plugins\/[a-z]+\/(?:plugin\.ts|plugin\.test\.ts|signalbox\.yaml)$/;
+    const others = paths.filter((path) => !code.test(path) && !template.test(path)).sort();
     const assets = ["config/signalbox.schema.json", "core/admin/page/page.css", "core/admin/page/page.html"];
     assert.deepEqual(others, ["LICENSE", "README.md", ...assets, "package.json"]);
     for (const path of ["core/cli/bin.mjs", "core/fetch.js", "core/plugin.d.ts", "core/test-kit.d.ts"])

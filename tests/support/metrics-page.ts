@@ -7,10 +7,10 @@ import { MirrorTally } from "../../core/features/mirror/mirror-tally.ts";
 import { rolloutMetrics } from "../../core/features/rollouts/rollout-metrics.ts";
 import { shadowMetrics } from "../../core/features/shadow/shadow-metrics.ts";
 import { ShadowTally } from "../../core/features/shadow/shadow-tally.ts";
+import { makeAttempt, makeDecision, makeOutcome } from "../../core/test-kit/records.ts";
 import requestMetrics from "../../plugins/observers/request-metrics.ts";
 import { makeEndpoints, makeLoad, makeRequest } from "./endpoints.ts";
 import { createPlugin, makeHost } from "./plugins.ts";
-import { makeAttempt, makeDecision, makeOutcome } from "./records.ts";
 import { FIGURES, GUARD } from "./rollout-samples.ts";
 import { makeMapping, makeView } from "./view.ts";
 
