@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { type MockReplica, startMockReplica } from "../../core/mock/replica.ts";
-import { dependencyNames, newFolder, runOn, startOn } from "../support/package/packed.ts";
+import { dependencyNames, installed, newFolder, programIn, runOn, startOn } from "../support/package/packed.ts";
 import { ROOT } from "../support/suite/runtimes.ts";
 
 /** A scorer as its author writes it; each response says that it had a part in it. */
@@ -38,11 +38,10 @@ const MANIFESTS = {
   "node_modules/@team/scorer/package.json": { name: "@team/scorer", type: "module", exports: "./index.js" },
 };
 
-/** Where the package is installed. */
-const app = newFolder("app");
+const app = await installed();
+const program = programIn(app);
 /** Where the plugins are: nothing is installed there or above. */
 const outside = newFolder("outside");
-const program = join(app, "node_modules", "signalbox", "core", "cli", "bin.mjs");
 let replica: MockReplica;
 
 function write(folder: string, path: string, text: string): void {
@@ -52,9 +51,6 @@ function write(folder: string, path: string, text: string): void {
 
 before(async () => {
   replica = await startMockReplica({ model: "demo" });
-  write(app, "package.json", '{ "private": true }');
-  const { code, err } = await runOn("node", app, "npm install --no-audit --no-fund signalbox");
-  assert.equal(code, 0, err);
   for (const [name, { file, text }] of Object.entries(PLUGINS)) write(outside, file, source(name, text));
   for (const [path, manifest] of Object.entries(MANIFESTS)) write(outside, path, JSON.stringify(manifest));
   const names = Object.keys(PLUGINS);

@@ -33,7 +33,7 @@ export function readmeText(kind: string, name: string): string {
 A ${kind} for Signalbox. \`plugin.ts\` is the plugin, \`plugin.test.ts\` its test, \`signalbox.yaml\` a config that loads it.
 
     npm install
-    npm test            # or: deno test -A, or: bun test
+    npm test            # or: deno test -A --no-check, or: bun test
     npm run types       # checks the types
 
     signalbox check -f signalbox.yaml     # every problem with its place

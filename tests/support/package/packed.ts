@@ -1,5 +1,5 @@
 import { execFile, execFileSync, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { after } from "node:test";
@@ -123,4 +123,25 @@ export async function startOn(machine: Machine, cwd: string, line: string): Prom
       return ended;
     },
   };
+}
+
+let installing: Promise<string> | undefined;
+
+/** A folder in which `npm install signalbox` was run, once for all tests. */
+export function installed(): Promise<string> {
+  installing ??= install();
+  return installing;
+}
+
+async function install(): Promise<string> {
+  const app = newFolder("app");
+  writeFileSync(join(app, "package.json"), '{ "private": true }');
+  const { code, err } = await runOn("node", app, "npm install --no-audit --no-fund signalbox");
+  if (code !== 0) throw new Error(err);
+  return app;
+}
+
+/** The program in a folder where the package is installed, as the runtimes start it. */
+export function programIn(app: string): string {
+  return join(app, "node_modules", "signalbox", "core", "cli", "bin.mjs");
 }
