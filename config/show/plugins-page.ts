@@ -31,7 +31,10 @@ function optionTable(options: readonly OptionDescription[]): string {
   const cell = (text: string) => text.replaceAll("|", "\\|");
   const rows = options.map(({ name, value, default: usual, isRequired, meaning }) => {
     const otherwise = isRequired ? "required" : usual === "" ? "" : `\`${cell(usual)}\``;
-    return `| \`${name}\` | ${cell(value)} | ${otherwise} | ${cell(meaning)} |`;
+    return [`\`${name}\``, cell(value), otherwise, cell(meaning)];
   });
-  return ["| option | value | default | meaning |", "| --- | --- | --- | --- |", ...rows].join("\n");
+  const all = [["option", "value", "default", "meaning"], ...rows];
+  const widths = [0, 1, 2, 3].map((column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
+  const line = (row: readonly string[]) => `| ${widths.map((width, column) => (row[column] ?? "").padEnd(width)).join(" | ")} |`;
+  return [line(all[0]!), line(widths.map((width) => "-".repeat(width))), ...rows.map(line)].join("\n");
 }
