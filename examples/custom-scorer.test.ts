@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createPlugin, makeEndpoint, makeLoad, makeRequest } from "../core/contract/test-kit.ts";
+import { createPlugin, makeEndpoint, makeLoad, makeRequest } from "signalbox/test-kit";
 import labelPreference from "./custom-scorer.ts";
 
 const candidates = [

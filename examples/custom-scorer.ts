@@ -1,5 +1,4 @@
-import { z } from "../core/contract/options.ts";
-import { defineScorer } from "../core/contract/plugin.ts";
+import { defineScorer, z } from "signalbox/plugin";
 
 /** What `parameters` may hold in the config. A mistake there is reported with its line. */
 const options = z.strictObject({

@@ -1,4 +1,4 @@
-import { createRouter } from "../core/fetch.ts";
+import { createRouter } from "signalbox";
 
 /**
  * The router with Deno's own server, and on a second port what operators look at, as the program `signalbox` has it: `signalbox status`,

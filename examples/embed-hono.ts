@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import { createRouter } from "../core/fetch.ts";
+import { createRouter } from "signalbox";
 
 /**
  * The router inside a Hono application, with your own paths and middleware, in one process on one port.

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { groups, isPure, LONGEST, ONCE, onEveryRuntime, PURE, testFiles } from "./support/suite/selection.ts";
+import { groups, isPure, isRunOnce, LONGEST, ONCE, onEveryRuntime, PURE, testFiles } from "./support/suite/selection.ts";
 
 const root = join(import.meta.dirname ?? ".", "..");
 
@@ -30,7 +30,7 @@ describe("the files that run", () => {
     const chosen = onEveryRuntime(files);
     assert.deepEqual(
       chosen.filter((file) => !isPure(file)),
-      files.filter((file) => !isPure(file) && !ONCE.includes(file)),
+      files.filter((file) => !isPure(file) && !isRunOnce(file)),
     );
     const pure = files.filter(isPure).length;
     const sample = chosen.filter(isPure).length;

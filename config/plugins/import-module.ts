@@ -4,6 +4,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { thrownCode } from "../../core/contract/thrown-text.ts";
 import { findPackage } from "./find-package.ts";
 import { type ModuleFiles, moduleFiles } from "./module-files.ts";
+import { expectCompiler, expectsCompiler } from "./own-modules.ts";
 
 /** Error codes with which Node reports TypeScript that it can't run itself. */
 const NEEDS_TSX = new Set([
@@ -40,6 +41,7 @@ export async function importModule(url: string): Promise<unknown> {
 }
 
 async function importFirst(url: string): Promise<unknown> {
+  if (expectsCompiler()) return importByTsx(url);
   try {
     return await import(url);
   } catch (error) {
@@ -93,6 +95,7 @@ const withVersion: Resolve = (specifier, context, next) => {
 
 async function importByTsx(url: string): Promise<unknown> {
   const tsx = await import("tsx/esm/api").catch(() => importTsxBeside(fileURLToPath(url)));
+  expectCompiler();
   return tsx.tsImport(url, import.meta.url);
 }
 

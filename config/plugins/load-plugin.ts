@@ -37,7 +37,7 @@ export async function loadPluginModule(from: string, baseDir: string): Promise<L
   const located = locate(from, baseDir);
   // The path that a stack shows, whatever links lead to it.
   const file = located && realpathSync(located);
-  const module = file === undefined ? await importPackage(from) : await importFile(file);
+  const module = file === undefined ? await importPackage(packageName(from)) : await importFile(file);
   return { definition: checkDefinition(module, file ?? from), file: file ?? "" };
 }
 
@@ -60,9 +60,15 @@ function locate(from: string, baseDir: string): string | undefined {
     if (!existsSync(path)) throw new Error(`There is no file ${path}: a path is relative to the config file.`);
     return path;
   }
-  if (/^[a-z][a-z0-9+.-]*:/i.test(from))
+  const name = packageName(from);
+  if (/^[a-z][a-z0-9+.-]*:/i.test(name))
     throw new Error("A plugin is a file or an installed package: write ./file.ts or a package name.");
-  return findPackage(from, baseDir);
+  return findPackage(name, baseDir);
+}
+
+/** "npm:name" means what is installed as "name", as it does for Deno. */
+function packageName(from: string): string {
+  return from.replace(/^npm:/, "");
 }
 
 /** Imports a package that only Signalbox itself, or the runtime's own import map, may know. */

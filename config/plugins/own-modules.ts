@@ -10,6 +10,7 @@ interface Hooks {
   readonly registerHooks?: (hooks: { readonly resolve: typeof resolve; readonly load: Load }) => void;
 }
 type Load = (url: string, context: object, next: (url: string, context: object) => object) => object;
+const { registerHooks } = nodeModule as Hooks;
 interface BunRuntime {
   plugin(plugin: { readonly name: string; setup(build: BunBuild): void }): void;
 }
@@ -30,14 +31,31 @@ export function shareContract(): void {
   if (bun !== undefined)
     return bun.plugin({ name: NAME, setup: (build) => build.module(NAME, () => ({ exports: contract, loader: "object" })) });
   (globalThis as { [SHARED]?: object })[SHARED] = contract;
-  const { registerHooks } = nodeModule as Hooks;
-  const url = `data:text/javascript,${encodeURIComponent(SOURCE)}`;
-  if (registerHooks === undefined) return nodeModule.register("./plugin-modules.mjs", import.meta.url, { data: { [NAME]: url } });
-  initialize({ [NAME]: url });
-  registerHooks({ resolve, load: (wanted, context, next) => (wanted === url ? SHARED_MODULE : next(wanted, context)) });
+  if (registerHooks === undefined) return useInThread(false);
+  initialize({ modules: { [NAME]: URL_OF_SHARED }, hasCompiler: false });
+  registerHooks({ resolve, load: (url, context, next) => (url === URL_OF_SHARED ? SHARED_MODULE : next(url, context)) });
+}
+
+let isCompilerExpected = false;
+
+/** On Node 20, before tsx loads its first module: from now on a .ts file that is written as a module is one, so only tsx can load it. */
+export function expectCompiler(): void {
+  if (registerHooks !== undefined || isCompilerExpected) return;
+  isCompilerExpected = true;
+  useInThread(true);
+}
+
+export function expectsCompiler(): boolean {
+  return isCompilerExpected;
+}
+
+function useInThread(hasCompiler: boolean): void {
+  const data = { modules: { [NAME]: URL_OF_SHARED }, hasCompiler };
+  nodeModule.register("./plugin-modules.mjs", import.meta.url, { data });
 }
 
 /** Exports what the process shares: as a file of its own it would be another instance for each compiler and each version. */
 const SOURCE = `export const { ${Object.keys(contract).join(", ")} } = globalThis[Symbol.for("${NAME}")];`;
+const URL_OF_SHARED = `data:text/javascript,${encodeURIComponent(SOURCE)}`;
 /** Deno takes a module that hooks make up only from a hook that loads it. */
 const SHARED_MODULE = { format: "module", source: SOURCE, shortCircuit: true };

@@ -4,10 +4,18 @@ import { readFileSync } from "node:fs";
 
 /** @type {Readonly<Record<string, string>>} */
 let own = {};
+/** @type {string | undefined} */
+let formatOfTypeScript;
 
-/** Imports that mean a module of the running program, from whatever folder, and the URLs of those modules. */
-export function initialize(/** @type {Readonly<Record<string, string>>} */ modules) {
+/**
+ * `modules`: imports that mean a module of the running program, from whatever folder, and the URLs of those modules. `hasCompiler`: tsx
+ * compiles TypeScript for this Node, which has no format for it.
+ *
+ * @param {{ modules: Readonly<Record<string, string>>, hasCompiler: boolean }} data
+ */
+export function initialize({ modules, hasCompiler }) {
   own = modules;
+  formatOfTypeScript = hasCompiler ? "commonjs" : undefined;
 }
 
 /**
@@ -19,17 +27,22 @@ export function resolve(specifier, context, next) {
   const url = Object.hasOwn(own, specifier) ? own[specifier] : undefined;
   if (url !== undefined) return { url, format: "module", shortCircuit: true };
   const found = next(specifier, context);
-  return found instanceof Promise ? found.then(asWritten) : asWritten(found);
+  // In Node 20 hooks wait, outside of the main thread.
+  if (found instanceof Promise) return found.then((it) => asWritten(it, it.format ?? formatOfTypeScript));
+  return asWritten(found, found.format);
 }
 
 /**
  * A file that is written as a module is one, whatever a package.json says or lacks: for Node 20 a .ts file outside of a package of
  * modules is CommonJS, and for all Nodes a .js file of a CommonJS package is.
+ *
+ * @param {{ url: string }} found
+ * @param {string | undefined} format
  */
-function asWritten(/** @type {{ url: string, format?: string }} */ found) {
+function asWritten(found, format) {
   const [, path] = /^(file:[^?#]*\.[jt]s)(?:[?#]|$)/.exec(found.url) ?? [];
-  if (path === undefined || !found.format?.startsWith("commonjs") || path.includes("/node_modules/")) return found;
-  return isModule(path) ? { ...found, format: found.format.replace("commonjs", "module") } : found;
+  if (path === undefined || !format?.startsWith("commonjs") || path.includes("/node_modules/")) return found;
+  return isModule(path) ? { ...found, format: format.replace("commonjs", "module") } : found;
 }
 
 function isModule(/** @type {string} */ url) {

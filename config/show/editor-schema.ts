@@ -7,8 +7,17 @@ import { type JsonSchema, jsonSchemaOf } from "../read/json-schema.ts";
 import { rewriteDocument } from "../rewrites/schema.ts";
 import { routerDocument } from "../router/schema.ts";
 
-/** A JSON Schema (draft 7, which editors support) for config files, with the options of every plugin type in the registry. */
-export function editorSchema(registry: Registry): JsonSchema {
+/** A plugin that a config loads with `from`. */
+export interface OwnPlugin {
+  readonly from: string;
+  readonly definition: Definition;
+}
+
+/**
+ * A JSON Schema (draft 7, which editors support) for config files, with the options of every plugin type in the registry, and of those
+ * that configs load from `own`.
+ */
+export function editorSchema(registry: Registry, own: readonly OwnPlugin[] = []): JsonSchema {
   const types = [...registry]
     .filter(([, { type }]) => !CONFIGURED_ELSEWHERE.has(type))
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -24,7 +33,7 @@ export function editorSchema(registry: Registry): JsonSchema {
       $ref: `#/definitions/${kind}`,
     })),
     definitions: {
-      Router: withPlugins(documentSchema(routerDocument), types),
+      Router: withPlugins(documentSchema(routerDocument), types, own),
       InferenceModelRewrite: documentSchema(rewriteDocument),
       InferenceObjective: documentSchema(objectiveDocument),
       EndpointPickerConfig: documentSchema(pickerDocument),
@@ -37,20 +46,25 @@ function documentSchema(schema: Parameters<typeof jsonSchemaOf>[0]): JsonSchema 
   return described;
 }
 
-/** Adds the plugin types to `type`, and the options of each type to its `parameters`. */
-function withPlugins(router: JsonSchema, types: readonly Definition[]): JsonSchema {
+/** Adds the plugin types to `type`, the modules to `from`, and the options of each to its `parameters`. */
+function withPlugins(router: JsonSchema, types: readonly Definition[], own: readonly OwnPlugin[]): JsonSchema {
   const inProfile = types.filter(({ kind }) => isProfileKind(kind));
   const typed = edit(router, ["properties", "spec", "properties", "plugins", "items"], (entry) => ({
     ...edit(entry, ["properties", "type"], (type) => ({ ...type, anyOf: types.map(named) })),
-    allOf: types.map(({ type, options }) => ({
-      if: { required: ["type"], properties: { type: { const: type } } },
-      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-      then: { properties: { parameters: documentSchema(options) } },
-    })),
+    allOf: [
+      ...types.map(({ type, options }) => parametersWhere("type", type, options)),
+      ...own.map(({ from, definition }) => parametersWhere("from", from, definition.options)),
+    ],
   }));
   const refs = "properties.spec.properties.profiles.items.properties.plugins.items.properties.pluginRef".split(".");
   return edit(typed, refs, (ref) => ({ ...ref, anyOf: [...inProfile.map(named), { type: "string" }] }));
 }
+
+const parametersWhere = (key: string, value: string, options: Definition["options"]): JsonSchema => ({
+  if: { required: [key], properties: { [key]: { const: value } } },
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: { properties: { parameters: documentSchema(options) } },
+});
 
 const named = ({ type, kind, summary }: Definition): JsonSchema => ({ const: type, description: `${kind}: ${summary}` });
 

@@ -244,6 +244,32 @@ export const COMMANDS: readonly Command[] = [
     run: async (input, registry) => (await import("./commands/simulate.ts")).simulate(input, registry),
   },
   {
+    name: "plugins",
+    words: "list | show TYPE",
+    summary: "Shows the plugin types: what each does, its options with their defaults, and an example.",
+    switches: [
+      { ...FILES, meaning: "a config file, or a folder: the plugins of your own that it loads are shown too" },
+      JSON_SWITCH,
+    ],
+    choices: ["list", "show"],
+    run: async (input, registry) => (await import("./commands/plugins.ts")).plugins(input, registry),
+  },
+  {
+    name: "schema",
+    words: "",
+    summary: "Prints the JSON Schema for editors; with -f, the options of the plugins that the config loads are in it.",
+    switches: [{ ...FILES, meaning: "a config file, or a folder of them" }],
+    run: async (input, registry) => (await import("./commands/plugins.ts")).schema(input, registry),
+  },
+  {
+    name: "new",
+    words: "KIND NAME",
+    summary: "Makes a folder with a plugin of this kind (scorer, filter, picker …) that works: source, test, config, README.",
+    switches: [],
+    choices: ["scorer", "filter", "picker", "parser", "observer", "source", "discovery", "detector"],
+    run: async (input) => (await import("./commands/new.ts")).newPlugin(input),
+  },
+  {
     name: "completion",
     words: "bash|zsh|fish",
     summary: 'Prints completions for a shell; for bash: eval "$(signalbox completion bash)".',

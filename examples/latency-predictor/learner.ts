@@ -1,5 +1,4 @@
-import { z } from "../../core/contract/options.ts";
-import { defineObserver } from "../../core/contract/plugin.ts";
+import { defineObserver, z } from "signalbox/plugin";
 import { sentOf } from "./model.ts";
 
 /** Teaches the model of the scorer that sent the request what became of it. */

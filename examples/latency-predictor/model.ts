@@ -1,7 +1,4 @@
-import type { Endpoint } from "../../core/contract/endpoint.ts";
-import { firstTokenMs } from "../../core/contract/expected-wait.ts";
-import type { LoadView } from "../../core/contract/load-view.ts";
-import type { InferenceRequest } from "../../core/contract/request.ts";
+import { type Endpoint, firstTokenMs, type InferenceRequest, type LoadView } from "signalbox/plugin";
 
 /** Below it, relative errors mean little. */
 const FLOOR_MS = 10;

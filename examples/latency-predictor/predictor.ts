@@ -1,6 +1,4 @@
-import { z } from "../../core/contract/options.ts";
-import { defineScorer } from "../../core/contract/plugin.ts";
-import type { InferenceRequest } from "../../core/contract/request.ts";
+import { defineScorer, type InferenceRequest, z } from "signalbox/plugin";
 import { LatencyModel, noteSent } from "./model.ts";
 
 const ms = z.number().positive().max(86_400_000);

@@ -1,5 +1,4 @@
-import { z } from "../../core/contract/options.ts";
-import { defineScorer } from "../../core/contract/plugin.ts";
+import { defineScorer, z } from "signalbox/plugin";
 import { OwnIndex } from "./own-index.ts";
 
 /** Defaults of AIBrix (`AIBRIX_PREFIX_CACHE_LOAD_IMBALANCE_MIN_GAP` and so on). */

@@ -1,7 +1,4 @@
-import type { Endpoint } from "../../core/contract/endpoint.ts";
-import { z } from "../../core/contract/options.ts";
-import { defineScorer } from "../../core/contract/plugin.ts";
-import type { InferenceRequest } from "../../core/contract/request.ts";
+import { defineScorer, type Endpoint, type InferenceRequest, z } from "signalbox/plugin";
 
 /** Defaults of KubeAI's `prefixHash` (a load factor of 125 percent, and so on). */
 const options = z.strictObject({

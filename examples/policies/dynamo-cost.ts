@@ -1,6 +1,4 @@
-import type { Endpoint } from "../../core/contract/endpoint.ts";
-import { z } from "../../core/contract/options.ts";
-import { defineScorer } from "../../core/contract/plugin.ts";
+import { defineScorer, type Endpoint, z } from "signalbox/plugin";
 import { cheapestFirst } from "./cheapest-first.ts";
 
 /** Defaults of Dynamo's KV router (`--router-kv-overlap-score-credit` and so on). */

@@ -1,5 +1,4 @@
-import { z } from "../../core/contract/options.ts";
-import { defineScorer } from "../../core/contract/plugin.ts";
+import { defineScorer, z } from "signalbox/plugin";
 import { OwnIndex } from "./own-index.ts";
 
 /** Defaults of llm-d's approx-prefix-cache-producer. */

@@ -1,6 +1,4 @@
-import { uncachedTokens } from "../../core/contract/expected-wait.ts";
-import { z } from "../../core/contract/options.ts";
-import { defineScorer } from "../../core/contract/plugin.ts";
+import { defineScorer, uncachedTokens, z } from "signalbox/plugin";
 import { cheapestFirst } from "./cheapest-first.ts";
 
 /**

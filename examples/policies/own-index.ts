@@ -1,6 +1,4 @@
-import type { Clock } from "../../core/contract/clock.ts";
-import type { Endpoint } from "../../core/contract/endpoint.ts";
-import type { PrefixMatch } from "../../core/contract/prefix-match.ts";
+import type { Clock, Endpoint, PrefixMatch } from "signalbox/plugin";
 
 export interface OwnIndexSettings {
   /** Most tokens remembered for each endpoint. */

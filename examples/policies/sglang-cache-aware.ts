@@ -1,6 +1,4 @@
-import type { Endpoint } from "../../core/contract/endpoint.ts";
-import { z } from "../../core/contract/options.ts";
-import { defineScorer } from "../../core/contract/plugin.ts";
+import { defineScorer, type Endpoint, z } from "signalbox/plugin";
 import { cheapestFirst } from "./cheapest-first.ts";
 import { OwnIndex } from "./own-index.ts";
 

@@ -1,7 +1,4 @@
-import type { Endpoint } from "../../core/contract/endpoint.ts";
-import { uncachedTokens } from "../../core/contract/expected-wait.ts";
-import { z } from "../../core/contract/options.ts";
-import { defineScorer } from "../../core/contract/plugin.ts";
+import { defineScorer, type Endpoint, uncachedTokens, z } from "signalbox/plugin";
 import { cheapestFirst } from "./cheapest-first.ts";
 
 /** Defaults of the command line of SGLang's router (`--cache-threshold` and so on). */

@@ -5,8 +5,8 @@
  */
 import type { Outcome } from "../../core/contract/outcome.ts";
 import { createPlugin, makeEndpoint, makeRequest } from "../../core/contract/test-kit.ts";
+import { makeAttempt, makeDecision, makeOutcome } from "../../core/test-kit/records.ts";
 import requestMetrics from "../../plugins/observers/request-metrics.ts";
-import { makeAttempt, makeDecision, makeOutcome } from "../support/records.ts";
 import { makeView } from "../support/view.ts";
 
 const SIZES = [

@@ -5,8 +5,8 @@ import { describe, it } from "node:test";
 import { readJsonBody } from "../../core/body/json-body.ts";
 import type { EndpointRecord } from "../../core/contract/detector.ts";
 import * as kit from "../../core/contract/test-kit.ts";
+import { makeDecision, makeOutcome } from "../../core/test-kit/records.ts";
 import { FakeClock } from "../support/fake-clock.ts";
-import { makeDecision, makeOutcome } from "../support/records.ts";
 import { makeView } from "../support/view.ts";
 
 /**

@@ -1,20 +1,9 @@
+import { it } from "node:test";
 import { ownTypes } from "../../config/plugins/instances.ts";
-import type { Endpoint } from "../../core/contract/endpoint.ts";
-import type { AdapterFacts, LoadView } from "../../core/contract/load-view.ts";
 import type { Definition, PluginKind, PluginKinds } from "../../core/contract/plugin.ts";
-import type { InferenceRequest } from "../../core/contract/request.ts";
+import { checkProperties } from "../../core/test-kit/properties.ts";
 import { builtIns } from "../../plugins/registry.ts";
-import { makeEndpoint, makeLoad, makePrefix, makeRequest, seededRandom } from "../support/endpoints.ts";
-import { deepFreeze } from "../support/freeze.ts";
 import { createPlugin } from "../support/plugins.ts";
-
-/** The inputs of a plugin at one moment, frozen. */
-export interface Situation {
-  readonly name: string;
-  readonly request: InferenceRequest;
-  readonly candidates: readonly Endpoint[];
-  readonly load: LoadView;
-}
 
 /** Built-ins whose options have no default, and options for them. */
 const REQUIRED_OPTIONS: Readonly<Record<string, unknown>> = {
@@ -29,6 +18,16 @@ const REQUIRED_OPTIONS: Readonly<Record<string, unknown>> = {
   passthrough: { routes: [{ method: "POST", path: "/v1/rerank" }] },
 };
 
+/** Checks what every plugin of the kind promises, of each built-in. */
+export function checkBuiltIns(kind: "filter" | "scorer" | "picker"): void {
+  for (const definition of ownTypes(builtIns)) {
+    if (definition.kind !== kind) continue;
+    it(`the ${kind} ${definition.type} keeps its contract`, () => {
+      checkProperties(definition as Definition<typeof kind>, REQUIRED_OPTIONS[definition.type]);
+    });
+  }
+}
+
 /** Every built-in of a kind, by its type; the reference's names for them make the same plugins. */
 export function builtInsOf<Kind extends PluginKind>(
   kind: Kind,
@@ -36,81 +35,4 @@ export function builtInsOf<Kind extends PluginKind>(
   return ownTypes(builtIns)
     .filter((definition): definition is Definition<Kind> => definition.kind === kind)
     .map((definition) => [definition.type, () => createPlugin(definition, REQUIRED_OPTIONS[definition.type] ?? {})]);
-}
-
-/** Pools of 0, 1 and many endpoints, each with equal, random, unknown and extreme numbers. */
-export function situations(): readonly Situation[] {
-  const random = seededRandom(2024);
-  return [0, 1, 2, 8, 17, 60].flatMap((count) =>
-    Object.entries(loads(count, random)).map(([name, load]) => {
-      const candidates = Array.from({ length: count }, (_, index) => someEndpoint(count - 1 - index, random));
-      return deepFreeze({ name: `${count} endpoints, ${name}`, request: someRequest(count, random), candidates, load });
-    }),
-  );
-}
-
-function loads(count: number, random: () => number): Readonly<Record<string, LoadView>> {
-  const numbers = (make: () => number) => Array.from({ length: count }, make);
-  const upTo = (max: number) => () => Math.floor(random() * max);
-  const sometimes = (make: () => number) => () => (random() < 0.5 ? Number.NaN : make());
-  const same = (value: number) => numbers(() => value);
-  return {
-    "nothing scraped": makeLoad(count),
-    "all equal": makeLoad(count, {
-      inFlight: same(5),
-      prefillTokens: same(4096),
-      waiting: same(2),
-      running: same(5),
-      kvUsage: same(0.5),
-    }),
-    "all different": makeLoad(count, {
-      inFlight: numbers(upTo(200)),
-      prefillTokens: numbers(upTo(200_000)),
-      waiting: numbers(upTo(50)),
-      running: numbers(upTo(256)),
-      kvUsage: numbers(random),
-      scrapedAtMs: numbers(upTo(1000)),
-      freshness: numbers(random),
-      attributes: numbers(random).map((value) => new Map(value < 0.3 ? [] : [["GPUUtilization", value]])),
-      adapters: numbers(random).map((chance) => (chance < 0.3 ? undefined : someAdapters(chance))),
-    }),
-    "some scraped": makeLoad(count, {
-      waiting: numbers(sometimes(upTo(50))),
-      running: numbers(sometimes(upTo(50))),
-      kvUsage: numbers(sometimes(random)),
-    }),
-    extreme: makeLoad(count, {
-      inFlight: numbers(() => 2 ** 31 - 1),
-      prefillTokens: numbers(() => (random() < 0.5 ? 0 : 1e15)),
-      waiting: numbers(() => (random() < 0.5 ? Number.POSITIVE_INFINITY : 1e300)),
-      kvUsage: numbers(() => random() * 3 - 1),
-    }),
-  };
-}
-
-function someAdapters(chance: number): AdapterFacts {
-  const running = new Set(chance < 0.6 ? ["base"] : ["adapter", "another"]);
-  const names = chance < 0.8 ? new Set(["adapter"]) : undefined;
-  return { names, use: chance < 0.5 ? undefined : { running, waiting: new Set(["waiting"]), max: 3 } };
-}
-
-function someEndpoint(slot: number, random: () => number): Endpoint {
-  const phase = random() < 0.7 ? "ready" : random() < 0.5 ? "starting" : "not-ready";
-  return makeEndpoint(slot, {
-    phase,
-    models: random() < 0.7 ? ["base", "adapter"] : [],
-    labels: { zone: random() < 0.5 ? "a" : "b", "llm-d.ai/context-length-range": random() < 0.5 ? "0-4000" : "none" },
-  });
-}
-
-function someRequest(count: number, random: () => number): InferenceRequest {
-  const blocks = random() < 0.3 ? 0 : 1 + Math.floor(random() * 500);
-  const matched = Array.from({ length: count }, () => Math.floor(random() * (blocks + 1)));
-  const prefix = makePrefix(blocks, 16, matched);
-  return makeRequest({
-    target: random() < 0.4 ? "base" : random() < 0.7 ? "adapter" : "unlisted",
-    promptTokens: Math.floor(random() * 10_000),
-    prefix,
-    body: new Uint8Array(64),
-  });
 }

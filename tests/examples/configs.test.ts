@@ -12,6 +12,7 @@ import { examplePath, exampleText } from "./example-files.ts";
 
 /** What other programs read. */
 const OTHERS = ["gateway/envoy.yaml", "gateway/gateway-api.yaml"];
+const PLUGINS = readdirSync(examplePath("plugins")).map((kind) => `plugins/${kind}/signalbox.yaml`);
 const PHASES = readdirSync(examplePath("canary")).filter((name) => /^\d/.test(name));
 
 describe("every example config can run", () => {
@@ -20,6 +21,7 @@ describe("every example config can run", () => {
     ["latency-predictor/router.yaml"],
     ["prefix-aware.yaml"],
     ["custom-scorer.yaml"],
+    ...PLUGINS.map((name) => [name]),
     ["observability/tracing.yaml"],
     ["gateway/router.yaml"],
     ...PHASES.map((phase) => ["canary/router.yaml", `canary/${phase}`]),

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Definition } from "../../core/contract/plugin.ts";
 import type { Scorer } from "../../core/contract/scorer.ts";
+import { situations } from "../../core/test-kit/situations.ts";
 import aibrixPrefix from "../../examples/policies/aibrix-prefix.ts";
 import boundedLoadHash from "../../examples/policies/bounded-load-hash.ts";
 import { cheapestFirst } from "../../examples/policies/cheapest-first.ts";
@@ -11,7 +12,6 @@ import lmetric from "../../examples/policies/lmetric.ts";
 import mooncake from "../../examples/policies/mooncake.ts";
 import sglangCacheAware from "../../examples/policies/sglang-cache-aware.ts";
 import sglangSmallestTree from "../../examples/policies/sglang-smallest-tree.ts";
-import { situations } from "../contracts/pools.ts";
 import { makeEndpoint, makeEndpoints, makeLoad, makePrefix, makeRequest } from "../support/endpoints.ts";
 import { createPlugin, issuesOf } from "../support/plugins.ts";
 

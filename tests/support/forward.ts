@@ -4,11 +4,11 @@ import type { InferenceRequest } from "../../core/contract/request.ts";
 import { Forward } from "../../core/forward/forward.ts";
 import type { Draft } from "../../core/request/rewrite.ts";
 import { Ticket } from "../../core/request/ticket.ts";
+import { makeDecision } from "../../core/test-kit/records.ts";
 import { makeEndpoint, makeRequest } from "./endpoints.ts";
 import { MemoryParts, type MemoryPartsOptions } from "./memory-parts.ts";
 import type { MemoryUpstream } from "./memory-upstream.ts";
 import { RecordedResponse } from "./recorded-response.ts";
-import { makeDecision } from "./records.ts";
 
 export interface ForwardOptions extends MemoryPartsOptions {
   /** Where the request is to go, in this order. Default one. */

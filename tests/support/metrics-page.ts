@@ -12,10 +12,10 @@ import { clusterMetrics } from "../../core/kubernetes/resources/cluster-view.ts"
 import { POOL_KINDS } from "../../core/kubernetes/resources/kinds.ts";
 import { trackedResource } from "../../core/kubernetes/resources/tracked-resource.ts";
 import type { Verdict } from "../../core/kubernetes/resources/verdicts.ts";
+import { makeAttempt, makeDecision, makeOutcome } from "../../core/test-kit/records.ts";
 import requestMetrics from "../../plugins/observers/request-metrics.ts";
 import { makeEndpoints, makeLoad, makeRequest } from "./endpoints.ts";
 import { createPlugin, makeHost } from "./plugins.ts";
-import { makeAttempt, makeDecision, makeOutcome } from "./records.ts";
 import { FIGURES, GUARD } from "./rollout-samples.ts";
 import { makeMapping, makeView } from "./view.ts";
 

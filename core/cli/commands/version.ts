@@ -3,9 +3,13 @@ import { type Input, print } from "../frame/command.ts";
 
 /** `signalbox version`: prints the version of the program and of the runtime. Returns the exit code. */
 export function version(input: Input): number {
-  const text = readFileSync(new URL("../../../package.json", import.meta.url), "utf8");
-  const { version: number } = JSON.parse(text) as { version: string };
+  const number = programVersion();
   const { bun, deno, node } = process.versions;
   const runtime = bun ? `bun ${bun}` : deno ? `deno ${deno}` : `node ${node}`;
   return print(input, { version: number, runtime }, () => `signalbox ${number} on ${runtime}\n`, 0);
+}
+
+export function programVersion(): string {
+  const text = readFileSync(new URL("../../../package.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as { version: string }).version;
 }

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
 import { type EndedRequest, reportOf } from "../../../core/report/decision-report.ts";
+import { makeAttempt, makeDecision, makeOutcome } from "../../../core/test-kit/records.ts";
 import { makeEndpoint, makeEndpoints } from "../../support/endpoints.ts";
-import { makeAttempt, makeDecision, makeOutcome } from "../../support/records.ts";
 
 const endpoints = makeEndpoints(3);
 const [e0, e1, e2] = [endpoints[0]!, endpoints[1]!, endpoints[2]!];

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Attempt, Outcome } from "../../../core/contract/outcome.ts";
 import { flagsOf } from "../../../core/report/response-flags.ts";
-import { makeAttempt, makeOutcome } from "../../support/records.ts";
+import { makeAttempt, makeOutcome } from "../../../core/test-kit/records.ts";
 
 const tries = (...results: Attempt["result"][]) => results.map((result, at) => makeAttempt(`e${at}`, result));
 const error = (code: string) => ({ code, message: "Why." });

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Decision, Leg } from "../../../core/contract/decision.ts";
 import { whyPicked } from "../../../core/report/why-picked.ts";
+import { makeDecision } from "../../../core/test-kit/records.ts";
 import { makeEndpoints } from "../../support/endpoints.ts";
-import { makeDecision } from "../../support/records.ts";
 
 const endpoints = makeEndpoints(5);
 const [e0, e1, e2, e3, e4] = [endpoints[0]!, endpoints[1]!, endpoints[2]!, endpoints[3]!, endpoints[4]!];

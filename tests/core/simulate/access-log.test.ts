@@ -3,10 +3,10 @@ import { describe, it, test } from "node:test";
 import { TraceReader } from "../../../core/simulate/read-trace.ts";
 import type { Trace } from "../../../core/simulate/trace.ts";
 import { PrefixIndex } from "../../../core/state/prefix-index.ts";
+import { makeAttempt, makeOutcome } from "../../../core/test-kit/records.ts";
 import accessLog from "../../../plugins/observers/access-log.ts";
 import { makeRequest } from "../../support/endpoints.ts";
 import { createPlugin, makeHost } from "../../support/plugins.ts";
-import { makeAttempt, makeOutcome } from "../../support/records.ts";
 
 function readLines(lines: readonly string[]): Trace {
   const reader = new TraceReader("access.log");

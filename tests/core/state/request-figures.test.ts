@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
 import type { Outcome } from "../../../core/contract/outcome.ts";
 import { RequestFigures } from "../../../core/state/request-figures.ts";
+import { makeOutcome } from "../../../core/test-kit/records.ts";
 import { makeEndpoint, makeRequest } from "../../support/endpoints.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
-import { makeOutcome } from "../../support/records.ts";
 
 const e0 = makeEndpoint(0);
 const e1 = makeEndpoint(1);

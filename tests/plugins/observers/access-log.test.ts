@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { describe, it, test } from "node:test";
 import type { Outcome } from "../../../core/contract/outcome.ts";
 import { RESPONSE_FLAGS } from "../../../core/report/response-flags.ts";
+import { makeAttempt, makeDecision, makeOutcome } from "../../../core/test-kit/records.ts";
 import accessLog from "../../../plugins/observers/access-log.ts";
 import { makePrefix, makeRequest } from "../../support/endpoints.ts";
 import { createPlugin, makeHost } from "../../support/plugins.ts";
 import { heldBytes } from "../../support/process-usage.ts";
-import { makeAttempt, makeDecision, makeOutcome } from "../../support/records.ts";
 
 const decision = makeDecision({ model: "food", target: "food-v2", rule: "food-review/0" });
 

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { RouterError } from "../../../core/contract/errors.ts";
 import type { EndedRequest } from "../../../core/report/decision-report.ts";
+import { makeDecision, makeOutcome } from "../../../core/test-kit/records.ts";
 import { decisionFilter } from "../../../plugins/observers/decision-filter.ts";
-import { makeDecision, makeOutcome } from "../../support/records.ts";
 
 const made = (id: string, overrides: Partial<EndedRequest> = {}): EndedRequest => ({
   ...makeOutcome({ id }),

@@ -3,10 +3,10 @@ import { describe, it, test } from "node:test";
 import { RouterError } from "../../../core/contract/errors.ts";
 import type { Outcome } from "../../../core/contract/outcome.ts";
 import type { DecisionReport } from "../../../core/report/report-schema.ts";
+import { makeDecision, makeOutcome } from "../../../core/test-kit/records.ts";
 import decisions from "../../../plugins/observers/decisions.ts";
 import { makeRequest } from "../../support/endpoints.ts";
 import { createPlugin, makeHost } from "../../support/plugins.ts";
-import { makeDecision, makeOutcome } from "../../support/records.ts";
 import { makeView } from "../../support/view.ts";
 
 function shownAfter(records: readonly Partial<Outcome>[], query = "", parameters: unknown = {}): readonly DecisionReport[] {

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { Definition } from "../../../core/contract/plugin.ts";
 import { secretOf } from "../../../core/contract/secret.ts";
+import { makeOutcome } from "../../../core/test-kit/records.ts";
 import otelTraces from "../../../plugins/observers/otel-traces.ts";
 import { createPlugin, issuesOf, makeHost } from "../../support/plugins.ts";
-import { makeOutcome } from "../../support/records.ts";
 import { startTraceReceiver } from "../../support/trace-receiver.ts";
 
 const SECRETS = { "env:TOKEN": "t-1", "file:/run/k": "k-2" };

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
 import type { Outcome } from "../../../core/contract/outcome.ts";
+import { makeAttempt, makeDecision, makeOutcome } from "../../../core/test-kit/records.ts";
 import requestMetrics from "../../../plugins/observers/request-metrics.ts";
 import { makeEndpoint, makeEndpoints, makeRequest } from "../../support/endpoints.ts";
 import { createPlugin, makeHost } from "../../support/plugins.ts";
-import { makeAttempt, makeDecision, makeOutcome } from "../../support/records.ts";
 import { makeView } from "../../support/view.ts";
 
 const VIEW = makeView(makeEndpoints(3));

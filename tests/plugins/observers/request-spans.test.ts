@@ -4,9 +4,9 @@ import { RouterError } from "../../../core/contract/errors.ts";
 import type { Outcome } from "../../../core/contract/outcome.ts";
 import { makeRequest } from "../../../core/contract/test-kit.ts";
 import type { Trace } from "../../../core/contract/trace.ts";
+import { makeDecision, makeOutcome } from "../../../core/test-kit/records.ts";
 import type { Span } from "../../../plugins/observers/otlp-exporter.ts";
 import { spansOf } from "../../../plugins/observers/request-spans.ts";
-import { makeDecision, makeOutcome } from "../../support/records.ts";
 
 const trace: Trace = { traceId: "0af7651916cd43dd8448eb211c80319c", spanId: "b7ad6b7100000000", parentId: "", state: "" };
 const resource = { attributes: {} } as unknown as Span["resource"];

@@ -6,8 +6,8 @@ import { declarationsOf } from "./declarations.ts";
 import { manifestOf } from "./manifest.ts";
 
 const ROOT = resolve(import.meta.dirname ?? ".", "..", "..", "..");
-/** What no compiler makes: the page as browsers load it, the editors' schema, and what npm shows. */
-const COPIED = ["core/admin/page", "config/signalbox.schema.json", "README.md", "LICENSE"];
+/** What no compiler makes: the page as browsers load it, the editors' schema, what `signalbox new` copies, and what npm shows. */
+const COPIED = ["core/admin/page", "config/signalbox.schema.json", "examples/plugins", "README.md", "LICENSE"];
 
 const folder = resolve(process.argv[2] ?? join(ROOT, "build", "package"));
 rmSync(folder, { recursive: true, force: true });

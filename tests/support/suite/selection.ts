@@ -21,15 +21,22 @@ function core(name: string): string {
   return `tests/core/${name}`;
 }
 
-/** What runs in no runtime of the router's: a browser runs the page. That its files are served is tested in tests/core/admin/, everywhere. */
-export const ONCE: readonly string[] = ["tests/e2e/page.test.ts"];
+/**
+ * What one runtime is enough for: a browser runs the page, whose files tests/core/admin/ asks for everywhere; the package is built once,
+ * and its tests start all runtimes themselves.
+ */
+export const ONCE: readonly string[] = ["tests/e2e/page.test.ts", "tests/package/"];
 
 /** One of so many pure files runs on every runtime. */
 const SAMPLE_OF = 5;
 
 /** Of the files, those that every runtime runs: what depends on the runtime, and a sample of the others that only their names decide. */
 export function onEveryRuntime(files: readonly string[]): string[] {
-  return files.filter((file) => !ONCE.includes(file) && (!isPure(file) || isInSample(file)));
+  return files.filter((file) => !isRunOnce(file) && (!isPure(file) || isInSample(file)));
+}
+
+export function isRunOnce(file: string): boolean {
+  return ONCE.some((start) => file.startsWith(start));
 }
 
 export function isPure(file: string): boolean {
@@ -55,9 +62,12 @@ const SLOW_FILES_PER_PROCESS = 9;
 /** The files in groups for a process each, in the order in which they begin: what takes longest first. */
 export function groups(files: readonly string[]): string[][] {
   const alone = LONGEST.filter((file) => files.includes(file));
-  const others = files.filter((file) => !alone.includes(file));
+  // They share one build.
+  const ofPackage = files.filter((file) => file.startsWith("tests/package/"));
+  const others = files.filter((file) => !alone.includes(file) && !ofPackage.includes(file));
   const isSlow = (file: string) => file.startsWith("tests/e2e/");
   return [
+    ...(ofPackage.length > 0 ? [ofPackage] : []),
     ...alone.map((file) => [file]),
     ...sliced(others.filter(isSlow), SLOW_FILES_PER_PROCESS),
     ...sliced(

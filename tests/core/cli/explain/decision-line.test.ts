@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { decisionLine } from "../../../../core/cli/explain/decision-text.ts";
 import { reportOf } from "../../../../core/report/decision-report.ts";
 import type { DecisionReport } from "../../../../core/report/report-schema.ts";
-import { makeDecision, makeOutcome } from "../../../support/records.ts";
+import { makeDecision, makeOutcome } from "../../../../core/test-kit/records.ts";
 
 const plain = reportOf({
   ...makeOutcome({ durationMs: 812.4, firstByteMs: 90.6, decision: makeDecision({ model: "m", target: "m" }) }),

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
 import { decisionText, dryRunText } from "../../../../core/cli/explain/decision-text.ts";
 import type { DecisionReport } from "../../../../core/report/report-schema.ts";
-import { makeAttempt } from "../../../support/records.ts";
+import { makeAttempt } from "../../../../core/test-kit/records.ts";
 
 const report: DecisionReport = {
   id: "req-1",

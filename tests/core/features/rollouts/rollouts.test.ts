@@ -7,8 +7,8 @@ import { makeEndpoint, makeEndpoints, makeRequest } from "../../../../core/contr
 import type { GuardConfig } from "../../../../core/features/rollouts/guard-config.ts";
 import { Rollouts, type StopTarget } from "../../../../core/features/rollouts/rollouts.ts";
 import { factsOf } from "../../../../core/state/facts.ts";
+import { makeAttempt, makeDecision, makeOutcome } from "../../../../core/test-kit/records.ts";
 import { FakeClock, settle } from "../../../support/fake-clock.ts";
-import { makeAttempt, makeDecision, makeOutcome } from "../../../support/records.ts";
 import { makeMapping } from "../../../support/view.ts";
 
 const GUARD: GuardConfig = {

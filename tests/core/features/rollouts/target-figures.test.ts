@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FigureCounts } from "../../../../core/features/rollouts/target-figures.ts";
+import { makeOutcome } from "../../../../core/test-kit/records.ts";
 import { makeRequest } from "../../../support/endpoints.ts";
-import { makeOutcome } from "../../../support/records.ts";
 
 test("a target without a served request has no times", () => {
   const figures = new FigureCounts(0);

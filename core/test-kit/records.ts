@@ -1,7 +1,7 @@
-import type { Decision, Leg } from "../../core/contract/decision.ts";
-import type { Endpoint } from "../../core/contract/endpoint.ts";
-import type { Attempt, Outcome } from "../../core/contract/outcome.ts";
-import { makeEndpoints, makeRequest } from "../../core/contract/test-kit.ts";
+import type { Decision, Leg } from "../contract/decision.ts";
+import type { Endpoint } from "../contract/endpoint.ts";
+import type { Attempt, Outcome } from "../contract/outcome.ts";
+import { makeEndpoints, makeRequest } from "../contract/test-kit.ts";
 
 /** A choice among three endpoints that one scorer tells apart: "e1" first. The overrides are those of the decision and of its leg. */
 export function makeDecision(overrides: Partial<Decision & Leg> = {}): Decision {

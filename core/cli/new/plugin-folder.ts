@@ -1,0 +1,45 @@
+// What a new plugin's folder has beside the plugin, its test and its config.
+
+/** Types of the plugin alone; `npm run build` makes the JavaScript that a package needs. */
+export const TSCONFIG = `${JSON.stringify(
+  {
+    compilerOptions: {
+      ...{ target: "es2022", module: "nodenext", lib: ["es2023", "dom"], types: [] },
+      ...{ strict: true, verbatimModuleSyntax: true, erasableSyntaxOnly: true, noEmit: true },
+    },
+    files: ["plugin.ts"],
+  },
+  null,
+  2,
+)}\n`;
+
+export function manifestText(name: string, version: string): string {
+  const scripts = {
+    test: "node --import tsx --test plugin.test.ts",
+    types: "tsc",
+    build: "tsc --noEmit false --declaration",
+  };
+  const devDependencies = { signalbox: version, tsx: "4.x", typescript: ">=5.8" };
+  const manifest = {
+    ...{ name, version: "0.1.0", type: "module", exports: "./plugin.js", files: ["plugin.js", "plugin.d.ts"] },
+    ...{ scripts, peerDependencies: { signalbox: `^${version}` }, devDependencies },
+  };
+  return `${JSON.stringify(manifest, null, 2)}\n`;
+}
+
+export function readmeText(kind: string, name: string): string {
+  return `# ${name}
+
+A ${kind} for Signalbox. \`plugin.ts\` is the plugin, \`plugin.test.ts\` its test, \`signalbox.yaml\` a config that loads it.
+
+    npm install
+    npm test            # or: deno test -A --no-check, or: bun test
+    npm run types       # checks the types
+
+    signalbox check -f signalbox.yaml     # every problem with its place
+    signalbox dev -f signalbox.yaml       # runs it; what you save takes effect at once
+
+Replicas' addresses are in \`signalbox.yaml\`. To give the plugin to others, \`npm run build\` and publish: packages are JavaScript. A config
+then names the package: \`from: ${name}\`.
+`;
+}

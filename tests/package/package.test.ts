@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { type MockReplica, startMockReplica } from "../../core/mock/replica.ts";
+import { dependencyNames, MACHINES, type Machine, newFolder, packed, place, runOn, startOn } from "../support/package/packed.ts";
+
+const MOST_PACKED_BYTES = 800_000;
+const MOST_UNPACKED_BYTES = 3_000_000;
+const MOST_DEPENDENCIES = 6;
+
+describe("the package", () => {
+  const paths = packed.files.map(({ path }) => path);
+
+  it("has the program, its declarations and assets, and nothing else", () => {
+    const code = /^(?:core|config|plugins)\/[\w./-]+\.(?:js|mjs|d\.ts)$/;
+    const template = /^examples\/plugins\/[a-z]+\/(?:plugin\.ts|plugin\.test\.ts|signalbox\.yaml)$/;
+    const others = paths.filter((path) => !code.test(path) && !template.test(path)).sort();
+    const assets = ["config/signalbox.schema.json", "core/admin/page/page.css", "core/admin/page/page.html"];
+    assert.deepEqual(others, ["LICENSE", "README.md", ...assets, "package.json"]);
+    for (const path of ["core/cli/bin.mjs", "core/fetch.js", "core/plugin.d.ts", "core/test-kit.d.ts"])
+      assert.ok(paths.includes(path), path);
+    assert.ok(!paths.includes("core/cli/signalbox.mjs"), "it is for checkouts");
+  });
+
+  it("stays small", () => {
+    assert.ok(packed.size < MOST_PACKED_BYTES, `${packed.size} bytes`);
+    assert.ok(packed.unpackedSize < MOST_UNPACKED_BYTES, `${packed.unpackedSize} bytes`);
+    assert.ok(dependencyNames.length <= MOST_DEPENDENCIES, dependencyNames.join(", "));
+  });
+
+  it("names no TypeScript below node_modules, where Node refuses it", () => {
+    const named = paths
+      .filter((path) => /\.m?js$/.test(path))
+      .filter((path) => /(?:from|import\()\s*"\.[^"]*\.ts"/.test(read(path)));
+    assert.deepEqual(named, []);
+  });
+
+  it("exports files that it has", () => {
+    const { exports, bin } = JSON.parse(read("package.json"));
+    const named = Object.values(exports).flatMap((entry) =>
+      typeof entry === "string" ? [entry] : Object.values(entry as object),
+    );
+    for (const path of [...named, ...Object.values(bin)]) assert.ok(paths.includes(String(path).replace("./", "")), String(path));
+    assert.deepEqual(Object.keys(exports), [".", "./plugin", "./test-kit", "./schema.json", "./package.json"]);
+  });
+});
+
+function read(path: string): string {
+  return readFileSync(join(place, "package", path), "utf8");
+}
+
+describe("in an empty folder of a machine that has only", () => {
+  const lines: Readonly<Record<Machine, string>> = {
+    node: "npx --yes signalbox",
+    deno: "deno run -A npm:signalbox",
+    bun: "bunx signalbox",
+  };
+  let replica: MockReplica;
+  before(async () => {
+    replica = await startMockReplica({ model: "demo" });
+  });
+  after(() => replica.close());
+
+  for (const machine of MACHINES) {
+    it(`${machine}, "${lines[machine]} start URL" routes requests`, { timeout: 120_000 }, async () => {
+      const folder = newFolder(`empty-${machine}`);
+      const router = await startOn(machine, folder, `${lines[machine]} start ${replica.url}`);
+      const body = JSON.stringify({ model: "demo", messages: [{ role: "user", content: "Hi" }], max_tokens: 2 });
+      const response = await fetch(`${router.url}/v1/chat/completions`, {
+        ...{ method: "POST", body },
+        headers: { "content-type": "application/json" },
+      });
+      assert.equal(response.status, 200, await response.text());
+      await router.stop();
+      const { out } = await runOn(machine, folder, `${lines[machine]} version`);
+      assert.match(out, new RegExp(`^signalbox \\d+\\.\\d+\\.\\d+ on ${machine} `, "m"));
+    });
+  }
+});
