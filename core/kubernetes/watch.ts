@@ -2,6 +2,7 @@ import type { Clock } from "../contract/clock.ts";
 import type { Log } from "../contract/log.ts";
 import type { Random } from "../contract/profile-plugin.ts";
 import { thrownMessage } from "../contract/thrown-text.ts";
+import { backOff } from "./back-off.ts";
 import type { KubernetesClient } from "./client.ts";
 import { JsonLines } from "./json-lines.ts";
 import { KubernetesError } from "./kubernetes-error.ts";
@@ -29,7 +30,6 @@ const WATCH_S = { least: 240, most: 480 };
 const SILENCE_MS = 150_000;
 /** Large enough for any object, which etcd bounds at 1.5 MiB. */
 const LINE_BYTES = 8 * 1024 * 1024;
-const BACK_OFF_MS = { first: 800, most: 30_000 };
 /** A watch that ends sooner counts as a failure, so that no server makes this a busy loop. */
 const SHORT_MS = 10_000;
 /** Changes are told at most so often. */
@@ -48,7 +48,7 @@ export class Watch<Item> {
   #isSynced = false;
   /** When the server said something last. */
   #heardAtMs = Number.NaN;
-  #isBroken = false;
+  #fault = "";
   /** Failures in a row. */
   #failures = 0;
   /** How often in a row the server had forgotten what came since. */
@@ -67,7 +67,12 @@ export class Watch<Item> {
 
   /** The last moment at which all was known, on the clock; undefined while the watch runs, NaN if there was none. */
   get staleSinceMs(): number | undefined {
-    return this.#isBroken ? this.#heardAtMs : undefined;
+    return this.#fault === "" ? undefined : this.#heardAtMs;
+  }
+
+  /** Why the server can't be watched; "" while it can. */
+  get fault(): string {
+    return this.#fault;
   }
 
   start(): void {
@@ -80,7 +85,7 @@ export class Watch<Item> {
   }
 
   async #run(): Promise<void> {
-    const { clock } = this.#options;
+    const { clock, random } = this.#options;
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       const fromMs = clock.now();
@@ -92,7 +97,7 @@ export class Watch<Item> {
         if (signal.aborted) return;
         this.#failed(thrown);
       }
-      if (this.#failures > 0) await this.#pause();
+      if (this.#failures > 0) await backOff(this.#failures, clock, random, signal);
     }
   }
 
@@ -202,31 +207,15 @@ export class Watch<Item> {
       return;
     }
     this.#failures += 1;
-    if (!this.#isBroken)
-      log.warn("The Kubernetes API can't be watched; what it said last stays", { path, cause: thrownMessage(thrown) });
-    this.#isBroken = true;
+    const cause = thrownMessage(thrown);
+    if (this.#fault === "") log.warn("The Kubernetes API can't be watched; what it said last stays", { path, cause });
+    this.#fault = cause;
   }
 
   #repaired(): void {
     const { log, path } = this.#options;
-    if (this.#isBroken) log.info("The Kubernetes API is watched again", { path });
-    this.#isBroken = false;
-  }
-
-  /** Twice as long after each failure, and never as long as others that failed at the same time. */
-  #pause(): Promise<void> {
-    const { clock, random } = this.#options;
-    const { signal } = this.#stopping;
-    const longestMs = Math.min(BACK_OFF_MS.most, BACK_OFF_MS.first * 2 ** Math.min(this.#failures - 1, 16));
-    return new Promise((resolve) => {
-      const end = () => {
-        cancel();
-        signal.removeEventListener("abort", end);
-        resolve();
-      };
-      const cancel = clock.after(longestMs * (0.5 + random() / 2), end);
-      signal.addEventListener("abort", end);
-    });
+    if (this.#fault !== "") log.info("The Kubernetes API is watched again", { path });
+    this.#fault = "";
   }
 }
 
