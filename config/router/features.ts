@@ -2,12 +2,35 @@ import { FEATURES } from "../../core/features/list.ts";
 import type { ConfigAround } from "../../core/features/section.ts";
 import type { FeatureConfigs } from "../../core/settings.ts";
 import type { ProfileConfig } from "../config.ts";
+import type { Instance } from "../plugins/listed.ts";
+import type { Place } from "../read/documents.ts";
 import type { RouterSpec } from "./schema.ts";
 
 /** What each feature's section says. */
 export function readFeatures(spec: RouterSpec, around: ConfigAround): FeatureConfigs {
   const written: Readonly<Record<string, unknown>> = { ...spec };
   return new Map(FEATURES.map(({ section }) => [section.key, section.read(written[section.key], around)]));
+}
+
+/** What the features' sections say of the pool: set if one of them finds the replicas. */
+export function poolOfFeatures(spec: RouterSpec): { readonly key: string; readonly name: string | undefined } | undefined {
+  const written: Readonly<Record<string, unknown>> = { ...spec };
+  const found = FEATURES.flatMap(({ section: { key, pool } }) => {
+    const own = pool?.(written[key]);
+    return own === undefined ? [] : [{ key, ...own }];
+  });
+  return found[0];
+}
+
+/** The plugins that run because of the features' sections. No listed plugin can have a name with a slash. */
+export function pluginsOfFeatures(features: FeatureConfigs, { positionOf, report }: Place): readonly Instance[] {
+  return FEATURES.flatMap(({ section: { key, plugins } }) => {
+    const path = ["spec", key];
+    return (plugins?.(features.get(key)) ?? []).map(({ name, definition, parameters }) => {
+      const from = { from: undefined, file: "", folder: ".", position: positionOf(path) };
+      return { entry: { name: `${key}/${name}`, type: definition.type, parameters, ...from }, definition, path, report };
+    });
+  });
 }
 
 /** The profiles of the features that have one, as they are written. */

@@ -60,14 +60,16 @@ export const isoTime = (wallMs: number) => new Date(wallMs).toISOString();
 
 /** Why it is in its phase, in words; "" where there is nothing to explain. */
 function whyOf(
-  { phase, share }: Endpoint,
+  { phase, share, reported }: Endpoint,
   { ejected, failure, intent }: Pick<EndpointStatus, "ejected" | "failure" | "intent">,
 ): string {
+  if (reported === "leaving") return "it is being taken away: requests under way finish";
   switch (phase) {
     case "starting":
       return failure === "" ? "no probe has ended yet" : `not up yet: the last probe got ${failure}`;
     case "not-ready":
-      return failure === "" ? "its probes fail" : `the last probe got ${failure}`;
+      if (failure !== "") return `the last probe got ${failure}`;
+      return reported === "not-ready" ? "its probes succeed, but its discovery says that it is not ready" : "its probes fail";
     case "asleep":
       return "its engine sleeps; it gets requests once it is woken";
     case "draining":

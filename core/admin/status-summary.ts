@@ -6,14 +6,12 @@ const NAMES_SHOWN = 3;
 const USUAL_FAILURES = 0.01;
 
 /**
- * Whether all is well, and one line that says what is not. What an operator took out on purpose, or put to sleep, is told, and is well.
+ * Whether all is well, and one line that says what is not. What was taken out on purpose, or put to sleep, is told, and is well.
  */
 export function summaryOf(endpoints: readonly EndpointStatus[], traffic: PoolFigures, warnings: readonly string[]) {
   const serving = endpoints.filter(({ isAvailable }) => isAvailable).length;
   const out = endpoints.filter(({ isAvailable }) => !isAvailable);
-  const isWanted = out.every(
-    ({ intent, phase }) => phase === "asleep" || (intent !== null && (phase === "draining" || phase === "cordoned")),
-  );
+  const isWanted = out.every(({ phase }) => phase === "asleep" || phase === "draining" || phase === "cordoned");
   const failed = traffic.routerErrors + traffic.replicaErrors;
   const isWell = serving > 0 && isWanted && warnings.length === 0 && failed <= USUAL_FAILURES * traffic.requests;
   return { isWell, summary: `${servingText(endpoints.length, serving, out)}; ${failureText(traffic, failed)}.` };

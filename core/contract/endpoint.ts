@@ -12,6 +12,12 @@ export type Phase = "starting" | "ready" | "not-ready" | "asleep" | "draining" |
  */
 export type Intent = "serve" | "cordon" | "drain";
 
+/**
+ * What a discovery says of a replica, where it knows more than the address. leaving: it is being taken away, so it gets no new
+ * requests, and those under way finish.
+ */
+export type Reported = "ready" | "not-ready" | "leaving";
+
 /** What an endpoint that is not available gets all the same: requests of sessions on it, or what no available one serves. */
 type StillTakes = "nothing" | "sessions" | "unserved";
 
@@ -49,6 +55,8 @@ export interface Endpoint {
   /** The part of an equal share of the traffic that it should get, in (0, 1]: below 1 while it warms up. */
   readonly share: number;
   readonly intent: Intent;
+  /** Undefined if the discovery says nothing of its state, as most do: then its probes alone tell. */
+  readonly reported?: Reported | undefined;
   readonly ejection: Ejection | undefined;
   /** Models and adapters that it serves, from its own list; empty before the first read. */
   readonly models: NameSet;
@@ -85,6 +93,8 @@ export interface EndpointSpec {
   readonly name: string;
   readonly url: string;
   readonly labels: Readonly<Record<string, string>>;
+  /** Left out: nothing is known of its state. */
+  readonly reported?: Reported | undefined;
 }
 
 /** Whether its models can be asked for: it is available, or takes what no available endpoint serves. */

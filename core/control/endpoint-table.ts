@@ -20,7 +20,7 @@ export interface EndpointTableOptions {
   /** The list of endpoints, or one of them, has changed. */
   readonly changed: (endpoints: readonly Endpoint[]) => void;
   /** What besides the probes decides whether an endpoint may be used; it is asked anew after `restand`. */
-  readonly standingOf: (name: string) => Omit<Standing, "health">;
+  readonly standingOf: (name: string) => Omit<Standing, "health" | "reported">;
   /** Another process serves this slot now: forget the old one's cache and close its connections. */
   readonly replaced: (slot: number) => void;
 }
@@ -83,7 +83,7 @@ export class EndpointTable {
     const models = row.health.models === health.models ? row.endpoint.models : nameSet(health.models);
     const endpoint = isSame
       ? row.endpoint
-      : Object.freeze({ ...withCards(row.endpoint, health), ...this.#standing(name, health), generation, models });
+      : Object.freeze({ ...withCards(row.endpoint, health), ...this.#standing(row.endpoint, health), generation, models });
     this.#set(name, { ...row, endpoint, health });
   }
 
@@ -91,7 +91,7 @@ export class EndpointTable {
   restand(name: string): void {
     const row = this.#rows.get(name);
     if (row === undefined) return;
-    const endpoint = Object.freeze({ ...row.endpoint, ...this.#standing(name, row.health) });
+    const endpoint = Object.freeze({ ...row.endpoint, ...this.#standing(row.endpoint, row.health) });
     this.#set(name, { ...row, endpoint });
   }
 
@@ -111,8 +111,8 @@ export class EndpointTable {
     return this.#rows.get(name)?.health.phase === "ready";
   }
 
-  #standing(name: string, { phase }: KnownHealth) {
-    return availability({ health: phase, ...this.#options.standingOf(name) });
+  #standing({ name, reported }: Pick<EndpointSpec, "name" | "reported">, { phase }: KnownHealth) {
+    return { reported, ...availability({ health: phase, reported, ...this.#options.standingOf(name) }) };
   }
 
   #rowOf(spec: EndpointSpec, listed: ReadonlyMap<string, Row>): Row | undefined {
@@ -129,12 +129,14 @@ export class EndpointTable {
 
   #merged(spec: EndpointSpec, known: Row | undefined): Row {
     if (known === undefined || known.urlText !== spec.url) return this.#added(spec, known !== undefined);
-    if (hasSameLabels(known.endpoint.labels, spec.labels)) return known;
-    return { ...known, endpoint: Object.freeze({ ...known.endpoint, labels: Object.freeze({ ...spec.labels }) }) };
+    if (known.endpoint.reported === spec.reported && hasSameLabels(known.endpoint.labels, spec.labels)) return known;
+    const labels = Object.freeze({ ...spec.labels });
+    return { ...known, endpoint: Object.freeze({ ...known.endpoint, labels, ...this.#standing(spec, known.health) }) };
   }
 
   /** The row of a new name, or of a known name with another address. */
-  #added({ name, url: urlText, labels }: EndpointSpec, isKnown: boolean): Row {
+  #added(spec: EndpointSpec, isKnown: boolean): Row {
+    const { name, url: urlText, labels } = spec;
     const url = Object.freeze(parseEndpointUrl(urlText));
     const { load } = this.#options;
     const slot = load.slotOf(name);
@@ -146,7 +148,7 @@ export class EndpointTable {
       generation: load.generationOf(slot),
       url,
       labels: Object.freeze({ ...labels }),
-      ...this.#standing(name, NEW_REPLICA),
+      ...this.#standing(spec, NEW_REPLICA),
       models: nameSet(),
     });
     return { endpoint, urlText, health: NEW_REPLICA };

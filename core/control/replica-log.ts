@@ -28,6 +28,7 @@ interface Line {
 const START_MS = 2_000;
 const MOST_MODELS = 8;
 const MOST_CHARS = 200;
+const NOT_READY = "its discovery says so";
 
 /**
  * Follows the pool, and logs each change of a replica in one line: its phase, its ejection, what an operator wants of it, and that it
@@ -104,9 +105,10 @@ export class ReplicaLog {
   }
 
   #phaseLine(before: Phase, after: Endpoint, nowMs: number): Line | undefined {
-    const { phase, models } = after;
+    const { phase, models, reported } = after;
+    if (reported === "leaving") return { message: "A replica is draining", why: "it is being taken away" };
     if (phase === "not-ready" || phase === "starting") {
-      const why = this.#options.probeFailure(after) || "a failed probe";
+      const why = this.#options.probeFailure(after) || (reported === "not-ready" ? NOT_READY : "a failed probe");
       const wasUp = before !== "starting" && before !== "not-ready";
       const message = `A replica is ${wasUp ? "not ready any more" : phase === "starting" ? "starting" : "not ready in time"}`;
       return { message, why, isBad: phase === "not-ready" || wasUp };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { apply, conditionOf, eventually, installKinds, NO_CRDS, rewriteOf } from "../support/cluster.ts";
+import { apply, conditionOf, eventually, installKinds, NO_CRDS, rewriteOf } from "../support/cluster-resources.ts";
 import { startClusterRouters } from "../support/cluster-router.ts";
 import { type KubernetesServer, NO_KUBERNETES, startKubernetes } from "../support/kubernetes-server.ts";
 
