@@ -374,6 +374,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "core/errors",
     "core/features/kubernetes",
     "core/features/list.ts",
+    "core/features/rollouts",
     "core/intake",
     "core/kubernetes",
     "core/mock",

@@ -45,7 +45,7 @@ export const apply = (server: KubernetesServer, ...documents: readonly (object |
 /** Installs the kinds of the reference that routers follow, and the router's own. */
 export async function installKinds(server: KubernetesServer): Promise<void> {
   const names = ["inferencemodelrewrites", "inferenceobjectives"].map((plural) => `${CRDS}/llm-d.ai_${plural}.yaml`);
-  await kubectl(server, ["apply", ...names.flatMap((name) => ["-f", name]), "-f", "examples/deploy/crd"]);
+  await kubectl(server, ["apply", ...names.flatMap((name) => ["-f", name]), "-f", "examples/deploy/crd/routers.yaml"]);
   const crds = ["inferencemodelrewrites.llm-d.ai", "inferenceobjectives.llm-d.ai", "routers.signalbox.dev"];
   await kubectl(server, ["wait", "--for=condition=Established", "--timeout=20s", ...crds.map((name) => `crd/${name}`)]);
 }
