@@ -490,6 +490,7 @@ describe("the documents", () => {
     "config/LIMITS.md",
     "plugins/observers/METRICS.md",
     "docs/failures.md",
+    "docs/gateway-resources.md",
     "docs/measured.md",
     "docs/observe.md",
     "docs/reference.md",
