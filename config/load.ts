@@ -16,7 +16,14 @@ import { NO_OVERLAY, type Overlay, overlaid } from "./rewrites/overlay.ts";
 import { isAboutPool } from "./rewrites/pool-resources.ts";
 import { inMatchingOrder, readRules } from "./rewrites/read.ts";
 import { rewriteDocument } from "./rewrites/schema.ts";
-import { featurePlugins, neededPlugins, otherProfiles, readFeatures, settingsWith } from "./router/features.ts";
+import {
+  builtInsOfFeatures,
+  neededPlugins,
+  otherProfiles,
+  pluginsOfFeatures,
+  readFeatures,
+  settingsWith,
+} from "./router/features.ts";
 import type { EndpointEntry } from "./router/pool.ts";
 import { readProfile, routerProfile } from "./router/profile.ts";
 import { type PickerParts, readRouter } from "./router/read.ts";
@@ -148,7 +155,10 @@ export async function loadTexts(
   const others = new Map([...written].map(([key, profile]) => [key, ownReferences(key, profile)]));
   const settings = settingsWith(features, router.config.settings);
   const settled = { ...router.config, settings, rewrites, objectives, features, others, shuffled };
-  const instances = allInstances(settled, router.listed, registry, featurePlugins(features), neededPlugins(features));
+  const instances = [
+    ...allInstances(settled, router.listed, registry, builtInsOfFeatures(features), neededPlugins(features)),
+    ...pluginsOfFeatures(features, resource),
+  ];
   warnings.push(...unusedPlugins([settled.profile, ...written.values()], instances));
   const plugins = instances.map(({ entry }) => entry);
   return {

@@ -45,7 +45,11 @@ const endpoint = z.strictObject({
 
 /** `spec.pool`. */
 export const poolSchema = z.strictObject({
-  name: orElse(lineOfText.describe('What poolRef.name of an InferenceModelRewrite points at. Default "default".'), "default"),
+  name: lineOfText
+    .describe(
+      'What poolRef.name of an InferenceModelRewrite points at. Default "default", or the name of spec.kubernetes.inferencePool.',
+    )
+    .optional(),
   endpoints: orElse(z.array(endpoint).max(MAX_SLOTS).describe("The replicas."), []),
   auth: auth
     .describe(

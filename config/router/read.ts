@@ -1,11 +1,13 @@
+import { FEATURES } from "../../core/features/list.ts";
 import type { RouterConfig } from "../config.ts";
 import { checkAttributes } from "../plugins/attributes.ts";
 import type { Registry } from "../plugins/instances.ts";
 import type { ListedPlugins } from "../plugins/listed.ts";
 import { type PluginSource, readPlugins } from "../plugins/read.ts";
 import type { Resource } from "../read/fit.ts";
-import type { Finding, Report } from "../read/problems.ts";
+import { type Finding, quoted, type Report } from "../read/problems.ts";
 import { readAdmin, refuseSharedPort, refuseUnsharablePort } from "./addresses.ts";
+import { poolOfFeatures } from "./features.ts";
 import { type EndpointEntry, readCredentials, readEndpoints, replicaTlsEntries } from "./pool.ts";
 import { type ProfileSource, readProfile, routerProfile } from "./profile.ts";
 import { readReplicaTls } from "./replica-tls.ts";
@@ -70,7 +72,10 @@ export async function readRouter(
   const lost = wasCut(["spec", "plugins"]) ? lostNames(resource, listed) : listed;
   const known = { ...listed, ...lost, hasNamelessBroken: lost.hasNamelessBroken || (picker?.isBroken ?? false) };
   const entries = [...endpointsOf(spec, report), ...moreEndpoints];
-  if (entries.length === 0 && !wasCut(["spec", "pool", "endpoints"])) refuseEmptyPool(known, report);
+  const found = poolOfFeatures(spec);
+  const isFeatureCut = FEATURES.some(({ section }) => wasCut(["spec", section.key]));
+  const isFoundElsewhere = found !== undefined || isFeatureCut || wasCut(["spec", "pool", "endpoints"]);
+  if (entries.length === 0 && !isFoundElsewhere) refuseEmptyPool(known, report);
   const endpoints = readEndpoints(entries);
   const { cors, tls: written, ...address } = spec.listen;
   const tls = await readServerTls(written, ["spec", "listen", "tls"], resource, tlsFiles, files);
@@ -87,11 +92,23 @@ export async function readRouter(
   const config = {
     listen,
     admin,
-    pool: { name: pool.name, endpoints: endpoints.map((one) => one.spec), probes: pool.probes },
+    pool: { name: poolName(pool.name, found, report), endpoints: endpoints.map((one) => one.spec), probes: pool.probes },
     profile: readProfile(picker?.profile ?? profileOf(spec, report), known, registry),
     settings: { limits, retries, unlisted, adaptersByClients, forwardedFor, credentials, replicaTls, cors, hasRoutingHeaders },
   };
-  return { config, listed: known, report, isPoolKnown: !wasCut(["spec", "pool", "name"]) };
+  const isPoolKnown = !wasCut(["spec", "pool", "name"]) && (pool.name !== undefined || !isFeatureCut);
+  return { config, listed: known, report, isPoolKnown };
+}
+
+/** A pool that a feature finds is called as it is there: documents that are written for it must mean this one. */
+function poolName(written: string | undefined, found: ReturnType<typeof poolOfFeatures>, report: Report): string {
+  const foundName = found?.name;
+  if (written !== undefined && foundName !== undefined && written !== foundName)
+    report(["spec", "pool", "name"], {
+      found: `${quoted(written)} beside the pool ${quoted(foundName)} of spec.${found?.key}`,
+      wanted: "the same name, or none here",
+    });
+  return written ?? foundName ?? "default";
 }
 
 /** The names of entries in `plugins` with problems; any name if one of them has none that can be read. */

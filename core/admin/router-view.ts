@@ -15,7 +15,7 @@ import { processUsage } from "../runtime/process-usage.ts";
 /** What the admin port shows of a router's parts. */
 export interface ShownRouter extends Pick<Router, "adapters" | "config" | "dryRun" | "savedFacts"> {
   readonly pool: Pick<LivePool, "facts" | "load" | "prefixStats" | "connectionsTo" | "leftOpenAt" | "figures">;
-  readonly control: Pick<ControlPlane, "intents" | "probeFailure" | "timesOf" | "unreadableSources"> & {
+  readonly control: Pick<ControlPlane, "discoveryTroubles" | "intents" | "probeFailure" | "timesOf" | "unreadableSources"> & {
     readonly judge: Pick<EndpointJudge, "countOf" | "isPanicking">;
   };
   readonly gate: { readonly memory: RouterView["process"]["memory"] };
@@ -70,6 +70,7 @@ export function viewOf({ router, running, clock, droppedLogLines, acceptPauses, 
         bytes: prefixIndex.bytes,
       },
       isPanicking: control.judge.isPanicking,
+      discoveryTroubles: control.discoveryTroubles,
       connectionsTo: (endpoint) => pool.connectionsTo(endpoint),
       ejectionsOf: (endpoint) => control.judge.countOf(endpoint),
       probeFailure: (endpoint) => control.probeFailure(endpoint),

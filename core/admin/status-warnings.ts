@@ -19,6 +19,7 @@ const WARNINGS: readonly ((now: Warned) => readonly string[])[] = [
   reloadWarnings,
   certificateWarnings,
   poolWarnings,
+  discoveryWarnings,
   ({ view, running, features }) => features.warnings(view, running.loaded.warnings),
   targetWarnings,
   keyWarnings,
@@ -83,6 +84,16 @@ function tlsWarnings({ view: { pool } }: Warned): readonly string[] {
 
 function poolWarnings({ view: { pool } }: Warned): readonly string[] {
   return pool.endpoints.some(isServing) ? [] : [nobodyReady(pool.endpoints.length)];
+}
+
+/** The pool that they told last is used on, however old it is. */
+function discoveryWarnings({ view: { clock, pool } }: Warned): readonly string[] {
+  return [...pool.discoveryTroubles].map(([name, { text, sinceMs }]) => {
+    const age = Number.isNaN(sinceMs)
+      ? "It has found nothing yet"
+      : `Its list is ${Math.round((clock.now() - sinceMs) / 1000)} s old`;
+    return `The discovery "${name}" does not know the replicas as they are now. ${age}: ${text}`;
+  });
 }
 
 function nobodyReady(poolSize: number): string {

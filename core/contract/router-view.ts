@@ -1,4 +1,5 @@
 import type { Clock } from "./clock.ts";
+import type { DiscoveryTrouble } from "./discovery.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { LoadView } from "./load-view.ts";
 import type { MetricFamily } from "./metric-family.ts";
@@ -49,6 +50,8 @@ interface PoolView {
   readonly prefixIndex: PrefixIndexSize | undefined;
   /** Whether so many endpoints fail that all that are up are used. */
   readonly isPanicking: boolean;
+  /** The discoveries that can't know the replicas as they are now, by their names. */
+  readonly discoveryTroubles: ReadonlyMap<string, DiscoveryTrouble>;
   /** Open connections to the endpoint, busy and idle. */
   connectionsTo(endpoint: Endpoint): number;
   /** Ejections of the endpoint so far. */

@@ -120,6 +120,11 @@ export class ControlPlane {
     this.#prober.of(endpoint)?.adapterChanged(name, isLoaded);
   }
 
+  /** The discoveries that can't know the replicas as they are now, by their names. */
+  get discoveryTroubles(): DiscoveryLists["troubles"] {
+    return this.#lists.troubles;
+  }
+
   /** Why the endpoint's last probe failed; "" after a success. */
   probeFailure(endpoint: Endpoint): string {
     const health = this.#prober.of(endpoint)?.health;

@@ -1,5 +1,5 @@
 import type { Named } from "../active-config.ts";
-import type { Discovery } from "../contract/discovery.ts";
+import type { Discovery, DiscoveryTrouble } from "../contract/discovery.ts";
 import type { EndpointSpec } from "../contract/endpoint.ts";
 import { PluginError } from "./plugin-error.ts";
 
@@ -50,6 +50,13 @@ export class DiscoveryLists {
     const names = new Set(own.map(({ name }) => name));
     const others = [...this.#inherited].filter(([key]) => !keys.includes(key)).flatMap(([, specs]) => specs);
     return [...own, ...others.filter(({ name }) => !names.has(name))];
+  }
+
+  /** Those that can't know the replicas as they are now, by instance. */
+  get troubles(): ReadonlyMap<string, DiscoveryTrouble> {
+    return new Map(
+      this.#discoveries.flatMap(({ name, plugin: { trouble } }) => (trouble === undefined ? [] : [[name, trouble]])),
+    );
   }
 
   /** What is found from now on is ignored: a discovery may be answered after its end. */

@@ -7,6 +7,7 @@ import type { PlacedRule } from "../../config/rewrites/read.ts";
 import type { RewriteDocument } from "../../config/rewrites/schema.ts";
 import type { WrittenProfile } from "../../config/schema/profile.ts";
 import type { z } from "../contract/options.ts";
+import type { Definition } from "../contract/plugin.ts";
 import type { Settings } from "../settings.ts";
 
 /** The section of a feature in a Router document's spec: how it is read, and how it is shown. */
@@ -17,20 +18,31 @@ export interface Section<Written, Config> {
   readonly schema: z.ZodType<Written>;
   /** What runs: `written` with names resolved. Reports what is wrong. */
   read(written: Written, around: ConfigAround): Config | Promise<Config>;
-  /** Plugins that it brings, each under its type as a name: built-in types that no config lists. */
-  plugins?(config: Config): readonly PluginParameters[];
+  /** Built-in plugins that run because of it, each under its type as a name: types that no config lists. */
+  builtIns?(config: Config): readonly PluginParameters[];
   /** What the rest of the router does otherwise because of it. */
   settings?(config: Config, settings: Settings): Settings;
   /** A profile of its own, which gets instances of its own. */
   profile?(config: Config): ProfileConfig | undefined;
   /** Types of plugins that it needs and that run by default, each unless another of its kind is listed. */
   needs?(config: Config): readonly string[];
+  /** Set if it finds the pool's replicas: the name that the pool has there, if it has one. */
+  pool?(written: Written): { readonly name: string | undefined } | undefined;
+  /** Plugins of its own that run because of it, by their names in it. */
+  plugins?(config: Config): readonly SectionPlugin[];
   /** The other way: what a document would have to say; undefined for nothing. */
   written(config: Config, isUnguarded: boolean): unknown;
   /** For `signalbox check`: a line and, below it, others; `profileRows` are those of its own profile. */
   summary?(config: Config, profileRows: readonly string[]): readonly [title: string, rows: readonly string[]] | undefined;
   /** What another config changes, in words, each on one line. Default: a line that shows both. */
   changes?(before: Config, after: Config): readonly string[];
+}
+
+/** A plugin that no document lists. */
+export interface SectionPlugin {
+  readonly name: string;
+  readonly definition: Definition;
+  readonly parameters: unknown;
 }
 
 /** What else is in the config that a section is checked against. */

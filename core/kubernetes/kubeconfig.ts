@@ -52,6 +52,26 @@ const UNREAD: readonly string[] = ["username", "password", "auth-provider", "as"
 
 /** The credentials of a context, by default the current one. In several files the first entry of a name counts. Throws an Error. */
 export function fromKubeconfig(paths: readonly string[], wanted: string | undefined, surroundings: Surroundings): Credentials {
+  const { name, namespace, file, cluster, user } = choose(paths, wanted);
+  return {
+    server: serverOf(cluster),
+    serverName: cluster["tls-server-name"],
+    isVerified: !cluster["insecure-skip-tls-verify"],
+    namespace: namespace || "default",
+    from: `the context ${quoted(name)} of the kubeconfig ${file}`,
+    ...identityOf(cluster, user, () => choose(paths, wanted), surroundings),
+  };
+}
+
+interface Chosen {
+  readonly name: string;
+  readonly namespace: string;
+  readonly file: string;
+  readonly cluster: In<Cluster>;
+  readonly user: In<User>;
+}
+
+function choose(paths: readonly string[], wanted: string | undefined): Chosen {
   // A variable may list files that are not there.
   const present = paths.filter((path) => existsSync(path));
   const files = (present.length > 0 ? present : paths).map((path) => ({ path: resolve(path), ...read(resolve(path)) }));
@@ -61,21 +81,13 @@ export function fromKubeconfig(paths: readonly string[], wanted: string | undefi
     throw new Error(`The kubeconfig ${names} has no current-context: set it, or spec.kubernetes.context.`);
   const chosen = find("context", current, files, ({ contexts }) => contexts);
   const { cluster, file } = find("cluster", chosen.context.cluster, files, ({ clusters }) => clusters);
-  const user: In<User> =
-    chosen.context.user === "" ? { file: chosen.file } : withFile(find("user", chosen.context.user, files, ({ users }) => users));
-  return {
-    server: serverOf(cluster, file),
-    serverName: cluster["tls-server-name"],
-    isVerified: !cluster["insecure-skip-tls-verify"],
-    namespace: chosen.context.namespace || "default",
-    from: `the context ${quoted(current)} of the kubeconfig ${chosen.file}`,
-    ...identityOf({ ...cluster, file }, user, surroundings),
-  };
+  const { namespace, user } = chosen.context;
+  const found = user === "" ? { file: chosen.file } : find("user", user, files, ({ users }) => users);
+  const own = { ...("user" in found ? found.user : undefined), file: found.file };
+  return { name: current, namespace, file: chosen.file, cluster: { ...cluster, file }, user: own };
 }
 
 type File = z.infer<typeof kubeconfig> & { readonly path: string };
-
-const withFile = ({ user, file }: { readonly user?: User | null | undefined; readonly file: string }) => ({ ...user, file });
 
 function read(path: string): z.infer<typeof kubeconfig> {
   const content = readSmallFile(path, "the kubeconfig");
@@ -101,7 +113,7 @@ function find<Entry extends { readonly name: string }>(
   throw new Error(`The kubeconfig ${files.map(({ path }) => path).join(", ")} has no ${kind} ${quoted(name)}; it has ${names}.`);
 }
 
-function serverOf({ server, "proxy-url": proxy }: Cluster, file: string): URL {
+function serverOf({ server, "proxy-url": proxy, file }: In<Cluster>): URL {
   if (proxy !== undefined)
     throw new Error(`The kubeconfig ${file} wants a proxy-url, which is not supported: use kubectl proxy.`);
   if (!/^https?:\/\/[^/]/.test(server) || !URL.canParse(server))
@@ -109,17 +121,31 @@ function serverOf({ server, "proxy-url": proxy }: Cluster, file: string): URL {
   return new URL(server.replace(/\/+$/, ""));
 }
 
-function identityOf(cluster: In<Cluster>, user: In<User>, surroundings: Surroundings): Pick<Credentials, "identity" | "forget"> {
+/** `again` reads the files anew: somebody may have renewed what is written in them. */
+function identityOf(
+  cluster: In<Cluster>,
+  user: In<User>,
+  again: () => Pick<Chosen, "cluster" | "user">,
+  surroundings: Surroundings,
+): Pick<Credentials, "identity" | "forget"> {
   const unread = UNREAD.find((key) => key in user);
   if (unread !== undefined)
     throw new Error(
       `The kubeconfig ${user.file} has a user with ${unread}, which is not supported: use a token, a client certificate or exec.`,
     );
-  const ca = () => dataOr(cluster["certificate-authority-data"], cluster["certificate-authority"], cluster.file, "the CA file");
-  if (!user.exec) return heldFiles(surroundings.clock, () => ({ ca: ca(), ...ownIdentity(user) }));
   const { server } = cluster;
-  const asked = { server, ca: ca(), isVerified: !cluster["insecure-skip-tls-verify"], folder: dirname(user.file) };
-  return execIdentity(user.exec, asked, surroundings);
+  if (user.exec) {
+    const asked = { server, ca: caOf(cluster), isVerified: !cluster["insecure-skip-tls-verify"], folder: dirname(user.file) };
+    return execIdentity(user.exec, asked, surroundings);
+  }
+  return heldFiles(surroundings.clock, () => {
+    const now = again();
+    return { ca: caOf(now.cluster), ...ownIdentity(now.user) };
+  });
+}
+
+function caOf(cluster: In<Cluster>): string | undefined {
+  return dataOr(cluster["certificate-authority-data"], cluster["certificate-authority"], cluster.file, "the CA file");
 }
 
 /** A token, a client certificate, both, or nothing. */

@@ -2,6 +2,7 @@ import type { Clock } from "../contract/clock.ts";
 import type { Log } from "../contract/log.ts";
 import type { Random } from "../contract/profile-plugin.ts";
 import { thrownMessage } from "../contract/thrown-text.ts";
+import { backOff, pauseUpTo } from "./back-off.ts";
 import type { KubernetesClient } from "./client.ts";
 import { JsonLines } from "./json-lines.ts";
 import { KubernetesError } from "./kubernetes-error.ts";
@@ -34,7 +35,6 @@ const LINE_BYTES = 8 * 1024 * 1024;
 /** When a server that does not know the kind is asked again, at the latest, and how often it says so until it is believed. */
 const ABSENT_MS = 30_000;
 const ABSENT_TIMES = 3;
-const BACK_OFF_MS = { first: 800, most: 30_000 };
 /** A watch that ends sooner counts as a failure, so that no server makes this a busy loop. */
 const SHORT_MS = 10_000;
 /** Changes are told at most so often. */
@@ -53,7 +53,7 @@ export class Watch<Item> {
   #isSynced = false;
   /** When the server said something last. */
   #heardAtMs = Number.NaN;
-  #isBroken = false;
+  #fault = "";
   /** How often in a row the server did not know the kind. */
   #absences = 0;
   /** Failures in a row. */
@@ -74,7 +74,12 @@ export class Watch<Item> {
 
   /** The last moment at which all was known, on the clock; undefined while the watch runs, NaN if there was none. */
   get staleSinceMs(): number | undefined {
-    return this.#isBroken ? this.#heardAtMs : undefined;
+    return this.#fault === "" ? undefined : this.#heardAtMs;
+  }
+
+  /** Why the server can't be watched; "" while it can. */
+  get fault(): string {
+    return this.#fault;
   }
 
   start(): void {
@@ -87,13 +92,13 @@ export class Watch<Item> {
   }
 
   async #run(): Promise<void> {
-    const { clock } = this.#options;
+    const { clock, random } = this.#options;
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       const fromMs = clock.now();
       try {
         if (this.#version === "" && !(await this.#list())) {
-          await this.#pause(ABSENT_MS);
+          await pauseUpTo(ABSENT_MS, clock, random, signal);
           continue;
         }
         await this.#watch();
@@ -102,8 +107,7 @@ export class Watch<Item> {
         if (signal.aborted) return;
         this.#failed(thrown);
       }
-      const longestMs = Math.min(BACK_OFF_MS.most, BACK_OFF_MS.first * 2 ** Math.min(this.#failures - 1, 16));
-      if (this.#failures > 0) await this.#pause(longestMs);
+      if (this.#failures > 0) await backOff(this.#failures, clock, random, signal);
     }
   }
 
@@ -239,30 +243,15 @@ export class Watch<Item> {
       return;
     }
     this.#failures += 1;
-    if (!this.#isBroken)
-      log.warn("The Kubernetes API can't be watched; what it said last stays", { path, cause: thrownMessage(thrown) });
-    this.#isBroken = true;
+    const cause = thrownMessage(thrown);
+    if (this.#fault === "") log.warn("The Kubernetes API can't be watched; what it said last stays", { path, cause });
+    this.#fault = cause;
   }
 
   #repaired(): void {
     const { log, path } = this.#options;
-    if (this.#isBroken) log.info("The Kubernetes API is watched again", { path });
-    this.#isBroken = false;
-  }
-
-  /** Twice as long after each failure, and never as long as others that failed at the same time. */
-  #pause(longestMs: number): Promise<void> {
-    const { clock, random } = this.#options;
-    const { signal } = this.#stopping;
-    return new Promise((resolve) => {
-      const end = () => {
-        cancel();
-        signal.removeEventListener("abort", end);
-        resolve();
-      };
-      const cancel = clock.after(longestMs * (0.5 + random() / 2), end);
-      signal.addEventListener("abort", end);
-    });
+    if (this.#fault !== "") log.info("The Kubernetes API is watched again", { path });
+    this.#fault = "";
   }
 }
 

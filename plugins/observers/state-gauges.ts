@@ -33,7 +33,7 @@ const ENDPOINT_GAUGES: readonly EndpointGauge[] = [
 /** The state of the pool, read from the router when the page is requested. */
 export function stateGauges(view: RouterView): string {
   const { pool } = view;
-  return endpointGauges(pool) + phaseGauge(pool) + rewriteGauges(view) + prefixIndexGauges(pool);
+  return endpointGauges(pool) + phaseGauge(pool) + discoveryGauge(view) + rewriteGauges(view) + prefixIndexGauges(pool);
 }
 
 function endpointGauges(pool: Pool): string {
@@ -50,6 +50,15 @@ function phaseGauge({ endpoints }: Pool): string {
   const help = "1 for the phase that the endpoint is in; other phases have no sample.";
   const samples = endpoints.map(({ name, phase }) => ({ values: [name, phase], value: 1 }));
   return familyText({ name: "endpoint_phase", type: "gauge", help, labels: ["endpoint", "phase"], samples });
+}
+
+const STALE_HELP = "How old the list of a discovery is that can't know the replicas as they are now; others have no sample.";
+
+function discoveryGauge({ clock, pool }: RouterView): string {
+  const known = [...pool.discoveryTroubles].filter(([, { sinceMs }]) => !Number.isNaN(sinceMs));
+  const samples = known.map(([name, { sinceMs }]) => ({ values: [name], value: (clock.now() - sinceMs) / 1000 }));
+  const family = { name: "discovery_stale_seconds", help: STALE_HELP, labels: ["discovery"], samples };
+  return familyText({ ...family, type: "gauge" });
 }
 
 const WEIGHT_HELP = "Weight of a rule's target, relative to the rule's other targets.";

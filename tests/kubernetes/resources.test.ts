@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, describe, it } from "node:test";
-import { apply, CRDS, conditionOf, eventually, installKinds, kubectl, NO_CRDS, rewriteOf } from "../support/cluster.ts";
+import { apply, CRDS, conditionOf, eventually, installKinds, kubectl, NO_CRDS, rewriteOf } from "../support/cluster-resources.ts";
 import { startClusterRouters } from "../support/cluster-router.ts";
 import { type KubernetesServer, NO_KUBERNETES, startKubernetes } from "../support/kubernetes-server.ts";
 

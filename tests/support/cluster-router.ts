@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after } from "node:test";
 import { startMockReplica } from "../../core/mock/replica.ts";
-import { apply, followingSpec, kubectl } from "./cluster.ts";
+import { apply, followingSpec, kubectl } from "./cluster-resources.ts";
 import type { KubernetesServer } from "./kubernetes-server.ts";
 import { type RouterProcess, startRouterProcess } from "./router-process.ts";
 

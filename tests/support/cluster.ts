@@ -1,115 +1,124 @@
-import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { parse } from "yaml";
+import { KubernetesError } from "../../core/kubernetes/kubernetes-error.ts";
 import type { KubernetesServer } from "./kubernetes-server.ts";
 import { sharedPath } from "./shared.ts";
 
-/** The reference's CustomResourceDefinitions; undefined where they are absent. */
-export const CRDS = sharedPath("corpora/crds");
-export const NO_CRDS =
-  CRDS === undefined
-    ? "no CustomResourceDefinitions of the reference are beside the checkout: its resources were NOT tested"
-    : "";
-if (NO_CRDS !== "") console.error(`SKIPPED: ${NO_CRDS}`);
-
-const LONGEST_MS = 60_000;
-
-/** Runs kubectl to its end as the administrator; the documents are its standard input. Rejects with what it says when it fails. */
-export function kubectl(
-  { files }: KubernetesServer,
-  words: readonly string[],
-  documents: readonly (object | string)[] = [],
-): Promise<string> {
-  const child = spawn("kubectl", ["--kubeconfig", files.kubeconfig, ...words], { stdio: "pipe" });
-  let [out, err] = ["", ""];
-  child.stdout.on("data", (chunk: Buffer) => {
-    out += chunk.toString();
-  });
-  child.stderr.on("data", (chunk: Buffer) => {
-    err += chunk.toString();
-  });
-  const texts = documents.map((document) => (typeof document === "string" ? document : JSON.stringify(document)));
-  // What begins with a brace would be taken for JSON, which has no separators.
-  child.stdin.end(texts.map((text) => `---\n${text}\n`).join(""));
-  const timer = setTimeout(() => child.kill("SIGKILL"), LONGEST_MS);
-  return new Promise((resolve, reject) => {
-    child.once("close", (code) => {
-      clearTimeout(timer);
-      if (code === 0) resolve(out);
-      else reject(new Error(`kubectl ${words.join(" ")}: ${err}`));
-    });
-  });
+/** What a pod is at one moment. */
+export interface PodState {
+  readonly ip?: string;
+  readonly phase?: string;
+  readonly ready?: boolean;
 }
 
-export const apply = (server: KubernetesServer, ...documents: readonly (object | string)[]) =>
-  kubectl(server, ["apply", "-f", "-"], documents);
-
-/** Installs the kinds of the reference that routers follow, and the router's own. */
-export async function installKinds(server: KubernetesServer): Promise<void> {
-  const names = ["inferencemodelrewrites", "inferenceobjectives"].map((plural) => `${CRDS}/llm-d.ai_${plural}.yaml`);
-  await kubectl(server, ["apply", ...names.flatMap((name) => ["-f", name]), "-f", "examples/deploy/crd"]);
-  const crds = ["inferencemodelrewrites.llm-d.ai", "inferenceobjectives.llm-d.ai", "routers.signalbox.dev"];
-  await kubectl(server, ["wait", "--for=condition=Established", "--timeout=20s", ...crds.map((name) => `crd/${name}`)]);
+/** A namespace of a real API server, in which the test writes what people, controllers and kubelets would. */
+export interface Cluster {
+  readonly namespace: string;
+  /** Creates a pod that runs at this address. */
+  pod(
+    name: string,
+    labels: Readonly<Record<string, string>>,
+    state: PodState,
+    annotations?: Readonly<Record<string, string>>,
+  ): Promise<void>;
+  setPod(name: string, state: PodState): Promise<void>;
+  label(name: string, labels: Readonly<Record<string, string | null>>): Promise<void>;
+  /** Deletes it as people do: it terminates until `endPod`. */
+  deletePod(name: string): Promise<void>;
+  /** Its containers have ended, so it is gone. */
+  endPod(name: string): Promise<void>;
+  /** Creates or changes an InferencePool of the newer API. */
+  inferencePool(name: string, labels: Readonly<Record<string, string>>, ports: readonly number[]): Promise<void>;
+  /** The endpoints that a Service's controller would write. */
+  slice(name: string, service: string, slice: object): Promise<void>;
+  request: KubernetesServer["admin"]["request"];
 }
 
-/** A rewrite of one model for the pool "llama". A target without a weight has none. */
-export function rewriteOf(
-  namespace: string,
-  name: string,
-  targets: Readonly<Record<string, number | undefined>>,
-  pool = "llama",
-) {
+let namespaces = 0;
+
+export async function makeCluster({ admin }: KubernetesServer): Promise<Cluster> {
+  const namespace = `test-${process.pid}-${++namespaces}`;
+  const request = admin.request.bind(admin);
+  await request("POST", "/api/v1/namespaces", { body: { metadata: { name: namespace } } });
+  const pods = `/api/v1/namespaces/${namespace}/pods`;
+  const mergePatch = (path: string, body: object) =>
+    request("PATCH", path, { body, contentType: "application/merge-patch+json" }).then(() => {});
+  const put = async (list: string, name: string, body: object) => {
+    try {
+      await request("POST", list, { body: { metadata: { name }, ...body } });
+    } catch (thrown) {
+      if (!(thrown instanceof KubernetesError) || thrown.status !== 409) throw thrown;
+      await mergePatch(`${list}/${name}`, body);
+    }
+  };
+  const setPod = (name: string, state: PodState) => mergePatch(`${pods}/${name}/status`, { status: statusOf(state) });
   return {
-    apiVersion: "llm-d.ai/v1alpha2",
-    kind: "InferenceModelRewrite",
-    metadata: { name, namespace },
-    spec: {
-      poolRef: { group: "inference.networking.k8s.io", name: pool },
-      rules: [
-        {
-          matches: [{ model: { type: "Exact", value: name } }],
-          targets: Object.entries(targets).map(([modelRewrite, weight]) => ({ modelRewrite, weight })),
-        },
-      ],
+    namespace,
+    request,
+    async pod(name, labels, state, annotations = {}) {
+      const spec = { nodeName: "node", containers: [{ name: "vllm", image: "vllm" }], terminationGracePeriodSeconds: 600 };
+      await request("POST", pods, { body: { metadata: { name, labels, annotations }, spec } });
+      await setPod(name, { phase: "Running", ready: true, ...state });
     },
+    setPod,
+    label: (name, labels) => mergePatch(`${pods}/${name}`, { metadata: { labels } }),
+    deletePod: (name) => request("DELETE", `${pods}/${name}`).then(() => {}),
+    endPod: (name) => request("DELETE", `${pods}/${name}?gracePeriodSeconds=0`).then(() => {}),
+    inferencePool: (name, labels, ports) =>
+      put(`/apis/inference.networking.k8s.io/v1/namespaces/${namespace}/inferencepools`, name, {
+        apiVersion: "inference.networking.k8s.io/v1",
+        kind: "InferencePool",
+        spec: {
+          selector: { matchLabels: labels },
+          targetPorts: ports.map((number) => ({ number })),
+          endpointPickerRef: { name: "unused", port: { number: 9002 } },
+        },
+      }),
+    slice: (name, service, slice) =>
+      put(`/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`, name, {
+        metadata: { name, labels: { "kubernetes.io/service-name": service } },
+        ...slice,
+      }),
   };
 }
 
-interface Condition {
-  readonly type: string;
-  readonly status: string;
-  readonly reason: string;
-  readonly message: string;
-  readonly observedGeneration: number;
-  readonly lastTransitionTime: string;
-}
-
-/** The condition that a rewrite has in its status, and whether that is about its newest generation. */
-export async function conditionOf(
-  { admin }: KubernetesServer,
-  { apiVersion, metadata: { namespace, name } }: ReturnType<typeof rewriteOf>,
-  type = "Accepted",
-): Promise<(Condition & { readonly isOfNow: boolean }) | undefined> {
-  const path = `/apis/${apiVersion}/namespaces/${namespace}/inferencemodelrewrites/${name}`;
-  const { metadata, status = {} } = (await admin.request("GET", path)) as {
-    readonly metadata: { readonly generation: number };
-    readonly status?: { readonly conditions?: readonly Condition[] };
+function statusOf({ ip, phase, ready }: PodState) {
+  return {
+    ...(phase !== undefined && { phase }),
+    ...(ip !== undefined && { podIP: ip, podIPs: [{ ip }] }),
+    ...(ready !== undefined && { conditions: [{ type: "Ready", status: ready ? "True" : "False" }] }),
   };
-  const found = status.conditions?.find((condition) => condition.type === type);
-  return found && { ...found, isOfNow: found.observedGeneration === metadata.generation };
 }
 
-/** Waits until `get` gives something; resolves to it. */
-export async function eventually<Value>(get: () => Promise<Value | undefined | false>, what: string): Promise<Value> {
-  const fromMs = performance.now();
-  for (;;) {
-    const value = await get().catch(() => undefined);
-    if (value !== undefined && value !== false) return value;
-    if (performance.now() - fromMs > LONGEST_MS) throw new Error(`It did not happen: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+/** Adds the APIs of InferencePools: the newer one as its project defines it, where that is beside the checkout; the older one loosely. */
+export async function definePools({ admin }: KubernetesServer): Promise<void> {
+  const path = sharedPath("corpora/crds/inference.networking.k8s.io_inferencepools.yaml");
+  const newer = path === undefined ? looseDefinition("inference.networking.k8s.io", "v1") : parse(readFileSync(path, "utf8"));
+  for (const body of [newer, looseDefinition("inference.networking.x-k8s.io", "v1alpha2")])
+    await admin.request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", { body });
+  for (const api of ["inference.networking.k8s.io/v1", "inference.networking.x-k8s.io/v1alpha2"]) await served(admin, api);
+}
+
+function looseDefinition(group: string, version: string) {
+  const names = { kind: "InferencePool", listKind: "InferencePoolList", plural: "inferencepools", singular: "inferencepool" };
+  const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
+  return {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: `inferencepools.${group}`, annotations: { "api-approved.kubernetes.io": "unapproved, test" } },
+    spec: { group, names, scope: "Namespaced", versions: [{ name: version, served: true, storage: true, schema }] },
+  };
+}
+
+/** A definition takes effect some time after it is written. */
+async function served(admin: KubernetesServer["admin"], api: string): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    try {
+      await admin.request("GET", `/apis/${api}/inferencepools`);
+      return;
+    } catch (thrown) {
+      if (tries === 100) throw thrown;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
   }
-}
-
-/** The sections of a router's file that follows the resources of a namespace. */
-export function followingSpec({ files }: KubernetesServer, namespace: string, more = ""): string {
-  return `  pool: { name: llama }
-  kubernetes: { kubeconfig: ${files.kubeconfig}, namespace: ${namespace}, resources: true${more} }`;
 }

@@ -104,8 +104,8 @@ function start(command: string, args: readonly string[]): Program {
     child,
     errors,
     async end() {
-      // timeout passes this on, but not a SIGKILL.
-      if (child.exitCode === null && child.signalCode === null) process.kill(child.pid!, "SIGTERM");
+      // A server that is asked to end waits a minute for its watches. timeout leads a process group of its own.
+      if (child.exitCode === null && child.signalCode === null) process.kill(-child.pid!, "SIGKILL");
       await ended;
     },
   };

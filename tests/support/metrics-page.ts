@@ -113,7 +113,10 @@ export function fullPage(): string {
   const load = makeLoad(2, { waiting: [1, 2], running: [1, 2], kvUsage: [0.1, 0.2] });
   const view: RouterView = makeView(endpoints, {
     config: { mappings: [makeMapping("food/0", { base: 1 })] },
-    pool: { load, prefixIndex: { entries: 1, maxEntries: 10, bytes: 100 } },
+    pool: {
+      ...{ load, prefixIndex: { entries: 1, maxEntries: 10, bytes: 100 } },
+      discoveryTroubles: new Map([["cluster", { text: "It is down.", sinceMs: 0 }]]),
+    },
     plugins: {
       faults: new Map([["queue", 1]]),
       times: [{ kind: "scorer", name: "queue", timedRequests: 3, timedMs: 2, isSlow: false, hasNoVote: false }],

@@ -57,6 +57,7 @@ export function makeView(endpoints: readonly Endpoint[] = [], changes: ViewChang
     pool: {
       ...{ endpoints, load: makeLoad(endpoints.length), prefixIndex: undefined, isPanicking: false },
       ...{ connectionsTo: () => 0, ejectionsOf: () => 0, probeFailure: () => "" },
+      discoveryTroubles: new Map(),
       ...changes.pool,
     },
     plugins: { faults: new Map(), times: [], ...changes.plugins },
@@ -88,6 +89,7 @@ export function makeShownRouter(endpoints: readonly Endpoint[] = [], config: Par
     control: {
       intents: new Intents(new FakeClock(), () => {}),
       judge: NO_JUDGE,
+      discoveryTroubles: new Map(),
       probeFailure: () => "",
       unreadableSources: () => [],
       timesOf: () => ({ phaseSinceMs: 0, lastCheckMs: Number.NaN, nextCheckMs: Number.NaN }),

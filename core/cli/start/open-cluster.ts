@@ -4,12 +4,27 @@ import type { LoadedConfig, RefusedConfig } from "../../../config/load.ts";
 import { systemClock } from "../../contract/clock.ts";
 import type { Log } from "../../contract/log.ts";
 import { kubernetesSection } from "../../features/kubernetes/kubernetes-config.ts";
+import type { RolloutStatus } from "../../features/rollouts/rollout-shapes.ts";
 import { KubernetesClient } from "../../kubernetes/client.ts";
 import { findCredentials } from "../../kubernetes/credentials.ts";
 import { ClusterResources } from "../../kubernetes/resources/cluster-resources.ts";
+import type { TargetCount } from "../../kubernetes/resources/target-counts.ts";
+import type { Router } from "../../router.ts";
 
 /** How long the start waits for a cluster that gives a part of the config. */
 const LONGEST_MS = 10_000;
+
+/** What became of the requests to each target of the rewrites. */
+export function targetCounts({ config, features }: Pick<Router, "config" | "features">): readonly TargetCount[] {
+  return config.rewriters.flatMap(({ plugin }) =>
+    (plugin.mappings ?? []).flatMap(({ name: rule, targets }) =>
+      targets.map(({ name: target }) => {
+        const { figures } = features.status(rule, target) as Partial<RolloutStatus>;
+        return { rule, target, requests: figures?.requests ?? 0, errors: figures?.errors ?? 0 };
+      }),
+    ),
+  );
+}
 
 /**
  * The resources of the cluster that a config names, watched; undefined if it names none. The config may be one that can't run without

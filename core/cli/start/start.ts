@@ -25,7 +25,7 @@ import { startDemo } from "./demo.ts";
 import { demoGreeting, firstProbes, greeting, notYetListeningNote, waitingNote } from "./first-probes.ts";
 import { logUncaught } from "./last-resort.ts";
 import { checkAdminPort, type OpenAdmin, openAdmin } from "./open-admin.ts";
-import { openCluster } from "./open-cluster.ts";
+import { openCluster, targetCounts } from "./open-cluster.ts";
 import { warnOfOpenPort } from "./open-port.ts";
 import { type Outputs, openOutputs } from "./outputs.ts";
 import { portError, urlOf } from "./ports.ts";
@@ -160,7 +160,7 @@ async function run(
     };
     reloads.listen(() => void reload("signal"));
     const stopWatching = source.watch(() => void reload("files"));
-    cluster?.use(running);
+    cluster?.use(running, () => targetCounts(router));
     if (!address.isPortShared) await probed((replicas) => waitingNote(url, replicas));
     outputs.print((isDemo ? demoGreeting(url) : greeting(url, router)) + (admin?.greeting ?? ""));
     warnOfOpenPort(address.host, settings, router.config.authenticators !== undefined, log);

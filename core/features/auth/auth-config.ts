@@ -49,7 +49,7 @@ export const authSection = {
       router.report(["spec", "auth"], { found: "no way to show who asks", wanted: "keys, keysFile, or a plugin such as jwt" });
     return { keys, keysFile, fileKeys: ofFile.map(({ item }) => item) };
   },
-  plugins(config) {
+  builtIns(config) {
     if (config === undefined || (config.keys === undefined && config.keysFile === undefined)) return [];
     return [{ type: "keys", parameters: { keys: [...(config.keys ?? []), ...config.fileKeys].map(keyParameters) } }];
   },

@@ -7,24 +7,12 @@ import type { CredentialChoice } from "../../kubernetes/credentials.ts";
 import { onOff, type ValuesOf } from "../../settings/row.ts";
 import type { FeatureConfigs } from "../../settings.ts";
 import type { ConfigAround, Section } from "../section.ts";
+import { kubernetesDiscovery } from "./discovery.ts";
+import { type ReplicaChoice, shownReplicas } from "./replica-choice.ts";
 
 const KUBERNETES = {
   resources: onOff(false, "Whether the cluster's InferenceModelRewrites for this pool apply, beside those in files."),
 };
-
-/** The ports that replicas listen on, by the role that their pods are labelled with. */
-export interface RolePorts {
-  readonly prefill: readonly number[];
-  readonly decode: readonly number[];
-  /** Of every other pod; undefined for those of the InferencePool. */
-  readonly standalone: readonly number[] | undefined;
-}
-
-/** Which replicas make the pool. */
-export type ReplicaChoice =
-  | { readonly by: "inferencePool"; readonly name: string; readonly ports: RolePorts }
-  | { readonly by: "selector"; readonly labels: Readonly<Record<string, string>>; readonly ports: RolePorts }
-  | { readonly by: "service"; readonly name: string; readonly port: string | undefined };
 
 /** What the router gets from a cluster. */
 export interface KubernetesConfig extends ValuesOf<typeof KUBERNETES> {
@@ -101,6 +89,12 @@ export const kubernetesSection = {
     const path = kubeconfig && besideFile(file, kubeconfig);
     return { credentials: { kubeconfig: path, context }, namespace, replicas: replicasOf(written), resources, router };
   },
+  pool: (written) => written && replicasOf(written) && { name: written.inferencePool },
+  plugins(config) {
+    if (config?.replicas === undefined) return [];
+    const { credentials, namespace, replicas } = config;
+    return [{ name: "replicas", definition: kubernetesDiscovery, parameters: { credentials, namespace, replicas } }];
+  },
   written: (config) => config && writtenConfig(config),
   summary: (config) => config && [`cluster   ${summaryOf(config)}`, []],
 } satisfies Section<Written, Config> & { readonly of: unknown };
@@ -155,13 +149,4 @@ function summaryOf({ namespace, replicas, resources }: KubernetesConfig): string
   const where = namespace === undefined ? "" : ` in ${namespace}`;
   const found = replicas === undefined ? [] : [`replicas of ${shownReplicas(replicas)}${where}`];
   return [...found, ...(resources ? ["rewrites from its resources"] : [])].join(", ");
-}
-
-/** In words, such as "the InferencePool vllm". */
-export function shownReplicas(replicas: ReplicaChoice): string {
-  if (replicas.by === "selector") {
-    const labels = Object.entries(replicas.labels).map(([key, value]) => `${key}=${value}`);
-    return `the pods with ${labels.join(",")}`;
-  }
-  return `the ${replicas.by === "service" ? "Service" : "InferencePool"} ${replicas.name}`;
 }

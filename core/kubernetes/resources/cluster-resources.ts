@@ -8,6 +8,7 @@ import { Lease } from "./lease.ts";
 import { ResourceWatches } from "./resource-watches.ts";
 import { isSameResource, type LoadWith, type Outcome, settle } from "./settle.ts";
 import { StatusWriter } from "./status-writer.ts";
+import { countFields, type TargetCount } from "./target-counts.ts";
 import { type Attempt, findingsOf, type RunningTexts, type Verdict, verdictsOf } from "./verdicts.ts";
 
 export interface ClusterResourcesOptions {
@@ -29,6 +30,9 @@ export interface FollowingConfig {
   follow(): Promise<{ readonly isApplied: boolean; readonly problems: readonly string[] }>;
 }
 
+/** How often the counts of targets in the status are renewed. */
+const COUNT_MS = 30_000;
+
 /** What can't be built though it loads: it stays out until it is another one. */
 interface Held {
   readonly text: ConfigText;
@@ -44,6 +48,8 @@ export class ClusterResources {
   #writer: StatusWriter | undefined;
   #lease: Lease | undefined;
   #running: FollowingConfig | undefined;
+  #fields: Readonly<Record<string, unknown>> = {};
+  #stopCounting: () => void = () => {};
   #attempt: Attempt = { seen: new Map(), rejected: new Map(), refusals: [] };
   #held: Held | undefined;
   #verdicts: readonly Verdict[] = [];
@@ -113,8 +119,8 @@ export class ClusterResources {
     return result;
   }
 
-  /** This config runs from now on: it follows the resources, and they are told what became of them. */
-  use(running: FollowingConfig): void {
+  /** This config runs from now on: it follows the resources, and they are told what became of them. A Router is told the counts too. */
+  use(running: FollowingConfig, counts: () => readonly TargetCount[]): void {
     const { identity, ...rest } = this.#options;
     this.#running = running;
     const name = `signalbox-${running.loaded.config.pool.name}`.toLowerCase().replaceAll(/[^a-z0-9-]+/g, "-");
@@ -127,6 +133,14 @@ export class ClusterResources {
     this.#writer = new StatusWriter({ ...rest, identity, mayWrite: () => lease.isHeld });
     this.#lease = lease;
     lease.start();
+    const count = () => {
+      this.#fields = countFields(counts(), identity);
+    };
+    count();
+    this.#stopCounting = rest.clock.every(COUNT_MS, () => {
+      count();
+      this.#tell();
+    });
     // What has changed while the router was built.
     void this.#changed();
   }
@@ -139,6 +153,7 @@ export class ClusterResources {
 
   async stop(): Promise<void> {
     this.#watches.stop();
+    this.#stopCounting();
     this.#writer?.stop();
     await this.#lease?.stop();
   }
@@ -182,7 +197,8 @@ export class ClusterResources {
     this.#writer?.follow(
       this.#verdicts.flatMap((verdict) => {
         const findings = findingsOf(verdict, loaded.config.pool.name);
-        return findings === undefined ? [] : [{ ...verdict.resource, findings }];
+        const fields = verdict.resource.regarding.kind === ROUTERS.kind && this.isWriter ? this.#fields : {};
+        return findings === undefined ? [] : [{ ...verdict.resource, findings, fields }];
       }),
     );
   }

@@ -8,7 +8,8 @@ type Seen = Pick<ClusterResources, "verdicts" | "keptNames" | "staleSinceMs" | "
 /** What people see of a cluster's resources: in the status, on the page, in metrics. */
 export function clusterView(cluster: Seen, clock: Pick<Clock, "now">) {
   return {
-    status: () => ({ resources: { ...resourcesStatus(cluster, clock) } }),
+    // Of the router, not of a rule or a target.
+    status: (rule?: string) => (rule === undefined ? { resources: resourcesStatus(cluster, clock) } : {}),
     warnings: () => warningsOf(cluster, clock),
     metrics: () => clusterMetrics(cluster),
   };

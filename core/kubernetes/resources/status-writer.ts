@@ -3,6 +3,7 @@ import type { Clock } from "../../contract/clock.ts";
 import type { Log } from "../../contract/log.ts";
 import type { Random } from "../../contract/profile-plugin.ts";
 import { thrownMessage } from "../../contract/thrown-text.ts";
+import { backOff, pauseUpTo } from "../back-off.ts";
 import type { KubernetesClient } from "../client.ts";
 import { KubernetesError } from "../kubernetes-error.ts";
 import { type Condition, type ConditionFinding, withFindings } from "./conditions.ts";
@@ -35,7 +36,6 @@ export interface StatusWriterOptions {
 
 /** At most one write in this time. */
 const GAP_MS = 100;
-const BACK_OFF_MS = { first: 1_000, most: 60_000 };
 
 /**
  * Writes what is found of resources into their status, one after the other and only where something differs; and an event where a
@@ -131,17 +131,8 @@ export class StatusWriter {
   #pause(): Promise<void> {
     const { clock, random } = this.#options;
     const { signal } = this.#stopping;
-    const backOffMs = Math.min(BACK_OFF_MS.most, BACK_OFF_MS.first * 2 ** Math.min(this.#failures - 1, 16));
-    const ms = this.#failures === 0 ? GAP_MS : backOffMs * (1 - random() / 2);
-    return new Promise((resolve) => {
-      const end = () => {
-        cancel();
-        signal.removeEventListener("abort", end);
-        resolve();
-      };
-      const cancel = clock.after(ms, end);
-      signal.addEventListener("abort", end);
-    });
+    if (this.#failures > 0) return backOff(this.#failures, clock, random, signal);
+    return pauseUpTo(GAP_MS, clock, () => 1, signal);
   }
 }
 

@@ -20,6 +20,10 @@ test("the pool as gauges", () => {
       }),
       prefixIndex: { entries: 10, maxEntries: 100, bytes: 4096 },
       connectionsTo: ({ slot }) => slot + 4,
+      discoveryTroubles: new Map([
+        ["cluster", { text: "It is down.", sinceMs: -35_000 }],
+        ["other", { text: "It is down.", sinceMs: Number.NaN }],
+      ]),
     },
   });
   const samples = stateGauges(view)
@@ -46,6 +50,7 @@ test("the pool as gauges", () => {
     'signalbox_endpoint_kv_cache_utilization{endpoint="e0"} 0.5',
     'signalbox_endpoint_phase{endpoint="e0",phase="ready"} 1',
     'signalbox_endpoint_phase{endpoint="e1",phase="not-ready"} 1',
+    'signalbox_discovery_stale_seconds{discovery="cluster"} 35',
     'signalbox_rewrite_target_weight{rule="food/0",target="v1"} 90',
     'signalbox_rewrite_target_weight{rule="food/0",target="v2"} 10',
     'signalbox_rewrite_target_ready_endpoints{rule="food/0",target="v1"} 1',

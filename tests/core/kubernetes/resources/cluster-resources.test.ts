@@ -1,0 +1,170 @@
+import assert from "node:assert/strict";
+import { after, describe, it } from "node:test";
+import { type LoadedConfig, loadTexts, type RefusedConfig } from "../../../../config/load.ts";
+import { silentLog } from "../../../../core/contract/log.ts";
+import { RunningConfig } from "../../../../core/control/running-config.ts";
+import { KubernetesError } from "../../../../core/kubernetes/kubernetes-error.ts";
+import { ClusterResources } from "../../../../core/kubernetes/resources/cluster-resources.ts";
+import { clusterView } from "../../../../core/kubernetes/resources/cluster-view.ts";
+import { builtIns } from "../../../../plugins/registry.ts";
+import { collectedLog } from "../../../support/collected-log.ts";
+import { FakeClock } from "../../../support/fake-clock.ts";
+
+const FILE = {
+  file: "a.yaml",
+  text: `apiVersion: signalbox/v1
+kind: Router
+spec:
+  pool: { name: llama, endpoints: [ { url: "http://gpu1:8000" } ] }
+  kubernetes: { resources: true, router: main }
+`,
+};
+const ROUTERS = "/apis/signalbox.dev/v1/namespaces/llm/routers";
+const REWRITES = "/apis/llm-d.ai/v1alpha2/namespaces/llm/inferencemodelrewrites";
+
+interface Written {
+  readonly path: string;
+  readonly status: {
+    readonly conditions: readonly {
+      readonly type: string;
+      readonly status: string;
+      readonly reason: string;
+      readonly message: string;
+    }[];
+    readonly [key: string]: unknown;
+  };
+}
+
+interface Stored {
+  readonly metadata: { readonly name: string; readonly resourceVersion: string };
+  readonly spec?: object;
+}
+
+const patchedBy = ({ metadata, ...rest }: Stored, status: object, version: number) => {
+  return { ...rest, metadata: { ...metadata, resourceVersion: String(version) }, status };
+};
+
+/** A router's config over a cluster that the test writes; each watch ends after a second, so that changes are listed anew. */
+async function setUp() {
+  const clock = new FakeClock();
+  const log = collectedLog();
+  const objects = new Map<string, readonly Stored[]>([
+    [ROUTERS, []],
+    [REWRITES, []],
+  ]);
+  const written: Written[] = [];
+  let version = 0;
+  const client = {
+    async request(method: string, path: string, { body }: { readonly body?: unknown } = {}): Promise<unknown> {
+      if (method === "PATCH") {
+        const [list, name] = [path.split("/").slice(0, -2).join("/"), path.split("/").at(-2)!];
+        const { status } = body as Written;
+        written.push({ path: name, status });
+        version += 1;
+        const patched = (each: Stored) => (each.metadata.name === name ? patchedBy(each, status, version) : each);
+        objects.set(list, objects.get(list)!.map(patched));
+        return {};
+      }
+      if (method !== "GET") return {};
+      const items = objects.get(path.split("?")[0]!);
+      if (items === undefined) throw new KubernetesError(404, "NotFound", "It is not there.");
+      version += 1;
+      return { metadata: { resourceVersion: String(version) }, items };
+    },
+    stream: (_path: string, { begun }: { begun(): void }) =>
+      new Promise<void>((_resolve, reject) => {
+        begun();
+        clock.after(1_000, () => reject(new KubernetesError(410, "Expired", "List again.")));
+      }),
+  };
+  const cluster = new ClusterResources({
+    ...{ client, namespace: "llm", router: "main", identity: "router-1", clock, random: () => 0, log },
+  });
+  const load = (overlay: Parameters<typeof loadTexts>[3]) =>
+    cluster.load((resources): Promise<LoadedConfig | RefusedConfig> => loadTexts([FILE, ...resources], builtIns, [], overlay));
+  cluster.start();
+  await clock.advance(10);
+  const first = await load({ rewrites: [] });
+  assert.ok(first.problems === undefined);
+  const broken = { plugin: "" };
+  const running = new RunningConfig({
+    loaded: first,
+    load,
+    publish({ config }) {
+      if (config.plugins.some(({ name }) => name === broken.plugin)) throw new Error(`${broken.plugin} can't be made`);
+    },
+    reported: (report) => cluster.report(report),
+    clock,
+    log: silentLog,
+  });
+  let requests = 0;
+  cluster.use(running, () => [{ rule: "food/0", target: "v1", requests, errors: 1 }]);
+  after(() => cluster.stop());
+  /** Writes an object into the cluster, and waits until its status is written. */
+  const put = async (path: string, name: string, spec: object) => {
+    version += 1;
+    const others = objects.get(path)!.filter(({ metadata }) => metadata.name !== name);
+    const metadata = {
+      name,
+      uid: name,
+      generation: version,
+      resourceVersion: String(version),
+      creationTimestamp: "2026-01-01T00:00:00Z",
+    };
+    objects.set(path, [...others, { metadata, spec }]);
+    written.length = 0;
+    await clock.advance(20_000);
+  };
+  const accepted = (name: string) =>
+    written
+      .filter(({ path }) => path === name)
+      .at(-1)
+      ?.status.conditions.find(({ type }) => type === "Accepted");
+  const count = (now: number) => {
+    requests = now;
+  };
+  return { clock, log, running, cluster, written, put, accepted, broken, count };
+}
+
+const rewrite = (target: string) => ({ poolRef: { name: "llama" }, rules: [{ targets: [{ modelRewrite: target }] }] });
+
+describe("resources of a cluster, as a source of the config", () => {
+  it("a Router whose plugins can't be made stays out, tells why, and holds up no other resource", async () => {
+    const { put, accepted, broken, running } = await setUp();
+    broken.plugin = "bad";
+    await put(ROUTERS, "main", { plugins: [{ name: "bad", type: "label-selector", parameters: { matchLabels: { a: "b" } } }] });
+    assert.deepEqual([accepted("main")?.status, accepted("main")?.reason], ["False", "NotApplied"]);
+    assert.match(accepted("main")?.message ?? "", /bad can't be made/);
+    await put(REWRITES, "food", rewrite("v1"));
+    assert.equal(accepted("food")?.status, "True");
+    assert.equal(running.loaded.config.rewrites.length, 1);
+    broken.plugin = "";
+    await put(ROUTERS, "main", { responseHeaders: false });
+    assert.equal(accepted("main")?.status, "True");
+    assert.equal(running.loaded.config.settings.hasRoutingHeaders, false);
+  });
+
+  it("tells the Router that it runs with how many requests each target got, twice a minute", async () => {
+    const { put, written, clock, count } = await setUp();
+    await put(ROUTERS, "main", {});
+    count(7);
+    written.length = 0;
+    await clock.advance(31_000);
+    const { targets, reportedBy } = written.at(-1)!.status;
+    assert.deepEqual([targets, reportedBy], [[{ rule: "food/0", target: "v1", requests: 7, errors: 1 }], "router-1"]);
+  });
+
+  it("logs each rejection once, and shows it", async () => {
+    const { put, log, cluster, clock } = await setUp();
+    await put(REWRITES, "food", { poolRef: { name: "llama" }, rules: [{ targets: [] }] });
+    await clock.advance(60_000);
+    const told = log.lines.filter((line) => line.startsWith("error: InferenceModelRewrite llm/food"));
+    assert.equal(told.length, 1);
+    const view = clusterView(cluster, clock);
+    assert.match(
+      view.warnings().join("\n"),
+      /^InferenceModelRewrite llm\/food can't run, so it is not used: spec\.rules\[0\]\.targets/,
+    );
+    assert.deepEqual(view.status("food/0"), {});
+  });
+});
