@@ -20,8 +20,8 @@ export interface Section<Written, Config> {
   profile?(config: Config): ProfileConfig | undefined;
   /** Set if it finds the pool's replicas: the name that the pool has there, if it has one. */
   pool?(written: Written): { readonly name: string | undefined } | undefined;
-  /** Plugins that run because of it, by their names in it. */
-  plugins?(config: Config): readonly SectionPlugin[];
+  /** Plugins of its own that run because of it, by their names in it. */
+  instances?(config: Config): readonly SectionInstance[];
   /** The other way: what a document would have to say; undefined for nothing. */
   written(config: Config, isUnguarded: boolean): unknown;
   /** For `signalbox check`: a line and, below it, others; `profileRows` are those of its own profile. */
@@ -31,7 +31,7 @@ export interface Section<Written, Config> {
 }
 
 /** A plugin that no document lists. */
-interface SectionPlugin {
+interface SectionInstance {
   readonly name: string;
   readonly definition: Definition;
   readonly parameters: unknown;

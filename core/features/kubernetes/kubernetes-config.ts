@@ -87,7 +87,7 @@ export const kubernetesSection = {
   },
   // Without any way the section itself is at fault, not the lack of endpoints.
   pool: (written) => (written && (hasWay(written) || !written.resources) ? { name: written.inferencePool } : undefined),
-  plugins(config) {
+  instances(config) {
     if (config?.replicas === undefined) return [];
     const { credentials, namespace, replicas } = config;
     return [{ name: "replicas", definition: kubernetesDiscovery, parameters: { credentials, namespace, replicas } }];
