@@ -4,7 +4,7 @@ import { after, before, describe, it } from "node:test";
 import type { MockOptions } from "../../core/mock/options.ts";
 import { type MockReplica, startMockReplica } from "../../core/mock/replica.ts";
 import { startTestAdmin } from "../support/admin.ts";
-import { type Cluster, definePools, makeCluster } from "../support/cluster.ts";
+import { type Cluster, definePools, makeCluster } from "../support/cluster-pods.ts";
 import { collectedLog } from "../support/collected-log.ts";
 import { type KubernetesServer, NO_KUBERNETES, startKubernetes } from "../support/kubernetes-server.ts";
 import { openClient } from "../support/raw-client.ts";

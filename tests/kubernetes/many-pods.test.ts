@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { makeCluster } from "../support/cluster.ts";
+import { makeCluster } from "../support/cluster-pods.ts";
 import { type KubernetesServer, NO_KUBERNETES, startKubernetes } from "../support/kubernetes-server.ts";
 import { startTestRouter, waitUntil } from "../support/router.ts";
 
