@@ -18,9 +18,9 @@ import { inMatchingOrder, readRules } from "./rewrites/read.ts";
 import { rewriteDocument } from "./rewrites/schema.ts";
 import {
   builtInsOfFeatures,
+  instancesOfFeatures,
   neededPlugins,
   otherProfiles,
-  pluginsOfFeatures,
   readFeatures,
   settingsWith,
 } from "./router/features.ts";
@@ -157,7 +157,7 @@ export async function loadTexts(
   const settled = { ...router.config, settings, rewrites, objectives, features, others, shuffled };
   const instances = [
     ...allInstances(settled, router.listed, registry, builtInsOfFeatures(features), neededPlugins(features)),
-    ...pluginsOfFeatures(features, resource),
+    ...instancesOfFeatures(features, resource),
   ];
   warnings.push(...unusedPlugins([settled.profile, ...written.values()], instances));
   const plugins = instances.map(({ entry }) => entry);

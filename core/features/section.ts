@@ -1,6 +1,5 @@
 import type { ProfileConfig, RewriteRule } from "../../config/config.ts";
 import type { Instance, ListedPlugins, PluginParameters } from "../../config/plugins/listed.ts";
-import type { Place } from "../../config/read/documents.ts";
 import type { Resource } from "../../config/read/fit.ts";
 import type { Path, Problem } from "../../config/read/problems.ts";
 import type { PlacedRule } from "../../config/rewrites/read.ts";
@@ -29,7 +28,7 @@ export interface Section<Written, Config> {
   /** Set if it finds the pool's replicas: the name that the pool has there, if it has one. */
   pool?(written: Written): { readonly name: string | undefined } | undefined;
   /** Plugins of its own that run because of it, by their names in it. */
-  plugins?(config: Config): readonly SectionPlugin[];
+  instances?(config: Config): readonly SectionInstance[];
   /** The other way: what a document would have to say; undefined for nothing. */
   written(config: Config, isUnguarded: boolean): unknown;
   /** For `signalbox check`: a line and, below it, others; `profileRows` are those of its own profile. */
@@ -39,7 +38,7 @@ export interface Section<Written, Config> {
 }
 
 /** A plugin that no document lists. */
-export interface SectionPlugin {
+interface SectionInstance {
   readonly name: string;
   readonly definition: Definition;
   readonly parameters: unknown;
@@ -48,7 +47,7 @@ export interface SectionPlugin {
 /** What else is in the config that a section is checked against. */
 export interface ConfigAround {
   /** The Router document. */
-  readonly router: Place;
+  readonly router: Pick<Resource<unknown>, "file" | "positionOf" | "report" | "wasCut">;
   /** Further files that the config depends on, absolute; a section adds its own. */
   readonly files: Set<string>;
   /** Of other files than the Router document. */
