@@ -15,7 +15,7 @@ import { NO_OVERLAY, type Overlay, overlaid } from "./rewrites/overlay.ts";
 import { isAboutPool } from "./rewrites/pool-resources.ts";
 import { inMatchingOrder, readRules } from "./rewrites/read.ts";
 import { rewriteDocument } from "./rewrites/schema.ts";
-import { otherProfiles, pluginsOfFeatures, readFeatures } from "./router/features.ts";
+import { instancesOfFeatures, otherProfiles, readFeatures } from "./router/features.ts";
 import type { EndpointEntry } from "./router/pool.ts";
 import { readProfile, routerProfile } from "./router/profile.ts";
 import { readRouter } from "./router/read.ts";
@@ -140,7 +140,7 @@ export async function loadTexts(
   const written = otherProfiles(features);
   const others = new Map([...written].map(([key, profile]) => [key, ownReferences(key, profile)]));
   const settled = { ...router.config, rewrites, objectives, features, others, shuffled };
-  const instances = [...allInstances(settled, router.listed, registry), ...pluginsOfFeatures(features, resource)];
+  const instances = [...allInstances(settled, router.listed, registry), ...instancesOfFeatures(features, resource)];
   warnings.push(...unusedPlugins([settled.profile, ...written.values()], instances));
   const plugins = instances.map(({ entry }) => entry);
   return {

@@ -40,8 +40,9 @@ describe(".ci/run", () => {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-ci-"));
   after(() => rmSync(folder, { recursive: true }));
   /** The script in a checkout of its own, with an npm that only fails at the step `failing`. */
-  const run = (failing: string, { vllm = "", hasPackages = true, aptGet = "exit 1" } = {}) => {
-    for (const name of ["checkout/.ci", "bin", "shared/vllm"]) mkdirSync(join(folder, name), { recursive: true });
+  const run = (failing: string, { vllm = "", kubernetes = "there", hasPackages = true, aptGet = "exit 1" } = {}) => {
+    for (const name of ["checkout/.ci", "bin", "shared/vllm", "shared/kubernetes"])
+      mkdirSync(join(folder, name), { recursive: true });
     copyFileSync(join(root, ".ci", "run"), join(folder, "checkout", ".ci", "run"));
     writeFileSync(
       join(folder, "bin", "npm"),
@@ -53,10 +54,16 @@ describe(".ci/run", () => {
       rmSync(path, { force: true });
       if (hasPackages || !PACKAGES.includes(name)) writeFileSync(path, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
     }
-    writeFileSync(join(folder, "shared", "vllm", "install.sh"), "exit 1\n");
+    for (const name of ["vllm", "kubernetes"]) writeFileSync(join(folder, "shared", name, "install.sh"), "exit 1\n");
     const others = hasPackages ? `${process.env["PATH"]}` : toolsWithoutPackages(folder);
     const env = { ...process.env, PATH: `${join(folder, "bin")}${delimiter}${others}` };
-    const own = { HOME: folder, XDG_CACHE_HOME: folder, SIGNALBOX_NODE24: join(folder, "none"), SIGNALBOX_VLLM: vllm };
+    const own = {
+      HOME: folder,
+      XDG_CACHE_HOME: folder,
+      SIGNALBOX_NODE24: join(folder, "none"),
+      SIGNALBOX_VLLM: vllm,
+      SIGNALBOX_KUBERNETES: kubernetes,
+    };
     const { status, stdout } = spawnSync("/bin/bash", [join(folder, "checkout", ".ci", "run")], {
       env: { ...env, ...own },
       encoding: "utf8",
@@ -105,6 +112,12 @@ describe(".ci/run", () => {
   it("runs the other steps after one that failed, and names it at the end", () => {
     const { output } = run("run check");
     assert.match(output, /npm test\n.*npm run test:vllm\n.*== FAILED: npm run check\n$/s);
+  });
+
+  it("says so when no API server can be installed, and goes on", () => {
+    const { status, output } = run("none", { vllm: "there", kubernetes: "" });
+    assert.equal(status, 0);
+    assert.match(output, /WARNING: no API server of Kubernetes could be installed.*npm test/s);
   });
 
   it("says so when no vLLM can be installed, and goes on", () => {

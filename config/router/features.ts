@@ -23,10 +23,10 @@ export function poolOfFeatures(spec: RouterSpec): { readonly key: string; readon
 }
 
 /** The plugins that run because of the features' sections. No listed plugin can have a name with a slash. */
-export function pluginsOfFeatures(features: FeatureConfigs, { positionOf, report }: Place): readonly Instance[] {
-  return FEATURES.flatMap(({ section: { key, plugins } }) => {
+export function instancesOfFeatures(features: FeatureConfigs, { positionOf, report }: Place): readonly Instance[] {
+  return FEATURES.flatMap(({ section: { key, instances } }) => {
     const path = ["spec", key];
-    return (plugins?.(features.get(key)) ?? []).map(({ name, definition, parameters }) => {
+    return (instances?.(features.get(key)) ?? []).map(({ name, definition, parameters }) => {
       const from = { from: undefined, file: "", folder: ".", position: positionOf(path) };
       return { entry: { name: `${key}/${name}`, type: definition.type, parameters, ...from }, definition, path, report };
     });

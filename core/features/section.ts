@@ -1,6 +1,5 @@
 import type { ProfileConfig, RewriteRule } from "../../config/config.ts";
 import type { Instance, ListedPlugins } from "../../config/plugins/listed.ts";
-import type { Place } from "../../config/read/documents.ts";
 import type { Resource } from "../../config/read/fit.ts";
 import type { Path, Problem } from "../../config/read/problems.ts";
 import type { PlacedRule } from "../../config/rewrites/read.ts";
@@ -21,8 +20,8 @@ export interface Section<Written, Config> {
   profile?(config: Config): ProfileConfig | undefined;
   /** Set if it finds the pool's replicas: the name that the pool has there, if it has one. */
   pool?(written: Written): { readonly name: string | undefined } | undefined;
-  /** Plugins that run because of it, by their names in it. */
-  plugins?(config: Config): readonly SectionPlugin[];
+  /** Plugins of its own that run because of it, by their names in it. */
+  instances?(config: Config): readonly SectionInstance[];
   /** The other way: what a document would have to say; undefined for nothing. */
   written(config: Config, isUnguarded: boolean): unknown;
   /** For `signalbox check`: a line and, below it, others; `profileRows` are those of its own profile. */
@@ -32,7 +31,7 @@ export interface Section<Written, Config> {
 }
 
 /** A plugin that no document lists. */
-export interface SectionPlugin {
+interface SectionInstance {
   readonly name: string;
   readonly definition: Definition;
   readonly parameters: unknown;
@@ -41,7 +40,7 @@ export interface SectionPlugin {
 /** What else is in the config that a section is checked against. */
 export interface ConfigAround {
   /** The Router document. */
-  readonly router: Pick<Place, "positionOf" | "report">;
+  readonly router: Pick<Resource<unknown>, "positionOf" | "report" | "wasCut">;
   /** Of what can run, but is probably not meant so. */
   readonly warnings: Problem[];
   readonly resources: readonly Resource<RewriteDocument>[];

@@ -7,7 +7,7 @@ import { parseAllDocuments } from "yaml";
 import { loadTexts } from "../../config/load.ts";
 import { formatProblem } from "../../config/read/problems.ts";
 import { builtIns } from "../../plugins/registry.ts";
-import { definePools, makeCluster } from "../support/cluster.ts";
+import { definePools, makeCluster } from "../support/cluster-pods.ts";
 import { apply, conditionOf, eventually, installKinds, kubectl, NO_CRDS, rewriteOf } from "../support/cluster-resources.ts";
 import { helm, NO_HELM } from "../support/helm.ts";
 import { type KubernetesServer, NO_KUBERNETES, startKubernetes } from "../support/kubernetes-server.ts";

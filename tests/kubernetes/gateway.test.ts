@@ -4,11 +4,11 @@ import { after, before, describe, it } from "node:test";
 import type { MockOptions } from "../../core/mock/options.ts";
 import { type MockReplica, startMockReplica } from "../../core/mock/replica.ts";
 import { startTestAdmin } from "../support/admin.ts";
-import { type Cluster, definePools, makeCluster } from "../support/cluster.ts";
+import { type Cluster, definePools, makeCluster } from "../support/cluster-pods.ts";
 import { collectedLog } from "../support/collected-log.ts";
 import { type KubernetesServer, NO_KUBERNETES, startKubernetes } from "../support/kubernetes-server.ts";
 import { openClient } from "../support/raw-client.ts";
-import { readyCount, startTestRouter, type TestRouter, waitUntil } from "../support/router.ts";
+import { loadTestConfig, readyCount, startTestRouter, type TestRouter, waitUntil } from "../support/router.ts";
 import { assertIdle, chatPost, STREAM } from "../support/scripted-pool.ts";
 
 const TIMEOUT = { timeout: 120_000 };
@@ -160,6 +160,41 @@ describe("a router in a cluster", { skip: NO_KUBERNETES || false }, () => {
     assert.equal(router.log.at(-1)?.endpoint, "pod-b");
     await put("vllm-1", one.port);
     await waitUntil(() => endpointsOf(router).length === 1);
+  });
+
+  it("lists its pods once, however often the config is changed, and follows another choice without a gap", TIMEOUT, async () => {
+    const cluster = await makeCluster(server);
+    const { port } = await replica("127.0.0.2");
+    await cluster.pod("pod-a", { ...APP, tier: "gold" }, { ip: "127.0.0.2" });
+    await cluster.pod("pod-b", APP, { ip: "127.0.0.3" });
+    const sectionOf = (selector: string) =>
+      `  kubernetes: { kubeconfig: ${server.files.kubeconfig}, namespace: ${cluster.namespace}, selector: ${selector}, ports: { standalone: [${port}] } }\n`;
+    const log = collectedLog();
+    const router = await startTestRouter([], { spec: sectionOf("{ app: vllm }"), operatorLog: log });
+    after(() => router.close());
+    await waitUntil(() => readyCount(router.router) === 1 && endpointsOf(router).length === 2);
+    const [before] = endpointsOf(router);
+    for (let turn = 1; turn <= 3; turn++) {
+      const spec = `${sectionOf("{ app: vllm }")}  limits: { pluginMs: ${turn} }\n`;
+      router.router.replace(await loadTestConfig([], { spec }));
+      assert.equal(endpointsOf(router)[0], before);
+    }
+    await cluster.label("pod-b", { app: null });
+    await waitUntil(() => endpointsOf(router).length === 1);
+    router.router.replace(await loadTestConfig([], { spec: sectionOf("{ tier: gold }") }));
+    assert.equal(endpointsOf(router)[0]?.name, "pod-a", "until the other pods are listed");
+    await cluster.pod("pod-c", { tier: "gold" }, { ip: "127.0.0.4" });
+    await waitUntil(() => endpointsOf(router).length === 2);
+    const next = sectionOf("{ app: vllm }").replace(server.files.kubeconfig, "/nowhere/config");
+    const refused = await loadTestConfig([], { spec: next });
+    assert.throws(() => router.router.replace(refused), /the kubeconfig \/nowhere\/config can't be used: there is no such file/);
+    assert.equal(endpointsOf(router).length, 2);
+    await cluster.pod("pod-d", { tier: "gold" }, { ip: "127.0.0.5" });
+    await waitUntil(() => endpointsOf(router).length === 3);
+    assert.deepEqual(
+      log.lines.filter((line) => line.startsWith("warning: The Kubernetes")),
+      [],
+    );
   });
 
   it("serves on while the API server is away, says how old its list is, and catches up", TIMEOUT, async () => {

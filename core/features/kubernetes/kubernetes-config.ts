@@ -56,8 +56,9 @@ const kubernetes = section({
   namespace: objectName.describe("Where the replicas are. Default the context's, or the pod's own.").optional(),
   inferencePool: objectName.describe("The InferencePool whose pods are the replicas; the pool is called like it.").optional(),
   selector: z
-    .record(z.string().regex(LABEL_KEY, "a label's key"), z.string().regex(LABEL_VALUE, "a label's value"))
+    .record(z.string(), z.string().regex(LABEL_VALUE, "a label's value"))
     .refine((labels) => Object.keys(labels).length > 0, "at least one label")
+    .refine((labels) => Object.keys(labels).every((key) => LABEL_KEY.test(key)), "keys of labels, such as app or example.com/app")
     .describe("Labels of the pods that are the replicas, such as { app: vllm }.")
     .optional(),
   service: objectName.describe("The Service whose endpoints are the replicas; their labels are not known then.").optional(),
@@ -89,24 +90,30 @@ export const kubernetesSection = {
     const path = kubeconfig && besideFile(file, kubeconfig);
     return { credentials: { kubeconfig: path, context }, namespace, replicas: replicasOf(written), resources, router };
   },
-  pool: (written) => written && replicasOf(written) && { name: written.inferencePool },
-  plugins(config) {
+  // Without any way the section itself is at fault, not the lack of endpoints.
+  pool: (written) => (written && (hasWay(written) || !written.resources) ? { name: written.inferencePool } : undefined),
+  instances(config) {
     if (config?.replicas === undefined) return [];
     const { credentials, namespace, replicas } = config;
     return [{ name: "replicas", definition: kubernetesDiscovery, parameters: { credentials, namespace, replicas } }];
   },
   written: (config) => config && writtenConfig(config),
+  changes: (before, after) => [
+    after === undefined ? "kubernetes removed" : `kubernetes ${before === undefined ? "added" : "changed"}: ${summaryOf(after)}`,
+  ],
   summary: (config) => config && [`cluster   ${summaryOf(config)}`, []],
 } satisfies Section<Written, Config> & { readonly of: unknown };
 
 const WAYS = ["inferencePool", "selector", "service"] as const;
 
-function refuseContradictions(written: NonNullable<Written>, { router: { report } }: Pick<ConfigAround, "router">): void {
+const hasWay = (written: NonNullable<Written>) => WAYS.some((key) => written[key] !== undefined);
+
+function refuseContradictions(written: NonNullable<Written>, { router: { report, wasCut } }: Pick<ConfigAround, "router">): void {
   const given = WAYS.filter((key) => written[key] !== undefined);
   const [first, second] = given;
   const at = (key: string): Path => [...AT, key];
   if (second !== undefined) report(at(second), { found: `${second} beside ${first}`, wanted: "one of them" }, "key");
-  if (first === undefined && !written.resources)
+  if (first === undefined && !written.resources && !wasCut(AT))
     report(AT, { found: "nothing that is wanted of the cluster", wanted: `one of: ${WAYS.join(", ")}, resources` }, "key");
   if (written.router !== undefined && !written.resources)
     report(at("router"), { found: "router without resources", wanted: "resources: true beside it" }, "key");

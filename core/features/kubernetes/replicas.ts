@@ -118,7 +118,7 @@ class ServiceSearch implements Search {
       this.#fault = "";
     } catch (thrown) {
       const cause = thrownMessage(thrown);
-      if (cause !== this.#fault) this.#host.log.warn("The Service's endpoints can't be used; the last ones stay", { cause });
+      if (this.#fault === "") this.#host.log.warn("The Service's endpoints can't be used; the last ones stay", { cause });
       this.#fault = cause;
     }
   }
@@ -195,7 +195,7 @@ class PoolSearch implements Search {
 
   #failed(cause: string): void {
     const { log } = this.#host;
-    if (cause !== this.#fault) log.warn("The InferencePool can't be used; the last replicas stay", { pool: this.#name, cause });
+    if (this.#fault === "") log.warn("The InferencePool can't be used; the last replicas stay", { pool: this.#name, cause });
     this.#fault = cause;
   }
 }

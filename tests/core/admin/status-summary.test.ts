@@ -53,6 +53,21 @@ describe("one line says whether all is well", () => {
     });
   }
 
+  it("what a discovery says is shown: a replica that is taken away is no fault, one that is not ready is", () => {
+    const leaving = makeEndpoint(1, { phase: "draining", isAvailable: false, reported: "leaving" });
+    const notReady = makeEndpoint(1, { phase: "not-ready", isAvailable: false, reported: "not-ready" });
+    for (const [endpoint, why, isWell] of [
+      [leaving, "it is being taken away: requests under way finish", true],
+      [notReady, "its probes succeed, but its discovery says that it is not ready", false],
+    ] as const) {
+      const endpoints = [up(0), endpoint];
+      const view = makeView(endpoints);
+      const shown = endpoints.map((each) => endpointStatus(each, view, makeShownRouter(endpoints)));
+      assert.equal(shown[1]?.why, why);
+      assert.equal(summaryOf(shown, QUIET as PoolFigures, []).isWell, isWell);
+    }
+  });
+
   it("what the operator took out is no fault", () => {
     const endpoints = [up(0), out(1, "draining")];
     const router = makeShownRouter(endpoints);

@@ -42,6 +42,23 @@ describe("the list from discovery", () => {
     assert.deepEqual([a?.name, a?.slot, a?.url.href, a?.labels["gpu"]], ["a", 1, "http://gpu1:8000", "h100"]);
   });
 
+  test("says of a replica's state what decides with its probes, at once and as it changes", () => {
+    const { table, seen } = setup();
+    const list = (reported: EndpointSpec["reported"]) => table.discovered([{ ...spec("a"), reported }]);
+    list("not-ready");
+    table.probed("a", READY);
+    assert.deepEqual([table.endpoints[0]?.phase, table.endpoints[0]?.isAvailable], ["not-ready", false]);
+    list("ready");
+    assert.deepEqual([table.endpoints[0]?.phase, table.endpoints[0]?.isAvailable], ["ready", true]);
+    const count = seen.length;
+    list("ready");
+    assert.equal(seen.length, count);
+    list("leaving");
+    assert.deepEqual([table.endpoints[0]?.phase, table.endpoints[0]?.isAvailable], ["draining", false]);
+    table.probed("a", { ...READY, phase: "not-ready" });
+    assert.equal(table.endpoints[0]?.phase, "draining");
+  });
+
   test("the same list again reports no change and keeps every object", () => {
     const { table, seen } = setup();
     table.discovered([spec("a", "http://a:8000", { gpu: "h100" }), spec("b")]);

@@ -63,6 +63,22 @@ describe("one line for each change", () => {
       'warning: A replica is not ready in time {"endpoint":"e0","from":"starting","to":"not-ready","why":"status 503","lastedS":10}',
     ],
     [
+      "its discovery says that it is not ready",
+      ready,
+      none,
+      makeEndpoint(0, { phase: "not-ready", isAvailable: false, reported: "not-ready" }),
+      none,
+      'warning: A replica is not ready any more {"endpoint":"e0","from":"ready","to":"not-ready","why":"its discovery says so","lastedS":10}',
+    ],
+    [
+      "it is being taken away",
+      ready,
+      none,
+      makeEndpoint(0, { phase: "draining", isAvailable: false, reported: "leaving" }),
+      ({ failures }) => failures.set("e0", "refused"),
+      'info: A replica is draining {"endpoint":"e0","from":"ready","to":"draining","why":"it is being taken away","lastedS":10}',
+    ],
+    [
       "probes succeed",
       notReady,
       none,

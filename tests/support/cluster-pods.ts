@@ -5,7 +5,7 @@ import type { KubernetesServer } from "./kubernetes-server.ts";
 import { sharedPath } from "./shared.ts";
 
 /** What a pod is at one moment. */
-export interface PodState {
+interface PodState {
   readonly ip?: string;
   readonly phase?: string;
   readonly ready?: boolean;
