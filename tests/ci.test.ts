@@ -56,7 +56,13 @@ describe(".ci/run", () => {
     writeFileSync(join(folder, "shared", "vllm", "install.sh"), "exit 1\n");
     const others = hasPackages ? `${process.env["PATH"]}` : toolsWithoutPackages(folder);
     const env = { ...process.env, PATH: `${join(folder, "bin")}${delimiter}${others}` };
-    const own = { HOME: folder, XDG_CACHE_HOME: folder, SIGNALBOX_NODE24: join(folder, "none"), SIGNALBOX_VLLM: vllm };
+    const own = {
+      HOME: folder,
+      XDG_CACHE_HOME: folder,
+      SIGNALBOX_NODE24: join(folder, "none"),
+      SIGNALBOX_VLLM: vllm,
+      SIGNALBOX_ENVOY: "/bin/sh",
+    };
     const { status, stdout } = spawnSync("/bin/bash", [join(folder, "checkout", ".ci", "run")], {
       env: { ...env, ...own },
       encoding: "utf8",

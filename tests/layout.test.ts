@@ -488,6 +488,7 @@ describe("the documents", () => {
     "config/LIMITS.md",
     "plugins/observers/METRICS.md",
     "docs/failures.md",
+    "docs/gateway-envoy.md",
     "docs/measured.md",
     "docs/observe.md",
     "docs/reference.md",
