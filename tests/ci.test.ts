@@ -63,6 +63,7 @@ describe(".ci/run", () => {
       SIGNALBOX_NODE24: join(folder, "none"),
       SIGNALBOX_VLLM: vllm,
       SIGNALBOX_KUBERNETES: kubernetes,
+      SIGNALBOX_ENVOY: "/bin/sh",
     };
     const { status, stdout } = spawnSync("/bin/bash", [join(folder, "checkout", ".ci", "run")], {
       env: { ...env, ...own },

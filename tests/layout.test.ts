@@ -554,6 +554,7 @@ describe("the documents", () => {
     "config/LIMITS.md",
     "plugins/observers/METRICS.md",
     "docs/failures.md",
+    "docs/gateway-envoy.md",
     "docs/gateway-resources.md",
     "docs/measured.md",
     "docs/observe.md",

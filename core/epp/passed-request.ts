@@ -8,7 +8,7 @@ import type { ResponseReader, UpstreamFailure } from "../wire/response-reader.ts
 import type { WatchedTry } from "../wire/stuck-tries.ts";
 import { PIECE_BYTES, pieceMessage, responseMessage } from "./answers.ts";
 import type { EppShared } from "./epp-shared.ts";
-import type { HeaderMutation, HttpBody, HttpHeaders, ProcessingRequest, Struct } from "./ext-proc.ts";
+import type { HeaderMap, HeaderMutation, HttpBody, HttpHeaders, ProcessingRequest, Struct } from "./ext-proc.ts";
 import { DESTINATION, destinationMetadata, factsWithin, responseDetails, SERVED_HEADER, servedAddress } from "./gateway-facts.ts";
 import type { GatewayResponse } from "./gateway-response.ts";
 import { responseHeadText } from "./head-text.ts";
@@ -124,9 +124,8 @@ export class PassedRequest implements Gateway, WatchedTry {
     const picked = this.#picked;
     if (picked === undefined) return void call.send(responseMessage({ response_headers: { response: {} } }));
     this.#restart();
-    const parser = new HeadParser("response", HEAD_LIMITS);
-    parser.push(Buffer.from(responseHeadText(headers), "latin1"), 0);
-    const { head } = parser;
+    const head = responseHeadOf(headers);
+    if (head === undefined) return this.#fail("invalid", true);
     const failure = failureIn(responseDetails(request));
     const served = servedAddress(request, head.get(SERVED_HEADER));
     if (served !== undefined) picked.served(served);
@@ -207,6 +206,17 @@ export class PassedRequest implements Gateway, WatchedTry {
       call.send(pieceMessage("request_body", piece, index === pieces.length - 1 && !this.hasTrailers));
     });
     if (this.hasTrailers) call.send(responseMessage({ request_trailers: {} }));
+  }
+}
+
+/** Undefined for one that a connection to a replica would refuse, too. */
+function responseHeadOf(headers: HeaderMap): Head | undefined {
+  const parser = new HeadParser("response", HEAD_LIMITS);
+  try {
+    parser.push(Buffer.from(responseHeadText(headers), "latin1"), 0);
+    return parser.head;
+  } catch {
+    return undefined;
   }
 }
 

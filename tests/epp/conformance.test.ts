@@ -183,6 +183,14 @@ describe("the endpoint picker's protocol", () => {
     assert.ok(served.some(({ name }) => name === line["endpoint"]));
   });
 
+  it("answers 502 for a response that is no valid HTTP", async () => {
+    const call = begin({ body: CHAT });
+    await call.ask();
+    call.responseHead({ ":status": "99" });
+    assert.equal((await call.next()).immediate_response?.status?.code, 502);
+    await idle();
+  });
+
   it("gives up a request whose replica makes no progress", async () => {
     const call = begin({ body: CHAT });
     const order = (await call.ask()).destination?.split(",") ?? [];

@@ -70,6 +70,19 @@ describe("a real Envoy with the router as its endpoint picker", { skip: !HAS_ENV
     });
   }
 
+  it("/v1/embeddings", async () => {
+    const replica = await startMockReplica({ model: "embedder", isEmbedding: true, timeScale: 0 });
+    const embedding = await startTestEpp([replica.url], { spec: ONE_ADDRESS });
+    const own = await startEnvoy({ pickerPort: embedding.port });
+    const response = await post(own, "/v1/embeddings", { model: "embedder", input: "soup" });
+    const text = await response.text();
+    await own.stop();
+    await embedding.close();
+    await replica.close();
+    assert.equal(response.status, 200, text);
+    assert.match(text, /"embedding":/);
+  });
+
   it("splits 20 requests at 90/10 into 18 and 2", async () => {
     const split = await startTestEpp(
       replicas.map(({ url }) => url),
