@@ -17,7 +17,7 @@ import type { Run } from "./run.ts";
 export function route(run: Run, owner: ForwardOwner): Forward {
   const { times } = run.ticket;
   const { clock } = run.parts.services;
-  const parsed = parse(run.incoming);
+  const parsed = asked(run);
   if (run.ticket.principal !== undefined) run.parts.features.access?.route(run.ticket, parsed);
   times.admittedAtMs = clock.now();
   const request = drawn(run, parsed, times.admittedAtMs);
@@ -38,7 +38,7 @@ export function routeAgain(run: Run, forward: Forward): void {
   let request = ticket.request!;
   let decision = decided(run, request, clock.now());
   if (decision.refusal !== undefined && redistributes(request.rule, config)) {
-    request = drawn(run, parse(run.incoming), clock.now());
+    request = drawn(run, asked(run), clock.now());
     decision = decided(run, request, clock.now());
   }
   forward.beginAgain(request, legOf(run, decision), draftOf(run, request), clock.now());
@@ -50,6 +50,11 @@ export function copy(run: Run): void {
   const { copier } = parts.features;
   if (copier?.isOn !== true || ticket.request === undefined) return;
   copier.sent(run, ticket.request, (request) => choose(run, request, parts.services.clock.now()));
+}
+
+function asked({ ticket, incoming, config, parts }: Run): ParsedBody {
+  const parsed = parse(incoming);
+  return ticket.principal === undefined ? parsed : (parts.features.access?.salted(ticket, parsed, config) ?? parsed);
 }
 
 function drawn(run: Run, parsed: ParsedBody, nowMs: number): InferenceRequest {

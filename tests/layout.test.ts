@@ -77,6 +77,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "core/features/section.ts",
     "core/plugin-watch",
     "core/request",
+    "core/runtime",
+    "core/settings",
     "core/settings.ts",
     "core/state",
     "core/wire",
