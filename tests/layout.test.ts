@@ -494,6 +494,7 @@ describe("the documents", () => {
     "config/LIMITS.md",
     "plugins/observers/METRICS.md",
     "docs/failures.md",
+    "docs/keys.md",
     "docs/measured.md",
     "docs/observe.md",
     "docs/reference.md",
