@@ -17,7 +17,7 @@ import type { Facts } from "./state/facts.ts";
  * RouterError for a request that can't be routed.
  */
 export function admit(run: Run, owner: WaitOwner): WaitingPlace | undefined {
-  run.parsed = parse(run.incoming);
+  run.parsed = asked(run);
   if (run.ticket.principal !== undefined) run.parts.features.access?.route(run.ticket, run.parsed);
   const { admitter } = run.parts.features;
   return admitter?.isOn === true ? admitter.enter(run, run.parsed, owner) : undefined;
@@ -64,6 +64,11 @@ export function copy(run: Run): void {
   const { copier } = parts.features;
   if (copier?.isOn !== true || ticket.request === undefined) return;
   copier.sent(run, ticket.request, (request) => choose(run, request, parts.services.clock.now()));
+}
+
+function asked({ ticket, incoming, config, parts }: Run): ParsedBody {
+  const parsed = parse(incoming);
+  return ticket.principal === undefined ? parsed : (parts.features.access?.salted(ticket, parsed, config) ?? parsed);
 }
 
 function drawn(run: Run, parsed: ParsedBody, nowMs: number): InferenceRequest {

@@ -28,6 +28,29 @@ export function spliceModel(body: Uint8Array, span: Span, target: string): reado
   return [body.subarray(0, span[0]), encoded, body.subarray(span[1])];
 }
 
+const OPENING_BRACE = 0x7b;
+
+/**
+ * The body, which is a JSON object, with the value of its `cache_salt` at `saltSpan` replaced by `salt`, or with that key added in front
+ * where `saltSpan` begins below 0; and with the model as in `spliceModel`. `salt` needs no escapes.
+ */
+export function spliceSalt(
+  body: Uint8Array,
+  saltSpan: Span,
+  salt: string,
+  modelSpan: Span,
+  target: string,
+): readonly Uint8Array[] {
+  const start = saltSpan[0] < 0 ? body.indexOf(OPENING_BRACE) + 1 : saltSpan[0];
+  const end = saltSpan[0] < 0 ? start : saltSpan[1];
+  const written = UTF8.encode(saltSpan[0] < 0 ? `"cache_salt":"${salt}",` : `"${salt}"`);
+  const name = encodeName(target);
+  const isBefore = start <= modelSpan[0];
+  return isBefore
+    ? [body.subarray(0, start), written, body.subarray(end, modelSpan[0]), name, body.subarray(modelSpan[1])]
+    : [body.subarray(0, modelSpan[0]), name, body.subarray(modelSpan[1], start), written, body.subarray(end)];
+}
+
 function isSameName(body: Uint8Array, span: Span, target: string, encoded: Uint8Array): boolean {
   return hasBytesAt(body, span, encoded) || decodeString(body, span) === target;
 }

@@ -30,6 +30,10 @@ export interface ParsedBody {
   readonly maxOutputTokens: number;
   /** Prompts with different salts never match in the prefix cache; "" if absent. */
   readonly cacheSalt: string;
+  /** Span of the salt's JSON value in the body; [-1, -1] if it has none. Absent: the API has no salt, or its body is no JSON object. */
+  readonly saltSpan?: Span;
+  /** `cacheSalt` is the router's own, and is written into the body where the API has one. */
+  readonly isSalted?: boolean;
   /** True if a second delivery would only cost work; false if the replica keeps a result (stored responses). */
   readonly isRepeatable: boolean;
   /** True if it continues what one replica has stored, so that others may say 404; false by default. */

@@ -108,6 +108,8 @@ export interface Access {
   enter(ticket: Ticket, head: Head, config: ActiveConfig): Promise<void> | undefined;
   /** The whole request has come: throws where the principal may not ask for that, or has used too much. */
   route(ticket: Ticket, asked: ParsedBody): void;
+  /** What the body asks for, with a salt of the principal's own where the config wants that. */
+  salted(ticket: Ticket, asked: ParsedBody, config: ActiveConfig): ParsedBody;
   /** Header lines for the principal, of what it may still use. */
   lines(ticket: Ticket, dialect: Dialect): string;
 }

@@ -192,7 +192,12 @@ export class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, B
     const isAsking = isPreflight(this.#head, settings.cors);
     const parser = isAsking ? undefined : routes.get(path)?.get(this.#head.method);
     this.#dialect = parser?.plugin.dialect ?? (path.startsWith("/v1/messages") ? "anthropic" : "openai");
-    if (this.#config.authenticators !== undefined && !isAsking && !isProbePath(path)) this.#enter();
+    if (parser !== undefined) {
+      this.#ticket.api = parser.type;
+      this.#ticket.trace = traceRequest(this.#config, this.#head, this.#parts.plugins.faults);
+    }
+    const isOpen = isAsking || (parser === undefined && isProbePath(path));
+    if (this.#config.authenticators !== undefined && !isOpen) this.#enter();
     if (parser === undefined) {
       this.#adapterCall = this.#adapterRoutes?.callOf(this.#head, path, settings);
       if (this.#adapterCall === undefined) return this.#respondWithoutParser();
@@ -200,8 +205,6 @@ export class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, B
     }
     const { keys, partKeys } = parser.plugin;
     this.#parser = parser;
-    this.#ticket.api = parser.type;
-    this.#ticket.trace = traceRequest(this.#config, this.#head, this.#parts.plugins.faults);
     const body = this.#takeBody(bodyLength, settings.limits.bodyBytes);
     if (keys.length === 0) return;
     checkContentType(this.#head);

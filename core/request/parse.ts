@@ -1,6 +1,7 @@
 import { NO_PREFIX } from "../contract/prefix-match.ts";
 import { NO_PARTS } from "../contract/prompt-part.ts";
 import type { InferenceRequest, ParsedBody } from "../contract/request.ts";
+import type { Span } from "../contract/span.ts";
 import { type PartScale, tokensOf } from "../state/part-scale.ts";
 import type { PrefixKey } from "../state/prefix-hash.ts";
 import type { PrefixIndex } from "../state/prefix-index.ts";
@@ -8,6 +9,8 @@ import type { TokenScale } from "../state/token-scale.ts";
 import { type DrawConfig, drawTarget } from "./draw-target.ts";
 import type { Incoming } from "./incoming.ts";
 import { type NamesPool, onDemand } from "./on-demand.ts";
+
+const NO_SPAN: Span = [-1, -1];
 
 /** What is read of a pool to describe a request; nothing of it is changed. */
 export interface AskedPool extends NamesPool {
@@ -48,6 +51,9 @@ export function withTarget(
     promptParts,
     maxOutputTokens: parsed.maxOutputTokens,
     cacheSalt: parsed.cacheSalt,
+    saltSpan: parsed.saltSpan ?? NO_SPAN,
+    // A body without a model may be an empty object.
+    isSalted: parsed.isSalted === true && parsed.saltSpan !== undefined && parsed.modelSpan[0] >= 0,
     isRepeatable: parsed.isRepeatable,
     isFollowUp: parsed.isFollowUp === true,
     parsedTokens: parsed.promptTokens,

@@ -1,4 +1,4 @@
-import { spliceModel } from "../body/splice.ts";
+import { spliceModel, spliceSalt } from "../body/splice.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { InferenceRequest } from "../contract/request.ts";
 import type { Trace } from "../contract/trace.ts";
@@ -17,7 +17,7 @@ export interface Draft {
   readonly lines: string;
   /** The lines with the client's own key, for endpoints to which the router shows none; "" where they are among `lines`. */
   readonly credentialLines: string;
-  /** The body's bytes in parts: the original, or the original with the target's name spliced in. */
+  /** The body's bytes in parts: the original, or the original with the target's name, and perhaps a salt, spliced in. */
   readonly body: readonly Uint8Array[];
 }
 
@@ -29,8 +29,7 @@ export function rewrite(
   trace: Trace | undefined,
 ): Draft {
   const { method } = head;
-  const hasModel = request.modelSpan[0] >= 0;
-  const body = hasModel ? spliceModel(request.body, request.modelSpan, request.target) : [request.body];
+  const body = sentBody(request);
   let bodyBytes = 0;
   for (const part of body) bodyBytes += part.length;
   const hasBody = bodyBytes > 0 || method === "POST" || method === "PUT" || method === "PATCH";
@@ -46,6 +45,11 @@ export function rewrite(
     credentialLines: credentials?.isForwarded ? credentialLines(head) : "",
     body,
   };
+}
+
+function sentBody({ body, modelSpan, target, isSalted, saltSpan, cacheSalt }: InferenceRequest): readonly Uint8Array[] {
+  if (isSalted && saltSpan !== undefined) return spliceSalt(body, saltSpan, cacheSalt, modelSpan, target);
+  return modelSpan[0] >= 0 ? spliceModel(body, modelSpan, target) : [body];
 }
 
 /**

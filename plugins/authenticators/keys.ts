@@ -4,21 +4,19 @@ import { nameSet } from "../../core/contract/name-set.ts";
 import { z } from "../../core/contract/options.ts";
 import { defineAuthenticator } from "../../core/contract/plugin.ts";
 import type { Principal } from "../../core/contract/principal.ts";
-import { limits } from "./limits.ts";
 
-const key = z.strictObject({
-  name: z.string().min(1),
+/** One key, as the section of the config has checked it. */
+interface Key extends Partial<Pick<Principal, "tenant" | "priority" | "limits">> {
+  readonly name: string;
   /** Of the key's bytes; 64 hex digits in lower case. */
-  sha256: z.string().regex(/^[0-9a-f]{64}$/),
-  models: z.array(z.string().min(1)).optional(),
-  tenant: z.string().min(1).optional(),
-  priority: z.int().default(0),
+  readonly sha256: string;
+  readonly models?: readonly string[] | undefined;
   /** Milliseconds since 1970. */
-  expiresMs: z.number().optional(),
-  limits: limits.default({}),
-});
+  readonly expiresMs?: number | undefined;
+}
 
-type Key = z.infer<typeof key>;
+/** The keys are not checked again: of ten thousand, that would hold up the requests of a running router. */
+const options = z.strictObject({ keys: z.custom<readonly Key[]>(Array.isArray) });
 
 interface KnownKey {
   readonly principal: Principal;
@@ -36,7 +34,7 @@ const ASCII = /^[\x20-\x7e]*$/;
 export default defineAuthenticator({
   type: "keys",
   summary: "The clients whose keys spec.auth lists.",
-  options: z.strictObject({ keys: z.array(key) }),
+  options,
   create({ keys }, { clock }) {
     const known = new Map(keys.map((each) => [each.sha256, knownKey(each)] as const));
     return {
@@ -57,6 +55,7 @@ function digestOf(credential: string): string {
   return hash("sha256", ASCII.test(credential) ? credential : Buffer.from(credential, "latin1"), "hex");
 }
 
-function knownKey({ name, tenant = name, priority, models, expiresMs = Number.POSITIVE_INFINITY, limits }: Key): KnownKey {
+function knownKey(key: Key): KnownKey {
+  const { name, tenant = name, priority = 0, models, expiresMs = Number.POSITIVE_INFINITY, limits = {} } = key;
   return { principal: { name, tenant, priority, models: models && nameSet(models), limits }, expiresMs };
 }

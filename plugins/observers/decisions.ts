@@ -32,8 +32,8 @@ export default defineObserver({
     };
     return {
       finished(record) {
-        // Requests to the router's own paths, such as health probes, would push all others out.
-        if (record.api === "") return;
+        // Requests to the router's own paths, such as health probes, and those without a key would push all others out.
+        if (record.api === "" || record.error?.code === "invalid_api_key") return;
         const ended = keep(record);
         latest().add(ended);
         listeners.tell(ended);

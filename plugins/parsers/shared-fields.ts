@@ -92,10 +92,12 @@ function readFields(body: BodyView, api: JsonApi): ParsedBody {
     promptParts: body.parts,
     maxOutputTokens: outputLimit(body, api.limitKeys),
     cacheSalt: body.text("cache_salt") ?? "",
+    saltSpan: body.span("cache_salt") ?? NO_SPAN,
     isRepeatable: true,
   };
 }
 
+const NO_SPAN: Span = [-1, -1];
 const MISSING_MODEL = 'Set "model" to the name of a model or adapter; GET /v1/models lists those served here.';
 
 function isPrompt(body: BodyView, key: string): boolean {

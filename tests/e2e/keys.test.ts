@@ -1,9 +1,13 @@
 /** Clients that show keys: who comes in, and for what. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, it } from "node:test";
 import { askFor } from "../support/admin.ts";
 import { exchange, openClient, postBytes, readAnswer } from "../support/raw-client.ts";
+import { waitUntil } from "../support/router.ts";
 import { answerOk, CHAT, chatBody, setUp } from "../support/scripted-pool.ts";
 
 const digest = (key: string) => createHash("sha256").update(key).digest("hex");
@@ -137,5 +141,38 @@ describe("a router that asks for keys", () => {
     const client = await openClient(router.port);
     client.send(refusedThenServed);
     assert.match(await client.closed(), /^HTTP\/1\.1 401 .*HTTP\/1\.1 200 /s);
+  });
+
+  it("keeps nothing of a flood without keys", async () => {
+    const before = router.log.length;
+    const head = `POST ${CHAT} HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\nAuthorization: Bearer `;
+    const floods = Array.from({ length: 200 }, (_, n) =>
+      exchange(router.port, `${head}made-up-${n}\r\nContent-Length: 1000000\r\n\r\n${"x".repeat(500)}`),
+    );
+    for (const answer of await Promise.all(floods)) assert.equal(readAnswer(answer).status, 401);
+    assert.equal(router.router.gate.memory.bodyBytes, 0);
+    assert.equal(router.log.length - before, 200);
+    assert.doesNotMatch(JSON.stringify(router.log), /made-up/);
+    assert.equal((await ask(bearer("sk-alice"))).status, 200);
+  });
+});
+
+describe("keys of ten thousand clients", () => {
+  it("are told apart", async () => {
+    const names = Array.from({ length: 10_000 }, (_, n) => `team-${n}`);
+    const folder = mkdtempSync(join(tmpdir(), "signalbox-many-"));
+    writeFileSync(
+      join(folder, "keys.yaml"),
+      names.map((name) => `- name: ${name}\n  sha256: "${digest(`sk-${name}`)}"\n`).join(""),
+    );
+    const { router: many } = await setUp([answerOk], { spec: `  auth: { keysFile: "${join(folder, "keys.yaml")}" }\n` });
+    rmSync(folder, { recursive: true });
+    for (const name of ["team-0", "team-5000", "team-9999"]) {
+      const answer = await exchange(many.port, postBytes(CHAT, chatBody(), `Authorization: Bearer sk-${name}\r\n`));
+      assert.equal(readAnswer(answer).status, 200);
+      await waitUntil(() => (many.log.at(-1) as unknown as Record<string, unknown>)?.["key"] === name);
+    }
+    const answer = await exchange(many.port, postBytes(CHAT, chatBody(), "Authorization: Bearer sk-team-10000\r\n"));
+    assert.equal(readAnswer(answer).status, 401);
   });
 });

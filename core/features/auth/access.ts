@@ -8,9 +8,11 @@ import type { Head } from "../../wire/head.ts";
 import type { Access } from "../feature.ts";
 import { Accounts } from "./accounts.ts";
 import { whoShows } from "./ask.ts";
+import { authSection } from "./auth-config.ts";
 import { credentialIn } from "./credential.ts";
 import type { KeyCounts } from "./key-counts.ts";
 import { limitLines } from "./limit-lines.ts";
+import { tenantSalt } from "./tenant-salt.ts";
 import { usedTokens } from "./used-tokens.ts";
 
 /** How long an authenticator may take. */
@@ -43,6 +45,11 @@ export class KeyAccess implements Access {
     const nowMs = this.#clock.now();
     this.#accounts.of(principal, nowMs).reserve(promptTokens, principal.limits, nowMs);
     ticket.reservedTokens = promptTokens;
+  }
+
+  salted({ principal }: Ticket, asked: ParsedBody, { features }: ActiveConfig): ParsedBody {
+    if (principal === undefined || authSection.of(features)?.saltByTenant !== true) return asked;
+    return { ...asked, cacheSalt: tenantSalt(principal.tenant, asked.cacheSalt), isSalted: true };
   }
 
   lines({ principal }: Ticket, dialect: Dialect): string {

@@ -37,7 +37,11 @@ export class Account {
     const { requestsPerMinute, tokensPerMinute, concurrency } = limits;
     if (concurrency !== undefined && this.#inFlight >= concurrency) throw this.#refused("requests under way", concurrency, 1);
     if (requestsPerMinute !== undefined && this.#used(REQUESTS, nowMs) >= requestsPerMinute)
-      throw this.#refused("requests per minute", requestsPerMinute, this.#secondsUntil(REQUESTS, requestsPerMinute - 1, nowMs));
+      throw this.#refused(
+        "requests per minute",
+        requestsPerMinute,
+        this.#secondsUntil(REQUESTS, requestsPerMinute - 1, this.#used(REQUESTS, nowMs)),
+      );
     this.#checkTokens(tokensPerMinute, nowMs);
     this.#inFlight += 1;
     this.counts.inFlight += 1;
@@ -76,7 +80,7 @@ export class Account {
 
   #checkTokens(limit: number | undefined, nowMs: number): void {
     if (limit === undefined || this.#used(TOKENS, nowMs) + this.#reservedTokens < limit) return;
-    throw this.#refused("tokens per minute", limit, this.#secondsUntil(TOKENS, limit - 1, nowMs));
+    throw this.#refused("tokens per minute", limit, this.#secondsUntil(TOKENS, limit - 1, this.#used(TOKENS, nowMs)));
   }
 
   #refused(what: string, limit: number, seconds: number): RouterError {
@@ -86,18 +90,18 @@ export class Account {
   }
 
   #left(place: number, limit: number, reserved: number, nowMs: number): Left {
-    const remaining = Math.max(0, limit - Math.ceil(this.#used(place, nowMs) + reserved));
-    return { limit, remaining, resetS: this.#secondsUntil(place, 0, nowMs) };
+    const used = this.#used(place, nowMs);
+    return { limit, remaining: Math.max(0, limit - Math.ceil(used + reserved)), resetS: this.#secondsUntil(place, 0, used) };
   }
 
   #used(place: number, nowMs: number): number {
     return this.#window?.sum(place, nowMs) ?? 0;
   }
 
-  /** Until at most so many of the last minute's are left. */
-  #secondsUntil(place: number, most: number, nowMs: number): number {
+  /** Until at most so many of the `used` ones of the last minute are left. */
+  #secondsUntil(place: number, most: number, used: number): number {
     const window = this.#window;
-    let sum = this.#used(place, nowMs);
+    let sum = used;
     if (window === undefined || sum <= most) return 0;
     let ago = SECONDS - 1;
     for (; ago > 0; ago--) {

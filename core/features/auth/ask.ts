@@ -44,8 +44,9 @@ function asRefusal(thrown: unknown, { name, file }: Named<Authenticator>): Route
 }
 
 function checked(principal: Principal, { name }: Named<Authenticator>): Principal {
-  if (typeof principal.name === "string" && principal.name !== "" && typeof principal.tenant === "string") return principal;
-  throw fault(name, "it gave a principal without a name and a tenant");
+  const { name: who, tenant, limits } = principal;
+  if (typeof who === "string" && who !== "" && typeof tenant === "string" && typeof limits === "object") return principal;
+  throw fault(name, "it gave a principal without a name, a tenant or limits");
 }
 
 function fault(plugin: string, text: string): RouterError {

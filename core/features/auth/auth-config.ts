@@ -2,8 +2,10 @@ import type { ListedPlugins } from "../../../config/plugins/listed.ts";
 import { listed as differences, named } from "../../../config/read/differences.ts";
 import { type PlacedItem, readListFile } from "../../../config/read/list-file.ts";
 import { problemAt, quoted } from "../../../config/read/problems.ts";
+import { setting } from "../../../config/schema/section.ts";
 import { lineOfText } from "../../../config/schema/values.ts";
 import { z } from "../../contract/options.ts";
+import { onOff } from "../../settings/row.ts";
 import type { FeatureConfigs, Settings } from "../../settings.ts";
 import type { ConfigAround, Section } from "../section.ts";
 import { type KeyEntry, keyEntry, keyParameters } from "./key-entry.ts";
@@ -15,13 +17,20 @@ export interface AuthSettings {
   /** As it is written, relative to the Router document. */
   readonly keysFile: string | undefined;
   readonly fileKeys: readonly KeyEntry[];
+  readonly saltByTenant: boolean;
 }
+
+const SALT = onOff(
+  false,
+  "Whether prompts of different tenants share nothing in the replicas' caches, so that times tell nobody what others have asked: the router writes a salt of the tenant's own into the body's cache_salt.",
+);
 
 const auth = z.strictObject({
   keys: z.array(keyEntry).describe("The clients' keys.").optional(),
   keysFile: lineOfText
     .describe("A file with a list of keys, relative to this file. It is watched; one that is broken changes nothing.")
     .optional(),
+  saltByTenant: setting(SALT),
 });
 
 type Written = z.infer<typeof auth> | undefined;
@@ -35,7 +44,7 @@ export const authSection = {
   async read(written: Written, around: ConfigAround): Promise<Config> {
     const { router, files, problems, listed } = around;
     if (written === undefined) return hasAuthenticator(listed) ? NO_KEYS : undefined;
-    const { keys, keysFile } = written;
+    const { keys, keysFile, saltByTenant } = written;
     const place = (index: number) => router.positionOf(["spec", "auth", "keys", index]);
     const inline = (keys ?? []).map((key, index) => ({
       item: key,
@@ -47,7 +56,7 @@ export const authSection = {
     refuseTwins([...inline, ...ofFile], around);
     if (keys === undefined && keysFile === undefined && !hasAuthenticator(listed) && !listed.hasNamelessBroken)
       router.report(["spec", "auth"], { found: "no way to show who asks", wanted: "keys, keysFile, or a plugin such as jwt" });
-    return { keys, keysFile, fileKeys: ofFile.map(({ item }) => item) };
+    return { keys, keysFile, fileKeys: ofFile.map(({ item }) => item), saltByTenant };
   },
   builtIns(config) {
     if (config === undefined || (config.keys === undefined && config.keysFile === undefined)) return [];
@@ -67,12 +76,15 @@ export const authSection = {
     return [
       ...(isSwitched ? [`auth: ${after === undefined ? "everybody may ask" : "clients show who they are"}`] : []),
       ...differences("key", all(before), all(after)),
-      ...(before && after ? named("auth", { keysFile: before.keysFile }, { keysFile: after.keysFile }) : []),
+      ...(before && after ? named("auth", plain(before), plain(after)) : []),
     ];
   },
 } satisfies Section<Written, Config> & { readonly of: unknown };
 
-const NO_KEYS: AuthSettings = { keys: undefined, keysFile: undefined, fileKeys: [] };
+const NO_KEYS: AuthSettings = { keys: undefined, keysFile: undefined, fileKeys: [], saltByTenant: false };
+
+/** What has no line of its own. */
+const plain = ({ keysFile, saltByTenant }: AuthSettings) => ({ keysFile, saltByTenant });
 
 function hasAuthenticator({ instances, brokenNames }: ListedPlugins): boolean {
   return brokenNames.size > 0 || [...instances.values()].some(({ definition }) => definition.kind === "authenticator");
@@ -102,9 +114,10 @@ function withoutClientKeys(settings: Settings): Settings {
   return { ...settings, credentials: { ...ofRouter, isForwarded: false } };
 }
 
-function shown({ keys, keysFile }: AuthSettings) {
+function shown({ keys, keysFile, saltByTenant }: AuthSettings) {
   return {
     ...(keys && { keys: keys.map((key) => ({ ...key, sha256: "(hidden)" })) }),
     ...(keysFile !== undefined && { keysFile }),
+    saltByTenant,
   };
 }

@@ -124,7 +124,10 @@ describe("what people see of keys", () => {
 
   it("are names, never digests", async () => {
     const { router: shown } = effectiveConfig(await loaded(KEYS), {});
-    assert.deepEqual(shown.spec["auth"], { keys: [{ name: "a", tenant: "t", sha256: "(hidden)" }] });
+    assert.deepEqual(shown.spec["auth"], {
+      keys: [{ name: "a", tenant: "t", sha256: "(hidden)" }],
+      saltByTenant: false,
+    });
     assert.doesNotMatch(JSON.stringify(shown), new RegExp(DIGEST));
     assert.equal((shown.spec["pool"] as { forwardCredentials: boolean }).forwardCredentials, false);
   });

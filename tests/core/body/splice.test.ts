@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { readJsonBody } from "../../../core/body/json-body.ts";
-import { encodeName, spliceModel } from "../../../core/body/splice.ts";
+import { encodeName, spliceModel, spliceSalt } from "../../../core/body/splice.ts";
 import { utf8 } from "./verdict.ts";
 
 const splice = (text: string, target: string): readonly Uint8Array[] => {
@@ -64,4 +64,27 @@ describe("encoded names", () => {
     assert.notEqual(encodeName("first"), first);
     assert.deepEqual(encodeName("first"), first);
   });
+});
+
+describe("a salt", () => {
+  const rows: readonly (readonly [name: string, body: string, sent: string])[] = [
+    ["is added where there is none", ' \n{ "model":"a","n":1.0}', ' \n{"cache_salt":"S", "model":"b","n":1.0}'],
+    ["takes the place of the client's, before the model", '{"cache_salt":"x" ,"model":"a"}', '{"cache_salt":"S" ,"model":"b"}'],
+    ["and behind it", '{"model": "a","n":1e9,"cache_salt" : "x\\u0041"}', '{"model": "b","n":1e9,"cache_salt" : "S"}'],
+    ["takes the place of null", '{"cache_salt":null,"model":"a"}', '{"cache_salt":"S","model":"b"}'],
+    ["of a key that is written otherwise", '{"cache\\u005fsalt":"x","model":"a"}', '{"cache\\u005fsalt":"S","model":"b"}'],
+    [
+      "of nothing inside other values",
+      '{"o":{"cache_salt":"x"},"model":"a"}',
+      '{"cache_salt":"S","o":{"cache_salt":"x"},"model":"b"}',
+    ],
+  ];
+  for (const [name, text, sent] of rows) {
+    test(name, () => {
+      const bytes = utf8(text);
+      const body = readJsonBody(bytes, { keys: ["model", "cache_salt"] }, 8);
+      const parts = spliceSalt(bytes, body.span("cache_salt") ?? [-1, -1], "S", body.span("model")!, "b");
+      assert.equal(new TextDecoder().decode(Uint8Array.from(parts.flatMap((part) => [...part]))), sent);
+    });
+  }
 });

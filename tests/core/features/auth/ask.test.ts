@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Authenticator } from "../../../../core/contract/authenticator.ts";
+import { RouterError } from "../../../../core/contract/errors.ts";
+import type { Principal } from "../../../../core/contract/principal.ts";
+import { whoShows } from "../../../../core/features/auth/ask.ts";
+
+const alice: Principal = { name: "alice", tenant: "t", priority: 0, models: undefined, limits: {} };
+const expired = () => new RouterError("invalid_api_key", "It has expired.");
+type Answer = Authenticator["authenticate"];
+
+const ask = async (...answers: readonly Answer[]) =>
+  whoShows(
+    "k",
+    answers.map((authenticate, index) => ({ name: `p${index}`, type: "t", plugin: { authenticate } })),
+  );
+
+describe("who shows a credential", () => {
+  const rows: readonly (readonly [name: string, answers: readonly Answer[], who: string])[] = [
+    ["the first that knows it says it", [() => undefined, () => alice, () => ({ ...alice, name: "bob" })], "alice"],
+    ["also if it has to ask elsewhere", [async () => undefined, async () => alice], "alice"],
+    ["and one that is quick behind one that is not", [async () => undefined, () => alice], "alice"],
+    ["nobody, without any", [], "invalid_api_key"],
+    ["nobody, where none knows it", [() => undefined, async () => undefined], "invalid_api_key"],
+    [
+      "one that knows it and refuses is the last",
+      [
+        () => {
+          throw expired();
+        },
+        () => alice,
+      ],
+      "invalid_api_key",
+    ],
+    ["the same later", [() => Promise.reject(expired()), () => alice], "invalid_api_key"],
+    [
+      "one that breaks lets nobody in",
+      [
+        () => {
+          throw new TypeError("no");
+        },
+        () => alice,
+      ],
+      "plugin_fault",
+    ],
+    ["the same later", [() => Promise.reject(new TypeError("no")), () => alice], "plugin_fault"],
+    ["nor one that names nobody", [() => ({ ...alice, name: "" })], "plugin_fault"],
+    ["nor one that gives something else", [async () => "alice" as never], "plugin_fault"],
+    ["nor one that gives true", [() => true as never], "plugin_fault"],
+  ];
+  for (const [name, answers, who] of rows) {
+    it(name, async () => {
+      const found = await ask(...answers).catch((thrown: unknown) => {
+        assert.ok(thrown instanceof RouterError, String(thrown));
+        if (thrown.code === "plugin_fault") assert.match(thrown.fault?.plugin ?? "", /^p\d$/);
+        return thrown.code;
+      });
+      assert.equal(typeof found === "string" ? found : found.name, who);
+    });
+  }
+});
