@@ -565,6 +565,7 @@ describe("the documents", () => {
     "docs/reference.md",
     "docs/rollouts.md",
     "docs/simulate.md",
+    "docs/tls.md",
   ]) {
     it(`${document} names only files that exist`, () => {
       const named = [...read(document).matchAll(/`((?:core|plugins|config|tests|examples|docs|\.ci)\/[\w./-]*)`/g)].map(

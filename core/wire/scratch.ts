@@ -39,6 +39,8 @@ export function putHead(target: Buffer, head: string): number {
  */
 export function writeScratch(socket: Socket, filled: Buffer, length: number): boolean {
   const bytes = filled.length === length ? filled : filled.subarray(0, length);
+  // TLS is never done at once: a copy of the bytes is smaller than a new buffer.
+  if ((socket as { encrypted?: boolean }).encrypted === true) return socket.write(Buffer.from(bytes));
   const hasRoom = send(socket, bytes);
   if (socket.writableLength === 0) return hasRoom;
   const which = buffers.indexOf(filled);

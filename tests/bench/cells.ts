@@ -69,6 +69,7 @@ const BODIES: readonly (readonly [label: string, bytes: number, uncounted: numbe
   ["1 MB", 1024 * 1024, 900, 600],
 ];
 const CONNECTIONS = 16;
+const [CONNECTIONS_UNCOUNTED, CONNECTIONS_COUNTED] = [2_000, 4_000];
 /** So many until a router's code has been compiled as far as it will be: until then a request costs up to twice as much. */
 const WARM_UP_REQUESTS = 80_000;
 const LONGEST_WARM_UP_MS = 12_000;
@@ -79,6 +80,7 @@ const MANY = { streams: 2_000, rampMs: 1_000, intervalMs: 100 };
 
 export const figures: readonly Figure[] = [
   ...BODIES.map(([label]) => cpu(`request ${label}`, `CPU us per request, ${label}`)),
+  cpu("connection", "CPU us per connection with one request, 1 KB"),
   cpu("event few", "CPU us per SSE chunk, 100 streams"),
   cpu("event many", "CPU us per SSE chunk, 2,000 streams"),
   { key: "latency p50", title: "added latency p50, us (4 KB, 200/s)", against: "added", scale: 1 },
@@ -103,6 +105,7 @@ export const cells: readonly Cell[] = [
   { name: "100 streams", hasDirect: true, measure: fewStreams },
   { name: "latency", hasDirect: true, measure: latency },
   { name: "latency beside 1 MB bodies", hasDirect: true, measure: latencyBeside },
+  { name: "connections of one request", hasDirect: false, measure: connections },
   // The small ones last: a request that costs this little is measured in code that has been compiled as far as it will be.
   ...BODIES.map((body) => unary(...body)).reverse(),
 ];
@@ -137,20 +140,27 @@ async function fewStreams(bench: Bench, subject: Subject): Promise<Samples> {
   };
 }
 
-async function latency({ driver, size }: Bench, { port }: Subject): Promise<Samples> {
-  const result = await driver.run({ ...LATENCY, port, bodyBytes: 4 * 1024, durationMs: size.latencyMs });
+async function latency({ driver, size }: Bench, { port, isTls }: Subject): Promise<Samples> {
+  const result = await driver.run({ ...LATENCY, port, isTls, bodyBytes: 4 * 1024, durationMs: size.latencyMs });
   return { "latency p50": result.p50Micros, "latency p99": result.p99Micros, failures: result.failures };
 }
 
-async function latencyBeside({ driver, size }: Bench, { port }: Subject): Promise<Samples> {
+async function latencyBeside({ driver, size }: Bench, { port, isTls }: Subject): Promise<Samples> {
   const result = await driver.run({
     ...LATENCY,
     port,
+    isTls,
     bodyBytes: 1024,
     besideBodyBytes: 1024 * 1024,
     durationMs: size.latencyMs,
   });
   return { "beside p99": result.p99Micros, failures: result.failures };
+}
+
+async function connections({ driver, size }: Bench, subject: Subject): Promise<Samples> {
+  const load = closedLoop(subject, 1024, CONNECTIONS_UNCOUNTED * size.share, CONNECTIONS_COUNTED * size.share);
+  const result = await driver.run({ ...load, isFresh: true });
+  return { connection: result.cpuMicrosPerRequest, failures: result.failures };
 }
 
 function unary(label: string, bytes: number, uncounted: number, requests: number): Cell {
@@ -179,8 +189,9 @@ export function closedLoop(
     bodyBytes,
     warmUpRequests,
     requests,
+    isFresh: false,
     limitMs,
   };
 }
 
-const job = ({ port, pids }: Subject) => ({ port, pids });
+const job = ({ port, isTls, pids }: Subject) => ({ port, isTls, pids });

@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
+import { openClientSocket, type Target } from "./client-socket.ts";
 
 /** What came back: the status, or 0 when the connection broke before the answer was whole. */
 export type Answered = (status: number) => void;
@@ -12,7 +13,7 @@ const shared = Buffer.allocUnsafeSlow(READ_BYTES);
 
 /** One kept-alive connection that has one request under way at most; opened again when it was closed. */
 export class ClientConnection {
-  readonly #port: number;
+  readonly #target: Target;
   #socket: Socket | undefined;
   #answered: Answered | undefined;
   #head = "";
@@ -21,8 +22,8 @@ export class ClientConnection {
   #bodyLeft = 0;
   #tail = "";
 
-  constructor(port: number) {
-    this.#port = port;
+  constructor(target: Target) {
+    this.#target = target;
   }
 
   send(bytes: Uint8Array, answered: Answered): void {
@@ -42,7 +43,7 @@ export class ClientConnection {
       this.#receive(shared.subarray(0, bytes));
       return true;
     };
-    const socket = connect({ port: this.#port, host: "127.0.0.1", noDelay: true, onread: { buffer: shared, callback } });
+    const socket = openClientSocket(this.#target, { buffer: shared, callback });
     socket.on("error", () => socket.destroy());
     socket.on("close", () => {
       if (this.#socket !== socket) return;

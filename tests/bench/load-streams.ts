@@ -1,14 +1,13 @@
 import { Buffer } from "node:buffer";
-import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { quantile } from "../../core/simulate/metrics.ts";
+import { openClientSocket, type Target } from "./client-socket.ts";
 import { cpuMicrosSince, cpuNow, residentBytes } from "./process-cpu.ts";
 import { chatMessage, EVENT_MARK, type Message, renumber } from "./traffic.ts";
 
 /** Many streams at once, `rounds` times over: CPU time per event, delay of the first, memory per stream. */
-export interface StreamsJob {
+export interface StreamsJob extends Target {
   readonly kind: "streams";
-  readonly port: number;
   readonly pids: readonly number[];
   readonly streams: number;
   readonly rounds: number;
@@ -79,7 +78,8 @@ function oneStream(job: StreamsJob, message: Message, index: number, longestMs: 
     let startMs = 0;
     let events = 0;
     let tail = "";
-    const socket = connect({ port: job.port, host: "127.0.0.1", noDelay: true }, () => {
+    const socket = openClientSocket(job);
+    socket.once(job.isTls ? "secureConnect" : "connect", () => {
       startMs = performance.now();
       socket.write(message.bytes);
     });

@@ -1,18 +1,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { quantile } from "../../core/simulate/metrics.ts";
 import { ClientConnection } from "./client-connection.ts";
+import type { Target } from "./client-socket.ts";
 import { cpuMicrosSince, cpuNow } from "./process-cpu.ts";
 import { type BodyShape, chatMessage, type Message, renumber } from "./traffic.ts";
 
 /** As many requests as N connections get through, one after the other on each: CPU time per request. */
-export interface ClosedLoopJob {
+export interface ClosedLoopJob extends Target {
   readonly kind: "closed-loop";
-  readonly port: number;
   readonly pids: readonly number[];
   readonly connections: number;
   readonly bodyBytes: number;
   readonly warmUpRequests: number;
   readonly requests: number;
+  /** Each request has a connection of its own. */
+  readonly isFresh: boolean;
   /** Both parts end after this long, however many requests they got through. */
   readonly limitMs: number;
 }
@@ -25,9 +27,8 @@ export interface ClosedLoopResult {
 }
 
 /** Requests at a fixed rate, whatever the answers do: added latency. */
-export interface OpenLoopJob {
+export interface OpenLoopJob extends Target {
   readonly kind: "open-loop";
-  readonly port: number;
   readonly bodyBytes: number;
   readonly ratePerSecond: number;
   readonly durationMs: number;
@@ -53,9 +54,9 @@ let nextNumber = 1;
 /** Connects, warms up, then counts answers and the proxy's CPU time over the same span. */
 export async function closedLoop(job: ClosedLoopJob): Promise<ClosedLoopResult> {
   const count = { answered: 0, failures: 0, isOver: false };
-  const connections = Array.from({ length: job.connections }, () => new ClientConnection(job.port));
+  const connections = Array.from({ length: job.connections }, () => new ClientConnection(job));
   for (const [conversation, connection] of connections.entries()) {
-    keepAsking(connection, chatMessage({ bytes: job.bodyBytes, conversation }), count);
+    keepAsking(connection, chatMessage({ bytes: job.bodyBytes, conversation }), count, job.isFresh);
   }
   await until(() => count.answered >= job.warmUpRequests, job.limitMs);
   const before = { answered: count.answered, cpu: cpuNow(job.pids), ms: performance.now() };
@@ -77,12 +78,14 @@ function keepAsking(
   connection: ClientConnection,
   message: Message,
   count: { answered: number; failures: number; readonly isOver: boolean },
+  isFresh: boolean,
 ): void {
   const next = () => sendNext(connection, message, answered);
   const answered = (status: number) => {
     if (status === 200) count.answered++;
     else count.failures++;
     if (count.isOver) return;
+    if (isFresh) connection.close();
     if (status === 200) next();
     else setTimeout(next, 10);
   };
@@ -96,7 +99,7 @@ async function until(isReached: () => boolean, limitMs: number): Promise<void> {
 
 /** Each latency counts from when the request was due, so that a stall shows in every request that it held up. */
 export async function openLoop(job: OpenLoopJob): Promise<OpenLoopResult> {
-  const beside = job.besideBodyBytes === undefined ? undefined : keepSending(job.port, job.besideBodyBytes);
+  const beside = job.besideBodyBytes === undefined ? undefined : keepSending(job, job.besideBodyBytes);
   const latencies: number[] = [];
   const message = chatMessage({ bytes: job.bodyBytes, conversation: 0 });
   const idle: ClientConnection[] = [];
@@ -107,7 +110,7 @@ export async function openLoop(job: OpenLoopJob): Promise<OpenLoopResult> {
   for (let index = 0; index < total; index++) {
     const dueMs = startMs + (index * 1000) / job.ratePerSecond;
     await due(dueMs);
-    const connection = idle.pop() ?? opened(all, job.port);
+    const connection = idle.pop() ?? opened(all, job);
     if (connection === undefined) {
       failures++;
       continue;
@@ -133,16 +136,16 @@ export async function openLoop(job: OpenLoopJob): Promise<OpenLoopResult> {
   };
 }
 
-function opened(all: ClientConnection[], port: number): ClientConnection | undefined {
+function opened(all: ClientConnection[], target: Target): ClientConnection | undefined {
   if (all.length === MAX_CONNECTIONS) return undefined;
-  const connection = new ClientConnection(port);
+  const connection = new ClientConnection(target);
   all.push(connection);
   return connection;
 }
 
 /** One connection that sends large bodies with a pause between them. */
-function keepSending(port: number, bytes: number): { close(): void } {
-  const connection = new ClientConnection(port);
+function keepSending(target: Target, bytes: number): { close(): void } {
+  const connection = new ClientConnection(target);
   const shape: BodyShape = { bytes, conversation: 1, hasDenseEscapes: true };
   const message = chatMessage(shape);
   let timer: NodeJS.Timeout | undefined;

@@ -33,16 +33,20 @@ Measures what requests and streams cost in this router and in other proxies, sid
   --only A,B,...   only these: ${contenders()
     .map(({ name }) => name)
     .join(", ")}
+  --cells A,B,...  only these cells; their names are in tests/bench/cells.ts
   --repeats N      starts all afresh so often, and takes the median (default 3; with --quick 1)
   --quick          fewer requests: a minute and a half instead of ten minutes
+  --tls            with TLS on the proxies' ports, the same certificate and cipher for all (nginx and this router)
   --profile        profiles this router instead, one runtime after the other
   --help           shows this text
 `;
 
 const SWITCHES = {
   only: { type: "string" },
+  cells: { type: "string" },
   repeats: { type: "string" },
   quick: { type: "boolean", default: false },
+  tls: { type: "boolean", default: false },
   profile: { type: "boolean", default: false },
   help: { type: "boolean", short: "h", default: false },
 } as const;
@@ -51,11 +55,19 @@ function readArguments() {
   try {
     const { values } = parseArgs({ options: SWITCHES });
     const repeats = numberArgument("--repeats", values.repeats ?? (values.quick ? "1" : "3"), 1, 100, true);
-    return { ...values, repeats, only: values.only?.split(",").map(knownProxy) };
+    return { ...values, repeats, only: values.only?.split(",").map(knownProxy), cells: chosenCells(values.cells) };
   } catch (thrown) {
     console.error((thrown instanceof UsageError ? thrown : switchError(thrown, '"npm run bench -- --help"')).message);
     process.exit(2);
   }
+}
+
+function chosenCells(names: string | undefined): readonly Cell[] {
+  const wanted = names?.split(",");
+  const unknown = wanted?.find((name) => !cells.some((cell) => cell.name === name));
+  if (unknown !== undefined)
+    throw new UsageError(`No cell is called ${unknown}; there are ${cells.map(({ name }) => name).join(", ")}.`);
+  return cells.filter(({ name }) => wanted?.includes(name) ?? true);
 }
 
 function knownProxy(name: string): string {
@@ -82,7 +94,9 @@ function note(line: string): void {
 
 /** Those asked for by name, or those that run by default; without what isn't installed here. */
 function chosenProxies(): readonly Contender[] {
-  const wanted = contenders().filter(({ name, isDefault }) => asked.only?.includes(name) ?? isDefault);
+  const wanted = contenders().filter(({ name, isDefault, hasTls }) => {
+    return (asked.only?.includes(name) ?? isDefault) && (hasTls || !asked.tls);
+  });
   const missing = wanted.filter((proxy) => !isInstalled(proxy));
   for (const { name, program } of missing) note(`${name} is left out: ${program} is not installed.`);
   return wanted.filter(isInstalled);
@@ -90,12 +104,12 @@ function chosenProxies(): readonly Contender[] {
 
 /** Starts all afresh, takes each cell through all of them in an order that moves on, and stops them. */
 async function oneRepeat(index: number, chosen: readonly Contender[], upstream: Upstream, driver: Driver): Promise<Sampled> {
-  const direct: Subject = { name: DIRECT, port: upstream.ports[0]!, pids: [] };
+  const direct: Subject = { name: DIRECT, port: upstream.ports[0]!, isTls: false, pids: [] };
   const started = await Promise.all(chosen.map((proxy) => tryStart(proxy, upstream)));
   const subjects = [direct, ...started.filter((subject) => subject !== undefined)];
   await sleep(SETTLE_MS);
   const samples: Sampled = Object.fromEntries(subjects.map(({ name }) => [name, {}]));
-  for (const [turn, cell] of cells.entries()) {
+  for (const [turn, cell] of asked.cells.entries()) {
     for (const subject of rotated(subjects, index + turn)) {
       if (subject === direct && !cell.hasDirect) continue;
       if (performance.now() > endMs - RESERVE_MS) {
@@ -116,7 +130,7 @@ async function endRepeat(subjects: readonly Subject[], samples: Sampled): Promis
 
 async function tryStart(proxy: Contender, upstream: Upstream): Promise<Subject | undefined> {
   try {
-    return await startProxy(proxy, upstream.ports);
+    return await startProxy(proxy, upstream.ports, asked.tls);
   } catch (error) {
     note(`${proxy.name} is left out: ${error instanceof Error ? error.message : String(error)}`);
     return undefined;

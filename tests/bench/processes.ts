@@ -4,16 +4,17 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { selfSigned } from "../support/certificates.ts";
 import { ClientConnection } from "./client-connection.ts";
+import type { Target } from "./client-socket.ts";
 import type { Job, ResultOf } from "./load.ts";
 import { processTree } from "./process-cpu.ts";
-import { type Contender, root } from "./proxies.ts";
+import { CERT_FILE, type Contender, KEY_FILE, root } from "./proxies.ts";
 import { chatMessage, type Pace } from "./traffic.ts";
 
 /** A proxy, or nothing at all ("direct"), ready to take traffic. */
-export interface Subject {
+export interface Subject extends Target {
   readonly name: string;
-  readonly port: number;
   /** The proxy and everything it started; empty for "direct". */
   readonly pids: readonly number[];
 }
@@ -32,6 +33,8 @@ const STOP_MS = 4_000;
 const LONGEST_JOB_MS = 60_000;
 const LOG_LINES = 6;
 
+/** The same for all proxies: an EC key, curve P-256. */
+const certificate = selfSigned({ names: ["127.0.0.1"] });
 const running = new Set<ChildProcess>();
 const folder = mkdtempSync(join(tmpdir(), "signalbox-bench-"));
 process.once("exit", () => {
@@ -60,12 +63,14 @@ export function startDriver(): Driver {
 }
 
 /** Starts the proxy and waits until it answers a request; throws with the end of its output when it does not. */
-export async function startProxy(proxy: Contender, upstreamPorts: readonly number[]): Promise<Subject> {
+export async function startProxy(proxy: Contender, upstreamPorts: readonly number[], isTls = false): Promise<Subject> {
   const [port, sidePort] = (await freePorts(2)) as [number, number];
-  const place = { port, sidePort, upstreamPorts, folder: join(folder, `${proxy.name}-${port}`) };
+  const place = { port, sidePort, upstreamPorts, isTls, folder: join(folder, `${proxy.name}-${port}`) };
   const { command, args, files, env } = proxy.launch(place);
   mkdirSync(place.folder);
-  for (const [name, content] of Object.entries(files ?? {})) writeFileSync(join(place.folder, name), content);
+  const { cert, key } = certificate;
+  for (const [name, content] of Object.entries({ ...files, [CERT_FILE]: cert, [KEY_FILE]: key }))
+    writeFileSync(join(place.folder, name), content);
   const path = `${process.env["PATH"] ?? ""}:/usr/sbin:/usr/local/sbin`;
   const child = spawn(command, args, {
     cwd: root,
@@ -80,13 +85,13 @@ export async function startProxy(proxy: Contender, upstreamPorts: readonly numbe
   child.stdout.on("data", keep);
   child.stderr.on("data", keep);
   const endMs = performance.now() + READY_MS;
-  while (!(await answers(port))) {
+  while (!(await answers({ port, isTls }))) {
     const isGone = child.exitCode !== null || child.pid === undefined;
     if (!isGone && performance.now() < endMs) continue;
     await stop(child);
     throw new Error(`${proxy.name} ${isGone ? "ended" : "did not answer in time"}. Its last output:\n${log.trim()}`);
   }
-  return { name: proxy.name, port, pids: processTree(child.pid!) };
+  return { name: proxy.name, port, isTls, pids: processTree(child.pid!) };
 }
 
 /** Ends a subject's processes, by force when they take too long. */
@@ -144,8 +149,8 @@ function message<Message>(child: ChildProcess, timeoutMs: number): Promise<Messa
 }
 
 /** Whether a chat request is answered with 200. */
-async function answers(port: number): Promise<boolean> {
-  const connection = new ClientConnection(port);
+async function answers(target: Target): Promise<boolean> {
+  const connection = new ClientConnection(target);
   const status = await Promise.race([
     new Promise<number>((resolve) => connection.send(chatMessage({ bytes: 1024, conversation: 0 }).bytes, resolve)),
     sleep(2_000, 0),

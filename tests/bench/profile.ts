@@ -36,8 +36,8 @@ export async function profile(chosen: readonly Contender[], upstream: Upstream, 
       driver.run(closedLoop(subject, 4 * 1024, 0, REQUESTS, LOAD_MS)),
     );
     upstream.setPace(PACE);
-    await printTop(name, program, "chunks of 100 streams", upstream, ({ port, pids }) =>
-      driver.run({ kind: "streams", port, pids, streams: 100, rounds: 3, rampMs: 100, ...PACE }),
+    await printTop(name, program, "chunks of 100 streams", upstream, ({ port, isTls, pids }) =>
+      driver.run({ kind: "streams", port, isTls, pids, streams: 100, rounds: 3, rampMs: 100, ...PACE }),
     );
   }
 }

@@ -5,6 +5,8 @@ import { ASKED_MODEL, TARGETS } from "./traffic.ts";
 /** Where a proxy is to run. The folder is its own. */
 export interface Place {
   readonly port: number;
+  /** With the certificate and the key in its folder. */
+  readonly isTls: boolean;
   /** For what the proxy serves beside its traffic. */
   readonly sidePort: number;
   readonly upstreamPorts: readonly number[];
@@ -23,11 +25,15 @@ export interface Contender {
   readonly name: string;
   /** The program; it is looked for before the run, in the PATH unless it is a path. */
   readonly program: string;
+  /** Whether it can be measured with TLS on its port. */
+  readonly hasTls: boolean;
   /** Runs without being asked for by name. */
   readonly isDefault: boolean;
   readonly launch: (place: Place) => Launch;
 }
 
+export const CERT_FILE = "proxy.crt";
+export const KEY_FILE = "proxy.key";
 export const root = join(import.meta.dirname, "..", "..");
 const BIN = join(root, "node_modules", ".bin");
 const ROUTER = join("core", "cli", "signalbox.mjs");
@@ -41,6 +47,7 @@ export function contenders(): readonly Contender[] {
 const packaged: readonly Contender[] = [
   {
     name: "nginx",
+    hasTls: true,
     program: "nginx",
     isDefault: true,
     launch: (place) => ({
@@ -51,6 +58,7 @@ const packaged: readonly Contender[] = [
   },
   {
     name: "haproxy",
+    hasTls: false,
     program: "haproxy",
     isDefault: true,
     launch: (place) => ({
@@ -82,6 +90,7 @@ export function router(name: string, program: string, switches: readonly string[
   return {
     name,
     program,
+    hasTls: true,
     isDefault: true,
     launch: (place) => ({
       command: program,
@@ -95,6 +104,7 @@ export function router(name: string, program: string, switches: readonly string[
 const peers: readonly Contender[] = [
   {
     name: "envoy",
+    hasTls: false,
     program: join(PEERS, "bin", "envoy"),
     isDefault: PEERS !== "",
     launch: (place) => ({
@@ -105,6 +115,7 @@ const peers: readonly Contender[] = [
   },
   {
     name: "smg",
+    hasTls: false,
     program: join(PEERS, "bin", "smg"),
     isDefault: PEERS !== "",
     launch: (place) => ({
@@ -126,6 +137,7 @@ const peers: readonly Contender[] = [
   },
   {
     name: "vllm-router",
+    hasTls: false,
     program: join(PEERS, "bin", "vllm-router"),
     isDefault: PEERS !== "",
     launch: (place) => ({
@@ -142,7 +154,7 @@ export function isInstalled({ program }: Contender): boolean {
   return folders.some((folder) => existsSync(join(folder, program)));
 }
 
-const nginxConfig = ({ port, upstreamPorts, folder }: Place) => `
+const nginxConfig = ({ port, isTls, upstreamPorts, folder }: Place) => `
 daemon off;
 worker_processes 1;
 worker_rlimit_nofile 20000;
@@ -165,7 +177,7 @@ ${upstreamPorts.map((upstream) => `    server 127.0.0.1:${upstream};`).join("\n"
     keepalive_requests 100000000;
   }
   server {
-    listen 127.0.0.1:${port} backlog=4096;
+    listen 127.0.0.1:${port}${isTls ? " ssl" : ""} backlog=4096;${isTls ? nginxTls(folder) : ""}
     location / {
       proxy_pass http://replicas;
       proxy_http_version 1.1;
@@ -175,6 +187,11 @@ ${upstreamPorts.map((upstream) => `    server 127.0.0.1:${upstream};`).join("\n"
   }
 }
 `;
+
+const nginxTls = (folder: string) => `
+    ssl_certificate ${join(folder, CERT_FILE)};
+    ssl_certificate_key ${join(folder, KEY_FILE)};
+    ssl_protocols TLSv1.3;`;
 
 const haproxyConfig = ({ port, upstreamPorts }: Place) => `
 global
@@ -197,11 +214,11 @@ ${upstreamPorts.map((upstream) => `  server replica-${upstream} 127.0.0.1:${upst
 `;
 
 /** The default profile and a rewrite, less the access log, which the others are spared too. */
-const routerConfig = ({ port, sidePort, upstreamPorts }: Place) => `
+const routerConfig = ({ port, isTls, sidePort, upstreamPorts }: Place) => `
 apiVersion: signalbox/v1
 kind: Router
 spec:
-  listen: { host: 127.0.0.1, port: ${port} }
+  listen: { host: 127.0.0.1, port: ${port}${isTls ? `, tls: { certFile: ${CERT_FILE}, keyFile: ${KEY_FILE}, minVersion: TLSv1.3 }` : ""} }
   admin: { host: 127.0.0.1, port: ${sidePort} }
   pool:
     name: bench

@@ -4,11 +4,13 @@ import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { after, before, describe, it } from "node:test";
 import { askFor } from "../support/admin.ts";
 import { type MadeCertificate, makeAuthority } from "../support/certificates.ts";
+import { exchange, readAnswer } from "../support/raw-client.ts";
 import { configOver, type ReloadingRouter, startReloadingRouter } from "../support/reloading.ts";
 import { waitUntil } from "../support/router.ts";
 import { answerOk, chatPost, event, STREAM } from "../support/scripted-pool.ts";
 import { chunkOf, LAST_CHUNK, type ScriptedReplica, STREAM_HEAD, startScriptedReplica } from "../support/scripted-replica.ts";
 import { askOverTls, openTls } from "../support/tls-client.ts";
+import { startTlsFront } from "../support/tls-front.ts";
 
 const TIMEOUT = { timeout: 60_000 };
 const HEALTH = "GET /health HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -105,5 +107,43 @@ describe("a certificate that is renewed", () => {
       events.map((_, index) => index),
     );
     stream.close();
+  });
+});
+
+describe("authorities and a certificate for replicas that are renewed", () => {
+  it("hold for connections that begin then, without a restart", TIMEOUT, async () => {
+    const [first, second] = [makeAuthority("first.test"), makeAuthority("second.test")];
+    const [ofFirst, ofSecond] = [first, second].map((one) => one.issue({ names: ["127.0.0.1"] }));
+    const front = await startTlsFront(replica.url, { ...ofFirst, ca: first.cert });
+    after(() => front.close());
+    const router = await startReloadingRouter(
+      {
+        "signalbox.yaml": `apiVersion: signalbox/v1
+kind: Router
+spec:
+  pool:
+    tls: { caFile: ca.crt, certFile: router.crt, keyFile: router.key }
+    endpoints: [ { url: "${front.url}" } ]
+    probes: { startup: { periodSeconds: 1 }, readiness: { periodSeconds: 1 } }
+`,
+      },
+      {
+        prepare(at) {
+          writeFileSync(at("ca.crt"), first.cert);
+          put({ at }, ofFirst!);
+        },
+      },
+    );
+    const status = async () => readAnswer(await exchange(router.process.port, chatPost("", "Connection: close\r\n"))).status;
+    assert.equal(await status(), 200);
+    front.use({ ...ofSecond, ca: second.cert });
+    put(router, ofSecond!);
+    router.write("ca.crt", second.cert);
+    await router.untilReload(({ generation, lastReload }) => generation > 1 && lastReload?.isApplied === true);
+    const startMs = performance.now();
+    while ((await status()) !== 200) {
+      assert.ok(performance.now() - startMs < 20_000);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
   });
 });

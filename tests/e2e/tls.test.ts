@@ -1,6 +1,8 @@
 /** TLS at the port for clients: who is let in, with which certificate, and what a handshake that does not end costs. */
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { connect } from "node:net";
 import { after, before, describe, it } from "node:test";
 import type { TLSSocket } from "node:tls";
 import { certificateFolder, makeAuthority, selfSigned } from "../support/certificates.ts";
@@ -169,6 +171,38 @@ describe("a port with TLS", () => {
     assert.deepEqual([silent.isClosed, half.isClosed, slow.isClosed], [false, false, false]);
     await clock.advance(3_000);
     await Promise.all([silent.closed(), half.closed(), slow.closed(), assert.rejects(idle.until(() => false))]);
+    await waitUntil(() => router.server.connections === 0);
+    assert.equal(await health(router.port), OK);
+  });
+
+  it("lives through whatever comes instead of a handshake, and inside of a connection", TIMEOUT, async () => {
+    const router = await start();
+    const starts: readonly Uint8Array[] = [
+      Buffer.alloc(0),
+      Buffer.alloc(70_000, 0x16),
+      Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
+      Buffer.from([0x16, 0x03, 0x01, 0xff, 0xff, ...new Array<number>(300).fill(1)]), // a record that is too long
+      Buffer.from([0x16, 0x03, 0x03, 0, 0]), // an empty one
+      Buffer.from([0x15, 0x03, 0x03, 0, 2, 2, 40]), // an alert
+      Buffer.from([0x18, 0x03, 0x03, 0, 3, 1, 0xff, 0xff]), // a heartbeat
+      Buffer.concat([OLD_HELLO.subarray(0, 30), Buffer.alloc(200, 0xff)]),
+      randomBytes(5_000),
+      OLD_HELLO.subarray(0, 40),
+    ];
+    for (const bytes of [...starts, ...starts]) {
+      const client = await openClient(router.port);
+      client.send(bytes);
+      await new Promise((resolve) => setImmediate(resolve));
+      client.destroy();
+    }
+    for (const garbage of starts.slice(1)) {
+      const below = connect({ port: router.port, host: "127.0.0.1" });
+      const client = await openTls(router.port, { socket: below });
+      client.send(HEALTH);
+      await client.until((received) => received.includes(OK));
+      below.write(garbage);
+      client.close();
+    }
     await waitUntil(() => router.server.connections === 0);
     assert.equal(await health(router.port), OK);
   });

@@ -44,6 +44,14 @@ describe("whether all is well", () => {
       "The numbers of e1 at /metrics can't be read",
     ],
   ];
+  it("TLS with a replica that fails is a warning with what mends it", () => {
+    const probeFailure = () => "certificate for another name";
+    const { warnings } = healthOf(sound, makeView(UP, { pool: { probeFailure } }), UNCHANGED);
+    assert.deepEqual(warnings, [
+      "Probes of e0, e1, e2 fail (certificate for another name): set tls.serverName to a name that is in it.",
+    ]);
+  });
+
   for (const [index, [name, router, endpoints, running, warning]] of rows.entries()) {
     it(`${name}: the status, its warnings and the metric say the same`, () => {
       const health = healthOf(router, makeView(endpoints), running);
