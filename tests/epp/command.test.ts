@@ -18,7 +18,8 @@ describe("signalbox epp", () => {
     const client = new GrpcClient(Number(port));
     assert.equal(await health(client, ""), "SERVING");
     assert.match(await (await fetch(admin)).text(), /signalbox_/);
-    child.kill("SIGTERM");
+    // Not child.kill, after which Deno takes every end for the signal's doing.
+    process.kill(child.pid!, "SIGTERM");
     await waitUntil(() => client.isClosed);
     assert.equal(client.goawayCode, 0);
     assert.equal(await ended, 0);

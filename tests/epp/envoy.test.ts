@@ -214,6 +214,22 @@ describe("a real Envoy, when things fail", { skip: !HAS_ENVOY }, () => {
     assert.equal(outstanding(epp.router).inFlight, 0);
   });
 
+  it("a stream that falls silent ends with an error event, and never looks complete", async () => {
+    const { epp, envoy } = await start("  limits: { retries: 0, streamIdleTimeoutMs: 300 }", false);
+    for (const replica of replicas) await replica.faults.apply({ silentAfterEvents: 2 });
+    const response = await post(envoy, "/v1/chat/completions", STREAM);
+    assert.equal(response.status, 200);
+    let text = "";
+    const reading = (async () => {
+      for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) text += chunk;
+    })();
+    await assert.rejects(reading);
+    assert.match(text, /upstream_timeout/);
+    assert.doesNotMatch(text, /\[DONE\]/);
+    assert.equal(outstanding(epp.router).inFlight, 0);
+    assert.equal(epp.log.at(-1)?.ending, "broken");
+  });
+
   it("an Envoy that is killed gives everything back", async () => {
     const { epp, envoy } = await start(ONE_ADDRESS, false);
     const all = Promise.allSettled([1, 2, 3].map(() => begun(envoy).response.then((response) => response.text())));
