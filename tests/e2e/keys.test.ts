@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { askFor } from "../support/admin.ts";
+import { setUpFetch } from "../support/fetch-router.ts";
 import { exchange, openClient, postBytes, readAnswer } from "../support/raw-client.ts";
 import { waitUntil } from "../support/router.ts";
 import { answerOk, CHAT, chatBody, setUp } from "../support/scripted-pool.ts";
@@ -154,6 +155,26 @@ describe("a router that asks for keys", () => {
     assert.equal(router.log.length - before, 200);
     assert.doesNotMatch(JSON.stringify(router.log), /made-up/);
     assert.equal((await ask(bearer("sk-alice"))).status, 200);
+  });
+});
+
+describe("the fetch face", () => {
+  it("asks for keys as the wire does", async () => {
+    const { router } = await setUpFetch(answerOk, { spec: KEYS });
+    const post = (headers: Readonly<Record<string, string>>) =>
+      router.fetch(
+        new Request(`http://router${CHAT}`, {
+          method: "POST",
+          headers: { "content-type": "application/json", ...headers },
+          body: chatBody(),
+        }),
+      );
+    assert.equal((await post({ authorization: "Bearer sk-alice" })).status, 200);
+    assert.equal((await post({ "x-api-key": "sk-bob" })).status, 200);
+    for (const headers of [{}, { authorization: "Bearer wrong" }, { authorization: "Bearer sk-alice", "x-api-key": "sk-bob" }])
+      assert.equal((await post(headers)).status, 401);
+    assert.equal((await router.fetch(new Request("http://router/health"))).status, 200);
+    assert.equal((await router.fetch(new Request("http://router/v1/models"))).status, 401);
   });
 });
 

@@ -66,9 +66,15 @@ export const authSection = {
   written: (config) => config && shown(config),
   summary(config) {
     if (config === undefined) return undefined;
-    const { keys = [], fileKeys, keysFile } = config;
-    const ofFile = keysFile === undefined ? [] : [`${fileKeys.length} in ${keysFile}`];
-    return ["auth      clients show who they are", [`${keys.length} keys here`, ...ofFile]];
+    const { keys, fileKeys, keysFile, saltByTenant } = config;
+    return [
+      "auth      clients show who they are",
+      [
+        ...(keys === undefined ? [] : [`keys: ${keys.length}`]),
+        ...(keysFile === undefined ? [] : [`keys in ${keysFile}: ${fileKeys.length}`]),
+        ...(saltByTenant ? ["tenants share no prompts in caches"] : []),
+      ],
+    ];
   },
   changes(before, after) {
     const all = (config: Config) => [...(config?.keys ?? []), ...(config?.fileKeys ?? [])];
