@@ -2,6 +2,7 @@ import { constants } from "node:crypto";
 import type { Socket } from "node:net";
 import { createSecureContext, type SecureContext, TLSSocket, type TLSSocketOptions } from "node:tls";
 import { stopsWhenPaused } from "../runtime/tls-pause.ts";
+import { areSessionsUnverified } from "../runtime/tls-sessions.ts";
 import type { CertificatePair, ServerTls } from "../settings.ts";
 import type { HandshakeFailures } from "./handshake-failures.ts";
 
@@ -14,20 +15,20 @@ const SESSION_PLACE = "signalbox";
  */
 export class TlsGate {
   readonly #failures: HandshakeFailures;
+  #tls: ServerTls;
   #options: TLSSocketOptions;
-  #needsCertificate: boolean;
 
   /** Throws where the runtime can't use the certificates. */
   constructor(tls: ServerTls, failures: HandshakeFailures) {
     this.#failures = failures;
     this.#options = optionsOf(tls);
-    this.#needsCertificate = tls.clientCa !== undefined;
+    this.#tls = tls;
   }
 
   /** Throws, and changes nothing, where the runtime can't use the certificates. */
   use(tls: ServerTls): void {
     this.#options = optionsOf(tls);
-    this.#needsCertificate = tls.clientCa !== undefined;
+    this.#tls = tls;
   }
 
   /** The connection that requests are read from. It may be read and written at once; bytes pass after the handshake. */
@@ -35,8 +36,10 @@ export class TlsGate {
     const peer = raw.remoteAddress ?? "";
     // The connection above it hears of each error too.
     raw.on("error", () => {});
-    const socket = stopsWhenPaused(new SecureSocket(raw, this.#options));
-    const needsCertificate = this.#needsCertificate;
+    const needsCertificate = this.#tls.clientCa !== undefined;
+    // Sessions are kept with the certificates: with new ones there is none to resume.
+    const options = needsCertificate && areSessionsUnverified ? optionsOf(this.#tls) : this.#options;
+    const socket = stopsWhenPaused(new SecureSocket(raw, options));
     let isOpen = false;
     let isCounted = false;
     const failed = (error?: Error) => {
@@ -67,6 +70,7 @@ class SecureSocket extends TLSSocket {
  */
 function isVerified(socket: TLSSocket): boolean {
   const { ssl } = socket as unknown as { readonly ssl?: { verifyError?(): unknown } };
+  if (areSessionsUnverified && socket.isSessionReused()) return false;
   return ssl?.verifyError !== undefined && !ssl.verifyError();
 }
 

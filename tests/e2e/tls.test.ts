@@ -4,7 +4,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { connect } from "node:net";
 import { after, before, describe, it } from "node:test";
-import type { TLSSocket } from "node:tls";
+import { connect as connectTls, type TLSSocket } from "node:tls";
 import { certificateFolder, makeAuthority, selfSigned } from "../support/certificates.ts";
 import { collectedLog } from "../support/collected-log.ts";
 import { FakeClock } from "../support/fake-clock.ts";
@@ -137,6 +137,26 @@ describe("a port with TLS", () => {
     // Deno's client resumes none.
     assert.ok(second.socket.isSessionReused() || process.versions["deno"] !== undefined);
     second.close();
+  });
+
+  it("refuses sessions that began with a certificate that it refused", TIMEOUT, async () => {
+    const router = await start(`, clientCaFile: ${folder.at("clients.crt")}`);
+    const stranger = strangers.issue({ names: ["client"] });
+    for (const maxVersion of ["TLSv1.2", "TLSv1.3"] as const) {
+      const sessions: Buffer[] = [];
+      const socket = connectTls({ port: router.port, host: "127.0.0.1", rejectUnauthorized: false, maxVersion, ...stranger });
+      socket.on("session", (session) => void sessions.push(session));
+      socket.on("error", () => {});
+      socket.once("secureConnect", () => {
+        const session = socket.getSession();
+        if (session !== undefined) sessions.push(session);
+      });
+      await new Promise((resolve) => socket.resume().once("close", resolve));
+      for (const session of sessions) {
+        await assert.rejects(health(router.port, { maxVersion, session }));
+        await assert.rejects(health(router.port, { maxVersion, session, ...stranger }));
+      }
+    }
   });
 
   it("says so when somebody speaks plain HTTP, once, and goes on", TIMEOUT, async () => {
