@@ -14,6 +14,7 @@ import { takeConsole } from "../../runtime/take-console.ts";
 import { tuneRuntime } from "../../runtime/tune-runtime.ts";
 import { startWireServer, type WireServer } from "../../server/server.ts";
 import { corsLines } from "../../wire/cors.ts";
+import { LOOK_MS } from "../file-watch.ts";
 import type { Input } from "../frame/command.ts";
 import { failureOf } from "../frame/usage.ts";
 import { linePrinter } from "../line-printer.ts";
@@ -35,15 +36,27 @@ const LAST_LINES_MS = 1_000;
 /** How long it waits for what plugins still have under way. */
 const LAST_WORK_MS = 5_000;
 
+/** What another program that runs a router does otherwise. */
+export interface StartMode {
+  /** How often the files are looked at. */
+  readonly lookMs: number;
+  /** Mock replicas run beside those of the config. */
+  readonly hasDemo: boolean;
+  /** Called once it listens at `url`; `say` prints. Returns what is called when the router stops. */
+  running(router: Router, url: string, say: (text: string) => void): () => void;
+}
+
+const USUAL: StartMode = { lookMs: LOOK_MS, hasDemo: false, running: () => () => {} };
+
 /** `signalbox start`: runs the router until SIGINT or SIGTERM. Returns the exit code. */
-export async function start(input: Input, registry: ReadonlyMap<string, Definition>): Promise<number> {
+export async function start(input: Input, registry: ReadonlyMap<string, Definition>, mode = USUAL): Promise<number> {
   tuneRuntime();
   const outputs = openOutputs(systemClock);
   takeConsole(outputs.print, outputs.printError);
   ignoreSignals(outputs.log);
   const reloads = reloadSignal();
   logUncaught(outputs.log);
-  const code = await startWith(input, registry, outputs, reloads).catch((thrown: unknown) => {
+  const code = await startWith(input, registry, outputs, reloads, mode).catch((thrown: unknown) => {
     const failure = failureOf(thrown);
     outputs.printError(failure.text);
     return failure.code;
@@ -60,14 +73,18 @@ async function startWith(
   registry: ReadonlyMap<string, Definition>,
   outputs: Outputs,
   reloads: ReloadSignal,
+  mode: StartMode,
 ): Promise<number> {
   const asked = startArguments(input);
   const files = asked.files.length === 0 && asked.urls.length === 0 && existsSync(DEFAULT_FILE) ? [DEFAULT_FILE] : asked.files;
-  const demo = files.length === 0 && asked.urls.length === 0 ? await startDemo() : undefined;
-  const source = configSource({ ...asked, files }, demo?.configText, registry, systemClock);
+  const isDemo = files.length === 0 && asked.urls.length === 0;
+  const demo = isDemo || mode.hasDemo ? await startDemo() : undefined;
+  const urls = [...asked.urls, ...(isDemo ? [] : (demo?.urls ?? []))];
+  const demoText = isDemo ? demo?.configText : undefined;
+  const source = configSource({ ...asked, files, urls }, demoText, registry, systemClock, mode.lookMs);
   try {
     const loaded = await source.load(NO_OVERLAY);
-    if (loaded.problems === undefined) return await run(loaded, source, demo !== undefined, outputs, reloads);
+    if (loaded.problems === undefined) return await run(loaded, source, isDemo, outputs, reloads, mode);
     outputs.printError(`${printableLines(formatProblems(loaded.problems))}\nNothing was started.\n`);
     return 1;
   } finally {
@@ -81,6 +98,7 @@ async function run(
   isDemo: boolean,
   outputs: Outputs,
   reloads: ReloadSignal,
+  mode: StartMode,
 ): Promise<number> {
   const { listen: address, settings } = loaded.config;
   const { isTerminal, log } = outputs;
@@ -143,7 +161,9 @@ async function run(
     outputs.print((isDemo ? demoGreeting(url) : greeting(url, router)) + (admin?.greeting ?? ""));
     warnOfOpenPort(address.host, settings, log);
     service.ready();
+    const stopMode = mode.running(router, url, outputs.print);
     await stopped;
+    stopMode();
     service.stopping();
     running.close();
     stopWatching();
