@@ -35,7 +35,7 @@ describe("every example config can run", () => {
     const files = readdirSync(examplePath("."), { recursive: true, encoding: "utf8" }).filter(
       (name) => name.endsWith(".yaml") && !/^policies[\\/]/.test(name),
     );
-    const tried = [...new Set(configs.flat()), "deploy/kubernetes.yaml"];
+    const tried = [...new Set(configs.flat()), "deploy/kubernetes.yaml", "deploy/compose.yaml"];
     assert.deepEqual(files.map((name) => name.replaceAll("\\", "/")).sort(), tried.sort());
   });
 });

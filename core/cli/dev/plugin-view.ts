@@ -24,7 +24,7 @@ export function watchPlugins(router: SeenRouter, say: (text: string) => void): (
 }
 
 /** A line for the request, and one for each plugin of one's own. */
-export function requestText(report: DecisionReport, router: SeenRouter): string {
+function requestText(report: DecisionReport, router: SeenRouter): string {
   const { filters, scorers, picker } = router.config.profile;
   const isOwn = ({ file = "" }: { readonly file?: string }) => file !== "";
   return [
