@@ -281,12 +281,6 @@ describe("kubernetes.yaml", () => {
     assert.ok((limits?.settleMs ?? 0) > 2 * periodSeconds * failureThreshold * 1000);
   });
 
-  it("is sandboxed, but for compiling as it runs", () => {
-    for (const key of ["PrivateDevices", "ProtectKernelTunables", "RestrictNamespaces", "NoNewPrivileges"])
-      assert.equal(settingOf(key), "yes", key);
-    assert.deepEqual(settingsOf("MemoryDenyWriteExecute"), []);
-  });
-
   it("waits for settle time and drain", () => {
     const stopS = ((limits?.settleMs ?? 0) + (limits?.drainTimeoutMs ?? 0)) / 1000;
     assert.ok(template.spec.terminationGracePeriodSeconds > stopS);
