@@ -244,6 +244,25 @@ export const COMMANDS: readonly Command[] = [
     run: async (input, registry) => (await import("./commands/simulate.ts")).simulate(input, registry),
   },
   {
+    name: "dev",
+    words: "-f FILE|DIR... [URL...]",
+    summary:
+      "Starts a router for the work on plugins: what is saved runs at once (the last good one while it has a mistake), and each request shows what your plugins made of it. Three mock replicas run if the config names none.",
+    switches: [
+      { ...FILES, meaning: "a config file that loads your plugins, or a folder of them" },
+      { name: "demo", meaning: "runs three mock replicas beside those of the config" },
+      {
+        name: "requests",
+        value: "N",
+        meaning: "sends so many requests per second itself (default 1 with mock replicas, else none)",
+      },
+      { name: "host", value: "ADDRESS", meaning: "where clients connect (default 127.0.0.1)" },
+      { name: "port", value: "N", meaning: "the port for clients (default 8080)" },
+      { name: "admin-port", value: "N", meaning: "the port of the status page and the API (default 9090)" },
+    ],
+    run: async (input, registry) => (await import("./dev/dev.ts")).dev(input, registry),
+  },
+  {
     name: "plugins",
     words: "list | show TYPE",
     summary: "Shows the plugin types: what each does, its options with their defaults, and an example.",

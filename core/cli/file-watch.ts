@@ -5,14 +5,16 @@ import { Loop } from "../control/readiness/loop.ts";
 
 export interface FileWatchOptions {
   readonly clock: Clock;
+  /** How often the files are looked at. */
+  readonly lookMs: number;
   /** Files, and folders of config files. */
   readonly paths: readonly string[];
   /** A file has another content, a folder other files, and they are not being written any more. */
   readonly changed: () => void;
 }
 
-/** How often the files are looked at. */
-const PERIOD_MS = 400;
+/** How often files are looked at, usually. */
+export const LOOK_MS = 400;
 /** Files that change at every look count as changed after this. */
 const MOST_UNREST_MS = 1_000;
 
@@ -35,12 +37,12 @@ export class FileWatch {
     this.#options = options;
     this.#looks = new Loop(options.clock, async () => {
       await this.look();
-      return PERIOD_MS;
+      return options.lookMs;
     });
   }
 
   start(): void {
-    this.#looks.next(PERIOD_MS);
+    this.#looks.next(this.#options.lookMs);
   }
 
   stop(): void {

@@ -14,6 +14,7 @@ import { assertShape } from "../contract/response-shape.ts";
 import type { Source } from "../contract/source.ts";
 import { thrownText } from "../contract/thrown-text.ts";
 import { stackPlace } from "../report/stack-place.ts";
+import { guarded } from "./guarded-plugin.ts";
 import type { KeptState } from "./kept-state.ts";
 import { PluginError } from "./plugin-error.ts";
 
@@ -44,6 +45,9 @@ interface Instance extends Named<PluginKinds[PluginKind]> {
 
 /** Kinds that only the control plane uses. */
 const CONTROL_KINDS: ReadonlySet<PluginKind> = new Set(["discovery", "source", "detector"]);
+
+/** Kinds that see the bytes of requests on their way. */
+const GUARDED_KINDS: ReadonlySet<PluginKind> = new Set(["parser", "filter", "scorer", "picker", "observer"]);
 
 /** Instances with one end: their signal is aborted, then they are disposed. */
 class Lifetime {
@@ -107,9 +111,11 @@ function assemble(
       secret: (from) => secretAt(from, secrets),
       usePrefixIndex: (settings) => prefixRequests.push(settings),
     };
-    const instance = { kind: definition.kind, name, type, file, plugin: create(definition, entry, host) };
+    const plugin = create(definition, entry, host);
+    const instance = { kind: definition.kind, name, type, file, plugin };
     lifetime.instances.push(instance);
-    instances.push(instance);
+    const isGuarded = entry.from !== undefined && GUARDED_KINDS.has(definition.kind);
+    instances.push(isGuarded ? { ...instance, plugin: guarded(plugin) } : instance);
   }
   // An instance's kind determines its contract, but the compiler can't follow that through the list.
   const ofKind = <Kind extends PluginKind>(kind: Kind) =>

@@ -103,7 +103,7 @@ async function load(envoy: EnvoyProcess, isStream: boolean, requests: number): P
   let begun = 0;
   await Promise.all(
     Array.from({ length: CONNECTIONS }, async (_, index) => {
-      const connection = new ClientConnection(envoy.port);
+      const connection = new ClientConnection({ port: envoy.port, isTls: false });
       while (begun < requests) {
         begun += 1;
         const status = await new Promise<number>((resolve) => connection.send(message(index, isStream), resolve));

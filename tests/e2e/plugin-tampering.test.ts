@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
 import type { Endpoint } from "../../core/contract/endpoint.ts";
 import { RouterError } from "../../core/contract/errors.ts";
 import type { LoadView } from "../../core/contract/load-view.ts";
@@ -7,7 +10,7 @@ import { z } from "../../core/contract/options.ts";
 import { type Definition, defineFilter, defineObserver, defineScorer } from "../../core/contract/plugin.ts";
 import { exchange, readAnswer } from "../support/raw-client.ts";
 import { waitUntil } from "../support/router.ts";
-import { answerOk, assertIdle, chatPost, setUp } from "../support/scripted-pool.ts";
+import { answerOk, assertIdle, chatBody, chatPost, setUp } from "../support/scripted-pool.ts";
 
 const declared = { summary: "Of this test.", options: z.strictObject({}) };
 
@@ -205,6 +208,34 @@ describe("a plugin that freezes what it is handed of a request", () => {
       await assertIdle(router);
       await waitUntil(() => router.log.length === 2);
       assert.equal(router.router.gate.memory.bodyBytes, 0);
+    });
+  }
+});
+
+describe("a plugin of one's own that writes into", () => {
+  const rows: Readonly<Record<string, readonly [kind: string, method: string]>> = {
+    "the body, as a scorer": ["scorer", "score(request) { request.body.fill(32); return null; }"],
+    "the body, as a filter": ["filter", "filter(request, all) { request.body.fill(32); return all; }"],
+    "the body, when it is chosen": ["scorer", "score: () => null, chosen(request) { request.body.fill(32); }"],
+    "where the model's name is": [
+      "scorer",
+      "score(request) { request.modelSpan[0] = 1; request.promptSpans.length = 0; request.target = 'x'; return null; }",
+    ],
+    "the headers": ["scorer", "score(request) { request.headers.get = () => 'x'; return null; }"],
+  };
+  for (const [name, [kind, method]] of Object.entries(rows)) {
+    it(`${name} changes nothing that is sent`, async () => {
+      const folder = mkdtempSync(join(tmpdir(), "signalbox-tampering-"));
+      after(() => rmSync(folder, { recursive: true }));
+      const file = join(folder, "vandal.mjs");
+      const options = '{ "~standard": { version: 1, vendor: "mine", validate: (value) => ({ value }) } }';
+      const plugin = `{ kind: "${kind}", type: "vandal", summary: "", options: ${options}, create: () => ({ ${method} }) }`;
+      writeFileSync(file, `export default ${plugin};`);
+      const { router, replica } = await setUp([answerOk], {
+        spec: `  plugins: [ { from: ${JSON.stringify(file)} } ]\n  profiles: [ { plugins: [ { pluginRef: vandal } ] } ]`,
+      });
+      assert.equal(readAnswer(await exchange(router.port, chatPost())).status, 200);
+      assert.equal(replica.requests[0]?.body.toString(), chatBody());
     });
   }
 });

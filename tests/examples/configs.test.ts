@@ -38,7 +38,7 @@ describe("every example config can run", () => {
     const files = readdirSync(examplePath("."), { recursive: true, encoding: "utf8" }).filter(
       (name) => name.endsWith(".yaml") && !/^policies[\\/]/.test(name),
     );
-    const tried = [...new Set(configs.flat()), "deploy/kubernetes.yaml", ...OTHERS];
+    const tried = [...new Set(configs.flat()), "deploy/kubernetes.yaml", "deploy/compose.yaml", ...OTHERS];
     assert.deepEqual(files.map((name) => name.replaceAll("\\", "/")).sort(), tried.sort());
   });
 });

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
-import { parseAllDocuments } from "yaml";
+import { parse, parseAllDocuments } from "yaml";
 import { loadTexts } from "../../config/load.ts";
 import { COMMANDS } from "../../core/cli/commands.ts";
 import { readInput } from "../../core/cli/frame/command.ts";
@@ -57,6 +57,12 @@ describe("signalbox.service", () => {
 
   it("hears of the router's state from a child of it", () => {
     assert.deepEqual([settingOf("Type"), settingOf("NotifyAccess")], ["notify", "all"]);
+  });
+
+  it("is sandboxed, but for compiling as it runs", () => {
+    for (const key of ["PrivateDevices", "ProtectKernelTunables", "RestrictNamespaces", "NoNewPrivileges"])
+      assert.equal(settingOf(key), "yes", key);
+    assert.deepEqual(settingsOf("MemoryDenyWriteExecute"), []);
   });
 
   it("waits for settle time and drain", () => assert.ok(Number(settingOf("TimeoutStopSec")) > STOP_S));
@@ -115,15 +121,22 @@ describe("Dockerfile", () => {
   const listAfter = (word: string) =>
     JSON.parse(lines.find((line) => line.startsWith(`${word} [`))?.slice(word.length) ?? "[]") as readonly string[];
 
-  it("copies every source folder, and only folders that exist", () => {
-    const copied = lines.filter((line) => line.startsWith("COPY ")).flatMap((line) => line.split(" ").slice(1, -1));
-    assert.deepEqual(copied, ["package.json", "package-lock.json", "core", "plugins", "config"]);
-    for (const path of copied) assert.ok(existsSync(join(root, path)), path);
+  it("installs the package, and nothing of the checkout", () => {
+    const copied = lines.filter((line) => line.startsWith("COPY "));
+    assert.deepEqual(copied, ["COPY signalbox-*.tgz /tmp/signalbox.tgz"]);
+    const { bin } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+    assert.ok(listAfter("ENTRYPOINT").at(-1)?.endsWith(`/signalbox/${bin.signalbox}`));
+  });
+
+  it("runs as nobody special, and is asked whether it serves", () => {
+    assert.ok(lines.indexOf("USER node") < lines.findIndex((line) => line.startsWith("ENTRYPOINT")));
+    const health = lines.find((line) => line.startsWith("HEALTHCHECK")) ?? "";
+    assert.match(health, new RegExp(`http://127\\.0\\.0\\.1:${DEFAULT_LISTEN.port}/health`));
   });
 
   it("runs a command that exists, as process 1, and names its ports", () => {
     assert.ok(lines.includes(`EXPOSE ${DEFAULT_LISTEN.port} ${DEFAULT_ADMIN.port}`));
-    assert.deepEqual(listAfter("ENTRYPOINT"), ["node", "--disable-sigusr1", "core/cli/signalbox.mjs"]);
+    assert.deepEqual(listAfter("ENTRYPOINT"), ["node", "--disable-sigusr1", "node_modules/signalbox/core/cli/bin.mjs"]);
     assertCommand(listAfter("CMD"));
   });
 
@@ -144,6 +157,37 @@ describe("Dockerfile", () => {
       },
     );
     assert.equal(checked.status, 0, checked.stdout + checked.stderr);
+  });
+});
+
+describe("compose.yaml", () => {
+  interface Service {
+    readonly command: readonly string[];
+    readonly read_only: boolean;
+    readonly cap_drop: readonly string[];
+    readonly stop_grace_period?: string;
+  }
+  const { services } = parse(exampleText("deploy/compose.yaml"), { merge: true }) as {
+    readonly services: Readonly<Record<string, Service>>;
+  };
+
+  it("has a router over the replicas beside it, with commands that exist", () => {
+    const [word, ...args] = services["router"]?.command ?? [];
+    const command = COMMANDS.find(({ name }) => name === word);
+    assert.ok(command);
+    const { urls, host } = startArguments(readInput(args, command));
+    assert.equal(host, "0.0.0.0");
+    assert.deepEqual(
+      urls.map((url) => new URL(url).hostname),
+      Object.keys(services).filter((name) => name !== "router"),
+    );
+    for (const name of ["replica1", "replica2"]) assert.equal(services[name]?.command[0], "mock");
+  });
+
+  it("can write nothing, may do nothing, and has time to stop", () => {
+    for (const { read_only: isReadOnly, cap_drop: dropped } of Object.values(services))
+      assert.deepEqual([isReadOnly, dropped], [true, ["ALL"]]);
+    assert.ok(Number.parseInt(services["router"]?.stop_grace_period ?? "", 10) > STOP_S);
   });
 });
 

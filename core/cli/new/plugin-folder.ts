@@ -37,7 +37,7 @@ A ${kind} for Signalbox. \`plugin.ts\` is the plugin, \`plugin.test.ts\` its tes
     npm run types       # checks the types
 
     signalbox check -f signalbox.yaml     # every problem with its place
-    signalbox dev -f signalbox.yaml       # runs it; what you save takes effect at once
+    signalbox dev --demo -f signalbox.yaml     # runs it on mock replicas; what you save takes effect at once
 
 Replicas' addresses are in \`signalbox.yaml\`. To give the plugin to others, \`npm run build\` and publish: packages are JavaScript. A config
 then names the package: \`from: ${name}\`.

@@ -30,12 +30,13 @@ export function configSource(
   demoText: string | undefined,
   registry: ReadonlyMap<string, Definition>,
   clock: Clock,
+  lookMs: number,
 ) {
   const { files, urls } = asked;
   const tlsFiles = new TlsFiles();
   let changed = () => {};
   let resources: Pick<ClusterResources, "load"> | undefined;
-  const fileWatch = new FileWatch({ clock, paths: files, changed: () => changed() });
+  const fileWatch = new FileWatch({ clock, lookMs, paths: files, changed: () => changed() });
   return {
     /** Its sources in words. */
     names: [...files, ...(urls.length > 0 ? ["the command line"] : []), ...(demoText === undefined ? [] : ["the demo"])],

@@ -5,8 +5,10 @@ const ADAPTERS = ["food-review-v1", "food-review-v2"];
 /** What `signalbox start` runs without arguments and config: three mock replicas and a 90/10 rewrite to two adapters. */
 export async function startDemo() {
   const replicas = await Promise.all([1, 2, 3].map(() => startMockReplica({ model: "demo", adapters: ADAPTERS })));
+  const urls = replicas.map(({ url }) => url);
   return {
-    configText: demoConfig(replicas.map(({ url }) => url)),
+    urls,
+    configText: demoConfig(urls),
     close: async () => void (await Promise.all(replicas.map((replica) => replica.close()))),
   };
 }

@@ -16,6 +16,7 @@ import { takeConsole } from "../../runtime/take-console.ts";
 import { tuneRuntime } from "../../runtime/tune-runtime.ts";
 import { startWireServer, type WireServer } from "../../server/server.ts";
 import { corsLines } from "../../wire/cors.ts";
+import { LOOK_MS } from "../file-watch.ts";
 import type { Input } from "../frame/command.ts";
 import { failureOf } from "../frame/usage.ts";
 import { linePrinter } from "../line-printer.ts";
@@ -39,14 +40,20 @@ const LAST_LINES_MS = 1_000;
 /** How long it waits for what plugins still have under way. */
 const LAST_WORK_MS = 5_000;
 
-/** How a router is reached. */
+/** How a router is reached, and what runs around it. */
 export interface Front {
   /** What the program runs where it is given nothing to run. */
   readonly startDemo?: typeof startDemo;
+  /** Those mock replicas run beside the replicas of the config too. */
+  readonly hasDemo?: boolean;
+  /** How often the files are looked at; default once a second. */
+  readonly lookMs?: number;
   arguments(input: Input): StartArguments;
   listen(loaded: LoadedConfig, router: Router, log: Log): Promise<WireServer>;
   /** Where it is reached, for people. */
   url(host: string, port: number, isTls: boolean): string;
+  /** Called once it listens at `url`; `say` prints. Returns what is called when the router stops. */
+  running?(router: Router, url: string, say: (text: string) => void): () => void;
 }
 
 /** `signalbox start`: runs the router until SIGINT or SIGTERM. Returns the exit code. */
@@ -54,7 +61,7 @@ export function start(input: Input, registry: ReadonlyMap<string, Definition>): 
   return startFront(HTTP, input, registry);
 }
 
-const HTTP: Front = { startDemo, arguments: startArguments, listen: listenHttp, url: urlOf };
+export const HTTP: Front = { startDemo, arguments: startArguments, listen: listenHttp, url: urlOf };
 
 /** Runs a router behind this front until SIGINT or SIGTERM. Returns the exit code. */
 export async function startFront(front: Front, input: Input, registry: ReadonlyMap<string, Definition>): Promise<number> {
@@ -85,8 +92,11 @@ async function startWith(
 ): Promise<number> {
   const asked = front.arguments(input);
   const files = asked.files.length === 0 && asked.urls.length === 0 && existsSync(DEFAULT_FILE) ? [DEFAULT_FILE] : asked.files;
-  const demo = files.length === 0 && asked.urls.length === 0 ? await front.startDemo?.() : undefined;
-  const source = configSource({ ...asked, files }, demo?.configText, registry, systemClock);
+  const isDemo = files.length === 0 && asked.urls.length === 0;
+  const demo = isDemo || front.hasDemo ? await front.startDemo?.() : undefined;
+  const urls = [...asked.urls, ...(isDemo ? [] : (demo?.urls ?? []))];
+  const demoText = isDemo ? demo?.configText : undefined;
+  const source = configSource({ ...asked, files, urls }, demoText, registry, systemClock, front.lookMs ?? LOOK_MS);
   let cluster: ClusterResources | undefined;
   try {
     let loaded = await source.load(NO_OVERLAY);
@@ -95,7 +105,8 @@ async function startWith(
       source.add(cluster);
       loaded = await source.load(NO_OVERLAY);
     }
-    if (loaded.problems === undefined) return await run(front, loaded, source, cluster, demo !== undefined, outputs, reloads);
+    if (loaded.problems === undefined)
+      return await run(front, loaded, source, cluster, demo !== undefined && isDemo, outputs, reloads);
     outputs.printError(`${printableLines(formatProblems(loaded.problems))}\nNothing was started.\n`);
     return 1;
   } finally {
@@ -166,7 +177,9 @@ async function run(
     warnOfOpenPort(address.host, settings, router.config.authenticators !== undefined, log);
     logCertificates(loaded.config, log);
     service.ready();
+    const stopFront = front.running?.(router, url, outputs.print);
     await stopped;
+    stopFront?.();
     service.stopping();
     running.close();
     stopWatching();

@@ -3,7 +3,7 @@ import { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
-import { FileWatch } from "../../../core/cli/file-watch.ts";
+import { FileWatch, LOOK_MS } from "../../../core/cli/file-watch.ts";
 import { FakeClock } from "../../support/fake-clock.ts";
 
 /** A folder with `a.yaml`, `folder/b.yaml`, `plugin.ts`, and `mounted/c.yaml` as a ConfigMap mounts it; a watch over all. */
@@ -22,7 +22,7 @@ async function setUp() {
   const changed = () => {
     changes += 1;
   };
-  const watch = new FileWatch({ clock, paths, changed });
+  const watch = new FileWatch({ clock, lookMs: LOOK_MS, paths, changed });
   await watch.reading();
   await watch.follow([at("plugin.ts")]);
   const look = async () => {
