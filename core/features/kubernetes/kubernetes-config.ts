@@ -144,7 +144,7 @@ function writtenConfig({ credentials, namespace, replicas, resources, router }: 
     namespace,
     ...(replicas && writtenReplicas(replicas)),
     ...writtenOf(KUBERNETES, { resources }),
-    router,
+    ...(router !== undefined && { router }),
   };
 }
 
