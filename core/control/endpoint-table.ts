@@ -38,6 +38,8 @@ export class EndpointTable {
   endpoints: readonly Endpoint[] = [];
   readonly #options: EndpointTableOptions;
   #rows = new Map<string, Row>();
+  /** Why entries of the last list can't be used, by their names. */
+  #leftOut = new Map<string, string>();
   /** A row is not what was told. */
   #isDirty = false;
   #isPublishing = false;
@@ -48,18 +50,20 @@ export class EndpointTable {
     this.#options = options;
   }
 
-  /** Takes the whole list from discovery. An entry that can't be used is logged and left out; the others are kept. */
+  /** Takes the whole list from discovery. An entry that can't be used is left out, and logged when it is new; the others are kept. */
   discovered(specs: readonly EndpointSpec[]): void {
     const listed = new Set(specs.map((spec) => spec.name));
     for (const name of this.#rows.keys()) {
       if (!listed.has(name)) this.#options.load.retire(name);
     }
     const rows = new Map<string, Row>();
+    const leftOut = new Map<string, string>();
     for (const spec of specs) {
-      const row = this.#rowOf(spec, rows);
+      const row = this.#rowOf(spec, rows, leftOut);
       if (row !== undefined) rows.set(spec.name, row);
     }
     this.#rows = rows;
+    this.#leftOut = leftOut;
     this.#isDirty = true;
     this.publish();
   }
@@ -115,13 +119,15 @@ export class EndpointTable {
     return { reported, ...availability({ health: phase, reported, ...this.#options.standingOf(name) }) };
   }
 
-  #rowOf(spec: EndpointSpec, listed: ReadonlyMap<string, Row>): Row | undefined {
+  #rowOf(spec: EndpointSpec, listed: ReadonlyMap<string, Row>, leftOut: Map<string, string>): Row | undefined {
     try {
       if (listed.has(spec.name)) throw new Error("Two endpoints have this name: give each its own.");
       return this.#merged(spec, this.#rows.get(spec.name));
     } catch (thrown) {
       const cause = thrownMessage(thrown);
-      this.#options.log.error("An endpoint is left out", { endpoint: spec.name, cause });
+      leftOut.set(spec.name, cause);
+      if (this.#leftOut.get(spec.name) !== cause)
+        this.#options.log.error("An endpoint is left out", { endpoint: spec.name, cause });
       if (!listed.has(spec.name)) this.#options.load.retire(spec.name);
       return undefined;
     }

@@ -104,6 +104,17 @@ describe("the list from discovery", () => {
     assert.equal(errors.join().includes("secret"), false);
   });
 
+  test("an entry that is left out again is not logged again, until its fault is another one", () => {
+    const { table, errors } = setup();
+    for (let time = 0; time < 3; time++) table.discovered([spec("a"), spec("bad", "ftp://a")]);
+    assert.equal(errors.length, 1);
+    table.discovered([spec("a"), spec("bad", "http://user:secret@a")]);
+    assert.equal(errors.length, 2);
+    table.discovered([spec("a")]);
+    table.discovered([spec("a"), spec("bad", "ftp://a")]);
+    assert.equal(errors.length, 3);
+  });
+
   test("endpoints beyond the last slot are left out", () => {
     const { table, errors } = setup();
     table.discovered(Array.from({ length: MAX_SLOTS + 1 }, (_, i) => spec(`r${i}`)));
