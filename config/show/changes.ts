@@ -22,9 +22,17 @@ export function fixedChanges(running: LoadedConfig, next: LoadedConfig): readonl
   });
 }
 
-function fixedValues({ listen, admin }: RouterConfig): ReadonlyMap<string, unknown> {
+function fixedValues({ listen, admin, features }: RouterConfig): ReadonlyMap<string, unknown> {
   const ofAdmin = admin && [...addressValues("admin", admin), ["admin.hosts", admin.hosts] as const];
-  return new Map<string, unknown>([...addressValues("listen", listen), ["admin", admin !== undefined], ...(ofAdmin ?? [])]);
+  const ofFeatures = FEATURES.flatMap(({ section: { key, fixed } }) =>
+    Object.entries(fixed?.(features.get(key)) ?? {}).map(([name, value]) => [`${key}.${name}`, value] as const),
+  );
+  return new Map<string, unknown>([
+    ...addressValues("listen", listen),
+    ["admin", admin !== undefined],
+    ...(ofAdmin ?? []),
+    ...ofFeatures,
+  ]);
 }
 
 function addressValues(section: string, { host, port, isPortShared, tls }: ListenAddress) {

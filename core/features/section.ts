@@ -33,6 +33,8 @@ export interface Section<Written, Config> {
   written(config: Config, isUnguarded: boolean): unknown;
   /** For `signalbox check`: a line and, below it, others; `profileRows` are those of its own profile. */
   summary?(config: Config, profileRows: readonly string[]): readonly [title: string, rows: readonly string[]] | undefined;
+  /** What can't change while the router runs, by the section's keys. */
+  fixed?(config: Config): Readonly<Record<string, unknown>>;
   /** What another config changes, in words, each on one line. Default: a line that shows both. */
   changes?(before: Config, after: Config): readonly string[];
 }

@@ -124,7 +124,7 @@ describe("deployments in a cluster", { skip: NO_KUBERNETES || NO_CRDS || false }
     assert.deepEqual(ofChart.map(({ kind }) => kind).sort(), ofBase.map(({ kind }) => kind).sort());
     assert.deepEqual(ofKind(ofChart, "Role")?.rules, ofKind(ofBase, "Role")?.rules);
     const containers = (all: readonly Manifest[]) => {
-      const { spec } = ofKind(all, "Deployment")?.spec?.template as {
+      const { spec } = ofKind(all, "Deployment")!.spec!.template as {
         readonly spec: { readonly containers: readonly object[]; readonly securityContext: object };
       };
       return [spec.securityContext, spec.containers.map((container) => ({ ...container, imagePullPolicy: "IfNotPresent" }))];

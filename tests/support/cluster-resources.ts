@@ -10,7 +10,7 @@ export const NO_CRDS =
     : "";
 if (NO_CRDS !== "") console.error(`SKIPPED: ${NO_CRDS}`);
 
-const LONGEST_MS = 60_000;
+const LONGEST_MS = 120_000;
 
 /** Runs kubectl to its end as the administrator; the documents are its standard input. Rejects with what it says when it fails. */
 export function kubectl(

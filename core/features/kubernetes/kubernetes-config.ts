@@ -98,11 +98,18 @@ export const kubernetesSection = {
     return [{ name: "replicas", definition: kubernetesDiscovery, parameters: { credentials, namespace, replicas } }];
   },
   written: (config) => config && writtenConfig(config),
+  // Resources are followed from the start to the end; replicas are searched anew.
+  fixed: (config) => (config?.resources ? { resources: true, ...followed(config) } : { resources: false }),
   changes: (before, after) => [
     after === undefined ? "kubernetes removed" : `kubernetes ${before === undefined ? "added" : "changed"}: ${summaryOf(after)}`,
   ],
   summary: (config) => config && [`cluster   ${summaryOf(config)}`, []],
 } satisfies Section<Written, Config> & { readonly of: unknown };
+
+/** Where the resources are. */
+function followed({ credentials: { kubeconfig, context }, namespace, router }: KubernetesConfig) {
+  return { router, namespace, kubeconfig, context };
+}
 
 const WAYS = ["inferencePool", "selector", "service"] as const;
 
@@ -137,7 +144,7 @@ function writtenConfig({ credentials, namespace, replicas, resources, router }: 
     namespace,
     ...(replicas && writtenReplicas(replicas)),
     ...writtenOf(KUBERNETES, { resources }),
-    router,
+    ...(router !== undefined && { router }),
   };
 }
 

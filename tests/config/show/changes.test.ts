@@ -108,6 +108,18 @@ describe("what can't change while the router runs", () => {
     ["the admin port's address", "", "  admin: { host: 0.0.0.0, port: 1 }\n", ["spec.admin.host", "spec.admin.port"]],
     ["whether there is one: off", "", "  admin: false\n", ["spec.admin"]],
     ["whether there is one: on", "  admin: false\n", "  admin: { port: 1 }\n", ["spec.admin"]],
+    [
+      "where the resources of a cluster are",
+      "  kubernetes: { resources: true, router: a }",
+      "  kubernetes: { resources: true, router: b, namespace: llm }",
+      ["spec.kubernetes.router", "spec.kubernetes.namespace"],
+    ],
+    [
+      "whether they are followed",
+      "  kubernetes: { selector: { app: a } }",
+      "  kubernetes: { selector: { app: b }, resources: true }",
+      ["spec.kubernetes.resources"],
+    ],
   ];
   for (const [name, before, after, keys] of cases) {
     test(name, async () => {
