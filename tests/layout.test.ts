@@ -351,6 +351,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "core/control",
     "core/decide",
     "core/engine",
+    "core/features/admission",
     "core/features/judge.ts",
     "core/features/live-features.ts",
     "core/forward",

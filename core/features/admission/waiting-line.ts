@@ -8,6 +8,7 @@ import { Discipline } from "./discipline.ts";
 import { DrainRate } from "./drain-rate.ts";
 import { PoolRoom, type RoomOfModel } from "./pool-room.ts";
 import { lineFull, waitedTooLong } from "./refusals.ts";
+import { RoomNow } from "./room-now.ts";
 import { standingOf } from "./standing.ts";
 import { WaitTally } from "./wait-tally.ts";
 import { type Line, Waiter } from "./waiter.ts";
@@ -75,7 +76,7 @@ export class WaitingLine implements Admitter, Line {
     this.#settings = settings;
     this.#room = this.isOn ? new PoolRoom(load, settings!, () => facts().endpoints, config) : undefined;
     this.#discipline = this.isOn ? new Discipline(admission!, this.#all, faults) : undefined;
-    load.room = this.#room;
+    load.room = this.#room?.replicas;
     this.#wakeWhole();
   }
 
@@ -88,12 +89,15 @@ export class WaitingLine implements Admitter, Line {
 
   enter(run: EnteringRun, parsed: ParsedBody, owner: WaitOwner): WaitingPlace | undefined {
     const nowMs = this.#nowMs();
-    const room = this.#room!.of(parsed.model, nowMs);
-    const mayGo = room === "free" || (room === "empty" && !this.#settings!.waitsForReplicas);
-    const isFirst = mayGo && this.#all.size === 0;
-    if (isFirst && this.#discipline!.isAlwaysOpen) return undefined;
+    const isFirst = this.#all.size === 0;
+    if (isFirst && this.#discipline!.hasNoCeilings && this.#mayGo(this.#room!.of(parsed.model, true, nowMs))) return undefined;
     const standing = standingOf(parsed.model, run.incoming.head, this.#settings!);
-    if (isFirst && this.#discipline!.isOpen(standing.priority, this.#room!.saturation(nowMs))) return undefined;
+    const { priority } = standing;
+    const isTop = this.#discipline!.isTop(priority);
+    const room = this.#room!.of(parsed.model, isFirst && isTop, nowMs);
+    const mayGo = this.#mayGo(room);
+    const isOpen = isTop || this.#discipline!.isOpen(priority, this.#room!, nowMs);
+    if (isFirst && mayGo && isOpen) return undefined;
     const waiter = new Waiter(
       {
         ...standing,
@@ -104,8 +108,8 @@ export class WaitingLine implements Admitter, Line {
         headers: run.incoming.head,
         sinceMs: nowMs,
         untilMs: nowMs + this.#settings!.maxWaitMs,
-        position: this.#placeOf(standing.priority),
-        reason: reasonOf(room, isFirst, mayGo),
+        position: this.#placeOf(priority),
+        reason: mayGo && !isOpen ? KEPT : REASONS[room],
       },
       owner,
       this,
@@ -137,6 +141,10 @@ export class WaitingLine implements Admitter, Line {
 
   #nowMs(): number {
     return this.#host.services.clock.now();
+  }
+
+  #mayGo(room: RoomOfModel): boolean {
+    return room === "free" || (room === "empty" && !this.#settings!.waitsForReplicas);
   }
 
   #expectedOutput({ maxOutputTokens }: ParsedBody): number {
@@ -236,7 +244,7 @@ export class WaitingLine implements Admitter, Line {
     const endpoints = this.#isWholeDue ? undefined : [...this.#freed].flatMap((slot) => this.#bySlot[slot] ?? []);
     this.#isWholeDue = false;
     this.#freed.clear();
-    const room = this.#room?.at(nowMs, endpoints);
+    const room = this.#room && new RoomNow(this.#room, endpoints, this.#discipline!, nowMs);
     for (let gone = 0; gone < MOST_PER_TURN; gone++) {
       const next = this.#next(room);
       if (next === undefined) return;
@@ -246,7 +254,7 @@ export class WaitingLine implements Admitter, Line {
     this.#wakeWhole();
   }
 
-  #next(room: ReturnType<PoolRoom["at"]> | undefined): Waiter | undefined {
+  #next(room: RoomNow | undefined): Waiter | undefined {
     // The section has left the config: nobody has to wait any more.
     if (room === undefined) return this.#all.values().next().value;
     return room.hasAny ? (this.#discipline!.take(room) as Waiter | undefined) : undefined;
@@ -259,8 +267,9 @@ export class WaitingLine implements Admitter, Line {
   }
 }
 
-function reasonOf(room: RoomOfModel, isFirst: boolean, mayGo: boolean): string {
-  if (room === "empty" && !mayGo) return "no replica is ready";
-  if (room === "full") return "no replica that serves the model has room";
-  return isFirst ? "what room is left is kept for higher priorities" : "others wait";
-}
+const KEPT = "what room is left is kept for higher priorities";
+const REASONS: Readonly<Record<RoomOfModel, string>> = {
+  free: "others wait",
+  full: "no replica that serves the model has room",
+  empty: "no replica is ready",
+};
