@@ -73,6 +73,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "core/features/feature.ts",
     "core/features/section.ts",
     "core/plugin-watch",
+    "core/report",
     "core/request",
     "core/settings",
     "core/settings.ts",

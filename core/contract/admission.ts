@@ -31,14 +31,14 @@ export interface Room {
  * requests that wait too long.
  *
  * @example
- * create() {
+ * create: () => {
  *   const line = new Set<Waiting>();
  *   return {
  *     join: (request) => void line.add(request),
  *     leave: (request) => void line.delete(request),
- *     take({ isFor }) {
- *       const shortest = [...line].filter(isFor).sort((one, other) => one.tokens - other.tokens)[0];
- *       if (shortest !== undefined) line.delete(shortest);
+ *     take: ({ isFor }) => {
+ *       const [shortest] = [...line].filter(isFor).sort((one, other) => one.tokens - other.tokens);
+ *       line.delete(shortest);
  *       return shortest;
  *     },
  *     least: (newcomer) => newcomer,

@@ -24,6 +24,7 @@ export function reportOf(ended: EndedRequest): DecisionReport {
     requestBytes: ended.requestBytes,
     responseBytes: ended.responseBytes,
     cache: cacheOf(ended),
+    wait: ended.wait === undefined ? null : { ...ended.wait, waitedMs: known(ended.wait.waitedMs) },
     attempts: ended.attempts,
     mirrors: (ended.mirrors ?? []).map((record) => ({ ...record, firstByteMs: known(record.firstByteMs) })),
     shadow: ended.shadow === undefined ? null : { ...ended.shadow, differenceMs: known(ended.shadow.differenceMs) },

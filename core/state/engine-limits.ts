@@ -7,7 +7,7 @@ const LEAST_GROWTH = 0.2;
 /** A cache so full lets no request in. */
 const FULL_CACHE = 0.95;
 /** An engine that runs the same number so often while others wait runs all it can. */
-const REPEATED = 2;
+const REPEATED = 5;
 
 /**
  * How many requests of this router each engine can run at once, as its reports show; Infinity before they show any. By slot. A queue

@@ -6,6 +6,7 @@ import type { Admitter, EnteringRun, FeatureHost, WaitingPlace, WaitOwner } from
 import { type AdmissionSettings, admissionSection } from "./admission-config.ts";
 import { Discipline } from "./discipline.ts";
 import { DrainRate } from "./drain-rate.ts";
+import { LineHistory } from "./line-history.ts";
 import { PoolRoom, type RoomOfModel } from "./pool-room.ts";
 import { lineFull, waitedTooLong } from "./refusals.ts";
 import { RoomNow } from "./room-now.ts";
@@ -27,6 +28,7 @@ export class WaitingLine implements Admitter, Line {
   isOn = false;
   readonly tally = new WaitTally();
   readonly drain = new DrainRate();
+  readonly history: LineHistory;
   readonly #host: Host;
   /** In the order in which they came. */
   readonly #all = new Set<Waiter>();
@@ -46,6 +48,7 @@ export class WaitingLine implements Admitter, Line {
 
   constructor(host: Host) {
     this.#host = host;
+    this.history = new LineHistory(host.services.clock.now());
   }
 
   get size(): number {
@@ -178,6 +181,7 @@ export class WaitingLine implements Admitter, Line {
     this.#bytes += waiter.bytes;
     this.#byPriority.set(waiter.priority, (this.#byPriority.get(waiter.priority) ?? 0) + 1);
     this.#discipline!.join(waiter);
+    this.history.waiting(this.#all.size, waiter.sinceMs);
     if (this.#stopTicks !== undefined) return;
     this.#host.load.freed = this.#hasRoom;
     this.#stopTicks = this.#host.services.clock.every(TICK_MS, () => this.#tick());
@@ -211,6 +215,7 @@ export class WaitingLine implements Admitter, Line {
 
   #tick(): void {
     const nowMs = this.#nowMs();
+    this.history.waiting(this.#all.size, nowMs);
     let left = MOST_PER_TURN;
     for (const waiter of this.#all) {
       if (waiter.untilMs > nowMs || left === 0) break;

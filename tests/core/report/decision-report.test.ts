@@ -89,6 +89,7 @@ test("a decision as plain JSON", () => {
     refusal: null,
     faults: [{ plugin: "mine", message: "Returned 1 scores for 2 candidates" }],
     mirrors: [],
+    wait: null,
     shadow: null,
     attempts: [makeAttempt("e1", 200)],
   });

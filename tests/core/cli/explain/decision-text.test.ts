@@ -18,6 +18,7 @@ const report: DecisionReport = {
   isStream: true,
   promptTokens: 1050,
   cache: null,
+  wait: null,
   mirrors: [],
   shadow: null,
   profile: "default",
