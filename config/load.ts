@@ -103,7 +103,7 @@ export async function loadTexts(
   const features =
     resource &&
     router &&
-    readFeatures(resource.document.spec, {
+    readFeatures(resource.document.spec, picker?.features ?? {}, {
       router: resource,
       warnings,
       resources,

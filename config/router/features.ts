@@ -4,10 +4,16 @@ import type { FeatureConfigs } from "../../core/settings.ts";
 import type { ProfileConfig } from "../config.ts";
 import type { RouterSpec } from "./schema.ts";
 
-/** What each feature's section says. */
-export function readFeatures(spec: RouterSpec, around: ConfigAround): FeatureConfigs {
+/** What each feature's section says; `otherwise` has sections that the Router document leaves out. */
+export function readFeatures(
+  spec: RouterSpec,
+  otherwise: Readonly<Record<string, unknown>>,
+  around: ConfigAround,
+): FeatureConfigs {
   const written: Readonly<Record<string, unknown>> = { ...spec };
-  return new Map(FEATURES.map(({ section }) => [section.key, section.read(written[section.key], around)]));
+  const writtenIn = ({ key, schema }: (typeof FEATURES)[number]["section"]) =>
+    written[key] === undefined && Object.hasOwn(otherwise, key) ? schema.parse(otherwise[key]) : written[key];
+  return new Map(FEATURES.map(({ section }) => [section.key, section.read(writtenIn(section), around)]));
 }
 
 /** Types of plugins that features need. */
