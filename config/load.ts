@@ -133,7 +133,7 @@ export async function loadTexts(
   const features =
     resource &&
     router &&
-    (await readFeatures(resource.document.spec, {
+    (await readFeatures(resource.document.spec, picker?.features ?? {}, {
       router: resource,
       files,
       problems,

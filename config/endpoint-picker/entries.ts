@@ -8,6 +8,7 @@ import {
   BUILT_IN_JOBS,
   FEATURE_GATES,
   FILE_DISCOVERY,
+  FLOW_POLICIES,
   PARSER_TYPES,
   REFUSED_KEYS,
   REFUSED_PARSER_PARAMETERS,
@@ -48,6 +49,7 @@ function roleOf(type: string): string | undefined {
   const job = jobOf(type);
   if (job !== undefined) return job.role;
   if (Object.hasOwn(PARSER_TYPES, type)) return "parser";
+  if (Object.values(FLOW_POLICIES).some((types) => Object.hasOwn(types, type))) return "policy";
   return type === FILE_DISCOVERY ? "discovery" : undefined;
 }
 
@@ -95,7 +97,7 @@ function checkGates({ document, report }: PickerResource): void {
       report(path, { found, wanted: names.join(" or "), hint });
     } else if (!/^(true|false)$/i.test(value)) {
       report(path, { found: describe(gate), wanted: `"${name}=true" or "${name}=false"` });
-    } else if ((value.toLowerCase() === "true") !== (state.is === "on")) {
+    } else if (state.is === "on" && value.toLowerCase() !== "true") {
       report(path, { found: describe(gate), hint: state.why });
     }
   }

@@ -6,6 +6,7 @@ import { type ProfileEntry, type RefEntry, refsAt } from "../router/profile.ts";
 import type { PickerParts } from "../router/read.ts";
 import { checkUnsupported, type Entry, type PickerResource, readEntries, referredTo, refuseReference } from "./entries.ts";
 import { discoverEndpoints } from "./file-discovery.ts";
+import { readFlowControl } from "./flow-control.ts";
 import { noteOn } from "./notes.ts";
 import { instanceName, specOf } from "./specs.ts";
 import {
@@ -28,9 +29,11 @@ export async function readPicker(resource: PickerResource, problems: Problem[], 
   const parsers = chooseParsers(entries, resource);
   const detector = detectorOf(entries, resource);
   const profile = profileOf(entries, detector, resource);
+  const flow = readFlowControl(entries, detector, resource);
   const isMetricsWanted = document.dataLayer?.injectDefaults !== false || entries.some(({ type }) => type === METRICS_SOURCE);
   return {
-    plugins: [...sourcesOf(entries, detector, resource), ...parsers.passthrough],
+    plugins: [...sourcesOf(entries, detector, resource), ...parsers.passthrough, ...(flow ? [flow.queue] : [])],
+    features: flow ? { admission: flow.admission } : {},
     profile: { profile, report, pluginsAt: "plugins", scorers: DEFAULT_SCORERS, takesListedPicker: true },
     withoutDefaults: new Set([...parsers.left, ...(isMetricsWanted ? [] : ["metrics"])]),
     endpoints: await discoverEndpoints(entries, resource, problems, files),

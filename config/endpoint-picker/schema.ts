@@ -1,6 +1,7 @@
 import { z } from "../../core/contract/options.ts";
 import { PICKER_VERSIONS } from "../read/kinds.ts";
 import { instanceName, profileWeight } from "../schema/values.ts";
+import { flowControlShape } from "./flow-control-schema.ts";
 import { interval, REFUSED_KEYS } from "./types.ts";
 
 // The schema of an EndpointPickerConfig, the reference router's config file. It includes unsupported keys, so that they are
@@ -28,7 +29,7 @@ const saturationDetector = z
 
 const flowControl = z.strictObject({
   saturationDetector: saturationDetector.optional(),
-  ...refusedShape(REFUSED_KEYS.flowControl),
+  ...flowControlShape,
 });
 
 const dataLayer = z.strictObject({

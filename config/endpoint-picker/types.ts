@@ -140,13 +140,31 @@ export const DEFAULT_SCORERS: readonly (readonly [type: string, weight: number])
   ["prefix-cache-scorer", 3],
 ];
 
-const NO_QUEUE = "Requests are not queued here: use concurrency-detector as a filter to respond with 429 when the pool is full.";
+/** Policies of flow control, by what they decide: what each one means to fair-queue. */
+export const FLOW_POLICIES: Readonly<Record<"fairness" | "ordering" | "ceiling", Readonly<Record<string, string>>>> = {
+  fairness: {
+    "global-strict-fairness-policy": "none",
+    "round-robin-fairness-policy": "requests",
+    "program-aware-fairness": "tokens",
+  },
+  ordering: {
+    "fcfs-ordering-policy": "arrival",
+    // Each request may wait as long, so who came first has the first deadline.
+    "edf-ordering-policy": "arrival",
+    "slo-deadline-ordering-policy": "deadline",
+  },
+  ceiling: {
+    "static-usage-limit-policy": "static",
+    "priority-holdback-policy": "holdback",
+    "soft-reflective-ceiling-policy": "reflective",
+  },
+};
 
 /** Feature gates: those features are always on here, or always off. */
-export const FEATURE_GATES: Readonly<Record<string, { readonly is: "on" | "off"; readonly why: string }>> = {
+export const FEATURE_GATES: Readonly<Record<string, { readonly is: "on" | "either"; readonly why: string }>> = {
   dataLayer: { is: "on", why: "Replicas are always probed here; dataLayer.injectDefaults: false leaves out their metrics." },
   prepareDataPlugins: { is: "on", why: "Data for plugins is always prepared here." },
-  flowControl: { is: "off", why: NO_QUEUE },
+  flowControl: { is: "either", why: "" },
 };
 
 const NO_PEERS = "Routers do not share state here: leave it out.";
@@ -155,11 +173,6 @@ const refusing = (reason: string, keys: string) => Object.fromEntries(keys.split
 
 /** Unsupported keys of a section, with what to do instead. */
 export const REFUSED_KEYS = {
-  flowControl: refusing(
-    NO_QUEUE,
-    `maxBytes maxRequests defaultRequestTTL noEndpointRequestTTL defaultPriorityBand defaultNegativePriorityBand priorityBands
-    usageLimitPolicyPluginRef enableEviction`,
-  ),
   dataLayer: refusing(NO_PEERS, "peerDiscovery crossReplicaSyncerPluginRef crossReplicaSyncInterval"),
 };
 

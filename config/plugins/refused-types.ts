@@ -19,11 +19,13 @@ const INSTEAD: readonly (readonly [instead: string, types: string])[] = [
     "mm-embeddings-cache-scorer mm-embeddings-cache-producer",
   ],
   [
-    "Requests are not queued by priority here: use concurrency-detector or utilization-detector as a filter.",
+    "Use spec.admission, and the parameters of fair-queue; in an EndpointPickerConfig it is read with its own name.",
     `global-strict-fairness-policy round-robin-fairness-policy program-aware-fairness fcfs-ordering-policy edf-ordering-policy
-    slo-deadline-ordering-policy static-usage-limit-policy priority-holdback-policy soft-reflective-ceiling-policy
-    sheddable-eviction-filter eviction-priority-then-time-ordering probabilistic-admitter agent-identity
-    thunder-agent`,
+    slo-deadline-ordering-policy static-usage-limit-policy priority-holdback-policy soft-reflective-ceiling-policy`,
+  ],
+  [
+    "Use spec.admission: requests below priority 0 are the first to wait and to be sent away; tenantHeaders names who they belong to.",
+    "sheddable-eviction-filter eviction-priority-then-time-ordering probabilistic-admitter agent-identity thunder-agent",
   ],
   ["Sessions are identified by a header here: use session-affinity-scorer or session-affinity-filter.", "session-id-producer"],
   [

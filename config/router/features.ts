@@ -6,11 +6,17 @@ import type { Instance, PluginParameters } from "../plugins/listed.ts";
 import type { Place } from "../read/documents.ts";
 import type { RouterSpec } from "./schema.ts";
 
-/** What each feature's section says. */
-export async function readFeatures(spec: RouterSpec, around: ConfigAround): Promise<FeatureConfigs> {
+/** What each feature's section says; `otherwise` has sections that the Router document leaves out. */
+export async function readFeatures(
+  spec: RouterSpec,
+  otherwise: Readonly<Record<string, unknown>>,
+  around: ConfigAround,
+): Promise<FeatureConfigs> {
   const written: Readonly<Record<string, unknown>> = { ...spec };
+  const writtenIn = ({ key, schema }: (typeof FEATURES)[number]["section"]) =>
+    written[key] === undefined && Object.hasOwn(otherwise, key) ? schema.parse(otherwise[key]) : written[key];
   const configs = new Map<string, unknown>();
-  for (const { section } of FEATURES) configs.set(section.key, await section.read(written[section.key], around));
+  for (const { section } of FEATURES) configs.set(section.key, await section.read(writtenIn(section), around));
   return configs;
 }
 

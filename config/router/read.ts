@@ -37,6 +37,8 @@ export interface EntryNote {
 export interface PickerParts {
   readonly plugins: readonly PluginSource[];
   readonly profile: ProfileSource;
+  /** Sections of features, for a Router document that does not have them. */
+  readonly features: Readonly<Record<string, unknown>>;
   /** Default types that do not run with this document. */
   readonly withoutDefaults: ReadonlySet<string>;
   readonly endpoints: readonly EndpointEntry[];

@@ -22,9 +22,7 @@ export interface Waiting {
 /** How much room there is now. */
 export interface Room {
   readonly nowMs: number;
-  /** How full the pool is: 0 is idle; from 1 on no replica has room. */
-  readonly saturation: number;
-  /** Whether a replica that may serve the request has room. */
+  /** Whether a replica that may serve the request has room for it. */
   isFor(request: Waiting): boolean;
 }
 
@@ -33,14 +31,14 @@ export interface Room {
  * requests that wait too long.
  *
  * @example
- * create() {
+ * create: () => {
  *   const line = new Set<Waiting>();
  *   return {
  *     join: (request) => void line.add(request),
  *     leave: (request) => void line.delete(request),
- *     take({ isFor }) {
- *       const shortest = [...line].filter(isFor).sort((one, other) => one.tokens - other.tokens)[0];
- *       if (shortest !== undefined) line.delete(shortest);
+ *     take: ({ isFor }) => {
+ *       const [shortest] = [...line].filter(isFor).sort((one, other) => one.tokens - other.tokens);
+ *       line.delete(shortest);
  *       return shortest;
  *     },
  *     least: (newcomer) => newcomer,
@@ -57,10 +55,10 @@ export interface Admission {
   /** The line is full: which request is sent away, the newcomer or one that waits? Changes nothing. */
   least(newcomer: Waiting): Waiting;
   /**
-   * Whether requests of this priority may go on while the pool is so full, for a request that comes when nobody waits; `take` obeys
-   * the same rule. Left out: always.
+   * Up to which saturation of the pool requests of this priority may go on, in [0, 1]: what is left is kept for others. 0 is idle, 1 is
+   * full. Left out: always.
    */
-  isOpen?(priority: number, saturation: number): boolean;
+  ceiling?(priority: number, saturation: number): number;
   /** A request that has waited took so many tokens in the end. */
   spent?(request: Pick<Waiting, "model" | "tenant" | "priority" | "tokens">, tokens: number): void;
   dispose?(): void;

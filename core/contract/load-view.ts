@@ -35,7 +35,7 @@ export interface LoadView {
   freshness(slot: number): number;
   /** Whether its replica has just asked to be left alone: by a 503 or 429, or by metrics that count refused or preempted requests. */
   isPaused(slot: number): boolean;
-  /** Whether it has no room for another request; false where the config has requests not wait for room (`spec.admission`). */
+  /** Whether it runs as many requests as it can or may; known only where requests wait for room (`spec.admission`), else false. */
   isFull(slot: number): boolean;
   /** What the endpoint's replica reports about its adapters; undefined if nothing. */
   adapters(slot: number): AdapterFacts | undefined;

@@ -1,3 +1,4 @@
+import type { Room, Waiting } from "./admission.ts";
 import { systemClock } from "./clock.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { type LoadView, NO_ATTRIBUTES } from "./load-view.ts";
@@ -138,6 +139,27 @@ export function makeLoad(slots: number, numbers: LoadNumbers = {}): LoadView {
     unlisted: numbers.unlisted ?? (() => undefined),
     adapterLoadMs: numbers.adapterLoadMs ?? 2_000,
   };
+}
+
+/** A request that waits: of nobody in particular, for "base", since 0 and for a minute at most. */
+export function makeWaiting(overrides: Partial<Waiting> = {}): Waiting {
+  return {
+    id: "request-1",
+    model: "base",
+    tenant: "",
+    priority: 0,
+    tokens: 1_000,
+    bytes: 4_000,
+    headers: makeHeaders({}),
+    sinceMs: 0,
+    untilMs: 60_000,
+    ...overrides,
+  };
+}
+
+/** Room for every request, or for those that `isFor` names. */
+export function makeRoom(overrides: Partial<Room> = {}): Room {
+  return { nowMs: 0, isFor: () => true, ...overrides };
 }
 
 /** A repeatable replacement for Math.random (mulberry32). */

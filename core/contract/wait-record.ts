@@ -1,4 +1,9 @@
-/** How a request waited for room in the pool. */
+/**
+ * How a request waited for room in the pool.
+ *
+ * @example
+ * const hasWaitedLong = outcome.wait !== undefined && outcome.wait.waitedMs > 1_000;
+ */
 export interface WaitRecord {
   readonly tenant: string;
   readonly priority: number;

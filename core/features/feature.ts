@@ -198,6 +198,8 @@ export interface KeptStream {
 interface FeatureText {
   /** Lines below the status. */
   router?(status: object): readonly string[];
+  /** Lines below the totals of `top`. */
+  top?(status: object): readonly string[];
   /** Lines below a rule of the status. */
   rule?(rule: object): readonly string[];
   /** What stands behind a target of the status. */

@@ -25,6 +25,7 @@ export function reportOf(ended: EndedRequest): DecisionReport {
     responseBytes: ended.responseBytes,
     cache: cacheOf(ended),
     principal: ended.principal === undefined ? null : { name: ended.principal.name, tenant: ended.principal.tenant },
+    wait: ended.wait === undefined ? null : { ...ended.wait, waitedMs: known(ended.wait.waitedMs) },
     attempts: ended.attempts,
     mirrors: (ended.mirrors ?? []).map((record) => ({ ...record, firstByteMs: known(record.firstByteMs) })),
     shadow: ended.shadow === undefined ? null : { ...ended.shadow, differenceMs: known(ended.shadow.differenceMs) },

@@ -76,6 +76,16 @@ const mirror = z.object({
   ending: z.literal(["", ...MIRROR_ENDINGS]).describe("Empty while it is under way, and if no copy was sent."),
 });
 
+const wait = z.object({
+  tenant: z.string().describe("As the config's headers say; empty if none does."),
+  priority: z.number(),
+  tokens: count.describe("What it was expected to take: of its prompt and of its response."),
+  position: count.describe("Its place when it came, among those of its priority and above; 1 is the first."),
+  reason: z.string().describe("Why it had to wait, for people."),
+  end: z.enum(["", "admitted", "timed-out", "shed", "left"]),
+  waitedMs: count.nullable(),
+});
+
 const shadow = z.object({
   profile: z.string(),
   endpoint: z.string().describe("What it would have chosen; empty if nothing."),
@@ -109,6 +119,7 @@ export const decisionReportSchema = z.object({
     .object({ name: z.string(), tenant: z.string() })
     .nullable()
     .describe("Who asked, by its key; null where nobody knows."),
+  wait: wait.nullable().describe("How it waited for room in the pool; null if it did not."),
   attempts: listOf(attempt).describe("Every try at an endpoint, in order."),
   mirrors: listOf(mirror).describe("Its copies for mirrors."),
   shadow: shadow.nullable().describe("What the shadow profile would have done; null if it was not asked."),

@@ -28,6 +28,8 @@ export class RequestMaker {
   readonly #writer: PromptWriter;
   /** One for each of the targets that requests have in turn. */
   readonly #heads: readonly Head[];
+  /** By the headers of the trace. */
+  readonly #ownHeads = new Map<object, Head>();
   readonly #tokenError: number;
   readonly #random: Random;
 
@@ -38,12 +40,11 @@ export class RequestMaker {
     this.#random = random;
   }
 
-  /** The request's body is spelt out anew each time it is read; the bytes last until the next body is. */
-  make(traced: TraceRequest, index: number, router: RouterSide): InferenceRequest {
+  parse(traced: TraceRequest): ParsedBody {
     const bytes = this.#writer.write(traced);
     const span = imageSpan(traced);
     const isText = traced.image?.isRecognised !== true;
-    const parsed: ParsedBody = {
+    return {
       model: traced.model,
       modelSpan: [0, 0],
       isStream: true,
@@ -55,9 +56,23 @@ export class RequestMaker {
       isRepeatable: true,
       isFollowUp: false,
     };
+  }
+
+  headOf({ headers }: TraceRequest, index: number): Head {
+    if (headers === undefined) return this.#heads[index % this.#heads.length]!;
+    const known = this.#ownHeads.get(headers);
+    if (known !== undefined) return known;
+    const head = headWith(Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`));
+    this.#ownHeads.set(headers, head);
+    return head;
+  }
+
+  /** The request's body is spelt out anew each time it is read; the bytes last until the next body is. */
+  make(traced: TraceRequest, parsed: ParsedBody, index: number, router: RouterSide): InferenceRequest {
+    const bytes = this.#writer.write(traced);
     const incoming: Incoming = {
       id: `simulated-${index}`,
-      head: this.#heads[index % this.#heads.length]!,
+      head: this.headOf(traced, index),
       path: PATH,
       query: "",
       peer: "",
@@ -79,7 +94,11 @@ export class RequestMaker {
 function headFor({ ttftMs, tpotMs }: SimulatedTargets): Head {
   const ttft = Number.isFinite(ttftMs) ? `x-llm-d-slo-ttft-ms: ${ttftMs}\r\n` : "";
   const tpot = Number.isFinite(tpotMs) ? `x-llm-d-slo-tpot-ms: ${tpotMs}\r\n` : "";
+  return headWith([ttft, tpot]);
+}
+
+function headWith(lines: readonly string[]): Head {
   const parser = new HeadParser("request", DEFAULT_LIMITS);
-  parser.push(Buffer.from(`POST ${PATH} HTTP/1.1\r\nhost: simulated\r\n${ttft}${tpot}\r\n`), 0);
+  parser.push(Buffer.from(`POST ${PATH} HTTP/1.1\r\nhost: simulated\r\n${lines.join("")}\r\n`), 0);
   return parser.head;
 }

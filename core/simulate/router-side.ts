@@ -9,8 +9,9 @@ import { KeptState } from "../control/kept-state.ts";
 import { buildPluginSet, type HostServices } from "../control/plugin-set.ts";
 import { PoolWatch } from "../control/pool-watch.ts";
 import { groupSources, SourceFacts, type SourceGroup } from "../control/readiness/source-facts.ts";
+import { admission as admissionFeature } from "../features/admission/feature.ts";
 import { NO_JUDGE } from "../features/judge.ts";
-import { makeJudge } from "../features/live-features.ts";
+import { LiveFeatures, makeJudge } from "../features/live-features.ts";
 import type { Pool } from "../pool/pool.ts";
 import { factsOf } from "../state/facts.ts";
 import { LoadTable } from "../state/load.ts";
@@ -46,6 +47,17 @@ export function makeRouterSide(options: RouterSideOptions) {
   const { active: config, ...plugins } = buildPluginSet(loaded, services, new KeptState());
   const prefixIndex = plugins.prefixSettings && makePrefixIndex(plugins.prefixSettings, seed);
   const { features, settings } = config;
+  const admission = new LiveFeatures(
+    {
+      services,
+      faults: { report() {} },
+      memory: { giveUpSpare() {} },
+      load,
+      facts: () => facts,
+      nextTurn: (run) => void clock.after(0, run),
+    },
+    [admissionFeature],
+  );
   let facts = factsOf([]);
   const watch = new PoolWatch({
     detectors: plugins.detectors,
@@ -60,9 +72,11 @@ export function makeRouterSide(options: RouterSideOptions) {
     probeFailure: () => "",
     publish(next) {
       facts = next;
+      admission.follow(next.endpoints);
       for (const endpoint of next.endpoints) upstreams[endpoint.slot]!.follow(endpoint);
     },
   });
+  admission.use(config);
   const specs = specsOf(loaded, upstreams.length);
   watch.table.discovered(specs);
   watch.start();
@@ -89,9 +103,14 @@ export function makeRouterSide(options: RouterSideOptions) {
     config,
     services,
     pool,
+    /** The features that requests meet here: the line in front of a full pool. */
+    features: admission,
     /** Ejections of each replica so far. */
     ejections: () => facts.endpoints.map((endpoint) => watch.judge.countOf(endpoint)),
-    dispose: plugins.dispose,
+    dispose() {
+      admission.close();
+      plugins.dispose();
+    },
   };
 }
 

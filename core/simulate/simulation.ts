@@ -1,6 +1,6 @@
 import type { LoadedConfig } from "../../config/load.ts";
 import type { Leg } from "../contract/decision.ts";
-import type { InferenceRequest } from "../contract/request.ts";
+import type { InferenceRequest, ParsedBody } from "../contract/request.ts";
 import { seededRandom } from "../contract/test-kit.ts";
 import type { EngineTimes } from "../engine/engine-times.ts";
 import { Forward } from "../forward/forward.ts";
@@ -29,6 +29,8 @@ export interface SimulationSettings {
   readonly faults: readonly Fault[];
   /** What requests ask for in their headers, in turn; absent for nothing. */
   readonly targets?: readonly SimulatedTargets[];
+  /** Is told of every request that is over. */
+  readonly ended?: (ticket: Ticket, request: TraceRequest) => void;
 }
 
 /** Requests between two reports of progress. */
@@ -113,52 +115,73 @@ export class Simulation {
     const request = this.#trace.requests[index];
     if (request === undefined) return;
     this.#queue.at(this.#arrivalMs(request), () => {
-      this.#route(request, index);
+      this.#arrive(request, index);
       this.#arriveFrom(index + 1);
     });
   }
 
-  #route(traced: TraceRequest, index: number): void {
+  /** It may have to wait until a replica has room. */
+  #arrive(traced: TraceRequest, index: number): void {
+    const { admitter } = this.#router.features;
+    const parsed = this.#maker.parse(traced);
+    const ticket = new Ticket(`simulated-${index}`, DRAFT.method, this.#queue.now());
+    const owner = {
+      admitted: () => this.#route(traced, parsed, ticket, index),
+      failed: () => this.#over(ticket, traced, false),
+    };
+    if (admitter?.isOn !== true) return owner.admitted();
+    try {
+      const place = admitter.enter({ ticket, incoming: { head: this.#maker.headOf(traced, index) } }, parsed, owner);
+      if (place === undefined) owner.admitted();
+    } catch {
+      owner.failed();
+    }
+  }
+
+  #route(traced: TraceRequest, parsed: ParsedBody, ticket: Ticket, index: number): void {
     const { config, services, pool } = this.#router;
     const { facts, load } = pool;
     const { random } = services;
-    const request = this.#maker.make(traced, index, this.#router);
+    const request = this.#maker.make(traced, parsed, index, this.#router);
     const view = load.at(this.#queue.now());
     const { legs, faults } = this.#decide({ request, traced, facts, profile: config.profile, load: view, random });
     const [leg] = legs;
     if (leg === undefined || leg.order.length === 0) this.#open -= 1;
-    else this.#forward(traced, request, leg, index);
+    else this.#forward(traced, request, leg, ticket, index);
     this.#recorder.decided(load.inFlight, this.replicas.length, faults.length > 0);
   }
 
-  #forward(traced: TraceRequest, request: InferenceRequest, leg: Leg, index: number): void {
+  #forward(traced: TraceRequest, request: InferenceRequest, leg: Leg, ticket: Ticket, index: number): void {
     const { config, services, pool } = this.#router;
     const connections = ({ slot }: { slot: number }) => ({
       take: () => this.#upstreams[slot]!.connect(traced),
       takeSpare: () => undefined,
     });
     const parts = { services, pool: { ...pool, connections }, features: NO_FEATURES };
-    const ticket = new Ticket(request.id, DRAFT.method, this.#queue.now());
     ticket.request = request;
     const run = { ticket, config, response: makeClient(), incoming: INCOMING, parts };
     const forward = new Forward(run, request, leg, DRAFT, {
       bodyDelivered() {},
       completed: () => this.#served(ticket, traced, this.#targets[index % this.#targets.length]!),
-      failed: () => this.#over(ticket, false),
+      failed: () => this.#over(ticket, traced, false),
       // Modelled replicas list every target.
-      missedTarget: () => this.#over(ticket, false),
+      missedTarget: () => this.#over(ticket, traced, false),
     });
-    forward.begin(ticket.times.headAtMs);
+    forward.begin(this.#queue.now());
   }
 
   #served(ticket: Ticket, traced: TraceRequest, targets: SimulatedTargets): void {
     if (ticket.status < 300) this.#recorder.served(ticket, targets, this.#arrivalMs(traced), this.#queue.now());
-    this.#over(ticket, true);
+    this.#over(ticket, traced, true);
   }
 
-  #over({ status, attempts }: Ticket, isWhole: boolean): void {
+  #over(ticket: Ticket, traced: TraceRequest, isWhole: boolean): void {
+    const { status, attempts } = ticket;
     this.#open -= 1;
-    this.#recorder.over(isWhole && status < 300, attempts.length - 1);
+    ticket.times.endedAtMs = this.#queue.now();
+    this.#router.features.settled(ticket);
+    this.#settings.ended?.(ticket, traced);
+    this.#recorder.over(isWhole && status < 300, Math.max(0, attempts.length - 1));
   }
 
   #firstToken({ request, cachedTokens }: Job): void {

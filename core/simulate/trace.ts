@@ -20,6 +20,8 @@ interface RecordedRequest {
   readonly prompt: Prompt;
   readonly outputTokens: number;
   readonly model: string;
+  /** Further header lines of the request, by lower-case names. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** The prompt's last block is an image. */
   readonly image?: TraceImage;
 }

@@ -28,7 +28,7 @@ export class LoadTable {
   /** Is told of endpoints that may have more room than before; undefined if nobody waits for that. */
   freed: ((slot: number) => void) | undefined;
   /** Undefined where requests don't wait for room. */
-  room: { isFull(slot: number, nowMs: number): boolean } | undefined;
+  room: { isFull(slot: number): boolean } | undefined;
   /** Names that replicas load when they are first asked for. */
   readonly unlisted = new UnlistedNames();
   readonly #queues: PrefillQueue[] = [];
@@ -171,7 +171,7 @@ export class LoadTable {
     this.attributes[slot] = attributesOf(values);
     this.scrapedAtMs[slot] = nowMs;
     this.freshness[slot] = Number.isNaN(nowMs) ? 0 : 1;
-    this.engineLimits.reported(slot, this.waiting[slot]!, this.inFlight[slot]!);
+    this.engineLimits.reported(slot, values, this.inFlight[slot]!);
     this.freed?.(slot);
   }
 
@@ -244,7 +244,7 @@ class LoadAt implements LoadView {
   }
 
   isFull(slot: number): boolean {
-    return this.#table.room?.isFull(slot, this.nowMs) ?? false;
+    return this.#table.room?.isFull(slot) ?? false;
   }
 
   inFlight(slot: number): number {

@@ -8,12 +8,14 @@ export interface RoomRules {
   readonly tokens: number;
 }
 
-// What is learned rests on three things: an engine that reports a queue has as many requests as it can run (EngineLimits);
-// prompts ahead of a new one make its first token late; and an engine that is full gives no first token, while its load does not show it.
+// What is learned rests on three things: an engine that reports a queue has as many requests as it can run (EngineLimits); prompts ahead
+// of a new one make its first token late; and an engine that is full gives no first token, while its load does not show it.
 
-/** So many milliseconds of prompts keep an engine busy until the next one comes. */
-const PREFILL_MS = 200;
-/** An engine may be silent for so long before it counts as full, and for as long again as the prompt in front takes. */
+/** So many milliseconds of prompts may be ahead of a request while nobody waits: as many as come together below capacity. */
+const CALM_MS = 600;
+/** And while others wait: an engine is busy with these until the next one comes, and what comes later with a higher priority is not late. */
+const BUSY_MS = 50;
+/** An engine may be silent for so long before it counts as full, and for twice as long again as the prompt in front takes. */
 const SILENCE_MS = 100;
 /** One more request is tried for each such time of silence, because a single prompt may be the reason of it. */
 const TRIAL_MS = 1_000;
@@ -22,35 +24,40 @@ const TRIAL_MS = 1_000;
 export class ReplicaRoom {
   readonly #load: LoadTable;
   readonly #rules: RoomRules;
+  readonly #isLearned: boolean;
 
   constructor(load: LoadTable, rules: RoomRules) {
     this.#load = load;
     this.#rules = rules;
+    this.#isLearned = rules.concurrency === 0 && rules.tokens === 0;
   }
 
-  isFull(slot: number, nowMs: number): boolean {
-    return this.fill(slot, nowMs) >= 1;
+  /** Whether it runs as many requests as it may, so that another would wait there. */
+  isFull(slot: number): boolean {
+    return this.#requests(slot) >= 1;
   }
 
   /** 0 is idle; from 1 on there is no room. A replica with nothing under way always has room, unless it asked to be left alone. */
-  fill(slot: number, nowMs: number): number {
+  fill(slot: number, isCalm: boolean, nowMs: number): number {
     const load = this.#load;
     if (load.pausedUntilMs[slot]! > nowMs) return 1;
-    const inFlight = load.inFlight[slot]!;
-    if (inFlight === 0) return 0;
-    const { concurrency, tokens } = this.#rules;
-    if (concurrency === 0 && tokens === 0) return this.#learnedFill(slot, inFlight, nowMs);
-    const requests = concurrency === 0 ? 0 : inFlight / concurrency;
-    return tokens === 0 ? requests : Math.max(requests, load.remainingPrefill(slot, nowMs) / tokens);
+    if (load.inFlight[slot]! === 0) return 0;
+    const fill = Math.max(this.#requests(slot), load.remainingPrefill(slot, nowMs) / this.#mostTokens(slot, isCalm, nowMs));
+    return this.#isLearned && fill < 1 && this.#isSilent(slot, nowMs) ? 1 : fill;
   }
 
-  #learnedFill(slot: number, inFlight: number, nowMs: number): number {
+  #requests(slot: number): number {
     const load = this.#load;
-    const rate = load.prefillRate(slot, nowMs);
+    const inFlight = load.inFlight[slot]!;
+    if (inFlight === 0) return 0;
+    if (!this.#isLearned) return this.#rules.concurrency === 0 ? 0 : inFlight / this.#rules.concurrency;
     const limit = load.freshness[slot]! > 0 ? load.engineLimits.of(slot) : Number.POSITIVE_INFINITY;
-    const prompts = load.remainingPrefill(slot, nowMs) / (rate * PREFILL_MS);
-    const fill = Math.max(prompts, limit <= 0 ? 1 : inFlight / limit);
-    return fill < 1 && this.#isSilent(slot, nowMs) ? 1 : fill;
+    return limit <= 0 ? 1 : inFlight / limit;
+  }
+
+  #mostTokens(slot: number, isCalm: boolean, nowMs: number): number {
+    if (!this.#isLearned) return this.#rules.tokens === 0 ? Number.POSITIVE_INFINITY : this.#rules.tokens;
+    return this.#load.prefillRate(slot, nowMs) * (isCalm ? CALM_MS : BUSY_MS);
   }
 
   /** Whether it should have given a first token by now. What its metrics said after the last one counts more. */

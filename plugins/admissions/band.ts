@@ -115,11 +115,13 @@ export class Band {
     const ready: number[] = [];
     let fewest = Number.POSITIVE_INFINITY;
     let first = -1;
-    for (let step = 0; step < flows.length; step++) {
+    // The present one comes last again, if it can't pay now.
+    for (let step = 0; step <= flows.length && flows.length > 0; step++) {
       const at = (this.#turn + step) % flows.length;
       const flow = flows[at]!;
       if (!isFor(flow.head)) continue;
       const rounds = Math.max(0, Math.ceil((this.#costOf(flow.head) - flow.credit) / QUANTUM[this.#fairness]));
+      if (step === 0 && rounds > 0) continue;
       ready.push(at);
       if (rounds >= fewest) continue;
       fewest = rounds;

@@ -22,34 +22,34 @@ const holdback = z
 export const ceiling = z.union([share, z.literal("reflective"), holdback]);
 
 export type Ceiling = z.infer<typeof ceiling>;
-export type IsOpen = (priority: number, saturation: number) => boolean;
+type CeilingOf = (priority: number, saturation: number) => number;
 
 /** So many different priorities are told apart. */
 const MOST_PRIORITIES = 64;
 
-export function makeCeiling(chosen: Ceiling): IsOpen {
-  if (typeof chosen === "number") return (_priority, saturation) => saturation < chosen;
+export function makeCeiling(chosen: Ceiling): CeilingOf {
+  if (typeof chosen === "number") return () => chosen;
   const ranks = new Ranks();
   if (chosen === "reflective") return reflective(ranks);
   const { domain, minCeiling = 0, maxCeiling = 1, ceilings = {} } = chosen;
-  if (domain === "explicit") return (priority, saturation) => saturation < (ceilings[priority] ?? 0);
-  return (priority, saturation) => {
+  if (domain === "explicit") return (priority) => ceilings[priority] ?? 0;
+  return (priority) => {
     const height = domain === "rank" ? ranks.heightOf(priority) : ranks.heightOfValue(priority);
-    return saturation < minCeiling + height * (maxCeiling - minCeiling);
+    return minCeiling + height * (maxCeiling - minCeiling);
   };
 }
 
 /** Below the highest priority, the ceiling comes down as the pool fills; beyond it, a part of the turns is left open. */
-function reflective(ranks: Ranks): IsOpen {
+function reflective(ranks: Ranks): CeilingOf {
   const turns = new Map<number, number>();
   return (priority, saturation) => {
     const fall = 1 - ranks.heightOf(priority);
-    if (fall === 0 || saturation < 1 - fall * saturation) return true;
-    if (saturation >= 1) return false;
+    if (fall === 0 || saturation < 1 - fall * saturation) return 1;
+    if (saturation >= 1) return 0;
     const period = Math.max(1, Math.round(saturation / (1 - saturation)));
     const turn = (turns.get(priority) ?? 0) + 1;
     turns.set(priority, turn % period);
-    return turn >= period;
+    return turn >= period ? 1 : 0;
   };
 }
 

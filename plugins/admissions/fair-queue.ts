@@ -11,8 +11,8 @@ const options = z.strictObject({
   order: z.enum(ORDERS).default("arrival"),
   /** Who has waited so long gets some turns whatever the priority. */
   agingMs: z.int().min(1).max(86_400_000).default(10_000),
-  /** Up to which saturation of the pool each priority may go on; by default all of it. */
-  ceiling: ceiling.optional(),
+  /** Up to which saturation of the pool each priority may go on: lower ones leave room for higher ones that are to come. */
+  ceiling: ceiling.default({ domain: "rank", minCeiling: 0.9, maxCeiling: 1 }),
 });
 
 /** One turn in so many is for those that have waited too long. */
@@ -24,13 +24,12 @@ export default defineAdmission({
   options,
   create: ({ fairness, order, agingMs, ceiling: chosen }) => {
     const queue = new FairQueue((priority) => new Band(priority, fairness, order), agingMs);
-    return chosen === undefined ? queue : Object.assign(queue, { isOpen: makeCeiling(chosen) });
+    return chosen === 1 ? queue : Object.assign(queue, { ceiling: makeCeiling(chosen) });
   },
 });
 
 /** Bands of requests of one priority each. */
 class FairQueue implements Admission {
-  isOpen?: (priority: number, saturation: number) => boolean;
   readonly #makeBand: (priority: number) => Band;
   readonly #agingMs: number;
   /** Highest first; none is empty. */
@@ -54,9 +53,8 @@ class FairQueue implements Admission {
   }
 
   take(room: Room): Waiting | undefined {
-    const open = this.isOpen === undefined ? this.#bands : this.#openBands(room.saturation);
-    const aged = (this.#turn + 1) % AGED_TURN === 0 ? this.#agedOf(open, room) : undefined;
-    for (const band of aged === undefined ? open : [aged]) {
+    const aged = (this.#turn + 1) % AGED_TURN === 0 ? this.#agedOf(room) : undefined;
+    for (const band of aged === undefined ? this.#bands : [aged]) {
       const taken = band.take(room);
       if (taken === undefined) continue;
       this.#turn += 1;
@@ -76,14 +74,10 @@ class FairQueue implements Admission {
     this.#bands.find(({ priority }) => priority === request.priority)?.spent(request, tokens);
   }
 
-  #openBands(saturation: number): readonly Band[] {
-    return this.#bands.filter(({ priority }) => this.isOpen!(priority, saturation));
-  }
-
   /** The lowest band below the first with somebody who has waited too long and may go. */
-  #agedOf(bands: readonly Band[], room: Room): Band | undefined {
-    for (let at = bands.length - 1; at > 0; at--) {
-      if (bands[at]!.hasWaitedSince(room.nowMs - this.#agingMs, room)) return bands[at];
+  #agedOf(room: Room): Band | undefined {
+    for (let at = this.#bands.length - 1; at > 0; at--) {
+      if (this.#bands[at]!.hasWaitedSince(room.nowMs - this.#agingMs, room)) return this.#bands[at];
     }
     return undefined;
   }

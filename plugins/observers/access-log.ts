@@ -46,7 +46,7 @@ function jsonLine(record: Outcome, time: string, routed: RoutingText, replay: bo
     `,"flags":"${flagsOf(record).join(",")}","error":"${jsonText(record.error?.code ?? "")}${routed.place}` +
     `${attemptsText(record.attempts)}],"durationMs":${jsonTenths(record.durationMs)}` +
     `,"firstByteMs":${jsonTenths(record.firstByteMs)},"expectedFirstByteMs":${jsonTenths(expectedMs(record))}` +
-    `,"overheadUs":${jsonNumber(Math.round(record.overheadUs))},"requestBytes":${jsonNumber(record.requestBytes)}` +
+    `,"overheadUs":${jsonNumber(Math.round(record.overheadUs))},"waitedMs":${jsonTenths(record.wait?.waitedMs ?? Number.NaN)},"requestBytes":${jsonNumber(record.requestBytes)}` +
     `,"responseBytes":${jsonNumber(record.responseBytes)},"stream":${jsonBoolean(request?.isStream)}` +
     `,"promptTokens":${jsonNumber(promptTokens)},"outputTokens":${jsonNumber(record.outputTokens)}` +
     `,"outputEstimated":${jsonBoolean(record.isOutputEstimated)},"cachedTokens":${jsonNumber(usage?.cachedTokens)}` +
@@ -127,6 +127,7 @@ function readableLine(record: Outcome, time: string): string {
     `${rounded(record.durationMs)} ms`,
     firstByteText(record),
     tokensText(record),
+    record.wait === undefined ? "" : `waited ${rounded(record.wait.waitedMs)} ms`,
     Number.isNaN(record.overheadUs) ? "" : `router ${whole(record.overheadUs)} us`,
     failedTries(record),
     record.ending === "complete" ? "" : record.ending,

@@ -100,11 +100,25 @@ function generation(outcome: Outcome): Attributes {
   };
 }
 
-function admissionPart({ times }: Outcome, trace: Trace): Part[] {
+function admissionPart({ times, wait }: Outcome, trace: Trace): Part[] {
   const { receivedMs, admittedMs } = times;
-  if (Number.isNaN(receivedMs) || Number.isNaN(admittedMs)) return [];
+  // One that was not admitted may have waited all the same.
+  const endMs = Number.isNaN(admittedMs) && wait !== undefined ? times.endMs : admittedMs;
+  if (Number.isNaN(receivedMs) || Number.isNaN(endMs)) return [];
   const id = innerSpanId(trace, ADMISSION);
-  return [{ id, name: "admission", kind: INTERNAL, startMs: receivedMs, endMs: admittedMs, attributes: {} }];
+  return [{ id, name: "admission", kind: INTERNAL, startMs: receivedMs, endMs, attributes: waitAttributes(wait) }];
+}
+
+function waitAttributes(wait: Outcome["wait"]): Attributes {
+  if (wait === undefined) return {};
+  const { priority, tenant, position, reason, end } = wait;
+  return {
+    "signalbox.wait.priority": priority,
+    "signalbox.wait.tenant": printable(tenant),
+    "signalbox.wait.position": position,
+    "signalbox.wait.reason": reason,
+    "signalbox.wait.end": end,
+  };
 }
 
 function decisionPart(outcome: Outcome, trace: Trace): Part[] {

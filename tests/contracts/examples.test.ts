@@ -19,6 +19,7 @@ const endpoints = kit.makeEndpoints(2);
 const [endpoint] = endpoints;
 const load = kit.makeLoad(2);
 const request = kit.makeRequest({ model: "fast", headers: kit.makeHeaders({ "x-tier": "gold" }) });
+const waiting = kit.makeWaiting();
 const outcome = makeOutcome();
 const decision = makeDecision();
 const view = makeView(endpoints);
@@ -39,6 +40,9 @@ const CALLS: Readonly<Record<string, (call: (...given: unknown[]) => unknown, sa
   refuse: (refuse) => (refuse(request, endpoints) as { status: number }).status === 503,
   score: (score) => (score(request, endpoints, load) as readonly number[]).every((one) => one >= 0 && one <= 1),
   pick: (pick) => (pick(endpoints, [0.1, 0.9], random) as readonly unknown[])[0] === endpoints[1],
+  join: (join) => join(waiting) === undefined,
+  take: (take) => take(kit.makeRoom()) === waiting,
+  least: (least) => least(waiting) === waiting,
   responseHeader: (header) => String(header(request, endpoint)) === "x-replica,e0",
   detect: (detect) => /^5 failures in a row/.test(String(detect(failing, []))),
   read: (read) => (read('[{"is_processing":true}]') as { running: number }).running === 1,

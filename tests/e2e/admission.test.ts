@@ -1,10 +1,16 @@
 import assert from "node:assert/strict";
 import type { Socket } from "node:net";
 import { describe, it } from "node:test";
+import { defineAdmission } from "../../core/contract/plugin.ts";
 import { openClient, postBytes, type RawClient } from "../support/raw-client.ts";
-import { type TestRouterOptions, waitUntil } from "../support/router.ts";
+import { loadTestConfig, type TestRouterOptions, waitUntil } from "../support/router.ts";
 import { assertIdle, CHAT, chatBody, OK, setUp } from "../support/scripted-pool.ts";
 import { wholeAnswer } from "../support/whole-answer.ts";
+
+/** What the status says of the line. */
+interface LineStatus {
+  readonly admission: { readonly waiting: number } | null;
+}
 
 interface Options extends TestRouterOptions {
   readonly admission: string;
@@ -28,8 +34,8 @@ async function setUpLine({ admission, replicas: count = 1, ...options }: Options
     return client;
   };
   /** What waits now. */
-  const line = () => router.router.features.status() as { readonly admission: { readonly waiting: number } };
-  const waiting = (count: number) => waitUntil(() => line().admission.waiting === count);
+  const line = () => (router.router.features.status() as LineStatus).admission;
+  const waiting = (count: number) => waitUntil(() => line()?.waiting === count);
   /** Lets requests through one by one, and says in which order they come to the replicas. */
   const order = async (length: number) => {
     const seen: string[] = [];
@@ -138,5 +144,127 @@ describe("admission with a set room", () => {
     await waiting(1);
     assert.deepEqual(await order(2), ["1", "3"]);
     await assertIdle(router);
+  });
+});
+
+describe("a line under attack", () => {
+  it("is empty again when a thousand clients leave at once", { timeout: 60_000 }, async () => {
+    const { router, open, ask, waiting, order } = await setUpLine({
+      admission: "{ concurrency: 1, tenantHeaders: [x-tenant] }",
+    });
+    await ask("first");
+    await waitUntil(() => open.length === 1);
+    const clients: RawClient[] = [];
+    for (let index = 0; index < 1_000; index++) {
+      clients.push(await ask("crowd", `x-tenant: ${index}\r\n`));
+    }
+    await waiting(1_000);
+    for (const client of clients) client.destroy();
+    await waiting(0);
+    await ask("last");
+    await waiting(1);
+    assert.deepEqual(await order(2), ["first", "last"]);
+    await assertIdle(router);
+  });
+
+  it("does not believe headers that the config does not name", async () => {
+    const { open, ask, waiting, order } = await setUpLine({ admission: "{ concurrency: 1 }" });
+    await ask("first");
+    await waitUntil(() => open.length === 1);
+    await ask("usual");
+    await waiting(1);
+    await ask("liar", "x-priority: 99\r\nx-llm-d-inference-objective: urgent\r\nx-tenant: other\r\n");
+    await waiting(2);
+    assert.deepEqual(await order(3), ["first", "usual", "liar"]);
+  });
+
+  it("gives objectives their priority, and unknown ones none", async () => {
+    const documents = `---
+apiVersion: llm-d.ai/v1alpha2
+kind: InferenceObjective
+metadata: { name: urgent }
+spec: { priority: 9, poolRef: { name: default } }
+`;
+    const { open, ask, waiting, order } = await setUpLine({ admission: "{ concurrency: 1 }", documents });
+    await ask("first");
+    await waitUntil(() => open.length === 1);
+    for (const [at, objective] of ["nothing", "urgent"].entries()) {
+      await ask(objective, `x-llm-d-inference-objective: ${objective}\r\n`);
+      await waiting(at + 1);
+    }
+    assert.deepEqual(await order(3), ["first", "urgent", "nothing"]);
+  });
+
+  it("goes on in the order of arrival when its plugin fails", async () => {
+    const failing = defineAdmission({
+      type: "failing",
+      summary: "Fails",
+      create: () => ({
+        join() {},
+        leave() {},
+        take() {
+          throw new Error("broken");
+        },
+        least: (newcomer) => newcomer,
+      }),
+    });
+    const { router, open, ask, waiting, order } = await setUpLine({
+      admission: "{ concurrency: 1 }",
+      plugins: [failing],
+      spec: "  plugins: [ { type: failing } ]",
+    });
+    await ask("first");
+    await waitUntil(() => open.length === 1);
+    for (const [at, text] of ["second", "third"].entries()) {
+      await ask(text);
+      await waiting(at + 1);
+    }
+    assert.deepEqual(await order(3), ["first", "second", "third"]);
+    assert.ok((router.router.plugins.faults.counts.get("failing") ?? 0) > 0);
+  });
+
+  it("survives a reload, and is let through by one without the section", async () => {
+    const { router, replicas, open, ask, waiting, order } = await setUpLine({
+      admission: "{ concurrency: 1, priorityHeaders: [x-priority] }",
+    });
+    const urls = replicas.map(({ url }) => url);
+    await ask("first");
+    await waitUntil(() => open.length === 1);
+    for (const [at, priority] of [1, 3, 2].entries()) {
+      await ask(String(priority), `x-priority: ${priority}\r\n`);
+      await waiting(at + 1);
+    }
+    router.router.replace(await loadTestConfig(urls, { spec: "  admission: { concurrency: 1, maxRequests: 9 }" }));
+    assert.equal(open.length, 1);
+    assert.deepEqual(await order(2), ["first", "3"]);
+    router.router.replace(await loadTestConfig(urls));
+    await waitUntil(() => open.length >= 2);
+    assert.deepEqual((await order(2)).sort(), ["1", "2"]);
+    await assertIdle(router);
+  });
+
+  it("is told when the router stops", async () => {
+    const { router, open, ask, waiting } = await setUpLine({ admission: "{ concurrency: 1 }" });
+    await ask("first");
+    await waitUntil(() => open.length === 1);
+    const waiter = await ask("second");
+    await waiting(1);
+    const drained = router.server.drain(0);
+    const told = await answered(waiter);
+    assert.equal(told.status, 503);
+    assert.equal(JSON.parse(told.body).error.code, "shutting_down");
+    await drained;
+  });
+
+  it("refuses a model that nobody serves at once", async () => {
+    const { router, open, ask, waiting, order } = await setUpLine({ admission: "{ concurrency: 1 }" });
+    await ask("first");
+    await waitUntil(() => open.length === 1);
+    await ask("second");
+    await waiting(1);
+    const client = await openClient(router.port);
+    client.send(postBytes(CHAT, chatBody().replace('"m"', '"unknown"')));
+    assert.equal((await answered(client)).status, 404);
+    assert.deepEqual(await order(2), ["first", "second"]);
   });
 });

@@ -1,6 +1,8 @@
 import { wellFamily } from "../../core/admin/health.ts";
 import { type Clock, systemClock } from "../../core/contract/clock.ts";
 import type { RouterView } from "../../core/contract/router-view.ts";
+import { admissionMetrics } from "../../core/features/admission/admission-metrics.ts";
+import { WaitTally } from "../../core/features/admission/wait-tally.ts";
 import { keyMetrics } from "../../core/features/auth/key-metrics.ts";
 import { ejectionMetrics } from "../../core/features/ejection/ejection-metrics.ts";
 import { mirrorMetrics } from "../../core/features/mirror/mirror-metrics.ts";
@@ -109,6 +111,8 @@ export function fullPage(): string {
       attempts: [makeAttempt("e0", "connect-failed"), makeAttempt("e1", "connect-failed")],
     }),
   );
+  const waits = new WaitTally();
+  waits.ended(0, "admitted", 20);
   const endpoints = makeEndpoints(2);
   const load = makeLoad(2, { waiting: [1, 2], running: [1, 2], kvUsage: [0.1, 0.2] });
   const view: RouterView = makeView(endpoints, {
@@ -131,6 +135,7 @@ export function fullPage(): string {
     families: () => [
       wellFamily(true),
       ...keyMetrics([KEY_COUNTS]),
+      ...admissionMetrics({ isOn: true, tally: waits, byPriority: new Map(), bytes: 0 }),
       ...shadowMetrics(new ShadowTally("candidate", 100)),
       ...mirrorMetrics([usedMirror()]),
       ...ejectionMetrics(view),

@@ -1,4 +1,4 @@
-// Requests and errors a second over the last minutes.
+// Requests and errors a second over the last minutes, and how many wait for room.
 
 import { at, make, setText } from "./dom.js";
 import { duration, number, roundUp } from "./format.js";
@@ -12,30 +12,49 @@ const LINES = [
 const GRID = [0, 0.5, 1];
 const HEIGHT = 100;
 
-const svg = document.createElementNS(SVG, "svg");
-const lines = LINES.map(([, className]) => shape("polyline", className));
-svg.setAttribute("preserveAspectRatio", "none");
-svg.setAttribute("aria-hidden", "true");
-svg.append(...GRID.map(gridLine), ...lines);
-const scale = GRID.map(() => make("span", "soft"));
+const rates = makeChart(LINES.map(([, className]) => className));
+const waits = makeChart(["all"]);
 
 export function startChart() {
-  at("chart").append(make("div", "scale", ...scale.toReversed()), svg);
+  at("chart").append(...rates.parts);
+  at("wait-chart").append(...waits.parts);
 }
 
-export function drawChart({ history }) {
+export function drawChart({ traffic, admission }) {
+  const { history } = traffic;
+  at("chart-section").hidden = history.requestsPerS.length < 2;
+  if (history.requestsPerS.length >= 2) drawRates(history);
+  const waiting = admission?.history ?? [];
+  at("wait-section").hidden = waiting.length < 2;
+  if (waiting.length < 2) return;
+  waits.draw([waiting]);
+  setText(at("wait-from"), `${duration(waiting.length)} ago`);
+}
+
+function drawRates(history) {
   const { stepS, requestsPerS } = history;
-  const steps = requestsPerS.length;
-  at("chart-section").hidden = steps < 2;
-  if (steps < 2) return;
-  const top = roundUp(Math.max(1, ...requestsPerS));
-  svg.setAttribute("viewBox", `0 0 ${steps - 1} ${HEIGHT}`);
-  for (const [index, [name, className]] of LINES.entries()) {
-    lines[index].setAttribute("points", points(history[name], top));
-    setText(at(`rate-${className}`), number(history[name].at(-1)));
-  }
-  for (const [index, share] of GRID.entries()) setText(scale[index], number(share * top));
-  setText(at("chart-from"), `${duration(steps * stepS)} ago`);
+  rates.draw(LINES.map(([name]) => history[name]));
+  for (const [name, className] of LINES) setText(at(`rate-${className}`), number(history[name].at(-1)));
+  setText(at("chart-from"), `${duration(requestsPerS.length * stepS)} ago`);
+}
+
+/** Lines over a grid, with their scale; the first line is the highest. */
+function makeChart(classNames) {
+  const svg = document.createElementNS(SVG, "svg");
+  const lines = classNames.map((className) => shape("polyline", className));
+  svg.setAttribute("preserveAspectRatio", "none");
+  svg.setAttribute("aria-hidden", "true");
+  svg.append(...GRID.map(gridLine), ...lines);
+  const scale = GRID.map(() => make("span", "soft"));
+  return {
+    parts: [make("div", "scale", ...scale.toReversed()), svg],
+    draw(series) {
+      const top = roundUp(Math.max(1, ...series[0]));
+      svg.setAttribute("viewBox", `0 0 ${series[0].length - 1} ${HEIGHT}`);
+      for (const [index, values] of series.entries()) lines[index].setAttribute("points", points(values, top));
+      for (const [index, share] of GRID.entries()) setText(scale[index], number(share * top));
+    },
+  };
 }
 
 function points(values, top) {

@@ -23,16 +23,17 @@ export function drawOverview(status) {
     figures.of(figuresOf(status), ({ name }) => name),
   );
   setText(at("window"), duration(traffic.windowS));
-  drawChart(traffic);
+  drawChart(status);
 }
 
-function figuresOf({ endpoints, traffic, clientConnections, uptimeS }) {
+function figuresOf({ endpoints, traffic, clientConnections, uptimeS, admission }) {
   const inFlight = endpoints.reduce((sum, endpoint) => sum + endpoint.inFlight, 0);
   const serving = endpoints.filter(({ isAvailable }) => isAvailable).length;
   const { routerErrors, replicaErrors, clientErrors, clientsLeft } = traffic;
   return [
     { name: "replicas serving", value: `${serving} of ${endpoints.length}`, isBad: serving === 0 },
     { name: "in flight", value: whole(inFlight) },
+    ...lineFigures(admission),
     { name: "requests", value: whole(traffic.requests) },
     {
       name: "failed in router",
@@ -57,6 +58,18 @@ function figuresOf({ endpoints, traffic, clientConnections, uptimeS }) {
     { name: "tokens/s", value: number(traffic.outputTokensPerS) },
     { name: "client connections", value: whole(clientConnections) },
     { name: "up", value: duration(uptimeS) },
+  ];
+}
+
+/** Who waits at the router for room in the pool; nothing where nobody has to. */
+function lineFigures(admission) {
+  if (!admission) return [];
+  const { waiting, longestMs, drainPerS, byPriority } = admission;
+  const parts = byPriority.map((each) => `${each.waiting} of priority ${each.priority}`).join(", ");
+  const hint = `Requests that wait for room in the pool${parts === "" ? "" : `: ${parts}`}; ${drainPerS} a second go on`;
+  return [
+    { name: "waiting", value: whole(waiting), hint },
+    { name: "longest wait", value: milliseconds(longestMs), hint },
   ];
 }
 

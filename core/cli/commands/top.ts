@@ -1,5 +1,6 @@
 import type { EndpointStatus } from "../../admin/api/endpoint-schema.ts";
 import type { Status } from "../../admin/status.ts";
+import { FEATURES } from "../../features/list.ts";
 import { milliseconds, whole } from "../../report/number-text.ts";
 import type { EndpointFigures, PoolFigures } from "../../state/request-figures.ts";
 import type { Input } from "../frame/command.ts";
@@ -59,6 +60,7 @@ export function topLines(now: Status, sort: string, { columns, rows }: Size): re
   const head = [
     poolLine(now),
     totalsLine(now),
+    ...FEATURES.flatMap(({ text }) => text?.top?.(now) ?? []),
     ...now.warnings.slice(0, WARNINGS_SHOWN).map((warning) => `! ${warning}`),
     ...(hidden > 0 ? [`! and ${hidden} more, which signalbox status lists`] : []),
     "",

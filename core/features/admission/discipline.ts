@@ -3,6 +3,7 @@ import type { Admission, Room, Waiting } from "../../contract/admission.ts";
 import type { PluginFaults } from "../../plugin-watch/plugin-faults.ts";
 import { faultText } from "../../plugin-watch/plugin-faults.ts";
 import { firstCome } from "./first-come.ts";
+import type { PoolRoom } from "./pool-room.ts";
 
 /**
  * The config's plugin, which puts requests in order. When it breaks its contract, the order is that in which they came, until the
@@ -31,17 +32,24 @@ export class Discipline {
     this.#run((plugin) => plugin.leave(request));
   }
 
-  /** Whether no pool is too full for anybody. */
-  get isAlwaysOpen(): boolean {
-    return this.#plugin.isOpen === undefined;
+  /** Whether nobody's room is kept for others. */
+  get hasNoCeilings(): boolean {
+    return this.#plugin.ceiling === undefined;
   }
 
   spent(request: Pick<Waiting, "model" | "tenant" | "priority" | "tokens">, tokens: number): void {
     this.#run((plugin) => plugin.spent?.(request, tokens));
   }
 
-  isOpen(priority: number, saturation: number): boolean {
-    return this.#run((plugin) => plugin.isOpen?.(priority, saturation)) !== false;
+  /** Whether no room is kept for others from requests of this priority. */
+  isTop(priority: number): boolean {
+    return this.hasNoCeilings || this.#ceiling(priority, 0) >= 1;
+  }
+
+  isOpen(priority: number, room: Pick<PoolRoom, "saturation">, nowMs: number): boolean {
+    if (this.isTop(priority)) return true;
+    const saturation = room.saturation(nowMs);
+    return saturation < this.#ceiling(priority, saturation);
   }
 
   take(room: Room): Waiting | undefined {
@@ -55,6 +63,12 @@ export class Discipline {
   least(newcomer: Waiting): Waiting {
     const least = this.#run((plugin) => plugin.least(newcomer));
     return least !== undefined && this.#all.has(least) ? least : newcomer;
+  }
+
+  /** Anything but a number stands for no ceiling. */
+  #ceiling(priority: number, saturation: number): number {
+    const ceiling = this.#run((plugin) => plugin.ceiling?.(priority, saturation));
+    return typeof ceiling === "number" && ceiling <= 1 ? ceiling : 1;
   }
 
   #run<Result>(call: (plugin: Admission) => Result): Result | undefined {

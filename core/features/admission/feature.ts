@@ -1,6 +1,8 @@
 import type { Feature } from "../feature.ts";
 import { admissionSection } from "./admission-config.ts";
+import { admissionMetrics } from "./admission-metrics.ts";
 import { admissionStatus } from "./admission-status.ts";
+import { lineLines, waitRows } from "./admission-text.ts";
 import { WaitingLine } from "./waiting-line.ts";
 
 /** Lets requests wait at the router while no replica has room for them. */
@@ -15,7 +17,9 @@ export const admission: Feature = {
       settled: ({ request, wait, usage, outputTokens }) =>
         line.settled(request?.model ?? "", wait, usage?.promptTokens ?? request?.promptTokens ?? 0, outputTokens),
       status: (rule) => (rule === undefined ? { admission: admissionStatus(line, host.services.clock.now()) } : {}),
+      metrics: () => admissionMetrics(line),
       close: () => line.close(),
     };
   },
+  text: { router: lineLines, top: lineLines, decision: waitRows },
 };

@@ -7,7 +7,7 @@ const SECONDS = new Bounds([0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5,
 /** Who a request is in figures: names of tenants and numbers of priorities come from clients, and could be any number of them. */
 type Rank = "high" | "default" | "low";
 
-function rankOf(priority: number): Rank {
+export function rankOf(priority: number): Rank {
   if (priority === 0) return "default";
   return priority > 0 ? "high" : "low";
 }

@@ -6,8 +6,10 @@ import type { Admitter, EnteringRun, FeatureHost, WaitingPlace, WaitOwner } from
 import { type AdmissionSettings, admissionSection } from "./admission-config.ts";
 import { Discipline } from "./discipline.ts";
 import { DrainRate } from "./drain-rate.ts";
+import { LineHistory } from "./line-history.ts";
 import { PoolRoom, type RoomOfModel } from "./pool-room.ts";
 import { lineFull, waitedTooLong } from "./refusals.ts";
+import { RoomNow } from "./room-now.ts";
 import { standingOf } from "./standing.ts";
 import { WaitTally } from "./wait-tally.ts";
 import { type Line, Waiter } from "./waiter.ts";
@@ -26,6 +28,7 @@ export class WaitingLine implements Admitter, Line {
   isOn = false;
   readonly tally = new WaitTally();
   readonly drain = new DrainRate();
+  readonly history: LineHistory;
   readonly #host: Host;
   /** In the order in which they came. */
   readonly #all = new Set<Waiter>();
@@ -45,6 +48,7 @@ export class WaitingLine implements Admitter, Line {
 
   constructor(host: Host) {
     this.#host = host;
+    this.history = new LineHistory(host.services.clock.now());
   }
 
   get size(): number {
@@ -75,7 +79,7 @@ export class WaitingLine implements Admitter, Line {
     this.#settings = settings;
     this.#room = this.isOn ? new PoolRoom(load, settings!, () => facts().endpoints, config) : undefined;
     this.#discipline = this.isOn ? new Discipline(admission!, this.#all, faults) : undefined;
-    load.room = this.#room;
+    load.room = this.#room?.replicas;
     this.#wakeWhole();
   }
 
@@ -88,12 +92,15 @@ export class WaitingLine implements Admitter, Line {
 
   enter(run: EnteringRun, parsed: ParsedBody, owner: WaitOwner): WaitingPlace | undefined {
     const nowMs = this.#nowMs();
-    const room = this.#room!.of(parsed.model, nowMs);
-    const mayGo = room === "free" || (room === "empty" && !this.#settings!.waitsForReplicas);
-    const isFirst = mayGo && this.#all.size === 0;
-    if (isFirst && this.#discipline!.isAlwaysOpen) return undefined;
+    const isFirst = this.#all.size === 0;
+    if (isFirst && this.#discipline!.hasNoCeilings && this.#mayGo(this.#room!.of(parsed.model, true, nowMs))) return undefined;
     const standing = standingOf(parsed.model, run.incoming.head, this.#settings!);
-    if (isFirst && this.#discipline!.isOpen(standing.priority, this.#room!.saturation(nowMs))) return undefined;
+    const { priority } = standing;
+    const isTop = this.#discipline!.isTop(priority);
+    const room = this.#room!.of(parsed.model, isFirst && isTop, nowMs);
+    const mayGo = this.#mayGo(room);
+    const isOpen = isTop || this.#discipline!.isOpen(priority, this.#room!, nowMs);
+    if (isFirst && mayGo && isOpen) return undefined;
     const waiter = new Waiter(
       {
         ...standing,
@@ -104,8 +111,8 @@ export class WaitingLine implements Admitter, Line {
         headers: run.incoming.head,
         sinceMs: nowMs,
         untilMs: nowMs + this.#settings!.maxWaitMs,
-        position: this.#placeOf(standing.priority),
-        reason: reasonOf(room, isFirst, mayGo),
+        position: this.#placeOf(priority),
+        reason: mayGo && !isOpen ? KEPT : REASONS[room],
       },
       owner,
       this,
@@ -139,6 +146,10 @@ export class WaitingLine implements Admitter, Line {
     return this.#host.services.clock.now();
   }
 
+  #mayGo(room: RoomOfModel): boolean {
+    return room === "free" || (room === "empty" && !this.#settings!.waitsForReplicas);
+  }
+
   #expectedOutput({ maxOutputTokens }: ParsedBody): number {
     const mean = Math.round(this.#outputTokens);
     return maxOutputTokens > 0 ? Math.min(maxOutputTokens, mean) : mean;
@@ -170,6 +181,7 @@ export class WaitingLine implements Admitter, Line {
     this.#bytes += waiter.bytes;
     this.#byPriority.set(waiter.priority, (this.#byPriority.get(waiter.priority) ?? 0) + 1);
     this.#discipline!.join(waiter);
+    this.history.waiting(this.#all.size, waiter.sinceMs);
     if (this.#stopTicks !== undefined) return;
     this.#host.load.freed = this.#hasRoom;
     this.#stopTicks = this.#host.services.clock.every(TICK_MS, () => this.#tick());
@@ -203,6 +215,7 @@ export class WaitingLine implements Admitter, Line {
 
   #tick(): void {
     const nowMs = this.#nowMs();
+    this.history.waiting(this.#all.size, nowMs);
     let left = MOST_PER_TURN;
     for (const waiter of this.#all) {
       if (waiter.untilMs > nowMs || left === 0) break;
@@ -236,7 +249,7 @@ export class WaitingLine implements Admitter, Line {
     const endpoints = this.#isWholeDue ? undefined : [...this.#freed].flatMap((slot) => this.#bySlot[slot] ?? []);
     this.#isWholeDue = false;
     this.#freed.clear();
-    const room = this.#room?.at(nowMs, endpoints);
+    const room = this.#room && new RoomNow(this.#room, endpoints, this.#discipline!, nowMs);
     for (let gone = 0; gone < MOST_PER_TURN; gone++) {
       const next = this.#next(room);
       if (next === undefined) return;
@@ -246,7 +259,7 @@ export class WaitingLine implements Admitter, Line {
     this.#wakeWhole();
   }
 
-  #next(room: ReturnType<PoolRoom["at"]> | undefined): Waiter | undefined {
+  #next(room: RoomNow | undefined): Waiter | undefined {
     // The section has left the config: nobody has to wait any more.
     if (room === undefined) return this.#all.values().next().value;
     return room.hasAny ? (this.#discipline!.take(room) as Waiter | undefined) : undefined;
@@ -259,8 +272,9 @@ export class WaitingLine implements Admitter, Line {
   }
 }
 
-function reasonOf(room: RoomOfModel, isFirst: boolean, mayGo: boolean): string {
-  if (room === "empty" && !mayGo) return "no replica is ready";
-  if (room === "full") return "no replica that serves the model has room";
-  return isFirst ? "what room is left is kept for higher priorities" : "others wait";
-}
+const KEPT = "what room is left is kept for higher priorities";
+const REASONS: Readonly<Record<RoomOfModel, string>> = {
+  free: "others wait",
+  full: "no replica that serves the model has room",
+  empty: "no replica is ready",
+};

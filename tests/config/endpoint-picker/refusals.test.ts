@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
+import { FLOW_POLICIES } from "../../../config/endpoint-picker/types.ts";
 import { REFUSED_TYPES } from "../../../config/plugins/refused-types.ts";
 import { builtIns } from "../../../plugins/registry.ts";
 import { picker, problemsOf } from "./support.ts";
 
 const NOT_HERE = (type: string) => `found the plugin type "${type}" of the reference router, which has no counterpart here.`;
-const NO_QUEUE = "Requests are not queued here: use concurrency-detector as a filter to respond with 429 when the pool is full.";
 
 describe("unsupported settings are refused by name, at their place", () => {
   const cases: readonly [name: string, keys: string, problems: readonly string[]][] = [
@@ -38,15 +38,18 @@ schedulingProfiles:
     [
       "flow control",
       `featureGates: [ flowControl ]
+plugins:
+- { type: fcfs-ordering-policy, parameters: { x: 1 } }
 flowControl:
-  maxBytes: 1Gi
-  priorityBands: [ { priority: 100 } ]
-  saturationDetector: { pluginRef: utilization-detector }
+  defaultPriorityBand: { fairnessPolicyRef: round-robin-fairness-policy, orderingPolicyRef: max-score-picker }
+  priorityBands: [ { priority: 100, fairnessPolicyRef: global-strict-fairness-policy } ]
+  usageLimitPolicyPluginRef: nothing
 `,
       [
-        `3:17  featureGates[0]  found "flowControl". ${NO_QUEUE}`,
-        `5:3  flowControl.maxBytes  found the key "maxBytes", which has no meaning here. ${NO_QUEUE}`,
-        `6:3  flowControl.priorityBands  found the key "priorityBands", which has no meaning here. ${NO_QUEUE}`,
+        "5:45  plugins[0].parameters  found parameters; wanted none: this policy takes none.",
+        '7:93  flowControl.defaultPriorityBand.orderingPolicyRef  found "max-score-picker"; wanted the name of a plugin of one of the types: fcfs-ordering-policy, edf-ordering-policy, slo-deadline-ordering-policy.',
+        "8:56  flowControl.priorityBands[0].fairnessPolicyRef  found another policy than that of the bands before it; wanted one for all bands.",
+        '9:30  flowControl.usageLimitPolicyPluginRef  found "nothing"; wanted the name of a plugin of one of the types: static-usage-limit-policy, priority-holdback-policy, soft-reflective-ceiling-policy.',
       ],
     ],
     [
@@ -245,8 +248,12 @@ featureGates: [ nope ]
 test("every refused type has a hint, and is not a type of ours", async () => {
   for (const [type, instead] of REFUSED_TYPES) {
     assert.equal(builtIns.has(type), false, type);
-    const [problem, ...others] = await problemsOf(picker(`plugins: [ { type: ${type} } ]\n`));
-    assert.equal(problem, `3:20  plugins[0].type  ${NOT_HERE(type)} ${instead}`);
+    // Policies of flow control are known there.
+    const isPolicy = Object.values(FLOW_POLICIES).some((types) => Object.hasOwn(types, type));
+    const router = `apiVersion: signalbox/v1\nkind: Router\nspec:\n  plugins: [ { type: ${type} } ]\n`;
+    const [problem, ...others] = await problemsOf(isPolicy ? router : picker(`plugins: [ { type: ${type} } ]\n`));
+    const place = isPolicy ? "4:22  spec.plugins[0].type" : "3:20  plugins[0].type";
+    assert.equal(problem, `${place}  ${NOT_HERE(type)} ${instead}`);
     assert.deepEqual(others, []);
   }
 });

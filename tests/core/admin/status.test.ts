@@ -54,6 +54,7 @@ test("the router and its pool at one moment", async () => {
     listen: LISTEN,
     clientConnections: 7,
     acceptPauses: 0,
+    admission: null,
     warnings: [
       'No ready replica serves "v2", a target of the rewrite food/0: its requests get 503, unless a replica loads it when asked. Load it or set its weight to 0.',
     ],

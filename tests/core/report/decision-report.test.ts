@@ -90,6 +90,7 @@ test("a decision as plain JSON", () => {
     faults: [{ plugin: "mine", message: "Returned 1 scores for 2 candidates" }],
     mirrors: [],
     principal: null,
+    wait: null,
     shadow: null,
     attempts: [makeAttempt("e1", 200)],
   });

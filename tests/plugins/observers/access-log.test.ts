@@ -92,6 +92,7 @@ test("a line of JSON", () => {
     firstByteMs: 102,
     expectedFirstByteMs: null,
     overheadUs: 2000,
+    waitedMs: null,
     requestBytes: 420,
     responseBytes: 1999,
     stream: false,

@@ -18,6 +18,7 @@ const report: DecisionReport = {
   isStream: true,
   promptTokens: 1050,
   cache: null,
+  wait: null,
   mirrors: [],
   principal: null,
   shadow: null,
