@@ -138,7 +138,7 @@ export interface Admitter {
 
 /** A request that comes, and has no target yet. */
 export interface EnteringRun {
-  readonly ticket: Pick<Ticket, "id" | "requestBytes" | "wait">;
+  readonly ticket: Pick<Ticket, "id" | "principal" | "requestBytes" | "wait">;
   readonly incoming: Pick<Incoming, "head">;
 }
 

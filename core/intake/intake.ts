@@ -268,18 +268,12 @@ export class Intake implements RequestReceiver, ForwardOwner, SlicedScanOwner, B
     const [parser, buffer] = [this.#parser, this.#body];
     if (parser === undefined || buffer === undefined) return undefined;
     this.#scanner?.finish(buffer.storage, buffer.length);
-    const { id, path } = this.#ticket;
+    const ticket = this.#ticket;
     const body = new JsonBody(buffer.storage, buffer.length, this.#scanner ?? NO_KEYS);
+    const { id, path } = ticket;
     const incoming = { id, head: this.#head, path, query: this.#query, peer: this.#peer, parser, body };
-    return {
-      ticket: this.#ticket,
-      incoming,
-      parsed: undefined,
-      buffer,
-      config: this.#config,
-      parts: this.#parts,
-      response: this.#response,
-    };
+    const [config, parts, response] = [this.#config, this.#parts, this.#response];
+    return { ticket, incoming, parsed: undefined, buffer, config, parts, response };
   }
 
   /** Ends the work under way. Releases the body's memory if it is certain that nothing reads it any more. */

@@ -1,6 +1,7 @@
 import type { Endpoint } from "../contract/endpoint.ts";
-import { type AdapterFacts, type LoadView, NO_ATTRIBUTES, type ScrapedValues, type UnlistedName } from "../contract/load-view.ts";
+import { type AdapterFacts, type LoadView, NO_ATTRIBUTES, type ScrapedValues } from "../contract/load-view.ts";
 import { EngineLimits } from "./engine-limits.ts";
+import { LoadAt } from "./load-at.ts";
 import { PrefillQueue, type PrefillWork } from "./prefill-queue.ts";
 import { type ReplicaSpeed, ReplicaSpeeds } from "./replica-speeds.ts";
 import { UnlistedNames } from "./unlisted-names.ts";
@@ -228,85 +229,3 @@ export class LoadTable {
 function attributesOf({ attributes }: ScrapedValues): ReadonlyMap<string, number> {
   return !attributes ? NO_ATTRIBUTES : new Map(Object.entries(attributes).filter(([, value]) => Number.isFinite(value)));
 }
-
-/** The table at one moment. Plugins get this view, so it only reads. */
-class LoadAt implements LoadView {
-  readonly nowMs: number;
-  readonly #table: LoadTable;
-
-  constructor(table: LoadTable, nowMs: number) {
-    this.#table = table;
-    this.nowMs = nowMs;
-  }
-
-  isPaused(slot: number): boolean {
-    return this.#table.pausedUntilMs[slot]! > this.nowMs;
-  }
-
-  isFull(slot: number): boolean {
-    return this.#table.room?.isFull(slot) ?? false;
-  }
-
-  inFlight(slot: number): number {
-    return this.#table.inFlight[slot]!;
-  }
-
-  prefillTokens(slot: number): number {
-    return this.#table.prefillTokens[slot]!;
-  }
-
-  remainingPrefill(slot: number): number {
-    return this.#table.remainingPrefill(slot, this.nowMs);
-  }
-
-  waitingPrompts(slot: number): number {
-    return this.#table.waitingPrompts(slot, this.nowMs);
-  }
-
-  prefillRate(slot: number): number {
-    return this.#table.prefillRate(slot, this.nowMs);
-  }
-
-  isRateKnown(): boolean {
-    return this.#table.isRateKnown;
-  }
-
-  waiting(slot: number): number {
-    return this.#table.waiting[slot]!;
-  }
-
-  running(slot: number): number {
-    return this.#table.running[slot]!;
-  }
-
-  kvUsage(slot: number): number {
-    return this.#table.kvUsage[slot]!;
-  }
-
-  attributes(slot: number): ReadonlyMap<string, number> {
-    return this.#table.attributes[slot]!;
-  }
-
-  scrapedAtMs(slot: number): number {
-    return this.#table.scrapedAtMs[slot]!;
-  }
-
-  freshness(slot: number): number {
-    return this.#table.freshness[slot]!;
-  }
-
-  adapters(slot: number): AdapterFacts | undefined {
-    return this.#table.adapters[slot];
-  }
-
-  unlisted(slot: number, name: string): UnlistedName | undefined {
-    return this.#table.unlisted.at(slot, name, this.nowMs);
-  }
-
-  get adapterLoadMs(): number {
-    return this.#table.unlisted.adapterLoadMs;
-  }
-}
-
-// A plugin that writes to its view fails there, instead of changing what the next one reads.
-Object.freeze(LoadAt.prototype);

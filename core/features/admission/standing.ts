@@ -1,3 +1,4 @@
+import type { Principal } from "../../contract/principal.ts";
 import type { HeaderView } from "../../contract/request.ts";
 import { type AdmissionSettings, LEAST_PRIORITY, MOST_PRIORITY } from "./admission-config.ts";
 
@@ -11,8 +12,14 @@ const OBJECTIVE_HEADERS = ["x-llm-d-inference-objective", "x-gateway-inference-o
 /** A longer name is cut, so that a client can't fill the log with it. */
 const LONGEST_TENANT = 128;
 
-/** A header with a priority comes first, then one that names an objective, then the model. */
-export function standingOf(model: string, headers: HeaderView, settings: AdmissionSettings): Standing {
+/** Who showed a key is known; else headers are believed: one with a priority, then one that names an objective, then the model counts. */
+export function standingOf(
+  principal: Principal | undefined,
+  model: string,
+  headers: HeaderView,
+  settings: AdmissionSettings,
+): Standing {
+  if (principal !== undefined) return { tenant: principal.tenant, priority: principal.priority };
   const { tenantHeaders, modelPriorities } = settings;
   const tenant = firstOf(tenantHeaders, headers)?.slice(0, LONGEST_TENANT) ?? "";
   const ofModel = Object.hasOwn(modelPriorities, model) ? modelPriorities[model] : undefined;

@@ -94,7 +94,7 @@ export class WaitingLine implements Admitter, Line {
     const nowMs = this.#nowMs();
     const isFirst = this.#all.size === 0;
     if (isFirst && this.#discipline!.hasNoCeilings && this.#mayGo(this.#room!.of(parsed.model, true, nowMs))) return undefined;
-    const standing = standingOf(parsed.model, run.incoming.head, this.#settings!);
+    const standing = standingOf(run.ticket.principal, parsed.model, run.incoming.head, this.#settings!);
     const { priority } = standing;
     const isTop = this.#discipline!.isTop(priority);
     const room = this.#room!.of(parsed.model, isFirst && isTop, nowMs);

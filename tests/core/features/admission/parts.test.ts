@@ -35,7 +35,8 @@ describe("who a request belongs to", () => {
     modelPriorities: { gold: 5 },
     objectives: new Map([["urgent", 9]]),
   };
-  const of = (headers: Readonly<Record<string, string>>, model = "m") => standingOf(model, makeHeaders(headers), settings);
+  const of = (headers: Readonly<Record<string, string>>, model = "m") =>
+    standingOf(undefined, model, makeHeaders(headers), settings);
 
   it("is in the first header that is there, then in its objective, then in its model", () => {
     assert.equal(of({ "x-b": "3", "x-llm-d-inference-objective": "urgent" }, "gold").priority, 3);
