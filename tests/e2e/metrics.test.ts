@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import { type MockReplica, startMockReplica } from "../../core/mock/replica.ts";
 import { askFor, makeRunning, startTestAdmin } from "../support/admin.ts";
@@ -8,7 +9,9 @@ import { NO_PROMETHEUS, PROMTOOL } from "../support/prometheus.ts";
 import { startTestRouter, type TestRouter, waitUntil } from "../support/router.ts";
 import { CHAT } from "../support/scripted-pool.ts";
 
-const SPEC = `  plugins: [ { type: request-metrics, parameters: { genAi: true } } ]
+const KEY = "sk-of-the-metrics";
+const SPEC = `  auth: { keys: [ { name: a, sha256: ${createHash("sha256").update(KEY).digest("hex")} } ] }
+  plugins: [ { type: request-metrics, parameters: { genAi: true } } ]
   pool: { adapters: { unlisted: any } }
   mirrors: [ { rule: food, target: m } ]
   shadow: { name: candidate, plugins: [ { pluginRef: random } ] }
@@ -21,6 +24,7 @@ metadata: { name: food }
 spec:
   poolRef: { name: default }
   rules: [ { matches: [ { model: { type: Exact, value: food } } ], targets: [ { modelRewrite: v1, weight: 1 }, { modelRewrite: m, weight: 0 } ] } ]`;
+const HEADERS = { "content-type": "application/json", authorization: `Bearer ${KEY}` };
 /** So many requests of a client that makes up names. */
 const MADE_UP = 300;
 
@@ -45,7 +49,7 @@ describe("the metrics of a live router that served all kinds of requests", () =>
     await ask({ model: "m", stream: true });
     await ask({ model: "m" });
     await ask({ model: "food" });
-    await fetch(router.url + CHAT, { method: "POST", body: "{", headers: { "Content-Type": "application/json" } });
+    await fetch(router.url + CHAT, { method: "POST", body: "{", headers: HEADERS });
     await replicas[0]?.faults.set("status", 503, { times: 1 });
     await replicas[1]?.faults.set("status", 503, { times: 1 });
     await ask({ model: "m" });
@@ -61,7 +65,7 @@ describe("the metrics of a live router that served all kinds of requests", () =>
 
   async function ask(about: Readonly<Record<string, unknown>>): Promise<void> {
     const body = JSON.stringify({ messages: [{ role: "user", content: "hello" }], max_tokens: 6, ...about });
-    const answer = await fetch(router.url + CHAT, { method: "POST", headers: { "Content-Type": "application/json" }, body });
+    const answer = await fetch(router.url + CHAT, { method: "POST", headers: HEADERS, body });
     await answer.text();
   }
 
