@@ -1,23 +1,24 @@
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, describe, it } from "node:test";
 import { COMMANDS } from "../../core/cli/commands.ts";
-import { installed, type Machine, programIn, runOn } from "../support/package/packed.ts";
+import { installed, type Machine, newFolder, programIn, runOn } from "../support/package/packed.ts";
 import { ROOT } from "../support/suite/runtimes.ts";
 
-const app = await installed();
-const program = `node ${programIn(app)}`;
+const installedIn = await installed();
+const program = `node ${programIn(installedIn)}`;
+/** Where the plugins are made: with the package, and what `npm install` in one of their folders would bring. */
+const app = newFolder("made");
 const kinds = readdirSync(join(ROOT, "examples", "plugins")).sort();
 const folderOf = (kind: string) => `new-${kind}`;
 
 describe("signalbox new", () => {
   before(async () => {
-    // As `npm install` in one of the folders would bring them.
-    for (const tool of ["tsx", "typescript"]) {
-      const path = join(app, "node_modules", tool);
-      if (!existsSync(path)) symlinkSync(join(ROOT, "node_modules", tool), path);
-    }
+    mkdirSync(join(app, "node_modules"));
+    writeFileSync(join(app, "package.json"), '{ "private": true }');
+    symlinkSync(join(installedIn, "node_modules", "signalbox"), join(app, "node_modules", "signalbox"));
+    for (const tool of ["tsx", "typescript"]) symlinkSync(join(ROOT, "node_modules", tool), join(app, "node_modules", tool));
     for (const kind of kinds) {
       const { code, out, err } = await runOn("node", app, `${program} new ${kind} ${folderOf(kind)}`);
       assert.equal(code, 0, err);

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { type MockReplica, startMockReplica } from "../../core/mock/replica.ts";
 import { dependencyNames, MACHINES, type Machine, newFolder, packed, place, runOn, startOn } from "../support/package/packed.ts";
+import { ROOT } from "../support/suite/runtimes.ts";
 
 const MOST_PACKED_BYTES = 800_000;
 const MOST_UNPACKED_BYTES = 3_000_000;
@@ -49,6 +50,15 @@ describe("the package", () => {
 function read(path: string): string {
   return readFileSync(join(place, "package", path), "utf8");
 }
+
+it("a checkout without its tools says on Node 20 what to do", async (t) => {
+  if ("typescript" in process.features) return t.skip("this Node runs TypeScript itself");
+  const folder = newFolder("no-tools");
+  for (const name of ["signalbox.mjs", "early-signals.mjs"]) cpSync(join(ROOT, "core", "cli", name), join(folder, name));
+  const { code, err } = await runOn("node", folder, "node signalbox.mjs start");
+  assert.equal(code, 1);
+  assert.match(err, /^This Node can't run TypeScript by itself: npm ci .*\n$/);
+});
 
 describe("in an empty folder of a machine that has only", () => {
   const lines: Readonly<Record<Machine, string>> = {
