@@ -50,9 +50,9 @@ export class Band {
   readonly #fairness: Fairness;
   readonly #order: Order;
   readonly #byKey = new Map<string, Flow>();
-  /** The flows in the order of their turns. */
+  /** The flows in the order of their turns, and whose turn it was last; -1 before the first. */
   readonly #flows: Flow[] = [];
-  #turn = 0;
+  #turn = -1;
   /** Credit that each flow was given since the beginning. */
   #given = 0;
   /** By flow: its debt, as if it had been there from the beginning. */
@@ -117,7 +117,7 @@ export class Band {
     let first = -1;
     // The present one comes last again, if it can't pay now.
     for (let step = 0; step <= flows.length && flows.length > 0; step++) {
-      const at = (this.#turn + step) % flows.length;
+      const at = (this.#turn + step + flows.length) % flows.length;
       const flow = flows[at]!;
       if (!isFor(flow.head)) continue;
       const rounds = Math.max(0, Math.ceil((this.#costOf(flow.head) - flow.credit) / QUANTUM[this.#fairness]));

@@ -6,7 +6,7 @@ import { asRouterError } from "../../core/contract/errors.ts";
 import type { LoadView } from "../../core/contract/load-view.ts";
 import type { InferenceRequest } from "../../core/contract/request.ts";
 import { decide } from "../../core/decide/decide.ts";
-import { route, routeAgain } from "../../core/pipeline.ts";
+import { admit, route, routeAgain } from "../../core/pipeline.ts";
 import { Ticket } from "../../core/request/ticket.ts";
 import type { Run } from "../../core/run.ts";
 import { factsOf } from "../../core/state/facts.ts";
@@ -38,6 +38,7 @@ function makeRun(options: MemoryPartsOptions = {}, body = BODY) {
 /** Sends it on its way; returns how it was told that it is over. */
 function send(run: Run): readonly string[] {
   const ends: string[] = [];
+  assert.equal(admit(run, { admitted: () => assert.fail("it has not to wait"), failed() {} }), undefined);
   const forward = route(run, {
     bodyDelivered() {},
     completed: () => void ends.push("complete"),

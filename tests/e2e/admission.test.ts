@@ -2,9 +2,11 @@ import assert from "node:assert/strict";
 import type { Socket } from "node:net";
 import { describe, it } from "node:test";
 import { defineAdmission } from "../../core/contract/plugin.ts";
+import { makeEndpoints } from "../support/endpoints.ts";
 import { openClient, postBytes, type RawClient } from "../support/raw-client.ts";
 import { loadTestConfig, type TestRouterOptions, waitUntil } from "../support/router.ts";
 import { assertIdle, CHAT, chatBody, OK, setUp } from "../support/scripted-pool.ts";
+import { makeView } from "../support/view.ts";
 import { wholeAnswer } from "../support/whole-answer.ts";
 
 /** What the status says of the line. */
@@ -99,6 +101,52 @@ describe("admission with a set room", () => {
       await waiting(at + 1);
     }
     assert.deepEqual(await order(5), ["first", "7", "3", "0", "-5"]);
+  });
+
+  it("gives tenants equal shares, however many requests one of them sends", async () => {
+    const { open, ask, waiting, order } = await setUpLine({ admission: "{ concurrency: 1, tenantHeaders: [x-tenant] }" });
+    await ask("first");
+    await waitUntil(() => open.length === 1);
+    let asked = 0;
+    for (const [tenant, count] of [
+      ["greedy", 40],
+      ["a", 8],
+      ["b", 8],
+    ] as const)
+      for (let index = 0; index < count; index++) {
+        await ask(tenant, `x-tenant: ${tenant}\r\n`);
+        asked += 1;
+        await waiting(asked);
+      }
+    const [, ...served] = await order(25);
+    for (const tenant of ["greedy", "a", "b"]) {
+      const count = served.filter((each) => each === tenant).length;
+      assert.ok(Math.abs(count - 8) <= 1, `${tenant}: ${count} of 24`);
+    }
+    await order(asked - 24);
+  });
+
+  it("is told by the status, the log and the metrics", async () => {
+    const { router, open, ask, waiting, order } = await setUpLine({
+      admission: "{ concurrency: 1, priorityHeaders: [x-priority], tenantHeaders: [x-tenant] }",
+    });
+    await ask("first");
+    await waitUntil(() => open.length === 1);
+    await ask("second", "x-priority: 4\r\nx-tenant: acme\r\n");
+    await waiting(1);
+    const status = router.router.features.status() as { readonly admission: { readonly byPriority: unknown } };
+    assert.deepEqual(status.admission.byPriority, [{ priority: 4, waiting: 1 }]);
+    await order(2);
+    await waitUntil(() => router.log.length === 2);
+    const [first, second] = router.log as unknown as readonly { readonly waitedMs: number | null }[];
+    assert.equal(first?.waitedMs, null);
+    assert.ok((second?.waitedMs ?? -1) >= 0);
+    const families = router.router.features.metrics(makeView(makeEndpoints(1)));
+    const waits = families.find(({ name }) => name === "admission_waits_total");
+    assert.deepEqual(
+      waits?.samples.filter(({ value }) => value === 1).map(({ values }) => values),
+      [["high", "admitted"]],
+    );
   });
 
   it("responds with 429 and Retry-After after the longest wait", async () => {
