@@ -54,6 +54,8 @@ export default defineDiscovery({
     const kept = keep(1, (): KeptAnswer => ({ question: "", servers: [] }));
     let last = "";
     let failures = 0;
+    let fault = "";
+    let answeredAtMs = Number.NaN;
     let cancel = () => {};
 
     const tell = (servers: readonly FoundServer[], found: Found) => {
@@ -63,6 +65,7 @@ export default defineDiscovery({
     const take = (lookup: Lookup, found: Found) => {
       if (failures > 0) log.info("The name is resolved again", { host });
       failures = 0;
+      answeredAtMs = clock.now();
       if (JSON.stringify(lookup.servers) === last) return;
       log.info("The name has new addresses", { host, endpoints: lookup.servers.length });
       kept.question = question;
@@ -70,7 +73,8 @@ export default defineDiscovery({
       tell(lookup.servers, found);
     };
     const failed = (thrown: unknown) => {
-      if (failures === 0) log.warn("The name can't be resolved; the last addresses stay", { host, cause: thrownMessage(thrown) });
+      fault = thrownMessage(thrown);
+      if (failures === 0) log.warn("The name can't be resolved; the last addresses stay", { host, cause: fault });
       failures += 1;
     };
     const lookUp = () => {
@@ -85,6 +89,9 @@ export default defineDiscovery({
         answer.then(resolve, reject).finally(stop);
       });
     return {
+      get trouble() {
+        return failures === 0 ? undefined : { text: `The name ${host} can't be resolved: ${fault}`, sinceMs: answeredAtMs };
+      },
       start(found) {
         const ask = async () => {
           let pauseSeconds = minSeconds;

@@ -44,6 +44,7 @@ export default defineDiscovery({
     let lastText = "";
     let fault = "";
     let isReported = false;
+    let readAtMs = Number.NaN;
     let cancel = () => {};
 
     const take = (text: string, found: (specs: readonly EndpointSpec[]) => void) => {
@@ -57,6 +58,7 @@ export default defineDiscovery({
       last.text = text;
       fault = "";
       isReported = false;
+      readAtMs = clock.now();
     };
     const failed = (thrown: unknown) => {
       const cause = thrownMessage(thrown);
@@ -67,6 +69,9 @@ export default defineDiscovery({
       fault = cause;
     };
     return {
+      get trouble() {
+        return isReported ? { text: `The endpoints file ${path} can't be used: ${fault}`, sinceMs: readAtMs } : undefined;
+      },
       start(found) {
         try {
           checkFile(statSync(path));

@@ -40,7 +40,7 @@ async function setUp(parameters: Record<string, unknown>) {
     plugin.start((specs) => found.push(specs));
     await settled();
   };
-  return { server, clock, log, found, start, next, settled, stop };
+  return { plugin, server, clock, log, found, start, next, settled, stop };
 }
 
 const urls = (specs: readonly EndpointSpec[]) => specs.map(({ url }) => url);
@@ -120,7 +120,7 @@ describe("the dns discovery", () => {
 
   for (const fault of ["fail", "no such name", "no records"] as const) {
     it(`keeps the last answer when the server says: ${fault}; warns once, asks ever more seldom, recovers`, TIMEOUT, async () => {
-      const { server, found, log, start, next } = await setUp({ record: "A", port: 8000 });
+      const { plugin, server, found, log, start, next } = await setUp({ record: "A", port: 8000 });
       const good = { ttl: 5, A: ["10.0.0.1"] };
       server.names.set(HOST, good);
       await start();
@@ -130,9 +130,11 @@ describe("the dns discovery", () => {
       await next(5_000);
       for (const seconds of [2, 4, 8, 16, 30, 30]) await next(seconds * 1_000);
       assert.equal(log.lines.filter((line) => line.startsWith("warning: The name can't be resolved; the last")).length, 1);
+      assert.match(plugin.trouble?.text ?? "", /^The name .+ can't be resolved: ./);
       server.mode = "answer";
       server.names.set(HOST, { ttl: 5, A: ["10.0.0.9"] });
       await next(30_000);
+      assert.equal(plugin.trouble, undefined);
       assert.match(log.lines.at(-2)!, /resolved again/);
       assert.deepEqual(found.map(urls), [["http://10.0.0.1:8000"], ["http://10.0.0.9:8000"]]);
     });

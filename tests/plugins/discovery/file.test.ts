@@ -119,8 +119,10 @@ describe("the file discovery", () => {
       for (let i = 0; i < 3; i++) await look();
       assert.equal(log.lines.length, 1);
       assert.match(log.lines[0]!, /^warning: The endpoints file can't be used; the last list stays/);
+      assert.match(plugin.trouble?.text ?? "", /^The endpoints file .+ can't be used: ./);
       write([GPU2]);
       await look();
+      assert.equal(plugin.trouble, undefined);
       plugin.dispose?.();
       assert.deepEqual(found.map(names), [["gpu1-8000"], ["second"]]);
     });
