@@ -11,6 +11,7 @@ import { CHAT } from "../support/scripted-pool.ts";
 const SPEC = `  plugins: [ { type: request-metrics, parameters: { genAi: true } } ]
   pool: { adapters: { unlisted: any } }
   mirrors: [ { rule: food, target: m } ]
+  admission: {}
   shadow: { name: candidate, plugins: [ { pluginRef: random } ] }
 `;
 /** Clients may ask for "food" too; its copies go to the base model. */
