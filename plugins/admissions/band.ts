@@ -5,8 +5,6 @@ export const ORDERS = ["arrival", "deadline"] as const;
 export type Fairness = (typeof FAIRNESS)[number];
 export type Order = (typeof ORDERS)[number];
 
-/** What a flow may spend in each round of deficit round robin (Shreedhar, Varghese 1995). */
-const QUANTUM = { tokens: 1_024, requests: 1, none: 1 } as const;
 /** Flows that left with a debt, and for which it is remembered. */
 const MOST_DEBTS = 1_024;
 const DEADLINE_HEADERS = ["x-llm-d-slo-ttft-ms", "x-slo-ttft-ms"];
@@ -43,7 +41,10 @@ class Flow {
   }
 }
 
-/** Requests of one priority. Flows take turns; each gets the same in a round, and spends it on requests that there is room for. */
+/**
+ * Requests of one priority. Flows take turns by deficit round robin (Shreedhar, Varghese 1995) with a quantum of one: each gets the same
+ * in a round, and spends it on requests that there is room for; the rounds in which nobody can pay are one step.
+ */
 export class Band {
   readonly priority: number;
   size = 0;
@@ -120,7 +121,7 @@ export class Band {
       const at = (this.#turn + step + flows.length) % flows.length;
       const flow = flows[at]!;
       if (!isFor(flow.head)) continue;
-      const rounds = Math.max(0, Math.ceil((this.#costOf(flow.head) - flow.credit) / QUANTUM[this.#fairness]));
+      const rounds = Math.max(0, Math.ceil(this.#costOf(flow.head) - flow.credit));
       if (step === 0 && rounds > 0) continue;
       ready.push(at);
       if (rounds >= fewest) continue;
@@ -129,7 +130,7 @@ export class Band {
       if (rounds === 0) break;
     }
     if (first < 0) return undefined;
-    if (fewest > 0) this.#give(ready, fewest * QUANTUM[this.#fairness]);
+    if (fewest > 0) this.#give(ready, fewest);
     this.#turn = first;
     return flows[first];
   }

@@ -14,6 +14,7 @@ const SPEC = `  auth: { keys: [ { name: a, sha256: ${createHash("sha256").update
   plugins: [ { type: request-metrics, parameters: { genAi: true } } ]
   pool: { adapters: { unlisted: any } }
   mirrors: [ { rule: food, target: m } ]
+  admission: {}
   shadow: { name: candidate, plugins: [ { pluginRef: random } ] }
 `;
 /** Clients may ask for "food" too; its copies go to the base model. */
