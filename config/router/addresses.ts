@@ -64,6 +64,9 @@ const tokenSchema = z.strictObject({
 /** Of the token in `spec.admin.token`. */
 const SOLE_TOKEN = { name: "admin", role: "change" } as const;
 
+/** Whether it may stand in `spec.admin.token`. */
+export const isSoleToken = ({ name, role }: AdminToken) => name === SOLE_TOKEN.name && role === SOLE_TOKEN.role;
+
 export const adminSchema = section(
   {
     ...shared,

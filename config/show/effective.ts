@@ -7,6 +7,7 @@ import type { LoadedConfig } from "../load.ts";
 import { CONFIGURED_ELSEWHERE } from "../plugins/defaults.ts";
 import { isOfOther } from "../plugins/own-instances.ts";
 import { type Path, pathText, placeText } from "../read/problems.ts";
+import { isSoleToken } from "../router/addresses.ts";
 import { missingGuards } from "../router/profile.ts";
 import { writtenOf } from "../schema/section.ts";
 
@@ -89,8 +90,15 @@ function tlsOf({ pairs, clientCa, minVersion }: ServerTls) {
 }
 
 function adminOf({ hosts, tokens, isReadOnly, ...address }: AdminAddress) {
-  const shown = tokens.map(({ name, role, secret }) => ({ name, role, token: secret.from }));
-  return { ...addressOf(address), hosts, ...(shown.length > 0 && { tokens: shown }), readOnly: isReadOnly };
+  const sole = tokens.find(isSoleToken);
+  const listed = tokens.filter((token) => token !== sole).map(({ name, role, secret }) => ({ name, role, token: secret.from }));
+  return {
+    ...addressOf(address),
+    hosts,
+    ...(sole && { token: sole.secret.from }),
+    ...(listed.length > 0 && { tokens: listed }),
+    readOnly: isReadOnly,
+  };
 }
 
 /** The sections of the features that have something to say. */

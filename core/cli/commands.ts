@@ -1,20 +1,6 @@
-import { type Command, DEFAULT_ADMIN_URL, type Switch } from "./frame/command.ts";
+import type { Command } from "./frame/command.ts";
 import { SIMULATE_DETAILS, SIMULATE_SWITCHES } from "./simulate/simulate-switches.ts";
-
-const ADMIN_URL: readonly Switch[] = [
-  { name: "admin", value: "URL", meaning: `the router's admin port (default: $SIGNALBOX_ADMIN, else ${DEFAULT_ADMIN_URL})` },
-  { name: "token-file", value: "FILE", meaning: "holds the token for the admin port (default: $SIGNALBOX_ADMIN_TOKEN)" },
-];
-const JSON_SWITCH: Switch = { name: "json", meaning: "prints JSON" };
-const ADMIN: readonly Switch[] = [...ADMIN_URL, JSON_SWITCH];
-
-const FOR: Switch = { name: "for", value: "TIME", meaning: "when it ends by itself, such as 90s or 2h (default: never)" };
-const REASON: Switch = { name: "reason", value: "TEXT", meaning: "why; the status and the log show it" };
-const WRITE: Switch = { name: "write", meaning: "writes it into the file that the rewrite comes from; comments stay" };
-const RULE: Switch = { name: "rule", value: "N", meaning: "index of the rule, where the rewrite has several" };
-const GRACE: Switch = { name: "grace", value: "TIME", meaning: "how long its sessions go on" };
-const FILES: Switch = { name: "file", short: "f", value: "FILE", isRepeated: true, meaning: "a file, or a folder of files" };
-const WATCH: Switch = { name: "watch", meaning: "draws it anew every so many seconds (default 2), until Ctrl-C" };
+import { ADMIN, ADMIN_URL, FILES, FOR, GRACE, JSON_SWITCH, REASON, RULE, WATCH, WRITE } from "./switches.ts";
 
 /** Every command. Their modules are loaded only when they are called. */
 export const COMMANDS: readonly Command[] = [

@@ -1,12 +1,32 @@
 import type { AdapterFacts, LoadView, UnlistedName } from "../contract/load-view.ts";
-import type { LoadTable } from "./load.ts";
+import type { UnlistedNames } from "./unlisted-names.ts";
+
+/** What it reads, by slot. */
+interface Numbers {
+  readonly inFlight: Int32Array;
+  readonly prefillTokens: Float64Array;
+  readonly waiting: Float64Array;
+  readonly running: Float64Array;
+  readonly kvUsage: Float64Array;
+  readonly scrapedAtMs: Float64Array;
+  readonly freshness: Float64Array;
+  readonly pausedUntilMs: Float64Array;
+  readonly attributes: readonly ReadonlyMap<string, number>[];
+  readonly adapters: readonly (AdapterFacts | undefined)[];
+  readonly unlisted: UnlistedNames;
+  readonly isRateKnown: boolean;
+  readonly room: { isFull(slot: number): boolean } | undefined;
+  remainingPrefill(slot: number, nowMs: number): number;
+  waitingPrompts(slot: number, nowMs: number): number;
+  prefillRate(slot: number, nowMs: number): number;
+}
 
 /** The table at one moment. Plugins get this view, so it only reads. */
 export class LoadAt implements LoadView {
   readonly nowMs: number;
-  readonly #table: LoadTable;
+  readonly #table: Numbers;
 
-  constructor(table: LoadTable, nowMs: number) {
+  constructor(table: Numbers, nowMs: number) {
     this.#table = table;
     this.nowMs = nowMs;
   }

@@ -61,9 +61,9 @@ describe("an operator's commands against a running router", { timeout: 120_000 }
   it("weights change a rewrite beside its file, and revert drops that", async () => {
     const changed = await run("weights", "food-review", "v1=0", "v2=100");
     assert.equal(changed.code, 0, changed.err);
-    assert.match(changed.out, /food-review \(admin API, by 127\.0\.0\.1 at .*\)\n {2}food-review -> v1 0, v2 100/);
+    assert.match(changed.out, /food-review \(admin API, by admin \(127\.0\.0\.1\) at .*\)\n {2}food-review -> v1 0, v2 100/);
     assert.match((await run("split-test", "food-review", "--requests", "5")).out, /^v2 +100 +5 +5$/m);
-    assert.match((await run("status")).out, /rewrite food-review changed beside the files by 127\.0\.0\.1/);
+    assert.match((await run("status")).out, /rewrite food-review changed beside the files by admin \(127\.0\.0\.1\)/);
     assert.equal((await run("revert", "rewrite", "food-review")).code, 0);
     assert.match((await run("get", "rewrites")).out, /food-review \(.*signalbox\.yaml:\d+:1\)\n {2}food-review -> v1 90, v2 10/);
     assert.match(router.output.err, /Changed through the admin API.*rewrite food-review/);

@@ -35,7 +35,7 @@ describe("the ports of data-parallel ranks", () => {
     ["{ url: http://gpu1, ports: [0] }", "6:37  spec.pool.endpoints[0].ports[0]  found 0; wanted at least 1."],
     [
       "{ url: http://gpu1, port: [80] }",
-      '6:29  spec.pool.endpoints[0].port  found the unknown key "port"; wanted one of: url, ports, name, labels, auth. Did you mean "ports"?',
+      '6:29  spec.pool.endpoints[0].port  found the unknown key "port"; wanted one of: url, ports, name, labels, auth, tls. Did you mean "ports"?',
     ],
   ];
   for (const [written, problem] of refused)
