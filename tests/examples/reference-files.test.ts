@@ -29,6 +29,13 @@ const LOADED: Readonly<Record<string, readonly string[]>> = {
     "kv-cache-utilization-scorer (kv-cache-utilization) 1",
     PICKER,
   ],
+  "sim-program-aware-config.yaml": ["queue-scorer (queue) 1", PICKER],
+  "soft-reflective-ceiling-epp-config.yaml": [
+    "queue-scorer (queue) 2",
+    "kv-cache-utilization-scorer (kv-cache-utilization) 2",
+    `${PREFIX} 3`,
+    "max-score",
+  ],
 };
 
 const DISAGGREGATED = "disagg-profile-handler";
@@ -55,12 +62,6 @@ const REFUSED: Readonly<Record<string, readonly string[]>> = {
   "sim-epp-no-hit-lru.yaml": ["6 precise-prefix-cache-producer"],
   "sim-epp-tokenizer-vllm-http-config.yaml": ["10 MODEL_NAME", "15 precise-prefix-cache-producer"],
   "sim-pd-epp-config.yaml": ["17 prefix-based-pd-decider", `20 ${DISAGGREGATED}`, "33 profiles"],
-  "sim-program-aware-config.yaml": ["4 program-aware-fairness", "10 flowControl", "13 defaultPriorityBand"],
-  "soft-reflective-ceiling-epp-config.yaml": [
-    "10 flowControl",
-    "15 soft-reflective-ceiling-policy",
-    "26 usageLimitPolicyPluginRef",
-  ],
 };
 
 const SETTINGS = {
