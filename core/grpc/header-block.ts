@@ -1,5 +1,8 @@
 import { CODE, ConnectionError, FLAG } from "./frames.ts";
 
+/** More are an attack: even the largest block fits into a few frames. */
+const MOST_FRAMES = 32;
+
 /** Gathers the header block of one HEADERS frame and of the CONTINUATION frames behind it. */
 export class HeaderBlock {
   readonly #maxBytes: number;
@@ -33,7 +36,8 @@ export class HeaderBlock {
 
   add(chunk: Buffer, start: number, end: number): void {
     this.#bytes += end - start;
-    if (this.#bytes > this.#maxBytes) throw new ConnectionError(CODE.enhanceYourCalm, "The headers are too large");
+    if (this.#bytes > this.#maxBytes || this.#parts.length >= MOST_FRAMES)
+      throw new ConnectionError(CODE.enhanceYourCalm, "The headers are too large");
     this.#parts.push(Buffer.from(chunk.subarray(start, end)));
   }
 

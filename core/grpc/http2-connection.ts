@@ -4,43 +4,33 @@ import { FrameReader, type FrameSink } from "./frame-reader.ts";
 import * as frames from "./frames.ts";
 import { CODE, ConnectionError, checkSize, FLAG, protocolError, SETTING, TYPE } from "./frames.ts";
 import { HeaderBlock, unpadded } from "./header-block.ts";
-import type { Field } from "./header-table.ts";
 import { HeaderDecoder } from "./hpack.ts";
-import { Http2Stream, type StreamConnection, type StreamReader } from "./http2-stream.ts";
+import { FULL_BYTES, type Http2Options, OVERFULL_BYTES, RECEIVE_WINDOW } from "./http2-options.ts";
+import { Http2Stream, type StreamConnection } from "./http2-stream.ts";
 import { OutQueue } from "./out-queue.ts";
+import { PeerSettings } from "./peer-settings.ts";
 import { ReceiveWindow } from "./receive-window.ts";
 
-export interface Http2Options {
-  /** Most bytes of a stream's headers. */
-  readonly headBytes: number;
-  readonly maxStreams: number;
-  /** A stream begins. */
-  accept(headers: readonly Field[], stream: Http2Stream): StreamReader;
-  /** The connection is closed; every stream's reader knows it. */
-  closed(connection: Http2Connection): void;
-}
-
-/** What all streams of a connection together may send ahead. One stream has the protocol's default. */
-const RECEIVE_WINDOW = 8 * 1024 * 1024;
-/** With so many bytes not taken by the peer, streams ask for a pause; with the second number, the connection ends. */
-const FULL_BYTES = 1024 * 1024;
-const OVERFULL_BYTES = 64 * 1024 * 1024;
 const PING_BYTES = 8;
 
 /** The server's end of an HTTP/2 connection (RFC 9113) without TLS, with prior knowledge; it pushes nothing. */
 export class Http2Connection implements FrameSink, StreamConnection {
   sendWindow = frames.DEFAULT_WINDOW;
-  maxFrameBytes = frames.DEFAULT_FRAME_BYTES;
   readonly #options: Http2Options;
   readonly #socket: Socket;
   readonly #reader = new FrameReader(this);
   readonly #decoder: HeaderDecoder;
   readonly #block: HeaderBlock;
   readonly #streams = new Map<number, Http2Stream>();
+  /** The last one that was accepted, as GOAWAY tells. */
   #lastStream = 0;
-  #initialSendWindow = frames.DEFAULT_WINDOW;
+  /** The last one that was begun, refused ones included: later frames of those are no fault. */
+  #lastBegun = 0;
+  readonly #peer = new PeerSettings();
   readonly #window = new ReceiveWindow(RECEIVE_WINDOW);
   #hasSettings = false;
+  /** Windows have grown since streams were asked to send more. */
+  #isWider = false;
   #isDraining = false;
   #isClosed = false;
   readonly #out: OutQueue;
@@ -52,7 +42,7 @@ export class Http2Connection implements FrameSink, StreamConnection {
     this.#block = new HeaderBlock(options.headBytes);
     this.#socket = readAccepted(socket, (chunk) => this.#read(chunk));
     this.#out = new OutQueue(this.#socket);
-    this.#socket.on("drain", () => this.#relieve());
+    this.#socket.on("drain", () => this.#pumpAll());
     this.#socket.on("error", () => this.#close());
     this.#socket.on("close", () => this.#close());
     this.write(
@@ -73,9 +63,27 @@ export class Http2Connection implements FrameSink, StreamConnection {
     return this.#socket.writableLength > FULL_BYTES;
   }
 
-  /** Bytes that wait for the peer. */
+  get maxFrameBytes(): number {
+    return this.#peer.maxFrameBytes;
+  }
+
+  /** Bytes that wait for the peer's socket. */
   get waitingBytes(): number {
     return this.#socket.writableLength;
+  }
+
+  get streams(): Iterable<Http2Stream> {
+    return this.#streams.values();
+  }
+
+  get hasOpenBlock(): boolean {
+    return this.#block.openStream !== 0;
+  }
+
+  /** Ends a stream whose peer takes nothing. */
+  abandon(stream: Http2Stream): void {
+    this.#resetByFault(stream, CODE.cancel);
+    this.#out.flush();
   }
 
   /** Takes no more streams; ends once those under way have. */
@@ -114,6 +122,7 @@ export class Http2Connection implements FrameSink, StreamConnection {
       if (!(thrown instanceof ConnectionError)) throw thrown;
       return this.#fail(thrown.code);
     }
+    if (this.#isWider) this.#pumpAll();
     this.#out.flush();
     if (this.#socket.writableLength > OVERFULL_BYTES) this.#fail(CODE.enhanceYourCalm);
   }
@@ -176,13 +185,14 @@ export class Http2Connection implements FrameSink, StreamConnection {
       if (!this.#block.isEnd || known.isRemoteEnded) return this.#resetByFault(known, CODE.protocol);
       return this.#remoteEnd(known);
     }
-    if (id <= this.#lastStream) return;
+    if (id <= this.#lastBegun) return;
+    this.#lastBegun = id;
     if (this.#isDraining || this.#streams.size >= this.#options.maxStreams) {
       this.write(frames.numbersFrame(TYPE.rstStream, id, [CODE.refused]));
       return;
     }
     this.#lastStream = id;
-    const stream = new Http2Stream(id, this, this.#initialSendWindow);
+    const stream = new Http2Stream(id, this, this.#peer.initialWindow);
     this.#streams.set(id, stream);
     stream.reader = this.#options.accept(fields, stream);
     if (this.#block.isEnd) this.#remoteEnd(stream);
@@ -210,20 +220,22 @@ export class Http2Connection implements FrameSink, StreamConnection {
     this.#hasSettings = true;
     if (id !== 0) throw protocolError("Settings of a stream");
     if (flags & FLAG.ack) return;
-    checkSize((end - start) % 6 === 0);
-    for (let at = start; at < end; at += 6) this.#set(chunk.readUInt16BE(at), chunk.readUInt32BE(at + 2));
+    const before = this.#peer.initialWindow;
+    this.#peer.read(chunk, start, end);
+    if (this.#peer.initialWindow !== before) this.#widenAll(this.#peer.initialWindow - before);
     this.write(frames.frameHead(TYPE.settings, FLAG.ack, 0, 0));
   }
 
-  #set(id: number, value: number): void {
-    if (id === SETTING.maxFrame) {
-      if (value < frames.DEFAULT_FRAME_BYTES || value > 0xff_ffff) throw protocolError("A frame size that may not be");
-      this.maxFrameBytes = value;
-    } else if (id === SETTING.initialWindow) {
-      if (value > frames.LARGEST_WINDOW) throw new ConnectionError(CODE.flowControl, "A window that may not be");
-      const more = value - this.#initialSendWindow;
-      this.#initialSendWindow = value;
-      for (const stream of [...this.#streams.values()]) this.#widenStream(stream, more);
+  #widenAll(bytes: number): void {
+    for (const stream of this.#streams.values()) this.#widenStream(stream, bytes);
+  }
+
+  /** Once for each read: a peer may send thousands of windows in one. */
+  #pumpAll(): void {
+    this.#isWider = false;
+    for (const stream of this.#streams.values()) {
+      stream.pump();
+      stream.relieve();
     }
   }
 
@@ -240,17 +252,12 @@ export class Http2Connection implements FrameSink, StreamConnection {
     if (stream !== undefined) return this.#widenStream(stream, bytes);
     this.sendWindow += bytes;
     if (this.sendWindow > frames.LARGEST_WINDOW) throw new ConnectionError(CODE.flowControl, "A window is too large");
-    for (const each of [...this.#streams.values()]) this.#pump(each);
+    this.#isWider = true;
   }
 
   #widenStream(stream: Http2Stream, bytes: number): void {
-    if (stream.widen(bytes) > frames.LARGEST_WINDOW) return this.#resetByFault(stream, CODE.flowControl);
-    this.#pump(stream);
-  }
-
-  #pump(stream: Http2Stream): void {
-    stream.pump();
-    stream.relieve();
+    if (stream.widen(bytes) > frames.LARGEST_WINDOW) this.#resetByFault(stream, CODE.flowControl);
+    this.#isWider = true;
   }
 
   #renew(id: number, window: ReceiveWindow): void {
@@ -258,13 +265,9 @@ export class Http2Connection implements FrameSink, StreamConnection {
     if (bytes > 0) this.write(frames.numbersFrame(TYPE.windowUpdate, id, [bytes]));
   }
 
-  #relieve(): void {
-    for (const stream of [...this.#streams.values()]) stream.relieve();
-  }
-
   /** A frame for a stream that there is not: it may be late, but it can't be early. */
   #checkKnown(id: number): void {
-    if (id > this.#lastStream || id === 0) throw protocolError("A frame of a stream that has not begun");
+    if (id > this.#lastBegun || id === 0) throw protocolError("A frame of a stream that has not begun");
   }
 
   #forget(stream: Http2Stream): void {
@@ -292,6 +295,6 @@ export class Http2Connection implements FrameSink, StreamConnection {
     this.#streams.clear();
     this.#socket.destroySoon();
     for (const stream of open) stream.reader?.gone();
-    this.#options.closed(this);
+    this.#options.closed();
   }
 }

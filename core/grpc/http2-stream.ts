@@ -39,6 +39,8 @@ export class Http2Stream {
   /** Nothing is given back: the peer must wait. */
   isHeld = false;
   isRemoteEnded = false;
+  /** All bytes of data that the peer's windows took. */
+  sentBytes = 0;
   readonly #connection: StreamConnection;
   #sendWindow: number;
   /** What waits for the windows; each is data without a frame's head. */
@@ -128,6 +130,7 @@ export class Http2Stream {
   }
 
   #took(bytes: number): void {
+    this.sentBytes += bytes;
     this.#sendWindow -= bytes;
     this.#connection.sendWindow -= bytes;
   }

@@ -2,26 +2,52 @@ import type { Limits } from "../settings.ts";
 import type { Deadlines, Timed } from "../wire/deadlines.ts";
 import { type UnreadCounter, WriteProgress } from "../wire/write-progress.ts";
 import type { Http2Connection } from "./http2-connection.ts";
+import type { Http2Stream } from "./http2-stream.ts";
 
-/** Ends a connection whose peer does not begin as one of HTTP/2 in time, or takes nothing for too long. */
+/**
+ * Ends a connection whose peer does not begin as one of HTTP/2 in time, does not end its headers, or takes nothing for too long; and a
+ * stream of which it takes nothing.
+ */
 export class WatchedConnection implements Timed {
   readonly #connection: Http2Connection;
   readonly #deadlines: Deadlines;
   readonly #progress: WriteProgress;
+  readonly #limits: Limits;
   readonly #prefaceByMs: number;
+  /** Since when a header block is open, as far as sweeps have seen. */
+  #blockSinceMs = Number.POSITIVE_INFINITY;
+  /** Streams with something to send: what they had sent, and since when it is no more. */
+  readonly #stalled = new Map<Http2Stream, { readonly sentBytes: number; readonly sinceMs: number }>();
 
   constructor(connection: Http2Connection, deadlines: Deadlines, limits: Limits, memory: UnreadCounter) {
     this.#connection = connection;
     this.#deadlines = deadlines;
+    this.#limits = limits;
     this.#progress = new WriteProgress(deadlines, limits.writeTimeoutMs, memory, () => undefined);
     this.#prefaceByMs = deadlines.nowMs + limits.headTimeoutMs;
     deadlines.add(this);
   }
 
   sweep(nowMs: number): void {
-    const { waitingBytes, hasPreface } = this.#connection;
+    const { waitingBytes, hasPreface, hasOpenBlock, streams } = this.#connection;
+    let queuedBytes = 0;
+    for (const stream of streams) queuedBytes += stream.queuedBytes;
+    this.#blockSinceMs = hasOpenBlock ? Math.min(this.#blockSinceMs, nowMs) : Number.POSITIVE_INFINITY;
     const isLate = !hasPreface && nowMs >= this.#prefaceByMs;
-    if (this.#progress.isStalled(waitingBytes, nowMs) || isLate) this.#connection.destroy();
+    const isHeadLate = nowMs - this.#blockSinceMs >= this.#limits.headTimeoutMs;
+    if (this.#progress.isStalled(waitingBytes + queuedBytes, nowMs) || isLate || isHeadLate) this.#connection.destroy();
+    else this.#sweepStreams(nowMs);
+  }
+
+  #sweepStreams(nowMs: number): void {
+    const waiting = [...this.#connection.streams].filter(({ queuedBytes }) => queuedBytes > 0);
+    for (const stream of this.#stalled.keys()) if (!waiting.includes(stream)) this.#stalled.delete(stream);
+    for (const stream of waiting) {
+      const before = this.#stalled.get(stream);
+      const { sentBytes } = stream;
+      if (before?.sentBytes !== sentBytes) this.#stalled.set(stream, { sentBytes, sinceMs: nowMs });
+      else if (nowMs - before.sinceMs >= this.#limits.writeTimeoutMs) this.#connection.abandon(stream);
+    }
   }
 
   close(): void {

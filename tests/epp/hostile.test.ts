@@ -70,6 +70,13 @@ describe("hostile and failing gateways", () => {
         for (let i = 0; i < 40; i++) client.frame(CONTINUATION, 0, 1, new Uint8Array(16_000));
       },
     ],
+    [
+      "headers in thousands of empty pieces",
+      (client: GrpcClient) => {
+        client.frame(HEADERS, 0, 1, Buffer.from([0x82]));
+        for (let i = 0; i < 5_000; i++) client.frame(CONTINUATION, 0, 1);
+      },
+    ],
   ] as const) {
     it(`says why it ends a connection: ${name}`, async () => {
       const client = connected();
@@ -79,6 +86,61 @@ describe("hostile and failing gateways", () => {
       await isWell();
     });
   }
+
+  it("ends a connection whose headers do not end in time", async () => {
+    const client = connected();
+    client.frame(HEADERS, 0, 1, Buffer.from([0x82]));
+    await waitUntil(() => client.isClosed);
+    await isWell();
+  });
+
+  it("a call that comes after the stop has begun is refused, and those under way go on", async () => {
+    const own = await startTestEpp([replica.url]);
+    const client = new GrpcClient(own.port);
+    clients.push(client);
+    const call = new GatewayCall(client, { body: CHAT });
+    await call.ask();
+    const drained = own.server.drain(5_000);
+    const late = new GatewayCall(client, { body: CHAT });
+    late.head();
+    late.body();
+    await waitUntil(() => late.call.resetCode === 7);
+    assert.equal(outstanding(own.router).inFlight, 1);
+    assert.equal(client.isClosed, false);
+    call.call.reset();
+    await drained;
+    own.router.close();
+  });
+
+  it("ends a call of which the peer takes nothing, and gives it back", async () => {
+    const own = await startTestEpp([replica.url], { spec: "  limits: { writeTimeoutMs: 300 }" });
+    const client = new GrpcClient(own.port, { streamWindow: 0 });
+    clients.push(client);
+    const call = new GatewayCall(client, { body: CHAT });
+    call.head();
+    call.body();
+    await waitUntil(() => outstanding(own.router).inFlight === 1);
+    await waitUntil(() => outstanding(own.router).inFlight === 0 && call.call.resetCode === 8);
+    assert.equal(client.isClosed, false);
+    client.close();
+    await own.close();
+  });
+
+  it("thousands of windows in one go hold nobody up", async () => {
+    const client = connected();
+    const calls = Array.from({ length: 300 }, () => new GatewayCall(client, { body: CHAT }));
+    for (const call of calls) call.head();
+    const windows = Buffer.alloc(6 * 2_000);
+    for (let i = 0; i < 2_000; i++) {
+      windows.writeUInt16BE(4, 6 * i);
+      windows.writeUInt32BE(65_535 + (i % 2), 6 * i + 2);
+    }
+    client.frame(SETTINGS, 0, 0, windows);
+    client.frame(6, 0, 0, new Uint8Array(8));
+    await waitUntil(() => client.pongs === 1);
+    client.socket.destroy();
+    await isWell();
+  });
 
   it("survives noise in frames and in messages", async () => {
     for (let round = 0; round < 200; round++) {

@@ -9,7 +9,7 @@ import { type Search, searchReplicas } from "./replicas.ts";
 
 type Found = (specs: readonly EndpointSpec[]) => void;
 
-interface Asked {
+export interface Asked {
   readonly credentials: CredentialChoice;
   /** Undefined for that of the credentials. */
   readonly namespace: string | undefined;

@@ -24,7 +24,7 @@ export function readPod({ metadata, status }: KubernetesObject): Pod | undefined
   const { name, labels, annotations, deletionTimestamp } = metadata;
   if (!isMapping(status) || ENDED.has(status["phase"])) return undefined;
   const { podIP: address, conditions } = status;
-  if (typeof address !== "string" || address === "") return undefined;
+  if (typeof address !== "string" || !/^[0-9a-fA-F:.]+$/.test(address)) return undefined;
   const isLeaving = deletionTimestamp !== undefined && deletionTimestamp !== null;
   return {
     name,

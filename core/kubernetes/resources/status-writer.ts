@@ -73,20 +73,26 @@ export class StatusWriter {
 
   async #run(): Promise<void> {
     this.#isBusy = true;
-    for (let next = this.#next(); next !== undefined; next = this.#next()) {
-      const { target, conditions } = next;
-      try {
-        await this.#write(target, conditions);
-        this.#failures = 0;
-      } catch (thrown) {
-        if (this.#stopping.signal.aborted) break;
-        // What this resource can't be told, others may be.
-        if (isOfResource(thrown)) this.#mark(target);
-        if (!isOutdated(thrown)) this.#failed(thrown);
+    try {
+      for (let next = this.#next(); next !== undefined; next = this.#next()) {
+        await this.#try(next.target, next.conditions);
+        await this.#pause();
       }
-      await this.#pause();
+    } finally {
+      this.#isBusy = false;
     }
-    this.#isBusy = false;
+  }
+
+  async #try(target: StatusTarget, conditions: readonly Condition[]): Promise<void> {
+    try {
+      await this.#write(target, conditions);
+      this.#failures = 0;
+    } catch (thrown) {
+      if (this.#stopping.signal.aborted) return;
+      // What this resource can't be told, others may be.
+      if (isOfResource(thrown)) this.#mark(target);
+      if (!isOutdated(thrown)) this.#failed(thrown);
+    }
   }
 
   /** The next one whose status says something else; undefined if there is none, or it is another one's task. */

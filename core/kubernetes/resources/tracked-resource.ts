@@ -35,6 +35,12 @@ export function trackedResource(kind: ResourceKind, namespace: string, object: K
     path: `${listPath(kind, namespace)}/${name}`,
     resourceVersion,
     generation: Number(generation ?? 0),
-    status: isMapping(status) ? (status as TrackedResource["status"]) : {},
+    status: isMapping(status) ? { ...status, conditions: conditionsIn(status["conditions"]) } : {},
   };
+}
+
+/** Those that are conditions: a loose CustomResourceDefinition lets anything be there. */
+function conditionsIn(value: unknown): readonly Condition[] {
+  const all: readonly unknown[] = Array.isArray(value) ? value : [];
+  return all.filter((each): each is Condition => isMapping(each) && typeof each["type"] === "string");
 }
