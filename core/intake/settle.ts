@@ -25,8 +25,8 @@ export function settle(ticket: Ticket, error: RouterError | undefined, config: A
 }
 
 /** A question how the router is, from a machine, every few seconds. */
-function isProbe({ request, error, path }: Ticket): boolean {
-  return request === undefined && error === undefined && isProbePath(path);
+function isProbe({ request, error, principal, path }: Ticket): boolean {
+  return request === undefined && error === undefined && principal === undefined && isProbePath(path);
 }
 
 function reportFaults({ id, decision }: Ticket, error: RouterError | undefined, { services, plugins }: RouterParts): void {

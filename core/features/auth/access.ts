@@ -33,7 +33,9 @@ export class KeyAccess implements Access {
 
   enter(ticket: Ticket, head: Head, { authenticators = [] }: ActiveConfig): Promise<void> | undefined {
     const answer = whoShows(credentialIn(head), authenticators);
-    if (answer instanceof Promise) return this.#inTime(answer).then((principal) => this.#entered(ticket, principal));
+    // A request may end meanwhile, and then nobody would say that it has left.
+    if (answer instanceof Promise)
+      return this.#inTime(answer).then((principal) => (hasEnded(ticket) ? undefined : this.#entered(ticket, principal)));
     this.#entered(ticket, answer);
     return undefined;
   }
@@ -92,3 +94,5 @@ function tooSlow(): RouterError {
   const message = "Who asks could not be checked in time; send the request again.";
   return new RouterError("authentication_unavailable", message, { retryAfterS: 1 });
 }
+
+const hasEnded = ({ times }: Ticket) => !Number.isNaN(times.endedAtMs);
