@@ -64,6 +64,7 @@ describe(".ci/run", () => {
       SIGNALBOX_VLLM: vllm,
       SIGNALBOX_KUBERNETES: kubernetes,
       SIGNALBOX_ENVOY: "/bin/sh",
+      SIGNALBOX_HELM: "/bin/sh",
     };
     const { status, stdout } = spawnSync("/bin/bash", [join(folder, "checkout", ".ci", "run")], {
       env: { ...env, ...own },

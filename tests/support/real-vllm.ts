@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 
 /** What startVllm serves: a base model and two adapters, as `vllmNames` says. */
@@ -76,18 +76,6 @@ export async function startVllm(options: VllmOptions): Promise<RealVllm> {
     throw new Error(`vLLM did not start: ${error instanceof Error ? error.message : ""}\n${log}`, { cause: error });
   }
   return { url, pid: child.pid ?? 0, stop: () => stopChild(child) };
-}
-
-/** The process of a server's engine, which computes; its HTTP is in another one. Linux only. */
-export function enginePid({ pid }: RealVllm): number {
-  const engine = childrenOf(pid).find((child) => readFileSync(`/proc/${child}/cmdline`, "utf8").includes("EngineCore"));
-  if (engine === undefined) throw new Error(`The vLLM with process ${pid} has no engine of its own`);
-  return engine;
-}
-
-function childrenOf(pid: number): readonly number[] {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean).map(Number);
-  return children.flatMap((child) => [child, ...childrenOf(child)]);
 }
 
 const resolverOf = (folder: string) => ({

@@ -1,7 +1,7 @@
 /** The router in front of real vLLM servers: two for generation, one for embeddings. */
 import assert from "node:assert/strict";
 import { after, before, describe, it, test } from "node:test";
-import { enginePid, type RealVllm, startVllm, vllmDir, vllmNames } from "../support/real-vllm.ts";
+import { type RealVllm, startVllm, vllmDir, vllmNames } from "../support/real-vllm.ts";
 import { assertionsFor } from "../support/replica-contract.ts";
 import { outstanding, startTestRouter, type TestRouter, waitUntil } from "../support/router.ts";
 
@@ -87,29 +87,6 @@ function scenarios(vllm: string): void {
     await post(`${servers[1]!.url}/v1/unload_lora_adapter`, { lora_name: "late" });
     await waitUntil(() => !router.router.pool.facts.served.has("late"));
     assert.equal((await complete(router, body)).status, 404);
-  });
-
-  it("an engine that hangs while its HTTP lives: who waits there and its stream end, and it comes back", {
-    timeout: 240_000,
-  }, async () => {
-    const small = (prompt: string) => complete(router, { model: "tiny", prompt, max_tokens: 2 });
-    // What is usual must be known.
-    for (let i = 0; i < 30; i++) await (await small(`usual ${i}`)).text();
-    const { endpoint, reader } = await openStream(router);
-    await reader.read();
-    const server = serverOf(endpoint);
-    process.kill(enginePid(server), "SIGSTOP");
-    try {
-      const waiting = await Promise.all(Array.from({ length: 12 }, (_, i) => small(`waits ${i}`)));
-      for (const { status } of waiting) assert.ok([200, 502, 503, 504].includes(status), `status ${status}`);
-      assert.ok(waiting.some(({ status }) => status === 200));
-      const rest = await readToTheEnd(reader);
-      assert.match(rest.text, /data: \{"error":/);
-      assert.ok(!rest.text.includes("[DONE]"));
-    } finally {
-      process.kill(enginePid(server), "SIGCONT");
-    }
-    await until(async () => serverOf((await small("back")).headers.get("x-signalbox-endpoint")) === server, 60_000);
   });
 
   it("a server killed in mid-stream: error event, no clean end, and the other one serves on", async () => {
