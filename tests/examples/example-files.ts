@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { ENGINE_TIMES } from "../../core/engine/engine-times.ts";
 
 const root = join(import.meta.dirname ?? ".", "..", "..");
 
@@ -15,4 +16,10 @@ export function exampleText(name: string, urls: readonly string[] = []): string 
     text = text.replaceAll(`http://gpu${index + 1}:8000`, url);
   });
   return text;
+}
+
+/** Settings of a simulation of so many equal replicas, in which nothing fails. */
+export function simulationOf(replicas: number) {
+  const model = { ...ENGINE_TIMES, kvTokens: 131_072 };
+  return { replicas, model, speeds: [], timeScale: 1, seed: 1, tokenError: 0, faults: [] };
 }

@@ -3,22 +3,13 @@ import { readdirSync } from "node:fs";
 import { describe, it } from "node:test";
 import { loadConfig } from "../../config/load.ts";
 import { formatProblems } from "../../config/read/problems.ts";
-import { ENGINE_TIMES } from "../../core/engine/engine-times.ts";
 import { TraceReader } from "../../core/simulate/read-trace.ts";
 import { type Run, runAll } from "../../core/simulate/run.ts";
 import { builtIns } from "../../plugins/registry.ts";
-import { examplePath } from "./example-files.ts";
+import { examplePath, simulationOf } from "./example-files.ts";
 
 const CONFIGS = readdirSync(examplePath("policies")).filter((name) => name.endsWith(".yaml"));
-const SETTINGS = {
-  replicas: 8,
-  model: { ...ENGINE_TIMES, kvTokens: 131_072 },
-  speeds: [],
-  timeScale: 1,
-  seed: 1,
-  tokenError: 0,
-  faults: [],
-};
+const SETTINGS = simulationOf(8);
 
 /** Thirty conversations of six turns. Each prompt is the one before plus more text; all have the same first block. */
 const TRACE = (() => {

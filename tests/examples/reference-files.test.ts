@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { type LoadedConfig, loadConfig } from "../../config/load.ts";
 import { NO_OVERLAY } from "../../config/rewrites/overlay.ts";
-import { ENGINE_TIMES } from "../../core/engine/engine-times.ts";
 import { TraceReader } from "../../core/simulate/read-trace.ts";
 import { runAll } from "../../core/simulate/run.ts";
 import { builtIns } from "../../plugins/registry.ts";
 import { sharedPath } from "../support/shared.ts";
+import { simulationOf } from "./example-files.ts";
 
 const PREFIX = "prefix-cache-scorer (prefix-cache)";
 const DECODE = "decode-filter (by-label)";
@@ -64,15 +64,7 @@ const REFUSED: Readonly<Record<string, readonly string[]>> = {
   "sim-pd-epp-config.yaml": ["17 prefix-based-pd-decider", `20 ${DISAGGREGATED}`, "33 profiles"],
 };
 
-const SETTINGS = {
-  replicas: 4,
-  model: { ...ENGINE_TIMES, kvTokens: 131_072 },
-  speeds: [],
-  timeScale: 1,
-  seed: 1,
-  tokenError: 0,
-  faults: [],
-};
+const SETTINGS = simulationOf(4);
 
 /** Every two seconds eight requests with one prompt come at once. */
 const BURSTS = (() => {

@@ -2,7 +2,6 @@ import type { Waiting } from "../../contract/admission.ts";
 import type { HeaderView } from "../../contract/request.ts";
 import type { WaitEnd, WaitRecord } from "../../contract/wait-record.ts";
 import type { WaitingPlace, WaitOwner } from "../feature.ts";
-import type { Standing } from "./standing.ts";
 
 /** What a waiter leaves. */
 export interface Line {
@@ -10,14 +9,7 @@ export interface Line {
 }
 
 /** What is known of a request that has to wait. */
-export interface WaiterFacts extends Standing {
-  readonly id: string;
-  readonly model: string;
-  readonly tokens: number;
-  readonly bytes: number;
-  readonly headers: HeaderView;
-  readonly sinceMs: number;
-  readonly untilMs: number;
+interface WaiterFacts extends Waiting {
   readonly position: number;
   readonly reason: string;
 }
