@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { join } from "node:path";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
 import { describe, it } from "node:test";
 import { groups, isPure, isRunOnce, LONGEST, ONCE, onEveryRuntime, PURE, testFiles } from "./support/suite/selection.ts";
 
@@ -21,6 +23,26 @@ describe("npm test", () => {
       assert.match(stderr, said);
     });
   }
+});
+
+it("a file that can't be loaded fails, and the others run", () => {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
+  const write = (name: string, text: string) => {
+    writeFileSync(join(folder, name), text);
+    return relative(root, join(folder, name));
+  };
+  const broken = write("broken.mjs", 'throw new Error("no such thing");');
+  const good = write("good.mjs", 'import { it } from "node:test"; it("runs", () => {});');
+  const { status, stdout } = spawnSync("node", ["--import", "tsx", "--test-reporter", "spec", "tests/support/suite/files.ts"], {
+    cwd: root,
+    encoding: "utf8",
+    env: { ...process.env, SIGNALBOX_TEST_FILES: `${broken} ${good}`, SIGNALBOX_TEST_TIMES: join(folder, "times") },
+    timeout: 60_000,
+  });
+  rmSync(folder, { recursive: true });
+  assert.equal(status, 1);
+  assert.match(stdout, /✖ .*broken\.mjs loads[\s\S]*no such thing/);
+  assert.match(stdout, /✔ runs/);
 });
 
 describe("the files that run", () => {

@@ -1,19 +1,22 @@
 import { execFile, execFileSync, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { after } from "node:test";
 import { ROOT } from "../suite/runtimes.ts";
 import { startLocalRegistry } from "./local-registry.ts";
 
 const MODULES = join(ROOT, "node_modules");
-const { dependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { dependencies: Record<string, string> };
 
 /** A folder of its own, in which all is made and which goes at the end. */
 export const place = mkdtempSync(join(tmpdir(), "signalbox-package-"));
 const built = join(place, "package");
 execFileSync(process.execPath, ["--import", "tsx", "tests/support/package/build.ts", built], { cwd: ROOT });
-const registry = await startLocalRegistry([built, ...Object.keys(dependencies).map((name) => join(MODULES, name))], place);
+/** Folders of all that the package needs, and of what that needs. */
+const [, ...needed] = execFileSync("npm", ["ls", "--omit=dev", "--all", "--parseable"], { cwd: ROOT, encoding: "utf8" })
+  .trim()
+  .split("\n");
+const registry = await startLocalRegistry([built, ...needed], place);
 const groups = new Set<number>();
 after(async () => {
   for (const group of groups) process.kill(-group, "SIGKILL");
@@ -23,7 +26,7 @@ after(async () => {
 
 /** What npm would get, as `npm pack` tells it. */
 export const packed = registry.packages[0]!;
-export const dependencyNames: readonly string[] = Object.keys(dependencies);
+export const dependencyNames: readonly string[] = needed.map((path) => relative(MODULES, path)).sort();
 
 /** A new folder of this name, with nothing in it. */
 export function newFolder(name: string): string {

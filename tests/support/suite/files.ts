@@ -26,7 +26,13 @@ const loaded = new Promise<void>((resolve) => {
 it("the beginning of the files", () => loaded);
 for (const file of names.split(" ")) {
   it(file, () => mark(file));
-  await import(pathToFileURL(join(ROOT, file)).href);
+  try {
+    await import(pathToFileURL(join(ROOT, file)).href);
+  } catch (error) {
+    it(`${file} loads`, () => {
+      throw error;
+    });
+  }
 }
 it("the end of the files", () => mark());
 begin();
