@@ -33,7 +33,7 @@ it("a file that can't be loaded fails, and the others run", () => {
   };
   const broken = write("broken.mjs", 'throw new Error("no such thing");');
   const good = write("good.mjs", 'import { it } from "node:test"; it("runs", () => {});');
-  const { status, stdout } = spawnSync("node", ["--import", "tsx", "--test-reporter", "spec", "tests/support/suite/files.ts"], {
+  const { status, stdout } = spawnSync("node", ["--import", "tsx", "--test-reporter=spec", "tests/support/suite/files.ts"], {
     cwd: root,
     encoding: "utf8",
     env: { ...process.env, SIGNALBOX_TEST_FILES: `${broken} ${good}`, SIGNALBOX_TEST_TIMES: join(folder, "times") },
