@@ -3,6 +3,7 @@
  * of it, the others what depends on the runtime and a sample of the rest. `npm test -- node tests/core/body` runs what it names.
  * SIGNALBOX_NODES may name more Node binaries, separated by ":".
  */
+import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
@@ -39,6 +40,13 @@ async function runAll(jobs: readonly Job[]): Promise<GroupResult[]> {
   };
   await Promise.all(Array.from({ length: availableParallelism() + 1 }, work));
   return results;
+}
+
+/** The package as npm gets it, which tests on Node 20 start as users do. */
+function build(): string {
+  const folder = join(ROOT, "node_modules", ".cache", "signalbox-built");
+  execFileSync(process.execPath, ["--import", "tsx", "tests/support/package/build.ts", folder], { cwd: ROOT });
+  return folder;
 }
 
 /** Prints what a runtime's tests came to; true when all passed. */
@@ -79,6 +87,8 @@ const sampled = plan.find(({ files: chosen }) => chosen.length < files.length)?.
 if (sampled.length > 0) console.log(`The sample of files that depend on no runtime: ${sampled.join(" ")}`);
 
 const started = performance.now();
+const isFirstNodeRun = plan.some(({ runtime }) => runtime.name === "node");
+if (places.length === 0 && isFirstNodeRun) process.env["SIGNALBOX_BUILT"] = build();
 const results = await runAll(jobsOf(plan));
 const verdicts = plan.map(({ runtime }) =>
   summarize(

@@ -8,13 +8,12 @@ import type { AdminServer } from "../../core/admin/server.ts";
 import type { DecisionReport, DryRunReport } from "../../core/report/report-schema.ts";
 import { startTestAdmin } from "../support/admin.ts";
 import { killAll, run } from "../support/cli.ts";
-import { onThisRuntime } from "../support/own-runtime.ts";
+import { programOnThisRuntime } from "../support/own-runtime.ts";
 import { exchange, postBytes } from "../support/raw-client.ts";
 import { startTestRouter, type TestRouter } from "../support/router.ts";
 import { sampled } from "../support/sample.ts";
 import { jsonAnswer, type ScriptedReplica, startScriptedReplica } from "../support/scripted-replica.ts";
 
-const MAIN = join(import.meta.dirname ?? ".", "..", "..", "core", "cli", "main.ts");
 const SECRET = "nobody-may-keep-this";
 const chat = (text: string) => `{"model":"food","messages":[{"role":"user","content":"${`${text} ${SECRET} `.repeat(60)}"}]}`;
 const REWRITE = `---
@@ -63,7 +62,7 @@ const send = (to: TestRouter, body: string, lines = "") => exchange(to.port, pos
 
 /** Runs `explain -f -` with this body on its standard input. */
 async function explainInput(body: string): Promise<string> {
-  const { command, args } = onThisRuntime(MAIN);
+  const { command, args } = programOnThisRuntime();
   const child = spawn(command, [...args, "explain", "-f", "-", "--json", ...at(admin)], { stdio: ["pipe", "pipe", "inherit"] });
   let out = "";
   child.stdout.on("data", (chunk: Buffer) => {

@@ -4,10 +4,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { runProgram } from "../../core/cli/program.ts";
 import { builtIns } from "../../plugins/registry.ts";
-import { onThisRuntime } from "./own-runtime.ts";
+import { programOnThisRuntime } from "./own-runtime.ts";
 
 const root = join(import.meta.dirname ?? ".", "..", "..");
-const MAIN = join(root, "core", "cli", "main.ts");
 const children = new Set<ChildProcess>();
 
 export interface Running {
@@ -24,7 +23,7 @@ export function signalbox(...argv: string[]): Running {
 
 /** The same with more environment variables. */
 export function signalboxWith(env: Readonly<Record<string, string>>, ...argv: string[]): Running {
-  const { command, args } = onThisRuntime(MAIN);
+  const { command, args } = programOnThisRuntime();
   const child = spawn(command, [...args, ...argv], {
     cwd: root,
     stdio: ["ignore", "pipe", "pipe"],

@@ -1,7 +1,31 @@
+import { join } from "node:path";
+
+/** How to run a file as a process of its own. */
+export interface CommandLine {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
 /** How to run a TypeScript file as a process of its own on the runtime that runs the test. */
-export function onThisRuntime(file: string): { readonly command: string; readonly args: readonly string[] } {
-  const { execPath: command, features, versions } = process;
+export function onThisRuntime(file: string): CommandLine {
+  const { execPath: command, versions } = process;
   if (versions["deno"] !== undefined) return { command, args: ["run", "-A", "--no-check", "--quiet", "--no-lock", file] };
   if (versions["bun"] !== undefined) return { command, args: ["run", file] };
-  return { command, args: "typescript" in features && features.typescript ? [file] : ["--import", "tsx", file] };
+  return { command, args: readsTypeScript() ? [file] : ["--import", "tsx", file] };
+}
+
+/**
+ * How to run the router's program so. A Node that does not read TypeScript runs the package that `npm test` has built, as users do:
+ * it starts in a third of the time.
+ */
+export function programOnThisRuntime(): CommandLine {
+  const { SIGNALBOX_BUILT: built } = process.env;
+  if (built !== undefined && !readsTypeScript())
+    return { command: process.execPath, args: [join(built, "core", "cli", "bin.mjs")] };
+  return onThisRuntime(join(import.meta.dirname ?? ".", "..", "..", "core", "cli", "main.ts"));
+}
+
+function readsTypeScript(): boolean {
+  const { features, versions } = process;
+  return versions["deno"] !== undefined || versions["bun"] !== undefined || ("typescript" in features && !!features.typescript);
 }

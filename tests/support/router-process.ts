@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { LogReader } from "./log-reader.ts";
-import { onThisRuntime } from "./own-runtime.ts";
+import { onThisRuntime, programOnThisRuntime } from "./own-runtime.ts";
 
 /** `signalbox start` as a process of its own, on the runtime that runs the test. */
 export interface RouterProcess {
@@ -25,7 +25,6 @@ export interface RouterProcess {
   readonly exited: Promise<{ readonly code: number | string; readonly atMs: number }>;
 }
 
-const MAIN = join(import.meta.dirname ?? ".", "..", "..", "core", "cli", "main.ts");
 const START_MS = 60_000;
 /** Characters of the standard error that are kept. */
 const MOST_ERRORS = 100_000;
@@ -55,7 +54,7 @@ export interface RouterProcessOptions {
 
 /** Resolves once it listens and its replicas have been probed. */
 export async function startRouterProcess(urls: readonly string[], options: RouterProcessOptions = {}): Promise<RouterProcess> {
-  const { command, args } = onThisRuntime(options.program ?? MAIN);
+  const { command, args } = options.program ? onThisRuntime(options.program) : programOnThisRuntime();
   const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
   const { config = join(folder, "signalbox.yaml") } = options;
   writeFileSync(
