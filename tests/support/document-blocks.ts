@@ -34,7 +34,10 @@ export function blocksOf(name: string): readonly Block[] {
     .split("\n")
     .concat("")
     .forEach((line, index) => {
-      if (line.startsWith("    ")) return void lines.push(line.slice(4));
+      if (line.startsWith("    ")) {
+        lines.push(line.slice(4));
+        return;
+      }
       const text = lines.join("\n");
       if (text !== "") blocks.push({ place: `${name}:${index + 1 - lines.length}`, kind: kindOf(text), text });
       lines = [];
