@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
@@ -58,10 +58,15 @@ let router: RouterProcess;
 let requestId = "";
 
 before(async () => {
-  const options = { model: "llama", adapters: ["food-review-v1", "food-review-v2"], timeScale: 0 };
+  const adapters = ["food-review-v1", "food-review-v2"];
+  const options = { model: "llama", adapters, availableAdapters: adapters, timeScale: 0 };
   replicas.push(...(await Promise.all([startMockReplica(options), startMockReplica(options)])));
-  for (const [name, text] of Object.entries(filesFor(replicas))) writeFileSync(join(folder, name), text);
-  router = await startRouterProcess([], { config: join(folder, "signalbox.yaml"), hasAdmin: true });
+  const files = filesFor(replicas);
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  const running = join(folder, "running");
+  mkdirSync(running);
+  for (const name of ["signalbox.yaml", "rewrite.yaml"]) writeFileSync(join(running, name), files[name] ?? "");
+  router = await startRouterProcess([], { config: running, hasAdmin: true });
   const url = `http://127.0.0.1:${router.port}/v1/chat/completions`;
   const response = await fetch(url, { method: "POST", body: BODY, headers: { "content-type": "application/json" } });
   assert.equal(response.status, 200, await response.text());
@@ -82,10 +87,21 @@ describe("the commands of", () => {
     if (lines.length + inline.length === 0) continue;
     it(`${document} are well-formed, and run`, async () => {
       for (const line of inline) read(line);
+      await reset();
       for (const line of lines) await tryOut(line);
     });
   }
 });
+
+/** Puts back what the commands of another document have changed in the router. */
+async function reset(): Promise<void> {
+  const admin = ["--admin", `http://127.0.0.1:${router.adminPort}`];
+  await run("adapters", "load", "food-review-v1", ...admin);
+  await run("adapters", "unload", "food-review-v2", ...admin);
+  await run("revert", "rewrite", "food-review", ...admin);
+  // So that there is something to revert.
+  await run("weights", "food-review", "food-review-v1=100", "food-review-v2=0", ...admin);
+}
 
 /** Lines that begin a command: what follows it there may be its output. */
 function commandsOf(text: string): readonly string[] {
@@ -175,7 +191,6 @@ spec:
     - matches: [{ model: { value: food-review } }]
       targets: [{ modelRewrite: food-review-v1, weight: 90 }, { modelRewrite: food-review-v2, weight: 10 }]
 `;
-  const whole = `${router}---\n${rewrite}`;
   const trace = Array.from({ length: 20 }, (_, index) => {
     return JSON.stringify({
       timestamp: 400 * index,
@@ -185,7 +200,13 @@ spec:
     });
   });
   return {
-    ...{ "signalbox.yaml": whole, FILE: whole, "food-review.yaml": rewrite, "keys.yaml": "[]\n", "body.json": BODY },
-    ...{ "a.yaml": router, "b.yaml": router, "other.yaml": router, TRACE: `${trace.join("\n")}\n` },
+    ...{ "signalbox.yaml": router, FILE: router, "food-review.yaml": rewrite, "rewrite.yaml": rewrite, "keys.yaml": "[]\n" },
+    ...{
+      "a.yaml": router,
+      "b.yaml": router,
+      "other.yaml": router,
+      "body.json": BODY.replace("food-review", "llama"),
+      TRACE: `${trace.join("\n")}\n`,
+    },
   };
 }

@@ -78,7 +78,10 @@ function written(block: Block): string {
   for (const [, name = ""] of text.matchAll(/file:(secret-[\w-]+)/g)) write(name, name);
   for (const [, name = "", kind] of text.matchAll(/([\w/]+\.(crt|key))\b/g)) write(name, kind === "crt" ? PAIR.cert : PAIR.key);
   write("keys.yaml", KEYS?.text.replaceAll(/\b[0-9a-f]{4}…/g, DIGEST) ?? "");
-  if (block.kind === "typescript") write("plugin.ts", block.text);
+  // What a document shows of a plugin is in a file beside its configs.
+  const [document] = block.place.split(":");
+  const plugin = blocks.find(({ kind, place }) => kind === "typescript" && place.startsWith(`${document}:`));
+  if (plugin !== undefined) write("plugin.ts", plugin.text);
   writeFileSync(config, `${text}\n${rewrite(text)}`);
   return config;
 }
@@ -93,6 +96,8 @@ function whole({ text, kind }: Block): string {
   if (kind === "typescript") return `${ROUTER}spec: { plugins: [{ from: ./plugin.ts }] }`;
   if (text.startsWith("# keys.yaml")) return `${ROUTER}spec: { auth: { keysFile: keys.yaml } }`;
   if (text.startsWith("- ")) return `${ROUTER}spec:\n  plugins:\n${text.replaceAll(/^/gm, "    ")}`;
+  const [, pool] = /poolRef: \{[^}]*name: (\w+)/.exec(text) ?? [];
+  if (pool !== undefined && !text.includes("kind: Router")) return `${ROUTER}spec: { pool: { name: ${pool} } }\n---\n${text}`;
   return /^(?:#.*\n)*spec:/.test(text) ? `${ROUTER}${text}` : text;
 }
 

@@ -5,7 +5,7 @@ const root = join(import.meta.dirname ?? ".", "..", "..");
 
 export type BlockKind = "commands" | "yaml" | "json" | "typescript" | "text";
 
-/** Indented lines of a document without an empty one among them. */
+/** Indented lines of a document behind an empty one, without an empty one among them. */
 export interface Block {
   /** Where it begins, such as "README.md:9". */
   readonly place: string;
@@ -30,14 +30,16 @@ export function documentText(name: string): string {
 export function blocksOf(name: string): readonly Block[] {
   const blocks: Block[] = [];
   let lines: string[] = [];
+  let isBehindEmpty = false;
   documentText(name)
     .split("\n")
     .concat("")
     .forEach((line, index) => {
-      if (line.startsWith("    ")) {
+      if (line.startsWith("    ") && (isBehindEmpty || lines.length > 0)) {
         lines.push(line.slice(4));
         return;
       }
+      isBehindEmpty = line === "";
       const text = lines.join("\n");
       if (text !== "") blocks.push({ place: `${name}:${index + 1 - lines.length}`, kind: kindOf(text), text });
       lines = [];
