@@ -7,6 +7,7 @@ import { after, describe, it } from "node:test";
 import { loadConfig } from "../../config/load.ts";
 import { formatProblems } from "../../config/read/problems.ts";
 import { configSections } from "../../config/show/config-page.ts";
+import { checkProperties } from "../../core/test-kit.ts";
 import { builtIns } from "../../plugins/registry.ts";
 import { makeAuthority } from "../support/certificates.ts";
 import { defaultConfig } from "../support/default-config.ts";
@@ -41,8 +42,13 @@ describe("what documents show:", () => {
 
   for (const block of blocks.filter(({ kind }) => kind === "yaml" || kind === "typescript"))
     it(`${block.place} can run`, async () => {
-      const { problems } = await loadConfig([written(block)], builtIns, ["http://127.0.0.1:9"]);
-      assert.equal(problems && formatProblems(problems), undefined);
+      const loaded = await loadConfig([written(block)], builtIns, ["http://127.0.0.1:9"]);
+      assert.equal(loaded.problems && formatProblems(loaded.problems), undefined);
+      if (block.kind !== "typescript" || loaded.problems !== undefined) return;
+      const shown = loaded.config.plugins.find(({ from }) => from !== undefined);
+      const definition = loaded.definitions.get(shown?.name ?? "");
+      assert.ok(definition?.kind === "scorer", "a document shows another kind than a scorer: run it here");
+      checkProperties(definition);
     });
 
   for (const { place, text } of blocks.filter(({ kind }) => kind === "json")) it(`${place} is JSON`, () => void JSON.parse(text));

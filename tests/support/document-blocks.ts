@@ -47,13 +47,13 @@ export function blocksOf(name: string): readonly Block[] {
   return blocks;
 }
 
-/** Commands that the prose of a document names. */
+/** Commands of the router, and scripts of the checkout, that the prose of a document names. */
 export function inlineCommands(name: string): readonly string[] {
   const prose = documentText(name).replaceAll(/^ {4}.*$/gm, "");
-  return [...prose.matchAll(/`([^`\n]+)`/g)].map(([, code = ""]) => code).filter((code) => ROUTER_COMMAND.test(code));
+  return [...prose.matchAll(/`([^`\n]+)`/g)].map(([, code = ""]) => code).filter((code) => NAMED_COMMAND.test(code));
 }
 
-const ROUTER_COMMAND = /^(?:npm run (?:-s )?signalbox --|signalbox) [a-z]/;
+const NAMED_COMMAND = /^(?:npm run |npm test|signalbox |deno task |bun run |npx (?:deno|bun|signalbox) )(?!-s$|.*COMMAND)[a-z-]/;
 const PROGRAMS =
   /^(?:\$ )?(?:[A-Z_]+=\S+ )*(?:signalbox|npm|npx|bunx|bun|deno|node|curl|envoy|kubectl|helm|prometheus|docker|systemctl|sysctl|vllm|cp|alias)\b/;
 
