@@ -7,6 +7,7 @@ import { after, describe, it } from "node:test";
 import { loadConfig } from "../../config/load.ts";
 import { formatProblems } from "../../config/read/problems.ts";
 import { configSections } from "../../config/show/config-page.ts";
+import type { Definition } from "../../core/contract/plugin.ts";
 import { checkProperties } from "../../core/test-kit.ts";
 import { builtIns } from "../../plugins/registry.ts";
 import { makeAuthority } from "../support/certificates.ts";
@@ -48,7 +49,7 @@ describe("what documents show:", () => {
       const shown = loaded.config.plugins.find(({ from }) => from !== undefined);
       const definition = loaded.definitions.get(shown?.name ?? "");
       assert.ok(definition?.kind === "scorer", "a document shows another kind than a scorer: run it here");
-      checkProperties(definition);
+      checkProperties(definition as Definition<"scorer">);
     });
 
   for (const { place, text } of blocks.filter(({ kind }) => kind === "json")) it(`${place} is JSON`, () => void JSON.parse(text));
@@ -66,6 +67,17 @@ describe("what documents show:", () => {
     );
     assert.deepEqual(unknown, []);
   });
+});
+
+it("every metric that documents name is in the list of them", () => {
+  const known = documentText("plugins/observers/METRICS.md");
+  const unknown = DOCUMENTS.flatMap((document) =>
+    [...documentText(document).matchAll(/`(signalbox_[a-z_]*[a-z])/g)]
+      .map(([, name = ""]) => name)
+      .filter((name) => !known.includes(`\`${name}`))
+      .map((name) => `${document}: ${name}`),
+  );
+  assert.deepEqual(unknown, []);
 });
 
 /** Writes a config with the block in it, and what it names, into a folder of its own; returns the config's path. */
