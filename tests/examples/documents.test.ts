@@ -80,6 +80,19 @@ it("every metric that documents name is in the list of them", () => {
   assert.deepEqual(unknown, []);
 });
 
+it("docs/policies.md has the figures of docs/measured.md", () => {
+  const measured = documentText("docs/measured.md");
+  const figures = [...documentText("docs/policies.md").matchAll(/\| ([\d.]+) \/ ([\d.]+) +(?=\|)/g)].flatMap(([, mean, p99]) => [
+    mean,
+    p99,
+  ]);
+  assert.ok(figures.length > 40);
+  assert.deepEqual(
+    figures.filter((figure) => !new RegExp(`(?<![\\d.])${figure}(?![\\d.]*\\d)`).test(measured)),
+    [],
+  );
+});
+
 /** Writes a config with the block in it, and what it names, into a folder of its own; returns the config's path. */
 function written(block: Block): string {
   const place = mkdtempSync(join(folder, "block-"));
