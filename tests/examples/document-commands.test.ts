@@ -12,6 +12,7 @@ import {
   type CommandLine,
   commandLine,
   DOCUMENTS,
+  exampleCommands,
   inlineCommands,
   routerArguments,
 } from "../support/document-blocks.ts";
@@ -29,24 +30,25 @@ const ONLY_READ: Readonly<Record<string, string>> = {
   new: "makes a folder where it runs; tests/package/",
 };
 
-/** Programs that are not the router: what of their command lines is checked, beside that the files in them are there. */
-const PROGRAMS: Readonly<Record<string, (words: readonly string[]) => boolean>> = {
+/** Scripts of the checkout: what is said of them is checked. */
+const SCRIPT_RUNNERS: Readonly<Record<string, (words: readonly string[]) => boolean>> = {
   npm: ([command = "", ...words]) => command !== "run" || (words.find((word) => word !== "-s") ?? "") in SCRIPTS,
-  npx: ([program = "", ...words]) => program === "signalbox" || (PROGRAMS[program]?.(words) ?? false),
+  npx: ([program = "", ...words]) => program === "signalbox" || (SCRIPT_RUNNERS[program]?.(words) ?? false),
   deno: ([command = "", task = ""]) => command !== "task" || task in TASKS,
   bun: ([command = "", script = ""]) => command !== "run" || script in SCRIPTS,
-  node: () => true,
-  alias: () => true,
-  // tests/epp/, tests/kubernetes/ and tests/examples/ run these on the same files.
-  envoy: () => true,
-  kubectl: () => true,
-  helm: () => true,
-  prometheus: () => true,
-  docker: () => true,
-  systemctl: () => true,
-  sysctl: () => true,
-  // Needs a GPU, or tests/vllm/.
-  vllm: () => true,
+};
+
+/** Other programs, and why they do not run here. The files of ours that they name must be there. */
+const NOT_RUN: Readonly<Record<string, string>> = {
+  envoy: "needs Envoy; tests/epp/ runs it with this file",
+  kubectl: "needs a cluster; tests/kubernetes/ applies these files",
+  helm: "needs Helm; tests/kubernetes/chart.test.ts runs it",
+  prometheus: "needs Prometheus; tests/examples/observability.test.ts runs it",
+  docker: "needs Docker, which no test has",
+  vllm: "needs a GPU or an hour; tests/vllm/",
+  alias: "a shell's own; tests/core/cli/commands/completion.test.ts has what follows it",
+  cp: "copies one example over another",
+  curl: "in an example's comment: the router of that example does not run",
 };
 
 const SCRIPTS = (JSON.parse(readFileSync("package.json", "utf8")) as { scripts: object }).scripts;
@@ -93,6 +95,12 @@ describe("the commands of", () => {
   }
 });
 
+it("the commands in the comments of the examples are well-formed", () => {
+  const lines = exampleCommands();
+  assert.ok(lines.length > 30);
+  for (const line of lines) look(line);
+});
+
 /** Puts back what the commands of another document have changed in the router. */
 async function reset(): Promise<void> {
   const admin = ["--admin", `http://127.0.0.1:${router.adminPort}`];
@@ -136,8 +144,9 @@ async function tryOut(line: string): Promise<void> {
   if (only === undefined) return checkProgram(line, parsed);
   if (only === "--help") return assert.equal((await run(only)).code, 0);
   const { name, rest, input, output, command } = read(line);
-  const isEndless = rest.includes("--watch") || rest.includes("-") || input !== undefined;
-  if (rest.includes("--help") || (ONLY_READ[name] === undefined && !isEndless)) {
+  // One goes on for ever, the other reads the standard input, which is the test runner's.
+  const isOnlyRead = rest.includes("--watch") || rest.includes("-") || input !== undefined;
+  if (rest.includes("--help") || (ONLY_READ[name] === undefined && !isOnlyRead)) {
     const asks = command.switches.some((each) => each.name === "admin") && !rest.includes("-f");
     const isAsking = asks || (name === "explain" && !rest.includes("--snapshot")) || name === "apply";
     const admin = isAsking && !rest.includes("--help") ? ["--admin", `http://127.0.0.1:${router.adminPort}`] : [];
@@ -168,7 +177,7 @@ async function askAs(line: string, { words }: CommandLine): Promise<void> {
 /** Other programs' command lines: known ones, and the files that they name are there. */
 function checkProgram(line: string, { words }: CommandLine): void {
   const [program = "", ...rest] = words.slice(words.findIndex((word) => !/^[A-Z_]+=/.test(word)));
-  assert.ok(PROGRAMS[program]?.(rest), `${line}: not known here`);
+  assert.ok(SCRIPT_RUNNERS[program]?.(rest) ?? NOT_RUN[program] !== undefined, `${line}: not known here`);
   for (const [file] of line.matchAll(/(?<![\w/])(?:examples|tests|core|docs|plugins|config)\/[\w./-]*\w/g))
     assert.ok(existsSync(file), `${line}: there is no ${file}`);
 }

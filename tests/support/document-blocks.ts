@@ -57,6 +57,14 @@ const NAMED_COMMAND = /^(?:npm run |npm test|signalbox |deno task |bun run |npx 
 const PROGRAMS =
   /^(?:\$ )?(?:[A-Z_]+=\S+ )*(?:signalbox|npm|npx|bunx|bun|deno|node|curl|envoy|kubectl|helm|prometheus|docker|systemctl|sysctl|vllm|cp|alias)\b/;
 
+/** Commands in the comments of the examples: lines of a comment that are indented. */
+export function exampleCommands(): readonly string[] {
+  const names = readdirSync(join(root, "examples"), { recursive: true, encoding: "utf8" });
+  const texts = names.filter((name) => /\.ya?ml$|Dockerfile$/.test(name)).map((name) => documentText(join("examples", name)));
+  const lines = texts.flatMap((text) => [...text.matchAll(/^# {3}(\S.*)$/gm)].map(([, line = ""]) => line));
+  return lines.filter((line) => PROGRAMS.test(line));
+}
+
 function kindOf(text: string): BlockKind {
   if (PROGRAMS.test(text)) return "commands";
   if (/^(?:# |apiVersion:|spec:|- \{)/.test(text)) return "yaml";
