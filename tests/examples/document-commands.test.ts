@@ -42,7 +42,7 @@ const SCRIPT_RUNNERS: Readonly<Record<string, (words: readonly string[]) => bool
 const NOT_RUN: Readonly<Record<string, string>> = {
   envoy: "needs Envoy; tests/epp/ runs it with this file",
   kubectl: "needs a cluster; tests/kubernetes/ applies these files",
-  helm: "needs Helm; tests/kubernetes/chart.test.ts runs it",
+  helm: "needs Helm; tests/kubernetes/deploy.test.ts runs it",
   prometheus: "needs Prometheus; tests/examples/observability.test.ts runs it",
   docker: "needs Docker, which no test has",
   vllm: "needs a GPU or an hour; tests/vllm/",
