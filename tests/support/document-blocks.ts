@@ -50,7 +50,8 @@ export function blocksOf(name: string): readonly Block[] {
 /** Commands of the router, and scripts of the checkout, that the prose of a document names. */
 export function inlineCommands(name: string): readonly string[] {
   const prose = documentText(name).replaceAll(/^ {4}.*$/gm, "");
-  return [...prose.matchAll(/`([^`\n]+)`/g)].map(([, code = ""]) => code).filter((code) => NAMED_COMMAND.test(code));
+  const codes = [...prose.matchAll(/`((?:[^`\n]|\n(?!\n))+)`/g)].map(([, code = ""]) => code.replace(/\s+/g, " "));
+  return codes.filter((code) => NAMED_COMMAND.test(code));
 }
 
 const NAMED_COMMAND = /^(?:npm run |npm test|signalbox |deno task |bun run |npx (?:deno|bun|signalbox) )(?!-s$|.*COMMAND)[a-z-]/;
