@@ -207,7 +207,7 @@ spec:
     - matches: [{ model: { value: food-review } }]
       targets: [{ modelRewrite: food-review-v1, weight: 90 }, { modelRewrite: food-review-v2, weight: 10 }]
 `;
-  const trace = Array.from({ length: 20 }, (_, index) => {
+  const trace = Array.from({ length: 8 }, (_, index) => {
     return JSON.stringify({
       timestamp: 400 * index,
       input_length: 1_000,
