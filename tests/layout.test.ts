@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { describe, it } from "node:test";
+import { DOCUMENTS } from "./support/document-blocks.ts";
 import { limitsTable } from "./support/limits-table.ts";
 
 const root = join(import.meta.dirname ?? ".", "..");
@@ -550,30 +551,11 @@ describe("the documents", () => {
     );
   });
 
-  for (const document of [
-    "README.md",
-    "ARCHITECTURE.md",
-    "CONTRIBUTING.md",
-    "core/DECISIONS.md",
-    "config/LIMITS.md",
-    "plugins/observers/METRICS.md",
-    "docs/failures.md",
-    "docs/gateway-envoy.md",
-    "docs/gateway-resources.md",
-    "docs/keys.md",
-    "docs/measured.md",
-    "docs/observe.md",
-    "docs/reference-router.md",
-    "docs/reference.md",
-    "docs/rollouts.md",
-    "docs/simulate.md",
-    "docs/tls.md",
-  ]) {
+  for (const document of [...DOCUMENTS, "ARCHITECTURE.md", "core/DECISIONS.md", "plugins/observers/METRICS.md"]) {
     it(`${document} names only files that exist`, () => {
       const named = [...read(document).matchAll(/`((?:core|plugins|config|tests|examples|docs|\.ci)\/[\w./-]*)`/g)].map(
         ([, path]) => path ?? "",
       );
-      assert.ok(named.length > 0);
       assert.deepEqual(
         named.filter((path) => !existsSync(join(root, path))),
         [],

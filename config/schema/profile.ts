@@ -20,7 +20,7 @@ export const unguarded = setting(
 
 /** One entry of `spec.profiles`. */
 export const profileSchema = z.strictObject({
-  name: instanceName.describe('Default "default".').optional(),
+  name: instanceName.describe('Its name in metrics and explanations. Default "default".').optional(),
   plugins: orElse(profileRefs.describe("Filters in the order they run, behind ready and serves-model; scorers; one picker."), []),
   unguarded,
 });

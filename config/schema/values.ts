@@ -45,8 +45,8 @@ export function partOf(min: number, max: number) {
   return orText(number, /^\d+(\.\d+)? ?%$/, wanted, (text) => Number.parseFloat(text) / 100);
 }
 
-const DURATION = /^(\d+(\.\d+)?|\.\d+) ?(ms|s|m|min|h|d)$/i;
-const SIZE = /^(\d+(\.\d+)?|\.\d+) ?([KMGT]i?)?B$/i;
+export const DURATION = /^(\d+(\.\d+)?|\.\d+) ?(ms|s|m|min|h|d)$/i;
+export const SIZE = /^(\d+(\.\d+)?|\.\d+) ?([KMGT]i?)?B$/i;
 
 /** Seconds, or a time with its unit: 75 or 1.5h. Fractions are allowed. */
 export function seconds(min: number, max: number) {

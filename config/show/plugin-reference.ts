@@ -71,8 +71,19 @@ function valueIn({ properties }: JsonSchema, name: string): readonly string[] {
 
 const UNBOUNDED = Number.MAX_SAFE_INTEGER;
 
-function valueText(schema: JsonSchema): string {
-  const { type, const: only, minimum, exclusiveMinimum, maximum, minLength, items, additionalProperties } = schema;
+/** What a schema lets a value be, such as "integer, from 1 to 100". */
+export function valueText(schema: JsonSchema): string {
+  const {
+    type,
+    const: only,
+    minimum,
+    exclusiveMinimum,
+    maximum,
+    exclusiveMaximum,
+    minLength,
+    items,
+    additionalProperties,
+  } = schema;
   if (only !== undefined) return JSON.stringify(only);
   if (Array.isArray(schema["enum"])) return schema["enum"].map((each) => JSON.stringify(each)).join(" | ");
   const choices = listOf(schema["anyOf"] ?? schema["oneOf"] ?? []);
@@ -84,6 +95,7 @@ function valueText(schema: JsonSchema): string {
   const bounds = [
     ...(from === undefined ? [] : [minimum === undefined ? `above ${from}` : `from ${from}`]),
     ...(maximum === undefined || maximum === UNBOUNDED ? [] : [`to ${maximum}`]),
+    ...(exclusiveMaximum === undefined ? [] : [`to below ${exclusiveMaximum}`]),
   ].join(" ");
   const word = Array.isArray(type) ? type.join(" | ") : String(type ?? "any value");
   return [minLength === undefined ? word : `${word}, not empty`, bounds].filter(Boolean).join(", ");

@@ -1,4 +1,5 @@
 import type { Registry } from "../plugins/instances.ts";
+import { markdownTable } from "./markdown-table.ts";
 import { describePlugins, type OptionDescription, type PluginDescription } from "./plugin-reference.ts";
 
 const HEAD = `# Plugins
@@ -28,13 +29,8 @@ function section({ type, summary, otherNames, configuredBy, options, example }: 
 }
 
 function optionTable(options: readonly OptionDescription[]): string {
-  const cell = (text: string) => text.replaceAll("|", "\\|");
   const rows = options.map(({ name, value, default: usual, isRequired, meaning }) => {
-    const otherwise = isRequired ? "required" : usual === "" ? "" : `\`${cell(usual)}\``;
-    return [`\`${name}\``, cell(value), otherwise, cell(meaning)];
+    return [`\`${name}\``, value, isRequired ? "required" : usual === "" ? "" : `\`${usual}\``, meaning];
   });
-  const all = [["option", "value", "default", "meaning"], ...rows];
-  const widths = [0, 1, 2, 3].map((column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
-  const line = (row: readonly string[]) => `| ${widths.map((width, column) => (row[column] ?? "").padEnd(width)).join(" | ")} |`;
-  return [line(all[0]!), line(widths.map((width) => "-".repeat(width))), ...rows.map(line)].join("\n");
+  return markdownTable([["option", "value", "default", "meaning"], ...rows]);
 }

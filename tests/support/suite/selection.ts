@@ -9,6 +9,7 @@ export const PURE: readonly string[] = [
   ...["plugins/needs", "read/documents", "read/problems", "read/references", "rewrites/", "router/beside"].map(config),
   ...["schema/", "show/"].map(config),
   ...["tests/config/endpoint-picker/", "tests/examples/policies.test.ts", "tests/examples/policy-scores.test.ts"],
+  ...["tests/examples/documents.test.ts", "tests/examples/troubleshooting.test.ts"],
   ...["cli/commands/simulate", "cli/commands/split-test", "cli/commands/top", "cli/explain/", "contract/", "control/"].map(core),
   ...["decide/", "engine/", "features/rollouts/guard-config", "pool/", "report/", "request/", "simulate/", "state/"].map(core),
 ];
@@ -23,9 +24,9 @@ function core(name: string): string {
 
 /**
  * What one runtime is enough for: a browser runs the page, whose files tests/core/admin/ asks for everywhere; the package is built once,
- * and its tests start all runtimes themselves.
+ * and its tests start all runtimes themselves. The commands of the documents are in tests of their own.
  */
-export const ONCE: readonly string[] = ["tests/e2e/page.test.ts", "tests/package/"];
+export const ONCE: readonly string[] = ["tests/e2e/page.test.ts", "tests/package/", "tests/examples/document-commands.test.ts"];
 
 /** One of so many pure files runs on every runtime. */
 const SAMPLE_OF = 5;
