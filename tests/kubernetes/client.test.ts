@@ -9,19 +9,21 @@ import { findCredentials } from "../../core/kubernetes/credentials.ts";
 import { KubernetesError } from "../../core/kubernetes/kubernetes-error.ts";
 import { Watch } from "../../core/kubernetes/watch.ts";
 import { collectedLog } from "../support/collected-log.ts";
-import { type KubernetesServer, NO_KUBERNETES, startKubernetes } from "../support/kubernetes-server.ts";
+import { type KubernetesServer, NO_KUBERNETES, sharedKubernetes } from "../support/kubernetes-server.ts";
 import { waitUntil } from "../support/router.ts";
 
 const TIMEOUT = { timeout: 90_000 };
+const SKIP = NO_KUBERNETES || false;
+const kubernetes = sharedKubernetes(SKIP);
 
-describe("a real API server", { skip: NO_KUBERNETES || false }, () => {
+describe("a real API server", { skip: SKIP }, () => {
   let server: KubernetesServer;
   const folder = mkdtempSync(join(tmpdir(), "signalbox-kubeconfig-"));
   before(async () => {
-    server = await startKubernetes();
+    server = await kubernetes.get();
   }, TIMEOUT);
   after(async () => {
-    await server?.stop();
+    await kubernetes.release();
     rmSync(folder, { recursive: true });
   });
 

@@ -3,17 +3,19 @@ import { readFileSync } from "node:fs";
 import { after, before, describe, it } from "node:test";
 import { apply, CRDS, conditionOf, eventually, installKinds, kubectl, NO_CRDS, rewriteOf } from "../support/cluster-resources.ts";
 import { startClusterRouters } from "../support/cluster-router.ts";
-import { type KubernetesServer, NO_KUBERNETES, startKubernetes } from "../support/kubernetes-server.ts";
+import { type KubernetesServer, NO_KUBERNETES, sharedKubernetes } from "../support/kubernetes-server.ts";
 
 const TIMEOUT = { timeout: 120_000 };
+const SKIP = NO_KUBERNETES || NO_CRDS || false;
+const kubernetes = sharedKubernetes(SKIP);
 
-describe("a router that follows the resources of a cluster", { skip: NO_KUBERNETES || NO_CRDS || false }, () => {
+describe("a router that follows the resources of a cluster", { skip: SKIP }, () => {
   let server: KubernetesServer;
   before(async () => {
-    server = await startKubernetes();
+    server = await kubernetes.get();
     await installKinds(server);
   }, TIMEOUT);
-  after(() => server?.stop());
+  after(() => kubernetes.release());
 
   /** Applies a rewrite and waits until its status says what became of it. */
   async function applied(document: ReturnType<typeof rewriteOf>, status: string) {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { KubernetesError } from "../../core/kubernetes/kubernetes-error.ts";
-import type { KubernetesServer } from "./kubernetes-server.ts";
+import { type KubernetesServer, oncePerServer } from "./kubernetes-server.ts";
 import { sharedPath } from "./shared.ts";
 
 /** What a pod is at one moment. */
@@ -90,14 +90,17 @@ function statusOf({ ip, phase, ready }: PodState) {
   };
 }
 
-/** Adds the APIs of InferencePools: the newer one as its project defines it, where that is beside the checkout; the older one loosely. */
-export async function definePools({ admin }: KubernetesServer): Promise<void> {
+/**
+ * Adds the APIs of InferencePools, once to a server: the newer one as its project defines it, where that is beside the checkout; the
+ * older one loosely.
+ */
+export const definePools = oncePerServer(async ({ admin }) => {
   const path = sharedPath("corpora/crds/inference.networking.k8s.io_inferencepools.yaml");
   const newer = path === undefined ? looseDefinition("inference.networking.k8s.io", "v1") : parse(readFileSync(path, "utf8"));
   for (const body of [newer, looseDefinition("inference.networking.x-k8s.io", "v1alpha2")])
     await admin.request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", { body });
   for (const api of ["inference.networking.k8s.io/v1", "inference.networking.x-k8s.io/v1alpha2"]) await served(admin, api);
-}
+});
 
 function looseDefinition(group: string, version: string) {
   const names = { kind: "InferencePool", listKind: "InferencePoolList", plural: "inferencepools", singular: "inferencepool" };

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { after } from "node:test";
 import { startMockReplica } from "../../core/mock/replica.ts";
 import { apply, followingSpec, kubectl } from "./cluster-resources.ts";
@@ -17,6 +18,7 @@ interface Status {
   };
 }
 
+const PROGRAM = join(import.meta.dirname ?? ".", "quick-cluster-process.ts");
 const ADAPTERS = ["food-review-v1", "food-review-v2"];
 
 /** Routers over the same two mock replicas that follow the resources of a new namespace, and what of it is there before them. */
@@ -37,7 +39,11 @@ export async function startClusterRouters(
   const urls = replicas.map(({ url }) => url);
   const routers: RouterProcess[] = [];
   const start = async () => {
-    const router = await startRouterProcess(urls, { spec: followingSpec(server, namespace, more), hasAdmin: true });
+    const router = await startRouterProcess(urls, {
+      program: PROGRAM,
+      spec: followingSpec(server, namespace, more),
+      hasAdmin: true,
+    });
     routers.push(router);
     return router;
   };

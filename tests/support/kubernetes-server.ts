@@ -38,8 +38,39 @@ const START_MS = 60_000;
 const LIFE_S = 600;
 const TOKEN = "admin-token";
 
+/**
+ * One server for all files of a process. Each calls this when it is loaded, before any test runs, and says whether its tests are
+ * skipped; the server ends when the last of the others has called `release`.
+ */
+export function sharedKubernetes(skip: string | false): { get(): Promise<KubernetesServer>; release(): Promise<void> } {
+  if (skip === false) users += 1;
+  return {
+    get() {
+      shared ??= startKubernetes();
+      return shared;
+    },
+    async release() {
+      users -= 1;
+      if (users === 0) await shared?.then((server) => server.stop());
+    },
+  };
+}
+
+/** What several files need of the server that they share, done by the first one. */
+export function oncePerServer(run: (server: KubernetesServer) => Promise<void>): (server: KubernetesServer) => Promise<void> {
+  const done = new WeakMap<KubernetesServer, Promise<void>>();
+  return (server) => {
+    const doing = done.get(server) ?? run(server);
+    done.set(server, doing);
+    return doing;
+  };
+}
+
+let users = 0;
+let shared: Promise<KubernetesServer> | undefined;
+
 /** Starts one with data of its own. */
-export async function startKubernetes(): Promise<KubernetesServer> {
+async function startKubernetes(): Promise<KubernetesServer> {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-kubernetes-"));
   const [port, etcdPort, peerPort] = [await freePort(), await freePort(), await freePort()];
   const address = `https://127.0.0.1:${port}`;

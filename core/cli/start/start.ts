@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import type { LoadedConfig } from "../../../config/load.ts";
 import { formatProblems } from "../../../config/read/problems.ts";
 import { NO_OVERLAY } from "../../../config/rewrites/overlay.ts";
-import { systemClock } from "../../contract/clock.ts";
+import { type Clock, systemClock } from "../../contract/clock.ts";
 import type { Log } from "../../contract/log.ts";
 import type { Definition } from "../../contract/plugin.ts";
 import { printableLines } from "../../contract/printable.ts";
@@ -48,6 +48,8 @@ export interface Front {
   readonly hasDemo?: boolean;
   /** How often the files are looked at; default once a second. */
   readonly lookMs?: number;
+  /** The time of what follows a cluster's resources; default the machine's. */
+  readonly clusterClock?: Clock;
   arguments(input: Input): StartArguments;
   listen(loaded: LoadedConfig, router: Router, log: Log): Promise<WireServer>;
   /** Where it is reached, for people. */
@@ -100,7 +102,7 @@ async function startWith(
   let cluster: ClusterResources | undefined;
   try {
     let loaded = await source.load(NO_OVERLAY);
-    cluster = await openCluster(loaded, outputs.log);
+    cluster = await openCluster(loaded, front.clusterClock ?? systemClock, outputs.log);
     if (cluster !== undefined) {
       source.add(cluster);
       loaded = await source.load(NO_OVERLAY);
@@ -156,7 +158,7 @@ async function run(
       log,
     });
     router.features.running = running;
-    if (cluster !== undefined) router.features.attach(clusterView(cluster, systemClock));
+    if (cluster !== undefined) router.features.attach(clusterView(cluster, front.clusterClock ?? systemClock));
     const { names: sources, commandLine } = source;
     const shown = { router, server, running, settings, sources, commandLine, droppedLogLines: () => outputs.droppedLines, log };
     admin = await openAdmin(loaded.config.admin, shown).catch(async (thrown) => {
