@@ -42,6 +42,23 @@ export function kubectl(
 export const apply = (server: KubernetesServer, ...documents: readonly (object | string)[]) =>
   kubectl(server, ["apply", "-f", "-"], documents);
 
+export interface ResourceDocument {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly namespace: string; readonly name: string };
+  readonly spec: object;
+}
+
+/** The same by the API alone, which takes a tenth of the time. */
+export async function put({ admin }: KubernetesServer, ...documents: readonly ResourceDocument[]): Promise<void> {
+  for (const document of documents) {
+    const { apiVersion, kind, metadata } = document;
+    const path = `/apis/${apiVersion}/namespaces/${metadata.namespace}/${kind.toLowerCase()}s/${metadata.name}`;
+    const contentType = "application/apply-patch+yaml";
+    await admin.request("PATCH", `${path}?fieldManager=kubectl&force=true`, { body: document, contentType });
+  }
+}
+
 /** Installs the kinds of the reference that routers follow, and the router's own; once on a server. */
 export const installKinds = oncePerServer(async (server) => {
   const names = ["inferencemodelrewrites", "inferenceobjectives"].map((plural) => `${CRDS}/llm-d.ai_${plural}.yaml`);

@@ -1,5 +1,6 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../core/contract/clock.ts";
@@ -72,7 +73,7 @@ let shared: Promise<KubernetesServer> | undefined;
 /** Starts one with data of its own. */
 async function startKubernetes(): Promise<KubernetesServer> {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-kubernetes-"));
-  const [port, etcdPort, peerPort] = [await freePort(), await freePort(), await freePort()];
+  const [port, etcdPort, peerPort] = [await keptPort(), await freePort(), await freePort()];
   const address = `https://127.0.0.1:${port}`;
   const etcd = start("etcd", [
     ...["--data-dir", join(folder, "etcd"), "--listen-peer-urls", `http://127.0.0.1:${peerPort}`],
@@ -118,6 +119,21 @@ async function startKubernetes(): Promise<KubernetesServer> {
   };
 }
 
+/** No port that the system gives to a connection while the server is away: it has to find it free again. */
+async function keptPort(): Promise<number> {
+  const first = Number(readFileSync("/proc/sys/net/ipv4/ip_local_port_range", "utf8").split("\t")[0]);
+  for (;;) {
+    const port = 10_000 + Math.floor(Math.random() * (first - 10_000));
+    const server = createServer().listen(port, "127.0.0.1");
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once("listening", () => resolve(true)).once("error", () => resolve(false));
+    });
+    if (!isFree) continue;
+    await new Promise((resolve) => server.close(resolve));
+    return port;
+  }
+}
+
 interface Program {
   readonly child: ChildProcess;
   readonly errors: { text: string };
@@ -144,6 +160,7 @@ function start(command: string, args: readonly string[]): Program {
 
 async function ready({ child, errors }: Program, ca: string, client: () => KubernetesClient): Promise<void> {
   const fromMs = performance.now();
+  const { signal } = new AbortController();
   for (;;) {
     if (child.exitCode !== null) throw new Error(`The API server has ended: ${errors.text}`);
     if (performance.now() - fromMs > START_MS)
@@ -152,6 +169,8 @@ async function ready({ child, errors }: Program, ca: string, client: () => Kuber
       // Its namespace "default" comes last of what it makes for itself.
       if (existsSync(ca) && readFileSync(ca, "utf8") !== "") {
         await client().request("GET", "/api/v1/namespaces/default");
+        // One that was killed knows its namespaces before it serves the kinds that were added.
+        await client().stream("/readyz/poststarthook/crd-informer-synced", { signal, begun() {}, bytes() {} });
         return;
       }
     } catch {
