@@ -12,7 +12,7 @@ export interface WatchOptions<Item> {
   readonly client: Pick<KubernetesClient, "request" | "stream">;
   /** Of the list, such as /api/v1/namespaces/llm/pods. */
   readonly path: string;
-  /** What narrows the list, such as labelSelector. */
+  /** What narrows the list, such as labelSelector; `limit` is the size of its pages. */
   readonly query?: Readonly<Record<string, string>>;
   /** The server may not know the kind, or not yet: then there are none, and it is asked again later. */
   readonly isOptional?: boolean;
@@ -138,7 +138,7 @@ export class Watch<Item> {
     const items = new Map<string, Item>();
     let next = "";
     do {
-      const asked = new URLSearchParams({ ...query, limit: String(PAGE_SIZE), ...(next !== "" && { continue: next }) });
+      const asked = new URLSearchParams({ limit: String(PAGE_SIZE), ...query, ...(next !== "" && { continue: next }) });
       const page = readPage(await client.request("GET", `${path}?${asked}`, { signal: this.#stopping.signal }));
       for (const object of page.objects) put(items, object, pick(object));
       this.#version = page.next === "" ? page.resourceVersion : "";

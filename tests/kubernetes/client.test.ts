@@ -87,14 +87,13 @@ describe("a real API server", { skip: SKIP }, () => {
     const path = "/api/v1/namespaces/default/configmaps";
     const put = (name: string) =>
       admin.request("POST", path, { body: { apiVersion: "v1", kind: "ConfigMap", metadata: { name, labels: { of: "watch" } } } });
-    const names: string[] = Array.from({ length: 510 }, (_, index) => `map-${index}`);
-    for (let from = 0; from < names.length; from += 30) await Promise.all(names.slice(from, from + 30).map(put));
+    await Promise.all(Array.from({ length: 10 }, (_, index) => put(`map-${index}`)));
     const told: (readonly string[])[] = [];
     const log = collectedLog();
     const watch = new Watch<string>({
       client: admin,
       path,
-      query: { labelSelector: "of=watch" },
+      query: { labelSelector: "of=watch", limit: "4" },
       pick: ({ metadata: { name } }) => name,
       changed: (items) => told.push([...items.keys()]),
       clock: systemClock,
@@ -104,14 +103,14 @@ describe("a real API server", { skip: SKIP }, () => {
     after(() => watch.stop());
     watch.start();
     await waitUntil(() => told.length > 0);
-    assert.deepEqual([told.length, told[0]?.length, watch.isSynced], [1, 510, true]);
+    assert.deepEqual([told.length, told[0]?.length, watch.isSynced], [1, 10, true]);
     await put("later");
     await admin.request("DELETE", `${path}/map-0`);
     await waitUntil(() => told.at(-1)?.includes("later") === true && !told.at(-1)!.includes("map-0"));
 
     await server.kill();
     await waitUntil(() => watch.staleSinceMs !== undefined);
-    assert.equal(told.at(-1)?.length, 510);
+    assert.equal(told.at(-1)?.length, 10);
     await server.restart();
     await waitUntil(() => watch.staleSinceMs === undefined, 60_000);
     await put("latest");
