@@ -24,6 +24,7 @@ import { logCertificates, useCertificates } from "./certificates.ts";
 import { configSource, type StartArguments, startArguments } from "./config-source.ts";
 import { startDemo } from "./demo.ts";
 import { demoGreeting, firstProbes, greeting, notYetListeningNote, waitingNote } from "./first-probes.ts";
+import type { FrontServer } from "./front-server.ts";
 import { logUncaught } from "./last-resort.ts";
 import { checkAdminPort, type OpenAdmin, openAdmin } from "./open-admin.ts";
 import { openCluster, targetCounts } from "./open-cluster.ts";
@@ -51,7 +52,7 @@ export interface Front {
   /** The time of what follows a cluster's resources; default the machine's. */
   readonly clusterClock?: Clock;
   arguments(input: Input): StartArguments;
-  listen(loaded: LoadedConfig, router: Router, log: Log): Promise<WireServer>;
+  listen(loaded: LoadedConfig, router: Router, log: Log): Promise<FrontServer>;
   /** Where it is reached, for people. */
   url(host: string, port: number, isTls: boolean): string;
   /** Called once it listens at `url`; `say` prints. Returns what is called when the router stops. */
@@ -218,7 +219,7 @@ async function listenHttp({ config }: LoadedConfig, router: Router, log: Log): P
  * Says on `/ready` at once that the router stops, serves everything for the settle time, so that load balancers notice, then stops
  * accepting. Resolves when the last connection is closed.
  */
-async function stopServing(router: Router, server: WireServer, log: Log): Promise<void> {
+async function stopServing(router: Router, server: FrontServer, log: Log): Promise<void> {
   const { settleMs, drainTimeoutMs } = router.config.settings.limits;
   router.announceStop();
   if (settleMs > 0) {
