@@ -96,28 +96,45 @@ function statusOf({ ip, phase, ready }: PodState) {
  */
 export const definePools = oncePerServer(async ({ admin }) => {
   const path = sharedPath("corpora/crds/inference.networking.k8s.io_inferencepools.yaml");
-  const newer = path === undefined ? looseDefinition("inference.networking.k8s.io", "v1") : parse(readFileSync(path, "utf8"));
-  for (const body of [newer, looseDefinition("inference.networking.x-k8s.io", "v1alpha2")])
+  const newer =
+    path === undefined
+      ? looseDefinition("inference.networking.k8s.io", "v1", "InferencePool", "inferencepools")
+      : parse(readFileSync(path, "utf8"));
+  for (const body of [newer, looseDefinition("inference.networking.x-k8s.io", "v1alpha2", "InferencePool", "inferencepools")])
     await admin.request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", { body });
-  for (const api of ["inference.networking.k8s.io/v1", "inference.networking.x-k8s.io/v1alpha2"]) await served(admin, api);
+  for (const api of ["inference.networking.k8s.io/v1", "inference.networking.x-k8s.io/v1alpha2"])
+    await served(admin, `${api}/inferencepools`);
 });
 
-function looseDefinition(group: string, version: string) {
-  const names = { kind: "InferencePool", listKind: "InferencePoolList", plural: "inferencepools", singular: "inferencepool" };
+/** Adds a kind of which anything is taken. */
+export async function defineLoosely(
+  { admin }: KubernetesServer,
+  group: string,
+  version: string,
+  kind: string,
+  plural: string,
+): Promise<void> {
+  const body = looseDefinition(group, version, kind, plural);
+  await admin.request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", { body });
+  await served(admin, `${group}/${version}/${plural}`);
+}
+
+function looseDefinition(group: string, version: string, kind: string, plural: string) {
+  const names = { kind, listKind: `${kind}List`, plural, singular: kind.toLowerCase() };
   const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
   return {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
-    metadata: { name: `inferencepools.${group}`, annotations: { "api-approved.kubernetes.io": "unapproved, test" } },
+    metadata: { name: `${plural}.${group}`, annotations: { "api-approved.kubernetes.io": "unapproved, test" } },
     spec: { group, names, scope: "Namespaced", versions: [{ name: version, served: true, storage: true, schema }] },
   };
 }
 
 /** A definition takes effect some time after it is written. */
-async function served(admin: KubernetesServer["admin"], api: string): Promise<void> {
+async function served(admin: KubernetesServer["admin"], list: string): Promise<void> {
   for (let tries = 0; ; tries++) {
     try {
-      await admin.request("GET", `/apis/${api}/inferencepools`);
+      await admin.request("GET", `/apis/${list}`);
       return;
     } catch (thrown) {
       if (tries === 100) throw thrown;
