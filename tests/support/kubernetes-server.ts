@@ -112,6 +112,8 @@ async function startKubernetes(): Promise<KubernetesServer> {
     admin: client(),
     kill: () => server.end(),
     async restart() {
+      // A killed process keeps its port until the system has cleared it away.
+      while (!(await isFree(port))) await new Promise((resolve) => setTimeout(resolve, 20));
       server = startServer();
       await ready(server, ca, client);
     },
@@ -124,14 +126,15 @@ async function keptPort(): Promise<number> {
   const first = Number(readFileSync("/proc/sys/net/ipv4/ip_local_port_range", "utf8").split("\t")[0]);
   for (;;) {
     const port = 10_000 + Math.floor(Math.random() * (first - 10_000));
-    const server = createServer().listen(port, "127.0.0.1");
-    const isFree = await new Promise<boolean>((resolve) => {
-      server.once("listening", () => resolve(true)).once("error", () => resolve(false));
-    });
-    if (!isFree) continue;
-    await new Promise((resolve) => server.close(resolve));
-    return port;
+    if (await isFree(port)) return port;
   }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer().once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+  });
 }
 
 interface Program {
