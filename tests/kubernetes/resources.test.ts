@@ -112,7 +112,7 @@ describe("a router that follows the resources of a cluster", { skip: SKIP }, () 
       spec,
     });
     const { routers, close } = await startClusterRouters(server, "sections", {
-      documents: [router({ responseHeaders: false })],
+      documents: [router({ responseHeaders: false }), rewriteOf("sections", "food-review", { "food-review-v1": 1 })],
       more: ", router: main",
     });
     after(close);
@@ -133,6 +133,13 @@ describe("a router that follows the resources of a cluster", { skip: SKIP }, () 
       return text.includes("True") && text;
     }, "its status");
     assert.match(columns, /^main +True/);
+    const { status } = JSON.parse(await kubectl(server, ["get", "-n", "sections", "router", "main", "-o", "json"])) as {
+      readonly status: { readonly targets: readonly { readonly target: string; readonly requests: number }[] };
+    };
+    assert.deepEqual(
+      status.targets.map(({ target, requests }) => [target, requests]),
+      [["food-review-v1", 0]],
+    );
     await assert.rejects(apply(server, router({ listen: { port: 1 } })), /unknown field "spec\.listen"/);
   });
 
