@@ -50,13 +50,17 @@ describe("a real API server", { skip: SKIP }, () => {
     return thrown;
   };
 
-  it("knows who comes with a token, with a client certificate, and with nothing", TIMEOUT, async () => {
+  it("knows who comes with a token, with a client certificate, by a login program, and with nothing", TIMEOUT, async () => {
     const { ca, clientChain, clientKey } = server.files;
     const trusted = { "certificate-authority": ca };
     assert.equal(await whoami(clientOf({ token: "admin-token" }, trusted)), "admin");
     assert.equal(await whoami(clientOf({ "client-certificate": clientChain, "client-key": clientKey }, trusted)), "certified");
     const inline = { "client-certificate-data": base64(clientChain), "client-key-data": base64(clientKey) };
     assert.equal(await whoami(clientOf(inline, { "certificate-authority-data": base64(ca) })), "certified");
+    const apiVersion = "client.authentication.k8s.io/v1";
+    const credential = JSON.stringify({ apiVersion, kind: "ExecCredential", status: { token: "admin-token" } });
+    const exec = { apiVersion, command: "echo", args: [credential], interactiveMode: "Never" };
+    assert.equal(await whoami(clientOf({ exec }, trusted)), "admin");
     assert.equal((await failureOf(clientOf({ token: "wrong" }, trusted))).status, 401);
     assert.equal((await failureOf(clientOf({}, trusted))).status, 403);
   });
