@@ -1,5 +1,6 @@
 import { Composer, type Document, isAlias, isMap, isScalar, isSeq, LineCounter, Parser } from "yaml";
 import type { ConfigText } from "./files.ts";
+import { isTooDeep, MOST_LEVELS } from "./nesting.ts";
 import { allOf, type Finding, type Path, type Position, type Problem, problemAt, quoted, type Report } from "./problems.ts";
 import { expanded, plainValue } from "./references.ts";
 
@@ -34,12 +35,16 @@ interface Converted {
 /** Control characters. The library's messages quote the file, but a problem must stay on one line. */
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
 
-const DEEPEST = 64;
+const NESTED: Finding = { found: `more than ${MOST_LEVELS} levels of nesting`, wanted: "a flatter document" };
 const MOST_ALIASED_NODES = 100_000;
 
 /** The documents of a file, or the resource of a cluster that stands for one. */
 export function documentsOf({ file, text, resource }: ConfigText, problems: Problem[]): readonly ConfigDocument[] {
-  return resource === undefined ? readDocuments(file, text, problems) : [plainDocument(file, resource, problems)];
+  if (resource === undefined) return readDocuments(file, text, problems);
+  const document = plainDocument(file, resource, problems);
+  if (!isTooDeep(resource)) return [document];
+  document.report([], NESTED);
+  return [];
 }
 
 /**
@@ -65,9 +70,9 @@ export function readDocuments(file: string, text: string, problems: Problem[]): 
   };
   const reportAt: ReportAt = (offset, finding) => problems.push(problemAt(positionAt(offset), [], finding));
   const tokens = [...new Parser(lines.addNewLine).parse(text)];
-  const tooDeep = firstTokenBelow(tokens, DEEPEST);
+  const tooDeep = firstTokenBelow(tokens, MOST_LEVELS);
   if (tooDeep !== undefined) {
-    reportAt(tooDeep.offset, { found: `more than ${DEEPEST} levels of nesting`, wanted: "a flatter document" });
+    reportAt(tooDeep.offset, NESTED);
     return [];
   }
   const lineAt = (offset: number) => text.slice(text.lastIndexOf("\n", offset - 1) + 1).split("\n", 1)[0] ?? "";

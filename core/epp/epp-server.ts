@@ -4,9 +4,9 @@ import { type Call, type CallReader, GRPC } from "../grpc/call.ts";
 import { startGrpcServer } from "../grpc/grpc-server.ts";
 import type { Limits } from "../settings.ts";
 import { Deadlines, sweepPeriodMs } from "../wire/deadlines.ts";
-import { healthMessage, readHealthCheck } from "./answers.ts";
 import type { EppShared } from "./epp-shared.ts";
 import { Exchange } from "./exchange.ts";
+import { HealthCheck } from "./health-check.ts";
 
 export interface EppOptions extends Pick<EppShared, "start" | "nextRequestId" | "watchOf"> {
   readonly host: string;
@@ -20,8 +20,6 @@ export interface EppOptions extends Pick<EppShared, "start" | "nextRequestId" | 
 }
 
 const SERVICE = "envoy.service.ext_proc.v3.ExternalProcessor";
-const SERVING = 1;
-const NOT_SERVING = 2;
 /** Services that may be asked after, besides "liveness", which is always well. */
 const READY_SERVICES: ReadonlySet<string> = new Set(["", "readiness", "ext_proc", SERVICE]);
 
@@ -30,11 +28,6 @@ export interface EppServer {
   readonly port: number;
   /** Open connections of gateways. */
   readonly connections: number;
-  /** There are no times in which none is taken. */
-  readonly pauses: 0;
-  /** It has no TLS of its own. */
-  readonly handshakeFailures: undefined;
-  useTls(): void;
   useLimits(limits: Limits): void;
   /** Takes no more requests, and lets those under way finish; after `timeoutMs` it ends them. Resolves when the last connection is closed. */
   drain(timeoutMs: number): Promise<void>;
@@ -46,19 +39,20 @@ export async function startEpp(options: EppOptions): Promise<EppServer> {
   const deadlines = new Deadlines(clock, sweepMs(options.limits));
   const open: EppShared["open"] = new Set();
   const shared = { ...options, deadlines, open };
+  const isServing = (service: string) => {
+    if (service === "liveness") return true;
+    return READY_SERVICES.has(service) ? options.isReady() : undefined;
+  };
   const server = await startGrpcServer({
     ...options,
     methods: new Map([
-      [`/${SERVICE}/Process`, (call: Call) => new Exchange(call, shared)],
-      ["/grpc.health.v1.Health/Check", (call: Call) => healthCheck(call, options.isReady)],
+      [`/${SERVICE}/Process`, (call: Call) => exchange(call, shared)],
+      ["/grpc.health.v1.Health/Check", (call: Call) => new HealthCheck(call, shared, isServing)],
     ]),
   });
   return {
     host: options.host,
     port: server.port,
-    pauses: 0,
-    handshakeFailures: undefined,
-    useTls() {},
     get connections() {
       return server.connections;
     },
@@ -76,19 +70,11 @@ export async function startEpp(options: EppOptions): Promise<EppServer> {
   };
 }
 
-function healthCheck(call: Call, isReady: () => boolean): CallReader {
-  return {
-    message(bytes) {
-      const { service = "" } = readHealthCheck(bytes);
-      if (service !== "liveness" && !READY_SERVICES.has(service)) return call.end(GRPC.notFound, "There is no such service here");
-      call.send(healthMessage({ status: service === "liveness" || isReady() ? SERVING : NOT_SERVING }));
-      call.end(GRPC.ok);
-    },
-    failed: () => call.end(GRPC.invalidArgument),
-    ended: () => call.end(GRPC.invalidArgument),
-    gone() {},
-    drained() {},
-  };
+/** Each connection may have as many, and there may be many connections: all together are bounded, too. */
+function exchange(call: Call, shared: EppShared): CallReader | undefined {
+  if (shared.open.size < shared.limits.clientConnections) return new Exchange(call, shared);
+  call.end(GRPC.resourceExhausted, "More requests at once than spec.limits.clientConnections");
+  return undefined;
 }
 
 function sweepMs({ bodyTimeoutMs, responseTimeoutMs, streamIdleTimeoutMs }: Limits): number {

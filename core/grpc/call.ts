@@ -6,7 +6,16 @@ import { HEADROOM, type Http2Stream, type StreamReader } from "./http2-stream.ts
 import { MessageReader, type MessageSink } from "./message-reader.ts";
 
 /** Why a call ends (the codes of gRPC). */
-export const GRPC = { ok: 0, invalidArgument: 3, notFound: 5, unimplemented: 12, internal: 13, unavailable: 14 } as const;
+export const GRPC = {
+  ok: 0,
+  invalidArgument: 3,
+  deadlineExceeded: 4,
+  notFound: 5,
+  resourceExhausted: 8,
+  unimplemented: 12,
+  internal: 13,
+  unavailable: 14,
+} as const;
 
 /** Bytes that a message leaves free in front, for the heads of its frame and of itself. */
 export const MESSAGE_HEADROOM = HEADROOM + 5;

@@ -7,10 +7,11 @@ import { Call, type CallReader, GRPC } from "./call.ts";
 import type { Field } from "./header-table.ts";
 import { Http2Connection } from "./http2-connection.ts";
 import type { Http2Stream, StreamReader } from "./http2-stream.ts";
+import { Unsent } from "./unsent.ts";
 import { WatchedConnection } from "./watched-connection.ts";
 
-/** Serves one call. */
-type Method = (call: Call) => CallReader;
+/** Serves one call; undefined where it has ended it at once. */
+type Method = (call: Call) => CallReader | undefined;
 
 export interface GrpcServerOptions {
   readonly host: string;
@@ -43,8 +44,10 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
 
   const server = createServer({ noDelay: true, allowHalfOpen: false, pauseOnConnect: true }, (socket) => {
     if (connections.size >= limits.clientConnections) return void socket.destroy();
+    const unsent = new Unsent(memory);
     const connection: Http2Connection = new Http2Connection(socket, {
       headBytes: limits.headBytes,
+      unsent,
       maxStreams: limits.clientConnections,
       accept: (headers, stream) => accepted(headers, stream, connection),
       closed() {
@@ -52,6 +55,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
         connections.delete(connection);
       },
     });
+    unsent.owner = connection;
     connections.set(connection, new WatchedConnection(connection, deadlines, limits, memory));
   });
   server.on("error", () => {});

@@ -192,7 +192,7 @@ export class Http2Connection implements FrameSink, StreamConnection {
       return;
     }
     this.#lastStream = id;
-    const stream = new Http2Stream(id, this, this.#peer.initialWindow);
+    const stream = new Http2Stream(id, this, this.#peer.initialWindow, this.#options.unsent);
     this.#streams.set(id, stream);
     stream.reader = this.#options.accept(fields, stream);
     if (this.#block.isEnd) this.#remoteEnd(stream);
@@ -207,13 +207,13 @@ export class Http2Connection implements FrameSink, StreamConnection {
     const stream = this.#streams.get(id);
     if (stream === undefined) return this.#checkKnown(id);
     this.#forget(stream);
-    stream.reader?.gone();
+    stream.close();
   }
 
   #resetByFault(stream: Http2Stream, code: number): void {
     this.write(frames.numbersFrame(TYPE.rstStream, stream.id, [code]));
     this.#forget(stream);
-    stream.reader?.gone();
+    stream.close();
   }
 
   #settings(flags: number, id: number, chunk: Buffer, start: number, end: number): void {
@@ -294,7 +294,7 @@ export class Http2Connection implements FrameSink, StreamConnection {
     const open = [...this.#streams.values()];
     this.#streams.clear();
     this.#socket.destroySoon();
-    for (const stream of open) stream.reader?.gone();
+    for (const stream of open) stream.close();
     this.#options.closed();
   }
 }

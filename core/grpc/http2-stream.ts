@@ -14,6 +14,11 @@ export interface StreamConnection {
   localEnd(stream: Http2Stream): void;
 }
 
+/** Is told how much more, or less, streams hold back. */
+export interface UnsentCounter {
+  change(bytes: number): void;
+}
+
 /** Who reads a stream. */
 export interface StreamReader {
   /** Bytes chunk[start, end), which are overwritten once this returns. */
@@ -42,6 +47,7 @@ export class Http2Stream {
   /** All bytes of data that the peer's windows took. */
   sentBytes = 0;
   readonly #connection: StreamConnection;
+  readonly #unsent: UnsentCounter;
   #sendWindow: number;
   /** What waits for the windows; each is data without a frame's head. */
   readonly #queue: Buffer[] = [];
@@ -51,9 +57,10 @@ export class Http2Stream {
   #isLocalEnded = false;
   #isFull = false;
 
-  constructor(id: number, connection: StreamConnection, sendWindow: number) {
+  constructor(id: number, connection: StreamConnection, sendWindow: number, unsent: UnsentCounter) {
     this.id = id;
     this.#connection = connection;
+    this.#unsent = unsent;
     this.#sendWindow = sendWindow;
   }
 
@@ -79,6 +86,7 @@ export class Http2Stream {
     } else {
       this.#queue.push(framed.subarray(HEADROOM));
       this.#queuedBytes += bytes;
+      this.#unsent.change(bytes);
       this.pump();
     }
     this.#isFull = this.#queuedBytes >= HIGH_WATER_BYTES || this.#connection.isFull;
@@ -106,6 +114,7 @@ export class Http2Stream {
       if (part.length === first.length) this.#queue.shift();
       else this.#queue[0] = first.subarray(part.length);
       this.#queuedBytes -= part.length;
+      this.#unsent.change(-part.length);
       this.#connection.write(frameHead(TYPE.data, 0, this.id, part.length));
       this.#connection.write(part);
       this.#took(part.length);
@@ -123,6 +132,15 @@ export class Http2Stream {
     if (!this.#isFull || this.#queuedBytes >= HIGH_WATER_BYTES || this.#connection.isFull) return;
     this.#isFull = false;
     this.reader?.drained();
+  }
+
+  /** The peer has gone, or is told so: what waits for it is dropped. */
+  close(): void {
+    this.#isLocalEnded = true;
+    this.#queue.length = 0;
+    this.#unsent.change(-this.#queuedBytes);
+    this.#queuedBytes = 0;
+    this.reader?.gone();
   }
 
   get #room(): number {

@@ -13,6 +13,9 @@ export class WatchedConnection implements Timed {
   readonly #deadlines: Deadlines;
   readonly #progress: WriteProgress;
   readonly #limits: Limits;
+  readonly #memory: UnreadCounter;
+  /** What waits for the socket, as it was counted last; what waits for windows is counted where it comes and goes. */
+  #countedBytes = 0;
   readonly #prefaceByMs: number;
   /** Since when a header block is open, as far as sweeps have seen. */
   #blockSinceMs = Number.POSITIVE_INFINITY;
@@ -23,13 +26,15 @@ export class WatchedConnection implements Timed {
     this.#connection = connection;
     this.#deadlines = deadlines;
     this.#limits = limits;
-    this.#progress = new WriteProgress(deadlines, limits.writeTimeoutMs, memory, () => undefined);
+    this.#progress = new WriteProgress(deadlines, limits.writeTimeoutMs, { unreadBytes: 0 }, () => undefined);
+    this.#memory = memory;
     this.#prefaceByMs = deadlines.nowMs + limits.headTimeoutMs;
     deadlines.add(this);
   }
 
   sweep(nowMs: number): void {
     const { waitingBytes, hasPreface, hasOpenBlock, streams } = this.#connection;
+    this.#count(waitingBytes);
     let queuedBytes = 0;
     for (const stream of streams) queuedBytes += stream.queuedBytes;
     this.#blockSinceMs = hasOpenBlock ? Math.min(this.#blockSinceMs, nowMs) : Number.POSITIVE_INFINITY;
@@ -52,6 +57,11 @@ export class WatchedConnection implements Timed {
 
   close(): void {
     this.#deadlines.delete(this);
-    this.#progress.close();
+    this.#count(0);
+  }
+
+  #count(bytes: number): void {
+    this.#memory.unreadBytes += bytes - this.#countedBytes;
+    this.#countedBytes = bytes;
   }
 }

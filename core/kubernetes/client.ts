@@ -28,7 +28,7 @@ export interface StreamOptions {
 
 /** For a whole response; for a stream, until it begins. */
 const LONGEST_MS = 30_000;
-const MOST_BYTES = 64 * 1024 * 1024;
+const MOST_BYTES = 32 * 1024 * 1024;
 /** Of a response that is an error. */
 const MOST_ERROR_BYTES = 64 * 1024;
 const MOST_SHOWN = 300;

@@ -12,7 +12,7 @@ export interface WatchOptions<Item> {
   readonly client: Pick<KubernetesClient, "request" | "stream">;
   /** Of the list, such as /api/v1/namespaces/llm/pods. */
   readonly path: string;
-  /** What narrows the list, such as labelSelector. */
+  /** What narrows the list, such as labelSelector; `limit` is the size of its pages. */
   readonly query?: Readonly<Record<string, string>>;
   /** The server may not know the kind, or not yet: then there are none, and it is asked again later. */
   readonly isOptional?: boolean;
@@ -25,7 +25,11 @@ export interface WatchOptions<Item> {
   readonly log: Log;
 }
 
-const PAGE_SIZE = 500;
+/** A page is read at one go, while no request is served: of 100 pods it takes some milliseconds. */
+const PAGE_SIZE = 100;
+/** A server that goes on for longer is not believed. */
+const MOST_OBJECTS = 50_000;
+const MOST_PAGES = MOST_OBJECTS / PAGE_SIZE;
 /** The server ends a watch after a time between these, so that not all watches begin anew together. */
 const WATCH_S = { least: 240, most: 480 };
 /** The server says how far it is about once a minute; a watch that hangs is as silent as a broken connection. */
@@ -137,8 +141,11 @@ export class Watch<Item> {
     const { client, path, pick, query = {} } = this.#options;
     const items = new Map<string, Item>();
     let next = "";
+    let pages = 0;
     do {
-      const asked = new URLSearchParams({ ...query, limit: String(PAGE_SIZE), ...(next !== "" && { continue: next }) });
+      pages += 1;
+      if (pages > MOST_PAGES) throw tooMany();
+      const asked = new URLSearchParams({ limit: String(PAGE_SIZE), ...query, ...(next !== "" && { continue: next }) });
       const page = readPage(await client.request("GET", `${path}?${asked}`, { signal: this.#stopping.signal }));
       for (const object of page.objects) put(items, object, pick(object));
       this.#version = page.next === "" ? page.resourceVersion : "";
@@ -257,5 +264,10 @@ export class Watch<Item> {
 
 function put<Item>(items: Map<string, Item>, { metadata: { name } }: KubernetesObject, item: Item | undefined): void {
   if (item === undefined) items.delete(name);
+  else if (items.size >= MOST_OBJECTS && !items.has(name)) throw tooMany();
   else items.set(name, item);
+}
+
+function tooMany(): KubernetesError {
+  return new KubernetesError(0, "", `The list has more than ${MOST_OBJECTS} objects: narrow it by a selector.`);
 }

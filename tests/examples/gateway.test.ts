@@ -18,6 +18,7 @@ interface Manifest {
   readonly kind: string;
   readonly metadata: { readonly name: string };
   readonly data: Readonly<Record<string, string>>;
+  readonly rules?: unknown;
   readonly spec: {
     readonly template: {
       readonly spec: { readonly terminationGracePeriodSeconds: number; readonly containers: readonly Container[] };
@@ -37,6 +38,11 @@ describe("gateway/gateway-api.yaml", () => {
     assert.equal(loaded.problems, undefined);
     const { settleMs, drainTimeoutMs } = loaded.config!.settings.limits;
     assert.ok(one("Deployment").spec.template.spec.terminationGracePeriodSeconds * 1000 > settleMs + drainTimeoutMs);
+  });
+
+  it("may do what a router in front of a pool may do", () => {
+    const rbac = parseAllDocuments(exampleText("deploy/gateway/rbac.yaml")).map((document) => document.toJS() as Manifest);
+    assert.deepEqual(one("Role").rules, rbac.find(({ kind }) => kind === "Role")!.rules);
   });
 
   it("runs the command, on the port that the pool and the probes name", () => {

@@ -10,10 +10,12 @@ import { builtIns } from "../../plugins/registry.ts";
 import { definePools, makeCluster } from "../support/cluster-pods.ts";
 import { apply, conditionOf, eventually, installKinds, kubectl, NO_CRDS, rewriteOf } from "../support/cluster-resources.ts";
 import { helm, NO_HELM } from "../support/helm.ts";
-import { type KubernetesServer, NO_KUBERNETES, startKubernetes } from "../support/kubernetes-server.ts";
+import { type KubernetesServer, NO_KUBERNETES, sharedKubernetes } from "../support/kubernetes-server.ts";
 import { startRouterProcess } from "../support/router-process.ts";
 
 const TIMEOUT = { timeout: 120_000 };
+const SKIP = NO_KUBERNETES || NO_CRDS || false;
+const kubernetes = sharedKubernetes(SKIP);
 
 interface Manifest {
   readonly kind: string;
@@ -36,16 +38,16 @@ async function checkConfig(all: readonly Manifest[]): Promise<void> {
   assert.deepEqual(problems.map(formatProblem), []);
 }
 
-describe("deployments in a cluster", { skip: NO_KUBERNETES || NO_CRDS || false }, () => {
+describe("deployments in a cluster", { skip: SKIP }, () => {
   let server: KubernetesServer;
   const folder = mkdtempSync(join(tmpdir(), "signalbox-deploy-"));
   before(async () => {
-    server = await startKubernetes();
+    server = await kubernetes.get();
     await installKinds(server);
     await definePools(server);
   }, TIMEOUT);
   after(async () => {
-    await server?.stop();
+    await kubernetes.release();
     rmSync(folder, { recursive: true });
   });
 

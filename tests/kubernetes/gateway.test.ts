@@ -6,21 +6,23 @@ import { type MockReplica, startMockReplica } from "../../core/mock/replica.ts";
 import { startTestAdmin } from "../support/admin.ts";
 import { type Cluster, definePools, makeCluster } from "../support/cluster-pods.ts";
 import { collectedLog } from "../support/collected-log.ts";
-import { type KubernetesServer, NO_KUBERNETES, startKubernetes } from "../support/kubernetes-server.ts";
+import { type KubernetesServer, NO_KUBERNETES, sharedKubernetes } from "../support/kubernetes-server.ts";
 import { openClient } from "../support/raw-client.ts";
 import { loadTestConfig, readyCount, startTestRouter, type TestRouter, waitUntil } from "../support/router.ts";
 import { assertIdle, chatPost, STREAM } from "../support/scripted-pool.ts";
 
 const TIMEOUT = { timeout: 120_000 };
+const SKIP = NO_KUBERNETES || false;
+const kubernetes = sharedKubernetes(SKIP);
 const APP = { app: "vllm" };
 
-describe("a router in a cluster", { skip: NO_KUBERNETES || false }, () => {
+describe("a router in a cluster", { skip: SKIP }, () => {
   let server: KubernetesServer;
   before(async () => {
-    server = await startKubernetes();
+    server = await kubernetes.get();
     await definePools(server);
   }, TIMEOUT);
-  after(() => server?.stop());
+  after(() => kubernetes.release());
 
   /** A router whose replicas are found by the lines of its section. */
   async function startRouter({ namespace }: Cluster, lines: string) {

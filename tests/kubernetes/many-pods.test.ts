@@ -1,21 +1,23 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { makeCluster } from "../support/cluster-pods.ts";
-import { type KubernetesServer, NO_KUBERNETES, startKubernetes } from "../support/kubernetes-server.ts";
+import { type KubernetesServer, NO_KUBERNETES, sharedKubernetes } from "../support/kubernetes-server.ts";
 import { startTestRouter, waitUntil } from "../support/router.ts";
 
 const TIMEOUT = { timeout: 300_000 };
+const SKIP = NO_KUBERNETES || false;
+const kubernetes = sharedKubernetes(SKIP);
 // Nothing listens at their addresses: so many replicas in this process would be what is measured.
 const PODS = Number(process.env["SIGNALBOX_PODS"] ?? 100);
 const AT_ONCE = 20;
 const LONG_MS = 120_000;
 
-describe("a router over many pods", { skip: NO_KUBERNETES || false }, () => {
+describe("a router over many pods", { skip: SKIP }, () => {
   let server: KubernetesServer;
   before(async () => {
-    server = await startKubernetes();
+    server = await kubernetes.get();
   }, TIMEOUT);
-  after(() => server?.stop());
+  after(() => kubernetes.release());
 
   it("finds all of them, and follows them as they change together", TIMEOUT, async () => {
     const cluster = await makeCluster(server);

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { KubernetesError } from "../../core/kubernetes/kubernetes-error.ts";
-import type { KubernetesServer } from "./kubernetes-server.ts";
+import { type KubernetesServer, oncePerServer } from "./kubernetes-server.ts";
 import { sharedPath } from "./shared.ts";
 
 /** What a pod is at one moment. */
@@ -90,31 +90,51 @@ function statusOf({ ip, phase, ready }: PodState) {
   };
 }
 
-/** Adds the APIs of InferencePools: the newer one as its project defines it, where that is beside the checkout; the older one loosely. */
-export async function definePools({ admin }: KubernetesServer): Promise<void> {
+/**
+ * Adds the APIs of InferencePools, once to a server: the newer one as its project defines it, where that is beside the checkout; the
+ * older one loosely.
+ */
+export const definePools = oncePerServer(async ({ admin }) => {
   const path = sharedPath("corpora/crds/inference.networking.k8s.io_inferencepools.yaml");
-  const newer = path === undefined ? looseDefinition("inference.networking.k8s.io", "v1") : parse(readFileSync(path, "utf8"));
-  for (const body of [newer, looseDefinition("inference.networking.x-k8s.io", "v1alpha2")])
+  const newer =
+    path === undefined
+      ? looseDefinition("inference.networking.k8s.io", "v1", "InferencePool", "inferencepools")
+      : parse(readFileSync(path, "utf8"));
+  for (const body of [newer, looseDefinition("inference.networking.x-k8s.io", "v1alpha2", "InferencePool", "inferencepools")])
     await admin.request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", { body });
-  for (const api of ["inference.networking.k8s.io/v1", "inference.networking.x-k8s.io/v1alpha2"]) await served(admin, api);
+  for (const api of ["inference.networking.k8s.io/v1", "inference.networking.x-k8s.io/v1alpha2"])
+    await served(admin, `${api}/inferencepools`);
+});
+
+/** Adds a kind of which anything is taken. */
+export async function defineLoosely(
+  { admin }: KubernetesServer,
+  group: string,
+  version: string,
+  kind: string,
+  plural: string,
+): Promise<void> {
+  const body = looseDefinition(group, version, kind, plural);
+  await admin.request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", { body });
+  await served(admin, `${group}/${version}/${plural}`);
 }
 
-function looseDefinition(group: string, version: string) {
-  const names = { kind: "InferencePool", listKind: "InferencePoolList", plural: "inferencepools", singular: "inferencepool" };
+function looseDefinition(group: string, version: string, kind: string, plural: string) {
+  const names = { kind, listKind: `${kind}List`, plural, singular: kind.toLowerCase() };
   const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
   return {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
-    metadata: { name: `inferencepools.${group}`, annotations: { "api-approved.kubernetes.io": "unapproved, test" } },
+    metadata: { name: `${plural}.${group}`, annotations: { "api-approved.kubernetes.io": "unapproved, test" } },
     spec: { group, names, scope: "Namespaced", versions: [{ name: version, served: true, storage: true, schema }] },
   };
 }
 
 /** A definition takes effect some time after it is written. */
-async function served(admin: KubernetesServer["admin"], api: string): Promise<void> {
+async function served(admin: KubernetesServer["admin"], list: string): Promise<void> {
   for (let tries = 0; ; tries++) {
     try {
-      await admin.request("GET", `/apis/${api}/inferencepools`);
+      await admin.request("GET", `/apis/${list}`);
       return;
     } catch (thrown) {
       if (tries === 100) throw thrown;

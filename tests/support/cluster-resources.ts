@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import type { KubernetesServer } from "./kubernetes-server.ts";
+import { type KubernetesServer, oncePerServer } from "./kubernetes-server.ts";
 import { sharedPath } from "./shared.ts";
 
 /** The reference's CustomResourceDefinitions; undefined where they are absent. */
@@ -42,13 +42,30 @@ export function kubectl(
 export const apply = (server: KubernetesServer, ...documents: readonly (object | string)[]) =>
   kubectl(server, ["apply", "-f", "-"], documents);
 
-/** Installs the kinds of the reference that routers follow, and the router's own. */
-export async function installKinds(server: KubernetesServer): Promise<void> {
+export interface ResourceDocument {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly namespace: string; readonly name: string };
+  readonly spec: object;
+}
+
+/** The same by the API alone, which takes a tenth of the time. */
+export async function put({ admin }: KubernetesServer, ...documents: readonly ResourceDocument[]): Promise<void> {
+  for (const document of documents) {
+    const { apiVersion, kind, metadata } = document;
+    const path = `/apis/${apiVersion}/namespaces/${metadata.namespace}/${kind.toLowerCase()}s/${metadata.name}`;
+    const contentType = "application/apply-patch+yaml";
+    await admin.request("PATCH", `${path}?fieldManager=kubectl&force=true`, { body: document, contentType });
+  }
+}
+
+/** Installs the kinds of the reference that routers follow, and the router's own; once on a server. */
+export const installKinds = oncePerServer(async (server) => {
   const names = ["inferencemodelrewrites", "inferenceobjectives"].map((plural) => `${CRDS}/llm-d.ai_${plural}.yaml`);
   await kubectl(server, ["apply", ...names.flatMap((name) => ["-f", name]), "-f", "examples/deploy/crd/routers.yaml"]);
   const crds = ["inferencemodelrewrites.llm-d.ai", "inferenceobjectives.llm-d.ai", "routers.signalbox.dev"];
   await kubectl(server, ["wait", "--for=condition=Established", "--timeout=20s", ...crds.map((name) => `crd/${name}`)]);
-}
+});
 
 /** A rewrite of one model for the pool "llama". A target without a weight has none. */
 export function rewriteOf(

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { after } from "node:test";
+import { join } from "node:path";
 import { startMockReplica } from "../../core/mock/replica.ts";
-import { apply, followingSpec, kubectl } from "./cluster-resources.ts";
+import { followingSpec, put, type ResourceDocument } from "./cluster-resources.ts";
 import type { KubernetesServer } from "./kubernetes-server.ts";
 import { type RouterProcess, startRouterProcess } from "./router-process.ts";
 
@@ -17,7 +17,10 @@ interface Status {
   };
 }
 
+const PROGRAM = join(import.meta.dirname ?? ".", "quick-cluster-process.ts");
 const ADAPTERS = ["food-review-v1", "food-review-v2"];
+
+export type ClusterRouters = Awaited<ReturnType<typeof startClusterRouters>>;
 
 /** Routers over the same two mock replicas that follow the resources of a new namespace, and what of it is there before them. */
 export async function startClusterRouters(
@@ -27,29 +30,34 @@ export async function startClusterRouters(
     documents = [],
     count = 1,
     more = "",
-  }: { readonly documents?: readonly object[]; readonly count?: number; readonly more?: string } = {},
+  }: { readonly documents?: readonly ResourceDocument[]; readonly count?: number; readonly more?: string } = {},
 ) {
-  await kubectl(server, ["create", "namespace", namespace]);
-  if (documents.length > 0) await apply(server, ...documents);
+  await server.admin.request("POST", "/api/v1/namespaces", { body: { metadata: { name: namespace } } });
+  await put(server, ...documents);
   const replicas = await Promise.all(
     [1, 2].map(() => startMockReplica({ model: "base", adapters: ADAPTERS, timeScale: 0, seenLimit: 10_000 })),
   );
   const urls = replicas.map(({ url }) => url);
   const routers: RouterProcess[] = [];
   const start = async () => {
-    const router = await startRouterProcess(urls, { spec: followingSpec(server, namespace, more), hasAdmin: true });
+    const router = await startRouterProcess(urls, {
+      program: PROGRAM,
+      spec: followingSpec(server, namespace, more),
+      hasAdmin: true,
+    });
     routers.push(router);
     return router;
   };
-  after(async () => {
-    for (const router of routers) router.kill("SIGTERM");
-    await Promise.all(routers.map(({ exited }) => exited));
-    await Promise.all(replicas.map((replica) => replica.close()));
-  });
-  for (let started = 0; started < count; started += 1) await start();
+  await Promise.all(Array.from({ length: count }, start));
   return {
+    namespace,
     routers,
     start,
+    async close() {
+      for (const router of routers) router.kill("SIGTERM");
+      await Promise.all(routers.map(({ exited }) => exited));
+      await Promise.all(replicas.map((replica) => replica.close()));
+    },
     /** The model of the answer; its status where there is none. */
     async ask(model: string, { port } = routers[0]!): Promise<string | number> {
       const answer = await fetch(`http://127.0.0.1:${port}/v1/completions`, {

@@ -1,5 +1,6 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../core/contract/clock.ts";
@@ -38,10 +39,41 @@ const START_MS = 60_000;
 const LIFE_S = 600;
 const TOKEN = "admin-token";
 
+/**
+ * One server for all files of a process. Each calls this when it is loaded, before any test runs, and says whether its tests are
+ * skipped; the server ends when the last of the others has called `release`.
+ */
+export function sharedKubernetes(skip: string | false): { get(): Promise<KubernetesServer>; release(): Promise<void> } {
+  if (skip === false) users += 1;
+  return {
+    get() {
+      shared ??= startKubernetes();
+      return shared;
+    },
+    async release() {
+      users -= 1;
+      if (users === 0) await shared?.then((server) => server.stop());
+    },
+  };
+}
+
+/** What several files need of the server that they share, done by the first one. */
+export function oncePerServer(run: (server: KubernetesServer) => Promise<void>): (server: KubernetesServer) => Promise<void> {
+  const done = new WeakMap<KubernetesServer, Promise<void>>();
+  return (server) => {
+    const doing = done.get(server) ?? run(server);
+    done.set(server, doing);
+    return doing;
+  };
+}
+
+let users = 0;
+let shared: Promise<KubernetesServer> | undefined;
+
 /** Starts one with data of its own. */
-export async function startKubernetes(): Promise<KubernetesServer> {
+async function startKubernetes(): Promise<KubernetesServer> {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-kubernetes-"));
-  const [port, etcdPort, peerPort] = [await freePort(), await freePort(), await freePort()];
+  const [port, etcdPort, peerPort] = [await keptPort(), await freePort(), await freePort()];
   const address = `https://127.0.0.1:${port}`;
   const etcd = start("etcd", [
     ...["--data-dir", join(folder, "etcd"), "--listen-peer-urls", `http://127.0.0.1:${peerPort}`],
@@ -80,11 +112,29 @@ export async function startKubernetes(): Promise<KubernetesServer> {
     admin: client(),
     kill: () => server.end(),
     async restart() {
+      // A killed process keeps its port until the system has cleared it away.
+      while (!(await isFree(port))) await new Promise((resolve) => setTimeout(resolve, 20));
       server = startServer();
       await ready(server, ca, client);
     },
     stop,
   };
+}
+
+/** No port that the system gives to a connection while the server is away: it has to find it free again. */
+async function keptPort(): Promise<number> {
+  const first = Number(readFileSync("/proc/sys/net/ipv4/ip_local_port_range", "utf8").split("\t")[0]);
+  for (;;) {
+    const port = 10_000 + Math.floor(Math.random() * (first - 10_000));
+    if (await isFree(port)) return port;
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer().once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+  });
 }
 
 interface Program {
@@ -113,6 +163,7 @@ function start(command: string, args: readonly string[]): Program {
 
 async function ready({ child, errors }: Program, ca: string, client: () => KubernetesClient): Promise<void> {
   const fromMs = performance.now();
+  const { signal } = new AbortController();
   for (;;) {
     if (child.exitCode !== null) throw new Error(`The API server has ended: ${errors.text}`);
     if (performance.now() - fromMs > START_MS)
@@ -121,6 +172,8 @@ async function ready({ child, errors }: Program, ca: string, client: () => Kuber
       // Its namespace "default" comes last of what it makes for itself.
       if (existsSync(ca) && readFileSync(ca, "utf8") !== "") {
         await client().request("GET", "/api/v1/namespaces/default");
+        // One that was killed knows its namespaces before it serves the kinds that were added.
+        await client().stream("/readyz/poststarthook/crd-informer-synced", { signal, begun() {}, bytes() {} });
         return;
       }
     } catch {

@@ -5,7 +5,7 @@ import type { CertificateView, TlsView } from "../../contract/router-view.ts";
 import type { Authorities, CertificatePair, ServerTls } from "../../settings.ts";
 
 interface Ports {
-  readonly server: { useTls(tls: ServerTls): void };
+  readonly server: { useTls?(tls: ServerTls): void };
   readonly admin: { useTls(tls: ServerTls): void } | undefined;
 }
 
@@ -13,7 +13,7 @@ type Failures = Readonly<Record<string, number>> | undefined;
 
 /** Gives the ports the config's certificates. */
 export function useCertificates(config: RouterConfig, { server, admin }: Ports, log: Pick<Log, "warn" | "error">): void {
-  if (config.listen.tls !== undefined) server.useTls(config.listen.tls);
+  if (config.listen.tls !== undefined) server.useTls?.(config.listen.tls);
   if (config.admin?.tls !== undefined) admin?.useTls(config.admin.tls);
   logCertificates(config, log);
 }

@@ -2,9 +2,8 @@ import type { LoadedConfig } from "../../../config/load.ts";
 import { systemClock } from "../../contract/clock.ts";
 import { isServing } from "../../contract/endpoint.ts";
 import type { Definition } from "../../contract/plugin.ts";
-import { startEpp } from "../../epp/epp-server.ts";
+import { type EppServer, startEpp } from "../../epp/epp-server.ts";
 import type { Router } from "../../router.ts";
-import type { WireServer } from "../../server/server.ts";
 import { type Input, numberOf } from "../frame/command.ts";
 import { CommandError } from "../frame/usage.ts";
 import { type StartArguments, startArguments } from "./config-source.ts";
@@ -30,7 +29,7 @@ function eppArguments(input: Input): StartArguments {
   return { ...startArguments(input), port: numberOf(input, "grpc-port", 0, 65_535, true) ?? DEFAULT_PORT };
 }
 
-async function listenGrpc({ config }: LoadedConfig, router: Router): Promise<WireServer> {
+async function listenGrpc({ config }: LoadedConfig, router: Router): Promise<EppServer> {
   const { listen: address, settings } = config;
   if (address.tls !== undefined) throw new CommandError(1, NO_TLS);
   const server = await startEpp({

@@ -7,9 +7,9 @@ import type { AdminSite } from "../../admin/site.ts";
 import { systemClock } from "../../contract/clock.ts";
 import type { TlsView } from "../../contract/router-view.ts";
 import type { Router } from "../../router.ts";
-import type { WireServer } from "../../server/server.ts";
 import type { Settings } from "../../settings.ts";
 import { tlsView } from "./certificates.ts";
+import type { FrontServer } from "./front-server.ts";
 import { isLoopback, portError, urlOf } from "./ports.ts";
 
 export interface OpenAdmin extends AdminServer {
@@ -19,7 +19,7 @@ export interface OpenAdmin extends AdminServer {
 
 interface Shown extends Pick<AdminSite, "running" | "commandLine" | "sources" | "droppedLogLines" | "log"> {
   readonly router: Router;
-  readonly server: WireServer;
+  readonly server: FrontServer;
   readonly settings: Settings;
 }
 
@@ -57,7 +57,7 @@ export async function openAdmin(
     files: readPageFiles(),
     listen: { host: server.host, port: server.port },
     clientConnections: () => server.connections,
-    acceptPauses: () => server.pauses,
+    acceptPauses: () => server.pauses ?? 0,
     tls,
     access() {
       const { tokens = [], isReadOnly = true } = shown.running.loaded.config.admin ?? {};

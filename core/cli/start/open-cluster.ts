@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import type { LoadedConfig, RefusedConfig } from "../../../config/load.ts";
-import { systemClock } from "../../contract/clock.ts";
+import { type Clock, systemClock } from "../../contract/clock.ts";
 import type { Log } from "../../contract/log.ts";
 import { kubernetesSection } from "../../features/kubernetes/kubernetes-config.ts";
 import type { RolloutStatus } from "../../features/rollouts/rollout-shapes.ts";
@@ -30,7 +30,11 @@ export function targetCounts({ config, features }: Pick<Router, "config" | "feat
  * The resources of the cluster that a config names, watched; undefined if it names none. The config may be one that can't run without
  * them. Rejects with an Error that says what to change if there is no way to the cluster.
  */
-export async function openCluster(loaded: LoadedConfig | RefusedConfig, log: Log): Promise<ClusterResources | undefined> {
+export async function openCluster(
+  loaded: LoadedConfig | RefusedConfig,
+  clock: Clock,
+  log: Log,
+): Promise<ClusterResources | undefined> {
   const features = loaded.problems === undefined ? loaded.config.features : loaded.features;
   const wanted = features && kubernetesSection.of(features);
   if (wanted === undefined || !wanted.resources) return undefined;
@@ -41,7 +45,7 @@ export async function openCluster(loaded: LoadedConfig | RefusedConfig, log: Log
     namespace,
     router: wanted.router,
     identity: `${hostname()}_${randomBytes(4).toString("hex")}`,
-    clock: systemClock,
+    clock,
     random: Math.random,
     log,
   });

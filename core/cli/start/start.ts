@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import type { LoadedConfig } from "../../../config/load.ts";
 import { formatProblems } from "../../../config/read/problems.ts";
 import { NO_OVERLAY } from "../../../config/rewrites/overlay.ts";
-import { systemClock } from "../../contract/clock.ts";
+import { type Clock, systemClock } from "../../contract/clock.ts";
 import type { Log } from "../../contract/log.ts";
 import type { Definition } from "../../contract/plugin.ts";
 import { printableLines } from "../../contract/printable.ts";
@@ -24,6 +24,7 @@ import { logCertificates, useCertificates } from "./certificates.ts";
 import { configSource, type StartArguments, startArguments } from "./config-source.ts";
 import { startDemo } from "./demo.ts";
 import { demoGreeting, firstProbes, greeting, notYetListeningNote, waitingNote } from "./first-probes.ts";
+import type { FrontServer } from "./front-server.ts";
 import { logUncaught } from "./last-resort.ts";
 import { checkAdminPort, type OpenAdmin, openAdmin } from "./open-admin.ts";
 import { openCluster, targetCounts } from "./open-cluster.ts";
@@ -48,8 +49,10 @@ export interface Front {
   readonly hasDemo?: boolean;
   /** How often the files are looked at; default once a second. */
   readonly lookMs?: number;
+  /** The time of what follows a cluster's resources; default the machine's. */
+  readonly clusterClock?: Clock;
   arguments(input: Input): StartArguments;
-  listen(loaded: LoadedConfig, router: Router, log: Log): Promise<WireServer>;
+  listen(loaded: LoadedConfig, router: Router, log: Log): Promise<FrontServer>;
   /** Where it is reached, for people. */
   url(host: string, port: number, isTls: boolean): string;
   /** Called once it listens at `url`; `say` prints. Returns what is called when the router stops. */
@@ -100,7 +103,7 @@ async function startWith(
   let cluster: ClusterResources | undefined;
   try {
     let loaded = await source.load(NO_OVERLAY);
-    cluster = await openCluster(loaded, outputs.log);
+    cluster = await openCluster(loaded, front.clusterClock ?? systemClock, outputs.log);
     if (cluster !== undefined) {
       source.add(cluster);
       loaded = await source.load(NO_OVERLAY);
@@ -156,7 +159,7 @@ async function run(
       log,
     });
     router.features.running = running;
-    if (cluster !== undefined) router.features.attach(clusterView(cluster, systemClock));
+    if (cluster !== undefined) router.features.attach(clusterView(cluster, front.clusterClock ?? systemClock));
     const { names: sources, commandLine } = source;
     const shown = { router, server, running, settings, sources, commandLine, droppedLogLines: () => outputs.droppedLines, log };
     admin = await openAdmin(loaded.config.admin, shown).catch(async (thrown) => {
@@ -216,7 +219,7 @@ async function listenHttp({ config }: LoadedConfig, router: Router, log: Log): P
  * Says on `/ready` at once that the router stops, serves everything for the settle time, so that load balancers notice, then stops
  * accepting. Resolves when the last connection is closed.
  */
-async function stopServing(router: Router, server: WireServer, log: Log): Promise<void> {
+async function stopServing(router: Router, server: FrontServer, log: Log): Promise<void> {
   const { settleMs, drainTimeoutMs } = router.config.settings.limits;
   router.announceStop();
   if (settleMs > 0) {

@@ -1,4 +1,5 @@
 import type { ConfigText } from "../../../config/read/files.ts";
+import { isTooDeep, TOO_DEEP } from "../../../config/read/nesting.ts";
 import { isMapping } from "../../../config/read/problems.ts";
 import type { KubernetesObject } from "../objects.ts";
 import type { Condition } from "./conditions.ts";
@@ -23,13 +24,14 @@ export function trackedResource(kind: ResourceKind, namespace: string, object: K
   const { metadata, spec, status } = object;
   const { name, uid, generation, creationTimestamp, annotations, resourceVersion = "" } = metadata;
   const own = isMapping(annotations) ? Object.entries(annotations).filter(([key]) => key !== LAST_APPLIED) : [];
-  const kept = { name, namespace, creationTimestamp, ...(own.length > 0 && { annotations: Object.fromEntries(own) }) };
+  const hasAnnotations = own.length > 0 && !isTooDeep(annotations);
+  const kept = { name, namespace, creationTimestamp, ...(hasAnnotations && { annotations: Object.fromEntries(own) }) };
   const { apiVersion } = kind;
   return {
     text: {
       file: resourceName(kind, namespace, name),
       text: "",
-      resource: { apiVersion, kind: kind.kind, metadata: kept, spec },
+      resource: { apiVersion, kind: kind.kind, metadata: kept, spec: isTooDeep(spec) ? TOO_DEEP : spec },
     },
     regarding: { apiVersion, kind: kind.kind, namespace, name, uid: String(uid ?? "") },
     path: `${listPath(kind, namespace)}/${name}`,

@@ -1,49 +1,22 @@
 import assert from "node:assert/strict";
-import { after, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { KubernetesError } from "../../../core/kubernetes/kubernetes-error.ts";
-import { Watch } from "../../../core/kubernetes/watch.ts";
-import { collectedLog } from "../../support/collected-log.ts";
-import { FakeClock, settle } from "../../support/fake-clock.ts";
-import { eventOf, listOf, objectOf, scriptedKubernetes } from "../../support/scripted-kubernetes.ts";
+import { settle } from "../../support/fake-clock.ts";
+import { eventOf, listOf, objectOf } from "../../support/scripted-kubernetes.ts";
+import { scriptedWatch } from "../../support/scripted-watch.ts";
 
 const GONE = new KubernetesError(410, "Expired", "too old resource version");
 const DOWN = new KubernetesError(0, "", "connection refused");
 
-/** A watch of a scripted server, on a clock that the test moves. What was told is in `told`: names in their order. */
-function setUp({ random = () => 1 }: { readonly random?: () => number } = {}) {
-  const server = scriptedKubernetes();
-  const clock = new FakeClock();
-  const log = collectedLog();
-  const told: string[][] = [];
-  const watch = new Watch<string>({
-    client: server.client,
-    path: "/api/v1/pods",
-    query: { labelSelector: "app=vllm" },
-    pick: ({ metadata: { name } }) => (name.startsWith("other") ? undefined : name),
-    changed: (items) => told.push([...items.keys()]),
-    clock,
-    random,
-    log,
-  });
-  after(() => watch.stop());
-  const started = async (...answers: (object | Error)[]) => {
-    server.answers.push(...answers);
-    watch.start();
-    await settle();
-    return server.watches[0]!;
-  };
-  return { ...server, clock, log, told, watch, started };
-}
-
 describe("a watch", () => {
   it("lists in pages, then watches from there", async () => {
-    const { started, lists, told, watch } = setUp();
+    const { started, lists, told, watch } = scriptedWatch();
     const first = await started(listOf("7", ["a", "other-1"], "page 2"), listOf("7", ["b"]));
     assert.deepEqual(
       lists.map((query) => Object.fromEntries(query)),
       [
-        { labelSelector: "app=vllm", limit: "500" },
-        { labelSelector: "app=vllm", limit: "500", continue: "page 2" },
+        { labelSelector: "app=vllm", limit: "100" },
+        { labelSelector: "app=vllm", limit: "100", continue: "page 2" },
       ],
     );
     assert.deepEqual(told, [["a", "b"]]);
@@ -59,7 +32,7 @@ describe("a watch", () => {
   });
 
   it("tells what comes, changes and goes, the first change at once and others together", async () => {
-    const { started, told, clock } = setUp();
+    const { started, told, clock } = scriptedWatch();
     const first = await started(listOf("7", ["a"]));
     await clock.advance(1000);
     first.begin();
@@ -73,7 +46,7 @@ describe("a watch", () => {
   });
 
   it("goes on where it was, after bookmarks too, when the server ends it", async () => {
-    const { started, clock, watches, lists, log, watch } = setUp();
+    const { started, clock, watches, lists, log, watch } = scriptedWatch();
     const first = await started(listOf("7", ["a"]));
     first.begin();
     first.write(eventOf("MODIFIED", "a", "8"), { type: "BOOKMARK", object: objectOf("", "31") });
@@ -88,7 +61,7 @@ describe("a watch", () => {
   });
 
   it("reads events wherever their bytes are split", async () => {
-    const { started, told, clock } = setUp();
+    const { started, told, clock } = scriptedWatch();
     const first = await started(listOf("7", []));
     first.begin();
     const bytes = Buffer.from(
@@ -108,7 +81,7 @@ describe("a watch", () => {
     ],
   ] as const) {
     it(`lists anew after 410 in ${what}, and what was known stays until then`, async () => {
-      const { started, told, clock, answers, lists, watches } = setUp();
+      const { started, told, clock, answers, lists, watches } = scriptedWatch();
       const first = await started(listOf("7", ["a", "b"]));
       first.begin();
       answers.push(listOf("90", ["b", "c"]));
@@ -125,7 +98,7 @@ describe("a watch", () => {
   }
 
   it("begins the list anew when its pages have expired", async () => {
-    const { started, told, clock } = setUp();
+    const { started, told, clock } = scriptedWatch();
     await started(listOf("7", ["a"], "page 2"), GONE, listOf("8", ["a", "b"]));
     assert.deepEqual(told, []);
     await clock.advance(800);
@@ -133,7 +106,7 @@ describe("a watch", () => {
   });
 
   it("keeps what was known while the server is down, tells it once, and waits longer each time", async () => {
-    const { started, told, clock, watches, log, watch } = setUp();
+    const { started, told, clock, watches, log, watch } = scriptedWatch();
     const first = await started(listOf("7", ["a"]));
     first.begin();
     await clock.advance(60_000);
@@ -162,7 +135,7 @@ describe("a watch", () => {
   });
 
   it("lists anew soon when a server that was away for long has forgotten, and less and less often when it goes on forgetting", async () => {
-    const { started, told, clock, watches, answers } = setUp();
+    const { started, told, clock, watches, answers } = scriptedWatch();
     await started(listOf("7", ["a"]));
     for (let tries = 0; tries < 8; tries++) {
       watches.at(-1)?.fail(DOWN);
@@ -182,7 +155,7 @@ describe("a watch", () => {
   });
 
   it("spreads its attempts by chance", async () => {
-    const { started, clock } = setUp({ random: () => 0 });
+    const { started, clock } = scriptedWatch({ random: () => 0 });
     const first = await started(listOf("7", []));
     assert.equal(first.query.get("timeoutSeconds"), "240");
     first.fail(DOWN);
@@ -191,7 +164,7 @@ describe("a watch", () => {
   });
 
   it("is no busy loop when each watch ends at once", async () => {
-    const { started, clock, watches } = setUp();
+    const { started, clock, watches } = scriptedWatch();
     await started(listOf("7", ["a"]));
     for (let second = 0; second < 120; second++) {
       for (const each of watches) {
@@ -205,7 +178,7 @@ describe("a watch", () => {
   });
 
   it("finds a watch that hangs, and goes on with another", async () => {
-    const { started, clock, watches, watch, log } = setUp();
+    const { started, clock, watches, watch, log } = scriptedWatch();
     const first = await started(listOf("7", ["a"]));
     first.begin();
     await clock.advance(149_000);
@@ -226,7 +199,7 @@ describe("a watch", () => {
     ["endless", "x".repeat(9 * 1024 * 1024)],
   ] as const) {
     it(`lists anew after a line that is ${what}`, async () => {
-      const { started, told, clock, answers, log, lists } = setUp();
+      const { started, told, clock, answers, log, lists } = scriptedWatch();
       const first = await started(listOf("7", ["a"]));
       first.begin();
       answers.push(listOf("9", ["b"]));
@@ -239,7 +212,7 @@ describe("a watch", () => {
   }
 
   it("leaves events and objects alone that mean nothing to it", async () => {
-    const { started, told, clock } = setUp();
+    const { started, told, clock } = scriptedWatch();
     const page = { metadata: { resourceVersion: "7" }, items: [null, { metadata: {} }, { metadata: { name: "a" } }] };
     const first = await started(page);
     first.begin();
@@ -250,7 +223,7 @@ describe("a watch", () => {
   });
 
   it("tries again when the first answer is no list", async () => {
-    const { started, told, clock, log, watch } = setUp();
+    const { started, told, clock, log, watch } = scriptedWatch();
     await started({ kind: "Status" }, listOf("7", ["a"]));
     assert.equal(watch.isSynced, false);
     assert.ok(Number.isNaN(watch.staleSinceMs));
@@ -260,7 +233,7 @@ describe("a watch", () => {
   });
 
   it("ends with stop, whatever it is doing", async () => {
-    const { started, clock, watch, watches, told } = setUp();
+    const { started, clock, watch, watches, told } = scriptedWatch();
     const first = await started(listOf("7", ["a"]));
     first.begin();
     first.write(eventOf("ADDED", "b", "8"));

@@ -144,6 +144,18 @@ describe("resources of a cluster, as a source of the config", () => {
     assert.equal(running.loaded.config.settings.hasRoutingHeaders, false);
   });
 
+  it("a Router nested without end is refused as a file is, and holds up no other resource", async () => {
+    const { put, accepted } = await setUp();
+    // An API server takes as much where a kind leaves its fields open, as parameters of plugins.
+    const deep: unknown = JSON.parse(`${"[".repeat(9_000)}${"]".repeat(9_000)}`);
+    await put(ROUTERS, "main", { plugins: [{ type: "random", parameters: { deep } }] });
+    const { status, reason, message } = accepted("main")!;
+    assert.deepEqual([status, reason], ["False", "Invalid"]);
+    assert.match(message, /found more than 64 levels of nesting; wanted a flatter document/);
+    await put(REWRITES, "food", rewrite("v1"));
+    assert.equal(accepted("food")?.status, "True");
+  });
+
   it("tells the Router that it runs with how many requests each target got, twice a minute", async () => {
     const { put, written, clock, count } = await setUp();
     await put(ROUTERS, "main", {});
