@@ -21,7 +21,6 @@ export function textPart(tag, className) {
   return { element, update: (text) => setText(element, text) };
 }
 
-/** A text button. */
 export function makeButton(text, click) {
   const button = make("button", "", text);
   button.type = "button";

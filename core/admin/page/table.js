@@ -106,7 +106,6 @@ export class SortedTable {
     const { element, turn, isOpen } = openable(make("tr", "", ...cells), opener, makeContent, (isNowOpen) =>
       isNowOpen ? this.#open.add(key) : this.#open.delete(key),
     );
-    // Open before another page was shown.
     if (this.#open.has(key)) turn();
     return {
       element,
