@@ -7,13 +7,15 @@ import { ROOT } from "../suite/runtimes.ts";
 import { startLocalRegistry } from "./local-registry.ts";
 
 const MODULES = join(ROOT, "node_modules");
-const { dependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { dependencies: Record<string, string> };
 
 /** A folder of its own, in which all is made and which goes at the end. */
 export const place = mkdtempSync(join(tmpdir(), "signalbox-package-"));
 const built = join(place, "package");
 execFileSync(process.execPath, ["--import", "tsx", "tests/support/package/build.ts", built], { cwd: ROOT });
-const registry = await startLocalRegistry([built, ...Object.keys(dependencies).map((name) => join(MODULES, name))], place);
+const { components } = JSON.parse(readFileSync(join(built, "sbom.cdx.json"), "utf8")) as { components: { name: string }[] };
+/** What is installed with the package. */
+export const partNames: readonly string[] = components.map(({ name }) => name);
+const registry = await startLocalRegistry([built, ...partNames.map((name) => join(MODULES, name))], place);
 const groups = new Set<number>();
 after(async () => {
   for (const group of groups) process.kill(-group, "SIGKILL");
@@ -23,7 +25,6 @@ after(async () => {
 
 /** What npm would get, as `npm pack` tells it. */
 export const packed = registry.packages[0]!;
-export const dependencyNames: readonly string[] = Object.keys(dependencies);
 
 /** A new folder of this name, with nothing in it. */
 export function newFolder(name: string): string {
