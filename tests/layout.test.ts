@@ -492,6 +492,7 @@ const ENTRY_POINTS = new Set(["core/cli/main.ts", "core/fetch.ts", "config/show/
 const TRACE_EXPORTER = "plugins/observers/otlp-exporter.ts";
 const DOORS: Readonly<Record<string, readonly string[]>> = {
   "eventsource-parser": ["core/cli/admin/follow-events.ts"],
+  "fast-string-truncated-width": ["core/cli/show/text-width.ts"],
   "itty-router": ["core/admin/api/api.ts"],
   jose: ["plugins/authenticators/verify-token.ts"],
   pbf: ["core/epp/answers.ts", "core/epp/ext-proc.ts"],

@@ -10,7 +10,17 @@ const COLORS = /\u001b\[[\d;]*m/g;
 /** One sentence that says why a module could not be loaded, and where. `file` is the module's absolute path. */
 export function loadFailure(error: unknown, file: string): string {
   const place = placeOf(error, file);
-  return `It fails while loading, at ${place === "" ? file : place}: ${reasonOf(error)}.`;
+  const reason = reasonOf(error);
+  return `It fails while loading, at ${place === "" ? file : place}: ${reason}.${remedyFor(reason, file)}`;
+}
+
+const OF_COMMONJS = /\b(?:require|module|exports) is not defined|^Cannot find module 'signalbox|^NotFound\b/;
+const REQUIRES = /\brequire\(["']signalbox|\bmodule\.exports\b/;
+
+/** Whether a CommonJS module finds this program depends on the runtime; an ES module does on each. */
+function remedyFor(reason: string, file: string): string {
+  if (!OF_COMMONJS.test(reason) || !linesOf(file).some((line) => REQUIRES.test(line))) return "";
+  return ' Write it as an ES module: import { … } from "signalbox/plugin" in place of require, export default in place of module.exports.';
 }
 
 /** The first line of an error's message that says what is wrong. */

@@ -55,7 +55,14 @@ function reportIssue(issue: DetailedIssue, steps: Path, subject: Subject): void 
   const value = valueAt(subject.value, steps);
   const shown = subject.isSecret || isSecretPath(path) ? describeKind(value) : describe(value);
   const found = value === undefined && steps.length > 0 ? `no ${quoted(String(steps.at(-1)))}` : shown;
-  subject.report(path, { found, wanted: wantedBy(issue), hint: hintFor(issue, value) });
+  const hint = isMappingWanted(issue, value) ? keysHint(keysAt(subject.schema, steps)) : hintFor(issue, value);
+  subject.report(path, { found, wanted: wantedBy(issue), hint });
+}
+
+const isMappingWanted = ({ expected }: DetailedIssue, value: unknown) => expected === "object" && typeof value === "string";
+
+function keysHint(keys: readonly string[]): string {
+  return keys.length === 0 ? "" : `Write { KEY: VALUE } with keys of: ${keys.join(", ")}.`;
 }
 
 /** The branch of a union with the right type, if there is one; its issues are inside the value. */

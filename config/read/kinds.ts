@@ -43,6 +43,10 @@ function itemsOf(document: ConfigDocument): readonly ConfigDocument[] {
   }));
 }
 
+/** For those who begin with the keys of a Router. */
+const FIRST_LINES =
+  'A router\'s config begins with "apiVersion: signalbox/v1" and "kind: Router"; pool, listen and the others are below "spec:".';
+
 function kindOf({ value, report }: ConfigDocument): Kind | undefined {
   if (!isMapping(value)) {
     report([], { found: describe(value), wanted: "a mapping with apiVersion, kind and spec" });
@@ -50,7 +54,7 @@ function kindOf({ value, report }: ConfigDocument): Kind | undefined {
   }
   const kind = KINDS.find((known) => known === value["kind"]);
   if (kind === undefined) {
-    const hint = didYouMean(String(value["kind"]), KINDS);
+    const hint = value["kind"] === undefined ? FIRST_LINES : didYouMean(String(value["kind"]), KINDS);
     report(["kind"], { ...foundOf(value["kind"], "kind"), wanted: KINDS.join(" or "), hint });
   }
   return kind;

@@ -17,6 +17,7 @@ const SCRIPTS = [
   "operate",
   "overview",
   "page",
+  "replica-details",
   "replicas",
   "rollouts",
   "table",

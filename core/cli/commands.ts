@@ -52,7 +52,7 @@ export const COMMANDS: readonly Command[] = [
     name: "top",
     words: "[SECONDS]",
     summary:
-      "Shows the replicas as a table that is drawn anew every 2 seconds, until Ctrl-C; once, if the output is no terminal.",
+      "Shows the replicas as a table that is drawn anew every 2 seconds, until q or Ctrl-C; once, if the output is no terminal.",
     switches: [
       ...ADMIN_URL,
       { name: "sort", value: "KEY", meaning: "name (default), inflight, waiting, kv, requests, errors, ttft, hits or tokens" },

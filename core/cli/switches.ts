@@ -21,4 +21,4 @@ export const FILES: Switch = {
   isRepeated: true,
   meaning: "a file, or a folder of files",
 };
-export const WATCH: Switch = { name: "watch", meaning: "draws it anew every so many seconds (default 2), until Ctrl-C" };
+export const WATCH: Switch = { name: "watch", meaning: "draws it anew every so many seconds (default 2), until q or Ctrl-C" };

@@ -73,8 +73,11 @@ rmSync(folder, { recursive: true, force: true });
 async function measure(runtime: string): Promise<void> {
   const [command = "", ...args] = RUNTIMES[runtime] ?? [];
   const pickerPort = 20_000 + Math.floor(Math.random() * 10_000);
-  const router = spawn(command, [...args, "epp", "-f", config, "--grpc-port", String(pickerPort)], { cwd: root });
-  await new Promise<void>((resolve) => router.stdout.on("data", (chunk: Buffer) => chunk.includes("listening") && resolve()));
+  const router = spawn(command, [...args, "epp", "-f", config, "--grpc-port", String(pickerPort)], {
+    cwd: root,
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  await new Promise<void>((resolve) => router.stderr.on("data", (chunk: Buffer) => chunk.includes("listening") && resolve()));
   const envoy = await startEnvoy({ pickerPort });
   try {
     await load(envoy, false, 1_000);

@@ -30,7 +30,7 @@ describe("signalbox dev", () => {
     writeFileSync(plugin, scorer("0.5"));
     const switches = ["--requests", "20", "--port", "0", "--admin-port", "0"];
     const { child, output, ended } = signalbox("dev", "-f", config, ...switches);
-    const linesWith = (pattern: RegExp) => output.out.split("\n").filter((line) => pattern.test(line)).length;
+    const linesWith = (pattern: RegExp) => output.err.split("\n").filter((line) => pattern.test(line)).length;
 
     // The config names no replica, so there are three mock ones.
     await until(() => linesWith(/^ {4}mine: (?:\S+ 0\.50 *){3}, \d+\.\d{3} ms per request$/) > 0);

@@ -24,18 +24,27 @@ async function startReplicas(count: number) {
   return replicas;
 }
 
+/** The first lines of a log that no terminal shows. */
+function messagesOf(printed: string): readonly string[] {
+  return printed
+    .trimEnd()
+    .split("\n")
+    .map((line) => (JSON.parse(line) as { message: string }).message);
+}
+
 describe("the first lines of start", () => {
   it("count every replica that is up", TIMEOUT, async () => {
     const replicas = await startReplicas(10);
     const { printed, errors } = await start(replicas.map(({ url }) => url));
-    assert.match(printed, /^Signalbox is listening on .*: 10 of 10 replicas ready, models: m\n$/m);
-    assert.equal(errors, "");
+    assert.match(messagesOf(printed).join("\n"), /^Signalbox is listening on .*: 10 of 10 replicas ready, models: m$/);
+    assert.equal(errors, printed);
   });
 
   it("say which replicas are not ready, and why", TIMEOUT, async () => {
     const [replica] = await startReplicas(1);
     const { printed } = await start([replica!.url, UNREACHABLE]);
-    assert.match(printed, /: 1 of 2 replicas ready, models: m\nNot ready: 127\.0\.0\.1-1 \(refused\)\n$/);
+    const text = messagesOf(printed).join("\n");
+    assert.match(text, /: 1 of 2 replicas ready, models: m\nNot ready: 127\.0\.0\.1-1 \(refused\)$/);
   });
 
   it("wait two seconds for a replica that does not respond, after a line that says so", TIMEOUT, async () => {
@@ -43,7 +52,7 @@ describe("the first lines of start", () => {
     after(() => silent.close());
     const [replica] = await startReplicas(1);
     const { printed, port } = await start([silent.url, replica!.url]);
-    const lines = printed.split("\n");
+    const lines = messagesOf(printed);
     assert.match(lines[0]!, /^Requests to http:\S+ are taken; waiting up to two seconds for the first probes of one replica\.$/);
     assert.match(lines[1]!, /: 1 of 2 replicas ready, models: m$/);
     assert.match(lines[2]!, /^Not ready: \S+ \(no response yet\)$/);
@@ -60,7 +69,7 @@ describe("a port that may be shared is not listened on", { skip: obstacleToShare
     const [replica] = await startReplicas(1);
     const router = await startRouterProcess([silent.url, replica!.url], { spec });
     after(() => router.kill("SIGKILL"));
-    const lines = router.printed.split("\n");
+    const lines = messagesOf(router.printed);
     assert.equal(
       lines[0],
       "The port may be shared, so requests are taken after the first probes of one replica, in two seconds at most.",

@@ -33,8 +33,8 @@ before(async () => {
   const spec = `apiVersion: signalbox/v1\nkind: Router\nspec:\n  admin: ${token}\n  pool:\n    name: llama\n    endpoints:\n${endpoints}`;
   writeFileSync(file, `${spec}---\n${REWRITE}`);
   router = signalboxWith({ SIGNALBOX_TEST_TOKEN: "open-sesame" }, "start", "-f", file, "--port", "0", "--admin-port", "0");
-  await until(() => router.output.out.includes("Status page"));
-  admin = /Status page: (http:\/\/[^/]+)\//.exec(router.output.out)?.[1] ?? "";
+  await until(() => router.output.err.includes("Status page"));
+  admin = /Status page: (http:\/\/[^/]+)\//.exec(router.output.err)?.[1] ?? "";
   process.env["SIGNALBOX_ADMIN_TOKEN"] = "open-sesame";
 });
 after(async () => {
@@ -126,7 +126,7 @@ describe("an operator's commands against a running router", { timeout: 120_000 }
     assert.equal((await run("undrain", "gpu1")).code, 0);
     assert.equal((await run("cordon", "gpu2", "--for", "10m")).code, 0);
     assert.deepEqual(await phases(), ["ready", "cordoned"]);
-    const url = /listening on (http:\S+)/.exec(router.output.out)?.[1] ?? "";
+    const url = /listening on (http:\S+)/.exec(router.output.err)?.[1] ?? "";
     const served = async (model: string) => {
       const body = JSON.stringify({ model, prompt: "x", max_tokens: 1 });
       const response = await fetch(`${url}/v1/completions`, {

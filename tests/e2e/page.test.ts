@@ -65,9 +65,16 @@ async function post(model: string, id: string): Promise<number> {
   return response.status;
 }
 
-const rowOf = (page: Page, name: string) => page.locator("#endpoints tbody tr", { has: page.getByText(name, { exact: true }) });
+const rowOf = (page: Page, name: string) => page.locator("#endpoints tbody", { has: page.getByText(name, { exact: true }) });
+/** Opens the line of a replica. */
+async function opened(page: Page, name: string) {
+  const row = rowOf(page, name);
+  await row.locator(".opener").click();
+  return row;
+}
+const stateOf = (page: Page, name: string, text: RegExp) => rowOf(page, name).locator(".state", { hasText: text });
 const headOf = (page: Page, name: string) => page.locator("#endpoints").getByRole("columnheader", { name, exact: true });
-const namesIn = (page: Page) => page.locator("#endpoints tbody tr:visible strong").allTextContents();
+const namesIn = (page: Page) => page.locator("#endpoints .opener").allTextContents();
 
 describe("the status page over three replicas", LIMIT, () => {
   it("says whether all is well, and shows what requests met", async () => {
@@ -80,8 +87,12 @@ describe("the status page over three replicas", LIMIT, () => {
     const figure = (name: string) => page.locator("#figures div", { hasText: name }).locator("dd");
     assert.equal(await figure("clients' errors").textContent(), "1");
     assert.equal(await figure("failed in router").textContent(), "0");
-    const row = rowOf(page, "gpu-1");
-    assert.match((await row.locator(".state").textContent()) ?? "", /^ready for \d+ schecked \d\.\d s ago, next (now|in \d)/);
+    const row = await opened(page, "gpu-1");
+    assert.equal(await row.locator(".state").textContent(), "ready");
+    assert.match(
+      (await row.locator("dl").textContent()) ?? "",
+      /stateready for \d+ sprobeschecked \d\.\d s ago, next (now|in \d)/,
+    );
     assert.equal(await overflow(page), 0);
     assert.deepEqual(problems, []);
     await page.close();
@@ -150,7 +161,7 @@ describe("the status page over three replicas", LIMIT, () => {
     const { page, problems } = await showPage(browser, url);
     await page.locator("#decisions").getByText(HOSTILE, { exact: true }).first().waitFor();
     for (const opener of await page.locator("#decisions .opener").all()) await opener.click();
-    assert.match((await rowOf(page, "gpu-1").locator(".name").textContent()) ?? "", /note="><img src=x/);
+    assert.match((await (await opened(page, "gpu-1")).locator("dl").textContent()) ?? "", /note="><img src=x/);
     assert.equal(await page.locator("img, main script").count(), 0);
     assert.doesNotMatch(await page.title(), /taken/);
     assert.deepEqual(problems, []);
@@ -160,12 +171,12 @@ describe("the status page over three replicas", LIMIT, () => {
   it("drains and undrains by button, and asks before the last one goes", async () => {
     const { page, problems } = await showPage(browser, url);
     await page.locator("#reason").fill(`maintenance ${HOSTILE}`);
+    for (const name of ["gpu-1", "gpu-2", "gpu-3"]) await opened(page, name);
     await page.getByRole("button", { name: "Drain gpu-2", exact: true }).click();
-    await rowOf(page, "gpu-2").getByText("draining", { exact: true }).waitFor();
-    await rowOf(page, "gpu-2").getByText("maintenance").waitFor();
+    await stateOf(page, "gpu-2", /^draining: .*maintenance/).waitFor();
     assert.match((await page.locator("#result-text").textContent()) ?? "", /^gpu-2 is drained/);
     await page.getByRole("button", { name: "Cordon gpu-3", exact: true }).click();
-    await rowOf(page, "gpu-3").getByText("cordoned", { exact: true }).waitFor();
+    await stateOf(page, "gpu-3", /^cordoned/).waitFor();
 
     const asked: string[] = [];
     page.once("dialog", (dialog) => {
@@ -178,7 +189,7 @@ describe("the status page over three replicas", LIMIT, () => {
 
     for (const name of ["gpu-2", "gpu-3"]) {
       await page.getByRole("button", { name: `Undrain ${name}`, exact: true }).click();
-      await rowOf(page, name).getByText("ready", { exact: true }).waitFor();
+      await stateOf(page, name, /^ready$/).waitFor();
     }
     assert.deepEqual(problems, []);
     await page.close();
@@ -221,13 +232,15 @@ describe("the status page over three replicas", LIMIT, () => {
   ] as const) {
     it(`everything of the replica table is seen at ${width} pixels, ${scheme}`, async () => {
       const { page, problems } = await showPage(browser, url, { width, scheme });
-      await page.waitForFunction('document.querySelectorAll("#endpoints tbody tr").length === 3');
+      await page.waitForFunction('document.querySelectorAll("#endpoints tbody").length === 3');
+      const row = await opened(page, "gpu-1");
       assert.equal(await overflow(page), 0);
       const cut = await page.evaluate(
-        '[...document.querySelectorAll("#endpoints td")].filter((cell) => cell.getBoundingClientRect().right > innerWidth || cell.scrollWidth > cell.clientWidth + 1).length',
+        '[...document.querySelectorAll("#endpoints td:not(.more), #endpoints dd")].filter((cell) => cell.getBoundingClientRect().right > innerWidth || cell.scrollWidth > cell.clientWidth + 1).map((cell) => cell.className + cell.textContent).join()',
       );
-      assert.equal(cut, 0);
-      assert.ok(await rowOf(page, "gpu-1").getByRole("button", { name: "Drain" }).isVisible());
+      assert.equal(cut, "");
+      assert.match((await row.locator("dl").textContent()) ?? "", /KV cache0 %/);
+      assert.ok(await row.getByRole("button", { name: "Drain" }).isVisible());
       assert.deepEqual(problems, []);
       await page.close();
     });
@@ -239,6 +252,7 @@ describe("where changes are not for everyone", LIMIT, () => {
     const config = configOver({ only: replicas[0]!.url }, "  admin: { readOnly: true }\n");
     const { page, problems } = await showPage(browser, pageOf(await startRouter(`${config}---\n${rewriteTo({ v1: 1 })}`)));
     await page.getByText("The admin API is read-only here").waitFor();
+    await opened(page, "only");
     assert.equal(await page.locator("#endpoints button:visible", { hasText: /drain|cordon/i }).count(), 0);
     assert.equal(await page.locator("#rewrites input:visible").count(), 0);
     assert.equal(await page.locator("#token").isVisible(), false);
@@ -250,12 +264,13 @@ describe("where changes are not for everyone", LIMIT, () => {
     const config = configOver({ only: replicas[0]!.url }, '  admin: { token: "file:token" }\n');
     const { page } = await showPage(browser, pageOf(await startRouter(config)));
     page.on("dialog", (dialog) => void dialog.accept());
+    await opened(page, "only");
     const drain = page.getByRole("button", { name: "Drain only" });
     await drain.click();
     await page.locator("#result.problem").getByText("Nothing was changed: Send a token of spec.admin.token").waitFor();
     await page.locator("#token").fill("open-sesame");
     await drain.click();
-    await rowOf(page, "only").getByText("draining", { exact: true }).waitFor();
+    await stateOf(page, "only", /^draining/).waitFor();
     assert.equal(
       await page.evaluate("JSON.stringify([localStorage.length, sessionStorage.length, document.cookie])"),
       '[0,0,""]',
@@ -291,40 +306,55 @@ describe("where changes are not for everyone", LIMIT, () => {
   });
 });
 
-describe("the status page over 200 replicas", LIMIT, () => {
+describe("the status page over 1,000 replicas", LIMIT, () => {
   let many: string;
 
   before(async () => {
     if (noBrowser) return;
-    const names = Array.from({ length: 200 }, (_, index) => `pod-${index}`);
+    const names = Array.from({ length: 1000 }, (_, index) => `pod-${index}`);
     const config = configOver(Object.fromEntries(names.map((name, index) => [name, `http://127.0.0.1:${1 + index}`])));
     many = pageOf(await startRouter(config));
   });
 
-  it("shows all, sorted as people count, and finds one", async () => {
+  it("shows them in pages, sorted as people count, and finds one", async () => {
     const { page, problems } = await showPage(browser, many);
     await headOf(page, "Replica").getByRole("button").click();
     const names = await namesIn(page);
-    assert.equal(names.length, 200);
+    assert.equal(names.length, 25);
     assert.deepEqual(names.slice(0, 3), ["pod-0", "pod-1", "pod-2"]);
+    assert.equal(await page.locator("#endpoint-pages output").textContent(), "1 to 25 of 1,000");
+    await page.getByRole("button", { name: "Next" }).click();
+    assert.deepEqual((await namesIn(page)).slice(0, 2), ["pod-25", "pod-26"]);
     assert.equal(await page.locator("#health-word").textContent(), "Needs attention");
     await page.locator("#endpoint-text").fill("pod-19 ");
     assert.equal((await namesIn(page)).length, 11);
-    assert.equal(await page.locator("#endpoint-count").textContent(), "11 of 200 replicas");
+    assert.equal(await page.locator("#endpoint-count").textContent(), "11 of 1,000 replicas");
+    assert.equal(await page.locator("#endpoint-pages").isVisible(), false);
     await page.locator("#endpoint-state").selectOption("failing");
     assert.equal((await namesIn(page)).length, 0);
     assert.deepEqual(problems, []);
     await page.close();
   });
 
-  it("keeps focus, selection and scroll while it is drawn again", async () => {
+  it("stays small: one line for each of those that are seen", async () => {
     const { page } = await showPage(browser, many);
-    const name = page.locator("#endpoints strong", { hasText: /^pod-150$/ });
+    assert.ok(Number(await page.evaluate('document.querySelectorAll("*").length')) < 1_000);
+    const heights =
+      '[...document.querySelectorAll("#endpoints tbody")].map((row) => Math.round(row.getBoundingClientRect().height))';
+    assert.ok(((await page.evaluate(heights)) as number[]).every((height) => height < 40));
+    await page.close();
+  });
+
+  it("keeps focus, selection, scroll and what is open while it is drawn again", async () => {
+    const { page } = await showPage(browser, many);
+    await headOf(page, "Replica").getByRole("button").click();
+    await opened(page, "pod-20");
+    const name = page.locator("#endpoints .opener", { hasText: /^pod-20$/ });
     await name.scrollIntoViewIfNeeded();
     await page.evaluate(`
-      const cell = [...document.querySelectorAll("#endpoints strong")].find((each) => each.textContent === "pod-150");
-      getSelection().selectAllChildren(cell);
-      cell.closest("tr").querySelector("button").focus({ preventScroll: true });
+      const opener = [...document.querySelectorAll("#endpoints .opener")].find((each) => each.textContent === "pod-20");
+      getSelection().selectAllChildren(opener);
+      opener.closest("tbody").querySelector(".actions button").focus({ preventScroll: true });
     `);
     const state = "[String(getSelection()), document.activeElement.ariaLabel]";
     const place = () =>
@@ -335,15 +365,19 @@ describe("the status page over 200 replicas", LIMIT, () => {
     await page.waitForFunction((text) => document.querySelector("#updated")?.textContent !== text, shown);
     await page.waitForTimeout(50);
     assert.deepEqual(await page.evaluate(state), before);
-    assert.deepEqual(before, ["pod-150", "Drain pod-150"]);
+    assert.deepEqual(before, ["pod-20", "Drain pod-20"]);
     assert.ok(Math.abs((await place()) - top) < 20, `moved from ${top} to ${await place()}`);
+    // It is open still when its page comes again.
+    await page.getByRole("button", { name: "Next" }).click();
+    await page.getByRole("button", { name: "Previous" }).click();
+    assert.equal(await rowOf(page, "pod-20").locator(".opener").getAttribute("aria-expanded"), "true");
     await page.close();
   });
 
-  it("is drawn again in a moment, and fits a telephone", async () => {
+  it("fits a telephone", async () => {
     const { page } = await showPage(browser, many, { width: 390 });
     assert.equal(await overflow(page), 0);
-    await page.locator("#endpoint-sort").selectOption("name");
+    await headOf(page, "Replica").getByRole("button").click();
     assert.deepEqual((await namesIn(page)).slice(0, 2), ["pod-0", "pod-1"]);
     await page.close();
   });

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import type { AdminServer } from "../../core/admin/server.ts";
+import { widthOf } from "../../core/cli/show/text-width.ts";
 import { startTestAdmin } from "../support/admin.ts";
 import { run, runProcess, until } from "../support/cli.ts";
 import { makeEndpoint } from "../support/endpoints.ts";
@@ -12,10 +13,14 @@ import { makeShownRouter } from "../support/view.ts";
 const TIMEOUT = { timeout: 60_000 };
 const SUPPORT = join(import.meta.dirname ?? ".", "..", "support");
 const MAIN = join(import.meta.dirname ?? ".", "..", "..", "core", "cli", "main.ts");
-const [SIGINT, SIGTERM] = [2, 15];
+const [SIGINT, SIGTERM, CTRL_C] = [2, 15, "\u0003"];
 const hasPython = spawnSync("python3", ["--version"]).status === 0;
 
-const router = makeShownRouter(Array.from({ length: 50 }, (_, index) => makeEndpoint(index, { models: ["\u001b[31mred"] })));
+const router = makeShownRouter(
+  Array.from({ length: 50 }, (_, index) =>
+    makeEndpoint(index, { models: ["\u001b[31mred"], ...(index === 7 && { name: "模型-7" }) }),
+  ),
+);
 let admin: AdminServer;
 const children: ChildProcess[] = [];
 before(async () => {
@@ -29,6 +34,7 @@ after(async () => {
 interface Terminal {
   readonly text: string;
   send(signal: number): void;
+  press(key: string): void;
 }
 
 function inTerminal(columns: number, rows: number, ...words: string[]): Terminal {
@@ -48,6 +54,7 @@ function fileInTerminal(file: string, columns: number, rows: number, ...words: s
       return text;
     },
     send: (signal) => void child.stdin.write(`${signal}\n`),
+    press: (key) => void child.stdin.write(`key ${key}\n`),
   };
 }
 
@@ -61,20 +68,23 @@ function drawn({ text }: Terminal): readonly (readonly string[])[] {
 
 describe("a table that is drawn anew", { skip: hasPython ? false : "there is no python3 to make a terminal" }, () => {
   const url = () => `http://127.0.0.1:${admin.port}`;
-  const rows: readonly (readonly [words: readonly string[], signal: number])[] = [
+  const rows: readonly (readonly [words: readonly string[], end: number | string])[] = [
     [["top", "0.5"], SIGINT],
     [["top", "3600", "--sort", "inflight"], SIGTERM],
-    [["status", "--watch", "0.5"], SIGINT],
+    [["top", "3600"], "q"],
+    [["status", "--watch", "0.5"], CTRL_C],
   ];
-  for (const [words, signal] of rows) {
+  for (const [words, end] of rows) {
     it(`${words.join(" ")}: fits the terminal, and gives it back as it was`, TIMEOUT, async () => {
       const terminal = inTerminal(60, 12, ...words, "--admin", url());
       await until(() => drawn(terminal).length >= (words[1] === "3600" ? 1 : 3));
-      terminal.send(signal);
+      if (typeof end === "string") terminal.press(end);
+      else terminal.send(end);
       await until(() => terminal.text.includes("exit "));
       const [first = []] = drawn(terminal);
       assert.ok(first.length <= 12, `${first.length} rows`);
-      for (const line of first) assert.ok(line.replace("\u001b[K", "").length <= 60, line);
+      for (const line of first) assert.ok(widthOf(line.replace("\u001b[K", "")) <= 60, line);
+      if (words[0] === "status") assert.ok(first.some((line) => line.endsWith("…")));
       assert.match(first[0] ?? "", /^Pool "llama": 50 of 50 replicas ready/);
       assert.match(terminal.text, /^\u001b\[\?1049h\u001b\[\?25l\u001b\[\?7l/);
       assert.match(terminal.text, /\u001b\[\?7h\u001b\[\?1049l\u001b\[\?25hexit 0\r?\n$/);
@@ -90,6 +100,16 @@ describe("a table that is drawn anew", { skip: hasPython ? false : "there is no 
       assert.doesNotMatch(terminal.text.slice(0, terminal.text.indexOf("\u001b[?25h")), /boom/);
     });
   }
+
+  it("status --watch shows every column in 80 columns, and aligns them", TIMEOUT, async () => {
+    const terminal = inTerminal(80, 30, "status", "--watch", "3600", "--admin", url());
+    await until(() => drawn(terminal).length >= 1);
+    terminal.press("q");
+    await until(() => terminal.text.includes("exit 0"));
+    const [lines = []] = drawn(terminal);
+    assert.ok(lines.some((line) => /^replica .*phase.*flight.*tokens.*waiting.*running.*cache.*connections.*models$/.test(line)));
+    assert.ok(lines.some((line) => /^模型-7 .* \S+$/.test(line)));
+  });
 
   it("goes on while the router is away, and says since when", TIMEOUT, async () => {
     const first = await startTestAdmin(router);

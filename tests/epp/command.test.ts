@@ -12,9 +12,9 @@ describe("signalbox epp", () => {
     after(() => replica.close());
     const { child, output, ended } = signalbox("epp", replica.url, "--grpc-port", "0", "--admin-port", "0");
     after(() => child.kill("SIGKILL"));
-    await until(() => output.out.includes("Status page"));
-    const [, port = ""] = /listening on grpc:\/\/127\.0\.0\.1:(\d+) .*1 of 1 replicas ready/.exec(output.out) ?? [];
-    const [, admin = ""] = /Metrics: (\S+)/.exec(output.out) ?? [];
+    await until(() => output.err.includes("Status page"));
+    const [, port = ""] = /listening on grpc:\/\/127\.0\.0\.1:(\d+) .*1 of 1 replicas ready/.exec(output.err) ?? [];
+    const [, admin = ""] = /Metrics: ([^ "]+)/.exec(output.err) ?? [];
     const client = new GrpcClient(Number(port));
     assert.equal(await health(client, ""), "SERVING");
     assert.match(await (await fetch(admin)).text(), /signalbox_/);

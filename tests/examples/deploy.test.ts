@@ -82,6 +82,12 @@ describe("take-config.sh", () => {
   const good = "apiVersion: signalbox/v1\nkind: Router\nspec: { pool: { endpoints: [ { url: 'http://gpu1:8000' } ] } }\n";
   const bad = good.replace("pool", "pol");
 
+  it("is well confined, as systemd counts it (0 to 10)", { skip: whyNoProgram("systemd-analyze") }, () => {
+    const words = ["security", "--offline=true", "--threshold=20", examplePath("deploy/signalbox.service")];
+    const { status, stdout, stderr } = spawnSync("systemd-analyze", words, { encoding: "utf8" });
+    assert.equal(status, 0, stdout.slice(-200) + stderr);
+  });
+
   it("takes a good config, keeps the last one over a bad one, and fails unless it is told to go on with the last one", {
     timeout: 60_000,
   }, () => {
@@ -197,12 +203,17 @@ interface Manifest {
   readonly data?: Readonly<Record<string, string>>;
   readonly spec?: {
     readonly replicas?: number;
+    readonly maxUnavailable?: number;
     readonly strategy?: unknown;
     readonly selector?: { readonly matchLabels?: unknown } & Readonly<Record<string, unknown>>;
     readonly ports?: readonly { readonly targetPort: string }[];
     readonly template?: {
       readonly metadata: { readonly labels: unknown; readonly annotations: Readonly<Record<string, string>> };
-      readonly spec: { readonly terminationGracePeriodSeconds: number; readonly containers: readonly Container[] };
+      readonly spec: {
+        readonly terminationGracePeriodSeconds: number;
+        readonly securityContext: { readonly runAsNonRoot: boolean };
+        readonly containers: readonly Container[];
+      };
     };
   };
 }
@@ -215,6 +226,8 @@ interface Probe {
 
 interface Container {
   readonly args: readonly string[];
+  readonly imagePullPolicy: string;
+  readonly securityContext: object;
   readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
   readonly readinessProbe: Probe;
   readonly livenessProbe: Probe;
@@ -222,7 +235,7 @@ interface Container {
 }
 
 const documents = parseAllDocuments(exampleText("deploy/kubernetes.yaml"));
-const [configMap, deployment, service] = documents.map((document) => document.toJS() as Manifest);
+const [configMap, deployment, budget, service] = documents.map((document) => document.toJS() as Manifest);
 const configText = configMap?.data?.["signalbox.yaml"] ?? "";
 const template = deployment?.spec?.template;
 const container = template?.spec.containers[0];
@@ -232,14 +245,14 @@ const { config, problems } = await loadTexts([{ file: "signalbox.yaml", text: co
 const limits = config?.settings.limits;
 
 describe("kubernetes.yaml", () => {
-  it("has three valid documents", () => {
+  it("has four valid documents", () => {
     assert.deepEqual(
       documents.flatMap(({ errors }) => errors),
       [],
     );
     assert.deepEqual(
-      [configMap, deployment, service].map((document) => document?.kind),
-      ["ConfigMap", "Deployment", "Service"],
+      [configMap, deployment, budget, service].map((document) => document?.kind),
+      ["ConfigMap", "Deployment", "PodDisruptionBudget", "Service"],
     );
     assert.deepEqual(template.metadata.labels, deployment?.spec?.selector?.matchLabels);
     assert.deepEqual(template.metadata.labels, service?.spec?.selector);
@@ -286,8 +299,22 @@ describe("kubernetes.yaml", () => {
     assert.ok(template.spec.terminationGracePeriodSeconds > stopS);
   });
 
-  it("keeps the old pod until the new one is ready", () => {
-    assert.equal(deployment?.spec?.replicas, 1);
+  it("leaves one router while a node is drained", () => {
+    assert.deepEqual(budget?.spec?.selector, { matchLabels: template.metadata.labels });
+    assert.ok((budget?.spec?.maxUnavailable ?? 0) < (deployment?.spec?.replicas ?? 0));
+  });
+
+  it("runs without rights that it does not need, from an image that may be on the node already", () => {
+    assert.equal(template.spec.securityContext.runAsNonRoot, true);
+    assert.deepEqual(container.securityContext, {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ["ALL"] },
+    });
+    assert.equal(container.imagePullPolicy, "IfNotPresent");
+  });
+
+  it("keeps the old pods until new ones are ready", () => {
     assert.deepEqual(deployment?.spec?.strategy, { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } });
   });
 });

@@ -104,8 +104,8 @@ function readLog(child: ChildProcess, failures: Map<string, LoggedRequest>): Pro
     }, START_MS);
     child.once("exit", (code) => reject(new Error(`The router ended with code ${code}`)));
     let port = 0;
-    onLines(child.stdout, (line) => {
-      if (line.startsWith("{")) return keepFailure(line, failures);
+    onLines(child.stdout, (line) => keepFailure(line, failures));
+    onLines(child.stderr, (line) => {
       port ||= Number(/listening on http:\/\/[^ ]+:(\d+)/.exec(line)?.[1] ?? 0);
       const adminUrl = /Status page: (http:\/\/[^/]+)/.exec(line)?.[1];
       if (adminUrl === undefined) return;

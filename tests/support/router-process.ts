@@ -10,7 +10,7 @@ export interface RouterProcess {
   readonly port: number;
   /** Of the admin port; 0 without one. */
   readonly adminPort: number;
-  /** Lines that it printed so far. */
+  /** What it has written to both outputs, as far as that is kept. */
   readonly printed: string;
   /** Resident memory in bytes. */
   readonly residentBytes: number;
@@ -118,10 +118,10 @@ function cpuMsOf(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
-/** Reads the first line it prints; what comes after is read and thrown away, so that no pipe fills up. */
-function listeningPort(child: ChildProcess, output: { text: string }, { stdout }: RouterProcessOptions): Promise<number> {
+/** Reads the first line of its log; what comes after is read and thrown away, so that no pipe fills up. */
+function listeningPort(child: ChildProcess, output: { text: string }, { stderr }: RouterProcessOptions): Promise<number> {
   return new Promise((resolve, reject) => {
-    const polling = stdout && setInterval(() => read(stdout.read()), 20);
+    const polling = stderr && setInterval(() => read(stderr.read()), 20);
     const fail = () => {
       clearInterval(polling);
       reject(new Error(`The router's process did not start:\n${output.text}`));

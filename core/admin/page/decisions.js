@@ -1,12 +1,14 @@
 // The last requests, as they end: from the router's stream, or asked for every two seconds where they are too many to read.
 
-import { at, Kept, keepChildren, make, makeButton, makeCell, makeHead, setText } from "./dom.js";
+import { at, Kept, keepChildren, make, makeButton, makeCell, makeHead, openable, setText } from "./dom.js";
 import { explanation } from "./explanation.js";
 import { clockTime, milliseconds } from "./format.js";
 import { needsTokenToRead, read } from "./operate.js";
 
 const KEPT = 500;
-const SHOWN = 50;
+/** Rows of the table, until all of those at hand are asked for. */
+const SHOWN = 8;
+const ALL_SHOWN = 50;
 /** With more requests a second, nobody can read the stream, and each event costs the router time. */
 const MOST_STREAMED_PER_S = 20;
 const REDRAW_MS = 250;
@@ -26,12 +28,18 @@ let keys = new Set();
 let stream;
 let hasStream = true;
 let isDue = false;
+let most = SHOWN;
 const rows = new Kept(makeRow);
 /** Keys of rows that are open. */
 const open = new Set();
 
 export function startDecisions() {
   at("decisions").append(makeHead(COLUMNS));
+  at("more-decisions").addEventListener("click", (event) => {
+    most = most === SHOWN ? ALL_SHOWN : SHOWN;
+    setText(at("more-decisions"), most === SHOWN ? "Show more" : "Show fewer");
+    draw(event);
+  });
   for (const id of ["by-text", "by-model", "by-endpoint", "by-status", "by-slow"]) at(id).addEventListener("input", draw);
 }
 
@@ -66,7 +74,7 @@ function startStream() {
 }
 
 async function fetchLatest() {
-  const response = await read(`decisions?limit=${SHOWN}`);
+  const response = await read(`decisions?limit=${ALL_SHOWN}`);
   // The config leaves the observer out.
   at("decisions-section").hidden = response.status === 404;
   if (!response.ok) return;
@@ -99,9 +107,10 @@ function draw(event) {
   at("held").hidden = !isHeld;
   if (isHeld) return;
   const matching = decisions.filter(filterOf());
-  const shown = matching.filter((decision, index) => index < SHOWN || open.has(keyOf(decision)));
+  const shown = matching.filter((decision, index) => index < most || open.has(keyOf(decision)));
   keepChildren(table, [table.tHead, ...rows.of(shown, keyOf)]);
-  setText(at("decision-count"), `${Math.min(SHOWN, matching.length)} of the last ${decisions.length}`);
+  at("more-decisions").hidden = matching.length <= SHOWN;
+  setText(at("decision-count"), `${Math.min(most, matching.length)} of the last ${decisions.length}`);
 }
 
 function filterOf() {
@@ -135,8 +144,6 @@ function makeRow(decision) {
   const { model, target, rule, status, ending, errorCode, attempts } = decision;
   const ended = ending === "complete" ? errorCode : ending;
   const button = makeButton(clockTime(decision.time), () => {});
-  button.className = "opener";
-  button.ariaExpanded = "false";
   const contents = [
     button,
     rule === "" ? model : `${model} → ${target}`,
@@ -146,27 +153,20 @@ function makeRow(decision) {
     milliseconds(decision.durationMs),
     decision.why,
   ];
-  const row = make("tr", "decision", ...COLUMNS.map(([title, className], index) => makeCell(title, className, contents[index])));
-  const detail = make("tr", "detail");
-  detail.hidden = true;
-  row.addEventListener("click", () => {
-    // Selecting text is no click.
-    if (getSelection().isCollapsed) turn(decision, button, detail);
-  });
+  const row = make("tr", "", ...COLUMNS.map(([title, className], index) => makeCell(title, className, contents[index])));
+  const { element, turn } = openable(
+    row,
+    button,
+    () => explanation(decision),
+    (isOpen) => turned(keyOf(decision), isOpen),
+  );
   // It was open before a filter hid it.
-  if (open.has(keyOf(decision))) turn(decision, button, detail);
-  return { element: make("tbody", "", row, detail), update() {} };
+  if (open.has(keyOf(decision))) turn();
+  return { element, update() {} };
 }
 
-function turn(decision, button, detail) {
-  if (detail.childElementCount === 0) {
-    const cell = make("td", "", explanation(decision));
-    cell.colSpan = COLUMNS.length;
-    detail.append(cell);
-  }
-  detail.hidden = !detail.hidden;
-  button.ariaExpanded = String(!detail.hidden);
-  if (!detail.hidden) return void open.add(keyOf(decision));
-  open.delete(keyOf(decision));
+function turned(key, isOpen) {
+  if (isOpen) return void open.add(key);
+  open.delete(key);
   draw();
 }

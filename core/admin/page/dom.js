@@ -21,12 +21,33 @@ export function textPart(tag, className) {
   return { element, update: (text) => setText(element, text) };
 }
 
-/** A text button. */
 export function makeButton(text, click) {
   const button = make("button", "", text);
   button.type = "button";
   button.addEventListener("click", click);
   return button;
+}
+
+/** A row that opens into a second one, whose content is made when it is first opened. `turned` is told whether it is open now. */
+export function openable(row, opener, makeContent, turned) {
+  const cell = make("td");
+  cell.colSpan = row.cells.length;
+  const detail = make("tr", "detail", cell);
+  detail.hidden = true;
+  row.classList.add("opens");
+  opener.className = "opener";
+  opener.ariaExpanded = "false";
+  const turn = () => {
+    if (cell.childElementCount === 0) cell.append(makeContent());
+    detail.hidden = !detail.hidden;
+    opener.ariaExpanded = String(!detail.hidden);
+    turned(!detail.hidden);
+  };
+  row.addEventListener("click", () => {
+    // Selecting text is no click.
+    if (getSelection().isCollapsed) turn();
+  });
+  return { element: make("tbody", "", row, detail), turn, isOpen: () => !detail.hidden };
 }
 
 /** A cell whose head stands beside it on narrow screens. */
@@ -36,7 +57,7 @@ export function makeCell(label, className, ...children) {
   return cell;
 }
 
-/** The head of a table of these columns. */
+/** A table's head. */
 export function makeHead(columns) {
   const cells = columns.map(([title, className]) => Object.assign(make("th", className, title), { scope: "col" }));
   return make("thead", "", make("tr", "", ...cells));
@@ -81,7 +102,7 @@ export class Kept {
   }
 }
 
-/** A bar with a text. The returned function fills it to a share; its column's head says what full is. */
+/** A bar with a text. The returned function fills it to a share. */
 export function makeMeter(parent) {
   const fill = make("span", "fill");
   const value = make("span");

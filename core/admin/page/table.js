@@ -1,131 +1,150 @@
-// A table whose rows stay while their contents change, so that focus, selection and scroll stay too. It is sorted by its heads.
+// A table of many items, each in a line that opens: sorted by its heads, filtered, shown a page at a time.
 
-import { keepChildren, make, setText } from "./dom.js";
+import { Kept, keepChildren, make, makeButton, openable, setText } from "./dom.js";
+import { whole } from "./format.js";
+
+const PAGE_ROWS = 25;
 
 const collator = new Intl.Collator("en", { numeric: true });
 
 /**
- * A column is { id, title, hint?, className?, sortKey?, makeCell }: `sortKey(item)` is what it is sorted by (a number, a text, or null,
- * which comes last), `makeCell(td)` returns the function that draws an item, with a context, into the cell.
+ * A column is { id, title, hint?, className, sortKey, makeCell }: `sortKey(item)` is a number, a text, or null, which comes last;
+ * `makeCell(td)` returns what draws an item, with a context, into the cell. The first one's cell is the button that opens the row.
  */
 export class SortedTable {
+  #table;
   #columns;
+  #keyOf;
+  #makeDetails;
   #heads = new Map();
-  #body = make("tbody");
-  #rows = new Map();
-  #items = [];
+  #items = new Map();
+  /** Sorted. */
+  #keys = [];
+  #rows = new Kept((item) => this.#makeRow(item));
+  #open = new Set();
+  #context = {};
   #isShown = () => true;
+  #page = 0;
   #sort;
-  #chooser;
+  #pager;
 
-  /** `sort` is { id, isDown } at first; `chooser` is a <select> that does what the heads do, for narrow screens. */
-  constructor(table, columns, sort, chooser) {
+  /** `pager` has two buttons and an <output>; `makeDetails()` returns { element, update }; `sort` is { id, isDown } at first. */
+  constructor(table, pager, columns, keyOf, makeDetails, sort) {
+    this.#table = table;
     this.#columns = columns;
+    this.#keyOf = keyOf;
+    this.#makeDetails = makeDetails;
     this.#sort = sort;
-    this.#chooser = chooser;
+    this.#pager = pager;
     const heads = columns.map((column) => this.#head(column));
-    table.append(make("thead", "", make("tr", "", ...heads)), this.#body);
-    const sortable = columns.filter(({ sortKey }) => sortKey !== undefined);
-    chooser.append(...sortable.map(({ id, title }) => Object.assign(make("option", "", title), { value: id })));
-    chooser.addEventListener("change", () => this.#sortBy(chooser.value));
+    table.append(make("thead", "", make("tr", "", ...heads)));
+    for (const [index, step] of [-1, 1].entries())
+      pager.children[index].addEventListener("click", () => {
+        this.#page += step;
+        this.#show();
+      });
     this.#markSort();
   }
 
-  /** `note(id)` is a second line of the column's head. */
-  draw(items, keyOf, context, note) {
-    this.#items = items;
-    const rows = new Map();
-    for (const item of items) rows.set(keyOf(item), this.#rows.get(keyOf(item)) ?? this.#makeRow());
-    const isNew = rows.size !== this.#rows.size || [...rows.keys()].some((key) => !this.#rows.has(key));
-    this.#rows = rows;
-    for (const item of items) {
-      const row = rows.get(keyOf(item));
-      row.item = item;
-      for (const update of row.updates) update(item, context);
-    }
-    for (const [index, { id, title }] of this.#columns.entries()) this.#note(index, id, title, note(id));
-    this.#filter();
+  /** Returns how many items the filter leaves. */
+  draw(items, context) {
+    const known = this.#items;
+    this.#items = new Map(items.map((item) => [this.#keyOf(item), item]));
+    this.#context = context;
+    for (const key of this.#open) if (!this.#items.has(key)) this.#open.delete(key);
+    const isNew = known.size !== this.#items.size || [...this.#items.keys()].some((key) => !known.has(key));
     // Rows hold still under the pointer and the focus, unless one comes or goes.
-    if (isNew || !(this.#body.matches(":hover") || this.#body.contains(document.activeElement))) this.#order();
+    const isHeld = this.#table.querySelector("tbody:is(:hover, :focus-within)") !== null;
+    if (isNew || !isHeld) this.#order();
+    return this.#show();
   }
 
-  /** Shows only rows of items for which it returns true; returns how many those are. */
+  /** Shows only items for which it returns true; returns how many those are. */
   filter(isShown) {
     this.#isShown = isShown;
-    return this.#filter();
+    this.#page = 0;
+    return this.#show();
   }
 
-  /** On narrow screens, each cell has its head, and what the head says of a full bar. */
-  #note(index, id, title, text) {
-    setText(this.#heads.get(id).noteLine, text);
-    const label = text === "" ? title : `${title}, ${text}`;
-    for (const { element } of this.#rows.values()) {
-      const { dataset } = element.cells[index];
-      if (dataset.label !== label) dataset.label = label;
-    }
+  #show() {
+    const shown = this.#keys.map((key) => this.#items.get(key)).filter(this.#isShown);
+    const lastPage = Math.max(0, Math.ceil(shown.length / PAGE_ROWS) - 1);
+    this.#page = Math.min(this.#page, lastPage);
+    const from = this.#page * PAGE_ROWS;
+    const page = shown.slice(from, from + PAGE_ROWS);
+    keepChildren(this.#table, [this.#table.tHead, ...this.#rows.of(page, this.#keyOf, this.#context)]);
+    const [back, on, place] = this.#pager.children;
+    this.#pager.hidden = lastPage === 0;
+    back.disabled = this.#page === 0;
+    on.disabled = this.#page === lastPage;
+    setText(place, `${whole(from + 1)} to ${whole(from + page.length)} of ${whole(shown.length)}`);
+    return shown.length;
   }
 
-  #filter() {
-    let shown = 0;
-    for (const row of this.#rows.values()) {
-      const isShown = this.#isShown(row.item);
-      if (isShown) shown += 1;
-      if (row.element.hidden === isShown) row.element.hidden = !isShown;
-    }
-    return shown;
-  }
-
-  #head({ id, title, hint = "", className = "", sortKey }) {
-    const noteLine = make("span", "note");
-    const label = make(sortKey === undefined ? "span" : "button", "label", title);
-    const head = make("th", className, label, noteLine);
-    head.scope = "col";
+  #head({ id, title, hint = "", className }) {
+    const label = makeButton(title, () => this.#sortBy(id));
+    label.className = "label";
     label.title = hint;
-    if (sortKey !== undefined) {
-      label.type = "button";
-      label.addEventListener("click", () => this.#sortBy(id));
-    }
-    this.#heads.set(id, { head, noteLine });
+    const head = make("th", className, label);
+    head.scope = "col";
+    this.#heads.set(id, head);
     return head;
   }
 
-  #makeRow() {
-    const cells = this.#columns.map(({ className = "" }) => make("td", className));
-    const updates = this.#columns.map(({ makeCell }, index) => makeCell(cells[index]));
-    return { element: make("tr", "", ...cells), updates, item: undefined };
+  #makeRow(item) {
+    const key = this.#keyOf(item);
+    const cells = this.#columns.map(({ className }) => make("td", className));
+    const opener = makeButton("", () => {});
+    cells[0].append(opener);
+    const updates = this.#columns.map(({ makeCell }, index) => makeCell(index === 0 ? opener : cells[index]));
+    let details;
+    const makeContent = () => {
+      details = this.#makeDetails();
+      details.update(this.#items.get(key), this.#context);
+      return details.element;
+    };
+    const { element, turn, isOpen } = openable(make("tr", "", ...cells), opener, makeContent, (isNowOpen) =>
+      isNowOpen ? this.#open.add(key) : this.#open.delete(key),
+    );
+    if (this.#open.has(key)) turn();
+    return {
+      element,
+      update(next, context) {
+        for (const update of updates) update(next, context);
+        if (isOpen()) details.update(next, context);
+      },
+    };
   }
 
   /** Numbers begin with the largest, texts with "a". */
   #sortBy(id) {
     const { sortKey } = this.#columns.find((column) => column.id === id);
-    const first = this.#items.map((item) => sortKey(item)).find((value) => value !== null);
+    const first = [...this.#items.values()].map((item) => sortKey(item)).find((value) => value !== null);
     const isSame = this.#sort.id === id;
     this.#sort = { id, isDown: isSame ? !this.#sort.isDown : typeof first === "number" };
+    this.#page = 0;
     this.#markSort();
     this.#order();
+    this.#show();
   }
 
   #markSort() {
     const { id: sorted, isDown } = this.#sort;
-    for (const [id, { head }] of this.#heads) {
+    for (const [id, head] of this.#heads) {
       if (id === sorted) head.setAttribute("aria-sort", isDown ? "descending" : "ascending");
       else head.removeAttribute("aria-sort");
     }
-    this.#chooser.value = sorted;
   }
 
   #order() {
     const { sortKey } = this.#columns.find(({ id }) => id === this.#sort.id);
     const sign = this.#sort.isDown ? -1 : 1;
-    const rows = [...this.#rows.values()].map((row) => ({ row, value: sortKey(row.item) }));
+    const rows = [...this.#items].map(([key, item]) => ({ key, value: sortKey(item) }));
     rows.sort((one, other) => {
       if (one.value === null || other.value === null) return Number(one.value === null) - Number(other.value === null);
       return sign * compare(one.value, other.value);
     });
-    keepChildren(
-      this.#body,
-      rows.map(({ row }) => row.element),
-    );
+    this.#keys = rows.map(({ key }) => key);
   }
 }
 

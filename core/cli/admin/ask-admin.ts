@@ -96,7 +96,7 @@ export function unreachable(thrown: unknown, { href }: EndpointUrl): never {
   if (!(thrown instanceof GetError)) throw thrown;
   const why =
     thrown.reason === "refused" ? `Nobody listens at ${href}` : `No response came from ${href} (${thrown.message.toLowerCase()})`;
-  throw new CommandError(4, `${why}; start the router, or name its admin port with --admin URL.`);
+  throw new CommandError(4, `${why}; start the router, or name its admin port with --admin URL or SIGNALBOX_ADMIN.`);
 }
 
 function readJson(text: string): unknown {

@@ -25,7 +25,10 @@ export async function plugins(input: Input, registry: Registry): Promise<number>
     type,
     all.map((each) => each.type),
   );
-  throw new CommandError(1, `There is no plugin type "${printable(type)}". ${hint}`.trimEnd());
+  throw new CommandError(
+    1,
+    `There is no plugin type "${printable(type)}"; "signalbox plugins list" lists them. ${hint}`.trimEnd(),
+  );
 }
 
 /** `signalbox schema`: the JSON Schema that editors check config files with, plugins of one's own included. Returns the exit code. */

@@ -1,3 +1,4 @@
+import { isatty } from "node:tty";
 import type { EndpointStatus, IntentStatus } from "../../admin/api/endpoint-schema.ts";
 import type { RewriteStatus } from "../../admin/rewrite-status.ts";
 import type { Status } from "../../admin/status.ts";
@@ -6,14 +7,16 @@ import { percent, whole } from "../../report/number-text.ts";
 import { askAdmin } from "../admin/ask-admin.ts";
 import { type Input, noWords, print } from "../frame/command.ts";
 import { type Column, columnTable } from "../show/table.ts";
+import { terminalColumns, wrappedLines } from "../show/text-width.ts";
 import { watch } from "../show/watch.ts";
 
 /** `signalbox status`: prints the state of a running router. Returns the exit code: 3 if something needs attention. */
 export async function status(input: Input): Promise<number> {
-  if (input.has("watch")) return watch(input, (now) => statusText(now).trimEnd().split("\n"));
+  if (input.has("watch")) return watch(input, (now, { columns }) => statusText(now, columns).trimEnd().split("\n"));
   noWords(input, "status");
   const now = await askAdmin<Status>(input, "/status");
-  print(input, now, () => statusText(now));
+  const columns = terminalColumns(isatty(1));
+  print(input, now, () => wrappedLines(statusText(now, columns), columns));
   return now.isWell ? 0 : 3;
 }
 
@@ -31,8 +34,8 @@ const COLUMNS: readonly Column<EndpointStatus>[] = [
   ["models", ({ models }) => modelsText(models), "left"],
 ];
 
-/** The state as text: pool, warnings, a table of replicas, rewrites and profile. */
-export function statusText(now: Status): string {
+/** The state as text: pool, warnings, a table of replicas that fits `columns`, rewrites and profile. */
+export function statusText(now: Status, columns = Number.POSITIVE_INFINITY): string {
   const lines = [
     poolLine(now),
     ...configLines(now.config),
@@ -40,7 +43,7 @@ export function statusText(now: Status): string {
     ...(now.isWell ? [] : [`! ${now.summary}`]),
     ...now.warnings.map((warning) => `! ${warning}`),
     "",
-    ...endpointLines(now.endpoints),
+    ...endpointLines(now.endpoints, columns),
     ...(now.rewrites.length > 0
       ? ["", "rewrites", ...now.rewrites.flatMap((rule) => [`  ${ruleText(rule)}`, ...featureLines("rule", rule)])]
       : []),
@@ -63,7 +66,8 @@ export function poolLine({ pool, endpoints, uptimeS, sources }: Status): string 
 }
 
 /** A table with a line for each endpoint. */
-export const endpointLines = (endpoints: readonly EndpointStatus[]) => columnTable(COLUMNS, endpoints);
+export const endpointLines = (endpoints: readonly EndpointStatus[], columns = Number.POSITIVE_INFINITY) =>
+  columnTable(COLUMNS, endpoints, columns);
 
 /** The last attempt to change the config; the problems of a refused one are among the warnings. */
 function configLines({ generation, lastReload }: Status["config"]): readonly string[] {

@@ -9,10 +9,13 @@ import { decisionLine, decisionText } from "../explain/decision-text.ts";
 import type { Input } from "../frame/command.ts";
 import { UsageError } from "../frame/usage.ts";
 import { OutputWriter } from "../output-writer.ts";
+import { terminalColumns, wrappedLines } from "../show/text-width.ts";
 import { stopSignal } from "../start/signals.ts";
 
 /** How long the program waits at its end for the readers of its outputs. */
 const LAST_LINES_MS = 300;
+/** What does not fit beside the time stands below it, so that times are found at a glance. */
+const INDENT = 14;
 
 /**
  * `signalbox tail`: prints each decision as its request ends, until a signal, or until nobody can read the output any more. Returns the
@@ -32,9 +35,11 @@ export async function tail(input: Input): Promise<number> {
   });
   const notice = (count: number) => `${count} lines are missing here`;
   const errors = new OutputWriter({ clock: systemClock, write: openOutput(2), notice });
-  if (isatty(1) && !isJson) errors.write(`Decisions of ${admin.href} as they are made; Ctrl-C ends.\n`);
+  const isTerminal = isatty(1);
+  if (isTerminal && !isJson) errors.write(`Decisions of ${admin.href} as they are made; Ctrl-C ends.\n`);
   const event = (type: string, data: string) => {
-    if (type === "message") lines.write(`${shown(printableJson(data) as DecisionReport, input)}\n`);
+    const columns = terminalColumns(isTerminal);
+    if (type === "message") lines.write(`${shown(printableJson(data) as DecisionReport, input, columns)}\n`);
     if (type === "dropped") lines.write(`${missing((printableJson(data) as { count: number }).count, "decisions", isJson)}\n`);
   };
   try {
@@ -56,9 +61,9 @@ function filtersOf(input: Input): Readonly<Record<string, string | number | unde
   return { model: input.text("model"), status: input.text("status"), endpoint: input.text("endpoint"), slow: slowMs };
 }
 
-function shown(report: DecisionReport, input: Input): string {
+function shown(report: DecisionReport, input: Input, columns: number): string {
   if (input.isJson) return JSON.stringify(report);
-  return input.has("explain") ? decisionText(report) : decisionLine(report);
+  return input.has("explain") ? wrappedLines(decisionText(report), columns) : wrappedLines(decisionLine(report), columns, INDENT);
 }
 
 /** Stands in the output where decisions were dropped. */

@@ -6,6 +6,7 @@ import type { EndpointFigures, PoolFigures } from "../../state/request-figures.t
 import type { Input } from "../frame/command.ts";
 import { UsageError } from "../frame/usage.ts";
 import { columnTable } from "../show/table.ts";
+import { widthOf } from "../show/text-width.ts";
 import { type Size, watch } from "../show/watch.ts";
 import { poolLine } from "./status.ts";
 
@@ -79,7 +80,7 @@ function fittingTable(known: readonly Column[], rows: readonly Row[], columns: n
     const ranks = known.map(({ rank }) => rank).sort((one, other) => one - other);
     const kept = known.filter(({ rank }) => rank <= (ranks[most - 1] ?? 0));
     const lines = tableOf(kept, rows);
-    if (most <= 1 || lines.every((line) => line.length <= columns)) return lines;
+    if (most <= 1 || lines.every((line) => widthOf(line) <= columns)) return lines;
   }
 }
 

@@ -1,8 +1,10 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
+import { didYouMean } from "../../../config/read/problems.ts";
 import { durationMs } from "../../../config/schema/units.ts";
 import type { EndpointUrl } from "../../contract/endpoint.ts";
 import { parseEndpointUrl } from "../../contract/endpoint-url.ts";
 import type { Definition } from "../../contract/plugin.ts";
+import { thrownMessage } from "../../contract/thrown-text.ts";
 import { DEFAULT_ADMIN } from "../../settings/tables.ts";
 import { numberArgument, switchError, UsageError } from "./usage.ts";
 
@@ -81,15 +83,24 @@ function parsed(argv: readonly string[], options: NonNullable<ParseArgsConfig["o
   try {
     return parseArgs({ args: [...argv], options, allowPositionals: true, strict: true });
   } catch (thrown) {
-    throw switchError(thrown, `"signalbox ${command} --help"`);
+    const error = switchError(thrown, `"signalbox ${command} --help"`);
+    const hint = didYouMean(unknownSwitch(thrown), Object.keys(options));
+    throw hint === "" ? error : new UsageError(`${error.message} ${hint.replace('"', '"--')}`);
   }
+}
+
+/** The name of the switch that there is not; "" for another error. */
+function unknownSwitch(thrown: unknown): string {
+  return /^Unknown option '--([^'=]+)/.exec(thrownMessage(thrown))?.[1] ?? "";
 }
 
 function adminUrl(text: string): EndpointUrl {
   try {
     return parseEndpointUrl(text);
   } catch {
-    throw new UsageError(`--admin wants the address of a router's admin port, such as ${DEFAULT_ADMIN_URL}.`);
+    throw new UsageError(
+      `--admin (or ${ADMIN_VARIABLE}) wants the address of a router's admin port, such as ${DEFAULT_ADMIN_URL}.`,
+    );
   }
 }
 

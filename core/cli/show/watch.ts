@@ -8,17 +8,21 @@ import { askAdmin } from "../admin/ask-admin.ts";
 import type { Input } from "../frame/command.ts";
 import { CommandError, numberArgument, UsageError } from "../frame/usage.ts";
 import { stopSignal } from "../start/signals.ts";
+import { onKeys } from "./keys.ts";
+import { cut } from "./text-width.ts";
 
 const DEFAULT_PERIOD_S = 2;
 
 const HIDE_CURSOR = "\x1b[?25l";
 const OTHER_SCREEN = "\x1b[?1049h";
-/** Lines that are too long are cut, not continued: some characters are wider than one column. */
+/** Lines that are too long are cut, not continued: terminals differ in how wide they draw some characters. */
 const CUT_LINES = "\x1b[?7l";
 const RESTORE = "\x1b[?7h\x1b[?1049l\x1b[?25h";
 const TOP_LEFT = "\x1b[H";
 const END_OF_LINE = "\x1b[K";
 const END_OF_SCREEN = "\x1b[J";
+/** A terminal that gives each key at once gives this instead of a signal. */
+const CTRL_C = "\x03";
 
 /** How long the end waits for a terminal that takes nothing. */
 const LAST_FRAME_MS = 300;
@@ -32,7 +36,7 @@ export interface Size {
 const ENDLESS: Size = { columns: Number.POSITIVE_INFINITY, rows: Number.POSITIVE_INFINITY };
 
 /**
- * Draws a router's status again and again until a signal comes. Prints it once if the output is no terminal. Returns the exit code.
+ * Draws a router's status again and again until q is pressed or a signal comes. Prints it once if the output is no terminal. Returns the exit code.
  * Rejects with a CommandError when the router can't be reached at first; later it waits until it can be again.
  */
 export async function watch(input: Input, linesOf: (now: Status, size: Size) => readonly string[]): Promise<number> {
@@ -48,7 +52,9 @@ export async function watch(input: Input, linesOf: (now: Status, size: Size) => 
   }
   const ending = new AbortController();
   const { signal } = ending;
-  void stopSignal().then(() => ending.abort());
+  const end = () => ending.abort();
+  void stopSignal().then(end);
+  const keys = onKeys(["q", "Q", CTRL_C], end);
   try {
     for (let now = first, lost = ""; !signal.aborted; ) {
       const lines = [...(lost === "" ? [] : [`! ${lost}`]), ...linesOf(now, { columns: screen.columns, rows: screen.rows })];
@@ -66,6 +72,7 @@ export async function watch(input: Input, linesOf: (now: Status, size: Size) => 
     }
     return 0;
   } finally {
+    keys.close();
     await screen.close();
   }
 }
@@ -73,7 +80,7 @@ export async function watch(input: Input, linesOf: (now: Status, size: Size) => 
 /** Cut to what fits; the last line says so where lines are left out. */
 function fitting(lines: readonly string[], { columns, rows }: Size): readonly string[] {
   const shown = lines.length <= rows ? lines : [...lines.slice(0, rows - 1), "… more than fits here"];
-  return shown.map((line) => line.slice(0, columns));
+  return shown.map((line) => cut(line, columns));
 }
 
 function periodOf(input: Input): number {

@@ -9,9 +9,9 @@ export type Outputs = ReturnType<typeof openOutputs>;
 
 /** The standard output and the standard error of a program that must go on whatever becomes of their readers. */
 export function openOutputs(clock: Clock) {
-  const isTerminal = isatty(1);
+  const [isTerminal, isErrorTerminal] = [isatty(1), isatty(2)];
   const errors = writerOf(2, clock);
-  const log = operatorLog(isatty(2), errors.write);
+  const log = operatorLog(isErrorTerminal, errors.write);
   let isFullToldOf = false;
   const lines = writerOf(1, clock, {
     onBroken(thrown) {
@@ -25,6 +25,8 @@ export function openOutputs(clock: Clock) {
       });
     },
   });
+  // Elsewhere than on a terminal a program reads the standard output: the access log alone, a JSON object in each line.
+  const tell = isTerminal ? lines.write : errors.write;
   return {
     /** True when the standard output is a terminal. */
     isTerminal,
@@ -32,6 +34,13 @@ export function openOutputs(clock: Clock) {
     print: lines.write,
     printError: errors.write,
     log,
+    /** Prints text for people beside the access log. */
+    tell,
+    /** The same for lines that operators keep: where nobody looks on, they are lines of the log. */
+    announce(text: string) {
+      const logged = text.replace(/.+/g, (line) => logLine(isErrorTerminal, "info", line));
+      tell(isTerminal ? text : logged);
+    },
     /** Lines of both that were dropped. */
     get droppedLines() {
       return lines.droppedLines + errors.droppedLines;

@@ -70,7 +70,7 @@ export const HTTP: Front = { startDemo, arguments: startArguments, listen: liste
 export async function startFront(front: Front, input: Input, registry: ReadonlyMap<string, Definition>): Promise<number> {
   tuneRuntime();
   const outputs = openOutputs(systemClock);
-  takeConsole(outputs.print, outputs.printError);
+  takeConsole(outputs.tell, outputs.printError);
   ignoreSignals(outputs.log);
   const reloads = reloadSignal();
   logUncaught(outputs.log);
@@ -136,7 +136,7 @@ async function run(
   // Before the first line: whoever reads it may stop the router at once.
   const stopped = stopSignal();
   const probed = (note: (replicas: number) => string) =>
-    firstProbes(router, systemClock, stopped, (replicas) => outputs.print(note(replicas)));
+    firstProbes(router, systemClock, stopped, (replicas) => outputs.announce(note(replicas)));
   let admin: OpenAdmin | undefined;
   try {
     if (address.isPortShared) {
@@ -176,11 +176,13 @@ async function run(
     const stopWatching = source.watch(() => void reload("files"));
     cluster?.use(running, () => targetCounts(router));
     if (!address.isPortShared) await probed((replicas) => waitingNote(url, replicas));
-    outputs.print((isDemo ? demoGreeting(url) : greeting(url, router)) + (admin?.greeting ?? ""));
+    const adminLine = admin?.greeting ?? "";
+    if (isDemo) outputs.tell(demoGreeting(url) + adminLine);
+    else outputs.announce(greeting(url, router) + adminLine);
     warnOfOpenPort(address.host, settings, router.config.authenticators !== undefined, log);
     logCertificates(loaded.config, log);
     service.ready();
-    const stopFront = front.running?.(router, url, outputs.print);
+    const stopFront = front.running?.(router, url, outputs.tell);
     await stopped;
     stopFront?.();
     service.stopping();

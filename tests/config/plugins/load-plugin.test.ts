@@ -87,6 +87,7 @@ const FILES: Readonly<Record<string, string>> = {
     "interface Shape {\n  a: number;\n}\nconst shape: Shape = { a: 1 };\nthrow new Error('No luck ' + shape.a);\nexport default shape;\n",
   "bad/syntax.mjs": "const a = 1;\nexport default {",
   "bad/syntax.ts": "const a: number = 1;\nconst b: number = ;\nexport default a;\n",
+  "bad/common.mjs": 'const { defineScorer } = require("signalbox/plugin");\nmodule.exports = defineScorer({});\n',
   "bad/missing.ts": '// A line.\n\nimport { nope } from "./nope.ts";\nexport default nope;\n',
   "bad/lacking.ts": '// A line.\nimport { nope } from "./other.ts";\nexport default nope;\n',
   "bad/other.ts": "export const other: number = 1;\n",
@@ -185,6 +186,11 @@ describe("loadPluginModule reports", () => {
     ["TypeScript that throws", "./throws.ts", /^It fails while loading, at \S+bad\/throws\.ts:5:\d+: No luck 1\.$/],
     ["a module that does not parse", "./syntax.mjs", /^It fails while loading, at \S+bad\/syntax\.mjs:2/],
     ["TypeScript that does not parse", "./syntax.ts", /^It fails while loading, at \S+bad\/syntax\.ts:2/],
+    [
+      "a CommonJS module where there is no require",
+      "./common.mjs",
+      /require is not defined.* Write it as an ES module: import \{ … \} from "signalbox\/plugin" in place of require/,
+    ],
     ["an import that is missing", "./missing.ts", /^It fails while loading, at \S+bad\/missing\.ts:3.*nope\.ts/],
     ["an import that lacks the name", "./lacking.ts", /^It fails while loading, at \S+bad\/lacking\.ts:2.*nope/],
     [
@@ -200,6 +206,7 @@ describe("loadPluginModule reports", () => {
   ];
   for (const [name, from, message] of cases) {
     test(name, async (t) => {
+      if (from === "./common.mjs" && process.versions["bun"] !== undefined) return t.skip("Bun has require in every module");
       if (from === "./lacking.ts" && hasTypeStripping() && !isStrippingOnly())
         return t.skip("this Node reads TypeScript itself, but here tsx does, which takes the file for CommonJS");
       await assert.rejects(loadPluginModule(from, join(root, from.startsWith("modern") ? "esm" : "bad")), (error: Error) => {

@@ -29,7 +29,9 @@ describe("documents", () => {
     [
       "no kind",
       "apiVersion: signalbox/v1\nspec: {}\n",
-      ['1:1  kind  found no "kind"; wanted Router or InferenceModelRewrite or InferenceObjective or EndpointPickerConfig.'],
+      [
+        '1:1  kind  found no "kind"; wanted Router or InferenceModelRewrite or InferenceObjective or EndpointPickerConfig. A router\'s config begins with "apiVersion: signalbox/v1" and "kind: Router"; pool, listen and the others are below "spec:".',
+      ],
     ],
     [
       "a mistyped kind",
@@ -121,6 +123,13 @@ describe("values of the wrong shape", () => {
       "a mapping for a list",
       router("  pool: { endpoints: { url: http://a } }\n"),
       ["4:22  spec.pool.endpoints  found a mapping; wanted a list."],
+    ],
+    [
+      "a text for a mapping",
+      router("  pool: { endpoints: [ gpu1:8000 ] }\n"),
+      [
+        '4:24  spec.pool.endpoints[0]  found "gpu1:8000"; wanted a mapping. Write { KEY: VALUE } with keys of: url, ports, name, labels, auth, tls.',
+      ],
     ],
     ["a list for a mapping", router("  pool: [http://a]\n"), ["4:9  spec.pool  found a list; wanted a mapping."]],
     ["nothing for a mapping", router(`${POOL}  limits:\n`), ["5:10  spec.limits  found nothing; wanted a mapping."]],

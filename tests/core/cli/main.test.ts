@@ -17,14 +17,22 @@ after(() => {
 describe("the command line", () => {
   it("start without arguments runs a demo, and the printed curl line works", { timeout: 30_000 }, async () => {
     const { child, output, ended } = signalbox("start", "--port", "0", "--admin-port", "0");
-    await until(() => output.out.includes("Try it:"));
-    assert.match(output.out, /^Signalbox is listening .* demo pool/m);
-    const [, url = "", body = ""] = /curl (\S+) -H 'Content-Type: application\/json' -d '(.*)'/.exec(output.out) ?? [];
+    await until(() => output.err.includes("Try it:"));
+    assert.match(output.err, /^Signalbox is listening .* demo pool/m);
+    const [, url = "", body = ""] = /curl (\S+) -H 'Content-Type: application\/json' -d '(.*)'/.exec(output.err) ?? [];
     const answer = await fetch(url, { method: "POST", headers: { "Content-Type": "application/json" }, body });
     assert.equal(answer.status, 200);
     assert.match(((await answer.json()) as { model: string }).model, /^food-review-v[12]$/);
     process.kill(child.pid!, "SIGTERM");
     assert.equal(await ended, 0);
+    // A standard output that is no terminal is the access log and nothing else.
+    assert.deepEqual(
+      output.out
+        .trim()
+        .split("\n")
+        .map((line) => (JSON.parse(line) as { model: string }).model),
+      ["food-review"],
+    );
   });
 
   it("mock runs one replica", { timeout: 30_000 }, async () => {
@@ -47,10 +55,10 @@ describe("the command line", () => {
     const text = `apiVersion: signalbox/v1\nkind: Router\nspec: { pool: { name: "p\\x9b[2J", endpoints: [ { url: "${replica.url}", labels: { a: "\\e[2J" } } ] } }\n`;
     writeFileSync(file, text);
     const { child, output, ended } = signalbox("start", "-f", file, "--port", "0", "--admin-port", "0");
-    await until(() => output.out.includes("models: "));
+    await until(() => output.err.includes("models: "));
     process.kill(child.pid!, "SIGTERM");
     assert.equal(await ended, 0);
-    assert.match(output.out, /for the pool "p\?\[2J": 1 of 1 replicas ready, models: m\?\[2J\?\?\?x\n/);
+    assert.match(output.err, /for the pool \\"p\?\[2J\\": 1 of 1 replicas ready, models: m\?\[2J\?\?\?x"/);
 
     const valid = await run("check", file);
     writeFileSync(file, text.replace("spec: {", 'spec: { "q\\x9b[2J": 1,'));
@@ -95,7 +103,7 @@ describe("the command line", () => {
     },
     { argv: ["check", lone], code: 0, says: /The config is valid[\s\S]*warnings {2}2\n/ },
     { argv: ["check"], code: 2, says: /signalbox check -f/ },
-    { argv: ["start", "--prot", "1"], code: 2, says: /--prot/ },
+    { argv: ["start", "--prot", "1"], code: 2, says: /--prot.* Did you mean "--port"\?/ },
     { argv: ["strat"], code: 2, says: /no command "strat".*Did you mean "start"/ },
     { argv: ["start", "--help"], code: 0, says: /Usage: signalbox start \[URL\.\.\.\][\s\S]*--admin-port N/ },
     {

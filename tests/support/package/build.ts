@@ -4,10 +4,11 @@ import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } fr
 import { join, resolve } from "node:path";
 import { declarationsOf } from "./declarations.ts";
 import { manifestOf } from "./manifest.ts";
+import { partsOf } from "./sbom.ts";
 
 const ROOT = resolve(import.meta.dirname ?? ".", "..", "..", "..");
 /** What no compiler makes: the page as browsers load it, the editors' schema, what `signalbox new` copies, and what npm shows. */
-const COPIED = ["core/admin/page", "config/signalbox.schema.json", "examples/plugins", "README.md", "LICENSE"];
+const COPIED = ["core/admin/page", "config/signalbox.schema.json", "examples/plugins", "README.md", "LICENSE", "CHANGELOG.md"];
 
 const folder = resolve(process.argv[2] ?? join(ROOT, "build", "package"));
 rmSync(folder, { recursive: true, force: true });
@@ -20,6 +21,7 @@ for (const path of COPIED) cpSync(join(ROOT, path), join(folder, path), { recurs
 const source = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
 const manifest = manifestOf(source, process.env["GITHUB_REPOSITORY"]);
 writeFileSync(join(folder, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
+writeFileSync(join(folder, "sbom.cdx.json"), `${JSON.stringify(partsOf(ROOT, source), null, 2)}\n`);
 
 const entries = Object.values(manifest.exports).flatMap((entry) => (typeof entry === "string" ? [] : [entry.types]));
 const named = declarationsOf(folder, entries);

@@ -1,7 +1,7 @@
 import { execFile, execFileSync, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, relative, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { after } from "node:test";
 import { ROOT } from "../suite/runtimes.ts";
 import { startLocalRegistry } from "./local-registry.ts";
@@ -12,11 +12,10 @@ const MODULES = join(ROOT, "node_modules");
 export const place = mkdtempSync(join(tmpdir(), "signalbox-package-"));
 const built = join(place, "package");
 execFileSync(process.execPath, ["--import", "tsx", "tests/support/package/build.ts", built], { cwd: ROOT });
-/** Folders of all that the package needs, and of what that needs. */
-const [, ...needed] = execFileSync("npm", ["ls", "--omit=dev", "--all", "--parseable"], { cwd: ROOT, encoding: "utf8" })
-  .trim()
-  .split("\n");
-const registry = await startLocalRegistry([built, ...needed], place);
+const { components } = JSON.parse(readFileSync(join(built, "sbom.cdx.json"), "utf8")) as { components: { name: string }[] };
+/** What is installed with the package. */
+export const partNames: readonly string[] = components.map(({ name }) => name);
+const registry = await startLocalRegistry([built, ...partNames.map((name) => join(MODULES, name))], place);
 const groups = new Set<number>();
 after(async () => {
   for (const group of groups) process.kill(-group, "SIGKILL");
@@ -26,7 +25,6 @@ after(async () => {
 
 /** What npm would get, as `npm pack` tells it. */
 export const packed = registry.packages[0]!;
-export const dependencyNames: readonly string[] = needed.map((path) => relative(MODULES, path)).sort();
 
 /** A new folder of this name, with nothing in it. */
 export function newFolder(name: string): string {
