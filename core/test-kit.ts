@@ -9,6 +9,8 @@ export {
   makeLoad,
   makePrefix,
   makeRequest,
+  makeRoom,
+  makeWaiting,
   seededRandom,
 } from "./contract/test-kit.ts";
 export { makeBody } from "./test-kit/body.ts";

@@ -1,27 +1,14 @@
 import { existsSync, realpathSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import type { Definition, PluginKind } from "../../core/contract/plugin.ts";
+import type { Definition } from "../../core/contract/plugin.ts";
 import { thrownCode } from "../../core/contract/thrown-text.ts";
+import { checkDefinition } from "./check-definition.ts";
 import { findPackage } from "./find-package.ts";
 import { importModule } from "./import-module.ts";
-import { linesOf, loadFailure } from "./module-error.ts";
+import { loadFailure } from "./module-error.ts";
 import { moduleFiles } from "./module-files.ts";
 import { shareContract } from "./own-modules.ts";
-
-const KINDS: Readonly<Record<PluginKind, true>> = {
-  authenticator: true,
-  parser: true,
-  rewriter: true,
-  filter: true,
-  scorer: true,
-  picker: true,
-  admission: true,
-  discovery: true,
-  detector: true,
-  source: true,
-  observer: true,
-};
 
 /** A plugin type and the file that it comes from, as an absolute path. */
 export interface LoadedPlugin {
@@ -91,38 +78,3 @@ async function importFile(file: string): Promise<unknown> {
     throw new Error(loadFailure(error, file), { cause: error });
   }
 }
-
-/** A module's default export. Throws an Error if it is not a plugin. */
-function checkDefinition(module: unknown, file: string): Definition {
-  const exported = defaultOf(module);
-  // For a file outside an ES module package, tsx nests the exports one level deeper.
-  const plugin = defaultOf(exported) ?? exported;
-  if (typeof plugin !== "object" || plugin === null)
-    throw new Error(`${exportingLine(file)} has no plugin as its default export${othersOf(module)}: ${EXPORT_ONE}`);
-  const { kind, type, create, options } = plugin as Partial<Definition>;
-  const it = `The default export of ${file}`;
-  if (typeof kind !== "string" || !Object.hasOwn(KINDS, kind)) throw new Error(`${it} has no known kind: ${EXPORT_ONE}`);
-  if (typeof type !== "string" || type === "") throw new Error(`${it} has no type: give it a name such as type: "my-scorer".`);
-  if (typeof create !== "function") throw new Error(`${it} has no create function: add create(options, host).`);
-  if (typeof options?.["~standard"]?.validate !== "function")
-    throw new Error(`The options of ${file} are no Standard Schema: write options: z.strictObject({ … }).`);
-  return plugin as Definition;
-}
-
-/** The file, with its first line that exports something. */
-function exportingLine(file: string): string {
-  const line = linesOf(file).findIndex((each) => /^\s*(?:export|module\.exports|exports\.)/.test(each));
-  return line === -1 ? file : `${file}:${line + 1}`;
-}
-
-/** The module's other exports, one of which may be meant. */
-function othersOf(module: unknown): string {
-  const names = Object.keys(module ?? {}).filter((name) => name !== "default" && name !== "__esModule");
-  return names.length === 0 ? "" : `, but exports ${names.slice(0, 5).join(", ")}`;
-}
-
-function defaultOf(value: unknown): unknown {
-  return typeof value === "object" && value !== null && "default" in value ? value.default : undefined;
-}
-
-const EXPORT_ONE = "write export default defineScorer({ … }), or defineFilter, definePicker and so on.";

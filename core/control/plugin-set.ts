@@ -5,12 +5,14 @@ import type { ActiveConfig, Named, Profile, WeightedScorer } from "../active-con
 import type { Admission } from "../contract/admission.ts";
 import type { Detector } from "../contract/detector.ts";
 import type { Discovery } from "../contract/discovery.ts";
+import { shapeProblem } from "../contract/kinds.ts";
 import type { Log } from "../contract/log.ts";
 import { nameSet } from "../contract/name-set.ts";
 import type { Observer } from "../contract/observer.ts";
 import type { Parser } from "../contract/parser.ts";
 import type { Definition, PluginHost, PluginKind, PluginKinds, PrefixSettings } from "../contract/plugin.ts";
 import { assertShape } from "../contract/response-shape.ts";
+import { ignoresPromise } from "../contract/returned-promise.ts";
 import type { Source } from "../contract/source.ts";
 import { thrownText } from "../contract/thrown-text.ts";
 import { stackPlace } from "../report/stack-place.ts";
@@ -109,6 +111,7 @@ function assemble(
       signal: lifetime.signal,
       keep: (version, make) => kept.get(type, name, version, make),
       secret: (from) => secretAt(from, secrets),
+      plugins: (kind) => instances.filter((each) => each.kind === kind).map(({ name, plugin }) => ({ name, plugin })),
       usePrefixIndex: (settings) => prefixRequests.push(settings),
     };
     const plugin = create(definition, entry, host);
@@ -151,12 +154,17 @@ function someOf<Each>(list: readonly Each[]): readonly Each[] | undefined {
 }
 
 function create(definition: Definition, entry: PluginEntry, host: PluginHost): PluginKinds[PluginKind] {
-  const { name, parameters, file } = entry;
+  const { name, type, parameters, file } = entry;
+  let plugin: PluginKinds[PluginKind];
   try {
-    return definition.create(parameters, host);
+    plugin = definition.create(parameters, host);
   } catch (cause) {
     throw new PluginError(name, `The plugin "${name}" can't be made`, cause, stackPlace(cause, file));
   }
+  ignoresPromise(plugin);
+  const problem = shapeProblem(definition.kind, plugin);
+  if (problem === "") return plugin;
+  throw new PluginError(name, `The plugin "${name}" (${file || type}) is no ${definition.kind}`, new TypeError(problem));
 }
 
 /** Logs a failure, so that the other plugins are disposed too. */
