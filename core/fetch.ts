@@ -1,5 +1,4 @@
-import { loadConfig, loadTexts } from "../config/load.ts";
-import type { ConfigText } from "../config/read/files.ts";
+import { type LoadedConfig, loadConfig, loadTexts } from "../config/load.ts";
 import { formatProblems, type Problem } from "../config/read/problems.ts";
 import { NO_OVERLAY, type Overlay } from "../config/rewrites/overlay.ts";
 import { builtIns } from "../plugins/registry.ts";
@@ -70,8 +69,11 @@ export async function createRouter(options: RouterOptions): Promise<FetchRouter>
   if (files !== undefined && text !== undefined) throw new TypeError("Give the config as files or as text, not both.");
   const registry = withOwn(plugins);
   const ownText = text === undefined ? undefined : [{ file: "text", text }];
-  const load = (overlay: Overlay, texts: readonly ConfigText[] | undefined = ownText) =>
-    texts === undefined ? loadConfig(files ?? [], registry, urls, overlay) : loadTexts(texts, registry, urls, overlay);
+  const load = (overlay: Overlay, base?: LoadedConfig) => {
+    const texts = base?.texts ?? ownText;
+    if (texts === undefined) return loadConfig(files ?? [], registry, urls, overlay);
+    return loadTexts(texts, registry, urls, overlay, true, [], undefined, base);
+  };
   const loaded = await load(NO_OVERLAY);
   if (loaded.problems !== undefined) throw new ConfigError(loaded.problems);
 
