@@ -6,7 +6,7 @@ import { thrownCode } from "../../core/contract/thrown-text.ts";
 import { checkDefinition } from "./check-definition.ts";
 import { findPackage } from "./find-package.ts";
 import { importModule } from "./import-module.ts";
-import { loadFailure } from "./module-error.ts";
+import { linesOf, loadFailure } from "./module-error.ts";
 import { moduleFiles } from "./module-files.ts";
 import { shareContract } from "./own-modules.ts";
 
@@ -72,9 +72,60 @@ async function importPackage(name: string): Promise<unknown> {
 async function importFile(file: string): Promise<unknown> {
   const url = pathToFileURL(file).href;
   shareContract();
+  const before = enumerableNames();
   try {
-    return await importModule(url);
+    const module = await withinTime(importModule(url), file);
+    refusePollution(before, file);
+    return module;
   } catch (error) {
+    if (error instanceof RefusedModule) throw error;
     throw new Error(loadFailure(error, file), { cause: error });
   }
+}
+
+/** What is wrong with a module as a whole, in words. */
+class RefusedModule extends Error {}
+
+/** How long a module may take to load. */
+const MODULE_MS = 10_000;
+
+/** Rejects if the module waits for something that does not come. The timer keeps the process, which would end with nothing else to do. */
+async function withinTime(module: Promise<unknown>, file: string): Promise<unknown> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const tooLong = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new RefusedModule(unfinished(file))), MODULE_MS);
+  });
+  try {
+    return await Promise.race([module, tooLong]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function unfinished(file: string): string {
+  const line = linesOf(file).findIndex((each) => /^\S.*\bawait\b|^await\b/.test(each));
+  const place = line === -1 ? file : `${file}:${line + 1}`;
+  return `It has not finished loading after ${MODULE_MS / 1000} s, at ${place}: what is awaited at its top level must come to an end.`;
+}
+
+/** Whose properties every object, list, function or text of the program has. */
+const SHARED = { Object, Array, Function, String, Number, Promise };
+
+function enumerableNames(): ReadonlySet<string> {
+  return new Set(
+    Object.entries(SHARED).flatMap(([name, { prototype }]) => Object.keys(prototype).map((key) => `${name}.prototype.${key}`)),
+  );
+}
+
+/** Takes back what a module has added where every loop over keys finds it, and throws RefusedModule. */
+function refusePollution(before: ReadonlySet<string>, file: string): void {
+  const added = [...enumerableNames()].filter((name) => !before.has(name));
+  if (added.length === 0) return;
+  for (const name of added) {
+    const [owner = "", , ...key] = name.split(".");
+    Reflect.deleteProperty(SHARED[owner as keyof typeof SHARED].prototype, key.join("."));
+  }
+  throw new RefusedModule(
+    `${file} changes the whole program: it sets ${added.slice(0, 5).join(", ")}. Write a function instead.`,
+  );
 }

@@ -1,7 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import * as contract from "../../core/plugin.ts";
 import { stackPlace } from "../../core/report/stack-place.ts";
+import { didYouMean } from "../read/problems.ts";
 
 /** A place as "file:line" or "file:line:column"; file may be a URL. */
 const PLACE = /(?<![\w:./])(?:file:\/\/)?(\/[^\n:()?]*|[A-Za-z]:[\\/][^\n:()?]*)(?:\?[^:\s)]*)?:(\d+)(?::(\d+))?/g;
@@ -10,7 +12,27 @@ const COLORS = /\u001b\[[\d;]*m/g;
 /** One sentence that says why a module could not be loaded, and where. `file` is the module's absolute path. */
 export function loadFailure(error: unknown, file: string): string {
   const place = placeOf(error, file);
-  return `It fails while loading, at ${place === "" ? file : place}: ${reasonOf(error)}.`;
+  return `It fails while loading, at ${place === "" ? file : place}: ${reasonOf(error)}.${remedyFor(error)}`;
+}
+
+/** How the runtimes name what can't be imported, or lacks what is wanted of it. */
+const MISSING = [
+  /Cannot find (?:module|package) '([^']+)'/,
+  /Loading unprepared module: \S*\/([^/,]+), imported/,
+  /requested module '(signalbox)'/,
+];
+
+/** What to write instead, where an import fails that beginners get wrong. */
+function remedyFor(error: unknown): string {
+  const text = messageOf(error);
+  const [, missing = ""] = MISSING.map((pattern) => pattern.exec(text)).find((found) => found !== null) ?? [];
+  const [, lacking = ""] = /export named '([^']+)'/i.exec(text) ?? [];
+  const hint = lacking === "" ? "" : didYouMean(lacking, Object.keys(contract));
+  if (missing === "signalbox/plugin") return ` Write import … from "signalbox/plugin" instead of require.`;
+  if (missing === "signalbox") return ` Plugins import "signalbox/plugin".`;
+  if (missing === "zod") return ` Write import { z } from "signalbox/plugin", or install zod beside the plugin.`;
+  if (hint !== "") return ` ${hint}`;
+  return /^[@a-z]/.test(missing) ? ` Install ${missing} beside the plugin.` : "";
 }
 
 /** The first line of an error's message that says what is wrong. */
