@@ -31,7 +31,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "config/config.ts": ["config/read", "core/contract", "core/settings.ts"],
   "core/runtime": [],
   "config/schema": ["core/contract", "core/settings"],
-  "config/plugins": ["config/config.ts", "config/read", "config/schema", "core/contract", "core/plugin.ts", "core/report"],
+  "config/plugins": [
+    "config/config.ts",
+    "config/read",
+    "config/schema",
+    "core/contract",
+    "core/plugin.ts",
+    "core/report",
+    "core/runtime",
+  ],
   "config/rewrites": ["config/config.ts", "config/read", "config/schema", "core/contract"],
   "config/objectives": ["config/config.ts", "config/read", "config/rewrites", "config/schema", "core/contract"],
   "core/features/section.ts": [

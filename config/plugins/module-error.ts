@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import * as contract from "../../core/plugin.ts";
 import { stackPlace } from "../../core/report/stack-place.ts";
+import { OWN_ROOT } from "../../core/runtime/own-files.ts";
 import { didYouMean } from "../read/problems.ts";
 
 /** A place as "file:line" or "file:line:column"; file may be a URL. */
@@ -93,7 +94,12 @@ function namedPlace(text: string, file: string): string {
 
 /** Node knows the place of a syntax error, but tells it only where it prints the error itself. */
 function checkedPlace(error: unknown, file: string): string {
-  if (!(error instanceof SyntaxError) || process.versions["bun"] !== undefined || process.versions["deno"] !== undefined)
+  if (
+    OWN_ROOT === "" ||
+    !(error instanceof SyntaxError) ||
+    process.versions["bun"] !== undefined ||
+    process.versions["deno"] !== undefined
+  )
     return "";
   try {
     execFileSync(process.execPath, ["--check", file], { stdio: ["ignore", "ignore", "pipe"], timeout: 5_000 });
