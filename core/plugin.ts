@@ -63,6 +63,7 @@ export type { CountedPart, PartKind, PromptPart } from "./contract/prompt-part.t
 export type { DrawMethod, HeaderView, InferenceRequest, OnDemand, ParsedBody } from "./contract/request.ts";
 export type { ResponseShape } from "./contract/response-shape.ts";
 export type { Rewriter, TargetDraw, TargetMapping, TargetQuestion } from "./contract/rewriter.ts";
+export { ringPlace } from "./contract/ring-place.ts";
 export type { PluginTime, RouterView } from "./contract/router-view.ts";
 export type { Scorer } from "./contract/scorer.ts";
 export type { Secret } from "./contract/secret.ts";

@@ -24,7 +24,7 @@ describe("a plugin's contract", () => {
 /** What plugins could import with 1.0. A name goes at the earliest two minors after it was marked as deprecated. */
 const NAMES_OF_1_0 = `Bounds CONTRACT_VERSION ERRORS Histogram RouterError defineAdmission defineAuthenticator defineDetector defineDiscovery
   defineFilter defineKind defineObserver defineParser definePicker defineRewriter defineScorer defineSource doubleZeros endpointName
-  estimateAt expectedFirstTokenMs firstTokenAfterMs firstTokenMs isServing listOf nameSet parseEndpointUrl printable printableLines
+  estimateAt expectedFirstTokenMs firstTokenAfterMs firstTokenMs isServing listOf nameSet parseEndpointUrl printable printableLines ringPlace
   thrownCode thrownMessage thrownText uncachedTokens z`;
 
 it(`has in ${CONTRACT_VERSION} what it had in 1.0`, () => {
