@@ -12,6 +12,7 @@ import { OverlayExpiry } from "./control/overlay-expiry.ts";
 import type { HostServices } from "./control/plugin-set.ts";
 import { RunningConfig } from "./control/running-config.ts";
 import { exchange, type FetchExchange } from "./fetch/fetch-exchange.ts";
+import { needWebStreams } from "./fetch/web-streams.ts";
 import { runRouter } from "./run-router.ts";
 import type { Limits } from "./settings.ts";
 import { Deadlines, sweepPeriodMs } from "./wire/deadlines.ts";
@@ -66,6 +67,7 @@ export class ConfigError extends Error {
 /** Starts the same router as the standalone proxy, without a listener. Rejects with ConfigError if the config can't run. */
 export async function createRouter(options: RouterOptions): Promise<FetchRouter> {
   const { files, text, urls = [], plugins = [], print = () => {}, ...given } = options;
+  await needWebStreams();
   if (files !== undefined && text !== undefined) throw new TypeError("Give the config as files or as text, not both.");
   const registry = withOwn(plugins);
   const ownText = text === undefined ? undefined : [{ file: "text", text }];

@@ -505,6 +505,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   pbf: ["core/epp/answers.ts", "core/epp/ext-proc.ts"],
   zod: ["core/contract/options.ts"],
   yaml: ["config/read/documents.ts", "config/rewrites/write-file.ts", "config/show/format.ts", "core/features/auth/edit-keys.ts"],
+  "web-streams-polyfill": ["core/fetch/web-streams.ts"],
   "tsx/esm/api": ["config/plugins/import-module.ts"],
   "@opentelemetry/exporter-trace-otlp-http": [TRACE_EXPORTER],
 };

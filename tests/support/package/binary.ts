@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { inject } from "postject";
 
 const ROOT = resolve(import.meta.dirname ?? ".", "..", "..", "..");
 const MODULES = join(ROOT, "node_modules");
@@ -71,7 +72,7 @@ new Script("(function (exports, require, module, __filename, __dirname) {" + tex
 `;
 const FUSE = "NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2";
 
-function makeForNode(): void {
+async function makeForNode(): Promise<void> {
   const script = bundle("cjs", "node");
   writeFileSync(join(place, "first.cjs"), FIRST);
   const settings = { main: "first.cjs", output: "signalbox.blob", disableExperimentalSEAWarning: true };
@@ -79,19 +80,11 @@ function makeForNode(): void {
   run(process.execPath, "--experimental-sea-config", "sea.json");
   cpSync(process.execPath, out, { dereference: true });
   chmodSync(out, 0o755);
-  run(
-    process.execPath,
-    join(MODULES, "postject", "dist", "cli.js"),
-    out,
-    "NODE_SEA_BLOB",
-    "signalbox.blob",
-    "--sentinel-fuse",
-    FUSE,
-  );
+  await inject(out, "NODE_SEA_BLOB", readFileSync(join(place, "signalbox.blob")), { sentinelFuse: FUSE });
 }
 
 try {
-  ({ node: makeForNode, bun: makeForBun, deno: makeForDeno })[runtime as "node" | "bun" | "deno"]();
+  await { node: makeForNode, bun: makeForBun, deno: makeForDeno }[runtime as "node" | "bun" | "deno"]();
 } finally {
   rmSync(place, { recursive: true, force: true });
 }
