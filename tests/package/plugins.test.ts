@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { type MockReplica, startMockReplica } from "../../core/mock/replica.ts";
-import { dependencyNames, installed, newFolder, programIn, runOn, startOn } from "../support/package/packed.ts";
+import { installed, installedNames, newFolder, programIn, runOn, startOn } from "../support/package/packed.ts";
 import { ROOT } from "../support/suite/runtimes.ts";
 
 /** A scorer as its author writes it; each response says that it had a part in it. */
@@ -66,7 +66,7 @@ after(() => replica.close());
 
 it("npm install brings the package and its dependencies, and nothing else", () => {
   const installed = readdirSync(join(app, "node_modules")).filter((name) => !name.startsWith("."));
-  assert.deepEqual(installed, ["signalbox", ...dependencyNames].sort());
+  assert.deepEqual(installed, ["signalbox", ...installedNames].sort());
 });
 
 it("Node 20 without a compiler says what to do about TypeScript", async (t) => {

@@ -16,7 +16,8 @@ after(() => replica.close());
 
 describe("a host without Web streams", () => {
   it("routes with those of web-streams-polyfill", async (t) => {
-    if ("Deno" in globalThis) return t.skip("Deno's Response takes no streams but its own, which stay where their global names go");
+    if ("Deno" in globalThis)
+      return t.skip("Deno's Response takes no streams but its own, which stay where their global names go");
     const { command, args } = onThisRuntime(join(ROOT, "tests", "support", "no-streams-process.ts"));
     const { stdout } = await promisify(execFile)(command, [...args, replica.url], { cwd: ROOT, timeout: 30_000 });
     assert.deepEqual(JSON.parse(stdout), { taken: "function", statuses: [200, 200], ends: "data: [DONE]" });

@@ -7,13 +7,24 @@ import { ROOT } from "../suite/runtimes.ts";
 import { startLocalRegistry } from "./local-registry.ts";
 
 const MODULES = join(ROOT, "node_modules");
-const { dependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { dependencies: Record<string, string> };
+const needsOf = (folder: string): readonly string[] =>
+  Object.keys(JSON.parse(readFileSync(join(folder, "package.json"), "utf8")).dependencies ?? {});
+
+/** The packages that the program depends on, and those that npm installs with it: what they depend on too. */
+export const dependencyNames = needsOf(ROOT);
+export const installedNames: readonly string[] = withTheirs(dependencyNames);
+
+function withTheirs(names: readonly string[]): readonly string[] {
+  const all = new Set(names);
+  for (const name of all) for (const more of needsOf(join(MODULES, name))) all.add(more);
+  return [...all].sort();
+}
 
 /** A folder of its own, in which all is made and which goes at the end. */
 export const place = mkdtempSync(join(tmpdir(), "signalbox-package-"));
 const built = join(place, "package");
 execFileSync(process.execPath, ["--import", "tsx", "tests/support/package/build.ts", built], { cwd: ROOT });
-const registry = await startLocalRegistry([built, ...Object.keys(dependencies).map((name) => join(MODULES, name))], place);
+const registry = await startLocalRegistry([built, ...installedNames.map((name) => join(MODULES, name))], place);
 const groups = new Set<number>();
 after(async () => {
   for (const group of groups) process.kill(-group, "SIGKILL");
@@ -23,7 +34,6 @@ after(async () => {
 
 /** What npm would get, as `npm pack` tells it. */
 export const packed = registry.packages[0]!;
-export const dependencyNames: readonly string[] = Object.keys(dependencies);
 
 /** A new folder of this name, with nothing in it. */
 export function newFolder(name: string): string {
@@ -32,10 +42,10 @@ export function newFolder(name: string): string {
   return path;
 }
 
-/** The programs of a machine that has one runtime and nothing else. */
+/** The programs of a machine that has one runtime, and of what every Unix has only what that calls. */
 const PROGRAMS = {
   node: { node: process.execPath, npm: "npm", npx: "npx", sh: "/bin/sh" },
-  deno: { deno: join(MODULES, "deno", "deno") },
+  deno: { deno: join(MODULES, "deno", "deno"), env: "env" },
   bun: { bun: join(MODULES, "bun", "bin", "bun.exe"), bunx: join(MODULES, "bun", "bin", "bunx.exe") },
 } as const;
 
