@@ -266,7 +266,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "core/request",
   ],
   "core/decide": ["core/active-config.ts", "core/contract", "core/plugin-watch", "core/state"],
-  "core/test-kit": ["core/active-config.ts", "core/body", "core/contract", "core/decide", "core/state"],
+  "core/test-kit": ["core/active-config.ts", "core/body", "core/contract", "core/decide", "core/report", "core/state"],
   "core/test-kit.ts": ["core/contract", "core/test-kit"],
   "core/router-parts.ts": [
     "core/active-config.ts",
