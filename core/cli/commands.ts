@@ -275,6 +275,13 @@ export const COMMANDS: readonly Command[] = [
     run: async (input) => (await import("./commands/new.ts")).newPlugin(input),
   },
   {
+    name: "test",
+    words: "[FILE...]",
+    summary: "Runs the tests of a plugin (*.test.ts in this folder) on each of Node, Deno and Bun that is on this machine.",
+    switches: [],
+    run: async (input) => (await import("./commands/test.ts")).test(input),
+  },
+  {
     name: "completion",
     words: "bash|zsh|fish",
     summary: 'Prints completions for a shell; for bash: eval "$(signalbox completion bash)".',
