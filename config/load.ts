@@ -6,6 +6,7 @@ import { pickerDocument } from "./endpoint-picker/schema.ts";
 import { readObjectives } from "./objectives/read.ts";
 import { objectiveDocument } from "./objectives/schema.ts";
 import { allInstances, type Registry, unusedPlugins } from "./plugins/instances.ts";
+import type { RunningPlugins } from "./plugins/listed.ts";
 import { ownReferences } from "./plugins/own-instances.ts";
 import { type ConfigDocument, documentsOf } from "./read/documents.ts";
 import { type ConfigText, readFiles } from "./read/files.ts";
@@ -80,7 +81,10 @@ export async function loadConfig(
   return loadTexts(texts, registry, urls, overlay, needsEndpoints, problems, tlsFiles);
 }
 
-/** Like loadConfig, for texts instead of files. Appends to `problems`, which hold those of reading the files. */
+/**
+ * Like loadConfig, for texts instead of files. Appends to `problems`, which hold those of reading the files. With `running`, modules of
+ * plugins are those that run.
+ */
 export async function loadTexts(
   texts: readonly ConfigText[],
   registry: Registry,
@@ -89,6 +93,7 @@ export async function loadTexts(
   needsEndpoints = true,
   problems: Problem[] = [],
   tlsFiles = new TlsFiles(),
+  running?: RunningPlugins,
 ): Promise<LoadedConfig | RefusedConfig> {
   const files = new Set<string>();
   const warnings: Problem[] = [];
@@ -109,7 +114,7 @@ export async function loadTexts(
   if (documents.Router.length === 0 && endpoints.length === 0 && isAllReadable && !hasDiscovery)
     (picker === undefined || needsEndpoints ? problems : warnings).push(noReplicas(texts, pickerSource));
   const resource = routerResource(joined(documents.Router, cluster.Router), endpoints.length > 0 || picker !== undefined);
-  const router = resource && (await readRouter(resource, registry, endpoints, picker, files, tlsFiles));
+  const router = resource && (await readRouter(resource, registry, endpoints, picker, files, tlsFiles, running));
 
   const problemsBefore = problems.length;
   const pool = router?.isPoolKnown ? router.config.pool.name : undefined;

@@ -1,5 +1,4 @@
-import { loadConfig, loadTexts } from "../config/load.ts";
-import type { ConfigText } from "../config/read/files.ts";
+import { type LoadedConfig, loadConfig, loadTexts } from "../config/load.ts";
 import { formatProblems, type Problem } from "../config/read/problems.ts";
 import { NO_OVERLAY, type Overlay } from "../config/rewrites/overlay.ts";
 import { builtIns } from "../plugins/registry.ts";
@@ -13,6 +12,7 @@ import { OverlayExpiry } from "./control/overlay-expiry.ts";
 import type { HostServices } from "./control/plugin-set.ts";
 import { RunningConfig } from "./control/running-config.ts";
 import { exchange, type FetchExchange } from "./fetch/fetch-exchange.ts";
+import { needWebStreams } from "./fetch/web-streams.ts";
 import { runRouter } from "./run-router.ts";
 import type { Limits } from "./settings.ts";
 import { Deadlines, sweepPeriodMs } from "./wire/deadlines.ts";
@@ -67,11 +67,15 @@ export class ConfigError extends Error {
 /** Starts the same router as the standalone proxy, without a listener. Rejects with ConfigError if the config can't run. */
 export async function createRouter(options: RouterOptions): Promise<FetchRouter> {
   const { files, text, urls = [], plugins = [], print = () => {}, ...given } = options;
+  await needWebStreams();
   if (files !== undefined && text !== undefined) throw new TypeError("Give the config as files or as text, not both.");
   const registry = withOwn(plugins);
   const ownText = text === undefined ? undefined : [{ file: "text", text }];
-  const load = (overlay: Overlay, texts: readonly ConfigText[] | undefined = ownText) =>
-    texts === undefined ? loadConfig(files ?? [], registry, urls, overlay) : loadTexts(texts, registry, urls, overlay);
+  const load = (overlay: Overlay, base?: LoadedConfig) => {
+    const texts = base?.texts ?? ownText;
+    if (texts === undefined) return loadConfig(files ?? [], registry, urls, overlay);
+    return loadTexts(texts, registry, urls, overlay, true, [], undefined, base);
+  };
   const loaded = await load(NO_OVERLAY);
   if (loaded.problems !== undefined) throw new ConfigError(loaded.problems);
 

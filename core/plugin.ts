@@ -1,4 +1,6 @@
 /** What plugins import, as "signalbox/plugin": the contracts, what defines a plugin of each kind, and what helps to write one. */
+export type { Admission, Room, Waiting } from "./contract/admission.ts";
+export type { Authenticator } from "./contract/authenticator.ts";
 export type { BodyView, JsonKind } from "./contract/body-view.ts";
 export type { Clock } from "./contract/clock.ts";
 export type { Decision, Dropped, Fault, Leg, ScorerColumn } from "./contract/decision.ts";
@@ -26,7 +28,7 @@ export type { AdapterFacts, AdapterUse, LoadView, ScrapedValues, UnlistedName } 
 export type { Log, LogFields } from "./contract/log.ts";
 export type { MetricFamily } from "./contract/metric-family.ts";
 export type { MirrorEnding, MirrorRecord, MirrorSkip } from "./contract/mirror.ts";
-export type { NameSet } from "./contract/name-set.ts";
+export { type NameSet, nameSet } from "./contract/name-set.ts";
 export type { Observer, ObserverPage, ObserverStream, SendEvent } from "./contract/observer.ts";
 export { listOf, type OptionSchema, type SchemaIssue, type SchemaResult, z } from "./contract/options.ts";
 export type { Attempt, AttemptFailure, Outcome, OutcomeError, RequestTimes, Usage } from "./contract/outcome.ts";
@@ -34,27 +36,34 @@ export type { Parser, Route } from "./contract/parser.ts";
 export type { Picker } from "./contract/picker.ts";
 export {
   type Definition,
+  defineAdmission,
+  defineAuthenticator,
   defineDetector,
   defineDiscovery,
   defineFilter,
+  defineKind,
   defineObserver,
   defineParser,
   definePicker,
   defineRewriter,
   defineScorer,
   defineSource,
+  type NamedPlugin,
+  type OwnPlugin,
   type PluginHost,
   type PluginKind,
   type PluginKinds,
   type PrefixSettings,
 } from "./contract/plugin.ts";
 export type { PrefixMatch } from "./contract/prefix-match.ts";
+export type { Principal, PrincipalLimits } from "./contract/principal.ts";
 export { printable, printableLines } from "./contract/printable.ts";
 export type { ProfilePlugin, Random, ResponseHeader } from "./contract/profile-plugin.ts";
 export type { CountedPart, PartKind, PromptPart } from "./contract/prompt-part.ts";
 export type { DrawMethod, HeaderView, InferenceRequest, OnDemand, ParsedBody } from "./contract/request.ts";
 export type { ResponseShape } from "./contract/response-shape.ts";
 export type { Rewriter, TargetDraw, TargetMapping, TargetQuestion } from "./contract/rewriter.ts";
+export { ringPlace } from "./contract/ring-place.ts";
 export type { PluginTime, RouterView } from "./contract/router-view.ts";
 export type { Scorer } from "./contract/scorer.ts";
 export type { Secret } from "./contract/secret.ts";
@@ -63,3 +72,4 @@ export type { EndpointFacts, Source } from "./contract/source.ts";
 export type { Span } from "./contract/span.ts";
 export { thrownCode, thrownMessage, thrownText } from "./contract/thrown-text.ts";
 export type { Trace } from "./contract/trace.ts";
+export { CONTRACT_VERSION } from "./contract/version.ts";

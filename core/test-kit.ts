@@ -9,10 +9,13 @@ export {
   makeLoad,
   makePrefix,
   makeRequest,
+  makeRoom,
+  makeWaiting,
   seededRandom,
 } from "./contract/test-kit.ts";
 export { makeBody } from "./test-kit/body.ts";
 export { type Explained, explain } from "./test-kit/explain.ts";
 export { recordedPool, type TestPool, testPool } from "./test-kit/pool.ts";
 export { checkProperties } from "./test-kit/properties.ts";
+export { type RecordedDecision, recordedDecisions } from "./test-kit/recorded.ts";
 export { makeDecision, makeOutcome } from "./test-kit/records.ts";

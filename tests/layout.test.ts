@@ -32,7 +32,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "config/config.ts": ["config/read", "core/contract", "core/settings.ts"],
   "core/runtime": [],
   "config/schema": ["core/contract", "core/settings"],
-  "config/plugins": ["config/config.ts", "config/read", "config/schema", "core/contract", "core/plugin.ts", "core/report"],
+  "config/plugins": [
+    "config/config.ts",
+    "config/read",
+    "config/schema",
+    "core/contract",
+    "core/plugin.ts",
+    "core/report",
+    "core/runtime",
+  ],
   "config/rewrites": ["config/config.ts", "config/read", "config/schema", "core/contract"],
   "config/objectives": ["config/config.ts", "config/read", "config/rewrites", "config/schema", "core/contract"],
   "core/features/section.ts": [
@@ -259,7 +267,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "core/request",
   ],
   "core/decide": ["core/active-config.ts", "core/contract", "core/plugin-watch", "core/state"],
-  "core/test-kit": ["core/active-config.ts", "core/body", "core/contract", "core/decide", "core/state"],
+  "core/test-kit": ["core/active-config.ts", "core/body", "core/contract", "core/decide", "core/report", "core/state"],
   "core/test-kit.ts": ["core/contract", "core/test-kit"],
   "core/router-parts.ts": [
     "core/active-config.ts",
@@ -495,9 +503,11 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   "fast-string-truncated-width": ["core/cli/show/text-width.ts"],
   "itty-router": ["core/admin/api/api.ts"],
   jose: ["plugins/authenticators/verify-token.ts"],
+  murmurhash3js: ["core/contract/ring-place.ts"],
   pbf: ["core/epp/answers.ts", "core/epp/ext-proc.ts"],
   zod: ["core/contract/options.ts"],
   yaml: ["config/read/documents.ts", "config/rewrites/write-file.ts", "config/show/format.ts", "core/features/auth/edit-keys.ts"],
+  "web-streams-polyfill": ["core/fetch/web-streams.ts"],
   "tsx/esm/api": ["config/plugins/import-module.ts"],
   "@opentelemetry/exporter-trace-otlp-http": [TRACE_EXPORTER],
 };

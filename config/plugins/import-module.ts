@@ -68,7 +68,7 @@ async function importAgain(url: string, { paths }: ModuleFiles, attempt: number)
 
 /** tsx puts a query behind the paths of what it has loaded. */
 function forgetRequired(paths: ReadonlySet<string>): void {
-  const { cache } = nodeModule.createRequire(import.meta.url);
+  const { cache } = nodeModule.createRequire(process.execPath);
   for (const key of Object.keys(cache)) if (paths.has(key.replace(/\?.*$/, ""))) delete cache[key];
 }
 
@@ -96,14 +96,16 @@ const withVersion: Resolve = (specifier, context, next) => {
 async function importByTsx(url: string): Promise<unknown> {
   const tsx = await import("tsx/esm/api").catch(() => importTsxBeside(fileURLToPath(url)));
   expectCompiler();
-  return tsx.tsImport(url, import.meta.url);
+  return tsx.tsImport(url, url);
 }
 
 /** The compiler that is installed where the plugin is: this program's own folder may be one that npx keeps. */
 async function importTsxBeside(file: string): Promise<Tsx> {
   const found = findPackage("tsx/esm/api", dirname(file));
   if (found !== undefined) return import(pathToFileURL(found).href);
-  throw new Error("This Node can't run its TypeScript: npm i tsx beside it, compile it to .js, or take Node 24");
+  const message = "This Node can't run its TypeScript: npm i tsx beside it, compile it to .js, or take Node 24";
+  // Its place is the plugin's file, not this one.
+  throw Object.assign(new Error(message), { stack: "" });
 }
 
 interface Tsx {

@@ -1,3 +1,4 @@
+import { isOwnKind } from "../../core/contract/kinds.ts";
 import type { SchemaResult } from "../../core/contract/options.ts";
 import type { Definition, PluginKind } from "../../core/contract/plugin.ts";
 import { thrownMessage } from "../../core/contract/thrown-text.ts";
@@ -95,10 +96,15 @@ function unlistedInstance(name: string, registry: Registry, parameters: unknown)
   return { entry, definition, path: [], report: () => {} };
 }
 
-/** A warning for each listed filter, scorer and picker that no profile uses. */
+/** A warning for each listed filter, scorer and picker that no profile uses, and for each plugin of a kind that no other plugin calls. */
 export function unusedPlugins(profiles: readonly ProfileConfig[], instances: readonly Instance[]): readonly Problem[] {
   const used = new Set(profiles.flatMap(({ plugins }) => plugins.map(({ pluginRef }) => pluginRef)));
+  const called = new Set(instances.flatMap(({ definition }) => definition.uses ?? []));
   return instances.flatMap(({ entry: { name, position }, definition: { kind }, path }) => {
+    if (position !== undefined && isOwnKind(kind) && !called.has(kind)) {
+      const found = `the ${kind} ${quoted(name)}, which no listed plugin calls`;
+      return [problemAt(position, path, { found, wanted: `a plugin whose definition has uses: ["${kind}"], or no entry` })];
+    }
     if (position === undefined || isOfOther(name) || used.has(name) || !isProfileKind(kind)) return [];
     const found = `the ${kind} ${quoted(name)}, which the profile does not name`;
     return [problemAt(position, path, { found, wanted: `{ pluginRef: ${name} } in the profile, or no entry` })];

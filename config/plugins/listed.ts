@@ -27,3 +27,10 @@ export interface PluginParameters {
   readonly type: string;
   readonly parameters: unknown;
 }
+
+/** A config that runs: whoever changes something beside the files gets its plugins' modules, whatever the files hold now. */
+export interface RunningPlugins {
+  readonly config: { readonly plugins: readonly PluginEntry[] };
+  /** By the name of the entry. */
+  readonly definitions: ReadonlyMap<string, Definition>;
+}

@@ -1,27 +1,14 @@
 import { existsSync, realpathSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import type { Definition, PluginKind } from "../../core/contract/plugin.ts";
+import type { Definition } from "../../core/contract/plugin.ts";
 import { thrownCode } from "../../core/contract/thrown-text.ts";
+import { checkDefinition } from "./check-definition.ts";
 import { findPackage } from "./find-package.ts";
 import { importModule } from "./import-module.ts";
 import { linesOf, loadFailure } from "./module-error.ts";
 import { moduleFiles } from "./module-files.ts";
 import { shareContract } from "./own-modules.ts";
-
-const KINDS: Readonly<Record<PluginKind, true>> = {
-  authenticator: true,
-  parser: true,
-  rewriter: true,
-  filter: true,
-  scorer: true,
-  picker: true,
-  admission: true,
-  discovery: true,
-  detector: true,
-  source: true,
-  observer: true,
-};
 
 /** A plugin type and the file that it comes from, as an absolute path. */
 export interface LoadedPlugin {
@@ -85,44 +72,60 @@ async function importPackage(name: string): Promise<unknown> {
 async function importFile(file: string): Promise<unknown> {
   const url = pathToFileURL(file).href;
   shareContract();
+  const before = enumerableNames();
   try {
-    return await importModule(url);
+    const module = await withinTime(importModule(url), file);
+    refusePollution(before, file);
+    return module;
   } catch (error) {
+    if (error instanceof RefusedModule) throw error;
     throw new Error(loadFailure(error, file), { cause: error });
   }
 }
 
-/** A module's default export. Throws an Error if it is not a plugin. */
-function checkDefinition(module: unknown, file: string): Definition {
-  const exported = defaultOf(module);
-  // For a file outside an ES module package, tsx nests the exports one level deeper.
-  const plugin = defaultOf(exported) ?? exported;
-  if (typeof plugin !== "object" || plugin === null)
-    throw new Error(`${exportingLine(file)} has no plugin as its default export${othersOf(module)}: ${EXPORT_ONE}`);
-  const { kind, type, create, options } = plugin as Partial<Definition>;
-  const it = `The default export of ${file}`;
-  if (typeof kind !== "string" || !Object.hasOwn(KINDS, kind)) throw new Error(`${it} has no known kind: ${EXPORT_ONE}`);
-  if (typeof type !== "string" || type === "") throw new Error(`${it} has no type: give it a name such as type: "my-scorer".`);
-  if (typeof create !== "function") throw new Error(`${it} has no create function: add create(options, host).`);
-  if (typeof options?.["~standard"]?.validate !== "function")
-    throw new Error(`The options of ${file} are no Standard Schema: write options: z.strictObject({ … }).`);
-  return plugin as Definition;
+/** What is wrong with a module as a whole, in words. */
+class RefusedModule extends Error {}
+
+/** How long a module may take to load. */
+const MODULE_MS = 10_000;
+
+/** Rejects if the module waits for something that does not come. The timer keeps the process, which would end with nothing else to do. */
+async function withinTime(module: Promise<unknown>, file: string): Promise<unknown> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const tooLong = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new RefusedModule(unfinished(file))), MODULE_MS);
+  });
+  try {
+    return await Promise.race([module, tooLong]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
-/** The file, with its first line that exports something. */
-function exportingLine(file: string): string {
-  const line = linesOf(file).findIndex((each) => /^\s*(?:export|module\.exports|exports\.)/.test(each));
-  return line === -1 ? file : `${file}:${line + 1}`;
+function unfinished(file: string): string {
+  const line = linesOf(file).findIndex((each) => /^\S.*\bawait\b|^await\b/.test(each));
+  const place = line === -1 ? file : `${file}:${line + 1}`;
+  return `It has not finished loading after ${MODULE_MS / 1000} s, at ${place}: what is awaited at its top level must come to an end.`;
 }
 
-/** The module's other exports, one of which may be meant. */
-function othersOf(module: unknown): string {
-  const names = Object.keys(module ?? {}).filter((name) => name !== "default" && name !== "__esModule");
-  return names.length === 0 ? "" : `, but exports ${names.slice(0, 5).join(", ")}`;
+/** Whose properties every object, list, function or text of the program has. */
+const SHARED = { Object, Array, Function, String, Number, Promise };
+
+function enumerableNames(): ReadonlySet<string> {
+  return new Set(
+    Object.entries(SHARED).flatMap(([name, { prototype }]) => Object.keys(prototype).map((key) => `${name}.prototype.${key}`)),
+  );
 }
 
-function defaultOf(value: unknown): unknown {
-  return typeof value === "object" && value !== null && "default" in value ? value.default : undefined;
+/** Takes back what a module has added where every loop over keys finds it, and throws RefusedModule. */
+function refusePollution(before: ReadonlySet<string>, file: string): void {
+  const added = [...enumerableNames()].filter((name) => !before.has(name));
+  if (added.length === 0) return;
+  for (const name of added) {
+    const [owner = "", , ...key] = name.split(".");
+    Reflect.deleteProperty(SHARED[owner as keyof typeof SHARED].prototype, key.join("."));
+  }
+  throw new RefusedModule(
+    `${file} changes the whole program: it sets ${added.slice(0, 5).join(", ")}. Write a function instead.`,
+  );
 }
-
-const EXPORT_ONE = "write export default defineScorer({ … }), or defineFilter, definePicker and so on.";

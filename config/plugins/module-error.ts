@@ -1,7 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import * as contract from "../../core/plugin.ts";
 import { stackPlace } from "../../core/report/stack-place.ts";
+import { OWN_ROOT } from "../../core/runtime/own-files.ts";
+import { didYouMean } from "../read/problems.ts";
 
 /** A place as "file:line" or "file:line:column"; file may be a URL. */
 const PLACE = /(?<![\w:./])(?:file:\/\/)?(\/[^\n:()?]*|[A-Za-z]:[\\/][^\n:()?]*)(?:\?[^:\s)]*)?:(\d+)(?::(\d+))?/g;
@@ -10,17 +13,37 @@ const COLORS = /\u001b\[[\d;]*m/g;
 /** One sentence that says why a module could not be loaded, and where. `file` is the module's absolute path. */
 export function loadFailure(error: unknown, file: string): string {
   const place = placeOf(error, file);
-  const reason = reasonOf(error);
-  return `It fails while loading, at ${place === "" ? file : place}: ${reason}.${remedyFor(reason, file)}`;
+  return `It fails while loading, at ${place === "" ? file : place}: ${reasonOf(error)}.${remedyFor(error, file)}`;
+}
+
+/** How the runtimes name what can't be imported, or lacks what is wanted of it. */
+const MISSING = [
+  /Cannot find (?:module|package) '([^']+)'/,
+  /Loading unprepared module: \S*\/([^/,]+), imported/,
+  /requested module '(signalbox)'/,
+];
+
+/** What to write instead, where an import fails that beginners get wrong. */
+function remedyFor(error: unknown, file: string): string {
+  const text = messageOf(error);
+  const [, missing = ""] = MISSING.map((pattern) => pattern.exec(text)).find((found) => found !== null) ?? [];
+  const [, lacking = ""] = /export named '([^']+)'/i.exec(text) ?? [];
+  const hint = lacking === "" ? "" : didYouMean(lacking, Object.keys(contract));
+  if (isCommonJs(reasonOf(error), file)) return ES_MODULE;
+  if (missing === "signalbox") return ` Plugins import "signalbox/plugin".`;
+  if (missing === "zod") return ` Write import { z } from "signalbox/plugin", or install zod beside the plugin.`;
+  if (hint !== "") return ` ${hint}`;
+  return /^[@a-z]/.test(missing) ? ` Install ${missing} beside the plugin.` : "";
 }
 
 const OF_COMMONJS = /\b(?:require|module|exports) is not defined|^Cannot find module 'signalbox|^NotFound\b/;
 const REQUIRES = /\brequire\(["']signalbox|\bmodule\.exports\b/;
+const ES_MODULE =
+  ' Write it as an ES module: import { … } from "signalbox/plugin" in place of require, export default in place of module.exports.';
 
 /** Whether a CommonJS module finds this program depends on the runtime; an ES module does on each. */
-function remedyFor(reason: string, file: string): string {
-  if (!OF_COMMONJS.test(reason) || !linesOf(file).some((line) => REQUIRES.test(line))) return "";
-  return ' Write it as an ES module: import { … } from "signalbox/plugin" in place of require, export default in place of module.exports.';
+function isCommonJs(reason: string, file: string): boolean {
+  return OF_COMMONJS.test(reason) && linesOf(file).some((line) => REQUIRES.test(line));
 }
 
 /** The first line of an error's message that says what is wrong. */
@@ -81,7 +104,12 @@ function namedPlace(text: string, file: string): string {
 
 /** Node knows the place of a syntax error, but tells it only where it prints the error itself. */
 function checkedPlace(error: unknown, file: string): string {
-  if (!(error instanceof SyntaxError) || process.versions["bun"] !== undefined || process.versions["deno"] !== undefined)
+  if (
+    OWN_ROOT === "" ||
+    !(error instanceof SyntaxError) ||
+    process.versions["bun"] !== undefined ||
+    process.versions["deno"] !== undefined
+  )
     return "";
   try {
     execFileSync(process.execPath, ["--check", file], { stdio: ["ignore", "ignore", "pipe"], timeout: 5_000 });

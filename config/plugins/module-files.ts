@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFile, realpath, stat } from "node:fs/promises";
 import { dirname, resolve, sep } from "node:path";
-import { fileURLToPath } from "node:url";
+import { OWN_ROOT } from "../../core/runtime/own-files.ts";
 
 /** A module of the user's own: its file, and those that it imports by relative paths, and so on. */
 export interface ModuleFiles {
@@ -12,8 +12,8 @@ export interface ModuleFiles {
 }
 
 /** Files of this program stay as they are while it runs. */
-const OWN = fileURLToPath(new URL("../../", import.meta.url));
-const OWN_FOLDERS = ["core", "config", "plugins", "node_modules"].map((folder) => `${OWN}${folder}${sep}`);
+const OWN_FOLDERS =
+  OWN_ROOT === "" ? [] : ["core", "config", "plugins", "node_modules"].map((folder) => `${OWN_ROOT}${folder}${sep}`);
 
 /** Whatever looks like a relative path: one that is none costs a look at the disk. */
 const RELATIVE = /["'`](\.{1,2}\/[^"'`\n]+)["'`]/g;

@@ -1,5 +1,6 @@
 import * as nodeModule from "node:module";
 import * as contract from "../../core/plugin.ts";
+import { OWN_ROOT, ownFile } from "../../core/runtime/own-files.ts";
 import { initialize, resolve } from "./plugin-modules.mjs";
 
 const NAME = "signalbox/plugin";
@@ -51,7 +52,8 @@ export function expectsCompiler(): boolean {
 
 function useInThread(hasCompiler: boolean): void {
   const data = { modules: { [NAME]: URL_OF_SHARED }, hasCompiler };
-  nodeModule.register("./plugin-modules.mjs", import.meta.url, { data });
+  if (OWN_ROOT !== "") return nodeModule.register("./plugin-modules.mjs", import.meta.url, { data });
+  nodeModule.register(`data:text/javascript,${encodeURIComponent(ownFile("config/plugins/plugin-modules.mjs"))}`, { data });
 }
 
 /** Exports what the process shares: as a file of its own it would be another instance for each compiler and each version. */

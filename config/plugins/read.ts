@@ -9,7 +9,7 @@ import { readSecret } from "../read/secret.ts";
 import { instanceName, lineOfText } from "../schema/values.ts";
 import { CONFIGURED_ELSEWHERE } from "./defaults.ts";
 import { ownTypes, type Registry, validateOptions } from "./instances.ts";
-import type { Instance, ListedPlugins } from "./listed.ts";
+import type { Instance, ListedPlugins, RunningPlugins } from "./listed.ts";
 import { type LoadedPlugin, loadPluginModule, pluginFiles } from "./load-plugin.ts";
 import { REFUSED_TYPES } from "./refused-types.ts";
 
@@ -30,11 +30,15 @@ export interface PluginSource {
   readonly place: Place;
 }
 
-/** Finds or loads the type of each entry and validates its parameters. Adds the files of loaded plugins to `files`. */
+/**
+ * Finds or loads the type of each entry and validates its parameters. Adds the files of loaded plugins to `files`. A module that is in
+ * `running` is not loaded again.
+ */
 export async function readPlugins(
   sources: readonly PluginSource[],
   registry: Registry,
   files: Set<string>,
+  running?: RunningPlugins,
 ): Promise<Omit<ListedPlugins, "withoutDefaults">> {
   const instances = new Map<string, Instance>();
   const brokenNames = new Set<string>();
@@ -42,7 +46,7 @@ export async function readPlugins(
   for (const source of sources) {
     const { type, from } = source.spec;
     if (from !== undefined) await note(from, source.place, files);
-    const found = await findType(source, registry);
+    const found = runningType(source, running) ?? (await findType(source, registry));
     const name = source.spec.name ?? type ?? found?.definition.type;
     const checked = found && name !== undefined ? instanceOf(name, found, source) : undefined;
     const instance = checked && (await prepared(checked, source.place, files));
@@ -56,6 +60,17 @@ export async function readPlugins(
 /** Before they are loaded: whoever corrects a file that can't be loaded must be noticed too. */
 async function note(from: string, { file }: Place, files: Set<string>): Promise<void> {
   for (const path of await pluginFiles(from, dirname(file)).catch(() => [])) files.add(path);
+}
+
+function runningType(
+  { spec: { from, type }, place }: PluginSource,
+  running: RunningPlugins | undefined,
+): LoadedPlugin | undefined {
+  if (from === undefined || type !== undefined) return undefined;
+  const folder = dirname(place.file);
+  const entry = running?.config.plugins.find((each) => each.from === from && each.folder === folder);
+  const definition = entry && running?.definitions.get(entry.name);
+  return definition && { definition, file: entry?.file ?? "" };
 }
 
 const EITHER = "type for a built-in plugin, or from for a module";

@@ -2,7 +2,7 @@ import { FEATURES } from "../../core/features/list.ts";
 import type { RouterConfig } from "../config.ts";
 import { checkAttributes } from "../plugins/attributes.ts";
 import type { Registry } from "../plugins/instances.ts";
-import type { ListedPlugins } from "../plugins/listed.ts";
+import type { ListedPlugins, RunningPlugins } from "../plugins/listed.ts";
 import { type PluginSource, readPlugins } from "../plugins/read.ts";
 import type { Resource } from "../read/fit.ts";
 import { type Finding, quoted, type Report } from "../read/problems.ts";
@@ -59,6 +59,7 @@ export async function readRouter(
   picker: PickerParts | undefined,
   files: Set<string>,
   tlsFiles: TlsFiles,
+  running?: RunningPlugins,
 ): Promise<RouterParts> {
   const { document, report, wasCut } = resource;
   const { spec } = document;
@@ -68,7 +69,7 @@ export async function readRouter(
     place: resource,
   }));
   const whole = sources.filter(({ path }) => !wasCut(path));
-  const read = await readPlugins([...whole, ...(picker?.plugins ?? [])], registry, files);
+  const read = await readPlugins([...whole, ...(picker?.plugins ?? [])], registry, files, running);
   checkAttributes(read);
   const listed = { ...read, withoutDefaults: picker?.withoutDefaults ?? new Set<string>() };
   const lost = wasCut(["spec", "plugins"]) ? lostNames(resource, listed) : listed;

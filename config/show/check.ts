@@ -18,21 +18,25 @@ export interface CheckOptions {
   readonly isJson: boolean;
   /** Warnings count as problems. */
   readonly isStrict: boolean;
+  /** Problems that only show when a valid config is put to use. */
+  readonly tryOut?: (loaded: LoadedConfig) => readonly Problem[];
 }
 
 /** The output of `signalbox check`: every problem in the files, or a summary of a valid config and its warnings. */
 export async function checkConfig(
-  { paths, urls, isJson, isStrict }: CheckOptions,
+  { paths, urls, isJson, isStrict, tryOut = () => [] }: CheckOptions,
   registry: Registry,
 ): Promise<{ text: string; isValid: boolean }> {
   const loaded = await loadConfig(paths, registry, urls, NO_OVERLAY, false);
-  const { warnings, problems = [] } = loaded;
+  const { warnings } = loaded;
+  const problems = loaded.problems ?? tryOut(loaded);
   const isValid = problems.length === 0 && !(isStrict && warnings.length > 0);
   const notes = loaded.problems === undefined ? loaded.notes : [];
   const unguarded = loaded.problems === undefined ? missingGuards(loaded.config.profile, loaded.definitions) : [];
   if (isJson) return { text: JSON.stringify({ valid: isValid, unguarded, notes, problems, warnings }, null, 2), isValid };
   const rows = warningRows(warnings);
-  if (loaded.problems !== undefined) return { text: [formatProblems(problems), ...rows].join("\n"), isValid };
+  if (loaded.problems !== undefined || problems.length > 0)
+    return { text: [formatProblems(problems), ...rows].join("\n"), isValid };
   if (!isValid) return { text: [...rows, "--strict accepts no warnings"].join("\n"), isValid };
   return { text: [summary(loaded), ...rows].join("\n"), isValid };
 }

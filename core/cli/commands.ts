@@ -271,8 +271,15 @@ export const COMMANDS: readonly Command[] = [
     words: "KIND NAME",
     summary: "Makes a folder with a plugin of this kind (scorer, filter, picker …) that works: source, test, config, README.",
     switches: [],
-    choices: ["scorer", "filter", "picker", "parser", "observer", "source", "discovery", "detector"],
+    choices: "scorer filter picker parser observer source discovery detector admission authenticator".split(" "),
     run: async (input) => (await import("./commands/new.ts")).newPlugin(input),
+  },
+  {
+    name: "test",
+    words: "[FILE...]",
+    summary: "Runs the tests of a plugin (*.test.ts in this folder) on each of Node, Deno and Bun that is on this machine.",
+    switches: [],
+    run: async (input) => (await import("./commands/test.ts")).test(input),
   },
   {
     name: "completion",

@@ -15,7 +15,10 @@ import type { Scorer } from "./scorer.ts";
 import type { Secret } from "./secret.ts";
 import type { Source } from "./source.ts";
 
-/** The contract of each kind of plugin. A plugin is a plain object that its definition's `create` makes. */
+/**
+ * The contract of each kind of plugin. A plugin is a plain object that its definition's `create` makes. Packages may have kinds of their
+ * own, with a slash in the name: `defineKind`.
+ */
 export interface PluginKinds {
   readonly authenticator: Authenticator;
   readonly parser: Parser;
@@ -28,9 +31,15 @@ export interface PluginKinds {
   readonly source: Source;
   readonly detector: Detector;
   readonly observer: Observer;
+  readonly [own: `${string}/${string}`]: OwnPlugin;
 }
 
 export type PluginKind = keyof PluginKinds;
+
+/** Of a kind that the router does not know: other plugins call it. */
+export interface OwnPlugin {
+  dispose?(): void;
+}
 
 /** A plugin type: what a plugin file exports as its default. */
 export interface Definition<Kind extends PluginKind = PluginKind, Options = unknown> {
@@ -40,6 +49,10 @@ export interface Definition<Kind extends PluginKind = PluginKind, Options = unkn
   /** One sentence, shown in lists of plugins. */
   readonly summary: string;
   readonly options: OptionSchema<Options>;
+  /** The version of the contract that it was written for, as `CONTRACT_VERSION` was then. Left out: the present one. */
+  readonly contract?: string;
+  /** Kinds of packages' own that its instances call, by `host.plugins`. */
+  readonly uses?: readonly PluginKind[];
   /** Names of the attributes that a source of this type gives (`LoadView.attributes`). */
   readonly gives?: readonly string[];
   /** Names of the attributes that an instance with these options reads: a config in which no source gives one is refused. */
@@ -82,11 +95,19 @@ export interface PluginHost {
   keep<State>(version: number, make: () => State): State;
   /** The secret at this place, which the definition's `secrets` named. Throws an Error for any other place. */
   secret(from: string): Secret;
+  /** The instances of a kind that the config lists: in `create` those that stand before this one, later all. */
+  plugins(kind: PluginKind): readonly NamedPlugin[];
   /**
    * Declares that the plugin reads `request.prefix`, and with which settings. A router has one prefix index: if no plugin calls
    * this, no prompt is hashed; if two plugins ask for different settings, that is a config error.
    */
   usePrefixIndex(settings: Partial<PrefixSettings>): void;
+}
+
+/** An instance, by its name in the config. */
+export interface NamedPlugin<Plugin = unknown> {
+  readonly name: string;
+  readonly plugin: Plugin;
 }
 
 /** The program's standard output. */
@@ -138,3 +159,32 @@ export const defineDiscovery = define("discovery");
 export const defineSource = define("source");
 export const defineDetector = define("detector");
 export const defineObserver = define("observer");
+
+/** A kind of plugin that the router does not know: one package says what its plugins are, others define some, others call them. */
+interface OwnKind<Plugin extends object> {
+  readonly kind: `${string}/${string}`;
+  define<Options>(plugin: OwnDeclared<Plugin, Options>): Definition<`${string}/${string}`, Options>;
+  /** Those that the config lists, for a plugin whose definition has the kind in its `uses`. */
+  of(host: Pick<PluginHost, "plugins">): readonly NamedPlugin<Plugin>[];
+}
+
+type OwnDeclared<Plugin extends object, Options> = Omit<Declared<`${string}/${string}`, Options>, "create"> & {
+  create(options: Options, host: PluginHost): Plugin;
+};
+
+/**
+ * @example
+ * const tokenizers = defineKind("acme/tokenizer");
+ * const words = tokenizers.define({
+ *   type: "words",
+ *   summary: "Counts words.",
+ *   create: () => ({ count: (text) => text.split(" ").length }),
+ * });
+ */
+export function defineKind<Plugin extends object>(kind: `${string}/${string}`): OwnKind<Plugin> {
+  return {
+    kind,
+    define: define(kind) as OwnKind<Plugin>["define"],
+    of: (host) => host.plugins(kind) as readonly NamedPlugin<Plugin>[],
+  };
+}

@@ -185,6 +185,7 @@ export function makeHost(overrides: Partial<PluginHost> = {}): PluginHost {
     signal: new AbortController().signal,
     keep: (_version, make) => make(),
     secret: (from) => secretOf("secret", from),
+    plugins: () => [],
     usePrefixIndex: () => {},
     ...overrides,
   };

@@ -1,4 +1,4 @@
-import type { PluginEntry, ProfileConfig } from "../../config/config.ts";
+import type { ProfileConfig } from "../../config/config.ts";
 import type { LoadedConfig } from "../../config/load.ts";
 import { secretAt } from "../../config/read/secret.ts";
 import type { ActiveConfig, Named, Profile, WeightedScorer } from "../active-config.ts";
@@ -9,13 +9,13 @@ import type { Log } from "../contract/log.ts";
 import { nameSet } from "../contract/name-set.ts";
 import type { Observer } from "../contract/observer.ts";
 import type { Parser } from "../contract/parser.ts";
-import type { Definition, PluginHost, PluginKind, PluginKinds, PrefixSettings } from "../contract/plugin.ts";
+import type { PluginHost, PluginKind, PluginKinds, PrefixSettings } from "../contract/plugin.ts";
 import { assertShape } from "../contract/response-shape.ts";
 import type { Source } from "../contract/source.ts";
 import { thrownText } from "../contract/thrown-text.ts";
-import { stackPlace } from "../report/stack-place.ts";
 import { guarded } from "./guarded-plugin.ts";
 import type { KeptState } from "./kept-state.ts";
+import { makePlugin } from "./make-plugin.ts";
 import { PluginError } from "./plugin-error.ts";
 
 /** What the process that runs the plugins gives them. */
@@ -109,9 +109,10 @@ function assemble(
       signal: lifetime.signal,
       keep: (version, make) => kept.get(type, name, version, make),
       secret: (from) => secretAt(from, secrets),
+      plugins: (kind) => instances.filter((each) => each.kind === kind).map(({ name, plugin }) => ({ name, plugin })),
       usePrefixIndex: (settings) => prefixRequests.push(settings),
     };
-    const plugin = create(definition, entry, host);
+    const plugin = makePlugin(definition, entry, host);
     const instance = { kind: definition.kind, name, type, file, plugin };
     lifetime.instances.push(instance);
     const isGuarded = entry.from !== undefined && GUARDED_KINDS.has(definition.kind);
@@ -148,15 +149,6 @@ function assemble(
 /** Undefined for none, so that requests need not look. */
 function someOf<Each>(list: readonly Each[]): readonly Each[] | undefined {
   return list.length === 0 ? undefined : list;
-}
-
-function create(definition: Definition, entry: PluginEntry, host: PluginHost): PluginKinds[PluginKind] {
-  const { name, parameters, file } = entry;
-  try {
-    return definition.create(parameters, host);
-  } catch (cause) {
-    throw new PluginError(name, `The plugin "${name}" can't be made`, cause, stackPlace(cause, file));
-  }
 }
 
 /** Logs a failure, so that the other plugins are disposed too. */

@@ -1,5 +1,4 @@
 import type { LoadedConfig, RefusedConfig } from "../../config/load.ts";
-import type { ConfigText } from "../../config/read/files.ts";
 import { formatProblem } from "../../config/read/problems.ts";
 import { NO_OVERLAY, type Overlay } from "../../config/rewrites/overlay.ts";
 import { upToDate } from "../../config/rewrites/resources.ts";
@@ -32,8 +31,8 @@ export interface ReloadReport {
 export interface RunningConfigOptions {
   /** What runs now. */
   readonly loaded: LoadedConfig;
-  /** Loads a config with an overlay: from the files as they are now, or from `texts`. */
-  readonly load: (overlay: Overlay, texts: readonly ConfigText[] | undefined) => Promise<LoadedConfig | RefusedConfig>;
+  /** Loads a config with an overlay: from the files as they are now, or over the texts and modules of one that runs. */
+  readonly load: (overlay: Overlay, base: LoadedConfig | undefined) => Promise<LoadedConfig | RefusedConfig>;
   /** Builds it and lets it run instead, in one step. Throws an Error, and changes nothing, if it can't be built. */
   readonly publish: (next: LoadedConfig) => void;
   /** Is told how each attempt ended. */
@@ -44,12 +43,15 @@ export interface RunningConfigOptions {
 
 /** How long loading may take: a plugin's module may wait for something that never comes. */
 const LOAD_MS = 30_000;
+/** How long once a newer state of the files waits for it. */
+const OVERTAKEN_MS = 1_000;
 /** So many problems are logged one by one. */
 const MOST_LOGGED = 10;
 
 /**
- * The config that runs, and how it is replaced: one change at a time; overlapping reloads coalesce to the newest. The next config
- * runs whole or not at all: while anything in it is wrong, the one before goes on.
+ * The config that runs, and how it is replaced. Reloads of the files are made one at a time, and so are changes beside them; overlapping
+ * reloads coalesce to the newest. Neither waits for the other: a plugin's file that never finishes loading must not keep an operator from
+ * turning a weight back. The next config runs whole or not at all: while anything in it is wrong, the one before goes on.
  */
 export class RunningConfig {
   /** 1 at the start, and one more with each config that was published since. */
@@ -66,8 +68,11 @@ export class RunningConfig {
   readonly reloads = { applied: 0, unchanged: 0, refused: 0 };
   readonly #options: RunningConfigOptions;
   #isClosed = false;
-  /** The end of the changes under way; it never rejects. */
-  #last: Promise<unknown> = Promise.resolve();
+  /** The ends of the reloads and of the changes under way; they never reject. */
+  #lastReload: Promise<unknown> = Promise.resolve();
+  #lastChange: Promise<unknown> = Promise.resolve();
+  /** While files are loaded: gives that up soon. */
+  #overtake = () => {};
   /** A reload that has not begun: whoever asks now gets this one, since it has yet to read the files. */
   #waiting: Promise<ReloadReport> | undefined;
   /** The same for resources. */
@@ -81,31 +86,35 @@ export class RunningConfig {
 
   /** Reads the files again. Never rejects. */
   reload(cause: ReloadCause): Promise<ReloadReport> {
-    this.#waiting ??= this.#enqueue(() => {
-      this.#waiting = undefined;
-      return this.#replace((overlay) => overlay, cause);
-    });
+    if (this.#waiting === undefined) {
+      this.#overtake();
+      this.#waiting = this.#lastReload.then(() => {
+        this.#waiting = undefined;
+        return this.#replace((overlay) => overlay, cause, false);
+      });
+      this.#lastReload = this.#waiting;
+    }
     return this.#waiting;
   }
 
   /**
-   * A cluster's resources are others: `load` knows them. Over the files' texts that run, so that a broken file is no obstacle. Never
-   * rejects.
+   * A cluster's resources are others: `load` knows them. Over the files' texts and the plugins that run, so that a broken file is no
+   * obstacle. Never rejects.
    */
   follow(): Promise<ReloadReport> {
     this.#following ??= this.#enqueue(() => {
       this.#following = undefined;
-      return this.#replace((overlay) => overlay, "cluster", this.loaded.texts);
+      return this.#replace((overlay) => overlay, "cluster", true);
     });
     return this.#following;
   }
 
   /**
-   * Edits the overlay over the files' texts that run, so that a file which is broken just now is no obstacle. Nothing stays
-   * edited when it is refused. Never rejects: what `edit` throws is a problem of the report.
+   * Edits the overlay over the files' texts and the plugins that run, so that a file which is broken just now is no obstacle. Nothing
+   * stays edited when it is refused. Never rejects: what `edit` throws is a problem of the report.
    */
   change(edit: OverlayEdit, cause: ReloadCause): Promise<ReloadReport> {
-    return this.#enqueue(() => this.#replace(edit, cause, this.loaded.texts));
+    return this.#enqueue(() => this.#replace(edit, cause, true));
   }
 
   /** The router stops: what runs now stays, and every further change is refused. */
@@ -114,16 +123,23 @@ export class RunningConfig {
   }
 
   #enqueue(run: () => Promise<ReloadReport>): Promise<ReloadReport> {
-    const ended = this.#last.then(run);
-    this.#last = ended;
+    const ended = this.#lastChange.then(run);
+    this.#lastChange = ended;
     return ended;
   }
 
-  async #replace(edit: OverlayEdit, cause: ReloadCause, texts?: readonly ConfigText[]): Promise<ReloadReport> {
+  async #replace(edit: OverlayEdit, cause: ReloadCause, isOverRunning: boolean): Promise<ReloadReport> {
     try {
-      const overlay = edit(this.overlay);
-      const next = await this.#load(overlay, texts);
-      if (this.#isClosed) throw new Error("The router is stopping, so its config stays as it is");
+      let before: LoadedConfig;
+      let overlay: Overlay;
+      let next: LoadedConfig | RefusedConfig;
+      do {
+        before = this.loaded;
+        overlay = edit(this.overlay);
+        next = await this.#load(overlay, isOverRunning ? before : undefined);
+        if (this.#isClosed) throw new Error("The router is stopping, so its config stays as it is");
+        // Something else runs since: what was loaded lacks it.
+      } while (this.loaded !== before);
       const problems = next.problems ?? fixedChanges(this.loaded, next);
       if (next.config === undefined || problems.length > 0) return this.#ended(cause, problems.map(formatProblem), []);
       const changes = changesBetween(this.loaded, next);
@@ -139,12 +155,21 @@ export class RunningConfig {
     }
   }
 
-  #load(overlay: Overlay, texts: readonly ConfigText[] | undefined): Promise<LoadedConfig | RefusedConfig> {
+  async #load(overlay: Overlay, base: LoadedConfig | undefined): Promise<LoadedConfig | RefusedConfig> {
     const { load, clock } = this.#options;
-    return new Promise((resolve, reject) => {
-      const cancel = clock.after(LOAD_MS, () => reject(new Error(TOO_SLOW)));
-      load(overlay, texts).then(resolve, reject).finally(cancel);
-    });
+    const cancels: (() => void)[] = [];
+    const isOfFiles = base === undefined;
+    try {
+      return await new Promise((resolve, reject) => {
+        const giveUpAfter = (ms: number) => cancels.push(clock.after(ms, () => reject(new Error(tooSlow(ms)))));
+        giveUpAfter(LOAD_MS);
+        if (isOfFiles) this.#overtake = () => void giveUpAfter(OVERTAKEN_MS);
+        load(overlay, base).then(resolve, reject);
+      });
+    } finally {
+      for (const cancel of cancels) cancel();
+      if (isOfFiles) this.#overtake = () => {};
+    }
   }
 
   #ended(cause: ReloadCause, problems: readonly string[], changes: readonly string[]): ReloadReport {
@@ -163,7 +188,8 @@ export class RunningConfig {
   }
 }
 
-const TOO_SLOW = `The config did not load within ${LOAD_MS / 1000} seconds: a plugin's module may wait for something at its top level`;
+const tooSlow = (ms: number) =>
+  `The config did not load within ${ms / 1000} s${ms === LOAD_MS ? "" : ", and newer files wait"}: a plugin's module may wait for something at its top level`;
 
 function logRefusal({ cause, generation, problems }: ReloadReport, log: Log): void {
   log.error("The config was not replaced: the one before runs on", { cause, generation, problems: problems.length });

@@ -1,4 +1,4 @@
-import { defineScorer, type Endpoint, type InferenceRequest, z } from "signalbox/plugin";
+import { defineScorer, type Endpoint, type InferenceRequest, ringPlace, z } from "signalbox/plugin";
 
 /** Defaults of KubeAI's `prefixHash` (a load factor of 125 percent, and so on). */
 const options = z.strictObject({
@@ -17,7 +17,7 @@ const options = z.strictObject({
  * the first characters of the first user message give a place on a ring. From there on, the first endpoint wins for which
  * requests in flight + 1 <= meanLoadFactor x (requests in flight at all endpoints + 1) / endpoints; if there is none, the first.
  *
- * It needs no index and no memory, so several routers choose the same endpoint. The hash is FNV-1a instead of xxhash.
+ * It needs no index and no memory, so several routers choose the same endpoint. The hash is MurmurHash3 instead of xxhash.
  */
 export default defineScorer({
   type: "bounded-load-hash",
@@ -32,7 +32,7 @@ export default defineScorer({
     };
     return {
       score(request, candidates, load) {
-        const key = hash(request.target, hashedBytes(request, skipBytes, prefixBytes));
+        const key = ringPlace(hashedBytes(request, skipBytes, prefixBytes), ringPlace(request.target));
         const total = candidates.reduce((sum, { slot }) => sum + load.inFlight(slot), 0);
         const limit = (meanLoadFactor * (total + 1)) / candidates.length;
         return candidates.map((endpoint) => {
@@ -55,7 +55,7 @@ function hashedBytes({ body, promptSpans }: InferenceRequest, skipBytes: number,
 }
 
 function ringPoints(name: string, count: number): Uint32Array {
-  return Uint32Array.from({ length: count }, (_, index) => hash(`${name}${index}`)).sort();
+  return Uint32Array.from({ length: count }, (_, index) => ringPlace(`${name}${index}`)).sort();
 }
 
 /** Distance along the ring from `place` to the next of the points. */
@@ -68,17 +68,4 @@ function stepsTo(points: Uint32Array, place: number): number {
     else high = middle;
   }
   return ((points[low] ?? points[0]!) - place) >>> 0;
-}
-
-/** FNV-1a with a final mix of the bits, because the high bits decide the place on the ring. */
-function hash(text: string, bytes: Uint8Array = new Uint8Array(0)): number {
-  let state = 0x811c9dc5;
-  const mix = (byte: number) => {
-    state = Math.imul(state ^ byte, 0x01000193);
-  };
-  for (let index = 0; index < text.length; index++) mix(text.charCodeAt(index));
-  bytes.forEach(mix);
-  state = Math.imul(state ^ (state >>> 16), 0x85ebca6b);
-  state = Math.imul(state ^ (state >>> 13), 0xc2b2ae35);
-  return (state ^ (state >>> 16)) >>> 0;
 }

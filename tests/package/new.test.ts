@@ -57,6 +57,23 @@ describe("signalbox new", () => {
     });
   }
 
+  it("signalbox test runs them on what is there, and fails with them", { timeout: 120_000 }, async () => {
+    const folder = join(app, folderOf("scorer"));
+    const passed = await runOn("node", folder, `${program} test`);
+    assert.equal(passed.code, 0, passed.out + passed.err);
+    assert.deepEqual(passed.out.match(/^== \w+: .*$/gm), [
+      "== node: passed",
+      "== deno: not on this machine",
+      "== bun: not on this machine",
+    ]);
+    writeFileSync(
+      join(folder, "broken.test.mjs"),
+      'import { test } from "node:test";\ntest("no", () => { throw new Error("no"); });\n',
+    );
+    assert.equal((await runOn("node", folder, `${program} test broken.test.mjs`)).code, 1);
+    assert.match((await runOn("node", folder, `${program} test none.test.ts`)).err, /There is no file none\.test\.ts/);
+  });
+
   it("makes configs that load their plugins, and fields that compile", { timeout: 120_000 }, async () => {
     for (const kind of kinds) {
       const { code, out } = await runOn("node", join(app, folderOf(kind)), `${program} check --strict -f signalbox.yaml`);
@@ -72,7 +89,7 @@ describe("signalbox new", () => {
   it("says which kinds there are, and what is there already", async () => {
     const unknown = await runOn("node", app, `${program} new scorrer mine`);
     assert.equal(unknown.code, 2);
-    assert.match(unknown.err, /The kinds are detector, .*scorer/);
+    assert.match(unknown.err, /The kinds are admission, .*scorer/);
     writeFileSync(join(app, "taken"), "");
     const taken = await runOn("node", app, `${program} new scorer taken`);
     assert.equal(taken.code, 1);

@@ -1,5 +1,4 @@
-import { loadTexts } from "../../config/load.ts";
-import type { ConfigText } from "../../config/read/files.ts";
+import { type LoadedConfig, loadTexts } from "../../config/load.ts";
 import { formatProblems } from "../../config/read/problems.ts";
 import { NO_OVERLAY, type Overlay } from "../../config/rewrites/overlay.ts";
 import type { ShownRouter } from "../../core/admin/router-view.ts";
@@ -39,8 +38,8 @@ const ROUTER = "apiVersion: signalbox/v1\nkind: Router\nspec: { pool: { endpoint
 
 /** A config that can be changed; nothing runs by it. */
 export async function makeRunning(documents = "", clock: Clock = systemClock): Promise<RunningConfig> {
-  const load = (overlay: Overlay, texts = [{ file: "test.yaml", text: `${ROUTER}${documents}` }] as readonly ConfigText[]) =>
-    loadTexts(texts, builtIns, [], overlay);
+  const load = (overlay: Overlay, base?: Pick<LoadedConfig, "texts">) =>
+    loadTexts(base?.texts ?? [{ file: "test.yaml", text: `${ROUTER}${documents}` }], builtIns, [], overlay);
   const loaded = await load(NO_OVERLAY);
   if (loaded.problems !== undefined) throw new Error(formatProblems(loaded.problems));
   return new RunningConfig({ loaded, load, publish() {}, clock, log: silentLog });

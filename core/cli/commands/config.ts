@@ -10,6 +10,7 @@ import { effectiveConfig } from "../../../config/show/effective.ts";
 import { formatted } from "../../../config/show/format.ts";
 import type { Definition } from "../../contract/plugin.ts";
 import { printableLines } from "../../contract/printable.ts";
+import { problemsOfOwn } from "../../control/make-plugin.ts";
 import { askAdmin } from "../admin/ask-admin.ts";
 import { type Input, print } from "../frame/command.ts";
 import { CommandError, UsageError } from "../frame/usage.ts";
@@ -65,7 +66,13 @@ export async function check(input: Input, registry: Registry): Promise<number> {
   const isUrl = (word: string) => /^https?:\/\//i.test(word);
   const paths = [...input.all("file"), ...input.words.filter((word) => !isUrl(word))];
   if (paths.length === 0) throw new UsageError("Name the files to check: signalbox check -f signalbox.yaml");
-  const options = { paths, urls: input.words.filter(isUrl), isJson: input.isJson, isStrict: input.has("strict") };
+  const options = {
+    paths,
+    urls: input.words.filter(isUrl),
+    isJson: input.isJson,
+    isStrict: input.has("strict"),
+    tryOut: problemsOfOwn,
+  };
   const { text, isValid } = await checkConfig(options, registry);
   process.stdout.write(`${printableLines(text.trimEnd())}\n`);
   return isValid ? 0 : 1;

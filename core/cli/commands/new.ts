@@ -1,26 +1,27 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { ownFile, ownFolder } from "../../runtime/own-files.ts";
 import type { Input } from "../frame/command.ts";
 import { CommandError, UsageError } from "../frame/usage.ts";
 import { manifestText, readmeText, TSCONFIG } from "../new/plugin-folder.ts";
 import { programVersion } from "./version.ts";
 
 /** A plugin of each kind, in a folder of the kind's name. */
-const TEMPLATES = new URL("../../../examples/plugins/", import.meta.url);
+const TEMPLATES = "examples/plugins";
 
 /** `signalbox new KIND NAME`: makes a folder with a plugin that works, its test and a config. Returns the exit code. */
 export function newPlugin({ words }: Input): number {
   const [kind = "", name = "", ...rest] = words;
-  const kinds = readdirSync(TEMPLATES).sort();
+  const kinds = ownFolder(TEMPLATES);
   if (!kinds.includes(kind) || rest.length > 0)
     throw new UsageError(`Name a kind and the plugin: signalbox new scorer my-scorer. The kinds are ${kinds.join(", ")}.`);
   if (!/^[a-z][a-z0-9-]*$/.test(name))
     throw new UsageError("Name the plugin in lower case, with hyphens: signalbox new scorer my-scorer.");
   if (existsSync(name)) throw new CommandError(1, `There is a "${name}" in this folder already: take another name.\n`);
   mkdirSync(name);
-  const folder = new URL(`${kind}/`, TEMPLATES);
-  for (const file of readdirSync(folder)) {
-    const text = readFileSync(new URL(file, folder), "utf8").replaceAll(`my-${kind}`, name);
+  const folder = `${TEMPLATES}/${kind}`;
+  for (const file of ownFolder(folder)) {
+    const text = ownFile(`${folder}/${file}`).replaceAll(`my-${kind}`, name);
     writeFileSync(join(name, file), text.replace("../../../config/", "./node_modules/signalbox/config/"));
   }
   writeFileSync(join(name, "tsconfig.json"), TSCONFIG);

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { ownFile } from "../../runtime/own-files.ts";
 import { type Input, print } from "../frame/command.ts";
 
 /** `signalbox version`: prints the version of the program and of the runtime. Returns the exit code. */
@@ -10,6 +10,5 @@ export function version(input: Input): number {
 }
 
 export function programVersion(): string {
-  const text = readFileSync(new URL("../../../package.json", import.meta.url), "utf8");
-  return (JSON.parse(text) as { version: string }).version;
+  return (JSON.parse(ownFile("package.json")) as { version: string }).version;
 }

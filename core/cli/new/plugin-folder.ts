@@ -34,6 +34,7 @@ A ${kind} for Signalbox. \`plugin.ts\` is the plugin, \`plugin.test.ts\` its tes
 
     npm install
     npm test            # or: deno test -A --no-check, or: bun test
+    npx signalbox test  # on each of these that is here
     npm run types       # checks the types
 
     signalbox check -f signalbox.yaml     # every problem with its place

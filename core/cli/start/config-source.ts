@@ -47,17 +47,17 @@ export function configSource(
       resources = cluster;
     },
     /**
-     * Loads the config with an overlay, from the files or from `texts`; resources are in it as they are now. The command line's addresses
+     * Loads the config with an overlay, from the files or over what runs; resources are in it as they are now. The command line's addresses
      * are in it.
      */
-    async load(overlay: Overlay, texts?: readonly ConfigText[]): Promise<LoadedConfig | RefusedConfig> {
-      const fixed = texts ?? (demoText === undefined ? undefined : [{ file: "demo", text: demoText }]);
+    async load(overlay: Overlay, running?: LoadedConfig): Promise<LoadedConfig | RefusedConfig> {
+      const fixed = running?.texts ?? (demoText === undefined ? undefined : [{ file: "demo", text: demoText }]);
       if (fixed === undefined) await fileWatch.reading();
       const problems: Problem[] = [];
       const all = fixed ?? (await readFiles(files, problems));
       const own = all.filter(({ resource }) => resource === undefined);
       const loadWith = (more: readonly ConfigText[]): Promise<LoadedConfig | RefusedConfig> =>
-        loadTexts([...own, ...more], registry, urls, overlay, true, [...problems], tlsFiles);
+        loadTexts([...own, ...more], registry, urls, overlay, true, [...problems], tlsFiles, running);
       const loaded = await (resources === undefined ? loadWith([]) : resources.load(loadWith));
       await fileWatch.follow(loaded.files);
       return loaded.problems === undefined ? { ...loaded, config: withAddresses(loaded.config, asked) } : loaded;

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AdminAddress } from "../../../config/config.ts";
 import { type PageFiles, pageFiles } from "../../admin/page-files.ts";
@@ -7,6 +6,7 @@ import type { AdminSite } from "../../admin/site.ts";
 import { systemClock } from "../../contract/clock.ts";
 import type { TlsView } from "../../contract/router-view.ts";
 import type { Router } from "../../router.ts";
+import { ownFile } from "../../runtime/own-files.ts";
 import type { Settings } from "../../settings.ts";
 import { tlsView } from "./certificates.ts";
 import type { FrontServer } from "./front-server.ts";
@@ -79,5 +79,5 @@ const adminPortError = (thrown: unknown, address: AdminAddress) =>
 
 /** Reads the status page's files. */
 export function readPageFiles(): PageFiles {
-  return pageFiles((name) => readFileSync(new URL(`../../admin/page/${name}`, import.meta.url), "utf8"));
+  return pageFiles((name) => ownFile(`core/admin/page/${name}`));
 }

@@ -147,7 +147,7 @@ async function run(
     const server = await front.listen(loaded, router, log);
     const running = new RunningConfig({
       loaded,
-      load: (overlay, texts) => source.load(overlay, texts),
+      load: (overlay, base) => source.load(overlay, base),
       publish(next) {
         router.replace(next);
         server.useLimits(next.config.settings.limits);

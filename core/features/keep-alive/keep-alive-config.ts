@@ -75,6 +75,7 @@ function routesOf({ entry, definition, path, report }: Instance): Parser["routes
     signal: stopping.signal,
     keep: (_version, make) => make(),
     secret: (from) => secretAt(from, entry.secrets),
+    plugins: () => [],
     usePrefixIndex: () => {},
   };
   try {

@@ -9,6 +9,7 @@ const options = z.strictObject({
 export default defineDetector({
   type: "my-detector",
   summary: "Ejects an endpoint whose first tokens come much later than those of the others.",
+  contract: "1.0",
   options,
   create: ({ most, leastMs }) => ({
     // The reason in words, or undefined while there is none.

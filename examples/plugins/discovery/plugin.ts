@@ -12,6 +12,7 @@ const inventory = z.array(z.object({ name: z.string(), url: z.string() }));
 export default defineDiscovery({
   type: "my-discovery",
   summary: "Finds replicas on a page of an inventory.",
+  contract: "1.0",
   options,
   create: ({ url, everyMs }, host) => ({
     start(found) {

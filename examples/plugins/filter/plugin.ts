@@ -9,6 +9,7 @@ const options = z.strictObject({
 export default defineFilter({
   type: "my-filter",
   summary: "Keeps the endpoints of the tier that the request asks for.",
+  contract: "1.0",
   options,
   create: ({ header, label }) => ({
     // Some of the candidates, in their order.

@@ -8,6 +8,7 @@ const options = z.strictObject({
 export default defineObserver({
   type: "my-observer",
   summary: "Counts the requests for each model, and shows them on a page of the admin port.",
+  contract: "1.0",
   options,
   create({ path }, host) {
     // What `keep` holds outlives a reload of the config.

@@ -5,6 +5,7 @@ const BYTES_PER_TOKEN = 4;
 export default defineParser({
   type: "my-parser",
   summary: "Reads the rerank API: a query, and documents to put in order.",
+  contract: "1.0",
   create: () => ({
     routes: [
       { method: "POST", path: "/v1/rerank" },

@@ -13,6 +13,7 @@ const options = z.strictObject({
 export default definePicker({
   type: "my-picker",
   summary: "Takes the best endpoint, and now and then another one to learn how good it is.",
+  contract: "1.0",
   options,
   create: ({ explore }) => ({
     // Each candidate once: the best first, the others as spares. `totals` are in the candidates' order.

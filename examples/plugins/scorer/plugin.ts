@@ -8,6 +8,7 @@ const options = z.strictObject({
 export default defineScorer({
   type: "my-scorer",
   summary: "Prefers endpoints with few requests in flight.",
+  contract: "1.0",
   options,
   create: ({ half }) => ({
     // One number for each candidate, in their order: from 0 to 1, the best; null is no opinion.

@@ -12,6 +12,7 @@ const document = z.object({ running: z.number().min(0), queued: z.number().min(0
 export default defineSource({
   type: "my-source",
   summary: "Reads the load of replicas from a JSON page of theirs.",
+  contract: "1.0",
   options,
   create: ({ path, periodMs }) => ({
     path,

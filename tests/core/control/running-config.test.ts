@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type LoadedConfig, loadTexts, type RefusedConfig } from "../../../config/load.ts";
-import type { ConfigText } from "../../../config/read/files.ts";
 import type { Overlay } from "../../../config/rewrites/overlay.ts";
 import { silentLog } from "../../../core/contract/log.ts";
 import { RunningConfig } from "../../../core/control/running-config.ts";
@@ -35,10 +34,10 @@ async function setUp() {
   const reads: string[] = [];
   let fault: Error | undefined;
   let opened = Promise.resolve();
-  const load = async (overlay: Overlay, texts?: readonly ConfigText[]): Promise<LoadedConfig | RefusedConfig> => {
-    await opened;
-    const from = texts ?? [{ file: "a.yaml", text: file.text }];
-    reads.push(texts === undefined ? "files" : "texts");
+  const load = async (overlay: Overlay, base?: LoadedConfig): Promise<LoadedConfig | RefusedConfig> => {
+    if (base === undefined) await opened;
+    const from = base?.texts ?? [{ file: "a.yaml", text: file.text }];
+    reads.push(base === undefined ? "files" : "texts");
     return loadTexts(from, builtIns, [], overlay);
   };
   const first = await load({ rewrites: [] });
@@ -161,12 +160,41 @@ describe("a reload", () => {
     const open = hold();
     const report = running.reload("files");
     await clock.advance(30_000);
-    assert.match((await report).problems[0] ?? "", /within 30 seconds/);
+    assert.match((await report).problems[0] ?? "", /within 30 s/);
     open();
     file.text = textWith(["b"]);
     assert.equal((await running.reload("files")).isApplied, true);
     assert.deepEqual(names(), ["b"]);
     assert.equal(clock.pending, 0);
+  });
+
+  it("that never ends is given up soon where newer files wait, and stops no change beside the files", async () => {
+    const { clock, file, running, hold, names } = await setUp();
+    const open = hold();
+    const stuck = running.reload("files");
+    await settle();
+    assert.equal((await running.change(put("v1"), "api")).isApplied, true);
+    file.text = textWith(["b"]);
+    const next = running.reload("files");
+    await clock.advance(1_000);
+    assert.match((await stuck).problems[0] ?? "", /within 1 s, and newer files wait/);
+    open();
+    assert.equal((await next).isApplied, true);
+    assert.deepEqual([names(), running.overlay.rewrites.length, running.loaded.config.rewrites.length], [["b"], 1, 1]);
+    assert.equal(clock.pending, 0);
+  });
+
+  it("is made again where a change beside the files ran meanwhile", async () => {
+    const { file, running, hold, reads, names } = await setUp();
+    const open = hold();
+    file.text = textWith(["b"]);
+    const report = running.reload("files");
+    await settle();
+    await running.change(put("v1"), "api");
+    open();
+    assert.equal((await report).isApplied, true);
+    assert.deepEqual(reads, ["texts", "files", "files"]);
+    assert.deepEqual([names(), running.loaded.config.rewrites.length, running.generation], [["b"], 1, 3]);
   });
 
   it("under way while the router begins to stop publishes nothing", async () => {

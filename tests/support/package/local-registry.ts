@@ -30,7 +30,8 @@ export async function startLocalRegistry(packageFolders: readonly string[], stor
   const manifests = packageFolders.map((folder) => JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as object);
   const server = createServer((request, response) => {
     const path = decodeURIComponent(request.url ?? "").slice(1);
-    const file = packages.find(({ filename }) => path === filename);
+    // Also where lock files without addresses look for it.
+    const file = packages.find(({ filename }) => path.split("/-/").at(-1) === filename);
     const at = packages.findIndex(({ name }) => name === path);
     const packed = packages[at];
     if (file !== undefined) response.end(readFileSync(join(store, file.filename)));

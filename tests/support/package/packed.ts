@@ -33,10 +33,10 @@ export function newFolder(name: string): string {
   return path;
 }
 
-/** The programs of a machine that has one runtime and nothing else. */
+/** The programs of a machine that has one runtime, and of what every Unix has only what that calls. */
 const PROGRAMS = {
   node: { node: process.execPath, npm: "npm", npx: "npx", sh: "/bin/sh" },
-  deno: { deno: join(MODULES, "deno", "deno") },
+  deno: { deno: join(MODULES, "deno", "deno"), env: "env" },
   bun: { bun: join(MODULES, "bun", "bin", "bun.exe"), bunx: join(MODULES, "bun", "bin", "bunx.exe") },
 } as const;
 

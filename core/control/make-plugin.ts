@@ -1,0 +1,45 @@
+import type { PluginEntry } from "../../config/config.ts";
+import type { LoadedConfig } from "../../config/load.ts";
+import { type Problem, problemAt } from "../../config/read/problems.ts";
+import { secretAt } from "../../config/read/secret.ts";
+import { shapeProblem } from "../contract/kinds.ts";
+import type { Definition, PluginHost, PluginKind, PluginKinds } from "../contract/plugin.ts";
+import { ignoresPromise } from "../contract/returned-promise.ts";
+import { makeHost } from "../contract/test-kit.ts";
+import { thrownMessage } from "../contract/thrown-text.ts";
+import { stackPlace } from "../report/stack-place.ts";
+import { PluginError } from "./plugin-error.ts";
+
+/** Makes the instance of an entry. Throws PluginError if that fails, or makes something else than a plugin of this kind. */
+export function makePlugin(definition: Definition, entry: PluginEntry, host: PluginHost): PluginKinds[PluginKind] {
+  const { name, type, parameters, file } = entry;
+  let plugin: PluginKinds[PluginKind];
+  try {
+    plugin = definition.create(parameters, host);
+  } catch (cause) {
+    throw new PluginError(name, `The plugin "${name}" can't be made`, cause, stackPlace(cause, file));
+  }
+  ignoresPromise(plugin);
+  const problem = shapeProblem(definition.kind, plugin);
+  if (problem === "") return plugin;
+  throw new PluginError(name, `The plugin "${name}" (${file || type}) is no ${definition.kind}`, new TypeError(problem));
+}
+
+/** What keeps plugins of one's own from being made: each is made for a moment, as a router makes it when it starts. */
+export function problemsOfOwn({ config, definitions }: LoadedConfig): readonly Problem[] {
+  return config.plugins.flatMap((entry) => {
+    const { name, folder, secrets, from, position } = entry;
+    const definition = definitions.get(name);
+    if (from === undefined || definition === undefined || position === undefined) return [];
+    const ending = new AbortController();
+    const host = makeHost({ name, folder, signal: ending.signal, secret: (place) => secretAt(place, secrets) });
+    try {
+      const plugin = makePlugin(definition, entry, host);
+      ending.abort();
+      plugin.dispose?.();
+      return [];
+    } catch (thrown) {
+      return [problemAt(position, [], { found: `a plugin that can't run: ${thrownMessage(thrown)}` })];
+    }
+  });
+}

@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import type { LoadedConfig } from "../../../config/load.ts";
+import { problemsOfOwn } from "../../../core/control/make-plugin.ts";
+import { type Definition, defineScorer } from "../../../core/plugin.ts";
+
+function configWith(create: () => unknown, from = "./mine.ts"): LoadedConfig {
+  const definition = defineScorer({ type: "mine", summary: "", create: create as never });
+  const position = { file: "a.yaml", line: 5, column: 3 };
+  const entry = { name: "mine", type: "mine", from: from || undefined, file: "/mine.ts", parameters: {}, folder: ".", position };
+  return { config: { plugins: [entry] }, definitions: new Map([["mine", definition as Definition]]) } as never;
+}
+
+const found = (loaded: LoadedConfig) => problemsOfOwn(loaded).map(({ line, found }) => [line, found]);
+
+it("check makes plugins of one's own for a moment", () => {
+  let disposed = 0;
+  assert.deepEqual(found(configWith(() => ({ score: () => null, dispose: () => void disposed++ }))), []);
+  assert.equal(disposed, 1);
+});
+
+it("check says why one can't be made", () => {
+  const fails = () => {
+    throw new Error("no disk");
+  };
+  assert.deepEqual(found(configWith(fails)), [[5, "a plugin that can't run: The plugin \"mine\" can't be made: no disk"]]);
+  const [[line, text] = []] = found(configWith(() => Promise.reject(new Error("later"))));
+  assert.equal(line, 5);
+  assert.match(String(text), /"mine" \(\/mine\.ts\) is no scorer: create must return .* not a promise/);
+});
+
+it("check leaves the program's own plugins alone", () => {
+  assert.deepEqual(found(configWith(() => undefined, "")), []);
+});
