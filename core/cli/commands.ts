@@ -202,15 +202,17 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: "config",
-    words: "print [--effective] | fmt FILE...",
-    summary: "print: shows a config without its secrets. fmt: formats files; comments stay.",
+    words: "print [--effective] | fmt FILE... | history | rollback [GENERATION]",
+    summary:
+      "print: shows a config without its secrets. fmt: formats files; comments stay. history: the last configs of a running router. rollback: lets an earlier one run again (default: the one before).",
     switches: [
       ...ADMIN,
       { ...FILES, meaning: "prints these files instead of what a router runs with" },
       { name: "effective", meaning: "with every default, and where each value comes from" },
       { name: "check", meaning: "fmt: changes nothing; exit code 1 if a file is not formatted" },
+      { name: "write", meaning: "rollback: gives the config files the texts that they had then" },
     ],
-    choices: ["print", "fmt"],
+    choices: ["print", "fmt", "history", "rollback"],
     run: async (input, registry) => (await import("./commands/config.ts")).config(input, registry),
   },
   {

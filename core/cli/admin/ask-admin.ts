@@ -31,14 +31,15 @@ export async function askAdmin<Document>(input: AdminInput, path: string, asked:
   throw refusalOf(result, admin);
 }
 
-/** Changes something through the admin API and returns its response. Rejects with a CommandError that says what to do. */
+/** Changes something through the admin API, if it still has this version, and returns its response. Rejects with a CommandError that says what to do. */
 export async function changeThroughAdmin<Document>(
   input: Input,
   method: "POST" | "PUT" | "PATCH" | "DELETE",
   path: string,
   body: unknown = {},
+  version?: string,
 ): Promise<Document> {
-  const headers = { "user-agent": `signalbox (${userName()})` };
+  const headers = { "user-agent": `signalbox (${userName()})`, ...(version !== undefined && { "if-match": `"${version}"` }) };
   return askAdmin(input, path, { method, body: JSON.stringify(body), headers, timeoutMs: CHANGE_TIMEOUT_MS });
 }
 
