@@ -1,4 +1,5 @@
 import type { Command } from "./frame/command.ts";
+import { IMPORT } from "./import/command.ts";
 import { SIMULATE_DETAILS, SIMULATE_SWITCHES } from "./simulate/simulate-switches.ts";
 import { ADMIN, ADMIN_URL, FILES, FOR, GRACE, JSON_SWITCH, REASON, RULE, WATCH, WRITE } from "./switches.ts";
 
@@ -215,6 +216,7 @@ export const COMMANDS: readonly Command[] = [
     choices: ["print", "fmt", "history", "rollback"],
     run: async (input, registry) => (await import("./commands/config.ts")).config(input, registry),
   },
+  IMPORT,
   {
     name: "mock",
     words: "[--port N] [--model NAME] [--adapters a,b] ...",
