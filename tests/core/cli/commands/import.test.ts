@@ -58,7 +58,7 @@ describe("signalbox import", () => {
     assert.equal(none.code, 1);
     assert.match(
       none.err,
-      /left out: model_list\[0\].*a provider's model[^]*names no replica.*signalbox import .* http:\/\/gpu1:8000/,
+      /left out: model_list\[0\].*a provider's model.*names no replica.*signalbox import .* http:\/\/gpu1:8000/s,
     );
     const { made } = await imports(file, "http://own:1");
     assert.match(made ?? "", /url: http:\/\/own:1/);
@@ -71,7 +71,7 @@ describe("signalbox import", () => {
   it("takes no variable of the environment for what a foreign config says", async () => {
     process.env["SIGNALBOX_IMPORT_PROBE"] = "leaked";
     const models =
-      '{ model_name: "${SIGNALBOX_IMPORT_PROBE}", litellm_params: { model: "vllm/${NOT_THERE}", api_base: "http://a:1" } }';
+      `{ model_name: "\${SIGNALBOX_IMPORT_PROBE}", litellm_params: { model: "vllm/\${NOT_THERE}", api_base: "http://a:1" } }`;
     const { made, out, err } = await imports(write(`model_list: [ ${models} ]\n`));
     delete process.env["SIGNALBOX_IMPORT_PROBE"];
     assert.match(made ?? "", /value: \$\$\{SIGNALBOX_IMPORT_PROBE\}/);
