@@ -1,5 +1,6 @@
 import type { Command } from "./frame/command.ts";
 import { IMPORT } from "./import/command.ts";
+import { REPLAY } from "./replay/command.ts";
 import { SIMULATE_DETAILS, SIMULATE_SWITCHES } from "./simulate/simulate-switches.ts";
 import { ADMIN, ADMIN_URL, FILES, FOR, GRACE, JSON_SWITCH, REASON, RULE, WATCH, WRITE } from "./switches.ts";
 
@@ -217,6 +218,7 @@ export const COMMANDS: readonly Command[] = [
     run: async (input, registry) => (await import("./commands/config.ts")).config(input, registry),
   },
   IMPORT,
+  REPLAY,
   {
     name: "mock",
     words: "[--port N] [--model NAME] [--adapters a,b] ...",

@@ -93,11 +93,14 @@ function exitCodeOf(status: number): number {
 }
 
 /** Throws a CommandError for a GetError, and anything else as it is. */
-export function unreachable(thrown: unknown, { href }: EndpointUrl): never {
+export function unreachable(thrown: unknown, { href }: EndpointUrl, named = "--admin"): never {
   if (!(thrown instanceof GetError)) throw thrown;
   const why =
     thrown.reason === "refused" ? `Nobody listens at ${href}` : `No response came from ${href} (${thrown.message.toLowerCase()})`;
-  throw new CommandError(4, `${why}; start the router, or name its admin port with --admin URL.`);
+  throw new CommandError(
+    4,
+    `${why}; start the router, or name its ${named === "--admin" ? "admin port" : "address"} with ${named} URL.`,
+  );
 }
 
 function readJson(text: string): unknown {

@@ -70,8 +70,7 @@ describe("signalbox import", () => {
 
   it("takes no variable of the environment for what a foreign config says", async () => {
     process.env["SIGNALBOX_IMPORT_PROBE"] = "leaked";
-    const models =
-      `{ model_name: "\${SIGNALBOX_IMPORT_PROBE}", litellm_params: { model: "vllm/\${NOT_THERE}", api_base: "http://a:1" } }`;
+    const models = `{ model_name: "\${SIGNALBOX_IMPORT_PROBE}", litellm_params: { model: "vllm/\${NOT_THERE}", api_base: "http://a:1" } }`;
     const { made, out, err } = await imports(write(`model_list: [ ${models} ]\n`));
     delete process.env["SIGNALBOX_IMPORT_PROBE"];
     assert.match(made ?? "", /value: \$\$\{SIGNALBOX_IMPORT_PROBE\}/);
