@@ -112,7 +112,7 @@ describe("signalbox replay", { timeout: 60_000 }, () => {
     const file = write([mooncake(0), mooncake(3_600_000)]);
     const { child, output, ended } = signalbox("replay", file, "--url", url, "--header", "x-request-id: stopped");
     await until(() => router.log.some(({ path, id }) => path === "/v1/completions" && id === "stopped"));
-    child.kill("SIGINT");
+    process.kill(child.pid!, "SIGINT");
     assert.equal(await ended, 1);
     assert.match(output.out, /: 1 of 2 requests sent .*; stopped with 1 not sent and [01] under way/, output.err);
   });
